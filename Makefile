@@ -1,0 +1,89 @@
+# `make` alone lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+export PATH := $(PATH):/usr/local/go/bin
+
+GO       ?= go
+EXE      := $(shell $(GO) env GOEXE)
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+STAMP    := -X github.com/bizhook/whd/daemon.version=$(VERSION) -X github.com/bizhook/whd/daemon.commit=$(COMMIT) \
+            -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+GOBUILD  := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w $(STAMP)'
+
+# What `make run` and the test targets pass on, for instance
+# make run ARGS='--listen :8080' or make test TESTFLAGS='-count=1 -v'.
+ARGS      ?=
+TESTFLAGS ?=
+FUZZTIME  ?= 30s
+PACKAGES  ?= ./...
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test race check format vet lint cross modules goldens golden bench fuzz cover clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/whd and bin/whctl
+	$(GOBUILD) -o bin/whd$(EXE) ./cmd/daemon
+	$(GOBUILD) -o bin/whctl$(EXE) ./cmd/whctl
+
+run: build ## build, then serve demo records from ./.whd on http://127.0.0.1:5050
+	exec bin/whd$(EXE) serve --demo --data-dir ./.whd $(ARGS)
+
+test: ## run all tests
+	$(GO) test -timeout 10m $(TESTFLAGS) $(PACKAGES)
+
+race: ## run all tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) $(PACKAGES)
+
+check: format vet lint cross modules goldens ## everything that is checked besides the tests
+
+format: ## fail where gofmt would change a file
+	@unformatted=$$(gofmt -l cmd client daemon $(wildcard tui)); \
+	if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
+
+vet: ## go vet
+	$(GO) vet ./...
+
+lint: ## staticcheck, in the version that go.mod names
+	$(GO) tool staticcheck ./...
+
+cross: ## compile for the other platforms
+	@for target in linux/arm64 windows/amd64 darwin/amd64 darwin/arm64; do \
+		echo "build $$target"; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./...; \
+	done
+
+modules: ## go.mod and go.sum are complete, minimal and unaltered
+	$(GO) mod verify
+	$(GO) mod tidy -diff
+
+goldens: ## fail where `make golden` would change a file
+	.ci/goldens
+
+# The packages whose tests know -update.
+GOLDEN = $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u)
+
+golden: ## write the expected outputs of the tests anew
+	$(GO) test -count=1 -timeout 10m $(GOLDEN) -update
+
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) $(PACKAGES)
+
+fuzz: ## run each fuzz target for FUZZTIME (30s)
+	@for package in $$($(GO) list $(PACKAGES)); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "fuzz $$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+cover: ## run all tests and print how much of the code they reach
+	@mkdir -p bin
+	$(GO) test -timeout 20m -coverpkg=./... -coverprofile=bin/cover.out $(TESTFLAGS) $(PACKAGES)
+	$(GO) tool cover -func=bin/cover.out | tail -n 1
+
+clean: ## remove what was built
+	rm -rf bin

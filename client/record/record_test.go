@@ -1,0 +1,371 @@
+package record
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestKindsGolden makes every change of the table a difference to read.
+func TestKindsGolden(t *testing.T) {
+	var got strings.Builder
+	for _, k := range Builtin().Kinds() {
+		fmt.Fprintf(&got, "%s | %s | %s\n", k.Name, k.Area, k.Summary)
+		for _, f := range k.Fields {
+			var members []string
+			for _, o := range f.Filter.Operators() {
+				members = append(members, f.Name+o.Suffix())
+			}
+			fmt.Fprintf(&got, "  %s | %s | %s | %s\n", f.Name, f.TypeName(), f.Filter, strings.Join(members, " "))
+		}
+	}
+	const path = "testdata/kinds.golden"
+	if *update {
+		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("%s differs; rewrite it with -update and read the difference\n%s", path, got.String())
+	}
+}
+
+func TestInventory(t *testing.T) {
+	fields, members := 0, 0
+	families := make(map[Family]int)
+	for _, k := range Builtin().Kinds() {
+		fields += len(k.Fields)
+		members += len(k.Members())
+		for _, f := range k.Fields {
+			families[f.Filter]++
+		}
+	}
+	for _, c := range []struct {
+		what      string
+		got, want int
+	}{
+		{"kinds", len(Builtin().Kinds()), 14},
+		{"fields", fields, 107},
+		{"text fields", families[S], 65},
+		{"ordered fields", families[N], 34},
+		{"equality fields", families[E], 7},
+		{"guid fields", families[G], 1},
+		{"members", members, 736},
+	} {
+		if c.got != c.want {
+			t.Errorf("%d %s, want %d", c.got, c.what, c.want)
+		}
+	}
+}
+
+// TestNamesUnique does not lean on NewRegistry, which checks the same.
+func TestNamesUnique(t *testing.T) {
+	kinds := make(map[string]bool)
+	for _, k := range Kinds() {
+		for _, name := range []string{k.Name, k.Operation()} {
+			if fold := strings.ToLower(name); kinds[fold] {
+				t.Errorf("kind %s stands twice", name)
+			} else {
+				kinds[fold] = true
+			}
+		}
+		members := make(map[string]string)
+		for _, name := range Reserved() {
+			members[strings.ToLower(name)] = "a reserved name"
+		}
+		for _, f := range k.Fields {
+			for _, o := range Operators() { // also those that the family lacks: they are refused by name
+				fold := strings.ToLower(f.Name + o.Suffix())
+				if was, taken := members[fold]; taken {
+					t.Errorf("%s: %s%s is also %s", k.Name, f.Name, o.Suffix(), was)
+				}
+				members[fold] = f.Name + " " + o.String()
+			}
+		}
+	}
+}
+
+// TestKindsComplete looks for what a reader of metadata would miss.
+func TestKindsComplete(t *testing.T) {
+	for _, k := range Kinds() {
+		if k.Area == "" || k.Summary == "" || strings.HasSuffix(k.Summary, ".") {
+			t.Errorf("%s: area %q, summary %q", k.Name, k.Area, k.Summary)
+		}
+		for _, f := range k.Fields {
+			if want := familyOf(f.Type); f.Filter != want {
+				t.Errorf("%s.%s: a %s has the family %s, want %s", k.Name, f.Name, f.Type, f.Filter, want)
+			}
+		}
+	}
+}
+
+// familyOf is a regularity of interface.md: the type decides the family.
+func familyOf(t Type) Family {
+	switch t {
+	case Text:
+		return S
+	case Bool, Bytes:
+		return E
+	case Guid:
+		return G
+	}
+	return N
+}
+
+func TestFamilies(t *testing.T) {
+	for _, c := range []struct {
+		family Family
+		want   string
+	}{
+		{None, ""},
+		{S, " StartsWith EndsWith Contains Like Between In"},
+		{N, " GreaterThanOrEqualTo GreaterThan LessThan LessThanOrEqualTo NotEqualTo Between In"},
+		{E, ""},
+		{G, " In"},
+	} {
+		var suffixes []string
+		for _, o := range c.family.Operators() {
+			suffixes = append(suffixes, o.Suffix())
+		}
+		if got := strings.Join(suffixes, " "); got != c.want {
+			t.Errorf("family %s takes %q, want %q", c.family, got, c.want)
+		}
+		if takes := c.family.Takes(Equal); takes != (c.family != None) {
+			t.Errorf("family %s takes equality: %t", c.family, takes)
+		}
+	}
+}
+
+func TestArities(t *testing.T) {
+	for _, o := range Operators() {
+		want := One
+		switch o {
+		case Between:
+			want = Two
+		case In:
+			want = Many
+		}
+		if o.Arity() != want {
+			t.Errorf("%s has arity %d, want %d", o, o.Arity(), want)
+		}
+	}
+}
+
+func TestTypes(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, typ := range Types() {
+		if typ.String() == "" || seen[typ.String()] {
+			t.Errorf("type %d has the name %q", typ, typ)
+		}
+		seen[typ.String()] = true
+		if typ.Integer() && !typ.Number() {
+			t.Errorf("%s is whole and no number", typ)
+		}
+	}
+	for _, c := range []struct {
+		of     Type
+		lo, hi int64
+	}{
+		{Byte, 0, 255},
+		{Short, -32768, 32767},
+		{Int, -2147483648, 2147483647},
+		{Long, -9223372036854775808, 9223372036854775807},
+	} {
+		if lo, hi := c.of.Range(); lo != c.lo || hi != c.hi {
+			t.Errorf("%s goes from %d to %d, want %d to %d", c.of, lo, hi, c.lo, c.hi)
+		}
+	}
+}
+
+func TestTypeName(t *testing.T) {
+	for _, c := range []struct {
+		field Field
+		want  string
+	}{
+		{Field{"A", Text, S, Nullable}, "string"},
+		{Field{"A", Bytes, E, Nullable}, "byte[]"},
+		{Field{"A", Short, N, Nullable}, "short?"},
+		{Field{"A", Short, N, NotNull}, "short"},
+		{Field{"A", Guid, G, NotNull}, "Guid"},
+	} {
+		if got := c.field.TypeName(); got != c.want {
+			t.Errorf("%+v is a %s, want %s", c.field, got, c.want)
+		}
+	}
+}
+
+func TestMember(t *testing.T) {
+	kind, _ := Builtin().Lookup("BM_Inputs")
+	for _, c := range []struct {
+		name    string
+		want    string // "" where there is no such member
+		allowed bool
+	}{
+		{"Note", "Note Equal", true},
+		{"NOTE", "Note Equal", true},
+		{"noteStartswith", "Note StartsWith", true},
+		{"SubAssemblyExplodePolicyBetween", "SubAssemblyExplodePolicy Between", true},
+		{"SubAssemblyIn", "SubAssembly In", true},
+		{"SubAssembly", "SubAssembly Equal", true},
+		{"quantityGREATERTHANOREQUALTO", "Quantity GreaterThanOrEqualTo", true},
+		{"QuantityLike", "Quantity Like", false},
+		{"NoteNotEqualTo", "Note NotEqualTo", false},
+		{"IsRatioIn", "IsRatio In", false},
+		{"RowHashIn", "RowHash In", false},
+		{"NoteX", "", false},
+		{"Not", "", false},
+		{"StartsWith", "", false},
+		{"", "", false},
+		{"Take", "", false},
+	} {
+		m, ok := kind.Member(c.name)
+		got := ""
+		if ok {
+			got = kind.Fields[m.Field].Name + " " + m.Operator.String()
+		}
+		if got != c.want || m.Allowed != c.allowed {
+			t.Errorf("%q means %q, allowed %t; want %q, %t", c.name, got, m.Allowed, c.want, c.allowed)
+		}
+	}
+}
+
+// TestMembersResolve goes there and back for each of the 736.
+func TestMembersResolve(t *testing.T) {
+	for _, k := range Builtin().Kinds() {
+		for _, name := range k.Members() {
+			for _, spelt := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
+				m, ok := k.Member(spelt)
+				if !ok || !m.Allowed || k.Fields[m.Field].Name+m.Operator.Suffix() != name {
+					t.Errorf("%s: %s means %+v, %t", k.Name, spelt, m, ok)
+				}
+			}
+		}
+		for i, name := range k.FieldNames() {
+			if at, ok := k.Column(strings.ToUpper(name)); !ok || at != i {
+				t.Errorf("%s: column %s is %d, %t, want %d", k.Name, name, at, ok, i)
+			}
+		}
+		if _, ok := k.Column("Nothing"); ok {
+			t.Errorf("%s has a column Nothing", k.Name)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, c := range []struct{ name, want string }{
+		{"SO_Totals", "SO_Totals"},
+		{"so_totals", "SO_Totals"},
+		{"SO_TOTALSQUERY", "SO_Totals"},
+		{"INMGT020POQtyQuery", "INMGT020POQty"},
+		{"db_classquery", "DB_Class"},
+		{"SO_Total", ""},
+		{"SO_TotalsQueryQuery", ""},
+		{"Query", ""},
+		{"", ""},
+	} {
+		got := ""
+		if k, ok := Builtin().Lookup(c.name); ok {
+			got = k.Name
+		}
+		if got != c.want {
+			t.Errorf("%q finds %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want []string
+	}{
+		{"SO_Totls", []string{"SO_Totals"}},
+		{"so_totalQUERY", []string{"SO_Totals"}},
+		{"Totals", []string{"SO_Totals"}},
+		{"colour", []string{"IN_Colours"}},
+		{"BM_Input", []string{"BM_InputCustomFields", "BM_Inputs"}},
+		{"custom", []string{"BM_InputCustomFields", "IN_BinLocationLookupCustomValues", "SM_LabourLineCustomValues"}},
+		{"Invoices", nil},
+		{"", nil},
+		{strings.Repeat("x", 5000), nil},
+	} {
+		if got := Builtin().Near(c.name); !slices.Equal(got, c.want) {
+			t.Errorf("near %.20q are %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestNewRegistryRefuses(t *testing.T) {
+	text := func(names ...string) []Field {
+		var fields []Field
+		for _, n := range names {
+			fields = append(fields, Field{n, Text, S, Nullable})
+		}
+		return fields
+	}
+	for _, c := range []struct {
+		name  string
+		kinds []Kind
+		want  string
+	}{
+		{"no fields", []Kind{{Name: "A"}}, "no fields"},
+		{"no name", []Kind{{Fields: text("X")}}, "no name"},
+		{"field without a name", []Kind{{Name: "A", Fields: text("X", "")}}, "field 2 has no name"},
+		{"same kind", []Kind{{Name: "A", Fields: text("X")}, {Name: "a", Fields: text("X")}}, "a: the name stands twice"},
+		{"kind like an operation", []Kind{{Name: "A", Fields: text("X")}, {Name: "AQuery", Fields: text("X")}}, "AQuery: the name stands twice"},
+		{"operation like a kind", []Kind{{Name: "AQuery", Fields: text("X")}, {Name: "A", Fields: text("X")}}, "AQuery: the name stands twice"},
+		{"same field", []Kind{{Name: "A", Fields: text("X", "x")}}, "field x stands twice"},
+		{"paging name", []Kind{{Name: "A", Fields: text("X", "TAKE")}}, "Take is reserved"},
+		{"control name", []Kind{{Name: "A", Fields: text("Format")}}, "format is reserved"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := NewRegistry(c.kinds...)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error is %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestFieldWins: a field named as another one with a suffix keeps its name, so
+// that no column is out of reach.
+func TestFieldWins(t *testing.T) {
+	r, err := NewRegistry(Kind{Name: "A", Fields: []Field{
+		{"Logged", Text, S, Nullable},
+		{"LoggedIn", Bool, E, Nullable},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, _ := r.Lookup("a")
+	m, ok := k.Member("loggedin")
+	if want := (Member{1, Equal, true}); !ok || m != want {
+		t.Errorf("LoggedIn means %+v, want %+v", m, want)
+	}
+	m, _ = k.Member("LoggedInIn")
+	if want := (Member{1, In, false}); m != want {
+		t.Errorf("LoggedInIn means %+v, want %+v", m, want)
+	}
+}
+
+// TestNewRegistryCopies: what the caller does with its kinds afterwards does
+// not reach the registry.
+func TestNewRegistryCopies(t *testing.T) {
+	kinds := Kinds()
+	r, err := NewRegistry(kinds...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds[0].Name, kinds[0].Fields[0].Name = "Changed", "Changed"
+	if k := r.Kinds()[0]; k.Name == "Changed" || k.Fields[0].Name == "Changed" {
+		t.Errorf("the registry has the caller's change: %s.%s", k.Name, k.Fields[0].Name)
+	}
+}

@@ -1,0 +1,120 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Registry is a set of record kinds. It is a value that is handed to whoever
+// needs it, so that kinds from elsewhere can stand beside the built-in ones.
+// It does not change after NewRegistry, so any number of goroutines may read it.
+type Registry struct {
+	kinds  []*Kind
+	byName map[string]*Kind
+}
+
+// NewRegistry checks and indexes copies of the kinds. They keep their order.
+func NewRegistry(kinds ...Kind) (*Registry, error) {
+	r := &Registry{byName: make(map[string]*Kind)}
+	for _, kind := range kinds {
+		k := &kind
+		k.Fields = slices.Clone(k.Fields)
+		if k.Name == "" || len(k.Fields) == 0 {
+			return nil, fmt.Errorf("record kind %q has no name or no fields", k.Name)
+		}
+		if err := k.index(); err != nil {
+			return nil, err
+		}
+		for _, name := range []string{k.Name, k.Operation()} {
+			key := strings.ToLower(name)
+			if r.byName[key] != nil {
+				return nil, fmt.Errorf("record kind %s: the name stands twice", name)
+			}
+			r.byName[key] = k
+		}
+		r.kinds = append(r.kinds, k)
+	}
+	return r, nil
+}
+
+// Builtin is the registry of the kinds of interface.md.
+func Builtin() *Registry {
+	r, err := NewRegistry(Kinds()...)
+	if err != nil {
+		panic("record: " + err.Error()) // a mistake in kinds.go, caught by its test
+	}
+	return r
+}
+
+// Kinds lists the kinds in the order of interface.md.
+func (r *Registry) Kinds() []*Kind { return r.kinds }
+
+// Lookup finds a kind by its name or its operation's name, in any letter case.
+func (r *Registry) Lookup(name string) (*Kind, bool) {
+	k, ok := r.byName[strings.ToLower(name)]
+	return k, ok
+}
+
+// Near lists up to three names of kinds that resemble name, nearest first.
+func (r *Registry) Near(name string) []string {
+	names := make([]string, len(r.kinds))
+	for i, k := range r.kinds {
+		names[i] = k.Name
+	}
+	return Near(strings.TrimSuffix(strings.ToLower(name), "query"), names)
+}
+
+// Near lists up to three of names that resemble name, nearest first: those
+// that contain it or are within a third of its length in single-letter edits.
+func Near(name string, names []string) []string {
+	type match struct {
+		name string
+		far  int
+	}
+	name = strings.ToLower(name)
+	var found []match
+	for _, n := range names {
+		low := strings.ToLower(n)
+		far := distance(name, low)
+		if len(name) >= 2 && strings.Contains(low, name) {
+			far = min(far, 1)
+		}
+		if far <= max(1, len(name)/3) {
+			found = append(found, match{n, far})
+		}
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].far < found[j].far })
+	var near []string
+	for _, m := range found[:min(3, len(found))] {
+		near = append(near, m.name)
+	}
+	return near
+}
+
+// distance is the Levenshtein distance of two names, in bytes. Long ones are
+// not compared, since that takes the product of their lengths: they are as far
+// apart as names can be.
+func distance(a, b string) int {
+	if len(a) > 100 || len(b) > 100 {
+		return len(a) + len(b)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var errDate = errors.New("must be a date such as 2019-05-01T10:11:12.1230000 or 2019-05-01, from year 1 to 9999")
+
+// dateLayouts are the forms that ParseDate reads beside the legacy one. Go
+// accepts a fraction after the seconds of each.
+var dateLayouts = []struct {
+	layout string
+	zoned  bool
+}{
+	{"2006-01-02T15:04:05", false},
+	{"2006-01-02T15:04:05Z07:00", true},
+	{"2006-01-02T15:04:05-0700", true},
+	{"2006-01-02", false},
+	{"2006-01-02 15:04:05", false},
+	{"2006-01-02 15:04:05Z07:00", true},
+	{"2006-01-02T15:04", false},
+	{"2006-01-02T15:04Z07:00", true},
+	{"2006-01-02 15:04", false},
+}
+
+// ParseDate reads a date and gives it in DateLayout. One that names a zone is
+// an instant and is converted to zone; one that does not is taken as it
+// stands. More than seven fraction digits are accepted only where the rest are
+// zeros: a date is never rounded.
+func ParseDate(text string, zone *time.Location) (string, error) {
+	text = strings.TrimSpace(text)
+	if t, ok := parseLegacyDate(text); ok {
+		return formatDate(t.In(zone))
+	}
+	text, exact := cutFraction(text)
+	if !exact {
+		return "", errDate
+	}
+	for _, form := range dateLayouts {
+		t, err := time.Parse(form.layout, text)
+		if err != nil {
+			continue
+		}
+		if form.zoned {
+			t = t.In(zone)
+		}
+		return formatDate(t)
+	}
+	return "", errDate
+}
+
+// cutFraction drops the digits of a fraction of a second after the seventh,
+// and reports whether all of them were zeros. time.Parse would drop those after
+// the ninth whatever they are.
+func cutFraction(text string) (string, bool) {
+	start := strings.IndexAny(text, ".,") + 1
+	if start == 0 {
+		return text, true
+	}
+	end := start
+	for end < len(text) && digitsOnly(text[end:end+1]) {
+		end++
+	}
+	seventh := min(start+7, end)
+	return text[:seventh] + text[end:], strings.Trim(text[seventh:end], "0") == ""
+}
+
+func formatDate(t time.Time) (string, error) {
+	if t.Year() < 1 || t.Year() > 9999 {
+		return "", errDate
+	}
+	return t.Format(DateLayout), nil
+}
+
+// parseLegacyDate reads /Date(1530664812000)/ and /Date(1530664812000+1000)/,
+// slashes escaped or not: milliseconds since 1970 in UTC. The offset only says
+// where the writer was; the instant does not depend on it.
+func parseLegacyDate(text string) (time.Time, bool) {
+	text = strings.ReplaceAll(text, `\/`, "/")
+	inner, ok := strings.CutPrefix(text, "/Date(")
+	if !ok {
+		return time.Time{}, false
+	}
+	if inner, ok = strings.CutSuffix(inner, ")/"); !ok {
+		return time.Time{}, false
+	}
+	if n := len(inner); n > 5 && (inner[n-5] == '+' || inner[n-5] == '-') && digitsOnly(inner[n-4:]) {
+		inner = inner[:n-5]
+	}
+	ms, err := strconv.ParseInt(inner, 10, 64)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(ms).UTC(), true
+}
+
+// LegacyDate writes an instant in the notation of the webhook resources.
+func LegacyDate(t time.Time) string {
+	return "/Date(" + strconv.FormatInt(t.UnixMilli(), 10) + "+0000)/"
+}

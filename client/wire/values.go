@@ -1,0 +1,213 @@
+package wire
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// DateLayout is the form of a DateTime of a record: seven fraction digits, no
+// zone.
+const DateLayout = "2006-01-02T15:04:05.0000000"
+
+// Value is one value of a member, read by its field's type. As in a row, Int
+// holds whole numbers and bools, Bytes holds byte[], and Text the canonical
+// text of everything else.
+type Value struct {
+	Int   int64
+	Text  string
+	Bytes []byte
+}
+
+// ParseValue reads the text form of a value of type t. Dates with a zone are
+// converted to zone. Errors say what would be right and do not repeat the
+// text, which may be a secret.
+func ParseValue(t record.Type, text string, zone *time.Location) (Value, error) {
+	switch {
+	case t.Integer():
+		n, err := ParseInteger(t, text)
+		return Value{Int: n}, err
+	case t == record.Decimal:
+		d, err := ParseDecimal(text)
+		return Value{Text: d}, err
+	case t == record.Bool:
+		b, err := ParseBool(text)
+		return Value{Int: b}, err
+	case t == record.DateTime:
+		d, err := ParseDate(text, zone)
+		return Value{Text: d}, err
+	case t == record.Guid:
+		g, err := ParseGuid(text)
+		return Value{Text: g}, err
+	case t == record.Bytes:
+		b, err := ParseBytes(text)
+		return Value{Bytes: b}, err
+	}
+	return Value{Text: text}, nil
+}
+
+// ParseInteger reads a whole number that fits t exactly. A fraction of zeros
+// and an exponent are allowed, as JSON has them.
+func ParseInteger(t record.Type, text string) (int64, error) {
+	lo, hi := t.Range()
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		var digits string
+		if digits, err = ParseDecimal(text); err == nil {
+			n, err = wholeNumber(digits)
+		}
+	}
+	if err != nil || n < lo || n > hi {
+		return 0, fmt.Errorf("must be a whole number from %d to %d", lo, hi)
+	}
+	return n, nil
+}
+
+func wholeNumber(digits string) (int64, error) {
+	whole, fraction, _ := strings.Cut(digits, ".")
+	if strings.Trim(fraction, "0") != "" {
+		return 0, errors.New("has a fraction")
+	}
+	return strconv.ParseInt(whole, 10, 64)
+}
+
+// MaxDigits is the number of digits that a decimal may have.
+const MaxDigits = 38
+
+var errDecimal = fmt.Errorf("must be a number of at most %d digits", MaxDigits)
+
+// ParseDecimal reads a number and gives its digits: no exponent, no plus sign,
+// no needless leading zeros, and no minus sign on a zero. Fraction digits stay
+// as they are, since they show the scale.
+func ParseDecimal(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	negative := strings.HasPrefix(text, "-")
+	if negative || strings.HasPrefix(text, "+") {
+		text = text[1:]
+	}
+	mantissa, exponent, err := cutExponent(text)
+	if err != nil {
+		return "", errDecimal
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if whole+fraction == "" || !digitsOnly(whole) || !digitsOnly(fraction) || len(whole)+len(fraction) > 10*MaxDigits {
+		return "", errDecimal
+	}
+	whole, fraction = shift(whole, fraction, exponent)
+	whole = strings.TrimLeft(whole, "0")
+	if len(whole)+len(fraction) > MaxDigits {
+		if fraction = strings.TrimRight(fraction, "0"); len(whole)+len(fraction) > MaxDigits {
+			return "", errDecimal
+		}
+	}
+	return spellDecimal(negative, whole, fraction), nil
+}
+
+func spellDecimal(negative bool, whole, fraction string) string {
+	zero := whole == "" && strings.Trim(fraction, "0") == ""
+	if whole == "" {
+		whole = "0"
+	}
+	if negative && !zero {
+		whole = "-" + whole
+	}
+	if fraction == "" {
+		return whole
+	}
+	return whole + "." + fraction
+}
+
+// cutExponent splits 1.5e3 into 1.5 and 3. Exponents beyond what 38 digits
+// could use are refused, so that shift stays cheap.
+func cutExponent(text string) (mantissa string, exponent int, err error) {
+	i := strings.IndexAny(text, "eE")
+	if i < 0 {
+		return text, 0, nil
+	}
+	exponent, err = strconv.Atoi(text[i+1:])
+	if err != nil || exponent > 2*MaxDigits || exponent < -2*MaxDigits {
+		return "", 0, errDecimal
+	}
+	return text[:i], exponent, nil
+}
+
+// shift moves the decimal point right by n digits, left where n is negative.
+func shift(whole, fraction string, n int) (string, string) {
+	if n > 0 {
+		fraction += strings.Repeat("0", max(0, n-len(fraction)))
+		return whole + fraction[:n], fraction[n:]
+	}
+	if n < 0 {
+		whole = strings.Repeat("0", max(0, -n-len(whole))) + whole
+		cut := len(whole) + n
+		return whole[:cut], whole[cut:] + fraction
+	}
+	return whole, fraction
+}
+
+func digitsOnly(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// ParseBool reads true, false, 1 or 0 in any letter case, as 1 or 0. Of a list
+// with commas, which pairs of check boxes send, the first part counts.
+func ParseBool(text string) (int64, error) {
+	first, _, _ := strings.Cut(text, ",")
+	switch strings.ToLower(strings.TrimSpace(first)) {
+	case "true", "1":
+		return 1, nil
+	case "false", "0":
+		return 0, nil
+	}
+	return 0, errors.New("must be true or false")
+}
+
+var errGuid = errors.New("must be a guid: 32 hex digits, with or without hyphens or braces")
+
+// ParseGuid reads a guid with or without hyphens or braces, in any letter
+// case, and gives its 36 lower-case characters.
+func ParseGuid(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if n := len(text); n > 2 && text[0] == '{' && text[n-1] == '}' {
+		text = text[1 : n-1]
+	}
+	if len(text) == 36 {
+		if text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
+			return "", errGuid
+		}
+		text = text[:8] + text[9:13] + text[14:18] + text[19:23] + text[24:]
+	}
+	if len(text) != 32 {
+		return "", errGuid
+	}
+	text = strings.ToLower(text)
+	for i := range len(text) {
+		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return "", errGuid
+		}
+	}
+	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:], nil
+}
+
+// ParseBytes reads base64 text, with or without padding.
+func ParseBytes(text string) ([]byte, error) {
+	text = strings.TrimSpace(text)
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil {
+		b, err = base64.RawStdEncoding.Strict().DecodeString(text)
+	}
+	if err != nil {
+		return nil, errors.New("must be base64 text")
+	}
+	return b, nil
+}

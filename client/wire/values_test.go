@@ -1,0 +1,390 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/base64"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+var (
+	nines = strings.Repeat("9", 38)
+	zeros = strings.Repeat("0", 37)
+)
+
+// decimalForms is what ParseDecimal reads and gives; "" is an error.
+var decimalForms = []struct{ text, want string }{
+	{"0", "0"},
+	{"1", "1"},
+	{"-1", "-1"},
+	{"+1", "1"},
+	{" 12.50 ", "12.50"},
+	{"1.0000", "1.0000"},
+	{"0.0000", "0.0000"},
+	{"-0", "0"},
+	{"-0.00", "0.00"},
+	{"007", "7"},
+	{"-007.10", "-7.10"},
+	{".5", "0.5"},
+	{"-.5", "-0.5"},
+	{"5.", "5"},
+	{"1e3", "1000"},
+	{"1E+3", "1000"},
+	{"1.5e1", "15"},
+	{"1.50e1", "15.0"},
+	{"1.5e-3", "0.0015"},
+	{"25e-1", "2.5"},
+	{"0e5", "0"},
+	{"12345678901234567890.123456789", "12345678901234567890.123456789"},
+	{"9007199254740993", "9007199254740993"}, // not a float
+	{nines, nines},
+	{"-" + nines, "-" + nines},
+	{"0." + zeros + "1", "0." + zeros + "1"},
+	{"-0." + zeros + "1", "-0." + zeros + "1"},
+	{strings.Repeat("0", 100) + "1", "1"},
+	{"1." + strings.Repeat("0", 60), "1"}, // more zeros than digits may be: they go
+	{"1e37", "1" + zeros},
+	{"1" + zeros + "e-37", "1." + zeros},
+	{"1e-38", "0." + zeros + "1"},
+	{nines + "9", ""},
+	{"1." + nines, ""},
+	{"0." + nines + "9", ""},
+	{"1e38", ""},
+	{"1e-39", ""},
+	{"1e999999999", ""},
+	{"1e99999999999999999999", ""},
+	{strings.Repeat("0", 1000), ""},
+	{"", ""}, {" ", ""}, {".", ""}, {"-", ""}, {"e5", ""}, {"1e", ""},
+	{"1e1.5", ""}, {"--1", ""}, {"+-1", ""}, {"1.2.3", ""}, {"1,5", ""}, {"1 000", ""},
+	{"1_000", ""}, {"0x10", ""}, {"1/2", ""}, {"NaN", ""}, {"Infinity", ""}, {"null", ""},
+	{"١٢٣", ""}, {"$5", ""},
+}
+
+func TestParseDecimal(t *testing.T) {
+	for _, c := range decimalForms {
+		got, err := ParseDecimal(c.text)
+		if got != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%.50q reads as %q, %v; want %q", c.text, got, err, c.want)
+		}
+	}
+}
+
+var (
+	number    = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$`)
+	canonical = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+)
+
+// exactly is the number that a text means, where it is small enough that a
+// parser of 38 digits has no excuse for not reading it.
+func exactly(text string) (*big.Rat, bool) {
+	text = strings.TrimSpace(text)
+	if !number.MatchString(text) || len(text) > 300 {
+		return nil, false
+	}
+	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	if e, _ := strconv.Atoi(exponent); e > 2*MaxDigits || e < -2*MaxDigits {
+		return nil, false
+	}
+	return new(big.Rat).SetString(text)
+}
+
+// digits is how many digits a number needs, without zeros at either end but
+// those between the point and the rest.
+func digits(n *big.Rat) int {
+	text := strings.TrimPrefix(n.FloatString(500), "-")
+	whole, fraction, _ := strings.Cut(text, ".")
+	return len(strings.TrimLeft(whole, "0")) + len(strings.TrimRight(fraction, "0"))
+}
+
+func FuzzParseDecimal(f *testing.F) {
+	for _, c := range decimalForms {
+		f.Add(c.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := ParseDecimal(text)
+		want, plain := exactly(text)
+		if err != nil {
+			if plain && digits(want) <= MaxDigits {
+				t.Fatalf("%q is refused: %v", text, err)
+			}
+			return
+		}
+		if !canonical.MatchString(got) {
+			t.Fatalf("%q reads as %q", text, got)
+		}
+		value, _ := new(big.Rat).SetString(got)
+		if plain && value.Cmp(want) != 0 {
+			t.Fatalf("%q reads as %q, which is another number", text, got)
+		}
+		if digits(value) > MaxDigits || value.Sign() == 0 && got[0] == '-' {
+			t.Fatalf("%q reads as %q", text, got)
+		}
+		if again, err := ParseDecimal(got); err != nil || again != got {
+			t.Fatalf("%q reads as %q, and that as %q, %v", text, got, again, err)
+		}
+	})
+}
+
+// integerForms is what ParseInteger reads.
+var integerForms = []struct {
+	of   record.Type
+	text string
+	want int64
+	ok   bool
+}{
+	{record.Int, "0", 0, true},
+	{record.Int, "-0", 0, true},
+	{record.Int, " 42 ", 42, true},
+	{record.Int, "+42", 42, true},
+	{record.Int, "0042", 42, true},
+	{record.Int, "42.0", 42, true},
+	{record.Int, "42.", 42, true},
+	{record.Int, "4.2e1", 42, true},
+	{record.Int, "420e-1", 42, true},
+	{record.Int, "2147483647", 2147483647, true},
+	{record.Int, "-2147483648", -2147483648, true},
+	{record.Int, "2147483648", 0, false},
+	{record.Int, "-2147483649", 0, false},
+	{record.Int, "42.5", 0, false},
+	{record.Int, "1e-1", 0, false},
+	{record.Int, "1e20", 0, false},
+	{record.Int, "", 0, false},
+	{record.Int, "x", 0, false},
+	{record.Int, "1_0", 0, false},
+	{record.Int, "0x1", 0, false},
+	{record.Int, "true", 0, false},
+	{record.Short, "32767", 32767, true},
+	{record.Short, "-32768", -32768, true},
+	{record.Short, "32768", 0, false},
+	{record.Short, "-32769", 0, false},
+	{record.Byte, "0", 0, true},
+	{record.Byte, "255", 255, true},
+	{record.Byte, "256", 0, false},
+	{record.Byte, "-1", 0, false},
+	{record.Long, "9223372036854775807", 9223372036854775807, true},
+	{record.Long, "-9223372036854775808", -9223372036854775808, true},
+	{record.Long, "9223372036854775807.000", 9223372036854775807, true},
+	{record.Long, "9223372036854775808", 0, false},
+	{record.Long, "-9223372036854775809", 0, false},
+}
+
+func TestParseInteger(t *testing.T) {
+	for _, c := range integerForms {
+		got, err := ParseInteger(c.of, c.text)
+		if got != c.want || (err == nil) != c.ok {
+			t.Errorf("%s %q reads as %d, %v; want %d, %t", c.of, c.text, got, err, c.want, c.ok)
+		}
+	}
+	_, err := ParseInteger(record.Short, "70000")
+	if want := "must be a whole number from -32768 to 32767"; err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
+func FuzzParseInteger(f *testing.F) {
+	for _, c := range integerForms {
+		f.Add(c.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want, plain := exactly(text)
+		for _, typ := range []record.Type{record.Byte, record.Short, record.Int, record.Long} {
+			got, err := ParseInteger(typ, text)
+			lo, hi := typ.Range()
+			if err == nil && (got < lo || got > hi) {
+				t.Fatalf("%s %q reads as %d", typ, text, got)
+			}
+			if !plain {
+				continue
+			}
+			fits := want.IsInt() && want.Num().IsInt64() && want.Num().Int64() >= lo && want.Num().Int64() <= hi
+			if fits != (err == nil) || fits && want.Num().Int64() != got {
+				t.Fatalf("%s %q reads as %d, %v", typ, text, got, err)
+			}
+		}
+	})
+}
+
+func TestParseBool(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int64 // -1 is an error
+	}{
+		{"true", 1}, {"True", 1}, {"TRUE", 1}, {" tRuE ", 1}, {"1", 1},
+		{"false", 0}, {"False", 0}, {"FALSE", 0}, {"0", 0},
+		{"true,false", 1}, {"false,true", 0}, // a pair of check boxes
+		{"", -1}, {",true", -1}, {"yes", -1}, {"no", -1}, {"on", -1}, {"2", -1}, {"-1", -1}, {"01", -1}, {"t", -1}, {"null", -1},
+	} {
+		got, err := ParseBool(c.text)
+		if err != nil {
+			got = -1
+		}
+		if got != c.want {
+			t.Errorf("%q reads as %d, %v; want %d", c.text, got, err, c.want)
+		}
+	}
+}
+
+const someGuid = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+
+// guidForms is what ParseGuid reads and gives; "" is an error.
+var guidForms = []struct{ text, want string }{
+	{someGuid, someGuid},
+	{"3F2504E0-4F89-11D3-9A0C-0305E82C3301", someGuid},
+	{"3f2504e04f8911d39a0c0305e82c3301", someGuid},
+	{"3F2504E04F8911D39A0C0305E82C3301", someGuid},
+	{"{3f2504e0-4f89-11d3-9a0c-0305e82c3301}", someGuid},
+	{"{3F2504E04F8911d39a0c0305e82c3301}", someGuid},
+	{"  " + someGuid + "\t", someGuid},
+	{"00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000"},
+	{"", ""},
+	{"{}", ""},
+	{"{" + someGuid, ""},
+	{someGuid + "}", ""},
+	{"{{" + someGuid + "}}", ""},
+	{"3f2504e0-4f89-11d3-9a0c-0305e82c330", ""},
+	{"3f2504e0-4f89-11d3-9a0c-0305e82c33011", ""},
+	{"3f2504e04-f89-11d3-9a0c-0305e82c3301", ""},
+	{"3f2504e0-4f89-11d3-9a0c0305e82c3301", ""},
+	{"3f2504e0_4f89_11d3_9a0c_0305e82c3301", ""},
+	{"3g2504e0-4f89-11d3-9a0c-0305e82c3301", ""},
+	{"3f2504e04f8911d39a0c0305e82c330Ⱥ", ""}, // grows in lower case
+	{"urn:uuid:" + someGuid, ""},
+}
+
+func TestParseGuid(t *testing.T) {
+	for _, c := range guidForms {
+		got, err := ParseGuid(c.text)
+		if got != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%q reads as %q, %v; want %q", c.text, got, err, c.want)
+		}
+	}
+}
+
+func FuzzParseGuid(f *testing.F) {
+	for _, c := range guidForms {
+		f.Add(c.text)
+	}
+	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	bare := strings.NewReplacer("-", "", "{", "", "}", "")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := ParseGuid(text)
+		if err != nil {
+			if form.MatchString(text) {
+				t.Fatalf("%q is refused", text)
+			}
+			return
+		}
+		if !form.MatchString(got) || bare.Replace(got) != strings.ToLower(bare.Replace(strings.TrimSpace(text))) {
+			t.Fatalf("%q reads as %q", text, got)
+		}
+	})
+}
+
+// bytesForms is what ParseBytes reads.
+var bytesForms = []struct {
+	text string
+	want string
+	ok   bool
+}{
+	{"", "", true},
+	{"AQI=", "\x01\x02", true},
+	{"AQI", "\x01\x02", true},
+	{"AQ==", "\x01", true},
+	{"AQ", "\x01", true},
+	{"AQID", "\x01\x02\x03", true},
+	{" AQID\n", "\x01\x02\x03", true},
+	{"AQID\r\nBAUG", "\x01\x02\x03\x04\x05\x06", true}, // as mail wraps it
+	{"+/+/", "\xfb\xff\xbf", true},
+	{"AAAAAAAAB9E=", "\x00\x00\x00\x00\x00\x00\x07\xd1", true},
+	{"AQ=", "", false},
+	{"A", "", false},
+	{"AR==", "", false}, // bits to spare
+	{"AQI=AQI=", "", false},
+	{"-_-_", "", false},
+	{"AQ ID", "", false},
+	{"[1,2]", "", false},
+	{"0x0102", "", false},
+}
+
+func TestParseBytes(t *testing.T) {
+	for _, c := range bytesForms {
+		got, err := ParseBytes(c.text)
+		if string(got) != c.want || (err == nil) != c.ok || c.ok && got == nil {
+			t.Errorf("%q reads as %x, %v; want %x, %t", c.text, got, err, c.want, c.ok)
+		}
+	}
+}
+
+func FuzzParseBytes(f *testing.F) {
+	for _, c := range bytesForms {
+		f.Add(c.text, []byte(c.want))
+	}
+	wrapping := strings.NewReplacer("\r", "", "\n", "", "=", "")
+	f.Fuzz(func(t *testing.T, text string, data []byte) {
+		if got, err := ParseBytes(text); err == nil {
+			bare := wrapping.Replace(strings.TrimSpace(text))
+			if again := base64.RawStdEncoding.EncodeToString(got); again != bare {
+				t.Fatalf("%q reads as %x, which is %q", text, got, again)
+			}
+		}
+		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {
+			if got, err := ParseBytes(encoding.EncodeToString(data)); err != nil || !bytes.Equal(got, data) {
+				t.Fatalf("%x comes back as %x, %v", data, got, err)
+			}
+		}
+	})
+}
+
+// TestParseValue shows where a value of each type ends up.
+func TestParseValue(t *testing.T) {
+	zone := time.FixedZone("", 10*3600)
+	want := map[record.Type]struct {
+		text  string
+		value Value
+	}{
+		record.Text:       {" As it stands ", Value{Text: " As it stands "}},
+		record.Int:        {"-5", Value{Int: -5}},
+		record.Short:      {"5.0", Value{Int: 5}},
+		record.Byte:       {"255", Value{Int: 255}},
+		record.Long:       {"5e9", Value{Int: 5_000_000_000}},
+		record.Decimal:    {"+01.50", Value{Text: "1.50"}},
+		record.Bool:       {"True", Value{Int: 1}},
+		record.DateTime:   {"2019-05-01T10:11:12Z", Value{Text: "2019-05-01T20:11:12.0000000"}},
+		record.Bytes:      {"AQI=", Value{Bytes: []byte{1, 2}}},
+		record.Guid:       {"{" + strings.ToUpper(someGuid) + "}", Value{Text: someGuid}},
+		record.TimeSpan:   {"PT0.0123S", Value{Text: "PT0.0123S"}},
+		record.Dictionary: {`{"A":"B"}`, Value{Text: `{"A":"B"}`}},
+		record.Object:     {`{"A":[1]}`, Value{Text: `{"A":[1]}`}},
+	}
+	for _, typ := range record.Types() {
+		c, known := want[typ]
+		if !known {
+			t.Errorf("no case for %s", typ)
+			continue
+		}
+		got, err := ParseValue(typ, c.text, zone)
+		if err != nil || got.Int != c.value.Int || got.Text != c.value.Text || !bytes.Equal(got.Bytes, c.value.Bytes) {
+			t.Errorf("%s %q reads as %+v, %v; want %+v", typ, c.text, got, err, c.value)
+		}
+	}
+}
+
+// TestErrorsKeepSecrets: the text of a value may be one, and errors are shown.
+func TestErrorsKeepSecrets(t *testing.T) {
+	const secret = "hunter2-5f3e"
+	for _, typ := range record.Types() {
+		_, err := ParseValue(typ, secret, time.UTC)
+		if err == nil {
+			continue // any text is right
+		}
+		if msg := err.Error(); strings.Contains(msg, secret) || !strings.HasPrefix(msg, "must be ") {
+			t.Errorf("%s: %s", typ, msg)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+// Command whd is an HTTP daemon over the records of a business management
+// system. `whd help` lists what it does.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/bizhook/whd/daemon"
+)
+
+func main() {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	os.Exit(daemon.Main(daemon.Process{
+		Args:    os.Args[1:],
+		Env:     os.Environ(),
+		Stdin:   os.Stdin,
+		Stdout:  os.Stdout,
+		Stderr:  os.Stderr,
+		Signals: signals,
+	}))
+}

@@ -1,0 +1,153 @@
+// Package account says who may do what: users and their passwords, sessions,
+// and API keys.
+//
+// Two things keep it cheap. What was looked up is believed for five seconds,
+// and a verified Basic password for five minutes as long as the user's row
+// stays the same; a change made through this Service shows at once, one made
+// by another process within those five seconds. And password hashes, which
+// cost 20 ms and 19 MiB each, are computed two at a time.
+package account
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Config is what a Service works with. All but Store has a default.
+type Config struct {
+	Store       Store
+	Clock       func() time.Time
+	Log         *slog.Logger
+	SessionTTL  time.Duration // how long an unused session lasts; 8 hours
+	RememberTTL time.Duration // the same with RememberMe; 14 days
+}
+
+// Service applies the rules of accounts.
+type Service struct {
+	store       Store
+	clock       func() time.Time
+	log         *slog.Logger
+	sessionTTL  time.Duration
+	rememberTTL time.Duration
+
+	printer  *printer
+	hasher   *hasher
+	throttle *throttle
+	flights  *flights
+
+	users    *cache[User]     // by folded name
+	sessions *cache[Session]  // by hash
+	keys     *cache[Key]      // by hash
+	verified *cache[struct{}] // by fingerprint of a Basic pair
+
+	expiries *ledger // of sessions, by hash
+	lastUses *ledger // of keys, by id
+
+	writing sync.Mutex // held while uses are written
+	stop    func()     // ends the goroutine of Start
+	stopped chan struct{}
+}
+
+// New makes a Service.
+func New(c Config) (*Service, error) {
+	if c.Store == nil {
+		return nil, errors.New("account: no store")
+	}
+	if c.SessionTTL < 0 || c.RememberTTL < 0 {
+		return nil, errors.New("account: a session cannot last less than nothing")
+	}
+	s := &Service{
+		store: c.Store, clock: c.Clock, log: c.Log, sessionTTL: c.SessionTTL, rememberTTL: c.RememberTTL,
+		printer: newPrinter(), hasher: newHasher(), throttle: newThrottle(), flights: newFlights(),
+		users: newCache[User](lookupTTL), sessions: newCache[Session](lookupTTL), keys: newCache[Key](lookupTTL),
+		verified: newCache[struct{}](verifiedTTL),
+		expiries: newLedger(), lastUses: newLedger(),
+	}
+	s.fillDefaults()
+	return s, nil
+}
+
+func (s *Service) fillDefaults() {
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.sessionTTL == 0 {
+		s.sessionTTL = 8 * time.Hour
+	}
+	if s.rememberTTL == 0 {
+		s.rememberTTL = 14 * 24 * time.Hour
+	}
+}
+
+const (
+	writeEvery = time.Minute
+	// sweepGrace spares sessions that another daemon has slid and not yet
+	// written.
+	sweepGrace = 5 * time.Minute
+)
+
+// Start begins to write down, once a minute, when sessions expire and keys
+// were used. It ends with ctx or Stop. A Service that is not started works,
+// but writes these times only at Stop.
+func (s *Service) Start(ctx context.Context) {
+	ctx, s.stop = context.WithCancel(ctx)
+	s.stopped = make(chan struct{})
+	go s.run(ctx)
+}
+
+func (s *Service) run(ctx context.Context) {
+	defer close(s.stopped)
+	tick := time.NewTicker(writeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if err := s.write(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn("session times could not be written; trying again in a minute", "err", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Stop ends what Start began and writes the times that are left. It may be
+// called without Start, and again.
+func (s *Service) Stop(ctx context.Context) error {
+	if s.stop != nil {
+		s.stop()
+		<-s.stopped
+	}
+	return s.write(ctx)
+}
+
+// write stores the times noted since the last write and removes what expired.
+func (s *Service) write(ctx context.Context) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	uses := Uses{Sessions: s.expiries.take(), Keys: s.lastUses.take()}
+	var err error
+	if len(uses.Sessions)+len(uses.Keys) > 0 {
+		err = s.store.Write(ctx, uses)
+	}
+	if err == nil {
+		// Else a cached session would show its expiry of before the write.
+		s.sessions.forget(func(hash string, _ *Session) bool {
+			_, slid := uses.Sessions[hash]
+			return slid
+		})
+	}
+	s.expiries.wrote(err)
+	s.lastUses.wrote(err)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.RemoveExpired(ctx, s.clock().Add(-sweepGrace))
+	return err
+}

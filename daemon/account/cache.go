@@ -1,0 +1,105 @@
+package account
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	lookupTTL  = 5 * time.Second
+	mostCached = 8192 // entries of each cache
+)
+
+// cache remembers look-ups for a few seconds, those that found nothing (nil)
+// too.
+type cache[V any] struct {
+	ttl time.Duration
+
+	mu      sync.Mutex
+	entries map[string]cached[V]
+	age     uint64 // counts forget
+}
+
+type cached[V any] struct {
+	value *V
+	until time.Time
+}
+
+func newCache[V any](ttl time.Duration) *cache[V] {
+	return &cache[V]{ttl: ttl, entries: make(map[string]cached[V])}
+}
+
+// load gives what is remembered, else what fetch finds.
+func (c *cache[V]) load(name string, now time.Time, fetch func() (*V, error)) (*V, error) {
+	value, ok, age := c.peek(name, now)
+	if ok {
+		return value, nil
+	}
+	value, err := fetch()
+	if err != nil {
+		return nil, err
+	}
+	c.put(name, value, now, age)
+	return value, nil
+}
+
+func (c *cache[V]) peek(name string, now time.Time) (value *V, ok bool, age uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.entries[name]
+	if !ok || !e.until.After(now) {
+		return nil, false, c.age
+	}
+	return e.value, true, c.age
+}
+
+// put remembers what was fetched at age. What was fetched before a forget may
+// be what had to be forgotten, so it is not kept.
+func (c *cache[V]) put(name string, value *V, now time.Time, age uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if age != c.age {
+		return
+	}
+	if _, there := c.entries[name]; !there {
+		c.makeRoom(now)
+	}
+	c.entries[name] = cached[V]{value, now.Add(c.ttl)}
+}
+
+// forget drops the entries that match; value is nil for those that found
+// nothing.
+func (c *cache[V]) forget(match func(name string, value *V) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.age++
+	for name, e := range c.entries {
+		if match(name, e.value) {
+			delete(c.entries, name)
+		}
+	}
+}
+
+// generation changes with every forget.
+func (c *cache[V]) generation() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.age
+}
+
+func (c *cache[V]) makeRoom(now time.Time) {
+	if len(c.entries) < mostCached {
+		return
+	}
+	for name, e := range c.entries {
+		if !e.until.After(now) {
+			delete(c.entries, name)
+		}
+	}
+	for name := range c.entries {
+		if len(c.entries) < mostCached {
+			return
+		}
+		delete(c.entries, name)
+	}
+}

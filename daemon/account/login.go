@@ -1,0 +1,187 @@
+package account
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// verifiedTTL is how long a Basic password is believed without computing its
+// hash again.
+const verifiedTTL = 5 * time.Minute
+
+// Login is a request for a session.
+type Login struct {
+	UserName string
+	Password string
+	Remember bool   // RememberMe
+	Address  string // of the client, for throttling; a port does not count
+}
+
+// Ticket is what a login gives.
+type Ticket struct {
+	SessionID string // shown once, kept as a hash
+	Remember  bool
+	Identity  Identity
+}
+
+// Login checks a password and begins a session. Its password is checked in
+// full each time, so that it tells wrong from throttled as it should.
+func (s *Service) Login(ctx context.Context, l Login) (Ticket, error) {
+	if err := l.missing(); err != nil {
+		return Ticket{}, err
+	}
+	user, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, network(l.Address)})
+	if err != nil {
+		return Ticket{}, err
+	}
+	id, now := newSessionID(), s.clock()
+	session := Session{Hash: hashOf(id), User: *user, Remember: l.Remember, Added: now, Expires: now.Add(s.ttl(l.Remember))}
+	added, err := s.store.AddSession(ctx, session)
+	if err != nil {
+		return Ticket{}, err
+	}
+	if !added {
+		return Ticket{}, wrongPassword()
+	}
+	who := identityOf(user, Nothing)
+	who.SessionHash, who.Expires = session.Hash, session.Expires
+	return Ticket{SessionID: id, Remember: l.Remember, Identity: who}, nil
+}
+
+func (l Login) missing() error {
+	var fields []fault.Field
+	if l.UserName == "" {
+		fields = append(fields, fault.Field{Name: "UserName", Message: "must not be empty"})
+	}
+	if l.Password == "" {
+		fields = append(fields, fault.Field{Name: "Password", Message: "must not be empty"})
+	}
+	if fields == nil {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Missing, Message: "A login needs a user name and a password", Fields: fields}
+}
+
+func wrongPassword() error { return fault.New(fault.Unauthorized, "Invalid Username or Password") }
+
+// Logout ends a session. An id that is unknown is no error.
+func (s *Service) Logout(ctx context.Context, sessionID string) error {
+	if len(sessionID) != SessionIDLength {
+		return nil
+	}
+	hash := hashOf(sessionID)
+	if err := s.store.RemoveSession(ctx, hash); err != nil {
+		return err
+	}
+	s.sessions.forget(func(name string, _ *Session) bool { return name == hash })
+	s.expiries.drop(hash)
+	return nil
+}
+
+// attempt is a password that someone claims to know.
+type attempt struct {
+	name     string // folded
+	password string
+	network  string
+}
+
+// byPassword is Basic. A pair that was right lately is found by a fingerprint
+// that includes the user's row, so any change of the user forgets it.
+func (s *Service) byPassword(ctx context.Context, c Credentials) (Identity, error) {
+	a := attempt{Fold(c.BasicUser), c.BasicPassword, network(c.Address)}
+	user, err := s.user(ctx, a.name)
+	if err != nil {
+		return Identity{}, err
+	}
+	if user != nil {
+		if _, known, _ := s.verified.peek(s.pair(user, a.password), s.clock()); known {
+			return identityOf(user, Basic), nil
+		}
+	}
+	if user, err = s.prove(ctx, a); err != nil {
+		return Identity{}, err
+	}
+	s.verified.put(s.pair(user, a.password), nil, s.clock(), s.verified.generation())
+	return identityOf(user, Basic), nil
+}
+
+func (s *Service) pair(u *User, password string) string {
+	sum := s.printer.of(u.ID, u.Saved.String(), u.PasswordHash, password)
+	return string(sum[:])
+}
+
+// user finds a user by folded name, nil if there is none.
+func (s *Service) user(ctx context.Context, name string) (*User, error) {
+	if len(name) > maxName {
+		return nil, nil
+	}
+	return s.users.load(name, s.clock(), func() (*User, error) { return s.store.User(ctx, name) })
+}
+
+// prove finds the user whose password it is, by computing its hash.
+func (s *Service) prove(ctx context.Context, a attempt) (*User, error) {
+	if a.password == "" || len(a.password) > maxPassword {
+		return nil, wrongPassword() // nobody has such a password
+	}
+	// The generation keeps those who come after a change from sharing a check
+	// that began before it.
+	generation := strconv.FormatUint(s.users.generation(), 10)
+	return s.flights.do(ctx, s.printer.of(a.name, a.network, a.password, generation), func() (*User, error) {
+		return s.throttled(ctx, a)
+	})
+}
+
+func (s *Service) throttled(ctx context.Context, a attempt) (*User, error) {
+	who, began := s.printer.of(a.name, a.network), s.clock()
+	if err := s.throttle.begin(who, began); err != nil {
+		return nil, err
+	}
+	user, err := s.compare(ctx, a)
+	switch {
+	case err == nil:
+		s.throttle.succeeded(who)
+	case !fault.Is(err, fault.Unauthorized):
+		s.throttle.undo(who, began)
+	}
+	return user, err
+}
+
+// compare reads the user afresh: beside a password hash a look-up costs
+// nothing, and a new password works at once.
+func (s *Service) compare(ctx context.Context, a attempt) (*User, error) {
+	var user *User
+	var stored string
+	if len(a.name) <= maxName {
+		age := s.users.generation()
+		var err error
+		if user, err = s.store.User(ctx, a.name); err != nil {
+			return nil, err
+		}
+		s.users.put(a.name, user, s.clock(), age)
+	}
+	if user != nil {
+		stored = user.PasswordHash
+	}
+	right, err := s.hasher.matches(ctx, stored, a.password)
+	if err != nil {
+		return nil, err
+	}
+	if !right {
+		s.logFailure(user, a)
+		return nil, wrongPassword()
+	}
+	return user, nil
+}
+
+// logFailure leaves out names that are not a user's: people type passwords
+// there.
+func (s *Service) logFailure(user *User, a attempt) {
+	name := "(unknown)"
+	if user != nil {
+		name = user.Name
+	}
+	s.log.Warn("login failed", "user", name, "network", a.network)
+}

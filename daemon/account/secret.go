@@ -1,0 +1,90 @@
+package account
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// KeyPrefix begins every API key, so that people and secret scanners know one
+// when they see it.
+const KeyPrefix = "whd_"
+
+const (
+	sessionBytes = 15 // 20 characters of base64
+	keyBytes     = 32 // 43 characters of base64url
+	keyLength    = len(KeyPrefix) + 43
+)
+
+// SessionIDLength is the number of characters of a session id.
+const SessionIDLength = 20
+
+// newSessionID makes an id without + and /, which clients put into cookies and
+// headers unquoted. More than half of the draws are free of both.
+func newSessionID() string {
+	var b [sessionBytes]byte
+	for {
+		rand.Read(b[:]) // never fails: the runtime aborts instead
+		if id := base64.StdEncoding.EncodeToString(b[:]); !strings.ContainsAny(id, "+/") {
+			return id
+		}
+	}
+}
+
+func newKey() string {
+	var b [keyBytes]byte
+	rand.Read(b[:])
+	return KeyPrefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func looksLikeKey(text string) bool {
+	return len(text) == keyLength && strings.HasPrefix(text, KeyPrefix)
+}
+
+// newID makes a random GUID, the form that ids of records have.
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// hashOf is what is stored of a secret that we made. Session ids and keys are
+// random enough that a plain hash cannot be reversed.
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// print is a fingerprint under a key that lives and dies with the process.
+type print [sha256.Size]byte
+
+// printer makes fingerprints, so that maps of attempts and verified passwords
+// hold neither names nor passwords, and entries of one size.
+type printer struct{ key [32]byte }
+
+func newPrinter() *printer {
+	p := &printer{}
+	rand.Read(p.key[:])
+	return p
+}
+
+// of is the fingerprint of the parts. Their lengths go in, so that no two
+// lists of parts run together.
+func (p *printer) of(parts ...string) (sum print) {
+	mac := hmac.New(sha256.New, p.key[:])
+	for _, part := range parts {
+		var n [8]byte
+		binary.LittleEndian.PutUint64(n[:], uint64(len(part)))
+		mac.Write(n[:])
+		mac.Write([]byte(part))
+	}
+	mac.Sum(sum[:0])
+	return sum
+}

@@ -1,0 +1,84 @@
+package account
+
+import (
+	"context"
+	"time"
+)
+
+// User is a person or program that signs in with a password.
+type User struct {
+	ID           string
+	Name         string
+	DisplayName  string
+	Role         Role
+	PasswordHash string // PHC text
+	Added        time.Time
+	Saved        time.Time // of the last change
+}
+
+// Change is what is to change of a user. Nil members stay as they are.
+type Change struct {
+	DisplayName  *string
+	Role         *Role
+	PasswordHash *string // a new password ends the user's sessions
+}
+
+// Key is an API key. The key itself is not kept, only its hash.
+type Key struct {
+	ID       string
+	Name     string
+	Hash     string
+	Role     Role
+	Added    time.Time
+	Expires  time.Time // zero: never
+	LastUsed time.Time // zero: never; up to a minute behind
+}
+
+// Session is a login that lasts. Its id is not kept, only the id's hash.
+type Session struct {
+	Hash     string
+	User     User // as it is now
+	Remember bool // slides by the longer time
+	Added    time.Time
+	Expires  time.Time // up to a minute behind
+}
+
+// Uses are times to write down: when sessions expire, by their hashes, and
+// when keys were last used, by their ids.
+type Uses struct {
+	Sessions map[string]time.Time
+	Keys     map[string]time.Time
+}
+
+// Store keeps accounts. Users and keys are found by Fold of their names. A
+// look-up that finds nothing gives nil and no error.
+type Store interface {
+	User(ctx context.Context, name string) (*User, error)
+	Users(ctx context.Context) ([]User, error) // by name
+
+	// AddUser fails with fault.Conflict where the name is taken.
+	AddUser(ctx context.Context, u User) error
+	// AddFirstUser adds a user only where there is none at all.
+	AddFirstUser(ctx context.Context, u User) (added bool, err error)
+	// ChangeUser and RemoveUser do nothing to the last admin that would leave
+	// no admin. Sessions that end do so in the same transaction.
+	ChangeUser(ctx context.Context, name string, c Change, now time.Time) (changed bool, err error)
+	RemoveUser(ctx context.Context, name string) (removed bool, err error)
+
+	Session(ctx context.Context, hash string) (*Session, error)
+	// AddSession adds nothing where the user is gone or has another password
+	// hash by now.
+	AddSession(ctx context.Context, s Session) (added bool, err error)
+	RemoveSession(ctx context.Context, hash string) error
+	RemoveExpired(ctx context.Context, before time.Time) (int64, error)
+
+	Key(ctx context.Context, hash string) (*Key, error)
+	Keys(ctx context.Context) ([]Key, error) // by name
+	// AddKey fails with fault.Conflict where the name is taken.
+	AddKey(ctx context.Context, k Key) error
+	RemoveKey(ctx context.Context, id string) (removed bool, err error)
+
+	// Write stores uses in one transaction. Times never go back, and what is
+	// gone stays gone.
+	Write(ctx context.Context, u Uses) error
+}

@@ -1,0 +1,119 @@
+package account
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+const (
+	mostFailures  = 5
+	failureWindow = time.Minute
+	// mostThrottled bounds memory to about 3 MB. The gate lets fewer attempts
+	// through in a minute, so nothing that counts is pushed out.
+	mostThrottled = 16384
+)
+
+// failures are the times of the latest failures, oldest first.
+type failures []time.Time
+
+// recent are the failures that still count at now.
+func (f failures) recent(now time.Time) failures {
+	old := 0
+	for old < len(f) && !f[old].Add(failureWindow).After(now) {
+		old++
+	}
+	return f[old:]
+}
+
+// wait is how long the next attempt must wait at now, 0 if it need not.
+func (f failures) wait(now time.Time) time.Duration {
+	counted := f.recent(now)
+	if len(counted) < mostFailures {
+		return 0
+	}
+	return counted[len(counted)-mostFailures].Add(failureWindow).Sub(now)
+}
+
+// throttle counts failures by user and address.
+type throttle struct {
+	mu     sync.Mutex
+	failed map[print]failures
+}
+
+func newThrottle() *throttle { return &throttle{failed: make(map[print]failures)} }
+
+// begin counts an attempt as failed before it is made, so that attempts side
+// by side cannot outrun the count. Success or undo takes it back.
+func (t *throttle) begin(who print, now time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.failed[who].recent(now)
+	if wait := f.wait(now); wait > 0 {
+		return &fault.Error{Kind: fault.TooMany, Message: "Too many failed logins", RetryAfter: wait}
+	}
+	if len(f) == 0 {
+		t.makeRoom(now)
+	}
+	t.failed[who] = append(slices.Clip(f), now)
+	return nil
+}
+
+// succeeded forgets the failures.
+func (t *throttle) succeeded(who print) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.failed, who)
+}
+
+// undo takes back the attempt that began at the time: it came to no result.
+func (t *throttle) undo(who print, began time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.failed[who]
+	if i := slices.IndexFunc(f, began.Equal); i >= 0 {
+		t.failed[who] = slices.Concat(f[:i], f[i+1:])
+	}
+	if len(t.failed[who]) == 0 {
+		delete(t.failed, who)
+	}
+}
+
+func (t *throttle) makeRoom(now time.Time) {
+	if len(t.failed) < mostThrottled {
+		return
+	}
+	for who, f := range t.failed {
+		if len(f.recent(now)) == 0 {
+			delete(t.failed, who)
+		}
+	}
+	for who := range t.failed {
+		if len(t.failed) < mostThrottled {
+			return
+		}
+		delete(t.failed, who)
+	}
+}
+
+// network is what counts as one address: an IPv6 host has a whole /64 to
+// itself, so all of that counts as one.
+func network(address string) string {
+	at, err := netip.ParseAddr(address)
+	if err != nil {
+		if with, err := netip.ParseAddrPort(address); err == nil {
+			at = with.Addr()
+		} else {
+			return address
+		}
+	}
+	at = at.Unmap().WithZone("")
+	if at.Is6() {
+		prefix, _ := at.Prefix(64) // fails only for more bits than an address has
+		return prefix.String()
+	}
+	return at.String()
+}

@@ -1,0 +1,230 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bizhook/whd"
+
+// edges says which of our packages each of them may import, tests aside.
+var edges = map[string][]string{
+	"client/record": nil,
+	"client/wire":   {"client/record"},
+
+	"daemon/fault":           nil,
+	"daemon/row":             nil,
+	"daemon/tsql":            nil,
+	"daemon/dialect":         nil,
+	"daemon/sqlite":          {"client/record", "daemon/row", "daemon/tsql"},
+	"daemon/query":           {"client/record", "client/wire", "daemon/fault", "daemon/dialect"},
+	"daemon/encode":          {"client/record", "client/wire", "daemon/row"},
+	"daemon/account":         {"daemon/fault"},
+	"daemon/demo":            {"client/record", "client/wire"},
+	"daemon/store":           {"client/record", "client/wire", "daemon/account", "daemon/dialect", "daemon/fault", "daemon/query", "daemon/row", "daemon/sqlite", "daemon/tsql"},
+	"daemon/store/storetest": {"client/record", "client/wire", "daemon/account", "daemon/demo", "daemon/fault", "daemon/query", "daemon/row", "daemon/store", "daemon/tsql"},
+	"daemon/rest":            {"client/record", "client/wire", "daemon/account", "daemon/encode", "daemon/fault", "daemon/query", "daemon/row", "daemon/store"},
+	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/demo", "daemon/fault", "daemon/query", "daemon/rest", "daemon/sqlite", "daemon/store"},
+	"cmd/daemon":             {"daemon"},
+}
+
+// library is one module that is not ours: why it is here, and which of our
+// packages may import it. The README's list of dependencies is made of these.
+type library struct {
+	module string
+	users  []string // with their tests; none where only tests may
+	only   []string // packages inside the module that are narrower than it: "path=user"
+	why    string
+}
+
+var libraries = []library{
+	{module: "github.com/pelletier/go-toml/v2", users: []string{"daemon"}, why: "the settings file, with the lines of its keys for messages"},
+	{module: "github.com/pressly/goose/v3", users: []string{"daemon/store"}, why: "versioned migrations of our own tables on every database"},
+	{module: "github.com/prometheus/client_golang", users: []string{"daemon/rest"}, why: "/metrics"},
+	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
+	{module: "golang.org/x/term", users: []string{"daemon"}, why: "asking for a password without showing it"},
+	{module: "modernc.org/libc", users: []string{"daemon/sqlite"}, why: "the memory that the SQLite engine shares with us"},
+	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite", "daemon/store"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite"},
+		why: "the embedded store: SQLite without cgo, so that one binary runs everywhere"},
+	{module: "pgregory.net/rapid", why: "tests by properties"},
+}
+
+// tools are modules that only `go tool` runs.
+var tools = []library{
+	{module: "honnef.co/go/tools", why: "staticcheck, in one version for everyone"},
+}
+
+// unlinked says what may not be part of a binary, however indirectly.
+var unlinked = map[string][]string{
+	"cmd/daemon": {"github.com/charmbracelet", "github.com/go-resty", "github.com/urfave", "testing"},
+	"cmd/whctl":  {"database/sql", "modernc.org", "github.com/microsoft/go-mssqldb", "testing"},
+}
+
+// listed is what `go list` says about a package.
+type listed struct {
+	ImportPath   string
+	Module       *struct{ Path string }
+	Standard     bool
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+	Deps         []string
+}
+
+func (p listed) short() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
+
+// goList lists packages as they are built without cgo, which is how they are shipped.
+func goList(t *testing.T, args ...string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Module,Standard,Imports,TestImports,XTestImports,Deps"}, args...)...)
+	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	var packages []listed
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestImportsFollowThePolicy(t *testing.T) {
+	found := make(map[string]bool)
+	for _, p := range goList(t, "./...") {
+		found[p.short()] = true
+		allowed, known := edges[p.short()]
+		if !known {
+			t.Errorf("%s is not in the table of edges", p.short())
+		}
+		for _, path := range p.Imports {
+			other, ours := strings.CutPrefix(path, module+"/")
+			if ours && !slices.Contains(allowed, other) {
+				t.Errorf("%s may not import %s", p.short(), other)
+			}
+			if path == "testing" && !testSupport(p.short()) {
+				t.Errorf("%s imports testing outside of tests", p.short())
+			}
+		}
+	}
+	for name := range edges {
+		if !found[name] {
+			t.Errorf("the table of edges knows %s, which does not exist", name)
+		}
+	}
+}
+
+// testSupport reports whether a package exists for tests, as its name says.
+func testSupport(name string) bool { return strings.HasSuffix(name, "test") }
+
+func TestLibrariesHaveTheirPlace(t *testing.T) {
+	thirdParty := make(map[string]bool) // import paths
+	for _, p := range goList(t, "-deps", "-test", "./...") {
+		if !p.Standard && p.Module != nil && p.Module.Path != module {
+			thirdParty[p.ImportPath] = true
+		}
+	}
+	for _, p := range goList(t, "./...") {
+		for _, path := range p.Imports {
+			if thirdParty[path] && !mayImport(p.short(), path, testSupport(p.short())) {
+				t.Errorf("%s may not import %s", p.short(), path)
+			}
+		}
+		for _, path := range append(p.TestImports, p.XTestImports...) {
+			if thirdParty[path] && !mayImport(p.short(), path, true) {
+				t.Errorf("the tests of %s may not import %s", p.short(), path)
+			}
+		}
+	}
+}
+
+// mayImport looks a library's package up in the table.
+func mayImport(user, path string, inTest bool) bool {
+	for _, l := range libraries {
+		if !within(path, l.module) {
+			continue
+		}
+		for _, narrow := range l.only {
+			inner, only, _ := strings.Cut(narrow, "=")
+			if within(path, inner) {
+				return user == only
+			}
+		}
+		return slices.Contains(l.users, user) || inTest && l.users == nil
+	}
+	return false
+}
+
+func within(path, module string) bool { return path == module || strings.HasPrefix(path, module+"/") }
+
+func TestBinariesLinkOnlyTheirOwn(t *testing.T) {
+	for _, p := range goList(t, "./cmd/...") {
+		forbidden, known := unlinked[p.short()]
+		if !known {
+			t.Errorf("the table says nothing about %s", p.short())
+		}
+		for _, path := range p.Deps {
+			for _, f := range forbidden {
+				if within(path, f) {
+					t.Errorf("%s links %s", p.short(), path)
+				}
+			}
+		}
+	}
+}
+
+// TestLibrariesAreTheRequirements compares the table with go.mod, so that no
+// dependency is without a reason and no reason without its dependency.
+func TestLibrariesAreTheRequirements(t *testing.T) {
+	cmd := exec.Command("go", "mod", "edit", "-json")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+		Tool []struct{ Path string }
+	}
+	if err := json.Unmarshal(out, &file); err != nil {
+		t.Fatal(err)
+	}
+	var direct []string
+	for _, r := range file.Require {
+		isTool := slices.ContainsFunc(tools, func(l library) bool { return l.module == r.Path })
+		if !r.Indirect && !isTool {
+			direct = append(direct, r.Path)
+		}
+	}
+	var reasoned []string
+	for _, l := range libraries {
+		reasoned = append(reasoned, l.module)
+	}
+	slices.Sort(direct)
+	if !slices.Equal(direct, reasoned) {
+		t.Errorf("go.mod requires\n%s\nthe table, sorted, gives reasons for\n%s", strings.Join(direct, "\n"), strings.Join(reasoned, "\n"))
+	}
+	for _, tool := range file.Tool {
+		if !slices.ContainsFunc(tools, func(l library) bool { return within(tool.Path, l.module) }) {
+			t.Errorf("go.mod names the tool %s, which has no reason in the table", tool.Path)
+		}
+	}
+}

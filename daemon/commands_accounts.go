@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// withStore opens the store that the settings name, for one command.
+func (c *call) withStore(ctx context.Context, work func(*store.Store) error) (err error) {
+	config, _, err := c.config()
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, store.Config{Dir: config.DataDir, Registry: record.Builtin(), Sources: config.ERP.Sources, Connections: 1})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return work(s)
+}
+
+// withAccounts opens the store's accounts. A daemon that is running on the
+// same store sees the changes within seconds.
+func (c *call) withAccounts(ctx context.Context, work func(*account.Service) error) error {
+	return c.withStore(ctx, func(s *store.Store) error {
+		accounts, err := account.New(account.Config{Store: s.Accounts()})
+		if err != nil {
+			return err
+		}
+		return work(accounts)
+	})
+}
+
+func roleOption() option {
+	return option{name: "role", argument: "reader|publisher|writer|admin", help: "what it may do; each role includes those before it"}
+}
+
+// role reads the flag --role, which has no default: what an account may do is
+// for people to decide.
+func (c *call) role() (account.Role, error) {
+	if c.own["role"] == "" {
+		return account.NoRole, usage("whd %s needs --role %s", c.command.name, roleOption().argument)
+	}
+	return parseRole(c.own["role"])
+}
+
+func parseRole(text string) (account.Role, error) {
+	role, err := account.ParseRole(text)
+	if err != nil {
+		return account.NoRole, usage("the role %v, not %q", err, text)
+	}
+	return role, nil
+}
+
+// minute prints a time for a list.
+func minute(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04Z")
+}

@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+func passwordOptions() []option {
+	return []option{
+		{name: "password-stdin", help: "read the password from standard input, one line"},
+		{name: "generate", help: "make up a password and print it, once"},
+	}
+}
+
+// A password is one line. The bound keeps a wrong redirection from being read whole.
+const maxPasswordLine = 4096
+
+var (
+	errInterrupted = errors.New("interrupted")
+	errNoTerminal  = usage("there is no terminal to ask for the password; use --password-stdin or --generate")
+)
+
+// newPassword gets a password in the way that the flags ask for. One that was
+// made up still has to be printed, once it is in force.
+func (c *call) newPassword(ctx context.Context) (password string, madeUp bool, err error) {
+	fromStdin, generate := c.own["password-stdin"] == "true", c.own["generate"] == "true"
+	switch {
+	case fromStdin && generate:
+		return "", false, usage("--password-stdin and --generate exclude each other")
+	case generate:
+		return rand.Text(), true, nil
+	case fromStdin:
+		password, err = interruptible(ctx, c.readLine)
+	default:
+		password, err = c.askTwice(ctx)
+	}
+	if err == nil && password == "" {
+		err = usage("the password is empty")
+	}
+	return password, false, err
+}
+
+func (c *call) readLine() (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(c.Stdin, maxPasswordLine)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}
+
+// askTwice asks on the terminal without showing what is typed.
+func (c *call) askTwice(ctx context.Context) (string, error) {
+	terminal, is := c.Stdin.(*os.File)
+	if !is || !term.IsTerminal(int(terminal.Fd())) {
+		return "", errNoTerminal
+	}
+	first, err := c.ask(ctx, terminal, "Password: ")
+	if err != nil {
+		return "", err
+	}
+	second, err := c.ask(ctx, terminal, "Once more: ")
+	if err == nil && first != second {
+		err = errors.New("the two passwords differ; nothing was changed")
+	}
+	return first, err
+}
+
+// ask puts the terminal back as it was when it is interrupted, since the
+// reading itself would leave it without echo.
+func (c *call) ask(ctx context.Context, terminal *os.File, prompt string) (string, error) {
+	fd := int(terminal.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprint(c.Stderr, prompt)
+	password, err := interruptible(ctx, func() (string, error) {
+		typed, err := term.ReadPassword(fd)
+		return string(typed), err
+	})
+	fmt.Fprintln(c.Stderr)
+	if errors.Is(err, errInterrupted) {
+		return "", errors.Join(err, term.Restore(fd, before))
+	}
+	return password, err
+}
+
+// interruptible waits for read or the context, whichever ends first. A read
+// that is left behind ends with the process.
+func interruptible(ctx context.Context, read func() (string, error)) (string, error) {
+	type result struct {
+		text string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := read()
+		done <- result{text, err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return "", errInterrupted
+	}
+}

@@ -1,0 +1,102 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// command is one row of the table of commands.
+type command struct {
+	name     string // one or two words
+	args     string // names of its arguments; in brackets where one may be left out
+	summary  string
+	options  []option
+	settings []setting // those that it takes as flags
+	run      func(context.Context, *call) error
+}
+
+// commands is the table, in the order in which help lists them.
+func commands() []command {
+	all := settings()
+	storing := settingsNamed(all, "config", "store", "data_dir")
+	return []command{
+		{name: "serve", summary: "Serve the records over HTTP until a signal comes", settings: all, run: serve},
+		{name: "migrate", summary: "Bring the store's own tables up to date and print their versions", settings: storing, run: migrate},
+		{name: "user add", args: "NAME", summary: "Add a user", options: append(passwordOptions(), roleOption()), settings: storing, run: userAdd},
+		{name: "user list", summary: "List the users", settings: storing, run: userList},
+		{name: "user remove", args: "NAME", summary: "Remove a user and end their sessions", settings: storing, run: userRemove},
+		{name: "user role", args: "NAME ROLE", summary: "Give a user another role", settings: storing, run: userRole},
+		{name: "user password", args: "NAME", summary: "Give a user another password and end their sessions", options: passwordOptions(), settings: storing, run: userPassword},
+		{name: "key add", args: "NAME", summary: "Make an API key and print it, once", options: keyOptions(), settings: storing, run: keyAdd},
+		{name: "key list", summary: "List the API keys", settings: storing, run: keyList},
+		{name: "key remove", args: "KEY", summary: "Remove an API key, by its id or name", settings: storing, run: keyRemove},
+		{name: "config", summary: "Print every setting, its value, where that came from and what it does", options: configOptions(), settings: all, run: printConfig},
+		{name: "version", summary: "Print the version of the program and of what it is built with", run: printVersion},
+		{name: "help", args: "[COMMAND] [COMMAND]", summary: "Print this, or what a command takes", run: help},
+	}
+}
+
+// findCommand takes the command's words off the arguments.
+func findCommand(args []string) (command, []string, error) {
+	if len(args) == 0 {
+		return command{}, nil, usage("which command? see whd help")
+	}
+	switch args[0] {
+	case "-h", "-help", "--help":
+		args = append([]string{"help"}, args[1:]...)
+	case "--version", "-version":
+		args = append([]string{"version"}, args[1:]...)
+	}
+	table := commands()
+	for words := min(2, len(args)); words > 0; words-- {
+		name := strings.Join(args[:words], " ")
+		i := slices.IndexFunc(table, func(c command) bool { return c.name == name })
+		if i >= 0 {
+			return table[i], args[words:], nil
+		}
+	}
+	return command{}, nil, unknownCommand(table, args)
+}
+
+// unknownCommand says what would be right in place of args, whose first word
+// may be the first of two.
+func unknownCommand(table []command, args []string) error {
+	if strings.HasPrefix(args[0], "-") {
+		return usage("the command comes first, then its flags: whd serve %s", args[0])
+	}
+	var names, seconds []string
+	for _, c := range table {
+		first, second, _ := strings.Cut(c.name, " ")
+		if first == args[0] {
+			seconds = append(seconds, second)
+		}
+		if !slices.Contains(names, first) {
+			names = append(names, first)
+		}
+	}
+	switch {
+	case seconds == nil:
+		return usage("unknown command %q%s", args[0], didYouMean("whd ", record.Near(args[0], names)))
+	case len(args) == 1 || strings.HasPrefix(args[1], "-"):
+		return usage("whd %s needs one of: %s", args[0], strings.Join(seconds, ", "))
+	}
+	near := didYouMean("whd "+args[0]+" ", record.Near(args[1], seconds))
+	if near == "" {
+		near = "; there are: " + strings.Join(seconds, ", ")
+	}
+	return usage("unknown command \"%s %s\"%s", args[0], args[1], near)
+}
+
+// settingsNamed picks rows of the settings table, in its order.
+func settingsNamed(table []setting, names ...string) []setting {
+	var picked []setting
+	for _, s := range table {
+		if slices.Contains(names, s.name) {
+			picked = append(picked, s)
+		}
+	}
+	return picked
+}

@@ -1,0 +1,199 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// ran is what a run of the program gave.
+type ran struct {
+	status         int
+	stdout, stderr string
+}
+
+// whd runs the program in process; args are split at spaces.
+func whd(stdin, args string, env ...string) ran {
+	var stdout, stderr bytes.Buffer
+	status := Main(Process{
+		Args: strings.Fields(args), Env: env, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr,
+	})
+	return ran{status, stdout.String(), stderr.String()}
+}
+
+func TestHelp(t *testing.T) {
+	for _, c := range []struct{ args, golden string }{
+		{"help", "help.golden"},
+		{"help serve", "help-serve.golden"},
+		{"help user add", "help-user-add.golden"},
+	} {
+		got := whd("", c.args)
+		if got.status != 0 || got.stderr != "" {
+			t.Errorf("%s: %+v", c.args, got)
+		}
+		golden(t, c.golden, got.stdout)
+	}
+	if a, b := whd("", "help key list"), whd("", "key list --help"); a != b || a.stdout == "" {
+		t.Errorf("two ways to the same help differ:\n%+v\n%+v", a, b)
+	}
+	if a, b := whd("", "help"), whd("", "--help"); a != b {
+		t.Errorf("two ways to the same help differ:\n%+v\n%+v", a, b)
+	}
+}
+
+func TestEveryCommandHasHelp(t *testing.T) {
+	for _, c := range commands() {
+		got := whd("", c.name+" --help")
+		if got.status != 0 || !strings.Contains(got.stdout, "Usage: whd "+c.name) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	cases := []struct{ args, want string }{
+		{"", `which command? see whd help`},
+		{"--listen :1", `the command comes first, then its flags: whd serve --listen`},
+		{"srve", `unknown command "srve"; did you mean whd serve?`},
+		{"zzzzzz", `unknown command "zzzzzz"`},
+		{"user", `whd user needs one of: add, list, remove, role, password`},
+		{"user --help", `whd user needs one of: add, list, remove, role, password`},
+		{"user ad erin", `unknown command "user ad"; did you mean whd user add?`},
+		{"key zzzzzz", `unknown command "key zzzzzz"; there are: add, list, remove`},
+		{"help srve", `unknown command "srve"; did you mean whd serve?`},
+		{"help serve now", `unknown command "serve now"`},
+		{"serve now", `unexpected argument "now" of whd serve`},
+		{"serve --lisen :1", `unknown flag --lisen; did you mean --listen?`},
+		{"serve --demo=maybe", `setting demo (flag --demo): "maybe" is neither true nor false`},
+		{"version --data-dir x", `unknown flag --data-dir`},
+		{"config --format yaml", `--format is text or toml, not "yaml"`},
+		{"user add --generate", `whd user add needs NAME; see whd help user add`},
+	}
+	for _, c := range cases {
+		got := whd("", c.args, "HOME=/nowhere")
+		if got.status != 2 || got.stdout != "" || got.stderr != "whd: "+c.want+"\n" {
+			t.Errorf("whd %s: %+v, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+func TestConfigCommand(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "whd.toml")
+	if err := os.WriteFile(file, []byte("[query]\nmax_take = 500\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := whd("", "config --data-dir /srv/whd --config "+file, "WHD_ADMIN_PASSWORD=canary-1", "WHD_LOG_LEVEL=warn", "WHD_LOG_LEVELS=x")
+	if got.status != 0 || got.stderr != "whd: warning: unknown variable WHD_LOG_LEVELS is ignored; did you mean WHD_LOG_LEVEL?\n" {
+		t.Fatalf("%+v", got)
+	}
+	if strings.Contains(got.stdout, "canary") {
+		t.Error("the password is shown")
+	}
+	var plain strings.Builder // the directory's random name would move the columns
+	for line := range strings.Lines(got.stdout) {
+		plain.WriteString(strings.Join(strings.Fields(strings.ReplaceAll(line, file, "whd.toml")), " ") + "\n")
+	}
+	golden(t, "config.golden", plain.String())
+}
+
+func TestConfigSample(t *testing.T) {
+	defaults, _, err := told{}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := printSample(&b, defaults); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "config.toml.golden", b.String())
+	got := whd("", "config --format toml --data-dir x", "HOME=/home/erp", "ProgramData=/home/erp", "WHD_ADMIN_PASSWORD=canary-1", "WHD_DEMO=1")
+	if got.status != 0 || strings.Contains(got.stdout, "canary") || !strings.Contains(got.stdout, "# demo = false\n") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	got := whd("", "version")
+	if got.status != 0 || !strings.HasPrefix(got.stdout, "whd ") || !strings.Contains(got.stdout, "\nSQLite 3.") {
+		t.Errorf("%+v", got)
+	}
+	if other := whd("", "--version"); other != got {
+		t.Errorf("--version differs: %+v", other)
+	}
+}
+
+func TestExitStatus(t *testing.T) {
+	cases := []struct {
+		err  error
+		want exit
+	}{
+		{nil, exitDone},
+		{errors.New("x"), exitFailure},
+		{context.Canceled, exitFailure},
+		{fault.New(fault.Conflict, "x"), exitFailure},
+		{fault.New(fault.Invalid, "x"), exitUsage},
+		{usage("x"), exitUsage},
+		{fmt.Errorf("more: %w", usage("x")), exitUsage},
+		{fault.New(fault.Unavailable, "x"), exitUnreachable},
+		{errors.Join(fault.New(fault.Unavailable, "x"), errors.New("y")), exitUnreachable},
+	}
+	for _, c := range cases {
+		if got := exitOf(c.err); got != c.want {
+			t.Errorf("%v: got %v, want %v", c.err, got, c.want)
+		}
+	}
+}
+
+func TestSecondSignalIsNotWaitedFor(t *testing.T) {
+	signals := make(chan os.Signal, 2)
+	canceled := make(chan struct{})
+	result := make(chan error)
+	go func() { result <- await(make(chan error), signals, func() { close(canceled) }) }()
+	signals <- os.Interrupt
+	<-canceled
+	signals <- os.Interrupt
+	if err := <-result; err == nil || exitOf(err) != exitFailure {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFirstSignalWaits(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	signals <- os.Interrupt
+	done := make(chan error, 1)
+	if err := await(done, signals, func() { done <- nil }); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestParseOptions(t *testing.T) {
+	cases := []struct{ args, rest, set string }{
+		{"a --name x b", "a b", "name=x"},
+		{"--name=x=y", "", "name=x=y"},
+		{"--name= a", "a", "name="},
+		{"-name x", "", "name=x"},
+		{"--switch a", "a", "switch=true"},
+		{"--switch=false", "", "switch=false"},
+		{"--name -x", "", "name=-x"},
+		{"--name=--x", "", "name=--x"},
+		{"- a", "- a", ""},
+		{"a -- --name b", "a --name b", ""},
+	}
+	for _, c := range cases {
+		var set []string
+		note := func(name string) func(string) error {
+			return func(text string) error { set = append(set, name+"="+text); return nil }
+		}
+		rest, err := parseOptions(strings.Fields(c.args), []option{{name: "name", argument: "TEXT", set: note("name")}, {name: "switch", set: note("switch")}})
+		if err != nil || strings.Join(rest, " ") != c.rest || strings.Join(set, " ") != c.set {
+			t.Errorf("%s: rest %q, set %q, %v", c.args, rest, set, err)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package daemon
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+)
+
+// Config is what the daemon was told: the value of every setting, in the
+// groups of the settings table (config_table.go), which says what each does.
+type Config struct {
+	File          string // the TOML file that was read, if any
+	Listen        string
+	Store         string
+	DataDir       string
+	Demo          bool
+	Debug         bool
+	AdminPassword Secret
+
+	TLS     TLSConfig
+	Log     LogConfig
+	Query   QueryConfig
+	HTTP    HTTPConfig
+	Auth    AuthConfig
+	Metrics MetricsConfig
+	ERP     ERPConfig
+}
+
+// TLSConfig names the PEM files of the certificate. Both are empty for plain HTTP.
+type TLSConfig struct {
+	Cert string
+	Key  string
+}
+
+// LogConfig is the daemon's own log, on standard error.
+type LogConfig struct {
+	Level  string // debug, info, warn, error
+	Format string // text, json
+}
+
+// QueryConfig bounds what a query may ask for. A zero bound means none.
+type QueryConfig struct {
+	MaxTake      int
+	Total        string // always, asked
+	TimeZone     *time.Location
+	Timeout      time.Duration
+	CountTimeout time.Duration
+}
+
+// CountAlways reports whether every page is counted, not only those that ask.
+func (q QueryConfig) CountAlways() bool { return q.Total == "always" }
+
+// HTTPConfig is the HTTP edge: its place behind a proxy and its bounds.
+type HTTPConfig struct {
+	BasePath          string // "" or "/path" without a trailing slash
+	TrustedProxies    []netip.Prefix
+	MaxRequests       int
+	ReadHeaderTimeout time.Duration
+	IdleTimeout       time.Duration
+	WriteStall        time.Duration
+	ShutdownGrace     time.Duration
+	MaxBody           Size
+	MaxHead           Size
+}
+
+// AuthConfig says who may ask and for how long a login lasts.
+type AuthConfig struct {
+	Queries  string // required, anonymous
+	Session  time.Duration
+	Remember time.Duration
+}
+
+// AnonymousQueries reports whether queries need no login.
+func (a AuthConfig) AnonymousQueries() bool { return a.Queries == "anonymous" }
+
+// MetricsConfig is where /metrics is served.
+type MetricsConfig struct {
+	Listen string // empty: on the main listener
+}
+
+// ERPConfig says where the records are.
+type ERPConfig struct {
+	Schema  string
+	Sources map[string]string // record kind -> table or view, where not its name
+}
+
+// Size is a number of bytes.
+type Size int64
+
+// Secret is a text that must not be shown. Every common way of printing it
+// gives stars; string(s) is the text itself.
+type Secret string
+
+const masked = "***"
+
+// String is stars, or nothing where there is no secret.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return masked
+}
+
+// GoString is what String gives, for %#v.
+func (s Secret) GoString() string { return s.String() }
+
+// LogValue is what String gives, for slog.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText is what String gives, for encoding/json and its like.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

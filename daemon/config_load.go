@@ -1,0 +1,318 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// Origin says where a setting's value came from.
+type Origin string
+
+const byDefault Origin = "default"
+
+// Origins is what LoadConfig tells beside the values.
+type Origins struct {
+	Warnings []string // such as unknown WHD_ variables
+	of       map[string]Origin
+}
+
+// Of is the origin of the setting with the given name.
+func (o *Origins) Of(name string) Origin {
+	if from, given := o.of[name]; given {
+		return from
+	}
+	return byDefault
+}
+
+// UsageError is a mistake of the person who started the program, in the
+// arguments or the settings. Every problem is a line of its own.
+type UsageError struct{ Problems []string }
+
+// Error is the problems, one per line.
+func (e *UsageError) Error() string { return strings.Join(e.Problems, "\n") }
+
+func usage(format string, args ...any) *UsageError {
+	return &UsageError{Problems: []string{fmt.Sprintf(format, args...)}}
+}
+
+// given is a setting's text in one source.
+type given struct {
+	setting setting
+	text    string
+	inFile  bool // text names a file that holds the secret
+	origin  Origin
+}
+
+// layer is what one source gives. Later layers win over earlier ones.
+type layer []given
+
+// platform is what the default of data_dir depends on, beside the environment.
+type platform struct {
+	os        string
+	superuser bool
+}
+
+func thisPlatform() platform {
+	return platform{os: runtime.GOOS, superuser: os.Geteuid() == 0}
+}
+
+// environment is env with its names as they are looked up here: Windows does
+// not tell their letter case apart and keeps what the one who set them wrote.
+func (on platform) environment(env []string) []string {
+	if on.os != "windows" {
+		return env
+	}
+	var upper []string
+	for _, entry := range env {
+		name, text, _ := strings.Cut(entry, "=")
+		upper = append(upper, strings.ToUpper(name)+"="+text)
+	}
+	return upper
+}
+
+// sources is everything that settings are read from.
+type sources struct {
+	flags    layer
+	env      []string // as os.Environ gives it
+	readFile func(string) ([]byte, error)
+	platform platform
+}
+
+// LoadConfig reads the settings: defaults, the TOML file named by --config or
+// WHD_CONFIG, variables, and flags, of which the later win. Apart from reading
+// that file and those of secrets it depends on its arguments only. A mistake
+// is a *UsageError with all mistakes of all sources.
+func LoadConfig(args, env []string, readFile func(string) ([]byte, error)) (Config, *Origins, error) {
+	flags, rest, err := parseSettings(args)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	if len(rest) > 0 {
+		return Config{}, nil, usage("unexpected argument %q", rest[0])
+	}
+	return load(sources{flags, env, readFile, thisPlatform()})
+}
+
+func load(from sources) (Config, *Origins, error) {
+	table := settings()
+	var wrong UsageError
+	env := from.platform.environment(from.env)
+	environment, warnings := environmentLayer(table, env)
+	file := fileLayer(table, settingText("config", environment, from.flags), from.readFile, &wrong)
+	var c Config
+	origins := &Origins{Warnings: warnings, of: make(map[string]Origin)}
+	for _, l := range []layer{defaultLayer(table, from.platform, env), file, environment, from.flags} {
+		l.apply(&c, origins, from.readFile, &wrong)
+	}
+	wrong.Problems = append(wrong.Problems, crossCheck(&c, origins)...)
+	if len(wrong.Problems) > 0 {
+		return Config{}, nil, &wrong
+	}
+	return c, origins, nil
+}
+
+// defaultLayer gives every setting its default, so that the places of all of
+// them are filled whatever the other sources hold.
+func defaultLayer(table []setting, on platform, env []string) layer {
+	var l layer
+	for _, s := range table {
+		text := s.initial
+		if s.state {
+			text = stateDirectory(on, env)
+		}
+		if text != "" {
+			l = append(l, given{setting: s, text: text, origin: byDefault})
+		}
+	}
+	return l
+}
+
+// stateDirectory is where the platform wants a service's files, or "" where
+// the environment does not say.
+func stateDirectory(on platform, env []string) string {
+	switch {
+	case on.os == "windows":
+		return under(variable(env, "PROGRAMDATA"), `\whd`)
+	case on.os == "darwin":
+		return under(variable(env, "HOME"), "/Library/Application Support/whd")
+	case on.superuser:
+		return "/var/lib/whd"
+	case path.IsAbs(variable(env, "XDG_STATE_HOME")):
+		return under(variable(env, "XDG_STATE_HOME"), "/whd")
+	}
+	return under(variable(env, "HOME"), "/.local/state/whd")
+}
+
+func under(base, tail string) string {
+	if base == "" {
+		return ""
+	}
+	return strings.TrimRight(base, `/\`) + tail
+}
+
+// apply puts the layer's values in their places.
+func (l layer) apply(c *Config, origins *Origins, readFile func(string) ([]byte, error), wrong *UsageError) {
+	for _, g := range l {
+		text, err := g.content(readFile)
+		if other := settingText(g.setting.name, l); other.inFile != g.inFile {
+			err = fmt.Errorf("stands beside %s; only one of them can be meant", other.origin)
+		}
+		if err == nil {
+			err = g.setting.put(c, text)
+		}
+		if err != nil {
+			wrong.Problems = append(wrong.Problems, problem(g.setting.name, g.origin, err))
+			continue
+		}
+		origins.of[g.setting.name] = g.origin
+	}
+}
+
+func problem(name string, origin Origin, err error) string {
+	return fmt.Sprintf("setting %s (%s): %v", name, origin, err)
+}
+
+// content is the setting's text, read from the secret's file where that is
+// what was given. Editors and echo end a file with a line break that is no
+// part of the secret.
+func (g given) content(readFile func(string) ([]byte, error)) (string, error) {
+	if !g.inFile {
+		return g.text, nil
+	}
+	data, err := readFile(g.text)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the file %s: %w", g.text, cause(err))
+	}
+	secret := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	if secret == "" {
+		return "", fmt.Errorf("the file %s is empty", g.text)
+	}
+	return secret, nil
+}
+
+// cause leaves out the operation and path that file errors repeat.
+func cause(err error) error {
+	if at, is := errors.AsType[*fs.PathError](err); is {
+		return at.Err
+	}
+	return err
+}
+
+// put checks the text by all rules of the setting's row and sets the value.
+func (s setting) put(c *Config, text string) error {
+	if len(s.choices) > 0 && !slices.Contains(s.choices, text) {
+		return fmt.Errorf("%q is none of: %s", withoutAddress(text), strings.Join(s.choices, ", "))
+	}
+	if s.check != nil {
+		if err := s.check(text); err != nil {
+			return err
+		}
+	}
+	v := s.value(c)
+	if err := v.set(text); err != nil {
+		return err
+	}
+	if n, bounded := v.(numeric); bounded && n.number() < s.least {
+		return fmt.Errorf("%s is below the least that works, %s", text, s.leastText())
+	}
+	return nil
+}
+
+// leastText prints the bound as the setting's own kind does.
+func (s setting) leastText() string {
+	var c Config
+	switch p := s.into(&c).(type) {
+	case *int:
+		*p = int(s.least)
+	case *Size:
+		*p = Size(s.least)
+	}
+	return s.value(&c).text()
+}
+
+// withoutAddress cuts a connection string to its scheme, since the rest may
+// hold a password.
+func withoutAddress(text string) string {
+	scheme, _, is := strings.Cut(text, "://")
+	if !is {
+		return text
+	}
+	return scheme + "://" + masked
+}
+
+// settingText is a setting's text in the last of the layers that have it.
+func settingText(name string, layers ...layer) given {
+	var last given
+	for _, l := range layers {
+		for _, g := range l {
+			if g.setting.name == name {
+				last = g
+			}
+		}
+	}
+	return last
+}
+
+// crossCheck holds the rules that concern more than one setting or need more
+// than the settings' own texts.
+func crossCheck(c *Config, origins *Origins) []string {
+	var problems []string
+	wrong := func(name, format string, args ...any) {
+		problems = append(problems, problem(name, origins.Of(name), fmt.Errorf(format, args...)))
+	}
+	if c.DataDir == "" {
+		wrong("data_dir", "this account has no state directory; name one with --data-dir or WHD_DATA_DIR")
+	}
+	if c.TLS.Cert != "" && c.TLS.Key == "" {
+		wrong("tls.cert", "needs tls.key beside it")
+	}
+	if c.TLS.Key != "" && c.TLS.Cert == "" {
+		wrong("tls.key", "needs tls.cert beside it")
+	}
+	sources, err := sourcesOfKinds(record.Builtin(), c.ERP.Sources)
+	if err != nil {
+		wrong("erp.sources", "%w", err)
+	}
+	c.ERP.Sources = sources
+	return problems
+}
+
+// sourcesOfKinds spells the names of record kinds as the registry does.
+func sourcesOfKinds(kinds *record.Registry, sources map[string]string) (map[string]string, error) {
+	spelled := make(map[string]string, len(sources))
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		kind, known := kinds.Lookup(name)
+		if !known {
+			return nil, fmt.Errorf("%q is no record kind%s", name, didYouMean("", kinds.Near(name)))
+		}
+		if _, twice := spelled[kind.Name]; twice {
+			return nil, fmt.Errorf("%q stands twice", kind.Name)
+		}
+		spelled[kind.Name] = sources[name]
+	}
+	return spelled, nil
+}
+
+// didYouMean ends a message with what resembles the unknown name, if anything.
+func didYouMean(prefix string, near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	for i := range near {
+		near[i] = prefix + near[i]
+	}
+	last := len(near) - 1
+	if last == 0 {
+		return "; did you mean " + near[0] + "?"
+	}
+	return "; did you mean " + strings.Join(near[:last], ", ") + " or " + near[last] + "?"
+}

@@ -1,0 +1,144 @@
+package daemon
+
+import (
+	"slices"
+	"strings"
+)
+
+// setting is one row of the settings table. From it come the TOML key, the
+// environment variable, the flag, `whd config`, the sample file and the table
+// in the README.
+type setting struct {
+	name    string            // group.name, the TOML key
+	into    func(*Config) any // pointer to its place, whose Go type decides how text is read
+	initial string            // the default, as text
+	help    string            // one line, without a period
+
+	argument string // what help calls the value, where its kind does not say
+
+	choices []string           // the only texts allowed, where not empty
+	least   int64              // of a number, size (bytes) or duration (nanoseconds)
+	check   func(string) error // a rule of its own for a text
+
+	state   bool // its default is the platform's state directory
+	outside bool // it cannot stand in the file, since it names the file
+	live    bool // read for each request: it may change while the daemon runs
+}
+
+// settings is the table, in the order in which people meet the settings.
+func settings() []setting {
+	return []setting{
+		{name: "config", argument: "FILE", into: func(c *Config) any { return &c.File }, outside: true,
+			help: "TOML file of settings"},
+		{name: "listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Listen }, initial: "127.0.0.1:5050", check: checkAddress,
+			help: "address and port to serve on; port 0 picks a free one"},
+		{name: "store", into: func(c *Config) any { return &c.Store }, initial: "sqlite", choices: []string{"sqlite"},
+			help: "where the records are: sqlite, files in data_dir"},
+		{name: "data_dir", argument: "DIR", into: func(c *Config) any { return &c.DataDir }, state: true,
+			help: "directory of the daemon's files; default: the platform's state directory"},
+		{name: "demo", into: func(c *Config) any { return &c.Demo }, initial: "false",
+			help: "fill an empty store with the records of a demo business"},
+		{name: "debug", into: func(c *Config) any { return &c.Debug }, initial: "false", live: true,
+			help: "put stack traces into error answers; never where strangers can ask"},
+		{name: "admin_password", into: func(c *Config) any { return &c.AdminPassword },
+			help: "password of the first user, admin; without it one is generated"},
+
+		{name: "tls.cert", argument: "FILE", into: func(c *Config) any { return &c.TLS.Cert },
+			help: "PEM file of the certificate chain; with tls.key it turns HTTPS on"},
+		{name: "tls.key", argument: "FILE", into: func(c *Config) any { return &c.TLS.Key },
+			help: "PEM file of the certificate's private key"},
+
+		{name: "log.level", into: func(c *Config) any { return &c.Log.Level }, initial: "info", live: true,
+			choices: []string{"debug", "info", "warn", "error"},
+			help:    "least important lines to log"},
+		{name: "log.format", into: func(c *Config) any { return &c.Log.Format }, initial: "text", choices: []string{"text", "json"},
+			help: "form of the log on standard error"},
+
+		{name: "query.max_take", into: func(c *Config) any { return &c.Query.MaxTake }, initial: "0", live: true,
+			help: "largest page; a larger Take is cut down to it; 0: no bound"},
+		{name: "query.total", into: func(c *Config) any { return &c.Query.Total }, initial: "always", choices: []string{"always", "asked"}, live: true,
+			help: "when a page's Total is counted: always, or where Include=Total asks"},
+		{name: "query.time_zone", into: func(c *Config) any { return &c.Query.TimeZone }, initial: "Local",
+			help: "zone of the records' zoneless times; Local: the host's"},
+		{name: "query.timeout", into: func(c *Config) any { return &c.Query.Timeout }, initial: "30s", live: true,
+			help: "time limit of a query's statement; 0: none"},
+		{name: "query.count_timeout", into: func(c *Config) any { return &c.Query.CountTimeout }, initial: "10s", live: true,
+			help: "time limit of counting a Total; 0: none"},
+
+		{name: "http.base_path", argument: "PATH", into: func(c *Config) any { return &c.HTTP.BasePath }, check: checkBasePath,
+			help: "path under which a reverse proxy shows the service, such as /erp"},
+		{name: "http.trusted_proxies", into: func(c *Config) any { return &c.HTTP.TrustedProxies },
+			help: "networks whose X-Forwarded headers are believed"},
+		{name: "http.max_requests", into: func(c *Config) any { return &c.HTTP.MaxRequests }, initial: "256", least: 1,
+			help: "requests in work at once; more are answered 503"},
+		{name: "http.read_header_timeout", into: func(c *Config) any { return &c.HTTP.ReadHeaderTimeout }, initial: "10s", least: 1,
+			help: "time a client has to send a request's head"},
+		{name: "http.idle_timeout", into: func(c *Config) any { return &c.HTTP.IdleTimeout }, initial: "2m", least: 1,
+			help: "time a connection may stand unused"},
+		{name: "http.write_stall", into: func(c *Config) any { return &c.HTTP.WriteStall }, initial: "30s", least: 1,
+			help: "time after which a client that takes no byte is cut off"},
+		{name: "http.shutdown_grace", into: func(c *Config) any { return &c.HTTP.ShutdownGrace }, initial: "10s",
+			help: "time that requests in work get to finish when the daemon stops"},
+		{name: "http.max_body", into: func(c *Config) any { return &c.HTTP.MaxBody }, initial: "1MiB", least: 1,
+			help: "largest request body"},
+		{name: "http.max_head", into: func(c *Config) any { return &c.HTTP.MaxHead }, initial: "64KiB", least: 1024,
+			help: "largest request line and headers"},
+
+		{name: "auth.queries", into: func(c *Config) any { return &c.Auth.Queries }, initial: "required", choices: []string{"required", "anonymous"}, live: true,
+			help: "whether queries need a login; anonymous is for closed networks"},
+		{name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, initial: "8h", least: 1,
+			help: "time after which an unused login ends"},
+		{name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, initial: "336h", least: 1,
+			help: "the same for a login with RememberMe"},
+
+		{name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddressOrNone,
+			help: "address and port of /metrics; empty: those of the service"},
+
+		{name: "erp.schema", argument: "NAME", into: func(c *Config) any { return &c.ERP.Schema }, initial: "dbo",
+			help: "schema of the ERP's tables"},
+		{name: "erp.sources", into: func(c *Config) any { return &c.ERP.Sources },
+			help: "table or view of a record kind, where it is not the kind's name"},
+	}
+}
+
+// variable is the setting's environment variable, such as WHD_HTTP_MAX_BODY.
+func (s setting) variable() string {
+	return "WHD_" + strings.ToUpper(strings.ReplaceAll(s.name, ".", "_"))
+}
+
+// flag is the setting's flag of `whd serve`, such as http-max-body.
+func (s setting) flag() string {
+	name := s.name
+	if s.secret() {
+		name += fileSuffix
+	}
+	return strings.NewReplacer(".", "-", "_", "-").Replace(name)
+}
+
+// group is the TOML table that the setting stands in, "" for the top level.
+func (s setting) group() string {
+	group, _, nested := strings.Cut(s.name, ".")
+	if !nested {
+		return ""
+	}
+	return group
+}
+
+// secret reports whether the setting's value must not be shown. Such a setting
+// may also be given as the name of a file that holds it.
+func (s setting) secret() bool {
+	_, is := s.into(new(Config)).(*Secret)
+	return is
+}
+
+// value is the setting's place in c with the reading that its type has.
+func (s setting) value(c *Config) value { return valueOf(s.into(c)) }
+
+// settingNamed finds a setting by its name.
+func settingNamed(table []setting, name string) (setting, bool) {
+	i := slices.IndexFunc(table, func(s setting) bool { return s.name == name })
+	if i < 0 {
+		return setting{}, false
+	}
+	return table[i], true
+}

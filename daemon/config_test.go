@@ -1,0 +1,408 @@
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// told is one case's sources of settings; files are the readable files.
+type told struct {
+	args  string // split at spaces
+	env   []string
+	files map[string]string
+}
+
+func (in told) load() (Config, *Origins, error) {
+	flags, rest, err := parseSettings(strings.Fields(in.args))
+	if err != nil || len(rest) > 0 {
+		return Config{}, nil, errors.Join(err, unexpected(rest))
+	}
+	return load(sources{flags, append([]string{"HOME=/home/erp"}, in.env...), in.readFile, platform{os: "linux"}})
+}
+
+func unexpected(rest []string) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	return fmt.Errorf("unexpected %q", rest)
+}
+
+func (in told) readFile(name string) ([]byte, error) {
+	text, found := in.files[name]
+	if !found {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return []byte(text), nil
+}
+
+func file(text string) map[string]string { return map[string]string{"whd.toml": text} }
+
+func TestPrecedence(t *testing.T) {
+	toml := file("listen = \"file:1\"\n[http]\nmax_requests = 7\n")
+	cases := []struct {
+		name   string
+		in     told
+		listen string
+		origin Origin
+	}{
+		{"default", told{}, "127.0.0.1:5050", "default"},
+		{"file", told{args: "--config whd.toml", files: toml}, "file:1", "file whd.toml:1"},
+		{"file by variable", told{env: []string{"WHD_CONFIG=whd.toml"}, files: toml}, "file:1", "file whd.toml:1"},
+		{"variable over file", told{args: "--config whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "variable:2", "variable WHD_LISTEN"},
+		{"flag over all", told{args: "--listen flag:3 --config=whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "flag:3", "flag --listen"},
+		{"last of two flags", told{args: "--listen a:1 --listen=b:2"}, "b:2", "flag --listen"},
+		{"empty variable is none", told{env: []string{"WHD_LISTEN="}}, "127.0.0.1:5050", "default"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, origins, err := c.in.load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Listen != c.listen || origins.Of("listen") != c.origin {
+				t.Errorf("got %q from %q, want %q from %q", got.Listen, origins.Of("listen"), c.listen, c.origin)
+			}
+		})
+	}
+}
+
+// TestEverySetting gives each setting in each source, so that no row of the
+// table is without a reading.
+func TestEverySetting(t *testing.T) {
+	other := map[string]string{ // values that are no defaults, where the kind does not say
+		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlite", "query.total": "asked", "log.level": "debug",
+		"log.format": "json", "http.base_path": "/erp", "auth.queries": "anonymous", "metrics.listen": ":9090",
+	}
+	byKind := map[string]string{"text": "x", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
+		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "name=value pairs": "SO_Totals=dbo.v_SO_Totals", "time zone": "UTC"}
+	for _, s := range settings() {
+		text := other[s.name]
+		if text == "" {
+			text = byKind[s.value(new(Config)).kind()]
+		}
+		t.Run(s.name, func(t *testing.T) { checkEverySource(t, s, text) })
+	}
+}
+
+func checkEverySource(t *testing.T, s setting, text string) {
+	var want Config
+	if err := s.put(&want, text); err != nil {
+		t.Fatal(err)
+	}
+	pair := map[string]string{"tls.cert": "TLS_KEY", "tls.key": "TLS_CERT"}[s.name]
+	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
+	ins := []told{{env: []string{s.variable() + "=" + text}, files: files}}
+	if s.secret() {
+		ins = append(ins,
+			told{args: "--" + s.flag() + " secret", files: files},
+			told{env: []string{s.variable() + "_FILE=secret"}, files: files})
+	} else {
+		ins = append(ins, told{args: "--" + s.flag() + "=" + text, files: files})
+	}
+	if !s.outside {
+		quoted := map[string]string{"whd.toml": s.name + " = '" + text + "'"}
+		ins = append(ins, told{args: "--config whd.toml", files: quoted})
+	}
+	for _, in := range ins {
+		if pair != "" {
+			in.env = append(in.env, "WHD_"+pair+"=other")
+		}
+		got, origins, err := in.load()
+		if err != nil {
+			t.Fatalf("%v: %v", in, err)
+		}
+		if g, w := s.into(&got), s.into(&want); !reflect.DeepEqual(g, w) {
+			t.Errorf("%v: got %v, want %v", in, s.value(&got).text(), s.value(&want).text())
+		}
+		if origins.Of(s.name) == byDefault {
+			t.Errorf("%v: origin is the default", in)
+		}
+	}
+}
+
+func TestTOMLTypes(t *testing.T) {
+	got, _, err := told{args: "--config whd.toml", files: file(`
+demo = true
+http = { max_requests = 1_000, max_body = 4096, trusted_proxies = ["10.1.2.3", "192.168.7.0/16"] }
+erp.sources.so_totals = "dbo.v_SO_Totals"
+erp.sources."DB_Class" = "dbo.classes"
+[query]
+timeout = "1m30s"
+time_zone = "Australia/Perth"
+`)}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Demo || got.HTTP.MaxRequests != 1000 || got.HTTP.MaxBody != 4096 || got.Query.Timeout != 90*time.Second {
+		t.Errorf("got %+v", got)
+	}
+	if got.Query.TimeZone.String() != "Australia/Perth" {
+		t.Errorf("zone %v", got.Query.TimeZone)
+	}
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.1.2.3/32"), netip.MustParsePrefix("192.168.0.0/16")}
+	if !reflect.DeepEqual(got.HTTP.TrustedProxies, proxies) {
+		t.Errorf("proxies %v", got.HTTP.TrustedProxies)
+	}
+	sources := map[string]string{"SO_Totals": "dbo.v_SO_Totals", "DB_Class": "dbo.classes"}
+	if !reflect.DeepEqual(got.ERP.Sources, sources) {
+		t.Errorf("sources %v", got.ERP.Sources)
+	}
+}
+
+func TestListFlagsRepeat(t *testing.T) {
+	got, _, err := told{args: "--erp-sources DB_Class=a --demo --erp-sources SO_Totals=b"}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.ERP.Sources) != 2 || !got.Demo {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	toml := func(text string) told { return told{args: "--config whd.toml", files: file(text)} }
+	env := func(entries ...string) told { return told{env: entries} }
+	cases := []struct {
+		name string
+		in   told
+		want string
+	}{
+		{"unknown flag", told{args: "--lisen :1"}, `unknown flag --lisen; did you mean --listen?`},
+		{"unknown flag, nothing near", told{args: "--zzz"}, `unknown flag --zzz`},
+		{"flag without value", told{args: "--listen --demo"}, `flag --listen needs a value: --listen ADDRESS`},
+		{"secret has no flag", told{args: "--admin-password x"}, `unknown flag --admin-password; did you mean --admin-password-file?`},
+		{"number, flag", told{args: "--http-max-requests many"}, `setting http.max_requests (flag --http-max-requests): "many" is not a whole number`},
+		{"least, flag", told{args: "--http-max-requests 0"}, `setting http.max_requests (flag --http-max-requests): 0 is below the least that works, 1`},
+		{"least size", told{args: "--http-max-head 1B"}, `setting http.max_head (flag --http-max-head): 1B is below the least that works, 1KiB`},
+		{"negative", env("WHD_QUERY_MAX_TAKE=-1"), `setting query.max_take (variable WHD_QUERY_MAX_TAKE): -1 is below the least that works, 0`},
+		{"bool", told{args: "--demo=maybe"}, `setting demo (flag --demo): "maybe" is neither true nor false`},
+		{"duration", env("WHD_QUERY_TIMEOUT=30"), `setting query.timeout (variable WHD_QUERY_TIMEOUT): "30" is not a duration such as 30s, 8h or 14d`},
+		{"size", env("WHD_HTTP_MAX_BODY=1 acre"), `setting http.max_body (variable WHD_HTTP_MAX_BODY): "1 acre" is not a size such as 65536, 64KiB or 1MiB`},
+		{"network", env("WHD_HTTP_TRUSTED_PROXIES=10.0.0.0/8,proxy"), `setting http.trusted_proxies (variable WHD_HTTP_TRUSTED_PROXIES): "proxy" is not a network such as 10.0.0.0/8 or an address such as 10.1.2.3`},
+		{"zone", env("WHD_QUERY_TIME_ZONE=Perth"), `setting query.time_zone (variable WHD_QUERY_TIME_ZONE): "Perth" is not a time zone such as Local, UTC or Australia/Perth`},
+		{"choice", env("WHD_LOG_LEVEL=loud"), `setting log.level (variable WHD_LOG_LEVEL): "loud" is none of: debug, info, warn, error`},
+		{"address", env("WHD_LISTEN=5050"), `setting listen (variable WHD_LISTEN): "5050" is not an address and port such as 127.0.0.1:5050 or :5050`},
+		{"base path", env("WHD_HTTP_BASE_PATH=erp/"), `setting http.base_path (variable WHD_HTTP_BASE_PATH): "erp/" is not a path such as /erp, with a slash before and none after`},
+		{"connection string", env("WHD_STORE=sqlserver://sa:canary@db/erp"), `setting store (variable WHD_STORE): "sqlserver://***" is none of: sqlite`},
+		{"pair", env("WHD_ERP_SOURCES=SO_Totals"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" is not a pair such as SO_Totals=dbo.v_SO_Totals`},
+		{"pair twice", env("WHD_ERP_SOURCES=SO_Totals=a,so_totals=b"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" stands twice`},
+		{"record kind", env("WHD_ERP_SOURCES=SO_Total=x"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Total" is no record kind; did you mean SO_Totals?`},
+		{"half of TLS", env("WHD_TLS_CERT=a.pem"), `setting tls.cert (variable WHD_TLS_CERT): needs tls.key beside it`},
+		{"other half of TLS", env("WHD_TLS_KEY=a.pem"), `setting tls.key (variable WHD_TLS_KEY): needs tls.cert beside it`},
+		{"no state directory", env("HOME="), `setting data_dir (default): this account has no state directory; name one with --data-dir or WHD_DATA_DIR`},
+		{"no file", told{args: "--config gone.toml"}, `setting config (flag --config): cannot read the file gone.toml: file does not exist`},
+		{"no secret file", env("WHD_ADMIN_PASSWORD_FILE=gone"), `setting admin_password (variable WHD_ADMIN_PASSWORD_FILE): cannot read the file gone: file does not exist`},
+		{"empty secret file", told{args: "--admin-password-file whd.toml", files: file("\n")}, `setting admin_password (flag --admin-password-file): the file whd.toml is empty`},
+		{"secret twice", told{env: []string{"WHD_ADMIN_PASSWORD=canary", "WHD_ADMIN_PASSWORD_FILE=whd.toml"}, files: file("canary")}, "setting admin_password (variable WHD_ADMIN_PASSWORD): stands beside variable WHD_ADMIN_PASSWORD_FILE; only one of them can be meant"},
+
+		{"TOML syntax", toml("demo = true\nlisten = = 1\n"), `file whd.toml:2:`},
+		{"TOML twice", toml("demo = true\ndemo = false\n"), `file whd.toml:2:`},
+		{"TOML unknown key", toml("\n[http]\nmax_bodi = 1\n"), `file whd.toml:3: unknown key "http.max_bodi"; did you mean http.max_body or http.max_head?`},
+		{"TOML unknown table", toml("[quary]\ntotal = 1\ntimeout = 2\n"), `file whd.toml:1: unknown key "quary"; did you mean query?`},
+		{"TOML names itself", toml("config = 'x'\n"), `file whd.toml:1: unknown key "config"`},
+		{"TOML type", toml("[http]\n# note\nmax_requests = 1.5\n"), `setting http.max_requests (file whd.toml:3): it must be a number such as 10`},
+		{"TOML secret type", toml("admin_password = 12345678\n"), `setting admin_password (file whd.toml:1): it must be a text in quotes`},
+		{"TOML duration type", toml("[query]\ntimeout = 30\n"), `setting query.timeout (file whd.toml:2): it must be a duration in quotes such as "30s"`},
+		{"TOML size type", toml("http.max_body = true\n"), `setting http.max_body (file whd.toml:1): it must be a size such as 65536 or "64KiB"`},
+		{"TOML bool type", toml("demo = 1\n"), `setting demo (file whd.toml:1): it must be true or false`},
+		{"TOML list type", toml("http.trusted_proxies = 1\n"), `setting http.trusted_proxies (file whd.toml:1): it must be a list such as ["10.0.0.0/8"]`},
+		{"TOML list item", toml("http.trusted_proxies = [1]\n"), `setting http.trusted_proxies (file whd.toml:1): every item of the list must be a text without commas`},
+		{"TOML map type", toml("erp.sources = 1\n"), `setting erp.sources (file whd.toml:1): it must be a table of texts such as { SO_Totals = "dbo.v_SO_Totals" }`},
+		{"TOML map item", toml("[erp.sources]\nSO_Totals = 1\n"), `setting erp.sources (file whd.toml:1): SO_Totals must be a text without commas`},
+		{"TOML table for text", toml("[listen]\nport = 1\n"), `setting listen (file whd.toml:1): it must be a text in quotes`},
+		{"TOML array of tables", toml("[[http]]\nmax_body = 1\n"), `file whd.toml:2: http.max_body must stand as "max_body" in the table [http]`},
+		{"TOML quoted key", toml("\"http.max_body\" = 1\n"), `file whd.toml:1: http.max_body must stand as "max_body" in the table [http]`},
+		{"TOML value", toml("[query]\ntotal = 'never'\n"), `setting query.total (file whd.toml:2): "never" is none of: always, asked`},
+		{"all at once", told{args: "--config whd.toml --demo=2", env: []string{"WHD_LISTEN=x"}, files: file("a = 1\ndebug = 2\n")}, `file whd.toml:1: unknown key "a"
+setting debug (file whd.toml:2): it must be true or false
+setting listen (variable WHD_LISTEN): "x" is not an address and port such as 127.0.0.1:5050 or :5050
+setting demo (flag --demo): "2" is neither true nor false`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, _, err := c.in.load()
+			if _, is := errors.AsType[*UsageError](err); !is {
+				t.Fatalf("error is %T: %v", err, err)
+			}
+			if got := err.Error(); got != c.want && !(strings.HasSuffix(c.want, ":") && strings.HasPrefix(got, c.want)) {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			if strings.Contains(err.Error(), "canary") {
+				t.Error("the message shows a secret")
+			}
+		})
+	}
+}
+
+func TestUnknownVariableWarns(t *testing.T) {
+	_, origins, err := told{env: []string{"WHD_LISTENN=x", "WHD_9=", "WHD_SOMETHING=canary", "PATH=/bin"}}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"unknown variable WHD_LISTENN is ignored; did you mean WHD_LISTEN?", "unknown variable WHD_SOMETHING is ignored"}
+	if !reflect.DeepEqual(origins.Warnings, want) {
+		t.Errorf("got %q, want %q", origins.Warnings, want)
+	}
+}
+
+func TestStateDirectory(t *testing.T) {
+	cases := []struct {
+		on   platform
+		env  []string
+		want string
+	}{
+		{platform{"linux", true}, []string{"HOME=/root", "XDG_STATE_HOME=/x"}, "/var/lib/whd"},
+		{platform{"linux", false}, []string{"HOME=/home/erp", "XDG_STATE_HOME=/state/"}, "/state/whd"},
+		{platform{"linux", false}, []string{"HOME=/home/erp", "XDG_STATE_HOME=relative"}, "/home/erp/.local/state/whd"},
+		{platform{"linux", false}, []string{"HOME=/home/erp"}, "/home/erp/.local/state/whd"},
+		{platform{"linux", false}, nil, ""},
+		{platform{"darwin", false}, []string{"HOME=/Users/erp"}, "/Users/erp/Library/Application Support/whd"},
+		{platform{"windows", false}, []string{`Path=x`, `ProgramData=C:\ProgramData`}, `C:\ProgramData\whd`},
+		{platform{"windows", false}, []string{`PROGRAMDATA=D:\Data\`}, `D:\Data\whd`},
+	}
+	for _, c := range cases {
+		if got := stateDirectory(c.on, c.on.environment(c.env)); got != c.want {
+			t.Errorf("%v %v: got %q, want %q", c.on, c.env, got, c.want)
+		}
+	}
+}
+
+func TestDurations(t *testing.T) {
+	cases := []struct {
+		text, printed string
+		want          time.Duration
+	}{
+		{"0", "0s", 0},
+		{"30s", "30s", 30 * time.Second},
+		{"10m", "10m", 10 * time.Minute},
+		{"14d", "336h", 336 * time.Hour},
+		{"1d12h", "36h", 36 * time.Hour},
+		{"1h0m5s", "1h0m5s", time.Hour + 5*time.Second},
+		{"250ms", "250ms", 250 * time.Millisecond},
+	}
+	for _, c := range cases {
+		got, err := parseDuration(c.text)
+		if err != nil || got != c.want || formatDuration(got) != c.printed {
+			t.Errorf("%s: got %v (%s), %v", c.text, got, formatDuration(got), err)
+		}
+	}
+	for _, text := range []string{"", "d", "1", "-1s", "1d-1h", "65536d", "1.5d", "1d1", "2562048h", "1 d"} {
+		if got, err := parseDuration(text); err == nil {
+			t.Errorf("%q: got %v, want an error", text, got)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	cases := []struct {
+		text, printed string
+		want          Size
+	}{
+		{"0", "0", 0}, {"1", "1", 1}, {"10B", "10", 10}, {"64KiB", "64KiB", 65536}, {"65536", "64KiB", 65536},
+		{"1 mib", "1MiB", 1 << 20}, {"2GiB", "2GiB", 2 << 30}, {"1MB", "1000000", 1e6}, {"3KB", "3000", 3000},
+	}
+	for _, c := range cases {
+		got, err := parseSize(c.text)
+		if err != nil || got != c.want || formatSize(got) != c.printed {
+			t.Errorf("%s: got %d (%s), %v", c.text, got, formatSize(got), err)
+		}
+	}
+	for _, text := range []string{"", "B", "-1", "1.5MiB", "9223372036854775808", "9223372036854775807KiB", "1TiB", "MiB"} {
+		if got, err := parseSize(text); err == nil {
+			t.Errorf("%q: got %d, want an error", text, got)
+		}
+	}
+}
+
+func FuzzParseTOML(f *testing.F) {
+	for _, seed := range []string{"listen = ':1'\n[http]\nmax_body = 1\n", "[erp.sources]\na = 'b'\n", "a.b.c = {d = [1, {e = 2}]}\n", "[[http]]\n[http.x]\n", "\"\" = 1\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		l, _ := parseTOML(settings(), "f", []byte(text))
+		for _, g := range l {
+			var c Config
+			_ = g.setting.put(&c, g.text)
+		}
+	})
+}
+
+func FuzzValues(f *testing.F) {
+	for _, seed := range []string{"", "1d2h", "64KiB", "10.0.0.0/8,::1", "a=b,c=d", "UTC", "true"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, s := range settings() {
+			var c, again Config
+			if s.secret() || s.put(&c, text) != nil {
+				continue
+			}
+			if err := s.put(&again, s.value(&c).text()); err != nil || !reflect.DeepEqual(c, again) {
+				t.Errorf("%s: %q was printed as %q: %v", s.name, text, s.value(&c).text(), err)
+			}
+		}
+	})
+}
+
+// TestSampleIsTheDefaults reads the sample file with its comments taken off.
+func TestSampleIsTheDefaults(t *testing.T) {
+	want, _, err := told{}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := printSample(&b, want); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(b.String()) {
+		if bare, is := strings.CutPrefix(line, "# "); is && strings.Contains(bare, " = ") {
+			line = bare
+		}
+		lines = append(lines, line)
+	}
+	got, _, err := told{args: "--config whd.toml", files: file(strings.Join(lines, ""))}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.File = ""
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestTableIsSound(t *testing.T) {
+	names := make(map[string]bool)
+	for _, s := range settings() {
+		if names[s.name] || s.help == "" || strings.HasSuffix(s.help, ".") || strings.Contains(s.help, "|") {
+			t.Errorf("%s: name twice, or help missing, with a period or a bar", s.name)
+		}
+		names[s.name] = true
+		if s.initial != "" && s.put(new(Config), s.initial) != nil {
+			t.Errorf("%s: its default breaks its own rules", s.name)
+		}
+	}
+}
+
+func TestSecretsAreStars(t *testing.T) {
+	secret := struct{ P Secret }{"canary"}
+	body, err := json.Marshal(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "p", secret.P)
+	for _, text := range []string{string(body), log.String(), fmt.Sprint(secret), fmt.Sprintf("%+v %#v %s %q", secret, secret, secret.P, secret.P)} {
+		if strings.Contains(text, "canary") || !strings.Contains(text, masked) {
+			t.Errorf("shown: %s", text)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// Daemon is the whole service: New wires it, Start serves, Stop tears down.
+type Daemon struct {
+	config   Config
+	log      *slog.Logger
+	out      io.Writer // for what a person at the terminal should see
+	store    *store.Store
+	accounts *account.Service
+	rest     *rest.Server
+	servers  []*http.Server
+	address  net.Addr
+	greeting greeting
+	failed   chan error // a server that ended by itself
+	stops    []stop     // in the order of their starts
+}
+
+// stop is one named step of tearing down.
+type stop struct {
+	name string
+	run  func(context.Context) error
+}
+
+func (d *Daemon) onStop(name string, run func(context.Context) error) {
+	d.stops = append(d.stops, stop{name, run})
+}
+
+// New opens the store and wires the service. What it opened is closed again
+// when it fails.
+func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
+	d := &Daemon{config: c, log: log, out: out, failed: make(chan error, 2)}
+	for _, step := range []func(context.Context) error{d.openStore, d.fillDemo, d.openAccounts, d.makeDemoKey, d.wire} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(err, d.Stop(ctx))
+		}
+	}
+	return d, nil
+}
+
+func (d *Daemon) openStore(ctx context.Context) error {
+	c := d.config
+	s, err := store.Open(ctx, store.Config{
+		Dir:          c.DataDir,
+		Registry:     record.Builtin(),
+		Sources:      c.ERP.Sources,
+		Connections:  c.HTTP.MaxRequests,
+		RowTimeout:   c.Query.Timeout,
+		CountTimeout: c.Query.CountTimeout,
+	})
+	if err != nil {
+		return err
+	}
+	d.store = s
+	d.onStop("store", func(context.Context) error { return s.Close() })
+	return nil
+}
+
+func (d *Daemon) fillDemo(ctx context.Context) error {
+	if !d.config.Demo {
+		return nil
+	}
+	empty, err := d.store.Empty(ctx)
+	if err != nil || !empty {
+		return err
+	}
+	n, err := d.store.Load(ctx, record.Builtin().Kinds(), func(k *record.Kind) iter.Seq[[]any] { return demo.Rows(k) })
+	if err != nil {
+		return fmt.Errorf("filling the store with demo records: %w", err)
+	}
+	d.log.Info("demo records loaded", "rows", n)
+	return nil
+}
+
+func (d *Daemon) wire(context.Context) error {
+	c := d.config
+	d.rest = rest.New(rest.Config{
+		Registry:         record.Builtin(),
+		Store:            d.store,
+		Accounts:         d.accounts,
+		Log:              d.log,
+		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
+		CountPages:       c.Query.CountAlways(),
+		AnonymousQueries: c.Auth.AnonymousQueries(),
+		BasePath:         c.HTTP.BasePath,
+		TrustedProxies:   c.HTTP.TrustedProxies,
+		MaxRequests:      c.HTTP.MaxRequests,
+		MaxBody:          int64(c.HTTP.MaxBody),
+		WriteStall:       c.HTTP.WriteStall,
+		MetricsHere:      c.Metrics.Listen == "",
+		Debug:            c.Debug,
+	})
+	return nil
+}
+
+// Start opens the listeners and serves until Stop.
+func (d *Daemon) Start(context.Context) error {
+	address, err := d.listen("http", d.config.Listen, d.rest)
+	if err != nil {
+		return err
+	}
+	d.address = address
+	if d.config.Metrics.Listen != "" {
+		if _, err := d.listen("metrics", d.config.Metrics.Listen, d.rest.MetricsHandler()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Daemon) listen(name, address string, handler http.Handler) (net.Addr, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fault.Because(err, fault.Unavailable, "cannot listen on %s", address)
+	}
+	if listener, err = d.secure(listener); err != nil {
+		return nil, err
+	}
+	c := d.config.HTTP
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: c.ReadHeaderTimeout,
+		IdleTimeout:       c.IdleTimeout,
+		MaxHeaderBytes:    int(c.MaxHead),
+		ConnContext:       rest.ConnContext,
+		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
+	}
+	d.onStop(name, func(ctx context.Context) error { return shutdown(ctx, server) })
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			d.failed <- fmt.Errorf("serving %s: %w", name, err)
+		}
+	}()
+	return listener.Addr(), nil
+}
+
+// shutdown lets requests in work finish while ctx allows, then cuts them.
+func shutdown(ctx context.Context, server *http.Server) error {
+	if err := server.Shutdown(ctx); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	return nil
+}
+
+func (d *Daemon) secure(plain net.Listener) (net.Listener, error) {
+	if d.config.TLS.Cert == "" {
+		return plain, nil
+	}
+	pair, err := tls.LoadX509KeyPair(d.config.TLS.Cert, d.config.TLS.Key)
+	if err != nil {
+		plain.Close()
+		return nil, fmt.Errorf("tls.cert and tls.key: %w", err)
+	}
+	return tls.NewListener(plain, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+}
+
+// Address is where the service listens, once it was started.
+func (d *Daemon) Address() net.Addr { return d.address }
+
+// URL is the service's address as a client on this host writes it.
+func (d *Daemon) URL() string {
+	scheme := "http"
+	if d.config.TLS.Cert != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + d.address.String() + d.config.HTTP.BasePath
+}
+
+// Failed delivers the error of a listener that ended by itself.
+func (d *Daemon) Failed() <-chan error { return d.failed }
+
+// Stop tears down in the reverse order of the starts. Requests in work may
+// finish until ctx is done.
+func (d *Daemon) Stop(ctx context.Context) error {
+	if d.rest != nil {
+		d.rest.Stopping()
+	}
+	var errs []error
+	for i := len(d.stops) - 1; i >= 0; i-- {
+		if err := d.stops[i].run(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stopping %s: %w", d.stops[i].name, err))
+		}
+	}
+	d.stops = nil
+	return errors.Join(errs...)
+}
+
+// Run is the daemon's life: it serves until ctx is done, then stops.
+func Run(ctx context.Context, c Config, out io.Writer, log *slog.Logger) error {
+	d, err := New(ctx, c, out, log)
+	if err != nil {
+		return err
+	}
+	err = d.Start(ctx)
+	if err == nil {
+		d.welcome()
+		select {
+		case <-ctx.Done():
+		case err = <-d.failed:
+		}
+	}
+	log.Info("stopping", "grace", c.HTTP.ShutdownGrace)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.HTTP.ShutdownGrace)
+	defer cancel()
+	return errors.Join(err, d.Stop(grace))
+}

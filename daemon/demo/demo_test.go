@@ -1,0 +1,177 @@
+package demo
+
+import (
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// all is every row by its kind's name, for the tests that only look.
+var all = sync.OnceValue(func() map[string][][]any {
+	rows := make(map[string][][]any)
+	for _, kind := range record.Builtin().Kinds() {
+		rows[kind.Name] = slices.Collect(Rows(kind))
+	}
+	return rows
+})
+
+// spell is a row in a form that neither encoders nor stores can change.
+func spell(cells []any) string {
+	words := make([]string, len(cells))
+	for i, cell := range cells {
+		switch v := cell.(type) {
+		case nil:
+			words[i] = "-"
+		case string:
+			words[i] = fmt.Sprintf("%+q", v)
+		case []byte:
+			words[i] = fmt.Sprintf("x%x", v)
+		default:
+			words[i] = fmt.Sprint(v)
+		}
+	}
+	return strings.Join(words, " ") + "\n"
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := "testdata/" + name
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; rewrite it with -update and read the difference\n%s", path, got)
+	}
+}
+
+func eachKind(t *testing.T, test func(t *testing.T, kind *record.Kind)) {
+	for _, kind := range record.Builtin().Kinds() {
+		t.Run(kind.Name, func(t *testing.T) { test(t, kind) })
+	}
+}
+
+// TestDigests sees any change of any value.
+func TestDigests(t *testing.T) {
+	var got strings.Builder
+	for _, kind := range record.Builtin().Kinds() {
+		sum := sha256.New()
+		count := 0
+		for cells := range Rows(kind) {
+			sum.Write([]byte(spell(cells)))
+			count++
+		}
+		fmt.Fprintf(&got, "%s %d %x\n", kind.Name, count, sum.Sum(nil))
+	}
+	golden(t, "digests.golden", got.String())
+}
+
+// TestRowsGolden shows what the rows look like: the first ones of either sort.
+func TestRowsGolden(t *testing.T) {
+	var got strings.Builder
+	for _, kind := range record.Builtin().Kinds() {
+		fmt.Fprintf(&got, "== %s\n%s\n", kind.Name, strings.Join(kind.FieldNames(), " "))
+		ordinary := Count(kind.Name) - find(kind.Name).extremes()
+		for n, cells := range all()[kind.Name] {
+			if n < 5 || n >= ordinary && n < ordinary+8 {
+				fmt.Fprintf(&got, "%5d", n)
+				for i := range cells {
+					got.WriteString(" " + shorten(strings.TrimSuffix(spell(cells[i:i+1]), "\n")))
+				}
+				got.WriteString("\n")
+			}
+		}
+	}
+	golden(t, "rows.golden", got.String())
+}
+
+func shorten(word string) string {
+	if len(word) > 200 {
+		return fmt.Sprintf("%s...(%d)", word[:60], len(word))
+	}
+	return word
+}
+
+func TestCounts(t *testing.T) {
+	total := 0
+	eachKind(t, func(t *testing.T, kind *record.Kind) {
+		n := len(all()[kind.Name])
+		if n != Count(kind.Name) || n == 0 {
+			t.Errorf("%d rows, Count says %d", n, Count(kind.Name))
+		}
+		total += n
+	})
+	if total < 45_000 || total > 55_000 {
+		t.Errorf("%d rows in all, want about 50,000", total)
+	}
+	if got := Count("SO_Totals"); got != 12_000 {
+		t.Errorf("SO_Totals has %d rows, want 12000", got)
+	}
+	if got := Count("Nothing"); got != 0 {
+		t.Errorf("a kind that is not known has %d rows", got)
+	}
+}
+
+// TestFields keeps the table in step with the registry.
+func TestFields(t *testing.T) {
+	if got, want := len(business), len(record.Kinds()); got != want {
+		t.Errorf("%d kinds, want %d", got, want)
+	}
+	eachKind(t, func(t *testing.T, kind *record.Kind) {
+		var names []string
+		for _, f := range find(kind.Name).fields {
+			names = append(names, f.name)
+		}
+		got, want := strings.Join(names, "\n"), strings.Join(kind.FieldNames(), "\n")
+		if got != want {
+			t.Errorf("fields are\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+func TestRowsOfAnotherShape(t *testing.T) {
+	kind := &record.Kind{Name: "IN_Colours", Fields: []record.Field{
+		{Name: "ColourCode", Type: record.Text, Filter: record.S, Null: record.Nullable},
+		{Name: "Weight", Type: record.Decimal, Filter: record.N, Null: record.Nullable},
+	}}
+	for cells := range Rows(kind) {
+		if len(cells) != 2 || cells[0] != "WHT" || cells[1] != nil {
+			t.Errorf("first row is %v", cells)
+		}
+		break
+	}
+	for cells := range Rows(&record.Kind{Name: "Nothing"}) {
+		t.Errorf("a kind that is not known has the row %v", cells)
+	}
+}
+
+// TestRowsAreFresh proves that a row may be kept and changed.
+func TestRowsAreFresh(t *testing.T) {
+	kind, _ := record.Builtin().Lookup("BM_Inputs")
+	for range 2 {
+		var kept [][]any
+		for cells := range Rows(kind) {
+			kept = append(kept, cells)
+		}
+		if a, b := spell(kept[0]), spell(kept[1]); a == b {
+			t.Errorf("two rows are alike: %s", a)
+		}
+		for _, cells := range kept {
+			cells[0] = "changed"
+		}
+	}
+}

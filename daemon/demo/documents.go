@@ -1,0 +1,123 @@
+package demo
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/adler32"
+	"hash/crc32"
+	"strings"
+	"unicode/utf16"
+)
+
+// documents are the sorts of papers attached to a creditor's transactions:
+// what they are called, their file's name, and what is in it.
+var documents = []struct {
+	description string
+	file        string
+	contents    func(title string, n int) []byte
+}{
+	{"Tax invoice {no} from {company}", "INV-{no}.pdf", pdf},
+	{"Packing slip {no}, {town}", "slip_{no}.txt", text},
+	{"Photo of carton {few}, damaged in transit", "IMG_{no}.png", png},
+	{"Remittance advice to {company}", "remittance {no}.csv", remittance},
+	{"Signed by {person} on delivery", "signature-{no}.png", png},
+	{"Statement {few}/2025 – {company}", "Statement {no}.PDF", pdf},
+}
+
+// document is the paper of a row.
+func document(r row) (sort int, description, file string) {
+	d := r.dice("document")
+	sort = d.IntN(len(documents))
+	return sort, fill(d, documents[sort].description), fill(d, documents[sort].file)
+}
+
+func documentType(r row) any {
+	sort, _, _ := document(r)
+	return documentTypes.at(sort)
+}
+
+func documentDescription(r row) any {
+	_, description, _ := document(r)
+	return description
+}
+
+func documentFile(r row) any {
+	_, _, file := document(r)
+	return file
+}
+
+func documentContents(r row) any {
+	sort, title, _ := document(r)
+	return documents[sort].contents(title, r.n)
+}
+
+func text(title string, n int) []byte {
+	return fmt.Appendf(nil, "%s\r\n%s\r\n\r\nCartons: %d\r\nChecked: yes\r\n", title, strings.Repeat("=", len(title)), n%9+1)
+}
+
+func remittance(title string, n int) []byte {
+	payee := strings.ReplaceAll(title, `"`, `""`)
+	return fmt.Appendf(nil, "Payee,Reference,Amount\r\n\"%s\",%05d,%s\r\n", payee, n, amount(n)*unit/8)
+}
+
+// pdf is a document of one empty page with a title.
+func pdf(title string, _ int) []byte {
+	objects := []string{
+		"<</Type/Catalog/Pages 2 0 R>>",
+		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>",
+		fmt.Sprintf("<</Title<feff%x>>>", utf16Text(title)),
+	}
+	out := []byte("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
+	index := []byte("0000000000 65535 f \n")
+	for i, object := range objects {
+		index = fmt.Appendf(index, "%010d 00000 n \n", len(out))
+		out = fmt.Appendf(out, "%d 0 obj%sendobj\n", i+1, object)
+	}
+	start, size := len(out), len(objects)+1
+	out = fmt.Appendf(out, "xref\n0 %d\n%s", size, index)
+	return fmt.Appendf(out, "trailer<</Size %d/Root 1 0 R/Info 4 0 R>>\nstartxref\n%d\n%%%%EOF\n", size, start)
+}
+
+// utf16Text is text as the information of a PDF has it.
+func utf16Text(text string) []byte {
+	var out []byte
+	for _, code := range utf16.Encode([]rune(text)) {
+		out = binary.BigEndian.AppendUint16(out, code)
+	}
+	return out
+}
+
+// png is a picture of a few stripes. It is written here, uncompressed, since
+// what a compressor makes may change with its version.
+func png(_ string, n int) []byte {
+	const width, height = 8, 8
+	var pixels []byte
+	for y := range height {
+		pixels = append(pixels, 0) // no filter
+		for x := range width {
+			pixels = append(pixels, byte((x*y+n)*29))
+		}
+	}
+	header := binary.BigEndian.AppendUint32(nil, width)
+	header = binary.BigEndian.AppendUint32(header, height)
+	header = append(header, 8, 0, 0, 0, 0) // eight bits of grey
+	out := []byte("\x89PNG\r\n\x1a\n")
+	out = chunk(out, "IHDR", header)
+	out = chunk(out, "IDAT", stored(pixels))
+	return chunk(out, "IEND", nil)
+}
+
+func chunk(out []byte, name string, data []byte) []byte {
+	out = binary.BigEndian.AppendUint32(out, uint32(len(data)))
+	body := append([]byte(name), data...)
+	return binary.BigEndian.AppendUint32(append(out, body...), crc32.ChecksumIEEE(body))
+}
+
+// stored is data in the zlib format, in one block that is not compressed.
+func stored(data []byte) []byte {
+	out := []byte("\x78\x01\x01")
+	out = binary.LittleEndian.AppendUint16(out, uint16(len(data)))
+	out = binary.LittleEndian.AppendUint16(out, ^uint16(len(data)))
+	return binary.BigEndian.AppendUint32(append(out, data...), adler32.Checksum(data))
+}

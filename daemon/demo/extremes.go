@@ -1,0 +1,120 @@
+package demo
+
+import (
+	"bytes"
+	"strings"
+)
+
+// texts are those that get mangled on the way: by encoders, spreadsheets,
+// patterns, collations, terminals.
+var texts = []any{
+	"",
+	nil,
+	"=SUM(A1)",                     // a formula to a spreadsheet
+	"+61 3 5550 0137",              // and these three
+	"-12,50 EUR",                   //
+	"@today",                       //
+	"100% cotton",                  // wildcards of LIKE
+	"size_7 [boxed] 50%_[a-c][^d]", //
+	"%", "_", "[",
+	`12" pipe, 5' long, "as new"; per metre`, // every delimiter of CSV
+	"Ring first.\r\nGate code 0042.\nLeave at the door.\n",
+	"left\tright",
+	"trailing spaces   ",
+	"   leading spaces",
+	" ",
+	"Straße, Ärmel & Größe: STRASSE",
+	"Ο ΟΔΟΣ, ο οδός, ὁ ὁδός", // both small forms of sigma
+	"İstanbul ısı Iğdır",     // letters that fold differently in Turkish
+	"東京都港区 山田太郎 様　ガギグ ｶﾞｷﾞｸﾞ",
+	"شركة النور للتجارة، الطلب ١٢٣",             // right to left
+	"👩‍🔧🧵📦🇦🇺👍🏽",                                 // beyond 16 bits, joined, flagged, tinted
+	"Zoe\u0308 Noe\u0308l A\u030angstro\u0308m", // combining marks
+	"Zo\u00eb No\u00ebl \u00c5ngstr\u00f6m",     // the same, composed
+	"<script>alert('stock')</script> &amp; ]]>",
+	`C:\Temp\new\table.txt`,
+	`{"Name":"brackets first","List":[1,2]}`,
+	"[a,b]",
+	"word\u000bprocessor\u2028line\u2029ends", // U+000B may not stand in XML
+	"\ufeffbyte order mark, zero\u200bwidth",
+	"'; DROP TABLE SO_Totals; --",
+	"NULL", "true", "00123", "1e5", "2019-05-01", // read as something else
+	strings.Repeat("A long remark about nothing at all. ", 150) + "End.",
+}
+
+// dates are the ends of what .NET and SQL Server hold, and days on which
+// calendars go wrong.
+var dates = []any{
+	"0001-01-01T00:00:00.0000000",
+	"9999-12-31T23:59:59.9999999",
+	"1753-01-01T00:00:00.0000000", // the first of datetime
+	"9999-12-31T23:59:59.9970000", // the last of datetime
+	"1899-12-30T00:00:00.0000000", // zero of OLE automation
+	"1900-01-01T00:00:00.0000000", // zero of SQL Server
+	"1969-12-31T23:59:59.9990000",
+	"2000-02-29T12:34:56.1234567",
+	"2024-02-29T00:00:00.0000001",
+	"2025-03-30T02:30:00.0000000", // skipped by summer time in Europe
+	"2038-01-19T03:14:08.0000000", // past 31 bits of seconds
+}
+
+// decimals have up to 38 digits. Each but the zeros and ones stands with its
+// opposite, so that sums stay what they were.
+var decimals = []any{
+	"99999999999999999999999999999999999999",
+	"-99999999999999999999999999999999999999",
+	"0.00000000000000000000000000000000000001",
+	"-0.00000000000000000000000000000000000001",
+	"9999999999999999999.9999999999999999999",
+	"-9999999999999999999.9999999999999999999",
+	"9007199254740993", // neither fits a float
+	"-9007199254740993",
+	"0.0000",
+	"0",
+	"1", // the same number in three scales
+	"1.0",
+	"1.0000",
+}
+
+// sums are the decimals of a money column.
+var sums = []any{
+	"922337203685477.5807", // the largest and smallest but one of money
+	"-922337203685477.5807",
+	"0.0000",
+	"0.0001",
+	"-0.0001",
+	"-15.0000",
+	"15.0000",
+}
+
+// The whole numbers at the ends of their types.
+var (
+	ints   = []any{int64(-1 << 31), int64(1<<31 - 1), int64(0), int64(-1), int64(1)}
+	shorts = []any{int64(-1 << 15), int64(1<<15 - 1), int64(0), int64(-1)}
+	octets = []any{int64(0), int64(255), int64(1), int64(127), int64(128)}
+)
+
+// blobs are contents that are not a document.
+var blobs = []any{
+	[]byte{},
+	nil,
+	everyByte(),
+	[]byte{0},
+	[]byte("\xff\xfe\xfd not UTF-8 \xc3\x28"),
+}
+
+// hashes are row versions.
+var hashes = []any{
+	make([]byte, 8),
+	bytes.Repeat([]byte{0xff}, 8),
+	[]byte{0, 1, 2, 3, 4, 5, 6, 7},
+	nil,
+}
+
+func everyByte() []byte {
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	return all
+}

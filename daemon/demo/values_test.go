@@ -1,0 +1,297 @@
+package demo
+
+import (
+	"bytes"
+	"fmt"
+	picture "image/png"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// TestValuesFit reads every value back from its text.
+func TestValuesFit(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind *record.Kind) {
+		for n, cells := range all()[kind.Name] {
+			for i, f := range kind.Fields {
+				if err := fits(f, cells[i]); err != nil {
+					t.Fatalf("row %d, %s, %.80q: %v", n, f.Name, fmt.Sprint(cells[i]), err)
+				}
+			}
+		}
+	})
+}
+
+func fits(f record.Field, cell any) error {
+	if cell == nil {
+		if f.Null == record.NotNull {
+			return fmt.Errorf("is null")
+		}
+		return nil
+	}
+	switch {
+	case f.Type == record.Bytes:
+		if _, ok := cell.([]byte); !ok {
+			return fmt.Errorf("is a %T", cell)
+		}
+	case f.Type.Integer() || f.Type == record.Bool:
+		n, ok := cell.(int64)
+		if !ok {
+			return fmt.Errorf("is a %T", cell)
+		}
+		got, err := wire.ParseValue(f.Type, fmt.Sprint(n), time.UTC)
+		if err != nil || got.Int != n {
+			return fmt.Errorf("reads as %d, %v", got.Int, err)
+		}
+	default:
+		text, ok := cell.(string)
+		if !ok {
+			return fmt.Errorf("is a %T", cell)
+		}
+		got, err := wire.ParseValue(f.Type, text, time.UTC)
+		if err != nil || got.Text != text {
+			return fmt.Errorf("reads as %q, %v", got.Text, err)
+		}
+		if text != strings.ToValidUTF8(text, "") || strings.Contains(text, "\x00") {
+			return fmt.Errorf("is no text")
+		}
+	}
+	return nil
+}
+
+// TestFirstColumnUnique holds since the first column is the tie-breaker of
+// paging. INMGT020POQty has an item once per warehouse.
+func TestFirstColumnUnique(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind *record.Kind) {
+		seen := make(map[string]bool)
+		for _, cells := range all()[kind.Name] {
+			id, ok := cells[0].(string)
+			if kind.Name == "INMGT020POQty" {
+				id += fmt.Sprint(cells[5])
+			}
+			id = strings.ToUpper(id)
+			if !ok || id == "" || seen[id] {
+				t.Fatalf("%v stands twice or not at all", cells[0])
+			}
+			seen[id] = true
+		}
+	})
+}
+
+// TestReferences looks up every id that points at something.
+func TestReferences(t *testing.T) {
+	for _, c := range []struct {
+		kind, field string
+		to          list
+	}{
+		{"CR_BatchTransDocuments", "CR_BatchTrans_ReceiptID", receipts},
+		{"CR_BatchTransDocuments", "DocumentTypeID", documentTypes},
+		{"CR_BatchTransDocuments", "LastSavedByStaffID", staff},
+		{"IN_KitStockTakeMain", "StaffID", staff},
+		{"IN_KitStockTakeMain", "IN_LogicalID", warehouses},
+		{"BM_InputCustomFields", "SY_Plugin_RecID", plugins},
+		{"IN_BinLocationLookupCustomValues", "IN_BinLocationLookup_RecID", bins},
+		{"IN_BinLocationLookupCustomValues", "IN_BinLocationLookupCustomFields_RecID", binFields},
+		{"CR_Classification", "LedgerIDCreditorControl", ledgers},
+		{"CR_Classification", "LedgerIDCreditorUnRealisedGainLoss", ledgers},
+		{"CR_Classification", "PO_Workflows_RecID", workflows},
+		{"JB_EstimateResourceLines", "JB_JobStages_RecID", jobStages},
+		{"JB_EstimateResourceLines", "JB_Resources_RecID", jobResources},
+		{"JB_EstimateResourceLines", "HR_Staff_RecID", staff},
+		{"JB_EstimateResourceLines", "JB_EstimateLines_RecID", estimateLines},
+		{"BM_Inputs", "BM_Stages_RecID", billStages},
+		{"BM_Inputs", "InventoryID", items},
+		{"BM_Inputs", "SubAssembly", bills},
+		{"INMGT020POQty", "InventoryID", items},
+		{"INMGT020POQty", "IN_LogicalID", warehouses},
+		{"SM_LabourLineCustomValues", "LabourID", labourLines},
+		{"SM_LabourLineCustomValues", "FieldID", labourFields},
+		{"IN_Colours", "StyleID", styles},
+		{"IN_ProductAvailability", "InventoryID", items},
+		{"IN_ProductAvailability", "LogicalID", warehouses},
+	} {
+		t.Run(c.kind+"."+c.field, func(t *testing.T) {
+			known := make(map[any]bool)
+			for n := range c.to.size {
+				known[c.to.at(n)] = true
+			}
+			if len(known) != c.to.size {
+				t.Errorf("%s has %d different ids, want %d", c.to.table, len(known), c.to.size)
+			}
+			used := make(map[any]bool)
+			for _, id := range column(t, c.kind, c.field) {
+				if id != nil && id != "" && !known[id] {
+					t.Fatalf("%v is not in %s", id, c.to.table)
+				}
+				used[id] = true
+			}
+			if len(used) < c.to.size/3 {
+				t.Errorf("only %d of %d are pointed at", len(used), c.to.size)
+			}
+		})
+	}
+}
+
+// column is every value of one field.
+func column(t *testing.T, kind, field string) []any {
+	t.Helper()
+	k, ok := record.Builtin().Lookup(kind)
+	if !ok {
+		t.Fatalf("no kind %s", kind)
+	}
+	i, ok := k.Column(field)
+	if !ok {
+		t.Fatalf("no field %s", field)
+	}
+	var values []any
+	for _, cells := range all()[k.Name] {
+		values = append(values, cells[i])
+	}
+	return values
+}
+
+// TestNulls finds nulls and values in every field that may be null, and empty
+// text beside null where people type. First columns are never null.
+func TestNulls(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind *record.Kind) {
+		nulls, empty := make([]int, len(kind.Fields)), make([]int, len(kind.Fields))
+		for _, cells := range all()[kind.Name] {
+			for i, v := range cells {
+				nulls[i] += int(truth(v == nil))
+				empty[i] += int(truth(v == ""))
+			}
+		}
+		for i, f := range kind.Fields {
+			wantNulls := f.Null == record.Nullable && i > 0
+			if (nulls[i] > 0) != wantNulls || nulls[i] == Count(kind.Name) {
+				t.Errorf("%s has %d nulls", f.Name, nulls[i])
+			}
+			if typed := len(find(kind.Name).fields[i].extremes) == len(texts); typed && empty[i] == 0 {
+				t.Errorf("%s is never empty", f.Name)
+			}
+		}
+	})
+}
+
+// TestExtremes finds each extreme that the lists promise in the data of some
+// field of its type, and in rows whose ids say where they come from.
+func TestExtremes(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, kind := range record.Builtin().Kinds() {
+		ordinary := Count(kind.Name) - find(kind.Name).extremes()
+		for n, cells := range all()[kind.Name] {
+			if n >= ordinary {
+				id := cells[0].(string)
+				if !strings.HasPrefix(id, "MIGRATED") && !strings.HasPrefix(id, "00000000-") && !strings.HasPrefix(id, "D0000") {
+					t.Errorf("%s: extreme row %d has the id %s", kind.Name, n, id)
+				}
+				for i, f := range kind.Fields {
+					seen[f.Type.String()+spell(cells[i:i+1])] = true
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		of     record.Type
+		values []any
+	}{
+		{record.Text, texts},
+		{record.DateTime, dates},
+		{record.Decimal, decimals},
+		{record.Decimal, sums},
+		{record.Int, ints},
+		{record.Short, shorts},
+		{record.Byte, octets},
+		{record.Bytes, blobs},
+		{record.Bytes, hashes},
+	} {
+		for _, v := range c.values {
+			if !seen[c.of.String()+spell([]any{v})] {
+				t.Errorf("no %s has the value %.60q", c.of, fmt.Sprint(v))
+			}
+		}
+	}
+}
+
+// TestSums proves that the extremes of a column of money cancel out, so that a
+// total still means something.
+func TestSums(t *testing.T) {
+	for _, f := range find("SO_Totals").fields[1:] {
+		total := new(big.Rat)
+		for _, v := range column(t, "SO_Totals", f.name) {
+			if v != nil {
+				n, _ := new(big.Rat).SetString(v.(string))
+				total.Add(total, n)
+			}
+		}
+		if limit := big.NewRat(200_000_000, 1); total.Cmp(limit) > 0 || total.Sign() <= 0 {
+			t.Errorf("%s sums up to %s", f.name, total.FloatString(4))
+		}
+	}
+}
+
+// TestBoundaries checks that the lists hold the ends of the types.
+func TestBoundaries(t *testing.T) {
+	for _, c := range []struct {
+		of     record.Type
+		values []any
+	}{
+		{record.Int, ints}, {record.Short, shorts}, {record.Byte, octets},
+	} {
+		lo, hi := c.of.Range()
+		has := make(map[any]bool)
+		for _, v := range c.values {
+			has[v] = true
+		}
+		if !has[lo] || !has[hi] || !has[int64(0)] {
+			t.Errorf("%s lacks %d, %d or 0", c.of, lo, hi)
+		}
+	}
+}
+
+// TestDocuments checks that attached files are what their names say.
+func TestDocuments(t *testing.T) {
+	names := column(t, "CR_BatchTransDocuments", "PhysicalFileName")
+	contents := column(t, "CR_BatchTransDocuments", "FileBinary")
+	heads := map[string]string{".pdf": "%PDF-1.4\n", ".png": "\x89PNG\r\n\x1a\n", ".csv": "Payee,", ".txt": "Packing slip"}
+	for n := range Count("CR_BatchTransDocuments") - find("CR_BatchTransDocuments").extremes() {
+		name, file := strings.ToLower(names[n].(string)), contents[n].([]byte)
+		head, known := heads[name[len(name)-4:]]
+		if !known || !bytes.HasPrefix(file, []byte(head)) {
+			t.Fatalf("%s begins with %.20q", names[n], file)
+		}
+		switch {
+		case head[0] == '%':
+			checkPDF(t, file)
+		case head[1] == 'P':
+			if _, err := picture.Decode(bytes.NewReader(file)); err != nil {
+				t.Fatalf("%s: %v", names[n], err)
+			}
+		}
+	}
+}
+
+// checkPDF follows the document's own index to each of its objects.
+func checkPDF(t *testing.T, file []byte) {
+	t.Helper()
+	at := bytes.LastIndex(file, []byte("startxref\n"))
+	var index, first, size int
+	if _, err := fmt.Sscanf(string(file[at:]), "startxref\n%d\n%%%%EOF", &index); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscanf(string(file[index:]), "xref\n%d %d\n", &first, &size); err != nil {
+		t.Fatal(err)
+	}
+	entries := file[bytes.Index(file[index:], []byte("65535 f"))+index-11:]
+	for n := 1; n < size; n++ {
+		var offset int
+		fmt.Sscanf(string(entries[20*n:20*n+10]), "%d", &offset)
+		if want := fmt.Sprintf("%d 0 obj", n); !bytes.HasPrefix(file[offset:], []byte(want)) {
+			t.Fatalf("object %d is at %d, where there is %.10q", n, offset, file[offset:])
+		}
+	}
+}

@@ -1,0 +1,133 @@
+// Package dialect holds what differs between the databases' SQL, as data.
+package dialect
+
+import (
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// Dialect is one database's way of writing SQL.
+type Dialect struct {
+	Name       string
+	OpenQuote  string // around identifiers
+	CloseQuote string
+	Param      string // before a parameter's number
+	CountAll   string // counts rows in 64 bits
+
+	Match [record.In + 1]Match // how text is matched, by operator
+
+	Casts   map[record.Type]Cast // around parameters whose type the driver cannot say
+	Decimal bool                 // decimal operands are cast to decimal(p,s) with their own digits
+
+	PageTakeFirst bool   // LIMIT n OFFSET m, not OFFSET m .. FETCH n
+	PageTake      Cast   // around the parameter of Take
+	PageSkip      Cast   // around the parameter of Skip
+	PageAll       string // stands for Take where only Skip is given
+
+	Sum, Avg  Cast // around a column, exact on decimals and integers
+	Integer   Cast // around an integer column inside Sum and Avg
+	MaxParams int  // of one statement
+}
+
+// Cast is text around an expression.
+type Cast struct{ Before, After string }
+
+// Match is a text comparison: Before column Between parameter After. Where
+// Pattern is set the operand is made a LIKE pattern: its wildcards escaped,
+// then Prefix and Suffix around it.
+type Match struct {
+	Before, Between, After string
+	ParamFirst             bool // Before parameter Between column After
+	Pattern                bool
+	Prefix, Suffix         string
+}
+
+// plain is a comparison by an SQL operator, the same in both databases.
+func plain(operator string) Match { return Match{Between: operator} }
+
+func matches() [record.In + 1]Match {
+	return [record.In + 1]Match{
+		record.Equal:                plain(" = "),
+		record.GreaterThanOrEqualTo: plain(" >= "),
+		record.GreaterThan:          plain(" > "),
+		record.LessThan:             plain(" < "),
+		record.LessThanOrEqualTo:    plain(" <= "),
+		record.NotEqualTo:           plain(" <> "),
+	}
+}
+
+// SQLite is the embedded store's dialect. Its text and decimal columns carry
+// the collations TSQL and DEC, so plain operators compare them as SQL Server
+// would.
+func SQLite() *Dialect {
+	d := &Dialect{
+		Name:          "sqlite",
+		OpenQuote:     `"`,
+		CloseQuote:    `"`,
+		Param:         "?",
+		CountAll:      "COUNT(*)",
+		Match:         matches(),
+		PageTakeFirst: true,
+		PageTake:      Cast{" LIMIT ", ""},
+		PageSkip:      Cast{" OFFSET ", ""},
+		PageAll:       " LIMIT -1",
+		Sum:           Cast{"dec_sum(", ")"},
+		Avg:           Cast{"dec_avg(", ")"},
+		MaxParams:     32766,
+	}
+	d.Match[record.StartsWith] = Match{Before: "tsql_starts(", Between: ", ", After: ")"}
+	d.Match[record.EndsWith] = Match{Before: "tsql_ends(", Between: ", ", After: ")"}
+	d.Match[record.Contains] = Match{Before: "tsql_contains(", Between: ", ", After: ")"}
+	d.Match[record.Like] = Match{Before: "tsql_like(", Between: ", ", After: ")", ParamFirst: true}
+	return d
+}
+
+// TSQL is SQL Server's dialect, kept to what Babelfish runs too.
+func TSQL() *Dialect {
+	d := &Dialect{
+		Name:       "tsql",
+		OpenQuote:  "[",
+		CloseQuote: "]",
+		Param:      "@p",
+		CountAll:   "COUNT_BIG(*)",
+		Match:      matches(),
+		Casts:      map[record.Type]Cast{record.DateTime: {"CAST(", " AS datetime2(7))"}},
+		Decimal:    true,
+		PageTake:   Cast{" FETCH NEXT ", " ROWS ONLY"},
+		PageSkip:   Cast{" OFFSET ", " ROWS"},
+		Sum:        Cast{"SUM(", ")"},
+		Avg:        Cast{"AVG(", ")"},
+		Integer:    Cast{"CAST(", " AS decimal(38,6))"},
+		MaxParams:  2000,
+	}
+	d.Match[record.StartsWith] = Match{Between: " LIKE ", Pattern: true, Suffix: "%"}
+	d.Match[record.EndsWith] = Match{Between: " LIKE ", Pattern: true, Prefix: "%"}
+	d.Match[record.Contains] = Match{Between: " LIKE ", Pattern: true, Prefix: "%", Suffix: "%"}
+	d.Match[record.Like] = plain(" LIKE ")
+	return d
+}
+
+// Quote writes an identifier. Identifiers come from the registry and the
+// settings only, never from a request.
+func (d *Dialect) Quote(dst []byte, name string) []byte {
+	dst = append(dst, d.OpenQuote...)
+	for i := range len(name) {
+		dst = append(dst, name[i])
+		if name[i] == d.CloseQuote[0] {
+			dst = append(dst, name[i])
+		}
+	}
+	return append(dst, d.CloseQuote...)
+}
+
+var escapeLike = strings.NewReplacer("[", "[[]", "%", "[%]", "_", "[_]")
+
+// Operand makes the text that is sent for a match: the literal text, or a LIKE
+// pattern that matches it literally.
+func (m Match) Operand(text string) string {
+	if !m.Pattern {
+		return text
+	}
+	return m.Prefix + escapeLike.Replace(text) + m.Suffix
+}

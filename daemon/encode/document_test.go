@@ -1,0 +1,78 @@
+package encode
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// parcel is a document with everything that wire structs have.
+type parcel struct {
+	ID      string `json:"Id"`
+	Note    string
+	Count   int
+	Price   float64
+	Open    bool
+	Saved   string
+	Headers map[string]string
+	Lines   []line
+	Ref     *string
+	Hidden  string `json:",omitempty"`
+}
+
+type line struct {
+	No   int
+	Name string
+}
+
+func parcels() []parcel {
+	return []parcel{
+		{
+			ID: "a-1", Note: "5\" <b>, & \u2028\r\nend", Count: 3, Price: 12.5, Open: true, Saved: "/Date(1530664812000+0000)/",
+			Headers: map[string]string{"X-Key": "a,b", "Accept*": ""}, Lines: []line{{1, "x"}, {2, "{y}"}},
+		},
+		{ID: "b-2", Saved: "/Date(soon)/", Hidden: "seen"},
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	session := wire.AuthenticateResponse{SessionID: "s-1", UserName: "kim", DisplayName: "Kim \"K\" O'Hara"}
+	tests := []struct {
+		name  string
+		value any
+	}{
+		{"AuthenticateResponse", session},
+		{"Parcel", parcels()[0]},
+		{"Parcels", parcels()},
+		{"NoParcels", []parcel(nil)},
+		{"Names", []string{"a", "b,c", ""}},
+	}
+	for _, test := range tests {
+		for _, f := range Formats() {
+			got, err := f.Document(nil, test.name, test.value)
+			if err != nil {
+				t.Fatalf("%s as %s: %v", test.name, f.Name, err)
+			}
+			golden(t, test.name, f, got)
+		}
+	}
+}
+
+func TestDocumentAppends(t *testing.T) {
+	for _, f := range Formats() {
+		got, err := f.Document([]byte("before"), "N", "x")
+		if err != nil || !strings.HasPrefix(string(got), "before") || len(got) < len("beforex") {
+			t.Errorf("%s: %q, %v", f.Name, got, err)
+		}
+	}
+}
+
+func TestDocumentRefuses(t *testing.T) {
+	for _, f := range Formats() {
+		got, err := f.Document([]byte("before"), "Channel", make(chan int))
+		if err == nil || string(got) != "before" {
+			t.Errorf("%s: %q, %v", f.Name, got, err)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package encode
+
+import (
+	"bytes"
+	"flag"
+	"math"
+	"mime"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares got with testdata/<name>.<format>.golden.
+func golden(t *testing.T, name string, f Format, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+"."+f.Name+".golden")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs\n got %s\nwant %s", path, got, want)
+	}
+}
+
+func text(s string) row.Cell  { return row.Cell{Data: []byte(s)} }
+func number(n int64) row.Cell { return row.Cell{Int: n} }
+
+var null = row.Cell{Null: true}
+
+// mixed has a column of every type, named after it.
+func mixed() Shape {
+	s := Shape{
+		Operation: "MixedQuery",
+		Record:    "Mixed",
+		Links:     []Link{{"JSON", "/json/reply/MixedQuery?Take=3&Note=%22"}, {"CSV", "/csv/reply/MixedQuery?Take=3"}},
+	}
+	for _, t := range record.Types() {
+		s.Columns = append(s.Columns, Column{strings.NewReplacer("[]", "s", "<string,string>", "").Replace(t.String()), t})
+	}
+	return s
+}
+
+// mixedRows are ordinary values, nulls, and the ends of every range, each in
+// the order of record.Types.
+func mixedRows() [][]row.Cell {
+	nulls := slices.Repeat([]row.Cell{null}, len(record.Types()))
+	return [][]row.Cell{
+		{
+			text(`5" bolt, <A&B> \ zinc`), number(42), number(7), number(3), number(1234567890123), text("12.3400"), number(1),
+			text("2019-05-01T10:11:12.1230000"), {Data: []byte{0, 1, 2, 0xFE, 0xFF}}, text("0f8fad5b-d9cb-469f-a165-70867728950e"),
+			text("PT0.0123S"), text(`{"Accept":"text/csv, */*","X":"say \"hi\""}`), text("{\n\"Take\": 3,\n\"All\": [true, null]}"),
+		},
+		nulls,
+		{
+			text(""), number(math.MinInt32), number(math.MinInt16), number(0), number(math.MinInt64),
+			text("-99999999999999999999999999999999999999"), number(0), text("0001-01-01T00:00:00.0000000"), text(""),
+			text("00000000-0000-0000-0000-000000000000"), text("PT0S"), text("{}"), text("null"),
+		},
+		{
+			text("line\r\nline\tÅ 漢 😀 \u2028 ]]> 'x' {y:z}"), number(math.MaxInt32), number(math.MaxInt16), number(255), number(math.MaxInt64),
+			text("0.00000000000000000000000000000000000001"), number(1), text("9999-12-31T23:59:59.9999999"), {Data: bytes.Repeat([]byte{0xA5}, 16)},
+			text("ffffffff-ffff-ffff-ffff-ffffffffffff"), text("-P1DT2H"), text(`{"a":"\u00e9"}`), text("[]"),
+		},
+	}
+}
+
+// result encodes a whole result.
+func result(f Format, s Shape, rows [][]row.Cell, t Tail) []byte {
+	e := f.New(s)
+	dst := e.Begin(nil, Head{Offset: 20})
+	for _, cells := range rows {
+		dst = e.Row(dst, cells)
+	}
+	return e.End(dst, t)
+}
+
+// rowOf is what a format makes of one row.
+func rowOf(f Format, s Shape, cells ...row.Cell) string {
+	e := f.New(s)
+	e.Begin(nil, Head{})
+	return string(e.Row(nil, cells))
+}
+
+func format(t testing.TB, name string) Format {
+	t.Helper()
+	f, ok := ByName(name)
+	if !ok {
+		t.Fatalf("no format %s", name)
+	}
+	return f
+}
+
+func TestGoldens(t *testing.T) {
+	tail := Tail{Total: 2345, Meta: []Pair{{"Next", `a"b,<c>`}, {"COUNT(*)", "2345"}, {"Empty", ""}}}
+	for _, f := range Formats() {
+		t.Run(f.Name, func(t *testing.T) {
+			shape := mixed()
+			golden(t, "mixed", f, result(f, shape, mixedRows(), tail))
+			shape.Nulls = true
+			golden(t, "nulls", f, result(f, shape, mixedRows()[:2], tail))
+			golden(t, "empty", f, result(f, mixed(), nil, Tail{}))
+		})
+	}
+}
+
+// TestEveryType says of each type what each format makes of it. A type without
+// a line here, or one that an encoder does not know, fails.
+func TestEveryType(t *testing.T) {
+	type forms struct {
+		cell                      row.Cell
+		json, csv, xml, jsv, html string
+	}
+	const date, guid = "2019-05-01T10:11:12.1230000", "0f8fad5b-d9cb-469f-a165-70867728950e"
+	want := map[record.Type]forms{
+		record.Text:       {text("a,b"), `"a,b"`, `"a,b"`, "a,b", `"a,b"`, "a,b"},
+		record.Int:        {number(-5), "-5", "-5", "-5", "-5", "-5"},
+		record.Short:      {number(6), "6", "6", "6", "6", "6"},
+		record.Byte:       {number(255), "255", "255", "255", "255", "255"},
+		record.Long:       {number(1 << 40), "1099511627776", "1099511627776", "1099511627776", "1099511627776", "1099511627776"},
+		record.Decimal:    {text("1.5000"), "1.5000", "1.5000", "1.5000", "1.5000", "1.5000"},
+		record.Bool:       {number(1), "true", "True", "true", "True", "True"},
+		record.DateTime:   {text(date), `"` + date + `"`, date, date, date, date},
+		record.Bytes:      {text("\xff\xfe"), `"//4="`, "//4=", "//4=", "//4=", "//4="},
+		record.Guid:       {text(guid), `"` + guid + `"`, guid, guid, guid, guid},
+		record.TimeSpan:   {text("PT1M"), `"PT1M"`, "PT1M", "PT1M", "PT1M", "PT1M"},
+		record.Dictionary: {text(`{"a":"b"}`), `{"a":"b"}`, `"{""a"":""b""}"`, "{&quot;a&quot;:&quot;b&quot;}", "{a:b}", "{&quot;a&quot;:&quot;b&quot;}"},
+		record.Object:     {text(`[1,true]`), `[1,true]`, `"[1,true]"`, "[1,true]", "[1,True]", "[1,true]"},
+	}
+	for _, typ := range record.Types() {
+		w, known := want[typ]
+		if !known {
+			t.Errorf("%s: the test does not say how it is written", typ)
+			continue
+		}
+		class := ""
+		if typ.Number() {
+			class = ` class="n"`
+		}
+		rows := map[string]string{
+			"json":   `{"V":` + w.json + `}`,
+			"ndjson": `{"V":` + w.json + "}\n",
+			"csv":    w.csv + "\r\n",
+			"xml":    "<R><V>" + w.xml + "</V></R>",
+			"jsv":    "{V:" + w.jsv + "}",
+			"html":   "<tr><td" + class + ">" + w.html + "</td></tr>\n",
+		}
+		for _, f := range Formats() {
+			got := rowOf(f, Shape{Record: "R", Columns: []Column{{"V", typ}}}, w.cell)
+			if got != rows[f.Name] {
+				t.Errorf("%s as %s: got %q, want %q", typ, f.Name, got, rows[f.Name])
+			}
+		}
+	}
+}
+
+func TestNulls(t *testing.T) {
+	columns := []Column{{"A", record.Text}, {"B", record.Int}, {"C", record.Text}}
+	cells := []row.Cell{null, number(1), null}
+	tests := []struct{ format, out, in string }{
+		{"json", `{"B":1}`, `{"A":null,"B":1,"C":null}`},
+		{"ndjson", "{\"B\":1}\n", "{\"A\":null,\"B\":1,\"C\":null}\n"},
+		{"csv", ",1,\r\n", ",1,\r\n"},
+		{"xml", "<R><B>1</B></R>", `<R><A xsi:nil="true"/><B>1</B><C xsi:nil="true"/></R>`},
+		{"jsv", "{B:1}", "{A:,B:1,C:}"},
+		{"html", "<tr><td></td><td class=\"n\">1</td><td></td></tr>\n", "<tr><td></td><td class=\"n\">1</td><td></td></tr>\n"},
+	}
+	for _, test := range tests {
+		f := format(t, test.format)
+		shape := Shape{Record: "R", Columns: columns}
+		if got := rowOf(f, shape, cells...); got != test.out {
+			t.Errorf("%s left out: got %q, want %q", f.Name, got, test.out)
+		}
+		shape.Nulls = true
+		if got := rowOf(f, shape, cells...); got != test.in {
+			t.Errorf("%s written: got %q, want %q", f.Name, got, test.in)
+		}
+	}
+}
+
+// TestFlush empties the buffer after every call, as a writer to a socket may.
+func TestFlush(t *testing.T) {
+	tail := Tail{Total: 9, Meta: []Pair{{"a", "b"}, {"c", "d"}}}
+	for _, f := range Formats() {
+		var got []byte
+		e := f.New(mixed())
+		got = append(got, e.Begin(nil, Head{Offset: 20})...)
+		for _, cells := range mixedRows() {
+			got = append(got, e.Row(nil, cells)...)
+		}
+		got = append(got, e.End(nil, tail)...)
+		if want := result(f, mixed(), mixedRows(), tail); !bytes.Equal(got, want) {
+			t.Errorf("%s: got %s\nwant %s", f.Name, got, want)
+		}
+	}
+}
+
+func TestRowDoesNotAllocate(t *testing.T) {
+	for _, f := range Formats() {
+		for i, cells := range mixedRows() {
+			if f.Name == "jsv" && bytes.Contains(cells[record.Dictionary].Data, []byte(`\`)) {
+				continue // an escape inside nested JSON is the one thing that JSV cannot copy
+			}
+			e := f.New(mixed())
+			dst := make([]byte, 0, 1<<16)
+			allocs := testing.AllocsPerRun(100, func() { dst = e.Row(dst[:0], cells) })
+			if allocs != 0 {
+				t.Errorf("%s: row %d allocates %v times", f.Name, i, allocs)
+			}
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	asked := make(map[string]string)
+	for _, f := range Formats() {
+		if f.Suffix != "."+f.Name {
+			t.Errorf("%s: suffix %s", f.Name, f.Suffix)
+		}
+		base, _, err := mime.ParseMediaType(f.ContentType)
+		if err != nil || !slices.Contains(f.MediaTypes, base) {
+			t.Errorf("%s: content type %s is not among %v (%v)", f.Name, f.ContentType, f.MediaTypes, err)
+		}
+		for _, m := range f.MediaTypes {
+			if asked[m] != "" {
+				t.Errorf("%s asks for %s and %s", m, asked[m], f.Name)
+			}
+			asked[m] = f.Name
+		}
+		if got, ok := ByName(strings.ToUpper(f.Name)); !ok || got.Name != f.Name {
+			t.Errorf("%s is not found by its name in capitals", f.Name)
+		}
+	}
+	if f, ok := ByName("yaml"); ok {
+		t.Errorf("yaml is %v", f)
+	}
+}

@@ -1,0 +1,86 @@
+package encode
+
+import "unicode/utf8"
+
+// escapes is how one format writes the characters of a text. What is not UTF-8
+// becomes U+FFFD in every format.
+type escapes struct {
+	stop  [256]bool             // bytes that need a closer look
+	ascii [utf8.RuneSelf]string // what stands for a character; empty: the character itself
+	wide  func(r rune) string   // the same beyond ASCII
+}
+
+// newEscapes makes a table of what stands for which character.
+func newEscapes(wide func(r rune) string, ascii map[byte]string) *escapes {
+	e := &escapes{wide: wide}
+	for c, text := range ascii {
+		e.ascii[c] = text
+	}
+	for c := range e.stop {
+		e.stop[c] = c >= utf8.RuneSelf || e.ascii[c] != ""
+	}
+	return e
+}
+
+func never(rune) string { return "" }
+
+// append writes text with its escapes.
+func (e *escapes) append(dst, text []byte) []byte {
+	for {
+		n := e.plain(text)
+		dst = append(dst, text[:n]...)
+		if n == len(text) {
+			return dst
+		}
+		r, size := utf8.DecodeRune(text[n:])
+		switch {
+		case r < utf8.RuneSelf:
+			dst = append(dst, e.ascii[r]...)
+		case r == utf8.RuneError:
+			dst = utf8.AppendRune(dst, r)
+		default:
+			dst = append(dst, e.wide(r)...)
+		}
+		text = text[n+size:]
+	}
+}
+
+// quoted writes text as it is where every character stands for itself, else
+// with its escapes in double quotes.
+func (e *escapes) quoted(dst, text []byte) []byte {
+	if e.plain(text) == len(text) {
+		return append(dst, text...)
+	}
+	dst = append(dst, '"')
+	dst = e.append(dst, text)
+	return append(dst, '"')
+}
+
+// plain is the length of the beginning of text in which every character stands
+// for itself.
+func (e *escapes) plain(text []byte) int {
+	for i, c := range text {
+		if e.stop[c] {
+			return i + e.plainWide(text[i:])
+		}
+	}
+	return len(text)
+}
+
+// plainWide is plain for text that begins with a byte to look at.
+func (e *escapes) plainWide(text []byte) int {
+	i := 0
+	for i < len(text) {
+		r, size := utf8.DecodeRune(text[i:])
+		switch {
+		case r < utf8.RuneSelf:
+			if e.ascii[r] != "" {
+				return i
+			}
+		case r == utf8.RuneError && size == 1, e.wide(r) != "":
+			return i
+		}
+		i += size
+	}
+	return i
+}

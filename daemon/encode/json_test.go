@@ -1,0 +1,138 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+func TestJSONNumber(t *testing.T) {
+	tests := []struct {
+		in     string
+		number bool
+	}{
+		{"0", true}, {"-0", true}, {"7", true}, {"-7", true}, {"0.5", true}, {"-0.50", true}, {"10.00", true}, {"1234567890.123456789", true},
+		{strings.Repeat("9", 38), true}, {"-0." + strings.Repeat("0", 37) + "1", true},
+		{"", false}, {"-", false}, {".", false}, {"-.", false}, {".5", false}, {"5.", false}, {"0.", false}, {"00", false}, {"01.5", false}, {"-01", false},
+		{"+1", false}, {"--1", false}, {"1.2.3", false}, {"..", false}, {"0..1", false}, {"1-2", false}, {"1e5", false}, {"1,5", false}, {" 1", false}, {"1 ", false},
+		{"NaN", false}, {"Infinity", false}, {"0x10", false}, {"null", false}, {"1\n", false}, {"١", false}, {"\x00", false}, {`1"`, false},
+	}
+	for _, test := range tests {
+		if got := isJSONNumber([]byte(test.in)); got != test.number {
+			t.Errorf("%q: got %v", test.in, got)
+		}
+		want := `{"V":` + test.in + `}`
+		if !test.number {
+			quoted, _ := json.Marshal(test.in)
+			want = `{"V":` + string(quoted) + `}`
+		}
+		if got := rowOf(format(t, "json"), Shape{Columns: []Column{{"V", record.Decimal}}}, text(test.in)); got != want {
+			t.Errorf("%q: got %s, want %s", test.in, got, want)
+		}
+	}
+}
+
+func TestJSONText(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`{"a":[1,2.50,{"b":null}]}`, `{"a":[1,2.50,{"b":null}]}`},
+		{"{\r\n\t\"a\": 1\n}", "{  \t\"a\": 1 }"},
+		{"\"a\u2028b\"", `"a\u2028b"`},
+		{"\"a\xff\"", `"a�"`},
+		{"", `""`},
+		{"{", `"{"`},
+		{"{} {}", `"{} {}"`},
+		{"</x>\n", `"</x>\n"`},
+	}
+	for _, test := range tests {
+		for _, typ := range []record.Type{record.Dictionary, record.Object} {
+			got := rowOf(format(t, "ndjson"), Shape{Columns: []Column{{"V", typ}}}, text(test.in))
+			if want := `{"V":` + test.want + "}\n"; got != want {
+				t.Errorf("%s %q: got %q, want %q", typ, test.in, got, want)
+			}
+		}
+	}
+}
+
+func TestJSONOfNoColumns(t *testing.T) {
+	if got := rowOf(format(t, "json"), Shape{}); got != "{}" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// FuzzJSON reads back with encoding/json what the encoder wrote of anything.
+func FuzzJSON(f *testing.F) {
+	f.Add([]byte("5\" \\ \x00\x1f\xff\u2028😀"), "12.50", int64(-1), []byte(`{"a":[1,"\n"]}`))
+	f.Add([]byte(""), "", int64(0), []byte(""))
+	f.Add([]byte("\xed\xa0\x80"), "-.5", int64(1)<<62, []byte("[1,\n2]"))
+	f.Add([]byte("</script>"), "1e5", int64(9), []byte("\"\xff\""))
+	shape := Shape{Columns: []Column{
+		{"Text", record.Text}, {"Guid", record.Guid}, {"Bytes", record.Bytes}, {"Decimal", record.Decimal}, {"Long", record.Long}, {"Object", record.Object},
+	}}
+	f.Fuzz(func(t *testing.T, data []byte, digits string, n int64, object []byte) {
+		cells := []row.Cell{{Data: data}, {Data: data}, {Data: data}, text(digits), number(n), {Data: object}}
+		line := rowOf(format(t, "ndjson"), shape, cells...)
+		if strings.IndexByte(line, '\n') != len(line)-1 {
+			t.Fatalf("not one line: %q", line)
+		}
+		var got struct {
+			Text, Guid, Bytes string
+			Decimal, Object   json.RawMessage
+			Long              int64
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if want := string([]rune(string(data))); got.Text != want || got.Guid != want {
+			t.Errorf("text %q and guid %q, want %q", got.Text, got.Guid, want)
+		}
+		if want := base64.StdEncoding.EncodeToString(data); got.Bytes != want {
+			t.Errorf("bytes %s, want %s", got.Bytes, want)
+		}
+		if got.Long != n {
+			t.Errorf("long %d, want %d", got.Long, n)
+		}
+		checkDecimal(t, got.Decimal, digits)
+		checkObject(t, got.Object, object)
+	})
+}
+
+func checkDecimal(t *testing.T, got json.RawMessage, digits string) {
+	if got[0] != '"' {
+		if string(got) != digits {
+			t.Errorf("decimal %s, want %q", got, digits)
+		}
+		return
+	}
+	var quoted string
+	if err := json.Unmarshal(got, &quoted); err != nil || quoted != string([]rune(digits)) {
+		t.Errorf("decimal %s, want %q quoted (%v)", got, digits, err)
+	}
+}
+
+func checkObject(t *testing.T, got json.RawMessage, object []byte) {
+	var have, want any
+	if err := json.Unmarshal(got, &have); err != nil {
+		t.Fatal(err)
+	}
+	want = string([]rune(string(object)))
+	if decoder := json.NewDecoder(bytes.NewReader(object)); json.Valid(object) {
+		decoder.UseNumber()
+		if err := decoder.Decode(&want); err != nil {
+			t.Fatal(err)
+		}
+		decoder = json.NewDecoder(bytes.NewReader(got))
+		decoder.UseNumber()
+		if err := decoder.Decode(&have); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(have, want) {
+		t.Errorf("object %s, want %s", got, object)
+	}
+}

@@ -1,0 +1,169 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// JSV is JSON whose names and texts stand without quotes, unless they hold
+// something that would end them; then they are quoted as in CSV. A reader
+// finds the end of a value at one of "[]{}," and the end of a name at ":".
+var (
+	jsvEscapes = newEscapes(never, jsvASCII(`,{}[]`+"\r\n"))
+	jsvNames   = newEscapes(never, jsvASCII(`,{}[]:`+"\r\n"))
+)
+
+func jsvASCII(special string) map[byte]string {
+	ascii := map[byte]string{'"': `""`}
+	for i := range len(special) {
+		ascii[special[i]] = special[i : i+1]
+	}
+	return ascii
+}
+
+// jsvRows is the envelope with its rows.
+type jsvRows struct {
+	members []member
+	comma   string // before the next row
+}
+
+func newJSV(s Shape) Encoder { return &jsvRows{members: newMembers(s, jsvNames.quoted, "")} }
+
+// Begin opens the envelope.
+func (e *jsvRows) Begin(dst []byte, h Head) []byte {
+	dst = append(dst, "{Offset:"...)
+	dst = strconv.AppendInt(dst, h.Offset, 10)
+	return append(dst, ",Results:["...)
+}
+
+// Row writes one object, its first comma turned into the brace as in JSON.
+func (e *jsvRows) Row(dst []byte, cells []row.Cell) []byte {
+	dst = append(dst, e.comma...)
+	e.comma = ","
+	start := len(dst)
+	cells = cells[:len(e.members)]
+	for i := range e.members {
+		m, cell := &e.members[i], &cells[i]
+		if cell.Null {
+			dst = append(dst, m.null...)
+			continue
+		}
+		dst = append(dst, m.prefix...)
+		dst = appendJSVValue(dst, m.typ, cell)
+	}
+	if len(dst) == start {
+		return append(dst, "{}"...)
+	}
+	dst[start] = '{'
+	return append(dst, '}')
+}
+
+// End closes the envelope.
+func (e *jsvRows) End(dst []byte, t Tail) []byte {
+	dst = append(dst, "],Total:"...)
+	dst = strconv.AppendInt(dst, t.Total, 10)
+	dst = append(dst, ",Meta:{"...)
+	for i, p := range t.Meta {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsvNames.quoted(dst, []byte(p.Name))
+		dst = append(dst, ':')
+		dst = appendJSVString(dst, []byte(p.Value))
+	}
+	return append(dst, "},ResponseStatus:{}}"...)
+}
+
+func appendJSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
+	switch t {
+	case record.Decimal, record.Text, record.DateTime, record.Guid, record.TimeSpan:
+		return appendJSVString(dst, cell.Data)
+	case record.Int, record.Short, record.Byte, record.Long:
+		return strconv.AppendInt(dst, cell.Int, 10)
+	case record.Bool:
+		return appendTitleBool(dst, cell.Int != 0)
+	case record.Bytes:
+		if len(cell.Data) > 0 {
+			return base64.StdEncoding.AppendEncode(dst, cell.Data)
+		}
+		return appendJSVString(dst, nil)
+	case record.Dictionary, record.Object:
+		if json.Valid(cell.Data) {
+			return appendJSV(dst, cell.Data)
+		}
+		return appendJSVString(dst, cell.Data)
+	}
+	panic(unhandled(t))
+}
+
+// appendJSVString quotes the empty text as well, since no text at all reads as
+// null.
+func appendJSVString(dst, text []byte) []byte {
+	if len(text) == 0 {
+		return append(dst, `""`...)
+	}
+	return jsvEscapes.quoted(dst, text)
+}
+
+func documentJSV(dst []byte, _ string, text []byte) ([]byte, error) {
+	return appendJSV(dst, text), nil
+}
+
+// appendJSV writes valid JSON as JSV: the structure is the same, only texts,
+// truth values, nulls and white space differ.
+func appendJSV(dst, text []byte) []byte {
+	for len(text) > 0 {
+		n := 1
+		switch c := text[0]; c {
+		case '"':
+			n = jsonStringLength(text)
+			if next := bytes.TrimLeft(text[n:], " \t\r\n"); len(next) > 0 && next[0] == ':' {
+				dst = jsvNames.quoted(dst, unquote(text[:n]))
+			} else {
+				dst = appendJSVString(dst, unquote(text[:n]))
+			}
+		case 't', 'f':
+			n = len(strconv.FormatBool(c == 't'))
+			dst = appendTitleBool(dst, c == 't')
+		case 'n':
+			n = len("null")
+		case ' ', '\t', '\r', '\n':
+		default:
+			dst = append(dst, c)
+		}
+		text = text[n:]
+	}
+	return dst
+}
+
+// jsonStringLength is the length of the string that text begins with, quotes
+// and all.
+func jsonStringLength(text []byte) int {
+	i := 1
+	for text[i] != '"' {
+		if text[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return i + 1
+}
+
+// unquote is the text of a JSON string. It allocates only where there is an
+// escape.
+func unquote(quoted []byte) []byte {
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	var text string
+	if json.Unmarshal(quoted, &text) != nil {
+		return inner // not reached: the caller checked that it is valid
+	}
+	return []byte(text)
+}

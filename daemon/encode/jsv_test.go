@@ -1,0 +1,134 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+func TestJSVObject(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`{"a": "b", "n": -1.5e3, "t": true, "f": false, "z": null, "e": ""}`, `{a:b,n:-1.5e3,t:True,f:False,z:,e:""}`},
+		{"[ 1,\n [ ], { } ]", "[1,[],{}]"},
+		{`{"a:b":"c:d","x,":"y,"}`, `{"a:b":c:d,"x,":"y,"}`},
+		{`"say \"hi\" \u00e9\ud83d\ude00\\"`, `"say ""hi"" é😀\"`},
+		{`{"a" : {"b\n":["c]"]}}`, "{a:{\"b\n\":[\"c]\"]}}"},
+		{`not json`, "not json"},
+		{`{not json}`, `"{not json}"`},
+		{``, `""`},
+	}
+	for _, test := range tests {
+		got := rowOf(format(t, "jsv"), Shape{Columns: []Column{{"V", record.Object}}}, text(test.in))
+		if want := "{V:" + test.want + "}"; got != want {
+			t.Errorf("%s: got %s, want %s", test.in, got, want)
+		}
+	}
+}
+
+// jsvReader reads JSV as its documentation describes it: a value ends at a
+// comma or a closing bracket, a name at a colon, and a quote inside quotes is
+// doubled.
+type jsvReader struct{ rest string }
+
+// take steps over c where it comes next.
+func (r *jsvReader) take(c string) (was bool) {
+	r.rest, was = strings.CutPrefix(r.rest, c)
+	return was
+}
+
+func (r *jsvReader) value() any {
+	switch {
+	case r.take("{"):
+		object := make(map[string]any)
+		for !r.take("}") {
+			name := r.text(":")
+			r.take(":")
+			object[name] = r.value()
+			r.take(",")
+		}
+		return object
+	case r.take("["):
+		if r.take("]") {
+			return []any{}
+		}
+		list := []any{r.value()}
+		for !r.take("]") && r.take(",") {
+			list = append(list, r.value())
+		}
+		return list
+	}
+	return r.text(",]}")
+}
+
+func (r *jsvReader) text(ends string) string {
+	if !r.take(`"`) {
+		end := strings.IndexAny(r.rest+ends, ends)
+		text := r.rest[:end]
+		r.rest = r.rest[end:]
+		return text
+	}
+	var text string
+	for {
+		inner, rest, _ := strings.Cut(r.rest, `"`)
+		r.rest = rest
+		text += inner
+		if !r.take(`"`) {
+			return text
+		}
+		text += `"`
+	}
+}
+
+// asJSV is a value of encoding/json as JSV can tell it: everything that is not
+// structure is text, null is no text, and a list of one null looks empty.
+func asJSV(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = asJSV(v[name])
+		}
+		return v
+	case []any:
+		if len(v) == 1 && v[0] == nil {
+			return []any{}
+		}
+		for i := range v {
+			v[i] = asJSV(v[i])
+		}
+		return v
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		return string(appendTitleBool(nil, v))
+	}
+	return ""
+}
+
+// FuzzJSV reads back what became of any JSON.
+func FuzzJSV(f *testing.F) {
+	f.Add([]byte(`{"a:b":[1,-2.5e3,true,null,"x,\"y\"\\"],"":{"b":""},"c":[null]}`))
+	f.Add([]byte("[[],[null],[null,null],{\"\\u0022\\ud800\":\"\xff\"}]"))
+	f.Add([]byte(` "a" `))
+	f.Fuzz(func(t *testing.T, object []byte) {
+		if !json.Valid(object) {
+			t.Skip("JSON only")
+		}
+		var want any
+		decoder := json.NewDecoder(bytes.NewReader(object))
+		decoder.UseNumber()
+		if err := decoder.Decode(&want); err != nil {
+			t.Fatal(err)
+		}
+		jsv := string(appendJSV(nil, object))
+		reader := jsvReader{jsv}
+		if got := reader.value(); !reflect.DeepEqual(got, asJSV(want)) || reader.rest != "" {
+			t.Errorf("%q became %q: got %v, want %v, left %q", object, jsv, got, asJSV(want), reader.rest)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package encode
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+func TestXMLName(t *testing.T) {
+	tests := []struct {
+		name string
+		want bool
+	}{
+		{"InvoiceID", true}, {"SY_Plugin_RecID", true}, {"_", true}, {"a.b-c9", true},
+		{"", false}, {"9a", false}, {"-a", false}, {"a b", false}, {"a:b", false}, {"COUNT(*)", false}, {"é", false}, {"a<", false}, {"@", false}, {"[", false},
+	}
+	for _, test := range tests {
+		if got := isXMLName(test.name); got != test.want {
+			t.Errorf("%q: got %v", test.name, got)
+		}
+	}
+}
+
+// characters is all the text of a document, which must be well-formed.
+func characters(t *testing.T, decoder *xml.Decoder) string {
+	t.Helper()
+	var all strings.Builder
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return all.String()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, ok := token.(xml.CharData); ok {
+			all.Write(text)
+		}
+	}
+}
+
+// inMarkup is text as XML and HTML can hold it.
+func inMarkup(in string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return '�'
+		}
+		return r
+	}, string([]rune(in)))
+}
+
+// FuzzXML reads back with encoding/xml what the encoder wrote of anything.
+func FuzzXML(f *testing.F) {
+	f.Add("Name", "<a>&]]>\r\n\x00\xff\uFFFE")
+	f.Add("COUNT(*)", "")
+	f.Add("", "\"'")
+	f.Fuzz(func(t *testing.T, name, value string) {
+		shape := Shape{Operation: name, Record: name, Nulls: true, Columns: []Column{{name, record.Text}, {name, record.Int}}}
+		tail := Tail{Meta: []Pair{{name, value}}}
+		got := result(format(t, "xml"), shape, [][]row.Cell{{text(value), null}}, tail)
+		body := strings.TrimPrefix(string(got), xmlDeclaration)
+		want := "20" + inMarkup(value) + "0" + inMarkup(value)
+		if have := characters(t, xml.NewDecoder(strings.NewReader(body))); have != want {
+			t.Errorf("got %q, want %q", have, want)
+		}
+	})
+}

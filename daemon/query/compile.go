@@ -1,0 +1,241 @@
+package query
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// Statement is SQL with its arguments, and the types of what it selects.
+type Statement struct {
+	SQL   string
+	Args  []Arg
+	Types []record.Type
+}
+
+// Arg is the value of one parameter. Field is the column that it is compared
+// with, so that a store can bind it as the column's own type, or NoField.
+type Arg struct {
+	Field int
+	Type  record.Type
+	Value wire.Value
+}
+
+// NoField is the Field of an argument that is compared with no column.
+const NoField = -1
+
+// Compile writes the statement that selects the plan's rows from source, which
+// is a quoted table name.
+func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
+	b := builder{d: d, plan: p}
+	b.text("SELECT ")
+	if p.Distinct {
+		b.text("DISTINCT ")
+	}
+	b.columns()
+	b.text(" FROM " + source)
+	b.where()
+	b.orderBy()
+	b.page()
+	return b.done(p.Types())
+}
+
+// CompileCount writes the statement that counts all rows the plan matches.
+func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
+	b := builder{d: d, plan: p}
+	b.text("SELECT " + d.CountAll + " FROM ")
+	if p.Distinct {
+		b.text("(SELECT DISTINCT ")
+		b.columns()
+		b.text(" FROM ")
+	}
+	b.text(source)
+	b.where()
+	if p.Distinct {
+		b.text(") AS q")
+	}
+	return b.done([]record.Type{record.Long})
+}
+
+// CompileAggregates writes the statement that computes the plan's aggregates,
+// one row with a column for each.
+func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
+	b := builder{d: d, plan: p}
+	types := make([]record.Type, len(p.Aggregates))
+	b.text("SELECT ")
+	for i, a := range p.Aggregates {
+		b.between(i, "", ", ")
+		b.aggregate(a)
+		types[i] = a.Type(p.Kind)
+	}
+	b.text(" FROM " + source)
+	b.where()
+	return b.done(types)
+}
+
+type builder struct {
+	d    *dialect.Dialect
+	plan *Plan
+	sql  []byte
+	args []Arg
+}
+
+func (b *builder) done(types []record.Type) (Statement, error) {
+	if len(b.args) > b.d.MaxParams {
+		return Statement{}, fault.New(fault.Invalid, "the filters hold %d values; at most %d can be sent in one query", len(b.args), b.d.MaxParams)
+	}
+	return Statement{SQL: string(b.sql), Args: b.args, Types: types}, nil
+}
+
+func (b *builder) text(s string) { b.sql = append(b.sql, s...) }
+
+// between writes what stands before the i-th of several parts.
+func (b *builder) between(i int, first, others string) {
+	if i == 0 {
+		b.text(first)
+	} else {
+		b.text(others)
+	}
+}
+
+func (b *builder) column(field int) { b.sql = b.d.Quote(b.sql, b.plan.Kind.Fields[field].Name) }
+
+func (b *builder) columns() {
+	for i, field := range b.plan.Columns {
+		b.between(i, "", ", ")
+		b.column(field)
+	}
+}
+
+func (b *builder) where() {
+	for i, c := range b.plan.Where {
+		b.between(i, " WHERE ", " AND ")
+		b.condition(c)
+	}
+}
+
+func (b *builder) condition(c Condition) {
+	switch c.Operator {
+	case record.Between:
+		b.column(c.Field)
+		b.text(" BETWEEN ")
+		b.operand(c.Field, c.Operands[0])
+		b.text(" AND ")
+		b.operand(c.Field, c.Operands[1])
+	case record.In:
+		b.column(c.Field)
+		for i, v := range c.Operands {
+			b.between(i, " IN (", ", ")
+			b.operand(c.Field, v)
+		}
+		b.text(")")
+	default:
+		b.match(c.Field, b.d.Match[c.Operator], c.Operands[0])
+	}
+}
+
+func (b *builder) match(field int, m dialect.Match, operand wire.Value) {
+	operand.Text = m.Operand(operand.Text)
+	b.text(m.Before)
+	if m.ParamFirst {
+		b.operand(field, operand)
+		b.text(m.Between)
+		b.column(field)
+	} else {
+		b.column(field)
+		b.text(m.Between)
+		b.operand(field, operand)
+	}
+	b.text(m.After)
+}
+
+// operand writes the parameter for a value that is compared with a field.
+func (b *builder) operand(field int, v wire.Value) {
+	t := b.plan.Kind.Fields[field].Type
+	around := b.d.Casts[t]
+	if t == record.Decimal && b.d.Decimal {
+		around = decimalCast(v.Text)
+	}
+	b.text(around.Before)
+	b.param(Arg{Field: field, Type: t, Value: v})
+	b.text(around.After)
+}
+
+func (b *builder) param(a Arg) {
+	b.args = append(b.args, a)
+	b.text(b.d.Param)
+	b.sql = strconv.AppendInt(b.sql, int64(len(b.args)), 10)
+}
+
+// decimalCast casts digits to the smallest decimal type that holds them.
+func decimalCast(digits string) dialect.Cast {
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(digits, "-"), ".")
+	precision := itoa(int64(max(1, len(strings.TrimLeft(whole, "0"))+len(fraction))))
+	return dialect.Cast{Before: "CAST(", After: " AS decimal(" + precision + "," + itoa(int64(len(fraction))) + "))"}
+}
+
+func (b *builder) orderBy() {
+	for i, o := range b.plan.Order {
+		b.between(i, " ORDER BY ", ", ")
+		b.column(o.Field)
+		if o.Desc {
+			b.text(" DESC")
+		}
+	}
+}
+
+// page writes Skip and Take in the order in which the dialect wants them.
+func (b *builder) page() {
+	p := b.plan
+	if p.Take == NoTake && p.Skip == 0 {
+		return
+	}
+	if b.d.PageTakeFirst {
+		b.pageTake()
+		if p.Skip > 0 {
+			b.pageNumber(b.d.PageSkip, p.Skip)
+		}
+		return
+	}
+	b.pageNumber(b.d.PageSkip, p.Skip)
+	b.pageTake()
+}
+
+func (b *builder) pageTake() {
+	if b.plan.Take == NoTake {
+		b.text(b.d.PageAll)
+		return
+	}
+	b.pageNumber(b.d.PageTake, b.plan.Take)
+}
+
+func (b *builder) pageNumber(around dialect.Cast, n int64) {
+	b.text(around.Before)
+	b.param(Arg{Field: NoField, Type: record.Long, Value: wire.Value{Int: n}})
+	b.text(around.After)
+}
+
+func (b *builder) aggregate(a Aggregate) {
+	if a.Field == AllRows {
+		b.text(b.d.CountAll)
+		return
+	}
+	around := map[Function]dialect.Cast{Sum: b.d.Sum, Avg: b.d.Avg}[a.Function]
+	if around.Before == "" {
+		around = dialect.Cast{Before: a.Function.String() + "(", After: ")"}
+	}
+	inner := dialect.Cast{}
+	if (a.Function == Sum || a.Function == Avg) && b.plan.Kind.Fields[a.Field].Type.Integer() {
+		inner = b.d.Integer
+	}
+	if a.Distinct {
+		around.Before += "DISTINCT "
+	}
+	b.text(around.Before + inner.Before)
+	b.column(a.Field)
+	b.text(inner.After + around.After)
+}

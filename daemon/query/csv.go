@@ -1,0 +1,38 @@
+package query
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// ReadCSV reads a header line of names and one line of values.
+func ReadCSV(body []byte) (Members, error) {
+	if !utf8.Valid(body) {
+		return nil, malformed("the body is not valid UTF-8")
+	}
+	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).ReadAll()
+	if err != nil {
+		return nil, fault.Because(err, fault.Malformed, "the CSV body cannot be read")
+	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	if len(lines) != 2 {
+		return nil, malformed("a CSV body is a header line and one value line, not %d lines", len(lines))
+	}
+	var all collector
+	for i, name := range lines[0] {
+		one := Member{Name: strings.TrimSpace(name), Empty: lines[1][i] == ""}
+		if !one.Empty {
+			one.Texts = lines[1][i : i+1 : i+1]
+		}
+		if err := all.add(one); err != nil {
+			return nil, err
+		}
+	}
+	return all.members, nil
+}

@@ -1,0 +1,51 @@
+package query
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// ReadForm reads name=value pairs: a query string, or the body of a form. A
+// name that is repeated makes a list.
+func ReadForm(raw string) (Members, error) {
+	var all collector
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" || pair == "=" {
+			continue
+		}
+		name, text, err := unescapePair(pair)
+		if err != nil {
+			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes", shown(pair))
+		}
+		all.repeat(name, text)
+	}
+	return all.members, nil
+}
+
+func unescapePair(pair string) (name, text string, err error) {
+	name, text, _ = strings.Cut(pair, "=")
+	if name, err = url.QueryUnescape(name); err != nil {
+		return "", "", err
+	}
+	if text, err = url.QueryUnescape(text); err != nil {
+		return "", "", err
+	}
+	if !utf8.ValidString(name) || !utf8.ValidString(text) {
+		err = errors.New("not UTF-8")
+	}
+	return name, text, err
+}
+
+// repeat adds a pair to the member of its name.
+func (c *collector) repeat(name, text string) {
+	i := c.index(name)
+	if i < 0 {
+		i = len(c.members)
+		c.append(Member{Name: name, Empty: true})
+	}
+	if text != "" {
+		c.members[i].Texts, c.members[i].Empty = append(c.members[i].Texts, text), false
+	}
+}

@@ -1,0 +1,347 @@
+package query
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// ReadJSON reads a body that is one JSON object. It differs from encoding/json
+// in refusing what that mends in silence: a name that stands twice, bytes that
+// are not UTF-8, half a surrogate pair. Nesting has no limit but the body's
+// size, since what is nested is only passed over.
+func ReadJSON(body []byte) (Members, error) {
+	if !utf8.Valid(body) {
+		return nil, malformed("the body is not valid UTF-8")
+	}
+	s := scanner{text: string(body)}
+	if s.next() != '{' {
+		return nil, malformed("the body is not a JSON object")
+	}
+	members, err := s.object()
+	if err != nil {
+		return nil, err
+	}
+	if s.next(); s.at < len(s.text) {
+		return nil, malformed("there is more after the JSON object, at byte %d", s.at)
+	}
+	return members, nil
+}
+
+// scanner reads JSON text from front to end. The texts that it gives are parts
+// of the whole wherever no escape stands in them.
+type scanner struct {
+	text  string
+	at    int
+	texts []string // of all members: one allocation instead of one for each
+}
+
+func (s *scanner) broken() error {
+	return malformed("the JSON body cannot be read at byte %d", s.at)
+}
+
+// next steps to the next byte that is no white space and gives it, 0 at the end.
+func (s *scanner) next() byte {
+	for ; s.at < len(s.text); s.at++ {
+		if c := s.text[s.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return c
+		}
+	}
+	return 0
+}
+
+// accept steps over c if it stands here.
+func (s *scanner) accept(c byte) bool {
+	if s.at < len(s.text) && s.text[s.at] == c {
+		s.at++
+		return true
+	}
+	return false
+}
+
+func (s *scanner) object() (Members, error) {
+	var all collector
+	s.at++
+	if s.next() == '}' {
+		s.at++
+		return nil, nil
+	}
+	for {
+		one, err := s.member()
+		if err != nil {
+			return nil, err
+		}
+		if err := all.add(one); err != nil {
+			return nil, err
+		}
+		switch s.next() {
+		case ',':
+			s.at++
+		case '}':
+			s.at++
+			return all.members, nil
+		default:
+			return nil, s.broken()
+		}
+	}
+}
+
+func (s *scanner) member() (one Member, err error) {
+	raw, err := s.key()
+	if err != nil {
+		return one, err
+	}
+	if one.Name, err = s.unescape(raw); err != nil {
+		return one, err
+	}
+	first := len(s.texts)
+	switch c := s.next(); {
+	case c == '{', strings.EqualFold(one.Name, Meta):
+		one.Other = true
+		return one, s.skip()
+	case c == '[':
+		one.List = true
+		one.Other, err = s.list()
+	default:
+		one.Empty, err = s.scalar()
+	}
+	if !one.Other {
+		one.Texts = s.texts[first:len(s.texts):len(s.texts)]
+		one.Empty = one.Empty || one.List && len(one.Texts) == 0
+	}
+	return one, err
+}
+
+// list reads a list of scalars. One that holds something else is passed over
+// and reported as other.
+func (s *scanner) list() (other bool, err error) {
+	start, first := s.at, len(s.texts)
+	s.at++
+	if s.next() == ']' {
+		s.at++
+		return false, nil
+	}
+	for {
+		c := s.next()
+		other = c == '[' || c == '{'
+		if !other {
+			if other, err = s.scalar(); err != nil {
+				return false, err
+			}
+		}
+		if other {
+			s.at, s.texts = start, s.texts[:first]
+			return true, s.skip()
+		}
+		switch s.next() {
+		case ',':
+			s.at++
+		case ']':
+			s.at++
+			return false, nil
+		default:
+			return false, s.broken()
+		}
+	}
+}
+
+// scalar adds the text of a string, number or boolean to the texts, and reports
+// whether there is none because null stands there.
+func (s *scanner) scalar() (null bool, err error) {
+	text, err := s.token()
+	if err != nil || text == "null" {
+		return true, err
+	}
+	if text[0] == '"' {
+		if text, err = s.unescape(text); err != nil {
+			return false, err
+		}
+	}
+	s.texts = append(s.texts, text)
+	return false, nil
+}
+
+// skip passes over a value, however deep it is nested.
+func (s *scanner) skip() error {
+	var closers []byte // of what is open, the innermost last
+	for {
+		if c := s.next(); c == '{' || c == '[' {
+			closer := c + 2 // so they stand in ASCII
+			s.at++
+			closers = append(closers, closer)
+			if s.next() != closer {
+				if err := s.skipKey(closer); err != nil {
+					return err
+				}
+				continue
+			}
+		} else if _, err := s.token(); err != nil {
+			return err
+		}
+		for len(closers) > 0 && s.next() == closers[len(closers)-1] {
+			s.at++
+			closers = closers[:len(closers)-1]
+		}
+		if len(closers) == 0 {
+			return nil
+		}
+		if !s.accept(',') {
+			return s.broken()
+		}
+		if err := s.skipKey(closers[len(closers)-1]); err != nil {
+			return err
+		}
+	}
+}
+
+// skipKey passes over a member's name where the value is that of an object.
+func (s *scanner) skipKey(closer byte) error {
+	if closer != '}' {
+		return nil
+	}
+	_, err := s.key()
+	return err
+}
+
+// key reads a member's name, as it is written, and the colon behind it.
+func (s *scanner) key() (raw string, err error) {
+	if s.next() != '"' {
+		return "", s.broken()
+	}
+	if raw, err = s.quoted(); err != nil {
+		return "", err
+	}
+	if s.next() != ':' {
+		return "", s.broken()
+	}
+	s.at++
+	return raw, nil
+}
+
+// token reads a string, number or word as it is written.
+func (s *scanner) token() (raw string, err error) {
+	switch c := s.next(); {
+	case c == '"':
+		return s.quoted()
+	case c == '-' || '0' <= c && c <= '9':
+		return s.number()
+	}
+	for _, word := range [...]string{"null", "true", "false"} {
+		if strings.HasPrefix(s.text[s.at:], word) {
+			s.at += len(word)
+			return word, nil
+		}
+	}
+	return "", s.broken()
+}
+
+func (s *scanner) number() (raw string, err error) {
+	start := s.at
+	s.accept('-')
+	ok := s.accept('0') || s.digits()
+	if s.accept('.') {
+		ok = s.digits() && ok
+	}
+	if s.accept('e') || s.accept('E') {
+		if !s.accept('+') {
+			s.accept('-')
+		}
+		ok = s.digits() && ok
+	}
+	if !ok {
+		return "", s.broken()
+	}
+	return s.text[start:s.at], nil
+}
+
+// digits steps over digits and reports whether there are any.
+func (s *scanner) digits() bool {
+	start := s.at
+	for s.at < len(s.text) && '0' <= s.text[s.at] && s.text[s.at] <= '9' {
+		s.at++
+	}
+	return s.at > start
+}
+
+// quoted reads a string as it is written, quotes and escapes included.
+func (s *scanner) quoted() (raw string, err error) {
+	start := s.at
+	for s.at++; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; {
+		case c == '"':
+			s.at++
+			return s.text[start:s.at], nil
+		case c < ' ':
+			return "", s.broken()
+		case c == '\\':
+			size := escapeSize(s.text[s.at:])
+			if size == 0 {
+				return "", s.broken()
+			}
+			s.at += size - 1
+		}
+	}
+	return "", s.broken()
+}
+
+// escapes are the characters that an escape of one letter stands for.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// escapeSize is the length of the escape that text begins with, 0 if it is none.
+func escapeSize(text string) int {
+	switch {
+	case len(text) >= 2 && escapes[text[1]] != 0:
+		return 2
+	case len(text) >= 6 && text[1] == 'u':
+		if _, err := strconv.ParseUint(text[2:6], 16, 16); err == nil {
+			return 6
+		}
+	}
+	return 0
+}
+
+// unescape gives the text that a string stands for.
+func (s *scanner) unescape(raw string) (string, error) {
+	raw = raw[1 : len(raw)-1]
+	before, _, escaped := strings.Cut(raw, `\`)
+	if !escaped {
+		return raw, nil
+	}
+	text := append(make([]byte, 0, len(raw)), before...)
+	for raw = raw[len(before):]; raw != ""; {
+		switch {
+		case raw[0] != '\\':
+			text, raw = append(text, raw[0]), raw[1:]
+		case raw[1] != 'u':
+			text, raw = append(text, escapes[raw[1]]), raw[2:]
+		default:
+			r, size := unicodeEscape(raw)
+			if size == 0 {
+				return "", malformed("the JSON body holds half a surrogate pair before byte %d", s.at)
+			}
+			text, raw = utf8.AppendRune(text, r), raw[size:]
+		}
+	}
+	return string(text), nil
+}
+
+// unicodeEscape reads \uXXXX, or two of them that make one character; size is 0
+// for half a pair.
+func unicodeEscape(raw string) (r rune, size int) {
+	r = codeUnit(raw)
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if strings.HasPrefix(raw[6:], `\u`) {
+		if r = utf16.DecodeRune(r, codeUnit(raw[6:])); r != utf8.RuneError {
+			return r, 12
+		}
+	}
+	return utf8.RuneError, 0
+}
+
+func codeUnit(escape string) rune {
+	unit, _ := strconv.ParseUint(escape[2:6], 16, 16) // escapeSize has seen that it is one
+	return rune(unit)
+}

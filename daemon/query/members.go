@@ -1,0 +1,155 @@
+package query
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// Member is one named value of a request, wherever it travelled.
+type Member struct {
+	Name  string
+	Texts []string // one text, or the items of a list
+	List  bool     // the items are separate already: a JSON array
+	Empty bool     // given without a value, which means "not given"
+	Other bool     // an object or a nested list: no filter can read it
+}
+
+// Members are a request's members. A name stands once, in any letter case.
+type Members []Member
+
+// Get is the member of that name, in any letter case.
+func (m Members) Get(name string) (Member, bool) {
+	if i := m.index(name); i >= 0 {
+		return m[i], true
+	}
+	return Member{}, false
+}
+
+func (m Members) index(name string) int {
+	for i := range m {
+		if strings.EqualFold(m[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Text is a member's single text, empty where it is not given.
+func (m Members) Text(name string) string {
+	if one, ok := m.Get(name); ok && len(one.Texts) > 0 {
+		return one.Texts[0]
+	}
+	return ""
+}
+
+// Union puts together what the path, the query string and the body say, in
+// this order of precedence. A member without a value gives way to one with.
+func Union(path, query, body Members) Members {
+	if len(path) == 0 && len(query) == 0 {
+		return body
+	}
+	var all collector
+	for _, source := range []Members{path, query, body} {
+		for _, one := range source {
+			i := all.index(one.Name)
+			switch {
+			case i < 0:
+				all.append(one)
+			case all.members[i].Empty:
+				all.members[i] = one
+			}
+		}
+	}
+	return all.members
+}
+
+// collector gathers members. It finds one by its name in a time that does not
+// grow with their number: a body of a megabyte may hold a hundred thousand.
+type collector struct {
+	members Members
+	byName  map[string]int // made when there are many
+}
+
+// manyMembers is where a map begins to be faster than a look at each member.
+const manyMembers = 32
+
+func (c *collector) index(name string) int {
+	if c.byName == nil {
+		return c.members.index(name)
+	}
+	if i, ok := c.byName[foldName(name)]; ok {
+		return i
+	}
+	return -1
+}
+
+func (c *collector) append(one Member) {
+	c.members = append(c.members, one)
+	if len(c.members) < manyMembers {
+		return
+	}
+	if c.byName == nil {
+		c.byName = make(map[string]int)
+		for i, m := range c.members {
+			c.byName[foldName(m.Name)] = i
+		}
+	}
+	c.byName[foldName(one.Name)] = len(c.members) - 1
+}
+
+// add appends a member whose name must be new.
+func (c *collector) add(one Member) error {
+	if c.index(one.Name) >= 0 {
+		return malformed("the member %s stands twice in the body", shown(one.Name))
+	}
+	c.append(one)
+	return nil
+}
+
+// foldName is the same for all names that strings.EqualFold finds equal: of
+// the runes that differ in letter case only, the smallest stands for all.
+func foldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		smallest := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			smallest = min(smallest, next)
+		}
+		return smallest
+	}, name)
+}
+
+func malformed(format string, args ...any) error {
+	return fault.New(fault.Malformed, format, args...)
+}
+
+// shown makes part of a request fit for a message: short, printable and on one
+// line.
+func shown(text string) string {
+	const most = 60
+	var b strings.Builder
+	count := 0
+	for _, r := range text {
+		if count++; count > most {
+			return b.String() + "..."
+		}
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			r = '?'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// shownInHeader makes it fit for a list in a header: ASCII, without the comma
+// that separates the items.
+func shownInHeader(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > '~' || r == ',' {
+			return '?'
+		}
+		return r
+	}, shown(text))
+}

@@ -1,0 +1,202 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// MaxIn is the number of values that one In may have.
+const MaxIn = 2000
+
+// Options are the settings that reading a request depends on.
+type Options struct {
+	Zone    *time.Location // of dates without a zone: where dates with one are converted to
+	MaxTake int64          // larger Takes are cut down to it; 0 for no limit
+}
+
+// Parse reads the members of a query of the kind. Its error names every member
+// that is wrong.
+func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
+	p := parser{Options: o, req: &Request{Kind: kind, Take: NoTake}}
+	for _, m := range members {
+		p.member(m)
+	}
+	p.order(members)
+	if members.Text(Strict) != "" {
+		p.strict(members.Text(Strict))
+	}
+	p.clamp()
+	if len(p.wrong) > 0 {
+		return nil, &fault.Error{Kind: fault.Invalid, Message: summary(p.wrong), Fields: p.wrong}
+	}
+	return p.req, nil
+}
+
+func summary(wrong []fault.Field) string {
+	text := wrong[0].Name + " " + wrong[0].Message
+	if more := len(wrong) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text
+}
+
+type parser struct {
+	Options
+	req   *Request
+	wrong []fault.Field
+}
+
+func (p *parser) fail(member, format string, args ...any) {
+	p.wrong = append(p.wrong, fault.Field{Name: shown(member), Message: fmt.Sprintf(format, args...)})
+}
+
+// member reads one member. A filter is never dropped in silence: what looks
+// like one and cannot be read is an error, what means nothing is reported.
+func (p *parser) member(m Member) {
+	if target, ok := p.req.Kind.Member(m.Name); ok {
+		p.filter(m, target)
+		return
+	}
+	if !m.Empty && p.control(m) {
+		return
+	}
+	if !known(m.Name) {
+		p.req.Ignored = append(p.req.Ignored, shown(m.Name))
+	}
+}
+
+func known(name string) bool {
+	for _, one := range parameters {
+		if strings.EqualFold(one.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+var parameters = Parameters()
+
+func (p *parser) filter(m Member, target record.Member) {
+	field := p.req.Kind.Fields[target.Field]
+	if !target.Allowed {
+		p.fail(m.Name, "is not a filter of %s, which takes %s", field.Name, allowed(field))
+		return
+	}
+	if m.Empty {
+		return
+	}
+	texts, err := operandTexts(m, field.Type, target.Operator.Arity())
+	if err != nil {
+		p.fail(m.Name, "%s", err)
+		return
+	}
+	c := Condition{Field: target.Field, Operator: target.Operator}
+	for _, text := range texts {
+		v, err := wire.ParseValue(field.Type, text, p.Zone)
+		if err != nil {
+			p.fail(m.Name, "%s", err)
+			return
+		}
+		c.Operands = append(c.Operands, v)
+	}
+	if len(c.Operands) > 0 {
+		p.req.Where = append(p.req.Where, c)
+	}
+}
+
+func allowed(f record.Field) string {
+	var names []string
+	for _, o := range f.Filter.Operators() {
+		names = append(names, f.Name+o.Suffix())
+	}
+	if len(names) == 0 {
+		return "no filter"
+	}
+	return strings.Join(names, ", ")
+}
+
+// operandTexts are the texts of a filter's operands, as many as it takes.
+func operandTexts(m Member, t record.Type, arity record.Arity) ([]string, error) {
+	if m.Other {
+		return nil, fmt.Errorf("must be a value or a list of values, without nulls, lists or objects in it")
+	}
+	if arity == record.One {
+		if m.List || len(m.Texts) != 1 && t != record.Bool {
+			return nil, fmt.Errorf("takes one value, not a list")
+		}
+		return m.Texts[:1], nil
+	}
+	texts, err := m.items(t)
+	switch {
+	case err != nil:
+		return nil, err
+	case arity == record.Two && len(texts) != 2 && len(texts) != 0:
+		return nil, fmt.Errorf("takes two values, not %d", len(texts))
+	case len(texts) > MaxIn:
+		return nil, fmt.Errorf("takes at most %d values, not %d", MaxIn, len(texts))
+	}
+	return texts, nil
+}
+
+// control reads the members that every query takes. It reports whether m is
+// one of those with an effect on the rows.
+func (p *parser) control(m Member) bool {
+	switch {
+	case strings.EqualFold(m.Name, Skip):
+		p.req.Skip, p.req.SkipSet = p.page(m), true
+	case strings.EqualFold(m.Name, Take):
+		p.req.Take = p.page(m)
+	case strings.EqualFold(m.Name, Fields):
+		p.fields(m)
+	case strings.EqualFold(m.Name, Include):
+		p.include(m)
+	case strings.EqualFold(m.Name, Cursor):
+		p.fail(m.Name, "is not offered by this version: page with Skip and Take")
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) page(m Member) int64 {
+	if len(m.Texts) != 1 || m.Other || m.List {
+		p.fail(m.Name, "takes one number")
+		return 0
+	}
+	n, err := wire.ParseInteger(record.Int, m.Texts[0])
+	if err != nil || n < 0 {
+		p.fail(m.Name, "must be a whole number from 0 to 2147483647")
+		return 0
+	}
+	return n
+}
+
+func (p *parser) clamp() {
+	if p.MaxTake > 0 && p.req.Take > p.MaxTake {
+		p.req.Take, p.req.Clamped = p.MaxTake, true
+	}
+}
+
+// strict turns members that mean nothing into errors.
+func (p *parser) strict(text string) {
+	on, err := wire.ParseBool(text)
+	if err != nil {
+		p.fail(Strict, "%s", err)
+	}
+	if on == 0 {
+		return
+	}
+	for _, name := range p.req.Ignored {
+		near := record.Near(name, p.req.Kind.Members())
+		if len(near) > 0 {
+			p.fail(name, "is not known; near: %s", strings.Join(near, ", "))
+		} else {
+			p.fail(name, "is not known")
+		}
+	}
+}

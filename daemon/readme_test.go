@@ -1,0 +1,74 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+const readme = "../README.md"
+
+// TestReadmeTables compares the tables that stand in the README between
+// comments with what the code says; -update writes them.
+func TestReadmeTables(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(text)
+	for name, table := range map[string]string{"settings": settingsTable(), "dependencies": dependenciesTable()} {
+		if want, err = replaceBetween(want, name, table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	switch {
+	case want == string(text):
+	case *update:
+		if err := os.WriteFile(readme, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Error("the tables of README.md are stale: run make golden")
+	}
+}
+
+// replaceBetween puts table between the comments that mark its place.
+func replaceBetween(text, name, table string) (string, error) {
+	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
+	head, rest, found := strings.Cut(text, begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		return "", fmt.Errorf("%s has no place for %s: %s...%s", readme, name, begin, end)
+	}
+	return head + begin + "\n" + table + "\n" + end + tail, nil
+}
+
+func settingsTable() string {
+	var b strings.Builder
+	b.WriteString("| Setting | Flag of `whd serve` | Default | What it does |\n|---|---|---|---|\n")
+	for _, s := range settings() {
+		standard := s.initial
+		if standard != "" {
+			standard = "`" + standard + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s |\n", s.name, s.flag(), standard, s.help)
+	}
+	return b.String()
+}
+
+func dependenciesTable() string {
+	var b strings.Builder
+	b.WriteString("| Module | Used by | For |\n|---|---|---|\n")
+	for _, l := range libraries {
+		users := "tests"
+		if l.users != nil {
+			users = "`" + strings.Join(l.users, "`, `") + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", l.module, users, l.why)
+	}
+	for _, l := range tools {
+		fmt.Fprintf(&b, "| `%s` | `make check` | %s |\n", l.module, l.why)
+	}
+	return b.String()
+}

@@ -1,0 +1,53 @@
+package rest
+
+import (
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// logAccess writes one line for each request. Health checks are left to the
+// debug level.
+func (s *Server) logAccess(x *exchange) {
+	level := slog.LevelInfo
+	if x.route != nil && x.route.always {
+		level = slog.LevelDebug
+	}
+	ctx := x.r.Context()
+	if !s.Log.Enabled(ctx, level) {
+		return
+	}
+	s.Log.LogAttrs(ctx, level, "request",
+		slog.String("id", x.id),
+		slog.String("method", x.r.Method),
+		slog.String("path", x.r.URL.EscapedPath()),
+		slog.String("query", maskQuery(x.r.URL.RawQuery)),
+		slog.Int("status", x.w.status),
+		slog.Int64("bytes", x.w.bytes),
+		slog.Bool("aborted", x.w.aborted),
+		slog.Float64("ms", float64(time.Since(x.start).Microseconds())/1000),
+		slog.String("user", x.who.Name),
+		slog.String("address", x.address))
+}
+
+// maskedMembers are the members whose values reach no log.
+var maskedMembers = []string{"password", "username", "apikey", "headers"}
+
+// maskQuery writes stars for the values of members that may hold secrets.
+func maskQuery(raw string) string {
+	if raw == "" {
+		return ""
+	}
+	pairs := strings.Split(raw, "&")
+	for i, pair := range pairs {
+		escaped, _, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(escaped)
+		for _, secret := range maskedMembers {
+			if err != nil || strings.EqualFold(name, secret) {
+				pairs[i] = escaped + "=***"
+			}
+		}
+	}
+	return strings.Join(pairs, "&")
+}

@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// health says that the process answers.
+func (s *Server) health(x *exchange) error { return x.plain("ok\n") }
+
+// ready says whether the service can do its work: 503 with the reason
+// otherwise.
+func (s *Server) ready(x *exchange) error {
+	if s.stopping.Load() {
+		return fault.New(fault.Unavailable, "the service is stopping")
+	}
+	if err := s.Store.Ready(x.r.Context()); err != nil {
+		return err
+	}
+	return x.plain("ready\n")
+}
+
+func (s *Server) metricsPage(x *exchange) error {
+	if !s.MetricsHere {
+		return fault.New(fault.NotFound, "/metrics is served on another address")
+	}
+	s.metrics.page.ServeHTTP(x.w, x.r)
+	return nil
+}
+
+func (x *exchange) plain(text string) error {
+	h := x.w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	x.w.WriteHeader(http.StatusOK)
+	_, err := x.w.Write([]byte(text))
+	return err
+}

@@ -1,0 +1,75 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// members reads all members of the request: path, query string and body.
+func (s *Server) members(x *exchange) (query.Members, error) {
+	body, err := s.body(x)
+	if err != nil {
+		return nil, err
+	}
+	inBody, err := readMembers(body, x.r.Header.Get("Content-Type"), x.params.get("Format"))
+	if err != nil {
+		return nil, err
+	}
+	return query.Union(nil, x.urlMembers, inBody), nil
+}
+
+// readTimeout is how long a client may take to send a body.
+const readTimeout = 30 * time.Second
+
+func (s *Server) body(x *exchange) ([]byte, error) {
+	if x.r.Body == nil || x.r.Body == http.NoBody {
+		return nil, nil
+	}
+	if err := x.w.control.SetReadDeadline(time.Now().Add(readTimeout)); err == nil {
+		defer x.w.control.SetReadDeadline(time.Time{})
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, s.MaxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", s.MaxBody)
+	case err != nil:
+		return nil, fault.Because(err, fault.Malformed, "the body did not arrive whole")
+	}
+	return body, nil
+}
+
+var utf8Mark = []byte("\ufeff")
+
+// readMembers reads a body by what it is: one that starts with { is JSON
+// whatever its content type says, since clients of the existing service send
+// JSON to CSV routes.
+func readMembers(body []byte, contentType, routeFormat string) (query.Members, error) {
+	trimmed := bytes.TrimLeft(bytes.TrimPrefix(body, utf8Mark), " \t\r\n")
+	if len(trimmed) == 0 {
+		return nil, nil
+	}
+	if trimmed[0] == '{' {
+		return query.ReadJSON(trimmed)
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil && contentType != "" {
+		return nil, fault.New(fault.Unsupported, "the Content-Type cannot be read")
+	}
+	switch {
+	case media == "application/x-www-form-urlencoded":
+		return query.ReadForm(string(trimmed))
+	case media == "text/csv", media == "" && routeFormat == "csv":
+		return query.ReadCSV(body)
+	case media == "", media == "application/json", media == "text/json", media == "text/plain":
+		return query.ReadJSON(trimmed)
+	}
+	return nil, fault.New(fault.Unsupported, "a body of type %s cannot be read; send application/json, application/x-www-form-urlencoded or text/csv", clean(media))
+}

@@ -1,0 +1,50 @@
+package rest
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// origin says where a request came from and which host it asked for. The
+// X-Forwarded headers are believed only from trusted proxies.
+func (s *Server) origin(r *http.Request) (address, host string, secure bool) {
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+	at := peer.Addr().Unmap()
+	host, secure = r.Host, r.TLS != nil
+	if !s.trusted(at) {
+		return at.String(), host, secure
+	}
+	if proto := r.Header.Get("X-Forwarded-Proto"); proto != "" {
+		secure = strings.EqualFold(proto, "https")
+	}
+	if forwarded := r.Header.Get("X-Forwarded-Host"); forwarded != "" {
+		host = forwarded
+	}
+	return s.client(at, r.Header.Values("X-Forwarded-For")).String(), host, secure
+}
+
+// client walks X-Forwarded-For from its end, where the nearest proxy wrote, to
+// the first address that is no proxy of ours. What stands before it is hearsay.
+func (s *Server) client(peer netip.Addr, forwarded []string) netip.Addr {
+	hops := strings.Split(strings.Join(forwarded, ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		at, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			return peer
+		}
+		if peer = at.Unmap(); !s.trusted(peer) {
+			return peer
+		}
+	}
+	return peer
+}
+
+func (s *Server) trusted(a netip.Addr) bool {
+	for _, network := range s.TrustedProxies {
+		if network.Contains(a) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,174 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// router finds the row of the route table for a path. It is ours because
+// net/http's answers other letter case with 404 and needless slashes with a
+// redirect, which clients of the existing service do not follow.
+type router struct {
+	base   []string // of http.base_path
+	routes []compiledRoute
+}
+
+type compiledRoute struct {
+	route
+	methods  []string
+	segments []segment
+}
+
+// segment is one part of a pattern: a literal, or a parameter that may be
+// followed by a literal end.
+type segment struct {
+	literal string // folded; of a parameter its end, such as "query"
+	param   string
+}
+
+// params are the values of a pattern's parameters.
+type params []struct{ name, value string }
+
+func (p params) get(name string) string {
+	for _, one := range p {
+		if one.name == name {
+			return one.value
+		}
+	}
+	return ""
+}
+
+func newRouter(table []route, basePath string) *router {
+	rt := &router{base: splitPath(strings.ToLower(basePath))}
+	for _, r := range table {
+		c := compiledRoute{route: r, methods: strings.Fields(r.methods)}
+		if slices.Contains(c.methods, http.MethodGet) {
+			c.methods = append(c.methods, http.MethodHead)
+		}
+		for _, part := range splitPath(r.pattern) {
+			c.segments = append(c.segments, parseSegment(part))
+		}
+		rt.routes = append(rt.routes, c)
+	}
+	return rt
+}
+
+func parseSegment(part string) segment {
+	name, isParam := strings.CutPrefix(part, "{")
+	if !isParam {
+		return segment{literal: strings.ToLower(part)}
+	}
+	name, end, _ := strings.Cut(name, "}")
+	return segment{param: name, literal: strings.ToLower(end)}
+}
+
+// splitPath drops empty segments, so doubled and trailing slashes mean nothing.
+func splitPath(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// match is a route found.
+type match struct {
+	route  *compiledRoute
+	params params
+	suffix string // name of a format, from a path suffix
+}
+
+// find looks a request up. Its error is a 404, or a 405 with the methods that
+// the path has in allow.
+func (rt *router) find(method, escapedPath string) (m match, allow []string, err error) {
+	parts, err := rt.parts(escapedPath)
+	if err != nil {
+		return match{}, nil, err
+	}
+	stem, suffix := cutSuffix(parts)
+	for i := range rt.routes {
+		r := &rt.routes[i]
+		found, ok := r.match(parts)
+		if !ok && suffix != "" && !r.always {
+			if found, ok = r.match(stem); ok {
+				m.suffix = suffix
+			}
+		}
+		if !ok {
+			continue
+		}
+		if method == http.MethodOptions || !slices.Contains(r.methods, method) {
+			allow = append(allow, r.methods...)
+			continue
+		}
+		m.route, m.params = r, found
+		return m, nil, nil
+	}
+	if allow != nil {
+		slices.Sort(allow)
+		return match{}, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod, "this path does not take %s", method)
+	}
+	return match{}, nil, fault.New(fault.NotFound, "there is nothing at this path; /metadata lists the operations")
+}
+
+// parts are the path's segments below the base path, each unescaped by itself,
+// so that %2F is part of a value.
+func (rt *router) parts(escapedPath string) ([]string, error) {
+	parts := splitPath(escapedPath)
+	for i, part := range parts {
+		text, err := url.PathUnescape(part)
+		if err != nil {
+			return nil, fault.New(fault.Malformed, "the path has a broken %% escape")
+		}
+		parts[i] = text
+	}
+	if len(parts) < len(rt.base) {
+		return nil, fault.New(fault.NotFound, "there is nothing at this path")
+	}
+	for i, want := range rt.base {
+		if !strings.EqualFold(parts[i], want) {
+			return nil, fault.New(fault.NotFound, "there is nothing at this path")
+		}
+	}
+	return parts[len(rt.base):], nil
+}
+
+// cutSuffix takes a format's suffix off the last segment.
+func cutSuffix(parts []string) (stem []string, suffix string) {
+	if len(parts) == 0 {
+		return nil, ""
+	}
+	last := parts[len(parts)-1]
+	dot := strings.LastIndexByte(last, '.')
+	if dot < 1 {
+		return nil, ""
+	}
+	format, ok := encode.ByName(last[dot+1:])
+	if !ok {
+		return nil, ""
+	}
+	stem = append(append(stem, parts[:len(parts)-1]...), last[:dot])
+	return stem, format.Name
+}
+
+func (r *compiledRoute) match(parts []string) (params, bool) {
+	if len(parts) != len(r.segments) {
+		return nil, false
+	}
+	var found params
+	for i, s := range r.segments {
+		if s.param == "" {
+			if !strings.EqualFold(s.literal, parts[i]) {
+				return nil, false
+			}
+			continue
+		}
+		end := len(parts[i]) - len(s.literal)
+		if end < 1 || !strings.EqualFold(parts[i][end:], s.literal) {
+			return nil, false
+		}
+		found = append(found, struct{ name, value string }{s.param, parts[i][:end]})
+	}
+	return found, true
+}

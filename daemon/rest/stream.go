@@ -1,0 +1,219 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/row"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// heldWhole is the size up to which a reply is kept back until it is complete,
+// so that it goes out with Content-Length and an error can still become a
+// clean error reply. Larger ones are streamed in pieces of this size.
+const heldWhole = 64 << 10
+
+// keepBuffer is the size above which a buffer, blown up by a large cell, is
+// left to the garbage collector.
+const keepBuffer = 4 * heldWhole
+
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, heldWhole+heldWhole/4)
+	return &b
+}}
+
+// stream sends rows as they come from the store. When the store fails after
+// the first byte has gone out, the connection is aborted: no client can take a
+// cut reply for a whole one.
+func (s *Server) stream(x *exchange, sh encode.Shape, plan *query.Plan, rows *store.Result) error {
+	buf := buffers.Get().(*[]byte)
+	defer func() {
+		if cap(*buf) <= keepBuffer {
+			buffers.Put(buf)
+		}
+	}()
+	out := &sender{server: s, exchange: x, buf: (*buf)[:0]}
+	out.start(sh)
+	enc := x.reply.format.New(sh)
+	err := out.rows(enc, encode.Head{Offset: plan.Skip}, rows)
+	*buf = out.buf[:0]
+	switch {
+	case errors.Is(err, errHeadDone):
+		x.w.WriteHeader(http.StatusOK)
+		return nil
+	case err != nil && out.sent:
+		s.abort(x, err)
+	}
+	return err
+}
+
+// errHeadDone ends the work on a HEAD request whose reply would be streamed:
+// its head is known.
+var errHeadDone = errors.New("head is complete")
+
+// sender writes one streamed reply.
+type sender struct {
+	server   *Server
+	exchange *exchange
+	buf      []byte
+	digest   hash.Hash
+	count    int64
+	sent     bool // the head has gone out
+}
+
+func (o *sender) start(sh encode.Shape) {
+	x := o.exchange
+	h := x.w.Header()
+	h.Set("Content-Type", x.reply.format.ContentType)
+	if x.reply.format.Name == "csv" {
+		h.Set("Content-Disposition", "attachment; filename="+sh.Operation+".csv")
+	}
+	if strings.Contains(strings.ToLower(x.r.Header.Get("Want-Digest")), "sha-256") {
+		o.digest = sha256.New()
+	}
+	if x.reply.callback != "" {
+		o.buf = openCallback(h, x.reply.callback, o.buf)
+	}
+}
+
+// openCallback starts a JSONP reply, which is a script.
+func openCallback(h http.Header, callback string, buf []byte) []byte {
+	h.Set("Content-Type", "text/javascript; charset=utf-8")
+	return append(append(buf, callback...), '(')
+}
+
+func (o *sender) rows(enc encode.Encoder, head encode.Head, rows *store.Result) error {
+	x := o.exchange
+	if x.reply.format.Name == "csv" {
+		x.w.Header().Set(wire.HeaderOffset, itoa(head.Offset))
+	}
+	cells, err := rows.Next()
+	x.firstRow = time.Now()
+	o.buf = enc.Begin(o.buf, head)
+	for ; err == nil && cells != nil; cells, err = rows.Next() {
+		if o.buf, err = o.row(enc, cells); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	tail, err := o.tail(enc, rows)
+	if err != nil {
+		return err
+	}
+	return o.finish(tail)
+}
+
+func (o *sender) row(enc encode.Encoder, cells []row.Cell) ([]byte, error) {
+	o.buf = enc.Row(o.buf, cells)
+	o.count++
+	if len(o.buf) < heldWhole {
+		return o.buf, nil
+	}
+	err := o.flush()
+	return o.buf, err
+}
+
+func (o *sender) tail(enc encode.Encoder, rows *store.Result) (store.Tail, error) {
+	tail, err := rows.Tail(o.count)
+	if err != nil {
+		return tail, err
+	}
+	end := encode.Tail{Total: tail.Total}
+	for _, m := range tail.Meta {
+		end.Meta = append(end.Meta, encode.Pair{Name: m.Name, Value: m.Value})
+	}
+	o.buf = enc.End(o.buf, end)
+	if o.exchange.reply.callback != "" {
+		o.buf = append(o.buf, ')')
+	}
+	return tail, nil
+}
+
+// flush sends what is in the buffer. The first flush sends the head too, with
+// the names of the trailers that will follow the last byte.
+func (o *sender) flush() error {
+	x := o.exchange
+	if !o.sent {
+		h := x.w.Header()
+		h.Set("Server-Timing", timing(x))
+		h.Set("Trailer", wire.HeaderRowCount)
+		if o.digest != nil {
+			h.Add("Trailer", wire.HeaderDigest)
+		}
+	}
+	if x.r.Method == http.MethodHead {
+		return errHeadDone
+	}
+	if o.digest != nil {
+		o.digest.Write(o.buf)
+	}
+	if err := x.w.send(o.buf, o.server.WriteStall); err != nil {
+		o.sent = true
+		return err
+	}
+	o.sent, o.buf = true, o.buf[:0]
+	return nil
+}
+
+// finish ends the reply: held whole with a length, or streamed with trailers.
+func (o *sender) finish(tail store.Tail) error {
+	x := o.exchange
+	h := x.w.Header()
+	if o.sent {
+		if err := o.flush(); err != nil {
+			return err
+		}
+		o.counts(h)
+		return nil
+	}
+	if o.digest != nil {
+		o.digest.Write(o.buf)
+	}
+	o.counts(h)
+	if x.reply.format.Name == "csv" && tail.Known {
+		h.Set(wire.HeaderTotal, itoa(tail.Total))
+	}
+	h.Set("Server-Timing", timing(x))
+	h.Set("Content-Length", strconv.Itoa(len(o.buf)))
+	o.sent = true
+	return x.w.send(o.buf, o.server.WriteStall)
+}
+
+func (o *sender) counts(h http.Header) {
+	h.Set(wire.HeaderRowCount, itoa(o.count))
+	if o.digest != nil {
+		h.Set(wire.HeaderDigest, "sha-256="+hex.EncodeToString(o.digest.Sum(nil)))
+	}
+}
+
+// timing tells where the time went, in milliseconds.
+func timing(x *exchange) string {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return fmt.Sprintf("parse;dur=%.2f, db;dur=%.2f, first;dur=%.2f",
+		ms(x.parsed.Sub(x.start)), ms(x.firstRow.Sub(x.parsed)), ms(x.firstRow.Sub(x.start)))
+}
+
+// abort cuts the connection. HTTP/1.0 has no end mark, so there a clean close
+// would look whole: it gets a TCP reset.
+func (s *Server) abort(x *exchange, err error) {
+	s.Log.Warn("reply aborted", "id", x.id, "path", x.r.URL.Path, "error", fault.Of(err).Error())
+	x.w.aborted = true
+	if !x.r.ProtoAtLeast(1, 1) {
+		resetOnClose(x.r.Context())
+	}
+	panic(http.ErrAbortHandler)
+}

@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+const benchRows = 100_000
+
+// totals opens a database with a table like SO_Totals: one text, seven decimals.
+func totals(tb testing.TB) *Conn {
+	c := open(tb)
+	exec(tb, c, `CREATE TABLE SO_Totals (
+		InvoiceID TEXT COLLATE TSQL, InvoiceTotal TEXT_DECIMAL COLLATE DEC,
+		Cartage1Total TEXT_DECIMAL COLLATE DEC, Cartage1TaxTotal TEXT_DECIMAL COLLATE DEC,
+		Cartage2Total TEXT_DECIMAL COLLATE DEC, Cartage2TaxTotal TEXT_DECIMAL COLLATE DEC,
+		Cartage3Total TEXT_DECIMAL COLLATE DEC, Cartage3TaxTotal TEXT_DECIMAL COLLATE DEC);
+		BEGIN`)
+	s, err := c.Prepare("INSERT INTO SO_Totals VALUES (?,?,?,?,?,?,?,?)")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := range benchRows {
+		s.BindText(1, fmt.Sprintf("INV-%07d", i*7919%benchRows))
+		for column := range 7 {
+			s.BindText(column+2, fmt.Sprintf("%d.%04d", i*(column+3)%100_003, i%10_000))
+		}
+		if _, err := s.Step(); err != nil {
+			tb.Fatal(err)
+		}
+		s.Reset()
+	}
+	exec(tb, c, "COMMIT")
+	return c
+}
+
+var totalsTypes = []record.Type{
+	record.Text, record.Decimal, record.Decimal, record.Decimal,
+	record.Decimal, record.Decimal, record.Decimal, record.Decimal,
+}
+
+// BenchmarkScan compares bare stepping with reading every cell of every row.
+func BenchmarkScan(b *testing.B) {
+	c := totals(b)
+	scan := func(name string, each func(*Stmt)) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				steps(b, c, "SELECT * FROM SO_Totals", each)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows, "ns/row")
+		})
+	}
+	cells := make([]row.Cell, len(totalsTypes))
+	scan("bare", func(*Stmt) {})
+	scan("cells", func(s *Stmt) { s.Cells(cells, totalsTypes) })
+}
+
+// BenchmarkStatement measures what each rule of package tsql costs per row.
+func BenchmarkStatement(b *testing.B) {
+	c := totals(b)
+	for _, story := range []struct{ name, sql string }{
+		{"bare", "SELECT count(*) FROM SO_Totals WHERE length(InvoiceID) > 99"},
+		{"like", "SELECT count(*) FROM SO_Totals WHERE tsql_like('%[4-6]_7%', InvoiceID)"},
+		{"contains", "SELECT count(*) FROM SO_Totals WHERE tsql_contains(InvoiceID, '0047')"},
+		{"equal text", "SELECT count(*) FROM SO_Totals WHERE InvoiceID = 'inv-0004711'"},
+		{"range of decimals", "SELECT count(*) FROM SO_Totals WHERE InvoiceTotal > '5000.5'"},
+		{"sum", "SELECT dec_sum(InvoiceTotal) FROM SO_Totals"},
+		{"sort by text", "SELECT InvoiceID FROM SO_Totals ORDER BY InvoiceID LIMIT 1 OFFSET 99999"},
+		{"sort by decimal", "SELECT InvoiceID FROM SO_Totals ORDER BY InvoiceTotal LIMIT 1 OFFSET 99999"},
+	} {
+		b.Run(story.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				steps(b, c, story.sql, func(*Stmt) {})
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows, "ns/row")
+		})
+	}
+}
+
+func steps(tb testing.TB, c *Conn, sql string, each func(*Stmt)) {
+	s, err := c.Prepare(sql)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer s.Reset()
+	for {
+		more, err := s.Step()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if !more {
+			return
+		}
+		each(s)
+	}
+}

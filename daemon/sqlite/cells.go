@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"unsafe"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/row"
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Null reports whether column i of the row, counted from 0, is NULL.
+func (s *Stmt) Null(i int) bool {
+	return sqlite3.Xsqlite3_column_type(s.c.tls, s.handle, int32(i)) == sqlite3.SQLITE_NULL
+}
+
+// Int is column i as a number, 0 if it is NULL.
+func (s *Stmt) Int(i int) int64 {
+	return sqlite3.Xsqlite3_column_int64(s.c.tls, s.handle, int32(i))
+}
+
+// Text is a copy of column i as text, empty if it is NULL.
+func (s *Stmt) Text(i int) string { return string(s.view(i)) }
+
+// Bytes is a copy of column i, nil if it is NULL or empty.
+func (s *Stmt) Bytes(i int) []byte { return append([]byte(nil), s.view(i)...) }
+
+// view is column i in SQLite's memory, valid until the next Step or Reset.
+func (s *Stmt) view(i int) []byte {
+	return valueText(s.c.tls, sqlite3.Xsqlite3_column_value(s.c.tls, s.handle, int32(i)))
+}
+
+// Cells fills one cell for each type, the first with the row's first column.
+// Data points into SQLite's memory and is valid until the next Step or Reset.
+// Cells beyond the row's columns, and all of them where there is no row, are
+// null.
+//
+// The values of a row stand side by side in SQLite's memory, in a structure
+// that its Go translation exports. Reading that costs a fraction of asking
+// SQLite's functions for each value; they are asked where a value is stored
+// otherwise than its column's type suggests.
+func (s *Stmt) Cells(cells []row.Cell, types []record.Type) {
+	tls := s.c.tls
+	held := int(sqlite3.Xsqlite3_data_count(tls, s.handle))
+	value := sqlite3.Xsqlite3_column_value(tls, s.handle, 0)
+	cells = cells[:len(types)]
+	for i, t := range types {
+		cell, mem := &cells[i], (*sqlite3.TMem)(pointer(value))
+		switch {
+		case i >= held || mem.Fflags&sqlite3.MEM_Null != 0:
+			*cell = row.Cell{Null: true}
+		case wholeTypes>>t&1 == 0:
+			cell.Null = false
+			if bytesInPlace(mem) {
+				cell.Data = memory(mem.Fz, int(mem.Fn))
+			} else {
+				cell.Data = valueText(tls, value)
+			}
+		default:
+			cell.Null = false
+			if mem.Fflags&sqlite3.MEM_Int != 0 {
+				cell.Int = *(*int64)(unsafe.Pointer(&mem.Fu))
+			} else {
+				cell.Int = sqlite3.Xsqlite3_value_int64(tls, value)
+			}
+		}
+		value += unsafe.Sizeof(*mem)
+	}
+}
+
+// wholeTypes has a bit for each type whose values are whole numbers in a cell.
+const wholeTypes = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Bool
+
+// bytesInPlace reports whether a value is held as UTF-8 text, or as a blob that
+// is not partly a count of zeros.
+func bytesInPlace(mem *sqlite3.TMem) bool {
+	return mem.Fflags&sqlite3.MEM_Str != 0 && mem.Fenc == sqlite3.SQLITE_UTF8 ||
+		mem.Fflags&(sqlite3.MEM_Blob|sqlite3.MEM_Zero) == sqlite3.MEM_Blob
+}
+
+// valueText is a value's text or bytes in SQLite's memory, made where it is
+// held otherwise.
+func valueText(tls *libc.TLS, value uintptr) []byte {
+	if mem := (*sqlite3.TMem)(pointer(value)); bytesInPlace(mem) {
+		return memory(mem.Fz, int(mem.Fn))
+	}
+	data := sqlite3.Xsqlite3_value_text(tls, value)
+	return memory(data, int(sqlite3.Xsqlite3_value_bytes(tls, value)))
+}
+
+func stringView(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

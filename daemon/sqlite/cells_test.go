@@ -1,0 +1,159 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// cellText shows a cell as its type has it.
+func cellText(c row.Cell, t record.Type) string {
+	switch {
+	case c.Null:
+		return "NULL"
+	case t.Integer() || t == record.Bool:
+		return fmt.Sprint(c.Int)
+	}
+	return string(c.Data)
+}
+
+// readCells runs a statement and shows its rows, read by the types.
+func readCells(tb testing.TB, c *Conn, sql string, types ...record.Type) string {
+	tb.Helper()
+	s := prepare(tb, c, sql)
+	defer s.Reset()
+	cells := make([]row.Cell, len(types))
+	var rows []string
+	for {
+		more, err := s.Step()
+		if err != nil {
+			tb.Fatalf("%s: %v", sql, err)
+		}
+		if !more {
+			return strings.Join(rows, ",")
+		}
+		s.Cells(cells, types)
+		var shown []string
+		for i, cell := range cells {
+			shown = append(shown, cellText(cell, types[i]))
+		}
+		rows = append(rows, strings.Join(shown, "|"))
+	}
+}
+
+// TestCellsOfEveryType stores a value of each type as the store does, and NULL.
+func TestCellsOfEveryType(t *testing.T) {
+	stored := map[record.Type]struct{ declared, sql, want string }{
+		record.Text:       {"TEXT COLLATE TSQL", "'Größe' || char(0) || 'x'", "Größe\x00x"},
+		record.Int:        {"INTEGER", "-2147483648", "-2147483648"},
+		record.Short:      {"INTEGER", "32767", "32767"},
+		record.Byte:       {"INTEGER", "255", "255"},
+		record.Long:       {"INTEGER", "9223372036854775807", "9223372036854775807"},
+		record.Decimal:    {"TEXT_DECIMAL COLLATE DEC", "'12345678901234567890123456789012345.678'", "12345678901234567890123456789012345.678"},
+		record.Bool:       {"INTEGER", "1", "1"},
+		record.DateTime:   {"TEXT", "'2019-05-01T10:11:12.1230000'", "2019-05-01T10:11:12.1230000"},
+		record.Bytes:      {"BLOB", "x'00ff00'", "\x00\xff\x00"},
+		record.Guid:       {"TEXT", "'6f9619ff-8b86-d011-b42d-00c04fc964ff'", "6f9619ff-8b86-d011-b42d-00c04fc964ff"},
+		record.TimeSpan:   {"TEXT", "'PT0.0123S'", "PT0.0123S"},
+		record.Dictionary: {"TEXT", "'{}'", "{}"},
+		record.Object:     {"TEXT", "''", ""},
+	}
+	c := open(t)
+	for _, typ := range record.Types() {
+		v, ok := stored[typ]
+		if !ok {
+			t.Errorf("no value for %v", typ)
+			continue
+		}
+		exec(t, c, fmt.Sprintf("CREATE TABLE t%d(x %s); INSERT INTO t%d VALUES (%s), (NULL)", typ, v.declared, typ, v.sql))
+		if got, want := readCells(t, c, fmt.Sprintf("SELECT x FROM t%d", typ), typ), v.want+",NULL"; got != want {
+			t.Errorf("%v: %q, want %q", typ, got, want)
+		}
+	}
+}
+
+// TestCellsOfOtherStorage reads values that are not stored as their column's
+// type suggests: results of expressions, and what other programs have written.
+func TestCellsOfOtherStorage(t *testing.T) {
+	c := open(t)
+	for _, story := range []struct {
+		sql  string
+		typ  record.Type
+		want string
+	}{
+		{"SELECT 42", record.Text, "42"},
+		{"SELECT 42", record.Decimal, "42"},
+		{"SELECT 2.5", record.Decimal, "2.5"},
+		{"SELECT '42'", record.Int, "42"},
+		{"SELECT 'no number'", record.Int, "0"},
+		{"SELECT 7.9", record.Long, "7"},
+		{"SELECT x'4142'", record.Text, "AB"},
+		{"SELECT 'AB'", record.Bytes, "AB"},
+		{"SELECT zeroblob(3)", record.Bytes, "\x00\x00\x00"},
+		{"SELECT x''", record.Bytes, ""},
+		{"SELECT ''", record.Text, ""},
+		{"SELECT count(*) FROM sqlite_schema", record.Long, "0"},
+		{"SELECT dec_sum(x) FROM (SELECT '1.50' AS x UNION ALL SELECT 2)", record.Decimal, "3.50"},
+		{"SELECT dec_sum(NULL)", record.Decimal, "NULL"},
+	} {
+		if got := readCells(t, c, story.sql, story.typ); got != story.want {
+			t.Errorf("%s as %v: %q, want %q", story.sql, story.typ, got, story.want)
+		}
+	}
+}
+
+func TestCellsStayInsideTheRow(t *testing.T) {
+	c := open(t)
+	if got := readCells(t, c, "SELECT 1, 'x'", record.Int, record.Text, record.Text, record.Int); got != "1|x|NULL|NULL" {
+		t.Errorf("more types than columns: %s", got)
+	}
+	if got := readCells(t, c, "SELECT 1, 2", record.Int); got != "1" {
+		t.Errorf("fewer types than columns: %s", got)
+	}
+	s := prepare(t, c, "SELECT 1")
+	cells := make([]row.Cell, 1)
+	s.Cells(cells, []record.Type{record.Int})
+	if !cells[0].Null {
+		t.Error("there is a cell before the first row")
+	}
+	step(t, s, true)
+	step(t, s, false)
+	if s.Cells(cells, []record.Type{record.Int}); !cells[0].Null {
+		t.Error("there is a cell behind the last row")
+	}
+	s.Reset()
+}
+
+func TestCellsOfUTF16(t *testing.T) {
+	c := openFile(t, filepath.Join(t.TempDir(), "wide.db"), Options{Pragmas: []string{"encoding = 'UTF-16le'"}})
+	exec(t, c, "CREATE TABLE a(x TEXT COLLATE TSQL); INSERT INTO a VALUES ('Größe')")
+	if got := query(t, c, "PRAGMA encoding"); got == "UTF-8" {
+		t.Skip("the file was created as UTF-8 before the pragma came")
+	}
+	if got := readCells(t, c, "SELECT x FROM a WHERE x = 'GRÖßE' AND tsql_like('gr_ß%', x)", record.Text); got != "Größe" {
+		t.Errorf("read %q", got)
+	}
+}
+
+func TestReadingDoesNotAllocate(t *testing.T) {
+	c := open(t)
+	exec(t, c, `CREATE TABLE a(x TEXT COLLATE TSQL, d TEXT_DECIMAL COLLATE DEC);
+		INSERT INTO a SELECT 'Größe ' || value, value || '.50' FROM (
+			WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 5000) SELECT value FROM n)`)
+	s := prepare(t, c, "SELECT x, d FROM a WHERE tsql_like('gr[^a]%[0-9]', x) AND tsql_contains(x, 'ÖßE') AND d > '0.4' ORDER BY d, x")
+	defer s.Reset()
+	cells, types := make([]row.Cell, 2), []record.Type{record.Text, record.Decimal}
+	step(t, s, true)
+	if n := testing.AllocsPerRun(4000, func() {
+		if more, err := s.Step(); !more || err != nil {
+			t.Fatal(more, err)
+		}
+		s.Cells(cells, types)
+	}); n != 0 {
+		t.Errorf("%v allocations a row", n)
+	}
+}

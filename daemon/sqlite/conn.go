@@ -1,0 +1,224 @@
+// Package sqlite is a thin layer over SQLite's own interface: connections,
+// prepared statements whose rows are read without a copy, and a pool. Every
+// connection knows the collations TSQL (text) and DEC (digits of decimals) and
+// the functions of function.go, all with the rules of package tsql.
+package sqlite
+
+import (
+	"context"
+	"sync"
+	"time"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Options say how a database file is opened.
+type Options struct {
+	ReadOnly    bool          // the file must exist; nothing can be written
+	BusyTimeout time.Duration // how long a statement waits for another's lock
+	Pragmas     []string      // run in order on every connection, as "name = value"
+}
+
+// Conn is a connection. One goroutine at a time may use it; only Interrupt may
+// be called from others.
+type Conn struct {
+	tls   *libc.TLS
+	db    uintptr // *sqlite3, 0 once closed
+	cache cache
+
+	scratch uintptr // scratchSize bytes for values on their way to SQLite
+
+	closing sync.Mutex // guards db against Interrupt during Close
+}
+
+// Open opens the database file at path, and creates it unless it is to be read
+// only. A connection that can write puts the file into WAL mode.
+func Open(path string, o Options) (*Conn, error) {
+	c := &Conn{tls: libc.NewTLS()}
+	if err := c.open(path, o); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Conn) open(path string, o Options) error {
+	flags := int32(sqlite3.SQLITE_OPEN_NOMUTEX | sqlite3.SQLITE_OPEN_EXRESCODE)
+	if o.ReadOnly {
+		flags |= sqlite3.SQLITE_OPEN_READONLY
+	} else {
+		flags |= sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE
+	}
+	name, err := c.cstring(path)
+	if err != nil {
+		return err
+	}
+	defer c.free(name)
+	out := c.tls.Alloc(wordSize)
+	defer c.tls.Free(wordSize)
+	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, out, flags, 0)
+	c.db = *(*uintptr)(pointer(out)) // a handle comes with most failures too, for the message
+	if rc != sqlite3.SQLITE_OK {
+		return c.fail(rc)
+	}
+	if c.scratch = sqlite3.Xsqlite3_malloc64(c.tls, scratchSize); c.scratch == 0 {
+		return c.fail(sqlite3.SQLITE_NOMEM)
+	}
+	return c.configure(o)
+}
+
+func (c *Conn) configure(o Options) error {
+	sqlite3.Xsqlite3_busy_timeout(c.tls, c.db, int32(o.BusyTimeout.Milliseconds()))
+	for _, option := range []int32{sqlite3.SQLITE_DBCONFIG_DQS_DDL, sqlite3.SQLITE_DBCONFIG_DQS_DML} {
+		// Else a mistyped column in double quotes would be taken for text.
+		if err := c.disable(option); err != nil {
+			return err
+		}
+	}
+	if err := c.register(); err != nil {
+		return err
+	}
+	pragmas := []string{"foreign_keys = ON"}
+	if !o.ReadOnly {
+		pragmas = append(pragmas, "journal_mode = WAL")
+	}
+	for _, pragma := range append(pragmas, o.Pragmas...) {
+		if err := c.Exec("PRAGMA " + pragma); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Conn) disable(option int32) error {
+	const room = 2 * 8 // two arguments of sqlite3_db_config: the new state, and where to report it
+	list := c.tls.Alloc(room)
+	defer c.tls.Free(room)
+	rc := sqlite3.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(list, int32(0), uintptr(0)))
+	return c.check(rc)
+}
+
+// Close finalises every statement and closes the connection. Calling it again
+// does nothing.
+func (c *Conn) Close() error {
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	if c.tls == nil {
+		return nil
+	}
+	c.cache.clear()
+	err := c.check(sqlite3.Xsqlite3_close_v2(c.tls, c.db))
+	sqlite3.Xsqlite3_free(c.tls, c.scratch)
+	c.tls.Close()
+	c.tls, c.db, c.scratch = nil, 0, 0
+	return err
+}
+
+// Interrupt makes the statement that is running fail soon, see
+// Error.Interrupted. It does nothing when none is running, so it can come too
+// early; Watch does not. It may be called from any goroutine at any time.
+func (c *Conn) Interrupt() {
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	if c.db == 0 {
+		return
+	}
+	tls := libc.NewTLS() // the connection's own is in use by its goroutine
+	defer tls.Close()
+	sqlite3.Xsqlite3_interrupt(tls, c.db)
+}
+
+// Watch interrupts whatever the connection runs once ctx is done, until stop is
+// called. When stop has returned no interrupt comes any more, so that the next
+// user of the connection is safe.
+func (c *Conn) Watch(ctx context.Context) (stop func()) {
+	stopping, stopped := make(chan struct{}), make(chan struct{})
+	unhook := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		// Again and again, since an interrupt between two steps is lost.
+		again := time.NewTicker(10 * time.Millisecond)
+		defer again.Stop()
+		for {
+			c.Interrupt()
+			select {
+			case <-stopping:
+				return
+			case <-again.C:
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(stopping)
+		if !unhook() {
+			<-stopped
+		}
+	})
+}
+
+// Exec runs a script of statements without parameters. It stops at the first
+// that fails.
+func (c *Conn) Exec(sql string) error {
+	script, err := c.cstring(sql)
+	if err != nil {
+		return err
+	}
+	defer c.free(script)
+	for at := script; ; {
+		handle, tail, err := c.compile(at, 0)
+		if err != nil {
+			return err
+		}
+		if handle != 0 {
+			err = c.run(handle)
+		}
+		if err != nil || *(*byte)(pointer(tail)) == 0 {
+			return err
+		}
+		at = tail
+	}
+}
+
+// run steps a statement to its end and finalises it.
+func (c *Conn) run(handle uintptr) error {
+	rc := int32(sqlite3.SQLITE_ROW)
+	for rc == sqlite3.SQLITE_ROW {
+		rc = sqlite3.Xsqlite3_step(c.tls, handle)
+	}
+	var err error
+	if rc != sqlite3.SQLITE_DONE {
+		err = c.fail(rc)
+	}
+	sqlite3.Xsqlite3_finalize(c.tls, handle) // repeats the failure of the step
+	return err
+}
+
+// compile prepares the first statement of the zero-terminated text at sql. The
+// handle is 0 if there is only white space or a comment. tail is what follows.
+func (c *Conn) compile(sql uintptr, flags uint32) (handle, tail uintptr, err error) {
+	if c.db == 0 {
+		return 0, 0, misuse("the connection is closed")
+	}
+	out := c.tls.Alloc(2 * wordSize)
+	defer c.tls.Free(2 * wordSize)
+	rc := sqlite3.Xsqlite3_prepare_v3(c.tls, c.db, sql, -1, flags, out, out+uintptr(wordSize))
+	if rc != sqlite3.SQLITE_OK {
+		return 0, 0, c.fail(rc)
+	}
+	return *(*uintptr)(pointer(out)), *(*uintptr)(pointer(out + uintptr(wordSize))), nil
+}
+
+// Changes is the number of rows that the last INSERT, UPDATE or DELETE changed.
+func (c *Conn) Changes() int64 { return sqlite3.Xsqlite3_changes64(c.tls, c.db) }
+
+// TotalChanges is the number of rows changed since the connection was opened.
+func (c *Conn) TotalChanges() int64 { return sqlite3.Xsqlite3_total_changes64(c.tls, c.db) }
+
+// LastInsertID is the rowid of the last row that was inserted.
+func (c *Conn) LastInsertID() int64 { return sqlite3.Xsqlite3_last_insert_rowid(c.tls, c.db) }
+
+// InTransaction reports whether a transaction was begun and not yet ended.
+func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
+
+const wordSize = int(unsafe.Sizeof(uintptr(0)))

@@ -1,0 +1,265 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// open opens a fresh database file that is closed with the test.
+func open(tb testing.TB) *Conn {
+	tb.Helper()
+	return openFile(tb, filepath.Join(tb.TempDir(), "records.db"), Options{})
+}
+
+func openFile(tb testing.TB, path string, o Options) *Conn {
+	tb.Helper()
+	c, err := Open(path, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return c
+}
+
+func exec(tb testing.TB, c *Conn, sql string) {
+	tb.Helper()
+	if err := c.Exec(sql); err != nil {
+		tb.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// query runs a statement with text parameters and returns its rows, columns
+// parted by a bar and rows by a comma.
+func query(tb testing.TB, c *Conn, sql string, parameters ...string) string {
+	tb.Helper()
+	s, err := c.Prepare(sql)
+	if err != nil {
+		tb.Fatalf("%s: %v", sql, err)
+	}
+	defer s.Reset()
+	for i, p := range parameters {
+		s.BindText(i+1, p)
+	}
+	var rows []string
+	for {
+		more, err := s.Step()
+		if err != nil {
+			tb.Fatalf("%s: %v", sql, err)
+		}
+		if !more {
+			return strings.Join(rows, ",")
+		}
+		rows = append(rows, line(s))
+	}
+}
+
+func line(s *Stmt) string {
+	columns := make([]string, s.Columns())
+	for i := range columns {
+		columns[i] = s.Text(i)
+		if s.Null(i) {
+			columns[i] = "NULL"
+		}
+	}
+	return strings.Join(columns, "|")
+}
+
+// failure is the sqlite error of what must fail.
+func failure(tb testing.TB, err error) *Error {
+	tb.Helper()
+	var e *Error
+	if !errors.As(err, &e) {
+		tb.Fatalf("the error is %v, want one of SQLite's", err)
+	}
+	return e
+}
+
+func TestOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ärger & co.db")
+	c := openFile(t, path, Options{BusyTimeout: 1500 * time.Millisecond, Pragmas: []string{"synchronous = FULL", "cache_size = -321"}})
+	for sql, want := range map[string]string{
+		"PRAGMA journal_mode": "wal", "PRAGMA foreign_keys": "1", "PRAGMA busy_timeout": "1500",
+		"PRAGMA synchronous": "2", "PRAGMA cache_size": "-321",
+	} {
+		if got := query(t, c, sql); got != want {
+			t.Errorf("%s = %s, want %s", sql, got, want)
+		}
+	}
+	exec(t, c, "CREATE TABLE a(x)")
+
+	reader := openFile(t, path, Options{ReadOnly: true})
+	if got := query(t, reader, "SELECT count(*) FROM a"); got != "0" {
+		t.Errorf("the reader sees %s rows", got)
+	}
+	if e := failure(t, reader.Exec("INSERT INTO a VALUES (1)")); !e.ReadOnly() {
+		t.Errorf("writing what is read only: %v", e)
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	dir := t.TempDir()
+	garbage := filepath.Join(dir, "garbage.db")
+	if err := os.WriteFile(garbage, []byte(strings.Repeat("this is no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, try := range map[string]struct {
+		path string
+		o    Options
+	}{
+		"no folder":              {filepath.Join(dir, "no", "such.db"), Options{}},
+		"read only, but no file": {filepath.Join(dir, "none.db"), Options{ReadOnly: true}},
+		"no database":            {garbage, Options{}},
+	} {
+		_, err := Open(try.path, try.o)
+		if e := failure(t, err); !e.Unreadable() || e.Message == "" {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+	if _, err := Open(filepath.Join(dir, "a\x00b.db"), Options{}); err == nil {
+		t.Error("a name with a zero byte opens")
+	}
+	if _, err := Open(filepath.Join(dir, "b.db"), Options{Pragmas: []string{"= nonsense"}}); err == nil {
+		t.Error("nonsense passes for a pragma")
+	}
+}
+
+func TestExec(t *testing.T) {
+	c := open(t)
+	exec(t, c, "")
+	exec(t, c, " -- nothing here\n")
+	exec(t, c, `CREATE TABLE a(x INTEGER PRIMARY KEY, y TEXT UNIQUE);; -- two
+		INSERT INTO a VALUES (1, 'one'), (7, 'seven'); SELECT * FROM a; /* done */ `)
+	if c.Changes() != 2 || c.TotalChanges() != 2 || c.LastInsertID() != 7 {
+		t.Errorf("changes %d, in all %d, last id %d", c.Changes(), c.TotalChanges(), c.LastInsertID())
+	}
+	if e := failure(t, c.Exec("INSERT INTO a VALUES (2, 'two'); INSERT INTO a VALUES (3, 'one'); INSERT INTO a VALUES (4, 'four')")); !e.Constraint() || !e.Duplicate() {
+		t.Errorf("a duplicate: %v", e)
+	}
+	if got := query(t, c, "SELECT x FROM a ORDER BY x"); got != "1,2,7" {
+		t.Errorf("after a script that failed in the middle: %s", got)
+	}
+	if c.InTransaction() {
+		t.Error("in a transaction")
+	}
+	exec(t, c, "BEGIN")
+	if !c.InTransaction() {
+		t.Error("not in a transaction")
+	}
+	exec(t, c, "ROLLBACK")
+}
+
+func TestErrors(t *testing.T) {
+	c := open(t)
+	exec(t, c, "CREATE TABLE a(x TEXT NOT NULL)")
+	for sql, is := range map[string]func(*Error) bool{
+		"SELECT * FROM nowhere":               (*Error).NoTable,
+		"SELECT z FROM a":                     (*Error).NoColumn,
+		`SELECT "z" FROM a`:                   (*Error).NoColumn, // never taken for text
+		"INSERT INTO a(z) VALUES (1)":         (*Error).NoColumn,
+		"INSERT INTO a VALUES (NULL)":         (*Error).Constraint,
+		"PRAGMA max_page_count = 3; " + large: (*Error).Full,
+	} {
+		if e := failure(t, c.Exec(sql)); !is(e) || e.Duplicate() || e.Busy() || e.Interrupted() {
+			t.Errorf("%s: %v is not told apart", sql, e)
+		}
+	}
+}
+
+const large = "INSERT INTO a VALUES (zeroblob(100000))"
+
+func TestClosed(t *testing.T) {
+	c := open(t)
+	s, err := c.Prepare("SELECT ?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Errorf("closing again: %v", err)
+	}
+	c.Interrupt()
+	s.BindText(1, "x")
+	if _, err := s.Step(); err == nil {
+		t.Error("a statement of a closed connection runs")
+	}
+	if err := c.Exec("SELECT 1"); err == nil {
+		t.Error("a closed connection runs a script")
+	}
+	if _, err := c.Prepare("SELECT 1"); err == nil {
+		t.Error("a closed connection prepares a statement")
+	}
+}
+
+const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+func TestInterrupt(t *testing.T) {
+	c := open(t)
+	finished := make(chan struct{})
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-finished:
+				return
+			default:
+				c.Interrupt()
+			}
+		}
+	}()
+	e := failure(t, c.Exec(endless))
+	close(finished)
+	<-stopped
+	if !e.Interrupted() {
+		t.Errorf("interrupted: %v", e)
+	}
+	if got := query(t, c, "SELECT 1"); got != "1" {
+		t.Errorf("afterwards: %s", got)
+	}
+}
+
+// TestWatch cancels before the statement begins, when an interrupt has nothing
+// to end yet.
+func TestWatch(t *testing.T) {
+	c := open(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := c.Watch(ctx)
+	if got := query(t, c, "SELECT 1"); got != "1" {
+		t.Errorf("while watched: %s", got)
+	}
+	cancel()
+	if e := failure(t, c.Exec(endless)); !e.Interrupted() {
+		t.Errorf("cancelled: %v", e)
+	}
+	stop()
+	stop()
+	if got := query(t, c, "SELECT 2"); got != "2" {
+		t.Errorf("afterwards: %s", got)
+	}
+	c.Watch(context.Background())()
+}
+
+func TestBusy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	one, other := openFile(t, path, Options{}), openFile(t, path, Options{BusyTimeout: time.Millisecond})
+	exec(t, one, "CREATE TABLE a(x); BEGIN IMMEDIATE; INSERT INTO a VALUES (1)")
+	if got := query(t, other, "SELECT count(*) FROM a"); got != "0" {
+		t.Errorf("beside a writer a reader sees %s rows", got)
+	}
+	if e := failure(t, other.Exec("INSERT INTO a VALUES (2)")); !e.Busy() {
+		t.Errorf("a second writer: %v", e)
+	}
+	exec(t, one, "COMMIT")
+	exec(t, other, "INSERT INTO a VALUES (2)")
+}

@@ -1,0 +1,149 @@
+package sqlite
+
+import (
+	"unsafe"
+
+	"github.com/bizhook/whd/daemon/tsql"
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// The names that every connection knows beyond SQLite's own.
+const (
+	collateText    = "TSQL"
+	collateDecimal = "DEC"
+
+	functionLike     = "tsql_like"     // tsql_like(pattern, text)
+	functionStarts   = "tsql_starts"   // tsql_starts(text, x)
+	functionEnds     = "tsql_ends"     // tsql_ends(text, x)
+	functionContains = "tsql_contains" // tsql_contains(text, x)
+	functionSum      = "dec_sum"       // dec_sum(x), an aggregate
+	functionAvg      = "dec_avg"       // dec_avg(x), an aggregate
+)
+
+// register makes the collations and functions known to the connection.
+func (c *Conn) register() error {
+	for name, compare := range map[string]uintptr{
+		collateText:    function(compareText),
+		collateDecimal: function(compareDecimal),
+	} {
+		if err := c.collation(name, compare); err != nil {
+			return err
+		}
+	}
+	for _, f := range []struct {
+		name                string
+		arguments           int32
+		scalar, step, final uintptr
+	}{
+		{functionLike, 2, function(like), 0, 0},
+		{functionStarts, 2, function(starts), 0, 0},
+		{functionEnds, 2, function(ends), 0, 0},
+		{functionContains, 2, function(contains), 0, 0},
+		{functionSum, 1, 0, function(sumStep), function(sumFinal)},
+		{functionAvg, 1, 0, function(sumStep), function(avgFinal)},
+	} {
+		if err := c.function(f.name, f.arguments, f.scalar, f.step, f.final); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Conn) collation(name string, compare uintptr) error {
+	text, err := c.cstring(name)
+	if err != nil {
+		return err
+	}
+	defer c.free(text)
+	return c.check(sqlite3.Xsqlite3_create_collation_v2(c.tls, c.db, text, sqlite3.SQLITE_UTF8, 0, compare, 0))
+}
+
+func (c *Conn) function(name string, arguments int32, scalar, step, final uintptr) error {
+	text, err := c.cstring(name)
+	if err != nil {
+		return err
+	}
+	defer c.free(text)
+	const kind = sqlite3.SQLITE_UTF8 | sqlite3.SQLITE_DETERMINISTIC | sqlite3.SQLITE_INNOCUOUS
+	return c.check(sqlite3.Xsqlite3_create_function_v2(c.tls, c.db, text, arguments, kind, 0, scalar, step, final, 0))
+}
+
+func compareText(_ *libc.TLS, _ uintptr, n int32, a uintptr, m int32, b uintptr) int32 {
+	return int32(tsql.CompareText(memory(a, int(n)), memory(b, int(m))))
+}
+
+func compareDecimal(_ *libc.TLS, _ uintptr, n int32, a uintptr, m int32, b uintptr) int32 {
+	return int32(tsql.CompareDecimal(memory(a, int(n)), memory(b, int(m))))
+}
+
+// like is tsql_like. The compiled pattern is kept with the statement as long as
+// that runs with the same one.
+func like(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
+	pattern, text, ok := operands(tls, arguments)
+	if !ok {
+		return // the result is NULL unless it is set
+	}
+	if kept := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0); kept != 0 {
+		compiled := keptPattern(kept)
+		result(tls, ctx, compiled.Match(text))
+		return
+	}
+	compiled := tsql.CompileLike(string(pattern))
+	result(tls, ctx, compiled.Match(text))
+	if keep := keepPattern(tls, compiled); keep != 0 {
+		sqlite3.Xsqlite3_set_auxdata(tls, ctx, 0, keep, function(sqlite3.Xsqlite3_free))
+	}
+}
+
+// keepPattern copies a pattern into SQLite's memory: the number of words, then
+// the words. Go's own memory must not be held from there.
+func keepPattern(tls *libc.TLS, p *tsql.Pattern) uintptr {
+	words := p.Words()
+	kept := sqlite3.Xsqlite3_malloc64(tls, uint64(4*(len(words)+1)))
+	if kept != 0 {
+		room := unsafe.Slice((*uint32)(pointer(kept)), len(words)+1)
+		room[0] = uint32(len(words))
+		copy(room[1:], words)
+	}
+	return kept
+}
+
+func keptPattern(kept uintptr) tsql.Pattern {
+	count := *(*uint32)(pointer(kept))
+	return tsql.PatternOf(unsafe.Slice((*uint32)(pointer(kept)), count+1)[1:])
+}
+
+func starts(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
+	if text, x, ok := operands(tls, arguments); ok {
+		result(tls, ctx, tsql.HasPrefix(text, x))
+	}
+}
+
+func ends(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
+	if text, x, ok := operands(tls, arguments); ok {
+		result(tls, ctx, tsql.HasSuffix(text, x))
+	}
+}
+
+func contains(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
+	if text, x, ok := operands(tls, arguments); ok {
+		result(tls, ctx, tsql.Contains(text, x))
+	}
+}
+
+// operands are the two arguments of a function in SQLite's memory; ok is false
+// if one of them is NULL.
+func operands(tls *libc.TLS, arguments uintptr) (a, b []byte, ok bool) {
+	values := (*[2]uintptr)(pointer(arguments))
+	for _, v := range values {
+		if sqlite3.Xsqlite3_value_type(tls, v) == sqlite3.SQLITE_NULL {
+			return nil, nil, false
+		}
+	}
+	return valueText(tls, values[0]), valueText(tls, values[1]), true
+}
+
+func result(tls *libc.TLS, ctx uintptr, yes bool) {
+	sqlite3.Xsqlite3_result_int(tls, ctx, libc.Bool32(yes))
+}

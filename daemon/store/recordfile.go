@@ -1,0 +1,223 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// columnTypes are the declared types of the embedded store's columns. What is
+// stored is what JSON shows: text, digits, seven-digit dates, hyphened guids.
+// Each name holds TEXT where SQLite must not turn digits into a float.
+var columnTypes = map[record.Type]string{
+	record.Text:     "TEXT COLLATE TSQL",
+	record.Int:      "INTEGER",
+	record.Short:    "INTEGER",
+	record.Byte:     "INTEGER",
+	record.Long:     "INTEGER",
+	record.Decimal:  "TEXT_DECIMAL COLLATE DEC",
+	record.Bool:     "INTEGER",
+	record.DateTime: "TEXT",
+	record.Bytes:    "BLOB",
+	record.Guid:     "TEXT",
+}
+
+// recordPragmas are set on every connection to the records: a bounded cache,
+// and temporary files (of large sorts) on disk.
+var recordPragmas = []string{"cache_size = -2000", "synchronous = NORMAL"}
+
+// openRecords opens the records and makes the tables that the registry names
+// and the file lacks.
+func openRecords(path string, c Config) (*sqlite.Pool, error) {
+	o := sqlite.Options{BusyTimeout: 5 * time.Second, Pragmas: recordPragmas}
+	pool, err := sqlite.NewPool(path, o, max(1, c.Connections))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pool.Get(context.Background())
+	if err == nil {
+		err = prepareRecords(conn, c)
+		pool.Put(conn)
+	}
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
+}
+
+func prepareRecords(conn *sqlite.Conn, c Config) error {
+	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	for _, kind := range c.Registry.Kinds() {
+		if c.Sources[kind.Name] != "" {
+			continue // somebody else's table
+		}
+		if err := createTable(conn, kind); err != nil {
+			return err
+		}
+	}
+	if err := followUnicode(conn); err != nil {
+		return err
+	}
+	return conn.Exec("COMMIT")
+}
+
+// createTable makes a kind's table, and adds fields that an older file lacks.
+func createTable(conn *sqlite.Conn, kind *record.Kind) error {
+	var columns []string
+	for _, f := range kind.Fields {
+		columns = append(columns, quoted(f.Name)+" "+columnTypes[f.Type])
+	}
+	first := kind.Fields[0].Name
+	err := conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s);\nCREATE INDEX IF NOT EXISTS %s ON %s (%s)",
+		quoted(kind.Name), strings.Join(columns, ", "), quoted(kind.Name+"_"+first), quoted(kind.Name), quoted(first)))
+	if err != nil {
+		return err
+	}
+	have, err := columnsOf(conn, kind.Name)
+	if err != nil {
+		return err
+	}
+	for i, f := range kind.Fields {
+		if have[strings.ToLower(f.Name)] {
+			continue
+		}
+		if err := conn.Exec(fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", quoted(kind.Name), columns[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func columnsOf(conn *sqlite.Conn, table string) (map[string]bool, error) {
+	stmt, err := conn.Prepare("SELECT name FROM pragma_table_info(?1)")
+	if err != nil {
+		return nil, err
+	}
+	defer stmt.Reset()
+	stmt.BindText(1, table)
+	have := make(map[string]bool)
+	for {
+		more, err := stmt.Step()
+		if err != nil || !more {
+			return have, err
+		}
+		have[strings.ToLower(stmt.Text(0))] = true
+	}
+}
+
+// followUnicode rebuilds the indexes when the Unicode tables that order text
+// are not those that the file was last opened with.
+func followUnicode(conn *sqlite.Conn) error {
+	var major, minor, patch int
+	if _, err := fmt.Sscanf(unicode.Version, "%d.%d.%d", &major, &minor, &patch); err != nil {
+		return err
+	}
+	now := int64(major*10000 + minor*100 + patch)
+	stmt, err := conn.Prepare("PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	_, err = stmt.Step()
+	was := stmt.Int(0)
+	stmt.Reset()
+	if err != nil || was == now {
+		return err
+	}
+	if was != 0 {
+		if err := conn.Exec("REINDEX"); err != nil {
+			return err
+		}
+	}
+	return conn.Exec(fmt.Sprintf("PRAGMA user_version = %d", now))
+}
+
+// Empty reports whether no record kind has a row.
+func (s *Store) Empty(ctx context.Context) (bool, error) {
+	conn, err := s.records.Get(ctx)
+	if err != nil {
+		return false, classify(err)
+	}
+	defer s.records.Put(conn)
+	for _, kind := range s.config.Registry.Kinds() {
+		stmt, err := conn.Prepare("SELECT 1 FROM " + s.sources[kind] + " LIMIT 1")
+		if err != nil {
+			return false, classify(err)
+		}
+		some, err := stmt.Step()
+		stmt.Reset()
+		if err != nil || some {
+			return false, classify(err)
+		}
+	}
+	return true, nil
+}
+
+// Load adds rows of the kinds to the embedded store, all or none. Values are
+// in column order: nil, string, int64 (also for bools) or []byte.
+func (s *Store) Load(ctx context.Context, kinds []*record.Kind, rows func(*record.Kind) iter.Seq[[]any]) (int64, error) {
+	conn, err := s.records.Get(ctx)
+	if err != nil {
+		return 0, classify(err)
+	}
+	defer s.records.Put(conn) // rolls back what was not committed
+	defer conn.Watch(ctx)()
+	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
+		return 0, classify(err)
+	}
+	var count int64
+	for _, kind := range kinds {
+		n, err := loadKind(conn, s.sources[kind], len(kind.Fields), rows(kind))
+		if err != nil {
+			return 0, classify(fmt.Errorf("loading %s: %w", kind.Name, err))
+		}
+		count += n
+	}
+	return count, classify(conn.Exec("COMMIT"))
+}
+
+func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any]) (n int64, err error) {
+	stmt, err := conn.Prepare("INSERT INTO " + source + " VALUES (?1" + strings.Repeat(", ?", width-1) + ")")
+	if err != nil {
+		return 0, err
+	}
+	for values := range rows {
+		for i, v := range values {
+			bindAny(stmt, i+1, v)
+		}
+		if _, err = stmt.Step(); err != nil {
+			break
+		}
+		if err = stmt.Reset(); err != nil {
+			break
+		}
+		n++
+	}
+	stmt.Reset()
+	return n, err
+}
+
+func bindAny(stmt *sqlite.Stmt, i int, v any) {
+	switch v := v.(type) {
+	case nil:
+		stmt.BindNull(i)
+	case string:
+		stmt.BindText(i, v)
+	case int64:
+		stmt.BindInt(i, v)
+	case []byte:
+		stmt.BindBytes(i, v)
+	default:
+		panic(fmt.Sprintf("store: a value of type %T cannot be loaded", v))
+	}
+}

@@ -1,0 +1,116 @@
+// Package store keeps what the daemon knows and reads what the ERP knows. All
+// SQL is run here.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// Config says which store is opened.
+type Config struct {
+	Dir          string // of the embedded store's files
+	Registry     *record.Registry
+	Sources      map[string]string // record kind -> table or view, where not its name
+	Connections  int               // largest number of queries at once
+	RowTimeout   time.Duration     // how long a statement may run without a row; 0 for no limit
+	CountTimeout time.Duration     // how long counting a total may take; 0 for no limit
+}
+
+// The files of the embedded store. They are apart so that none waits for
+// another's writer.
+const (
+	recordsFile = "records.db"
+	ownFile     = "whd.db"
+)
+
+// Store is an open store.
+type Store struct {
+	config  Config
+	dialect *dialect.Dialect
+	records *sqlite.Pool
+	sources map[*record.Kind]string // quoted
+	own     *sql.DB
+}
+
+// Open opens the embedded store, creates what is missing and migrates it.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, unreachable(err)
+	}
+	s := &Store{config: c, dialect: dialect.SQLite(), sources: make(map[*record.Kind]string)}
+	for _, kind := range c.Registry.Kinds() {
+		s.sources[kind] = s.source(kind)
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	var err error
+	if s.records, err = openRecords(s.path(recordsFile), s.config); err != nil {
+		return unreachable(err)
+	}
+	if s.own, err = openOwn(s.path(ownFile)); err != nil {
+		return unreachable(err)
+	}
+	if err = migrateUp(ctx, s.own); err != nil {
+		return fmt.Errorf("migrating %s: %w", ownFile, err)
+	}
+	return nil
+}
+
+func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, file) }
+
+func unreachable(err error) error {
+	return fault.Because(err, fault.Unavailable, "the store cannot be opened")
+}
+
+// source is the quoted name of a kind's table.
+func (s *Store) source(kind *record.Kind) string {
+	name := kind.Name
+	if other := s.config.Sources[kind.Name]; other != "" {
+		name = other
+	}
+	return string(s.dialect.Quote(nil, name))
+}
+
+// Accounts are the stored users, keys and sessions.
+func (s *Store) Accounts() *Accounts { return NewAccounts(s.own) }
+
+// Ready reports why the store cannot be used, if so.
+func (s *Store) Ready(ctx context.Context) error {
+	conn, err := s.records.Get(ctx)
+	if err != nil {
+		return unreachable(err)
+	}
+	s.records.Put(conn)
+	if err := s.own.PingContext(ctx); err != nil {
+		return unreachable(err)
+	}
+	return nil
+}
+
+// Close closes the store. Results must have been closed before.
+func (s *Store) Close() error {
+	var errs []error
+	if s.records != nil {
+		errs = append(errs, s.records.Close())
+	}
+	if s.own != nil {
+		errs = append(errs, s.own.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,101 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/term"
+
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// openAccounts starts the accounts and makes sure that there is a first user.
+func (d *Daemon) openAccounts(ctx context.Context) error {
+	s, err := account.New(account.Config{
+		Store: d.store.Accounts(), Log: d.log, SessionTTL: d.config.Auth.Session, RememberTTL: d.config.Auth.Remember,
+	})
+	if err != nil {
+		return err
+	}
+	d.accounts = s
+	s.Start(context.WithoutCancel(ctx))
+	d.onStop("accounts", s.Stop)
+	generated, _, err := s.EnsureAdmin(ctx, string(d.config.AdminPassword))
+	if err != nil || generated == "" {
+		return err
+	}
+	d.greeting.password = generated
+	if isTerminal(d.out) {
+		return nil
+	}
+	return d.writeAdminPassword(generated)
+}
+
+// isTerminal reports whether what is written to w is read by a person now,
+// rather than kept.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// adminPasswordFile holds a generated password where no terminal could show it.
+const adminPasswordFile = "admin-password"
+
+func (d *Daemon) writeAdminPassword(password string) error {
+	path := filepath.Join(d.config.DataDir, adminPasswordFile)
+	if err := os.WriteFile(path, []byte(password+"\n"), 0o600); err != nil {
+		return err
+	}
+	d.log.Warn("the password of the first user, admin, was written to a file", "file", path)
+	return nil
+}
+
+// greeting is what a person who starts the daemon by hand wants to know.
+type greeting struct {
+	password string // generated at this start
+	key      string // of the demo
+}
+
+// demoKey is the name of the API key that each start with demo records makes
+// anew, so that the commands of the greeting work as they stand.
+const demoKey = "demo"
+
+func (d *Daemon) makeDemoKey(ctx context.Context) error {
+	if !d.config.Demo {
+		return nil
+	}
+	if err := d.accounts.RemoveKey(ctx, demoKey); err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	secret, _, err := d.accounts.AddKey(ctx, account.NewKey{Name: demoKey, Role: account.Reader})
+	d.greeting.key = secret
+	return err
+}
+
+// welcome tells a person where the service is and what to try. Secrets are
+// shown on a terminal, and for the demo, which guards nothing.
+func (d *Daemon) welcome() {
+	url := d.URL()
+	fmt.Fprintf(d.out, "\nwhd %s serves %s\n", Version(), url)
+	switch {
+	case d.greeting.password == "":
+	case d.config.Demo || isTerminal(d.out):
+		fmt.Fprintf(d.out, "  user admin, password %s (shown this once)\n", d.greeting.password)
+	default:
+		fmt.Fprintf(d.out, "  user admin, password in %s\n", filepath.Join(d.config.DataDir, adminPasswordFile))
+	}
+	if key := d.greeting.key; key != "" {
+		fmt.Fprintf(d.out, `  demo key %s (role reader, until the next start)
+
+Try:
+  curl -H 'Authorization: Bearer %[1]s' '%[2]s/Queries/SO_Totals?Take=3&OrderByDesc=InvoiceTotal'
+  curl -H 'Authorization: Bearer %[1]s' '%[2]s/csv/reply/IN_ColoursQuery' -d '{"DescriptionContains":"blue"}'
+  WHCTL_URL=%[2]s WHCTL_TOKEN=%[1]s bin/whctl query SO_Totals --format csv
+
+`, key, url)
+	}
+}
