@@ -18,11 +18,12 @@ const module = "github.com/bizhook/whd"
 var edges = map[string][]string{
 	"client/record": nil,
 	"client/wire":   {"client/record"},
+	"client":        {"client/record", "client/wire"},
 
 	"daemon/fault":           nil,
-	"daemon/row":             nil,
+	"daemon/row":             {"client/record"},
 	"daemon/tsql":            nil,
-	"daemon/dialect":         nil,
+	"daemon/dialect":         {"client/record"},
 	"daemon/sqlite":          {"client/record", "daemon/row", "daemon/tsql"},
 	"daemon/query":           {"client/record", "client/wire", "daemon/fault", "daemon/dialect"},
 	"daemon/encode":          {"client/record", "client/wire", "daemon/row"},
@@ -32,7 +33,9 @@ var edges = map[string][]string{
 	"daemon/store/storetest": {"client/record", "client/wire", "daemon/account", "daemon/demo", "daemon/fault", "daemon/query", "daemon/row", "daemon/store", "daemon/tsql"},
 	"daemon/rest":            {"client/record", "client/wire", "daemon/account", "daemon/encode", "daemon/fault", "daemon/query", "daemon/row", "daemon/store"},
 	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/demo", "daemon/fault", "daemon/query", "daemon/rest", "daemon/sqlite", "daemon/store"},
+	"daemon/daemontest":      {"daemon"},
 	"cmd/daemon":             {"daemon"},
+	"cmd/whctl":              {"client", "client/record", "client/wire"},
 }
 
 // library is one module that is not ours: why it is here, and which of our
@@ -45,9 +48,14 @@ type library struct {
 }
 
 var libraries = []library{
+	{module: "github.com/creack/pty", why: "tests on a terminal"},
+	{module: "github.com/go-resty/resty/v2", users: []string{"client"}, why: "the HTTP side of the Go client"},
 	{module: "github.com/pelletier/go-toml/v2", users: []string{"daemon"}, why: "the settings file, with the lines of its keys for messages"},
 	{module: "github.com/pressly/goose/v3", users: []string{"daemon/store"}, why: "versioned migrations of our own tables on every database"},
 	{module: "github.com/prometheus/client_golang", users: []string{"daemon/rest"}, why: "/metrics"},
+	{module: "github.com/rogpeppe/go-internal", why: "tests of whctl as scripts"},
+	{module: "github.com/urfave/cli/v2", users: []string{"cmd/whctl"}, why: "commands and flags of whctl"},
+	{module: "go.uber.org/goleak", why: "tests that no goroutine is left behind"},
 	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
 	{module: "golang.org/x/term", users: []string{"daemon"}, why: "asking for a password without showing it"},
 	{module: "modernc.org/libc", users: []string{"daemon/sqlite"}, why: "the memory that the SQLite engine shares with us"},

@@ -125,13 +125,13 @@ func (c *call) options() []option {
 }
 
 // countArgs compares the arguments with those that the command's line in the
-// table names; one in brackets may be left out.
+// table names. One in brackets may be left out, one with dots repeated.
 func (c *call) countArgs() error {
 	names := strings.Fields(c.command.args)
-	if len(c.args) > len(names) {
+	if len(c.args) > len(names) && !strings.Contains(c.command.args, "...") {
 		return usage("unexpected argument %q of whd %s", c.args[len(names)], c.command.name)
 	}
-	for _, name := range names[len(c.args):] {
+	for _, name := range names[min(len(c.args), len(names)):] {
 		if !strings.HasPrefix(name, "[") {
 			return usage("whd %s needs %s; see whd help %s", c.command.name, name, c.command.name)
 		}

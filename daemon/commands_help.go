@@ -18,7 +18,7 @@ func help(_ context.Context, c *call) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return unknownCommand(commands(), c.args)
+		return usage("unexpected argument %q of whd help %s", rest[0], about.name)
 	}
 	return (&call{command: about}).help(c.Stdout)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -56,39 +55,39 @@ func (c *call) readLine() (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// askTwice asks on the terminal without showing what is typed.
-func (c *call) askTwice(ctx context.Context) (string, error) {
+// askTwice asks on the terminal without showing what is typed. The terminal is
+// put back before the command goes on, whatever happens meanwhile.
+func (c *call) askTwice(ctx context.Context) (password string, err error) {
 	terminal, is := c.Stdin.(*os.File)
 	if !is || !term.IsTerminal(int(terminal.Fd())) {
 		return "", errNoTerminal
 	}
-	first, err := c.ask(ctx, terminal, "Password: ")
+	before, err := term.MakeRaw(int(terminal.Fd()))
 	if err != nil {
 		return "", err
 	}
-	second, err := c.ask(ctx, terminal, "Once more: ")
+	defer func() { err = errors.Join(err, term.Restore(int(terminal.Fd()), before)) }()
+	screen := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{terminal, c.Stderr}, "")
+	first, err := ask(ctx, screen, "Password: ")
+	if err != nil {
+		return "", err
+	}
+	second, err := ask(ctx, screen, "Once more: ")
 	if err == nil && first != second {
 		err = errors.New("the two passwords differ; nothing was changed")
 	}
 	return first, err
 }
 
-// ask puts the terminal back as it was when it is interrupted, since the
-// reading itself would leave it without echo.
-func (c *call) ask(ctx context.Context, terminal *os.File, prompt string) (string, error) {
-	fd := int(terminal.Fd())
-	before, err := term.GetState(fd)
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprint(c.Stderr, prompt)
-	password, err := interruptible(ctx, func() (string, error) {
-		typed, err := term.ReadPassword(fd)
-		return string(typed), err
-	})
-	fmt.Fprintln(c.Stderr)
-	if errors.Is(err, errInterrupted) {
-		return "", errors.Join(err, term.Restore(fd, before))
+// ask treats the end of input as an interruption: so does the terminal show
+// Ctrl-C and Ctrl-D while it passes on every key.
+func ask(ctx context.Context, screen *term.Terminal, prompt string) (string, error) {
+	password, err := interruptible(ctx, func() (string, error) { return screen.ReadPassword(prompt) })
+	if errors.Is(err, io.EOF) {
+		err = errInterrupted
 	}
 	return password, err
 }

@@ -35,7 +35,7 @@ func commands() []command {
 		{name: "key remove", args: "KEY", summary: "Remove an API key, by its id or name", settings: storing, run: keyRemove},
 		{name: "config", summary: "Print every setting, its value, where that came from and what it does", options: configOptions(), settings: all, run: printConfig},
 		{name: "version", summary: "Print the version of the program and of what it is built with", run: printVersion},
-		{name: "help", args: "[COMMAND] [COMMAND]", summary: "Print this, or what a command takes", run: help},
+		{name: "help", args: "[COMMAND...]", summary: "Print this, or what a command takes", run: help},
 	}
 }
 

@@ -68,7 +68,7 @@ func TestWrongUsage(t *testing.T) {
 		{"user ad erin", `unknown command "user ad"; did you mean whd user add?`},
 		{"key zzzzzz", `unknown command "key zzzzzz"; there are: add, list, remove`},
 		{"help srve", `unknown command "srve"; did you mean whd serve?`},
-		{"help serve now", `unknown command "serve now"`},
+		{"help serve now", `unexpected argument "now" of whd help serve`},
 		{"serve now", `unexpected argument "now" of whd serve`},
 		{"serve --lisen :1", `unknown flag --lisen; did you mean --listen?`},
 		{"serve --demo=maybe", `setting demo (flag --demo): "maybe" is neither true nor false`},

@@ -80,7 +80,6 @@ type MetricsConfig struct {
 
 // ERPConfig says where the records are.
 type ERPConfig struct {
-	Schema  string
 	Sources map[string]string // record kind -> table or view, where not its name
 }
 

@@ -85,7 +85,7 @@ func settings() []setting {
 			help: "largest request line and headers"},
 
 		{name: "auth.queries", into: func(c *Config) any { return &c.Auth.Queries }, initial: "required", choices: []string{"required", "anonymous"}, live: true,
-			help: "whether queries need a login; anonymous is for closed networks"},
+			help: "whether queries need a login: required, or anonymous, for closed networks"},
 		{name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, initial: "8h", least: 1,
 			help: "time after which an unused login ends"},
 		{name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, initial: "336h", least: 1,
@@ -94,8 +94,6 @@ func settings() []setting {
 		{name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddressOrNone,
 			help: "address and port of /metrics; empty: those of the service"},
 
-		{name: "erp.schema", argument: "NAME", into: func(c *Config) any { return &c.ERP.Schema }, initial: "dbo",
-			help: "schema of the ERP's tables"},
 		{name: "erp.sources", into: func(c *Config) any { return &c.ERP.Sources },
 			help: "table or view of a record kind, where it is not the kind's name"},
 	}

@@ -82,7 +82,7 @@ func TestEverySetting(t *testing.T) {
 		"log.format": "json", "http.base_path": "/erp", "auth.queries": "anonymous", "metrics.listen": ":9090",
 	}
 	byKind := map[string]string{"text": "x", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
-		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "name=value pairs": "SO_Totals=dbo.v_SO_Totals", "time zone": "UTC"}
+		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "name=value pairs": "SO_Totals=v_SO_Totals", "time zone": "UTC"}
 	for _, s := range settings() {
 		text := other[s.name]
 		if text == "" {
@@ -132,7 +132,7 @@ func TestTOMLTypes(t *testing.T) {
 	got, _, err := told{args: "--config whd.toml", files: file(`
 demo = true
 http = { max_requests = 1_000, max_body = 4096, trusted_proxies = ["10.1.2.3", "192.168.7.0/16"] }
-erp.sources.so_totals = "dbo.v_SO_Totals"
+erp.sources.so_totals = "v_SO_Totals"
 erp.sources."DB_Class" = "dbo.classes"
 [query]
 timeout = "1m30s"
@@ -151,7 +151,7 @@ time_zone = "Australia/Perth"
 	if !reflect.DeepEqual(got.HTTP.TrustedProxies, proxies) {
 		t.Errorf("proxies %v", got.HTTP.TrustedProxies)
 	}
-	sources := map[string]string{"SO_Totals": "dbo.v_SO_Totals", "DB_Class": "dbo.classes"}
+	sources := map[string]string{"SO_Totals": "v_SO_Totals", "DB_Class": "dbo.classes"}
 	if !reflect.DeepEqual(got.ERP.Sources, sources) {
 		t.Errorf("sources %v", got.ERP.Sources)
 	}
@@ -192,7 +192,7 @@ func TestMistakes(t *testing.T) {
 		{"address", env("WHD_LISTEN=5050"), `setting listen (variable WHD_LISTEN): "5050" is not an address and port such as 127.0.0.1:5050 or :5050`},
 		{"base path", env("WHD_HTTP_BASE_PATH=erp/"), `setting http.base_path (variable WHD_HTTP_BASE_PATH): "erp/" is not a path such as /erp, with a slash before and none after`},
 		{"connection string", env("WHD_STORE=sqlserver://sa:canary@db/erp"), `setting store (variable WHD_STORE): "sqlserver://***" is none of: sqlite`},
-		{"pair", env("WHD_ERP_SOURCES=SO_Totals"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" is not a pair such as SO_Totals=dbo.v_SO_Totals`},
+		{"pair", env("WHD_ERP_SOURCES=SO_Totals"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" is not a pair such as SO_Totals=v_SO_Totals`},
 		{"pair twice", env("WHD_ERP_SOURCES=SO_Totals=a,so_totals=b"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" stands twice`},
 		{"record kind", env("WHD_ERP_SOURCES=SO_Total=x"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Total" is no record kind; did you mean SO_Totals?`},
 		{"half of TLS", env("WHD_TLS_CERT=a.pem"), `setting tls.cert (variable WHD_TLS_CERT): needs tls.key beside it`},
@@ -215,7 +215,7 @@ func TestMistakes(t *testing.T) {
 		{"TOML bool type", toml("demo = 1\n"), `setting demo (file whd.toml:1): it must be true or false`},
 		{"TOML list type", toml("http.trusted_proxies = 1\n"), `setting http.trusted_proxies (file whd.toml:1): it must be a list such as ["10.0.0.0/8"]`},
 		{"TOML list item", toml("http.trusted_proxies = [1]\n"), `setting http.trusted_proxies (file whd.toml:1): every item of the list must be a text without commas`},
-		{"TOML map type", toml("erp.sources = 1\n"), `setting erp.sources (file whd.toml:1): it must be a table of texts such as { SO_Totals = "dbo.v_SO_Totals" }`},
+		{"TOML map type", toml("erp.sources = 1\n"), `setting erp.sources (file whd.toml:1): it must be a table of texts such as { SO_Totals = "v_SO_Totals" }`},
 		{"TOML map item", toml("[erp.sources]\nSO_Totals = 1\n"), `setting erp.sources (file whd.toml:1): SO_Totals must be a text without commas`},
 		{"TOML table for text", toml("[listen]\nport = 1\n"), `setting listen (file whd.toml:1): it must be a text in quotes`},
 		{"TOML array of tables", toml("[[http]]\nmax_body = 1\n"), `file whd.toml:2: http.max_body must stand as "max_body" in the table [http]`},

@@ -223,7 +223,7 @@ func tomlExample(into value) string {
 	case networksValue:
 		return `a list such as ["10.0.0.0/8"]`
 	case mapValue:
-		return `a table of texts such as { SO_Totals = "dbo.v_SO_Totals" }`
+		return `a table of texts such as { SO_Totals = "v_SO_Totals" }`
 	case durationValue:
 		return `a duration in quotes such as "30s"`
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // Windows and small containers have no files of zones
 )
 
 // value reads and prints one kind of setting, over the place that holds it.
@@ -242,7 +243,7 @@ func (v mapValue) set(text string) error {
 		name, value, paired := strings.Cut(item, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !paired || name == "" || value == "" {
-			return fmt.Errorf("%q is not a pair such as SO_Totals=dbo.v_SO_Totals", item)
+			return fmt.Errorf("%q is not a pair such as SO_Totals=v_SO_Totals", item)
 		}
 		if _, twice := pairs[name]; twice {
 			return fmt.Errorf("%q stands twice", name)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"net"
 	"net/http"
@@ -23,6 +22,7 @@ import (
 // Daemon is the whole service: New wires it, Start serves, Stop tears down.
 type Daemon struct {
 	config   Config
+	registry *record.Registry
 	log      *slog.Logger
 	out      io.Writer // for what a person at the terminal should see
 	store    *store.Store
@@ -48,7 +48,7 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 // New opens the store and wires the service. What it opened is closed again
 // when it fails.
 func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	d := &Daemon{config: c, log: log, out: out, failed: make(chan error, 2)}
+	d := &Daemon{config: c, registry: record.Builtin(), log: log, out: out, failed: make(chan error, 2)}
 	for _, step := range []func(context.Context) error{d.openStore, d.fillDemo, d.openAccounts, d.makeDemoKey, d.wire} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
@@ -61,7 +61,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	c := d.config
 	s, err := store.Open(ctx, store.Config{
 		Dir:          c.DataDir,
-		Registry:     record.Builtin(),
+		Registry:     d.registry,
 		Sources:      c.ERP.Sources,
 		Connections:  c.HTTP.MaxRequests,
 		RowTimeout:   c.Query.Timeout,
@@ -83,7 +83,7 @@ func (d *Daemon) fillDemo(ctx context.Context) error {
 	if err != nil || !empty {
 		return err
 	}
-	n, err := d.store.Load(ctx, record.Builtin().Kinds(), func(k *record.Kind) iter.Seq[[]any] { return demo.Rows(k) })
+	n, err := d.store.Load(ctx, d.registry.Kinds(), demo.Rows)
 	if err != nil {
 		return fmt.Errorf("filling the store with demo records: %w", err)
 	}
@@ -94,7 +94,7 @@ func (d *Daemon) fillDemo(ctx context.Context) error {
 func (d *Daemon) wire(context.Context) error {
 	c := d.config
 	d.rest = rest.New(rest.Config{
-		Registry:         record.Builtin(),
+		Registry:         d.registry,
 		Store:            d.store,
 		Accounts:         d.accounts,
 		Log:              d.log,

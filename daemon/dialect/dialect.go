@@ -25,9 +25,11 @@ type Dialect struct {
 	PageSkip      Cast   // around the parameter of Skip
 	PageAll       string // stands for Take where only Skip is given
 
-	Sum, Avg  Cast // around a column, exact on decimals and integers
-	Integer   Cast // around an integer column inside Sum and Avg
-	MaxParams int  // of one statement
+	Count    Cast // around a column, counts in 64 bits
+	Sum, Avg Cast // around a column, exact on decimals and integers
+	Integer  Cast // around an integer column inside Sum and Avg
+
+	MaxParams int // of one statement
 }
 
 // Cast is text around an expression.
@@ -41,6 +43,7 @@ type Match struct {
 	ParamFirst             bool // Before parameter Between column After
 	Pattern                bool
 	Prefix, Suffix         string
+	MaxUnits               int // UTF-16 code units of the operand; 0 for no limit
 }
 
 // plain is a comparison by an SQL operator, the same in both databases.
@@ -72,6 +75,7 @@ func SQLite() *Dialect {
 		PageTake:      Cast{" LIMIT ", ""},
 		PageSkip:      Cast{" OFFSET ", ""},
 		PageAll:       " LIMIT -1",
+		Count:         Cast{"COUNT(", ")"},
 		Sum:           Cast{"dec_sum(", ")"},
 		Avg:           Cast{"dec_avg(", ")"},
 		MaxParams:     32766,
@@ -96,15 +100,21 @@ func TSQL() *Dialect {
 		Decimal:    true,
 		PageTake:   Cast{" FETCH NEXT ", " ROWS ONLY"},
 		PageSkip:   Cast{" OFFSET ", " ROWS"},
+		Count:      Cast{"COUNT_BIG(", ")"},
 		Sum:        Cast{"SUM(", ")"},
 		Avg:        Cast{"AVG(", ")"},
-		Integer:    Cast{"CAST(", " AS decimal(38,6))"},
-		MaxParams:  2000,
+		Integer:    Cast{"CAST(", " AS decimal(38,0))"},
+		MaxParams:  2098, // 2,100 of a call less the two of sp_executesql itself
 	}
-	d.Match[record.StartsWith] = Match{Between: " LIKE ", Pattern: true, Suffix: "%"}
-	d.Match[record.EndsWith] = Match{Between: " LIKE ", Pattern: true, Prefix: "%"}
-	d.Match[record.Contains] = Match{Between: " LIKE ", Pattern: true, Prefix: "%", Suffix: "%"}
-	d.Match[record.Like] = plain(" LIKE ")
+	like := Match{Between: " LIKE ", MaxUnits: 4000} // a longer pattern is an error there
+	d.Match[record.Like] = like
+	like.Pattern = true
+	like.Suffix = "%"
+	d.Match[record.StartsWith] = like
+	like.Prefix = "%"
+	d.Match[record.Contains] = like
+	like.Suffix = ""
+	d.Match[record.EndsWith] = like
 	return d
 }
 

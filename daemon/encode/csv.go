@@ -49,6 +49,8 @@ func (e csvRows) Row(dst []byte, cells []row.Cell) []byte {
 // End writes nothing.
 func (e csvRows) End(dst []byte, _ Tail) []byte { return dst }
 
+// appendCSVValue writes a value. Nested JSON stays JSON, in quotes, since every
+// reader of CSV can hand it to a reader of JSON.
 func appendCSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
 	case record.Decimal, record.Text, record.DateTime, record.Guid, record.TimeSpan, record.Dictionary, record.Object:
@@ -71,6 +73,8 @@ func appendTitleBool(dst []byte, b bool) []byte {
 	return append(dst, "False"...)
 }
 
+// documentCSV has no header line for an empty list: the names of its members
+// are known from its items alone.
 func documentCSV(dst []byte, _ string, text []byte) ([]byte, error) {
 	t, err := newTable(text)
 	if err != nil || len(t.names) == 0 {
@@ -99,6 +103,7 @@ func failureCSV(dst []byte, s wire.ResponseStatus) []byte {
 	return dst
 }
 
+// appendCSVLine writes a line of texts.
 func appendCSVLine(dst []byte, values []string) []byte {
 	start := len(dst)
 	for i, v := range values {

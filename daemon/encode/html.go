@@ -95,6 +95,8 @@ func (e *htmlRows) count(total int64) string {
 	return text + "."
 }
 
+// appendHTMLValue writes a value for a person: bytes and nested JSON stand in
+// full, since nothing on the page should be less than what the links lead to.
 func appendHTMLValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
 	case record.Decimal, record.Text, record.DateTime, record.Guid, record.TimeSpan, record.Dictionary, record.Object:
@@ -133,6 +135,7 @@ func (t table) facts(row int) []Pair {
 	return facts
 }
 
+// appendTable writes a small table at once, unlike the rows of a result.
 func appendTable(dst []byte, caption string, t table) []byte {
 	dst = beginTable(dst, caption)
 	dst = append(dst, "<thead>\n<tr>"...)

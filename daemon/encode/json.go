@@ -47,6 +47,7 @@ func newJSONObject(s Shape) jsonObject { return newMembers(s, appendJSONString, 
 
 // append writes one row. Every member brings its comma; the first one then
 // gives its place to the brace, so no member needs to know whether it is first.
+// Decimals, which most cells of most records are, do not pay for a call.
 func (o jsonObject) append(dst []byte, cells []row.Cell) []byte {
 	start := len(dst)
 	cells = cells[:len(o)]
@@ -70,11 +71,12 @@ func (o jsonObject) append(dst []byte, cells []row.Cell) []byte {
 	return append(dst, '}')
 }
 
+// appendJSONValue writes any value but a decimal that is a number. One that is
+// none, which no column should hold, is quoted rather than let it spoil the
+// whole reply.
 func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
-	case record.Decimal:
-		return appendJSONNumber(dst, cell.Data)
-	case record.Text, record.DateTime, record.Guid, record.TimeSpan:
+	case record.Text, record.DateTime, record.Guid, record.TimeSpan, record.Decimal:
 		return appendJSONString(dst, cell.Data)
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)
@@ -90,17 +92,9 @@ func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	panic(unhandled(t))
 }
 
+// unhandled is what an encoder has to say of a type that it was not taught. A
+// test walks through all types, so nobody should ever read it.
 func unhandled(t record.Type) string { return "encode: no encoding for type " + t.String() }
-
-// appendJSONNumber writes the digits of a decimal as they stand. What is not a
-// number in JSON, which no column should hold, is quoted rather than let it
-// spoil the whole reply.
-func appendJSONNumber(dst, digits []byte) []byte {
-	if !isJSONNumber(digits) {
-		return appendJSONString(dst, digits)
-	}
-	return append(dst, digits...)
-}
 
 // isJSONNumber reports whether text is a JSON number without an exponent,
 // which is how decimals are held. It counts first and looks at the ends then,

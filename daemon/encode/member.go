@@ -13,13 +13,14 @@ type member struct {
 // newMembers prepares the columns. The members share one buffer, since this
 // runs for every request.
 func newMembers(s Shape, appendName func(dst, name []byte) []byte, null string) []member {
-	var shared []byte
+	var shared, name []byte
 	take := func(from int) []byte { return shared[from:len(shared):len(shared)] }
 	members := make([]member, len(s.Columns))
 	for i, c := range s.Columns {
 		start := len(shared)
 		shared = append(shared, ',')
-		shared = appendName(shared, []byte(c.Name))
+		name = append(name[:0], c.Name...)
+		shared = appendName(shared, name)
 		shared = append(shared, ':')
 		members[i] = member{prefix: take(start), typ: c.Type}
 		if s.Nulls {

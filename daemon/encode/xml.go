@@ -32,6 +32,7 @@ func markupWide(r rune) string {
 	return ""
 }
 
+// The namespace is declared, on the root, only where nulls are written.
 const (
 	xmlDeclaration = `<?xml version="1.0" encoding="utf-8"?>` + "\n"
 	xmlNil         = ` xsi:nil="true"/>`
@@ -142,6 +143,8 @@ func (e *xmlRows) End(dst []byte, t Tail) []byte {
 	return append(dst, e.root.close...)
 }
 
+// appendXMLValue writes a value in the same text as JSON has it. Nested JSON
+// stays JSON: its names need not be names in XML.
 func appendXMLValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
 	case record.Decimal, record.Text, record.DateTime, record.Guid, record.TimeSpan, record.Dictionary, record.Object:
@@ -184,6 +187,8 @@ func appendXMLElement(dst []byte, name string, tokens *json.Decoder) ([]byte, er
 	return append(dst, tag.close...), err
 }
 
+// appendXMLChildren writes what is inside an object or array, up to and with
+// its closing delimiter.
 func appendXMLChildren(dst []byte, opening json.Delim, tokens *json.Decoder) ([]byte, error) {
 	for tokens.More() {
 		name := "Item"
@@ -199,6 +204,6 @@ func appendXMLChildren(dst []byte, opening json.Delim, tokens *json.Decoder) ([]
 			return dst, err
 		}
 	}
-	_, err := tokens.Token() // the closing delimiter
+	_, err := tokens.Token()
 	return dst, err
 }

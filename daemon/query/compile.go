@@ -3,6 +3,7 @@ package query
 import (
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -31,13 +32,17 @@ const NoField = -1
 // Compile writes the statement that selects the plan's rows from source, which
 // is a quoted table name.
 func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
-	b := builder{d: d, plan: p}
+	b := newBuilder(p, d)
 	b.text("SELECT ")
 	if p.Distinct {
 		b.text("DISTINCT ")
 	}
 	b.columns()
 	b.text(" FROM " + source)
+	if p.Take == 0 {
+		b.text(" WHERE 1 = 0") // FETCH NEXT takes no zero
+		return b.done(p.Types())
+	}
 	b.where()
 	b.orderBy()
 	b.page()
@@ -46,7 +51,7 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 
 // CompileCount writes the statement that counts all rows the plan matches.
 func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
-	b := builder{d: d, plan: p}
+	b := newBuilder(p, d)
 	b.text("SELECT " + d.CountAll + " FROM ")
 	if p.Distinct {
 		b.text("(SELECT DISTINCT ")
@@ -64,7 +69,7 @@ func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error)
 // CompileAggregates writes the statement that computes the plan's aggregates,
 // one row with a column for each.
 func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
-	b := builder{d: d, plan: p}
+	b := newBuilder(p, d)
 	types := make([]record.Type, len(p.Aggregates))
 	b.text("SELECT ")
 	for i, a := range p.Aggregates {
@@ -78,17 +83,39 @@ func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, e
 }
 
 type builder struct {
-	d    *dialect.Dialect
-	plan *Plan
-	sql  []byte
-	args []Arg
+	d     *dialect.Dialect
+	plan  *Plan
+	sql   []byte
+	args  []Arg
+	wrong []fault.Field // filters that the database cannot take
+}
+
+func newBuilder(p *Plan, d *dialect.Dialect) *builder {
+	return &builder{d: d, plan: p, sql: make([]byte, 0, 512)} // enough for most
 }
 
 func (b *builder) done(types []record.Type) (Statement, error) {
-	if len(b.args) > b.d.MaxParams {
-		return Statement{}, fault.New(fault.Invalid, "the filters hold %d values; at most %d can be sent in one query", len(b.args), b.d.MaxParams)
+	if len(b.wrong) == 0 && len(b.args) > b.d.MaxParams {
+		b.tooMany()
+	}
+	if len(b.wrong) > 0 {
+		return Statement{}, &fault.Error{Kind: fault.Invalid, Message: summary(b.wrong), Fields: b.wrong}
 	}
 	return Statement{SQL: string(b.sql), Args: b.args, Types: types}, nil
+}
+
+// tooMany blames the lists.
+func (b *builder) tooMany() {
+	for _, c := range b.plan.Where {
+		if c.Operator == record.In {
+			b.fail(c, "has "+itoa(int64(len(c.Operands)))+" of the "+itoa(int64(len(b.args)))+" values of this query, which takes at most "+itoa(int64(b.d.MaxParams)))
+		}
+	}
+}
+
+func (b *builder) fail(c Condition, message string) {
+	name := b.plan.Kind.Fields[c.Field].Name + c.Operator.Suffix()
+	b.wrong = append(b.wrong, fault.Field{Name: name, Message: message})
 }
 
 func (b *builder) text(s string) { b.sql = append(b.sql, s...) }
@@ -134,23 +161,36 @@ func (b *builder) condition(c Condition) {
 		}
 		b.text(")")
 	default:
-		b.match(c.Field, b.d.Match[c.Operator], c.Operands[0])
+		b.match(c)
 	}
 }
 
-func (b *builder) match(field int, m dialect.Match, operand wire.Value) {
+func (b *builder) match(c Condition) {
+	m, operand := b.d.Match[c.Operator], c.Operands[0]
 	operand.Text = m.Operand(operand.Text)
+	if m.MaxUnits > 0 && len(operand.Text) > m.MaxUnits && units(operand.Text) > m.MaxUnits {
+		b.fail(c, "is longer than the database can look for")
+	}
 	b.text(m.Before)
 	if m.ParamFirst {
-		b.operand(field, operand)
+		b.operand(c.Field, operand)
 		b.text(m.Between)
-		b.column(field)
+		b.column(c.Field)
 	} else {
-		b.column(field)
+		b.column(c.Field)
 		b.text(m.Between)
-		b.operand(field, operand)
+		b.operand(c.Field, operand)
 	}
 	b.text(m.After)
+}
+
+// units is the length of text in UTF-16.
+func units(text string) int {
+	n := 0
+	for _, r := range text {
+		n += utf16.RuneLen(r)
+	}
+	return n
 }
 
 // operand writes the parameter for a value that is compared with a field.
@@ -224,18 +264,31 @@ func (b *builder) aggregate(a Aggregate) {
 		b.text(b.d.CountAll)
 		return
 	}
-	around := map[Function]dialect.Cast{Sum: b.d.Sum, Avg: b.d.Avg}[a.Function]
-	if around.Before == "" {
-		around = dialect.Cast{Before: a.Function.String() + "(", After: ")"}
+	around, inner := b.function(a)
+	b.text(around.Before)
+	if a.Distinct {
+		b.text("DISTINCT ")
 	}
-	inner := dialect.Cast{}
+	b.text(inner.Before)
+	b.column(a.Field)
+	b.text(inner.After)
+	b.text(around.After)
+}
+
+// function is what stands around a function's column: outside and inside of
+// DISTINCT.
+func (b *builder) function(a Aggregate) (around, inner dialect.Cast) {
 	if (a.Function == Sum || a.Function == Avg) && b.plan.Kind.Fields[a.Field].Type.Integer() {
 		inner = b.d.Integer
 	}
-	if a.Distinct {
-		around.Before += "DISTINCT "
+	switch a.Function {
+	case Count:
+		return b.d.Count, inner
+	case Sum:
+		return b.d.Sum, inner
+	case Avg:
+		return b.d.Avg, inner
+	default:
+		return dialect.Cast{Before: a.Function.String() + "(", After: ")"}, inner
 	}
-	b.text(around.Before + inner.Before)
-	b.column(a.Field)
-	b.text(inner.After + around.After)
 }

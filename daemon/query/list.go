@@ -9,13 +9,13 @@ import (
 )
 
 // splitList reads the text form of a list: a,b or [a,b], an item with a comma
-// quoted, a quote inside it doubled.
+// quoted, a quote inside it doubled. An empty text is an empty list.
 func splitList(text string) ([]string, error) {
 	if len(text) >= 2 && text[0] == '[' && text[len(text)-1] == ']' {
 		text = text[1 : len(text)-1]
-		if text == "" {
-			return nil, nil
-		}
+	}
+	if text == "" {
+		return nil, nil
 	}
 	var items []string
 	for {
@@ -32,32 +32,30 @@ func splitList(text string) ([]string, error) {
 }
 
 // cutItem takes the first item off a list; more says that another follows.
+// Spaces belong to an item, but not those around its quotes.
 func cutItem(text string) (item, rest string, more bool, err error) {
-	if !strings.HasPrefix(text, `"`) {
+	quoted, ok := strings.CutPrefix(strings.TrimLeft(text, " "), `"`)
+	if !ok {
 		item, rest, more = strings.Cut(text, ",")
 		return item, rest, more, nil
 	}
-	var b strings.Builder
-	for rest = text[1:]; ; {
-		before, after, closed := strings.Cut(rest, `"`)
+	for {
+		before, after, closed := strings.Cut(quoted, `"`)
 		if !closed {
 			return "", "", false, errors.New(`has an item whose closing " is missing`)
 		}
-		b.WriteString(before)
-		if !strings.HasPrefix(after, `"`) {
-			rest = after
+		item += before
+		if quoted, ok = strings.CutPrefix(after, `"`); !ok {
+			rest = strings.TrimLeft(after, " ")
 			break
 		}
-		b.WriteByte('"')
-		rest = after[1:]
+		item += `"`
 	}
-	if rest == "" {
-		return b.String(), "", false, nil
-	}
-	if rest[0] != ',' {
+	if rest != "" && rest[0] != ',' {
 		return "", "", false, errors.New(`has text behind the closing " of an item`)
 	}
-	return b.String(), rest[1:], true, nil
+	rest, more = strings.CutPrefix(rest, ",")
+	return item, rest, more, nil
 }
 
 // byteItems reads a list of byte values. Its declared type is byte[], so it
@@ -76,13 +74,23 @@ func byteItems(text string) ([]string, error) {
 	return splitList(text)
 }
 
-// items are the operands of a list operator, as texts.
+// items are the operands of a list operator, as texts. A name that was repeated
+// may carry a list each time.
 func (m Member) items(t record.Type) ([]string, error) {
-	if m.List || len(m.Texts) > 1 {
+	if m.List {
 		return m.Texts, nil
 	}
+	split := splitList
 	if t == record.Byte {
-		return byteItems(m.Texts[0])
+		split = byteItems
 	}
-	return splitList(m.Texts[0])
+	var all []string
+	for _, text := range m.Texts {
+		items, err := split(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items...)
+	}
+	return all, nil
 }

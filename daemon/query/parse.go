@@ -1,7 +1,9 @@
 package query
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,21 +17,22 @@ const MaxIn = 2000
 
 // Options are the settings that reading a request depends on.
 type Options struct {
-	Zone    *time.Location // of dates without a zone: where dates with one are converted to
+	Zone    *time.Location // of dates without a zone: where dates with one are converted to; nil for the host's
 	MaxTake int64          // larger Takes are cut down to it; 0 for no limit
 }
 
 // Parse reads the members of a query of the kind. Its error names every member
 // that is wrong.
 func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
 	p := parser{Options: o, req: &Request{Kind: kind, Take: NoTake}}
 	for _, m := range members {
 		p.member(m)
 	}
 	p.order(members)
-	if members.Text(Strict) != "" {
-		p.strict(members.Text(Strict))
-	}
+	p.strict(members)
 	p.clamp()
 	if len(p.wrong) > 0 {
 		return nil, &fault.Error{Kind: fault.Invalid, Message: summary(p.wrong), Fields: p.wrong}
@@ -47,36 +50,32 @@ func summary(wrong []fault.Field) string {
 
 type parser struct {
 	Options
-	req   *Request
-	wrong []fault.Field
+	req    *Request
+	strays []stray
+	wrong  []fault.Field
 }
 
+// fail notes what is wrong with a member, once for each.
 func (p *parser) fail(member, format string, args ...any) {
-	p.wrong = append(p.wrong, fault.Field{Name: shown(member), Message: fmt.Sprintf(format, args...)})
+	name := shown(member)
+	if !slices.ContainsFunc(p.wrong, func(f fault.Field) bool { return f.Name == name }) {
+		p.wrong = append(p.wrong, fault.Field{Name: name, Message: fmt.Sprintf(format, args...)})
+	}
 }
 
 // member reads one member. A filter is never dropped in silence: what looks
 // like one and cannot be read is an error, what means nothing is reported.
 func (p *parser) member(m Member) {
+	m.Empty = m.Empty || len(m.Texts) == 0 && !m.Other
 	if target, ok := p.req.Kind.Member(m.Name); ok {
 		p.filter(m, target)
-		return
-	}
-	if !m.Empty && p.control(m) {
-		return
-	}
-	if !known(m.Name) {
-		p.req.Ignored = append(p.req.Ignored, shown(m.Name))
+	} else if !p.control(m) && !known(m.Name) {
+		p.ignore(stray{member: m.Name})
 	}
 }
 
 func known(name string) bool {
-	for _, one := range parameters {
-		if strings.EqualFold(one.Name, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parameters, func(one Parameter) bool { return strings.EqualFold(one.Name, name) })
 }
 
 var parameters = Parameters()
@@ -95,16 +94,14 @@ func (p *parser) filter(m Member, target record.Member) {
 		p.fail(m.Name, "%s", err)
 		return
 	}
-	c := Condition{Field: target.Field, Operator: target.Operator}
-	for _, text := range texts {
-		v, err := wire.ParseValue(field.Type, text, p.Zone)
-		if err != nil {
+	c := Condition{Field: target.Field, Operator: target.Operator, Operands: make([]wire.Value, len(texts))}
+	for i, text := range texts {
+		if c.Operands[i], err = wire.ParseValue(field.Type, text, p.Zone); err != nil {
 			p.fail(m.Name, "%s", err)
 			return
 		}
-		c.Operands = append(c.Operands, v)
 	}
-	if len(c.Operands) > 0 {
+	if len(texts) > 0 {
 		p.req.Where = append(p.req.Where, c)
 	}
 }
@@ -120,14 +117,16 @@ func allowed(f record.Field) string {
 	return strings.Join(names, ", ")
 }
 
+var errOther = errors.New("must be a value or a list of values, without nulls, lists or objects in it")
+
 // operandTexts are the texts of a filter's operands, as many as it takes.
 func operandTexts(m Member, t record.Type, arity record.Arity) ([]string, error) {
 	if m.Other {
-		return nil, fmt.Errorf("must be a value or a list of values, without nulls, lists or objects in it")
+		return nil, errOther
 	}
 	if arity == record.One {
 		if m.List || len(m.Texts) != 1 && t != record.Bool {
-			return nil, fmt.Errorf("takes one value, not a list")
+			return nil, errors.New("takes one value, not a list")
 		}
 		return m.Texts[:1], nil
 	}
@@ -144,24 +143,35 @@ func operandTexts(m Member, t record.Type, arity record.Arity) ([]string, error)
 }
 
 // control reads the members that every query takes. It reports whether m is
-// one of those with an effect on the rows.
+// one of those with an effect on the rows. OrderBy and OrderByDesc wait for
+// each other.
 func (p *parser) control(m Member) bool {
+	var read func(Member)
 	switch {
 	case strings.EqualFold(m.Name, Skip):
-		p.req.Skip, p.req.SkipSet = p.page(m), true
+		read = p.skip
 	case strings.EqualFold(m.Name, Take):
-		p.req.Take = p.page(m)
+		read = p.take
 	case strings.EqualFold(m.Name, Fields):
-		p.fields(m)
+		read = p.fields
 	case strings.EqualFold(m.Name, Include):
-		p.include(m)
+		read = p.include
 	case strings.EqualFold(m.Name, Cursor):
+		// Not even an empty one may be passed over: it asks for pages.
 		p.fail(m.Name, "is not offered by this version: page with Skip and Take")
+		return true
 	default:
 		return false
 	}
+	if !m.Empty {
+		read(m)
+	}
 	return true
 }
+
+func (p *parser) skip(m Member) { p.req.Skip, p.req.SkipSet = p.page(m), true }
+
+func (p *parser) take(m Member) { p.req.Take = p.page(m) }
 
 func (p *parser) page(m Member) int64 {
 	if len(m.Texts) != 1 || m.Other || m.List {
@@ -179,24 +189,5 @@ func (p *parser) page(m Member) int64 {
 func (p *parser) clamp() {
 	if p.MaxTake > 0 && p.req.Take > p.MaxTake {
 		p.req.Take, p.req.Clamped = p.MaxTake, true
-	}
-}
-
-// strict turns members that mean nothing into errors.
-func (p *parser) strict(text string) {
-	on, err := wire.ParseBool(text)
-	if err != nil {
-		p.fail(Strict, "%s", err)
-	}
-	if on == 0 {
-		return
-	}
-	for _, name := range p.req.Ignored {
-		near := record.Near(name, p.req.Kind.Members())
-		if len(near) > 0 {
-			p.fail(name, "is not known; near: %s", strings.Join(near, ", "))
-		} else {
-			p.fail(name, "is not known")
-		}
 	}
 }

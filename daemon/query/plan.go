@@ -1,6 +1,8 @@
 package query
 
 import (
+	"slices"
+
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
 )
@@ -54,21 +56,16 @@ func (p *Plan) distinctOrder(r *Request) error {
 		return nil
 	}
 	for _, o := range r.Order {
-		if !p.shows(o.Field) {
+		if !slices.Contains(p.Columns, o.Field) {
 			text := "names " + r.Kind.Fields[o.Field].Name + ", which is not among the DISTINCT fields"
-			return &fault.Error{Kind: fault.Invalid, Message: OrderBy + " " + text, Fields: []fault.Field{{Name: OrderBy, Message: text}}}
+			return &fault.Error{
+				Kind:    fault.Invalid,
+				Message: r.OrderMember + " " + text,
+				Fields:  []fault.Field{{Name: r.OrderMember, Message: text}},
+			}
 		}
 	}
 	return nil
-}
-
-func (p *Plan) shows(field int) bool {
-	for _, c := range p.Columns {
-		if c == field {
-			return true
-		}
-	}
-	return false
 }
 
 // stableOrder completes the order so that paging is stable: by the record's
@@ -78,11 +75,11 @@ func (p *Plan) stableOrder(r *Request) []Order {
 	if len(r.Order) == 0 && r.Take == NoTake && !r.SkipSet {
 		return nil
 	}
-	order := append([]Order(nil), r.Order...)
 	breakers := []int{0}
 	if p.Distinct {
 		breakers = p.Columns
 	}
+	order := append(make([]Order, 0, len(r.Order)+len(breakers)), r.Order...)
 	for _, field := range breakers {
 		if !orders(order, field) {
 			order = append(order, Order{Field: field})
@@ -92,12 +89,7 @@ func (p *Plan) stableOrder(r *Request) []Order {
 }
 
 func orders(order []Order, field int) bool {
-	for _, o := range order {
-		if o.Field == field {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(order, func(o Order) bool { return o.Field == field })
 }
 
 // Paged reports whether the plan may leave matches out.

@@ -12,18 +12,19 @@ import (
 
 // Request is what a request asks for, read and typed.
 type Request struct {
-	Kind     *record.Kind
-	Where    []Condition // AND-ed
-	Order    []Order
-	Fields   []int // columns in the order asked; nil for all
-	Distinct bool
-	Skip     int64
-	Take     int64 // NoTake where it is not given
-	SkipSet  bool
-	Include  []Aggregate
-	Total    Wish
-	Clamped  bool     // Take was cut down to the largest one allowed
-	Ignored  []string // members that mean nothing here
+	Kind        *record.Kind
+	Where       []Condition // AND-ed
+	Order       []Order
+	OrderMember string // the member that gave Order
+	Fields      []int  // columns in the order asked; nil for all
+	Distinct    bool
+	Skip        int64
+	Take        int64 // NoTake where it is not given
+	SkipSet     bool
+	Include     []Aggregate
+	Total       Wish
+	Clamped     bool     // Take was cut down to the largest one allowed
+	Ignored     []string // what means nothing here, fit for a header
 }
 
 // NoTake is the Take of a request that wants all rows.
@@ -45,7 +46,8 @@ type Order struct {
 // Wish says what a request wants to know of the number of all matches.
 type Wish uint8
 
-// A request may leave the total to the settings, ask for it, or refuse it.
+// A request may leave the total to the settings, ask for it, or refuse it: the
+// later of these wins where it says several.
 const (
 	TotalAsSet Wish = iota
 	TotalWanted

@@ -89,12 +89,7 @@ func (rt *router) find(method, escapedPath string) (m match, allow []string, err
 	stem, suffix := cutSuffix(parts)
 	for i := range rt.routes {
 		r := &rt.routes[i]
-		found, ok := r.match(parts)
-		if !ok && suffix != "" && !r.always {
-			if found, ok = r.match(stem); ok {
-				m.suffix = suffix
-			}
-		}
+		found, format, ok := r.matchSuffixed(parts, stem, suffix)
 		if !ok {
 			continue
 		}
@@ -102,7 +97,7 @@ func (rt *router) find(method, escapedPath string) (m match, allow []string, err
 			allow = append(allow, r.methods...)
 			continue
 		}
-		m.route, m.params = r, found
+		m.route, m.params, m.suffix = r, found, format
 		return m, nil, nil
 	}
 	if allow != nil {
@@ -150,6 +145,18 @@ func cutSuffix(parts []string) (stem []string, suffix string) {
 	}
 	stem = append(append(stem, parts[:len(parts)-1]...), last[:dot])
 	return stem, format.Name
+}
+
+// matchSuffixed matches the path without its suffix first: that a value ends
+// like one is the rarer case.
+func (r *compiledRoute) matchSuffixed(parts, stem []string, suffix string) (params, string, bool) {
+	if suffix != "" && !r.always {
+		if found, ok := r.match(stem); ok {
+			return found, suffix, true
+		}
+	}
+	found, ok := r.match(parts)
+	return found, "", ok
 }
 
 func (r *compiledRoute) match(parts []string) (params, bool) {

@@ -69,8 +69,8 @@ func BenchmarkStatement(b *testing.B) {
 		{"equal text", "SELECT count(*) FROM SO_Totals WHERE InvoiceID = 'inv-0004711'"},
 		{"range of decimals", "SELECT count(*) FROM SO_Totals WHERE InvoiceTotal > '5000.5'"},
 		{"sum", "SELECT dec_sum(InvoiceTotal) FROM SO_Totals"},
-		{"sort by text", "SELECT InvoiceID FROM SO_Totals ORDER BY InvoiceID LIMIT 1 OFFSET 99999"},
-		{"sort by decimal", "SELECT InvoiceID FROM SO_Totals ORDER BY InvoiceTotal LIMIT 1 OFFSET 99999"},
+		{"sort by text", "SELECT InvoiceID FROM SO_Totals ORDER BY InvoiceID"},
+		{"sort by decimal", "SELECT InvoiceID FROM SO_Totals ORDER BY InvoiceTotal"},
 	} {
 		b.Run(story.name, func(b *testing.B) {
 			b.ReportAllocs()

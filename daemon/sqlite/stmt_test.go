@@ -211,7 +211,7 @@ func TestSchemaChange(t *testing.T) {
 // for growth.
 func TestMemoryIsStable(t *testing.T) {
 	c := open(t)
-	exec(t, c, "CREATE TABLE a(x TEXT COLLATE TSQL)")
+	exec(t, c, "CREATE TABLE a(x TEXT COLLATE TSQL); BEGIN")
 	long := strings.Repeat("x", 2*scratchSize)
 	cycle := func(i int) {
 		s := prepare(t, c, "INSERT INTO a VALUES (?1)")

@@ -144,13 +144,13 @@ func followUnicode(conn *sqlite.Conn) error {
 
 // Empty reports whether no record kind has a row.
 func (s *Store) Empty(ctx context.Context) (bool, error) {
-	conn, err := s.records.Get(ctx)
+	conn, err := s.pool.Get(ctx)
 	if err != nil {
 		return false, classify(err)
 	}
-	defer s.records.Put(conn)
+	defer s.pool.Put(conn)
 	for _, kind := range s.config.Registry.Kinds() {
-		stmt, err := conn.Prepare("SELECT 1 FROM " + s.sources[kind] + " LIMIT 1")
+		stmt, err := conn.Prepare("SELECT 1 FROM " + s.sources[kind.Name] + " LIMIT 1")
 		if err != nil {
 			return false, classify(err)
 		}
@@ -166,18 +166,18 @@ func (s *Store) Empty(ctx context.Context) (bool, error) {
 // Load adds rows of the kinds to the embedded store, all or none. Values are
 // in column order: nil, string, int64 (also for bools) or []byte.
 func (s *Store) Load(ctx context.Context, kinds []*record.Kind, rows func(*record.Kind) iter.Seq[[]any]) (int64, error) {
-	conn, err := s.records.Get(ctx)
+	conn, err := s.pool.Get(ctx)
 	if err != nil {
 		return 0, classify(err)
 	}
-	defer s.records.Put(conn) // rolls back what was not committed
+	defer s.pool.Put(conn) // rolls back what was not committed
 	defer conn.Watch(ctx)()
 	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return 0, classify(err)
 	}
 	var count int64
 	for _, kind := range kinds {
-		n, err := loadKind(conn, s.sources[kind], len(kind.Fields), rows(kind))
+		n, err := loadKind(conn, s.sources[kind.Name], len(kind.Fields), rows(kind))
 		if err != nil {
 			return 0, classify(fmt.Errorf("loading %s: %w", kind.Name, err))
 		}

@@ -2,27 +2,40 @@ package store
 
 import (
 	"context"
-	"errors"
+	"time"
 
-	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/row"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
+
+// backend is a database that records are read from.
+type backend interface {
+	// session takes a connection for the statements of one plan. Where they are
+	// several and the database can make them see the same rows without holding
+	// up anybody else, it does.
+	session(ctx context.Context, several bool) (session, error)
+	ping(ctx context.Context) error
+	close() error
+}
+
+// session is a connection that runs one statement at a time.
+type session interface {
+	// run starts a statement. It fails with fault.Timeout when no row comes for
+	// longer than limit; time that passes between calls of Next does not count.
+	run(st query.Statement, limit time.Duration) (row.Source, error)
+	// close stops what runs and gives the connection back.
+	close()
+}
 
 // Result is the answer to a plan, read while it is consumed: a row.Source with
 // a tail. It holds a connection until it is closed.
 type Result struct {
 	store   *Store
 	plan    *query.Plan
-	conn    *sqlite.Conn
-	stmt    *sqlite.Stmt
-	cells   []row.Cell
-	types   []record.Type
-	unwatch func()
-	ctx     context.Context
-	guard   guard
+	session session
+	rows    row.Source // nil where no row was asked for, and after the last
 }
 
 // Tail is what is known of a result once its last row was read.
@@ -35,184 +48,103 @@ type Tail struct {
 // Meta is one computed value, as text, under the name that was asked for.
 type Meta struct{ Name, Value string }
 
-// Select starts the plan's statement. Where something is computed over all
-// matches besides, one transaction makes rows and totals agree.
+// Select starts the plan's statement.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*Result, error) {
-	conn, err := s.records.Get(ctx)
+	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged()
+	session, err := s.records.session(ctx, several)
 	if err != nil {
-		return nil, classify(err)
+		return nil, err
 	}
-	r := &Result{store: s, plan: plan, conn: conn, ctx: ctx, unwatch: conn.Watch(ctx)}
-	if err := r.begin(); err != nil {
-		r.Close()
-		return nil, r.classify(err)
+	r := &Result{store: s, plan: plan, session: session}
+	if plan.Take == 0 {
+		return r, nil
+	}
+	if r.rows, err = r.run(query.Compile, s.config.RowTimeout); err != nil {
+		session.close()
+		return nil, err
 	}
 	return r, nil
 }
 
-func (r *Result) begin() error {
-	if len(r.plan.Aggregates) > 0 || r.plan.Count && r.plan.Paged() {
-		if err := r.beginTransaction(); err != nil {
-			return err
-		}
-	}
-	if r.plan.Take == 0 {
-		return nil
-	}
-	statement, err := query.Compile(r.plan, r.store.dialect, r.store.sources[r.plan.Kind])
-	if err != nil {
-		return err
-	}
-	if r.stmt, err = r.conn.Prepare(statement.SQL); err != nil {
-		return err
-	}
-	bind(r.stmt, statement.Args)
-	r.types, r.cells = statement.Types, make([]row.Cell, len(statement.Types))
-	r.guard.watch(r.conn.Interrupt, r.store.config.RowTimeout)
-	return nil
-}
+// compiler is one of the functions of package query that write a statement.
+type compiler func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
 
-func (r *Result) beginTransaction() error {
-	stmt, err := r.conn.Prepare("BEGIN")
+func (r *Result) run(compile compiler, limit time.Duration) (row.Source, error) {
+	st, err := compile(r.plan, r.store.dialect, r.store.sources[r.plan.Kind.Name])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer stmt.Reset()
-	_, err = stmt.Step()
-	return err
-}
-
-func bind(stmt *sqlite.Stmt, args []query.Arg) {
-	for i, a := range args {
-		switch {
-		case a.Type.Integer() || a.Type == record.Bool:
-			stmt.BindInt(i+1, a.Value.Int)
-		case a.Type == record.Bytes:
-			stmt.BindBytes(i+1, a.Value.Bytes)
-		default:
-			stmt.BindText(i+1, a.Value.Text)
-		}
-	}
+	return r.session.run(st, limit)
 }
 
 // Next is row.Source's.
 func (r *Result) Next() ([]row.Cell, error) {
-	if r.stmt == nil {
+	if r.rows == nil {
 		return nil, nil
 	}
-	r.guard.enter()
-	more, err := r.stmt.Step()
-	r.guard.leave()
-	if err != nil || !more {
-		return nil, r.classify(err)
-	}
-	r.stmt.Cells(r.cells, r.types)
-	return r.cells, nil
+	return r.rows.Next()
 }
 
-// Tail computes what stands behind the rows, of which so many were read.
+// Tail computes what stands behind the rows, of which so many were read. No
+// row can be read any more.
 func (r *Result) Tail(rows int64) (Tail, error) {
+	if r.rows != nil {
+		r.rows.Close()
+		r.rows = nil
+	}
 	var t Tail
-	r.finishRows()
-	if t.Total, t.Known = r.plan.Total(rows); !t.Known && r.plan.Count {
-		total, err := r.count()
-		switch {
-		case err == nil:
-			t.Total, t.Known = total, true
-		case fault.Is(err, fault.Timeout) && !r.plan.Asked:
-			t.Meta = []Meta{{"Total", "not counted: it would take too long"}}
-		default:
-			return t, err
-		}
+	if err := r.total(&t, rows); err != nil {
+		return t, err
 	}
-	computed, err := r.aggregates()
-	t.Meta = append(t.Meta, computed...)
-	return t, err
+	return t, r.aggregates(&t)
 }
 
-func (r *Result) finishRows() {
-	r.guard.stop()
-	if r.stmt != nil {
-		r.stmt.Reset()
-		r.stmt = nil
+// total counts where the rows do not show how many matches there are. Nobody
+// but those who asked for the total waits for one that takes too long.
+func (r *Result) total(t *Tail, rows int64) error {
+	if t.Total, t.Known = r.plan.Total(rows); t.Known || !r.plan.Count {
+		return nil
 	}
+	err := r.one(query.CompileCount, func(cells []row.Cell) { t.Total, t.Known = cells[0].Int, true })
+	if fault.Is(err, fault.Timeout) && !r.plan.Asked {
+		t.Meta = append(t.Meta, Meta{"Total", "not counted: it would take too long"})
+		return nil
+	}
+	return err
 }
 
-func (r *Result) count() (int64, error) {
-	statement, err := query.CompileCount(r.plan, r.store.dialect, r.store.sources[r.plan.Kind])
-	if err != nil {
-		return 0, err
-	}
-	var n int64
-	err = r.one(statement, func(cells []row.Cell) { n = cells[0].Int })
-	return n, err
-}
-
-func (r *Result) aggregates() ([]Meta, error) {
+func (r *Result) aggregates(t *Tail) error {
 	if len(r.plan.Aggregates) == 0 {
-		return nil, nil
+		return nil
 	}
-	statement, err := query.CompileAggregates(r.plan, r.store.dialect, r.store.sources[r.plan.Kind])
-	if err != nil {
-		return nil, err
-	}
-	var meta []Meta
-	err = r.one(statement, func(cells []row.Cell) {
+	return r.one(query.CompileAggregates, func(cells []row.Cell) {
 		for i, a := range r.plan.Aggregates {
 			if !cells[i].Null {
-				meta = append(meta, Meta{a.Name, cells[i].Text(statement.Types[i])})
+				t.Meta = append(t.Meta, Meta{a.Name, cells[i].Text(a.Type(r.plan.Kind))})
 			}
 		}
 	})
-	return meta, err
 }
 
 // one runs a statement that gives a single row, under the limit for counts.
-func (r *Result) one(statement query.Statement, read func([]row.Cell)) error {
-	stmt, err := r.conn.Prepare(statement.SQL)
+func (r *Result) one(compile compiler, read func([]row.Cell)) error {
+	rows, err := r.run(compile, r.store.config.CountTimeout)
 	if err != nil {
-		return r.classify(err)
+		return err
 	}
-	defer stmt.Reset()
-	bind(stmt, statement.Args)
-	r.guard.watch(r.conn.Interrupt, r.store.config.CountTimeout)
-	defer r.guard.stop()
-	r.guard.enter()
-	_, err = stmt.Step()
-	r.guard.leave()
-	if err != nil {
-		return r.classify(err)
+	defer rows.Close()
+	cells, err := rows.Next()
+	if err == nil && cells != nil {
+		read(cells)
 	}
-	cells := make([]row.Cell, len(statement.Types))
-	stmt.Cells(cells, statement.Types)
-	read(cells)
-	return nil
+	return err
 }
 
 // Close stops the statement and gives the connection back.
 func (r *Result) Close() error {
-	if r.conn == nil {
-		return nil
+	if r.session != nil {
+		r.session.close()
+		r.session, r.rows = nil, nil
 	}
-	r.guard.stop()
-	r.unwatch()
-	r.store.records.Put(r.conn)
-	r.conn, r.stmt = nil, nil
 	return nil
-}
-
-// classify tells whose doing an interrupt was: the client's, who has gone, or
-// the time limit's.
-func (r *Result) classify(err error) error {
-	var e *sqlite.Error
-	if !errors.As(err, &e) || !e.Interrupted() {
-		return classify(err)
-	}
-	if r.guard.hasExpired() {
-		return fault.Because(err, fault.Timeout, "the query took longer than its time limit; ask for less, or filter by an indexed field")
-	}
-	if r.ctx.Err() != nil {
-		return r.ctx.Err()
-	}
-	return classify(err)
 }

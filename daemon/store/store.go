@@ -38,8 +38,9 @@ const (
 type Store struct {
 	config  Config
 	dialect *dialect.Dialect
-	records *sqlite.Pool
-	sources map[*record.Kind]string // quoted
+	records backend
+	pool    *sqlite.Pool      // of the embedded store's records
+	sources map[string]string // record kind -> quoted table
 	own     *sql.DB
 }
 
@@ -48,9 +49,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, unreachable(err)
 	}
-	s := &Store{config: c, dialect: dialect.SQLite(), sources: make(map[*record.Kind]string)}
+	s := &Store{config: c, dialect: dialect.SQLite(), sources: make(map[string]string)}
 	for _, kind := range c.Registry.Kinds() {
-		s.sources[kind] = s.source(kind)
+		s.sources[kind.Name] = s.source(kind)
 	}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -60,9 +61,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 
 func (s *Store) open(ctx context.Context) error {
 	var err error
-	if s.records, err = openRecords(s.path(recordsFile), s.config); err != nil {
+	if s.pool, err = openRecords(s.path(recordsFile), s.config); err != nil {
 		return unreachable(err)
 	}
+	s.records = &sqliteRecords{s.pool}
 	if s.own, err = openOwn(s.path(ownFile)); err != nil {
 		return unreachable(err)
 	}
@@ -92,11 +94,9 @@ func (s *Store) Accounts() *Accounts { return NewAccounts(s.own) }
 
 // Ready reports why the store cannot be used, if so.
 func (s *Store) Ready(ctx context.Context) error {
-	conn, err := s.records.Get(ctx)
-	if err != nil {
+	if err := s.records.ping(ctx); err != nil {
 		return unreachable(err)
 	}
-	s.records.Put(conn)
 	if err := s.own.PingContext(ctx); err != nil {
 		return unreachable(err)
 	}
@@ -107,7 +107,7 @@ func (s *Store) Ready(ctx context.Context) error {
 func (s *Store) Close() error {
 	var errs []error
 	if s.records != nil {
-		errs = append(errs, s.records.Close())
+		errs = append(errs, s.records.close())
 	}
 	if s.own != nil {
 		errs = append(errs, s.own.Close())

@@ -1,0 +1,52 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// maxPage is the size that the reply to Page may have.
+const maxPage = 256 << 20
+
+// Page is some rows of a result, and what is known of all of it.
+type Page struct {
+	Offset int64
+	Total  int64 // of all matches; 0 where the service did not count
+	Rows   []Row
+	Meta   map[string]string
+	Notes  Notes
+}
+
+func readPage(reply *http.Response) (*Page, error) {
+	if err := expect(reply, mediaJSON); err != nil {
+		return nil, err
+	}
+	text, err := jsonBody(reply, maxPage)
+	if err != nil {
+		return nil, err
+	}
+	var envelope struct {
+		Offset  int64
+		Total   int64
+		Results []json.RawMessage
+		Meta    map[string]string
+	}
+	if err := json.Unmarshal(text, &envelope); err != nil {
+		return nil, cut(reply, err, "the reply is no envelope of records")
+	}
+	page := &Page{Offset: envelope.Offset, Total: envelope.Total, Meta: envelope.Meta, Notes: notesOf(reply)}
+	for i, result := range envelope.Results {
+		row, err := ParseRow(result)
+		if err != nil {
+			return nil, cut(reply, err, fmt.Sprintf("result %d of the reply is no record", i))
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	if reply.Trailer.Get(wire.HeaderRowCount) != "" || reply.Header.Get(wire.HeaderRowCount) != "" {
+		err = checkCount(reply, int64(len(page.Rows)))
+	}
+	return page, err
+}

@@ -1,0 +1,160 @@
+package client
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Query asks for records of one kind.
+type Query struct {
+	Kind    *record.Kind
+	Where   []Filter // all of them hold; nulls match none
+	Fields  []string // in this order; empty for all
+	OrderBy []string // a leading - reverses one
+	Skip    int64
+	Take    *int64   // nil for all rows
+	Include []string // Total, SUM(f) and so on; the results are in Page.Meta
+	Strict  bool     // what the service does not know is an error instead of being ignored
+}
+
+// Filter compares a field with one value, with two, or with a list, as the
+// operator demands. Values are in the text form of the field's type; those of
+// a byte[] are base64.
+type Filter struct {
+	Field    string
+	Operator record.Operator
+	Values   []string
+}
+
+// Member is the name under which the filter travels.
+func (f Filter) Member() string { return f.Field + f.Operator.Suffix() }
+
+// Rows sends the query and waits for the reply to begin.
+func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
+	reply, err := c.send(ctx, q, "ndjson", mediaNDJSON, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := expect(reply, mediaNDJSON); err != nil {
+		reply.Body.Close()
+		return nil, err
+	}
+	return newRows(reply), nil
+}
+
+// Page fetches the rows of a query at once, with the total where the service
+// tells it: see Include. It is for few rows, since all are held in memory.
+func (c *Client) Page(ctx context.Context, q Query) (*Page, error) {
+	reply, err := c.send(ctx, q, "json", mediaJSON, false)
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Body.Close()
+	return readPage(reply)
+}
+
+// Count is the number of all matches of a query, whatever its Skip and Take.
+func (c *Client) Count(ctx context.Context, q Query) (int64, error) {
+	q.Take, q.Skip, q.OrderBy, q.Fields = new(int64), 0, nil, nil
+	q.Include = []string{"Total"}
+	page, err := c.Page(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	return page.Total, nil
+}
+
+const (
+	mediaJSON   = "application/json"
+	mediaNDJSON = "application/x-ndjson"
+)
+
+// send posts a query to the route where the format is negotiated.
+func (c *Client) send(ctx context.Context, q Query, format, accept string, digest bool) (*http.Response, error) {
+	body, err := q.body()
+	if err != nil {
+		return nil, err
+	}
+	return c.do(ctx, call{
+		method: http.MethodPost,
+		path:   "/Queries/" + url.PathEscape(q.Kind.Name) + "?format=" + format,
+		accept: accept,
+		digest: digest,
+		body:   body,
+		reads:  true,
+	})
+}
+
+// body is the request as one JSON object.
+func (q Query) body() ([]byte, error) {
+	members := make(map[string]any)
+	for _, f := range q.Where {
+		value, err := q.operands(f)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := members[f.Member()]; twice {
+			return nil, fmt.Errorf("the filter %s stands twice", f.Member())
+		}
+		members[f.Member()] = value
+	}
+	for name, list := range map[string][]string{"Fields": q.Fields, "OrderBy": q.OrderBy, "Include": q.Include} {
+		if len(list) > 0 {
+			members[name] = strings.Join(list, ",")
+		}
+	}
+	if q.Skip != 0 {
+		members["Skip"] = q.Skip
+	}
+	if q.Take != nil {
+		members["Take"] = *q.Take
+	}
+	if q.Strict {
+		members["Strict"] = true
+	}
+	return json.Marshal(members)
+}
+
+// operands is the JSON value of a filter. Numbers travel as text too, so that
+// none of their digits can be lost; lists of bytes travel as base64, which is
+// the form that interface.md shows.
+func (q Query) operands(f Filter) (any, error) {
+	column, ok := q.Kind.Column(f.Field)
+	if !ok {
+		return nil, fmt.Errorf("%s has no field %s", q.Kind.Name, f.Field)
+	}
+	field := q.Kind.Fields[column]
+	count := len(f.Values)
+	switch arity := f.Operator.Arity(); {
+	case !field.Filter.Takes(f.Operator):
+		return nil, fmt.Errorf("%s cannot be filtered with %s", field.Name, f.Operator)
+	case arity == record.One && count != 1, arity == record.Two && count != 2, arity == record.Many && count == 0:
+		return nil, fmt.Errorf("the filter %s does not take %d values", f.Member(), count)
+	case arity == record.One:
+		return f.Values[0], nil
+	case field.Type == record.Byte:
+		return byteList(f.Values)
+	}
+	return slices.Clone(f.Values), nil
+}
+
+func byteList(texts []string) (string, error) {
+	list := make([]byte, len(texts))
+	for i, text := range texts {
+		n, err := wire.ParseInteger(record.Byte, text)
+		if err != nil {
+			return "", err
+		}
+		list[i] = byte(n)
+	}
+	return base64.StdEncoding.EncodeToString(list), nil
+}

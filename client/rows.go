@@ -1,0 +1,110 @@
+package client
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// maxLine is the length that one row may have. It only keeps a service gone
+// wrong from filling the memory.
+const maxLine = 256 << 20
+
+// Rows is a stream of records.
+type Rows struct {
+	reply *http.Response
+	in    *bufio.Reader
+	long  []byte // a line that is longer than in's buffer
+	row   Row
+	count int64
+}
+
+func newRows(reply *http.Response) *Rows {
+	return &Rows{reply: reply, in: bufio.NewReaderSize(reply.Body, 64<<10)}
+}
+
+// All gives each row as it arrives and closes the stream at the end. After an
+// error there are no more rows. Where no error comes, every row has arrived:
+// the service's own count is compared at the end.
+func (r *Rows) All() iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		defer r.Close()
+		for {
+			more, err := r.next()
+			if err != nil {
+				yield(Row{}, err)
+				return
+			}
+			if !more || !yield(r.row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Count is the number of rows that have arrived so far.
+func (r *Rows) Count() int64 { return r.count }
+
+// Notes are what the service did not do as asked.
+func (r *Rows) Notes() Notes { return notesOf(r.reply) }
+
+// Close ends the stream. The service stops working on what is left of it.
+func (r *Rows) Close() error { return r.reply.Body.Close() }
+
+func (r *Rows) next() (bool, error) {
+	for {
+		line, err := r.line()
+		if err != nil && err != io.EOF {
+			return false, cut(r.reply, err, fmt.Sprintf("incomplete reply: it broke off after %d rows", r.count))
+		}
+		if skipSpace(line, 0) < len(line) {
+			if !r.row.scan(line) {
+				return false, cut(r.reply, errNoObject, fmt.Sprintf("incomplete reply: what follows row %d is no record", r.count))
+			}
+			r.count++
+			return true, nil
+		}
+		if err == io.EOF {
+			return false, checkCount(r.reply, r.count)
+		}
+	}
+}
+
+var errLongLine = fmt.Errorf("a row is longer than %d MiB", maxLine>>20)
+
+// line reads up to and including the next line break, or up to the end. The
+// line is valid until the next call.
+func (r *Rows) line() ([]byte, error) {
+	line, err := r.in.ReadSlice('\n')
+	if err == nil || !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	r.long = r.long[:0]
+	for errors.Is(err, bufio.ErrBufferFull) {
+		r.long = append(r.long, line...)
+		if len(r.long) > maxLine {
+			return nil, errLongLine
+		}
+		line, err = r.in.ReadSlice('\n')
+	}
+	r.long = append(r.long, line...)
+	return r.long, err
+}
+
+// Notes are what the service did not do as asked, from the reply's head.
+type Notes struct {
+	TakeClamped string // the Take it used instead of a larger one; empty where it did not
+	Ignored     string // members that mean nothing to it
+}
+
+func notesOf(reply *http.Response) Notes {
+	return Notes{
+		TakeClamped: reply.Header.Get(wire.HeaderTakeClamped),
+		Ignored:     reply.Header.Get(wire.HeaderIgnoredMembers),
+	}
+}

@@ -1,0 +1,300 @@
+package account_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+func TestLogin(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Writer)
+	tests := []struct {
+		name   string
+		login  account.Login
+		want   string
+		text   string
+		fields []string
+	}{
+		{"right", account.Login{UserName: "Ann", Password: goodPassword}, "ok", "", nil},
+		{"letter case of the name does not count", account.Login{UserName: "aNN", Password: goodPassword}, "ok", "", nil},
+		{"wrong password", account.Login{UserName: "Ann", Password: badPassword}, "unauthorized", "Invalid Username or Password", nil},
+		{"letter case of the password counts", account.Login{UserName: "Ann", Password: strings.ToUpper(goodPassword)}, "unauthorized", "Invalid Username or Password", nil},
+		{"unknown user", account.Login{UserName: "Bob", Password: goodPassword}, "unauthorized", "Invalid Username or Password", nil},
+		{"endless name", account.Login{UserName: strings.Repeat("A", 9000), Password: goodPassword}, "unauthorized", "Invalid Username or Password", nil},
+		{"endless password", account.Login{UserName: "Ann", Password: strings.Repeat("A", 9000)}, "unauthorized", "Invalid Username or Password", nil},
+		{"no password", account.Login{UserName: "Ann"}, "missing", "", []string{"Password"}},
+		{"no name", account.Login{Password: goodPassword}, "missing", "", []string{"UserName"}},
+		{"nothing", account.Login{}, "missing", "", []string{"Password", "UserName"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := p.Login(t.Context(), tt.login)
+			expectKind(t, err, tt.want)
+			if tt.text != "" && fault.Of(err).Message != tt.text {
+				t.Errorf("message %q", fault.Of(err).Message)
+			}
+			if err != nil && !slices.Equal(fieldsOf(err), tt.fields) {
+				t.Errorf("fields %v, want %v", fieldsOf(err), tt.fields)
+			}
+		})
+	}
+}
+
+func TestTicket(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Writer)
+	ticket, err := p.Login(t.Context(), account.Login{UserName: "ann", Password: goodPassword, Remember: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`^[A-Za-z0-9]{20}$`).MatchString(ticket.SessionID) {
+		t.Errorf("session id %q", ticket.SessionID)
+	}
+	who, err := p.Authenticate(t.Context(), cookie(ticket.SessionID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Writer, UserID: who.UserID,
+		SessionHash: who.SessionHash, Expires: p.clock.Now().Add(14 * 24 * time.Hour)}
+	if ticket.Identity != want {
+		t.Errorf("ticket is for %+v, want %+v", ticket.Identity, want)
+	}
+	want.Via = account.Cookie
+	if who != want {
+		t.Errorf("session is %+v, want %+v", who, want)
+	}
+	if len(who.SessionHash) != 64 || strings.Contains(who.SessionHash, ticket.SessionID) {
+		t.Errorf("session hash %q", who.SessionHash)
+	}
+	if again := p.login(t, "Ann", false); again == ticket.SessionID {
+		t.Error("two logins share a session")
+	}
+}
+
+func TestUnknownUsersCostAsMuch(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	for _, name := range []string{"Ann", "Bob", strings.Repeat("x", 300)} {
+		before := p.hashes.Load()
+		_, err := p.Login(t.Context(), account.Login{UserName: name, Password: badPassword})
+		expectKind(t, err, "unauthorized")
+		if n := p.hashes.Load() - before; n != 1 {
+			t.Errorf("%.10s: %d hashes, want 1", name, n)
+		}
+	}
+}
+
+func TestThrottledLogin(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	p.add(t, "Bob", account.Reader)
+	try := func(name, password, address string) error {
+		_, err := p.Login(t.Context(), account.Login{UserName: name, Password: password, Address: address})
+		return err
+	}
+	for range 5 {
+		expectKind(t, try("Ann", badPassword, "10.0.0.1"), "unauthorized")
+		p.clock.pass(2 * time.Second)
+	}
+	before := p.hashes.Load()
+	err := try("aNN", goodPassword, "10.0.0.1:4711")
+	expectKind(t, err, "too many")
+	if wait := fault.Of(err).RetryAfter; wait != 50*time.Second {
+		t.Errorf("Retry-After %v, want 50s", wait)
+	}
+	if p.hashes.Load() != before {
+		t.Error("a throttled attempt computed a hash")
+	}
+	expectKind(t, try("Ann", goodPassword, "10.0.0.2"), "ok")
+	expectKind(t, try("Bob", goodPassword, "10.0.0.1"), "ok")
+	p.clock.pass(50*time.Second - 1)
+	expectKind(t, try("Ann", goodPassword, "10.0.0.1"), "too many")
+	p.clock.pass(1)
+	expectKind(t, try("Ann", goodPassword, "10.0.0.1"), "ok")
+	for range 5 { // success has cleared the count
+		expectKind(t, try("Ann", badPassword, "10.0.0.1"), "unauthorized")
+	}
+	expectKind(t, try("Ann", badPassword, "10.0.0.1"), "too many")
+}
+
+func TestThrottledBasic(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	p.add(t, "Bob", account.Reader)
+	p.expect(t, basic("Ann", goodPassword), "reader")
+	for _, name := range []string{"Ann", "Bob", "Carl"} {
+		for range 5 {
+			p.expect(t, basic(name, badPassword), "unauthorized")
+		}
+		p.expect(t, basic(name, badPassword), "too many")
+	}
+	p.expect(t, basic("Bob", goodPassword), "too many")
+	p.expect(t, basic("Ann", goodPassword), "reader") // known to be right, so nothing is guessed
+}
+
+// A client that opens many connections at once, all with the right password,
+// must not be taken for an attacker.
+func TestSamePasswordAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := begin(t)
+		p.add(t, "Ann", account.Reader)
+		p.hashes.Store(0)
+		release := make(chan struct{})
+		p.CheapHashes(func() { p.hashes.Add(1); <-release })
+		results := make(chan string, 50)
+		for range cap(results) {
+			go func() { results <- p.known(t.Context(), basic("Ann", goodPassword)) }()
+		}
+		synctest.Wait()
+		close(release)
+		for range cap(results) {
+			if got := <-results; got != "reader" {
+				t.Errorf("got %s, want reader", got)
+			}
+		}
+		if n := p.hashes.Load(); n != 1 {
+			t.Errorf("%d hashes, want 1", n)
+		}
+	})
+}
+
+func TestFloodOfWrongPasswords(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	var mu sync.Mutex
+	inside, most := 0, 0
+	entered := make(chan struct{}, 200)
+	release := make(chan struct{})
+	p.CheapHashes(func() {
+		mu.Lock()
+		inside++
+		most = max(most, inside)
+		mu.Unlock()
+		entered <- struct{}{}
+		<-release
+		mu.Lock()
+		inside--
+		mu.Unlock()
+	})
+	results := make(chan error, 200)
+	for i := range 200 {
+		go func() {
+			_, err := p.Login(t.Context(), account.Login{UserName: fmt.Sprint("user", i), Password: badPassword, Address: "10.0.0.1"})
+			results <- err
+		}()
+	}
+	counts := make(map[string]int)
+	for range 200 - 34 { // two compute and 32 wait until release
+		err := <-results
+		counts[kindOf(err)]++
+		if fault.Of(err).RetryAfter <= 0 {
+			t.Fatal("no Retry-After")
+		}
+	}
+	if want := 200 - 34; counts["unavailable"] != want {
+		t.Errorf("%v, want %d unavailable", counts, want)
+	}
+	if p.Waiting() != 32 {
+		t.Errorf("%d wait, want 32", p.Waiting())
+	}
+	close(release)
+	for range 34 {
+		counts[kindOf(<-results)]++
+	}
+	if counts["unauthorized"] != 34 {
+		t.Errorf("%v, want 34 unauthorized", counts)
+	}
+	if most != 2 {
+		t.Errorf("%d computed at once, want 2", most)
+	}
+}
+
+// An attempt that was turned away because of others is no failure of the user.
+func TestTurnedAwayIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := begin(t)
+		p.add(t, "Ann", account.Reader)
+		release := make(chan struct{})
+		p.CheapHashes(func() { <-release })
+		for i := range 34 {
+			go p.known(t.Context(), basic(fmt.Sprint("user", i), badPassword))
+		}
+		synctest.Wait()
+		for range 10 {
+			p.expect(t, basic("Ann", goodPassword), "unavailable")
+		}
+		close(release)
+		synctest.Wait()
+		p.expect(t, basic("Ann", goodPassword), "reader")
+	})
+}
+
+// Nor is one whose client went away, and those who came with the same password
+// are still answered.
+func TestGoneIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := begin(t)
+		p.add(t, "Ann", account.Reader)
+		release := make(chan struct{})
+		p.CheapHashes(func() { <-release })
+		for i := range 2 {
+			go p.known(t.Context(), basic(fmt.Sprint("user", i), badPassword))
+		}
+		synctest.Wait()
+		ctx, leave := context.WithCancel(t.Context())
+		results := make(chan string, 12)
+		for range 6 { // the first waits for its turn, the others for the first
+			go func() { results <- p.known(ctx, basic("Ann", goodPassword)) }()
+		}
+		synctest.Wait()
+		for range 6 {
+			go func() { results <- p.known(t.Context(), basic("Ann", goodPassword)) }()
+		}
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		close(release)
+		counts := make(map[string]int)
+		for range cap(results) {
+			counts[<-results]++
+		}
+		if counts["unavailable"] != 6 || counts["reader"] != 6 {
+			t.Errorf("%v, want 6 unavailable and 6 reader", counts)
+		}
+	})
+}
+
+func TestNoSecretsInLogsAndErrors(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	secrets := []string{badPassword, goodPassword, "hunter2-typed-as-name"}
+	var texts []string
+	for _, name := range []string{"Ann", "hunter2-typed-as-name"} {
+		for range 7 {
+			_, err := p.Login(t.Context(), account.Login{UserName: name, Password: badPassword, Address: "10.0.0.9"})
+			texts = append(texts, err.Error())
+		}
+	}
+	_, err := p.AddUser(t.Context(), account.NewUser{Name: "a:b", Password: "hunter2"})
+	texts = append(texts, err.Error(), p.log.String())
+	for _, text := range texts {
+		for _, secret := range append(secrets, "hunter2") {
+			if strings.Contains(text, secret) {
+				t.Errorf("%q shows %q", text, secret)
+			}
+		}
+	}
+	if !strings.Contains(p.log.String(), "user=Ann network=10.0.0.9") {
+		t.Errorf("the log does not tell whose login failed: %s", p.log)
+	}
+}

@@ -1,0 +1,178 @@
+package account_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/store"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// clock is a time that stands until a test moves it.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2030, 1, 2, 3, 4, 5, 678_901_200, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// logged is a log that several goroutines write.
+type logged struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// process is a Service as a daemon has it, over a store file that others may
+// have open too.
+type process struct {
+	*account.Service
+	clock  *clock
+	log    *logged
+	hashes *atomic.Int32 // passwords computed
+}
+
+// start opens the store in dir. Hashes are cheap.
+func start(t *testing.T, dir string, c *clock) process {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	p := process{clock: c, log: &logged{}, hashes: &atomic.Int32{}}
+	p.Service, err = account.New(account.Config{Store: s.Accounts(), Clock: c.Now, Log: slog.New(slog.NewTextHandler(p.log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.CheapHashes(func() { p.hashes.Add(1) })
+	return p
+}
+
+// begin is start with a store of its own.
+func begin(t *testing.T) process {
+	t.Helper()
+	return start(t, t.TempDir(), newClock())
+}
+
+const (
+	goodPassword = "correct horse"
+	badPassword  = "incorrect horse"
+)
+
+func (p process) add(t *testing.T, name string, r account.Role) {
+	t.Helper()
+	if _, err := p.AddUser(t.Context(), account.NewUser{Name: name, DisplayName: name + "!", Role: r, Password: goodPassword}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// login gives a session id.
+func (p process) login(t *testing.T, name string, remember bool) string {
+	t.Helper()
+	ticket, err := p.Login(t.Context(), account.Login{UserName: name, Password: goodPassword, Remember: remember, Address: "10.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ticket.SessionID
+}
+
+func (p process) key(t *testing.T, name string, r account.Role) string {
+	t.Helper()
+	secret, _, err := p.AddKey(t.Context(), account.NewKey{Name: name, Role: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+func basic(name, password string) account.Credentials {
+	return account.Credentials{HasBasic: true, BasicUser: name, BasicPassword: password, Address: "10.0.0.1"}
+}
+
+func cookie(id string) account.Credentials { return account.Credentials{SessionCookie: id} }
+
+func bearer(key string) account.Credentials { return account.Credentials{Bearer: key} }
+
+// known is what Authenticate says: the role, or the kind of the failure.
+func (p process) known(ctx context.Context, c account.Credentials) string {
+	who, err := p.Authenticate(ctx, c)
+	if err != nil {
+		return kindOf(err)
+	}
+	return who.Role.String()
+}
+
+func (p process) expect(t *testing.T, c account.Credentials, want string) {
+	t.Helper()
+	if got := p.known(t.Context(), c); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+var kinds = map[fault.Kind]string{
+	fault.Internal: "internal", fault.Invalid: "invalid", fault.Missing: "missing", fault.Unauthorized: "unauthorized",
+	fault.NotFound: "not found", fault.Conflict: "conflict", fault.TooMany: "too many", fault.Unavailable: "unavailable",
+}
+
+func kindOf(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return kinds[fault.Of(err).Kind]
+}
+
+func expectKind(t *testing.T, err error, want string) {
+	t.Helper()
+	if got := kindOf(err); got != want {
+		t.Errorf("got %s (%v), want %s", got, err, want)
+	}
+}
+
+// fieldsOf are the names of the members that a failure complains about.
+func fieldsOf(err error) []string {
+	var names []string
+	for _, f := range fault.Of(err).Fields {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,111 @@
+package query
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// maxAggregates is the number of values that one request may compute.
+const maxAggregates = 50
+
+// The words of Include that are no functions.
+const (
+	total   = "Total"
+	noTotal = "NoTotal"
+)
+
+// include reads the commands of Include, up to the first that is wrong.
+func (p *parser) include(m Member) {
+	if m.Other {
+		p.fail(m.Name, "must be a list of commands")
+		return
+	}
+	for text := range strings.SplitSeq(strings.Join(m.Texts, ","), ",") {
+		if !p.command(m.Name, strings.TrimSpace(text)) {
+			return
+		}
+	}
+}
+
+// command reads one command. It reports whether reading may go on.
+func (p *parser) command(member, text string) bool {
+	switch {
+	case text == "":
+	case strings.EqualFold(text, total):
+		p.wish(TotalWanted)
+	case strings.EqualFold(text, noTotal):
+		p.wish(TotalRefused)
+	default:
+		return p.function(member, text)
+	}
+	return true
+}
+
+// wish notes what is wanted of the total. A refusal stands whatever else is
+// said.
+func (p *parser) wish(w Wish) { p.req.Total = max(p.req.Total, w) }
+
+// function matches FUNCTION([DISTINCT] argument) with an optional alias.
+var function = regexp.MustCompile(`(?i)^([a-z]+)\s*\(\s*(distinct\s+)?(\*|\w+)\s*\)(?:\s+(?:as\s+)?(\w+))?$`)
+
+func (p *parser) function(member, text string) bool {
+	part := function.FindStringSubmatch(text)
+	if part == nil {
+		p.ignore(stray{member: member, part: text})
+		return true
+	}
+	word, distinct, argument, alias := part[1], part[2] != "", part[3], part[4]
+	f := slices.Index(functions[:], strings.ToUpper(word))
+	if f < 0 {
+		p.ignore(stray{member: member, part: text})
+		return true
+	}
+	a := Aggregate{Function: Function(f), Distinct: distinct, Field: AllRows, Name: alias}
+	if alias == "" {
+		a.Name = text
+	}
+	if argument == "*" && a.Function == Count && !distinct {
+		p.wish(TotalWanted)
+	} else if !p.argument(member, argument, &a) {
+		return false
+	}
+	// Meta holds a name once, so the last of two with the same name counts.
+	p.req.Include = slices.DeleteFunc(p.req.Include, func(b Aggregate) bool { return b.Name == a.Name })
+	if len(p.req.Include) == maxAggregates {
+		p.fail(member, "takes at most %d functions", maxAggregates)
+		return false
+	}
+	p.req.Include = append(p.req.Include, a)
+	return true
+}
+
+// argument finds the field of a function, and fails where the function cannot
+// be computed of it.
+func (p *parser) argument(member, name string, a *Aggregate) bool {
+	field, ok := p.req.Kind.Column(name)
+	if !ok {
+		p.unknownField(member, name)
+		return false
+	}
+	a.Field = field
+	t := p.req.Kind.Fields[field].Type
+	if !a.Function.takes(t) {
+		p.fail(member, "has %s of %s, which is %s", a.Function, p.req.Kind.Fields[field].Name, t)
+		return false
+	}
+	return true
+}
+
+func (f Function) takes(t record.Type) bool {
+	switch f {
+	case Count:
+		return true
+	case Sum, Avg:
+		return t.Number()
+	default:
+		return t != record.Bytes && t != record.Bool && t != record.Guid
+	}
+}

@@ -1,0 +1,195 @@
+package sqlite
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// rules is a table and what statements over it must yield, by whatever way the
+// database was opened.
+const rulesTable = `CREATE TABLE a(id INTEGER PRIMARY KEY, t TEXT COLLATE TSQL, d TEXT_DECIMAL COLLATE DEC);
+	CREATE INDEX a_t ON a(t);
+	CREATE INDEX a_d ON a(d);
+	INSERT INTO a VALUES
+		(1, 'Bolt', '10.00'), (2, 'bolt  ', '9.5'), (3, 'BÖLT', '-3'), (4, 'bölt', '10'),
+		(5, 'Kelvin', '0.00'), (6, 'kelvin', '-0.0'), (7, '', '123456789012345678901234567890.12'),
+		(8, NULL, NULL), (9, '50% [off]_', '123456789012345678901234567890.13')`
+
+var rules = []struct{ where, want string }{
+	{"t = 'BOLT'", "1,2"},
+	{"t = 'bolt '", "1,2"},
+	{"t IN ('bölt', 'KELVIN')", "3,4,5,6"},
+	{"t BETWEEN 'BOLT' AND 'kelvin'", "1,2,3,4,5,6"},
+	{"t > 'bolt'", "3,4,5,6"},
+	{"t <> 'bolt'", "3,4,5,6,7,9"},
+	{"t = '   '", "7"},
+	{"d = '10'", "1,4"},
+	{"d IN ('10.000', '0')", "1,4,5,6"},
+	{"d BETWEEN '-3.0' AND '9.50'", "2,3,5,6"},
+	{"d > '10'", "7,9"},
+	{"d = '123456789012345678901234567890.130'", "9"},
+	{"tsql_like('b_lt', t)", "1,2,3,4"},
+	{"tsql_like('[k-m]%', t)", "5,6"},
+	{"tsql_like('%[[]off]%', t)", "9"},
+	{"tsql_like('[', t)", ""},
+	{"tsql_like(NULL, t)", ""},
+	{"NOT tsql_like('%', t)", ""},
+	{"tsql_like(t, t)", "1,2,3,4,5,6,7"},
+	{"tsql_starts(t, '50%')", "9"},
+	{"tsql_starts(t, 'BÖ')", "3,4"},
+	{"tsql_ends(t, 'LT')", "1,2,3,4"},
+	{"tsql_ends(t, 'LT ')", "2"},
+	{"tsql_contains(t, '\u212aEL')", "5,6"},
+	{"tsql_contains(t, '_')", "9"},
+	{"tsql_contains(t, NULL)", ""},
+}
+
+var ruleStatements = []struct{ sql, want string }{
+	{"SELECT count(DISTINCT t) FROM a", "5"},
+	{"SELECT count(*) FROM (SELECT DISTINCT d FROM a WHERE d IS NOT NULL)", "6"},
+	{"SELECT count(*) FROM a GROUP BY t ORDER BY t", "1,1,1,2,2,2"},
+	{"SELECT id FROM a WHERE id IN (1, 3, 5, 9) ORDER BY t", "9,1,3,5"},
+	{"SELECT id FROM a WHERE d IS NOT NULL ORDER BY d, id", "3,5,6,2,1,4,7,9"},
+	{"SELECT min(d), max(d) FROM a", "-3|123456789012345678901234567890.13"},
+	{"SELECT max(t) FROM a WHERE id IN (5, 6, 1)", "Kelvin"},
+	{"SELECT dec_sum(d) FROM a", "246913578024691357802469135806.75"},
+	{"SELECT dec_sum(d), dec_avg(d) FROM a WHERE id < 5", "26.50|6.625000"},
+	{"SELECT dec_sum(d), dec_avg(d) FROM a WHERE id = 8", "NULL|NULL"},
+	{"SELECT dec_sum(d), dec_avg(d) FROM a WHERE id > 99", "NULL|NULL"},
+	{"SELECT dec_avg(id), dec_sum(id) FROM a WHERE id < 3", "1.500000|3"},
+	{"SELECT dec_sum(d) FROM a WHERE id < 5 GROUP BY t ORDER BY t", "19.50,7"},
+	{"SELECT tsql_like('a' || char(0) || '_', 'A' || char(0) || 'b')", "1"},
+}
+
+func TestRules(t *testing.T) {
+	c := open(t)
+	exec(t, c, rulesTable)
+	checkRules(t, func(sql string) string { return query(t, c, sql) })
+}
+
+// TestRulesOfDriver: migrations and backups work on the same files through
+// database/sql.
+func TestRulesOfDriver(t *testing.T) {
+	for range 2 {
+		if err := RegisterDriver(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "records.db")
+	exec(t, openFile(t, path, Options{}), rulesTable)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	checkRules(t, func(sql string) string { return queryDriver(t, db, sql) })
+	if _, err := db.Exec("SELECT dec_sum('x')"); err == nil {
+		t.Error("the sum of x is something")
+	}
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	if _, err := db.Exec("VACUUM INTO ?", copied); err != nil {
+		t.Fatal(err)
+	}
+	if got := query(t, openFile(t, copied, Options{}), "PRAGMA integrity_check"); got != "ok" {
+		t.Errorf("the copy: %s", got)
+	}
+}
+
+func queryDriver(t *testing.T, db *sql.DB, statement string) string {
+	t.Helper()
+	rows, err := db.Query(statement)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for rows.Next() {
+		values, targets := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		if err := rows.Scan(targets...); err != nil {
+			t.Fatal(err)
+		}
+		var shown []string
+		for _, v := range values {
+			if !v.Valid {
+				v.String = "NULL"
+			}
+			shown = append(shown, v.String)
+		}
+		lines = append(lines, strings.Join(shown, "|"))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return strings.Join(lines, ",")
+}
+
+// checkRules runs each condition with the table's indexes and without.
+func checkRules(t *testing.T, query func(sql string) string) {
+	t.Helper()
+	for _, rule := range rules {
+		for _, table := range []string{"a", "a NOT INDEXED"} {
+			sql := fmt.Sprintf("SELECT id FROM %s WHERE %s ORDER BY id", table, rule.where)
+			if got := query(sql); got != rule.want {
+				t.Errorf("%s\n got %s\nwant %s", sql, got, rule.want)
+			}
+		}
+	}
+	for _, s := range ruleStatements {
+		if got := query(s.sql); got != s.want {
+			t.Errorf("%s\n got %s\nwant %s", s.sql, got, s.want)
+		}
+	}
+}
+
+// TestIndexes: conditions on columns with our collations are answered by their
+// indexes, and so is an order.
+func TestIndexes(t *testing.T) {
+	c := open(t)
+	exec(t, c, rulesTable)
+	for sql, index := range map[string]string{
+		"SELECT id FROM a WHERE t = ?":                 "USING COVERING INDEX a_t (t=?)",
+		"SELECT id FROM a WHERE t IN (?, ?)":           "USING COVERING INDEX a_t (t=?)",
+		"SELECT id FROM a WHERE d BETWEEN ? AND ?":     "USING COVERING INDEX a_d (d>? AND d<?)",
+		"SELECT id FROM a ORDER BY t":                  "USING COVERING INDEX a_t",
+		"SELECT id FROM a WHERE d > ? ORDER BY d DESC": "USING COVERING INDEX a_d (d>?)",
+	} {
+		plan := query(t, c, "EXPLAIN QUERY PLAN "+sql)
+		if !strings.Contains(plan, index) || strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%s: %s", sql, plan)
+		}
+	}
+}
+
+// TestPatternPerRun: the compiled pattern is of one run, not of the statement.
+func TestPatternPerRun(t *testing.T) {
+	c := open(t)
+	for pattern, want := range map[string]string{"a%": "1", "b%": "0", "%B": "1", "[": "0"} {
+		if got := query(t, c, "SELECT tsql_like(?, 'ab')", pattern); got != want {
+			t.Errorf("ab LIKE %s is %s", pattern, got)
+		}
+	}
+}
+
+func TestAggregatesRefuse(t *testing.T) {
+	c := open(t)
+	for sql, want := range map[string]string{
+		"SELECT dec_sum('1.5'), dec_sum('x')":               "not a decimal",
+		"SELECT dec_avg('')":                                "not a decimal",
+		"SELECT dec_sum(1.5e300)":                           "not a decimal",
+		"SELECT dec_sum('" + strings.Repeat("9", 90) + "')": "arithmetic overflow",
+	} {
+		if e := failure(t, c.Exec(sql)); !strings.Contains(e.Message, want) {
+			t.Errorf("%.40s: %v, want %s", sql, e, want)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+func newPool(t *testing.T, size int) *Pool {
+	t.Helper()
+	p, err := NewPool(filepath.Join(t.TempDir(), "records.db"), Options{}, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func get(t *testing.T, p *Pool) *Conn {
+	t.Helper()
+	c, err := p.Get(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestPool(t *testing.T) {
+	p := newPool(t, 2)
+	one, two := get(t, p), get(t, p)
+	if one == two {
+		t.Fatal("a connection is lent out twice")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := p.Get(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Get with a cancelled context: %v", err)
+	}
+	lent := make(chan *Conn)
+	go func() {
+		c, _ := p.Get(context.Background())
+		lent <- c
+	}()
+	p.Put(two)
+	if c := <-lent; c != two {
+		t.Error("the connection that came back is not lent to who waits")
+	}
+	p.Put(one)
+	p.Put(two)
+	if c := get(t, p); c != two {
+		t.Error("the last connection that came back is not the next")
+	} else {
+		p.Put(c)
+	}
+}
+
+func TestPoolWaitIsCancelled(t *testing.T) {
+	p := newPool(t, 1)
+	c := get(t, p)
+	defer p.Put(c)
+	ctx, cancel := context.WithCancel(context.Background())
+	failed := make(chan error)
+	go func() {
+		_, err := p.Get(ctx)
+		failed <- err
+	}()
+	cancel()
+	if err := <-failed; !errors.Is(err, context.Canceled) {
+		t.Errorf("Get = %v", err)
+	}
+}
+
+// TestPutCleansUp gives a connection back in the middle of everything.
+func TestPutCleansUp(t *testing.T) {
+	p := newPool(t, 1)
+	c := get(t, p)
+	exec(t, c, "CREATE TABLE a(x); BEGIN; INSERT INTO a VALUES (1)")
+	s := prepare(t, c, "SELECT x FROM a")
+	step(t, s, true)
+	p.Put(c)
+
+	c = get(t, p)
+	defer p.Put(c)
+	if c.InTransaction() {
+		t.Error("the transaction goes on")
+	}
+	if got := query(t, c, "SELECT count(*) FROM a"); got != "0" {
+		t.Errorf("%s rows of a transaction that was not committed", got)
+	}
+}
+
+func TestPoolClose(t *testing.T) {
+	p := newPool(t, 2)
+	c := get(t, p)
+	waiting := get(t, p)
+	failed := make(chan error)
+	go func() {
+		_, err := p.Get(context.Background())
+		failed <- err
+	}()
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; !errors.Is(err, ErrPoolClosed) {
+		t.Errorf("who waits gets %v", err)
+	}
+	if got := query(t, c, "SELECT 1"); got != "1" {
+		t.Errorf("a connection lent out: %s", got)
+	}
+	p.Put(c)
+	p.Put(waiting)
+	if c.tls != nil || waiting.tls != nil {
+		t.Error("connections that came back are still open")
+	}
+	if _, err := p.Get(context.Background()); !errors.Is(err, ErrPoolClosed) {
+		t.Errorf("Get of a closed pool: %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Errorf("closing again: %v", err)
+	}
+}
+
+func TestPoolNeedsAFile(t *testing.T) {
+	if _, err := NewPool(filepath.Join(t.TempDir(), "no", "such.db"), Options{}, 1); err == nil {
+		t.Error("a pool of nothing")
+	}
+}
+
+// TestPoolInParallel has readers and writers at work at the same time.
+func TestPoolInParallel(t *testing.T) {
+	p := newPool(t, 3)
+	c := get(t, p)
+	exec(t, c, "PRAGMA busy_timeout = 60000; CREATE TABLE a(x TEXT COLLATE TSQL)")
+	p.Put(c)
+	var work sync.WaitGroup
+	for worker := range 8 {
+		work.Go(func() {
+			for i := range 30 {
+				if err := useOnce(p, fmt.Sprint("w", worker, "-", i)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	work.Wait()
+	c = get(t, p)
+	defer p.Put(c)
+	if got := query(t, c, "SELECT count(DISTINCT x) FROM a"); got != "240" {
+		t.Errorf("%s rows, want 240", got)
+	}
+}
+
+func useOnce(p *Pool, text string) error {
+	c, err := p.Get(context.Background())
+	if err != nil {
+		return err
+	}
+	defer p.Put(c)
+	if err := c.Exec("PRAGMA busy_timeout = 60000"); err != nil {
+		return err
+	}
+	for _, sql := range []string{"INSERT INTO a VALUES (?)", "SELECT x FROM a WHERE x = ?"} {
+		s, err := c.Prepare(sql)
+		if err != nil {
+			return err
+		}
+		s.BindText(1, text)
+		if more, err := s.Step(); err != nil {
+			return err
+		} else if more && s.Text(0) != text {
+			return fmt.Errorf("read %q, want %q", s.Text(0), text)
+		}
+		s.Reset()
+	}
+	return nil
+}
