@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -19,11 +18,11 @@ func Version() string {
 	if version != "" {
 		return version
 	}
-	build, _ := debug.ReadBuildInfo()
-	if build == nil {
+	build, read := debug.ReadBuildInfo()
+	if !read || build.Main.Version == "" || build.Main.Version == "(devel)" {
 		return "dev"
 	}
-	return cmp.Or(build.Main.Version, "dev")
+	return build.Main.Version
 }
 
 func revision() string {

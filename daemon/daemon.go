@@ -13,7 +13,6 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/demo"
-	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
@@ -28,7 +27,6 @@ type Daemon struct {
 	store    *store.Store
 	accounts *account.Service
 	rest     *rest.Server
-	servers  []*http.Server
 	address  net.Addr
 	greeting greeting
 	failed   chan error // a server that ended by itself
@@ -130,7 +128,7 @@ func (d *Daemon) Start(context.Context) error {
 func (d *Daemon) listen(name, address string, handler http.Handler) (net.Addr, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fault.Because(err, fault.Unavailable, "cannot listen on %s", address)
+		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
 	if listener, err = d.secure(listener); err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func (d *Daemon) welcome() {
 
 Try:
   curl -H 'Authorization: Bearer %[1]s' '%[2]s/Queries/SO_Totals?Take=3&OrderByDesc=InvoiceTotal'
-  curl -H 'Authorization: Bearer %[1]s' '%[2]s/csv/reply/IN_ColoursQuery' -d '{"DescriptionContains":"blue"}'
+  curl -H 'Authorization: Bearer %[1]s' '%[2]s/csv/reply/IN_ColoursQuery' -d '{"DescriptionContains":"steel"}'
   WHCTL_URL=%[2]s WHCTL_TOKEN=%[1]s bin/whctl query SO_Totals --format csv
 
 `, key, url)

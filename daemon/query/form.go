@@ -17,7 +17,8 @@ func ReadForm(raw string) (Members, error) {
 		}
 		name, text, err := unescapePair(pair)
 		if err != nil {
-			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes", shown(pair))
+			name, _, _ = strings.Cut(pair, "=") // the value may be a secret
+			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes", shown(name))
 		}
 		all.repeat(name, text)
 	}

@@ -3,8 +3,6 @@ package query
 import (
 	"slices"
 	"strings"
-
-	"github.com/bizhook/whd/client/record"
 )
 
 // order reads OrderBy, or OrderByDesc where there is no OrderBy.
@@ -48,11 +46,11 @@ func (p *parser) orderTerms(m Member, desc bool) {
 
 func (p *parser) unknownField(member, name string) {
 	kind := p.req.Kind
-	near := record.Near(name, kind.FieldNames())
-	if len(near) == 0 {
-		near = kind.FieldNames()
+	advice := nearest(name, kind.FieldNames())
+	if advice == "" {
+		advice = "; fields: " + strings.Join(kind.FieldNames(), ", ")
 	}
-	p.fail(member, "names %s, which is not a field of %s; fields: %s", shown(name), kind.Name, strings.Join(near, ", "))
+	p.fail(member, "names %s, which is not a field of %s%s", shown(name), kind.Name, advice)
 }
 
 // fields reads the projection. Unknown names are reported like unknown members;

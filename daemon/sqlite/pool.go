@@ -9,6 +9,10 @@ import (
 // ErrPoolClosed is the answer of a pool after Close.
 var ErrPoolClosed = errors.New("sqlite: the pool is closed")
 
+// maxIdle is the number of connections kept open for later; each may hold two
+// megabytes of pages. More are opened when they are needed.
+const maxIdle = 16
+
 // Pool lends out connections to one database file. They are opened when they
 // are first needed, and the one that came back last is lent first, since its
 // cached pages and statements are the freshest.
@@ -82,7 +86,7 @@ func (p *Pool) Put(c *Conn) {
 	broken := c.InTransaction() && c.Exec("ROLLBACK") != nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if broken || p.isClosed() {
+	if broken || len(p.idle) >= maxIdle || p.isClosed() {
 		c.Close()
 	} else {
 		p.idle = append(p.idle, c)

@@ -1,0 +1,106 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+)
+
+func TestRowValues(t *testing.T) {
+	row, err := client.ParseRow([]byte(` {"A":"x","B":1.50,"C":null,"D":true,"E":{"k":[1,"}"]},"\u0046":"f"} `))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range row.Values(nil, []string{"A", "C", "E", "F", "B", "missing", "D"}) {
+		text := v.String()
+		if v.Null() {
+			text = "null"
+		}
+		got = append(got, text)
+	}
+	want := []string{"x", "null", `{"k":[1,"}"]}`, "f", "1.50", "null", "true"}
+	if !slices.Equal(got, want) {
+		t.Errorf("values %q, want %q", got, want)
+	}
+}
+
+func TestRowClone(t *testing.T) {
+	text := []byte(`{"A":"x","B":1}`)
+	row, err := client.ParseRow(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := row.Clone()
+	copy(text, bytes.Repeat([]byte("-"), len(text)))
+	if kept.Text("A") != "x" || string(kept.JSON()) != `{"A":"x","B":1}` {
+		t.Errorf("the clone changed to %s", kept.JSON())
+	}
+}
+
+// FuzzParseRow compares the scanner with encoding/json: the same texts are
+// objects, with the same names and values in the same order.
+func FuzzParseRow(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, ` { } `, `{"a":1}`, `{"a":-0.5e+10,"b":"x\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\ud83d"}`,
+		`{"a":[1,[2,{}],{"b":null}],"c":true,"d":false,"e":null}`, `{"a":01}`, `{"a":1.}`, `{"a":-}`, `{"a":1e}`,
+		`{"a":tru}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1}}`, `[1]`, `"x"`, ``,
+		"{\"a\":\"\x01\"}", "{\"a\":\"\xff\xfe\"}", "{\"a\xff\":1}", `{"a":"` + "\ud7ff" + `"}`, `{"":0}`, `{"a":1,"a":2}`,
+		strings.Repeat(`{"a":`, 50) + "1" + strings.Repeat("}", 50), `{"a":[}`, `{"a":[1 2]}`, `{"a":{"b":1,"c"}}`, `{"a":nulll}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		row, err := client.ParseRow(text)
+		var object json.RawMessage
+		isObject := json.Unmarshal(text, &object) == nil && bytes.TrimLeft(text, " \t\r\n")[0] == '{'
+		if (err == nil) != isObject {
+			t.Fatalf("%q: error %v, encoding/json says object: %v", text, err, isObject)
+		}
+		if err == nil {
+			compare(t, row, text)
+		}
+	})
+}
+
+func compare(t *testing.T, row client.Row, text []byte) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range row.All() {
+		wantName, err := dec.Token()
+		if err != nil || wantName != name {
+			t.Fatalf("%q: name %q, want %q (%v)", text, name, wantName, err)
+		}
+		var want json.RawMessage
+		if err := dec.Decode(&want); err != nil {
+			t.Fatal(err)
+		}
+		if got := value.String(); got != plainText(t, want) {
+			t.Fatalf("%q: %s is %q, want %q", text, name, got, plainText(t, want))
+		}
+	}
+	if dec.More() {
+		t.Fatalf("%q: members are missing", text)
+	}
+}
+
+// plainText is a value as AppendText should write it.
+func plainText(t *testing.T, value json.RawMessage) string {
+	switch value[0] {
+	case 'n':
+		return ""
+	case '"':
+		var text string
+		if err := json.Unmarshal(value, &text); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	return string(value)
+}

@@ -1,0 +1,128 @@
+package account
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestCache(t *testing.T) {
+	c, now, fetched := newCache[int](5*time.Second), day, 0
+	load := func(name string, value *int, err error) (*int, error) {
+		return c.load(name, now, func() (*int, error) { fetched++; return value, err })
+	}
+	expect := func(what string, got *int, err error, want *int, wantFetched int) {
+		t.Helper()
+		if got != want || err != nil || fetched != wantFetched {
+			t.Errorf("%s: got %v (%v) after %d fetches, want %v after %d", what, got, err, fetched, want, wantFetched)
+		}
+	}
+	one, two := new(1), new(2)
+	if _, err := load("a", one, errors.New("down")); err == nil {
+		t.Error("an error is lost")
+	}
+	got, err := load("a", one, nil)
+	expect("an error is not remembered", got, err, one, 2)
+	got, err = load("a", two, nil)
+	expect("remembered", got, err, one, 2)
+	got, err = load("b", nil, nil)
+	expect("another", got, err, nil, 3)
+	got, err = load("b", two, nil)
+	expect("nothing is remembered too", got, err, nil, 3)
+	now = now.Add(5*time.Second - 1)
+	got, err = load("a", two, nil)
+	expect("nearly five seconds", got, err, one, 3)
+	now = now.Add(1)
+	got, err = load("a", two, nil)
+	expect("five seconds", got, err, two, 4)
+	c.forget(func(name string, _ *int) bool { return name == "a" })
+	got, err = load("a", one, nil)
+	expect("forgotten", got, err, one, 5)
+}
+
+// What was read before a change and arrives after it is old.
+func TestCacheKeepsNothingOld(t *testing.T) {
+	c, old, fresh := newCache[int](time.Minute), new(1), new(2)
+	got, err := c.load("a", day, func() (*int, error) {
+		c.forget(func(string, *int) bool { return true })
+		return old, nil
+	})
+	if err != nil || got != old {
+		t.Fatal(got, err)
+	}
+	if got, _ = c.load("a", day, func() (*int, error) { return fresh, nil }); got != fresh {
+		t.Error("the old value was kept")
+	}
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	c := newCache[int](time.Minute)
+	for i := range mostCached + 500 {
+		c.put(fmt.Sprint(i), nil, day, 0)
+	}
+	if len(c.entries) != mostCached {
+		t.Errorf("%d entries, want %d", len(c.entries), mostCached)
+	}
+	c.put("later", nil, day.Add(time.Hour), 0)
+	if len(c.entries) != 1 {
+		t.Errorf("%d entries an hour later, want 1", len(c.entries))
+	}
+}
+
+func TestLedger(t *testing.T) {
+	l := newLedger()
+	at := func(minutes int) time.Time { return day.Add(time.Duration(minutes) * time.Minute) }
+	expect := func(what string, want time.Time) {
+		t.Helper()
+		if got := l.latest("a"); !got.Equal(want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	expect("nothing", time.Time{})
+	l.note("a", at(2))
+	l.note("a", at(1))
+	expect("times do not go back", at(2))
+	if taken := l.take(); len(taken) != 1 || !taken["a"].Equal(at(2)) {
+		t.Errorf("took %v", taken)
+	}
+	expect("while it is written", at(2))
+	l.wrote(errors.New("down"))
+	expect("after a failure", at(2))
+	l.take()
+	l.note("a", at(3))
+	l.wrote(errors.New("down"))
+	expect("noted while the write failed", at(3))
+	l.take()
+	l.wrote(nil)
+	expect("written", time.Time{})
+	if taken := l.take(); len(taken) != 0 {
+		t.Errorf("took %v again", taken)
+	}
+	l.note("a", at(4))
+	l.drop("a")
+	expect("dropped", time.Time{})
+}
+
+// Those who share a check must not hang when it panics.
+func TestFlightSurvivesPanic(t *testing.T) {
+	f := newFlights()
+	inside, release := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer func() { _ = recover() }()
+		f.do(t.Context(), print{}, func() (*User, error) { close(inside); <-release; panic("bad") })
+	}()
+	<-inside
+	done := make(chan *User)
+	go func() {
+		u, err := f.do(t.Context(), print{}, func() (*User, error) { return &User{Name: "Ann"}, nil })
+		if err != nil {
+			t.Error(err)
+		}
+		done <- u
+	}()
+	close(release)
+	if u := <-done; u == nil || u.Name != "Ann" {
+		t.Errorf("got %+v", u)
+	}
+}

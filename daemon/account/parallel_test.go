@@ -1,0 +1,72 @@
+package account_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/account"
+)
+
+// Everything at once, for the race detector; nobody may be taken for another.
+func TestParallelUse(t *testing.T) {
+	p := begin(t)
+	p.add(t, "root", account.Admin)
+	p.Start(t.Context())
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() { live(t, p, fmt.Sprint("user", i)) })
+	}
+	all.Go(func() {
+		for range 20 {
+			if err := p.Write(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	all.Wait()
+	if err := p.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// live is the life of a user.
+func live(t *testing.T, p process, name string) {
+	for range 3 {
+		p.add(t, name, account.Reader)
+		id, key := p.login(t, name, false), p.key(t, name, account.Writer)
+		for range 10 {
+			for _, c := range []account.Credentials{cookie(id), bearer(key), basic(name, goodPassword)} {
+				if who, err := p.Authenticate(t.Context(), c); err != nil || who.Name != name {
+					t.Errorf("%s is %+v (%v)", name, who, err)
+				}
+			}
+		}
+		errs := []error{p.SetRole(t.Context(), name, account.Writer), p.Logout(t.Context(), id),
+			p.SetPassword(t.Context(), name, "another horse"), p.RemoveUser(t.Context(), name), p.RemoveKey(t.Context(), name)}
+		for _, err := range errs {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		for _, c := range []account.Credentials{cookie(id), bearer(key), basic(name, goodPassword)} {
+			p.expect(t, c, "unauthorized")
+		}
+	}
+}
+
+// A login that was under way when the password changed gives no session.
+func TestLoginAcrossPasswordChange(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	var once sync.Once
+	p.CheapHashes(func() {
+		once.Do(func() { // while the old password is being checked
+			if err := p.SetPassword(t.Context(), "Ann", "another horse"); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	_, err := p.Login(t.Context(), account.Login{UserName: "Ann", Password: goodPassword})
+	expectKind(t, err, "unauthorized")
+}

@@ -1,0 +1,136 @@
+package account
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/argon2"
+)
+
+func TestHashes(t *testing.T) {
+	h := newHasher()
+	text, err := h.hash(t.Context(), "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(text, "$argon2id$v=19$m=19456,t=2,p=1$") || strings.Contains(text, "horse") {
+		t.Errorf("hash is %s", text)
+	}
+	again, err := h.hash(t.Context(), "correct horse")
+	if err != nil || again == text {
+		t.Errorf("two hashes of a password are alike (%v)", err)
+	}
+	for _, tt := range []struct {
+		stored, password string
+		want             bool
+	}{
+		{text, "correct horse", true},
+		{again, "correct horse", true},
+		{text, "correct horse ", false},
+		{text, "", false},
+		{"", "correct horse", false},
+		{"", "", false},
+	} {
+		if got, err := h.matches(t.Context(), tt.stored, tt.password); err != nil || got != tt.want {
+			t.Errorf("%q matches %q: %v (%v), want %v", tt.stored, tt.password, got, err, tt.want)
+		}
+	}
+	if _, err := h.matches(t.Context(), "nonsense", "correct horse"); err == nil {
+		t.Error("a hash that cannot be read is no error")
+	}
+}
+
+// A vector of the reference implementation: argon2id, 2 passes, 64 MiB, one
+// thread, salt "somesalt".
+func TestReferenceVector(t *testing.T) {
+	const want = "09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7"
+	text := "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHApl8ArZWb2GRPPc"
+	d, err := parseDigest(text)
+	if err != nil || hex.EncodeToString(d.sum) != want {
+		t.Fatalf("parsed %+v (%v)", d, err)
+	}
+	if ok, err := newHasher().matches(t.Context(), text, "password"); err != nil || !ok {
+		t.Errorf("matches: %v (%v)", ok, err)
+	}
+}
+
+// The dummy must cost what a real hash costs.
+func TestDummyCostsAsMuch(t *testing.T) {
+	h := newHasher()
+	var costs [][3]uint32
+	h.derive = func(password, salt []byte, passes, memory uint32, threads uint8, length uint32) []byte {
+		costs = append(costs, [3]uint32{passes, memory, uint32(threads)})
+		return argon2.IDKey(password, salt, 1, 8, 1, length)
+	}
+	text, err := h.hash(t.Context(), "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stored := range []string{text, ""} {
+		if _, err := h.matches(t.Context(), stored, "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range costs {
+		if c != [3]uint32{2, 19 * 1024, 1} {
+			t.Errorf("costs are %v", costs)
+		}
+	}
+	if len(costs) != 3 {
+		t.Errorf("%d computations, want 3", len(costs))
+	}
+}
+
+const (
+	salt16 = "AAAAAAAAAAAAAAAAAAAAAA"
+	sum32  = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+)
+
+func TestParseDigest(t *testing.T) {
+	tests := []struct {
+		name, text string
+		ok         bool
+	}{
+		{"ours", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "$" + sum32, true},
+		{"dearer", "$argon2id$v=19$m=65536,t=3,p=4$" + salt16 + "$" + sum32, true},
+		{"empty", "", false},
+		{"other algorithm", "$argon2i$v=19$m=19456,t=2,p=1$" + salt16 + "$" + sum32, false},
+		{"other version", "$argon2id$v=16$m=19456,t=2,p=1$" + salt16 + "$" + sum32, false},
+		{"all memory", "$argon2id$v=19$m=4294967295,t=2,p=1$" + salt16 + "$" + sum32, false},
+		{"more memory than there is", "$argon2id$v=19$m=42949672960,t=2,p=1$" + salt16 + "$" + sum32, false},
+		{"endless", "$argon2id$v=19$m=19456,t=99,p=1$" + salt16 + "$" + sum32, false},
+		{"no threads", "$argon2id$v=19$m=19456,t=2,p=0$" + salt16 + "$" + sum32, false},
+		{"too many threads", "$argon2id$v=19$m=19456,t=2,p=255$" + salt16 + "$" + sum32, false},
+		{"no sum", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "$", false},
+		{"no salt", "$argon2id$v=19$m=19456,t=2,p=1$$" + sum32, false},
+		{"padding", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "==$" + sum32, false},
+		{"more", "$argon2id$v=19$m=19456,t=2,p=1,x=1$" + salt16 + "$" + sum32, false},
+		{"a part more", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "$" + sum32 + "$", false},
+		{"leading zero", "$argon2id$v=19$m=019456,t=2,p=1$" + salt16 + "$" + sum32, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := parseDigest(tt.text)
+			if (err == nil) != tt.ok || tt.ok && d.String() != tt.text {
+				t.Errorf("parsed %+v (%v), want ok %v", d, err, tt.ok)
+			}
+		})
+	}
+}
+
+func FuzzParseDigest(f *testing.F) {
+	f.Add("$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "$" + sum32)
+	f.Add("$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHApl8ArZWb2GRPPc")
+	f.Add("$argon2id$v=19$m=1,t=1,p=1$$")
+	f.Add("$$$$$")
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := parseDigest(text)
+		if err != nil {
+			return
+		}
+		if d.String() != text || !d.bounded() {
+			t.Errorf("%q is read as %+v", text, d)
+		}
+	})
+}

@@ -1,0 +1,254 @@
+package account_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+func TestSessionsSlide(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		remember bool
+		ttl      time.Duration
+	}{
+		{"usual", false, 8 * time.Hour},
+		{"remembered", true, 14 * 24 * time.Hour},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := begin(t)
+			p.add(t, "Ann", account.Reader)
+			used, unused := p.login(t, "Ann", tt.remember), p.login(t, "Ann", tt.remember)
+			p.clock.pass(tt.ttl - 1)
+			p.expect(t, cookie(used), "reader")
+			p.clock.pass(1)
+			p.expect(t, cookie(unused), "unauthorized")
+			p.clock.pass(tt.ttl - 2)
+			p.expect(t, cookie(used), "reader")
+			p.clock.pass(tt.ttl)
+			p.expect(t, cookie(used), "unauthorized")
+		})
+	}
+}
+
+func TestSessionsEnd(t *testing.T) {
+	tests := []struct {
+		name string
+		end  func(t *testing.T, p process, id string) error
+		want string
+	}{
+		{"logout", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), id) }, "unauthorized"},
+		{"logout of another", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), strings.Repeat("x", 20)) }, "reader"},
+		{"logout of nonsense", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), "x") }, "reader"},
+		{"password", func(t *testing.T, p process, id string) error {
+			return p.SetPassword(t.Context(), "ann", "another horse")
+		}, "unauthorized"},
+		{"removal", func(t *testing.T, p process, id string) error { return p.RemoveUser(t.Context(), "ann") }, "unauthorized"},
+		{"role", func(t *testing.T, p process, id string) error { return p.SetRole(t.Context(), "ann", account.Admin) }, "admin"},
+		{"another's password", func(t *testing.T, p process, id string) error {
+			return p.SetPassword(t.Context(), "Bob", "another horse")
+		}, "reader"},
+		{"another's removal", func(t *testing.T, p process, id string) error { return p.RemoveUser(t.Context(), "Bob") }, "reader"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := begin(t)
+			p.add(t, "Ann", account.Reader)
+			p.add(t, "Bob", account.Reader)
+			id := p.login(t, "Ann", false)
+			p.expect(t, cookie(id), "reader")
+			if err := tt.end(t, p, id); err != nil {
+				t.Fatal(err)
+			}
+			p.expect(t, cookie(id), tt.want)
+			if err := p.Write(t.Context()); err != nil { // a late write brings nothing back
+				t.Fatal(err)
+			}
+			p.expect(t, cookie(id), tt.want)
+			p.clock.pass(time.Minute)
+			p.expect(t, cookie(id), tt.want)
+		})
+	}
+}
+
+// A user of the same name is another user.
+func TestSessionsEndWithTheirUser(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Admin)
+	p.add(t, "Bob", account.Admin)
+	id := p.login(t, "Ann", false)
+	if err := p.RemoveUser(t.Context(), "Ann"); err != nil {
+		t.Fatal(err)
+	}
+	p.add(t, "Ann", account.Admin)
+	p.expect(t, cookie(id), "unauthorized")
+}
+
+func TestSessionsSurviveARestart(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	p := start(t, dir, c)
+	p.add(t, "Ann", account.Reader)
+	kept, left := p.login(t, "Ann", false), p.login(t, "Ann", false)
+	key := p.key(t, "till", account.Reader)
+	c.pass(7 * time.Hour)
+	p.expect(t, cookie(kept), "reader")
+	p.expect(t, bearer(key), "reader")
+	if err := p.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(7 * time.Hour)
+	p = start(t, dir, c)
+	p.expect(t, cookie(kept), "reader")
+	p.expect(t, cookie(left), "unauthorized")
+	keys, err := p.Keys(t.Context())
+	if err != nil || len(keys) != 1 || !keys[0].LastUsed.Equal(c.Now().Add(-7*time.Hour)) {
+		t.Errorf("keys are %+v (%v)", keys, err)
+	}
+}
+
+// What another process changes is seen as soon as look-ups are no longer
+// believed.
+func TestSecondProcess(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	p, other := start(t, dir, c), start(t, dir, c)
+	p.expect(t, basic("Ann", goodPassword), "unauthorized")
+	other.add(t, "Ann", account.Reader)
+	p.expect(t, basic("Ann", goodPassword), "reader") // what computes a hash looks again
+	id, key := p.login(t, "Ann", false), p.key(t, "till", account.Writer)
+	for _, o := range []process{p, other} {
+		o.expect(t, cookie(id), "reader")
+		o.expect(t, bearer(key), "writer")
+	}
+
+	step := func(name string, change error, c1 account.Credentials, want string) {
+		t.Helper()
+		if change != nil {
+			t.Fatal(name, change)
+		}
+		other.expect(t, c1, want)
+		c.pass(5 * time.Second)
+		p.expect(t, c1, want)
+	}
+	step("role", other.SetRole(t.Context(), "Ann", account.Publisher), cookie(id), "publisher")
+	step("same role by basic", nil, basic("Ann", goodPassword), "publisher")
+	step("password ends sessions", other.SetPassword(t.Context(), "Ann", "another horse"), cookie(id), "unauthorized")
+	step("old password", nil, basic("Ann", goodPassword), "unauthorized")
+	step("new password", nil, basic("Ann", "another horse"), "publisher")
+	keys, err := p.Keys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	step("key", other.RemoveKey(t.Context(), keys[0].ID), bearer(key), "unauthorized")
+	step("user", other.RemoveUser(t.Context(), "Ann"), basic("Ann", "another horse"), "unauthorized")
+}
+
+func TestSlidesAcrossProcesses(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	p, other := start(t, dir, c), start(t, dir, c)
+	p.add(t, "Ann", account.Reader)
+	id := p.login(t, "Ann", false)
+	for range 5 {
+		c.pass(7 * time.Hour)
+		p.expect(t, cookie(id), "reader")
+		if err := p.Write(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Write(t.Context()); err != nil { // sweeps what has expired
+			t.Fatal(err)
+		}
+	}
+	other.expect(t, cookie(id), "reader")
+}
+
+func TestExpiredSessionsAreSwept(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	id := p.login(t, "Ann", false)
+	c := p.clock
+	c.pass(8*time.Hour + 6*time.Minute)
+	if err := p.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(-8 * time.Hour) // were the row still there, it would be valid now
+	p.expect(t, cookie(id), "unauthorized")
+}
+
+func TestWrittenEachMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		f, log := &flaky{Store: file.Accounts()}, &logged{}
+		s, err := account.New(account.Config{Store: f, Log: slog.New(slog.NewTextHandler(log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret, key, err := s.AddKey(t.Context(), account.NewKey{Name: "till", Role: account.Reader})
+		if err != nil {
+			t.Fatal(err)
+		}
+		use := func() time.Time {
+			if _, err := s.Authenticate(t.Context(), bearer(secret)); err != nil {
+				t.Fatal(err)
+			}
+			return time.Now()
+		}
+		expect := func(what string, want time.Time) {
+			t.Helper()
+			row, err := file.Accounts().Key(t.Context(), key.Hash)
+			if err != nil || row == nil || !row.LastUsed.Equal(want) {
+				t.Errorf("%s: stored %+v (%v), want last use at %v", what, row, err, want)
+			}
+		}
+		s.Start(t.Context())
+		first := use()
+		time.Sleep(time.Minute - 1)
+		synctest.Wait()
+		expect("before a minute", time.Time{})
+		time.Sleep(1)
+		synctest.Wait()
+		expect("after a minute", first)
+
+		f.fails.Store(true)
+		second := use()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		expect("while the store is down", first)
+		if !strings.Contains(log.String(), "trying again") {
+			t.Errorf("the log says nothing: %s", log)
+		}
+		f.fails.Store(false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		expect("when it is back", second)
+
+		third := use()
+		for range 2 {
+			if err := s.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		expect("after Stop", third)
+	})
+}
+
+func TestStartEndsWithItsContext(t *testing.T) {
+	p := begin(t)
+	p.Start(t.Context()) // goleak sees to the goroutine's end
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []account.Config{{}, {Store: broken{}, SessionTTL: -1}, {Store: broken{}, RememberTTL: -1}} {
+		if _, err := account.New(c); err == nil {
+			t.Errorf("%+v is accepted", c)
+		}
+	}
+}

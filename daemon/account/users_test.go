@@ -1,0 +1,178 @@
+package account_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/account"
+)
+
+func TestAddUser(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ärne", account.Reader)
+	ok := account.NewUser{Name: "Bob", DisplayName: "", Role: account.Reader, Password: "12345678"}
+	with := func(change func(*account.NewUser)) account.NewUser {
+		n := ok
+		change(&n)
+		return n
+	}
+	tests := []struct {
+		name   string
+		n      account.NewUser
+		want   string
+		fields []string
+	}{
+		{"plain", ok, "ok", nil},
+		{"again", ok, "conflict", nil},
+		{"again in other letters", with(func(n *account.NewUser) { n.Name = "bOB" }), "conflict", nil},
+		{"again beyond ASCII", with(func(n *account.NewUser) { n.Name = "äRNE" }), "conflict", nil},
+		{"with a domain", with(func(n *account.NewUser) { n.Name = `OFFICE\bob@example.com` }), "ok", nil},
+		{"eight characters of more bytes", with(func(n *account.NewUser) { n.Name, n.Password = "a", "ääääääää" }), "ok", nil},
+		{"seven characters", with(func(n *account.NewUser) { n.Name, n.Password = "b", "äääääää" }), "invalid", []string{"Password"}},
+		{"longest password", with(func(n *account.NewUser) { n.Name, n.Password = "c", strings.Repeat("x", 1024) }), "ok", nil},
+		{"longer password", with(func(n *account.NewUser) { n.Name, n.Password = "d", strings.Repeat("x", 1025) }), "invalid", []string{"Password"}},
+		{"nothing", account.NewUser{}, "invalid", []string{"Password", "Role", "UserName"}},
+		{"colon", with(func(n *account.NewUser) { n.Name = "a:b" }), "invalid", []string{"UserName"}},
+		{"slash", with(func(n *account.NewUser) { n.Name = "a/b" }), "invalid", []string{"UserName"}},
+		{"dots", with(func(n *account.NewUser) { n.Name = ".." }), "invalid", []string{"UserName"}},
+		{"space before", with(func(n *account.NewUser) { n.Name = " a" }), "invalid", []string{"UserName"}},
+		{"space behind", with(func(n *account.NewUser) { n.Name = "a " }), "invalid", []string{"UserName"}},
+		{"line", with(func(n *account.NewUser) { n.Name = "a\nb" }), "invalid", []string{"UserName"}},
+		{"no UTF-8", with(func(n *account.NewUser) { n.Name = "a\xff" }), "invalid", []string{"UserName"}},
+		{"longest name", with(func(n *account.NewUser) { n.Name = strings.Repeat("x", 256) }), "ok", nil},
+		{"longer name", with(func(n *account.NewUser) { n.Name = strings.Repeat("x", 257) }), "invalid", []string{"UserName"}},
+		{"long display name", with(func(n *account.NewUser) { n.Name, n.DisplayName = "e", strings.Repeat("x", 257) }), "invalid", []string{"DisplayName"}},
+		{"unknown role", with(func(n *account.NewUser) { n.Name, n.Role = "f", account.Admin+1 }), "invalid", []string{"Role"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			u, err := p.AddUser(t.Context(), tt.n)
+			expectKind(t, err, tt.want)
+			if !slices.Equal(fieldsOf(err), tt.fields) && err != nil {
+				t.Errorf("fields %v, want %v", fieldsOf(err), tt.fields)
+			}
+			if err == nil && (u.ID == "" || u.Name != tt.n.Name || !u.Added.Equal(p.clock.Now())) {
+				t.Errorf("added %+v", u)
+			}
+		})
+	}
+}
+
+func TestUsers(t *testing.T) {
+	p := begin(t)
+	for _, name := range []string{"carl", "Ann", "bob"} {
+		p.add(t, name, account.Reader)
+	}
+	users, err := p.Users(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, u := range users {
+		names = append(names, u.Name)
+	}
+	if want := []string{"Ann", "bob", "carl"}; !slices.Equal(names, want) {
+		t.Errorf("users are %v, want %v", names, want)
+	}
+	u, err := p.User(t.Context(), "ANN")
+	if err != nil || u != users[0] {
+		t.Errorf("found %+v (%v), want %+v", u, err, users[0])
+	}
+	_, err = p.User(t.Context(), "Dan")
+	expectKind(t, err, "not found")
+}
+
+func TestUpdateUser(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Admin)
+	p.add(t, "Bob", account.Reader)
+	p.clock.pass(time.Hour)
+	short, long, none, writer := "short", strings.Repeat("x", 300), account.NoRole, account.Writer
+	name := "Robert"
+	tests := []struct {
+		name string
+		user string
+		up   account.Update
+		want string
+	}{
+		{"nothing", "bob", account.Update{}, "ok"},
+		{"unknown user", "dan", account.Update{Role: &writer}, "not found"},
+		{"display name and role", "bob", account.Update{DisplayName: &name, Role: &writer}, "ok"},
+		{"short password", "bob", account.Update{Password: &short}, "invalid"},
+		{"long display name", "bob", account.Update{DisplayName: &long}, "invalid"},
+		{"no role", "bob", account.Update{Role: &none}, "invalid"},
+		{"last admin", "ann", account.Update{Role: &writer}, "conflict"},
+		{"last admin's name", "ann", account.Update{DisplayName: &name}, "ok"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { expectKind(t, p.UpdateUser(t.Context(), tt.user, tt.up), tt.want) })
+	}
+	u, err := p.User(t.Context(), "Bob")
+	if err != nil || u.DisplayName != name || u.Role != account.Writer || !u.Saved.Equal(p.clock.Now()) || u.Added.Equal(u.Saved) {
+		t.Errorf("Bob is %+v (%v)", u, err)
+	}
+}
+
+func TestLastAdminStays(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Admin)
+	p.add(t, "Bob", account.Reader)
+	id := p.login(t, "Ann", false)
+	expectKind(t, p.RemoveUser(t.Context(), "Ann"), "conflict")
+	p.expect(t, cookie(id), "admin") // refused as a whole
+	expectKind(t, p.SetRole(t.Context(), "Bob", account.Admin), "ok")
+	expectKind(t, p.RemoveUser(t.Context(), "Ann"), "ok")
+	expectKind(t, p.RemoveUser(t.Context(), "Ann"), "not found")
+	expectKind(t, p.RemoveUser(t.Context(), "Bob"), "conflict")
+}
+
+func TestEnsureAdmin(t *testing.T) {
+	p := begin(t)
+	_, _, err := p.EnsureAdmin(t.Context(), "short")
+	expectKind(t, err, "invalid")
+	generated, created, err := p.EnsureAdmin(t.Context(), "")
+	if err != nil || !created || len(generated) < 20 {
+		t.Fatalf("%d characters, created %v, %v", len(generated), created, err)
+	}
+	p.expect(t, basic("Admin", generated), "admin")
+	again, created, err := p.EnsureAdmin(t.Context(), goodPassword)
+	if err != nil || created || again != "" {
+		t.Errorf("again: %q, created %v, %v", again, created, err)
+	}
+	p.expect(t, basic("Admin", goodPassword), "unauthorized")
+}
+
+func TestEnsureAdminGiven(t *testing.T) {
+	p := begin(t)
+	generated, created, err := p.EnsureAdmin(t.Context(), goodPassword)
+	if err != nil || !created || generated != "" {
+		t.Errorf("%q, created %v, %v", generated, created, err)
+	}
+	p.expect(t, basic("admin", goodPassword), "admin")
+}
+
+func TestEnsureAdminOfSeveralDaemons(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	daemons := []process{start(t, dir, c), start(t, dir, c), start(t, dir, c)}
+	passwords := make(chan string, len(daemons))
+	var all sync.WaitGroup
+	for _, p := range daemons {
+		all.Go(func() {
+			generated, created, err := p.EnsureAdmin(t.Context(), "")
+			if err != nil || created != (generated != "") {
+				t.Errorf("%q, created %v, %v", generated, created, err)
+			}
+			if created {
+				passwords <- generated
+			}
+		})
+	}
+	all.Wait()
+	if len(passwords) != 1 {
+		t.Fatalf("%d admins were made, want 1", len(passwords))
+	}
+	daemons[0].expect(t, basic("admin", <-passwords), "admin")
+}

@@ -1,0 +1,63 @@
+package query
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+func TestReadCSV(t *testing.T) {
+	for body, want := range map[string]Members{
+		"":                                   nil,
+		"\r\n\r\n":                           nil,
+		"a,b\r\n1,\r\n":                      {{Name: "a", Texts: []string{"1"}}, {Name: "b", Empty: true}},
+		"a,b\n1,2":                           {{Name: "a", Texts: []string{"1"}}, {Name: "b", Texts: []string{"2"}}},
+		"\ufeffa\n1\n":                       {{Name: "a", Texts: []string{"1"}}},
+		"a, B \n\"1,\"\"2\"\"\", x\n":        {{Name: "a", Texts: []string{`1,"2"`}}, {Name: "B", Texts: []string{" x"}}},
+		"\"a\"\r\n\"[x,\"\"y,z\"\"]\"\r\n":   {{Name: "a", Texts: []string{`[x,"y,z"]`}}},
+		"InvoiceID\r\n\"first\nsecond\"\r\n": {{Name: "InvoiceID", Texts: []string{"first\nsecond"}}},
+	} {
+		got, err := ReadCSV([]byte(body))
+		if err != nil || !sameMembers(got, want) {
+			t.Errorf("%q\ngot  %+v, %v\nwant %+v", body, got, err, want)
+		}
+	}
+}
+
+func TestReadCSVRefuses(t *testing.T) {
+	for _, body := range []string{"a", "a\n1\n2\n", "a,b\n1\n", "a\n1,2\n", "a\n\"1\n", "a\n1\"2\n", "a,A\n1,2\n", "a\n\xff\n"} {
+		if got, err := ReadCSV([]byte(body)); !fault.Is(err, fault.Malformed) {
+			t.Errorf("%q: %+v, %v", body, got, err)
+		}
+	}
+}
+
+// FuzzReadCSV writes what was read and reads it again.
+func FuzzReadCSV(f *testing.F) {
+	for _, seed := range []string{"a,b\r\n1,\"2,3\"\r\n", "a\n1", "\ufeffa\n\"\"\"\"\n", "a\n", "a,a\n1,2"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got, err := ReadCSV(body)
+		if err != nil || len(got) == 0 {
+			return
+		}
+		names, values := make([]string, len(got)), make([]string, len(got))
+		for i, one := range got {
+			names[i], values[i] = one.Name, strings.Join(one.Texts, "")
+		}
+		var b bytes.Buffer
+		w := csv.NewWriter(&b)
+		w.WriteAll([][]string{names, values})
+		if len(names) == 1 && values[0] == "" {
+			return // a line of one empty value is an empty line, which CSV passes over
+		}
+		again, err := ReadCSV(b.Bytes())
+		if err != nil || !sameMembers(got, again) {
+			t.Fatalf("%q: got %+v, then %+v, %v", body, got, again, err)
+		}
+	})
+}

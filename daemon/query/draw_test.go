@@ -1,0 +1,161 @@
+package query
+
+import (
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// What the tests draw: kinds, values that fit a type, requests.
+
+func drawKind(t *rapid.T) *record.Kind {
+	return rapid.SampledFrom(record.Builtin().Kinds()).Draw(t, "kind")
+}
+
+// texts are texts of values, and what is special in lists, patterns and SQL.
+var texts = rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune(`abcABC019 ,;"'[]%_^-\&=+@?é`)), rapid.Rune()))
+
+// drawValue draws a text that fits the type.
+func drawValue(t *rapid.T, of record.Type) string {
+	switch of {
+	case record.Text:
+		return texts.Draw(t, "text")
+	case record.Decimal:
+		return rapid.StringMatching(`-?[0-9]{1,20}(\.[0-9]{1,18})?`).Draw(t, "decimal")
+	case record.Bool:
+		return rapid.SampledFrom([]string{"true", "False", "1", "0"}).Draw(t, "bool")
+	case record.DateTime:
+		return rapid.StringMatching(`(19|20)[0-9]{2}-0[1-9]-[12][0-9](T[01][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,7})?(Z|\+10:00)?)?`).Draw(t, "date")
+	case record.Guid:
+		return rapid.StringMatching(`[0-9a-fA-F]{32}`).Draw(t, "guid")
+	case record.Bytes:
+		return base64.StdEncoding.EncodeToString(rapid.SliceOfN(rapid.Byte(), 1, 20).Draw(t, "bytes"))
+	}
+	lo, hi := of.Range()
+	return itoa(rapid.Int64Range(lo, hi).Draw(t, "integer"))
+}
+
+// drawMembers draws filters of a kind and members that every query takes. All
+// of them can be read.
+func drawMembers(t *rapid.T, kind *record.Kind) Members {
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom(kind.Members()), 0, 6, rapid.ID).Draw(t, "names")
+	var all Members
+	for _, name := range names {
+		target, _ := kind.Member(name)
+		of := kind.Fields[target.Field].Type
+		one := Member{Name: name}
+		switch target.Operator.Arity() {
+		case record.One:
+			one.Texts = []string{drawValue(t, of)}
+		case record.Two:
+			one.List, one.Texts = true, []string{drawValue(t, of), drawValue(t, of)}
+		case record.Many:
+			one.List = true
+			for range rapid.IntRange(1, 4).Draw(t, "items") {
+				one.Texts = append(one.Texts, drawValue(t, of))
+			}
+		}
+		all = append(all, one)
+	}
+	field := rapid.SampledFrom(kind.FieldNames())
+	for _, name := range []string{Skip, Take, OrderBy, OrderByDesc, Fields, Include} {
+		if !rapid.Bool().Draw(t, name) {
+			continue
+		}
+		var text string
+		switch name {
+		case Skip, Take:
+			text = itoa(rapid.Int64Range(0, 30).Draw(t, "number"))
+		case Include:
+			text = rapid.SampledFrom([]string{"Total", "NoTotal", "COUNT(*)", "COUNT(DISTINCT " + field.Draw(t, "of") + ")"}).Draw(t, "command")
+		default:
+			text = strings.Join(rapid.SliceOfN(field, 1, 3).Draw(t, "fields"), ",")
+		}
+		all = append(all, Member{Name: name, Texts: []string{text}})
+	}
+	return all
+}
+
+// asJSON writes members as one JSON object.
+func asJSON(all Members) string {
+	var b strings.Builder
+	quote := func(text string) {
+		raw, _ := json.Marshal(text)
+		b.Write(raw)
+	}
+	b.WriteByte('{')
+	for i, one := range all {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		quote(one.Name)
+		b.WriteByte(':')
+		if !one.List {
+			quote(one.Texts[0])
+			continue
+		}
+		for j, text := range one.Texts {
+			b.WriteString(map[bool]string{true: "[", false: ","}[j == 0])
+			quote(text)
+		}
+		b.WriteByte(']')
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// asList writes a list in its text form.
+func asList(items []string) string {
+	quoted := make([]string, len(items))
+	for i, item := range items {
+		quoted[i] = `"` + strings.ReplaceAll(item, `"`, `""`) + `"`
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
+}
+
+func asForm(all Members) string {
+	var pairs []string
+	for _, one := range all {
+		text := asList(one.Texts)
+		if !one.List {
+			text = one.Texts[0]
+		}
+		pairs = append(pairs, url.QueryEscape(one.Name)+"="+url.QueryEscape(text))
+	}
+	return strings.Join(pairs, "&")
+}
+
+// asRepeatedForm writes each item of a list under its own name.
+func asRepeatedForm(all Members) string {
+	var pairs []string
+	for _, one := range all {
+		for _, text := range one.Texts {
+			if one.List {
+				text = asList([]string{text})
+			}
+			pairs = append(pairs, url.QueryEscape(one.Name)+"="+url.QueryEscape(text))
+		}
+	}
+	return strings.Join(pairs, "&")
+}
+
+func asCSV(all Members) string {
+	var names, values []string
+	for _, one := range all {
+		text := asList(one.Texts)
+		if !one.List {
+			text = one.Texts[0]
+		}
+		names, values = append(names, one.Name), append(values, text)
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	w.WriteAll([][]string{names, values})
+	return b.String()
+}

@@ -1,0 +1,109 @@
+package query
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+func TestReadForm(t *testing.T) {
+	for raw, want := range map[string]Members{
+		"":                     nil,
+		"&&=&":                 nil,
+		"a=b":                  {{Name: "a", Texts: []string{"b"}}},
+		"a=b=c":                {{Name: "a", Texts: []string{"b=c"}}},
+		"a+b=%26%3d+%2B":       {{Name: "a b", Texts: []string{"&= +"}}},
+		"a=":                   {{Name: "a", Empty: true}},
+		"a":                    {{Name: "a", Empty: true}},
+		"=b":                   {{Name: "", Texts: []string{"b"}}},
+		"a=1&A=2&b=3&a=4":      {{Name: "a", Texts: []string{"1", "2", "4"}}, {Name: "b", Texts: []string{"3"}}},
+		"a=&a=1&a=":            {{Name: "a", Texts: []string{"1"}}},
+		"a=1;b=2":              {{Name: "a", Texts: []string{"1;b=2"}}},
+		"%C3%A9=%F0%9F%98%80":  {{Name: "é", Texts: []string{"😀"}}},
+		"a=[x,\"y,z\"]&b=null": {{Name: "a", Texts: []string{`[x,"y,z"]`}}, {Name: "b", Texts: []string{"null"}}},
+	} {
+		got, err := ReadForm(raw)
+		if err != nil || !sameMembers(got, want) {
+			t.Errorf("%s\ngot  %+v, %v\nwant %+v", raw, got, err, want)
+		}
+	}
+}
+
+func TestReadFormRefuses(t *testing.T) {
+	for _, raw := range []string{"a=%", "a=%4", "a=%zz", "%zz=a", "a=%ff", "%c3=a", "a=\xff"} {
+		if got, err := ReadForm(raw); !fault.Is(err, fault.Malformed) {
+			t.Errorf("%s: %+v, %v", raw, got, err)
+		}
+	}
+}
+
+// TestReadFormKeepsSecrets: what cannot be read may be a password.
+func TestReadFormKeepsSecrets(t *testing.T) {
+	_, err := ReadForm("UserName=ann&Password=hush%zz")
+	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "Password") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestReadFormLarge would take minutes in quadratic time.
+func TestReadFormLarge(t *testing.T) {
+	var b strings.Builder
+	for i := range 100_000 {
+		b.WriteString("&m" + strconv.Itoa(i) + "=1")
+	}
+	for range 100_000 {
+		b.WriteString("&M99999=2")
+	}
+	got, err := ReadForm(b.String())
+	if err != nil || len(got) != 100_000 || len(got[99_999].Texts) != 100_001 {
+		t.Errorf("%d members, %v", len(got), err)
+	}
+}
+
+// FuzzReadForm compares with net/url.
+func FuzzReadForm(f *testing.F) {
+	for _, seed := range []string{"a=b&c=d", "a=1&A=2", "a=%26+%2B", "a=%zz", "a=1;b=2", "&=&a&=x", "a=%ff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		got, err := ReadForm(raw)
+		want, wrong := url.ParseQuery(raw)
+		if wrong != nil {
+			return // beside what we refuse too it refuses ;
+		}
+		if err != nil {
+			for name, texts := range want {
+				if strings.ToValidUTF8(name, "") != name || slices.ContainsFunc(texts, func(s string) bool { return strings.ToValidUTF8(s, "") != s }) {
+					return
+				}
+			}
+			t.Fatalf("%q refused: %v", raw, err)
+		}
+		// The other letter cases of a name stand in their own entries there.
+		counts := make(map[string]int)
+		for name, texts := range want {
+			for _, text := range texts {
+				if text != "" {
+					counts[foldName(name)+"="+text]++
+				}
+			}
+		}
+		for _, one := range got {
+			for _, text := range one.Texts {
+				counts[foldName(one.Name)+"="+text]--
+			}
+			if same := want[one.Name]; one.Empty != (len(one.Texts) == 0) || len(same) > len(one.Texts) && !slices.Contains(same, "") {
+				t.Fatalf("%q: %+v, want %q", raw, one, same)
+			}
+		}
+		for pair, n := range counts {
+			if n != 0 {
+				t.Fatalf("%q: %s stands %d times too rarely", raw, pair, n)
+			}
+		}
+	})
+}

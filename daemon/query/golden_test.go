@@ -1,0 +1,294 @@
+package query
+
+import (
+	"encoding/base64"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+var update = flag.Bool("update", false, "rewrite what the stories of testdata answer")
+
+// TestStories reads the files of testdata. Each holds stories with a blank line
+// between them: comments, a line that says how the members travel and of what
+// kind, the members, a rule, and what comes of them.
+//
+//	# why
+//	query SO_Totals max_take=100
+//	InvoiceID=D100418
+//	----
+//	what is to be done, in words, and in SQL
+//
+// Lines of a query string or form are joined by &.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { tellAll(t, file) })
+	}
+}
+
+func tellAll(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now []string
+	for block := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
+		now = append(now, tell(t, block))
+	}
+	told := strings.Join(now, "\n\n") + "\n"
+	if told == string(text) {
+		return
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(told), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Errorf("%s differs from what the code does (go test -update rewrites it):\n%s", file, difference(string(text), told))
+}
+
+// difference is the first line that differs, with the lines before it.
+func difference(was, is string) string {
+	old, now := strings.Split(was, "\n"), strings.Split(is, "\n")
+	for i := range now {
+		if i >= len(old) || old[i] != now[i] {
+			before := strings.Join(now[max(0, i-12):i], "\n")
+			return fmt.Sprintf("%s\nhave %s\nwant %s", before, now[i], strings.Join(old[i:min(i+1, len(old))], ""))
+		}
+	}
+	return "it ends early"
+}
+
+// tell gives a story with its answer, whatever answer stood there.
+func tell(t *testing.T, block string) string {
+	story, _, _ := strings.Cut(block+"\n", "\n----\n")
+	lines := strings.Split(story, "\n")
+	head := 0
+	for head < len(lines) && strings.HasPrefix(lines[head], "#") {
+		head++
+	}
+	if head == len(lines) {
+		return story // nothing but a comment
+	}
+	words := strings.Fields(lines[head])
+	if len(words) < 2 {
+		t.Fatalf("%q is not \"format Kind\"", lines[head])
+	}
+	kind, ok := record.Builtin().Lookup(words[1])
+	if !ok {
+		t.Fatalf("no kind %s", words[1])
+	}
+	s := setting{kind: kind, count: true, options: Options{Zone: time.UTC}}
+	for _, word := range words[2:] {
+		s.set(t, word)
+	}
+	body := strings.Join(lines[head+1:], map[string]string{"query": "&", "form": "&", "csv": "\r\n", "json": "\n"}[words[0]])
+	return story + "\n----\n" + s.answer(t, words[0], expand(body))
+}
+
+var span = regexp.MustCompile(`<1\.\.(\d+)>`)
+
+// expand writes out <1..3> as 1,2,3.
+func expand(body string) string {
+	return span.ReplaceAllStringFunc(body, func(text string) string {
+		n, _ := strconv.Atoi(span.FindStringSubmatch(text)[1])
+		items := make([]string, n)
+		for i := range items {
+			items[i] = strconv.Itoa(i + 1)
+		}
+		return strings.Join(items, ",")
+	})
+}
+
+// setting is what a story depends on beside the request.
+type setting struct {
+	kind    *record.Kind
+	options Options
+	count   bool
+}
+
+func (s *setting) set(t *testing.T, word string) {
+	name, value, _ := strings.Cut(word, "=")
+	var err error
+	switch name {
+	case "max_take":
+		s.options.MaxTake, err = strconv.ParseInt(value, 10, 64)
+	case "zone":
+		var hours int
+		hours, err = strconv.Atoi(value)
+		s.options.Zone = time.FixedZone(value, hours*3600)
+	case "total":
+		s.count = value == "always"
+	default:
+		err = fmt.Errorf("no such setting")
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", word, err)
+	}
+}
+
+func (s *setting) answer(t *testing.T, format, body string) string {
+	members, err := read(format, body)
+	if err != nil {
+		return failure(err)
+	}
+	request, err := Parse(s.kind, members, s.options)
+	if err != nil {
+		return failure(err)
+	}
+	plan, err := NewPlan(request, s.count)
+	if err != nil {
+		return failure(err)
+	}
+	var b strings.Builder
+	b.WriteString(inWords(request, plan))
+	for _, d := range []*dialect.Dialect{dialect.TSQL(), dialect.SQLite()} {
+		b.WriteString(inSQL(plan, d))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func read(format, body string) (Members, error) {
+	switch format {
+	case "json":
+		return ReadJSON([]byte(body))
+	case "csv":
+		return ReadCSV([]byte(body))
+	default:
+		return ReadForm(body)
+	}
+}
+
+// failure shows an error with every field of it.
+func failure(err error) string {
+	e := fault.Of(err)
+	kind := map[fault.Kind]string{fault.Invalid: "invalid", fault.Malformed: "malformed"}[e.Kind]
+	if len(e.Fields) == 0 {
+		return kind + "\t" + e.Message
+	}
+	lines := []string{kind}
+	for _, f := range e.Fields {
+		lines = append(lines, "\t"+f.Name+"\t"+f.Message)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func inWords(r *Request, p *Plan) string {
+	var b strings.Builder
+	line := func(label string, words ...string) {
+		if text := strings.TrimSpace(strings.Join(words, " ")); text != "" {
+			fmt.Fprintf(&b, "%s\t%s\n", label, text)
+		}
+	}
+	fields := "all fields"
+	if len(r.Fields) > 0 {
+		fields = strings.Join(names(r.Kind, p.Columns), ", ")
+	}
+	line("rows", word(p.Distinct, "distinct"), fields)
+	for _, c := range p.Where {
+		line("where", r.Kind.Fields[c.Field].Name, c.Operator.String(), values(r.Kind.Fields[c.Field].Type, c.Operands))
+	}
+	var order []string
+	for _, o := range p.Order {
+		order = append(order, strings.TrimSpace(r.Kind.Fields[o.Field].Name+" "+word(o.Desc, "down")))
+	}
+	line("order", strings.Join(order, ", "))
+	if p.Paged() {
+		line("page", fmt.Sprintf("skip %d", p.Skip), word(p.Take != NoTake, fmt.Sprintf("take %d", p.Take)), word(r.Clamped, "(clamped)"))
+		line("total", map[bool]string{true: "counted", false: "not counted"}[p.Count])
+	}
+	for _, a := range p.Aggregates {
+		line("meta", a.Name)
+	}
+	line("ignored", strings.Join(r.Ignored, ", "))
+	return b.String()
+}
+
+func word(when bool, text string) string {
+	if when {
+		return text
+	}
+	return ""
+}
+
+func names(kind *record.Kind, columns []int) []string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, kind.Fields[c].Name)
+	}
+	return all
+}
+
+// values shows up to five values.
+func values(t record.Type, all []wire.Value) string {
+	var texts []string
+	for _, v := range all[:min(5, len(all))] {
+		texts = append(texts, value(t, v))
+	}
+	if more := len(all) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func value(t record.Type, v wire.Value) string {
+	switch {
+	case t.Integer() || t == record.Bool:
+		return strconv.FormatInt(v.Int, 10)
+	case t == record.Bytes:
+		return "base64 " + base64.StdEncoding.EncodeToString(v.Bytes)
+	case t == record.Text:
+		return strconv.Quote(v.Text)
+	}
+	return v.Text
+}
+
+// inSQL shows the statements for a plan: its rows, and what is computed besides.
+func inSQL(p *Plan, d *dialect.Dialect) string {
+	source := string(d.Quote(nil, p.Kind.Name))
+	var b strings.Builder
+	show := func(label string, s Statement, err error) {
+		if err != nil {
+			fmt.Fprintf(&b, "%s\t%s\n", label, failure(err))
+			return
+		}
+		if len(s.Args) > 20 {
+			s.SQL = s.SQL[:120] + " ... " + s.SQL[len(s.SQL)-80:]
+		}
+		fmt.Fprintf(&b, "%s\t%s\n", label, s.SQL)
+		for i, a := range s.Args {
+			if i == 5 && len(s.Args) > 20 {
+				fmt.Fprintf(&b, "\tand %d more\n", len(s.Args)-i)
+				break
+			}
+			fmt.Fprintf(&b, "\t%s%d %s %s\n", d.Param, i+1, a.Type, value(a.Type, a.Value))
+		}
+	}
+	s, err := Compile(p, d, source)
+	show(d.Name, s, err)
+	if p.Count && p.Paged() {
+		s, err := CompileCount(p, d, source)
+		show("count", s, err)
+	}
+	if len(p.Aggregates) > 0 {
+		s, err := CompileAggregates(p, d, source)
+		show("meta", s, err)
+	}
+	return b.String()
+}

@@ -1,0 +1,226 @@
+package query
+
+import (
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+func TestReadJSON(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		want Members
+	}{
+		"empty object":     {`{}`, nil},
+		"white space":      {" {\t\"a\" : \r\n\"b\" } ", Members{{Name: "a", Texts: []string{"b"}}}},
+		"text":             {`{"a":"b"}`, Members{{Name: "a", Texts: []string{"b"}}}},
+		"empty text":       {`{"a":""}`, Members{{Name: "a", Texts: []string{""}}}},
+		"number as spelt":  {`{"a":-1.50E+2}`, Members{{Name: "a", Texts: []string{"-1.50E+2"}}}},
+		"long number":      {`{"a":12345678901234567890.12345678901234567890}`, Members{{Name: "a", Texts: []string{"12345678901234567890.12345678901234567890"}}}},
+		"booleans":         {`{"a":true,"b":false}`, Members{{Name: "a", Texts: []string{"true"}}, {Name: "b", Texts: []string{"false"}}}},
+		"null":             {`{"a":null}`, Members{{Name: "a", Empty: true}}},
+		"list":             {`{"a":["b", 1 ,true]}`, Members{{Name: "a", List: true, Texts: []string{"b", "1", "true"}}}},
+		"empty list":       {`{"a":[ ]}`, Members{{Name: "a", List: true, Empty: true}}},
+		"null in a list":   {`{"a":["b",null,"c"]}`, Members{{Name: "a", List: true, Other: true}}},
+		"list in a list":   {`{"a":["b",[1]],"c":2}`, Members{{Name: "a", List: true, Other: true}, {Name: "c", Texts: []string{"2"}}}},
+		"object":           {`{"a":{"b":[1,{"a":null}]},"c":2}`, Members{{Name: "a", Other: true}, {Name: "c", Texts: []string{"2"}}}},
+		"escapes":          {`{"\u0061\n":"\"\\\/\b\f\n\r\t\u00e9\uD83D\uDE00"}`, Members{{Name: "a\n", Texts: []string{"\"\\/\b\f\n\r\té😀"}}}},
+		"replacement rune": {`{"a":"\ufffd"}`, Members{{Name: "a", Texts: []string{"\ufffd"}}}},
+		"meta, any":        {`{"meta":"\ud800","b":1}`, Members{{Name: "meta", Other: true}, {Name: "b", Texts: []string{"1"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ReadJSON([]byte(c.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !sameMembers(got, c.want) {
+				t.Errorf("got  %+v\nwant %+v", got, c.want)
+			}
+		})
+	}
+}
+
+// sameMembers takes no texts and an empty list of texts as the same.
+func sameMembers(a, b Members) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, y := a[i], b[i]
+		if len(x.Texts)+len(y.Texts) == 0 {
+			x.Texts, y.Texts = nil, nil
+		}
+		if !reflect.DeepEqual(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestReadJSONRefuses(t *testing.T) {
+	for body, want := range map[string]string{
+		"":                              "the body is not a JSON object",
+		"null":                          "the body is not a JSON object",
+		`["a"]`:                         "the body is not a JSON object",
+		`{`:                             "the JSON body cannot be read at byte 1",
+		`{"a"`:                          "the JSON body cannot be read at byte 4",
+		`{"a":`:                         "the JSON body cannot be read at byte 5",
+		`{"a":1`:                        "the JSON body cannot be read at byte 6",
+		`{"a":1,}`:                      "the JSON body cannot be read at byte 7",
+		`{"a":1 "b":2}`:                 "the JSON body cannot be read at byte 7",
+		`{a:1}`:                         "the JSON body cannot be read at byte 1",
+		`{"a":'b'}`:                     "the JSON body cannot be read at byte 5",
+		`{"a":01}`:                      "the JSON body cannot be read at byte 6",
+		`{"a":1.}`:                      "the JSON body cannot be read at byte 7",
+		`{"a":.5}`:                      "the JSON body cannot be read at byte 5",
+		`{"a":1e}`:                      "the JSON body cannot be read at byte 7",
+		`{"a":-}`:                       "the JSON body cannot be read at byte 6",
+		`{"a":+1}`:                      "the JSON body cannot be read at byte 5",
+		`{"a":NaN}`:                     "the JSON body cannot be read at byte 5",
+		`{"a":truth}`:                   "the JSON body cannot be read at byte 5",
+		`{"a":nullx}`:                   "the JSON body cannot be read at byte 9",
+		`{"a":"b`:                       "the JSON body cannot be read at byte 7",
+		"{\"a\":\"b\nc\"}":              "the JSON body cannot be read at byte 7",
+		`{"a":"\x"}`:                    "the JSON body cannot be read at byte 6",
+		`{"a":"\u12G4"}`:                "the JSON body cannot be read at byte 6",
+		`{"a":"\u12"}`:                  "the JSON body cannot be read at byte 6",
+		`{"a":"\`:                       "the JSON body cannot be read at byte 6",
+		`{"a":[1,]}`:                    "the JSON body cannot be read at byte 8",
+		`{"a":[1}`:                      "the JSON body cannot be read at byte 7",
+		`{"a":[[1}]}`:                   "the JSON body cannot be read at byte 8",
+		`{"a":{"b":1]}`:                 "the JSON body cannot be read at byte 11",
+		`{"a":{"b"}}`:                   "the JSON body cannot be read at byte 9",
+		`{"a":{"b":1,}}`:                "the JSON body cannot be read at byte 12",
+		`{"a":{1:2}}`:                   "the JSON body cannot be read at byte 6",
+		`{"a":1}}`:                      "there is more after the JSON object, at byte 7",
+		`{"a":1} {"b":2}`:               "there is more after the JSON object, at byte 8",
+		`{"a":1}x`:                      "there is more after the JSON object, at byte 7",
+		"{\"a\":1}\x00":                 "there is more after the JSON object, at byte 7",
+		"\ufeff{}":                      "the body is not a JSON object",
+		"{\"a\":\"\xff\"}":              "the body is not valid UTF-8",
+		`{"a":"\ud800"}`:                "the JSON body holds half a surrogate pair before byte 13",
+		`{"a":["x","\udc00\ud800"]}`:    "the JSON body holds half a surrogate pair before byte 24",
+		`{"\ud800x":1}`:                 "the JSON body holds half a surrogate pair before byte 11",
+		`{"a":"\ud800\u0041"}`:          "the JSON body holds half a surrogate pair before byte 19",
+		`{"InvoiceID":1,"invoiceid":2}`: "the member invoiceid stands twice in the body",
+		`{"a":null,"A":1}`:              "the member A stands twice in the body",
+	} {
+		_, err := ReadJSON([]byte(body))
+		if !fault.Is(err, fault.Malformed) || fault.Of(err).Message != want {
+			t.Errorf("%s\ngot  %v\nwant %s", body, err, want)
+		}
+	}
+}
+
+// TestReadJSONLarge: neither depth nor the number of members makes reading
+// slow or stops it. Quadratic time would be minutes here.
+func TestReadJSONLarge(t *testing.T) {
+	const depth = 10_000
+	for name, body := range map[string]string{
+		"lists in Meta":   `{"Meta":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `,"a":1}`,
+		"objects in Meta": `{"Meta":` + strings.Repeat(`{"x":`, depth) + "1" + strings.Repeat("}", depth) + `,"a":1}`,
+		"a megabyte deep": `{"b":` + strings.Repeat("[", 500_000) + strings.Repeat("]", 500_000) + `,"a":1}`,
+		"in a list":       `{"b":[1,2,` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `],"a":1}`,
+	} {
+		got, err := ReadJSON([]byte(body))
+		if err != nil || len(got) != 2 || !got[0].Other || got.Text("a") != "1" {
+			t.Errorf("%s: %d members, %v", name, len(got), err)
+		}
+	}
+	if _, err := ReadJSON([]byte(`{"Meta":` + strings.Repeat("[", 500_000))); !fault.Is(err, fault.Malformed) {
+		t.Errorf("never closed: %v", err)
+	}
+	var b strings.Builder
+	for i := range 100_000 {
+		b.WriteString(`,"m` + strconv.Itoa(i) + `":1`)
+	}
+	got, err := ReadJSON([]byte("{" + b.String()[1:] + "}"))
+	if err != nil || len(got) != 100_000 {
+		t.Errorf("%d members, %v", len(got), err)
+	}
+	if _, err := ReadJSON([]byte("{" + b.String()[1:] + `,"M500":1}`)); !fault.Is(err, fault.Malformed) {
+		t.Errorf("a name that stands twice among many: %v", err)
+	}
+}
+
+// FuzzReadJSON compares with encoding/json.
+func FuzzReadJSON(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `{"a":"b"}`, `{"a":[1,"x",true],"b":null,"C":{"d":[{}]}}`, `{"a":"\u00e9\ud83d\ude00\n"}`, `{"a":"\ud800"}`, `{"a":1,"A":2}`,
+		`{"a":-0.5e-3}`, `{"a":01}`, `{"Meta":{"a":"b"}}`, `{"a":[[[]]]}`, `[1]`, `{"a":1}x`, ` {"a" : [ ] } `, "{\"a\":\"\xff\"}", `{"İ":1,"i":2,"ſ":3,"s":4}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got, err := ReadJSON(body)
+		var want map[string]any
+		dec := json.NewDecoder(strings.NewReader(string(body)))
+		dec.UseNumber()
+		object := json.Valid(body) && dec.Decode(&want) == nil && want != nil
+		if err != nil {
+			message := fault.Of(err).Message
+			ours := strings.Contains(message, "twice") || strings.Contains(message, "surrogate") || !utf8.Valid(body)
+			if object && !ours {
+				t.Fatalf("%q refused: %v", body, err)
+			}
+			return
+		}
+		if !object {
+			t.Fatalf("%q accepted as %+v", body, got)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%q: %d members, want %d", body, len(got), len(want))
+		}
+		for _, one := range got {
+			v, ok := want[one.Name]
+			if expected := memberOf(one.Name, v); !ok || !sameMembers(Members{one}, Members{expected}) {
+				t.Fatalf("%q: got %+v, want %+v", body, one, expected)
+			}
+		}
+	})
+}
+
+// memberOf is the member that a decoded value stands for.
+func memberOf(name string, value any) Member {
+	one := Member{Name: name}
+	if strings.EqualFold(name, Meta) {
+		one.Other = true
+		return one
+	}
+	switch v := value.(type) {
+	case nil:
+		one.Empty = true
+	case map[string]any:
+		one.Other = true
+	case []any:
+		one.List, one.Empty = true, len(v) == 0
+		for _, item := range v {
+			text, ok := scalarOf(item)
+			if one.Texts = append(one.Texts, text); !ok {
+				one.Texts, one.Other = nil, true
+				break
+			}
+		}
+	default:
+		text, _ := scalarOf(v)
+		one.Texts = []string{text}
+	}
+	return one
+}
+
+func scalarOf(value any) (text string, ok bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}

@@ -1,0 +1,88 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+func TestSplitList(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                 nil,
+		"[]":               nil,
+		"a":                {"a"},
+		"a,b":              {"a", "b"},
+		"[a,b]":            {"a", "b"},
+		" a, b ":           {" a", " b "},
+		"a,,b,":            {"a", "", "b", ""},
+		",":                {"", ""},
+		`""`:               {""},
+		`[""]`:             {""},
+		`"a,b",c`:          {"a,b", "c"},
+		`"say ""a""","""`:  nil,
+		`"say ""a""",""""`: {`say "a"`, `"`},
+		`["a", "b" , c]`:   {"a", "b", " c"},
+		`a"b,c"`:           {`a"b`, `c"`},
+		"[a":               {"[a"},
+		"a]":               {"a]"},
+		"[[a]]":            {"[a]"},
+	} {
+		got, err := splitList(text)
+		if wrong := text == `"say ""a""","""`; (err != nil) != wrong || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v, want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{`"`, `"a`, `a,"b`, `"a"b`, `"a" b`, `["a]`} {
+		if got, err := splitList(text); err == nil {
+			t.Errorf("%s: got %q", text, got)
+		}
+	}
+}
+
+func TestByteItems(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":         nil,
+		"AQI=":     {"1", "2"},
+		"AAH/":     {"0", "1", "255"},
+		"1,2":      {"1", "2"},
+		"[1,2]":    {"1", "2"},
+		"1,23":     {"1", "23"}, // four characters, but no base64
+		"255":      {"255"},
+		"AQI":      {"AQI"}, // fails as a number then
+		"AQJ=":     {"AQJ="},
+		"[1, 2,3]": {"1", " 2", "3"},
+	} {
+		got, err := Member{Texts: []string{text}}.items(record.Byte)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+// FuzzSplitList reads back what a writer that quotes has written.
+func FuzzSplitList(f *testing.F) {
+	for _, seed := range []string{"", "a|b", `a,b|"|""|[|]`, " a | b ", "||", `[a|"b"]`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, joined string) {
+		splitList(joined) // must not panic
+		items := strings.Split(joined, "|")
+		if got, err := splitList(asList(items)); err != nil || !slices.Equal(got, items) {
+			t.Fatalf("%q: got %q, %v", items, got, err)
+		}
+		plain := strings.Map(func(r rune) rune {
+			if strings.ContainsRune(`,"[]`, r) {
+				return '.'
+			}
+			return r
+		}, joined)
+		items = strings.Split(plain, "|")
+		for _, text := range []string{strings.Join(items, ","), "[" + strings.Join(items, ",") + "]"} {
+			if got, err := splitList(text); plain != "" && (err != nil || !slices.Equal(got, items)) {
+				t.Fatalf("%q: got %q, %v", text, got, err)
+			}
+		}
+	})
+}

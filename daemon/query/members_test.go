@@ -1,0 +1,102 @@
+package query
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestUnion(t *testing.T) {
+	one := func(name, text string) Member { return Member{Name: name, Texts: []string{text}} }
+	path := Members{one("BillID", "path")}
+	query := Members{one("billid", "query"), one("Take", "5"), {Name: "Skip", Empty: true}}
+	body := Members{one("BILLID", "body"), one("TAKE", "6"), one("skip", "7"), {Name: "Fields", Empty: true}, one("OrderBy", "a")}
+	for name, c := range map[string]struct{ path, query, body, want Members }{
+		"none":            {nil, nil, nil, nil},
+		"body alone":      {nil, nil, body, body},
+		"query alone":     {nil, query, nil, query},
+		"query over body": {nil, query, body, Members{query[0], query[1], body[2], body[3], body[4]}},
+		"path over all":   {path, query, body, Members{path[0], query[1], body[2], body[3], body[4]}},
+	} {
+		if got := Union(c.path, c.query, c.body); !sameMembers(got, c.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+	if Union(path, query, body); query[2].Texts != nil || len(path) != 1 {
+		t.Error("Union writes to what it was given")
+	}
+}
+
+func TestUnionOfMany(t *testing.T) {
+	var query, body Members
+	for i := range 50_000 {
+		query = append(query, Member{Name: "q" + strconv.Itoa(i)})
+		body = append(body, Member{Name: "Q" + strconv.Itoa(i*2)})
+	}
+	if got := Union(nil, query, body); len(got) != 75_000 {
+		t.Errorf("got %d members", len(got))
+	}
+}
+
+func TestGet(t *testing.T) {
+	all := Members{{Name: "Take", Texts: []string{"5", "6"}}, {Name: "Skip", Empty: true}}
+	if got := all.Text("tAKE"); got != "5" {
+		t.Errorf("got %q", got)
+	}
+	if m, ok := all.Get("skip"); !ok || !m.Empty || all.Text("skip") != "" {
+		t.Errorf("got %+v", m)
+	}
+	if _, ok := all.Get("Other"); ok || all.Text("Other") != "" {
+		t.Error("found what is not there")
+	}
+}
+
+// TestCollector: with few members and with many, names are the same in every
+// letter case.
+func TestCollector(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(rapid.StringOf(rapid.RuneFrom([]rune("abABsSſkKK İiıI"))), 1, 4*manyMembers).Draw(t, "names")
+		var all collector
+		var plain Members
+		for _, name := range names {
+			if was, now := plain.index(name), all.index(name); was != now {
+				t.Fatalf("%q: index %d, by scanning %d", name, now, was)
+			} else if was >= 0 {
+				continue
+			}
+			all.append(Member{Name: name})
+			plain = append(plain, Member{Name: name})
+		}
+	})
+}
+
+func TestShown(t *testing.T) {
+	for text, want := range map[string]string{
+		"InvoiceID":                    "InvoiceID",
+		"a\r\nb\x00\x7f":               "a??b??",
+		"\u009b31m\u202e\u2028":        "?31m??",
+		"Größe":                        "Größe",
+		"\xff\ufffd":                   "??",
+		strings.Repeat("é", 60):        strings.Repeat("é", 60),
+		strings.Repeat("é", 61):        strings.Repeat("é", 60) + "...",
+		strings.Repeat("x", 1_000_000): strings.Repeat("x", 60) + "...",
+	} {
+		if got := shown(text); got != want {
+			t.Errorf("%.70q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestShownInHeader(t *testing.T) {
+	if got := shownInHeader("a, b: é\n"); got != "a? b: ??" {
+		t.Errorf("got %q", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		got := shownInHeader(rapid.String().Draw(t, "name"))
+		if len(got) > 63 || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' || r == ',' }) {
+			t.Fatalf("got %q", got)
+		}
+	})
+}

@@ -1,0 +1,12 @@
+// Package readbench measures how reading records fares against the least that
+// it could cost. It holds benchmarks only: `make bench` prints their figures.
+//
+// Ours is the whole daemon, as it ships, in a process of its own. The floor is
+// a bare net/http server in another process: the same file, the same SQL, the
+// plainest encoder, and nothing that reads, checks or logs. Both are asked in
+// turns by the same client, which shares their processors. The raw loop steps
+// a statement in this process and throws its rows away.
+//
+// A benchmark fails when an answer is wrong, never because it was slow. With
+// READBENCH_PROFILES naming a directory, the daemon's CPU profiles go there.
+package readbench

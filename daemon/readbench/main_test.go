@@ -1,0 +1,77 @@
+package readbench
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// roleVariable makes the test binary play one of the servers.
+const roleVariable = "READBENCH_ROLE"
+
+func TestMain(m *testing.M) {
+	switch role := os.Getenv(roleVariable); role {
+	case "":
+		os.Exit(m.Run())
+	case roleDaemon:
+		os.Exit(playDaemon(os.Args[1]))
+	case roleFloor:
+		os.Exit(playFloor(os.Args[1]))
+	default:
+		fmt.Fprintln(os.Stderr, "unknown role", role)
+		os.Exit(2)
+	}
+}
+
+// BenchmarkReads measures the figures about reading, by their numbers, and
+// prints one line for each.
+func BenchmarkReads(b *testing.B) {
+	s := newStage(b)
+	for _, one := range []struct {
+		name    string
+		measure func(*stage, *testing.B)
+	}{
+		{"R1", oneRow},
+		{"R2", pageOf100},
+		{"R4", pageOf1000},
+		{"R5", exports},
+		{"R6", queryToBytes},
+		{"R8", memory},
+		{"R9", firstByte},
+		{"R13", likeWithSets},
+		{"R15", exactDecimals},
+		{"R16", failedExports},
+	} {
+		b.Run(one.name, func(b *testing.B) {
+			one.measure(s, b)
+			b.ReportMetric(0, "ns/op") // of the client: it says nothing
+		})
+	}
+	s.table.print(os.Stdout)
+}
+
+// leastRounds is the number of rounds that a median is taken of.
+const leastRounds = 5
+
+// rounds runs round after round: as many as -benchtime asks for, and enough for
+// a median.
+func rounds(b *testing.B, round func(n int)) {
+	n := 0
+	for b.Loop() {
+		round(n)
+		n++
+	}
+	for ; n < leastRounds; n++ {
+		round(n)
+	}
+}
+
+// inTurns runs both, and the other one first in every second round, so that
+// neither always finds what the first left behind.
+func inTurns(n int, one, other func()) {
+	if n%2 == 1 {
+		one, other = other, one
+	}
+	one()
+	other()
+}
