@@ -61,7 +61,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		Dir:          c.DataDir,
 		Registry:     d.registry,
 		Sources:      c.ERP.Sources,
-		Connections:  c.HTTP.MaxRequests,
+		Connections:  c.HTTP.MaxRequests + 1, // so that /readyz has one when the service is full
 		RowTimeout:   c.Query.Timeout,
 		CountTimeout: c.Query.CountTimeout,
 	})
@@ -103,10 +103,13 @@ func (d *Daemon) wire(context.Context) error {
 		TrustedProxies:   c.HTTP.TrustedProxies,
 		MaxRequests:      c.HTTP.MaxRequests,
 		MaxBody:          int64(c.HTTP.MaxBody),
+		MaxHead:          int(c.HTTP.MaxHead),
 		WriteStall:       c.HTTP.WriteStall,
 		MetricsHere:      c.Metrics.Listen == "",
 		Debug:            c.Debug,
 	})
+	// Requests that were cut off end at once, but before what they work with.
+	d.onStop("requests", func(ctx context.Context) error { return d.rest.Drain(context.WithoutCancel(ctx)) })
 	return nil
 }
 
@@ -138,18 +141,27 @@ func (d *Daemon) listen(name, address string, handler http.Handler) (net.Addr, e
 		Handler:           handler,
 		ReadHeaderTimeout: c.ReadHeaderTimeout,
 		IdleTimeout:       c.IdleTimeout,
-		MaxHeaderBytes:    int(c.MaxHead),
+		MaxHeaderBytes:    headFactor * int(c.MaxHead),
 		ConnContext:       rest.ConnContext,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
 	}
-	d.onStop(name, func(ctx context.Context) error { return shutdown(ctx, server) })
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			d.failed <- fmt.Errorf("serving %s: %w", name, err)
 		}
 	}()
+	d.onStop(name, func(ctx context.Context) error {
+		defer func() { <-ended }()
+		return shutdown(ctx, server)
+	})
 	return listener.Addr(), nil
 }
+
+// headFactor is how far above the largest head allowed net/http gives up
+// reading one. Up to there the reply that refuses it is ours.
+const headFactor = 4
 
 // shutdown lets requests in work finish while ctx allows, then cuts them.
 func shutdown(ctx context.Context, server *http.Server) error {
@@ -187,12 +199,12 @@ func (d *Daemon) URL() string {
 func (d *Daemon) Failed() <-chan error { return d.failed }
 
 // Stop tears down in the reverse order of the starts. Requests in work may
-// finish until ctx is done.
+// finish until ctx is done; new ones are turned away at once.
 func (d *Daemon) Stop(ctx context.Context) error {
-	if d.rest != nil {
-		d.rest.Stopping()
-	}
 	var errs []error
+	if d.rest != nil {
+		_ = d.rest.Drain(ctx) // the servers report it too, if requests are left
+	}
 	for i := len(d.stops) - 1; i >= 0; i-- {
 		if err := d.stops[i].run(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("stopping %s: %w", d.stops[i].name, err))

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -18,6 +19,7 @@ type cache[V any] struct {
 	mu      sync.Mutex
 	entries map[string]cached[V]
 	age     uint64 // counts forget
+	swept   time.Time
 }
 
 type cached[V any] struct {
@@ -87,14 +89,16 @@ func (c *cache[V]) generation() uint64 {
 	return c.age
 }
 
+// makeRoom drops what is old, and if that is not enough, anything. It looks
+// for what is old once in a while: else a flood of made-up names would have it
+// walk the whole map for each.
 func (c *cache[V]) makeRoom(now time.Time) {
 	if len(c.entries) < mostCached {
 		return
 	}
-	for name, e := range c.entries {
-		if !e.until.After(now) {
-			delete(c.entries, name)
-		}
+	if now.Sub(c.swept).Abs() >= c.ttl {
+		c.swept = now
+		maps.DeleteFunc(c.entries, func(_ string, e cached[V]) bool { return !e.until.After(now) })
 	}
 	for name := range c.entries {
 		if len(c.entries) < mostCached {

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -42,6 +43,7 @@ func (f failures) wait(now time.Time) time.Duration {
 type throttle struct {
 	mu     sync.Mutex
 	failed map[print]failures
+	swept  time.Time
 }
 
 func newThrottle() *throttle { return &throttle{failed: make(map[print]failures)} }
@@ -86,10 +88,9 @@ func (t *throttle) makeRoom(now time.Time) {
 	if len(t.failed) < mostThrottled {
 		return
 	}
-	for who, f := range t.failed {
-		if len(f.recent(now)) == 0 {
-			delete(t.failed, who)
-		}
+	if now.Sub(t.swept).Abs() >= failureWindow {
+		t.swept = now
+		maps.DeleteFunc(t.failed, func(_ print, f failures) bool { return len(f.recent(now)) == 0 })
 	}
 	for who := range t.failed {
 		if len(t.failed) < mostThrottled {

@@ -5,9 +5,12 @@ package daemontest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,50 +29,117 @@ type Instance struct {
 	D   *daemon.Daemon
 }
 
+// Start runs a daemon until the test ends. The arguments are those of
+// `whd serve`; the address and the data directory are given already.
+func Start(t testing.TB, args ...string) *Instance {
+	t.Helper()
+	return StartIn(t, t.TempDir(), args...)
+}
+
+// StartIn is Start in a data directory that the caller has prepared.
+func StartIn(t testing.TB, dir string, args ...string) *Instance {
+	t.Helper()
+	i, err := Open(dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := i.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return i
+}
+
+// Open runs a daemon in a data directory until Stop.
+func Open(dir string, args ...string) (*Instance, error) {
+	args = append([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
+	config, _, err := daemon.LoadConfig(args, []string{"WHD_ADMIN_PASSWORD=" + AdminPassword}, os.ReadFile)
+	if err != nil {
+		return nil, err
+	}
+	i := &Instance{Dir: dir, Log: newLog()}
+	log := slog.New(slog.NewTextHandler(i.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	if i.D, err = daemon.New(context.Background(), config, io.Discard, log); err != nil {
+		return nil, err
+	}
+	if err := i.D.Start(context.Background()); err != nil {
+		return nil, errors.Join(err, i.Stop())
+	}
+	i.URL = i.D.URL()
+	return i, nil
+}
+
+// patience is how long anything that must happen may take.
+const patience = 30 * time.Second
+
+// Stop stops the daemon. Requests in work must end by themselves. Calling it
+// again does nothing.
+func (i *Instance) Stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return i.D.Stop(ctx)
+}
+
+// Key makes an API key of a role.
+func (i *Instance) Key(t testing.TB, role string) string {
+	t.Helper()
+	var key, complaint bytes.Buffer
+	status := daemon.Main(daemon.Process{
+		Args:   []string{"key", "add", "test-" + role, "--role", role, "--data-dir", i.Dir},
+		Stdout: &key, Stderr: &complaint,
+	})
+	if status != 0 {
+		t.Fatalf("whd key add: %s", &complaint)
+	}
+	return strings.TrimSpace(key.String())
+}
+
 // Log collects what the daemon logs.
 type Log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	mu    sync.Mutex
+	text  strings.Builder
+	grown chan struct{} // closed at the next line
 }
+
+func newLog() *Log { return &Log{grown: make(chan struct{})} }
 
 // Write is io.Writer's.
 func (l *Log) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	close(l.grown)
+	l.grown = make(chan struct{})
 	return l.text.Write(b)
 }
 
 // String is everything logged so far.
 func (l *Log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	text, _ := l.read()
+	return text
 }
 
-// Start runs a daemon until the test ends. The arguments are those of
-// `whd serve`; the address and the data directory are given already.
-func Start(t testing.TB, args ...string) *Instance {
+func (l *Log) read() (text string, grown <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String(), l.grown
+}
+
+// Await waits for a line that holds all the parts, and returns it.
+func (l *Log) Await(t testing.TB, parts ...string) string {
 	t.Helper()
-	i := &Instance{Dir: t.TempDir(), Log: &Log{}}
-	args = append([]string{"--listen", "127.0.0.1:0", "--data-dir", i.Dir}, args...)
-	config, _, err := daemon.LoadConfig(args, []string{"WHD_ADMIN_PASSWORD=" + AdminPassword}, os.ReadFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := slog.New(slog.NewTextHandler(i.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if i.D, err = daemon.New(context.Background(), config, io.Discard, log); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := i.D.Stop(ctx); err != nil {
-			t.Error(err)
+	enough := time.After(patience)
+	for {
+		text, grown := l.read()
+		for line := range strings.Lines(text) {
+			if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
+				return line
+			}
 		}
-	})
-	if err := i.D.Start(context.Background()); err != nil {
-		t.Fatal(err)
+		select {
+		case <-grown:
+		case <-enough:
+			t.Fatalf("no line with %q was logged, but:\n%s", parts, text)
+		}
 	}
-	i.URL = i.D.URL()
-	return i
 }

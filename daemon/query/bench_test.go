@@ -4,13 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/dialect"
 )
 
 // BenchmarkRequest is all that is done for a query before its statement runs.
 func BenchmarkRequest(b *testing.B) {
-	totals, _ := record.Builtin().Lookup("SO_Totals")
+	totals, _ := registry.Lookup("SO_Totals")
 	for name, body := range map[string]string{
 		"key": `{"InvoiceID":"D100418"}`,
 		"ten": `{"InvoiceIDStartsWith":"D1","InvoiceTotalGreaterThan":100.50,"InvoiceTotalLessThan":2000,"Cartage1Total":0,

@@ -49,13 +49,16 @@ func FuzzReadCSV(f *testing.F) {
 		for i, one := range got {
 			names[i], values[i] = one.Name, strings.Join(one.Texts, "")
 		}
+		if len(got) == 1 && (names[0] == "" || values[0] == "") {
+			return // an empty line, which CSV passes over
+		}
+		if strings.Contains(strings.Join(append(values, names...), ""), "\r") {
+			return // CSV reads the end of a line as \n wherever it stands
+		}
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
 		w.WriteAll([][]string{names, values})
-		if len(names) == 1 && values[0] == "" {
-			return // a line of one empty value is an empty line, which CSV passes over
-		}
-		again, err := ReadCSV(b.Bytes())
+		again, err := ReadCSV(append([]byte("\ufeff"), b.Bytes()...))
 		if err != nil || !sameMembers(got, again) {
 			t.Fatalf("%q: got %+v, then %+v, %v", body, got, again, err)
 		}

@@ -90,7 +90,7 @@ func tell(t *testing.T, block string) string {
 	if len(words) < 2 {
 		t.Fatalf("%q is not \"format Kind\"", lines[head])
 	}
-	kind, ok := record.Builtin().Lookup(words[1])
+	kind, ok := registry.Lookup(words[1])
 	if !ok {
 		t.Fatalf("no kind %s", words[1])
 	}

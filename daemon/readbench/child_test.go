@@ -23,6 +23,7 @@ const (
 
 // child is one of the servers, in a process of its own.
 type child struct {
+	role    string
 	cmd     *exec.Cmd
 	stdin   io.Closer // its end ends the process, even if this one is killed
 	log     *os.File
@@ -36,7 +37,7 @@ func start(role string, d data) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &child{cmd: exec.Command(self, d.dir)}
+	c := &child{role: role, cmd: exec.Command(self, d.dir)}
 	c.cmd.Env = append(os.Environ(), roleVariable+"="+role)
 	if c.log, err = os.OpenFile(filepath.Join(d.dir, role+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, err
@@ -52,8 +53,12 @@ func start(role string, d data) (*child, error) {
 	if err := c.cmd.Start(); err != nil {
 		return nil, err
 	}
-	c.address, err = announced(stdout)
-	return c, err
+	if c.address, err = announced(stdout); err != nil {
+		err = errors.Join(err, c.stop())
+		said, _ := os.ReadFile(c.log.Name()) // better than nothing
+		return nil, fmt.Errorf("starting the %s: %w\n%s", role, err, said)
+	}
+	return c, nil
 }
 
 // announced reads a server's output up to its address, and drops the rest.
@@ -65,7 +70,7 @@ func announced(stdout io.Reader) (string, error) {
 			return address, nil
 		}
 	}
-	return "", errors.Join(errors.New("the server did not say where it listens; see its log"), lines.Err())
+	return "", errors.Join(errors.New("it did not say where it listens"), lines.Err())
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }

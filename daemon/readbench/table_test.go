@@ -14,11 +14,12 @@ type table struct{ lines []string }
 
 // samples are what was measured of one thing, one value for each round.
 type samples struct {
+	metric string // what it is called in the benchmark's own line
 	unit   string
+	digits int    // after the point
+	named  string // what the base is, such as floor
 	ours   []float64
 	base   []float64
-	named  string // what the base is: floor, raw loop
-	digits int    // after the point
 }
 
 func (s *samples) add(ours, base float64) {
@@ -62,9 +63,8 @@ func (t *table) above(b *testing.B, what string, s samples, atMost float64) {
 
 func (t *table) measured(b *testing.B, what string, s samples, bound string, holds bool) {
 	ours, base := median(s.ours), median(s.base)
-	metric := strings.NewReplacer(" ", "-", ",", "").Replace(what)
-	b.ReportMetric(ours, metric+":"+s.unit)
-	b.ReportMetric(s.ratio(), metric+":times")
+	b.ReportMetric(ours, s.metric+"-"+s.unit)
+	b.ReportMetric(s.ratio(), s.metric+"-times")
 	t.add(b, what,
 		fmt.Sprintf("%.*f %s", s.digits, ours, s.unit),
 		fmt.Sprintf("%s %.*f %s", s.named, s.digits, base, s.unit),
@@ -89,8 +89,8 @@ func (t *table) add(b *testing.B, what, ours, base, ratio, bound string, holds b
 	t.lines = append(t.lines, strings.Join([]string{number(b), what, ours, base, ratio, bound, verdict}, "\t"))
 }
 
-// number is the figure's number, the last part of the benchmark's name.
-func number(b *testing.B) string { return b.Name()[strings.LastIndexByte(b.Name(), '/')+1:] }
+// number is the figure's number, the second part of the benchmark's name.
+func number(b *testing.B) string { return strings.Split(b.Name(), "/")[1] }
 
 func (t *table) print(w io.Writer) {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

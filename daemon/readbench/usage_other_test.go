@@ -4,12 +4,13 @@ package readbench
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
-var errLinuxOnly = errors.New("another process's CPU time and memory are only read on Linux")
+var errLinuxOnly = fmt.Errorf("another process's CPU time and memory are only read on Linux (%w)", errors.ErrUnsupported)
 
-func cpuTime(int) (time.Duration, error)  { return 0, errLinuxOnly }
-func forgetPeak(int) error                { return errLinuxOnly }
-func peakMemory(int) (float64, error)     { return 0, errLinuxOnly }
-func heldMemory(int) (float64, error)     { return 0, errLinuxOnly }
+func cpuTime(int) (time.Duration, error) { return 0, errLinuxOnly }
+func forgetPeak(int) error               { return errLinuxOnly }
+func peakMemory(int) (float64, error)    { return 0, errLinuxOnly }
+func heldMemory(int) (float64, error)    { return 0, errLinuxOnly }

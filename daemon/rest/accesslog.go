@@ -3,6 +3,7 @@ package rest
 import (
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,20 +35,28 @@ func (s *Server) logAccess(x *exchange) {
 // maskedMembers are the members whose values reach no log.
 var maskedMembers = []string{"password", "username", "apikey", "headers"}
 
-// maskQuery writes stars for the values of members that may hold secrets.
+// maskQuery writes stars for the values of members that may hold secrets, and
+// for everything else that speaks of one: whoever got the form of a query
+// string wrong did not mean to publish a password.
 func maskQuery(raw string) string {
-	if raw == "" {
-		return ""
-	}
 	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
-		escaped, _, _ := strings.Cut(pair, "=")
-		name, err := url.QueryUnescape(escaped)
-		for _, secret := range maskedMembers {
-			if err != nil || strings.EqualFold(name, secret) {
-				pairs[i] = escaped + "=***"
-			}
+		name, _, _ := strings.Cut(pair, "=")
+		switch text, err := url.QueryUnescape(pair); {
+		case isMasked(name):
+			pairs[i] = name + "=***"
+		case err != nil || speaksOfSecret(text):
+			pairs[i] = "***"
 		}
 	}
 	return strings.Join(pairs, "&")
+}
+
+func isMasked(name string) bool {
+	return slices.ContainsFunc(maskedMembers, func(secret string) bool { return strings.EqualFold(name, secret) })
+}
+
+func speaksOfSecret(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(maskedMembers, func(secret string) bool { return strings.Contains(text, secret) })
 }

@@ -26,29 +26,43 @@ func credentials(x *exchange) account.Credentials {
 	return c
 }
 
-// authorise finds out who asks and whether they may use the route. Where a
-// browser may have added the proof by itself, a script of a foreign page must
-// not read the answer through a callback.
+// authorise finds out who asks and whether they may use the route.
 func (s *Server) authorise(x *exchange) error {
 	need := x.route.role
 	if need == account.NoRole {
 		return nil
 	}
 	given := credentials(x)
-	if given.Empty() && s.AnonymousQueries && need == account.Reader {
+	open := s.AnonymousQueries && need == account.Reader
+	if open && given.Empty() {
 		return nil
 	}
+	err := s.identify(x, given)
+	if open && fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
+		return nil // browsers go on sending the cookie of a session that has ended
+	}
+	if err == nil && !x.who.Role.Includes(need) {
+		return fault.New(fault.Forbidden, "this takes the role %s; %s has the role %s", need, x.who.Name, x.who.Role)
+	}
+	return err
+}
+
+func onlyCookie(c account.Credentials) bool {
+	return c == account.Credentials{Address: c.Address, SessionCookie: c.SessionCookie}
+}
+
+// identify finds out who asks. Where a browser may have added the proof by
+// itself, a script of a foreign page must not read the answer through a
+// callback.
+func (s *Server) identify(x *exchange, given account.Credentials) error {
 	who, err := s.Accounts.Authenticate(x.r.Context(), given)
 	if err != nil {
 		return err
 	}
-	x.who = who
-	if !who.Role.Includes(need) {
-		return fault.New(fault.Forbidden, "this takes the role %s; %s has the role %s", need, who.Name, who.Role)
-	}
 	if x.reply.callback != "" && who.Via.Ambient() && !x.sameOrigin() {
 		return fault.New(fault.Forbidden, "a callback with a cookie or Basic must come from a page of this service")
 	}
+	x.who = who
 	return nil
 }
 
@@ -111,13 +125,11 @@ func sessionCookie(x *exchange, t account.Ticket) *http.Cookie {
 
 func (s *Server) whoAmI(x *exchange) error {
 	given := credentials(x)
-	who, err := s.Accounts.Authenticate(x.r.Context(), given)
-	if err != nil {
+	if err := s.identify(x, given); err != nil {
 		return err
 	}
-	x.who = who
-	doc := wire.AuthenticateResponse{UserName: who.Name, DisplayName: who.DisplayName}
-	switch who.Via {
+	doc := wire.AuthenticateResponse{UserName: x.who.Name, DisplayName: x.who.DisplayName}
+	switch x.who.Via {
 	case account.Header:
 		doc.SessionID = given.SessionHeader
 	case account.Cookie:
@@ -130,13 +142,10 @@ func (s *Server) whoAmI(x *exchange) error {
 // so a foreign page must not be able to ask for it.
 func (s *Server) logout(x *exchange) error {
 	given := credentials(x)
+	if (given.SessionCookie != "" || given.HasBasic) && !x.sameOrigin() {
+		return fault.New(fault.Forbidden, "a logout must come from a page of this service")
+	}
 	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
-		if id == "" {
-			continue
-		}
-		if id == given.SessionCookie && !x.sameOrigin() {
-			return fault.New(fault.Forbidden, "a logout must come from a page of this service")
-		}
 		if err := s.Accounts.Logout(x.r.Context(), id); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
@@ -39,20 +38,13 @@ var failures = [...]struct {
 // challenge is never Basic, so that browsers do not remember a password.
 const challenge = `credentials realm="/auth/credentials"`
 
-// fail writes the reply for an error. Of errors that are not the asker's only
-// the log learns more than a request id.
+// fail writes the reply for an error. Where a part of another reply has gone
+// out already, or nobody is there to read one, it cuts the connection instead.
 func (s *Server) fail(x *exchange, err error) {
-	f := fault.Of(err)
-	switch {
-	case errors.Is(err, context.Canceled) && x.r.Context().Err() != nil:
-		x.w.aborted = true // the client has gone: nobody reads a reply
-		panic(http.ErrAbortHandler)
-	case f.Kind == fault.Internal:
-		s.Log.Error("internal error", "id", x.id, "method", x.r.Method, "path", x.r.URL.Path, "error", err.Error())
-		f = &fault.Error{Kind: fault.Internal, Message: "internal error"}
-	case f.Kind == fault.Unavailable || f.Kind == fault.Timeout:
-		s.Log.Warn("request failed", "id", x.id, "path", x.r.URL.Path, "error", err.Error())
+	if x.w.status != 0 || errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {
+		s.abort(x, err)
 	}
+	f := s.reported(x, err)
 	h := x.w.Header()
 	clearReply(h)
 	h.Set("Content-Type", x.reply.format.ContentType)
@@ -66,10 +58,21 @@ func (s *Server) fail(x *exchange, err error) {
 	if s.Debug {
 		status.StackTrace = err.Error()
 	}
-	body := s.failureBody(x, status)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	x.w.WriteHeader(failures[f.Kind].status)
-	_ = x.w.send(body, s.WriteStall) // nobody is left to tell
+	_ = x.write(failures[f.Kind].status, s.failureBody(x, status)) // nobody is left to tell
+}
+
+// reported is the failure as the asker may know it. Of what is not the asker's
+// doing the log learns the rest, under the request's id.
+func (s *Server) reported(x *exchange, err error) *fault.Error {
+	f := fault.Of(err)
+	switch f.Kind {
+	case fault.Internal:
+		s.Log.Error("internal error", "id", x.id, "method", x.r.Method, "path", x.r.URL.Path, "error", err.Error())
+		return &fault.Error{Kind: fault.Internal, Message: "internal error"}
+	case fault.Unavailable, fault.Timeout:
+		s.Log.Warn("request failed", "id", x.id, "path", x.r.URL.Path, "error", err.Error())
+	}
+	return f
 }
 
 // clearReply takes back what a reply that did not come to be had announced.
@@ -80,15 +83,11 @@ func clearReply(h http.Header) {
 }
 
 func (s *Server) failureBody(x *exchange, status wire.ResponseStatus) []byte {
-	var query *encode.Shape
-	if kind, err := s.kind(x.params.get("Kind")); err == nil {
-		query = &encode.Shape{Operation: kind.Operation(), Record: kind.Name}
+	var of *encode.Shape
+	if x.kind != nil {
+		of = &encode.Shape{Operation: x.kind.Operation(), Record: x.kind.Name}
 	}
-	if x.reply.callback == "" {
-		return x.reply.format.Failure(nil, status, query)
-	}
-	body := openCallback(x.w.Header(), x.reply.callback, nil)
-	return append(x.reply.format.Failure(body, status, query), ')')
+	return x.reply.close(x.reply.format.Failure(x.reply.open(x.w.Header(), nil), status, of))
 }
 
 func responseStatus(f *fault.Error, id string) wire.ResponseStatus {

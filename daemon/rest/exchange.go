@@ -4,10 +4,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
-	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/query"
 )
 
@@ -20,7 +21,8 @@ type exchange struct {
 
 	route    *compiledRoute
 	params   params
-	suffix   string // format named by a path suffix
+	suffix   string       // format named by a path suffix
+	kind     *record.Kind // that the path names, if any
 	start    time.Time
 	parsed   time.Time // when the request had been read
 	firstRow time.Time // when the first row had come from the store
@@ -31,27 +33,25 @@ type exchange struct {
 	who     account.Identity
 
 	urlMembers query.Members
+	nulls      bool // nulls are written
 	reply      reply
 }
 
-// reply is how the answer is to be written.
-type reply struct {
-	format   encode.Format
-	callback string // JSONP
-	html     bool
-}
-
-// sameOrigin reports whether a browser sent the request from a page of ours,
-// or no browser did. Sec-Fetch-Site decides where it is there; else Origin and
-// Referer must name our host.
+// sameOrigin reports whether nothing speaks against it that a page of ours, or
+// no browser, sent the request: neither Sec-Fetch-Site nor the name of another
+// host in Origin or Referer.
 func (x *exchange) sameOrigin() bool {
-	if site := x.r.Header.Get("Sec-Fetch-Site"); site != "" {
-		return site == "same-origin" || site == "none"
+	switch x.r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+	default:
+		return false
 	}
 	for _, name := range []string{"Origin", "Referer"} {
 		if text := x.r.Header.Get(name); text != "" {
 			from, err := url.Parse(text)
-			return err == nil && from.Host == x.host
+			if err != nil || !strings.EqualFold(from.Host, x.host) {
+				return false
+			}
 		}
 	}
 	return true
@@ -59,21 +59,19 @@ func (x *exchange) sameOrigin() bool {
 
 // document answers with a single value in the negotiated format.
 func (x *exchange) document(status int, name string, v any) error {
-	var body []byte
 	h := x.w.Header()
 	h.Set("Content-Type", x.reply.format.ContentType)
-	if x.reply.callback != "" {
-		body = openCallback(h, x.reply.callback, body)
-	}
-	body, err := x.reply.format.Document(body, name, v)
+	body, err := x.reply.format.Document(x.reply.open(h, nil), name, v)
 	if err != nil {
 		return err
 	}
-	if x.reply.callback != "" {
-		body = append(body, ')')
-	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	return x.write(status, x.reply.close(body))
+}
+
+// write sends a body that is complete.
+func (x *exchange) write(status int, body []byte) error {
+	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(status)
-	_, err = x.w.Write(body)
+	_, err := x.w.Write(body)
 	return err
 }

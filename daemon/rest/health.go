@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/bizhook/whd/daemon/fault"
 )
@@ -13,8 +12,8 @@ func (s *Server) health(x *exchange) error { return x.plain("ok\n") }
 // ready says whether the service can do its work: 503 with the reason
 // otherwise.
 func (s *Server) ready(x *exchange) error {
-	if s.stopping.Load() {
-		return fault.New(fault.Unavailable, "the service is stopping")
+	if s.admission.stopping.Load() {
+		return errStopping()
 	}
 	if err := s.Store.Ready(x.r.Context()); err != nil {
 		return err
@@ -31,10 +30,6 @@ func (s *Server) metricsPage(x *exchange) error {
 }
 
 func (x *exchange) plain(text string) error {
-	h := x.w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(text)))
-	x.w.WriteHeader(http.StatusOK)
-	_, err := x.w.Write([]byte(text))
-	return err
+	x.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	return x.write(http.StatusOK, []byte(text))
 }

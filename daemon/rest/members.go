@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
@@ -18,7 +19,7 @@ func (s *Server) members(x *exchange) (query.Members, error) {
 	if err != nil {
 		return nil, err
 	}
-	inBody, err := readMembers(body, x.r.Header.Get("Content-Type"), x.params.get("Format"))
+	inBody, err := readMembers(body, x.r.Header.Get("Content-Type"), x.params.get(inFormat))
 	if err != nil {
 		return nil, err
 	}
@@ -29,21 +30,29 @@ func (s *Server) members(x *exchange) (query.Members, error) {
 const readTimeout = 30 * time.Second
 
 func (s *Server) body(x *exchange) ([]byte, error) {
-	if x.r.Body == nil || x.r.Body == http.NoBody {
+	if x.r.ContentLength == 0 {
 		return nil, nil
 	}
-	if err := x.w.control.SetReadDeadline(time.Now().Add(readTimeout)); err == nil {
-		defer x.w.control.SetReadDeadline(time.Time{})
+	switch coding := x.r.Header.Get("Content-Encoding"); {
+	case coding != "" && !strings.EqualFold(coding, "identity"):
+		return nil, fault.New(fault.Unsupported, "a body with the Content-Encoding %s cannot be read", clean(coding))
+	case x.r.ContentLength > s.MaxBody:
+		return nil, s.bodyTooLarge()
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, s.MaxBody))
+	_ = x.w.control.SetReadDeadline(time.Time{}) // begin had set it
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", s.MaxBody)
+		return nil, s.bodyTooLarge()
 	case err != nil:
 		return nil, fault.Because(err, fault.Malformed, "the body did not arrive whole")
 	}
 	return body, nil
+}
+
+func (s *Server) bodyTooLarge() error {
+	return fault.New(fault.TooLarge, "the body is larger than %d bytes", s.MaxBody)
 }
 
 var utf8Mark = []byte("\ufeff")
@@ -60,13 +69,13 @@ func readMembers(body []byte, contentType, routeFormat string) (query.Members, e
 		return query.ReadJSON(trimmed)
 	}
 	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil && contentType != "" {
+	if err != nil && contentType != "" && media == "" {
 		return nil, fault.New(fault.Unsupported, "the Content-Type cannot be read")
 	}
 	switch {
 	case media == "application/x-www-form-urlencoded":
 		return query.ReadForm(string(trimmed))
-	case media == "text/csv", media == "" && routeFormat == "csv":
+	case media == "text/csv", media == "" && strings.EqualFold(routeFormat, "csv"):
 		return query.ReadCSV(body)
 	case media == "", media == "application/json", media == "text/json", media == "text/plain":
 		return query.ReadJSON(trimmed)

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -18,37 +19,62 @@ type choice struct {
 	accept   string
 }
 
-// negotiate decides the format: on reply routes the prefix, overridden by
-// ?format= and ?callback=; elsewhere suffix, callback, ?format=, Accept, JSON.
+// reply is how the answer is to be written.
+type reply struct {
+	format   encode.Format
+	callback string // JSONP
+}
+
+// open starts a JSONP reply, which is a script.
+func (r reply) open(h http.Header, buf []byte) []byte {
+	if r.callback == "" {
+		return buf
+	}
+	h.Set("Content-Type", "text/javascript; charset=utf-8")
+	return append(append(buf, r.callback...), '(')
+}
+
+// close ends what open began.
+func (r reply) close(buf []byte) []byte {
+	if r.callback == "" {
+		return buf
+	}
+	return append(buf, ')')
+}
+
+// negotiate decides the format. On reply routes it is the prefix, overridden by
+// ?callback= and ?format=; elsewhere suffix, callback, ?format=, Accept, JSON.
 // Its error still comes with a format to write it in.
 func negotiate(c choice) (reply, error) {
-	json, _ := encode.ByName("json")
-	r := reply{format: json}
-	var err error
-	name := c.suffix
-	switch {
-	case c.callback != "":
-		r.callback, name = safeCallback(c.callback), "json"
-	case c.prefix != "":
-		if name = c.prefix; c.format != "" {
-			name = c.format
+	r := reply{format: accepted(c.accept)}
+	suffix := c.suffix
+	if c.prefix != "" {
+		prefixed, ok := encode.ByName(c.prefix)
+		if !ok {
+			return r, fault.New(fault.NotFound, "there is no format %s; formats: %s", clean(c.prefix), formatNames())
 		}
-	case name == "":
-		name = c.format
+		r.format, suffix = prefixed, ""
 	}
-	if name == "" {
-		r.format = accepted(c.accept)
-	} else if f, ok := encode.ByName(name); ok {
-		r.format = f
-	} else if c.prefix == name {
-		err = fault.New(fault.NotFound, "there is no format %s; formats: %s", clean(name), formatNames())
-	} else {
-		err = &fault.Error{Kind: fault.Invalid, Message: "format must be one of " + formatNames(),
-			Fields: []fault.Field{{Name: query.Format, Message: "must be one of " + formatNames()}}}
+	switch {
+	case suffix != "" && suffix != "json":
+		r.format, _ = encode.ByName(suffix)
+	case c.callback != "":
+		r.format, r.callback = jsonFormat(), safeCallback(c.callback)
+	case suffix != "":
+		r.format = jsonFormat()
+	case c.format != "":
+		asked, ok := encode.ByName(c.format)
+		if !ok {
+			text := "must be one of " + formatNames()
+			return r, &fault.Error{Kind: fault.Invalid, Message: query.Format + " " + text,
+				Fields: []fault.Field{{Name: query.Format, Message: text}}}
+		}
+		r.format = asked
 	}
-	r.html = r.format.Name == "html"
-	return r, err
+	return r, nil
 }
+
+func jsonFormat() encode.Format { return encode.Formats()[0] }
 
 func formatNames() string {
 	var names []string

@@ -15,13 +15,20 @@ func (s *Server) origin(r *http.Request) (address, host string, secure bool) {
 	if !s.trusted(at) {
 		return at.String(), host, secure
 	}
-	if proto := r.Header.Get("X-Forwarded-Proto"); proto != "" {
+	if proto := first(r.Header.Get("X-Forwarded-Proto")); proto != "" {
 		secure = strings.EqualFold(proto, "https")
 	}
-	if forwarded := r.Header.Get("X-Forwarded-Host"); forwarded != "" {
+	if forwarded := first(r.Header.Get("X-Forwarded-Host")); forwarded != "" {
 		host = forwarded
 	}
 	return s.client(at, r.Header.Values("X-Forwarded-For")).String(), host, secure
+}
+
+// first is the first item of a list. Proxies in a row add what they saw behind
+// what the client asked for.
+func first(list string) string {
+	item, _, _ := strings.Cut(list, ",")
+	return strings.TrimSpace(item)
 }
 
 // client walks X-Forwarded-For from its end, where the nearest proxy wrote, to

@@ -37,32 +37,52 @@ func (s *Server) queryOneway(x *exchange) error {
 }
 
 func (s *Server) plan(x *exchange) (*query.Plan, error) {
-	kind, err := s.kind(x.params.get("Kind"))
-	if err != nil {
-		return nil, err
-	}
 	members, err := s.members(x)
 	if err != nil {
 		return nil, err
 	}
-	req, err := query.Parse(kind, members, s.Query)
+	req, err := query.Parse(x.kind, members, s.Query)
 	if err != nil {
 		return nil, err
 	}
 	noteRequest(x.w.Header(), req)
+	x.nulls = strings.EqualFold(members.Text(query.Nulls), "include")
 	x.parsed = time.Now()
 	return query.NewPlan(req, s.CountPages)
 }
 
-func (s *Server) kind(name string) (*record.Kind, error) {
-	if kind, ok := s.Registry.Lookup(name); ok && len(name) <= len(kind.Name) {
+// kind finds the record kind that the path names, nil where it names none.
+func (s *Server) kind(p params) (*record.Kind, error) {
+	what, nameOf := "operation", (*record.Kind).Operation
+	name := p.get(inOperation)
+	if name == "" {
+		what, nameOf = "record kind", func(k *record.Kind) string { return k.Name }
+		name = p.get(inKind)
+	}
+	if name == "" {
+		return nil, nil
+	}
+	if kind, ok := s.Registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
 		return kind, nil
 	}
-	near := s.Registry.Near(name)
-	if len(near) == 0 {
-		return nil, fault.New(fault.NotFound, "there is no record kind %s; /metadata lists them", clean(name))
+	return nil, fault.New(fault.NotFound, "there is no %s %s; %s", what, clean(name), s.instead(name, nameOf))
+}
+
+// instead lists the kinds that resemble a name, or else all of them.
+func (s *Server) instead(name string, nameOf func(*record.Kind) string) string {
+	var names []string
+	for _, near := range s.Registry.Near(name) {
+		if kind, ok := s.Registry.Lookup(near); ok {
+			names = append(names, nameOf(kind))
+		}
 	}
-	return nil, fault.New(fault.NotFound, "there is no record kind %s; near: %s", clean(name), strings.Join(near, ", "))
+	if names != nil {
+		return "near: " + strings.Join(names, ", ")
+	}
+	for _, kind := range s.Registry.Kinds() {
+		names = append(names, nameOf(kind))
+	}
+	return "there are: " + strings.Join(names, ", ")
 }
 
 // noteRequest says in headers what of the request was not done as asked.
@@ -80,13 +100,13 @@ func shape(x *exchange, plan *query.Plan) encode.Shape {
 		Operation: plan.Kind.Operation(),
 		Record:    plan.Kind.Name,
 		Columns:   make([]encode.Column, len(plan.Columns)),
-		Nulls:     strings.EqualFold(x.urlMembers.Text(query.Nulls), "include"),
+		Nulls:     x.nulls,
 	}
 	for i, c := range plan.Columns {
 		f := plan.Kind.Fields[c]
 		sh.Columns[i] = encode.Column{Name: f.Name, Type: f.Type}
 	}
-	if x.reply.html {
+	if x.reply.format.Name == "html" {
 		sh.Links = formatLinks(x.r.URL.RawQuery, x.r.URL.EscapedPath())
 	}
 	return sh

@@ -7,17 +7,19 @@ import (
 	"time"
 )
 
-// response is a ResponseWriter that remembers what was sent.
+// response is a ResponseWriter that remembers what was sent, and cuts off a
+// client that takes nothing of it.
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	stall   time.Duration // how long a client may take no byte
 	status  int
 	bytes   int64
 	aborted bool
 }
 
-func newResponse(w http.ResponseWriter) *response {
-	return &response{ResponseWriter: w, control: http.NewResponseController(w)}
+func newResponse(w http.ResponseWriter, stall time.Duration) *response {
+	return &response{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
 }
 
 // WriteHeader notes the status.
@@ -28,36 +30,43 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// writePiece is how much is given to the connection under one deadline.
+const writePiece = 32 << 10
+
 // Write notes the bytes.
 func (w *response) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(b)
-	w.bytes += int64(n)
-	return n, err
+	written := 0
+	for written < len(b) {
+		w.extend()
+		n, err := w.ResponseWriter.Write(b[written:min(len(b), written+writePiece)])
+		written += n
+		w.bytes += int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// startDeadlines gives the client time to send a body. On a connection that was
+// used before it also takes back the deadline that its last reply had.
+func (w *response) startDeadlines(r *http.Request) {
+	_ = w.control.SetWriteDeadline(time.Time{})
+	if r.ContentLength != 0 {
+		_ = w.control.SetReadDeadline(time.Now().Add(readTimeout))
+	}
+}
+
+// extend gives the client time for the next piece.
+func (w *response) extend() {
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) // refused only by test recorders
 }
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// writePiece is how much is given to the connection under one deadline.
-const writePiece = 32 << 10
-
-// send writes b. A client that takes no byte for stall is cut off.
-func (w *response) send(b []byte, stall time.Duration) error {
-	for len(b) > 0 {
-		if stall > 0 {
-			_ = w.control.SetWriteDeadline(time.Now().Add(stall)) // refused only by recorders
-		}
-		n, err := w.Write(b[:min(len(b), writePiece)])
-		if err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
-}
 
 type connKey struct{}
 

@@ -24,10 +24,9 @@ type compiledRoute struct {
 	segments []segment
 }
 
-// segment is one part of a pattern: a literal, or a parameter that may be
-// followed by a literal end.
+// segment is one part of a pattern: a literal, or a parameter.
 type segment struct {
-	literal string // folded; of a parameter its end, such as "query"
+	literal string
 	param   string
 }
 
@@ -44,7 +43,7 @@ func (p params) get(name string) string {
 }
 
 func newRouter(table []route, basePath string) *router {
-	rt := &router{base: splitPath(strings.ToLower(basePath))}
+	rt := &router{base: splitPath(basePath)}
 	for _, r := range table {
 		c := compiledRoute{route: r, methods: strings.Fields(r.methods)}
 		if slices.Contains(c.methods, http.MethodGet) {
@@ -59,12 +58,10 @@ func newRouter(table []route, basePath string) *router {
 }
 
 func parseSegment(part string) segment {
-	name, isParam := strings.CutPrefix(part, "{")
-	if !isParam {
-		return segment{literal: strings.ToLower(part)}
+	if name, isParam := strings.CutPrefix(part, "{"); isParam {
+		return segment{param: strings.TrimSuffix(name, "}")}
 	}
-	name, end, _ := strings.Cut(name, "}")
-	return segment{param: name, literal: strings.ToLower(end)}
+	return segment{literal: part}
 }
 
 // splitPath drops empty segments, so doubled and trailing slashes mean nothing.
@@ -72,7 +69,8 @@ func splitPath(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// match is a route found.
+// match is a route found. Where the path fits a route and the method does not,
+// there is no route, but what the path says still counts.
 type match struct {
 	route  *compiledRoute
 	params params
@@ -93,19 +91,22 @@ func (rt *router) find(method, escapedPath string) (m match, allow []string, err
 		if !ok {
 			continue
 		}
-		if method == http.MethodOptions || !slices.Contains(r.methods, method) {
-			allow = append(allow, r.methods...)
-			continue
+		if method != http.MethodOptions && slices.Contains(r.methods, method) {
+			return match{r, found, format}, nil, nil
 		}
-		m.route, m.params, m.suffix = r, found, format
-		return m, nil, nil
+		if allow == nil {
+			m.params, m.suffix = found, format
+		}
+		allow = append(allow, r.methods...)
 	}
-	if allow != nil {
-		slices.Sort(allow)
-		return match{}, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod, "this path does not take %s", method)
+	if allow == nil {
+		return match{}, nil, nothingHere()
 	}
-	return match{}, nil, fault.New(fault.NotFound, "there is nothing at this path; /metadata lists the operations")
+	slices.Sort(allow)
+	return m, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod, "this path does not take %s", clean(method))
 }
+
+func nothingHere() error { return fault.New(fault.NotFound, "there is nothing at this path") }
 
 // parts are the path's segments below the base path, each unescaped by itself,
 // so that %2F is part of a value.
@@ -118,13 +119,8 @@ func (rt *router) parts(escapedPath string) ([]string, error) {
 		}
 		parts[i] = text
 	}
-	if len(parts) < len(rt.base) {
-		return nil, fault.New(fault.NotFound, "there is nothing at this path")
-	}
-	for i, want := range rt.base {
-		if !strings.EqualFold(parts[i], want) {
-			return nil, fault.New(fault.NotFound, "there is nothing at this path")
-		}
+	if len(parts) < len(rt.base) || !slices.EqualFunc(parts[:len(rt.base)], rt.base, strings.EqualFold) {
+		return nil, nothingHere()
 	}
 	return parts[len(rt.base):], nil
 }
@@ -147,8 +143,8 @@ func cutSuffix(parts []string) (stem []string, suffix string) {
 	return stem, format.Name
 }
 
-// matchSuffixed matches the path without its suffix first: that a value ends
-// like one is the rarer case.
+// matchSuffixed matches the path without its suffix first, since a value that
+// happens to end like one is the rarer case.
 func (r *compiledRoute) matchSuffixed(parts, stem []string, suffix string) (params, string, bool) {
 	if suffix != "" && !r.always {
 		if found, ok := r.match(stem); ok {
@@ -165,17 +161,12 @@ func (r *compiledRoute) match(parts []string) (params, bool) {
 	}
 	var found params
 	for i, s := range r.segments {
-		if s.param == "" {
-			if !strings.EqualFold(s.literal, parts[i]) {
-				return nil, false
-			}
-			continue
-		}
-		end := len(parts[i]) - len(s.literal)
-		if end < 1 || !strings.EqualFold(parts[i][end:], s.literal) {
+		switch {
+		case s.param != "":
+			found = append(found, struct{ name, value string }{s.param, parts[i]})
+		case !strings.EqualFold(s.literal, parts[i]):
 			return nil, false
 		}
-		found = append(found, struct{ name, value string }{s.param, parts[i][:end]})
 	}
 	return found, true
 }

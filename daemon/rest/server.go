@@ -3,6 +3,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -13,12 +14,12 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/store"
@@ -38,6 +39,7 @@ type Config struct {
 	TrustedProxies   []netip.Prefix
 	MaxRequests      int
 	MaxBody          int64
+	MaxHead          int // of URL and headers
 	WriteStall       time.Duration
 	MetricsHere      bool // /metrics is served beside the rest
 	Debug            bool
@@ -46,26 +48,25 @@ type Config struct {
 // Server is the service's http.Handler.
 type Server struct {
 	Config
-	router   *router
-	slots    chan struct{} // one for each request in work
-	metrics  *metrics
-	stopping atomic.Bool
+	router    *router
+	admission *admission
+	metrics   *metrics
 }
 
 // New makes a Server.
 func New(c Config) *Server {
-	table := routes()
 	return &Server{
-		Config:  c,
-		router:  newRouter(table, c.BasePath),
-		slots:   make(chan struct{}, c.MaxRequests),
-		metrics: newMetrics(),
+		Config:    c,
+		router:    newRouter(routes(), c.BasePath),
+		admission: newAdmission(c.MaxRequests),
+		metrics:   newMetrics(),
 	}
 }
 
-// Stopping makes /readyz say that the service is going away, so that a load
-// balancer stops sending requests before the listener closes.
-func (s *Server) Stopping() { s.stopping.Store(true) }
+// Drain makes /readyz say that the service is going away, turns new requests
+// away, and waits until those in work are done or ctx is. It may be called
+// again to go on waiting.
+func (s *Server) Drain(ctx context.Context) error { return s.admission.drain(ctx) }
 
 // ConnContext is for http.Server: it lets a reply over HTTP/1.0 be reset.
 func ConnContext(ctx context.Context, c net.Conn) context.Context { return withConn(ctx, c) }
@@ -81,18 +82,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve is a request's life: route, format, admission, identity, work.
 func (s *Server) serve(x *exchange) error {
-	found, allow, routeErr := s.router.find(x.r.Method, x.r.URL.EscapedPath())
-	x.route, x.params, x.suffix = found.route, found.params, found.suffix
-	var err error
-	if x.urlMembers, err = query.ReadForm(x.r.URL.RawQuery); err != nil {
-		x.reply, _ = negotiate(choice{})
-		return err
-	}
-	var formatErr error
-	x.reply, formatErr = negotiate(choice{
-		prefix: x.params.get("Format"), suffix: x.suffix,
-		callback: x.urlMembers.Text(query.Callback), format: x.urlMembers.Text(query.Format), accept: strings.Join(x.r.Header.Values("Accept"), ","),
-	})
+	allow, err := s.resolve(x)
 	if allow != nil {
 		x.w.Header().Set("Allow", strings.Join(allow, ", "))
 		if x.r.Method == http.MethodOptions {
@@ -100,23 +90,14 @@ func (s *Server) serve(x *exchange) error {
 			return nil
 		}
 	}
-	for _, err := range []error{routeErr, formatErr} {
-		if err != nil {
+	if err != nil {
+		return err
+	}
+	if !x.route.always {
+		if err := s.admission.enter(); err != nil {
 			return err
 		}
-	}
-	return s.admitted(x)
-}
-
-// admitted runs the route's handler when there is room and the asker may.
-func (s *Server) admitted(x *exchange) error {
-	if !x.route.always {
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-		default:
-			return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many requests in work", RetryAfter: time.Second}
-		}
+		defer s.admission.leave()
 	}
 	if err := s.authorise(x); err != nil {
 		return err
@@ -124,15 +105,50 @@ func (s *Server) admitted(x *exchange) error {
 	return x.route.serve(s, x)
 }
 
+// resolve finds out what the URL and the headers ask for. It goes on after an
+// error, so that the error is told in the format that was asked for. Where the
+// path is right and the method is not, or asks just that, allow has the methods.
+func (s *Server) resolve(x *exchange) (allow []string, err error) {
+	found, allow, routeErr := s.router.find(x.r.Method, x.r.URL.EscapedPath())
+	x.route, x.params, x.suffix = found.route, found.params, found.suffix
+	var queryErr, formatErr, kindErr error
+	x.urlMembers, queryErr = query.ReadForm(x.r.URL.RawQuery)
+	x.reply, formatErr = negotiate(choice{
+		prefix: x.params.get(inFormat), suffix: x.suffix,
+		callback: x.urlMembers.Text(query.Callback), format: x.urlMembers.Text(query.Format), accept: strings.Join(x.r.Header.Values("Accept"), ","),
+	})
+	x.kind, kindErr = s.kind(x.params)
+	return allow, cmp.Or(s.checkHead(x.r), routeErr, queryErr, formatErr, kindErr)
+}
+
+// checkHead refuses a head that is too large. net/http does so by itself only
+// far above the limit, and with a reply that no client of ours can read.
+func (s *Server) checkHead(r *http.Request) error {
+	size := len(r.Method) + len(r.RequestURI) + len(r.Host)
+	for name, values := range r.Header {
+		for _, v := range values {
+			size += len(name) + len(v)
+		}
+	}
+	if size > s.MaxHead {
+		return fault.New(fault.HeadTooLarge, "the URL and the headers together are larger than %d bytes", s.MaxHead)
+	}
+	return nil
+}
+
+// policy lets a page show its own style and nothing else.
+var policy = "default-src 'none'; style-src " + encode.StylePolicy() + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{w: newResponse(w), r: r, start: time.Now(), id: requestID(r)}
+	x := &exchange{w: newResponse(w, s.WriteStall), r: r, start: time.Now(), id: requestID(r), reply: reply{format: jsonFormat()}}
 	x.address, x.host, x.secure = s.origin(r)
+	x.w.startDeadlines(r)
 	h := w.Header()
 	h.Set(wire.HeaderRequestID, x.id)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Vary", "Accept")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", policy)
 	s.metrics.inWork.Inc()
 	return x
 }
@@ -147,11 +163,12 @@ func (s *Server) end(x *exchange) {
 			s.fail(x, fault.New(fault.Internal, "panic"))
 			cause = nil
 		} else {
-			x.w.aborted, cause = true, http.ErrAbortHandler
+			x.cut()
+			cause = http.ErrAbortHandler
 		}
 	}
-	if x.w.status != 0 && !x.w.aborted && s.WriteStall > 0 {
-		_ = x.w.control.SetWriteDeadline(time.Time{}) // the next request starts afresh
+	if cause == nil {
+		x.w.extend() // for what net/http has still to send
 	}
 	s.metrics.inWork.Dec()
 	s.metrics.note(x)

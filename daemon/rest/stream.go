@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
-	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/row"
 	"github.com/bizhook/whd/daemon/store"
@@ -44,7 +43,7 @@ func (s *Server) stream(x *exchange, sh encode.Shape, plan *query.Plan, rows *st
 			buffers.Put(buf)
 		}
 	}()
-	out := &sender{server: s, exchange: x, buf: (*buf)[:0]}
+	out := &sender{exchange: x, buf: (*buf)[:0]}
 	out.start(sh)
 	enc := x.reply.format.New(sh)
 	err := out.rows(enc, encode.Head{Offset: plan.Skip}, rows)
@@ -65,7 +64,6 @@ var errHeadDone = errors.New("head is complete")
 
 // sender writes one streamed reply.
 type sender struct {
-	server   *Server
 	exchange *exchange
 	buf      []byte
 	digest   hash.Hash
@@ -83,15 +81,7 @@ func (o *sender) start(sh encode.Shape) {
 	if strings.Contains(strings.ToLower(x.r.Header.Get("Want-Digest")), "sha-256") {
 		o.digest = sha256.New()
 	}
-	if x.reply.callback != "" {
-		o.buf = openCallback(h, x.reply.callback, o.buf)
-	}
-}
-
-// openCallback starts a JSONP reply, which is a script.
-func openCallback(h http.Header, callback string, buf []byte) []byte {
-	h.Set("Content-Type", "text/javascript; charset=utf-8")
-	return append(append(buf, callback...), '(')
+	o.buf = x.reply.open(h, o.buf)
 }
 
 func (o *sender) rows(enc encode.Encoder, head encode.Head, rows *store.Result) error {
@@ -136,10 +126,7 @@ func (o *sender) tail(enc encode.Encoder, rows *store.Result) (store.Tail, error
 	for _, m := range tail.Meta {
 		end.Meta = append(end.Meta, encode.Pair{Name: m.Name, Value: m.Value})
 	}
-	o.buf = enc.End(o.buf, end)
-	if o.exchange.reply.callback != "" {
-		o.buf = append(o.buf, ')')
-	}
+	o.buf = o.exchange.reply.close(enc.End(o.buf, end))
 	return tail, nil
 }
 
@@ -161,11 +148,11 @@ func (o *sender) flush() error {
 	if o.digest != nil {
 		o.digest.Write(o.buf)
 	}
-	if err := x.w.send(o.buf, o.server.WriteStall); err != nil {
-		o.sent = true
+	o.sent = true
+	if _, err := x.w.Write(o.buf); err != nil {
 		return err
 	}
-	o.sent, o.buf = true, o.buf[:0]
+	o.buf = o.buf[:0]
 	return nil
 }
 
@@ -188,9 +175,8 @@ func (o *sender) finish(tail store.Tail) error {
 		h.Set(wire.HeaderTotal, itoa(tail.Total))
 	}
 	h.Set("Server-Timing", timing(x))
-	h.Set("Content-Length", strconv.Itoa(len(o.buf)))
 	o.sent = true
-	return x.w.send(o.buf, o.server.WriteStall)
+	return x.write(http.StatusOK, o.buf)
 }
 
 func (o *sender) counts(h http.Header) {
@@ -207,13 +193,23 @@ func timing(x *exchange) string {
 		ms(x.parsed.Sub(x.start)), ms(x.firstRow.Sub(x.parsed)), ms(x.firstRow.Sub(x.start)))
 }
 
-// abort cuts the connection. HTTP/1.0 has no end mark, so there a clean close
-// would look whole: it gets a TCP reset.
+// abort ends a reply that cannot be finished.
 func (s *Server) abort(x *exchange, err error) {
-	s.Log.Warn("reply aborted", "id", x.id, "path", x.r.URL.Path, "error", fault.Of(err).Error())
+	level := slog.LevelWarn
+	if x.r.Context().Err() != nil {
+		level = slog.LevelInfo // the client has gone
+	}
+	s.Log.Log(x.r.Context(), level, "reply aborted", "id", x.id, "path", x.r.URL.Path, "error", err.Error())
+	x.cut()
+	panic(http.ErrAbortHandler)
+}
+
+// cut makes net/http close the connection when the handler panics, as it must
+// then. HTTP/1.0 has no end mark, so there a clean close would look whole: it
+// gets a TCP reset.
+func (x *exchange) cut() {
 	x.w.aborted = true
 	if !x.r.ProtoAtLeast(1, 1) {
 		resetOnClose(x.r.Context())
 	}
-	panic(http.ErrAbortHandler)
 }

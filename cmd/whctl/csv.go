@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+
+	"github.com/bizhook/whd/client"
+)
+
+// csvPrinter writes RFC 4180 with minimal quotes. Lines end with LF, since
+// that is what other tools of the command line expect.
+type csvPrinter struct {
+	layout
+	values []client.Value
+	text   []byte // of one cell
+	eol    string
+}
+
+func newCSV(l layout) printer {
+	p := &csvPrinter{layout: l, eol: "\n"}
+	if l.excel {
+		p.eol = "\r\n"
+	}
+	return p
+}
+
+func (p *csvPrinter) begin() error {
+	line := p.out.AvailableBuffer()
+	if p.excel {
+		line = append(line, "\ufeff"...)
+	}
+	for i, name := range p.names {
+		line = appendCSV(comma(line, i), []byte(name))
+	}
+	_, err := p.out.Write(append(line, p.eol...))
+	return err
+}
+
+func (p *csvPrinter) row(r client.Row) error {
+	p.values = r.Values(p.values[:0], p.names)
+	line := p.out.AvailableBuffer()
+	for i, v := range p.values {
+		line = p.cell(comma(line, i), v)
+	}
+	if len(line) == 0 {
+		line = append(line, `""`...) // an empty line would be no row at all
+	}
+	_, err := p.out.Write(append(line, p.eol...))
+	return err
+}
+
+func (p *csvPrinter) end() error { return nil }
+
+func comma(line []byte, i int) []byte {
+	if i > 0 {
+		return append(line, ',')
+	}
+	return line
+}
+
+func (p *csvPrinter) cell(line []byte, v client.Value) []byte {
+	if v.Null() {
+		return append(line, p.null...)
+	}
+	if c := v[0]; c != '"' && c != '{' && c != '[' {
+		return append(line, v...) // a number or a bool
+	}
+	p.text = v.AppendText(p.text[:0])
+	if p.excel && v[0] == '"' && formula(p.text) {
+		p.text = append([]byte{'\''}, p.text...)
+	}
+	if p.null != "" && string(p.text) == p.null {
+		return appendQuoted(line, p.text) // not a null
+	}
+	return appendCSV(line, p.text)
+}
+
+// formula reports whether a spreadsheet would compute the text.
+func formula(text []byte) bool {
+	return len(text) > 0 && bytes.IndexByte([]byte("=+-@\t\r"), text[0]) >= 0
+}
+
+// special tells the bytes that a cell without quotes must not hold.
+var special = [256]bool{',': true, '"': true, '\n': true, '\r': true}
+
+// appendCSV appends a cell, in quotes where it needs them.
+func appendCSV(line, text []byte) []byte {
+	for _, c := range text {
+		if special[c] {
+			return appendQuoted(line, text)
+		}
+	}
+	return append(line, text...)
+}
+
+func appendQuoted(line, text []byte) []byte {
+	line = append(line, '"')
+	for {
+		i := bytes.IndexByte(text, '"')
+		if i < 0 {
+			return append(append(line, text...), '"')
+		}
+		line = append(append(line, text[:i]...), `""`...)
+		text = text[i+1:]
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+)
+
+// printed is what a format makes of rows, straight from its printer.
+func printed(t testing.TB, name string, l layout, lines ...string) string {
+	t.Helper()
+	var text bytes.Buffer
+	l.out = &output{Writer: bufio.NewWriter(&text)}
+	l.names = nil
+	for _, c := range l.columns {
+		l.names = append(l.names, c.name)
+	}
+	if l.notice == nil {
+		l.notice = func(string, ...any) {}
+	}
+	for _, f := range formats() {
+		if f.name == name {
+			feed(t, f.new(l), lines)
+		}
+	}
+	if err := l.out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+func feed(t testing.TB, to printer, lines []string) {
+	t.Helper()
+	errs := []error{to.begin()}
+	for _, line := range lines {
+		row, err := client.ParseRow([]byte(line))
+		errs = append(errs, err, to.row(row))
+	}
+	for _, err := range append(errs, to.end()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var twoColumns = layout{width: 80, columns: []column{{"A", record.Text}, {"B", record.Decimal}}}
+
+func TestCSV(t *testing.T) {
+	lines := []string{
+		`{"A":"x","B":1.50}`, `{"B":12345678901234567890123456789012345678}`, `{"A":"","B":null}`, `{"A":"00123"}`,
+		`{"A":"a,b \"c\"\r\nd","B":-0.0001}`, `{"A":"=cmd|' /C'!A0","B":-5}`, `{"A":"\ud83d\ude00 é"}`, `{"A":true}`, `{"A":{"k":[1,2]}}`, `{"A":"NULL"}`,
+	}
+	golden(t, "csv", printed(t, "csv", twoColumns, lines...))
+	excel := twoColumns
+	excel.excel = true
+	golden(t, "csv-excel", printed(t, "csv", excel, lines...))
+	null := twoColumns
+	null.null = "NULL"
+	golden(t, "csv-null", printed(t, "csv", null, lines...))
+	golden(t, "tsv", printed(t, "tsv", twoColumns, append(lines, `{"A":"tab\tback\\slash"}`)...))
+	golden(t, "json", printed(t, "json", twoColumns, lines...))
+	golden(t, "ndjson", printed(t, "ndjson", twoColumns, lines...))
+	for _, name := range formatNames() {
+		golden(t, name+"-empty", printed(t, name, twoColumns))
+	}
+}
+
+// FuzzCSV reads what was written with the standard library's reader.
+func FuzzCSV(f *testing.F) {
+	f.Add("a", "b")
+	f.Add("", "")
+	f.Add("a,b\n\"c\"", " \r\n")
+	f.Add("\xff", "\u2028\ufeff\x00")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, cells := range [][]string{{a}, {a, b}} {
+			var columns []column
+			object := map[string]string{}
+			for i, cell := range cells {
+				name := string(rune('A' + i))
+				columns = append(columns, column{name: name})
+				object[name] = cell
+			}
+			line, err := json.Marshal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := printed(t, "csv", layout{columns: columns}, string(line))
+			got, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+			if err != nil || len(got) != 2 {
+				t.Fatalf("%q: %q, %v", text, got, err)
+			}
+			for i := range cells {
+				// The reader takes a CRLF inside quotes for a LF.
+				cells[i] = strings.ReplaceAll(toUTF8(cells[i]), "\r\n", "\n")
+			}
+			if !reflect.DeepEqual(got[1], cells) {
+				t.Fatalf("%q was read as %q, want %q", text, got[1], cells)
+			}
+		}
+	})
+}
+
+// toUTF8 replaces each byte that is no character, as JSON does.
+func toUTF8(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/bizhook/whd/client"
+)
+
+// exits is the only table of exit codes. The first row whose test is true of
+// an error decides; rows without a test belong to no error yet.
+var exits = [...]struct {
+	code    int
+	meaning string
+	is      func(error) bool
+}{
+	{0, "success; no rows is success too", endsQuietly},
+	{1, "any other failure", nil},
+	{2, "usage: a flag, record, field, operator or setting is wrong", isUsage},
+	{3, "cannot reach the service: name, network or TLS", ofKind(client.Unreachable)},
+	{4, "authentication needed or refused", ofKind(client.Unauthorized)},
+	{5, "not found", ofKind(client.NotFound)},
+	{6, "the service rejected the request; its code and fields are on standard error", ofKind(client.Rejected)},
+	{7, "partial: the reply broke off, what was written is not all", ofKind(client.Incomplete)},
+	{8, "time-out", ofKind(client.TimedOut)},
+	{9, "refused by read-only mode or for want of a confirmation", nil},
+	{10, "no rows matched; only with --exit-status", func(err error) bool { return errors.Is(err, errNoRows) }},
+	{130, "interrupted", ofKind(client.Cancelled)},
+}
+
+const exitFailure = 1
+
+func exitCode(err error) int {
+	for _, e := range exits {
+		if e.is != nil && e.is(err) {
+			return e.code
+		}
+	}
+	return exitFailure
+}
+
+func ofKind(kind client.Kind) func(error) bool {
+	return func(err error) bool { return client.Is(err, kind) }
+}
+
+// endsQuietly is true of success, and of a reader of our output that has seen
+// enough, such as head.
+func endsQuietly(err error) bool { return err == nil || brokenPipe(err) }
+
+func brokenPipe(err error) bool {
+	var code syscall.Errno
+	if !errors.As(err, &code) {
+		return false
+	}
+	const windowsBrokenPipe, windowsNoData = 109, 232
+	return code == syscall.EPIPE || runtime.GOOS == "windows" && (code == windowsBrokenPipe || code == windowsNoData)
+}
+
+// usageError is a mistake in the command line or the environment.
+type usageError struct {
+	message string
+	command string // whose help has more; empty for the program's
+}
+
+func (e *usageError) Error() string { return e.message }
+
+func isUsage(err error) bool {
+	var e *usageError
+	return errors.As(err, &e)
+}
+
+// errNoRows is the outcome of --exit-status where nothing matched.
+var errNoRows = errors.New("no rows")
+
+// interruption is a stream that the user stopped.
+type interruption struct{ rows int64 }
+
+func (e interruption) Error() string {
+	if e.rows == 0 {
+		return "interrupted"
+	}
+	return fmt.Sprintf("interrupted after %s", countRows(e.rows))
+}
+
+func (interruption) Unwrap() error { return context.Canceled }
+
+// report writes an error to standard error: one line, and one for each field
+// that the service found wrong.
+func (p *program) report(err error) {
+	if endsQuietly(err) || errors.Is(err, errNoRows) {
+		return
+	}
+	text := []string{err.Error()}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		text[0] += fmt.Sprintf(" (see: whctl %s)", strings.TrimSpace("help "+usage.command))
+	}
+	var reply *client.Error
+	if errors.As(err, &reply) {
+		text = append(text, details(reply)...)
+	}
+	for i, line := range text {
+		prefix := "whctl: "
+		if i > 0 {
+			prefix = "  "
+		}
+		fmt.Fprintln(p.stderr, prefix+inertText(line))
+	}
+}
+
+func details(e *client.Error) []string {
+	var lines []string
+	for _, f := range e.Fields {
+		lines = append(lines, f.FieldName+": "+f.Message)
+	}
+	if e.RetryAfter > 0 {
+		lines = append(lines, fmt.Sprintf("try again in %s", e.RetryAfter))
+	}
+	if e.Kind == client.Unauthorized && e.Status == 401 {
+		lines = append(lines, "set WHCTL_TOKEN to an API key, or WHCTL_USER and WHCTL_PASSWORD")
+	}
+	if e.RequestID != "" {
+		lines = append(lines, "request id "+e.RequestID)
+	}
+	return lines
+}
+
+// didYouMean is a suggestion to append to a message.
+func didYouMean(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
+}

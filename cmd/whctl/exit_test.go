@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Every exit code that an error can have is produced once by a real run.
+func TestExitCodes(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	seen := map[int]bool{}
+	for name, c := range map[string]struct {
+		trial
+		args []string
+		code int
+		say  string // part of standard error
+	}{
+		"success":        {trial{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class"}, 0, ""},
+		"no rows":        {trial{handler: rows(0)}, []string{"query", "DB_Class"}, 0, ""},
+		"disk":           {trial{}, []string{"query", "DB_Class", "-o", filepath.Join(t.TempDir(), "no", "such", "file")}, 1, "no such file"},
+		"stranger":       {trial{handler: stranger(200)}, []string{"query", "DB_Class"}, 1, "200 OK as text/html"},
+		"bad gateway":    {trial{handler: stranger(502)}, []string{"query", "DB_Class"}, 1, "502 Bad Gateway"},
+		"usage":          {trial{}, []string{"query", "DB_Class", "--where", "Class>5"}, 2, "Class is text: use"},
+		"bad address":    {trial{env: map[string]string{envURL: "erp01:5050"}}, []string{"query", "DB_Class"}, 2, "WHCTL_URL"},
+		"unreachable":    {trial{env: map[string]string{envURL: closedAddress(t)}}, []string{"query", "DB_Class"}, 3, "cannot reach http://127.0.0.1"},
+		"not signed in":  {trial{handler: status(401, "Unauthorized")}, []string{"query", "DB_Class"}, 4, "WHCTL_TOKEN"},
+		"role too low":   {trial{handler: status(403, "Forbidden")}, []string{"query", "DB_Class"}, 4, "Forbidden"},
+		"not found":      {trial{handler: status(404, "NotFound")}, []string{"query", "DB_Class"}, 5, "NotFound"},
+		"rejected":       {trial{handler: status(400, "ArgumentException")}, []string{"query", "DB_Class"}, 6, "\n  Take: must be a number\n  request id 4711\n"},
+		"unavailable":    {trial{handler: status(503, "ServiceUnavailable")}, []string{"query", "DB_Class"}, 6, "ServiceUnavailable: no good"},
+		"cut":            {trial{handler: cutOff}, []string{"query", "DB_Class", "--all"}, 7, "incomplete reply"},
+		"miscounted":     {trial{handler: miscounted}, []string{"query", "DB_Class"}, 7, "incomplete reply: 1 of 2 rows arrived"},
+		"statement time": {trial{handler: status(504, "Timeout")}, []string{"query", "DB_Class"}, 8, "Timeout"},
+		"slow":           {trial{handler: silent}, []string{"query", "DB_Class", "--timeout", "20ms"}, 8, "within 20ms"},
+		"nothing found":  {trial{handler: rows(0)}, []string{"query", "DB_Class", "--exit-status"}, 10, ""},
+		"none counted":   {trial{handler: rows(0)}, []string{"query", "DB_Class", "--count", "--exit-status"}, 10, ""},
+		"some found":     {trial{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class", "--exit-status"}, 0, ""},
+		"interrupted":    {trial{handler: silent, ctx: cancelled}, []string{"query", "DB_Class"}, 130, "interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := c.run(t, c.args...)
+			seen[c.code] = true
+			if got.code != c.code || !strings.Contains(got.stderr, c.say) {
+				t.Errorf("exit %d, want %d; stderr:\n%s", got.code, c.code, got.stderr)
+			}
+			if c.say == "" && got.stderr != "" {
+				t.Errorf("standard error of a success:\n%s", got.stderr)
+			}
+		})
+	}
+	for _, e := range exits {
+		if e.is != nil && !seen[e.code] {
+			t.Errorf("no run ended with %d", e.code)
+		}
+	}
+}
+
+func stranger(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(code)
+		io.WriteString(w, "<html>\x1b[31mnot the service</html>")
+	}
+}
+
+func closedAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+func silent(_ http.ResponseWriter, r *http.Request) {
+	io.Copy(io.Discard, r.Body) // only then does the server notice that the client has gone
+	<-r.Context().Done()
+}
+
+// cutOff breaks the connection behind the first row.
+func cutOff(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Trailer", wire.HeaderRowCount)
+	io.WriteString(w, `{"Class":"A"}`+"\n")
+	w.(http.Flusher).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+func miscounted(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set(wire.HeaderRowCount, "2")
+	io.WriteString(w, `{"Class":"A"}`+"\n")
+}
+
+// A mistake in the command line is one line on standard error with what to do
+// about it, and nothing on standard output.
+func TestUsageErrors(t *testing.T) {
+	for args, say := range map[string]string{
+		"qury SO_Totals":                                        "did you mean query?",
+		"query":                                                 "query takes one RECORD",
+		"query SO_Totals DB_Class":                              "query takes one RECORD, not 2",
+		"query SO_Totls":                                        "did you mean SO_Totals?",
+		"records SO_Totls":                                      "did you mean SO_Totals?",
+		"records SO_Totals DB_Class":                            "records takes one RECORD",
+		"query SO_Totals --tke 3":                               "did you mean --take?",
+		"--nope":                                                "no flag --nope",
+		"query SO_Totals -x":                                    "query has no flag -x",
+		"query SO_Totals --take":                                "--take needs a value",
+		"query SO_Totals --take three":                          `invalid value "three" for --take`,
+		"query SO_Totals --take -1":                             "--take must be from 0",
+		"query SO_Totals --skip 9999999999":                     "--skip must be from 0",
+		"query SO_Totals --timeout 30":                          `invalid value "30" for --timeout`,
+		"query SO_Totals --all --take 3":                        "--all and --take exclude each other",
+		"query SO_Totals --count --fields InvoiceID":            "--count and --fields exclude each other",
+		"query SO_Totals --fields InvoiceId,Totl":               "--fields: SO_Totals has no field Totl",
+		"query SO_Totals --fields InvoiceId,InvoiceID":          "InvoiceID stands twice",
+		"query SO_Totals --order-by -InvoiceTotl":               "did you mean InvoiceTotal",
+		"query SO_Totals --where Colour=red":                    "SO_Totals has no field Colour",
+		"query SO_Totals --where InvoiceTotal>=x":               "InvoiceTotal must be a number",
+		"query SO_Totals --where InvoiceID=1 -w invoiceid=2":    "use in or between",
+		"query SO_Totals --format jsn":                          "did you mean json",
+		"query SO_Totals --csv --json":                          "both --json and the format csv",
+		"query SO_Totals --excel --json":                        "--excel goes with",
+		"query SO_Totals --null x --json":                       "--null goes with",
+		"query SO_Totals --url http://jsmith:swordfish@erp01":   "must not hold a user",
+		"version please":                                        "version takes no argument",
+		"help qery":                                             "did you mean query?",
+		"help query formats":                                    "help takes one",
+		"query SO_Totals --where InvoiceTotalGreaterThan>5":     "no field InvoiceTotalGreaterThan",
+		"query SO_Totals --where InvoiceIDGreaterThan=5":        "InvoiceID is text",
+		"query IN_ProductAvailability --where Available!=true":  "Available is bool: use = (there is no !=)",
+		"query BM_Inputs --where SubAssemblyExplodePolicy=256":  "from 0 to 255",
+		"query CR_BatchTransDocuments --where FileBinary=?":     "must be base64",
+		"query BM_InputCustomFields --where SY_Plugin_RecID=12": "must be a guid",
+	} {
+		got := trial{}.run(t, strings.Fields(args)...)
+		if got.code != 2 || got.stdout != "" || strings.Count(got.stderr, "\n") != 1 || !strings.Contains(got.stderr, say) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q; want %q", args, got.code, got.stdout, got.stderr, say)
+		}
+		if strings.Contains(got.stderr, "swordfish") {
+			t.Errorf("%s: a password is repeated", args)
+		}
+	}
+}
+
+// What the service says cannot act on the terminal.
+func TestMessagesAreInert(t *testing.T) {
+	got := trial{handler: func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(400)
+		io.WriteString(w, `{"ResponseStatus":{"ErrorCode":"X","Message":"a\u001b[2Jb\nc\u202e","Errors":[{"FieldName":"\u0007","Message":"\u009b1m"}]}}`)
+	}}.run(t, "query", "DB_Class")
+	want := "whctl: X: a^[[2Jb^Jc\\u202e\n  ^G: \\u009b1m\n"
+	if got.stderr != want {
+		t.Errorf("stderr %q, want %q", got.stderr, want)
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+)
+
+// noon is a moment whose date differs from that of its UTC time.
+var noon = time.Date(2026, 7, 8, 1, 0, 0, 0, time.FixedZone("", 10*3600))
+
+func filtersOf(t testing.TB, name string) filters {
+	t.Helper()
+	kind, ok := record.Builtin().Lookup(name)
+	if !ok {
+		t.Fatalf("no kind %s", name)
+	}
+	return filters{kind, noon}
+}
+
+// sampleValue is a value of a type that needs no quotes.
+func sampleValue(t record.Type, n int) string {
+	switch t {
+	case record.DateTime:
+		return fmt.Sprintf("2026-07-0%d", n)
+	case record.Guid:
+		return strings.Repeat(fmt.Sprint(n), 32)
+	case record.Bool:
+		return "true"
+	case record.Bytes:
+		return "QUJD"
+	}
+	return fmt.Sprint(n)
+}
+
+// Every field of the registry with every operator, in every spelling: what
+// the family has is the same filter in all forms, everything else is refused
+// with the list of what there is.
+func TestEveryOperatorOfEveryField(t *testing.T) {
+	for _, kind := range record.Builtin().Kinds() {
+		for _, field := range kind.Fields {
+			for _, operator := range record.Operators() {
+				tryOperator(t, filters{kind, noon}, field, operator)
+			}
+		}
+	}
+}
+
+func tryOperator(t *testing.T, f filters, field record.Field, operator record.Operator) {
+	t.Helper()
+	values := []string{sampleValue(field.Type, 1)}
+	if operator.Arity() != record.One {
+		values = append(values, sampleValue(field.Type, 2))
+	}
+	text := strings.Join(values, ",")
+	spelled := []string{
+		field.Name + " " + spellings[operator].word + " " + text,
+		"  " + strings.ToLower(field.Name) + "\t" + strings.ToUpper(spellings[operator].word) + "  " + text + " ",
+		field.Name + operator.Suffix() + "=" + text,
+		strings.ToLower(field.Name+operator.Suffix()) + " = " + text,
+	}
+	if symbol := spellings[operator].symbol; symbol != "" {
+		spelled = append(spelled, field.Name+symbol+text, field.Name+" "+symbol+" "+text)
+	}
+	want := client.Filter{Field: field.Name, Operator: operator, Values: values}
+	for _, one := range spelled {
+		got, err := f.condition(one)
+		switch {
+		case !field.Filter.Takes(operator):
+			if err == nil || !strings.Contains(err.Error(), "use "+allowed(field.Filter)) {
+				t.Errorf("%s: %q gave %v, %v; want the list of operators", f.kind.Name, one, got, err)
+			}
+		case err != nil || !reflect.DeepEqual(got, want):
+			t.Errorf("%s: %q gave %v, %v; want %v", f.kind.Name, one, got, err, want)
+		}
+	}
+}
+
+func TestConditionValues(t *testing.T) {
+	for _, c := range []struct {
+		kind, text string
+		operator   record.Operator
+		values     []string
+	}{
+		{"SO_Totals", `InvoiceID=`, record.Equal, []string{""}},
+		{"SO_Totals", `InvoiceID=""`, record.Equal, []string{""}},
+		{"SO_Totals", `InvoiceID=  a b  `, record.Equal, []string{"a b"}},
+		{"SO_Totals", `InvoiceID="  a ""b"", "`, record.Equal, []string{`  a "b", `}},
+		{"SO_Totals", `InvoiceID=5" pipe`, record.Equal, []string{`5" pipe`}},
+		{"SO_Totals", `InvoiceID=a,b`, record.Equal, []string{"a,b"}},
+		{"SO_Totals", `InvoiceID==1`, record.Equal, []string{"=1"}},
+		{"SO_Totals", `InvoiceID^=D%`, record.StartsWith, []string{"D%"}},
+		{"SO_Totals", `InvoiceID~=D%0_`, record.Like, []string{"D%0_"}},
+		{"SO_Totals", `InvoiceID in D1`, record.In, []string{"D1"}},
+		{"SO_Totals", `InvoiceID in D1, "D2,3" ,""`, record.In, []string{"D1", "D2,3", ""}},
+		{"SO_Totals", `InvoiceID in"D1"`, record.In, []string{"D1"}},
+		{"SO_Totals", `InvoiceID in "a..b"`, record.In, []string{"a..b"}},
+		{"SO_Totals", `InvoiceID in a..b,c`, record.In, []string{"a..b", "c"}},
+		{"SO_Totals", `InvoiceID in "a, b".."c"`, record.Between, []string{"a, b", "c"}},
+		{"SO_Totals", `InvoiceID in a .. "c..d"`, record.Between, []string{"a", "c..d"}},
+		{"SO_Totals", `InvoiceTotal in 10..20`, record.Between, []string{"10", "20"}},
+		{"SO_Totals", `InvoiceTotal in -10.5..-.5`, record.Between, []string{"-10.5", "-.5"}},
+		{"SO_Totals", `InvoiceTotal between 10..20`, record.Between, []string{"10", "20"}},
+		{"SO_Totals", `InvoiceTotal=0.10000000000000000001`, record.Equal, []string{"0.10000000000000000001"}},
+		{"SO_Totals", `InvoiceTotalIn=1,2`, record.In, []string{"1", "2"}},
+		{"IN_KitStockTakeMain", `LastSavedDateTime>=today`, record.GreaterThanOrEqualTo, []string{"2026-07-08"}},
+		{"IN_KitStockTakeMain", `LastSavedDateTime in -7d..Yesterday`, record.Between, []string{"2026-07-01", "2026-07-07"}},
+		{"IN_KitStockTakeMain", `LastSavedDateTime=2026-07-01T10:11:12+10:00`, record.Equal, []string{"2026-07-01T10:11:12+10:00"}},
+		{"IN_KitStockTakeMain", `KitStockTakeNo=today`, record.Equal, []string{"today"}},
+		{"BM_Inputs", `SubAssemblyExplodePolicy in 1,255`, record.In, []string{"1", "255"}},
+	} {
+		got, err := filtersOf(t, c.kind).condition(c.text)
+		if err != nil || got.Operator != c.operator || !reflect.DeepEqual(got.Values, c.values) {
+			t.Errorf("%s: %v, %v; want %v %q", c.text, got, err, c.operator, c.values)
+		}
+	}
+}
+
+func TestConditionRefused(t *testing.T) {
+	for text, say := range map[string]string{
+		``:                                "begins with a field",
+		`=5`:                              "begins with a field",
+		`InvoiceID`:                       "must be followed by one of: =",
+		`InvoiceID is D1`:                 "must be followed by one of: =",
+		`InvoiceID in`:                    "empty item",
+		`InvoiceID in a,,b`:               "empty item",
+		`InvoiceID in "a`:                 "closing",
+		`InvoiceID in "a"b`:               "behind the closing",
+		`InvoiceID="a"b`:                  "behind the closing",
+		`InvoiceTotal between 1`:          "two values",
+		`InvoiceTotal between 1,2,3`:      "two values",
+		`InvoiceTotal between a..b`:       "must be a number",
+		`InvoiceTotal=`:                   "must be a number",
+		`InvoiceTotal<>3`:                 "must be a number",
+		"InvoiceID=\xff":                  "not UTF-8",
+		`InvoiceTotalGreaterThan 5`:       "no field",
+		`LastSavedDateTime>=today`:        "no field",
+		`InvoiceID NotEqualTo 5`:          "must be followed",
+		`InvoiceTotal in 1..2..3`:         "must be a number",
+		`InvoiceTotalLessThanOrEqual=5`:   "no field",
+		`Invoice=5`:                       "did you mean InvoiceID or InvoiceTotal",
+		`InvoiceTotalStartsWith=5`:        "InvoiceTotal is decimal: use",
+		`InvoiceTotal in 1,"2""`:          "closing",
+		`InvoiceID between "a,"b",c`:      "behind the closing",
+		`InvoiceTotal in "1".."2" and so`: "behind the closing",
+	} {
+		_, err := filtersOf(t, "SO_Totals").condition(text)
+		if err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%q: error %v, want %q", text, err, say)
+		}
+	}
+}
+
+// FuzzCondition: what is read and written again in full is read as the same.
+func FuzzCondition(f *testing.F) {
+	for _, seed := range []string{
+		`InvoiceID=D1`, `InvoiceID in "a,b",c`, `InvoiceTotal in 1..2`, `InvoiceTotalGreaterThan=5`, `InvoiceID ~= "  % ""`,
+		`InvoiceID between "..".."x"`, `InvoiceTotal ne 1e3`, `InvoiceID contains`, `InvoiceID$=é`,
+	} {
+		f.Add(seed)
+	}
+	conditions := filtersOf(f, "SO_Totals")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := conditions.condition(text)
+		if err != nil {
+			return
+		}
+		for _, v := range got.Values {
+			if !utf8.ValidString(v) {
+				t.Fatalf("%q: value %q", text, v)
+			}
+		}
+		again, err := conditions.condition(spell(got))
+		if err != nil || !reflect.DeepEqual(again, got) {
+			t.Fatalf("%q is %q, written %s, and that is %q, %v", text, got, spell(got), again, err)
+		}
+	})
+}
+
+func spell(f client.Filter) string {
+	quoted := make([]string, len(f.Values))
+	for i, v := range f.Values {
+		quoted[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
+	}
+	return f.Field + " " + spellings[f.Operator].word + " " + strings.Join(quoted, ",")
+}

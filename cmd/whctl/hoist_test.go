@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+	"pgregory.net/rapid"
+)
+
+func testApp() *cli.App {
+	p := &program{env: func(string) string { return "" }}
+	return p.app()
+}
+
+// parsed is what the library understood.
+type parsed struct {
+	command string
+	flags   map[string]string
+	args    []string
+}
+
+// parse runs a command line up to the action, which only notes what it got.
+func parse(args []string) (parsed, error) {
+	app := testApp()
+	var got parsed
+	note := func(c *cli.Context) error {
+		got = parsed{command: c.Command.Name, flags: map[string]string{}, args: c.Args().Slice()}
+		for _, f := range slices.Concat(app.Flags, c.Command.Flags) {
+			if name := f.Names()[0]; c.IsSet(name) {
+				got.flags[name] = fmt.Sprint(c.Value(name))
+			}
+		}
+		return nil
+	}
+	for _, c := range app.Commands {
+		c.Action = note
+	}
+	l, err := hoist(app, args)
+	if err == nil {
+		err = app.RunContext(context.Background(), l.argv(app.Name))
+	}
+	return got, err
+}
+
+// valueFor is a value that a flag can read.
+func valueFor(t *rapid.T, f cli.Flag) string {
+	switch f.(type) {
+	case *cli.Int64Flag:
+		return rapid.SampledFrom([]string{"0", "7", "-7"}).Draw(t, "number")
+	case *cli.DurationFlag:
+		return "3s"
+	}
+	return rapid.SampledFrom([]string{"plain", "-dash", "--take", "a,b", "a=b", "-", "query", ""}).Draw(t, "text")
+}
+
+// words are a flag as someone may write it.
+func words(t *rapid.T, f cli.Flag) []string {
+	name := rapid.SampledFrom(f.Names()).Draw(t, "name")
+	if len(name) > 1 {
+		name = "-" + name
+	}
+	if !f.(cli.DocGenerationFlag).TakesValue() {
+		return []string{"-" + name}
+	}
+	value := valueFor(t, f)
+	if rapid.Bool().Draw(t, "inline") {
+		return []string{"-" + name + "=" + value}
+	}
+	return []string{"-" + name, value}
+}
+
+// For every command of the tree: wherever flags stand, the same is understood.
+func TestFlagsStandAnywhere(t *testing.T) {
+	for _, command := range testApp().Commands {
+		t.Run(command.Name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				flags := slices.DeleteFunc(slices.Concat(command.Flags, testApp().Flags), winsOverAll)
+				var groups [][]string
+				for _, f := range rapid.SliceOfN(rapid.SampledFrom(flags), 0, 5).Draw(t, "flags") {
+					groups = append(groups, words(t, f))
+				}
+				plain := append([]string{command.Name}, rapid.SliceOfN(rapid.SampledFrom([]string{"SO_Totals", "query", "-", "x y"}), 0, 2).Draw(t, "args")...)
+				last := slices.Concat(plain, slices.Concat(groups...))
+				want, wantErr := parse(last)
+				mixed := interleave(t, plain, groups)
+				got, err := parse(mixed)
+				if fmt.Sprint(err) != fmt.Sprint(wantErr) || !reflect.DeepEqual(got, want) {
+					t.Fatalf("%q\n is %+v, %v;\n%q\n is %+v, %v", mixed, got, err, last, want, wantErr)
+				}
+			})
+		})
+	}
+}
+
+// winsOverAll tells --help, which never gets as far as the library.
+func winsOverAll(f cli.Flag) bool { return f.Names()[0] == helpFlag }
+
+// interleave puts groups between the plain words, both in their order.
+func interleave(t *rapid.T, plain []string, groups [][]string) []string {
+	var line []string
+	for len(plain)+len(groups) > 0 {
+		if len(groups) == 0 || len(plain) > 0 && rapid.Bool().Draw(t, "plain first") {
+			line = append(line, plain[0])
+			plain = plain[1:]
+			continue
+		}
+		line = append(line, groups[0]...)
+		groups = groups[1:]
+	}
+	return line
+}
+
+func TestHoist(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		want line
+	}{
+		{"query SO_Totals --format csv", line{path: []string{"query"}, flags: []string{"--format=csv"}, args: []string{"SO_Totals"}}},
+		{"--take 5 query SO_Totals -q", line{globals: []string{"--quiet"}, path: []string{"query"}, flags: []string{"--take=5"}, args: []string{"SO_Totals"}}},
+		{"query -n 5 SO_Totals --url=http://x -w a,b --where c", line{globals: []string{"--url=http://x"}, path: []string{"query"},
+			flags: []string{"--take=5", "--where=a,b", "--where=c"}, args: []string{"SO_Totals"}}},
+		{"query --order-by -F SO_Totals -o -", line{path: []string{"query"}, flags: []string{"--order-by=-F", "--output=-"}, args: []string{"SO_Totals"}}},
+		{"query --all SO_Totals", line{path: []string{"query"}, flags: []string{"--all"}, args: []string{"SO_Totals"}}},
+		{"query -- --all -q", line{path: []string{"query"}, args: []string{"--all", "-q"}}},
+		{"query - SO_Totals", line{path: []string{"query"}, args: []string{"-", "SO_Totals"}}},
+		{"query query", line{path: []string{"query"}, args: []string{"query"}}},
+		{"record SO_Totals", line{path: []string{"records"}, args: []string{"SO_Totals"}}},
+		{"", line{}},
+	} {
+		got, err := hoist(testApp(), strings.Fields(c.args))
+		if err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q: %+v, %v; want %+v", c.args, got, err, c.want)
+		}
+	}
+}
+
+// A flag means the same kind of thing in every command; else one that stands
+// before its command could not be read.
+func TestFlagsAgree(t *testing.T) {
+	meaning := options{}.add(testApp().Flags)
+	for _, c := range testApp().Commands {
+		for name, o := range (options{}).add(c.Flags) {
+			if known, ok := meaning[name]; ok && known != o {
+				t.Errorf("%s --%s is %+v, elsewhere %+v", c.Name, name, o, known)
+			}
+			meaning[name] = o
+		}
+	}
+}
+
+// FuzzHoist: every word ends up in one place, or is an error.
+func FuzzHoist(f *testing.F) {
+	f.Add("query\nSO_Totals\n--format\ncsv")
+	f.Add("--take\n5\nquery\n-w\nA=1\n--\n-x")
+	f.Add("-\n--\n---\n-=\n--=x\n=")
+	f.Fuzz(func(t *testing.T, text string) {
+		args := strings.Split(text, "\n")
+		l, err := hoist(testApp(), args)
+		if err != nil {
+			if !isUsage(err) {
+				t.Fatalf("%q: error %v", args, err)
+			}
+			return
+		}
+		again, err := hoist(testApp(), l.argv("whctl")[1:])
+		if err != nil || !reflect.DeepEqual(again, l) {
+			t.Fatalf("%q became %+v, and that %+v, %v", args, l, again, err)
+		}
+	})
+}

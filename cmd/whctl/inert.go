@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text of records and of replies may hold what a terminal takes for commands.
+// Whatever is shown to a person goes through here.
+
+// visible is what is shown in place of a character that could act on a
+// terminal or hide itself; empty for all others.
+func visible(r rune) string {
+	switch {
+	case r < ' ' || r == 0x7f:
+		return "^" + string(r^0x40)
+	case r >= 0x80 && r <= 0x9f, unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp):
+		if r > 0xffff {
+			return fmt.Sprintf(`\U%08x`, r)
+		}
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return ""
+}
+
+// appendInert appends text with every such character made visible. Those in
+// keep stay as they are. What is not UTF-8 becomes U+FFFD.
+func appendInert(dst, text []byte, keep string) []byte {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		shown := visible(r)
+		if shown == "" || containsRune(keep, r) {
+			dst = utf8.AppendRune(dst, r)
+		} else {
+			dst = append(dst, shown...)
+		}
+	}
+	return dst
+}
+
+func containsRune(set string, r rune) bool {
+	for _, one := range set {
+		if one == r {
+			return true
+		}
+	}
+	return false
+}
+
+// inertText is a message fit for one line.
+func inertText(text string) string { return string(appendInert(nil, []byte(text), "")) }
+
+// inertWriter stands between formats that keep record text as it is and a
+// terminal. Lines and tabs stay.
+type inertWriter struct {
+	to   io.Writer
+	rest []byte // the beginning of a character whose end has not come yet
+	out  []byte
+}
+
+// Write passes on all whole characters.
+func (w *inertWriter) Write(b []byte) (int, error) {
+	text := append(w.rest, b...)
+	end := wholeCharacters(text)
+	w.out = appendInert(w.out[:0], text[:end], "\n\t")
+	w.rest = append([]byte(nil), text[end:]...)
+	if _, err := w.to.Write(w.out); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// wholeCharacters is the length of text without a character at its end that
+// has only begun.
+func wholeCharacters(text []byte) int {
+	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
+		if !utf8.RuneStart(text[i]) {
+			continue
+		}
+		if !utf8.FullRune(text[i:]) {
+			return i
+		}
+		break
+	}
+	return len(text)
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"io"
+
+	"github.com/bizhook/whd/client"
+)
+
+// jsonPrinter writes one array, one row a line. Rows stay as the service wrote
+// them, so no digit of a number changes.
+type jsonPrinter struct {
+	out    io.Writer
+	before string // the next row
+}
+
+func newJSON(l layout) printer { return &jsonPrinter{out: l.out, before: "[\n"} }
+
+func (p *jsonPrinter) begin() error { return nil }
+
+func (p *jsonPrinter) row(r client.Row) error {
+	if _, err := io.WriteString(p.out, p.before); err != nil {
+		return err
+	}
+	p.before = ",\n"
+	_, err := p.out.Write(r.JSON())
+	return err
+}
+
+func (p *jsonPrinter) end() error {
+	text := "\n]\n"
+	if p.before != ",\n" {
+		text = "[]\n"
+	}
+	_, err := io.WriteString(p.out, text)
+	return err
+}

@@ -1,0 +1,111 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is far more than any of these tests needs. It only keeps a broken
+// program from running for ever.
+const patience = time.Minute
+
+func process(t *testing.T, url string, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "whctl", args...)
+	cmd.Env = append(os.Environ(), envURL+"="+url)
+	return cmd
+}
+
+func exitOf(t *testing.T, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	t.Fatal(err)
+	return -1
+}
+
+// endless streams rows for as long as someone reads.
+func endless(t *testing.T) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		piece := strings.Repeat(`{"Class":"A"}`+"\n", 1000)
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, piece); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// A reader that has seen enough, such as head, is no failure.
+func TestBrokenPipe(t *testing.T) {
+	for _, format := range formatNames() {
+		cmd := process(t, endless(t), "query", "DB_Class", "--all", "--format", format)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Error(err)
+		}
+		out.Close()
+		if code := exitOf(t, cmd.Wait()); code != 0 || stderr.Len() > 0 {
+			t.Errorf("%s: exit %d, stderr %q", format, code, &stderr)
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt} {
+		cmd := process(t, endless(t), "query", "DB_Class", "--csv")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewReader(out)
+		if _, err := in.ReadString('\n'); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		rest, err := io.ReadAll(in)
+		if err != nil || !bytes.HasSuffix(rest, []byte("A\n")) {
+			t.Errorf("the output does not end with a whole row: %v", err)
+		}
+		if code := exitOf(t, cmd.Wait()); code != 130 || !strings.HasPrefix(stderr.String(), "whctl: interrupted after ") {
+			t.Errorf("exit %d, stderr %q", code, &stderr)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// What is asked for on the command line is what travels.
+func TestQuerySends(t *testing.T) {
+	for _, c := range []struct {
+		args     string
+		terminal bool
+		want     string
+	}{
+		{args: "query so_totals", want: `{"Strict":true}`},
+		{args: "query SO_TotalsQuery --all", want: `{"Strict":true}`},
+		{args: "query SO_Totals", terminal: true, want: `{"Include":"Total","Strict":true,"Take":50}`},
+		{args: "query SO_Totals --all", terminal: true, want: `{"Strict":true}`},
+		{args: "query SO_Totals --csv", terminal: true, want: `{"Strict":true}`},
+		{args: "query SO_Totals --table", want: `{"Strict":true}`},
+		{args: "query SO_Totals -n 3 --skip 6", terminal: true, want: `{"Include":"Total","Skip":6,"Strict":true,"Take":3}`},
+		{args: "query SO_Totals -n 5000", terminal: true, want: `{"Strict":true,"Take":5000}`},
+		{args: "query SO_Totals --take 0", want: `{"Strict":true,"Take":0}`},
+		{args: "query SO_Totals --count -w InvoiceID=D1", want: `{"Include":"Total","InvoiceID":"D1","Strict":true,"Take":0}`},
+		{args: "query SO_Totals --fields invoicetotal,INVOICEID --fields Cartage1Total", want: `{"Fields":"InvoiceTotal,InvoiceID,Cartage1Total","Strict":true}`},
+		{args: "query SO_Totals --order-by -invoicetotal;InvoiceID, --order-by=cartage1total", want: `{"OrderBy":"-InvoiceTotal,InvoiceID,Cartage1Total","Strict":true}`},
+		{args: "query SO_Totals -w invoicetotal>=1 --where InvoiceTotal<2", want: `{"InvoiceTotalGreaterThanOrEqualTo":"1","InvoiceTotalLessThan":"2","Strict":true}`},
+		{args: "query BM_Inputs -w SubAssemblyExplodePolicyIn=1,2", want: `{"Strict":true,"SubAssemblyExplodePolicyIn":"AQI="}`},
+		{args: "query IN_KitStockTakeMain -w LastSavedDateTime>=-7d", want: `{"LastSavedDateTimeGreaterThanOrEqualTo":"2026-07-01","Strict":true}`},
+	} {
+		var body string
+		got := trial{handler: recording(&body, rows(0)), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
+		if got.code != 0 || body != c.want {
+			t.Errorf("%s: exit %d, sent %s, want %s\n%s", c.args, got.code, body, c.want, got.stderr)
+		}
+	}
+}
+
+const (
+	d1 = `{"InvoiceID":"D1","InvoiceTotal":40002.1500}`
+	d2 = `{"InvoiceID":"D2"}`
+)
+
+func TestQueryPrints(t *testing.T) {
+	fields := "query SO_Totals --fields InvoiceID,InvoiceTotal "
+	table := "InvoiceID  InvoiceTotal\nD1           40002.1500\nD2\n"
+	for _, c := range []struct {
+		args     string
+		terminal bool
+		stdout   string
+		stderr   string
+	}{
+		{fields, false, "InvoiceID,InvoiceTotal\nD1,40002.1500\nD2,\n", ""},
+		{fields, true, table, "2 of 12,403 rows  (--all for all)\n"},
+		{fields + "-q", true, table, ""},
+		{fields + "-n 2", true, table, "2 of 12,403 rows\n"},
+		{fields + "--all", true, table, "2 rows\n"},
+		{fields + "--table", false, table, "2 rows\n"},
+		{fields + "--tsv", true, "InvoiceID\tInvoiceTotal\nD1\t40002.1500\nD2\t\n", ""},
+		{fields + "--json", true, "[\n" + d1 + ",\n" + d2 + "\n]\n", ""},
+		{fields + "--format NDJSON", true, d1 + "\n" + d2 + "\n", ""},
+		{fields + "--no-color -o -", true, table, "2 of 12,403 rows  (--all for all)\n"},
+		{"query SO_Totals --count", true, "12403\n", ""},
+	} {
+		got := trial{handler: rows(12403, d1, d2), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
+		if got.code != 0 || got.stdout != c.stdout || got.stderr != c.stderr {
+			t.Errorf("%s: exit %d\n%s%s; want\n%s%s", c.args, got.code, got.stdout, got.stderr, c.stdout, c.stderr)
+		}
+	}
+}
+
+func TestQueryNotices(t *testing.T) {
+	got := trial{handler: func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(wire.HeaderTakeClamped, "100")
+		w.Header().Set(wire.HeaderIgnoredMembers, "Colour")
+		rows(1, d1)(w, r)
+	}}.run(t, "query", "SO_Totals")
+	if want := "the service gives at most 100 rows at a time\nthe service ignored Colour\n"; got.stderr != want {
+		t.Errorf("stderr %q, want %q", got.stderr, want)
+	}
+}
+
+func TestQueryIntoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "totals.csv")
+	got := trial{handler: rows(2, d1, d2), terminal: true}.run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", path)
+	if got.code != 0 || got.stdout != "" || got.stderr != "2 rows written to "+path+"\n" {
+		t.Errorf("%+v", got)
+	}
+	wantFile(t, path, "InvoiceID\nD1\nD2\n")
+
+	// What fails leaves the file as it was, and nothing beside it.
+	for name, h := range map[string]http.HandlerFunc{"cut": cutOff, "miscounted": miscounted, "refused": status(400, "ArgumentException")} {
+		if got := (trial{handler: h}).run(t, "query", "DB_Class", "-o", path); got.code == 0 {
+			t.Errorf("%s: exit 0", name)
+		}
+		wantFile(t, path, "InvoiceID\nD1\nD2\n")
+	}
+	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func wantFile(t *testing.T, path, want string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != want {
+		t.Errorf("%s holds %q, %v; want %q", path, text, err, want)
+	}
+}
+
+func TestQueryIntoOddFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links and devices are other things there")
+	}
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := os.WriteFile(target, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	if got := (trial{handler: rows(1, d1)}).run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", link); got.code != 0 {
+		t.Errorf("link: %+v", got)
+	}
+	wantFile(t, target, "InvoiceID\nD1\n")
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced")
+	}
+	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file's mode became %v", info.Mode())
+	}
+	if got := (trial{handler: rows(1, d1)}).run(t, "query", "SO_Totals", "-o", os.DevNull); got.code != 0 {
+		t.Errorf("device: %+v", got)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Error("the device was replaced")
+	}
+	if got := (trial{}).run(t, "query", "SO_Totals", "-o", dir); got.code != 1 || !strings.Contains(got.stderr, "is a directory") {
+		t.Errorf("directory: %+v", got)
+	}
+}
+
+// Formats that keep text as it is still do not reach a terminal unchecked.
+func TestTerminalIsSafe(t *testing.T) {
+	hostile := `{"Class":"\u001b]0;owned\u0007 \u009b31m \u202etxt ` + "\u009b\u007f" + `"}`
+	for _, f := range formatNames() {
+		got := trial{handler: rows(1, hostile), terminal: true}.run(t, "query", "DB_Class", "--format", f)
+		if i := strings.IndexAny(got.stdout, "\x1b\x07\x7f\u009b\u202e"); i >= 0 || got.code != 0 {
+			t.Errorf("%s: exit %d, %q at %d", f, got.code, got.stdout, i)
+		}
+		into := filepath.Join(t.TempDir(), "out")
+		trial{handler: rows(1, hostile), terminal: true}.run(t, "query", "DB_Class", "--format", f, "-o", into)
+		if text, _ := os.ReadFile(into); f == "csv" && !strings.Contains(string(text), "\x1b]0;owned\x07") {
+			t.Errorf("%s: a file has no terminal, but holds %q", f, text)
+		}
+	}
+}
+
+func TestInterruptedStream(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	got := trial{ctx: ctx, handler: func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		io.WriteString(w, `{"Class":"A"}`+"\n"+`{"Class":"B"}`+"\n")
+		w.(http.Flusher).Flush()
+		cancel()
+		<-r.Context().Done()
+	}}.run(t, "query", "DB_Class")
+	if got.code != 130 || !strings.HasPrefix(got.stderr, "whctl: interrupted") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRecords(t *testing.T) {
+	got := trial{}.run(t, "records", "--json")
+	var kinds []struct {
+		Record string
+		Fields int
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &kinds); err != nil || len(kinds) != 14 || kinds[4].Record != "DB_Class" || kinds[4].Fields != 1 {
+		t.Errorf("%v: %v", err, kinds)
+	}
+	golden(t, "records", trial{terminal: true}.run(t, "records").stdout)
+	one := trial{terminal: true}.run(t, "records", "bm_inputs")
+	golden(t, "records-one", one.stdout+"--\n"+one.stderr)
+	if piped := (trial{}).run(t, "records", "DB_Class"); piped.stdout != "Field,Type,Operators\nClass,string,= ^= $= *= ~= between in\n" || piped.stderr != "" {
+		t.Errorf("%+v", piped)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var pages strings.Builder
+	for _, name := range append(commandNames(), "filters", "formats", "exit-codes", "environment", "") {
+		got := trial{}.run(t, strings.Fields("help "+name)...)
+		if got.code != 0 || got.stderr != "" {
+			t.Errorf("help %s: %+v", name, got)
+		}
+		fmt.Fprintf(&pages, "=== whctl help %s\n%s\n", name, got.stdout)
+	}
+	golden(t, "help", pages.String())
+	for _, args := range []string{"query --help", "-h query SO_Totals", "query --nope -h", "query SO_Totals --take x --help"} {
+		if got := (trial{}).run(t, strings.Fields(args)...); got.code != 0 || !strings.HasPrefix(got.stdout, "whctl query: ") {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	if got := (trial{}).run(t); !strings.HasPrefix(got.stdout, "whctl: ") || got.code != 0 {
+		t.Errorf("alone: %+v", got)
+	}
+}
+
+func commandNames() []string {
+	var names []string
+	for _, c := range testApp().Commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func TestVersion(t *testing.T) {
+	want := trial{}.run(t, "version")
+	if want.code != 0 || !strings.HasPrefix(want.stdout, "whctl ") {
+		t.Errorf("%+v", want)
+	}
+	for _, args := range []string{"--version", "-V", "query -V SO_Totals"} {
+		if got := (trial{}).run(t, strings.Fields(args)...); got != want {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
+
+// BenchmarkExport prints a large stream as each format does.
+func BenchmarkExport(b *testing.B) {
+	const line = `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500,` +
+		`"Cartage2Total":0.0000,"Cartage2TaxTotal":0.0000,"Cartage3Total":0.0000,"Cartage3TaxTotal":0.0000}` + "\n"
+	for _, format := range formatNames() {
+		b.Run(format, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(line)))
+			got := trial{handler: func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/x-ndjson")
+				w.Header().Set("Trailer", wire.HeaderRowCount)
+				piece := strings.Repeat(line, 300)
+				for left := b.N; left > 0; left -= 300 {
+					io.WriteString(w, piece[:min(left, 300)*len(line)])
+				}
+				w.Header().Set(wire.HeaderRowCount, fmt.Sprint(b.N))
+			}}.run(b, "query", "SO_Totals", "--format", format, "-o", os.DevNull)
+			if got.code != 0 {
+				b.Fatal(got.stderr)
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+)
+
+const (
+	tableSample   = 500 // rows that decide the widths; memory stays flat beyond them
+	tableCellMax  = 40  // cells wide
+	tableCellMin  = 12  // to which text is cut before columns are hidden
+	tableGap      = 2
+	tableCutShort = "~" // behind text that is cut
+)
+
+// tablePrinter writes aligned columns for people. It waits for the first rows
+// to choose the widths.
+type tablePrinter struct {
+	layout
+	values []client.Value
+	sample [][]string
+	widths []int // of the columns that are shown; nil before they are chosen
+}
+
+func newTable(l layout) printer { return &tablePrinter{layout: l} }
+
+func (p *tablePrinter) begin() error { return nil }
+
+func (p *tablePrinter) row(r client.Row) error {
+	p.values = r.Values(p.values[:0], p.names)
+	cells := make([]string, len(p.values))
+	for i, v := range p.values {
+		cells[i] = p.cell(v, p.columns[i].typ)
+	}
+	if p.widths != nil {
+		return p.line(cells)
+	}
+	p.sample = append(p.sample, cells)
+	if len(p.sample) == tableSample {
+		return p.choose()
+	}
+	return nil
+}
+
+// end also names what did not fit, behind the rows.
+func (p *tablePrinter) end() error {
+	if p.widths == nil {
+		if err := p.choose(); err != nil {
+			return err
+		}
+	}
+	if err := p.out.Flush(); err != nil {
+		return err
+	}
+	if hidden := p.names[len(p.widths):]; len(hidden) > 0 {
+		p.notice("hidden for want of width: %s  (choose with --fields)", strings.Join(hidden, ", "))
+	}
+	return nil
+}
+
+// cell is a value as it is shown: inert, and dates without needless digits.
+func (p *tablePrinter) cell(v client.Value, t record.Type) string {
+	if v.Null() {
+		return p.null
+	}
+	text := v.AppendText(nil)
+	if t == record.DateTime && bytes.IndexByte(text, '.') >= 0 {
+		text = bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte("."))
+	}
+	return string(appendInert(nil, text, ""))
+}
+
+// choose fixes the widths and writes what has waited for them.
+func (p *tablePrinter) choose() error {
+	want, need := make([]int, len(p.names)), make([]int, len(p.names))
+	for i, name := range p.names {
+		for _, cells := range p.sample {
+			want[i] = max(want[i], cellWidth(cells[i]))
+		}
+		need[i] = want[i]
+		if t := p.columns[i].typ; !t.Number() && t != record.DateTime {
+			want[i] = min(want[i], tableCellMax)
+			need[i] = min(want[i], tableCellMin)
+		}
+		want[i] = max(want[i], min(cellWidth(name), tableCellMax))
+		need[i] = max(need[i], min(cellWidth(name), tableCellMin))
+	}
+	p.widths = fit(want, need, p.width)
+	if err := p.line(p.names); err != nil {
+		return err
+	}
+	for _, cells := range p.sample {
+		if err := p.line(cells); err != nil {
+			return err
+		}
+	}
+	p.sample = nil
+	return nil
+}
+
+// fit gives widths for as many leading columns as there is room for, at least
+// one. Columns get what they need, and what is left in equal steps up to what
+// they want.
+func fit(want, need []int, room int) []int {
+	shown := len(need)
+	for shown > 1 && total(need[:shown]) > room {
+		shown--
+	}
+	widths := append([]int(nil), need[:shown]...)
+	if shown == 1 {
+		widths[0] = max(1, min(widths[0], room))
+	}
+	for left := room - total(widths); left > 0; {
+		before := left
+		for i := range widths {
+			if left > 0 && widths[i] < want[i] {
+				widths[i]++
+				left--
+			}
+		}
+		if left == before {
+			break
+		}
+	}
+	return widths
+}
+
+func total(widths []int) int {
+	sum := tableGap * (len(widths) - 1)
+	for _, w := range widths {
+		sum += w
+	}
+	return sum
+}
+
+func (p *tablePrinter) line(cells []string) error {
+	line := p.out.AvailableBuffer()
+	for i, width := range p.widths {
+		text := cutShort(cells[i], width)
+		pad := strings.Repeat(" ", width-cellWidth(text))
+		if p.columns[i].typ.Number() {
+			line = append(append(line, pad...), text...)
+		} else {
+			line = append(append(line, text...), pad...)
+		}
+		line = append(line, "  "[:tableGap]...)
+	}
+	line = append(bytes.TrimRight(line, " "), '\n')
+	_, err := p.out.Write(line)
+	return err
+}
+
+// cutShort shortens text to a width and marks it where it was longer.
+func cutShort(text string, width int) string {
+	if cellWidth(text) <= width {
+		return text
+	}
+	used := 0
+	for i, r := range text {
+		if used+runeWidth(r) > width-len(tableCutShort) {
+			return text[:i] + tableCutShort
+		}
+		used += runeWidth(r)
+	}
+	return text
+}

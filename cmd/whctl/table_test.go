@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+func TestTable(t *testing.T) {
+	lines := []string{
+		`{"ID":"D100512","Total":40002.1500,"Saved":"2026-07-08T09:10:11.0000000","Note":"plain"}`,
+		`{"ID":"00123","Saved":"2026-07-08T09:10:11.1230000","Note":"` + strings.Repeat("long ", 20) + `"}`,
+		`{"ID":"\u65e5\u672c\u8a9e","Total":-1,"Note":"e\u0301 tab\t line\n esc\u001b[31m"}`,
+	}
+	columns := []column{{"ID", record.Text}, {"Total", record.Decimal}, {"Saved", record.DateTime}, {"Note", record.Text}, {"A_rather_long_name_of_a_column_in_a_table", record.Text}}
+	var text strings.Builder
+	for _, width := range []int{200, 80, 50, 20, 5} {
+		var notice string
+		l := layout{columns: columns, width: width, null: "-", notice: func(format string, args ...any) { notice = fmt.Sprintf(format+"\n", args...) }}
+		fmt.Fprintf(&text, "--- %d cells wide\n%s%s", width, printed(t, "table", l, lines...), notice)
+	}
+	golden(t, "table", text.String())
+}
+
+// A table has lines of at most the terminal's width, whatever the rows hold,
+// also behind the rows that decided the widths.
+func TestTableFits(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var columns []column
+		for i := range rapid.IntRange(1, 8).Draw(rt, "columns") {
+			columns = append(columns, column{fmt.Sprintf("Column%d", i), rapid.SampledFrom(record.Types()).Draw(rt, "type")})
+		}
+		row := map[string]string{}
+		for _, c := range columns {
+			row[c.name] = rapid.StringN(0, 60, -1).Draw(rt, "cell")
+		}
+		line, err := json.Marshal(row)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		lines := []string{`{}`, string(line)}
+		if rapid.Bool().Draw(rt, "late") {
+			lines = append(strings.Split(strings.Repeat("{}\n", tableSample)+"{}", "\n"), string(line))
+		}
+		width := rapid.IntRange(1, 120).Draw(rt, "width")
+		text := printed(t, "table", layout{columns: columns, width: width}, lines...)
+		if n := strings.Count(text, "\n"); n != len(lines)+1 {
+			rt.Fatalf("%d lines of %d rows", n, len(lines))
+		}
+		for one := range strings.Lines(text) {
+			one = strings.TrimSuffix(one, "\n")
+			if cellWidth(one) > width {
+				rt.Fatalf("%q is %d cells wide, the terminal %d", one, cellWidth(one), width)
+			}
+			if strings.ContainsFunc(one, func(r rune) bool { return visible(r) != "" }) {
+				rt.Fatalf("%q may act on the terminal", one)
+			}
+		}
+	})
+}
+
+// Characters that come in several pieces are shown like those that do not.
+func TestInertWriter(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a\n\t\x1b\u009b\u202eé\U000e0001")))).Draw(rt, "text")
+		want := string(appendInert(nil, []byte(text), "\n\t"))
+		var got strings.Builder
+		w := &inertWriter{to: &got}
+		for rest := []byte(text); len(rest) > 0; {
+			n := rapid.IntRange(1, len(rest)).Draw(rt, "piece")
+			if m, err := w.Write(rest[:n]); m != n || err != nil {
+				rt.Fatal(m, err)
+			}
+			rest = rest[n:]
+		}
+		if got.String() != want {
+			rt.Fatalf("%q in pieces is %q, whole %q", text, got.String(), want)
+		}
+	})
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 12403: "12,403", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package dialect
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+func both() []*Dialect { return []*Dialect{TSQL(), SQLite()} }
+
+// TestMatches: every operator that compares with one value has its SQL, and
+// Between and In, which are written out elsewhere, have none.
+func TestMatches(t *testing.T) {
+	for _, d := range both() {
+		for _, o := range record.Operators() {
+			if written := d.Match[o].Between != ""; written != (o.Arity() == record.One) {
+				t.Errorf("%s %s: %+v", d.Name, o, d.Match[o])
+			}
+			if m := d.Match[o]; strings.Count(m.Before, "(") != strings.Count(m.After, ")") {
+				t.Errorf("%s %s: %+v", d.Name, o, m)
+			}
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for _, c := range []struct {
+		name, tsql, sqlite string
+	}{
+		{"InvoiceID", "[InvoiceID]", `"InvoiceID"`},
+		{"Größe 1", "[Größe 1]", `"Größe 1"`},
+		{`a]b"c[d`, `[a]]b"c[d]`, `"a]b""c[d"`},
+		{"", "[]", `""`},
+	} {
+		if got := string(TSQL().Quote([]byte("x."), c.name)); got != "x."+c.tsql {
+			t.Errorf("%s: got %s", c.name, got)
+		}
+		if got := string(SQLite().Quote([]byte("x."), c.name)); got != "x."+c.sqlite {
+			t.Errorf("%s: got %s", c.name, got)
+		}
+	}
+}
+
+// TestQuoteKeepsInside: no name ends its own quotes.
+func TestQuoteKeepsInside(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringOf(rapid.RuneFrom([]rune(`ab]["';-é`))).Draw(t, "name")
+		for _, d := range both() {
+			quoted := string(d.Quote(nil, name))
+			inside := strings.TrimSuffix(strings.TrimPrefix(quoted, d.OpenQuote), d.CloseQuote)
+			if strings.ReplaceAll(inside, d.CloseQuote+d.CloseQuote, d.CloseQuote) != name ||
+				strings.Contains(strings.ReplaceAll(inside, d.CloseQuote+d.CloseQuote, ""), d.CloseQuote) {
+				t.Fatalf("%s: %s becomes %s", d.Name, name, quoted)
+			}
+		}
+	})
+}
+
+func TestOperand(t *testing.T) {
+	const text = `50%_[a-f]^]\`
+	const escaped = `50[%][_][[]a-f]^]\`
+	for operator, want := range map[record.Operator]string{
+		record.Equal:      text,
+		record.StartsWith: escaped + "%",
+		record.EndsWith:   "%" + escaped,
+		record.Contains:   "%" + escaped + "%",
+		record.Like:       text,
+	} {
+		if got := TSQL().Match[operator].Operand(text); got != want {
+			t.Errorf("tsql %s: got %s, want %s", operator, got, want)
+		}
+		if got := SQLite().Match[operator].Operand(text); got != text {
+			t.Errorf("sqlite %s: got %s, want %s", operator, got, text)
+		}
+	}
+}
+
+// TestOperandIsLiteral: no wildcard of the text stands outside of brackets, and
+// without the brackets the text is what it was.
+func TestOperandIsLiteral(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.RuneFrom([]rune(`ab%_[]^-é`))).Draw(t, "text")
+		pattern := TSQL().Match[record.Contains].Operand(text)
+		pattern = pattern[1 : len(pattern)-1]
+		var literal strings.Builder
+		for pattern != "" {
+			if len(pattern) >= 3 && pattern[0] == '[' && pattern[2] == ']' {
+				literal.WriteByte(pattern[1])
+				pattern = pattern[3:]
+				continue
+			}
+			if strings.ContainsRune("%_[", rune(pattern[0])) {
+				t.Fatalf("a wildcard at %q", pattern)
+			}
+			literal.WriteByte(pattern[0])
+			pattern = pattern[1:]
+		}
+		if literal.String() != text {
+			t.Fatalf("%q is matched as %q", text, literal.String())
+		}
+	})
+}

@@ -1,0 +1,240 @@
+package query
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+func dialects() []*dialect.Dialect { return []*dialect.Dialect{dialect.TSQL(), dialect.SQLite()} }
+
+// compileAll writes all statements of a request in both dialects and checks
+// them. The only failure allowed is that of a database's limit.
+func compileAll(t rapid.TB, request *Request) {
+	t.Helper()
+	plan, err := NewPlan(request, true)
+	if err != nil {
+		if !fault.Is(err, fault.Invalid) || len(fault.Of(err).Fields) == 0 {
+			t.Fatalf("plan: %v", err)
+		}
+		return
+	}
+	for _, d := range dialects() {
+		source := string(d.Quote(nil, plan.Kind.Name))
+		compilers := []func(*Plan, *dialect.Dialect, string) (Statement, error){Compile, CompileCount}
+		if len(plan.Aggregates) > 0 {
+			compilers = append(compilers, CompileAggregates)
+		}
+		for _, compile := range compilers {
+			s, err := compile(plan, d, source)
+			if err != nil {
+				if !fault.Is(err, fault.Invalid) || len(fault.Of(err).Fields) == 0 {
+					t.Fatalf("%s: %v", d.Name, err)
+				}
+				continue
+			}
+			if err := checkSQL(plan.Kind, d, s); err != nil {
+				t.Fatalf("%s: %v\n%s\n%v", d.Name, err, s.SQL, s.Args)
+			}
+		}
+	}
+}
+
+// token is anything that SQL may consist of.
+var token = regexp.MustCompile(`^(?:"[^"]*"|\[[^\]]*\]|[@?]p?[0-9]+|[A-Za-z_0-9]+|<>|>=|<=|[-=<>,*() ])`)
+
+// words are those of SQL that come from no request.
+var words = strings.Fields(`SELECT DISTINCT FROM WHERE AND BETWEEN IN LIKE ORDER BY DESC OFFSET ROWS FETCH NEXT ONLY LIMIT AS CAST
+	COUNT COUNT_BIG SUM AVG MIN MAX dec_sum dec_avg tsql_like tsql_starts tsql_ends tsql_contains datetime2 decimal q`)
+
+// checkSQL finds whatever in a statement is no word of SQL, no name of the
+// registry and no parameter, and parameters that do not fit their arguments.
+func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
+	params := 0
+	for rest := s.SQL; rest != ""; {
+		part := token.FindString(rest)
+		if part == "" {
+			return fmt.Errorf("foreign text at %q", rest)
+		}
+		rest = rest[len(part):]
+		switch c := part[0]; {
+		case string(c) == d.OpenQuote:
+			name := part[1 : len(part)-1]
+			if name != kind.Name && !slices.Contains(kind.FieldNames(), name) {
+				return fmt.Errorf("%s is not in the registry", part)
+			}
+		case strings.HasPrefix(part, d.Param):
+			params++
+			if part != d.Param+strconv.Itoa(params) {
+				return fmt.Errorf("%s is not the next parameter", part)
+			}
+		case c >= '0' && c <= '9':
+			if n, err := strconv.Atoi(part); err != nil || n > wire.MaxDigits {
+				return fmt.Errorf("the number %s", part)
+			}
+		case strings.Contains("-=<>,*() ", string(c)):
+		case !slices.Contains(words, part):
+			return fmt.Errorf("the word %s", part)
+		}
+	}
+	if params != len(s.Args) || params > d.MaxParams {
+		return fmt.Errorf("%d parameters for %d arguments", params, len(s.Args))
+	}
+	if strings.Count(s.SQL, "(") != strings.Count(s.SQL, ")") {
+		return fmt.Errorf("brackets that do not close")
+	}
+	return nil
+}
+
+func TestCompile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kind := drawKind(t)
+		request, err := Parse(kind, drawMembers(t, kind), inUTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compileAll(t, request)
+	})
+}
+
+// TestCompileArguments: every operand of a request is an argument, in order and
+// under its field.
+func TestCompileArguments(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kind := drawKind(t)
+		request, err := Parse(kind, drawMembers(t, kind), inUTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := NewPlan(request, true)
+		if err != nil || plan.Take == 0 {
+			return
+		}
+		for _, d := range dialects() {
+			s, err := Compile(plan, d, "t")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []Arg
+			for _, c := range plan.Where {
+				for _, v := range c.Operands {
+					v.Text = d.Match[c.Operator].Operand(v.Text)
+					want = append(want, Arg{c.Field, kind.Fields[c.Field].Type, v})
+				}
+			}
+			got := s.Args[:len(want)]
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Fatalf("%s: got %v, want %v", d.Name, got, want)
+			}
+			for _, a := range s.Args[len(want):] {
+				if a.Field != NoField || a.Type != record.Long {
+					t.Fatalf("%s: %+v among the page's arguments", d.Name, a)
+				}
+			}
+			if !slices.Equal(s.Types, plan.Types()) {
+				t.Fatalf("%s: types %v", d.Name, s.Types)
+			}
+		}
+	})
+}
+
+// TestDecimalCast: the type is the smallest that holds the digits.
+func TestDecimalCast(t *testing.T) {
+	for digits, want := range map[string]string{
+		"0":                            "decimal(1,0)",
+		"0.00":                         "decimal(2,2)",
+		"-0.5":                         "decimal(1,1)",
+		"12.340":                       "decimal(5,3)",
+		"-120":                         "decimal(3,0)",
+		"0." + strings.Repeat("1", 38): "decimal(38,38)",
+		strings.Repeat("9", 38):        "decimal(38,0)",
+	} {
+		if got := decimalCast(digits); got.Before != "CAST(" || got.After != " AS "+want+")" {
+			t.Errorf("%s: %+v", digits, got)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		digits, err := wire.ParseDecimal(rapid.StringMatching(`[-+]?[0-9]{0,40}\.?[0-9]{0,40}(e-?[0-9]{1,2})?`).Draw(t, "digits"))
+		if err != nil {
+			return
+		}
+		var precision, scale int
+		if _, err := fmt.Sscanf(decimalCast(digits).After, " AS decimal(%d,%d))", &precision, &scale); err != nil {
+			t.Fatal(err)
+		}
+		if precision < 1 || precision > wire.MaxDigits || scale < 0 || scale > precision {
+			t.Fatalf("%s: decimal(%d,%d)", digits, precision, scale)
+		}
+	})
+}
+
+// TestCompileLongPattern: SQL Server takes no pattern of more than 4,000
+// characters, whatever their number of bytes.
+func TestCompileLongPattern(t *testing.T) {
+	kind, _ := registry.Lookup("DB_Class")
+	for _, c := range []struct {
+		member, text string
+		fits         bool
+	}{
+		{"ClassStartsWith", strings.Repeat("é", 3999), true},
+		{"ClassStartsWith", strings.Repeat("é", 4000), false},
+		{"ClassContains", strings.Repeat("😀", 1999), true},
+		{"ClassContains", strings.Repeat("😀", 2000), false},
+		{"ClassEndsWith", strings.Repeat("%", 1334), false},
+		{"ClassLike", strings.Repeat("%", 4000), true},
+		{"ClassLike", strings.Repeat("%", 4001), false},
+		{"Class", strings.Repeat("x", 10_000), true},
+	} {
+		request, err := Parse(kind, Members{{Name: c.member, Texts: []string{c.text}}}, inUTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := NewPlan(request, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Compile(plan, dialect.SQLite(), "t"); err != nil {
+			t.Errorf("sqlite: %v", err)
+		}
+		_, err = Compile(plan, dialect.TSQL(), "t")
+		if c.fits != (err == nil) || err != nil && fault.Of(err).Fields[0].Name != c.member {
+			t.Errorf("%s with %d bytes: %v", c.member, len(c.text), err)
+		}
+	}
+}
+
+// FuzzCompile: whatever a query string says, SQL holds nothing of it.
+func FuzzCompile(f *testing.F) {
+	for i, seed := range []string{
+		"InvoiceID=1' OR '1'='1", "Fields=[RecID]--,RecID&OrderBy=RecID];DROP TABLE x", "Include=COUNT(*) as x;DROP,SUM(FilterNo) \"y\"",
+		"NameIn=a,b,c&Take=5&Skip=1", "ClassLike=%25[a-z]&Class]=1", "Fields=DISTINCT Class&Take=0", "QtyBetween=1.5,2e3&Include=AVG(Qty)",
+		"SubAssemblyExplodePolicyIn=AQI%3D&RowHash=AQI%3D", "LastSavedDateTimeLessThan=2019-05-01&OrderByDesc=-RecID;LastSavedDateTime",
+	} {
+		for k := range registry.Kinds() {
+			f.Add(byte(k), seed)
+		}
+		f.Add(byte(i), strings.ReplaceAll(seed, "&", "'&\""))
+	}
+	kinds := registry.Kinds()
+	f.Fuzz(func(t *testing.T, k byte, raw string) {
+		members, err := ReadForm(raw)
+		if err != nil {
+			return
+		}
+		request, err := Parse(kinds[int(k)%len(kinds)], members, inUTC)
+		if err != nil {
+			return
+		}
+		compileAll(t, request)
+	})
+}

@@ -1,0 +1,185 @@
+package query
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// samples are values of each type as JSON has them.
+var samples = map[record.Type]any{
+	record.Text:     "Text",
+	record.Int:      2147483647,
+	record.Short:    -32768,
+	record.Byte:     255,
+	record.Decimal:  json.Number("12345678901234567890.1234"),
+	record.Bool:     true,
+	record.DateTime: "2019-05-01T10:11:12.1230000",
+	record.Bytes:    []byte{1, 2, 3},
+	record.Guid:     "7c9e6679742540de944be07fc1f90ae7",
+}
+
+// TestAllMembers sends what the samples of interface.md send: all members of a
+// kind in one JSON object.
+func TestAllMembers(t *testing.T) {
+	count := 0
+	for _, kind := range registry.Kinds() {
+		body := map[string]any{
+			Skip: 0, Take: 10, OrderBy: kind.Fields[0].Name, OrderByDesc: "", Include: "Total", Fields: strings.Join(kind.FieldNames(), ","),
+			Meta: map[string]string{"String": "String"},
+		}
+		for _, name := range kind.Members() {
+			target, _ := kind.Member(name)
+			sample := samples[kind.Fields[target.Field].Type]
+			switch {
+			case target.Operator.Arity() == record.One:
+				body[name] = sample
+			case kind.Fields[target.Field].Type == record.Byte:
+				body[name] = []byte{1, 2} // base64 text
+			default:
+				body[name] = []any{sample, sample}
+			}
+			count++
+		}
+		raw, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members, err := ReadJSON(raw)
+		if err != nil {
+			t.Fatalf("%s: %v", kind.Name, err)
+		}
+		request, err := Parse(kind, members, inUTC)
+		if err != nil {
+			t.Fatalf("%s: %v", kind.Name, err)
+		}
+		if len(request.Where) != len(kind.Members()) || len(request.Ignored) > 0 {
+			t.Errorf("%s: %d conditions for %d members, ignored %v", kind.Name, len(request.Where), len(kind.Members()), request.Ignored)
+		}
+		compileAll(t, request)
+	}
+	if count != 736 {
+		t.Errorf("%d members, want 736", count)
+	}
+}
+
+// TestSameInEveryFormat: a request means the same however it travels.
+func TestSameInEveryFormat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kind := drawKind(t)
+		members := drawMembers(t, kind)
+		for i, one := range members {
+			for j, text := range one.Texts {
+				// Outside of JSON an empty text is none; CSV has no lone carriage returns.
+				if text = strings.ReplaceAll(text, "\r", ""); text == "" {
+					text = "x"
+				}
+				members[i].Texts[j] = text
+			}
+		}
+		want, err := Parse(kind, members, inUTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for format, body := range map[string]string{"json": asJSON(members), "query": asForm(members), "form": asRepeatedForm(members), "csv": asCSV(members)} {
+			if len(members) == 0 {
+				continue
+			}
+			arrived, err := read(format, body)
+			if err != nil {
+				t.Fatalf("%s %s: %v", format, body, err)
+			}
+			got, err := Parse(kind, arrived, inUTC)
+			if err != nil {
+				t.Fatalf("%s %s: %v", format, body, err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s %s\ngot  %+v\nwant %+v", format, body, got, want)
+			}
+		}
+	})
+}
+
+// TestHostZone: without a zone dates are the host's.
+func TestHostZone(t *testing.T) {
+	kind, _ := registry.Lookup("SM_LabourLineCustomValues")
+	request, err := Parse(kind, Members{{Name: "LastSavedDateTime", Texts: []string{"2019-05-01T10:11:12Z"}}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := time.Date(2019, 5, 1, 10, 11, 12, 0, time.UTC).Local().Format("2006-01-02T15:04:05.0000000")
+	if got := request.Where[0].Operands[0].Text; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestNonsenseIsCheap: a megabyte of what means nothing makes a small answer.
+func TestNonsenseIsCheap(t *testing.T) {
+	kind, _ := registry.Lookup("CR_Classification")
+	for _, name := range []string{OrderBy, OrderByDesc, Include, Fields} {
+		for _, part := range []string{"x,", "sum(x),", "RecIDs;", "count(*) a,"} {
+			members := Members{{Name: name, Texts: []string{strings.Repeat(part, 1<<20/len(part))}}, {Name: Strict, Texts: []string{"1"}}}
+			request, err := Parse(kind, members, inUTC)
+			if err == nil {
+				compileAll(t, request)
+			} else if e := fault.Of(err); len(e.Fields) != 1 || len(e.Error()) > 3000 {
+				t.Errorf("%s of %s: %d fields, %d bytes", name, part, len(e.Fields), len(e.Error()))
+			}
+		}
+	}
+	var many strings.Builder
+	for i := range 60 {
+		many.WriteString("COUNT(*) a" + itoa(int64(i)) + ",")
+	}
+	if _, err := Parse(kind, Members{{Name: Include, Texts: []string{many.String()}}}, inUTC); !fault.Is(err, fault.Invalid) {
+		t.Errorf("60 functions: %v", err)
+	}
+}
+
+// FuzzParse: whatever members arrive, either all that is wrong is named, or the
+// request can be run.
+func FuzzParse(f *testing.F) {
+	names := []string{Skip, Take, OrderBy, Fields, Include, Strict, Meta, "InvoiceID", "QtyBetween", "ItemNoIn", "IsRatio", "SubAssemblyExplodePolicyIn", "x"}
+	for i, name := range names {
+		f.Add(byte(i), name, "1", byte(0), "RecIDIn", "a,b", byte(0))
+		f.Add(byte(i), name, "Total,COUNT(*),-RecID", byte(1), "TermsDays", "5", byte(2))
+		f.Add(byte(i), name, "", byte(4), "RowHash", "AQI=", byte(9))
+	}
+	kinds := registry.Kinds()
+	f.Fuzz(func(t *testing.T, k byte, name1, text1 string, how1 byte, name2, text2 string, how2 byte) {
+		members := Members{fuzzed(name1, text1, how1)}
+		if !strings.EqualFold(name1, name2) {
+			members = append(members, fuzzed(name2, text2, how2))
+		}
+		request, err := Parse(kinds[int(k)%len(kinds)], members, Options{Zone: time.UTC, MaxTake: 1000})
+		if err == nil {
+			compileAll(t, request)
+			return
+		}
+		e := fault.Of(err)
+		if e.Kind != fault.Invalid || len(e.Fields) == 0 || len(e.Fields) > len(members) || e.Message == "" {
+			t.Fatalf("%+v: %+v", members, e)
+		}
+		for _, field := range e.Fields {
+			if named := shown(name1) == field.Name || shown(name2) == field.Name || strings.EqualFold(field.Name, Strict); !named || field.Message == "" {
+				t.Fatalf("%+v: %+v", members, field)
+			}
+		}
+	})
+}
+
+// fuzzed is a member of any shape, also of shapes that no reader makes.
+func fuzzed(name, text string, how byte) Member {
+	m := Member{Name: name, List: how&1 != 0, Empty: how&4 != 0, Other: how&8 != 0}
+	if m.Texts = strings.Split(text, "|"); how&2 != 0 {
+		m.Texts = nil
+	}
+	return m
+}

@@ -1,0 +1,239 @@
+package rest_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	demodata "github.com/bizhook/whd/daemon/demo"
+)
+
+// sending is one way in which a filter travels: a list of values as In, and an
+// order.
+type sending struct {
+	name    string
+	headers []string
+	request func(field string, values []string) (query, body string)
+}
+
+var sendings = []sending{
+	{"JSON", []string{"Content-Type: application/json"}, func(field string, values []string) (string, string) {
+		list, _ := json.Marshal(values)
+		return "", fmt.Sprintf(`{"%sIn":%s,"OrderByDesc":"%s"}`, field, list, field)
+	}},
+	{"JSON under another name", []string{"Content-Type: text/csv"}, func(field string, values []string) (string, string) {
+		list, _ := json.Marshal(values)
+		return "", fmt.Sprintf("\ufeff\r\n {\"%sIn\":%s,\"orderbydesc\":\"%s\"}\n", strings.ToUpper(field), list, field)
+	}},
+	{"query string", nil, func(field string, values []string) (string, string) {
+		return url.Values{field + "In": {list(values)}, "OrderByDesc": {field}}.Encode(), ""
+	}},
+	{"query string with repeated names", nil, func(field string, values []string) (string, string) {
+		v := url.Values{"OrderByDesc": {field}}
+		for _, one := range values {
+			v.Add(field+"In", list([]string{one}))
+		}
+		return v.Encode(), ""
+	}},
+	{"form", []string{"Content-Type: application/x-www-form-urlencoded"}, func(field string, values []string) (string, string) {
+		return "", url.Values{field + "In": {list(values)}, "OrderByDesc": {field}}.Encode()
+	}},
+	{"CSV", []string{"Content-Type: text/csv; charset=utf-8"}, func(field string, values []string) (string, string) {
+		var b strings.Builder
+		w := csv.NewWriter(&b)
+		_ = w.WriteAll([][]string{{field + "In", "OrderByDesc"}, {list(values), field}})
+		return "", b.String()
+	}},
+	{"both", []string{"Content-Type: application/json"}, func(field string, values []string) (string, string) {
+		return url.Values{field + "In": {list(values)}}.Encode(), fmt.Sprintf(`{"%sIn":["another"],"OrderByDesc":"%s"}`, field, field)
+	}},
+}
+
+// list is the text form of a list.
+func list(values []string) string {
+	var quoted []string
+	for _, v := range values {
+		quoted = append(quoted, `"`+strings.ReplaceAll(v, `"`, `""`)+`"`)
+	}
+	return strings.Join(quoted, ",")
+}
+
+func TestOneFilterGivesTheSameRowsHoweverItTravels(t *testing.T) {
+	c := admin(t, demo.start(t))
+	for _, kind := range record.Builtin().Kinds() {
+		t.Run(kind.Name, func(t *testing.T) {
+			c := c
+			c.t = t
+			field, values := kind.Fields[0].Name, someValues(t, kind)
+			want := ""
+			for _, way := range sendings {
+				query, body := way.request(field, values)
+				method := "POST"
+				if body == "" {
+					method = "GET"
+				}
+				for _, path := range []string{"/json/reply/" + kind.Operation(), "/Queries/" + kind.Name, "/api/" + kind.Operation(), "/ndjson/reply/" + kind.Operation()} {
+					a := c.do(method+" "+path+"?"+query, body, way.headers...).want(t, 200).wantHeader(t, "X-Ignored-Members", "")
+					got := rowsOf(t, a)
+					if want == "" {
+						want = got
+					}
+					if got != want {
+						t.Errorf("%s to %s: other rows\n%s\nthan\n%s", way.name, path, shortened(got), shortened(want))
+					}
+				}
+				a := c.do(method+" /csv/reply/"+kind.Operation()+"?"+query, body, way.headers...).want(t, 200)
+				if lines := strings.Count(a.body, "\r\n"); a.header.Get("X-Row-Count") != fmt.Sprint(strings.Count(want, "\n")) || lines < 2 {
+					t.Errorf("%s as CSV: X-Row-Count %s, %d lines", way.name, a.header.Get("X-Row-Count"), lines)
+				}
+			}
+			if n := strings.Count(want, "\n"); n < len(values) || n == demodata.Count(kind.Name) {
+				t.Errorf("%v gives %d of %d rows", values, n, demodata.Count(kind.Name))
+			}
+		})
+	}
+}
+
+// someValues are two values that the kind's first field has in the demo.
+func someValues(t *testing.T, kind *record.Kind) []string {
+	var values []string
+	n := 0
+	for row := range demodata.Rows(kind) {
+		if n++; n == 3 || n == 7 {
+			values = append(values, row[0].(string))
+		}
+	}
+	if len(values) != 2 {
+		t.Fatalf("%s has %d rows", kind.Name, n)
+	}
+	return values
+}
+
+// rowsOf are the rows of a reply in JSON or NDJSON, one on a line.
+func rowsOf(t *testing.T, a answer) string {
+	t.Helper()
+	if strings.HasPrefix(a.header.Get("Content-Type"), "application/x-ndjson") {
+		return a.body
+	}
+	var b strings.Builder
+	for _, row := range a.envelope(t).Results {
+		b.Write(row)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// sampleValue is a value that a type takes, as JSON.
+func sampleValue(t record.Type) string {
+	switch {
+	case t == record.DateTime:
+		return `"2019-05-01T10:11:12.1230000"`
+	case t == record.Guid:
+		return `"9f1c2e3a-0000-4000-8000-1234567890ab"`
+	case t == record.Bool:
+		return "true"
+	case t == record.Bytes:
+		return `"AQI="`
+	case t == record.Decimal:
+		return "12.3400"
+	case t.Number():
+		return "7"
+	}
+	return `"String"`
+}
+
+// sample is an object with every member that queries of the kind have.
+func sample(kind *record.Kind) string {
+	var members []string
+	for _, f := range kind.Fields {
+		one := sampleValue(f.Type)
+		for _, o := range f.Filter.Operators() {
+			value := one
+			switch {
+			case o.Arity() != record.One && f.Type == record.Byte:
+				value = `"AQI="` // its type is byte[], as interface.md has it
+			case o.Arity() != record.One:
+				value = "[" + one + "," + one + "]"
+			}
+			members = append(members, fmt.Sprintf("%q:%s", f.Name+o.Suffix(), value))
+		}
+	}
+	first := kind.Fields[0].Name
+	members = append(members, `"Skip":0`, `"Take":10`, `"OrderBy":"`+first+`"`, `"OrderByDesc":"`+first+`"`,
+		`"Include":"Total"`, `"Fields":"`+strings.Join(kind.FieldNames(), ",")+`"`, `"Meta":{"String":"String"}`)
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func TestTheSampleWithAllMembersIsAccepted(t *testing.T) {
+	c := admin(t, demo.start(t))
+	for _, kind := range record.Builtin().Kinds() {
+		body := sample(kind)
+		a := c.do("POST /json/reply/"+kind.Operation(), body, "Content-Type: application/json", "Accept: application/json").
+			want(t, 200).wantHeader(t, "X-Ignored-Members", "").wantHeader(t, "Content-Type", "application/json; charset=utf-8")
+		if e := a.envelope(t); e.Offset == nil || e.Total == nil || e.Results == nil || e.Meta == nil {
+			t.Errorf("%s: not the whole envelope: %s", kind.Name, a.body)
+		}
+		a = c.do("POST /csv/reply/"+kind.Operation(), body, "Content-Type: text/csv", "Accept: text/csv").
+			want(t, 200).wantHeader(t, "X-Ignored-Members", "").wantHeader(t, "Content-Type", "text/csv; charset=utf-8").
+			wantHeader(t, "Content-Disposition", "attachment; filename="+kind.Operation()+".csv")
+		if want := strings.Join(kind.FieldNames(), ",") + "\r\n"; a.body != want {
+			t.Errorf("%s: %q, want %q", kind.Name, a.body, want)
+		}
+	}
+}
+
+func TestBodies(t *testing.T) {
+	c := admin(t, demo.start(t))
+	for _, test := range []struct {
+		name, line, contentType, body string
+		status                        int
+		message                       string
+	}{
+		{"GET with a JSON body", "GET /json/reply/DB_ClassQuery", "application/json", `{"Take":1}`, 200, ""},
+		{"HEAD with a body", "HEAD /json/reply/DB_ClassQuery", "application/json", `{"Take":1}`, 200, ""},
+		{"empty POST", "POST /json/reply/DB_ClassQuery", "application/json", "", 200, ""},
+		{"white space", "POST /json/reply/DB_ClassQuery", "application/json", " \r\n\t", 200, ""},
+		{"no type", "POST /json/reply/DB_ClassQuery", "", `{"Take":1}`, 200, ""},
+		{"a broken type", "POST /json/reply/DB_ClassQuery", "application/json; charset", `{"Take":1}`, 200, ""},
+		{"CSV without type to a CSV route", "POST /CSV/reply/DB_ClassQuery", "", "Take\r\n1\r\n", 200, ""},
+		{"CSV with two value lines", "POST /csv/reply/DB_ClassQuery", "text/csv", "Take\n1\n2\n", 400, "not 3 lines"},
+		{"CSV with a short line", "POST /csv/reply/DB_ClassQuery", "text/csv", "Take,Skip\n1\n", 400, "CSV body cannot be read"},
+		{"a list", "POST /json/reply/DB_ClassQuery", "application/json", `[1]`, 400, "not a JSON object"},
+		{"more behind it", "POST /json/reply/DB_ClassQuery", "application/json", `{} {}`, 400, "more after the JSON object"},
+		{"cut short", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":`, 400, "cannot be read at byte 9"},
+		{"a member twice", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"a","CLASS":"b"}`, 400, "stands twice"},
+		{"bytes that are no UTF-8", "POST /json/reply/DB_ClassQuery", "application/json", "{\"Class\":\"\xff\"}", 400, "not valid UTF-8"},
+		{"half a surrogate pair", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"\ud800"}`, 400, "half a surrogate pair"},
+		{"deep JSON where it is passed over", "POST /json/reply/DB_ClassQuery", "", `{"Meta":` + nested(10000) + `}`, 200, ""},
+		{"deep JSON where a value belongs", "POST /json/reply/DB_ClassQuery", "", `{"Class":` + nested(10000) + `}`, 400, "Class"},
+		{"a form with a broken escape", "POST /json/reply/DB_ClassQuery", "application/x-www-form-urlencoded", "Class=%zz", 400, "escapes"},
+		{"a query with a broken escape", "GET /json/reply/DB_ClassQuery?Class=%zz", "", "", 400, "escapes"},
+		{"a query that is no UTF-8", "GET /json/reply/DB_ClassQuery?Class=%ff", "", "", 400, "UTF-8"},
+		{"2,000 values", "POST /json/reply/DB_ClassQuery", "", `{"ClassIn":[` + strings.Repeat(`"x",`, 1999) + `"y"]}`, 200, ""},
+		{"2,001 values", "POST /json/reply/DB_ClassQuery", "", `{"ClassIn":[` + strings.Repeat(`"x",`, 2000) + `"y"]}`, 400, "at most 2000 values, not 2001"},
+		{"XML", "POST /json/reply/DB_ClassQuery", "application/xml", `<x/>`, 415, "application/xml cannot be read"},
+		{"several parts", "POST /json/reply/DB_ClassQuery", "multipart/form-data; boundary=x", "--x--", 415, "multipart/form-data"},
+		{"no type at all", "POST /json/reply/DB_ClassQuery", ";;;", "x", 415, "Content-Type cannot be read"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := c
+			c.t = t
+			var headers []string
+			if test.contentType != "" {
+				headers = []string{"Content-Type: " + test.contentType}
+			}
+			a := c.do(test.line, test.body, headers...).want(t, test.status)
+			if !strings.Contains(a.body, test.message) {
+				t.Errorf("%s does not say %q", shortened(a.body), test.message)
+			}
+		})
+	}
+	c.do("POST /json/reply/DB_ClassQuery", "x", "Content-Encoding: gzip").want(t, http.StatusUnsupportedMediaType)
+}
+
+func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }

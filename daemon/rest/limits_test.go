@@ -1,0 +1,90 @@
+package rest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+func TestTheServiceIsFull(t *testing.T) {
+	i := daemontest.Start(t, "--http-max-requests", "2")
+	first, _ := hold(t, i, "/json/reply/DB_ClassQuery", "{}")
+	second, _ := hold(t, i, "/json/reply/DB_ClassQuery", "{}")
+	c := admin(t, i)
+	a := c.do("GET /json/reply/DB_ClassQuery", "").want(t, 503).wantHeader(t, "Retry-After", "1")
+	if s := a.envelope(t).ResponseStatus; s.ErrorCode != "ServiceUnavailable" || !strings.Contains(s.Message, "busy") {
+		t.Errorf("%s", a.body)
+	}
+	c.do("GET /auth", "").want(t, 503)
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		c.do("GET "+path, "").want(t, 200)
+	}
+	if a, err := first(); err != nil || a.status != 200 {
+		t.Fatalf("%v, %+v", err, a)
+	}
+	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
+	if a, err := second(); err != nil || a.status != 200 {
+		t.Fatalf("%v, %+v", err, a)
+	}
+}
+
+func TestABodyTooLargeIsRefusedBeforeItIsSent(t *testing.T) {
+	i := daemontest.Start(t, "--http-max-body", "2KiB")
+	w := dial(t, i)
+	w.send("", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Content-Length: 1000000000000", "Expect: 100-continue")
+	a, err := w.reply()
+	if err != nil || a.status != 413 {
+		t.Fatalf("%v, %+v", err, a)
+	}
+	// One of unknown length is read up to the limit.
+	w = dial(t, i)
+	w.send("900\r\n"+strings.Repeat(" ", 0x900)+"\r\n", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Transfer-Encoding: chunked")
+	if a, err = w.reply(); err != nil || a.status != 413 {
+		t.Fatalf("%v, %+v", err, a)
+	}
+	c := admin(t, i)
+	c.do("POST /json/reply/DB_ClassQuery", strings.Repeat(" ", 2046)+"{}").want(t, 200)
+	c.do("POST /json/reply/DB_ClassQuery", strings.Repeat(" ", 2047)+"{}").want(t, 413)
+}
+
+func TestABodyThatBreaksOff(t *testing.T) {
+	w := dial(t, demo.start(t))
+	w.send("{", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Content-Length: 2")
+	if err := w.conn.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := w.reply(); err == nil && a.status != 400 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestAHeadFarTooLarge(t *testing.T) {
+	c := admin(t, demo.start(t))
+	// So far above the limit net/http has the word.
+	a := c.do("GET /json/reply/DB_ClassQuery", "", "X-Large: "+strings.Repeat("x", 1<<20))
+	a.want(t, 431)
+	c.do("GET /json/reply/DB_ClassQuery?Class="+strings.Repeat("x", 60<<10), "").want(t, 200)
+}
+
+func TestTwoCredentialsAtOnce(t *testing.T) {
+	i := demo.start(t)
+	c, good, bad := stranger(t, i), basic("admin", daemontest.AdminPassword), basic("admin2", "wrong")
+	session := admin(t, i).do("GET /auth?UserName=admin&Password=a+password+for+tests+only", "").want(t, 200).header.Get("Set-Cookie")
+	session, _, _ = strings.Cut(session, ";")
+	id := strings.TrimPrefix(session, "ss-id=")
+	for _, test := range []struct {
+		headers []string
+		status  int
+	}{
+		{[]string{good, "X-ss-id: wrong"}, 200}, // Authorization counts
+		{[]string{good, "Cookie: ss-id=wrong"}, 200},
+		{[]string{bad, "X-ss-id: " + id}, 401},
+		{[]string{"Authorization: Bearer wrong", "Cookie: " + session}, 401},
+		{[]string{"X-ss-id: " + id, "Cookie: ss-id=wrong"}, 200}, // then the header
+		{[]string{"X-ss-id: wrong", "Cookie: " + session}, 401},
+		{[]string{"Cookie: ss-id=wrong", "Cookie: " + session}, 401}, // then the first cookie
+	} {
+		c.do("GET /json/reply/DB_ClassQuery?Take=1", "", test.headers...).want(t, test.status)
+	}
+}

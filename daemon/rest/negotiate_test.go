@@ -1,0 +1,167 @@
+package rest_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// browserAccept is what browsers send for a page.
+const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+
+func TestWhichFormat(t *testing.T) {
+	const (
+		json   = "application/json; charset=utf-8"
+		ndjson = "application/x-ndjson"
+		csv    = "text/csv; charset=utf-8"
+		xml    = "application/xml; charset=utf-8"
+		jsv    = "text/jsv"
+		html   = "text/html; charset=utf-8"
+		script = "text/javascript; charset=utf-8"
+	)
+	c := admin(t, demo.start(t))
+	for _, test := range []struct{ path, accept, want string }{
+		// A reply route's prefix, whatever Accept says, and what overrides it.
+		{"/csv/reply/DB_ClassQuery?", "application/json", csv},
+		{"/json/reply/DB_ClassQuery?", browserAccept, json},
+		{"/CSV/reply/DB_ClassQuery?", "", csv},
+		{"/csv/reply/DB_ClassQuery?format=json", "", json},
+		{"/csv/reply/DB_ClassQuery?FORMAT=Xml", "", xml},
+		{"/csv/reply/DB_ClassQuery?format=", "", csv},
+		{"/csv/reply/DB_ClassQuery?callback=f", "", script},
+		{"/csv/reply/DB_ClassQuery?callback=f&format=csv", "", script},
+		{"/csv/reply/DB_ClassQuery.json?", "", csv},
+		{"/html/reply/DB_ClassQuery?", "application/json", html},
+
+		// Elsewhere: suffix, callback, format, Accept, JSON.
+		{"/Queries/DB_Class.xml?format=csv", "application/json", xml},
+		{"/Queries/DB_Class.xml?callback=f", "", xml},
+		{"/Queries/DB_Class.json?callback=f", "", script},
+		{"/Queries/DB_Class?callback=f&format=csv", "text/csv", script},
+		{"/Queries/DB_Class?callback=", "text/csv", csv},
+		{"/Queries/DB_Class?format=jsv", "text/csv", jsv},
+		{"/Queries/DB_Class?", "", json},
+		{"/Queries/DB_Class?", "*/*", json},
+		{"/Queries/DB_Class?", "application/*", json},
+		{"/Queries/DB_Class?", "text/*", json},
+		{"/Queries/DB_Class?", "text/csv", csv},
+		{"/Queries/DB_Class?", "TEXT/CSV; charset=utf-8", csv},
+		{"/Queries/DB_Class?", "text/xml", xml},
+		{"/Queries/DB_Class?", "application/x-ndjson", ndjson},
+		{"/Queries/DB_Class?", "application/json;q=0.5, text/csv;q=0.9", csv},
+		{"/Queries/DB_Class?", "text/csv;q=0.5,application/xml;q=0.5", csv},
+		{"/Queries/DB_Class?", "text/csv;q=0, */*;q=0.1", json},
+		{"/Queries/DB_Class?", "text/csv;q=0", json},
+		{"/Queries/DB_Class?", "text/csv;q=x, application/xml;q=0.1", xml},
+		{"/Queries/DB_Class?", "text/csv;level=1;Q=0.2, application/xml;q=0.1", csv},
+		{"/Queries/DB_Class?", "image/png", json}, // never 406
+		{"/Queries/DB_Class?", ",;q=,;;/,", json},
+		{"/Queries/DB_Class?", "application/json, text/javascript, */*; q=0.01", json},
+
+		// Pages for those who list text/html, and nobody else.
+		{"/Queries/DB_Class?", browserAccept, html},
+		{"/Queries/DB_Class?", "application/xhtml+xml, */*", json},
+		{"/Queries/DB_Class?", "text/html;q=0.1, application/json;q=0.2", json},
+		{"/Queries/DB_Class?format=json", browserAccept, json},
+		{"/Queries/DB_Class.csv?", browserAccept, csv},
+		{"/api/DB_ClassQuery?", browserAccept, html},
+	} {
+		var headers []string
+		if test.accept != "" {
+			headers = []string{"Accept: " + test.accept}
+		}
+		a := c.do("GET "+test.path, "", headers...).want(t, 200)
+		if got := a.header.Get("Content-Type"); got != test.want {
+			t.Errorf("%s with Accept %q gives %s, want %s", test.path, test.accept, got, test.want)
+		}
+		a.wantHeader(t, "Vary", "Accept").wantHeader(t, "X-Content-Type-Options", "nosniff")
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	c := admin(t, demo.start(t))
+	for path, contentType := range map[string]string{
+		"/Queries/DB_Class?format=yaml":        "application/json; charset=utf-8",
+		"/json/reply/DB_ClassQuery?format=htm": "application/json; charset=utf-8",
+		"/csv/reply/DB_ClassQuery?format=yaml": "text/csv; charset=utf-8",
+		"/auth?format=yaml":                    "application/json; charset=utf-8",
+	} {
+		a := c.do("GET "+path, "").want(t, 400).wantHeader(t, "Content-Type", contentType)
+		if !strings.Contains(a.body, "ArgumentException") || !strings.Contains(a.body, "must be one of json, ndjson, csv, xml, jsv, html") || !strings.Contains(a.body, "format") {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+}
+
+func TestCallback(t *testing.T) {
+	c := admin(t, demo.start(t))
+	plain := c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
+	for given, want := range map[string]string{
+		"f":                           "f",
+		"jQuery.cb_1$":                "jQuery.cb_1$",
+		"alert(1)//":                  "alert_1___",
+		"%3Cscript%3E":                "_script_",
+		"a%0Ab":                       "a_b",
+		"%C3%A9":                      "_",
+		strings.Repeat("x", 1000):     strings.Repeat("x", 1000),
+		"f&CallBack=g":                "f",
+		"window%5B%27alert%27%5D":     "window__alert__",
+		"f;document.cookie%3D%22a%22": "f_document.cookie__a_",
+	} {
+		a := c.do("GET /json/reply/DB_ClassQuery?callback="+given, "").want(t, 200).
+			wantHeader(t, "Content-Type", "text/javascript; charset=utf-8").wantHeader(t, "X-Content-Type-Options", "nosniff")
+		if a.body != want+"("+plain.body+")" {
+			t.Errorf("callback=%s: %s", given, shortened(a.body))
+		}
+	}
+	for path, status := range map[string]int{
+		"/json/reply/DB_ClassQuery?Take=-1&callback=f": 400,
+		"/json/reply/NopeQuery?callback=f":             404,
+		"/nothing?callback=f":                          404,
+		"/csv/reply/DB_ClassQuery?Take=x&callback=f":   400,
+	} {
+		a := c.do("GET "+path, "").want(t, status).wantHeader(t, "Content-Type", "text/javascript; charset=utf-8")
+		if !regexp.MustCompile(`^f\(\{.*"ResponseStatus":\{"ErrorCode":.*\}\)$`).MatchString(a.body) {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	a := c.do("GET /auth?callback=f", "").want(t, 200)
+	if !strings.HasPrefix(a.body, `f({"SessionId":"","UserName":"admin"`) || !strings.HasSuffix(a.body, "})") {
+		t.Errorf("%s", a.body)
+	}
+	large := c.do("GET /json/reply/SO_TotalsQuery?callback=f", "").want(t, 200)
+	if !strings.HasPrefix(large.body, `f({"Offset":0`) || !strings.HasSuffix(large.body, `}})`) {
+		t.Error("a large reply is not wrapped whole")
+	}
+}
+
+func TestNulls(t *testing.T) {
+	c := admin(t, demo.start(t))
+	query := `{"Take":200,"Fields":"InvoiceID,Cartage3Total"`
+	if a := c.do("POST /json/reply/SO_TotalsQuery", query+"}").want(t, 200); strings.Contains(a.body, "null") {
+		t.Errorf("nulls without being asked: %s", shortened(a.body))
+	}
+	for _, a := range []answer{
+		c.do("POST /json/reply/SO_TotalsQuery?nulls=include", query+"}"),
+		c.do("POST /json/reply/SO_TotalsQuery", query+`,"Nulls":"Include"}`),
+	} {
+		if !strings.Contains(a.want(t, 200).body, `"Cartage3Total":null`) {
+			t.Errorf("no nulls: %s", shortened(a.body))
+		}
+	}
+}
+
+func TestPagesLinkToTheOtherFormats(t *testing.T) {
+	a := admin(t, demo.start(t)).do("GET /Queries/DB_Class?Take=2&format=html&Class=%22%3E%3Cscript%3E", "").want(t, 200)
+	for _, want := range []string{`href="/Queries/DB_Class?format=csv&amp;Take=2`, `href="/Queries/DB_Class?format=json&amp;Take=2`} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if strings.Contains(a.body, "<script") {
+		t.Error("the page has a script of the asker")
+	}
+	if policy := a.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
+		t.Errorf("policy %q", policy)
+	}
+}

@@ -1,0 +1,83 @@
+package rest_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// socket is a connection to a daemon of which a test sends and reads the bytes.
+type socket struct {
+	t    testing.TB
+	conn *net.TCPConn
+	in   *bufio.Reader
+}
+
+func dial(t testing.TB, i *daemontest.Instance) *socket {
+	t.Helper()
+	u, err := url.Parse(i.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", u.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &socket{t, conn.(*net.TCPConn), bufio.NewReader(conn)}
+}
+
+// send writes the lines of a request's head, the admin's credentials among
+// them, and then its body.
+func (w *socket) send(body string, lines ...string) {
+	w.t.Helper()
+	lines = append(lines, "Host: whd", basic("admin", daemontest.AdminPassword), "", body)
+	if _, err := io.WriteString(w.conn, strings.Join(lines, "\r\n")); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *socket) line() string {
+	w.t.Helper()
+	text, err := w.in.ReadString('\n')
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSpace(text)
+}
+
+// reply reads a reply to its end.
+func (w *socket) reply() (answer, error) {
+	w.t.Helper()
+	r, err := http.ReadResponse(w.in, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := io.ReadAll(r.Body)
+	return answer{r.StatusCode, r.Header, r, string(body)}, err
+}
+
+// hold brings a query into work and keeps it there until its body is sent: the
+// server asks for the body once the request has got its place.
+func hold(t testing.TB, i *daemontest.Instance, path, body string) (finish func() (answer, error), w *socket) {
+	t.Helper()
+	w = dial(t, i)
+	w.send("", "POST "+path+" HTTP/1.1", fmt.Sprintf("Content-Length: %d", len(body)), "Expect: 100-continue")
+	if got := w.line(); got != "HTTP/1.1 100 Continue" {
+		t.Fatalf("%s: %s", path, got)
+	}
+	w.line()
+	return func() (answer, error) {
+		if _, err := io.WriteString(w.conn, body); err != nil {
+			return answer{}, err
+		}
+		return w.reply()
+	}, w
+}
