@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -46,11 +48,10 @@ func isTerminal(w io.Writer) bool {
 const adminPasswordFile = "admin-password"
 
 func (d *Daemon) writeAdminPassword(password string) error {
-	path := filepath.Join(d.config.DataDir, adminPasswordFile)
-	if err := os.WriteFile(path, []byte(password+"\n"), 0o600); err != nil {
+	if err := d.writePrivate(adminPasswordFile, password); err != nil {
 		return err
 	}
-	d.log.Warn("the password of the first user, admin, was written to a file", "file", path)
+	d.log.Warn("the password of the first user, admin, was written to a file", "file", filepath.Join(d.config.DataDir, adminPasswordFile))
 	return nil
 }
 
@@ -72,8 +73,24 @@ func (d *Daemon) makeDemoKey(ctx context.Context) error {
 		return err
 	}
 	secret, _, err := d.accounts.AddKey(ctx, account.NewKey{Name: demoKey, Role: account.Reader})
+	if err != nil {
+		return err
+	}
 	d.greeting.key = secret
-	return err
+	return d.writePrivate(demoKeyFile, secret)
+}
+
+// demoKeyFile holds the demo's key for the README's commands.
+const demoKeyFile = "demo-key"
+
+// writePrivate puts a secret into a file of the data directory that only the
+// daemon's user can read.
+func (d *Daemon) writePrivate(name, secret string) error {
+	path := filepath.Join(d.config.DataDir, name)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // an older file could be open to others
+	}
+	return os.WriteFile(path, []byte(secret+"\n"), 0o600)
 }
 
 // welcome tells a person where the service is and what to try. Secrets are

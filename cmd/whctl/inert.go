@@ -14,6 +14,8 @@ import (
 // terminal or hide itself; empty for all others.
 func visible(r rune) string {
 	switch {
+	case r >= ' ' && r < 0x7f:
+		return ""
 	case r < ' ' || r == 0x7f:
 		return "^" + string(r^0x40)
 	case r >= 0x80 && r <= 0x9f, unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp):
@@ -29,6 +31,14 @@ func visible(r rune) string {
 // keep stay as they are. What is not UTF-8 becomes U+FFFD.
 func appendInert(dst, text []byte, keep string) []byte {
 	for len(text) > 0 {
+		n := 0
+		for n < len(text) && text[n] >= ' ' && text[n] < 0x7f {
+			n++
+		}
+		dst, text = append(dst, text[:n]...), text[n:]
+		if len(text) == 0 {
+			break
+		}
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
 		shown := visible(r)

@@ -5,6 +5,7 @@ package daemontest
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -81,12 +82,12 @@ func (i *Instance) Stop() error {
 	return i.D.Stop(ctx)
 }
 
-// Key makes an API key of a role.
+// Key makes an API key of a role. Its name begins with that of the role.
 func (i *Instance) Key(t testing.TB, role string) string {
 	t.Helper()
 	var key, complaint bytes.Buffer
 	status := daemon.Main(daemon.Process{
-		Args:   []string{"key", "add", "test-" + role, "--role", role, "--data-dir", i.Dir},
+		Args:   []string{"key", "add", role + " " + rand.Text(), "--role", role, "--data-dir", i.Dir},
 		Stdout: &key, Stderr: &complaint,
 	})
 	if status != 0 {

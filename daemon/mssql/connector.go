@@ -12,10 +12,11 @@ import (
 	"github.com/microsoft/go-mssqldb/azuread"
 )
 
-// connector opens connections of which we hold the sockets. The driver ends a
-// statement by asking the server to, and waits: where the answer stays out, the
-// connection is out of step from then on and answers "no rows" to everything.
-// Closing the socket ends it for certain.
+// loginLimit is the time in which a connection must be ready. The driver itself
+// would wait for ever for a server that accepts a connection and says nothing.
+const loginLimit = 30 * time.Second
+
+// connector opens connections of which we hold the sockets.
 type connector struct{ inner *mssql.Connector }
 
 func newConnector(dsn string) (*connector, error) {
@@ -30,21 +31,27 @@ func newConnector(dsn string) (*connector, error) {
 	inner, err := open(full)
 	if err != nil {
 		// The text may quote an option's value, which may be a secret.
-		return nil, errors.New("mssql: the connection string has an option that cannot be used; see the driver's list of options")
+		return nil, errors.New("mssql: the connection string has an option that the driver does not take")
 	}
 	inner.Dialer = dialer{}
 	return &connector{inner}, nil
 }
 
-// Connect opens a connection. It is called by database/sql's pool.
+// Connect opens a connection for database/sql's pool.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	line := &line{}
-	opened, err := c.inner.Connect(context.WithValue(ctx, lineKey{}, line))
-	if err != nil {
-		line.cut()
-		return nil, wrap(err)
+	ctx, cancel := context.WithTimeout(ctx, loginLimit)
+	defer cancel()
+	l := &line{}
+	stop := context.AfterFunc(ctx, l.cut)
+	opened, err := c.inner.Connect(context.WithValue(ctx, lineKey{}, l))
+	if !stop() && err == nil {
+		err = ctx.Err()
 	}
-	return &conn{Conn: opened.(*mssql.Conn), line: line}, nil
+	if err != nil {
+		l.cut()
+		return nil, unreachable(err)
+	}
+	return &conn{Conn: opened.(*mssql.Conn), line: l}, nil
 }
 
 // Driver is database/sql's.
@@ -53,43 +60,50 @@ func (c *connector) Driver() driver.Driver { return c.inner.Driver() }
 // line is what a connection's bytes travel over.
 type line struct {
 	mu      sync.Mutex
-	isCut   bool
-	sockets []net.Conn // more than one where the server has several addresses; those not used are closed
+	gone    bool
+	sockets []net.Conn // several where the server has several addresses: the driver keeps one
 }
 
-// cut closes the line. It may be called from any goroutine, and again.
+// cut closes the line. It may be called from any goroutine at any time.
 func (l *line) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.isCut = true
+	l.gone = true
 	for _, s := range l.sockets {
 		s.Close()
 	}
+}
+
+func (l *line) isCut() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gone
 }
 
 func (l *line) add(s net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sockets = append(l.sockets, s)
-	if l.isCut {
+	if l.gone {
 		s.Close()
 	}
 }
 
-// lineKey finds the line that a dialled socket belongs to: the driver hands a
-// dialer nothing of the connection but its context.
+// lineKey finds the line that a dialled socket belongs to: all that the driver
+// tells a dialer about the connection is its context.
 type lineKey struct{}
 
 type dialer struct{}
 
 // DialContext is the driver's.
 func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	socket, err := (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext(ctx, network, address)
+	d := net.Dialer{KeepAlive: 30 * time.Second}
+	socket, err := d.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	if line, ok := ctx.Value(lineKey{}).(*line); ok {
-		line.add(socket)
+	if l, ok := ctx.Value(lineKey{}).(*line); ok {
+		l.add(socket)
 	}
 	return socket, nil
 }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// The stories run whctl as a process against a daemon with demo records.
+func TestScripts(t *testing.T) {
+	service := daemontest.Start(t, "--demo")
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv(envURL, service.URL)
+			env.Setenv(envUser, "admin")
+			env.Setenv(envPassword, daemontest.AdminPassword)
+			return nil
+		},
+	})
+}
+
+// Our CSV, made of JSON, holds what the service's own CSV holds, for all the
+// odd values of the demo records.
+func TestCSVAgreesWithTheService(t *testing.T) {
+	service := daemontest.Start(t, "--demo")
+	c, err := client.New(client.Options{URL: service.URL, User: "admin", Password: daemontest.AdminPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, kind := range record.Builtin().Kinds() {
+		first := kind.Fields[0].Name
+		ours := trial{env: map[string]string{envURL: service.URL, envUser: "admin", envPassword: daemontest.AdminPassword}}.
+			run(t, "query", kind.Name, "--csv", "--order-by", first)
+		var theirs bytes.Buffer
+		if _, err := c.Download(context.Background(), client.Query{Kind: kind, OrderBy: []string{first}}, "csv", &theirs); err != nil {
+			t.Fatal(err)
+		}
+		got, want := cells(t, ours.stdout), cells(t, theirs.String())
+		if len(got) < 2 || len(got) != len(want) {
+			t.Errorf("%s: %d lines, the service has %d\n%s", kind.Name, len(got), len(want), ours.stderr)
+			continue
+		}
+		for i := range got {
+			lowerBools(kind, want[i])
+			if !reflect.DeepEqual(got[i], want[i]) {
+				t.Errorf("%s, line %d: %q, the service has %q", kind.Name, i, got[i], want[i])
+				break
+			}
+		}
+	}
+}
+
+func cells(t *testing.T, text string) [][]string {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// lowerBools spells True and False as JSON does.
+func lowerBools(kind *record.Kind, line []string) {
+	for i, f := range kind.Fields {
+		if f.Type == record.Bool {
+			line[i] = strings.ToLower(line[i])
+		}
+	}
+	if line[0] == kind.Fields[0].Name {
+		copy(line, kind.FieldNames())
+	}
+}

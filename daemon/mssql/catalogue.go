@@ -1,0 +1,51 @@
+package mssql
+
+import (
+	"context"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// catalogueSQL is asked in the table's own database. COLLATIONPROPERTY knows
+// which code page a collation stands for.
+const catalogueSQL = "SELECT COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_MAXIMUM_LENGTH, CAST(NUMERIC_PRECISION AS int), NUMERIC_SCALE, IS_NULLABLE," +
+	" COLLATION_NAME, CAST(COLLATIONPROPERTY(COLLATION_NAME, 'CodePage') AS int)"
+
+// Catalogue lists the columns of a table or view in their order, none where
+// there is no such table or nobody may see it.
+func (c *Conn) Catalogue(ctx context.Context, t Table) ([]Column, error) {
+	name := Column{Type: "nvarchar", Length: 128}
+	rows, err := c.Query(ctx, Query{
+		SQL:    catalogueSQL + " FROM " + t.catalogue() + "INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @p1 AND TABLE_NAME = @p2 ORDER BY ORDINAL_POSITION",
+		Params: []Param{Text(name, t.Schema), Text(name, t.Name)},
+		Types: []record.Type{
+			record.Text, record.Text, record.Int, record.Int, record.Int, record.Text, record.Text, record.Int,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var columns []Column
+	for {
+		cells, err := rows.Next()
+		if err != nil || cells == nil {
+			return columns, err
+		}
+		columns = append(columns, column(cells))
+	}
+}
+
+func column(cells []row.Cell) Column {
+	return Column{
+		Name:      string(cells[0].Data),
+		Type:      string(cells[1].Data),
+		Length:    int(cells[2].Int),
+		Precision: int(cells[3].Int),
+		Scale:     int(cells[4].Int),
+		Nullable:  string(cells[5].Data) == "YES",
+		Collation: string(cells[6].Data),
+		CodePage:  int(cells[7].Int),
+	}
+}

@@ -1,0 +1,94 @@
+package mssql
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"go.uber.org/goleak"
+)
+
+// dsnVariable names the server that the tests run on. Anything they make there
+// is temporary.
+const dsnVariable = "WHD_TEST_SQLSERVER_DSN"
+
+// TestMain fails on goroutines that outlive the tests.
+func TestMain(m *testing.M) {
+	if os.Getenv(dsnVariable) == "" {
+		fmt.Println("mssql: the tests that need a server are skipped, since " + dsnVariable + " is not set")
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// server opens the server that the environment names.
+func server(tb testing.TB, connections int) *Server {
+	tb.Helper()
+	dsn := os.Getenv(dsnVariable)
+	if dsn == "" {
+		tb.Skip(dsnVariable + " is not set")
+	}
+	s, err := Open(Config{DSN: dsn, Connections: connections})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+func lend(tb testing.TB, s *Server) *Conn {
+	tb.Helper()
+	c, err := s.Get(context.Background())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { c.Close() })
+	return c
+}
+
+// texts runs a query and collects its rows as texts.
+func texts(tb testing.TB, c *Conn, q Query) [][]string {
+	tb.Helper()
+	all, err := read(c, q)
+	if err != nil {
+		tb.Fatalf("%s: %v", q.SQL, err)
+	}
+	return all
+}
+
+func read(c *Conn, q Query) ([][]string, error) {
+	rows, err := c.Query(context.Background(), q)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all [][]string
+	for {
+		cells, err := rows.Next()
+		if err != nil || cells == nil {
+			return all, err
+		}
+		texts := make([]string, len(cells))
+		for i, cell := range cells {
+			if texts[i] = cell.Text(q.Types[i]); cell.Null {
+				texts[i] = "NULL"
+			}
+		}
+		all = append(all, texts)
+	}
+}
+
+// one is the only value of a query.
+func one(tb testing.TB, c *Conn, t record.Type, sql string, params ...Param) string {
+	tb.Helper()
+	rows := texts(tb, c, Query{SQL: sql, Params: params, Types: []record.Type{t}})
+	if len(rows) != 1 {
+		tb.Fatalf("%s: %d rows", sql, len(rows))
+	}
+	return rows[0][0]
+}

@@ -1,0 +1,259 @@
+package rest_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// cookie is the session cookie that a reply sets.
+func (a answer) cookie(t testing.TB) *http.Cookie {
+	t.Helper()
+	for _, c := range a.http.Cookies() {
+		if c.Name == "ss-id" {
+			return c
+		}
+	}
+	t.Fatalf("no cookie: status %d, %v, %s", a.status, a.header, a.body)
+	return nil
+}
+
+// session is what a login or GET /auth tells.
+func (a answer) session(t testing.TB) wire.AuthenticateResponse {
+	t.Helper()
+	var s wire.AuthenticateResponse
+	if err := json.Unmarshal([]byte(a.body), &s); err != nil {
+		t.Fatalf("%v: %s", err, a.body)
+	}
+	return s
+}
+
+func loginForm(more ...string) string {
+	v := url.Values{"UserName": {"admin"}, "Password": {daemontest.AdminPassword}}
+	for i := 0; i < len(more); i += 2 {
+		v.Set(more[i], more[i+1])
+	}
+	return v.Encode()
+}
+
+func loginJSON() string {
+	body, _ := json.Marshal(map[string]any{"userName": "ADMIN", "PASSWORD": daemontest.AdminPassword, "rememberme": false})
+	return string(body)
+}
+
+func TestWaysToLogIn(t *testing.T) {
+	c := stranger(t, demo.start(t))
+	seen := make(map[string]bool)
+	for _, path := range []string{"/auth", "/auth/credentials", "/authenticate", "/json/reply/Authenticate", "/JSON/Reply/authenticate/", "/Auth.json"} {
+		for _, a := range []answer{
+			c.do("GET "+path+"?"+loginForm(), ""),
+			c.do("GET "+path+"?username=admin&pASSWORD="+url.QueryEscape(daemontest.AdminPassword), ""),
+			c.do("POST "+path, loginJSON(), "Content-Type: application/json"),
+			c.do("POST "+path, loginForm(), "Content-Type: application/x-www-form-urlencoded"),
+			c.do("GET "+path, loginJSON(), "Content-Type: application/json"),
+			c.do("POST "+path+"?UserName=admin", `{"UserName":"nobody","Password":"`+daemontest.AdminPassword+`"}`),
+		} {
+			cookie, s := a.want(t, 200).cookie(t), a.session(t)
+			if s.SessionID != cookie.Value || s.UserName != "admin" || seen[s.SessionID] || s.SessionID == "" {
+				t.Errorf("%s: %s with the cookie %s", path, a.body, cookie)
+			}
+			seen[s.SessionID] = true
+			if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Secure || cookie.Path != "/" || !cookie.Expires.IsZero() || cookie.MaxAge != 0 {
+				t.Errorf("%s: the cookie is %s", path, cookie)
+			}
+		}
+	}
+}
+
+func TestRememberMe(t *testing.T) {
+	c := stranger(t, demo.start(t))
+	expires := c.do("GET /auth?"+loginForm("RememberMe", "True"), "").want(t, 200).cookie(t).Expires
+	if left := time.Until(expires); left < 13*24*time.Hour || left > 15*24*time.Hour {
+		t.Errorf("the session is remembered for %v", left)
+	}
+	if a := c.do("GET /auth?"+loginForm("RememberMe", "maybe"), "").want(t, 400); !strings.Contains(a.body, `"FieldName":"RememberMe"`) {
+		t.Errorf("%s", a.body)
+	}
+	if c.do("GET /auth?"+loginForm("RememberMe", ""), "").want(t, 200).cookie(t).Expires.IsZero() == false {
+		t.Error("an empty RememberMe is one")
+	}
+}
+
+func TestWaysToShowWhoAsks(t *testing.T) {
+	i := demo.start(t)
+	c := stranger(t, i)
+	key := i.Key(t, "reader")
+	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	for _, test := range []struct {
+		header  string
+		user    string
+		session string
+	}{
+		{"Cookie: ss-id=" + id, "admin", id},
+		{"X-ss-id: " + id, "admin", id},
+		{"x-Ss-Id: " + id, "admin", id},
+		{basic("admin", daemontest.AdminPassword), "admin", ""},
+		{basic("Admin", daemontest.AdminPassword), "admin", ""},
+		{basic(key, ""), "reader ", ""},
+		{"Authorization: Bearer " + key, "reader ", ""},
+		{"Authorization: bEARER   " + key, "reader ", ""},
+	} {
+		c.do("GET /json/reply/DB_ClassQuery?Take=1", "", test.header).want(t, 200)
+		c.do("POST /Queries/DB_Class", `{"Take":1}`, test.header).want(t, 200)
+		s := c.do("GET /auth", "", test.header).want(t, 200).session(t)
+		if !strings.HasPrefix(s.UserName, test.user) || s.SessionID != test.session {
+			t.Errorf("%s: %+v", test.header, s)
+		}
+	}
+	for _, header := range []string{
+		"Cookie: ss-id=" + strings.ToLower(id) + "x",
+		"X-ss-id: " + strings.Repeat("x", 20),
+		basic("admin", "wrong"),
+		basic("admin", ""),
+		"Authorization: Basic !!!",
+		"Authorization: Bearer ",
+		"Authorization: Bearer " + key[:len(key)-1],
+		"Authorization: Bearer " + key + "x",
+		"Authorization: " + key,
+	} {
+		for _, line := range []string{"GET /json/reply/DB_ClassQuery", "GET /auth"} {
+			a := c.do(line, "", header).want(t, 401).wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials"`)
+			if strings.Contains(a.body, key) || !strings.Contains(a.body, `"ErrorCode":"Unauthorized"`) {
+				t.Errorf("%s", a.body)
+			}
+		}
+	}
+}
+
+func TestLogout(t *testing.T) {
+	c := stranger(t, demo.start(t))
+	for _, line := range []string{"GET /auth/logout", "POST /auth/logout", "GET /Auth/Logout.json/"} {
+		for _, name := range []string{"Cookie: ss-id=", "X-ss-id: "} {
+			header := name + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+			c.do("GET /auth", "", header).want(t, 200)
+			gone := c.do(line, "", header).want(t, 200).cookie(t)
+			if gone.MaxAge >= 0 || gone.Value != "" || gone.Path != "/" {
+				t.Errorf("%s leaves the cookie %s", line, gone)
+			}
+			c.do("GET /auth", "", header).want(t, 401)
+			c.do("GET /json/reply/DB_ClassQuery", "", header).want(t, 401)
+			c.do(line, "", header).want(t, 200) // again
+		}
+	}
+	c.do("GET /auth/logout", "").want(t, 200)
+}
+
+// foreign are the headers by which a browser shows that a page of another
+// service makes the request.
+var foreign = [][]string{
+	{"Sec-Fetch-Site: cross-site"},
+	{"Sec-Fetch-Site: same-site"},
+	{"Origin: http://evil.example"},
+	{"Origin: null"},
+	{"Referer: http://evil.example/page"},
+	{"Referer: http://127.0.0.1/another-port"},
+	{"Sec-Fetch-Site: same-origin", "Origin: http://evil.example"},
+	{"Sec-Fetch-Site: none", "Referer: http://evil.example"},
+}
+
+func TestAForeignPageCannotUseTheBrowsersProof(t *testing.T) {
+	i := demo.start(t)
+	c := stranger(t, i)
+	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	key := i.Key(t, "writer")
+	for _, page := range foreign {
+		for _, proof := range []string{cookie, basic("admin", daemontest.AdminPassword)} {
+			c := c.with(page...).with(proof)
+			for _, line := range []string{
+				"GET /json/reply/DB_ClassQuery?callback=f", "GET /Queries/DB_Class?callback=f", "GET /auth?callback=f",
+				"GET /auth/logout", "POST /auth/logout", "GET /auth/logout?callback=f",
+			} {
+				a := c.do(line, "").want(t, 403)
+				if a.header.Get("Set-Cookie") != "" {
+					t.Errorf("%s with %v sets %s", line, page, a.header.Get("Set-Cookie"))
+				}
+			}
+			c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200) // its answer is out of the page's reach
+		}
+		c.with(page...).do("GET /json/reply/DB_ClassQuery?callback=f", "", "Authorization: Bearer "+key).want(t, 200)
+	}
+	host := strings.TrimPrefix(i.URL, "http://")
+	for _, page := range [][]string{
+		{}, {"Sec-Fetch-Site: same-origin"}, {"Sec-Fetch-Site: none"}, {"Origin: " + i.URL}, {"Referer: " + i.URL + "/page"},
+		{"Sec-Fetch-Site: same-origin", "Referer: " + i.URL + "/page"}, {"Host: WHD.example", "Origin: https://whd.example"}, {"Origin: https://" + host},
+	} {
+		c := c.with(page...).with(cookie)
+		c.do("GET /json/reply/DB_ClassQuery?callback=f", "").want(t, 200)
+		c.do("GET /auth?callback=f", "").want(t, 200)
+	}
+	c.do("GET /auth", "", cookie).want(t, 200) // the session has outlived them all
+}
+
+func TestTooManyFailedLogins(t *testing.T) {
+	i := demo.start(t)
+	c := stranger(t, i)
+	eve := "eve " + rand.Text() // the daemon is shared, also by a second run
+	for range 5 {
+		a := c.do("POST /auth", `{"UserName":"`+eve+`","Password":"guess"}`).want(t, 401)
+		if a.session(t).ResponseStatus.Message != "Invalid Username or Password" {
+			t.Errorf("%s", a.body)
+		}
+	}
+	a := c.do("POST /auth", `{"UserName":"`+strings.ToLower(eve)+`","Password":"guess"}`).want(t, 429)
+	if after := a.header.Get("Retry-After"); len(after) != 2 && after != "1" || a.session(t).ResponseStatus.ErrorCode != "TooManyRequests" {
+		t.Errorf("Retry-After %q, %s", after, a.body)
+	}
+	c.do("GET /json/reply/DB_ClassQuery", "", basic(eve, "guess")).want(t, 429)
+	c.do("POST /auth", loginJSON()).want(t, 200) // somebody else
+}
+
+func TestAnonymousQueries(t *testing.T) {
+	i := daemontest.Start(t, "--auth-queries", "anonymous")
+	c := stranger(t, i)
+	for _, line := range []string{"GET /json/reply/DB_ClassQuery", "POST /Queries/DB_Class", "GET /json/reply/DB_ClassQuery?callback=f", "POST /json/oneway/DB_ClassQuery"} {
+		a := c.do(line, "", "Cookie: ss-id=of+a+session+that+has+ended", "Sec-Fetch-Site: same-origin")
+		if a.status != 200 && a.status != 204 {
+			t.Errorf("%s: status %d", line, a.status)
+		}
+	}
+	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
+	c.do("GET /json/reply/DB_ClassQuery", "", "Authorization: Bearer wrong").want(t, 401) // who shows a proof means it
+	c.do("GET /auth", "").want(t, 401)
+}
+
+func TestTheCookieIsSecureBehindAProxyWithTLS(t *testing.T) {
+	i := daemontest.Start(t, "--http-trusted-proxies", "127.0.0.0/8")
+	c := stranger(t, i)
+	for proto, secure := range map[string]bool{"https": true, "HTTPS": true, "http": false, "https, http": true, "": false} {
+		cookie := c.do("GET /auth?"+loginForm(), "", "X-Forwarded-Proto: "+proto, "X-Forwarded-For: 10.1.2.3").want(t, 200).cookie(t)
+		if cookie.Secure != secure {
+			t.Errorf("X-Forwarded-Proto %q: Secure is %v", proto, cookie.Secure)
+		}
+		gone := c.do("GET /auth/logout", "", "X-Forwarded-Proto: "+proto).want(t, 200).cookie(t)
+		if gone.Secure != secure {
+			t.Errorf("X-Forwarded-Proto %q: Secure is %v on logout", proto, gone.Secure)
+		}
+	}
+	i.Log.Await(t, "path=/auth ", "address=10.1.2.3")
+	c.do("GET /auth", "", "X-Forwarded-For: 1.1.1.1, 10.9.9.9, 127.0.0.1").want(t, 401)
+	i.Log.Await(t, "path=/auth ", "address=10.9.9.9")
+	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	c.do("GET /auth?callback=f", "", "X-ss-id: "+id, "Origin: https://erp.example").want(t, 200) // no browser sends this header by itself
+	c = c.with("Cookie: ss-id=" + id)
+	c.do("GET /auth?callback=f", "", "Origin: https://erp.example", "X-Forwarded-Host: erp.example").want(t, 200)
+	c.do("GET /auth?callback=f", "", "Origin: https://erp.example").want(t, 403)
+
+	// Nobody else is believed.
+	i = demo.start(t)
+	c = stranger(t, i)
+	if c.do("GET /auth?"+loginForm(), "", "X-Forwarded-Proto: https").want(t, 200).cookie(t).Secure {
+		t.Error("X-Forwarded-Proto of a stranger is believed")
+	}
+}

@@ -1,0 +1,138 @@
+package rest_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// startDamaged runs a daemon over records of which the later pages are
+// overwritten: a query without an order reads thousands of rows of IN_Colours
+// before it comes to the damage.
+func startDamaged(t *testing.T, args ...string) *daemontest.Instance {
+	t.Helper()
+	dir := t.TempDir()
+	fillColours(t, dir, 20000)
+	path := filepath.Join(dir, "records.db")
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const leaf = 0x0d // the first byte of a page with rows
+	pageSize := int(binary.BigEndian.Uint16(file[16:]))
+	damaged := 0
+	for at := len(file) / pageSize / 2 * pageSize; at < len(file); at += pageSize {
+		if page := file[at : at+pageSize]; page[0] == leaf {
+			copy(page, bytes.Repeat([]byte{0xff}, pageSize))
+			damaged++
+		}
+	}
+	if damaged < 100 {
+		t.Fatalf("%d pages were damaged", damaged)
+	}
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return daemontest.StartIn(t, dir, args...)
+}
+
+func fillColours(t *testing.T, dir string, rows int) {
+	t.Helper()
+	registry := record.Builtin()
+	s, err := store.Open(t.Context(), store.Config{Dir: dir, Registry: registry, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := registry.Lookup("IN_Colours")
+	_, err = s.Load(t.Context(), []*record.Kind{kind}, func(*record.Kind) iter.Seq[[]any] {
+		return func(yield func([]any) bool) {
+			for n := range rows {
+				id := fmt.Sprintf("%06d", n)
+				if !yield([]any{id, "a colour that nobody has seen " + id, id, strings.Repeat("style ", 10), int64(n)}) {
+					return
+				}
+			}
+		}
+	})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestACutReplyNeverLooksWhole(t *testing.T) {
+	i := startDamaged(t)
+	c := admin(t, i)
+	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
+		a, err := c.try("GET /"+format+"/reply/IN_ColoursQuery", "", "Want-Digest: sha-256")
+		if a.status != 200 || len(a.body) < 64<<10 || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: status %d, %d bytes, %v", format, a.status, len(a.body), err)
+		}
+		if a.http.Trailer.Get("X-Row-Count") != "" || a.http.Trailer.Get("X-Digest") != "" {
+			t.Errorf("%s: trailers %v", format, a.http.Trailer)
+		}
+		checkHarmless(t, a)
+	}
+	i.Log.Await(t, "level=WARN", "reply aborted", "malformed")
+	i.Log.Await(t, "msg=request", "path=/csv/reply/IN_ColoursQuery", "aborted=true")
+	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
+	if a := c.do("GET /metrics", ""); !strings.Contains(a.body, "whd_http_replies_aborted_total 6") {
+		t.Errorf("metrics: %s", a.body)
+	}
+}
+
+func TestACutReplyToAnOldClient(t *testing.T) {
+	w := dial(t, startDamaged(t))
+	w.send("", "GET /csv/reply/IN_ColoursQuery HTTP/1.0")
+	if _, err := io.Copy(io.Discard, w.in); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the reply ends with %v, want a reset", err)
+	}
+}
+
+func TestACutReplyToCurl(t *testing.T) {
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("curl is not installed")
+	}
+	i := startDamaged(t)
+	for _, version := range []string{"--http1.1", "--http1.0"} {
+		cmd := exec.CommandContext(t.Context(), curl, "--silent", "--show-error", "--noproxy", "*", version,
+			"--user", "admin:"+daemontest.AdminPassword, "--output", os.DevNull, i.URL+"/csv/reply/IN_ColoursQuery")
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			t.Errorf("%s: %v: %s", version, err, out)
+			continue
+		}
+		t.Logf("%s: %v: %s", version, err, out)
+	}
+}
+
+func TestAFailureBeforeTheFirstByteIsAReply(t *testing.T) {
+	i := startDamaged(t)
+	c := admin(t, i)
+	for _, line := range []string{
+		"GET /json/reply/IN_ColoursQuery?Description=x",        // reads every row, shows none
+		"GET /json/reply/IN_ColoursQuery?Take=1&OrderBy=StyleID", // sorts every row
+		"GET /csv/reply/IN_ColoursQuery?Take=1&Include=SUM(DisplayOrder)",
+		"HEAD /json/reply/IN_ColoursQuery?Description=x",
+	} {
+		a := c.do(line, "").want(t, 503).wantHeader(t, "Retry-After", "2").wantHeader(t, "X-Row-Count", "").wantHeader(t, "Content-Disposition", "")
+		if !strings.HasPrefix(line, "HEAD") && !strings.Contains(a.body, "the store cannot be used at the moment") {
+			t.Errorf("%s: %s", line, a.body)
+		}
+		checkHarmless(t, a)
+	}
+}

@@ -1,0 +1,108 @@
+package rest_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+func TestAStatementOverItsTimeLimit(t *testing.T) {
+	i := startWithView(t, "SY_Filters", silent, "--query-timeout", "100ms", "--query-count-timeout", "100ms")
+	c := admin(t, i)
+	for _, line := range []string{"GET /json/reply/SY_FiltersQuery", "GET /Queries/SY_Filters?Take=5&OrderBy=Name", "HEAD /csv/reply/SY_FiltersQuery"} {
+		a := c.do(line, "").want(t, 504).wantHeader(t, "Retry-After", "")
+		if !strings.HasPrefix(line, "HEAD") && a.envelope(t).ResponseStatus.ErrorCode != "Timeout" {
+			t.Errorf("%s: %s", line, a.body)
+		}
+		checkHarmless(t, a)
+	}
+	c.do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
+	// The connection that was interrupted works on.
+	a := c.do("GET /json/reply/SY_FiltersQuery?Take=0", "").want(t, 200)
+	if e := a.envelope(t); *e.Total != 0 || !strings.Contains(e.Meta["Total"], "not counted") {
+		t.Errorf("%s", a.body)
+	}
+	c.do("GET /json/reply/SY_FiltersQuery?Take=0&Include=Total", "").want(t, 504)
+}
+
+func TestRowsThatKeepComingAreNotOverTheTimeLimit(t *testing.T) {
+	i := startWithView(t, "SY_Filters", endless, "--query-timeout", "1s", "--query-total", "asked")
+	reply, err := transport.RoundTrip(admin(t, i).request("GET /csv/reply/SY_FiltersQuery", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if _, err := io.CopyN(io.Discard, reply.Body, 32<<20); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAClientThatGoesAwayEndsItsStatement(t *testing.T) {
+	for name, view := range map[string]string{"before the first row": silent, "amid the rows": endless} {
+		t.Run(name, func(t *testing.T) {
+			i := startWithView(t, "SY_Filters", view, "--query-timeout", "0", "--http-max-requests", "1")
+			_, w := hold(t, i, "/json/reply/SY_FiltersQuery", "{}")
+			if _, err := io.WriteString(w.conn, "{}"); err != nil {
+				t.Fatal(err)
+			}
+			if view == endless {
+				w.line() // the reply has begun
+			}
+			w.conn.Close()
+			i.Log.Await(t, "msg=request", "aborted=true")
+			// Its place and its connection to the records are free again.
+			admin(t, i).do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
+			if err := i.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestAClientThatTakesNothingIsCutOff(t *testing.T) {
+	i := startWithView(t, "SY_Filters", endless, "--http-write-stall", "150ms")
+	w := dial(t, i)
+	w.send("", "GET /csv/reply/SY_FiltersQuery HTTP/1.1")
+	line := i.Log.Await(t, "msg=request", "path=/csv/reply/SY_FiltersQuery", "aborted=true")
+	if !strings.Contains(line, "status=200") {
+		t.Errorf("%s", line)
+	}
+	// What was on its way still comes, then the connection is over.
+	if a, err := w.reply(); err == nil {
+		t.Errorf("a reply of %d bytes looks whole", len(a.body))
+	}
+}
+
+func TestAClientThatTakesNothingOfSmallReplies(t *testing.T) {
+	i := daemontest.Start(t, "--http-write-stall", "150ms")
+	w := dial(t, i)
+	// Thousands of requests in a row, of whose replies nothing is read: the
+	// server's writes get stuck between two requests.
+	request := "GET /json/reply/DB_ClassQuery?callback=" + strings.Repeat("x", 30000) + " HTTP/1.1\r\nHost: whd\r\n" + basic("admin", daemontest.AdminPassword) + "\r\n\r\n"
+	for {
+		if _, err := io.WriteString(w.conn, request); err != nil {
+			break // cut off
+		}
+	}
+	if err := i.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAKeptConnectionOutlivesTheWriteStall(t *testing.T) {
+	i := startWithView(t, "SY_Filters", silent, "--http-write-stall", "50ms", "--query-timeout", "200ms")
+	w := dial(t, i)
+	for range 2 { // each takes longer than the stall before the first byte
+		w.send("", "GET /json/reply/SY_FiltersQuery HTTP/1.1")
+		a, err := w.reply()
+		if err != nil || a.status != 504 {
+			t.Fatalf("%v, %+v", err, a)
+		}
+	}
+	w.send("", "POST /json/reply/IN_ColoursQuery HTTP/1.1", "Content-Length: 2", "Expect: 100-continue")
+	if got := w.line(); got != "HTTP/1.1 100 Continue" {
+		t.Errorf("%s", got)
+	}
+}
