@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
@@ -108,9 +109,19 @@ func (d *Daemon) wire(context.Context) error {
 		MetricsHere:      c.Metrics.Listen == "",
 		Debug:            c.Debug,
 	})
-	// Requests that were cut off end at once, but before what they work with.
-	d.onStop("requests", func(ctx context.Context) error { return d.rest.Drain(context.WithoutCancel(ctx)) })
+	d.onStop("requests", d.awaitRequests)
 	return nil
+}
+
+// cutGrace is how long requests that were cut off may take to notice.
+const cutGrace = 5 * time.Second
+
+// awaitRequests keeps what requests work with until the last of them has ended,
+// also those that were cut off because ctx is done.
+func (d *Daemon) awaitRequests(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutGrace)
+	defer cancel()
+	return d.rest.Drain(ctx)
 }
 
 // Start opens the listeners and serves until Stop.
@@ -156,6 +167,7 @@ func (d *Daemon) listen(name, address string, handler http.Handler) (net.Addr, e
 		defer func() { <-ended }()
 		return shutdown(ctx, server)
 	})
+	d.log.Info("listening", "for", name, "address", listener.Addr().String())
 	return listener.Addr(), nil
 }
 
@@ -175,12 +187,12 @@ func (d *Daemon) secure(plain net.Listener) (net.Listener, error) {
 	if d.config.TLS.Cert == "" {
 		return plain, nil
 	}
-	pair, err := tls.LoadX509KeyPair(d.config.TLS.Cert, d.config.TLS.Key)
+	pair, err := newCertificate(d.config.TLS, d.log)
 	if err != nil {
 		plain.Close()
 		return nil, fmt.Errorf("tls.cert and tls.key: %w", err)
 	}
-	return tls.NewListener(plain, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+	return tls.NewListener(plain, &tls.Config{GetCertificate: pair.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }
 
 // Address is where the service listens, once it was started.

@@ -41,11 +41,14 @@ var maskedMembers = []string{"password", "username", "apikey", "headers"}
 func maskQuery(raw string) string {
 	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
-		name, _, _ := strings.Cut(pair, "=")
-		switch text, err := url.QueryUnescape(pair); {
+		text, err := url.QueryUnescape(pair)
+		name, _, _ := strings.Cut(text, "=")
+		switch {
+		case err != nil:
+			pairs[i] = "***"
 		case isMasked(name):
-			pairs[i] = name + "=***"
-		case err != nil || speaksOfSecret(text):
+			pairs[i] = url.QueryEscape(name) + "=***"
+		case speaksOfSecret(text):
 			pairs[i] = "***"
 		}
 	}

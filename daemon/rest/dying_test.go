@@ -124,7 +124,7 @@ func TestAFailureBeforeTheFirstByteIsAReply(t *testing.T) {
 	i := startDamaged(t)
 	c := admin(t, i)
 	for _, line := range []string{
-		"GET /json/reply/IN_ColoursQuery?Description=x",        // reads every row, shows none
+		"GET /json/reply/IN_ColoursQuery?Description=x",          // reads every row, shows none
 		"GET /json/reply/IN_ColoursQuery?Take=1&OrderBy=StyleID", // sorts every row
 		"GET /csv/reply/IN_ColoursQuery?Take=1&Include=SUM(DisplayOrder)",
 		"HEAD /json/reply/IN_ColoursQuery?Description=x",

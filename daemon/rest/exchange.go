@@ -35,6 +35,7 @@ type exchange struct {
 	urlMembers query.Members
 	nulls      bool // nulls are written
 	reply      reply
+	coding     *coding // that the client accepts, nil for none
 }
 
 // sameOrigin reports whether nothing speaks against it that a page of ours, or
@@ -70,7 +71,16 @@ func (x *exchange) document(status int, name string, v any) error {
 
 // write sends a body that is complete.
 func (x *exchange) write(status int, body []byte) error {
-	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	h := x.w.Header()
+	if x.coding != nil && len(body) >= compressFrom {
+		small, err := x.coding.whole(body)
+		if err != nil {
+			return err
+		}
+		x.coding.announce(h)
+		body = small
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(status)
 	_, err := x.w.Write(body)
 	return err

@@ -142,6 +142,7 @@ var policy = "default-src 'none'; style-src " + encode.StylePolicy() + "; form-a
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{w: newResponse(w, s.WriteStall), r: r, start: time.Now(), id: requestID(r), reply: reply{format: jsonFormat()}}
 	x.address, x.host, x.secure = s.origin(r)
+	x.coding = acceptedCoding(r.Header.Get("Accept-Encoding"))
 	x.w.startDeadlines(r)
 	h := w.Header()
 	h.Set(wire.HeaderRequestID, x.id)
@@ -149,6 +150,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	h.Set("Vary", "Accept")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", policy)
+	if s.admission.stopping.Load() {
+		h.Set("Connection", "close")
+	}
 	s.metrics.inWork.Inc()
 	return x
 }

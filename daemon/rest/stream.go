@@ -68,7 +68,8 @@ type sender struct {
 	buf      []byte
 	digest   hash.Hash
 	count    int64
-	sent     bool // the head has gone out
+	sent     bool       // the head has gone out
+	packed   compressor // nil where the reply is not compressed
 }
 
 func (o *sender) start(sh encode.Shape) {
@@ -148,11 +149,45 @@ func (o *sender) flush() error {
 	if o.digest != nil {
 		o.digest.Write(o.buf)
 	}
+	first := !o.sent
 	o.sent = true
-	if _, err := x.w.Write(o.buf); err != nil {
+	if err := o.write(first); err != nil {
 		return err
 	}
 	o.buf = o.buf[:0]
+	return nil
+}
+
+// write sends the buffer, compressed where the client accepts that. The first
+// piece is pushed through, so that the client sees that something comes.
+func (o *sender) write(first bool) error {
+	x := o.exchange
+	if first && x.coding != nil {
+		x.coding.announce(x.w.Header())
+		o.packed = x.coding.start(x.w)
+	}
+	if o.packed == nil {
+		_, err := x.w.Write(o.buf)
+		return err
+	}
+	if _, err := o.packed.Write(o.buf); err != nil || !first {
+		return err
+	}
+	if err := o.packed.Flush(); err != nil {
+		return err
+	}
+	return x.w.control.Flush()
+}
+
+// end completes a streamed reply.
+func (o *sender) end() error {
+	if err := o.flush(); err != nil || o.packed == nil {
+		return err
+	}
+	if err := o.packed.Close(); err != nil {
+		return err
+	}
+	o.exchange.coding.pool.Put(o.packed)
 	return nil
 }
 
@@ -161,11 +196,9 @@ func (o *sender) finish(tail store.Tail) error {
 	x := o.exchange
 	h := x.w.Header()
 	if o.sent {
-		if err := o.flush(); err != nil {
-			return err
-		}
+		err := o.end()
 		o.counts(h)
-		return nil
+		return err
 	}
 	if o.digest != nil {
 		o.digest.Write(o.buf)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"fmt"
 	"io/fs"
+	"strings"
 
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/pressly/goose/v3"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // schema holds the migrations, a folder for each database system and in it one
@@ -16,29 +18,134 @@ import (
 //go:embed schema
 var schema embed.FS
 
-const ownSchema = "schema/sqlite/whd"
+const (
+	fileMigrations   = "schema/sqlite/whd"
+	serverMigrations = "schema/mssql"
+)
 
 // migrationTable is where goose notes the versions.
 const migrationTable = "WH_Migration"
 
-func migrations(db *sql.DB) (*goose.Provider, error) {
-	folder, err := fs.Sub(schema, ownSchema)
+// Migration is what became of our own tables when the store was opened.
+type Migration struct {
+	Name          string // for people: the file, or the schema on a server
+	Before, After int64  // versions
+	Latest        int64  // that this program knows
+}
+
+// Migration tells what became of our own tables when the store was opened, and
+// their version now.
+func (s *Store) Migration(ctx context.Context) (Migration, error) {
+	current, latest, err := s.own.versions(ctx)
+	return Migration{Name: s.own.name, Before: s.own.was, After: current, Latest: latest}, classify(err)
+}
+
+// Current reports why our own tables are not of the version that this program
+// needs, if so.
+func (s *Store) Current(ctx context.Context) error { return s.own.ready(ctx) }
+
+// bringUp notes the version of the tables and brings them to the latest.
+func (o *ownDB) bringUp(ctx context.Context) (err error) {
+	if o.was, _, err = o.versions(ctx); err == nil {
+		err = o.migrate(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("migrating %s: %w", o.name, err)
+	}
+	return nil
+}
+
+// migrations are those of the database, with the schema that they work in.
+func (o *ownDB) migrations() (*goose.Provider, error) {
+	dialect, folder, table := goose.DialectSQLite3, fileMigrations, migrationTable
+	if o.schema != "" {
+		dialect, folder, table = goose.DialectMSSQL, serverMigrations, o.inSchema("whd."+migrationTable)
+	}
+	files, err := fs.Sub(schema, folder)
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectSQLite3, db, folder,
-		goose.WithTableName(migrationTable), goose.WithDisableGlobalRegistry(true))
+	return goose.NewProvider(dialect, o.pool, schemaFiles{files, o},
+		goose.WithTableName(table), goose.WithDisableGlobalRegistry(true))
 }
 
-// migrateUp brings our own tables to the latest version.
-func migrateUp(ctx context.Context, db *sql.DB) error {
-	provider, err := migrations(db)
+// schemaFiles are files whose statements have the schema that they work in.
+type schemaFiles struct {
+	fs.FS
+	own *ownDB
+}
+
+// Open is fs.FS's.
+func (s schemaFiles) Open(name string) (fs.File, error) {
+	file, err := s.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, ".sql") {
+		return file, err
+	}
+	text, err := fs.ReadFile(s.FS, name)
+	return schemaFile{file, strings.NewReader(s.own.inSchema(string(text)))}, err
+}
+
+type schemaFile struct {
+	fs.File
+	text *strings.Reader
+}
+
+// Read is fs.File's.
+func (f schemaFile) Read(b []byte) (int, error) { return f.text.Read(b) }
+
+// versions are that of the tables, 0 where there are none, and the latest that
+// this program knows. Nothing is changed.
+func (o *ownDB) versions(ctx context.Context) (current, latest int64, err error) {
+	provider, err := o.migrations()
+	if err != nil {
+		return 0, 0, err
+	}
+	sources := provider.ListSources()
+	latest = sources[len(sources)-1].Version
+	there, err := o.hasTable(ctx, migrationTable)
+	if err != nil || !there {
+		return 0, latest, err
+	}
+	version, err := found(ctx, o, scanInt, `SELECT COALESCE(MAX(version_id), 0) FROM whd.`+migrationTable+` WHERE is_applied = 1`)
+	if err != nil {
+		return 0, latest, err
+	}
+	return *version, latest, nil
+}
+
+func (o *ownDB) hasTable(ctx context.Context, name string) (bool, error) {
+	statement := `SELECT COUNT(*) FROM sqlite_schema WHERE name = @Name`
+	if o.schema != "" {
+		statement, name = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`, o.inSchema("whd."+mssql.Quote(name))
+	}
+	n, err := found(ctx, o, scanInt, statement, sql.Named("Name", name))
+	return err == nil && *n > 0, err
+}
+
+func scanInt(row scanner) (n int64, err error) { return n, row.Scan(&n) }
+
+// migrate brings our own tables to the latest version.
+func (o *ownDB) migrate(ctx context.Context) error {
+	provider, err := o.migrations()
 	if err != nil {
 		return err
 	}
-	// goose takes no lock on SQLite. Where another process migrates the same
-	// file at the same time, one of them fails whole, and finds on looking
-	// again that the version has moved on.
+	if o.schema == "" {
+		return migrateFile(ctx, provider)
+	}
+	if err := o.makeSchema(ctx); err != nil {
+		return err
+	}
+	return o.underLease(ctx, func(ctx context.Context) error {
+		_, err := provider.Up(ctx)
+		return err
+	})
+}
+
+// migrateFile needs no lock, as a migration there happens whole or not at all.
+// Where another process migrates the same file at the same time, one of them
+// fails, and finds on looking again that the version has moved on.
+func migrateFile(ctx context.Context, provider *goose.Provider) error {
 	for {
 		before, _, err := provider.GetVersions(ctx)
 		if err != nil {
@@ -51,14 +158,4 @@ func migrateUp(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 	}
-}
-
-// SchemaVersion is the version that our own tables have, and the latest that
-// this program knows.
-func (s *Store) SchemaVersion(ctx context.Context) (current, latest int64, err error) {
-	provider, err := migrations(s.own)
-	if err != nil {
-		return 0, 0, err
-	}
-	return provider.GetVersions(ctx)
 }

@@ -1,17 +1,43 @@
 package store
 
 import (
+	"context"
 	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"net/url"
+	"strings"
+	"time"
 
-	_ "modernc.org/sqlite" // the driver named "sqlite"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// openOwn opens the file of our own tables through database/sql, which serves
-// SQL Server too. One connection writes at a time anyway, so a few are enough.
-func openOwn(path string) (*sql.DB, error) {
+// The schemas on a server, unless the settings name others.
+const (
+	DefaultSchema    = "whd"
+	DefaultERPSchema = "dbo"
+)
+
+// ownDB is where our own tables are: a file, or a schema on a server. Its
+// statements are the subset of SQL that SQLite and SQL Server share, with
+// parameters @Name, which the drivers of both understand, and tables whd.Name.
+type ownDB struct {
+	pool   *sql.DB
+	end    func() error // closes the pool
+	name   string       // for people
+	schema string       // on a server, else ""
+	before string       // stands before each statement
+	was    int64        // version of the tables when they were opened
+}
+
+// openOwn opens the file of our own tables. One connection writes at a time
+// anyway, so a few are enough. The driver comes with package sqlite.
+func openOwn(path string) (*ownDB, error) {
 	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"}, "_txlock": {"immediate"}}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode())
+	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode())
 	if err != nil {
 		return nil, err
 	}
@@ -20,5 +46,206 @@ func openOwn(path string) (*sql.DB, error) {
 		db.Close()
 		return nil, err
 	}
-	return db, nil
+	return &ownDB{pool: db, end: db.Close, name: ownFile}, nil
+}
+
+// ownConnections are apart from those that read records, so that slow readers
+// of large results keep nobody from signing in. What is asked is small.
+const ownConnections = 8
+
+// openOwnSchema opens the schema of our own tables on a server.
+func openOwnSchema(ctx context.Context, c Config) (*ownDB, error) {
+	server, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: ownConnections})
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Ping(ctx); err != nil {
+		return nil, errors.Join(err, server.Close())
+	}
+	o := &ownDB{pool: server.DB(), end: server.Close, schema: c.Schema, name: "schema " + c.Schema}
+	if c.LockTimeout > 0 {
+		o.before = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(c.LockTimeout.Milliseconds(), 1))
+	}
+	return o, nil
+}
+
+func (o *ownDB) close() error { return o.end() }
+
+// text is a statement with the schema that it works in.
+func (o *ownDB) text(statement string) string {
+	return o.before + o.inSchema(statement)
+}
+
+// inSchema puts the schema where the text has ours by its usual name.
+func (o *ownDB) inSchema(text string) string {
+	if o.schema == "" {
+		return strings.ReplaceAll(text, "whd.", "")
+	}
+	return strings.ReplaceAll(text, "whd.", mssql.Quote(o.schema)+".")
+}
+
+// step is a statement of a transaction. One that must hit a row ends the
+// transaction where it hits none.
+type step struct {
+	sql  string
+	args []any
+	must bool
+}
+
+// run runs the steps in one transaction. It reports whether they hit what they
+// must; if not, nothing has changed. The first statement of each transaction
+// writes, since SQLite cannot wait for a lock once it has read.
+func (o *ownDB) run(ctx context.Context, steps ...step) (hit bool, err error) {
+	err = o.again(ctx, deadlock, func(ctx context.Context) error {
+		hit, err = o.runOnce(ctx, steps)
+		return err
+	})
+	return hit, err
+}
+
+func (o *ownDB) runOnce(ctx context.Context, steps []step) (bool, error) {
+	tx, err := o.pool.BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	for _, s := range steps {
+		n, err := affected(tx.ExecContext(ctx, o.text(s.sql), s.args...))
+		if err != nil {
+			return false, err
+		}
+		if s.must && n == 0 {
+			return false, nil
+		}
+	}
+	return true, tx.Commit()
+}
+
+// exec runs a statement by itself and counts the rows that it hit.
+func (o *ownDB) exec(ctx context.Context, statement string, args ...any) (n int64, err error) {
+	err = o.again(ctx, deadlock, func(ctx context.Context) error {
+		n, err = affected(o.pool.ExecContext(ctx, o.text(statement), args...))
+		return err
+	})
+	return n, err
+}
+
+func affected(result sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// scanner is the row that rows stand at.
+type scanner interface{ Scan(into ...any) error }
+
+// list reads the rows of a statement.
+func list[T any](ctx context.Context, o *ownDB, scan func(scanner) (T, error), statement string, args ...any) (all []T, err error) {
+	err = o.again(ctx, readAgain, func(ctx context.Context) error {
+		rows, err := o.pool.QueryContext(ctx, o.text(statement), args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for all = nil; rows.Next(); {
+			row, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			all = append(all, row)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// found is the row of a statement that finds one at most, or nil.
+func found[T any](ctx context.Context, o *ownDB, scan func(scanner) (T, error), statement string, args ...any) (*T, error) {
+	all, err := list(ctx, o, scan, statement, args...)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
+const (
+	// ownLimit is the time that a statement on our own tables may take: those
+	// who wait for it have not even been let in.
+	ownLimit = 15 * time.Second
+	attempts = 5
+	pause    = 20 * time.Millisecond // times the number of attempts, at most
+)
+
+// again does the work until it succeeds or fails in another way than one that
+// is worth another attempt.
+func (o *ownDB) again(ctx context.Context, worth func(error) bool, work func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, ownLimit)
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		err := work(limited)
+		if err == nil || attempt == attempts || !worth(err) {
+			return err
+		}
+		if err := rest(limited, rand.N(time.Duration(attempt)*pause)); err != nil {
+			return err
+		}
+	}
+}
+
+// rest waits for a while, or for the end of ctx.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// deadlock reports whether the server ended the statement or its transaction,
+// whole, in favour of another one.
+func deadlock(err error) bool {
+	e, is := errors.AsType[*mssql.Error](err)
+	return is && e.Deadlock()
+}
+
+// readAgain reports whether what only reads may be tried again. Connections
+// that the server has closed meanwhile are found out by using them.
+func readAgain(err error) bool { return deadlock(err) || errors.Is(err, mssql.ErrLost) }
+
+// duplicate reports whether a unique index refused a row.
+func duplicate(err error) bool {
+	e, is := errors.AsType[*mssql.Error](err)
+	return is && e.Duplicate() || sqlite.IsDuplicate(err)
+}
+
+// fault is what those who asked may know of an error of our own tables.
+func (o *ownDB) fault(err error, doing string) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	err = fmt.Errorf("%s: %w", doing, err)
+	if e, is := errors.AsType[*mssql.Error](err); is && (e.NoTable() || e.NoColumn()) {
+		return unavailable(err, "the service's own tables are missing or of an older version; they need whd migrate")
+	}
+	return unavailable(err, "the service's own tables cannot be used at the moment")
+}
+
+// ready reports why the tables cannot be used, if so.
+func (o *ownDB) ready(ctx context.Context) error {
+	current, latest, err := o.versions(ctx)
+	if err != nil {
+		return unreachable(err)
+	}
+	if current < latest {
+		return behind(o.name, current, latest)
+	}
+	return nil
+}
+
+func behind(name string, current, latest int64) *fault.Error {
+	return fault.New(fault.Unavailable, "the tables of %s have version %d and this program needs version %d; they need whd migrate", name, current, latest)
 }

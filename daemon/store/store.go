@@ -4,9 +4,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,7 +17,14 @@ import (
 
 // Config says which store is opened.
 type Config struct {
-	Dir          string // of the embedded store's files
+	Dir         string        // of the embedded store's files
+	DSN         string        // sqlserver://...; empty for the embedded store
+	ReadDSN     string        // where records are read, if elsewhere
+	Schema      string        // of our own tables on a server; DefaultSchema if empty
+	ERPSchema   string        // of the records on a server; DefaultERPSchema if empty
+	LockTimeout time.Duration // how long a statement on a server waits for a lock; 0 for no limit
+	Migrate     bool          // bring our own tables on a server up to date; the embedded store's always are
+
 	Registry     *record.Registry
 	Sources      map[string]string // record kind -> table or view, where not its name
 	Connections  int               // largest number of queries at once
@@ -41,7 +46,7 @@ type Store struct {
 	records backend
 	pool    *sqlite.Pool      // of the embedded store's records
 	sources map[string]string // record kind -> quoted table
-	own     *sql.DB
+	own     *ownDB
 }
 
 // Open opens the embedded store, creates what is missing and migrates it.
@@ -68,10 +73,7 @@ func (s *Store) open(ctx context.Context) error {
 	if s.own, err = openOwn(s.path(ownFile)); err != nil {
 		return unreachable(err)
 	}
-	if err = migrateUp(ctx, s.own); err != nil {
-		return fmt.Errorf("migrating %s: %w", ownFile, err)
-	}
-	return nil
+	return s.own.bringUp(ctx)
 }
 
 func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, file) }
@@ -90,17 +92,14 @@ func (s *Store) source(kind *record.Kind) string {
 }
 
 // Accounts are the stored users, keys and sessions.
-func (s *Store) Accounts() *Accounts { return NewAccounts(s.own) }
+func (s *Store) Accounts() *Accounts { return &Accounts{s.own} }
 
 // Ready reports why the store cannot be used, if so.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.records.ping(ctx); err != nil {
 		return unreachable(err)
 	}
-	if err := s.own.PingContext(ctx); err != nil {
-		return unreachable(err)
-	}
-	return nil
+	return s.own.ready(ctx)
 }
 
 // Close closes the store. Results must have been closed before.
@@ -110,7 +109,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.records.close())
 	}
 	if s.own != nil {
-		errs = append(errs, s.own.Close())
+		errs = append(errs, s.own.close())
 	}
 	return errors.Join(errs...)
 }

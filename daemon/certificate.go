@@ -1,0 +1,74 @@
+package daemon
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// certificate is a pair of PEM files. They are read again when they change, so
+// that a renewed certificate needs no restart.
+type certificate struct {
+	files TLSConfig
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	pair  *tls.Certificate
+	state [2]fileState // of the files that were read last
+}
+
+// fileState tells one version of a file from the next.
+type fileState struct {
+	changed time.Time
+	size    int64
+}
+
+func newCertificate(files TLSConfig, log *slog.Logger) (*certificate, error) {
+	c := &certificate{files: files, log: log}
+	state, err := c.look()
+	if err == nil {
+		err = c.read(state)
+	}
+	return c, err
+}
+
+// get is tls.Config's GetCertificate. While the files cannot be used, as in the
+// middle of being written, the last good pair serves on.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	state, err := c.look()
+	if err == nil && state != c.state {
+		if err = c.read(state); err == nil {
+			c.log.Info("the certificate was read again", "file", c.files.Cert)
+		}
+	}
+	if err != nil {
+		c.log.Warn("the certificate cannot be read again; the last one serves on", "error", err)
+	}
+	return c.pair, nil
+}
+
+func (c *certificate) look() (state [2]fileState, err error) {
+	for i, name := range []string{c.files.Cert, c.files.Key} {
+		info, statErr := os.Stat(name)
+		if statErr != nil {
+			err = errors.Join(err, statErr)
+			continue
+		}
+		state[i] = fileState{info.ModTime(), info.Size()}
+	}
+	return state, err
+}
+
+func (c *certificate) read(state [2]fileState) error {
+	pair, err := tls.LoadX509KeyPair(c.files.Cert, c.files.Key)
+	if err != nil {
+		return err
+	}
+	c.pair, c.state = &pair, state
+	return nil
+}

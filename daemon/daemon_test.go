@@ -1,0 +1,274 @@
+package daemon_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// noLeaks fails the test that leaves a goroutine behind. It comes before
+// everything else in a test, since it looks after the other clean-ups.
+func noLeaks(t *testing.T) {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+}
+
+// get asks on a connection of its own.
+func get(t *testing.T, url string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close = true
+	reply, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	body, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply, string(body)
+}
+
+// hold brings a request into work and keeps it there until finish sends its
+// body: the server asks for the body once the request has got its place.
+func hold(t *testing.T, i *daemontest.Instance) (finish func() (*http.Response, error), in *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", i.D.Address().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprint(conn, "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: whd\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+	in = bufio.NewReader(conn)
+	for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} {
+		if line, err := in.ReadString('\n'); line != want {
+			t.Fatalf("%q, %v", line, err)
+		}
+	}
+	return func() (*http.Response, error) {
+		if _, err := io.WriteString(conn, "{}"); err != nil {
+			return nil, err
+		}
+		return http.ReadResponse(in, nil)
+	}, in
+}
+
+func TestStopLetsARequestInWorkFinish(t *testing.T) {
+	noLeaks(t)
+	i := daemontest.Start(t, "--auth-queries", "anonymous")
+	finish, _ := hold(t, i)
+	stopped := make(chan error)
+	go func() { stopped <- i.Stop() }()
+
+	// Until it has ended, everybody else is told that the service goes away.
+	reply, body := get(t, i.URL+"/readyz")
+	for reply.StatusCode == 200 { // Stop has not begun
+		reply, body = get(t, i.URL+"/readyz")
+	}
+	for _, path := range []string{"/readyz", "/json/reply/DB_ClassQuery", "/auth"} {
+		reply, body = get(t, i.URL+path)
+		if reply.StatusCode != 503 || reply.Header.Get("Retry-After") != "1" || !strings.Contains(body, "the service is stopping") || !reply.Close {
+			t.Errorf("%s: status %d, %v, %s", path, reply.StatusCode, reply.Header, body)
+		}
+	}
+	if reply, _ := get(t, i.URL+"/healthz"); reply.StatusCode != 200 {
+		t.Errorf("/healthz: status %d", reply.StatusCode)
+	}
+	select {
+	case err := <-stopped:
+		t.Fatalf("stopped in the middle of a request: %v", err)
+	default:
+	}
+
+	done, err := finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(done.Body)
+	if done.StatusCode != 200 || err != nil || !strings.Contains(string(text), `"Results":[]`) {
+		t.Errorf("status %d, %v, %s", done.StatusCode, err, text)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if conn, err := net.Dial("tcp", i.D.Address().String()); err == nil {
+		conn.Close()
+		t.Error("the service still listens")
+	}
+	if err := i.Stop(); err != nil {
+		t.Errorf("the second Stop: %v", err)
+	}
+}
+
+func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
+	noLeaks(t)
+	i := daemontest.Start(t, "--auth-queries", "anonymous")
+	_, in := hold(t, i)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := i.D.Stop(ctx); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "stopping http") {
+		t.Errorf("%v", err)
+	}
+	if _, err := in.ReadByte(); err == nil {
+		t.Error("the connection goes on")
+	}
+	i.Log.Await(t, "msg=request", "path=/json/reply/DB_ClassQuery")
+}
+
+func TestStartWhereThePortIsTaken(t *testing.T) {
+	noLeaks(t)
+	i := daemontest.Start(t)
+	for _, setting := range []string{"--listen", "--metrics-listen"} {
+		if _, err := daemontest.Open(t.TempDir(), setting, i.D.Address().String()); err == nil || !strings.Contains(err.Error(), "cannot listen") {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+}
+
+func TestNewWithoutAStore(t *testing.T) {
+	noLeaks(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "records.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := daemontest.Open(dir); err == nil || !strings.Contains(err.Error(), "the store cannot be opened") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestMetricsOnTheirOwnAddress(t *testing.T) {
+	noLeaks(t)
+	i := daemontest.Start(t, "--metrics-listen", "127.0.0.1:0")
+	if reply, body := get(t, i.URL+"/metrics"); reply.StatusCode != 404 || !strings.Contains(body, "NotFound") {
+		t.Errorf("status %d, %s", reply.StatusCode, body)
+	}
+	address := regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(i.Log.Await(t, "listening", "for=metrics"))[1]
+	reply, body := get(t, "http://"+address+"/metrics")
+	if reply.StatusCode != 200 || !strings.Contains(body, `whd_http_requests_total{operation="Metrics",status="404"} 1`) {
+		t.Errorf("status %d, %s", reply.StatusCode, body)
+	}
+}
+
+// writePair writes a certificate of 127.0.0.1 and its key, as PEM files, and
+// gives clients that trust it.
+func writePair(t *testing.T, cert, key string, changed time.Time) *tls.Config {
+	t.Helper()
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	pair := server.TLS.Certificates[0]
+	private, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := errors.Join(os.WriteFile(name, pem.EncodeToMemory(block), 0o600), os.Chtimes(name, changed, changed)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return server.Client().Transport.(*http.Transport).TLSClientConfig
+}
+
+func TestTLS(t *testing.T) {
+	noLeaks(t)
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	trust := writePair(t, cert, key, time.Now().Add(-time.Hour))
+	i := daemontest.Start(t, "--tls-cert", cert, "--tls-key", key)
+	transport := &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}
+	ask := func() *http.Response {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), "POST", i.URL+"/auth", strings.NewReader(`{"UserName":"admin","Password":"`+daemontest.AdminPassword+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := transport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply.Body.Close()
+		return reply
+	}
+	reply := ask()
+	if cookies := reply.Cookies(); !strings.HasPrefix(i.URL, "https://") || reply.StatusCode != 200 || len(cookies) != 1 || !cookies[0].Secure {
+		t.Errorf("%s: status %d, %v", i.URL, reply.StatusCode, cookies)
+	}
+
+	// A renewed certificate is used for the next connection.
+	writePair(t, cert, key, time.Now().Add(-time.Minute))
+	ask()
+	i.Log.Await(t, "the certificate was read again")
+
+	// A broken one is not.
+	if err := os.WriteFile(key, []byte("half a k"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask()
+	i.Log.Await(t, "level=WARN", "the last one serves on")
+	if _, err := daemontest.Open(t.TempDir(), "--tls-cert", cert, "--tls-key", key); err == nil || !strings.Contains(err.Error(), "tls.cert and tls.key") {
+		t.Errorf("%v", err)
+	}
+}
+
+// output is what a person sees; its first line comes once the daemon serves.
+type output chan string
+
+func (o output) Write(b []byte) (int, error) {
+	o <- string(b)
+	return len(b), nil
+}
+
+func TestRun(t *testing.T) {
+	noLeaks(t)
+	dir := t.TempDir()
+	config, _, err := daemon.LoadConfig([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, nil, os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(output, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error)
+	go func() { ended <- daemon.Run(ctx, config, out, slog.New(slog.DiscardHandler)) }()
+	var greeting string
+	select {
+	case greeting = <-out:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	url := regexp.MustCompile(`serves (http://\S+)`).FindStringSubmatch(greeting)
+	if url == nil {
+		t.Fatalf("greeting %q", greeting)
+	}
+	if reply, body := get(t, url[1]+"/readyz"); reply.StatusCode != 200 || body != "ready\n" {
+		t.Errorf("status %d, %s", reply.StatusCode, body)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,183 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// endless has more rows than anybody waits for.
+const endless = "SELECT a.name FROM sys.all_columns a CROSS JOIN sys.all_columns b CROSS JOIN sys.all_columns c"
+
+var names = []record.Type{record.Text}
+
+// TestAborts ends statements in mid-stream in each of the ways there are, and
+// asks every connection of the pool afterwards.
+func TestAborts(t *testing.T) {
+	const connections, rounds = 4, 1000
+	s := server(t, connections)
+	ways := []func(c *Conn, rows *Rows, cancel func()){
+		func(_ *Conn, rows *Rows, _ func()) { rows.Close() },
+		func(c *Conn, _ *Rows, _ func()) { c.Close() },
+		func(c *Conn, rows *Rows, cancel func()) { cancel(); rows.Close() },
+		func(c *Conn, rows *Rows, _ func()) { c.Abort(); rows.Close() },
+	}
+	before := 0
+	for round := range rounds {
+		ctx, cancel := context.WithCancel(context.Background())
+		c, err := s.Get(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := c.Query(ctx, Query{SQL: endless, Types: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range round % 7 {
+			if cells, err := rows.Next(); err != nil || cells == nil {
+				t.Fatalf("round %d: %v %v", round, cells, err)
+			}
+		}
+		ways[round%len(ways)](c, rows, cancel)
+		c.Close()
+		cancel()
+		if round == rounds/10 {
+			before = runtime.NumGoroutine()
+		}
+	}
+	if now := runtime.NumGoroutine(); now > before+2*connections {
+		t.Errorf("%d goroutines, after a tenth of the rounds %d", now, before)
+	}
+	if open := s.DB().Stats().OpenConnections; open > connections {
+		t.Errorf("%d connections", open)
+	}
+	allAnswer(t, s, connections)
+}
+
+// allAnswer asks every connection of the pool something that only it is asked.
+func allAnswer(t *testing.T, s *Server, connections int) {
+	t.Helper()
+	var all []*Conn
+	for range connections {
+		all = append(all, lend(t, s))
+	}
+	for i, c := range all {
+		for n := i * 10; n < i*10+5; n++ {
+			if got := one(t, c, record.Int, "SELECT @p1 + 1 AS n", Whole(Column{}, int64(n))); got != strconv.Itoa(n+1) {
+				t.Errorf("connection %d answers %q, want %d", i, got, n+1)
+			}
+		}
+	}
+	for _, c := range all {
+		c.Close()
+	}
+}
+
+// TestAbortTells says what an aborted statement's reader is told.
+func TestAbortTells(t *testing.T) {
+	s := server(t, 1)
+	t.Run("context", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		if err := aborted(t, ctx, s, func(*Conn) { cancel() }); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	t.Run("abort", func(t *testing.T) {
+		if err := aborted(t, context.Background(), s, func(c *Conn) { c.Abort() }); !errors.Is(err, ErrLost) {
+			t.Error(err)
+		}
+	})
+	allAnswer(t, s, 1)
+}
+
+func aborted(t *testing.T, ctx context.Context, s *Server, abort func(*Conn)) error {
+	t.Helper()
+	c := lend(t, s)
+	defer c.Close()
+	rows, err := c.Query(ctx, Query{SQL: endless, Types: names})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	abort(c)
+	for {
+		if cells, err := rows.Next(); err != nil || cells == nil {
+			return err
+		}
+	}
+}
+
+// TestEndsInStep reads results to their end, or nearly, and finds the same
+// connection in the pool.
+func TestEndsInStep(t *testing.T) {
+	s := server(t, 1)
+	session := func() string {
+		c := lend(t, s)
+		defer c.Close()
+		return one(t, c, record.Int, "SELECT CAST(@@SPID AS int) AS spid")
+	}
+	first := session()
+	for left := range 30 {
+		c := lend(t, s)
+		rows, err := c.Query(context.Background(), Query{SQL: "SELECT TOP 30 name FROM sys.all_columns", Types: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 30 - left {
+			if cells, err := rows.Next(); err != nil || cells == nil {
+				t.Fatal(cells, err)
+			}
+		}
+		c.Close()
+	}
+	if last := session(); last != first {
+		t.Errorf("session %s, was %s", last, first)
+	}
+}
+
+// TestDatabaseSQL ends statements of database/sql by their contexts.
+func TestDatabaseSQL(t *testing.T) {
+	s := server(t, 2)
+	for round := range 100 {
+		ctx, cancel := context.WithCancel(context.Background())
+		rows, err := s.DB().QueryContext(ctx, endless)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range round % 5 {
+			rows.Next()
+		}
+		cancel()
+		rows.Close()
+		var n int
+		if err := s.DB().QueryRowContext(context.Background(), "SELECT @p1 + 1", round).Scan(&n); err != nil || n != round+1 {
+			t.Fatalf("round %d: %d %v", round, n, err)
+		}
+	}
+	allAnswer(t, s, 2)
+}
+
+// TestReplacesLost loses connections while they lie in the pool.
+func TestReplacesLost(t *testing.T) {
+	s := server(t, 3)
+	var all []*Conn
+	for range 3 {
+		c := lend(t, s)
+		one(t, c, record.Int, "SELECT 1 AS n")
+		all = append(all, c)
+	}
+	for _, c := range all {
+		for _, socket := range c.conn.line.sockets {
+			socket.Close() // as a server does that is restarted: the line itself does not know
+		}
+		c.Close()
+	}
+	c := lend(t, s)
+	if got := one(t, c, record.Int, "SELECT 2 AS n"); got != "2" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,178 @@
+package rest
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+func FuzzReadMembers(f *testing.F) {
+	for _, body := range []string{
+		"", "{}", `{"a":1,"b":[1,2],"c":null}`, " \r\n\ufeff{\"a\":\"\\ud83d\\ude00\"}", "a=1&b=2&a=3", "a,b\r\n1,\"2\"\"3\"\r\n", "[1]", "<a/>", "\xff", `{"a":{"b":[{}]}}`, `{"a":1}x`,
+	} {
+		for _, contentType := range []string{"", "application/json", "text/csv; charset=utf-8", "application/x-www-form-urlencoded", "image/png", ";;"} {
+			f.Add([]byte(body), contentType, "csv")
+			f.Add([]byte(body), contentType, "json")
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte, contentType, format string) {
+		given := bytes.Clone(body)
+		members, err := readMembers(body, contentType, format)
+		if !bytes.Equal(body, given) {
+			t.Error("the body was changed")
+		}
+		if err != nil && !fault.Is(err, fault.Malformed) && !fault.Is(err, fault.Unsupported) {
+			t.Errorf("%v is not the asker's doing", err)
+		}
+		if err != nil && members != nil {
+			t.Errorf("%d members come with %v", len(members), err)
+		}
+		for i, m := range members {
+			if first, _ := members.Get(m.Name); m.Name != first.Name {
+				t.Errorf("member %d, %q, stands twice", i, m.Name)
+			}
+		}
+		if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
+			other, otherErr := readMembers(body, "application/json", "json")
+			if len(other) != len(members) || (otherErr == nil) != (err == nil) {
+				t.Errorf("as %q it has %d members, as JSON %d", contentType, len(members), len(other))
+			}
+		}
+	})
+}
+
+func FuzzRouter(f *testing.F) {
+	for _, path := range []string{
+		"/", "", "*", "//", "/json/reply/SO_TotalsQuery", "/csv/oneway/x", "/json/reply/authenticate", "/Queries/SO_Totals.json", "/api/x.y.csv",
+		"/erp/healthz", "/erp/auth/logout/", "/%2f/%zz", "/queries/%2F", "/.json", "/queries/.json", "/a/../b", "/auth.html",
+	} {
+		f.Add("GET", path)
+		f.Add("OPTIONS", "/erp"+path)
+	}
+	plain, based := newRouter(routes(), ""), newRouter(routes(), "/erp/")
+	f.Fuzz(func(t *testing.T, method, path string) {
+		m, allow, err := plain.find(method, path)
+		if (m.route == nil) != (err != nil) {
+			t.Errorf("route %v and error %v", m.route, err)
+		}
+		switch {
+		case err == nil && allow != nil, err != nil && fault.Is(err, fault.BadMethod) != (allow != nil):
+			t.Errorf("%v with %v allowed", err, allow)
+		case err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.BadMethod) && !fault.Is(err, fault.Malformed):
+			t.Errorf("%v", err)
+		}
+		if _, known := encode.ByName(m.suffix); m.suffix != "" && !known {
+			t.Errorf("the suffix %q is no format's", m.suffix)
+		}
+		for _, p := range m.params {
+			if p.value == "" {
+				t.Errorf("%s is empty", p.name)
+			}
+		}
+		for _, same := range []string{"/" + path, strings.ReplaceAll(path, "/", "//"), path + "/"} {
+			if again, _, _ := plain.find(method, same); !alike(again, m) {
+				t.Errorf("%q and %q differ: %v, %v", path, same, m, again)
+			}
+		}
+		if again, _, _ := based.find(method, "/ERP//"+path); !alike(again, m) {
+			t.Errorf("below a base path: %v, not %v", again, m)
+		}
+		if again, _, _ := plain.find(method, asciiUpper(path)); again.route != nil && m.route != nil && again.route.pattern != m.route.pattern {
+			t.Errorf("in upper case: %v, not %v", again, m)
+		}
+	})
+}
+
+// asciiUpper is a path in upper case, but for its escapes, which mean the same
+// in either.
+func asciiUpper(path string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' {
+			return r - 'a' + 'A'
+		}
+		return r
+	}, path)
+}
+
+// alike compares matches of different routers.
+func alike(a, b match) bool {
+	if (a.route == nil) != (b.route == nil) || a.route != nil && a.route.pattern != b.route.pattern || a.suffix != b.suffix || len(a.params) != len(b.params) {
+		return false
+	}
+	for i := range a.params {
+		if a.params[i] != b.params[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func FuzzNegotiate(f *testing.F) {
+	for _, accept := range []string{"", "*/*", "text/html,application/xml;q=0.9,*/*;q=0.8", "text/csv;q=NaN", "text/csv;q=1e-9", ",;=", "text/csv;q=.5;q=0"} {
+		f.Add("", "", "", "", accept)
+		f.Add("csv", "json", "f", "xml", accept)
+		f.Add("", "csv", "a(b)", "nope", accept)
+		f.Add("nope", "", "", "json", accept)
+	}
+	f.Fuzz(func(t *testing.T, prefix, suffix, callback, format, accept string) {
+		if _, known := encode.ByName(suffix); !known {
+			suffix = "" // the router gives no other
+		}
+		r, err := negotiate(choice{prefix, suffix, callback, format, accept})
+		if _, known := encode.ByName(r.format.Name); !known {
+			t.Fatalf("format %q", r.format.Name)
+		}
+		if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotFound) {
+			t.Errorf("%v", err)
+		}
+		if strings.Trim(r.callback, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$") != "" {
+			t.Errorf("callback %q", r.callback)
+		}
+		if r.callback != "" && r.format.Name != "json" {
+			t.Errorf("a callback around %s", r.format.Name)
+		}
+		asked := prefix + suffix + format
+		if r.format.Name == "html" && !strings.Contains(strings.ToLower(asked+accept), "html") {
+			t.Errorf("a page that nobody asked for: %q", accept)
+		}
+		h := make(http.Header)
+		if got := string(r.close(r.open(h, []byte{}))); r.callback != "" && got != r.callback+"()" || r.callback == "" && got != "" {
+			t.Errorf("wrapped: %q", got)
+		}
+	})
+}
+
+func FuzzMaskQuery(f *testing.F) {
+	f.Add("", "", "Password")
+	f.Add("a=1", "b=%zz", "passWORD")
+	f.Add("a=1&&&=", "&", "user%4eame")
+	f.Add(";", "=", "ApiKey")
+	f.Add("headers", "%", "Headers")
+	f.Add("a", "b", "pa%C5%BF%C5%BFword") // with the long s, which letter case makes an s
+	f.Fuzz(func(t *testing.T, before, after, name string) {
+		const secret = "canary-nowhere-else"
+		if strings.Contains(before+after, secret) {
+			t.Skip("the rest holds the secret itself")
+		}
+		plain, err := url.QueryUnescape(name)
+		if err == nil && !isMasked(plain) || strings.ContainsAny(name, "&=") {
+			name = "Password"
+		}
+		raw := before + "&" + name + "=" + secret + "&" + after
+		masked := maskQuery(raw)
+		if strings.Contains(masked, secret) {
+			t.Errorf("%q became %q", raw, masked)
+		}
+		if strings.Count(masked, "&") != strings.Count(raw, "&") {
+			t.Errorf("%q became %q, with another number of members", raw, masked)
+		}
+		if maskQuery(masked) != masked {
+			t.Errorf("%q is masked again, as %q", masked, maskQuery(masked))
+		}
+	})
+}
