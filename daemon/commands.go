@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/store"
 )
 
 // Process is what the operating system gives a program.
@@ -42,7 +43,7 @@ func exitOf(err error) exit {
 		return exitDone
 	case isUsage, fault.Is(err, fault.Invalid): // such as a name or password that cannot be
 		return exitUsage
-	case fault.Is(err, fault.Unavailable):
+	case fault.Is(err, fault.Unavailable) && !errors.Is(err, store.ErrBehind):
 		return exitUnreachable
 	}
 	return exitFailure

@@ -2,32 +2,19 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/store"
 )
 
-// withStore opens the store that the settings name, for one command.
-func (c *call) withStore(ctx context.Context, work func(*store.Store) error) (err error) {
-	config, _, err := c.config()
-	if err != nil {
-		return err
-	}
-	s, err := store.Open(ctx, store.Config{Dir: config.DataDir, Registry: record.Builtin(), Sources: config.ERP.Sources, Connections: 1})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return work(s)
-}
-
 // withAccounts opens the store's accounts. A daemon that is running on the
 // same store sees the changes within seconds.
 func (c *call) withAccounts(ctx context.Context, work func(*account.Service) error) error {
-	return c.withStore(ctx, func(s *store.Store) error {
+	return c.withStore(ctx, asItIs, func(s *store.Store) error {
+		if err := s.Current(ctx); err != nil {
+			return err
+		}
 		accounts, err := account.New(account.Config{Store: s.Accounts()})
 		if err != nil {
 			return err

@@ -7,18 +7,27 @@ import (
 	"github.com/bizhook/whd/daemon/store"
 )
 
-// migrate opens the store, which brings an embedded one up to date, and prints
-// the version that its own tables have now.
+// migrate opens the store, which brings its own tables up to date, and prints
+// their version before and after.
 func migrate(ctx context.Context, c *call) error {
-	return c.withStore(ctx, func(s *store.Store) error {
-		current, latest, err := s.SchemaVersion(ctx)
+	up := func(s *store.Config) { s.Migrate = true }
+	return c.withStore(ctx, up, func(s *store.Store) error {
+		m, err := s.Migration(ctx)
 		if err != nil {
 			return err
 		}
-		if current != latest {
-			return fmt.Errorf("whd.db has version %d of its tables, but this program knows version %d", current, latest)
-		}
-		_, err = fmt.Fprintf(c.Stdout, "whd.db %d\n", current)
-		return err
+		return c.tellMigration(m)
 	})
+}
+
+func (c *call) tellMigration(m store.Migration) (err error) {
+	switch {
+	case m.After > m.Latest:
+		return fmt.Errorf("the tables of %s have version %d, but this program knows version %d only; it is older than the one that made them", m.Name, m.After, m.Latest)
+	case m.Before == m.After:
+		_, err = fmt.Fprintf(c.Stdout, "%s: version %d, up to date\n", m.Name, m.After)
+	default:
+		_, err = fmt.Fprintf(c.Stdout, "%s: version %d -> %d\n", m.Name, m.Before, m.After)
+	}
+	return err
 }

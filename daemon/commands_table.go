@@ -21,7 +21,7 @@ type command struct {
 // commands is the table, in the order in which help lists them.
 func commands() []command {
 	all := settings()
-	storing := settingsNamed(all, "config", "store", "data_dir")
+	storing := settingsNamed(all, "config", "store", "store.schema", "data_dir")
 	return []command{
 		{name: "serve", summary: "Serve the records over HTTP until a signal comes", settings: all, run: serve},
 		{name: "migrate", summary: "Bring the store's own tables up to date and print their versions", settings: storing, run: migrate},

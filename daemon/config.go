@@ -3,6 +3,7 @@ package daemon
 import (
 	"log/slog"
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -11,12 +12,14 @@ import (
 type Config struct {
 	File          string // the TOML file that was read, if any
 	Listen        string
-	Store         string
+	Store         DSN
 	DataDir       string
+	Migrate       bool
 	Demo          bool
 	Debug         bool
 	AdminPassword Secret
 
+	Server  ServerConfig
 	TLS     TLSConfig
 	Log     LogConfig
 	Query   QueryConfig
@@ -24,6 +27,15 @@ type Config struct {
 	Auth    AuthConfig
 	Metrics MetricsConfig
 	ERP     ERPConfig
+}
+
+// ServerConfig is how a store on a server is used. The embedded store takes
+// nothing of it.
+type ServerConfig struct {
+	ReadDSN        Secret // empty: the store's
+	Schema         string // of the daemon's own tables
+	MaxConnections int    // that read records
+	LockTimeout    time.Duration
 }
 
 // TLSConfig names the PEM files of the certificate. Both are empty for plain HTTP.
@@ -41,14 +53,24 @@ type LogConfig struct {
 // QueryConfig bounds what a query may ask for. A zero bound means none.
 type QueryConfig struct {
 	MaxTake      int
-	Total        string // always, asked
+	Total        string // auto, always, asked
 	TimeZone     *time.Location
 	Timeout      time.Duration
 	CountTimeout time.Duration
 }
 
+// The choices of query.total.
+const (
+	totalAuto   = "auto"
+	totalAlways = "always"
+	totalAsked  = "asked"
+)
+
 // CountAlways reports whether every page is counted, not only those that ask.
-func (q QueryConfig) CountAlways() bool { return q.Total == "always" }
+// On a server a count can be a second scan of a large table.
+func (c Config) CountAlways() bool {
+	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && c.Store == embedded
+}
 
 // HTTPConfig is the HTTP edge: its place behind a proxy and its bounds.
 type HTTPConfig struct {
@@ -80,6 +102,7 @@ type MetricsConfig struct {
 
 // ERPConfig says where the records are.
 type ERPConfig struct {
+	Schema  string            // of the record kinds' tables on a server
 	Sources map[string]string // record kind -> table or view, where not its name
 }
 
@@ -108,3 +131,31 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // MarshalText is what String gives, for encoding/json and its like.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// embedded is the store in the data directory.
+const embedded DSN = "sqlite"
+
+// DSN says which store is used: embedded, or a connection string, of which
+// every common way of printing it gives the scheme only.
+type DSN string
+
+// String is the text where it is no connection string, else its scheme.
+func (d DSN) String() string {
+	scheme, _, is := strings.Cut(string(d), "://")
+	switch {
+	case d == embedded || d == "":
+		return string(d)
+	case is:
+		return scheme + "://" + masked
+	}
+	return masked
+}
+
+// GoString is what String gives, for %#v.
+func (d DSN) GoString() string { return d.String() }
+
+// LogValue is what String gives, for slog.
+func (d DSN) LogValue() slog.Value { return slog.StringValue(d.String()) }
+
+// MarshalText is what String gives, for encoding/json and its like.
+func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }

@@ -83,24 +83,42 @@ func optionNames(options []option) []string {
 
 // settingOptions are the flags of the settings; what they get goes to l. A
 // secret's flag takes the name of its file, since other users of the machine
-// can read a program's arguments.
+// can read a program's arguments. A store has two flags, since it may be none.
 func settingOptions(table []setting, l *layer) []option {
-	options := make([]option, len(table))
-	for i, s := range table {
-		o := option{name: s.flag(), argument: argumentName(s), help: s.help}
-		inFile := s.secret()
-		if inFile {
-			o.argument, o.help = "FILE", "file that holds the "+s.help
-		} else if s.initial != "" && s.initial != "false" {
-			o.help += " (default " + s.initial + ")"
+	var options []option
+	for _, s := range table {
+		inFile := strings.ReplaceAll(fileSuffix, "_", "-")
+		if !strings.HasSuffix(s.flag(), inFile) {
+			options = append(options, s.option(l))
 		}
-		o.set = func(text string) error {
-			l.add(given{setting: s, text: text, inFile: inFile, origin: Origin("flag --" + o.name)})
-			return nil
+		if s.secret() {
+			options = append(options, s.fileOption(strings.TrimSuffix(s.flag(), inFile)+inFile, l))
 		}
-		options[i] = o
 	}
 	return options
+}
+
+func (s setting) option(l *layer) option {
+	o := option{name: s.flag(), argument: argumentName(s), help: s.help}
+	if s.initial != "" && s.initial != "false" {
+		o.help += " (default " + s.initial + ")"
+	}
+	o.set = func(text string) error {
+		l.add(given{setting: s, text: text, origin: Origin("flag --" + o.name)})
+		return nil
+	}
+	return o
+}
+
+func (s setting) fileOption(name string, l *layer) option {
+	help := "file that holds the " + s.help
+	if s.flag() != name {
+		help = "file that holds what --" + s.flag() + " takes, as other users of the machine can see arguments"
+	}
+	return option{name: name, argument: "FILE", help: help, set: func(text string) error {
+		l.add(given{setting: s, text: text, inFile: true, origin: Origin("flag --" + name)})
+		return nil
+	}}
 }
 
 // add appends a flag's value. Lists may be given by repeating the flag.

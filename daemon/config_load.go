@@ -164,7 +164,7 @@ func (l layer) apply(c *Config, origins *Origins, readFile func(string) ([]byte,
 	for _, g := range l {
 		text, err := g.content(readFile)
 		if other := settingText(g.setting.name, l); other.inFile != g.inFile {
-			err = fmt.Errorf("stands beside %s; only one of them can be meant", other.origin)
+			err = besides(other)
 		}
 		if err == nil {
 			err = g.setting.put(c, text)
@@ -175,6 +175,11 @@ func (l layer) apply(c *Config, origins *Origins, readFile func(string) ([]byte,
 		}
 		origins.of[g.setting.name] = g.origin
 	}
+}
+
+// besides is what is wrong where a source gives a setting twice.
+func besides(other given) error {
+	return fmt.Errorf("stands beside %s; only one of them can be meant", other.origin)
 }
 
 func problem(name string, origin Origin, err error) string {
@@ -210,7 +215,7 @@ func cause(err error) error {
 // put checks the text by all rules of the setting's row and sets the value.
 func (s setting) put(c *Config, text string) error {
 	if len(s.choices) > 0 && !slices.Contains(s.choices, text) {
-		return fmt.Errorf("%q is none of: %s", withoutAddress(text), strings.Join(s.choices, ", "))
+		return fmt.Errorf("%q is none of: %s", text, strings.Join(s.choices, ", "))
 	}
 	if s.check != nil {
 		if err := s.check(text); err != nil {
@@ -239,16 +244,6 @@ func (s setting) leastText() string {
 	return s.value(&c).text()
 }
 
-// withoutAddress cuts a connection string to its scheme, since the rest may
-// hold a password.
-func withoutAddress(text string) string {
-	scheme, _, is := strings.Cut(text, "://")
-	if !is {
-		return text
-	}
-	return scheme + "://" + masked
-}
-
 // settingText is a setting's text in the last of the layers that have it.
 func settingText(name string, layers ...layer) given {
 	var last given
@@ -268,6 +263,12 @@ func crossCheck(c *Config, origins *Origins) []string {
 	var problems []string
 	wrong := func(name, format string, args ...any) {
 		problems = append(problems, problem(name, origins.Of(name), fmt.Errorf(format, args...)))
+	}
+	if c.Store != embedded && c.Demo {
+		wrong("demo", "only fills the embedded store; for a test database on a server there is whd demo")
+	}
+	if c.Store == embedded && c.Server.ReadDSN != "" {
+		wrong("store.read_dsn", "needs a store on a server")
 	}
 	if c.DataDir == "" {
 		wrong("data_dir", "this account has no state directory; name one with --data-dir or WHD_DATA_DIR")

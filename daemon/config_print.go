@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -18,10 +19,9 @@ func printSettings(w io.Writer, c Config, origins *Origins) error {
 	return columns.Flush()
 }
 
-// shown is a setting's value for people. Secrets and the rest of connection
-// strings are stars.
+// shown is a setting's value for people. Secrets are stars.
 func (s setting) shown(c *Config) string {
-	text := withoutAddress(s.value(c).text())
+	text := s.value(c).text()
 	if text == "" {
 		return "-"
 	}
@@ -54,7 +54,7 @@ func printSample(w io.Writer, c Config) error {
 		if len(s.choices) > 1 && !strings.Contains(help, s.choices[0]) {
 			help += ": " + strings.Join(s.choices, ", ")
 		}
-		fmt.Fprintf(&b, "\n# %s.\n# %s = %s\n", help, strings.TrimPrefix(s.name, group+"."), s.literal(&c))
+		fmt.Fprintf(&b, "\n# %s.\n# %s = %s\n", help, strings.TrimPrefix(cmp.Or(s.key, s.name), group+"."), s.literal(&c))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -1,8 +1,11 @@
 package daemon
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/bizhook/whd/daemon/store"
 )
 
 // setting is one row of the settings table. From it come the TOML key, the
@@ -10,6 +13,7 @@ import (
 // in the README.
 type setting struct {
 	name    string            // group.name, the TOML key
+	key     string            // TOML key beside the name, which cannot stand where its group has others
 	into    func(*Config) any // pointer to its place, whose Go type decides how text is read
 	initial string            // the default, as text
 	help    string            // one line, without a period
@@ -32,16 +36,27 @@ func settings() []setting {
 			help: "TOML file of settings"},
 		{name: "listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Listen }, initial: "127.0.0.1:5050", check: checkAddress,
 			help: "address and port to serve on; port 0 picks a free one"},
-		{name: "store", into: func(c *Config) any { return &c.Store }, initial: "sqlite", choices: []string{"sqlite"},
-			help: "where the records are: sqlite, files in data_dir"},
 		{name: "data_dir", argument: "DIR", into: func(c *Config) any { return &c.DataDir }, state: true,
 			help: "directory of the daemon's files; default: the platform's state directory"},
 		{name: "demo", into: func(c *Config) any { return &c.Demo }, initial: "false",
-			help: "fill an empty store with the records of a demo business"},
+			help: "fill an empty store with the records of a demo business; for the embedded store"},
 		{name: "debug", into: func(c *Config) any { return &c.Debug }, initial: "false", live: true,
 			help: "put stack traces into error answers; never where strangers can ask"},
 		{name: "admin_password", into: func(c *Config) any { return &c.AdminPassword },
 			help: "password of the first user, admin; without it one is generated"},
+		{name: "migrate", into: func(c *Config) any { return &c.Migrate }, initial: "false",
+			help: "bring the daemon's own tables on a server up to date at start; those of the embedded store always are"},
+
+		{name: "store", key: "store.dsn", argument: "sqlite|sqlserver://...", into: func(c *Config) any { return &c.Store }, initial: string(embedded), check: checkStore,
+			help: "where the records are: sqlite, files in data_dir; or sqlserver://user:password@host?database=name"},
+		{name: "store.read_dsn", into: func(c *Config) any { return &c.Server.ReadDSN }, check: checkDSNOrNone,
+			help: "connection string for queries, such as that of a readable replica; empty: store's"},
+		{name: "store.schema", argument: "NAME", into: func(c *Config) any { return &c.Server.Schema }, initial: store.DefaultSchema, check: checkSchema,
+			help: "schema of the daemon's own tables on a server"},
+		{name: "store.max_connections", into: func(c *Config) any { return &c.Server.MaxConnections }, initial: "32", least: 1,
+			help: "connections to a server that read records at once; more queries wait"},
+		{name: "store.lock_timeout", into: func(c *Config) any { return &c.Server.LockTimeout }, initial: "10s",
+			help: "time that a statement on a server waits for somebody else's lock; 0: no limit"},
 
 		{name: "tls.cert", argument: "FILE", into: func(c *Config) any { return &c.TLS.Cert },
 			help: "PEM file of the certificate chain; with tls.key it turns HTTPS on"},
@@ -56,8 +71,8 @@ func settings() []setting {
 
 		{name: "query.max_take", into: func(c *Config) any { return &c.Query.MaxTake }, initial: "0", live: true,
 			help: "largest page; a larger Take is cut down to it; 0: no bound"},
-		{name: "query.total", into: func(c *Config) any { return &c.Query.Total }, initial: "always", choices: []string{"always", "asked"}, live: true,
-			help: "when a page's Total is counted: always, or where Include=Total asks"},
+		{name: "query.total", into: func(c *Config) any { return &c.Query.Total }, initial: totalAuto, choices: []string{totalAuto, totalAlways, totalAsked}, live: true,
+			help: "when a page's Total is counted: always; asked, where Include=Total asks; auto: always on the embedded store, asked on a server"},
 		{name: "query.time_zone", into: func(c *Config) any { return &c.Query.TimeZone }, initial: "Local",
 			help: "zone of the records' zoneless times; Local: the host's"},
 		{name: "query.timeout", into: func(c *Config) any { return &c.Query.Timeout }, initial: "30s", live: true,
@@ -94,6 +109,8 @@ func settings() []setting {
 		{name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddressOrNone,
 			help: "address and port of /metrics; empty: those of the service"},
 
+		{name: "erp.schema", argument: "NAME", into: func(c *Config) any { return &c.ERP.Schema }, initial: store.DefaultERPSchema, check: checkSchema,
+			help: "schema of the record kinds' tables and views on a server"},
 		{name: "erp.sources", into: func(c *Config) any { return &c.ERP.Sources },
 			help: "table or view of a record kind, where it is not the kind's name"},
 	}
@@ -107,7 +124,7 @@ func (s setting) variable() string {
 // flag is the setting's flag of `whd serve`, such as http-max-body.
 func (s setting) flag() string {
 	name := s.name
-	if s.secret() {
+	if _, is := s.into(new(Config)).(*Secret); is {
 		name += fileSuffix
 	}
 	return strings.NewReplacer(".", "-", "_", "-").Replace(name)
@@ -115,7 +132,7 @@ func (s setting) flag() string {
 
 // group is the TOML table that the setting stands in, "" for the top level.
 func (s setting) group() string {
-	group, _, nested := strings.Cut(s.name, ".")
+	group, _, nested := strings.Cut(cmp.Or(s.key, s.name), ".")
 	if !nested {
 		return ""
 	}
@@ -125,16 +142,19 @@ func (s setting) group() string {
 // secret reports whether the setting's value must not be shown. Such a setting
 // may also be given as the name of a file that holds it.
 func (s setting) secret() bool {
-	_, is := s.into(new(Config)).(*Secret)
-	return is
+	switch s.into(new(Config)).(type) {
+	case *Secret, *DSN:
+		return true
+	}
+	return false
 }
 
 // value is the setting's place in c with the reading that its type has.
 func (s setting) value(c *Config) value { return valueOf(s.into(c)) }
 
-// settingNamed finds a setting by its name.
+// settingNamed finds a setting by its name or key.
 func settingNamed(table []setting, name string) (setting, bool) {
-	i := slices.IndexFunc(table, func(s setting) bool { return s.name == name })
+	i := slices.IndexFunc(table, func(s setting) bool { return s.name == name || s.key == name })
 	if i < 0 {
 		return setting{}, false
 	}

@@ -78,7 +78,7 @@ func TestPrecedence(t *testing.T) {
 // table is without a reading.
 func TestEverySetting(t *testing.T) {
 	other := map[string]string{ // values that are no defaults, where the kind does not say
-		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlite", "query.total": "asked", "log.level": "debug",
+		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlserver://sa:canary@db?database=erp", "store.read_dsn": "sqlserver://sa:canary@replica?database=erp", "query.total": "asked", "log.level": "debug",
 		"log.format": "json", "http.base_path": "/erp", "auth.queries": "anonymous", "metrics.listen": ":9090",
 	}
 	byKind := map[string]string{"text": "x", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
@@ -97,23 +97,27 @@ func checkEverySource(t *testing.T, s setting, text string) {
 	if err := s.put(&want, text); err != nil {
 		t.Fatal(err)
 	}
-	pair := map[string]string{"tls.cert": "TLS_KEY", "tls.key": "TLS_CERT"}[s.name]
+	pair := map[string]string{"tls.cert": "TLS_KEY=other", "tls.key": "TLS_CERT=other", "store.read_dsn": "STORE=sqlserver://db"}[s.name]
 	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
 	ins := []told{{env: []string{s.variable() + "=" + text}, files: files}}
+	inFile := strings.HasSuffix(s.flag(), "-file")
 	if s.secret() {
 		ins = append(ins,
-			told{args: "--" + s.flag() + " secret", files: files},
+			told{args: "--" + strings.TrimSuffix(s.flag(), "-file") + "-file secret", files: files},
 			told{env: []string{s.variable() + "_FILE=secret"}, files: files})
-	} else {
+	}
+	if !inFile {
 		ins = append(ins, told{args: "--" + s.flag() + "=" + text, files: files})
 	}
-	if !s.outside {
-		quoted := map[string]string{"whd.toml": s.name + " = '" + text + "'"}
-		ins = append(ins, told{args: "--config whd.toml", files: quoted})
+	for _, key := range []string{s.name, s.key} {
+		if !s.outside && key != "" {
+			quoted := map[string]string{"whd.toml": key + " = '" + text + "'"}
+			ins = append(ins, told{args: "--config whd.toml", files: quoted})
+		}
 	}
 	for _, in := range ins {
 		if pair != "" {
-			in.env = append(in.env, "WHD_"+pair+"=other")
+			in.env = append(in.env, "WHD_"+pair)
 		}
 		got, origins, err := in.load()
 		if err != nil {
@@ -191,7 +195,15 @@ func TestMistakes(t *testing.T) {
 		{"choice", env("WHD_LOG_LEVEL=loud"), `setting log.level (variable WHD_LOG_LEVEL): "loud" is none of: debug, info, warn, error`},
 		{"address", env("WHD_LISTEN=5050"), `setting listen (variable WHD_LISTEN): "5050" is not an address and port such as 127.0.0.1:5050 or :5050`},
 		{"base path", env("WHD_HTTP_BASE_PATH=erp/"), `setting http.base_path (variable WHD_HTTP_BASE_PATH): "erp/" is not a path such as /erp, with a slash before and none after`},
-		{"connection string", env("WHD_STORE=sqlserver://sa:canary@db/erp"), `setting store (variable WHD_STORE): "sqlserver://***" is none of: sqlite`},
+		{"store", env("WHD_STORE=canary"), `setting store (variable WHD_STORE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
+		{"store of another form", env("WHD_STORE=Server=db;Password=canary"), `setting store (variable WHD_STORE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
+		{"store, its URL", told{args: "--store sqlserver://sa:can%ary@db"}, `setting store (flag --store): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
+		{"store, its options", env("WHD_STORE=sqlserver://sa:canary@db?encrypt=canary"), `setting store (variable WHD_STORE): the connection string has an option that the driver does not take`},
+		{"store in a file", told{env: []string{"WHD_STORE_FILE=whd.toml"}, files: file("canary")}, `setting store (variable WHD_STORE_FILE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
+		{"replica of a file", env("WHD_STORE_READ_DSN=sqlserver://db"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): needs a store on a server`},
+		{"replica", env("WHD_STORE=sqlserver://db", "WHD_STORE_READ_DSN=canary"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
+		{"schema", env("WHD_STORE_SCHEMA= "), `setting store.schema (variable WHD_STORE_SCHEMA): " " is not the name of a schema such as dbo`},
+		{"demo on a server", told{args: "--store sqlserver://db --demo"}, `setting demo (flag --demo): only fills the embedded store; for a test database on a server there is whd demo`},
 		{"pair", env("WHD_ERP_SOURCES=SO_Totals"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" is not a pair such as SO_Totals=v_SO_Totals`},
 		{"pair twice", env("WHD_ERP_SOURCES=SO_Totals=a,so_totals=b"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" stands twice`},
 		{"record kind", env("WHD_ERP_SOURCES=SO_Total=x"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Total" is no record kind; did you mean SO_Totals?`},
@@ -220,7 +232,10 @@ func TestMistakes(t *testing.T) {
 		{"TOML table for text", toml("[listen]\nport = 1\n"), `setting listen (file whd.toml:1): it must be a text in quotes`},
 		{"TOML array of tables", toml("[[http]]\nmax_body = 1\n"), `file whd.toml:2: http.max_body must stand as "max_body" in the table [http]`},
 		{"TOML quoted key", toml("\"http.max_body\" = 1\n"), `file whd.toml:1: http.max_body must stand as "max_body" in the table [http]`},
-		{"TOML value", toml("[query]\ntotal = 'never'\n"), `setting query.total (file whd.toml:2): "never" is none of: always, asked`},
+		{"TOML value", toml("[query]\ntotal = 'never'\n"), `setting query.total (file whd.toml:2): "never" is none of: auto, always, asked`},
+		{"TOML two stores", toml("store_file = 'a'\n[store]\ndsn = 'sqlite'\n"), `setting store (file whd.toml:1): stands beside file whd.toml:3; only one of them can be meant`},
+		{"TOML two files of the store", told{args: "--config whd.toml", files: map[string]string{"whd.toml": "store_file = 'a'\nstore.dsn_file = 'a'\n", "a": "sqlite"}}, `setting store (file whd.toml:2): stands beside file whd.toml:1; only one of them can be meant`},
+		{"TOML store as a table", toml("[store]\nsqlite = true\n"), `file whd.toml:2: unknown key "store.sqlite"`},
 		{"all at once", told{args: "--config whd.toml --demo=2", env: []string{"WHD_LISTEN=x"}, files: file("a = 1\ndebug = 2\n")}, `file whd.toml:1: unknown key "a"
 setting debug (file whd.toml:2): it must be true or false
 setting listen (variable WHD_LISTEN): "x" is not an address and port such as 127.0.0.1:5050 or :5050
@@ -393,16 +408,32 @@ func TestTableIsSound(t *testing.T) {
 }
 
 func TestSecretsAreStars(t *testing.T) {
-	secret := struct{ P Secret }{"canary"}
+	secret := struct {
+		P Secret
+		D DSN
+		O DSN
+	}{"canary", "sqlserver://canary:canary@canary", "Server=canary"}
 	body, err := json.Marshal(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "p", secret.P)
-	for _, text := range []string{string(body), log.String(), fmt.Sprint(secret), fmt.Sprintf("%+v %#v %s %q", secret, secret, secret.P, secret.P)} {
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "p", secret.P, "d", secret.D, "o", secret.O)
+	for _, text := range []string{string(body), log.String(), fmt.Sprint(secret), fmt.Sprintf("%+v %#v %s %q", secret, secret, secret.P, secret.D)} {
 		if strings.Contains(text, "canary") || !strings.Contains(text, masked) {
 			t.Errorf("shown: %s", text)
+		}
+	}
+}
+
+func TestWhenTotalsAreCounted(t *testing.T) {
+	for args, want := range map[string]bool{
+		"": true, "--store sqlserver://db": false,
+		"--query-total asked": false, "--store sqlserver://db --query-total always": true,
+	} {
+		c, _, err := told{args: args}.load()
+		if err != nil || c.CountAlways() != want {
+			t.Errorf("%s: %v (%v), want %v", args, c.CountAlways(), err, want)
 		}
 	}
 }

@@ -114,7 +114,10 @@ func (f *tomlFile) read(key tomlKey) {
 		if f.seen[name] {
 			return
 		}
-		if is && !s.outside && (inFile || s.name == name) {
+		if is && f.isGroup(name) && f.isTable(key.path[:n+1]) {
+			continue
+		}
+		if is && !s.outside && (inFile || s.name == name || s.key == name) {
 			f.seen[name] = true
 			f.take(key, name, given{setting: s, inFile: inFile, origin: f.origin(key)})
 			return
@@ -131,6 +134,13 @@ func (f *tomlFile) origin(key tomlKey) Origin {
 	return Origin(fmt.Sprintf("file %s:%d", f.name, key.line))
 }
 
+// isTable reports whether other keys stand under the path.
+func (f *tomlFile) isTable(path []string) bool {
+	value, _ := f.lookup(path)
+	_, is := value.(map[string]any)
+	return is
+}
+
 // take adds a setting's value as text.
 func (f *tomlFile) take(key tomlKey, name string, g given) {
 	value, found := f.lookup(strings.Split(name, "."))
@@ -143,6 +153,12 @@ func (f *tomlFile) take(key tomlKey, name string, g given) {
 	if err != nil {
 		f.problems = append(f.problems, problem(g.setting.name, g.origin, err))
 		return
+	}
+	for _, other := range f.given {
+		if other.setting.name == g.setting.name && other.inFile == g.inFile {
+			f.problems = append(f.problems, problem(g.setting.name, g.origin, besides(other)))
+			return
+		}
 	}
 	g.text = text
 	f.given = append(f.given, g)

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -11,6 +12,10 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // Windows and small containers have no files of zones
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/daemon/store"
 )
 
 // value reads and prints one kind of setting, over the place that holds it.
@@ -30,6 +35,8 @@ func valueOf(into any) value {
 		return textValue{p}
 	case *Secret:
 		return secretValue{p}
+	case *DSN:
+		return dsnValue{p}
 	case *int:
 		return intValue{p}
 	case *bool:
@@ -59,6 +66,12 @@ type secretValue struct{ p *Secret }
 func (v secretValue) kind() string          { return "secret" }
 func (v secretValue) set(text string) error { *v.p = Secret(text); return nil }
 func (v secretValue) text() string          { return v.p.String() }
+
+type dsnValue struct{ p *DSN }
+
+func (v dsnValue) kind() string          { return "store" }
+func (v dsnValue) set(text string) error { *v.p = DSN(text); return nil }
+func (v dsnValue) text() string          { return v.p.String() }
 
 type intValue struct{ p *int }
 
@@ -303,6 +316,35 @@ func checkBasePath(text string) error {
 	}
 	if !strings.HasPrefix(text, "/") || strings.HasSuffix(text, "/") || strings.ContainsAny(text, "?#% ") {
 		return fmt.Errorf("%q is not a path such as /erp, with a slash before and none after", text)
+	}
+	return nil
+}
+
+// checkStore repeats nothing of the text: it may be a connection string of
+// another form, with a password.
+func checkStore(text string) error {
+	if text == string(embedded) {
+		return nil
+	}
+	if !strings.HasPrefix(text, "sqlserver://") {
+		return errors.New("it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name")
+	}
+	return store.CheckDSN(text)
+}
+
+func checkDSNOrNone(text string) error {
+	if text == "" {
+		return nil
+	}
+	return store.CheckDSN(text)
+}
+
+// maxSchema is the largest length of a name in SQL Server.
+const maxSchema = 128
+
+func checkSchema(text string) error {
+	if text == "" || utf8.RuneCountInString(text) > maxSchema || strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl) {
+		return fmt.Errorf("%q is not the name of a schema such as dbo", text)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -57,15 +58,8 @@ func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemo
 }
 
 func (d *Daemon) openStore(ctx context.Context) error {
-	c := d.config
-	s, err := store.Open(ctx, store.Config{
-		Dir:          c.DataDir,
-		Registry:     d.registry,
-		Sources:      c.ERP.Sources,
-		Connections:  c.HTTP.MaxRequests + 1, // so that /readyz has one when the service is full
-		RowTimeout:   c.Query.Timeout,
-		CountTimeout: c.Query.CountTimeout,
-	})
+	connections := d.config.HTTP.MaxRequests + 1 // so that /readyz has one when the service is full
+	s, err := store.Open(ctx, d.config.storeConfig(d.registry, connections))
 	if err != nil {
 		return err
 	}
@@ -98,7 +92,7 @@ func (d *Daemon) wire(context.Context) error {
 		Accounts:         d.accounts,
 		Log:              d.log,
 		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
-		CountPages:       c.Query.CountAlways(),
+		CountPages:       c.CountAlways(),
 		AnonymousQueries: c.Auth.AnonymousQueries(),
 		BasePath:         c.HTTP.BasePath,
 		TrustedProxies:   c.HTTP.TrustedProxies,
@@ -147,15 +141,7 @@ func (d *Daemon) listen(name, address string, handler http.Handler) (net.Addr, e
 	if listener, err = d.secure(listener); err != nil {
 		return nil, err
 	}
-	c := d.config.HTTP
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: c.ReadHeaderTimeout,
-		IdleTimeout:       c.IdleTimeout,
-		MaxHeaderBytes:    headFactor * int(c.MaxHead),
-		ConnContext:       rest.ConnContext,
-		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
-	}
+	server := d.server(handler)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -169,6 +155,18 @@ func (d *Daemon) listen(name, address string, handler http.Handler) (net.Addr, e
 	})
 	d.log.Info("listening", "for", name, "address", listener.Addr().String())
 	return listener.Addr(), nil
+}
+
+func (d *Daemon) server(handler http.Handler) *http.Server {
+	c := d.config.HTTP
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: c.ReadHeaderTimeout,
+		IdleTimeout:       c.IdleTimeout,
+		MaxHeaderBytes:    headFactor * int(c.MaxHead),
+		ConnContext:       rest.ConnContext,
+		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
+	}
 }
 
 // headFactor is how far above the largest head allowed net/http gives up
@@ -200,11 +198,14 @@ func (d *Daemon) Address() net.Addr { return d.address }
 
 // URL is the service's address as a client on this host writes it.
 func (d *Daemon) URL() string {
-	scheme := "http"
+	scheme, host := "http", d.address.String()
 	if d.config.TLS.Cert != "" {
 		scheme = "https"
 	}
-	return scheme + "://" + d.address.String() + d.config.HTTP.BasePath
+	if at, err := netip.ParseAddrPort(host); err == nil && at.Addr().IsUnspecified() {
+		host = fmt.Sprintf("localhost:%d", at.Port()) // every address means this one too
+	}
+	return scheme + "://" + host + d.config.HTTP.BasePath
 }
 
 // Failed delivers the error of a listener that ended by itself.

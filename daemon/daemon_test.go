@@ -3,16 +3,12 @@ package daemon_test
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -86,12 +82,11 @@ func TestStopLetsARequestInWorkFinish(t *testing.T) {
 	go func() { stopped <- i.Stop() }()
 
 	// Until it has ended, everybody else is told that the service goes away.
-	reply, body := get(t, i.URL+"/readyz")
-	for reply.StatusCode == 200 { // Stop has not begun
-		reply, body = get(t, i.URL+"/readyz")
+	for reply, _ := get(t, i.URL+"/readyz"); reply.StatusCode == 200; { // Stop has not begun
+		reply, _ = get(t, i.URL+"/readyz")
 	}
 	for _, path := range []string{"/readyz", "/json/reply/DB_ClassQuery", "/auth"} {
-		reply, body = get(t, i.URL+path)
+		reply, body := get(t, i.URL+path)
 		if reply.StatusCode != 503 || reply.Header.Get("Retry-After") != "1" || !strings.Contains(body, "the service is stopping") || !reply.Close {
 			t.Errorf("%s: status %d, %v, %s", path, reply.StatusCode, reply.Header, body)
 		}
@@ -174,30 +169,11 @@ func TestMetricsOnTheirOwnAddress(t *testing.T) {
 	}
 }
 
-// writePair writes a certificate of 127.0.0.1 and its key, as PEM files, and
-// gives clients that trust it.
-func writePair(t *testing.T, cert, key string, changed time.Time) *tls.Config {
-	t.Helper()
-	server := httptest.NewTLSServer(nil)
-	defer server.Close()
-	pair := server.TLS.Certificates[0]
-	private, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := errors.Join(os.WriteFile(name, pem.EncodeToMemory(block), 0o600), os.Chtimes(name, changed, changed)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return server.Client().Transport.(*http.Transport).TLSClientConfig
-}
-
 func TestTLS(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	trust := writePair(t, cert, key, time.Now().Add(-time.Hour))
+	trust := daemontest.WritePair(t, cert, key, time.Now().Add(-time.Hour))
 	i := daemontest.Start(t, "--tls-cert", cert, "--tls-key", key)
 	transport := &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}
 	ask := func() *http.Response {
@@ -219,7 +195,7 @@ func TestTLS(t *testing.T) {
 	}
 
 	// A renewed certificate is used for the next connection.
-	writePair(t, cert, key, time.Now().Add(-time.Minute))
+	daemontest.WritePair(t, cert, key, time.Now().Add(-time.Minute))
 	ask()
 	i.Log.Await(t, "the certificate was read again")
 

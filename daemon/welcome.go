@@ -15,28 +15,6 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// openAccounts starts the accounts and makes sure that there is a first user.
-func (d *Daemon) openAccounts(ctx context.Context) error {
-	s, err := account.New(account.Config{
-		Store: d.store.Accounts(), Log: d.log, SessionTTL: d.config.Auth.Session, RememberTTL: d.config.Auth.Remember,
-	})
-	if err != nil {
-		return err
-	}
-	d.accounts = s
-	s.Start(context.WithoutCancel(ctx))
-	d.onStop("accounts", s.Stop)
-	generated, _, err := s.EnsureAdmin(ctx, string(d.config.AdminPassword))
-	if err != nil || generated == "" {
-		return err
-	}
-	d.greeting.password = generated
-	if isTerminal(d.out) {
-		return nil
-	}
-	return d.writeAdminPassword(generated)
-}
-
 // isTerminal reports whether what is written to w is read by a person now,
 // rather than kept.
 func isTerminal(w io.Writer) bool {
@@ -44,20 +22,9 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// adminPasswordFile holds a generated password where no terminal could show it.
-const adminPasswordFile = "admin-password"
-
-func (d *Daemon) writeAdminPassword(password string) error {
-	if err := d.writePrivate(adminPasswordFile, password); err != nil {
-		return err
-	}
-	d.log.Warn("the password of the first user, admin, was written to a file", "file", filepath.Join(d.config.DataDir, adminPasswordFile))
-	return nil
-}
-
 // greeting is what a person who starts the daemon by hand wants to know.
 type greeting struct {
-	password string // generated at this start
+	password string // of the first user, made up at this start
 	key      string // of the demo
 }
 
@@ -99,8 +66,8 @@ func (d *Daemon) welcome() {
 	url := d.URL()
 	fmt.Fprintf(d.out, "\nwhd %s serves %s\n", Version(), url)
 	switch {
-	case d.greeting.password == "":
-	case d.config.Demo || isTerminal(d.out):
+	case d.greeting.password == "" || isTerminal(d.out): // or shown already
+	case d.config.Demo:
 		fmt.Fprintf(d.out, "  user admin, password %s (shown this once)\n", d.greeting.password)
 	default:
 		fmt.Fprintf(d.out, "  user admin, password in %s\n", filepath.Join(d.config.DataDir, adminPasswordFile))

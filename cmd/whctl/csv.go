@@ -57,6 +57,8 @@ func comma(line []byte, i int) []byte {
 	return line
 }
 
+// cell writes numbers as they came, digit for digit. With --null a text that
+// is spelled like a null is quoted, so that the two can be told apart.
 func (p *csvPrinter) cell(line []byte, v client.Value) []byte {
 	if v.Null() {
 		return append(line, p.null...)
@@ -92,6 +94,7 @@ func appendCSV(line, text []byte) []byte {
 	return append(line, text...)
 }
 
+// appendQuoted appends a cell in quotes, those inside doubled.
 func appendQuoted(line, text []byte) []byte {
 	line = append(line, '"')
 	for {

@@ -34,6 +34,7 @@ var exits = [...]struct {
 
 const exitFailure = 1
 
+// exitCode is the code of how the program ends.
 func exitCode(err error) int {
 	for _, e := range exits {
 		if e.is != nil && e.is(err) {
@@ -51,6 +52,7 @@ func ofKind(kind client.Kind) func(error) bool {
 // enough, such as head.
 func endsQuietly(err error) bool { return err == nil || brokenPipe(err) }
 
+// brokenPipe knows the codes of Windows too, which Go does not translate.
 func brokenPipe(err error) bool {
 	var code syscall.Errno
 	if !errors.As(err, &code) {
@@ -68,6 +70,7 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.message }
 
+// isUsage is the test of its row.
 func isUsage(err error) bool {
 	var e *usageError
 	return errors.As(err, &e)
@@ -86,6 +89,7 @@ func (e interruption) Error() string {
 	return fmt.Sprintf("interrupted after %s", countRows(e.rows))
 }
 
+// Unwrap makes an interruption what the table of exit codes looks for.
 func (interruption) Unwrap() error { return context.Canceled }
 
 // report writes an error to standard error: one line, and one for each field
@@ -112,6 +116,7 @@ func (p *program) report(err error) {
 	}
 }
 
+// details are what helps to act on an error of the service.
 func details(e *client.Error) []string {
 	var lines []string
 	for _, f := range e.Fields {
@@ -122,6 +127,9 @@ func details(e *client.Error) []string {
 	}
 	if e.Kind == client.Unauthorized && e.Status == 401 {
 		lines = append(lines, "set WHCTL_TOKEN to an API key, or WHCTL_USER and WHCTL_PASSWORD")
+	}
+	if e.Kind == client.TimedOut && e.Status == 0 {
+		lines = append(lines, "--timeout gives it longer")
 	}
 	if e.RequestID != "" {
 		lines = append(lines, "request id "+e.RequestID)

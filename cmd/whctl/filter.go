@@ -100,6 +100,7 @@ func (f filters) condition(text string) (client.Filter, error) {
 	return f.filter(field, operator, value)
 }
 
+// filter puts a condition together, once its parts are known.
 func (f filters) filter(field record.Field, operator record.Operator, value string) (client.Filter, error) {
 	if from, to, ok := cutRange(value); ok && operator == record.In && field.Filter.Takes(record.Between) {
 		return f.checked(field, record.Between, []string{from, to})
@@ -162,6 +163,7 @@ func (f filters) date(text string) string {
 	return f.now.AddDate(0, 0, -back).Format(time.DateOnly)
 }
 
+// daysBack reads the words for days, which no date is spelled like.
 func daysBack(text string) (days int, ok bool) {
 	switch text {
 	case "today":
@@ -175,6 +177,7 @@ func daysBack(text string) (days int, ok bool) {
 	return int(n), isDays && isBack && err == nil
 }
 
+// cutName takes the field off. Names of fields have no other characters.
 func cutName(text string) (name, rest string) {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

@@ -18,6 +18,7 @@ type topic struct {
 	print   func(io.Writer)
 }
 
+// topics is the only list of them.
 func topics() []topic {
 	return []topic{
 		{"filters", "the conditions of --where", helpFilters},
@@ -53,6 +54,7 @@ func (p *program) help(c *cli.Context) error {
 	return &usageError{message: fmt.Sprintf("no help on %q%s", name, didYouMean(record.Near(name, known)))}
 }
 
+// helpProgram is the page of the program as a whole.
 func (p *program) helpProgram(app *cli.App) error {
 	page := newPage(p.stdout)
 	page.line("%s: %s", app.Name, app.Usage)
@@ -69,6 +71,7 @@ func (p *program) helpProgram(app *cli.App) error {
 	return page.Flush()
 }
 
+// helpCommand is the page of one command, examples first.
 func (p *program) helpCommand(app *cli.App, c *cli.Command) error {
 	page := newPage(p.stdout)
 	page.line("%s %s: %s", app.Name, c.Name, c.Usage)
@@ -93,6 +96,7 @@ func (p page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", arg
 
 func (p page) entry(name, text string) { fmt.Fprintf(p, "  %s\t%s\n", name, text) }
 
+// flags lists flags with the name of their value and their default.
 func (p page) flags(title string, flags []cli.Flag) {
 	if len(flags) == 0 {
 		return
@@ -129,6 +133,7 @@ func unquoteUsage(usage string) (name, text string) {
 	return name, before + name + after
 }
 
+// helpFilters is made of the tables that the parser reads.
 func helpFilters(w io.Writer) {
 	page := newPage(w)
 	page.line(`--where "FIELD OPERATOR VALUE", repeated: all must hold. Use double quotes in every shell.`)

@@ -46,6 +46,7 @@ type option struct {
 
 type options map[string]option
 
+// add takes up flags under all of their names.
 func (o options) add(flags []cli.Flag) options {
 	for _, f := range flags {
 		documented, ok := f.(cli.DocGenerationFlag)
@@ -66,6 +67,7 @@ func (o options) everywhere(commands []*cli.Command) options {
 	return o
 }
 
+// names are the long names, for suggestions.
 func (o options) names() []string {
 	var names []string
 	for name := range o {
@@ -84,6 +86,7 @@ type given struct {
 	hasValue bool
 }
 
+// hoister is the work of hoist.
 type hoister struct {
 	line
 	globals  options
@@ -125,6 +128,7 @@ func hoist(app *cli.App, args []string) (line, error) {
 	return h.line, wrong
 }
 
+// noCommand is the error of a first word that is no command.
 func noCommand(app *cli.App, name string) error {
 	var names []string
 	for _, c := range app.Commands {
@@ -165,6 +169,7 @@ func (h *hoister) flag(word string, rest []string) ([]string, error) {
 	return rest, nil
 }
 
+// find looks in what is most likely meant first.
 func (h *hoister) find(name string) (option, bool) {
 	for _, known := range []options{h.local, h.globals, h.anywhere} {
 		if o, ok := known[name]; ok {
@@ -201,6 +206,7 @@ func (h *hoister) place() error {
 	return wrong
 }
 
+// noFlag suggests only what the command really takes.
 func (h *hoister) noFlag(name string) error {
 	written := "--" + name
 	if len(name) == 1 {
@@ -214,4 +220,5 @@ func (h *hoister) noFlag(name string) error {
 	return &usageError{message: message, command: h.command()}
 }
 
+// command is the path as it is written.
 func (h *hoister) command() string { return strings.Join(h.path, " ") }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -42,22 +43,13 @@ func appendInert(dst, text []byte, keep string) []byte {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
 		shown := visible(r)
-		if shown == "" || containsRune(keep, r) {
+		if shown == "" || strings.ContainsRune(keep, r) {
 			dst = utf8.AppendRune(dst, r)
 		} else {
 			dst = append(dst, shown...)
 		}
 	}
 	return dst
-}
-
-func containsRune(set string, r rune) bool {
-	for _, one := range set {
-		if one == r {
-			return true
-		}
-	}
-	return false
 }
 
 // inertText is a message fit for one line.

@@ -50,6 +50,7 @@ func (p *program) create(path string) (*output, error) {
 	return o, o.open(mode)
 }
 
+// open opens the file, under its unfinished name where it has one.
 func (o *output) open(mode os.FileMode) (err error) {
 	name := o.name
 	if o.part != "" {

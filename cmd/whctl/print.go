@@ -29,9 +29,9 @@ type layout struct {
 
 // printer writes rows in one format, each as it comes.
 type printer interface {
-	begin() error
-	row(client.Row) error
-	end() error
+	begin() error         // what stands before the rows
+	row(client.Row) error // the row is the printer's only until it returns
+	end() error           // only where all rows came
 }
 
 // format is one way to print rows.
@@ -42,6 +42,7 @@ type format struct {
 	new     func(layout) printer
 }
 
+// formats is the only list of formats: flags, help and checks are made of it.
 func formats() []format {
 	return []format{
 		{"table", "for reading; fits the terminal", true, newTable},
@@ -60,6 +61,7 @@ func formatNames() []string {
 	return names
 }
 
+// outputFlags are what every command takes that prints rows.
 func outputFlags() []cli.Flag {
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "format", Usage: strings.Join(formatNames(), ", ") + "; default: table on a terminal, else csv"},
@@ -97,6 +99,7 @@ func (p *program) format(c *cli.Context) (format, error) {
 	return format{}, &usageError{message: fmt.Sprintf("no format %q%s; formats: %s", asked, near, strings.Join(formatNames(), ", ")), command: c.Command.Name}
 }
 
+// checkFormat refuses flags that the format would have to ignore.
 func checkFormat(c *cli.Context, f format) error {
 	if c.Bool("excel") && f.name != "csv" {
 		return &usageError{message: "--excel goes with --format csv only", command: c.Command.Name}
@@ -107,6 +110,7 @@ func checkFormat(c *cli.Context, f format) error {
 	return nil
 }
 
+// defaultFormat is for reading on a terminal, and for programs elsewhere.
 func (p *program) defaultFormat(c *cli.Context) string {
 	if p.onScreen(c) && !c.Bool("excel") {
 		return "table"
@@ -153,6 +157,7 @@ func countRows(n int64) string {
 	return thousands(n) + " rows"
 }
 
+// thousands groups digits, for people; data never has that.
 func thousands(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -82,7 +83,7 @@ func TestBrokenPipe(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	for _, signal := range []os.Signal{os.Interrupt} {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		cmd := process(t, endless(t), "query", "DB_Class", "--csv")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -105,7 +106,7 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("the output does not end with a whole row: %v", err)
 		}
 		if code := exitOf(t, cmd.Wait()); code != 130 || !strings.HasPrefix(stderr.String(), "whctl: interrupted after ") {
-			t.Errorf("exit %d, stderr %q", code, &stderr)
+			t.Errorf("%v: exit %d, stderr %q", signal, code, &stderr)
 		}
 	}
 }

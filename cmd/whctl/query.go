@@ -17,6 +17,7 @@ const (
 	pageMax   = 1000 // rows that are fetched at once, to learn their total too
 )
 
+// queryFlags are what only whctl query takes.
 func queryFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "`CONDITION` such as \"InvoiceTotal>=100\"; repeated: all must hold (whctl help filters)"},
@@ -81,6 +82,7 @@ type job struct {
 	limited bool  // to a screenful, which nobody asked for
 }
 
+// count is --count: one number, whatever the format.
 func (j *job) count() (err error) {
 	if j.rows, err = j.service.Count(j.context.Context, j.query); err == nil {
 		fmt.Fprintln(j.out, j.rows)
@@ -88,6 +90,8 @@ func (j *job) count() (err error) {
 	return err
 }
 
+// print is everything else: the rows, and before them what the service did not
+// do as asked.
 func (j *job) print() error {
 	rows, notes, err := j.fetch()
 	if err != nil {
@@ -103,6 +107,7 @@ func (j *job) print() error {
 	return j.copy(to, rows)
 }
 
+// copy hands rows on one by one, so that memory does not grow with their number.
 func (j *job) copy(to printer, rows iter.Seq2[client.Row, error]) error {
 	if err := to.begin(); err != nil {
 		return err
@@ -142,6 +147,7 @@ func (j *job) fetch() (iter.Seq2[client.Row, error], client.Notes, error) {
 	return each(page.Rows), page.Notes, nil
 }
 
+// each makes a stream of rows that are all here.
 func each(rows []client.Row) iter.Seq2[client.Row, error] {
 	return func(yield func(client.Row, error) bool) {
 		for _, row := range rows {
@@ -194,6 +200,7 @@ func (p *program) readQuery(c *cli.Context) (client.Query, error) {
 	return q, nil
 }
 
+// readPaging also refuses flags whose combination could only be a mistake.
 func readPaging(c *cli.Context, q *client.Query) error {
 	if c.IsSet("take") {
 		q.Take = new(c.Int64("take"))
@@ -228,6 +235,7 @@ func readFields(kind *record.Kind, lists []string) ([]string, error) {
 	return fields, nil
 }
 
+// readOrder reads lists of fields, each perhaps with a - for descending.
 func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 	var terms []string
 	for _, name := range names(lists, ",;") {
@@ -244,6 +252,7 @@ func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 	return terms, nil
 }
 
+// names splits lists into names. Empty parts mean nothing.
 func names(lists []string, separators string) []string {
 	var all []string
 	for _, text := range lists {
@@ -256,6 +265,7 @@ func names(lists []string, separators string) []string {
 	return all
 }
 
+// fieldName is a field in its true letter case.
 func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	i, ok := kind.Column(name)
 	if !ok {

@@ -48,6 +48,7 @@ func (p *program) records(c *cli.Context) error {
 	return nil
 }
 
+// kindLines has one line for each kind.
 func (p *program) kindLines() [][]any {
 	var lines [][]any
 	for _, k := range p.registry.Kinds() {
@@ -56,6 +57,8 @@ func (p *program) kindLines() [][]any {
 	return lines
 }
 
+// fieldLines has one line for each field, with its operators in the spelling
+// of --where.
 func fieldLines(kind *record.Kind) [][]any {
 	var lines [][]any
 	for _, f := range kind.Fields {
@@ -76,6 +79,7 @@ func exampleOf(kind *record.Kind) string {
 	return fmt.Sprintf("whctl query %s --where %q --order-by -%s", kind.Name, condition, kind.Fields[0].Name)
 }
 
+// printLines prints what no service sent in the same formats.
 func printLines(to printer, columns []column, lines [][]any) error {
 	if err := to.begin(); err != nil {
 		return err

@@ -15,9 +15,16 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// The stories run whctl as a process against a daemon with demo records.
-func TestScripts(t *testing.T) {
+// One daemon with demo records serves all that asks a real one, since loading
+// them takes longer than the tests do.
+func TestWithService(t *testing.T) {
 	service := daemontest.Start(t, "--demo")
+	t.Run("stories", func(t *testing.T) { stories(t, service) })
+	t.Run("csv", func(t *testing.T) { agreeOnCSV(t, service) })
+}
+
+// stories run whctl as a process.
+func stories(t *testing.T, service *daemontest.Instance) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
@@ -30,10 +37,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// Our CSV, made of JSON, holds what the service's own CSV holds, for all the
+// agreeOnCSV: our CSV, made of JSON, holds what the service's own CSV holds, for all the
 // odd values of the demo records.
-func TestCSVAgreesWithTheService(t *testing.T) {
-	service := daemontest.Start(t, "--demo")
+func agreeOnCSV(t *testing.T, service *daemontest.Instance) {
 	c, err := client.New(client.Options{URL: service.URL, User: "admin", Password: daemontest.AdminPassword})
 	if err != nil {
 		t.Fatal(err)

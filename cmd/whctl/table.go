@@ -128,6 +128,7 @@ func fit(want, need []int, room int) []int {
 	return widths
 }
 
+// total is the width of a line with these columns.
 func total(widths []int) int {
 	sum := tableGap * (len(widths) - 1)
 	for _, w := range widths {
@@ -136,6 +137,7 @@ func total(widths []int) int {
 	return sum
 }
 
+// line writes one line, numbers to the right, without blanks at its end.
 func (p *tablePrinter) line(cells []string) error {
 	line := p.out.AvailableBuffer()
 	for i, width := range p.widths {

@@ -9,6 +9,7 @@ type tsvPrinter struct {
 	text   []byte // of one cell
 }
 
+// newTSV makes the printer; see appendTSV for what cells look like.
 func newTSV(l layout) printer { return &tsvPrinter{layout: l} }
 
 func (p *tsvPrinter) begin() error {

@@ -23,6 +23,7 @@ func versionText() string {
 	return "dev"
 }
 
+// version is whctl version. It draws on nothing but the binary.
 func (p *program) version(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
@@ -32,6 +33,7 @@ func (p *program) version(c *cli.Context) error {
 	return err
 }
 
+// noArguments refuses words that would have no effect.
 func noArguments(c *cli.Context) error {
 	if c.Args().Present() {
 		return &usageError{message: fmt.Sprintf("%s takes no argument %q", c.Command.Name, c.Args().First()), command: c.Command.Name}

@@ -17,8 +17,8 @@ type Dialect struct {
 
 	Match [record.In + 1]Match // how text is matched, by operator
 
-	Casts   map[record.Type]Cast // around parameters whose type the driver cannot say
-	Decimal bool                 // decimal operands are cast to decimal(p,s) with their own digits
+	DateType string // dates are cast to it, if any
+	Decimal  bool   // decimal operands are cast to decimal(p,s) with their own digits
 
 	PageTakeFirst bool   // LIMIT n OFFSET m, not OFFSET m .. FETCH n
 	PageTake      Cast   // around the parameter of Take
@@ -30,6 +30,25 @@ type Dialect struct {
 	Integer  Cast // around an integer column inside Sum and Avg
 
 	MaxParams int // of one statement
+
+	List List // how a long list of values is written
+
+	Columns []Column // of the table, by field, where they are known
+}
+
+// Column is a column of the table as the database has it.
+type Column struct {
+	Type      string                 // as SQL writes it; empty where it is not known
+	Collation string                 // of text
+	Holds     func(text string) bool // reports whether Type holds the text; nil where it holds any
+}
+
+// Column is what is known of a field's column.
+func (d *Dialect) Column(field int) Column {
+	if field < len(d.Columns) {
+		return d.Columns[field]
+	}
+	return Column{}
 }
 
 // Cast is text around an expression.
@@ -96,7 +115,7 @@ func TSQL() *Dialect {
 		Param:      "@p",
 		CountAll:   "COUNT_BIG(*)",
 		Match:      matches(),
-		Casts:      map[record.Type]Cast{record.DateTime: {"CAST(", " AS datetime2(7))"}},
+		DateType:   "datetime2(7)",
 		Decimal:    true,
 		PageTake:   Cast{" FETCH NEXT ", " ROWS ONLY"},
 		PageSkip:   Cast{" OFFSET ", " ROWS"},
@@ -105,6 +124,7 @@ func TSQL() *Dialect {
 		Avg:        Cast{"AVG(", ")"},
 		Integer:    Cast{"CAST(", " AS decimal(38,0))"},
 		MaxParams:  2098, // 2,100 of a call less the two of sp_executesql itself
+		List:       openJSON(),
 	}
 	like := Match{Between: " LIKE ", MaxUnits: 4000} // a longer pattern is an error there
 	d.Match[record.Like] = like

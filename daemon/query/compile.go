@@ -19,11 +19,13 @@ type Statement struct {
 }
 
 // Arg is the value of one parameter. Field is the column that it is compared
-// with, so that a store can bind it as the column's own type, or NoField.
+// with, so that a store can bind it as the column's own type, or NoField. A
+// parameter that is a list has the values in List.
 type Arg struct {
 	Field int
 	Type  record.Type
 	Value wire.Value
+	List  []wire.Value
 }
 
 // NoField is the Field of an argument that is compared with no column.
@@ -150,16 +152,11 @@ func (b *builder) condition(c Condition) {
 	case record.Between:
 		b.column(c.Field)
 		b.text(" BETWEEN ")
-		b.operand(c.Field, c.Operands[0])
+		b.operand(c.Field, record.GreaterThanOrEqualTo, c.Operands[0])
 		b.text(" AND ")
-		b.operand(c.Field, c.Operands[1])
+		b.operand(c.Field, record.LessThanOrEqualTo, c.Operands[1])
 	case record.In:
-		b.column(c.Field)
-		for i, v := range c.Operands {
-			b.between(i, " IN (", ", ")
-			b.operand(c.Field, v)
-		}
-		b.text(")")
+		b.in(c)
 	default:
 		b.match(c)
 	}
@@ -173,13 +170,13 @@ func (b *builder) match(c Condition) {
 	}
 	b.text(m.Before)
 	if m.ParamFirst {
-		b.operand(c.Field, operand)
+		b.operand(c.Field, c.Operator, operand)
 		b.text(m.Between)
 		b.column(c.Field)
 	} else {
 		b.column(c.Field)
 		b.text(m.Between)
-		b.operand(c.Field, operand)
+		b.operand(c.Field, c.Operator, operand)
 	}
 	b.text(m.After)
 }
@@ -194,15 +191,22 @@ func units(text string) int {
 }
 
 // operand writes the parameter for a value that is compared with a field.
-func (b *builder) operand(field int, v wire.Value) {
+func (b *builder) operand(field int, op record.Operator, v wire.Value) {
 	t := b.plan.Kind.Fields[field].Type
-	around := b.d.Casts[t]
-	if t == record.Decimal && b.d.Decimal {
-		around = decimalCast(v.Text)
+	castTo := ""
+	switch {
+	case t == record.Decimal && b.d.Decimal:
+		castTo = decimalType(decimalDigits(v.Text))
+	case t == record.DateTime:
+		castTo, v.Text = b.d.Date(b.d.Column(field), op, v.Text)
 	}
-	b.text(around.Before)
+	if castTo == "" {
+		b.param(Arg{Field: field, Type: t, Value: v})
+		return
+	}
+	b.text("CAST(")
 	b.param(Arg{Field: field, Type: t, Value: v})
-	b.text(around.After)
+	b.text(" AS " + castTo + ")")
 }
 
 func (b *builder) param(a Arg) {
@@ -211,11 +215,15 @@ func (b *builder) param(a Arg) {
 	b.sql = strconv.AppendInt(b.sql, int64(len(b.args)), 10)
 }
 
-// decimalCast casts digits to the smallest decimal type that holds them.
-func decimalCast(digits string) dialect.Cast {
-	whole, fraction, _ := strings.Cut(strings.TrimPrefix(digits, "-"), ".")
-	precision := itoa(int64(max(1, len(strings.TrimLeft(whole, "0"))+len(fraction))))
-	return dialect.Cast{Before: "CAST(", After: " AS decimal(" + precision + "," + itoa(int64(len(fraction))) + "))"}
+// decimalDigits counts the digits on either side of the point.
+func decimalDigits(text string) (whole, fraction int) {
+	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	return len(strings.TrimLeft(before, "0")), len(after)
+}
+
+// decimalType is the smallest decimal type that holds so many digits.
+func decimalType(whole, fraction int) string {
+	return "decimal(" + strconv.Itoa(max(1, whole+fraction)) + "," + strconv.Itoa(fraction) + ")"
 }
 
 func (b *builder) orderBy() {

@@ -51,11 +51,16 @@ func compileAll(t rapid.TB, request *Request) {
 }
 
 // token is anything that SQL may consist of.
-var token = regexp.MustCompile(`^(?:"[^"]*"|\[[^\]]*\]|[@?]p?[0-9]+|[A-Za-z_0-9]+|<>|>=|<=|[-=<>,*() ])`)
+var token = regexp.MustCompile(`^(?:"[^"]*"|\[[^\]]*\]|[@?]p?[0-9]+|[A-Za-z_0-9]+|<>|>=|<=|'\$'|[-=<>,*() ])`)
 
 // words are those of SQL that come from no request.
 var words = strings.Fields(`SELECT DISTINCT FROM WHERE AND BETWEEN IN LIKE ORDER BY DESC OFFSET ROWS FETCH NEXT ONLY LIMIT AS CAST
-	COUNT COUNT_BIG SUM AVG MIN MAX dec_sum dec_avg tsql_like tsql_starts tsql_ends tsql_contains datetime2 decimal q`)
+	COUNT COUNT_BIG SUM AVG MIN MAX dec_sum dec_avg tsql_like tsql_starts tsql_ends tsql_contains datetime2 decimal q
+	OPENJSON WITH COLLATE DATABASE_DEFAULT v nvarchar int smallint tinyint bigint uniqueidentifier`)
+
+// longest is the length of texts in a list, the only number that is not one of
+// digits.
+const longest = "4000"
 
 // checkSQL finds whatever in a statement is no word of SQL, no name of the
 // registry and no parameter, and parameters that do not fit their arguments.
@@ -78,6 +83,7 @@ func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 			if part != d.Param+strconv.Itoa(params) {
 				return fmt.Errorf("%s is not the next parameter", part)
 			}
+		case part == longest, part == "'$'":
 		case c >= '0' && c <= '9':
 			if n, err := strconv.Atoi(part); err != nil || n > wire.MaxDigits {
 				return fmt.Errorf("the number %s", part)
@@ -127,9 +133,13 @@ func TestCompileArguments(t *testing.T) {
 			}
 			var want []Arg
 			for _, c := range plan.Where {
+				if values, is := inOne(d, kind, c); is {
+					want = append(want, Arg{Field: c.Field, Type: kind.Fields[c.Field].Type, List: values})
+					continue
+				}
 				for _, v := range c.Operands {
 					v.Text = d.Match[c.Operator].Operand(v.Text)
-					want = append(want, Arg{c.Field, kind.Fields[c.Field].Type, v})
+					want = append(want, Arg{Field: c.Field, Type: kind.Fields[c.Field].Type, Value: v})
 				}
 			}
 			got := s.Args[:len(want)]
@@ -148,6 +158,15 @@ func TestCompileArguments(t *testing.T) {
 	})
 }
 
+// inOne is the values of a condition that travel as one parameter.
+func inOne(d *dialect.Dialect, kind *record.Kind, c Condition) ([]wire.Value, bool) {
+	if c.Operator != record.In || d.List.Longest == 0 || len(c.Operands) <= d.List.Longest {
+		return nil, false
+	}
+	t := kind.Fields[c.Field].Type
+	return c.Operands, t != record.Decimal || decimalItems(c.Operands) != ""
+}
+
 // TestDecimalCast: the type is the smallest that holds the digits.
 func TestDecimalCast(t *testing.T) {
 	for digits, want := range map[string]string{
@@ -159,8 +178,8 @@ func TestDecimalCast(t *testing.T) {
 		"0." + strings.Repeat("1", 38): "decimal(38,38)",
 		strings.Repeat("9", 38):        "decimal(38,0)",
 	} {
-		if got := decimalCast(digits); got.Before != "CAST(" || got.After != " AS "+want+")" {
-			t.Errorf("%s: %+v", digits, got)
+		if got := decimalType(decimalDigits(digits)); got != want {
+			t.Errorf("%s: %s", digits, got)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -169,7 +188,7 @@ func TestDecimalCast(t *testing.T) {
 			return
 		}
 		var precision, scale int
-		if _, err := fmt.Sscanf(decimalCast(digits).After, " AS decimal(%d,%d))", &precision, &scale); err != nil {
+		if _, err := fmt.Sscanf(decimalType(decimalDigits(digits)), "decimal(%d,%d)", &precision, &scale); err != nil {
 			t.Fatal(err)
 		}
 		if precision < 1 || precision > wire.MaxDigits || scale < 0 || scale > precision {

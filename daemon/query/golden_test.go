@@ -277,7 +277,11 @@ func inSQL(p *Plan, d *dialect.Dialect) string {
 				fmt.Fprintf(&b, "\tand %d more\n", len(s.Args)-i)
 				break
 			}
-			fmt.Fprintf(&b, "\t%s%d %s %s\n", d.Param, i+1, a.Type, value(a.Type, a.Value))
+			what := value(a.Type, a.Value)
+			if a.List != nil {
+				what = "list " + values(a.Type, a.List)
+			}
+			fmt.Fprintf(&b, "\t%s%d %s %s\n", d.Param, i+1, a.Type, what)
 		}
 	}
 	s, err := Compile(p, d, source)

@@ -140,7 +140,7 @@ func (d data) perRow(b *testing.B, ours, raw func() error) samples {
 		return float64(took.Nanoseconds()) / float64(d.rows)
 	}
 	got := samples{metric: "ours", unit: "ns/row", named: "raw loop"}
-	rounds(b, func(n int) {
+	rounds(b, leastRounds, func(n int) {
 		var o, r float64
 		inTurns(n, func() { o = measure(ours) }, func() { r = measure(raw) })
 		got.add(o, r)

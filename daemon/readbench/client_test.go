@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -41,9 +42,20 @@ func (d data) request(c *child, q question, n int) []byte {
 	return d.post(path, q.about(n))
 }
 
-func (d data) post(path, body string) []byte {
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: readbench\r\nUser-Agent: readbench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		path, d.key, len(body), body)
+// export is a request for all rows.
+func (d data) export(format, coding string) []byte {
+	return d.post(queryPath(format), export.body, "Accept-Encoding: "+coding)
+}
+
+func (d data) post(path, body string, headers ...string) []byte {
+	head := append([]string{
+		"POST " + path + " HTTP/1.1",
+		"Host: readbench",
+		"Authorization: Bearer " + d.key,
+		"Content-Type: application/json",
+		"Content-Length: " + strconv.Itoa(len(body)),
+	}, headers...)
+	return []byte(strings.Join(head, "\r\n") + "\r\n\r\n" + body)
 }
 
 // connection is a client's. It does less than net/http's client, which would

@@ -25,7 +25,7 @@ func (s *stage) exports(b *testing.B, what string, serve func() (servers, error)
 	}
 	cpu := samples{metric: "cpu", unit: "s", digits: 3, named: "floor"}
 	wall := samples{metric: "wall", unit: "s", digits: 3, named: "floor"}
-	rounds(b, func(n int) {
+	rounds(b, leastRounds, func(n int) {
 		var ours, floor cost
 		inTurns(n, func() { ours = both.export(b, both.ours, count) }, func() { floor = both.export(b, both.floor, count) })
 		cpu.add(ours.cpu, floor.cpu)
@@ -54,7 +54,7 @@ func (s servers) export(b *testing.B, c *child, count int) (all cost) {
 	cpu, cpuErr := cpuTime(c.pid())
 	wall, err := lasted(func() (err error) {
 		for range count {
-			if all.bytes, err = s.data.export(c); err != nil {
+			if all.bytes, err = s.data.readAll(c); err != nil {
 				return err
 			}
 		}
@@ -71,8 +71,8 @@ func (s servers) export(b *testing.B, c *child, count int) (all cost) {
 	return all
 }
 
-// export reads all rows in JSON and gives the number of bytes.
-func (d data) export(c *child) (int64, error) {
+// readAll exports in JSON and gives the number of bytes.
+func (d data) readAll(c *child) (int64, error) {
 	conn, err := dial(c)
 	if err != nil {
 		return 0, err
@@ -108,7 +108,7 @@ func firstByte(s *stage, b *testing.B) {
 				b.Fatal(err)
 			}
 			got := samples{metric: "wait", unit: "ms", digits: 2, named: "floor"}
-			rounds(b, func(n int) {
+			rounds(b, leastRounds, func(n int) {
 				var ours, floor float64
 				inTurns(n, func() { ours = both.wait(b, both.ours, one.q) }, func() { floor = both.wait(b, both.floor, one.q) })
 				got.add(ours, floor)

@@ -140,7 +140,11 @@ func (f *floor) write(w http.ResponseWriter, a answer, id string, out []byte) er
 	}
 	defer stmt.Reset()
 	a.bind(stmt, id)
+	return a.send(w, stmt, out)
+}
 
+// send steps the statement to its end and sends what it gives, in pieces.
+func (a *answer) send(w http.ResponseWriter, stmt *sqlite.Stmt, out []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	out = append(out, `{"Offset":0,"Results":[`...)
@@ -159,25 +163,28 @@ func (f *floor) write(w http.ResponseWriter, a answer, id string, out []byte) er
 			out = append(out, ',')
 		}
 		rows++
-		out = a.append(out, cells)
-		if len(out) >= piece {
+		if out = a.append(out, cells); len(out) >= piece {
 			if _, err := w.Write(out); err != nil {
 				return err
 			}
 			out, sent = out[:0], true
 		}
 	}
-	out = append(out, `],"Total":`...)
-	if rows == a.take {
-		rows = 0 // a full page does not show the total
-	}
-	out = strconv.AppendInt(out, int64(rows), 10)
-	out = append(out, `,"Meta":{},"ResponseStatus":{}}`...)
-	if !sent {
+	if out = a.end(out, rows); !sent {
 		h.Set("Content-Length", strconv.Itoa(len(out)))
 	}
-	_, err = w.Write(out)
+	_, err := w.Write(out)
 	return err
+}
+
+// end closes the envelope. A full page does not show the total.
+func (a *answer) end(out []byte, rows int) []byte {
+	if rows == a.take {
+		rows = 0
+	}
+	out = append(out, `],"Total":`...)
+	out = strconv.AppendInt(out, int64(rows), 10)
+	return append(out, `,"Meta":{},"ResponseStatus":{}}`...)
 }
 
 // bind gives the statement its arguments, the id in the first place.

@@ -47,19 +47,19 @@ func BenchmarkReads(b *testing.B) {
 	s.table.print(os.Stdout)
 }
 
-// leastRounds is the number of rounds that a median is taken of.
+// leastRounds is the least number of rounds to take a median of.
 const leastRounds = 5
 
-// rounds runs round after round: as many as -benchtime asks for, and enough for
-// a median. The framework's own figures, which are about the client, are left
+// rounds runs round after round: as many as -benchtime asks for, and at least
+// so many. The framework's own figures, which are about the client, are left
 // out where they can be.
-func rounds(b *testing.B, round func(n int)) {
+func rounds(b *testing.B, least int, round func(n int)) {
 	n := 0
 	for b.Loop() {
 		round(n)
 		n++
 	}
-	for ; n < leastRounds; n++ {
+	for ; n < least; n++ {
 		round(n)
 	}
 	b.ReportMetric(0, "ns/op")

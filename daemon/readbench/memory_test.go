@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,55 @@ import (
 // memory measures the most memory that exports take, each in a daemon that has
 // done nothing before.
 func memory(s *stage, b *testing.B) {
+	if err := forgetPeak(os.Getpid()); err != nil {
+		s.table.skipped(b, err.Error())
+		return
+	}
+	for _, one := range []struct {
+		name string
+		what string
+		read reader
+	}{
+		{"json", "1M rows, json", whole("json", "")},
+		{"csv", "1M rows, csv", whole("csv", "")},
+		{"json-zstd", "1M rows, json, zstd", whole("json", "zstd")},
+		{"json-gzip", "1M rows, json, gzip", whole("json", "gzip")},
+		{"json-slow", "1M rows, json, at 1 MB/s", slowly("json", "")},
+		{"csv-slow", "1M rows, csv, at 1 MB/s", slowly("csv", "")},
+		{"json-zstd-slow", "1M rows, json, zstd, at 1 MB/s", slowly("json", "zstd")},
+	} {
+		b.Run(one.name, func(b *testing.B) {
+			got := s.memory(b, "idle", func(_, many data) (ours, idle float64) {
+				h := peak(b, many, one.read)
+				return h.most, h.idle
+			})
+			s.table.above(b, "peak of "+one.what, got, 32)
+		})
+	}
+	b.Run("against-100k", s.memoryAgainst100k)
+	b.Run("further", s.memoryOfMore)
+}
+
+func (s *stage) memoryAgainst100k(b *testing.B) {
+	read := whole("json", "")
+	got := s.memory(b, "100k rows", func(few, many data) (ours, base float64) {
+		return peak(b, many, read).most, peak(b, few, read).most
+	})
+	s.table.times(b, "peak of 1M rows, json", got, 1.1)
+}
+
+func (s *stage) memoryOfMore(b *testing.B) {
+	json, csv := whole("json", ""), whole("csv", "")
+	got := s.memory(b, "one alone", func(_, many data) (ours, base float64) {
+		alone := peak(b, many, json).most
+		four := peak(b, many, json, json, csv, csv).most
+		return (four - alone) / 3, alone
+	})
+	s.table.below(b, "each further export at once", got, 20)
+}
+
+// memory collects what a round measures.
+func (s *stage) memory(b *testing.B, named string, measure func(few, many data) (ours, base float64)) samples {
 	few, err := s.small()
 	if err != nil {
 		b.Fatal(err)
@@ -21,34 +71,9 @@ func memory(s *stage, b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := forgetPeak(0); err != nil && errors.Is(err, errors.ErrUnsupported) {
-		s.table.skipped(b, err.Error())
-		return
-	}
-	aboveIdle := func(metric string) samples { return samples{metric: metric, unit: "MB", digits: 1, named: "idle"} }
-	json, csv, slowJSON, slowCSV := aboveIdle("json"), aboveIdle("csv"), aboveIdle("slow-json"), aboveIdle("slow-csv")
-	against := samples{metric: "against-100k", unit: "MB", digits: 1, named: "100k rows"}
-	further := samples{metric: "further", unit: "MB", digits: 1, named: "one alone"}
-	rounds(b, func(int) {
-		one := peak(b, few, whole("json"))
-		all := peak(b, many, whole("json"))
-		json.add(all.most, all.idle)
-		against.add(all.most, one.most)
-		p := peak(b, many, whole("csv"))
-		csv.add(p.most, p.idle)
-		p = peak(b, many, slowly("json"))
-		slowJSON.add(p.most, p.idle)
-		p = peak(b, many, slowly("csv"))
-		slowCSV.add(p.most, p.idle)
-		p = peak(b, many, whole("json"), whole("json"), whole("csv"), whole("csv"))
-		further.add((p.most-all.most)/3, all.most)
-	})
-	s.table.above(b, "peak of a 1M export, json", json, 32)
-	s.table.above(b, "peak of a 1M export, csv", csv, 32)
-	s.table.above(b, "peak of a 1M export at 1 MB/s, json", slowJSON, 32)
-	s.table.above(b, "peak of a 1M export at 1 MB/s, csv", slowCSV, 32)
-	s.table.times(b, "peak of a 1M export, json, against 100k", against, 1.1)
-	s.table.below(b, "each further export at once", further, 20)
+	got := samples{metric: "peak", unit: "MB", digits: 1, named: named}
+	rounds(b, leastRounds, func(int) { got.add(measure(few, many)) })
+	return got
 }
 
 // held is what a daemon holds, in MB.
@@ -112,25 +137,25 @@ func read(c *child, d data, readers ...reader) error {
 }
 
 // whole reads everything as fast as it comes.
-func whole(format string) reader {
+func whole(format, coding string) reader {
 	return func(conn *connection, d data) error {
-		_, err := conn.ask(d.post(queryPath(format), export.body), io.Discard)
+		_, err := conn.ask(d.export(format, coding), io.Discard)
 		return err
 	}
 }
 
 // slowly reads for a while, at about 1 MB/s, and hangs up.
-func slowly(format string) reader {
+func slowly(format, coding string) reader {
 	const (
 		bite  = 32 << 10
-		bites = 32 * 4
+		bites = 32 * 2
 		pause = time.Second / 32
 	)
 	return func(conn *connection, d data) error {
 		if err := conn.Conn.(*net.TCPConn).SetReadBuffer(bite); err != nil {
 			return err
 		}
-		response, err := conn.begin(d.post(queryPath(format), export.body))
+		response, err := conn.begin(d.export(format, coding))
 		if err != nil {
 			return err
 		}

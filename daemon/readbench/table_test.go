@@ -93,6 +93,7 @@ func (t *table) add(b *testing.B, what, ours, base, ratio, bound string, holds b
 func number(b *testing.B) string { return strings.Split(b.Name(), "/")[1] }
 
 func (t *table) print(w io.Writer) {
+	fmt.Fprintln(w, "\nThe client shares the processors with the servers. Ratios are what counts: absolute figures drift with the machine.")
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(columns, "\tfigure\tours\tagainst\tratio\tbound\t")
 	for _, line := range t.lines {

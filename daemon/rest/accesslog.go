@@ -22,14 +22,23 @@ func (s *Server) logAccess(x *exchange) {
 	s.Log.LogAttrs(ctx, level, "request",
 		slog.String("id", x.id),
 		slog.String("method", x.r.Method),
-		slog.String("path", x.r.URL.EscapedPath()),
-		slog.String("query", maskQuery(x.r.URL.RawQuery)),
+		slog.String("path", bounded(x.r.URL.EscapedPath())),
+		slog.String("query", bounded(maskQuery(x.r.URL.RawQuery))),
 		slog.Int("status", x.w.status),
 		slog.Int64("bytes", x.w.bytes),
 		slog.Bool("aborted", x.w.aborted),
 		slog.Float64("ms", float64(time.Since(x.start).Microseconds())/1000),
 		slog.String("user", x.who.Name),
 		slog.String("address", x.address))
+}
+
+// bounded keeps a line to a length that a log can bear.
+func bounded(text string) string {
+	const most = 2000
+	if len(text) > most {
+		return text[:most] + "..."
+	}
+	return text
 }
 
 // maskedMembers are the members whose values reach no log.

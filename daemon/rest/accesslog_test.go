@@ -28,11 +28,15 @@ func TestOneLineForEachRequest(t *testing.T) {
 		id := c.do(test.line, "").header.Get("X-Request-Id")
 		i.Log.Await(t, append(test.parts, "msg=request", "id="+id, " ms=")...)
 	}
+	id := c.do("GET /"+strings.Repeat("y", 30000)+"?"+strings.Repeat("x", 30000), "").header.Get("X-Request-Id")
+	if line := i.Log.Await(t, "msg=request", id); len(line) > 5000 {
+		t.Errorf("a line of %d bytes", len(line))
+	}
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(i.Log.String(), "msg=request"); n != 9 {
-		t.Errorf("%d lines for 9 requests", n)
+	if n := strings.Count(i.Log.String(), "msg=request"); n != 10 {
+		t.Errorf("%d lines for 10 requests", n)
 	}
 }
 

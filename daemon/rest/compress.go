@@ -91,7 +91,7 @@ func (c *coding) whole(body []byte) ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	c.pool.Put(z)
+	c.keep(z)
 	return small.Bytes(), nil
 }
 
@@ -101,4 +101,10 @@ func (c *coding) start(w io.Writer) compressor {
 	z := c.pool.Get().(compressor)
 	z.Reset(w)
 	return z
+}
+
+// keep takes a compressor back that has completed its reply.
+func (c *coding) keep(z compressor) {
+	z.Reset(nil) // it must not hold on to the connection
+	c.pool.Put(z)
 }

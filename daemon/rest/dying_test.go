@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -98,6 +100,22 @@ func TestACutReplyToAnOldClient(t *testing.T) {
 	w.send("", "GET /csv/reply/IN_ColoursQuery HTTP/1.0")
 	if _, err := io.Copy(io.Discard, w.in); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the reply ends with %v, want a reset", err)
+	}
+}
+
+func TestACutReplyToAnOldClientWithTLS(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	trust := daemontest.WritePair(t, cert, key, time.Now())
+	i := startDamaged(t, "--tls-cert", cert, "--tls-key", key, "--auth-queries", "anonymous")
+	conn, err := tls.Dial("tcp", i.D.Address().String(), trust)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "GET /csv/reply/IN_ColoursQuery HTTP/1.0\r\n\r\n")
+	if n, err := io.Copy(io.Discard, conn); err == nil {
+		t.Errorf("the reply ends after %d bytes as if it were whole", n)
 	}
 }
 

@@ -1,7 +1,9 @@
 package rest
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
 )
@@ -9,13 +11,19 @@ import (
 // health says that the process answers.
 func (s *Server) health(x *exchange) error { return x.plain("ok\n") }
 
+// readyTimeout is how long the store may take to show that it is there. Those
+// who ask do so every few seconds.
+const readyTimeout = 2 * time.Second
+
 // ready says whether the service can do its work: 503 with the reason
 // otherwise.
 func (s *Server) ready(x *exchange) error {
 	if s.admission.stopping.Load() {
 		return errStopping()
 	}
-	if err := s.Store.Ready(x.r.Context()); err != nil {
+	ctx, cancel := context.WithTimeout(x.r.Context(), readyTimeout)
+	defer cancel()
+	if err := s.Store.Ready(ctx); err != nil {
 		return err
 	}
 	return x.plain("ready\n")

@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"time"
 )
@@ -67,25 +65,3 @@ func (w *response) extend() {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-type connKey struct{}
-
-// withConn keeps a request's connection where resetOnClose finds it.
-func withConn(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, c)
-}
-
-// resetOnClose makes the close of the request's connection a TCP reset.
-func resetOnClose(ctx context.Context) {
-	conn, _ := ctx.Value(connKey{}).(net.Conn)
-	for {
-		under, wrapped := conn.(interface{ NetConn() net.Conn })
-		if !wrapped {
-			break
-		}
-		conn = under.NetConn()
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-}

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -67,9 +66,6 @@ func New(c Config) *Server {
 // away, and waits until those in work are done or ctx is. It may be called
 // again to go on waiting.
 func (s *Server) Drain(ctx context.Context) error { return s.admission.drain(ctx) }
-
-// ConnContext is for http.Server: it lets a reply over HTTP/1.0 be reset.
-func ConnContext(ctx context.Context, c net.Conn) context.Context { return withConn(ctx, c) }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -142,6 +141,9 @@ func (o *sender) flush() error {
 		if o.digest != nil {
 			h.Add("Trailer", wire.HeaderDigest)
 		}
+		if x.coding != nil {
+			x.coding.announce(h)
+		}
 	}
 	if x.r.Method == http.MethodHead {
 		return errHeadDone
@@ -163,7 +165,6 @@ func (o *sender) flush() error {
 func (o *sender) write(first bool) error {
 	x := o.exchange
 	if first && x.coding != nil {
-		x.coding.announce(x.w.Header())
 		o.packed = x.coding.start(x.w)
 	}
 	if o.packed == nil {
@@ -187,7 +188,7 @@ func (o *sender) end() error {
 	if err := o.packed.Close(); err != nil {
 		return err
 	}
-	o.exchange.coding.pool.Put(o.packed)
+	o.exchange.coding.keep(o.packed)
 	return nil
 }
 
@@ -224,25 +225,4 @@ func timing(x *exchange) string {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	return fmt.Sprintf("parse;dur=%.2f, db;dur=%.2f, first;dur=%.2f",
 		ms(x.parsed.Sub(x.start)), ms(x.firstRow.Sub(x.parsed)), ms(x.firstRow.Sub(x.start)))
-}
-
-// abort ends a reply that cannot be finished.
-func (s *Server) abort(x *exchange, err error) {
-	level := slog.LevelWarn
-	if x.r.Context().Err() != nil {
-		level = slog.LevelInfo // the client has gone
-	}
-	s.Log.Log(x.r.Context(), level, "reply aborted", "id", x.id, "path", x.r.URL.Path, "error", err.Error())
-	x.cut()
-	panic(http.ErrAbortHandler)
-}
-
-// cut makes net/http close the connection when the handler panics, as it must
-// then. HTTP/1.0 has no end mark, so there a clean close would look whole: it
-// gets a TCP reset.
-func (x *exchange) cut() {
-	x.w.aborted = true
-	if !x.r.ProtoAtLeast(1, 1) {
-		resetOnClose(x.r.Context())
-	}
 }

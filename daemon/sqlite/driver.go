@@ -10,6 +10,16 @@ import (
 	"modernc.org/sqlite"
 )
 
+// DriverName is that of the database/sql driver, which comes with this package.
+const DriverName = "sqlite"
+
+// IsDuplicate reports whether an error of the database/sql driver means that a
+// row has a key that another one has already.
+func IsDuplicate(err error) bool {
+	e, is := errors.AsType[*sqlite.Error](err)
+	return is && (&Error{Code: e.Code()}).Duplicate()
+}
+
 // RegisterDriver makes the collations and functions known to the database/sql
 // driver "sqlite", for every connection that it opens from then on. Migrations
 // and backups need them: a statement that touches a column of an unknown

@@ -33,8 +33,8 @@ func (o *ownDB) makeSchema(ctx context.Context) error {
 		return err == nil && *n > 0, err
 	}
 	err := o.ensure(ctx, there, `CREATE SCHEMA `+mssql.Quote(o.schema))
-	if err == nil {
-		return nil
+	if _, refused := errors.AsType[*mssql.Error](err); !refused {
+		return err
 	}
 	return fmt.Errorf("the schema %s is missing and could not be made; let somebody who may do so run CREATE SCHEMA %s AUTHORIZATION ... for the login that whd uses: %w",
 		o.schema, mssql.Quote(o.schema), err)
@@ -73,56 +73,66 @@ func (o *ownDB) ensure(ctx context.Context, there func() (bool, error), statemen
 	return failed
 }
 
-// underLease waits for the lease and works while it is held.
-func (o *ownDB) underLease(ctx context.Context, work func(context.Context) error) error {
-	if err := o.makeLease(ctx); err != nil {
+// lease is one attempt of a process to migrate.
+type lease struct {
+	own         *ownDB
+	holder      sql.NamedArg
+	life, renew time.Duration
+}
+
+func (o *ownDB) newLease() *lease {
+	return &lease{own: o, holder: sql.Named("Holder", rand.Text()), life: leaseLife, renew: leaseRenew}
+}
+
+// during waits for the lease and works while it is held.
+func (l *lease) during(ctx context.Context, work func(context.Context) error) error {
+	if err := l.await(ctx); err != nil {
 		return err
 	}
-	holder := sql.Named("Holder", rand.Text())
+	working, lose := context.WithCancelCause(ctx)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		l.keep(working, lose)
+	}()
+	err := work(working)
+	if lost := context.Cause(working); err != nil && lost != nil {
+		err = lost
+	}
+	lose(nil)
+	<-kept
+	return errors.Join(err, l.give(context.WithoutCancel(ctx)))
+}
+
+func (l *lease) await(ctx context.Context) error {
 	for {
-		got, err := o.takeLease(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`, holder)
-		if err != nil {
+		got, err := l.take(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`)
+		if err != nil || got {
 			return err
-		}
-		if got {
-			break
 		}
 		if err := rest(ctx, leaseWait); err != nil {
 			return err
 		}
 	}
-	working, lose := context.WithCancelCause(ctx)
-	renewed := make(chan struct{})
-	go func() {
-		defer close(renewed)
-		o.renewLease(working, lose, holder)
-	}()
-	err := work(working)
-	if cause := context.Cause(working); cause != nil {
-		err = cause
-	}
-	lose(nil)
-	<-renewed
-	return errors.Join(err, o.giveLease(context.WithoutCancel(ctx), holder))
 }
 
-// takeLease takes or prolongs the lease under a condition.
-func (o *ownDB) takeLease(ctx context.Context, condition string, holder sql.NamedArg) (bool, error) {
-	n, err := o.exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = @Holder, ExpiryDateTime = DATEADD(second, @Seconds, SYSUTCDATETIME())
-WHERE ID = 1 AND (`+condition+`)`, holder, sql.Named("Seconds", int64(leaseLife/time.Second)))
+// take takes or prolongs the lease under a condition.
+func (l *lease) take(ctx context.Context, condition string) (bool, error) {
+	n, err := l.own.exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = @Holder, ExpiryDateTime = DATEADD(millisecond, @Life, SYSUTCDATETIME())
+WHERE ID = 1 AND (`+condition+`)`, l.holder, sql.Named("Life", l.life.Milliseconds()))
 	return n > 0, err
 }
 
-// renewLease prolongs the lease until ctx ends. What it cannot prolong in time
-// is lost.
-func (o *ownDB) renewLease(ctx context.Context, lose context.CancelCauseFunc, holder sql.NamedArg) {
-	until := time.Now().Add(leaseLife)
-	for rest(ctx, leaseRenew) == nil {
+// keep prolongs the lease until ctx ends. What it cannot prolong in time is
+// lost.
+func (l *lease) keep(ctx context.Context, lose context.CancelCauseFunc) {
+	until := time.Now().Add(l.life)
+	for rest(ctx, l.renew) == nil {
 		now := time.Now()
-		held, err := o.takeLease(ctx, `Holder = @Holder`, holder)
+		held, err := l.take(ctx, `Holder = @Holder`)
 		switch {
 		case err == nil && held:
-			until = now.Add(leaseLife)
+			until = now.Add(l.life)
 		case err == nil, time.Now().After(until):
 			lose(errLeaseLost)
 			return
@@ -130,7 +140,7 @@ func (o *ownDB) renewLease(ctx context.Context, lose context.CancelCauseFunc, ho
 	}
 }
 
-func (o *ownDB) giveLease(ctx context.Context, holder sql.NamedArg) error {
-	_, err := o.exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = NULL WHERE ID = 1 AND Holder = @Holder`, holder)
+func (l *lease) give(ctx context.Context) error {
+	_, err := l.own.exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = NULL WHERE ID = 1 AND Holder = @Holder`, l.holder)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -37,7 +38,10 @@ type Migration struct {
 // their version now.
 func (s *Store) Migration(ctx context.Context) (Migration, error) {
 	current, latest, err := s.own.versions(ctx)
-	return Migration{Name: s.own.name, Before: s.own.was, After: current, Latest: latest}, classify(err)
+	if err != nil {
+		return Migration{}, unreachable(err)
+	}
+	return Migration{Name: s.own.name, Before: s.own.was, After: current, Latest: latest}, nil
 }
 
 // Current reports why our own tables are not of the version that this program
@@ -49,10 +53,13 @@ func (o *ownDB) bringUp(ctx context.Context) (err error) {
 	if o.was, _, err = o.versions(ctx); err == nil {
 		err = o.migrate(ctx)
 	}
-	if err != nil {
-		return fmt.Errorf("migrating %s: %w", o.name, err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, mssql.ErrLost):
+		return unreachable(err)
 	}
-	return nil
+	return fmt.Errorf("migrating %s: %w", o.name, err)
 }
 
 // migrations are those of the database, with the schema that they work in.
@@ -122,7 +129,10 @@ func (o *ownDB) hasTable(ctx context.Context, name string) (bool, error) {
 	return err == nil && *n > 0, err
 }
 
-func scanInt(row scanner) (n int64, err error) { return n, row.Scan(&n) }
+func scanInt(row scanner) (n int64, err error) {
+	err = row.Scan(&n)
+	return n, err
+}
 
 // migrate brings our own tables to the latest version.
 func (o *ownDB) migrate(ctx context.Context) error {
@@ -136,7 +146,11 @@ func (o *ownDB) migrate(ctx context.Context) error {
 	if err := o.makeSchema(ctx); err != nil {
 		return err
 	}
-	return o.underLease(ctx, func(ctx context.Context) error {
+	if err := o.makeLease(ctx); err != nil {
+		return err
+	}
+	// Not goose.WithLocker, since goose makes its own table before it locks.
+	return o.newLease().during(ctx, func(ctx context.Context) error {
 		_, err := provider.Up(ctx)
 		return err
 	})

@@ -1,143 +1,295 @@
 package store
 
 import (
-	"database/sql"
+	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-func openedOwn(t *testing.T, path string) *sql.DB {
+// homes are the kinds of databases that our own tables live in. Each call gives
+// a place of its own, and each call of what it gives opens that place.
+var homes = map[string]func(*testing.T) func() *ownDB{
+	"file": func(t *testing.T) func() *ownDB {
+		path := filepath.Join(t.TempDir(), ownFile)
+		return func() *ownDB { return openedOwn(t, path) }
+	},
+	"server": func(t *testing.T) func() *ownDB { return onServer(t, mssqltest.Database(t)) },
+}
+
+// onServer gives a schema of its own.
+func onServer(t *testing.T, dsn string) func() *ownDB {
+	c := Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: ownLimit}
+	return func() *ownDB {
+		own, err := openOwnSchema(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return closed(t, own)
+	}
+}
+
+// inHomes runs a test in each kind.
+func inHomes(t *testing.T, test func(t *testing.T, open func() *ownDB)) {
+	for name, home := range homes {
+		t.Run(name, func(t *testing.T) { test(t, home(t)) })
+	}
+}
+
+func openedOwn(t *testing.T, path string) *ownDB {
 	t.Helper()
-	db, err := openOwn(path)
+	own, err := openOwn(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return closed(t, own)
+}
+
+// closed closes the database when the test ends.
+func closed(t *testing.T, own *ownDB) *ownDB {
+	t.Helper()
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
+		if err := own.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return db
+	return own
 }
 
-// migrated is our own database, empty and of the latest version.
-func migrated(t *testing.T, path string) *sql.DB {
+func expectVersion(t *testing.T, own *ownDB, want int64) {
 	t.Helper()
-	db := openedOwn(t, path)
-	if err := migrateUp(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-// tables lists what the database holds, as the statements that make it.
-func tables(t *testing.T, db *sql.DB) string {
-	t.Helper()
-	rows, err := db.QueryContext(t.Context(), `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	var all strings.Builder
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			t.Fatal(err)
-		}
-		all.WriteString(text + "\n")
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return all.String()
-}
-
-func TestMigrate(t *testing.T) {
-	db := openedOwn(t, filepath.Join(t.TempDir(), ownFile))
-	s := &Store{own: db}
-	files, err := fs.Glob(schema, ownSchema+"/*.sql")
+	files, err := fs.Glob(schema, fileMigrations+"/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no migrations (%v)", err)
 	}
-	expect := func(want int64) {
-		t.Helper()
-		current, latest, err := s.SchemaVersion(t.Context())
-		if err != nil || current != want || latest != int64(len(files)) {
-			t.Errorf("version %d of %d (%v), want %d of %d", current, latest, err, want, len(files))
-		}
+	if want < 0 {
+		want = int64(len(files))
 	}
-	expect(0)
-	for range 2 { // the second finds nothing to do
-		if err := migrateUp(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
-		expect(int64(len(files)))
+	current, latest, err := own.versions(t.Context())
+	if err != nil || current != want || latest != int64(len(files)) {
+		t.Errorf("version %d of %d (%v), want %d of %d", current, latest, err, want, len(files))
 	}
+}
+
+const newest = -1 // version
+
+func expectTables(t *testing.T, own *ownDB, want bool) {
+	t.Helper()
 	for _, table := range []string{"WH_User", "WH_ApiKey", "WH_Session"} {
-		var n int
-		if err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM `+table).Scan(&n); err != nil || n != 0 {
-			t.Errorf("%s has %d rows (%v)", table, n, err)
+		if is, err := own.hasTable(t.Context(), table); err != nil || is != want {
+			t.Errorf("%s is there: %v (%v), want %v", table, is, err, want)
 		}
 	}
 }
 
-// Every migration can be undone, and done again with the same result.
+func TestMigrate(t *testing.T) {
+	inHomes(t, func(t *testing.T, open func() *ownDB) {
+		own := open()
+		expectVersion(t, own, 0)
+		if err := own.ready(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "version 0") || !strings.Contains(err.Error(), "whd migrate") {
+			t.Errorf("before: %v", err)
+		}
+		expectTables(t, own, false) // nor has looking made any
+		if is, err := own.hasTable(t.Context(), migrationTable); err != nil || is {
+			t.Errorf("looking at the version has made a table (%v)", err)
+		}
+		for range 2 { // the second finds nothing to do
+			if err := own.bringUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			expectVersion(t, own, newest)
+			expectTables(t, own, true)
+		}
+		if err := own.ready(t.Context()); err != nil {
+			t.Errorf("after: %v", err)
+		}
+	})
+}
+
+// Every migration can be undone, and done again.
 func TestMigrateDown(t *testing.T) {
-	db := migrated(t, filepath.Join(t.TempDir(), ownFile))
-	up := tables(t, db)
-	provider, err := migrations(db)
+	inHomes(t, func(t *testing.T, open func() *ownDB) {
+		own := open()
+		if err := own.bringUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		provider, err := own.migrations()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := provider.DownTo(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		expectTables(t, own, false)
+		if err := own.bringUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		expectTables(t, own, true)
+	})
+}
+
+// Daemons that start at the same moment must all come up.
+func TestMigrateAtOnce(t *testing.T) {
+	t.Run("file", func(t *testing.T) {
+		for range 3 {
+			migrateAtOnce(t, homes["file"](t))
+		}
+	})
+	t.Run("server", func(t *testing.T) {
+		dsn := mssqltest.Database(t)
+		for range 3 {
+			migrateAtOnce(t, onServer(t, dsn))
+		}
+	})
+}
+
+func migrateAtOnce(t *testing.T, open func() *ownDB) {
+	var all sync.WaitGroup
+	for range 4 {
+		own := open()
+		all.Go(func() {
+			if err := own.bringUp(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	own := open()
+	expectVersion(t, own, newest)
+	rows, err := list(t.Context(), own, scanInt, `SELECT version_id FROM whd.WH_Migration ORDER BY version_id`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := provider.DownTo(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	if left := tables(t, db); strings.Contains(left, "WH_User") {
-		t.Errorf("left behind:\n%s", left)
-	}
-	if err := migrateUp(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	if again := tables(t, db); again != up {
-		t.Errorf("got\n%s\nwant\n%s", again, up)
-	}
-}
-
-// Daemons that start at the same moment over one file must all come up.
-func TestMigrateAtOnce(t *testing.T) {
-	for round := range 2 {
-		path := filepath.Join(t.TempDir(), fmt.Sprint(round, ownFile))
-		var all sync.WaitGroup
-		for range 4 {
-			db := openedOwn(t, path)
-			all.Go(func() {
-				if err := migrateUp(t.Context(), db); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		s := &Store{own: openedOwn(t, path)}
-		if current, latest, err := s.SchemaVersion(t.Context()); err != nil || current != latest {
-			t.Errorf("version %d of %d (%v)", current, latest, err)
+	for i, version := range rows {
+		if version != int64(i) {
+			t.Errorf("the versions noted are %d", rows)
 		}
 	}
 }
 
-// A migration that fails leaves an error, and no endless loop.
+// A migration that fails leaves an error, and nothing half done.
 func TestMigrateFails(t *testing.T) {
-	db := openedOwn(t, filepath.Join(t.TempDir(), ownFile))
-	if _, err := db.ExecContext(t.Context(), `CREATE TABLE WH_User (Other TEXT)`); err != nil {
+	inHomes(t, func(t *testing.T, open func() *ownDB) {
+		own := open()
+		if own.schema != "" {
+			if err := own.makeSchema(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := own.exec(t.Context(), `CREATE TABLE whd.WH_ApiKey (Other int)`); err != nil {
+			t.Fatal(err)
+		}
+		if err := own.bringUp(t.Context()); err == nil {
+			t.Error("a table in the way is no error")
+		}
+		expectVersion(t, own, 0)
+		if is, err := own.hasTable(t.Context(), "WH_User"); err != nil || is {
+			t.Errorf("half a migration is left (%v)", err)
+		}
+	})
+}
+
+// A schema of a newer program serves an older one.
+func TestNewerVersion(t *testing.T) {
+	inHomes(t, func(t *testing.T, open func() *ownDB) {
+		own := open()
+		if err := own.bringUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := own.exec(t.Context(), `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)`); err != nil {
+			t.Fatal(err)
+		}
+		expectVersion(t, own, 999)
+		if err := own.bringUp(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := own.ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The migrations of both databases have the same versions and names.
+func TestMigrationsAreTwins(t *testing.T) {
+	names := func(folder string) string {
+		files, err := fs.Glob(schema, folder+"/*.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(fmt.Sprint(files), folder+"/", "")
+	}
+	if file, server := names(fileMigrations), names(serverMigrations); file != server {
+		t.Errorf("the file has %s, the server %s", file, server)
+	}
+}
+
+// leased is a schema with the table of the lease.
+func leased(t *testing.T) *ownDB {
+	t.Helper()
+	own := onServer(t, mssqltest.Database(t))()
+	if err := errors.Join(own.makeSchema(t.Context()), own.makeLease(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if err := migrateUp(t.Context(), db); err == nil {
-		t.Error("a table in the way is no error")
+	return own
+}
+
+func TestLease(t *testing.T) {
+	own := leased(t)
+	first, second := own.newLease(), own.newLease()
+	working, over := make(chan struct{}), make(chan error)
+	err := first.during(t.Context(), func(ctx context.Context) error {
+		go func() {
+			over <- second.during(t.Context(), func(context.Context) error { close(working); return nil })
+		}()
+		if got, err := own.newLease().take(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`); err != nil || got {
+			t.Errorf("a third one got the lease: %v (%v)", got, err)
+		}
+		select {
+		case <-working:
+			t.Error("two work at once")
+		default:
+		}
+		return nil
+	})
+	if err := errors.Join(err, <-over); err != nil {
+		t.Error(err)
 	}
-	if left := tables(t, db); strings.Contains(left, "WH_Session") {
-		t.Errorf("half a migration is left:\n%s", left)
+}
+
+// What a process leaves that dies is for the others once it has expired.
+func TestLeaseOfTheDead(t *testing.T) {
+	own := leased(t)
+	dead := own.newLease()
+	dead.life = 0
+	if err := dead.await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := own.newLease().during(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLeaseLost(t *testing.T) {
+	own := leased(t)
+	l := own.newLease()
+	l.renew = leaseWait
+	err := l.during(t.Context(), func(ctx context.Context) error {
+		thief := own.newLease()
+		if taken, err := thief.take(ctx, `1 = 1`); err != nil || !taken {
+			t.Fatalf("taken %v (%v)", taken, err)
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if !errors.Is(err, errLeaseLost) {
+		t.Errorf("got %v", err)
 	}
 }

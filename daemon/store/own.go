@@ -187,8 +187,8 @@ func (o *ownDB) again(ctx context.Context, worth func(error) bool, work func(con
 		if err == nil || attempt == attempts || !worth(err) {
 			return err
 		}
-		if err := rest(limited, rand.N(time.Duration(attempt)*pause)); err != nil {
-			return err
+		if ended := rest(limited, rand.N(time.Duration(attempt)*pause)); ended != nil {
+			return errors.Join(err, ended)
 		}
 	}
 }
@@ -246,6 +246,11 @@ func (o *ownDB) ready(ctx context.Context) error {
 	return nil
 }
 
+// ErrBehind is what is wrapped where our own tables are older than this program
+// needs them. On a server it is for people to end this, by whd migrate.
+var ErrBehind = errors.New("its own tables are behind")
+
 func behind(name string, current, latest int64) *fault.Error {
-	return fault.New(fault.Unavailable, "the tables of %s have version %d and this program needs version %d; they need whd migrate", name, current, latest)
+	return fault.Because(ErrBehind, fault.Unavailable,
+		"the tables of %s have version %d and this program needs version %d; they need whd migrate", name, current, latest)
 }

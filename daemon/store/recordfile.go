@@ -142,15 +142,14 @@ func followUnicode(conn *sqlite.Conn) error {
 	return conn.Exec(fmt.Sprintf("PRAGMA user_version = %d", now))
 }
 
-// Empty reports whether no record kind has a row.
-func (s *Store) Empty(ctx context.Context) (bool, error) {
-	conn, err := s.pool.Get(ctx)
+func (b *sqliteRecords) empty(ctx context.Context) (bool, error) {
+	conn, err := b.pool.Get(ctx)
 	if err != nil {
 		return false, classify(err)
 	}
-	defer s.pool.Put(conn)
-	for _, kind := range s.config.Registry.Kinds() {
-		stmt, err := conn.Prepare("SELECT 1 FROM " + s.sources[kind.Name] + " LIMIT 1")
+	defer b.pool.Put(conn)
+	for _, table := range b.tables {
+		stmt, err := conn.Prepare("SELECT 1 FROM " + table + " LIMIT 1")
 		if err != nil {
 			return false, classify(err)
 		}
@@ -163,21 +162,19 @@ func (s *Store) Empty(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Load adds rows of the kinds to the embedded store, all or none. Values are
-// in column order: nil, string, int64 (also for bools) or []byte.
-func (s *Store) Load(ctx context.Context, kinds []*record.Kind, rows func(*record.Kind) iter.Seq[[]any]) (int64, error) {
-	conn, err := s.pool.Get(ctx)
+func (b *sqliteRecords) load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error) {
+	conn, err := b.pool.Get(ctx)
 	if err != nil {
 		return 0, classify(err)
 	}
-	defer s.pool.Put(conn) // rolls back what was not committed
+	defer b.pool.Put(conn) // rolls back what was not committed
 	defer conn.Watch(ctx)()
 	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return 0, classify(err)
 	}
 	var count int64
 	for _, kind := range kinds {
-		n, err := loadKind(conn, s.sources[kind.Name], len(kind.Fields), rows(kind))
+		n, err := loadKind(conn, b.tables[kind.Name], len(kind.Fields), rows(kind))
 		if err != nil {
 			return 0, classify(fmt.Errorf("loading %s: %w", kind.Name, err))
 		}

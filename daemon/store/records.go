@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"iter"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -15,18 +17,36 @@ type backend interface {
 	// session takes a connection for the statements of one plan. Where they are
 	// several and the database can make them see the same rows without holding
 	// up anybody else, it does.
-	session(ctx context.Context, several bool) (session, error)
+	session(ctx context.Context, kind *record.Kind, several bool) (session, error)
 	ping(ctx context.Context) error
+	// empty reports whether no kind has a row.
+	empty(ctx context.Context) (bool, error)
+	// load adds rows, all or none.
+	load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error)
 	close() error
 }
 
+// Rows gives rows of a kind, with values in column order: nil, string, int64
+// (also for bools) or []byte, as package wire writes them.
+type Rows = func(*record.Kind) iter.Seq[[]any]
+
 // session is a connection that runs one statement at a time.
 type session interface {
+	// table says in which words the kind's table is spoken to, and its name.
+	table() (*dialect.Dialect, string)
 	// run starts a statement. It fails with fault.Timeout when no row comes for
 	// longer than limit; time that passes between calls of Next does not count.
 	run(st query.Statement, limit time.Duration) (row.Source, error)
 	// close stops what runs and gives the connection back.
 	close()
+}
+
+// Empty reports whether no record kind has a row.
+func (s *Store) Empty(ctx context.Context) (bool, error) { return s.records.empty(ctx) }
+
+// Load adds rows of the kinds to their tables, all or none.
+func (s *Store) Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error) {
+	return s.records.load(ctx, kinds, rows)
 }
 
 // Result is the answer to a plan, read while it is consumed: a row.Source with
@@ -51,7 +71,7 @@ type Meta struct{ Name, Value string }
 // Select starts the plan's statement.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*Result, error) {
 	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged()
-	session, err := s.records.session(ctx, several)
+	session, err := s.records.session(ctx, plan.Kind, several)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +90,8 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*Result, error) {
 type compiler func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
 
 func (r *Result) run(compile compiler, limit time.Duration) (row.Source, error) {
-	st, err := compile(r.plan, r.store.dialect, r.store.sources[r.plan.Kind.Name])
+	words, table := r.session.table()
+	st, err := compile(r.plan, words, table)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/row"
@@ -13,14 +15,30 @@ import (
 )
 
 // sqliteRecords is the embedded store as a backend.
-type sqliteRecords struct{ pool *sqlite.Pool }
+type sqliteRecords struct {
+	pool   *sqlite.Pool
+	words  *dialect.Dialect
+	tables map[string]string // record kind -> quoted table
+}
 
-func (b *sqliteRecords) session(ctx context.Context, several bool) (session, error) {
+func newSQLiteRecords(path string, c Config) (*sqliteRecords, error) {
+	pool, err := openRecords(path, c)
+	if err != nil {
+		return nil, err
+	}
+	b := &sqliteRecords{pool: pool, words: dialect.SQLite(), tables: make(map[string]string)}
+	for _, kind := range c.Registry.Kinds() {
+		b.tables[kind.Name] = quoted(cmp.Or(c.Sources[kind.Name], kind.Name))
+	}
+	return b, nil
+}
+
+func (b *sqliteRecords) session(ctx context.Context, kind *record.Kind, several bool) (session, error) {
 	conn, err := b.pool.Get(ctx)
 	if err != nil {
 		return nil, classify(err)
 	}
-	s := &sqliteSession{ctx: ctx, pool: b.pool, conn: conn, unwatch: conn.Watch(ctx)}
+	s := &sqliteSession{ctx: ctx, backend: b, kind: kind, conn: conn, unwatch: conn.Watch(ctx)}
 	if !several {
 		return s, nil
 	}
@@ -43,10 +61,15 @@ func (b *sqliteRecords) close() error { return b.pool.Close() }
 
 type sqliteSession struct {
 	ctx     context.Context
-	pool    *sqlite.Pool
+	backend *sqliteRecords
+	kind    *record.Kind
 	conn    *sqlite.Conn
 	unwatch func()
 	guard   guard
+}
+
+func (s *sqliteSession) table() (*dialect.Dialect, string) {
+	return s.backend.words, s.backend.tables[s.kind.Name]
 }
 
 // begin starts a transaction. It is not ended by us: the pool rolls it back.
@@ -82,7 +105,7 @@ func (s *sqliteSession) run(st query.Statement, limit time.Duration) (row.Source
 func (s *sqliteSession) close() {
 	s.guard.stop()
 	s.unwatch()
-	s.pool.Put(s.conn)
+	s.backend.pool.Put(s.conn)
 }
 
 // classify tells whose doing an interrupt was: the client's, who has gone, or

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -10,9 +11,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Config says which store is opened.
@@ -42,22 +41,17 @@ const (
 // Store is an open store.
 type Store struct {
 	config  Config
-	dialect *dialect.Dialect
 	records backend
-	pool    *sqlite.Pool      // of the embedded store's records
-	sources map[string]string // record kind -> quoted table
 	own     *ownDB
 }
 
-// Open opens the embedded store, creates what is missing and migrates it.
+// Open opens the store. Of the embedded one it creates what is missing.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, unreachable(err)
 	}
-	s := &Store{config: c, dialect: dialect.SQLite(), sources: make(map[string]string)}
-	for _, kind := range c.Registry.Kinds() {
-		s.sources[kind.Name] = s.source(kind)
-	}
+	c.Schema, c.ERPSchema = cmp.Or(c.Schema, DefaultSchema), cmp.Or(c.ERPSchema, DefaultERPSchema)
+	s := &Store{config: c}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -65,30 +59,42 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) error {
-	var err error
-	if s.pool, err = openRecords(s.path(recordsFile), s.config); err != nil {
+	if s.config.DSN != "" {
+		return s.openServer(ctx)
+	}
+	records, err := newSQLiteRecords(s.path(recordsFile), s.config)
+	if err != nil {
 		return unreachable(err)
 	}
-	s.records = &sqliteRecords{s.pool}
+	s.records = records
 	if s.own, err = openOwn(s.path(ownFile)); err != nil {
 		return unreachable(err)
 	}
 	return s.own.bringUp(ctx)
 }
 
+// openServer opens the schema of our own tables. They are only migrated where
+// that was asked for: changing a server's schema is for its administrators to
+// decide.
+func (s *Store) openServer(ctx context.Context) error {
+	records, err := newMSSQLRecords(s.config)
+	if err != nil {
+		return err
+	}
+	s.records = records
+	if s.own, err = openOwnSchema(ctx, s.config); err != nil {
+		return unreachable(err)
+	}
+	if s.config.Migrate {
+		return s.own.bringUp(ctx)
+	}
+	return nil
+}
+
 func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, file) }
 
 func unreachable(err error) error {
 	return fault.Because(err, fault.Unavailable, "the store cannot be opened")
-}
-
-// source is the quoted name of a kind's table.
-func (s *Store) source(kind *record.Kind) string {
-	name := kind.Name
-	if other := s.config.Sources[kind.Name]; other != "" {
-		name = other
-	}
-	return string(s.dialect.Quote(nil, name))
 }
 
 // Accounts are the stored users, keys and sessions.

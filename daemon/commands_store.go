@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// storeConfig is what the settings say about the store. Connections are those
+// of the embedded store; a server has its own setting.
+func (c Config) storeConfig(kinds *record.Registry, connections int) store.Config {
+	s := store.Config{
+		Dir:          c.DataDir,
+		Registry:     kinds,
+		Sources:      c.ERP.Sources,
+		Connections:  connections,
+		RowTimeout:   c.Query.Timeout,
+		CountTimeout: c.Query.CountTimeout,
+	}
+	if c.Store == embedded {
+		return s
+	}
+	s.DSN, s.ReadDSN = string(c.Store), string(c.Server.ReadDSN)
+	s.Schema, s.ERPSchema = c.Server.Schema, c.ERP.Schema
+	s.Connections, s.LockTimeout, s.Migrate = c.Server.MaxConnections, c.Server.LockTimeout, c.Migrate
+	return s
+}
+
+// asItIs changes nothing of how the settings open the store.
+func asItIs(*store.Config) {}
+
+// withStore opens the store that the settings name, in a way that the command
+// may adjust.
+func (c *call) withStore(ctx context.Context, adjust func(*store.Config), work func(*store.Store) error) (err error) {
+	config, _, err := c.config()
+	if err != nil {
+		return err
+	}
+	how := config.storeConfig(record.Builtin(), 1)
+	adjust(&how)
+	s, err := store.Open(ctx, how)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return work(s)
+}

@@ -1,0 +1,94 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/dialect"
+)
+
+// in writes a list as one parameter where it is long, else each value as its
+// own.
+func (b *builder) in(c Condition) {
+	b.column(c.Field)
+	if b.list(c) {
+		return
+	}
+	for i, v := range c.Operands {
+		b.between(i, " IN (", ", ")
+		b.operand(c.Field, record.Equal, v)
+	}
+	b.text(")")
+}
+
+// list writes a list as one parameter, unless it is short or no type of the
+// database holds all of its values.
+func (b *builder) list(c Condition) bool {
+	t, how := b.plan.Kind.Fields[c.Field].Type, b.d.List
+	if how.Longest == 0 || len(c.Operands) <= how.Longest {
+		return false
+	}
+	items, values := itemType(b.d, t, b.d.Column(c.Field), c.Operands)
+	if items == "" {
+		return false
+	}
+	b.text(how.Before)
+	if t == record.Text {
+		b.text(how.Collate)
+		b.text(b.collation(c.Field))
+	}
+	b.text(how.From)
+	b.param(Arg{Field: c.Field, Type: t, List: values})
+	b.text(how.With)
+	b.text(items)
+	b.text(how.After)
+	return true
+}
+
+func (b *builder) collation(field int) string {
+	if name := b.d.Column(field).Collation; name != "" {
+		return name
+	}
+	return b.d.List.Collation
+}
+
+// itemType is the type of a list's items: the column's where it holds them all,
+// and those values that can be told to equal none of the column's left out.
+func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
+	switch {
+	case t == record.Decimal:
+		return decimalItems(values), values
+	case t == record.DateTime:
+		return dateItems(d, c, values)
+	case c.Type == "" || c.Holds != nil && slices.ContainsFunc(values, func(v wire.Value) bool { return !c.Holds(v.Text) }):
+		return d.List.Items[t], values
+	}
+	return c.Type, values
+}
+
+// decimalItems is the smallest decimal type that holds all of the values, if
+// there is one.
+func decimalItems(values []wire.Value) string {
+	whole, fraction := 0, 0
+	for _, v := range values {
+		w, f := decimalDigits(v.Text)
+		whole, fraction = max(whole, w), max(fraction, f)
+	}
+	if whole+fraction > wire.MaxDigits {
+		return ""
+	}
+	return decimalType(whole, fraction)
+}
+
+// dateItems leaves out what a datetime column cannot hold.
+func dateItems(d *dialect.Dialect, c dialect.Column, values []wire.Value) (string, []wire.Value) {
+	items, _ := d.Date(c, record.Equal, "1900-01-01T00:00:00.0000000")
+	fitted := make([]wire.Value, 0, len(values))
+	for _, v := range values {
+		if castTo, text := d.Date(c, record.Equal, v.Text); castTo == items {
+			fitted = append(fitted, wire.Value{Text: text})
+		}
+	}
+	return items, fitted
+}

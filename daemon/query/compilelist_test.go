@@ -1,0 +1,79 @@
+package query
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/dialect"
+)
+
+// TestListOfColumn: the items of a long list have the type and the collation of
+// the column, as far as it holds them.
+func TestListOfColumn(t *testing.T) {
+	narrow := dialect.Column{Type: "varchar(30)", Collation: "Latin1_General_CI_AS", Holds: func(text string) bool { return !strings.Contains(text, "日") }}
+	for _, c := range []struct {
+		kind, member string
+		column       int
+		known        dialect.Column
+		item         string // a digit follows
+		want         string
+	}{
+		{"DB_Class", "ClassIn", 0, dialect.Column{}, "x", "(SELECT v COLLATE DATABASE_DEFAULT FROM OPENJSON(@p1) WITH (v nvarchar(4000) '$'))"},
+		{"DB_Class", "ClassIn", 0, narrow, "x", "(SELECT v COLLATE Latin1_General_CI_AS FROM OPENJSON(@p1) WITH (v varchar(30) '$'))"},
+		{"DB_Class", "ClassIn", 0, narrow, "日", "(SELECT v COLLATE Latin1_General_CI_AS FROM OPENJSON(@p1) WITH (v nvarchar(4000) '$'))"},
+		{"SY_Filters", "ItemNoIn", 4, dialect.Column{Type: "smallint"}, "1", "(SELECT v FROM OPENJSON(@p1) WITH (v smallint '$'))"},
+		{"IN_KitStockTakeMain", "LastSavedDateTimeIn", 7, dialect.Column{}, "2019-05-01T10:00:00.", "(SELECT v FROM OPENJSON(@p1) WITH (v datetime2(7) '$'))"},
+		{"IN_KitStockTakeMain", "LastSavedDateTimeIn", 7, dialect.Column{Type: "datetime"}, "2019-05-01T10:00:00.", "(SELECT v FROM OPENJSON(@p1) WITH (v datetime '$'))"},
+	} {
+		kind, _ := registry.Lookup(c.kind)
+		var items []string
+		for n := range 60 {
+			items = append(items, c.item+strconv.Itoa(100+n))
+		}
+		request, err := Parse(kind, Members{{Name: c.member, Texts: items, List: true}}, inUTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := NewPlan(request, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := dialect.TSQL()
+		d.Columns = make([]dialect.Column, len(kind.Fields))
+		d.Columns[c.column] = c.known
+		s, err := Compile(plan, d, "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(s.SQL, " IN "+c.want) || len(s.Args) != 1 {
+			t.Errorf("%s: %s", c.member, s.SQL)
+		}
+		if kept, want := len(s.Args[0].List), map[bool]int{true: 18, false: 60}[c.known.Type == "datetime"]; kept != want {
+			t.Errorf("%s: %d values of the list are left, want %d", c.member, kept, want)
+		}
+	}
+}
+
+// TestDateOfColumn: what a date is cast to follows the column.
+func TestDateOfColumn(t *testing.T) {
+	kind, _ := registry.Lookup("IN_KitStockTakeMain")
+	request, err := Parse(kind, Members{{Name: "LastSavedDateTimeGreaterThan", Texts: []string{"2019-05-01T10:00:00.1250001"}}}, inUTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := NewPlan(request, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := dialect.TSQL()
+	d.Columns = make([]dialect.Column, len(kind.Fields))
+	d.Columns[7] = dialect.Column{Type: "datetime"}
+	s, err := Compile(plan, d, "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(s.SQL, "[LastSavedDateTime] > CAST(@p1 AS datetime)") || s.Args[0].Value.Text != "2019-05-01T10:00:00.123" {
+		t.Errorf("%s %v", s.SQL, s.Args)
+	}
+}

@@ -1,0 +1,50 @@
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+)
+
+// abort ends a reply that cannot be finished.
+func (s *Server) abort(x *exchange, err error) {
+	level := slog.LevelWarn
+	if x.r.Context().Err() != nil {
+		level = slog.LevelInfo // the client has gone
+	}
+	s.Log.Log(x.r.Context(), level, "reply aborted", "id", x.id, "path", x.r.URL.Path, "error", err.Error())
+	x.cut()
+	panic(http.ErrAbortHandler)
+}
+
+// cut makes net/http close the connection when the handler panics, as it must
+// then. HTTP/1.0 has no end mark, so there a clean close would look whole: it
+// gets a TCP reset.
+func (x *exchange) cut() {
+	x.w.aborted = true
+	if !x.r.ProtoAtLeast(1, 1) {
+		reset(x.r.Context())
+	}
+}
+
+type connKey struct{}
+
+// ConnContext is for http.Server: it keeps a request's connection where reset
+// finds it.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// reset closes the request's connection by a TCP reset. It does so below TLS,
+// whose own end mark would make the reply look whole as well.
+func reset(ctx context.Context) {
+	conn, _ := ctx.Value(connKey{}).(net.Conn)
+	if secured, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = secured.NetConn()
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+		_ = tcp.Close() // net/http closes it again
+	}
+}

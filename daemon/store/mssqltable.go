@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// describedFor is how long a table's description is believed. Somebody may
+// change a column while the daemon runs.
+const describedFor = 5 * time.Minute
+
+// mssqlTable is the table or view of a record kind.
+type mssqlTable struct {
+	kind *record.Kind
+	name mssql.Table
+
+	mu    sync.Mutex
+	known *knownTable // nil until it is read
+	until time.Time
+}
+
+// knownTable is what the catalogue says of a table: nothing, where there is
+// none or it is a synonym, whose columns the catalogue does not list. Then the
+// columns are taken to be the usual ones, and the statement's own failure
+// shows what is wrong.
+type knownTable struct {
+	columns []mssql.Column // by field
+	words   *dialect.Dialect
+}
+
+// describe reads the catalogue unless it was read of late.
+func (t *mssqlTable) describe(ctx context.Context, conn *mssql.Conn, lists *listProbe) (*knownTable, error) {
+	t.mu.Lock()
+	known, fresh := t.known, time.Now().Before(t.until)
+	t.mu.Unlock()
+	if known != nil && fresh {
+		return known, nil
+	}
+	takesLists, err := lists.ask(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := conn.Catalogue(ctx, t.name)
+	if err != nil {
+		return nil, err
+	}
+	known = know(t.kind, columns, takesLists)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known, t.until = known, time.Now().Add(describedFor)
+	return known, nil
+}
+
+// forget makes the next session read the catalogue.
+func (t *mssqlTable) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known = nil
+}
+
+// know finds the columns of a kind's fields, in any letter case.
+func know(kind *record.Kind, columns []mssql.Column, takesLists bool) *knownTable {
+	k := &knownTable{columns: make([]mssql.Column, len(kind.Fields)), words: dialect.TSQL()}
+	for _, c := range columns {
+		if field, ok := kind.Column(c.Name); ok {
+			k.columns[field] = c
+		}
+	}
+	k.words.Columns = make([]dialect.Column, len(kind.Fields))
+	for field, c := range k.columns {
+		k.words.Columns[field] = dialect.Column{Collation: c.Collation}
+		if c.Type != "" {
+			k.words.Columns[field].Type = c.Declared()
+			k.words.Columns[field].Holds = c.Holds
+		}
+	}
+	if !takesLists {
+		k.words.List.Longest = 0
+	}
+	return k
+}
+
+// bind makes parameters of a statement's arguments.
+func (k *knownTable) bind(args []query.Arg) ([]mssql.Param, error) {
+	params := make([]mssql.Param, len(args))
+	for i, a := range args {
+		switch {
+		case a.Field == query.NoField:
+			params[i] = mssql.Long(a.Value.Int)
+		case a.List != nil:
+			params[i] = mssql.JSON(listText(a.Type, a.List))
+		default:
+			params[i] = bindValue(k.columns[a.Field], a.Type, a.Value)
+		}
+	}
+	return params, nil
+}
+
+func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
+	switch {
+	case t.Integer():
+		return mssql.Whole(c, v.Int)
+	case t == record.Bool:
+		return mssql.Bit(v.Int)
+	case t == record.Bytes:
+		return mssql.Binary(v.Bytes)
+	case t == record.Guid:
+		return mssql.Guid(c, v.Text)
+	case t == record.Decimal, t == record.DateTime:
+		return mssql.Digits(v.Text)
+	}
+	return mssql.Text(c, v.Text)
+}
+
+// listProbe finds out whether the server reads JSON: a database that came from
+// a server before 2016 does not, until it is told to.
+type listProbe struct {
+	mu    sync.Mutex
+	asked bool
+	takes bool
+}
+
+func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked {
+		return p.takes, nil
+	}
+	rows, err := conn.Query(ctx, mssql.Query{
+		SQL:    "SELECT v FROM OPENJSON(@p1) WITH (v int '$')",
+		Params: []mssql.Param{mssql.JSON([]byte("[1]"))},
+		Types:  []record.Type{record.Int},
+	})
+	var refused *mssql.Error
+	if err != nil && !errors.As(err, &refused) {
+		return false, err
+	}
+	p.asked, p.takes = true, err == nil
+	if err == nil {
+		rows.Close()
+	}
+	return p.takes, nil
+}
