@@ -184,6 +184,9 @@ func checkCount(reply *http.Response, rows int64) error {
 	if text == "" {
 		text = reply.Header.Get(wire.HeaderRowCount)
 	}
+	if _, announced := reply.Trailer[wire.HeaderRowCount]; text == "" && !announced && !reply.ProtoAtLeast(1, 1) {
+		return nil // HTTP/1.0 has no trailers; there a reply that broke off ends with a reset
+	}
 	count, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return cut(reply, nil, fmt.Sprintf("incomplete reply: it ended after %d rows without saying how many there are", rows))

@@ -36,6 +36,7 @@ var edges = map[string][]string{
 	"daemon/rest":            {"client/record", "client/wire", "daemon/account", "daemon/encode", "daemon/fault", "daemon/query", "daemon/row", "daemon/store"},
 	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/demo", "daemon/fault", "daemon/query", "daemon/rest", "daemon/sqlite", "daemon/store"},
 	"daemon/daemontest":      {"daemon"},
+	"daemon/readbench":       nil, // benchmarks only
 	"cmd/daemon":             {"daemon"},
 	"cmd/whctl":              {"client", "client/record", "client/wire"},
 }

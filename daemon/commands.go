@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/store"
 )
 
 // Process is what the operating system gives a program.
@@ -43,7 +42,7 @@ func exitOf(err error) exit {
 		return exitDone
 	case isUsage, fault.Is(err, fault.Invalid): // such as a name or password that cannot be
 		return exitUsage
-	case fault.Is(err, fault.Unavailable) && !errors.Is(err, store.ErrBehind):
+	case fault.Is(err, fault.Unavailable):
 		return exitUnreachable
 	}
 	return exitFailure
@@ -53,6 +52,7 @@ func exitOf(err error) exit {
 // status. What people asked for goes to standard output, everything else to
 // standard error.
 func Main(p Process) int {
+	keepFilesPrivate()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan error, 1)

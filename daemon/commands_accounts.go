@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -12,7 +14,11 @@ import (
 // same store sees the changes within seconds.
 func (c *call) withAccounts(ctx context.Context, work func(*account.Service) error) error {
 	return c.withStore(ctx, asItIs, func(s *store.Store) error {
-		if err := s.Current(ctx); err != nil {
+		err := s.Current(ctx)
+		if errors.Is(err, store.ErrBehind) {
+			return errors.New(fault.Of(err).Message) // the store was reached, so it is no such failure
+		}
+		if err != nil {
 			return err
 		}
 		accounts, err := account.New(account.Config{Store: s.Accounts()})

@@ -22,9 +22,12 @@ type command struct {
 func commands() []command {
 	all := settings()
 	storing := settingsNamed(all, "config", "store", "store.schema", "data_dir")
+	reading := settingsNamed(all, "config", "store", "store.read_dsn", "store.schema", "data_dir", "erp.schema", "erp.sources")
 	return []command{
 		{name: "serve", summary: "Serve the records over HTTP until a signal comes", settings: all, run: serve},
 		{name: "migrate", summary: "Bring the store's own tables up to date and print their versions", settings: storing, run: migrate},
+		{name: "check", summary: "Compare the store's tables with those that the service needs", options: checkOptions(), settings: reading, run: check},
+		{name: "demo", summary: "Fill an empty store with the records of a demo business; on a server it makes missing tables", settings: reading, run: fillStore},
 		{name: "user add", args: "NAME", summary: "Add a user", options: append(passwordOptions(), roleOption()), settings: storing, run: userAdd},
 		{name: "user list", summary: "List the users", settings: storing, run: userList},
 		{name: "user remove", args: "NAME", summary: "Remove a user and end their sessions", settings: storing, run: userRemove},

@@ -22,17 +22,18 @@ import (
 
 // Daemon is the whole service: New wires it, Start serves, Stop tears down.
 type Daemon struct {
-	config   Config
-	registry *record.Registry
-	log      *slog.Logger
-	out      io.Writer // for what a person at the terminal should see
-	store    *store.Store
-	accounts *account.Service
-	rest     *rest.Server
-	address  net.Addr
-	greeting greeting
-	failed   chan error // a server that ended by itself
-	stops    []stop     // in the order of their starts
+	config     Config
+	registry   *record.Registry
+	log        *slog.Logger
+	out        io.Writer // for what a person at the terminal should see
+	store      *store.Store
+	accounts   *account.Service
+	rest       *rest.Server
+	address    net.Addr
+	greeting   greeting
+	demoFilled bool       // at this start
+	failed     chan error // a server that ended by itself
+	stops      []stop     // in the order of their starts
 }
 
 // stop is one named step of tearing down.
@@ -80,6 +81,7 @@ func (d *Daemon) fillDemo(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("filling the store with demo records: %w", err)
 	}
+	d.demoFilled = true
 	d.log.Info("demo records loaded", "rows", n)
 	return nil
 }
@@ -99,6 +101,7 @@ func (d *Daemon) wire(context.Context) error {
 		MaxRequests:      c.HTTP.MaxRequests,
 		MaxBody:          int64(c.HTTP.MaxBody),
 		MaxHead:          int(c.HTTP.MaxHead),
+		BodyTimeout:      bodyTimeout,
 		WriteStall:       c.HTTP.WriteStall,
 		MetricsHere:      c.Metrics.Listen == "",
 		Debug:            c.Debug,
@@ -106,6 +109,10 @@ func (d *Daemon) wire(context.Context) error {
 	d.onStop("requests", d.awaitRequests)
 	return nil
 }
+
+// bodyTimeout is how long a client may take to send a body, of which the largest
+// allowed needs a fraction even on a slow line.
+const bodyTimeout = 30 * time.Second
 
 // cutGrace is how long requests that were cut off may take to notice.
 const cutGrace = 5 * time.Second
@@ -160,7 +167,9 @@ func (d *Daemon) listen(name, address string, handler http.Handler) (net.Addr, e
 func (d *Daemon) server(handler http.Handler) *http.Server {
 	c := d.config.HTTP
 	return &http.Server{
-		Handler:           handler,
+		Handler:                      handler,
+		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like any other path
+
 		ReadHeaderTimeout: c.ReadHeaderTimeout,
 		IdleTimeout:       c.IdleTimeout,
 		MaxHeaderBytes:    headFactor * int(c.MaxHead),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -29,7 +30,7 @@ func (d *Daemon) openAccounts(ctx context.Context) error {
 	d.onStop("accounts", s.Stop)
 	err = d.store.Current(ctx)
 	if errors.Is(err, store.ErrBehind) {
-		d.log.Warn("nobody can sign in yet", "err", err)
+		d.log.Warn("nobody can sign in yet", "reason", fault.Of(err).Message)
 		d.awaitTables()
 		return nil
 	}

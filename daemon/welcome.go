@@ -28,16 +28,27 @@ type greeting struct {
 	key      string // of the demo
 }
 
-// demoKey is the name of the API key that each start with demo records makes
-// anew, so that the commands of the greeting work as they stand.
+// demoKey is the name of the API key that a demo store has while it is served
+// as one. Each start with demo records makes it anew, so that the commands of
+// the greeting work as they stand.
 const demoKey = "demo"
 
+// makeDemoKey ends the key of an earlier start, and makes one for a store that
+// was filled with demo records, which the key's file is the sign of.
 func (d *Daemon) makeDemoKey(ctx context.Context) error {
-	if !d.config.Demo {
-		return nil
+	path := filepath.Join(d.config.DataDir, demoKeyFile)
+	_, err := os.Stat(path)
+	had := err == nil
+	if had {
+		if err := d.accounts.RemoveKey(ctx, demoKey); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
 	}
-	if err := d.accounts.RemoveKey(ctx, demoKey); err != nil && !fault.Is(err, fault.NotFound) {
-		return err
+	if had && !d.config.Demo {
+		return os.Remove(path)
+	}
+	if !d.config.Demo || !had && !d.demoFilled {
+		return nil
 	}
 	secret, _, err := d.accounts.AddKey(ctx, account.NewKey{Name: demoKey, Role: account.Reader})
 	if err != nil {
@@ -61,25 +72,27 @@ func (d *Daemon) writePrivate(name, secret string) error {
 }
 
 // welcome tells a person where the service is and what to try. Secrets are
-// shown on a terminal, and for the demo, which guards nothing.
+// shown on a terminal only: what is written elsewhere may be kept.
 func (d *Daemon) welcome() {
-	url := d.URL()
+	url, person := d.URL(), isTerminal(d.out)
 	fmt.Fprintf(d.out, "\nwhd %s serves %s\n", Version(), url)
-	switch {
-	case d.greeting.password == "" || isTerminal(d.out): // or shown already
-	case d.config.Demo:
-		fmt.Fprintf(d.out, "  user admin, password %s (shown this once)\n", d.greeting.password)
-	default:
+	if d.greeting.password != "" && !person {
 		fmt.Fprintf(d.out, "  user admin, password in %s\n", filepath.Join(d.config.DataDir, adminPasswordFile))
 	}
-	if key := d.greeting.key; key != "" {
-		fmt.Fprintf(d.out, `  demo key %s (role reader, until the next start)
-
-Try:
-  curl -H 'Authorization: Bearer %[1]s' '%[2]s/Queries/SO_Totals?Take=3&OrderByDesc=InvoiceTotal'
-  curl -H 'Authorization: Bearer %[1]s' '%[2]s/csv/reply/IN_ColoursQuery' -d '{"DescriptionContains":"steel"}'
-  WHCTL_URL=%[2]s WHCTL_TOKEN=%[1]s bin/whctl query SO_Totals --format csv
-
-`, key, url)
+	if d.greeting.key == "" {
+		return
 	}
+	file := filepath.Join(d.config.DataDir, demoKeyFile)
+	key := d.greeting.key
+	if !person {
+		key = fmt.Sprintf(`$(cat %q)`, file)
+	}
+	fmt.Fprintf(d.out, `  demo key (role reader, until the next start) in %[3]s: %[1]s
+
+Try, in another terminal:
+  curl -H "Authorization: Bearer %[1]s" "%[2]s/Queries/SO_Totals?Take=3&OrderByDesc=InvoiceTotal"
+  curl -H "Authorization: Bearer %[1]s" "%[2]s/csv/reply/IN_ColoursQuery" -d '{"DescriptionContains":"steel"}'
+  WHCTL_URL=%[2]s WHCTL_TOKEN="%[1]s" bin/whctl query SO_Totals --format csv
+
+`, key, url, file)
 }

@@ -162,15 +162,20 @@ func digitsOnly(s string) bool {
 // ParseBool reads true, false, 1 or 0 in any letter case, as 1 or 0. Of a list
 // with commas, which pairs of check boxes send, the first part counts.
 func ParseBool(text string) (int64, error) {
-	first, _, _ := strings.Cut(text, ",")
-	switch strings.ToLower(strings.TrimSpace(first)) {
-	case "true", "1":
-		return 1, nil
-	case "false", "0":
-		return 0, nil
+	value := int64(-1)
+	for part := range strings.SplitSeq(text, ",") {
+		n, ok := bools[strings.ToLower(strings.TrimSpace(part))]
+		if !ok {
+			return 0, errors.New("must be true or false")
+		}
+		if value < 0 {
+			value = n
+		}
 	}
-	return 0, errors.New("must be true or false")
+	return value, nil
 }
+
+var bools = map[string]int64{"true": 1, "1": 1, "false": 0, "0": 0}
 
 var errGuid = errors.New("must be a guid: 32 hex digits, with or without hyphens or braces")
 

@@ -66,7 +66,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	switch {
 	case c.Bearer != "":
 		return s.byKey(ctx, c.Bearer, Bearer)
-	case c.HasBasic && c.BasicPassword == "" && looksLikeKey(c.BasicUser):
+	case c.HasBasic && looksLikeKey(c.BasicUser): // whatever the password: many clients insist on one
 		return s.byKey(ctx, c.BasicUser, Basic)
 	case c.HasBasic:
 		return s.byPassword(ctx, c)

@@ -33,7 +33,7 @@ func TestWhichCredentialCounts(t *testing.T) {
 		{"wrong basic beside a cookie", account.Credentials{HasBasic: true, BasicUser: "Bob", BasicPassword: badPassword, SessionCookie: ann}, "unauthorized"},
 		{"empty basic beside a cookie", account.Credentials{HasBasic: true, SessionCookie: ann}, "unauthorized"},
 		{"key as user name", basic(key, ""), "writer"},
-		{"key as user name with a password", basic(key, "x"), "unauthorized"},
+		{"key as user name with any password", basic(key, "x"), "writer"},
 		{"unknown key as user name", basic("whd_"+strings.Repeat("A", 43), ""), "unauthorized"},
 		{"session id as bearer", bearer(ann), "unauthorized"},
 		{"key as session", cookie(key), "unauthorized"},

@@ -19,14 +19,17 @@ const (
 const FirstUser = "admin"
 
 // Fold is the form of a name of a user or key under which it is stored and
-// found: letter case does not count.
-func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+// found: letter case does not count, nor do spaces at the end, which SQL Server
+// ignores in any comparison.
+func Fold(name string) string {
+	return strings.ToLower(strings.ToUpper(strings.TrimRight(name, " ")))
+}
 
 // checkName says what is wrong with the name of a new user or key, "" if
 // nothing. A colon would end the name in HTTP Basic, a slash in a URL's path.
 func checkName(name string) string {
 	switch {
-	case name == "":
+	case strings.TrimRight(name, " ") == "":
 		return "must not be empty"
 	case len(name) > maxName || len(Fold(name)) > maxName:
 		return fmt.Sprintf("must have at most %d bytes", maxName)

@@ -20,6 +20,8 @@ type Dialect struct {
 	DateType string // dates are cast to it, if any
 	Decimal  bool   // decimal operands are cast to decimal(p,s) with their own digits
 
+	WholeBytes Cast // around a column of bytes and before the parameter that it equals: compares their lengths too, where = takes bytes for equal that only zeros at the end tell apart
+
 	PageTakeFirst bool   // LIMIT n OFFSET m, not OFFSET m .. FETCH n
 	PageTake      Cast   // around the parameter of Take
 	PageSkip      Cast   // around the parameter of Skip
@@ -116,6 +118,7 @@ func TSQL() *Dialect {
 		CountAll:   "COUNT_BIG(*)",
 		Match:      matches(),
 		DateType:   "datetime2(7)",
+		WholeBytes: Cast{" AND DATALENGTH(", ") = DATALENGTH("},
 		Decimal:    true,
 		PageTake:   Cast{" FETCH NEXT ", " ROWS ONLY"},
 		PageSkip:   Cast{" OFFSET ", " ROWS"},

@@ -88,7 +88,7 @@ func Formats() []Format {
 		{
 			Name: "csv", ContentType: "text/csv; charset=utf-8", Suffix: ".csv",
 			MediaTypes: []string{"text/csv"},
-			New:        newCSV, document: documentCSV, failure: failureCSV,
+			New:        newCSV, document: documentCSV, failure: failureCSV, bare: true,
 		},
 		{
 			Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
@@ -107,6 +107,9 @@ func Formats() []Format {
 		},
 	}
 }
+
+// Bare reports whether a result is its rows alone, without an envelope.
+func (f Format) Bare() bool { return f.bare }
 
 // ByName finds a format by its name, in any letter case.
 func ByName(name string) (Format, bool) {

@@ -53,6 +53,9 @@ func (c Column) Holds(text string) bool {
 	return true
 }
 
+// Fits reports whether text is not longer than the column.
+func (c Column) Fits(text string) bool { return c.Length <= 0 || units(text) <= c.Length }
+
 // Declared is the column's type as SQL writes it.
 func (c Column) Declared() string {
 	switch c.Type {

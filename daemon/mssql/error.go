@@ -78,9 +78,10 @@ func (e *Error) LockTimeout() bool { return e.is(1222) || e.says("lock timeout")
 // Overflow reports a computed value that its type does not hold.
 func (e *Error) Overflow() bool { return e.is(220, 232, 8115) || e.says("overflow", "out of range") }
 
-// Conversion reports a value that could not be made one of another type.
+// Conversion reports a value that could not be made one of another type, or
+// text with a character that the database does not know.
 func (e *Error) Conversion() bool {
-	return e.is(241, 242, 245, 257, 402, 529, 8114, 8116, 8117, 8169)
+	return e.is(241, 242, 245, 257, 402, 529, 8114, 8116, 8117, 8169) || e.says("code point 0", "invalid input syntax")
 }
 
 // Duplicate reports that a row has a key that another one has already.

@@ -56,7 +56,7 @@ var token = regexp.MustCompile(`^(?:"[^"]*"|\[[^\]]*\]|[@?]p?[0-9]+|[A-Za-z_0-9]
 // words are those of SQL that come from no request.
 var words = strings.Fields(`SELECT DISTINCT FROM WHERE AND BETWEEN IN LIKE ORDER BY DESC OFFSET ROWS FETCH NEXT ONLY LIMIT AS CAST
 	COUNT COUNT_BIG SUM AVG MIN MAX dec_sum dec_avg tsql_like tsql_starts tsql_ends tsql_contains datetime2 decimal q
-	OPENJSON WITH COLLATE DATABASE_DEFAULT v nvarchar int smallint tinyint bigint uniqueidentifier`)
+	DATALENGTH OPENJSON WITH COLLATE DATABASE_DEFAULT v nvarchar int smallint tinyint bigint uniqueidentifier`)
 
 // longest is the length of texts in a list, the only number that is not one of
 // digits.
@@ -71,6 +71,7 @@ func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 		if part == "" {
 			return fmt.Errorf("foreign text at %q", rest)
 		}
+		before := s.SQL[:len(s.SQL)-len(rest)]
 		rest = rest[len(part):]
 		switch c := part[0]; {
 		case string(c) == d.OpenQuote:
@@ -79,6 +80,9 @@ func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 				return fmt.Errorf("%s is not in the registry", part)
 			}
 		case strings.HasPrefix(part, d.Param):
+			if d.WholeBytes.After != "" && strings.HasSuffix(before, d.WholeBytes.After) {
+				break // the last one again
+			}
 			params++
 			if part != d.Param+strconv.Itoa(params) {
 				return fmt.Errorf("%s is not the next parameter", part)
@@ -164,7 +168,8 @@ func inOne(d *dialect.Dialect, kind *record.Kind, c Condition) ([]wire.Value, bo
 		return nil, false
 	}
 	t := kind.Fields[c.Field].Type
-	return c.Operands, t != record.Decimal || decimalItems(c.Operands) != ""
+	items, values := itemType(d, t, d.Column(c.Field), c.Operands)
+	return values, items != ""
 }
 
 // TestDecimalCast: the type is the smallest that holds the digits.

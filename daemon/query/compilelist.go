@@ -2,6 +2,7 @@ package query
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -57,6 +58,8 @@ func (b *builder) collation(field int) string {
 // and those values that can be told to equal none of the column's left out.
 func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
 	switch {
+	case t == record.Text && slices.ContainsFunc(values, func(v wire.Value) bool { return EscapedInJSON(v.Text) }):
+		return "", nil
 	case t == record.Decimal:
 		return decimalItems(values), values
 	case t == record.DateTime:
@@ -91,4 +94,10 @@ func dateItems(d *dialect.Dialect, c dialect.Column, values []wire.Value) (strin
 		}
 	}
 	return items, fitted
+}
+
+// EscapedInJSON reports whether JSON has to escape a character of text. Some
+// databases do not undo that.
+func EscapedInJSON(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) >= 0
 }

@@ -86,6 +86,10 @@ func (m Member) items(t record.Type) ([]string, error) {
 	}
 	var all []string
 	for _, text := range m.Texts {
+		if text == "" && t == record.Text {
+			all = append(all, "") // of JSON: an empty text is a value
+			continue
+		}
 		items, err := split(text)
 		if err != nil {
 			return nil, err

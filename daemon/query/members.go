@@ -30,7 +30,7 @@ func (m Members) Get(name string) (Member, bool) {
 
 func (m Members) index(name string) int {
 	for i := range m {
-		if strings.EqualFold(m[i].Name, name) {
+		if strings.EqualFold(m[i].Name, name) && foldName(m[i].Name) == foldName(name) {
 			return i
 		}
 	}
@@ -109,17 +109,9 @@ func (c *collector) add(one Member) error {
 	return nil
 }
 
-// foldName is the same for all names that strings.EqualFold finds equal: of
-// the runes that differ in letter case only, the smallest stands for all.
-func foldName(name string) string {
-	return strings.Map(func(r rune) rune {
-		smallest := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			smallest = min(smallest, next)
-		}
-		return smallest
-	}, name)
-}
+// foldName is a name without its letter case, by the rule of record.Kind: else
+// a name that means nothing there could hide one that does.
+func foldName(name string) string { return strings.ToLower(name) }
 
 func malformed(format string, args ...any) error {
 	return fault.New(fault.Malformed, format, args...)

@@ -79,10 +79,11 @@ func (s *Server) authenticate(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	_, hasUser := members.Get(memberUser)
-	_, hasPassword := members.Get(memberPassword)
-	if !hasUser && !hasPassword {
+	if x.r.Method == http.MethodHead || !given(members, memberUser) && !given(members, memberPassword) {
 		return s.whoAmI(x)
+	}
+	if err := single(members, memberUser, memberPassword); err != nil {
+		return err
 	}
 	remember, err := rememberMe(members)
 	if err != nil {
@@ -99,6 +100,22 @@ func (s *Server) authenticate(x *exchange) error {
 	return x.document(http.StatusOK, "AuthenticateResponse", wire.AuthenticateResponse{
 		SessionID: ticket.SessionID, UserName: ticket.Identity.Name, DisplayName: ticket.Identity.DisplayName,
 	})
+}
+
+func given(members query.Members, name string) bool {
+	m, ok := members.Get(name)
+	return ok && !m.Empty
+}
+
+// single refuses members that are more than one text.
+func single(members query.Members, names ...string) error {
+	for _, name := range names {
+		if m, ok := members.Get(name); ok && !m.Empty && (m.List || m.Other || len(m.Texts) != 1) {
+			return &fault.Error{Kind: fault.Invalid, Message: name + " takes one text",
+				Fields: []fault.Field{{Name: name, Message: "takes one text"}}}
+		}
+	}
+	return nil
 }
 
 func rememberMe(members query.Members) (bool, error) {

@@ -64,6 +64,9 @@ func TestCompression(t *testing.T) {
 			"GET /json/reply/SO_TotalsQuery?Take=50": middle,
 			"GET /json/reply/SO_TotalsQuery":         large,
 		} {
+			if body == large && accept != "" && accept != "gzip" && accept != "zstd" {
+				continue // as with the one in the middle
+			}
 			a := c.do(line, "", "Accept-Encoding: "+accept, "Want-Digest: sha-256").want(t, 200)
 			coding, vary := want, "Accept"
 			if body == small {

@@ -30,20 +30,34 @@ func (x *exchange) cut() {
 
 type connKey struct{}
 
+// sendBuffer bounds what the system holds of a reply that the client has not
+// taken yet. Left to itself it may hold megabytes and tell us of progress only
+// when a third of that has gone: a client that reads slowly, but reads, would
+// look as if it took nothing.
+const sendBuffer = 256 << 10
+
 // ConnContext is for http.Server: it keeps a request's connection where reset
 // finds it.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	if tcp, ok := underTLS(c).(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // else the system's own
+	}
 	return context.WithValue(ctx, connKey{}, c)
+}
+
+// underTLS is the connection that another one is wrapped around.
+func underTLS(c net.Conn) net.Conn {
+	if secured, ok := c.(interface{ NetConn() net.Conn }); ok {
+		return secured.NetConn()
+	}
+	return c
 }
 
 // reset closes the request's connection by a TCP reset. It does so below TLS,
 // whose own end mark would make the reply look whole as well.
 func reset(ctx context.Context) {
 	conn, _ := ctx.Value(connKey{}).(net.Conn)
-	if secured, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		conn = secured.NetConn()
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
+	if tcp, ok := underTLS(conn).(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 		_ = tcp.Close() // net/http closes it again
 	}

@@ -144,7 +144,7 @@ func TestAFailureBeforeTheFirstByteIsAReply(t *testing.T) {
 	for _, line := range []string{
 		"GET /json/reply/IN_ColoursQuery?Description=x",          // reads every row, shows none
 		"GET /json/reply/IN_ColoursQuery?Take=1&OrderBy=StyleID", // sorts every row
-		"GET /csv/reply/IN_ColoursQuery?Take=1&Include=SUM(DisplayOrder)",
+		"GET /json/reply/IN_ColoursQuery?Take=1&Include=SUM(DisplayOrder)",
 		"HEAD /json/reply/IN_ColoursQuery?Description=x",
 	} {
 		a := c.do(line, "").want(t, 503).wantHeader(t, "Retry-After", "2").wantHeader(t, "X-Row-Count", "").wantHeader(t, "Content-Disposition", "")

@@ -35,6 +35,7 @@ type exchange struct {
 	urlMembers query.Members
 	nulls      bool // nulls are written
 	reply      reply
+	body       []byte
 	coding     *coding // that the client accepts, nil for none
 }
 

@@ -20,16 +20,30 @@ import (
 	"github.com/bizhook/whd/daemon/store"
 )
 
-// newServer is the HTTP edge over a store with the demo records of the smaller
-// kinds.
-func newServer(t testing.TB) *rest.Server {
+// newServer is the HTTP edge over a store.
+func newServer(t testing.TB, c store.Config) (*rest.Server, *store.Store) {
 	t.Helper()
-	registry := record.Builtin()
-	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Registry: registry, Connections: 2, RowTimeout: time.Minute, CountTimeout: time.Minute})
+	c.Registry, c.Connections = record.Builtin(), 2
+	s, err := store.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
+	accounts, err := account.New(account.Config{Store: s.Accounts()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rest.New(rest.Config{
+		Registry: c.Registry, Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler), AnonymousQueries: true, CountPages: true,
+		MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, MetricsHere: true,
+	}), s
+}
+
+// newDemoServer is the HTTP edge over the demo records of the smaller kinds.
+func newDemoServer(t testing.TB) *rest.Server {
+	t.Helper()
+	server, s := newServer(t, store.Config{Dir: t.TempDir()})
+	registry := record.Builtin()
 	var kinds []*record.Kind
 	for _, kind := range registry.Kinds() {
 		if demodata.Count(kind.Name) < 500 {
@@ -39,14 +53,7 @@ func newServer(t testing.TB) *rest.Server {
 	if _, err := s.Load(t.Context(), kinds, demodata.Rows); err != nil {
 		t.Fatal(err)
 	}
-	accounts, err := account.New(account.Config{Store: s.Accounts()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rest.New(rest.Config{
-		Registry: registry, Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler), AnonymousQueries: true, CountPages: true,
-		MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, WriteStall: time.Minute, MetricsHere: true,
-	})
+	return server
 }
 
 // FuzzServer sends requests as they may come in, byte for byte. Whatever they
@@ -65,7 +72,7 @@ func FuzzServer(f *testing.F) {
 	} {
 		f.Add([]byte(request))
 	}
-	s := newServer(f)
+	s := newDemoServer(f)
 	f.Fuzz(func(t *testing.T, request []byte) {
 		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(request)))
 		if err != nil {

@@ -8,9 +8,16 @@ import (
 )
 
 func TestTheServiceIsFull(t *testing.T) {
-	i := daemontest.Start(t, "--http-max-requests", "2")
-	first, _ := hold(t, i, "/json/reply/DB_ClassQuery", "{}")
-	second, _ := hold(t, i, "/json/reply/DB_ClassQuery", "{}")
+	i := startWithView(t, "SY_Filters", endless, "--http-max-requests", "2")
+	var busy []*socket
+	for range 2 {
+		w := dial(t, i)
+		w.send("", "GET /csv/reply/SY_FiltersQuery HTTP/1.1")
+		if got := w.line(); got != "HTTP/1.1 200 OK" {
+			t.Fatal(got)
+		}
+		busy = append(busy, w)
+	}
 	c := admin(t, i)
 	a := c.do("GET /json/reply/DB_ClassQuery", "").want(t, 503).wantHeader(t, "Retry-After", "1")
 	if s := a.envelope(t).ResponseStatus; s.ErrorCode != "ServiceUnavailable" || !strings.Contains(s.Message, "busy") {
@@ -20,12 +27,23 @@ func TestTheServiceIsFull(t *testing.T) {
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		c.do("GET "+path, "").want(t, 200)
 	}
-	if a, err := first(); err != nil || a.status != 200 {
-		t.Fatalf("%v, %+v", err, a)
+	for _, w := range busy {
+		w.conn.Close()
 	}
-	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
-	if a, err := second(); err != nil || a.status != 200 {
-		t.Fatalf("%v, %+v", err, a)
+	for c.do("GET /json/reply/DB_ClassQuery", "").status != 200 { // until the service has noticed
+	}
+}
+
+// Nobody fills the service by sending slowly.
+func TestABodyOnItsWayTakesNoPlace(t *testing.T) {
+	i := daemontest.Start(t, "--http-max-requests", "1")
+	first, _ := hold(t, i, "/json/reply/DB_ClassQuery", "{}")
+	second, _ := hold(t, i, "/auth", "{}")
+	admin(t, i).do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
+	for _, finish := range []func() (answer, error){first, second} {
+		if a, err := finish(); err != nil || a.status != 200 {
+			t.Errorf("%v, %+v", err, a)
+		}
 	}
 }
 

@@ -15,21 +15,14 @@ import (
 
 // members reads all members of the request: path, query string and body.
 func (s *Server) members(x *exchange) (query.Members, error) {
-	body, err := s.body(x)
-	if err != nil {
-		return nil, err
-	}
-	inBody, err := readMembers(body, x.r.Header.Get("Content-Type"), x.params.get(inFormat))
+	inBody, err := readMembers(x.body, x.r.Header.Get("Content-Type"), x.params.get(inFormat))
 	if err != nil {
 		return nil, err
 	}
 	return query.Union(nil, x.urlMembers, inBody), nil
 }
 
-// readTimeout is how long a client may take to send a body.
-const readTimeout = 30 * time.Second
-
-func (s *Server) body(x *exchange) ([]byte, error) {
+func (s *Server) readBody(x *exchange) ([]byte, error) {
 	if x.r.ContentLength == 0 {
 		return nil, nil
 	}
@@ -40,7 +33,6 @@ func (s *Server) body(x *exchange) ([]byte, error) {
 		return nil, s.bodyTooLarge()
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, s.MaxBody))
-	_ = x.w.control.SetReadDeadline(time.Time{}) // begin had set it
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -48,6 +40,7 @@ func (s *Server) body(x *exchange) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Because(err, fault.Malformed, "the body did not arrive whole")
 	}
+	_ = x.w.control.SetReadDeadline(time.Time{}) // net/http goes on reading, to notice a client that leaves
 	return body, nil
 }
 

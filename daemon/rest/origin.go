@@ -36,8 +36,8 @@ func first(list string) string {
 func (s *Server) client(peer netip.Addr, forwarded []string) netip.Addr {
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
-		at, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
+		at, ok := hop(strings.TrimSpace(hops[i]))
+		if !ok {
 			return peer
 		}
 		if peer = at.Unmap(); !s.trusted(peer) {
@@ -45,6 +45,15 @@ func (s *Server) client(peer netip.Addr, forwarded []string) netip.Addr {
 		}
 	}
 	return peer
+}
+
+// hop reads one address, which some proxies write with a port.
+func hop(text string) (netip.Addr, bool) {
+	if at, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+		return at, true
+	}
+	with, err := netip.ParseAddrPort(text)
+	return with.Addr(), err == nil
 }
 
 func (s *Server) trusted(a netip.Addr) bool {

@@ -92,7 +92,7 @@ func TestAClientThatTakesNothingOfSmallReplies(t *testing.T) {
 }
 
 func TestAKeptConnectionOutlivesTheWriteStall(t *testing.T) {
-	i := startWithView(t, "SY_Filters", silent, "--http-write-stall", "50ms", "--query-timeout", "200ms")
+	i := startWithView(t, "SY_Filters", silent, "--http-write-stall", "500ms", "--query-timeout", "700ms")
 	w := dial(t, i)
 	for range 2 { // each takes longer than the stall before the first byte
 		w.send("", "GET /json/reply/SY_FiltersQuery HTTP/1.1")

@@ -45,10 +45,22 @@ func (s *Server) plan(x *exchange) (*query.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	noteRequest(x.w.Header(), req)
 	x.nulls = strings.EqualFold(members.Text(query.Nulls), "include")
 	x.parsed = time.Now()
+	if x.reply.format.Bare() {
+		dropAggregates(req)
+	}
+	noteRequest(x.w.Header(), req)
 	return query.NewPlan(req, s.CountPages)
+}
+
+// dropAggregates takes out what a reply that is nothing but rows has no place
+// for, and says so.
+func dropAggregates(req *query.Request) {
+	for _, a := range req.Include {
+		req.Ignored = append(req.Ignored, a.Name)
+	}
+	req.Include = nil
 }
 
 // kind finds the record kind that the path names, nil where it names none.
@@ -106,21 +118,25 @@ func shape(x *exchange, plan *query.Plan) encode.Shape {
 		f := plan.Kind.Fields[c]
 		sh.Columns[i] = encode.Column{Name: f.Name, Type: f.Type}
 	}
-	if x.reply.format.Name == "html" {
-		sh.Links = formatLinks(x.r.URL.RawQuery, x.r.URL.EscapedPath())
+	if x.reply.format.Name == "html" && len(x.body) == 0 { // a link carries no body
+		sh.Links = formatLinks(x)
 	}
 	return sh
 }
 
 // formatLinks are addresses of the same rows in other formats.
-func formatLinks(rawQuery, path string) []encode.Link {
+func formatLinks(x *exchange) []encode.Link {
 	var links []encode.Link
+	path := "/" + strings.Trim(x.r.URL.EscapedPath(), "/")
+	if x.suffix != "" {
+		path = path[:strings.LastIndexByte(path, '.')]
+	}
 	for _, f := range encode.Formats() {
 		if f.Name == "html" {
 			continue
 		}
 		link := path + "?format=" + f.Name
-		for pair := range strings.SplitSeq(rawQuery, "&") {
+		for pair := range strings.SplitSeq(x.r.URL.RawQuery, "&") {
 			if name, _, _ := strings.Cut(pair, "="); pair != "" && !strings.EqualFold(name, query.Format) {
 				link += "&" + pair
 			}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -20,10 +21,17 @@ func newResponse(w http.ResponseWriter, stall time.Duration) *response {
 	return &response{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
 }
 
-// WriteHeader notes the status.
+// WriteHeader notes the status. What a browser would show as a page gets its
+// policy here. The other replies go without, since their ninth header would
+// double both of the maps that net/http keeps headers in, at several
+// microseconds.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+		h := w.Header()
+		if media, _, _ := strings.Cut(h.Get("Content-Type"), ";"); media == "text/html" || media == "application/xml" {
+			h.Set("Content-Security-Policy", policy)
+		}
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -34,7 +42,7 @@ const writePiece = 32 << 10
 // Write notes the bytes.
 func (w *response) Write(b []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.WriteHeader(http.StatusOK)
 	}
 	written := 0
 	for written < len(b) {
@@ -49,18 +57,27 @@ func (w *response) Write(b []byte) (int, error) {
 	return written, nil
 }
 
-// startDeadlines gives the client time to send a body. On a connection that was
-// used before it also takes back the deadline that its last reply had.
-func (w *response) startDeadlines(r *http.Request) {
+// awaitBody gives the client time to send a body. On a connection that was used
+// before it also takes back the deadline that the last reply had.
+func (w *response) awaitBody(r *http.Request, patience time.Duration) {
 	_ = w.control.SetWriteDeadline(time.Time{})
 	if r.ContentLength != 0 {
-		_ = w.control.SetReadDeadline(time.Now().Add(readTimeout))
+		_ = w.control.SetReadDeadline(time.Now().Add(patience))
 	}
 }
 
 // extend gives the client time for the next piece.
 func (w *response) extend() {
 	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) // refused only by test recorders
+}
+
+// leave gives the client time for what net/http has still to send. Before that
+// it reads what is left of a body, which may take patience.
+func (w *response) leave(r *http.Request, patience time.Duration) {
+	if r.ContentLength == 0 {
+		patience = 0
+	}
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.stall + patience))
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -26,7 +26,7 @@ const (
 // routes is the table. The first row that fits a request counts.
 func routes() []route {
 	return []route{
-		{methods: anyMethod, pattern: "/{Format}/reply/Authenticate", serve: (*Server).authenticate,
+		{methods: "GET POST", pattern: "/{Format}/reply/Authenticate", serve: (*Server).authenticate,
 			operation: "Authenticate", summary: "Log in with UserName and Password; without them, the session"},
 
 		{methods: anyMethod, pattern: "/{Format}/reply/{Operation}", role: account.Reader, serve: (*Server).query,

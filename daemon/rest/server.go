@@ -38,7 +38,8 @@ type Config struct {
 	TrustedProxies   []netip.Prefix
 	MaxRequests      int
 	MaxBody          int64
-	MaxHead          int // of URL and headers
+	MaxHead          int           // of URL and headers
+	BodyTimeout      time.Duration // how long a client may take to send a body
 	WriteStall       time.Duration
 	MetricsHere      bool // /metrics is served beside the rest
 	Debug            bool
@@ -89,15 +90,30 @@ func (s *Server) serve(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if !x.route.always {
-		if err := s.admission.enter(); err != nil {
-			return err
-		}
-		defer s.admission.leave()
+	if x.route.always {
+		return x.route.serve(s, x)
+	}
+	return s.work(x)
+}
+
+// work runs a route's handler. Who asks and with what body comes before the
+// place among the requests in work, so that nobody can hold one by sending
+// slowly.
+func (s *Server) work(x *exchange) error {
+	if s.admission.stopping.Load() {
+		return errStopping()
 	}
 	if err := s.authorise(x); err != nil {
 		return err
 	}
+	var err error
+	if x.body, err = s.readBody(x); err != nil {
+		return err
+	}
+	if err := s.admission.enter(); err != nil {
+		return err
+	}
+	defer s.admission.leave()
 	return x.route.serve(s, x)
 }
 
@@ -139,13 +155,12 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{w: newResponse(w, s.WriteStall), r: r, start: time.Now(), id: requestID(r), reply: reply{format: jsonFormat()}}
 	x.address, x.host, x.secure = s.origin(r)
 	x.coding = acceptedCoding(r.Header.Get("Accept-Encoding"))
-	x.w.startDeadlines(r)
+	x.w.awaitBody(r, s.BodyTimeout)
 	h := w.Header()
 	h.Set(wire.HeaderRequestID, x.id)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Vary", "Accept")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", policy)
 	if s.admission.stopping.Load() {
 		h.Set("Connection", "close")
 	}
@@ -168,7 +183,7 @@ func (s *Server) end(x *exchange) {
 		}
 	}
 	if cause == nil {
-		x.w.extend() // for what net/http has still to send
+		x.w.leave(x.r, s.BodyTimeout)
 	}
 	s.metrics.inWork.Dec()
 	s.metrics.note(x)

@@ -22,7 +22,12 @@ type socket struct {
 
 func dial(t testing.TB, i *daemontest.Instance) *socket {
 	t.Helper()
-	u, err := url.Parse(i.URL)
+	return dialURL(t, i.URL)
+}
+
+func dialURL(t testing.TB, address string) *socket {
+	t.Helper()
+	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -86,7 +86,7 @@ func (o *sender) start(sh encode.Shape) {
 
 func (o *sender) rows(enc encode.Encoder, head encode.Head, rows *store.Result) error {
 	x := o.exchange
-	if x.reply.format.Name == "csv" {
+	if x.reply.format.Bare() {
 		x.w.Header().Set(wire.HeaderOffset, itoa(head.Offset))
 	}
 	cells, err := rows.Next()
@@ -137,10 +137,7 @@ func (o *sender) flush() error {
 	if !o.sent {
 		h := x.w.Header()
 		h.Set("Server-Timing", timing(x))
-		h.Set("Trailer", wire.HeaderRowCount)
-		if o.digest != nil {
-			h.Add("Trailer", wire.HeaderDigest)
-		}
+		o.announceTrailers(h)
 		if x.coding != nil {
 			x.coding.announce(h)
 		}
@@ -158,6 +155,22 @@ func (o *sender) flush() error {
 	}
 	o.buf = o.buf[:0]
 	return nil
+}
+
+// announceTrailers names what will follow the last byte. HTTP/1.0 has no place
+// for it.
+func (o *sender) announceTrailers(h http.Header) {
+	x := o.exchange
+	if !x.r.ProtoAtLeast(1, 1) {
+		return
+	}
+	h.Set("Trailer", wire.HeaderRowCount)
+	if x.reply.format.Bare() {
+		h.Add("Trailer", wire.HeaderTotal)
+	}
+	if o.digest != nil {
+		h.Add("Trailer", wire.HeaderDigest)
+	}
 }
 
 // write sends the buffer, compressed where the client accepts that. The first
@@ -198,23 +211,23 @@ func (o *sender) finish(tail store.Tail) error {
 	h := x.w.Header()
 	if o.sent {
 		err := o.end()
-		o.counts(h)
+		o.counts(h, tail)
 		return err
 	}
 	if o.digest != nil {
 		o.digest.Write(o.buf)
 	}
-	o.counts(h)
-	if x.reply.format.Name == "csv" && tail.Known {
-		h.Set(wire.HeaderTotal, itoa(tail.Total))
-	}
+	o.counts(h, tail)
 	h.Set("Server-Timing", timing(x))
 	o.sent = true
 	return x.write(http.StatusOK, o.buf)
 }
 
-func (o *sender) counts(h http.Header) {
+func (o *sender) counts(h http.Header, tail store.Tail) {
 	h.Set(wire.HeaderRowCount, itoa(o.count))
+	if o.exchange.reply.format.Bare() && tail.Known {
+		h.Set(wire.HeaderTotal, itoa(tail.Total))
+	}
 	if o.digest != nil {
 		h.Set(wire.HeaderDigest, "sha-256="+hex.EncodeToString(o.digest.Sum(nil)))
 	}
@@ -222,7 +235,15 @@ func (o *sender) counts(h http.Header) {
 
 // timing tells where the time went, in milliseconds.
 func timing(x *exchange) string {
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	return fmt.Sprintf("parse;dur=%.2f, db;dur=%.2f, first;dur=%.2f",
-		ms(x.parsed.Sub(x.start)), ms(x.firstRow.Sub(x.parsed)), ms(x.firstRow.Sub(x.start)))
+	b := appendMilliseconds([]byte("parse;dur="), x.parsed.Sub(x.start))
+	b = appendMilliseconds(append(b, ", db;dur="...), x.firstRow.Sub(x.parsed))
+	b = appendMilliseconds(append(b, ", first;dur="...), x.firstRow.Sub(x.start))
+	return string(b)
+}
+
+// appendMilliseconds writes them with two digits after the point.
+func appendMilliseconds(b []byte, d time.Duration) []byte {
+	hundredths := d.Microseconds() / 10
+	b = strconv.AppendInt(b, hundredths/100, 10)
+	return append(b, '.', byte('0'+hundredths/10%10), byte('0'+hundredths%10))
 }

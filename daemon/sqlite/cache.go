@@ -3,6 +3,10 @@ package sqlite
 // cacheSize is the number of statements that a connection keeps.
 const cacheSize = 100
 
+// cacheableText is the length of SQL text above which a statement is not kept:
+// those with thousands of parameters take megabytes and seldom come again.
+const cacheableText = 4 << 10
+
 // cache holds the statements of a connection by their text, several of one text
 // where they were in use at the same time.
 type cache struct {

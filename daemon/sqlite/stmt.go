@@ -142,6 +142,9 @@ func (s *Stmt) Reset() error {
 		sqlite3.Xsqlite3_clear_bindings(s.c.tls, s.handle)
 	}
 	s.inUse = false
+	if len(s.sql) > cacheableText {
+		s.c.cache.remove(s)
+	}
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -28,86 +29,111 @@ func (r Report) Failed() bool {
 	return r.Own.After < r.Own.Latest
 }
 
-// catalogue describes the table or view of a record kind: its name for people,
-// and its columns, none where there is no such table.
-type catalogue func(context.Context, *record.Kind) (table string, columns []Column, err error)
+// described is a backend that can say what record kinds are read from.
+type described interface {
+	// describe gives the name for people of a kind's table or view, and its
+	// columns, none where there is no such table.
+	describe(ctx context.Context, kind *record.Kind) (table string, columns []Column, err error)
+	fits() typeFits
+}
+
+var (
+	_ described = (*sqliteRecords)(nil)
+	_ described = (*mssqlRecords)(nil)
+)
 
 // Check compares the record kinds with the live tables and views that they are
-// read from.
-func (s *Store) Check(ctx context.Context) (r Report, err error) {
-	if r.Own, err = s.Migration(ctx); err != nil {
-		return r, err
+// read from. It changes nothing.
+func (s *Store) Check(ctx context.Context) (Report, error) {
+	own, err := s.Migration(ctx)
+	if err != nil {
+		return Report{}, err
 	}
-	look, types := s.fileCatalogue, fileFits
-	if s.config.DSN != "" {
-		server, err := mssql.Open(mssql.Config{DSN: cmp.Or(s.config.ReadDSN, s.config.DSN), Connections: 1})
-		if err != nil {
-			return r, unreachable(err)
-		}
-		defer func() { err = errors.Join(err, server.Close()) }()
-		conn, err := server.Get(ctx)
-		if err != nil {
-			return r, unreachable(err)
-		}
-		defer conn.Close()
-		look, types = s.serverCatalogue(conn), serverFits
-	}
-	return r, s.check(ctx, &r, look, types)
-}
-
-func (s *Store) check(ctx context.Context, r *Report, look catalogue, types typeFits) error {
+	r := Report{Own: own}
+	records := s.records.(described)
 	for _, kind := range s.config.Registry.Kinds() {
-		table, columns, err := look(ctx, kind)
+		table, columns, err := records.describe(ctx, kind)
 		if err != nil {
-			return fmt.Errorf("looking at %s: %w", table, classify(err))
+			return r, fmt.Errorf("looking at %s: %w", table, classify(err))
 		}
 		r.Kinds++
-		r.Findings = append(r.Findings, compare(kind, table, columns, types)...)
+		r.Findings = append(r.Findings, compare(kind, table, columns, records.fits())...)
 	}
-	return nil
+	return r, nil
 }
 
-// sourceName is the name of a kind's table or view, as the settings write it.
-func (s *Store) sourceName(kind *record.Kind) string {
-	return cmp.Or(s.config.Sources[kind.Name], kind.Name)
-}
+func (b *sqliteRecords) fits() typeFits { return fileFits }
 
-func (s *Store) serverCatalogue(conn *mssql.Conn) catalogue {
-	return func(ctx context.Context, kind *record.Kind) (string, []Column, error) {
-		name := s.sourceName(kind)
-		table, ok := mssql.ParseTable(name, s.config.ERPSchema)
-		if !ok {
-			return name, nil, nil
-		}
-		live, err := conn.Catalogue(ctx, table)
-		columns := make([]Column, len(live))
-		for i, c := range live {
-			columns[i] = Column{Name: c.Name, Type: c.Type, Declared: c.Declared()}
-		}
-		return table.String(), columns, err
-	}
-}
-
-func (s *Store) fileCatalogue(ctx context.Context, kind *record.Kind) (string, []Column, error) {
-	name := s.sourceName(kind)
-	conn, err := s.pool.Get(ctx)
+func (b *sqliteRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
+	quoted := b.tables[kind.Name]
+	table := strings.ReplaceAll(quoted[1:len(quoted)-1], `""`, `"`)
+	conn, err := b.pool.Get(ctx)
 	if err != nil {
-		return name, nil, err
+		return table, nil, err
 	}
-	defer s.pool.Put(conn)
+	defer b.pool.Put(conn)
 	stmt, err := conn.Prepare("SELECT name, type FROM pragma_table_info(?1)")
 	if err != nil {
-		return name, nil, err
+		return table, nil, err
 	}
 	defer stmt.Reset()
-	stmt.BindText(1, name)
+	stmt.BindText(1, table)
 	var columns []Column
 	for {
 		more, err := stmt.Step()
 		if err != nil || !more {
-			return name, columns, err
+			return table, columns, err
 		}
 		declared := stmt.Text(1)
 		columns = append(columns, Column{Name: stmt.Text(0), Type: affinity(declared), Declared: cmp.Or(declared, "without a type")})
 	}
+}
+
+func (b *mssqlRecords) fits() typeFits { return serverFits }
+
+func (b *mssqlRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
+	table := b.tables[kind.Name].name
+	live, err := b.listed(ctx, table)
+	if err != nil {
+		return table.String(), nil, err
+	}
+	if len(live) == 0 {
+		live, err = b.answered(ctx, table)
+	}
+	return table.String(), live, err
+}
+
+// listed are the columns that the catalogue lists.
+func (b *mssqlRecords) listed(ctx context.Context, table mssql.Table) ([]Column, error) {
+	conn, err := b.server.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	live, err := conn.Catalogue(ctx, table)
+	var columns []Column
+	for _, c := range live {
+		columns = append(columns, Column{Name: c.Name, Type: c.Type, Declared: c.Declared()})
+	}
+	return columns, err
+}
+
+// answered are the columns that a query answers, for synonyms, which the
+// catalogue does not list.
+func (b *mssqlRecords) answered(ctx context.Context, table mssql.Table) ([]Column, error) {
+	rows, err := b.server.DB().QueryContext(ctx, "SELECT TOP 0 * FROM "+table.Quoted())
+	if refused, is := errors.AsType[*mssql.Error](err); is && (refused.NoTable() || refused.Forbidden()) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	types, err := rows.ColumnTypes()
+	var columns []Column
+	for _, t := range types {
+		name := strings.ToLower(t.DatabaseTypeName())
+		columns = append(columns, Column{Name: t.Name(), Type: name, Declared: name})
+	}
+	return columns, errors.Join(err, rows.Err())
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -17,6 +18,7 @@ const retrySoon = 2 * time.Second
 func classify(err error) error {
 	var known *fault.Error
 	var e *sqlite.Error
+	var served *mssql.Error
 	switch {
 	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled):
 		return err
@@ -24,6 +26,10 @@ func classify(err error) error {
 		return fault.Because(err, fault.Timeout, "the store took longer than the time limit")
 	case errors.Is(err, sqlite.ErrPoolClosed):
 		return unavailable(err, "the service is stopping")
+	case errors.Is(err, mssql.ErrLost):
+		return unavailable(err, "the database server cannot be reached at the moment")
+	case errors.As(err, &served):
+		return classifyServer(served, err)
 	case !errors.As(err, &e):
 		return err
 	case e.NoTable(), e.NoColumn():
@@ -32,6 +38,23 @@ func classify(err error) error {
 		return unavailable(err, "the store is busy")
 	case e.Full(), e.ReadOnly(), e.Unreadable():
 		return unavailable(err, "the store cannot be used at the moment")
+	}
+	return err
+}
+
+// classifyServer does the same for what a server reports.
+func classifyServer(e *mssql.Error, err error) error {
+	switch {
+	case e.LoginFailed():
+		return unavailable(err, "the database server does not let the service in")
+	case e.Away():
+		return unavailable(err, "the database cannot be used at the moment")
+	case e.Deadlock(), e.LockTimeout():
+		return unavailable(err, "the database is busy")
+	case e.Overflow():
+		return fault.Because(err, fault.Invalid, "a value that this query computes or compares with is larger than the database can work with")
+	case e.Conversion():
+		return fault.Because(err, fault.Invalid, "a value of this query cannot be compared with its field, whose type in the database is another one; whd check tells more")
 	}
 	return err
 }

@@ -15,14 +15,33 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// homes are the kinds of databases that our own tables live in. Each call gives
-// a place of its own, and each call of what it gives opens that place.
-var homes = map[string]func(*testing.T) func() *ownDB{
-	"file": func(t *testing.T) func() *ownDB {
-		path := filepath.Join(t.TempDir(), ownFile)
-		return func() *ownDB { return openedOwn(t, path) }
-	},
-	"server": func(t *testing.T) func() *ownDB { return onServer(t, mssqltest.Database(t)) },
+// TestOwnTables runs the tests of our own tables in a file and on a server.
+// Each gets a function that opens a place of its own, again at each call.
+func TestOwnTables(t *testing.T) {
+	t.Run("file", func(t *testing.T) {
+		ownTables(t, func(t *testing.T) func() *ownDB {
+			path := filepath.Join(t.TempDir(), ownFile)
+			return func() *ownDB { return openedOwn(t, path) }
+		})
+	})
+	t.Run("server", func(t *testing.T) {
+		dsn := mssqltest.Database(t)
+		home := func(t *testing.T) func() *ownDB { return onServer(t, dsn) }
+		ownTables(t, home)
+		t.Run("Lease", func(t *testing.T) { exclusion(t, leased(t, home(t)())) })
+		t.Run("LeaseOfTheDead", func(t *testing.T) { leaseOfTheDead(t, leased(t, home(t)())) })
+		t.Run("LeaseLost", func(t *testing.T) { leaseLost(t, leased(t, home(t)())) })
+	})
+}
+
+func ownTables(t *testing.T, home func(*testing.T) func() *ownDB) {
+	t.Run("Migrate", func(t *testing.T) { migrate(t, home(t)()) })
+	t.Run("Down", func(t *testing.T) { migrateDown(t, home(t)()) })
+	t.Run("Fails", func(t *testing.T) { migrateFails(t, home(t)()) })
+	t.Run("Newer", func(t *testing.T) { newerVersion(t, home(t)()) })
+	for range 3 {
+		t.Run("AtOnce", func(t *testing.T) { migrateAtOnce(t, home(t)) })
+	}
 }
 
 // onServer gives a schema of its own.
@@ -34,13 +53,6 @@ func onServer(t *testing.T, dsn string) func() *ownDB {
 			t.Fatal(err)
 		}
 		return closed(t, own)
-	}
-}
-
-// inHomes runs a test in each kind.
-func inHomes(t *testing.T, test func(t *testing.T, open func() *ownDB)) {
-	for name, home := range homes {
-		t.Run(name, func(t *testing.T) { test(t, home(t)) })
 	}
 }
 
@@ -90,67 +102,47 @@ func expectTables(t *testing.T, own *ownDB, want bool) {
 	}
 }
 
-func TestMigrate(t *testing.T) {
-	inHomes(t, func(t *testing.T, open func() *ownDB) {
-		own := open()
-		expectVersion(t, own, 0)
-		if err := own.ready(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "version 0") || !strings.Contains(err.Error(), "whd migrate") {
-			t.Errorf("before: %v", err)
+func migrate(t *testing.T, own *ownDB) {
+	expectVersion(t, own, 0)
+	if err := own.ready(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "version 0") || !strings.Contains(err.Error(), "whd migrate") {
+		t.Errorf("before: %v", err)
+	}
+	expectTables(t, own, false) // nor has looking made any
+	if is, err := own.hasTable(t.Context(), migrationTable); err != nil || is {
+		t.Errorf("looking at the version has made a table (%v)", err)
+	}
+	for range 2 { // the second finds nothing to do
+		if err := own.bringUp(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		expectTables(t, own, false) // nor has looking made any
-		if is, err := own.hasTable(t.Context(), migrationTable); err != nil || is {
-			t.Errorf("looking at the version has made a table (%v)", err)
-		}
-		for range 2 { // the second finds nothing to do
-			if err := own.bringUp(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			expectVersion(t, own, newest)
-			expectTables(t, own, true)
-		}
-		if err := own.ready(t.Context()); err != nil {
-			t.Errorf("after: %v", err)
-		}
-	})
+		expectVersion(t, own, newest)
+		expectTables(t, own, true)
+	}
+	if err := own.ready(t.Context()); err != nil {
+		t.Errorf("after: %v", err)
+	}
 }
 
 // Every migration can be undone, and done again.
-func TestMigrateDown(t *testing.T) {
-	inHomes(t, func(t *testing.T, open func() *ownDB) {
-		own := open()
-		if err := own.bringUp(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		provider, err := own.migrations()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := provider.DownTo(t.Context(), 0); err != nil {
-			t.Fatal(err)
-		}
-		expectTables(t, own, false)
-		if err := own.bringUp(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		expectTables(t, own, true)
-	})
+func migrateDown(t *testing.T, own *ownDB) {
+	if err := own.bringUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	provider, err := own.migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.DownTo(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	expectTables(t, own, false)
+	if err := own.bringUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expectTables(t, own, true)
 }
 
 // Daemons that start at the same moment must all come up.
-func TestMigrateAtOnce(t *testing.T) {
-	t.Run("file", func(t *testing.T) {
-		for range 3 {
-			migrateAtOnce(t, homes["file"](t))
-		}
-	})
-	t.Run("server", func(t *testing.T) {
-		dsn := mssqltest.Database(t)
-		for range 3 {
-			migrateAtOnce(t, onServer(t, dsn))
-		}
-	})
-}
-
 func migrateAtOnce(t *testing.T, open func() *ownDB) {
 	var all sync.WaitGroup
 	for range 4 {
@@ -176,45 +168,39 @@ func migrateAtOnce(t *testing.T, open func() *ownDB) {
 }
 
 // A migration that fails leaves an error, and nothing half done.
-func TestMigrateFails(t *testing.T) {
-	inHomes(t, func(t *testing.T, open func() *ownDB) {
-		own := open()
-		if own.schema != "" {
-			if err := own.makeSchema(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := own.exec(t.Context(), `CREATE TABLE whd.WH_ApiKey (Other int)`); err != nil {
+func migrateFails(t *testing.T, own *ownDB) {
+	if own.schema != "" {
+		if err := own.makeSchema(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := own.bringUp(t.Context()); err == nil {
-			t.Error("a table in the way is no error")
-		}
-		expectVersion(t, own, 0)
-		if is, err := own.hasTable(t.Context(), "WH_User"); err != nil || is {
-			t.Errorf("half a migration is left (%v)", err)
-		}
-	})
+	}
+	if _, err := own.exec(t.Context(), `CREATE TABLE whd.WH_ApiKey (Other int)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := own.bringUp(t.Context()); err == nil {
+		t.Error("a table in the way is no error")
+	}
+	expectVersion(t, own, 0)
+	if is, err := own.hasTable(t.Context(), "WH_User"); err != nil || is {
+		t.Errorf("half a migration is left (%v)", err)
+	}
 }
 
 // A schema of a newer program serves an older one.
-func TestNewerVersion(t *testing.T) {
-	inHomes(t, func(t *testing.T, open func() *ownDB) {
-		own := open()
-		if err := own.bringUp(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := own.exec(t.Context(), `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)`); err != nil {
-			t.Fatal(err)
-		}
-		expectVersion(t, own, 999)
-		if err := own.bringUp(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := own.ready(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
+func newerVersion(t *testing.T, own *ownDB) {
+	if err := own.bringUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own.exec(t.Context(), `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	expectVersion(t, own, 999)
+	if err := own.bringUp(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := own.ready(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 // The migrations of both databases have the same versions and names.
@@ -231,18 +217,16 @@ func TestMigrationsAreTwins(t *testing.T) {
 	}
 }
 
-// leased is a schema with the table of the lease.
-func leased(t *testing.T) *ownDB {
+// leased makes the schema and in it the table of the lease.
+func leased(t *testing.T, own *ownDB) *ownDB {
 	t.Helper()
-	own := onServer(t, mssqltest.Database(t))()
 	if err := errors.Join(own.makeSchema(t.Context()), own.makeLease(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	return own
 }
 
-func TestLease(t *testing.T) {
-	own := leased(t)
+func exclusion(t *testing.T, own *ownDB) {
 	first, second := own.newLease(), own.newLease()
 	working, over := make(chan struct{}), make(chan error)
 	err := first.during(t.Context(), func(ctx context.Context) error {
@@ -265,8 +249,7 @@ func TestLease(t *testing.T) {
 }
 
 // What a process leaves that dies is for the others once it has expired.
-func TestLeaseOfTheDead(t *testing.T) {
-	own := leased(t)
+func leaseOfTheDead(t *testing.T, own *ownDB) {
 	dead := own.newLease()
 	dead.life = 0
 	if err := dead.await(t.Context()); err != nil {
@@ -277,8 +260,7 @@ func TestLeaseOfTheDead(t *testing.T) {
 	}
 }
 
-func TestLeaseLost(t *testing.T) {
-	own := leased(t)
+func leaseLost(t *testing.T, own *ownDB) {
 	l := own.newLease()
 	l.renew = leaseWait
 	err := l.during(t.Context(), func(ctx context.Context) error {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/dialect"
-	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/row"
@@ -77,15 +76,11 @@ func (s *mssqlSession) table() (*dialect.Dialect, string) {
 }
 
 func (s *mssqlSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
-	params, err := s.known.bind(st.Args)
-	if err != nil {
-		return nil, err
-	}
 	s.guard.watch(s.conn.Abort, limit)
 	s.guard.enter()
 	rows, err := s.conn.Query(s.ctx, mssql.Query{
 		SQL:    st.SQL,
-		Params: params,
+		Params: s.known.bind(st.Args),
 		Types:  st.Types,
 		Lock:   cmp.Or(s.backend.config.LockTimeout, limit),
 	})
@@ -165,5 +160,3 @@ func (t *mssqlTable) blame(err error) error {
 	}
 	return err
 }
-
-var _ = fault.Internal

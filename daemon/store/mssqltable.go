@@ -2,15 +2,12 @@ package store
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/mssql"
-	"github.com/bizhook/whd/daemon/query"
 )
 
 // describedFor is how long a table's description is believed. Somebody may
@@ -86,66 +83,4 @@ func know(kind *record.Kind, columns []mssql.Column, takesLists bool) *knownTabl
 		k.words.List.Longest = 0
 	}
 	return k
-}
-
-// bind makes parameters of a statement's arguments.
-func (k *knownTable) bind(args []query.Arg) ([]mssql.Param, error) {
-	params := make([]mssql.Param, len(args))
-	for i, a := range args {
-		switch {
-		case a.Field == query.NoField:
-			params[i] = mssql.Long(a.Value.Int)
-		case a.List != nil:
-			params[i] = mssql.JSON(listText(a.Type, a.List))
-		default:
-			params[i] = bindValue(k.columns[a.Field], a.Type, a.Value)
-		}
-	}
-	return params, nil
-}
-
-func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
-	switch {
-	case t.Integer():
-		return mssql.Whole(c, v.Int)
-	case t == record.Bool:
-		return mssql.Bit(v.Int)
-	case t == record.Bytes:
-		return mssql.Binary(v.Bytes)
-	case t == record.Guid:
-		return mssql.Guid(c, v.Text)
-	case t == record.Decimal, t == record.DateTime:
-		return mssql.Digits(v.Text)
-	}
-	return mssql.Text(c, v.Text)
-}
-
-// listProbe finds out whether the server reads JSON: a database that came from
-// a server before 2016 does not, until it is told to.
-type listProbe struct {
-	mu    sync.Mutex
-	asked bool
-	takes bool
-}
-
-func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.asked {
-		return p.takes, nil
-	}
-	rows, err := conn.Query(ctx, mssql.Query{
-		SQL:    "SELECT v FROM OPENJSON(@p1) WITH (v int '$')",
-		Params: []mssql.Param{mssql.JSON([]byte("[1]"))},
-		Types:  []record.Type{record.Int},
-	})
-	var refused *mssql.Error
-	if err != nil && !errors.As(err, &refused) {
-		return false, err
-	}
-	p.asked, p.takes = true, err == nil
-	if err == nil {
-		rows.Close()
-	}
-	return p.takes, nil
 }

@@ -183,6 +183,11 @@ func (b *sqliteRecords) load(ctx context.Context, kinds []*record.Kind, rows Row
 	return count, classify(conn.Exec("COMMIT"))
 }
 
+func (b *sqliteRecords) fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error) {
+	n, err := b.load(ctx, kinds, rows)
+	return Filled{Rows: n}, err
+}
+
 func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any]) (n int64, err error) {
 	stmt, err := conn.Prepare("INSERT INTO " + source + " VALUES (?1" + strings.Repeat(", ?", width-1) + ")")
 	if err != nil {

@@ -23,6 +23,8 @@ type backend interface {
 	empty(ctx context.Context) (bool, error)
 	// load adds rows, all or none.
 	load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error)
+	// fill adds rows to tables without any, and makes those that are missing.
+	fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error)
 	close() error
 }
 

@@ -49,11 +49,19 @@ func (b *sqliteRecords) session(ctx context.Context, kind *record.Kind, several 
 	return s, nil
 }
 
+// ping reads the file: a connection alone says nothing of it.
 func (b *sqliteRecords) ping(ctx context.Context) error {
 	conn, err := b.pool.Get(ctx)
-	if err == nil {
-		b.pool.Put(conn)
+	if err != nil {
+		return err
 	}
+	defer b.pool.Put(conn)
+	stmt, err := conn.Prepare("SELECT count(*) FROM sqlite_schema")
+	if err != nil {
+		return err
+	}
+	defer stmt.Reset()
+	_, err = stmt.Step()
 	return err
 }
 

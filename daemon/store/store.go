@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Config says which store is opened.
@@ -42,6 +43,7 @@ const (
 type Store struct {
 	config  Config
 	records backend
+	pool    *sqlite.Pool // of the embedded store's records
 	own     *ownDB
 }
 
@@ -66,7 +68,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return unreachable(err)
 	}
-	s.records = records
+	s.records, s.pool = records, records.pool
 	if s.own, err = openOwn(s.path(ownFile)); err != nil {
 		return unreachable(err)
 	}

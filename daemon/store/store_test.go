@@ -22,4 +22,4 @@ func openSQLite(t *testing.T, registry *record.Registry) *store.Store {
 	return s
 }
 
-func TestSQLite(t *testing.T) { storetest.Run(t, openSQLite) }
+func TestSQLite(t *testing.T) { storetest.Run(t, openSQLite, storetest.Capabilities{}) }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,12 +51,12 @@ var edges = map[record.Type][]any{
 
 // edgeRows are rows in which every field meets every edge of its type, and
 // null where it may.
-func edgeRows(k *record.Kind) [][]any {
-	rows := make([][]any, 1+len(edges[record.Text]))
+func (s *suite) edgeRows(k *record.Kind) [][]any {
+	rows := make([][]any, 1+len(s.values[record.Text]))
 	for i := range rows {
 		rows[i] = make([]any, len(k.Fields))
 		for j, f := range k.Fields {
-			values := edges[f.Type]
+			values := s.values[f.Type]
 			if f.Null && (i+j)%(len(values)+1) == len(values) {
 				continue
 			}
@@ -77,8 +78,19 @@ func operandText(v any) string {
 	}
 }
 
-// valuesText and cellsText write a row so that equal rows have equal texts.
-func valuesText(values []any) string {
+// valuesText writes a row as the store shows it, and cellsText one that it has
+// shown, so that equal rows have equal texts.
+func (s *suite) valuesText(k *record.Kind, values []any) string {
+	shown := slices.Clone(values)
+	for i, v := range values {
+		if text, ok := v.(string); ok && k.Fields[i].Type == record.Decimal {
+			shown[i] = s.can.shownDecimal(text)
+		}
+	}
+	return rowText(shown)
+}
+
+func rowText(values []any) string {
 	var b strings.Builder
 	for _, v := range values {
 		if v == nil {
@@ -103,5 +115,5 @@ func cellsText(cells []row.Cell, types []record.Type) string {
 			values[i] = string(c.Data)
 		}
 	}
-	return valuesText(values)
+	return rowText(values)
 }

@@ -13,7 +13,7 @@ import (
 // matches is the filter grammar once more, written as plainly as possible and
 // sharing nothing with the code under test: what a condition means for one
 // stored value.
-func matches(t record.Type, stored any, op record.Operator, operands []any) bool {
+func (s *suite) matches(t record.Type, stored any, op record.Operator, operands []any) bool {
 	if stored == nil {
 		return false
 	}
@@ -29,15 +29,15 @@ func matches(t record.Type, stored any, op record.Operator, operands []any) bool
 		return ok && likeNaive(runes(stored), pattern)
 	case record.In:
 		for _, o := range operands {
-			if compareNaive(t, stored, o) == 0 {
+			if s.compare(t, stored, o) == 0 {
 				return true
 			}
 		}
 		return false
 	case record.Between:
-		return compareNaive(t, stored, operands[0]) >= 0 && compareNaive(t, stored, operands[1]) <= 0
+		return s.compare(t, stored, operands[0]) >= 0 && s.compare(t, stored, operands[1]) <= 0
 	}
-	c := compareNaive(t, stored, operands[0])
+	c := s.compare(t, stored, operands[0])
 	return map[record.Operator]bool{
 		record.Equal: c == 0, record.NotEqualTo: c != 0,
 		record.GreaterThan: c > 0, record.GreaterThanOrEqualTo: c >= 0,
@@ -45,10 +45,13 @@ func matches(t record.Type, stored any, op record.Operator, operands []any) bool
 	}[op]
 }
 
-func compareNaive(t record.Type, a, b any) int {
+func (s *suite) compare(t record.Type, a, b any) int {
+	if ranks := s.ranks[t]; ranks != nil {
+		return cmp.Compare(ranks[equalText(t, a)], ranks[equalText(t, b)])
+	}
 	switch t {
 	case record.Text:
-		return strings.Compare(string(foldNaive(strings.TrimRight(a.(string), " "))), string(foldNaive(strings.TrimRight(b.(string), " "))))
+		return strings.Compare(equalText(t, a), equalText(t, b))
 	case record.Decimal:
 		x, _ := new(big.Rat).SetString(a.(string))
 		y, _ := new(big.Rat).SetString(b.(string))
@@ -60,6 +63,14 @@ func compareNaive(t record.Type, a, b any) int {
 	default:
 		return cmp.Compare(a.(int64), b.(int64))
 	}
+}
+
+// equalText is the same for values that are equal.
+func equalText(t record.Type, v any) string {
+	if t != record.Text {
+		return operandText(v)
+	}
+	return string(foldNaive(strings.TrimRight(v.(string), " ")))
 }
 
 // foldNaive replaces each rune by one that stands for all its letter cases.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,13 +21,13 @@ func lookup(t *testing.T, registry *record.Registry, name string) *record.Kind {
 }
 
 // roundTrip reads every row back exactly as it was stored.
-func roundTrip(t *testing.T, open Opener) {
-	s, registry := filled(t, open)
+func roundTrip(t *testing.T, s *suite) {
+	opened, registry := s.filled(t)
 	for _, kind := range registry.Kinds() {
-		got, tail := ask(t, s, kind, nil)
+		got, tail := s.ask(t, opened, kind, nil)
 		var want []string
-		for _, r := range edgeRows(kind) {
-			want = append(want, valuesText(r))
+		for _, r := range s.edgeRows(kind) {
+			want = append(want, s.valuesText(kind, r))
 		}
 		if tail.Total != int64(len(want)) || !tail.Known {
 			t.Errorf("%s: total %v, want %d", kind.Name, tail, len(want))
@@ -41,10 +42,10 @@ func roundTrip(t *testing.T, open Opener) {
 
 // totals checks that a page's total is the number of all matches whatever Skip
 // and Take are, and that it can be refused.
-func totals(t *testing.T, open Opener) {
-	s, registry := filled(t, open)
+func totals(t *testing.T, s *suite) {
+	opened, registry := s.filled(t)
 	kind := lookup(t, registry, "IN_Colours")
-	all := int64(len(edgeRows(kind)))
+	all := int64(len(s.edgeRows(kind)))
 	for _, c := range []struct {
 		members query.Members
 		rows    int
@@ -56,12 +57,12 @@ func totals(t *testing.T, open Opener) {
 		{query.Members{member("Take", "0")}, 0, all, true},
 		{query.Members{member("Skip", "5")}, int(all) - 5, all, true},
 		{query.Members{member("Skip", "1000")}, 0, all, true},
-		{query.Members{member("Skip", "45"), member("Take", "10")}, int(all) - 45, all, true},
+		{query.Members{member("Skip", strconv.Itoa(int(all)-3)), member("Take", "10")}, 3, all, true},
 		{query.Members{member("Take", "10"), member("Include", "NoTotal")}, 10, 0, false},
 		{query.Members{member("Take", "1000"), member("Include", "NoTotal")}, int(all), all, true},
 		{query.Members{member("Fields", "DISTINCT DisplayOrder"), member("Take", "2")}, 2, 8, true},
 	} {
-		rows, tail := ask(t, s, kind, c.members)
+		rows, tail := s.ask(t, opened, kind, c.members)
 		if len(rows) != c.rows || tail.Total != c.total || tail.Known != c.known {
 			t.Errorf("%v: %d rows, tail %+v; want %d rows, total %d known %v", c.members, len(rows), tail, c.rows, c.total, c.known)
 		}
@@ -70,29 +71,29 @@ func totals(t *testing.T, open Opener) {
 
 // paging reads all rows page by page in every field's order, both ways: no row
 // twice, none left out, and the order is that of the naive comparison.
-func paging(t *testing.T, open Opener) {
-	s, registry := filled(t, open)
+func paging(t *testing.T, s *suite) {
+	opened, registry := s.filled(t)
 	for _, kind := range registry.Kinds() {
 		for i, f := range kind.Fields {
 			for _, desc := range []bool{false, true} {
 				order := map[bool]string{false: query.OrderBy, true: query.OrderByDesc}[desc]
 				var got []string
-				for skip := 0; skip <= len(edgeRows(kind)); skip += 20 {
-					page, _ := ask(t, s, kind, query.Members{member(order, f.Name), member("Skip", strconv.Itoa(skip)), member("Take", "20")})
+				for skip := 0; skip <= len(s.edgeRows(kind)); skip += 20 {
+					page, _ := s.ask(t, opened, kind, query.Members{member(order, f.Name), member("Skip", strconv.Itoa(skip)), member("Take", "20")})
 					got = append(got, page...)
 				}
-				want := edgeRows(kind)
+				want := s.edgeRows(kind)
 				slices.SortStableFunc(want, func(a, b []any) int {
-					c := compareNulls(f.Type, a[i], b[i])
+					c := s.compareNulls(f.Type, a[i], b[i])
 					if desc {
 						c = -c
 					}
 					if c == 0 {
-						c = compareNulls(kind.Fields[0].Type, a[0], b[0])
+						c = s.compareNulls(kind.Fields[0].Type, a[0], b[0])
 					}
 					return c
 				})
-				if at := firstDifference(kind, i, got, want); at != "" {
+				if at := s.firstDifference(kind, i, got, want); at != "" {
 					t.Errorf("%s by %s %s: %s", kind.Name, order, f.Name, at)
 				}
 			}
@@ -102,7 +103,7 @@ func paging(t *testing.T, open Opener) {
 
 // firstDifference compares two orders. Rows that tie in the ordered field and
 // the first one may stand in any order among themselves.
-func firstDifference(kind *record.Kind, field int, got []string, want [][]any) string {
+func (s *suite) firstDifference(kind *record.Kind, field int, got []string, want [][]any) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d rows, want %d", len(got), len(want))
 	}
@@ -110,9 +111,9 @@ func firstDifference(kind *record.Kind, field int, got []string, want [][]any) s
 	start := 0
 	for i := range want {
 		left[got[i]]++
-		left[valuesText(want[i])]--
-		tie := i+1 < len(want) && compareNulls(kind.Fields[field].Type, want[i][field], want[i+1][field]) == 0 &&
-			compareNulls(kind.Fields[0].Type, want[i][0], want[i+1][0]) == 0
+		left[s.valuesText(kind, want[i])]--
+		tie := i+1 < len(want) && s.compareNulls(kind.Fields[field].Type, want[i][field], want[i+1][field]) == 0 &&
+			s.compareNulls(kind.Fields[0].Type, want[i][0], want[i+1][0]) == 0
 		if tie {
 			continue
 		}
@@ -126,7 +127,7 @@ func firstDifference(kind *record.Kind, field int, got []string, want [][]any) s
 	return ""
 }
 
-func compareNulls(t record.Type, a, b any) int {
+func (s *suite) compareNulls(t record.Type, a, b any) int {
 	switch {
 	case a == nil && b == nil:
 		return 0
@@ -135,20 +136,23 @@ func compareNulls(t record.Type, a, b any) int {
 	case b == nil:
 		return 1
 	}
-	return compareNaive(t, a, b)
+	if t == record.Bytes && s.can.PaddedBytes {
+		a, b = bytes.TrimRight(a.([]byte), "\x00"), bytes.TrimRight(b.([]byte), "\x00")
+	}
+	return s.compare(t, a, b)
 }
 
 // aggregates checks sums of 38 digits, averages and counts.
-func aggregates(t *testing.T, open Opener) {
-	s, registry := filled(t, open)
+func aggregates(t *testing.T, s *suite) {
+	opened, registry := s.filled(t)
 	kind := lookup(t, registry, "SO_Totals")
-	rows, tail := ask(t, s, kind, query.Members{
+	rows, tail := s.ask(t, opened, kind, query.Members{
 		member("InvoiceTotalBetween", "1", "10"),
 		member("Include", "COUNT(*) as n, SUM(InvoiceTotal) s, MIN(InvoiceTotal), MAX(InvoiceTotal) as m, AVG(InvoiceTotal) as a, COUNT(DISTINCT InvoiceTotal) d"),
 	})
 	count, sum, distinct := 0, 0, map[string]bool{}
-	for _, r := range edgeRows(kind) {
-		if matches(record.Decimal, r[1], record.Between, []any{"1", "10"}) {
+	for _, r := range s.edgeRows(kind) {
+		if s.matches(record.Decimal, r[1], record.Between, []any{"1", "10"}) {
 			value, _ := strconv.ParseFloat(r[1].(string), 64) // 1, 9 and 10 only
 			count, sum = count+1, sum+int(value)
 			distinct[strconv.Itoa(int(value))] = true

@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/bizhook/whd/daemon/store"
+)
+
+func checkOptions() []option {
+	return []option{{name: "format", argument: "text|json", help: "for people or programs (default text)"}}
+}
+
+// errIncomplete is how a check ends that has found something missing.
+var errIncomplete = errors.New("the store lacks something that the service needs")
+
+// check compares what the service needs with what the store has.
+func check(ctx context.Context, c *call) error {
+	write := writeReport
+	switch format := c.own["format"]; format {
+	case "", "text":
+	case "json":
+		write = writeReportJSON
+	default:
+		return usage("--format is text or json, not %q", format)
+	}
+	return c.withStore(ctx, asItIs, func(s *store.Store) error {
+		report, err := s.Check(ctx)
+		if err != nil {
+			return err
+		}
+		if err := write(c.Stdout, report); err != nil {
+			return err
+		}
+		if report.Failed() {
+			return errIncomplete
+		}
+		return nil
+	})
+}
+
+func writeReport(w io.Writer, r store.Report) error {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(r.Findings) > 0 {
+		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
+	}
+	incomplete := make(map[string]bool)
+	for _, f := range r.Findings {
+		field, problem := f.Field, f.Problem
+		if field == "" {
+			field = "-"
+		}
+		if f.Warning {
+			problem = "warning: " + problem
+		} else {
+			incomplete[f.Kind] = true
+		}
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", f.Kind, f.Table, field, problem)
+	}
+	if err := columns.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "records: %d of %d kinds are complete\n%s: %s\n", r.Kinds-len(incomplete), r.Kinds, r.Own.Name, state(r.Own))
+	return err
+}
+
+// state says whether the daemon's own tables are those that it needs.
+func state(m store.Migration) string {
+	switch {
+	case m.After < m.Latest:
+		return fmt.Sprintf("version %d of %d; run whd migrate", m.After, m.Latest)
+	case m.After > m.Latest:
+		return fmt.Sprintf("version %d, newer than this program", m.After)
+	}
+	return fmt.Sprintf("version %d, up to date", m.After)
+}
+
+func writeReportJSON(w io.Writer, r store.Report) error {
+	type finding struct {
+		Record, Table string
+		Field         string `json:",omitempty"`
+		Problem       string
+		Warning       bool
+	}
+	type tables struct {
+		Name            string
+		Version, Needed int64
+	}
+	report := struct {
+		Complete bool
+		Records  int
+		Own      tables
+		Findings []finding
+	}{!r.Failed(), r.Kinds, tables{r.Own.Name, r.Own.After, r.Own.Latest}, []finding{}}
+	for _, f := range r.Findings {
+		report.Findings = append(report.Findings, finding{f.Kind, f.Table, f.Field, f.Problem, f.Warning})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(report)
+}

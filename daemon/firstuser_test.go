@@ -1,0 +1,141 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// started is a daemon that has not begun to serve, or the error that it ended
+// with.
+func started(t *testing.T, dir string) (*Daemon, error) {
+	t.Helper()
+	c, _, err := LoadConfig([]string{"--data-dir", dir, "--listen", "127.0.0.1:0"}, nil, os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(t.Context(), c, io.Discard, slog.New(slog.DiscardHandler))
+	if err == nil {
+		t.Cleanup(func() {
+			if err := d.Stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return d, err
+}
+
+// passwordFiles are the files that hold a password of the first user.
+func passwordFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, adminPasswordFile+"*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func expectAdmin(t *testing.T, d *Daemon, file string) {
+	t.Helper()
+	password, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	login := account.Login{UserName: account.FirstUser, Password: strings.TrimSpace(string(password))}
+	if _, err := d.accounts.Login(t.Context(), login); err != nil {
+		t.Errorf("the password in the file does not work: %v", err)
+	}
+}
+
+func TestFirstPasswordIsKept(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, adminPasswordFile)
+	if err := os.WriteFile(file, []byte("of another time"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := started(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files := passwordFiles(t, dir); len(files) != 1 || files[0] != file {
+		t.Errorf("files are %q", files)
+	}
+	expectAdmin(t, d, file)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode() != 0o600 {
+		t.Errorf("mode is %v", info.Mode())
+	}
+}
+
+// A second start makes no password, so it writes none.
+func TestFirstPasswordIsMadeOnce(t *testing.T) {
+	dir := t.TempDir()
+	d, err := started(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, adminPasswordFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := started(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	if files := passwordFiles(t, dir); len(files) != 0 {
+		t.Errorf("files are %q", files)
+	}
+}
+
+// A password is not lost where its file cannot have its name.
+func TestFirstPasswordWithoutItsFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, adminPasswordFile, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := started(t, dir)
+	files, globErr := filepath.Glob(filepath.Join(dir, adminPasswordFile+".*"))
+	if err == nil || globErr != nil || len(files) != 1 || !strings.Contains(err.Error(), files[0]) {
+		t.Fatalf("files are %q (%v), the error %v", files, globErr, err)
+	}
+	d, err := started(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectAdmin(t, d, files[0])
+}
+
+// Nobody is made whose password cannot be kept at all.
+func TestFirstPasswordIsKeptBeforeItCounts(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	accounts, err := account.New(account.Config{Store: s.Accounts()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Daemon{config: Config{DataDir: filepath.Join(t.TempDir(), "gone")}, accounts: accounts, out: io.Discard, log: slog.New(slog.DiscardHandler)}
+	if _, err := d.ensureAdmin(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	if users, err := accounts.Users(t.Context()); err != nil || len(users) != 0 {
+		t.Errorf("users are %+v (%v)", users, err)
+	}
+}

@@ -1,0 +1,50 @@
+package rest_test
+
+import (
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// Whether the server wants to read a body or not: where a part of it never
+// comes, it answers and ends the connection after BodyTimeout.
+func TestABodyThatNeverComes(t *testing.T) {
+	handler, _ := newServer(t, store.Config{Dir: t.TempDir()})
+	handler.BodyTimeout = 50 * time.Millisecond
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	for line, status := range map[string]int{"POST /json/reply/DB_ClassQuery": 400, "GET /nothing": 404, "GET /healthz": 200, "POST /auth/logout": 400} {
+		w := dialURL(t, server.URL)
+		fmt.Fprintf(w.conn, "%s HTTP/1.1\r\nHost: whd\r\nContent-Length: 10\r\n\r\n{", line)
+		a, err := w.reply()
+		if err != nil || a.status != status {
+			t.Errorf("%s: %v, %+v", line, err, a)
+		}
+		if _, err := w.in.ReadByte(); err != io.EOF {
+			t.Errorf("%s: the connection goes on: %v", line, err)
+		}
+	}
+}
+
+// The time for a body ends with the body, not in the middle of the query.
+func TestAQueryMayTakeLongerThanItsBody(t *testing.T) {
+	dir := t.TempDir()
+	kind, _ := record.Builtin().Lookup("SY_Filters")
+	makeView(t, dir, kind, silent)
+	handler, _ := newServer(t, store.Config{Dir: dir, Sources: map[string]string{kind.Name: "the_view"}, RowTimeout: 500 * time.Millisecond})
+	handler.BodyTimeout = 300 * time.Millisecond
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	w := dialURL(t, server.URL)
+	for range 2 {
+		fmt.Fprint(w.conn, "POST /json/reply/SY_FiltersQuery HTTP/1.1\r\nHost: whd\r\nContent-Length: 2\r\n\r\n{}")
+		if a, err := w.reply(); err != nil || a.status != 504 {
+			t.Fatalf("%v, %+v", err, a)
+		}
+	}
+}

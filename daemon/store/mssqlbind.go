@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// bind makes parameters of a statement's arguments, typed as the columns are
+// that they are compared with.
+func (k *knownTable) bind(args []query.Arg) []mssql.Param {
+	params := make([]mssql.Param, len(args))
+	for i, a := range args {
+		switch {
+		case a.Field == query.NoField:
+			params[i] = mssql.Long(a.Value.Int)
+		case a.List != nil:
+			params[i] = mssql.JSON(listText(k.columns[a.Field], a.Type, a.List))
+		default:
+			params[i] = bindValue(k.columns[a.Field], a.Type, a.Value)
+		}
+	}
+	return params
+}
+
+func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
+	switch {
+	case t.Integer():
+		return mssql.Whole(c, v.Int)
+	case t == record.Bool:
+		return mssql.Bit(v.Int)
+	case t == record.Bytes:
+		return mssql.Binary(v.Bytes)
+	case t == record.Guid:
+		return mssql.Guid(c, v.Text)
+	case t == record.Decimal, t == record.DateTime:
+		return mssql.Digits(v.Text)
+	}
+	return mssql.Text(c, v.Text)
+}
+
+// listText is a list as a JSON array. Texts that are longer than the column are
+// left out: they equal nothing in it, and servers make different things of an
+// item that its type cannot hold.
+func listText(c mssql.Column, t record.Type, values []wire.Value) []byte {
+	items := make([]string, 0, len(values))
+	for _, v := range values {
+		text := v.Text
+		switch {
+		case t.Integer():
+			text = strconv.FormatInt(v.Int, 10)
+		case t == record.Text:
+			if text = strings.TrimRight(text, " "); !c.Fits(text) {
+				continue
+			}
+		}
+		items = append(items, text)
+	}
+	text, err := json.Marshal(items)
+	if err != nil {
+		panic("store: " + err.Error()) // strings can always be written
+	}
+	return text
+}
+
+// listProbe finds out whether the server reads JSON: a database that came from
+// a server before 2016 does not, until it is told to.
+type listProbe struct {
+	mu    sync.Mutex
+	asked bool
+	takes bool
+}
+
+func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked {
+		return p.takes, nil
+	}
+	rows, err := conn.Query(ctx, mssql.Query{
+		SQL:    "SELECT v FROM OPENJSON(@p1) WITH (v int '$')",
+		Params: []mssql.Param{mssql.JSON([]byte("[1]"))},
+		Types:  []record.Type{record.Int},
+	})
+	var refused *mssql.Error
+	if err != nil && !errors.As(err, &refused) {
+		return false, err
+	}
+	p.asked, p.takes = true, err == nil
+	if err == nil {
+		rows.Close()
+	}
+	return p.takes, nil
+}

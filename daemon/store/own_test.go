@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+func TestAgain(t *testing.T) {
+	victim := fmt.Errorf("in a wrap: %w", &mssql.Error{Number: 1205, Message: "deadlock victim"})
+	lost := fmt.Errorf("%w: reset", mssql.ErrLost)
+	other := errors.New("another")
+	cases := []struct {
+		name  string
+		worth func(error) bool
+		fails []error
+		runs  int
+		want  error
+	}{
+		{"at once", deadlock, nil, 1, nil},
+		{"deadlock", deadlock, []error{victim, victim}, 3, nil},
+		{"deadlocks for ever", deadlock, []error{victim, victim, victim, victim, victim}, attempts, victim},
+		{"a write on a broken connection may have been done", deadlock, []error{lost}, 1, lost},
+		{"a read can be done again", readAgain, []error{lost, victim}, 3, nil},
+		{"anything else", readAgain, []error{other}, 1, other},
+	}
+	for _, c := range cases {
+		runs := 0
+		err := (&ownDB{}).again(t.Context(), c.worth, func(context.Context) error {
+			runs++
+			if runs <= len(c.fails) {
+				return c.fails[runs-1]
+			}
+			return nil
+		})
+		if runs != c.runs || !errors.Is(err, c.want) {
+			t.Errorf("%s: %d runs, %v; want %d, %v", c.name, runs, err, c.runs, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := (&ownDB{}).again(ctx, deadlock, func(context.Context) error { cancel(); return victim })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestOwnFaults(t *testing.T) {
+	own := &ownDB{}
+	for _, missing := range []error{&mssql.Error{Number: 208}, &mssql.Error{Number: 207}} {
+		if err := own.fault(missing, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "whd migrate") {
+			t.Errorf("%v: got %v", missing, err)
+		}
+	}
+	if err := own.fault(mssql.ErrLost, "x"); !fault.Is(err, fault.Unavailable) || strings.Contains(fault.Of(err).Message, "whd migrate") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// listener is a database that notes statements. Each hits one row, and none
+// finds any.
+type listener struct{ heard strings.Builder }
+
+func (l *listener) Connect(context.Context) (driver.Conn, error) { return l, nil }
+func (l *listener) Driver() driver.Driver                        { return nil }
+func (l *listener) Close() error                                 { return nil }
+func (l *listener) Begin() (driver.Tx, error)                    { return l, l.hear("BEGIN", nil) }
+func (l *listener) Commit() error                                { return l.hear("COMMIT", nil) }
+func (l *listener) Rollback() error                              { return l.hear("ROLLBACK", nil) }
+func (l *listener) Prepare(string) (driver.Stmt, error)          { return nil, errors.ErrUnsupported }
+
+func (l *listener) ExecContext(_ context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	return driver.RowsAffected(1), l.hear(text, args)
+}
+
+func (l *listener) QueryContext(_ context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	return nothing{}, l.hear(text, args)
+}
+
+func (l *listener) hear(text string, args []driver.NamedValue) error {
+	fmt.Fprintln(&l.heard, text)
+	for _, a := range args {
+		fmt.Fprintf(&l.heard, "  @%s = %#v\n", a.Name, a.Value)
+	}
+	return nil
+}
+
+// nothing is an answer without rows.
+type nothing struct{}
+
+func (nothing) Columns() []string         { return nil }
+func (nothing) Close() error              { return nil }
+func (nothing) Next([]driver.Value) error { return io.EOF }
+
+// TestOwnStatements compares the statements on our own tables, on either
+// database, with those of a file, so that a change of them is seen.
+func TestOwnStatements(t *testing.T) {
+	var got strings.Builder
+	for _, home := range []ownDB{{name: "SQLite"}, {name: "SQL Server", schema: "whd", before: "SET LOCK_TIMEOUT 10000; "}} {
+		l := &listener{}
+		home.pool = sql.OpenDB(l)
+		if err := everyStatement(t.Context(), &Accounts{&home}); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&got, "== %s\n\n%s\n", home.name, &l.heard)
+	}
+	const file = "testdata/own.sql"
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("%s differs (go test -update rewrites it); got:\n%s", file, &got)
+	}
+}
+
+func everyStatement(ctx context.Context, a *Accounts) error {
+	at := time.Date(2030, 1, 2, 12, 0, 0, 123_456_700, time.UTC)
+	name, hash, role := "Ann Other", "hash", account.Reader
+	u := account.User{ID: "id", Name: "Ann", DisplayName: name, Role: account.Admin, PasswordHash: hash, Added: at, Saved: at}
+	var errs []error
+	try := func(err error) { errs = append(errs, err) }
+	_, err := a.User(ctx, "ann")
+	try(err)
+	_, err = a.Users(ctx)
+	try(err)
+	try(a.AddUser(ctx, u))
+	_, err = a.AddFirstUser(ctx, u)
+	try(err)
+	_, err = a.ChangeUser(ctx, "ann", account.Change{DisplayName: &name}, at)
+	try(err)
+	_, err = a.ChangeUser(ctx, "ann", account.Change{Role: &role, PasswordHash: &hash}, at)
+	try(err)
+	_, err = a.RemoveUser(ctx, "ann")
+	try(err)
+	_, err = a.Session(ctx, "s")
+	try(err)
+	_, err = a.AddSession(ctx, account.Session{Hash: "s", User: u, Remember: true, Added: at, Expires: at})
+	try(err)
+	try(a.RemoveSession(ctx, "s"))
+	_, err = a.RemoveExpired(ctx, at)
+	try(err)
+	_, err = a.Key(ctx, "k")
+	try(err)
+	_, err = a.Keys(ctx)
+	try(err)
+	try(a.AddKey(ctx, account.Key{ID: "id", Name: "Till", Hash: "k", Role: account.Writer, Added: at}))
+	_, err = a.RemoveKey(ctx, "id")
+	try(err)
+	try(a.Write(ctx, account.Uses{Sessions: map[string]time.Time{"b": at, "a": at}, Keys: map[string]time.Time{"id": at}}))
+	return errors.Join(errs...)
+}
