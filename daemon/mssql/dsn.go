@@ -37,7 +37,10 @@ func complete(dsn string) (full string, entra bool, err error) {
 	}
 	options := make(url.Values)
 	for name, values := range given {
-		options[strings.ToLower(name)] = values
+		if name = strings.ToLower(name); options.Has(name) {
+			return "", false, errDSN
+		}
+		options[name] = values
 	}
 	for _, o := range usual {
 		if !options.Has(o.name) {

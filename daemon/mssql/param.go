@@ -61,9 +61,9 @@ var integerWidths = map[string]int{"tinyint": 1, "smallint": 2, "int": 4, "bigin
 // Bit is a bool.
 func Bit(n int64) Param { return Param{"bit", n != 0} }
 
-// Digits is the text of a number or date in ASCII, at most 40 characters, which
-// the statement casts.
-func Digits(text string) Param { return Param{"varchar(40)", mssql.VarChar(text)} }
+// Digits is the text of a number or date, which the statement casts. A sign, a
+// zero, a point and 38 digits are the longest.
+func Digits(text string) Param { return Param{"varchar(41)", mssql.VarChar(text)} }
 
 // Binary is bytes.
 func Binary(b []byte) Param {

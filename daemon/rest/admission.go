@@ -2,51 +2,81 @@ package rest
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// admission bounds the requests in work, and ends them when the service stops.
+// admission bounds the requests in work, and waits for all that have arrived
+// when the service stops.
 type admission struct {
-	slots    chan struct{} // one element for each request in work
-	stopping atomic.Bool
-	drained  int // slots that drain has taken for good
+	slots chan struct{} // one element for each request in work
+
+	mu      sync.Mutex
+	arrived int           // requests between arrive and depart
+	empty   chan struct{} // nil until the service stops; closed when the last has departed
 }
 
 func newAdmission(size int) *admission { return &admission{slots: make(chan struct{}, size)} }
 
+// arrive notes a request that the service will answer, unless it is stopping.
+func (a *admission) arrive() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.empty != nil {
+		return errStopping()
+	}
+	a.arrived++
+	return nil
+}
+
+func errStopping() error { return fault.New(fault.Unavailable, "the service is stopping") }
+
+// depart ends what arrive began.
+func (a *admission) depart() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.arrived--; a.empty != nil && a.arrived == 0 {
+		close(a.empty)
+	}
+}
+
 // enter takes a place, which leave gives back. Where there is none the request
 // is turned away rather than kept waiting: its client knows best what to do.
 func (a *admission) enter() error {
-	if a.stopping.Load() {
-		return errStopping()
-	}
 	select {
 	case a.slots <- struct{}{}:
 		return nil
 	default:
+		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many requests in work", RetryAfter: time.Second}
 	}
-	if a.stopping.Load() {
-		return errStopping()
-	}
-	return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many requests in work", RetryAfter: time.Second}
 }
 
 func (a *admission) leave() { <-a.slots }
 
-func errStopping() error { return fault.New(fault.Unavailable, "the service is stopping") }
+// stopping reports whether drain has been called.
+func (a *admission) stopping() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.empty != nil
+}
 
-// drain takes all places for good. One goroutine at a time may call it.
+// drain lets nobody in any more and waits until the last has departed, or ctx
+// is done. It may be called again to go on waiting.
 func (a *admission) drain(ctx context.Context) error {
-	a.stopping.Store(true)
-	for ; a.drained < cap(a.slots); a.drained++ {
-		select {
-		case a.slots <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
+	a.mu.Lock()
+	if a.empty == nil {
+		a.empty = make(chan struct{})
+		if a.arrived == 0 {
+			close(a.empty)
 		}
 	}
-	return nil
+	a.mu.Unlock()
+	select {
+	case <-a.empty:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

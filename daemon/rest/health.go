@@ -18,7 +18,7 @@ const readyTimeout = 2 * time.Second
 // ready says whether the service can do its work: 503 with the reason
 // otherwise.
 func (s *Server) ready(x *exchange) error {
-	if s.admission.stopping.Load() {
+	if s.admission.stopping() {
 		return errStopping()
 	}
 	ctx, cancel := context.WithTimeout(x.r.Context(), readyTimeout)

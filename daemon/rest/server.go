@@ -100,9 +100,10 @@ func (s *Server) serve(x *exchange) error {
 // place among the requests in work, so that nobody can hold one by sending
 // slowly.
 func (s *Server) work(x *exchange) error {
-	if s.admission.stopping.Load() {
-		return errStopping()
+	if err := s.admission.arrive(); err != nil {
+		return err
 	}
+	defer s.admission.depart()
 	if err := s.authorise(x); err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Vary", "Accept")
 	h.Set("Cache-Control", "no-store")
-	if s.admission.stopping.Load() {
+	if s.admission.stopping() {
 		h.Set("Connection", "close")
 	}
 	s.metrics.inWork.Inc()

@@ -8,20 +8,18 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/query"
-	"github.com/bizhook/whd/daemon/store"
 )
 
 // differential runs every field with every suffix and every edge operand, and
 // compares the rows with a naive evaluation over the same rows.
 func differential(t *testing.T, s *suite) {
-	opened, registry := s.filled(t)
 	cases := 0
-	for _, kind := range registry.Kinds() {
+	for _, kind := range s.registry.Kinds() {
 		for i, f := range kind.Fields {
 			for _, op := range f.Filter.Operators() {
 				for _, operands := range s.operandLists(f.Type, op) {
 					cases++
-					s.try(t, opened, kind, i, op, operands)
+					s.try(t, kind, i, op, operands)
 				}
 			}
 		}
@@ -30,20 +28,21 @@ func differential(t *testing.T, s *suite) {
 }
 
 // try runs one condition and compares its rows with those that match.
-func (s *suite) try(t *testing.T, opened *store.Store, kind *record.Kind, field int, op record.Operator, operands []any) {
+func (s *suite) try(t *testing.T, kind *record.Kind, field int, op record.Operator, operands []any) {
 	t.Helper()
 	f := kind.Fields[field]
 	texts := make([]string, len(operands))
 	for i, o := range operands {
 		texts[i] = operandText(o)
 	}
-	got, _ := s.ask(t, opened, kind, query.Members{{Name: f.Name + op.Suffix(), Texts: texts, List: op.Arity() != record.One}})
+	got, _ := s.ask(t, s.store, kind, query.Members{{Name: f.Name + op.Suffix(), Texts: texts, List: op.Arity() != record.One}})
 	found := make(map[string]int)
 	for _, row := range got {
 		found[row]++
 	}
-	for _, r := range s.edgeRows(kind) {
-		row := s.valuesText(kind, r)
+	all := s.stored(kind)
+	for i, r := range all.rows {
+		row := all.texts[i]
 		switch expected := s.matches(f.Type, r[field], op, operands); {
 		case !s.can.tries(op, operands[0], r[field]):
 			found[row] = 0
@@ -98,11 +97,10 @@ func (can Capabilities) patterns(op record.Operator) []any {
 // longLists runs lists that are longer than a database may want to take value
 // by value.
 func longLists(t *testing.T, s *suite) {
-	opened, registry := s.filled(t)
-	for _, kind := range registry.Kinds() {
+	for _, kind := range s.registry.Kinds() {
 		for i, f := range kind.Fields {
 			if f.Filter.Takes(record.In) {
-				s.try(t, opened, kind, i, record.In, s.longList(f.Type))
+				s.try(t, kind, i, record.In, s.longList(f.Type))
 			}
 		}
 	}

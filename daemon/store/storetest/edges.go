@@ -49,9 +49,29 @@ var edges = map[record.Type][]any{
 	},
 }
 
+// stored are the rows of a kind, and each as the store shows it.
+type stored struct {
+	rows  [][]any
+	texts []string
+}
+
+func (s *suite) stored(k *record.Kind) stored {
+	known, ok := s.kinds[k.Name]
+	if !ok {
+		known.rows = s.makeRows(k)
+		for _, r := range known.rows {
+			known.texts = append(known.texts, s.valuesText(k, r))
+		}
+		s.kinds[k.Name] = known
+	}
+	return known
+}
+
 // edgeRows are rows in which every field meets every edge of its type, and
 // null where it may.
-func (s *suite) edgeRows(k *record.Kind) [][]any {
+func (s *suite) edgeRows(k *record.Kind) [][]any { return s.stored(k).rows }
+
+func (s *suite) makeRows(k *record.Kind) [][]any {
 	rows := make([][]any, 1+len(s.values[record.Text]))
 	for i := range rows {
 		rows[i] = make([]any, len(k.Fields))

@@ -20,13 +20,14 @@ type Opener func(t *testing.T, registry *record.Registry) *store.Store
 // Run runs the suite of records against the stores that open makes, and says
 // how many queries that were.
 func Run(t *testing.T, open Opener, can Capabilities) {
-	s := &suite{open: open, can: can, values: can.edges(), ranks: make(map[record.Type]map[string]int)}
+	s := &suite{open: open, can: can, values: can.edges(), ranks: make(map[record.Type]map[string]int), kinds: make(map[string]stored)}
 	if can.Collation {
 		s.learnOrder(t, record.Text, record.S)
 	}
 	if can.GuidOrder {
 		s.learnOrder(t, record.Guid, record.G)
 	}
+	s.fill(t)
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *suite)
@@ -45,27 +46,29 @@ func Run(t *testing.T, open Opener, can Capabilities) {
 
 // suite is the suite on its way through one kind of store.
 type suite struct {
-	open    Opener
-	can     Capabilities
-	values  map[record.Type][]any          // the edge values of each type
-	ranks   map[record.Type]map[string]int // the order of values, where the store has one of its own
-	queries int
+	open     Opener
+	can      Capabilities
+	registry *record.Registry
+	store    *store.Store
+	values   map[record.Type][]any          // the edge values of each type
+	ranks    map[record.Type]map[string]int // the order of values, where the store has one of its own
+	kinds    map[string]stored
+	queries  int
 }
 
-// filled is a store with the edge rows of every kind.
-func (s *suite) filled(t *testing.T) (*store.Store, *record.Registry) {
+// fill opens the store that all tests read, with the edge rows of every kind.
+func (s *suite) fill(t *testing.T) {
 	t.Helper()
-	registry := record.Builtin()
-	opened := s.open(t, registry)
+	s.registry = record.Builtin()
+	s.store = s.open(t, s.registry)
 	rows := func(k *record.Kind) iter.Seq[[]any] { return slices.Values(s.edgeRows(k)) }
-	filled, err := opened.Fill(context.Background(), registry.Kinds(), rows)
+	filled, err := s.store.Fill(context.Background(), s.registry.Kinds(), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if filled.Changed != 0 {
 		t.Fatalf("%d values were changed", filled.Changed)
 	}
-	return opened, registry
 }
 
 // ask parses, plans and runs a request, and collects its rows as texts.

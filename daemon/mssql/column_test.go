@@ -1,0 +1,122 @@
+package mssql
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseTable(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		quoted string // "" where it is no name
+	}{
+		{"SO_Totals", "[dbo].[SO_Totals]"},
+		{"v_Totals", "[dbo].[v_Totals]"},
+		{"erp.v_Totals", "[erp].[v_Totals]"},
+		{"other.erp.T", "[other].[erp].[T]"},
+		{"server.other.erp.T", "[server].[other].[erp].[T]"},
+		{"[my base].dbo.[a.b]", "[my base].[dbo].[a.b]"},
+		{"[a]]b]", "[dbo].[a]]b]"},
+		{" dbo . T ", "[dbo].[T]"},
+		{"x; DROP TABLE y", "[dbo].[x; DROP TABLE y]"},
+		{"", ""},
+		{".", ""},
+		{"a.", ""},
+		{".a", ""},
+		{"a..b", ""},
+		{"a.b.c.d.e", ""},
+		{"[a", ""},
+		{"[a]b", ""},
+		{"a]", ""},
+		{"[]", ""},
+		{"[a].", ""},
+	} {
+		table, ok := ParseTable(c.text, "dbo")
+		if ok != (c.quoted != "") || ok && table.Quoted() != c.quoted {
+			t.Errorf("%q: %v %s", c.text, ok, table.Quoted())
+		}
+	}
+}
+
+// FuzzParseTable: whatever a setting holds, what comes of it is a quoted name
+// that reads as itself.
+func FuzzParseTable(f *testing.F) {
+	for _, seed := range []string{"a", "a.b", "[a]]b].[c.d]", "a..b", "]", "[", "a.[", "[a]b", "é.日"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		table, ok := ParseTable(text, "dbo")
+		if !ok {
+			return
+		}
+		if again, ok := ParseTable(table.Quoted(), ""); !ok || again != table {
+			t.Fatalf("%q becomes %s, which is %v", text, table.Quoted(), again)
+		}
+	})
+}
+
+func TestHolds(t *testing.T) {
+	for _, c := range []struct {
+		column Column
+		text   string
+		want   bool
+	}{
+		{Column{Type: "varchar", CodePage: latin1}, "abc", true},
+		{Column{Type: "varchar", CodePage: latin1}, "Grüße", true},
+		{Column{Type: "varchar", CodePage: latin1}, "\u0080", false},
+		{Column{Type: "varchar", CodePage: latin1}, "œ", false},
+		{Column{Type: "char"}, "abc", true},
+		{Column{Type: "char"}, "é", false},
+		{Column{Type: "varchar", CodePage: utf8CP}, "日", true},
+		{Column{Type: "nvarchar"}, "abc", false},
+		{Column{}, "abc", false},
+	} {
+		if got := c.column.Holds(c.text); got != c.want {
+			t.Errorf("%s %d %q: %v", c.column.Type, c.column.CodePage, c.text, got)
+		}
+	}
+}
+
+func TestComplete(t *testing.T) {
+	for _, c := range []struct{ dsn, want string }{
+		{"sqlserver://h", "sqlserver://h?app+name=whd&encrypt=true&guid+conversion=false&log=0&packet+size=32767&timezone=UTC"},
+		{"sqlserver://u:p%40@h:1434/i?Database=d&Encrypt=disable&App+Name=mine&LOG=63",
+			"sqlserver://u:p%40@h:1434/i?app+name=mine&database=d&encrypt=disable&guid+conversion=false&log=0&packet+size=32767&timezone=UTC"},
+	} {
+		if got, entra, err := complete(c.dsn); got != c.want || entra || err != nil {
+			t.Errorf("%s: %s %v %v", c.dsn, got, entra, err)
+		}
+	}
+	if _, entra, err := complete("sqlserver://h?fedauth=ActiveDirectoryDefault"); !entra || err != nil {
+		t.Error(entra, err)
+	}
+}
+
+// TestOpenKeepsSecrets: no error repeats any of a connection string.
+func TestOpenKeepsSecrets(t *testing.T) {
+	for _, dsn := range []string{
+		"Server=h;Password=hunter2", "sqlserver://u:hunter2@", "sqlserver://u:hunter2%zz@h", "postgres://u:hunter2@h",
+		"sqlserver://h?password=hunter2;%zz", "sqlserver://h?encrypt=hunter2", "sqlserver://h:hunter2", "sqlserver://h?packet+size=hunter2",
+		"sqlserver://h?fedauth=hunter2", "sqlserver://h?app+name=a&App+Name=b&password=hunter2",
+	} {
+		_, err := Open(Config{DSN: dsn})
+		if err == nil {
+			t.Errorf("%s opens", dsn)
+		} else if strings.Contains(err.Error(), "hunter2") {
+			t.Error(err)
+		}
+	}
+}
+
+// TestQuotedParses: a table whose parts are quoted reads as itself.
+func TestQuotedParses(t *testing.T) {
+	part := rapid.StringOfN(rapid.RuneFrom([]rune("ab].[ é'")), 1, 8, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		want := Table{Schema: part.Draw(t, "schema"), Name: part.Draw(t, "name")}
+		if got, ok := ParseTable(want.Quoted(), "other"); !ok || got != want {
+			t.Fatalf("%s is %v", want.Quoted(), got)
+		}
+	})
+}

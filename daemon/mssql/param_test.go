@@ -1,0 +1,121 @@
+package mssql
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+var (
+	narrow = Column{Type: "varchar", Length: 30, CodePage: latin1}
+	wide   = Column{Type: "nvarchar", Length: 30}
+)
+
+// TestDeclarations: a parameter's type is the column's, whatever the length of
+// its value.
+func TestDeclarations(t *testing.T) {
+	for _, c := range []struct {
+		param Param
+		want  string
+	}{
+		{Text(narrow, ""), "varchar(30)"},
+		{Text(narrow, "abc"), "varchar(30)"},
+		{Text(narrow, strings.Repeat("é", 30)), "varchar(30)"},
+		{Text(narrow, strings.Repeat("x", 31)), "varchar(8000)"}, // cut to 30 it might equal something
+		{Text(narrow, strings.Repeat("x", 8001)), "varchar(max)"},
+		{Text(narrow, "日本"), "nvarchar(4000)"},
+		{Text(narrow, "€"), "nvarchar(4000)"}, // in the code page, but elsewhere than in Unicode
+		{Text(Column{Type: "varchar", Length: 30, CodePage: 1250}, "é"), "nvarchar(4000)"},
+		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP}, "日本"), "varchar(30)"},
+		{Text(Column{Type: "varchar", Length: 2, CodePage: utf8CP}, "日"), "varchar(8000)"},
+		{Text(Column{Type: "char", Length: 36, CodePage: 932}, "abc"), "varchar(36)"},
+		{Text(Column{Type: "varchar", Length: -1, CodePage: latin1}, "abc"), "varchar(8000)"},
+		{Text(wide, ""), "nvarchar(30)"},
+		{Text(wide, "日本"), "nvarchar(30)"},
+		{Text(wide, strings.Repeat("😀", 15)), "nvarchar(30)"},
+		{Text(wide, strings.Repeat("😀", 16)), "nvarchar(4000)"},
+		{Text(Column{Type: "nvarchar", Length: -1}, strings.Repeat("x", 4001)), "nvarchar(max)"},
+		{Text(Column{}, "abc"), "nvarchar(4000)"},
+		{Whole(Column{Type: "tinyint"}, 255), "tinyint"},
+		{Whole(Column{Type: "tinyint"}, -1), "smallint"},
+		{Whole(Column{Type: "smallint"}, 40000), "int"},
+		{Whole(Column{Type: "int"}, 1<<40), "bigint"},
+		{Whole(Column{Type: "bigint"}, 1), "bigint"},
+		{Whole(Column{}, 1), "int"},
+		{Whole(Column{Type: "decimal"}, 1<<31), "bigint"},
+		{Long(1), "bigint"},
+		{Bit(1), "bit"},
+		{Digits("12.5"), "varchar(41)"},
+		{Binary(nil), "varbinary(8000)"},
+		{Binary(make([]byte, 8001)), "varbinary(max)"},
+		{Guid(Column{Type: "uniqueidentifier"}, aGuid), "uniqueidentifier"},
+		{Guid(Column{}, aGuid), "uniqueidentifier"},
+		{Guid(Column{Type: "char", Length: 36}, aGuid), "varchar(36)"},
+		{JSON([]byte("[]")), "nvarchar(max)"},
+	} {
+		if c.param.declared != c.want {
+			t.Errorf("%T %.40v: %s, want %s", c.param.value, c.param.value, c.param.declared, c.want)
+		}
+	}
+}
+
+const aGuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
+
+// TestCall: what goes to the server is a call by name, with our declarations as
+// an argument, and the same for values of any length.
+func TestCall(t *testing.T) {
+	call := func(id string) (string, []string) {
+		text, args := Query{SQL: "SELECT 1 WHERE [InvoiceID] = @p1 AND [No] = @p2", Params: []Param{Text(narrow, id), Long(7)}}.call()
+		var names []string
+		for _, a := range args {
+			names = append(names, a.Name)
+		}
+		if got := strings.Join(names, ","); got != "stmt,params,p1,p2" {
+			t.Errorf("arguments %s", got)
+		}
+		return text, []string{args[0].Value.(string), args[1].Value.(string)}
+	}
+	for _, id := range []string{"", "D100418", strings.Repeat("x", 30)} {
+		text, args := call(id)
+		if text != "sp_executesql" || args[0] != "SELECT 1 WHERE [InvoiceID] = @p1 AND [No] = @p2" || args[1] != "@p1 varchar(30), @p2 bigint" {
+			t.Errorf("%q: %s %q", id, text, args)
+		}
+	}
+	if text, args := (Query{SQL: "SELECT 1", Lock: 1}).call(); text != "SET LOCK_TIMEOUT 1; SELECT 1" || args != nil {
+		t.Errorf("%s %v", text, args)
+	}
+}
+
+// TestArrives sends a value of every kind and reads it back as the server took
+// it.
+func TestArrives(t *testing.T) {
+	c := lend(t, server(t, 1))
+	for _, v := range []struct {
+		param Param
+		as    record.Type
+		want  string
+	}{
+		{Text(narrow, ""), record.Text, ""},
+		{Text(narrow, "D100418"), record.Text, "D100418"},
+		{Text(narrow, "Grüße"), record.Text, "Grüße"},
+		{Text(narrow, "日本"), record.Text, "日本"},
+		{Text(wide, ""), record.Text, ""},
+		{Text(wide, "日本😀"), record.Text, "日本😀"},
+		{Text(Column{}, strings.Repeat("x", 9000)), record.Text, strings.Repeat("x", 9000)},
+		{Whole(Column{Type: "tinyint"}, 255), record.Byte, "255"},
+		{Whole(Column{Type: "smallint"}, -32768), record.Short, "-32768"},
+		{Whole(Column{Type: "int"}, -1), record.Int, "-1"},
+		{Long(-1 << 63), record.Long, "-9223372036854775808"},
+		{Bit(0), record.Bool, "false"},
+		{Digits("-0.00000000000000000000000000000000000001"), record.Text, "-0.00000000000000000000000000000000000001"},
+		{Binary(nil), record.Bytes, ""},
+		{Binary([]byte{0, 255, 16}), record.Bytes, "AP8Q"},
+		{Guid(Column{}, aGuid), record.Guid, aGuid},
+		{Guid(Column{Type: "char", Length: 36}, aGuid), record.Text, aGuid},
+	} {
+		if got := one(t, c, v.as, "SELECT @p1 AS v", v.param); got != v.want {
+			t.Errorf("%s %.40v arrives as %.40q", v.param.declared, v.param.value, got)
+		}
+	}
+}
