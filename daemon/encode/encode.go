@@ -72,41 +72,43 @@ type Format struct {
 	bare     bool                                           // results have no envelope
 }
 
-// Formats lists the formats, the preferred one first.
-func Formats() []Format {
-	return []Format{
-		{
-			Name: "json", ContentType: "application/json; charset=utf-8", Suffix: ".json",
-			MediaTypes: []string{"application/json", "text/json"},
-			New:        newJSON, document: documentJSON,
-		},
-		{
-			Name: "ndjson", ContentType: "application/x-ndjson", Suffix: ".ndjson",
-			MediaTypes: []string{"application/x-ndjson", "application/ndjson"},
-			New:        newNDJSON, document: documentNDJSON, bare: true,
-		},
-		{
-			Name: "csv", ContentType: "text/csv; charset=utf-8", Suffix: ".csv",
-			MediaTypes: []string{"text/csv"},
-			New:        newCSV, document: documentCSV, failure: failureCSV, bare: true,
-		},
-		{
-			Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
-			MediaTypes: []string{"application/xml", "text/xml"},
-			New:        newXML, document: documentXML,
-		},
-		{
-			Name: "jsv", ContentType: "text/jsv", Suffix: ".jsv",
-			MediaTypes: []string{"text/jsv", "application/jsv"},
-			New:        newJSV, document: documentJSV,
-		},
-		{
-			Name: "html", ContentType: "text/html; charset=utf-8", Suffix: ".html",
-			MediaTypes: []string{"text/html"},
-			New:        newHTML, document: documentHTML, failure: failureHTML,
-		},
-	}
+// formats is the table, the preferred one first.
+var formats = []Format{
+	{
+		Name: "json", ContentType: "application/json; charset=utf-8", Suffix: ".json",
+		MediaTypes: []string{"application/json", "text/json"},
+		New:        newJSON, document: documentJSON,
+	},
+	{
+		Name: "ndjson", ContentType: "application/x-ndjson", Suffix: ".ndjson",
+		MediaTypes: []string{"application/x-ndjson", "application/ndjson"},
+		New:        newNDJSON, document: documentNDJSON, bare: true,
+	},
+	{
+		Name: "csv", ContentType: "text/csv; charset=utf-8", Suffix: ".csv",
+		MediaTypes: []string{"text/csv"},
+		New:        newCSV, document: documentCSV, failure: failureCSV, bare: true,
+	},
+	{
+		Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
+		MediaTypes: []string{"application/xml", "text/xml"},
+		New:        newXML, document: documentXML,
+	},
+	{
+		Name: "jsv", ContentType: "text/jsv", Suffix: ".jsv",
+		MediaTypes: []string{"text/jsv", "application/jsv"},
+		New:        newJSV, document: documentJSV,
+	},
+	{
+		Name: "html", ContentType: "text/html; charset=utf-8", Suffix: ".html",
+		MediaTypes: []string{"text/html"},
+		New:        newHTML, document: documentHTML, failure: failureHTML,
+	},
 }
+
+// Formats lists the formats, the preferred one first. The table is shared: it
+// is for reading.
+func Formats() []Format { return formats }
 
 // Bare reports whether a result is its rows alone, without an envelope.
 func (f Format) Bare() bool { return f.bare }
