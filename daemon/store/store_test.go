@@ -22,4 +22,6 @@ func openSQLite(t *testing.T, registry *record.Registry) *store.Store {
 	return s
 }
 
-func TestSQLite(t *testing.T) { storetest.Run(t, openSQLite, storetest.Capabilities{}) }
+func TestSQLite(t *testing.T) {
+	storetest.Run(t, openSQLite, storetest.Capabilities{}, storetest.Part{})
+}

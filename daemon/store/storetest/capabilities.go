@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -39,6 +40,29 @@ type Capabilities struct {
 	// ASCIISets: the sets of Like know ASCII only, as Babelfish's do, which match
 	// bytes.
 	ASCIISets bool
+}
+
+// Part is how much of the suite is run: the zero Part is all of it.
+type Part struct {
+	Kinds       []string // record kinds; all where there are none
+	StoredASCII bool     // texts that are stored are ASCII, while any are looked for
+}
+
+func (p Part) registry() (*record.Registry, error) {
+	kinds := record.Kinds()
+	if len(p.Kinds) > 0 {
+		kinds = slices.DeleteFunc(kinds, func(k record.Kind) bool { return !slices.Contains(p.Kinds, k.Name) })
+	}
+	return record.NewRegistry(kinds...)
+}
+
+// stores are the values that are stored.
+func (p Part) stores(values map[record.Type][]any) map[record.Type][]any {
+	kept := maps.Clone(values)
+	if p.StoredASCII {
+		kept[record.Text] = slices.DeleteFunc(slices.Clone(values[record.Text]), func(v any) bool { return !isASCII(v) })
+	}
+	return kept
 }
 
 // disputed are texts that equal another one, or do not, by the collation:

@@ -72,11 +72,12 @@ func (s *suite) stored(k *record.Kind) stored {
 func (s *suite) edgeRows(k *record.Kind) [][]any { return s.stored(k).rows }
 
 func (s *suite) makeRows(k *record.Kind) [][]any {
-	rows := make([][]any, 1+len(s.values[record.Text]))
+	all := s.part.stores(s.values)
+	rows := make([][]any, 1+len(all[record.Text]))
 	for i := range rows {
 		rows[i] = make([]any, len(k.Fields))
 		for j, f := range k.Fields {
-			values := s.values[f.Type]
+			values := all[f.Type]
 			if f.Null && (i+j)%(len(values)+1) == len(values) {
 				continue
 			}

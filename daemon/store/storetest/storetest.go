@@ -19,8 +19,8 @@ type Opener func(t *testing.T, registry *record.Registry) *store.Store
 
 // Run runs the suite of records against the stores that open makes, and says
 // how many queries that were.
-func Run(t *testing.T, open Opener, can Capabilities) {
-	s := &suite{open: open, can: can, values: can.edges(), ranks: make(map[record.Type]map[string]int), kinds: make(map[string]stored)}
+func Run(t *testing.T, open Opener, can Capabilities, part Part) {
+	s := &suite{open: open, can: can, values: can.edges(), part: part, ranks: make(map[record.Type]map[string]int), kinds: make(map[string]stored)}
 	if can.Collation {
 		s.learnOrder(t, record.Text, record.S)
 	}
@@ -48,6 +48,7 @@ func Run(t *testing.T, open Opener, can Capabilities) {
 type suite struct {
 	open     Opener
 	can      Capabilities
+	part     Part
 	registry *record.Registry
 	store    *store.Store
 	values   map[record.Type][]any          // the edge values of each type
@@ -59,7 +60,10 @@ type suite struct {
 // fill opens the store that all tests read, with the edge rows of every kind.
 func (s *suite) fill(t *testing.T) {
 	t.Helper()
-	s.registry = record.Builtin()
+	var err error
+	if s.registry, err = s.part.registry(); err != nil {
+		t.Fatal(err)
+	}
 	s.store = s.open(t, s.registry)
 	rows := func(k *record.Kind) iter.Seq[[]any] { return slices.Values(s.edgeRows(k)) }
 	filled, err := s.store.Fill(context.Background(), s.registry.Kinds(), rows)

@@ -1,0 +1,184 @@
+package mssql_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	driverpkg "github.com/microsoft/go-mssqldb"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// benchRows is the number of rows of each table that is read.
+const benchRows = 50_000
+
+// BenchmarkQueryToBytes reads whole tables as the service does, from the request
+// to JSON, beside the barest loop over the driver's rows, in turns. What is
+// reported is ours as a multiple of the loop's CPU time, the median of all
+// turns, and how many allocations a row ours has more.
+func BenchmarkQueryToBytes(b *testing.B) {
+	dsn := mssqltest.Database(b)
+	s, err := store.Open(b.Context(), store.Config{Dir: b.TempDir(), DSN: dsn, Registry: record.Builtin(), Connections: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	for _, name := range []string{"SO_Totals", "IN_ProductAvailability", "JB_EstimateResourceLines"} {
+		kind, _ := record.Builtin().Lookup(name)
+		if _, err := s.Fill(b.Context(), []*record.Kind{kind}, repeated); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) { compare(b, dsn, s, kind) })
+	}
+}
+
+// repeated are the ordinary demo rows of a kind, as often as it takes.
+func repeated(kind *record.Kind) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		for n := 0; n < benchRows; {
+			for row := range demo.Rows(kind) {
+				if n++; n > benchRows || !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// cost is what a turn takes for each row.
+type cost struct{ cpu, allocs float64 }
+
+func compare(b *testing.B, dsn string, s *store.Store, kind *record.Kind) {
+	request, err := query.Parse(kind, nil, query.Options{Zone: time.UTC})
+	if err != nil {
+		b.Fatal(err)
+	}
+	bare := newBareLoop(b, dsn, kind)
+	var times, more []float64
+	for range max(b.N, 5) {
+		floor := measure(b, bare)
+		ours := measure(b, func() (int, error) { return toBytes(b.Context(), s, request) })
+		times = append(times, ours.cpu/floor.cpu)
+		more = append(more, ours.allocs-floor.allocs)
+	}
+	b.ReportMetric(median(times), "xCPU")
+	b.ReportMetric(median(more), "allocs/row")
+	b.ReportMetric(0, "ns/op") // says nothing
+}
+
+func median(all []float64) float64 {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+func measure(b *testing.B, read func() (int, error)) cost {
+	b.Helper()
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := cpuTime()
+	rows, err := read()
+	spent := cpuTime() - start
+	runtime.ReadMemStats(&after)
+	if err != nil || rows != benchRows {
+		b.Fatalf("%d rows, %v", rows, err)
+	}
+	return cost{spent.Seconds() / benchRows, float64(after.Mallocs-before.Mallocs) / benchRows}
+}
+
+// newBareLoop reads a table through the driver and looks at nothing.
+func newBareLoop(b *testing.B, dsn string, kind *record.Kind) func() (int, error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		b.Fatal(err)
+	}
+	u.RawQuery += "&packet+size=32767"
+	connector, err := driverpkg.NewConnector(u.String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	conn, err := connector.Connect(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { conn.Close() })
+	text := "SELECT "
+	for i, f := range kind.Fields {
+		text += map[bool]string{true: ", "}[i > 0] + "[" + f.Name + "]"
+	}
+	text += " FROM [dbo].[" + kind.Name + "]"
+	return func() (int, error) {
+		stmt, err := conn.Prepare(text)
+		if err != nil {
+			return 0, err
+		}
+		rows, err := stmt.(driver.StmtQueryContext).QueryContext(context.Background(), nil)
+		if err != nil {
+			return 0, err
+		}
+		defer rows.Close()
+		dest := make([]driver.Value, len(rows.Columns()))
+		for n := 0; ; n++ {
+			if err := rows.Next(dest); err == io.EOF {
+				return n, nil
+			} else if err != nil {
+				return n, err
+			}
+		}
+	}
+}
+
+// toBytes answers a request as the service does, as far as the socket.
+func toBytes(ctx context.Context, s *store.Store, request *query.Request) (int, error) {
+	plan, err := query.NewPlan(request, false)
+	if err != nil {
+		return 0, err
+	}
+	result, err := s.Select(ctx, plan)
+	if err != nil {
+		return 0, err
+	}
+	defer result.Close()
+	encoder := json(plan)
+	buffer := encoder.Begin(make([]byte, 0, 64<<10), encode.Head{})
+	for n := 0; ; n++ {
+		cells, err := result.Next()
+		if err != nil {
+			return n, err
+		}
+		if cells == nil {
+			tail, err := result.Tail(int64(n))
+			encoder.End(buffer, encode.Tail{Total: tail.Total})
+			return n, err
+		}
+		if buffer = encoder.Row(buffer, cells); len(buffer) > 32<<10 {
+			buffer = buffer[:0]
+		}
+	}
+}
+
+func json(plan *query.Plan) encode.Encoder {
+	shape := encode.Shape{Operation: plan.Kind.Operation(), Record: plan.Kind.Name}
+	for _, c := range plan.Columns {
+		shape.Columns = append(shape.Columns, encode.Column{Name: plan.Kind.Fields[c].Name, Type: plan.Kind.Fields[c].Type})
+	}
+	for _, f := range encode.Formats() {
+		if f.Name == "json" {
+			return f.New(shape)
+		}
+	}
+	panic(fmt.Sprintf("no JSON among %v", encode.Formats()))
+}
