@@ -23,7 +23,7 @@ PACKAGES  ?= ./...
 .PHONY: help build run test race check format vet lint cross modules goldens golden bench fuzz cover clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/whd and bin/whctl
 	$(GOBUILD) -o bin/whd$(EXE) ./cmd/daemon

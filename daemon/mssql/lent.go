@@ -62,9 +62,9 @@ func (c *Conn) Close() error {
 	return c.lent.Close()
 }
 
-// Query runs a statement that only reads, until ctx ends. Whoever waits for a
-// lock for longer than lock gives up; 0 waits. A connection that the server has
-// closed since it was last used is replaced.
+// Query runs a statement that only reads, until ctx ends. A connection that the
+// server has closed since it was last used is replaced, and the statement run
+// again.
 func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
 	for {
 		rows, err := c.query(ctx, q)
