@@ -47,11 +47,6 @@ func PatternOf(words []uint32) Pattern { return Pattern{words: words} }
 // Words is the compiled form, for PatternOf.
 func (p *Pattern) Words() []uint32 { return p.words }
 
-// Literal quotes text for use in a LIKE pattern, where it then matches itself.
-func Literal(text string) string { return quoter.Replace(text) }
-
-var quoter = strings.NewReplacer("%", "[%]", "_", "[_]", "[", "[[]")
-
 type compiler struct {
 	words  []uint32
 	last   int // index of the last star, or -1
