@@ -37,17 +37,47 @@ func (f Field) TypeName() string {
 // Kind is one record kind. Fields stand in the order of interface.md; the
 // first one identifies a record well enough to make paging stable.
 type Kind struct {
-	Name    string  // also the table's or view's name, unless the settings say otherwise
+	Name    string  // also the table's or view's name, unless Table or the settings say otherwise
 	Area    string  // the part of the business it belongs to, for people
 	Summary string  // one line for people
 	Fields  []Field // in column order
+
+	// Of the kinds that the service itself keeps.
+	Database    Database
+	Table       string // where it is not Name
+	Asked       string // the operation's name, where it is not Name and "Query"
+	NewestFirst bool   // unless they are ordered, records stand in the reverse order of the first field
 
 	members map[string]Member // by folded name, made by NewRegistry
 	columns map[string]int    // by folded name
 }
 
+// Database says where the records of a kind are.
+type Database uint8
+
+// The databases.
+const (
+	InRecords Database = iota // the ERP's, or records.db
+	InOwn                     // the service's own tables
+	InLog                     // the request log, which the embedded store keeps in a file of its own
+)
+
 // Operation is the name under which the kind is queried.
-func (k *Kind) Operation() string { return k.Name + "Query" }
+func (k *Kind) Operation() string {
+	if k.Asked != "" {
+		return k.Asked
+	}
+	return k.Name + "Query"
+}
+
+// Source is the name of the kind's table or view, unless the settings name
+// another.
+func (k *Kind) Source() string {
+	if k.Table != "" {
+		return k.Table
+	}
+	return k.Name
+}
 
 // Member is what the name of a request's member means: a field and an
 // operator. Where Allowed is false the field's family has no such operator.

@@ -16,9 +16,10 @@ const (
 	DateTime               // DateTime: seven fraction digits, no zone
 	Bytes                  // byte[]
 	Guid                   // Guid
-	TimeSpan               // TimeSpan: request log only
-	Dictionary             // Dictionary<string,string>: request log only
+	TimeSpan               // TimeSpan: held as a number of 100 ns; request log only
+	Dictionary             // Dictionary<string,string>, held as JSON text: request log only
 	Object                 // object, held as JSON text: request log only
+	Epoch                  // a DateTime that JSON writes as milliseconds: webhook resources only
 )
 
 // typeInfo is what is true of a type wherever it is used.
@@ -43,6 +44,7 @@ var types = [...]typeInfo{
 	TimeSpan:   {name: "TimeSpan"},
 	Dictionary: {name: "Dictionary<string,string>"},
 	Object:     {name: "object"},
+	Epoch:      {name: "date"},
 }
 
 // Types lists every type, for tests that want to see each of them handled.
@@ -59,6 +61,20 @@ func (t Type) String() string { return types[t].name }
 
 // Number reports whether values are written as JSON numbers.
 func (t Type) Number() bool { return types[t].number }
+
+// Held is the type whose columns and comparisons hold values of t: t itself for
+// all but those that are only written in another way.
+func (t Type) Held() Type {
+	switch t {
+	case TimeSpan:
+		return Long
+	case Dictionary, Object:
+		return Text
+	case Epoch:
+		return DateTime
+	}
+	return t
+}
 
 // Integer reports whether values are whole numbers of a fixed width.
 func (t Type) Integer() bool { return types[t].bits != 0 }

@@ -101,3 +101,39 @@ func parseLegacyDate(text string) (time.Time, bool) {
 func LegacyDate(t time.Time) string {
 	return "/Date(" + strconv.FormatInt(t.UnixMilli(), 10) + "+0000)/"
 }
+
+// AppendEpoch writes a date in DateLayout, which is one of UTC, in the notation
+// of the webhook resources. What is no such date is not written.
+func AppendEpoch(dst, date []byte) ([]byte, bool) {
+	t, ok := readDate(date)
+	if !ok {
+		return dst, false
+	}
+	dst = strconv.AppendInt(append(dst, "/Date("...), t.UnixMilli(), 10)
+	return append(dst, "+0000)/"...), true
+}
+
+// readDate reads a date in DateLayout. Unlike time.Parse it allocates nothing.
+func readDate(date []byte) (time.Time, bool) {
+	if len(date) != len(DateLayout) {
+		return time.Time{}, false
+	}
+	var parts [7]int
+	at := 0
+	for i, digits := range []int{4, 2, 2, 2, 2, 2, 7} {
+		for range digits {
+			if date[at] < '0' || date[at] > '9' {
+				return time.Time{}, false
+			}
+			parts[i] = parts[i]*10 + int(date[at]-'0')
+			at++
+		}
+		if at < len(date) && date[at] != DateLayout[at] {
+			return time.Time{}, false
+		}
+		at++
+	}
+	year, month, day := parts[0], time.Month(parts[1]), parts[2]
+	t := time.Date(year, month, day, parts[3], parts[4], parts[5], parts[6]*100, time.UTC)
+	return t, t.Month() == month && t.Day() == day && t.Hour() == parts[3] && t.Minute() == parts[4] && t.Second() == parts[5]
+}

@@ -16,8 +16,8 @@ import (
 const DateLayout = "2006-01-02T15:04:05.0000000"
 
 // Value is one value of a member, read by its field's type. As in a row, Int
-// holds whole numbers and bools, Bytes holds byte[], and Text the canonical
-// text of everything else.
+// holds whole numbers, bools and time spans, Bytes holds byte[], and Text the
+// canonical text of everything else.
 type Value struct {
 	Int   int64
 	Text  string
@@ -38,7 +38,10 @@ func ParseValue(t record.Type, text string, zone *time.Location) (Value, error) 
 	case t == record.Bool:
 		b, err := ParseBool(text)
 		return Value{Int: b}, err
-	case t == record.DateTime:
+	case t == record.TimeSpan:
+		ticks, err := ParseTimeSpan(text)
+		return Value{Int: ticks}, err
+	case t.Held() == record.DateTime:
 		d, err := ParseDate(text, zone)
 		return Value{Text: d}, err
 	case t == record.Guid:

@@ -358,9 +358,10 @@ func TestParseValue(t *testing.T) {
 		record.DateTime:   {"2019-05-01T10:11:12Z", Value{Text: "2019-05-01T20:11:12.0000000"}},
 		record.Bytes:      {"AQI=", Value{Bytes: []byte{1, 2}}},
 		record.Guid:       {"{" + strings.ToUpper(someGuid) + "}", Value{Text: someGuid}},
-		record.TimeSpan:   {"PT0.0123S", Value{Text: "PT0.0123S"}},
+		record.TimeSpan:   {"PT0.0123S", Value{Int: 123_000}},
 		record.Dictionary: {`{"A":"B"}`, Value{Text: `{"A":"B"}`}},
 		record.Object:     {`{"A":[1]}`, Value{Text: `{"A":[1]}`}},
+		record.Epoch:      {`/Date(1530664812000+1000)/`, Value{Text: "2018-07-04T10:40:12.0000000"}},
 	}
 	for _, typ := range record.Types() {
 		c, known := want[typ]

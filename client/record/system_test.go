@@ -1,0 +1,63 @@
+package record
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestSystem: the kinds of the service itself are apart from those of
+// interface.md, in their names too, and say where they are.
+func TestSystem(t *testing.T) {
+	both, err := NewRegistry(append(Kinds(), SystemKinds()...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range System().Kinds() {
+		if k.Database == InRecords || k.Area == "" || k.Summary == "" || strings.HasSuffix(k.Summary, ".") {
+			t.Errorf("%s: database %d, area %q, summary %q", k.Name, k.Database, k.Area, k.Summary)
+		}
+		if found, ok := both.Lookup(k.Operation()); !ok || found.Name != k.Name {
+			t.Errorf("%s is not found as %s", k.Name, k.Operation())
+		}
+		if _, public := Builtin().Lookup(k.Name); public {
+			t.Errorf("%s is one of the kinds of interface.md", k.Name)
+		}
+	}
+	for _, k := range Builtin().Kinds() {
+		if k.Database != InRecords || k.Source() != k.Name || k.Operation() != k.Name+"Query" || k.NewestFirst {
+			t.Errorf("%s is not where an ERP's kind is", k.Name)
+		}
+	}
+}
+
+// TestRequestLogKind has the fields of interface.md, in its words.
+func TestRequestLogKind(t *testing.T) {
+	k, ok := System().Lookup("QueryRequestLogsGETManyRequest")
+	if !ok {
+		t.Fatal("the request log has no operation")
+	}
+	var got []string
+	for _, f := range k.Fields {
+		got = append(got, f.Name+" "+strings.TrimSuffix(f.TypeName(), "?"))
+	}
+	const want = `Id long, DateTime DateTime, StatusCode int, StatusDescription string, HttpMethod string, AbsoluteUri string,
+PathInfo string, RequestBody string, RequestDto object, UserAuthId string, SessionId string, IpAddress string, ForwardedFor string,
+Referer string, Headers Dictionary<string,string>, FormData Dictionary<string,string>, Items Dictionary<string,string>, Session object,
+ResponseDto object, ErrorResponse object, ExceptionSource string, ExceptionData Dictionary<string,string>, RequestDuration TimeSpan`
+	if text := strings.Join(got, ", "); text != strings.ReplaceAll(want, "\n", " ") {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+// TestHeld: what a type is held as is held as itself, and needs no second step.
+func TestHeld(t *testing.T) {
+	for _, typ := range Types() {
+		held := typ.Held()
+		if held.Held() != held {
+			t.Errorf("%s is held as %s, which is held as %s", typ, held, held.Held())
+		}
+		if typ != held && familyOf(typ) != familyOf(held) && typ != Dictionary && typ != Object {
+			t.Errorf("%s takes other filters than %s", typ, held)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// Moment is a time of the webhook resources. JSON has it in the legacy notation
+// /Date(milliseconds+0000)/, as clients of the existing service expect.
+type Moment time.Time
+
+// MarshalJSON writes the legacy notation; the zero time is null.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	if time.Time(m).IsZero() {
+		return []byte("null"), nil
+	}
+	text := append([]byte(`"/Date(`), strconv.FormatInt(time.Time(m).UnixMilli(), 10)...)
+	return append(text, `+0000)/"`...), nil
+}
+
+// UnmarshalJSON reads every form of a date that the service takes.
+func (m *Moment) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*m = Moment{}
+		return nil
+	}
+	var unquoted string
+	if err := json.Unmarshal(text, &unquoted); err != nil {
+		return errDate
+	}
+	date, err := ParseDate(unquoted, time.UTC)
+	if err != nil {
+		return err
+	}
+	at, err := time.Parse(DateLayout, date)
+	*m = Moment(at)
+	return err
+}
+
+// Event is a published event.
+type Event struct {
+	Name        string
+	Description string
+}
+
+// EventReceipt answers the raising of an event.
+type EventReceipt struct {
+	EventID  string
+	Messages int // one for each subscription that the event goes to
+}
+
+// Subscriber is somebody whom events go to. Its RecID is the SubscriberID, the
+// key to its subscriptions.
+type Subscriber struct {
+	RecID             string
+	Name              string
+	IsEnabled         bool
+	ItemNo            int
+	LastSavedDateTime Moment
+	RowHash           []byte
+	Subscriptions     []Subscription `json:",omitempty"`
+}
+
+// Header is a header that messages are sent with. A reply never shows its value.
+type Header struct {
+	Name  string
+	Value string
+}
+
+// Subscription says which events go to which address.
+type Subscription struct {
+	RecID             string
+	SubscriberID      string `json:"SY_WebhookSubscriber_RecID"`
+	EventName         string // a published event, a family such as debtor.*, or *
+	URL               string
+	ItemNo            int
+	LastSavedDateTime Moment
+	RowHash           []byte
+	IsEnabled         bool
+	DisabledReason    string `json:",omitempty"`
+	Ordered           bool
+	RetrySchedule     string   `json:",omitempty"` // waits such as 5s, 30s, 2m; empty for the settings'
+	Headers           []Header `json:",omitempty"`
+	Secret            string   `json:",omitempty"` // shown once, when it was made
+}
+
+// MessageState answers the wish to send a message again.
+type MessageState struct {
+	MessageID string
+	Status    int // 0 not sent, 1 successful, 2 failed and to be retried, 3 failed
+	Retries   int
+}
