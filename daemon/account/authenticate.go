@@ -36,6 +36,7 @@ type Identity struct {
 	KeyID       string    // "" for a user
 	SessionHash string    // "" without a session
 	Expires     time.Time // of the session; zero without one
+	Renew       bool      // the session's cookie should be set again, since Expires has moved
 }
 
 // Known reports whether someone has proved who they are.
@@ -106,13 +107,22 @@ func (s *Service) bySession(ctx context.Context, id string, via Via) (Identity, 
 	if session == nil {
 		return Identity{}, notAuthenticated()
 	}
+	who := identityOf(&session.User, via)
 	if slid := s.clock().Add(s.ttl(session.Remember)); slid.After(expires) {
 		s.expiries.note(session.Hash, slid)
+		who.Renew = session.Remember && s.renews(expires, slid)
 		expires = slid
 	}
-	who := identityOf(&session.User, via)
 	who.SessionHash, who.Expires = session.Hash, expires
 	return who, nil
+}
+
+// renews reports whether a remembered session's expiry has moved so far that
+// its cookie should follow. Each reply could set one, but once in a hundredth
+// of the time does it.
+func (s *Service) renews(before, after time.Time) bool {
+	step := s.rememberTTL / 100
+	return !before.Truncate(step).Equal(after.Truncate(step))
 }
 
 // session finds a session that has not expired, nil if there is none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -15,8 +16,8 @@ type NewKey struct {
 }
 
 // AddKey makes an API key. The secret, which is the key itself, is not kept.
-func (s *Service) AddKey(ctx context.Context, n NewKey) (secret string, k Key, err error) {
-	now := s.clock()
+func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, err error) {
+	now := e.s.clock()
 	var expiry string
 	if !n.Expires.IsZero() && !n.Expires.After(now) {
 		expiry = "must be in the future"
@@ -24,13 +25,13 @@ func (s *Service) AddKey(ctx context.Context, n NewKey) (secret string, k Key, e
 	err = invalid("key",
 		fault.Field{Name: "Name", Message: checkName(n.Name)},
 		fault.Field{Name: "Role", Message: checkRole(n.Role)},
-		fault.Field{Name: "Expires", Message: expiry})
+		fault.Field{Name: "ExpiryDateTime", Message: expiry})
 	if err != nil {
 		return "", Key{}, err
 	}
 	secret = newKey()
 	k = Key{ID: newID(), Name: n.Name, Hash: hashOf(secret), Role: n.Role, Added: now, Expires: n.Expires}
-	if err := s.store.AddKey(ctx, k); err != nil {
+	if err := e.s.store.AddKey(ctx, k, e.entry(audit.AddKey, k.Name, k.detail())); err != nil {
 		return "", Key{}, err
 	}
 	return secret, k, nil
@@ -48,32 +49,40 @@ func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 }
 
 // RemoveKey ends an API key, found by its id or its name.
-func (s *Service) RemoveKey(ctx context.Context, idOrName string) error {
-	keys, err := s.store.Keys(ctx)
+func (e *Editor) RemoveKey(ctx context.Context, idOrName string) error {
+	meant, err := e.s.FindKey(ctx, idOrName)
 	if err != nil {
 		return err
 	}
-	id := idOfKey(keys, idOrName)
-	removed, err := s.store.RemoveKey(ctx, id)
-	s.keys.forget(func(_ string, k *Key) bool { return k != nil && k.ID == id })
-	s.lastUses.drop(id)
+	removed, err := e.s.store.RemoveKey(ctx, meant.ID, e.entry(audit.RemoveKey, meant.Name, nil))
+	e.s.keys.forget(func(_ string, k *Key) bool { return k != nil && k.ID == meant.ID })
+	e.s.lastUses.drop(meant.ID)
 	if err == nil && !removed {
-		return fault.New(fault.NotFound, "There is no API key of this id or name")
+		return noKey()
 	}
 	return err
 }
 
-// idOfKey is the id of the key that is meant. An id goes before a name, so
+// FindKey finds an API key by its id or its name. An id goes before a name, so
 // that no name hides another key.
-func idOfKey(keys []Key, idOrName string) string {
-	id := idOrName
-	for _, k := range keys {
+func (s *Service) FindKey(ctx context.Context, idOrName string) (Key, error) {
+	keys, err := s.Keys(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	var named *Key
+	for i, k := range keys {
 		if k.ID == idOrName {
-			return k.ID
+			return k, nil
 		}
 		if Fold(k.Name) == Fold(idOrName) {
-			id = k.ID
+			named = &keys[i]
 		}
 	}
-	return id
+	if named == nil {
+		return Key{}, noKey()
+	}
+	return *named, nil
 }
+
+func noKey() error { return fault.New(fault.NotFound, "There is no API key of this id or name") }

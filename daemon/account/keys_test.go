@@ -19,9 +19,9 @@ func TestAddKey(t *testing.T) {
 		fields []string
 	}{
 		{"plain", account.NewKey{Name: "till", Role: account.Reader}, "ok", nil},
-		{"again", account.NewKey{Name: "TILL", Role: account.Reader}, "conflict", nil},
+		{"again", account.NewKey{Name: "TILL", Role: account.Reader}, "conflict", []string{"Name"}},
 		{"nothing", account.NewKey{}, "invalid", []string{"Name", "Role"}},
-		{"expired", account.NewKey{Name: "a", Role: account.Reader, Expires: now}, "invalid", []string{"Expires"}},
+		{"expired", account.NewKey{Name: "a", Role: account.Reader, Expires: now}, "invalid", []string{"ExpiryDateTime"}},
 		{"about to expire", account.NewKey{Name: "a", Role: account.Reader, Expires: now.Add(1)}, "ok", nil},
 	}
 	for _, tt := range tests {

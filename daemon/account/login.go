@@ -33,22 +33,39 @@ func (s *Service) Login(ctx context.Context, l Login) (Ticket, error) {
 	if err := l.missing(); err != nil {
 		return Ticket{}, err
 	}
-	user, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, network(l.Address)})
+	// The password's hash may change at the same moment: because the password
+	// does, which the second round finds out, or because it got a dearer hash.
+	for range 2 {
+		ticket, began, err := s.begin(ctx, l)
+		if err != nil || began {
+			return ticket, err
+		}
+	}
+	return Ticket{}, wrongPassword()
+}
+
+// begin begins a session, unless the user's password hash is another one by
+// the time that it is compared.
+func (s *Service) begin(ctx context.Context, l Login) (t Ticket, began bool, err error) {
+	user, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, Network(l.Address)})
 	if err != nil {
-		return Ticket{}, err
+		return Ticket{}, false, err
 	}
 	id, now := newSessionID(), s.clock()
 	session := Session{Hash: hashOf(id), User: *user, Remember: l.Remember, Added: now, Expires: now.Add(s.ttl(l.Remember))}
-	added, err := s.store.AddSession(ctx, session)
-	if err != nil {
-		return Ticket{}, err
-	}
-	if !added {
-		return Ticket{}, wrongPassword()
+	if began, err = s.store.AddSession(ctx, session); err != nil {
+		return Ticket{}, false, err
 	}
 	who := identityOf(user, Nothing)
 	who.SessionHash, who.Expires = session.Hash, session.Expires
-	return Ticket{SessionID: id, Remember: l.Remember, Identity: who}, nil
+	return Ticket{SessionID: id, Remember: l.Remember, Identity: who}, began, nil
+}
+
+// CheckPassword reports whether a password is a user's, as a login would, and
+// counts a wrong one as a login does.
+func (s *Service) CheckPassword(ctx context.Context, l Login) error {
+	_, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, Network(l.Address)})
+	return err
 }
 
 func (l Login) missing() error {
@@ -91,7 +108,7 @@ type attempt struct {
 // byPassword is Basic. A pair that was right lately is found by a fingerprint
 // that includes the user's row, so any change of the user forgets it.
 func (s *Service) byPassword(ctx context.Context, c Credentials) (Identity, error) {
-	a := attempt{Fold(c.BasicUser), c.BasicPassword, network(c.Address)}
+	a := attempt{Fold(c.BasicUser), c.BasicPassword, Network(c.Address)}
 	user, err := s.user(ctx, a.name)
 	if err != nil {
 		return Identity{}, err
@@ -173,7 +190,27 @@ func (s *Service) compare(ctx context.Context, a attempt) (*User, error) {
 		s.logFailure(user, a)
 		return nil, wrongPassword()
 	}
+	if weak(user.PasswordHash) {
+		return s.rehash(ctx, user, a)
+	}
 	return user, nil
+}
+
+// rehash gives a password whose hash was made at a lower cost one of today's.
+// Where that fails the login goes on: the next one tries again.
+func (s *Service) rehash(ctx context.Context, user *User, a attempt) (*User, error) {
+	hash, err := s.hasher.hash(ctx, a.password)
+	if err == nil {
+		err = s.store.Rehash(ctx, a.name, user.PasswordHash, hash)
+	}
+	if err != nil {
+		s.log.Warn("a password could not be given a hash of the present cost", "user", user.Name, "err", err)
+		return user, nil
+	}
+	s.forgetUser(user.Name)
+	renewed := *user
+	renewed.PasswordHash = hash
+	return &renewed, nil
 }
 
 // logFailure leaves out names that are not a user's: people type passwords

@@ -298,3 +298,52 @@ func TestNoSecretsInLogsAndErrors(t *testing.T) {
 		t.Errorf("the log does not tell whose login failed: %s", p.log)
 	}
 }
+
+// A hash of a lower cost, from an earlier version or another setting, is made
+// anew at the next right password. Nothing else changes for anybody.
+func TestRehash(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	before, err := p.User(t.Context(), "Ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cheap := strings.Replace(before.PasswordHash, "t=4", "t=2", 1) // CheapHashes does not look at the passes
+	if err := p.Rehash(t.Context(), "ann", before.PasswordHash, cheap); err != nil {
+		t.Fatal(err)
+	}
+	session := p.login(t, "Ann", false)
+	after, err := p.User(t.Context(), "Ann")
+	if err != nil || after.PasswordHash == cheap || !strings.Contains(after.PasswordHash, "t=4") || !after.Saved.Equal(before.Saved) {
+		t.Errorf("Ann is %+v (%v)", after, err)
+	}
+	p.expect(t, cookie(session), "reader")
+	p.expect(t, basic("Ann", goodPassword), "reader")
+	computed := p.hashes.Load()
+	p.expect(t, basic("Ann", goodPassword), "reader")
+	if p.hashes.Load() != computed {
+		t.Error("the pair was forgotten")
+	}
+}
+
+// Logins at the same moment from different places all succeed, though the first
+// of them changes the hash that the others have compared with.
+func TestRehashAtOnce(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	u, err := p.User(t.Context(), "Ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Rehash(t.Context(), "ann", u.PasswordHash, strings.Replace(u.PasswordHash, "t=4", "t=2", 1)); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			_, err := p.Login(t.Context(), account.Login{UserName: "Ann", Password: goodPassword, Address: fmt.Sprint("10.0.0.", i)})
+			expectKind(t, err, "ok")
+		})
+	}
+	all.Wait()
+}

@@ -13,7 +13,7 @@ func TestHashes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(text, "$argon2id$v=19$m=19456,t=2,p=1$") || strings.Contains(text, "horse") {
+	if !strings.HasPrefix(text, "$argon2id$v=19$m=19456,t=4,p=1$") || strings.Contains(text, "horse") {
 		t.Errorf("hash is %s", text)
 	}
 	again, err := h.hash(t.Context(), "correct horse")
@@ -67,12 +67,23 @@ func TestDummyCostsAsMuch(t *testing.T) {
 		}
 	}
 	for _, c := range costs {
-		if c != [3]uint32{2, 19 * 1024, 1} {
+		if c != [3]uint32{4, 19 * 1024, 1} {
 			t.Errorf("costs are %v", costs)
 		}
 	}
 	if len(costs) != 3 {
 		t.Errorf("%d computations, want 3", len(costs))
+	}
+}
+
+func TestWeak(t *testing.T) {
+	for text, want := range map[string]bool{
+		"m=19456,t=4,p=1": false, "m=19456,t=5,p=1": false, "m=65536,t=2,p=1": false,
+		"m=19456,t=2,p=1": true, "m=19456,t=3,p=1": true, "m=8192,t=16,p=1": true, "m=65536,t=1,p=1": true,
+	} {
+		if got := weak("$argon2id$v=19$" + text + "$" + salt16 + "$" + sum32); got != want {
+			t.Errorf("%s is weak: %v, want %v", text, got, want)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -191,7 +192,7 @@ func TestWrittenEachMinute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		secret, key, err := s.AddKey(t.Context(), account.NewKey{Name: "till", Role: account.Reader})
+		secret, key, err := s.As(audit.Itself()).AddKey(t.Context(), account.NewKey{Name: "till", Role: account.Reader})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,5 +251,31 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := account.New(c); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
+	}
+}
+
+// The cookie of a remembered session is set again when the expiry has moved,
+// but not with each request.
+func TestRenew(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	remembered, usual := p.login(t, "Ann", true), p.login(t, "Ann", false)
+	renewed := 0
+	const hours = 14 * 24
+	for range hours {
+		p.clock.pass(time.Hour)
+		who, err := p.Authenticate(t.Context(), cookie(remembered))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if who.Renew {
+			renewed++
+		}
+		if who, err := p.Authenticate(t.Context(), cookie(usual)); err != nil || who.Renew {
+			t.Fatalf("a session that is not remembered: %+v (%v)", who, err)
+		}
+	}
+	if renewed < 99 || renewed > 101 {
+		t.Errorf("renewed %d times in %d hours, want 100", renewed, hours)
 	}
 }

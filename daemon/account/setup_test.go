@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/store"
 	"go.uber.org/goleak"
@@ -61,9 +62,16 @@ func (l *logged) String() string {
 // have open too.
 type process struct {
 	*account.Service
-	clock  *clock
-	log    *logged
-	hashes *atomic.Int32 // passwords computed
+	*account.Editor // who changes accounts in tests
+	clock           *clock
+	log             *logged
+	hashes          *atomic.Int32 // passwords computed
+	store           *store.Store
+}
+
+// Rehash puts another hash of the same password in place.
+func (p process) Rehash(ctx context.Context, name, was, hash string) error {
+	return p.store.Accounts().Rehash(ctx, name, was, hash)
 }
 
 // start opens the store in dir. Hashes are cheap.
@@ -78,11 +86,12 @@ func start(t *testing.T, dir string, c *clock) process {
 			t.Error(err)
 		}
 	})
-	p := process{clock: c, log: &logged{}, hashes: &atomic.Int32{}}
+	p := process{clock: c, log: &logged{}, hashes: &atomic.Int32{}, store: s}
 	p.Service, err = account.New(account.Config{Store: s.Accounts(), Clock: c.Now, Log: slog.New(slog.NewTextHandler(p.log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.Editor = p.As(audit.Actor{Who: "tester", Via: "cookie", Address: "10.0.0.9"})
 	p.CheapHashes(func() { p.hashes.Add(1) })
 	return p
 }

@@ -3,6 +3,8 @@ package account
 import (
 	"context"
 	"time"
+
+	"github.com/bizhook/whd/daemon/audit"
 )
 
 // User is a person or program that signs in with a password.
@@ -51,19 +53,23 @@ type Uses struct {
 }
 
 // Store keeps accounts. Users and keys are found by Fold of their names. A
-// look-up that finds nothing gives nil and no error.
+// look-up that finds nothing gives nil and no error. A change and its entry in
+// the audit trail are stored both or not at all.
 type Store interface {
 	User(ctx context.Context, name string) (*User, error)
 	Users(ctx context.Context) ([]User, error) // by name
 
 	// AddUser fails with fault.Conflict where the name is taken.
-	AddUser(ctx context.Context, u User) error
+	AddUser(ctx context.Context, u User, e audit.Entry) error
 	// AddFirstUser adds a user only where there is none at all.
-	AddFirstUser(ctx context.Context, u User) (added bool, err error)
+	AddFirstUser(ctx context.Context, u User, e audit.Entry) (added bool, err error)
 	// ChangeUser and RemoveUser do nothing to the last admin that would leave
 	// no admin. Sessions that end do so in the same transaction.
-	ChangeUser(ctx context.Context, name string, c Change, now time.Time) (changed bool, err error)
-	RemoveUser(ctx context.Context, name string) (removed bool, err error)
+	ChangeUser(ctx context.Context, name string, c Change, e audit.Entry) (changed bool, err error)
+	RemoveUser(ctx context.Context, name string, e audit.Entry) (removed bool, err error)
+	// Rehash gives a user another hash of the same password. It does nothing
+	// where the hash is not was any more.
+	Rehash(ctx context.Context, name, was, hash string) error
 
 	Session(ctx context.Context, hash string) (*Session, error)
 	// AddSession adds nothing where the user is gone or has another password
@@ -75,8 +81,8 @@ type Store interface {
 	Key(ctx context.Context, hash string) (*Key, error)
 	Keys(ctx context.Context) ([]Key, error) // by name
 	// AddKey fails with fault.Conflict where the name is taken.
-	AddKey(ctx context.Context, k Key) error
-	RemoveKey(ctx context.Context, id string) (removed bool, err error)
+	AddKey(ctx context.Context, k Key, e audit.Entry) error
+	RemoveKey(ctx context.Context, id string, e audit.Entry) (removed bool, err error)
 
 	// Write stores uses in one transaction. Times never go back, and what is
 	// gone stays gone.

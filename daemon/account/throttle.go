@@ -100,9 +100,9 @@ func (t *throttle) makeRoom(now time.Time) {
 	}
 }
 
-// network is what counts as one address: an IPv6 host has a whole /64 to
+// Network is what counts as one address: an IPv6 host has a whole /64 to
 // itself, so all of that counts as one.
-func network(address string) string {
+func Network(address string) string {
 	at, err := netip.ParseAddr(address)
 	if err != nil {
 		if with, err := netip.ParseAddrPort(address); err == nil {

@@ -112,8 +112,8 @@ func TestNetwork(t *testing.T) {
 		"@":                      "@",
 		"":                       "",
 	} {
-		if got := network(address); got != want {
-			t.Errorf("network(%q) = %q, want %q", address, got, want)
+		if got := Network(address); got != want {
+			t.Errorf("Network(%q) = %q, want %q", address, got, want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -81,15 +82,15 @@ type NewUser struct {
 }
 
 // AddUser adds a user.
-func (s *Service) AddUser(ctx context.Context, n NewUser) (User, error) {
-	u, err := s.newUser(ctx, n)
+func (e *Editor) AddUser(ctx context.Context, n NewUser) (User, error) {
+	u, err := e.s.newUser(ctx, n)
 	if err != nil {
 		return User{}, err
 	}
-	if err := s.store.AddUser(ctx, u); err != nil {
+	if err := e.s.store.AddUser(ctx, u, e.addition(u)); err != nil {
 		return User{}, err
 	}
-	s.forgetUser(n.Name)
+	e.s.forgetUser(n.Name)
 	return u, nil
 }
 
@@ -127,7 +128,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, given string) (generated stri
 		return "", false, err
 	}
 	// Another daemon that starts at the same moment may have been faster.
-	if created, err = s.store.AddFirstUser(ctx, u); err != nil || !created {
+	if created, err = s.store.AddFirstUser(ctx, u, s.As(audit.Itself()).addition(u)); err != nil || !created {
 		return "", false, err
 	}
 	s.forgetUser(FirstUser)
@@ -157,24 +158,24 @@ type Update struct {
 }
 
 // UpdateUser changes a user. A new password ends the user's sessions.
-func (s *Service) UpdateUser(ctx context.Context, name string, up Update) error {
+func (e *Editor) UpdateUser(ctx context.Context, name string, up Update) error {
 	if err := up.check(); err != nil {
 		return err
 	}
 	change := Change{DisplayName: up.DisplayName, Role: up.Role}
 	if up.Password != nil {
-		hash, err := s.hasher.hash(ctx, *up.Password)
+		hash, err := e.s.hasher.hash(ctx, *up.Password)
 		if err != nil {
 			return err
 		}
 		change.PasswordHash = &hash
 	}
-	changed, err := s.store.ChangeUser(ctx, Fold(name), change, s.clock())
-	s.forgetUser(name)
+	changed, err := e.s.store.ChangeUser(ctx, Fold(name), change, e.entry(audit.ChangeUser, name, up.detail()))
+	e.s.forgetUser(name)
 	if err != nil || changed {
 		return err
 	}
-	return s.refused(ctx, name)
+	return e.s.refused(ctx, name)
 }
 
 func (up Update) check() error {
@@ -192,23 +193,23 @@ func (up Update) check() error {
 }
 
 // SetPassword gives a user a new password and ends the user's sessions.
-func (s *Service) SetPassword(ctx context.Context, name, password string) error {
-	return s.UpdateUser(ctx, name, Update{Password: &password})
+func (e *Editor) SetPassword(ctx context.Context, name, password string) error {
+	return e.UpdateUser(ctx, name, Update{Password: &password})
 }
 
 // SetRole gives a user another role. Sessions go on with the new role.
-func (s *Service) SetRole(ctx context.Context, name string, r Role) error {
-	return s.UpdateUser(ctx, name, Update{Role: &r})
+func (e *Editor) SetRole(ctx context.Context, name string, r Role) error {
+	return e.UpdateUser(ctx, name, Update{Role: &r})
 }
 
 // RemoveUser removes a user and ends the user's sessions.
-func (s *Service) RemoveUser(ctx context.Context, name string) error {
-	removed, err := s.store.RemoveUser(ctx, Fold(name))
-	s.forgetUser(name)
+func (e *Editor) RemoveUser(ctx context.Context, name string) error {
+	removed, err := e.s.store.RemoveUser(ctx, Fold(name), e.entry(audit.RemoveUser, name, nil))
+	e.s.forgetUser(name)
 	if err != nil || removed {
 		return err
 	}
-	return s.refused(ctx, name)
+	return e.s.refused(ctx, name)
 }
 
 // refused says why a change of a user did nothing.

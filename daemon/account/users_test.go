@@ -26,9 +26,9 @@ func TestAddUser(t *testing.T) {
 		fields []string
 	}{
 		{"plain", ok, "ok", nil},
-		{"again", ok, "conflict", nil},
-		{"again in other letters", with(func(n *account.NewUser) { n.Name = "bOB" }), "conflict", nil},
-		{"again beyond ASCII", with(func(n *account.NewUser) { n.Name = "äRNE" }), "conflict", nil},
+		{"again", ok, "conflict", []string{"UserName"}},
+		{"again in other letters", with(func(n *account.NewUser) { n.Name = "bOB" }), "conflict", []string{"UserName"}},
+		{"again beyond ASCII", with(func(n *account.NewUser) { n.Name = "äRNE" }), "conflict", []string{"UserName"}},
 		{"with a domain", with(func(n *account.NewUser) { n.Name = `OFFICE\bob@example.com` }), "ok", nil},
 		{"eight characters of more bytes", with(func(n *account.NewUser) { n.Name, n.Password = "a", "ääääääää" }), "ok", nil},
 		{"seven characters", with(func(n *account.NewUser) { n.Name, n.Password = "b", "äääääää" }), "invalid", []string{"Password"}},
