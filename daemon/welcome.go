@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -40,7 +41,7 @@ func (d *Daemon) makeDemoKey(ctx context.Context) error {
 	_, err := os.Stat(path)
 	had := err == nil
 	if had {
-		if err := d.accounts.RemoveKey(ctx, demoKey); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := d.accounts.As(audit.Itself()).RemoveKey(ctx, demoKey); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
@@ -50,7 +51,7 @@ func (d *Daemon) makeDemoKey(ctx context.Context) error {
 	if !d.config.Demo || !had && !d.demoFilled {
 		return nil
 	}
-	secret, _, err := d.accounts.AddKey(ctx, account.NewKey{Name: demoKey, Role: account.Reader})
+	secret, _, err := d.accounts.As(audit.Itself()).AddKey(ctx, account.NewKey{Name: demoKey, Role: account.Writer})
 	if err != nil {
 		return err
 	}
@@ -87,12 +88,13 @@ func (d *Daemon) welcome() {
 	if !person {
 		key = fmt.Sprintf(`$(cat %q)`, file)
 	}
-	fmt.Fprintf(d.out, `  demo key (role reader, until the next start) in %[3]s: %[1]s
+	fmt.Fprintf(d.out, `  demo key (role writer, until the next start) in %[3]s: %[1]s
 
 Try, in another terminal:
   curl -H "Authorization: Bearer %[1]s" "%[2]s/Queries/SO_Totals?Take=3&OrderByDesc=InvoiceTotal"
   curl -H "Authorization: Bearer %[1]s" "%[2]s/csv/reply/IN_ColoursQuery" -d '{"DescriptionContains":"steel"}'
+  %[4]s
   WHCTL_URL=%[2]s WHCTL_TOKEN="%[1]s" bin/whctl query SO_Totals --format csv
 
-`, key, url, file)
+`, key, url, file, billCommand(url, key))
 }

@@ -64,9 +64,11 @@ type row struct {
 }
 
 func find(kind string) table {
-	for _, t := range business {
-		if t.kind == kind {
-			return t
+	for _, tables := range [][]table{business, billTables} {
+		for _, t := range tables {
+			if t.kind == kind {
+				return t
+			}
 		}
 	}
 	return table{}

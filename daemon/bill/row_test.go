@@ -1,0 +1,87 @@
+package bill
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawn are the random bytes of the tests.
+var drawn = [16]byte{0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0x0a, 0xbc, 0xde, 0xf0, 0x12, 0x34, 0x56, 0x78}
+
+func TestNewID(t *testing.T) {
+	const (
+		usual = "ABCDEF01-2345-4789-8ABC-DEF012345678"
+		lower = "abcdef01-2345-4789-8abc-def012345678"
+		plain = "ABCDEF01234547898ABCDEF012345678"
+	)
+	for _, c := range []struct {
+		name   string
+		others []string
+		room   int
+		want   string
+	}{
+		{"no others", nil, 0, usual},
+		{"upper case", []string{"6F9619FF-8B86-D011-B42D-00C04FC964FF"}, 36, usual},
+		{"lower case", []string{"6f9619ff-8b86-d011-b42d-00c04fc964ff"}, 40, lower},
+		{"padded", []string{"6f9619ff-8b86-d011-b42d-00c04fc964ff    "}, 40, lower},
+		{"braces", []string{"{6F9619FF-8B86-D011-B42D-00C04FC964FF}"}, 38, "{" + usual + "}"},
+		{"no hyphens", []string{"6f9619ff8b86d011b42d00c04fc964ff"}, 32, strings.ToLower(plain)},
+		{"none of a guid", []string{"", "MIGRATED000000000001", "6f9619ff-8b86", "6f9619ff-8B86-d011-b42d-00c04fc964ff"}, 0, usual},
+		{"the first of a guid", []string{"MIGRATED", "6f9619ff-8b86-d011-b42d-00c04fc964ff", "6F9619FF8B86D011B42D00C04FC964FF"}, 0, lower},
+		{"hyphens elsewhere", []string{"6f96-19ff8b86-d011-b42d-00c04fc964ff"}, 0, usual},
+		{"half the braces", []string{"{6f9619ff-8b86-d011-b42d-00c04fc964ff"}, 0, usual},
+		{"digits only", []string{"11111111-1111-1111-1111-111111111111"}, 0, usual},
+		{"room for the digits", []string{"6f9619ff-8b86-d011-b42d-00c04fc964ff"}, 35, strings.ToLower(plain)},
+		{"twenty characters", nil, 20, plain[:20]},
+		{"too short", nil, 15, ""},
+	} {
+		got, ok := NewID(drawn, c.others, c.room)
+		if ok != (c.want != "") || ok && got != c.want {
+			t.Errorf("%s: %s, %v, want %s", c.name, got, ok, c.want)
+		}
+	}
+}
+
+// Whatever stands in the table, a new id fits the column and, where it is whole,
+// has a form that is found again.
+func TestNewIDFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		form := idForm{rapid.Bool().Draw(t, "upper"), rapid.Bool().Draw(t, "hyphens"), rapid.Bool().Draw(t, "braces")}
+		random := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "random"))
+		room := rapid.IntRange(shortest, 50).Draw(t, "room")
+		digits := "6f9619ff8b86d011b42d00c04fc964ff"
+		if form.upper {
+			digits = strings.ToUpper(digits)
+		}
+		other := form.write(digits)
+		id, ok := NewID(random, []string{rapid.String().Draw(t, "before"), other}, room)
+		if !ok || len(id) > room {
+			t.Fatalf("%q does not fit %d", id, room)
+		}
+		if room >= len(other) && len(id) != len(other) {
+			t.Fatalf("%q is not written like %q", id, other)
+		}
+	})
+}
+
+// Every value has one of the rows of WH_Lock, and each row has its share.
+func TestLock(t *testing.T) {
+	used := make(map[int64]int)
+	for stage := range 64 {
+		for field := range 64 {
+			n := Lock("stage "+string(rune('0'+stage)), "field "+string(rune('0'+field)))
+			if n < 0 || n >= Locks {
+				t.Fatalf("row %d of %d", n, Locks)
+			}
+			used[n]++
+		}
+	}
+	if len(used) != Locks {
+		t.Errorf("%d of %d rows are used", len(used), Locks)
+	}
+	if Lock("a", "bc") == Lock("ab", "c") && Lock("x", "yz") == Lock("xy", "z") {
+		t.Error("what is the stage's and what the field's makes no difference")
+	}
+}

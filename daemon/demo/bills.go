@@ -1,0 +1,80 @@
+package demo
+
+import "fmt"
+
+// stagesPerBill is how many stages a bill of materials has.
+const stagesPerBill = 4
+
+// valuesPerStage is how many of its custom fields a stage has a value for, if it
+// has any.
+const valuesPerStage = 3
+
+// billFields are the custom fields of bill stages.
+var billFields = list{"BM_StageCustomFields", len(stageFields), guidID}
+
+// billTables are the tables that the custom field values of bill stages hang
+// on. They are no kinds: nobody queries them.
+var billTables = []table{
+	{"BM_Main", bills.size, []field{
+		{"RecID", key(recID, migratedRecID), nil},
+	}},
+	{"BM_Stages", billStages.size, []field{
+		{"RecID", key(recID, migratedRecID), nil},
+		{"BM_Main_RecID", func(r row) any { return bills.at(r.n / stagesPerBill) }, nil},
+	}},
+	{"BM_StageCustomFields", len(stageFields), []field{
+		{"RecID", key(guidID, migratedGUID), nil},
+		{"SettingName", func(r row) any { return stageFields[r.n].name }, nil},
+		{"SettingDescription", func(r row) any { return stageFields[r.n].description }, nil},
+		{"CellType", func(r row) any { return stageFields[r.n].cell }, nil},
+		{"FieldParameter", func(r row) any { return stageFields[r.n].parameter }, nil},
+		{"SY_Plugin_RecID", func(r row) any { return plugins.at(r.n / 2) }, nil},
+		{"LastSavedDateTime", saved, nil},
+		{"DisplayOrder", func(r row) any { return int64(10 * (len(stageFields) - r.n)) }, nil},
+	}},
+	{"BM_StageCustomValues", billStages.size * 2 / 3 * valuesPerStage, []field{
+		{"RecID", key(bigGUID, migratedGUID), nil},
+		{"BM_Stages_RecID", func(r row) any { return billStages.at(r.n / valuesPerStage) }, nil},
+		{"BM_StageCustomFields_RecID", func(r row) any { return billFields.at(valuedField(r)) }, nil},
+		{"Contents", func(r row) any { return stageFields[valuedField(r)].contents(r) }, nil},
+		{"LastSavedDateTime", saved, nil},
+	}},
+	{"SY_Plugin", len(pluginNames), []field{
+		{"RecID", key(guidID, migratedGUID), nil},
+		{"Name", func(r row) any { return pluginNames[r.n] }, nil},
+	}},
+}
+
+// pluginNames are the plugins that custom fields came with.
+var pluginNames = [...]string{"Production Notes", "Quality Control", "Workshop Board", "Größentabellen", "Label Printing", "Cost Review"}
+
+// stageFields are the custom fields of bill stages: name, description, type of
+// cell and what that type needs to know, and what people enter.
+var stageFields = [...]struct {
+	name, description string
+	cell              int64
+	parameter         any
+	contents          maker
+}{
+	{"Workstation", "Where the stage is done", 4, "Cutting;Sewing;Assembly;Packing", words([]string{"Cutting", "Sewing", "Assembly", "Packing"})},
+	{"SetupMinutes", "Minutes to set up", 2, "0;480", func(r row) any { return fmt.Sprint(5 * r.own().IntN(25)) }},
+	{"Supervisor", "Who signs the stage off", 0, nil, words(people)},
+	{"Instructions", "What to mind", 0, nil, optional(10, blank(10, phrase(inputNotes)))},
+	{"CheckedOn", "Last check of the stage", 3, "yyyy-MM-dd", func(r row) any { return workday(r).Format("2006-01-02") }},
+	{"OvenTemperature", "Temperature in °C", 2, "0;250", func(r row) any { return fmt.Sprint(120 + 5*r.own().IntN(20)) }},
+	{"Outsourced", "Done by somebody else?", 1, nil, words([]string{"True", "False", "False"})},
+	{"Nacharbeit", "Anteil der Nacharbeit in Prozent", 2, "0;100", func(r row) any { return fmt.Sprintf("%d,%d", r.own().IntN(9), r.n%10) }},
+}
+
+// valuedField is the field that a row of values is of: three different ones for
+// each stage, of which the first stage begins with the first.
+func valuedField(r row) int {
+	stage, nth := r.n/valuesPerStage, r.n%valuesPerStage
+	return (stage + 3*nth) % len(stageFields)
+}
+
+// BillExample is a custom field of a stage of a bill, which has a value, for
+// commands to try.
+func BillExample() (billID, stageID, settingID string) {
+	return bills.at(0), billStages.at(0), billFields.at(0)
+}

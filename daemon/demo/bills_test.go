@@ -1,0 +1,115 @@
+package demo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/bill"
+)
+
+// billColumn is every value of a column of one of the tables of bills.
+func billColumn(t *testing.T, name, column string) []any {
+	t.Helper()
+	table, _ := bill.Tables().Lookup(name)
+	i, ok := table.Column(column)
+	if !ok {
+		t.Fatalf("%s has no column %s", name, column)
+	}
+	var values []any
+	for cells := range Rows(table) {
+		values = append(values, cells[i])
+	}
+	return values
+}
+
+// TestBillTables keeps the rows in step with the tables, and proves that they
+// can be stored and found.
+func TestBillTables(t *testing.T) {
+	if got, want := len(billTables), len(bill.Tables().Kinds()); got != want {
+		t.Errorf("%d tables, want %d", got, want)
+	}
+	for _, table := range bill.Tables().Kinds() {
+		var names []string
+		for _, f := range find(table.Name).fields {
+			names = append(names, f.name)
+		}
+		if !slices.Equal(names, table.FieldNames()) {
+			t.Errorf("%s has the columns %s, want %s", table.Name, names, table.FieldNames())
+		}
+		seen := make(map[string]bool)
+		for cells := range Rows(table) {
+			if id := strings.ToUpper(fmt.Sprint(cells[0])); seen[id] || id == "" {
+				t.Fatalf("%s: %v stands twice or not at all", table.Name, cells[0])
+			} else {
+				seen[id] = true
+			}
+			for i, f := range table.Fields {
+				if err := fits(f, cells[i]); err != nil {
+					t.Fatalf("%s.%s: %v", table.Name, f.Name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestBillReferences follows every id, also those of the kinds that point at
+// bills.
+func TestBillReferences(t *testing.T) {
+	for _, c := range []struct {
+		from  string
+		ids   []any
+		table string
+	}{
+		{"BM_Stages", billColumn(t, bill.Stages, "BM_Main_RecID"), bill.Bills},
+		{"BM_StageCustomFields", billColumn(t, bill.Fields, "SY_Plugin_RecID"), bill.Plugins},
+		{"BM_StageCustomValues", billColumn(t, bill.Values, "BM_Stages_RecID"), bill.Stages},
+		{"BM_StageCustomValues", billColumn(t, bill.Values, "BM_StageCustomFields_RecID"), bill.Fields},
+		{"BM_Inputs", column(t, "BM_Inputs", "BM_Stages_RecID"), bill.Stages},
+		{"BM_Inputs", column(t, "BM_Inputs", "SubAssembly"), bill.Bills},
+		{"BM_InputCustomFields", column(t, "BM_InputCustomFields", "SY_Plugin_RecID"), bill.Plugins},
+	} {
+		known := make(map[any]bool)
+		for _, id := range billColumn(t, c.table, "RecID") {
+			known[id] = true
+		}
+		for _, id := range c.ids {
+			if id != nil && id != "" && !known[id] {
+				t.Fatalf("%s points at %v, which is not in %s", c.from, id, c.table)
+			}
+		}
+	}
+}
+
+// TestBillValuesStandOnce: a stage has a field's value at most once.
+func TestBillValuesStandOnce(t *testing.T) {
+	stages, fields := billColumn(t, bill.Values, "BM_Stages_RecID"), billColumn(t, bill.Values, "BM_StageCustomFields_RecID")
+	seen := make(map[string]bool)
+	for i := range stages {
+		place := fmt.Sprint(stages[i], fields[i])
+		if seen[place] {
+			t.Fatalf("row %d is of the same field as another", i)
+		}
+		seen[place] = true
+	}
+	billID, stageID, settingID := BillExample()
+	if !seen[stageID+settingID] || billColumn(t, bill.Stages, "BM_Main_RecID")[0] != billID {
+		t.Errorf("the example %s %s %s has no value", billID, stageID, settingID)
+	}
+}
+
+// TestBillRowsGolden shows what the rows look like.
+func TestBillRowsGolden(t *testing.T) {
+	var got strings.Builder
+	for _, table := range bill.Tables().Kinds() {
+		fmt.Fprintf(&got, "== %s %d\n%s\n", table.Name, Count(table.Name), strings.Join(table.FieldNames(), " "))
+		n := 0
+		for cells := range Rows(table) {
+			if n++; n <= 8 {
+				got.WriteString(spell(cells))
+			}
+		}
+	}
+	golden(t, "bills.golden", got.String())
+}

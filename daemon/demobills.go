@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/demo"
+)
+
+// demoTables are what demo records fill: the record kinds' tables and those of
+// bills.
+func demoTables(kinds *record.Registry) []*record.Kind {
+	return append(slices.Clone(kinds.Kinds()), bill.Tables().Kinds()...)
+}
+
+// fillDemoBills gives its bills to a demo store that an earlier version filled,
+// which had none. The demo key's file is the sign of such a store.
+func (d *Daemon) fillDemoBills(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join(d.config.DataDir, demoKeyFile)); err != nil {
+		return nil
+	}
+	empty, err := d.store.Bills().Empty(ctx)
+	if err != nil || !empty {
+		return err
+	}
+	n, err := d.store.Load(ctx, bill.Tables().Kinds(), demo.Rows)
+	if err != nil {
+		return fmt.Errorf("filling the store with demo bills: %w", err)
+	}
+	d.log.Info("demo bills loaded", "rows", n)
+	return nil
+}
+
+// billCommand is a command to try that changes a custom field of a bill's stage.
+func billCommand(url, key string) string {
+	billID, stageID, settingID := demo.BillExample()
+	return fmt.Sprintf(`curl -X PATCH -H "Authorization: Bearer %s" "%s/Bills/%s/Stages/%s/CustomFieldValues/%s" -d '{"Contents":"Assembly"}'`,
+		key, url, billID, stageID, settingID)
+}
+
+// sourceKinds are those whose tables erp.sources can name.
+func sourceKinds() *record.Registry {
+	var all []record.Kind
+	for _, kind := range demoTables(record.Builtin()) {
+		all = append(all, *kind)
+	}
+	r, err := record.NewRegistry(all...)
+	if err != nil {
+		panic("daemon: " + err.Error()) // two tables of one name, in code
+	}
+	return r
+}

@@ -1,0 +1,147 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// setDemoBill changes the demo's example with the demo's key.
+func setDemoBill(t *testing.T, url, dir string) (status int, body string) {
+	t.Helper()
+	billID, stageID, settingID := demo.BillExample()
+	return patch(t, url+"/Bills/"+billID+"/Stages/"+stageID+"/CustomFieldValues/"+settingID, dir)
+}
+
+func patch(t *testing.T, url, dir string) (status int, body string) {
+	t.Helper()
+	key, err := os.ReadFile(filepath.Join(dir, "demo-key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "PATCH", url, strings.NewReader(`{"Contents":"Assembly"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(key)))
+	r.Close = true
+	reply, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.StatusCode, string(text)
+}
+
+// TestDemoBillsOfAnOlderStore: a demo store that was filled when there were no
+// bills gets them, and one that is no demo store does not.
+func TestDemoBillsOfAnOlderStore(t *testing.T) {
+	noLeaks(t)
+	dir := t.TempDir()
+	for _, start := range []string{"first", "again", "without bills"} {
+		if start == "without bills" {
+			dropBills(t, dir)
+		}
+		i, err := daemontest.Open(dir, "--demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, body := setDemoBill(t, i.URL, dir); status != 200 || !strings.Contains(body, `"Contents":"Assembly"`) || !strings.Contains(body, `"SettingName":"Workstation"`) {
+			t.Errorf("%s: status %d, %s", start, status, body)
+		}
+		if loaded := strings.Contains(i.Log.String(), "demo bills loaded"); loaded != (start == "without bills") {
+			t.Errorf("%s: bills were loaded: %v", start, loaded)
+		}
+		if err := i.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dropBills(t, dir)
+	key := filepath.Join(dir, "demo-key")
+	kept, err := os.ReadFile(key)
+	if err = errors.Join(err, os.Remove(key)); err != nil {
+		t.Fatal(err)
+	}
+	i := daemontest.StartIn(t, dir, "--demo")
+	if err := os.WriteFile(key, kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := setDemoBill(t, i.URL, dir); status != 404 || !strings.Contains(body, "there is no bill") {
+		t.Errorf("no demo store: status %d, %s", status, body)
+	}
+}
+
+func dropBills(t *testing.T, dir string) {
+	t.Helper()
+	conn, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, table := range bill.Tables().Kinds() {
+		if err := conn.Exec("DROP TABLE " + table.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestGreetingHasABillToTry runs the greeting's command.
+func TestGreetingHasABillToTry(t *testing.T) {
+	noLeaks(t)
+	dir := t.TempDir()
+	config, _, err := daemon.LoadConfig([]string{"--listen", "127.0.0.1:0", "--data-dir", dir, "--demo"}, nil, os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(output, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- daemon.Run(ctx, config, out, slog.New(slog.DiscardHandler)) }()
+	command := regexp.MustCompile(`curl -X PATCH -H "Authorization: Bearer [^"]*"?.*" "(http://\S+)" -d '\{"Contents":"Assembly"\}'\n`)
+	for found := []string(nil); found == nil; {
+		select {
+		case text := <-out:
+			if found = command.FindStringSubmatch(text); found != nil {
+				if status, body := patch(t, found[1], dir); status != 200 {
+					t.Errorf("%s: status %d, %s", found[0], status, body)
+				}
+			}
+		case err := <-ended:
+			t.Fatalf("no command to try (%v)", err)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// The README's bill is the demo's.
+func TestReadmeBill(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	billID, stageID, settingID := demo.BillExample()
+	if !strings.Contains(string(text), "/Bills/"+billID+"/Stages/"+stageID+"/CustomFieldValues\"") || !strings.Contains(string(text), "/"+settingID+"\"") {
+		t.Errorf("the README has another bill than %s, %s, %s", billID, stageID, settingID)
+	}
+}
