@@ -1,0 +1,75 @@
+package requestlog
+
+import "testing"
+
+const someID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
+
+func TestMaskQuery(t *testing.T) {
+	for raw, want := range map[string]string{
+		"":                            "",
+		"Take=1&InvoiceID=A+B%20C":    "Take=1&InvoiceID=A+B%20C",
+		"a=1&password=s3cret&b=2":     "a=1&password=***&b=2",
+		"PASSWORD=s3cret":             "PASSWORD=***",
+		"NewPassword=s3cret":          "NewPassword=***",
+		"P%61ssword=s3cret":           "Password=***",
+		"User%4Eame=ann&RememberMe=1": "UserName=***&RememberMe=1",
+		"ApiKey=s3cret":               "ApiKey=***",
+		"api\u212Aey=s3cret":          "api%E2%84%AAey=***", // a letter that folds to k
+		"Headers=[{Name:X}]":          "Headers=***",
+		"HeadersContains=x":           "HeadersContains=***",
+		"x=1;Password=s3cret":         "***",
+		"{\"Password\":\"s3cret\"}":   "%7B%22Password%22%3A%22s3cret%22%7D=***",
+		"Password":                    "Password=***",
+		"a=%zz":                       "***",
+		"SubscriberID=" + someID:      "SubscriberID=1b4e28ba***",
+		"SubscriberID=1b4e28ba***":    "SubscriberID=1b4e28ba***",
+		"SubscriberID=short":          "SubscriberID=***",
+		"SubscriberID=%26%26%26%26%26%26%26%26%26%26%26%26%26%26%26%26%26": "SubscriberID=***",
+	} {
+		if got := MaskQuery(raw); got != want {
+			t.Errorf("%q becomes %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestMaskPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"":                          "",
+		"/json/reply/DB_ClassQuery": "/json/reply/DB_ClassQuery",
+		"/a%2Fb%0Ac":                "/a%2Fb%0Ac",
+		"/Webhooks/Subscribers":     "/Webhooks/Subscribers",
+		"/Webhooks/Subscribers/":    "/Webhooks/Subscribers/",
+		"/Webhooks/Subscribers/" + someID + "/Subscriptions": "/Webhooks/Subscribers/1b4e28ba***/Subscriptions",
+		"//webhooks//SUBSCRIBERS//" + someID:                 "//webhooks//SUBSCRIBERS//1b4e28ba***",
+		"/webhooks/%73ubscribers/" + someID + ".json":        "/webhooks/%73ubscribers/1b4e28ba***",
+		"/erp/Webhooks/Subscribers/1b%34e28ba-2fa1":          "/erp/Webhooks/Subscribers/***",
+		"/json/reply/Password=s3cret":                        "/json/reply/***",
+		"/json/reply/%50assword%3Ds3cret":                    "/json/reply/***",
+		"/Queries/a=b":                                       "/Queries/a=b",
+	} {
+		got := MaskPath(path)
+		if got != want {
+			t.Errorf("%q becomes %q, want %q", path, got, want)
+		}
+		if again := MaskPath(got); again != got {
+			t.Errorf("%q becomes %q", got, again)
+		}
+	}
+}
+
+func TestMaskURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "",
+		"https://erp.example/metadata?op=X#Password=s3cret":     "https://erp.example/metadata?op=X",
+		"https://ann:s3cret@erp.example/":                       "https://erp.example/",
+		"https://erp.example/auth?UserName=ann&Password=s3cret": "https://erp.example/auth?UserName=***&Password=***",
+		"http://[::1]:80/Webhooks/Subscribers/" + someID:        "http://[::1]:80/Webhooks/Subscribers/1b4e28ba***",
+		"/page?a=1":         "/page?a=1",
+		"mailto:s3cret":     "mailto:***",
+		"http://%zz/s3cret": "***",
+	} {
+		if got := MaskURL(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
