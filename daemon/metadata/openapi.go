@@ -1,0 +1,255 @@
+package metadata
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+)
+
+// object is a JSON object. encoding/json sorts the names, so a document is the
+// same every time.
+type object = map[string]any
+
+func ref(part, name string) object { return object{"$ref": "#/components/" + part + "/" + name} }
+
+// OpenAPI is the service's description by OpenAPI 3.1.
+func (s *Service) OpenAPI() ([]byte, error) {
+	d := &description{
+		schemas: newSchemas(s), parameters: object{}, bodies: object{}, responses: object{},
+		ids: make(map[string]bool), paths: make(map[string]object),
+	}
+	d.failure()
+	for i := range s.Operations {
+		d.operation(&s.Operations[i])
+	}
+	return json.Marshal(object{
+		"openapi":  "3.1.0",
+		"info":     object{"title": "whd", "version": cmp.Or(s.Version, "0"), "summary": "Queries over business records, and webhooks"},
+		"servers":  []object{{"url": cmp.Or(s.Base, "/")}},
+		"tags":     s.tags(),
+		"paths":    d.paths,
+		"security": []object{{"session": []string{}}, {"sessionHeader": []string{}}, {"basic": []string{}}, {"key": []string{}}},
+		"components": object{
+			"schemas": d.schemas.all, "parameters": d.parameters, "requestBodies": d.bodies, "responses": d.responses,
+			"securitySchemes": securitySchemes(),
+		},
+	})
+}
+
+func (s *Service) tags() []object {
+	var tags []object
+	for _, g := range s.groups() {
+		tags = append(tags, object{"name": g.Name})
+	}
+	return tags
+}
+
+func securitySchemes() object {
+	return object{
+		"session":       object{"type": "apiKey", "in": "cookie", "name": wire.SessionCookie},
+		"sessionHeader": object{"type": "apiKey", "in": "header", "name": wire.HeaderSessionID},
+		"basic":         object{"type": "http", "scheme": "basic", "description": "user name and password, or an API key as user name"},
+		"key":           object{"type": "http", "scheme": "bearer", "description": "an API key"},
+	}
+}
+
+// description gathers the parts of the document.
+type description struct {
+	*schemas
+	parameters, bodies, responses object
+	paths                         map[string]object
+	ids                           map[string]bool
+}
+
+// failure is the answer to everything that goes wrong, in the format asked for.
+func (d *description) failure() {
+	d.responses["Failure"] = object{
+		"description": "What went wrong, and with which member",
+		"content":     documents(d.of(wire.Failure{})),
+	}
+}
+
+func (d *description) operation(o *Operation) {
+	if o.Kind != nil {
+		d.kindParameters(o.Kind)
+		d.bodies[o.Name] = body(d.kindRequest(o))
+		d.responses[o.Name] = object{"description": "The rows that match", "headers": queryHeaders(), "content": rowsContent(d.kindAnswer(o.Kind))}
+	}
+	for i, r := range o.Routes {
+		path := d.paths[r.Path]
+		if path == nil {
+			path = object{"parameters": d.pathParameters(o, r.Path)}
+			d.paths[r.Path] = path
+		}
+		for j, method := range mainFirst(r.Methods) {
+			op := d.call(o, r, method)
+			op["operationId"] = d.id(o, r, method, i == 0 && j == 0)
+			path[strings.ToLower(method)] = op
+		}
+	}
+}
+
+// mainFirst puts POST first, which is how interface.md writes queries.
+func mainFirst(methods []string) []string {
+	sorted := slices.Clone(methods)
+	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(methodRank(a), methodRank(b)) })
+	return sorted
+}
+
+func methodRank(method string) int {
+	if method == http.MethodPost {
+		return 0
+	}
+	return 1
+}
+
+// id is a name for one method of one path, which generators make functions of.
+// The main way to an operation has the operation's own.
+func (d *description) id(o *Operation, r Route, method string, main bool) string {
+	id := o.Name
+	if !main || d.ids[id] {
+		id += "_" + strings.ToLower(method)
+		for part := range strings.SplitSeq(r.Path, "/") {
+			if part != "" && part[0] != '{' && part != o.Name {
+				id += "_" + strings.Map(word, part)
+			}
+		}
+	}
+	for base, n := id, 2; d.ids[id]; n++ {
+		id = base + "_" + strconv.Itoa(n)
+	}
+	d.ids[id] = true
+	return id
+}
+
+func word(r rune) rune {
+	if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '_' {
+		return r
+	}
+	return '_'
+}
+
+// pathParameters are those of every method: what stands in the path, and the
+// members of a query, which count in the query string whatever the method.
+func (d *description) pathParameters(o *Operation, path string) []any {
+	all := []any{}
+	for _, name := range inPath(path) {
+		m, _ := o.member(name)
+		schema := scalar(cmp.Or(m.Type, "string"))
+		if "{"+name+"}" == formatMember {
+			schema, m.Help = object{"type": "string", "enum": formatNames()}, "format of the answer"
+		}
+		all = append(all, parameter(name, "path", true, schema, m.Help))
+	}
+	if o.Kind == nil {
+		return all
+	}
+	for _, m := range o.outsidePath(path) {
+		all = append(all, parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help))
+	}
+	return append(all, d.kindParameterRefs(o.Kind)...)
+}
+
+func parameter(name, in string, required bool, schema any, help string) object {
+	p := object{"name": name, "in": in, "schema": schema}
+	if required {
+		p["required"] = true
+	}
+	if help != "" {
+		p["description"] = help
+	}
+	return p
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range encode.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// call describes one method of one path.
+func (d *description) call(o *Operation, r Route, method string) object {
+	op := object{
+		"tags": []string{o.Group}, "summary": cmp.Or(r.Summary, o.Summary), "responses": d.answers(o, r),
+	}
+	if o.Role == "" {
+		op["security"] = []object{}
+	} else {
+		op["description"] = "For the role " + o.Role + " and above."
+	}
+	withBody := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+	switch members := o.outsidePath(r.Path); {
+	case o.Kind != nil && withBody:
+		op["requestBody"] = ref("requestBodies", o.Name)
+	case o.Kind != nil || len(members) == 0:
+	case withBody:
+		op["requestBody"] = body(membersSchema(members))
+	default:
+		var all []any
+		for _, m := range members {
+			all = append(all, parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help))
+		}
+		op["parameters"] = all
+	}
+	return op
+}
+
+func body(schema any) object {
+	return object{"content": object{
+		"application/json":                  object{"schema": schema},
+		"application/x-www-form-urlencoded": object{"schema": schema},
+	}}
+}
+
+// answers are the answer of success, and that of failure.
+func (d *description) answers(o *Operation, r Route) object {
+	status := cmp.Or(r.Status, http.StatusOK)
+	answers := object{"default": ref("responses", "Failure")}
+	success := object{"description": http.StatusText(status)}
+	switch {
+	case status == http.StatusNoContent:
+	case o.Kind != nil:
+		success = ref("responses", o.Name)
+	case o.Media != "":
+		success["content"] = object{o.Media: object{}}
+	case o.Answer != nil:
+		success["content"] = documents(d.shape(o.answer()))
+	}
+	answers[strconv.Itoa(status)] = success
+	return answers
+}
+
+// documents are the forms of an answer, of which JSON's is described: the other
+// formats follow from it.
+func documents(schema any) object {
+	content := object{}
+	for _, f := range encode.Formats() {
+		media, _, _ := strings.Cut(f.ContentType, ";")
+		content[media] = object{"schema": object{"type": "string"}}
+	}
+	content["application/json"] = object{"schema": schema}
+	return content
+}
+
+func rowsContent(schema any) object { return documents(schema) }
+
+// queryHeaders are those of the answer to a query.
+func queryHeaders() object {
+	header := func(help, kind string) object {
+		return object{"description": help, "schema": object{"type": kind}}
+	}
+	return object{
+		wire.HeaderRowCount:       header("Number of rows; a trailer where the answer is streamed", "integer"),
+		wire.HeaderDigest:         header("SHA-256 of the body, where Want-Digest asks for it; a trailer where the answer is streamed", "string"),
+		wire.HeaderTakeClamped:    header("The largest Take, where the one asked for was larger", "integer"),
+		wire.HeaderIgnoredMembers: header("Members of the request that mean nothing", "string"),
+	}
+}

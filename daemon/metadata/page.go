@@ -1,0 +1,162 @@
+package metadata
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+//go:embed templates/*.html
+var templates embed.FS
+
+var pages = template.Must(encode.Layout().Funcs(template.FuncMap{"join": strings.Join, "verbs": verbs}).ParseFS(templates, "templates/*.html"))
+
+// indexPage is the data of the page of all operations.
+type indexPage struct {
+	encode.Page
+	Version string
+	URL     string
+	Groups  []*group
+}
+
+// IndexPage lists all operations.
+func (s *Service) IndexPage(site encode.Site, serviceURL string) ([]byte, error) {
+	return execute("index", indexPage{
+		Page: encode.Page{Title: "Operations", Site: site}, Version: s.Version, URL: serviceURL, Groups: s.groups(),
+	})
+}
+
+// operationPage is the data of the page of one operation.
+type operationPage struct {
+	encode.Page
+	wire.Operation
+	Kind   *record.Kind
+	Filter []filterRow
+	Common []wire.OperationParameter // members that are no filters
+	Form   *form
+	Rows   string // page of the kind's rows
+}
+
+// verbs are methods for people.
+func verbs(methods []string) string {
+	if len(methods) == 5 {
+		return "ANY"
+	}
+	return strings.Join(methods, " ")
+}
+
+// filterRow is a field with the members that filter by it.
+type filterRow struct {
+	record.Field
+	Suffixes []string
+}
+
+// form asks for the operation from its page. Browsers send forms by GET and
+// POST only, to addresses without anything to fill in.
+type form struct {
+	Method  string
+	Action  string
+	Filters []encode.Filter
+	Inputs  []input
+	Formats []string
+	Orders  []string
+}
+
+// input is a member to fill in.
+type input struct {
+	Member
+	Secret bool
+}
+
+// Page shows everything about an operation.
+func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byte, error) {
+	p := operationPage{Operation: o.Document(serviceURL), Kind: o.Kind, Form: s.form(o)}
+	if rows := o.Rows(); rows != "" {
+		p.Rows = site.Base + rows
+	}
+	p.Page = encode.Page{Title: o.Name, Site: site, Crumbs: []encode.Link{
+		{Name: "Operations", URL: site.Base + "/metadata"}, {Name: o.Group, URL: site.Base + "/metadata#" + Anchor(o.Group)}, {Name: o.Name},
+	}}
+	for _, one := range p.Parameters {
+		if one.Family == "" {
+			p.Common = append(p.Common, one)
+		}
+	}
+	if o.Kind != nil {
+		for _, f := range o.Kind.Fields {
+			p.Filter = append(p.Filter, filterRow{f, suffixes(f)})
+		}
+	}
+	return execute("operation", p)
+}
+
+func suffixes(f record.Field) []string {
+	var all []string
+	for _, op := range f.Filter.Operators()[min(1, len(f.Filter.Operators())):] {
+		all = append(all, op.Suffix())
+	}
+	return all
+}
+
+// plain reports whether the method asks by a route with nothing to fill in.
+func plain(r Route, method string) bool {
+	return !strings.Contains(r.Path, "{") && slices.Contains(r.Methods, method)
+}
+
+// Rows is the path of a kind's rows as a page, empty where there is none.
+func (o *Operation) Rows() string {
+	if at := slices.IndexFunc(o.Routes, func(r Route) bool { return plain(r, "GET") }); o.Kind != nil && at >= 0 {
+		return o.Routes[at].Path
+	}
+	return ""
+}
+
+// form is nil where no form can ask for the operation.
+func (s *Service) form(o *Operation) *form {
+	at := slices.IndexFunc(o.Routes, func(r Route) bool { return plain(r, "GET") || plain(r, "POST") })
+	if at < 0 {
+		return nil
+	}
+	f := &form{Method: "get", Action: s.Base + o.Routes[at].Path}
+	if o.Kind == nil && slices.Contains(o.Routes[at].Methods, "POST") {
+		f.Method = "post"
+	}
+	for _, m := range o.Members {
+		f.Inputs = append(f.Inputs, input{m, strings.EqualFold(m.Name, "Password")})
+	}
+	if o.Kind != nil {
+		f.kind(o.Kind)
+	}
+	return f
+}
+
+func (f *form) kind(k *record.Kind) {
+	for _, field := range k.Fields {
+		if field.Filter != record.None {
+			f.Filters = append(f.Filters, encode.NewFilter(field, record.Equal, ""))
+		}
+	}
+	f.Orders = k.FieldNames()
+	for _, one := range encode.Formats() {
+		f.Formats = append(f.Formats, one.Name)
+	}
+	for _, p := range query.Parameters() {
+		switch p.Name {
+		case query.Skip, query.Take, query.Fields, query.Include:
+			f.Inputs = append(f.Inputs, input{Member: Member{Name: p.Name, Type: p.Type, Help: p.Summary}})
+		}
+	}
+}
+
+func execute(name string, data any) ([]byte, error) {
+	var page bytes.Buffer
+	err := pages.ExecuteTemplate(&page, name, data)
+	return page.Bytes(), err
+}

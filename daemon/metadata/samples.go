@@ -1,0 +1,145 @@
+package metadata
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+)
+
+// samples are commands for a shell that ask for the operation, one for each
+// format, at the service's address.
+func (o *Operation) samples(serviceURL string) []wire.OperationSample {
+	if len(o.Routes) == 0 {
+		return nil
+	}
+	var samples []wire.OperationSample
+	if o.Kind != nil {
+		samples = append(samples, wire.OperationSample{Format: "JSON, members in the body", Command: o.sample(serviceURL, encode.Formats()[0], true)})
+	}
+	for _, f := range encode.Formats() {
+		samples = append(samples, wire.OperationSample{Format: strings.ToUpper(f.Name), Command: o.sample(serviceURL, f, o.Kind == nil)})
+		if o.Media != "" || o.Answer == nil && o.Kind == nil {
+			samples[0].Format = "curl"
+			break
+		}
+	}
+	return samples
+}
+
+// sample is one command. The members travel in a JSON body, or in the query
+// string.
+func (o *Operation) sample(serviceURL string, f encode.Format, inBody bool) string {
+	route := o.Routes[0]
+	method := route.Methods[0]
+	for _, m := range route.Methods {
+		if m == "POST" && inBody {
+			method = m
+		}
+	}
+	path, byPath := strings.Replace(route.Path, formatMember, f.Name, 1), strings.Contains(route.Path, formatMember)
+	command := "curl"
+	if o.Role != "" {
+		command += ` -H "Authorization: Bearer $KEY"`
+	}
+	if !byPath && o.Media == "" {
+		command += " -H " + quoted("Accept: "+f.MediaTypes[0])
+	}
+	values := o.sampleValues(route.Path)
+	address := serviceURL + path
+	switch {
+	case len(values) == 0 && method != "GET":
+		command += " -X " + method
+	case len(values) == 0:
+	case method == "GET" || method == "DELETE":
+		address += "?" + sampleQuery(values)
+		if method == "DELETE" {
+			command += " -X DELETE"
+		}
+	default:
+		if method != "POST" {
+			command += " -X " + method
+		}
+		return command + " \\\n  -H 'Content-Type: application/json' -d " + quoted(sampleBody(values)) + " \\\n  " + quoted(address)
+	}
+	return command + " \\\n  " + quoted(address)
+}
+
+// quoted makes a text one word of a shell.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+type sampleValue struct{ name, text, json string }
+
+// sampleValues are members that a request may well have.
+func (o *Operation) sampleValues(path string) []sampleValue {
+	var values []sampleValue
+	if o.Kind != nil {
+		values = kindSample(o.Kind)
+	}
+	for _, m := range o.outsidePath(path) {
+		text := sampleText(m)
+		form := text
+		if m.Type == "string" || m.Type == "DateTime" {
+			form = jsonText(text)
+		}
+		if o.Kind == nil || m.Required {
+			values = append(values, sampleValue{m.Name, text, form})
+		}
+	}
+	return values
+}
+
+func sampleText(m Member) string {
+	switch strings.TrimSuffix(m.Type, "?") {
+	case "bool":
+		return "true"
+	case "int", "long", "short", "decimal":
+		return "1"
+	case "DateTime":
+		return "2024-01-31"
+	case "string":
+		return "..."
+	}
+	return "{}"
+}
+
+// kindSample asks for a page of a kind in an order, filtered by its first
+// number, or else by its first text.
+func kindSample(k *record.Kind) []sampleValue {
+	filter := sampleValue{}
+	for _, f := range k.Fields {
+		if f.Type.Number() && f.Filter == record.N {
+			filter = sampleValue{f.Name + record.GreaterThan.Suffix(), "0", "0"}
+			break
+		}
+		if f.Filter == record.S && filter.name == "" {
+			filter = sampleValue{f.Name + record.Contains.Suffix(), "a", `"a"`}
+		}
+	}
+	first := k.Fields[0].Name
+	return []sampleValue{filter, {"OrderBy", first, jsonText(first)}, {"Take", "5", "5"}}
+}
+
+func jsonText(text string) string {
+	b, _ := json.Marshal(text) // a text always has a JSON form
+	return string(b)
+}
+
+func sampleQuery(values []sampleValue) string {
+	var pairs []string
+	for _, v := range values {
+		pairs = append(pairs, url.QueryEscape(v.name)+"="+url.QueryEscape(v.text))
+	}
+	return strings.Join(pairs, "&")
+}
+
+func sampleBody(values []sampleValue) string {
+	var members []string
+	for _, v := range values {
+		members = append(members, jsonText(v.name)+": "+v.json)
+	}
+	return "{" + strings.Join(members, ", ") + "}"
+}

@@ -1,0 +1,228 @@
+package metadata
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// schemas are the named types of the document.
+type schemas struct {
+	all   object
+	taken map[string]bool // names of record kinds, which come before those of Go types
+}
+
+func newSchemas(s *Service) *schemas {
+	all := &schemas{all: object{}, taken: make(map[string]bool)}
+	for _, o := range s.Operations {
+		if o.Kind != nil {
+			all.taken[o.Kind.Name], all.taken[o.Name], all.taken[o.Name+"Response"] = true, true, true
+		}
+	}
+	return all
+}
+
+// scalars are the JSON forms of the types, as answers have them.
+var scalars = map[string]object{
+	"string":   {"type": "string"},
+	"int":      {"type": "integer", "format": "int32"},
+	"short":    {"type": "integer", "minimum": -32768, "maximum": 32767},
+	"byte":     {"type": "integer", "minimum": 0, "maximum": 255},
+	"long":     {"type": "integer", "format": "int64"},
+	"decimal":  {"type": "number"},
+	"bool":     {"type": "boolean"},
+	"DateTime": {"type": "string", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`, "description": "without a zone"},
+	"byte[]":   {"type": "string", "contentEncoding": "base64"},
+	"Guid":     {"type": "string", "format": "uuid"},
+	"TimeSpan": {"type": "string", "format": "duration"},
+	"date":     {"type": "string", "pattern": `^/Date\(-?\d+[+-]\d{4}\)/$`, "description": "milliseconds since 1970"},
+	"object":   {},
+	"Dictionary<string,string>": {
+		"type": "object", "additionalProperties": object{"type": "string"},
+	},
+}
+
+// scalar is the schema of a type by its word.
+func scalar(word string) object {
+	if schema, ok := scalars[strings.TrimSuffix(word, "?")]; ok {
+		return schema
+	}
+	return object{}
+}
+
+// memberSchema is the schema of a request's member, which may be a list.
+func memberSchema(word string) object {
+	if _, known := scalars[word]; known {
+		return accepted(word)
+	}
+	if item, list := strings.CutSuffix(word, "[]"); list {
+		return object{"type": "array", "items": accepted(item)}
+	}
+	return accepted(word)
+}
+
+// accepted is the schema of a value in a request, where dates and guids may be
+// written in more ways than answers write them.
+func accepted(word string) object {
+	switch word = strings.TrimSuffix(word, "?"); word {
+	case "DateTime", "date":
+		return object{"type": "string", "description": "ISO 8601, or /Date(milliseconds)/"}
+	case "Guid", "TimeSpan":
+		return object{"type": "string"}
+	}
+	return scalar(word)
+}
+
+func membersSchema(members []Member) object {
+	properties, required := object{}, []string{}
+	for _, m := range members {
+		properties[m.Name] = memberSchema(m.Type)
+		if m.Help != "" {
+			properties[m.Name] = object{"allOf": []object{memberSchema(m.Type)}, "description": m.Help}
+		}
+		if m.Required {
+			required = append(required, m.Name)
+		}
+	}
+	schema := object{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
+}
+
+// of is the schema of a Go value's type.
+func (s *schemas) of(v any) object { return s.shape(shapeOf(reflect.TypeOf(v))) }
+
+// shape is the schema of a shape; objects are put among the named ones.
+func (s *schemas) shape(of *shape) object {
+	switch {
+	case of.item != nil:
+		return object{"type": "array", "items": s.shape(of.item)}
+	case of.value != nil:
+		return object{"type": "object", "additionalProperties": s.shape(of.value)}
+	case of.name == "":
+		return scalar(of.word)
+	}
+	name := s.name(of)
+	if _, known := s.all[name]; !known {
+		s.all[name] = object{} // ends the descent into types that hold themselves
+		properties, required := object{}, []string{}
+		for _, f := range of.fields {
+			properties[f.name] = s.shape(f.shape)
+			if !f.optional {
+				required = append(required, f.name)
+			}
+		}
+		schema := object{"type": "object", "properties": properties}
+		if len(required) > 0 {
+			schema["required"] = required
+		}
+		s.all[name] = schema
+	}
+	return ref("schemas", name)
+}
+
+// name is the shape's own, but for one that a record kind has.
+func (s *schemas) name(of *shape) string {
+	if s.taken[of.name] {
+		return of.name + "Document"
+	}
+	return of.name
+}
+
+// kindAnswer is the envelope of a query, with the kind's rows in it. A row
+// leaves out what is null, and what was not asked for.
+func (s *schemas) kindAnswer(k *record.Kind) object {
+	properties := object{}
+	for _, f := range k.Fields {
+		properties[f.Name] = scalar(f.Type.String())
+	}
+	s.all[k.Name] = object{"type": "object", "description": k.Summary, "properties": properties}
+	name := k.Operation() + "Response"
+	s.all[name] = object{
+		"type":     "object",
+		"required": []string{"Offset", "Total", "Results"},
+		"properties": object{
+			"Offset": scalar("long"), "Total": scalar("long"),
+			"Results":        object{"type": "array", "items": ref("schemas", k.Name)},
+			"Meta":           scalar("Dictionary<string,string>"),
+			"ResponseStatus": s.of(wire.ResponseStatus{}),
+		},
+	}
+	return ref("schemas", name)
+}
+
+// kindRequest is a query's body: every filter, every member of all queries, and
+// those of the operation.
+func (s *schemas) kindRequest(o *Operation) object {
+	properties := object{}
+	for _, f := range o.Kind.Fields {
+		for _, op := range f.Filter.Operators() {
+			properties[f.Name+op.Suffix()] = operand(f, op)
+		}
+	}
+	for _, p := range query.Parameters() {
+		properties[p.Name] = memberSchema(commonType(p))
+	}
+	for _, m := range o.Members {
+		properties[m.Name] = memberSchema(m.Type)
+	}
+	s.all[o.Name] = object{"type": "object", "properties": properties}
+	return ref("schemas", o.Name)
+}
+
+// operand is the schema of what an operator compares with. Lists of bytes are
+// declared as byte[], which is base64 text; numbers are taken too.
+func operand(f record.Field, op record.Operator) object {
+	item := accepted(f.Type.String())
+	list := object{"type": "array", "items": item}
+	switch op.Arity() {
+	case record.One:
+		return item
+	case record.Two:
+		list["minItems"], list["maxItems"] = 2, 2
+	case record.Many:
+		list["maxItems"] = query.MaxIn
+	}
+	if f.Type == record.Byte {
+		return object{"oneOf": []object{list, scalar("byte[]")}}
+	}
+	return list
+}
+
+// kindParameters puts the filters of a kind, and the members of every query,
+// among the document's parameters.
+func (d *description) kindParameters(k *record.Kind) {
+	for _, f := range k.Fields {
+		for _, op := range f.Filter.Operators() {
+			p := parameter(f.Name+op.Suffix(), "query", false, operand(f, op), "")
+			if op.Arity() != record.One {
+				p["style"], p["explode"] = "form", false
+			}
+			d.parameters[k.Name+"."+f.Name+op.Suffix()] = p
+		}
+	}
+	for _, p := range query.Parameters() {
+		one := parameter(p.Name, "query", false, memberSchema(commonType(p)), p.Summary)
+		if p.Name == query.Meta {
+			one["style"] = "deepObject"
+		}
+		d.parameters[p.Name] = one
+	}
+}
+
+// kindParameterRefs lists them for a path.
+func (d *description) kindParameterRefs(k *record.Kind) []any {
+	var all []any
+	for _, name := range k.Members() {
+		all = append(all, ref("parameters", k.Name+"."+name))
+	}
+	for _, p := range query.Parameters() {
+		all = append(all, ref("parameters", p.Name))
+	}
+	return all
+}

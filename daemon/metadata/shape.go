@@ -1,0 +1,152 @@
+package metadata
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// shape is the JSON form of a Go type.
+type shape struct {
+	word   string // of a scalar, as record.Type has it; "object" for anything
+	name   string // of an object with members
+	item   *shape // of a list
+	value  *shape // of a dictionary
+	fields []shapeField
+}
+
+type shapeField struct {
+	name     string
+	optional bool
+	shape    *shape
+}
+
+var rawJSON = reflect.TypeFor[json.RawMessage]()
+
+// shapeOf describes a type as encoding/json writes it.
+func shapeOf(t reflect.Type) *shape {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return shapeOf(t.Elem())
+	case reflect.Slice, reflect.Array:
+		return shapeOfList(t)
+	case reflect.Map:
+		return &shape{value: shapeOf(t.Elem())}
+	case reflect.Struct:
+		return shapeOfStruct(t)
+	case reflect.Interface:
+		return &shape{word: "object"}
+	}
+	return &shape{word: scalarWord(t.Kind())}
+}
+
+func shapeOfList(t reflect.Type) *shape {
+	switch {
+	case t == rawJSON:
+		return &shape{word: "object"}
+	case t.Elem().Kind() == reflect.Uint8:
+		return &shape{word: "byte[]"}
+	}
+	return &shape{item: shapeOf(t.Elem())}
+}
+
+func scalarWord(k reflect.Kind) string {
+	switch k {
+	case reflect.Bool:
+		return "bool"
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "long"
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return "int"
+	case reflect.Float32, reflect.Float64:
+		return "decimal"
+	}
+	return "string"
+}
+
+// ownForm reports whether a struct decides by itself what its JSON is, which in
+// our documents is always a text.
+func ownForm(t reflect.Type) bool {
+	marshaler := reflect.TypeFor[json.Marshaler]()
+	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
+}
+
+func shapeOfStruct(t reflect.Type) *shape {
+	if t == reflect.TypeFor[wire.Moment]() {
+		return &shape{word: "date"}
+	}
+	if ownForm(t) {
+		return &shape{word: "string"}
+	}
+	s := &shape{name: t.Name()}
+	for _, f := range reflect.VisibleFields(t) {
+		tag, hasTag := f.Tag.Lookup("json")
+		name, options, _ := strings.Cut(tag, ",")
+		if !f.IsExported() || tag == "-" || f.Anonymous && !hasTag || len(f.Index) > 1 && hidden(t, f) {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		omitted := slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return o == "omitempty" || o == "omitzero" })
+		s.fields = append(s.fields, shapeField{name: name, optional: omitted || f.Type.Kind() == reflect.Pointer, shape: shapeOf(f.Type)})
+	}
+	return s
+}
+
+// hidden reports whether a promoted field is part of an embedded struct that
+// has a name of its own in JSON.
+func hidden(t reflect.Type, f reflect.StructField) bool {
+	for i := 1; i < len(f.Index); i++ {
+		if _, named := t.FieldByIndex(f.Index[:i]).Tag.Lookup("json"); named {
+			return true
+		}
+	}
+	return false
+}
+
+// words are the shape in the words of interface.md.
+func (s *shape) words() string {
+	switch {
+	case s.item != nil:
+		return s.item.words() + "[]"
+	case s.value != nil:
+		return "Dictionary<string," + s.value.words() + ">"
+	case s.name != "":
+		return s.name
+	}
+	return s.word
+}
+
+// objects calls do for each object with members in the shape, the inner ones
+// first, each name once.
+func (s *shape) objects(do func(*shape)) {
+	seen := make(map[string]bool)
+	var visit func(*shape)
+	visit = func(s *shape) {
+		if s == nil || s.name != "" && seen[s.name] {
+			return
+		}
+		seen[s.name] = seen[s.name] || s.name != ""
+		visit(s.item)
+		visit(s.value)
+		for _, f := range s.fields {
+			visit(f.shape)
+		}
+		if s.name != "" {
+			do(s)
+		}
+	}
+	visit(s)
+}
+
+// answer is the shape of the operation's reply, nil where it has no document.
+func (o *Operation) answer() *shape {
+	if o.Answer == nil {
+		return nil
+	}
+	return shapeOf(reflect.TypeOf(o.Answer))
+}
