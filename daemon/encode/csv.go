@@ -53,10 +53,12 @@ func (e csvRows) End(dst []byte, _ Tail) []byte { return dst }
 // reader of CSV can hand it to a reader of JSON.
 func appendCSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
-	case record.Decimal, record.Text, record.DateTime, record.Guid, record.TimeSpan, record.Dictionary, record.Object:
+	case record.Decimal, record.Text, record.DateTime, record.Epoch, record.Guid, record.Dictionary, record.Object:
 		return csvEscapes.quoted(dst, cell.Data)
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)
+	case record.TimeSpan:
+		return wire.AppendTimeSpan(dst, cell.Int)
 	case record.Bool:
 		return appendTitleBool(dst, cell.Int != 0)
 	case record.Bytes:

@@ -30,6 +30,7 @@ type Shape struct {
 	Columns   []Column
 	Nulls     bool   // write nulls instead of leaving their members out
 	Links     []Link // for HTML
+	View      *View  // for HTML; nil for the rows alone
 }
 
 // Head is what stands before the rows.
@@ -102,7 +103,7 @@ var formats = []Format{
 	{
 		Name: "html", ContentType: "text/html; charset=utf-8", Suffix: ".html",
 		MediaTypes: []string{"text/html"},
-		New:        newHTML, document: documentHTML, failure: failureHTML,
+		New:        pageWriter{}.rows, document: pageWriter{}.document, failure: pageWriter{}.failure,
 	},
 }
 

@@ -12,47 +12,34 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
+// For is the format as one reader gets it: pages tell where they are and who
+// has signed in. Other formats are the same for everybody.
+func (f Format) For(s Site) Format {
+	if f.Name == "html" {
+		p := pageWriter{s}
+		f.New, f.document, f.failure = p.rows, p.document, p.failure
+	}
+	return f
+}
+
+// pageWriter writes the pages of a site.
+type pageWriter struct{ site Site }
+
+func (p pageWriter) rows(s Shape) Encoder { return &htmlRows{shape: s, site: p.site} }
+
 // htmlRows is a page with the rows as a table. What is known only at the end,
 // such as the number of rows, stands below it, so that rows can stream.
 type htmlRows struct {
 	shape  Shape
+	site   Site
 	offset int64
 	rows   int64
 }
 
-func newHTML(s Shape) Encoder { return &htmlRows{shape: s} }
-
 // Begin writes the page up to the first row.
 func (e *htmlRows) Begin(dst []byte, h Head) []byte {
 	e.offset = h.Offset
-	dst = beginPage(dst, e.shape.Operation)
-	dst = appendLinks(dst, e.shape.Links)
-	dst = beginTable(dst, e.shape.Record+" records")
-	dst = append(dst, "<thead>\n<tr>"...)
-	for _, c := range e.shape.Columns {
-		tag := `th scope="col"`
-		if c.Type.Number() {
-			tag += ` class="n"`
-		}
-		dst = appendElement(dst, tag, c.Name)
-	}
-	return append(dst, "</tr>\n</thead>\n<tbody>\n"...)
-}
-
-// appendLinks writes the ways to the same data in other formats.
-func appendLinks(dst []byte, links []Link) []byte {
-	if len(links) == 0 {
-		return dst
-	}
-	dst = append(dst, `<nav aria-label="The same data in other formats"><ul>`...)
-	for _, l := range links {
-		dst = append(dst, `<li><a href="`...)
-		dst = markupEscapes.append(dst, []byte(l.URL))
-		dst = append(dst, `">`...)
-		dst = markupEscapes.append(dst, []byte(l.Name))
-		dst = append(dst, "</a></li>"...)
-	}
-	return append(dst, "</ul></nav>\n"...)
+	return execute(dst, "query", e.top())
 }
 
 // Row writes one row of the table.
@@ -76,33 +63,18 @@ func (e *htmlRows) Row(dst []byte, cells []row.Cell) []byte {
 }
 
 // End writes what is below the table.
-func (e *htmlRows) End(dst []byte, t Tail) []byte {
-	dst = endTable(append(dst, "</tbody>\n"...))
-	dst = appendElement(dst, "p", e.count(t.Total))
-	dst = append(dst, '\n')
-	return endPage(appendFacts(dst, "Meta", t.Meta))
-}
-
-// count tells which rows these are. Total is 0 where nobody counted.
-func (e *htmlRows) count(total int64) string {
-	text := "No records"
-	if e.rows > 0 {
-		text = "Records " + strconv.FormatInt(e.offset+1, 10) + " to " + strconv.FormatInt(e.offset+e.rows, 10)
-	}
-	if total > 0 {
-		text += " of " + strconv.FormatInt(total, 10)
-	}
-	return text + "."
-}
+func (e *htmlRows) End(dst []byte, t Tail) []byte { return execute(dst, "queryEnd", e.bottom(t)) }
 
 // appendHTMLValue writes a value for a person: bytes and nested JSON stand in
 // full, since nothing on the page should be less than what the links lead to.
 func appendHTMLValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
-	case record.Decimal, record.Text, record.DateTime, record.Guid, record.TimeSpan, record.Dictionary, record.Object:
+	case record.Decimal, record.Text, record.DateTime, record.Epoch, record.Guid, record.Dictionary, record.Object:
 		return markupEscapes.append(dst, cell.Data)
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)
+	case record.TimeSpan:
+		return wire.AppendTimeSpan(dst, cell.Int)
 	case record.Bool:
 		return appendTitleBool(dst, cell.Int != 0)
 	case record.Bytes:
@@ -111,53 +83,61 @@ func appendHTMLValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	panic(unhandled(t))
 }
 
-// documentHTML shows one value as a list of its members, several as a table.
-func documentHTML(dst []byte, name string, text []byte) ([]byte, error) {
+// documentPage is the data of a page about one value, or several.
+type documentPage struct {
+	Page
+	Facts []Pair     // of one
+	Names []string   // of several, which are a table
+	Rows  [][]string // in the order of Names
+}
+
+// document shows one value as a list of its members, several as a table.
+func (p pageWriter) document(dst []byte, name string, text []byte) ([]byte, error) {
 	t, err := newTable(text)
-	dst = beginPage(dst, name)
+	if err != nil {
+		return dst, err
+	}
+	data := documentPage{Page: Page{Title: name, Site: p.site}}
 	switch {
 	case len(t.rows) == 0:
-		dst = append(dst, "<p>None.</p>\n"...)
 	case text[0] == '[':
-		dst = appendTable(dst, name, t)
+		data.Names = t.names
+		for i := range t.rows {
+			data.Rows = append(data.Rows, t.values(i))
+		}
 	default:
-		dst = appendFacts(dst, "Members", t.facts(0))
+		data.Facts = t.facts(0)
 	}
-	return endPage(dst), err
+	return execute(dst, "document", data), nil
+}
+
+// values is one row in the order of the names.
+func (t table) values(row int) []string {
+	values := make([]string, len(t.names))
+	for i, name := range t.names {
+		values[i] = t.rows[row][name]
+	}
+	return values
 }
 
 // facts is one row as names and values.
 func (t table) facts(row int) []Pair {
 	facts := make([]Pair, len(t.names))
-	for i, name := range t.names {
-		facts[i] = Pair{name, t.rows[row][name]}
+	for i, value := range t.values(row) {
+		facts[i] = Pair{t.names[i], value}
 	}
 	return facts
 }
 
-// appendTable writes a small table at once, unlike the rows of a result.
-func appendTable(dst []byte, caption string, t table) []byte {
-	dst = beginTable(dst, caption)
-	dst = append(dst, "<thead>\n<tr>"...)
-	for _, name := range t.names {
-		dst = appendElement(dst, `th scope="col"`, name)
-	}
-	dst = append(dst, "</tr>\n</thead>\n<tbody>\n"...)
-	for i := range t.rows {
-		dst = append(dst, "<tr>"...)
-		for _, f := range t.facts(i) {
-			dst = appendElement(dst, "td", f.Value)
-		}
-		dst = append(dst, "</tr>\n"...)
-	}
-	return endTable(append(dst, "</tbody>\n"...))
+// failurePage is the data of a page about an error.
+type failurePage struct {
+	Page
+	Status         wire.ResponseStatus
+	Wrong, Details *facts
 }
 
-// failureHTML is a page that says what went wrong, and with which member.
-func failureHTML(dst []byte, s wire.ResponseStatus) []byte {
-	dst = beginPage(dst, cmp.Or(s.ErrorCode, "Error"))
-	dst = appendElement(dst, `p class="error" role="alert"`, s.Message)
-	dst = append(dst, '\n')
+// failure is a page that says what went wrong, and with which member.
+func (p pageWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 	var wrong, details []Pair
 	for _, e := range s.Errors {
 		wrong = append(wrong, Pair{e.FieldName, e.Message})
@@ -165,10 +145,8 @@ func failureHTML(dst []byte, s wire.ResponseStatus) []byte {
 	for _, name := range slices.Sorted(maps.Keys(s.Meta)) {
 		details = append(details, Pair{name, s.Meta[name]})
 	}
-	dst = appendFacts(dst, "Members of the request", wrong)
-	dst = appendFacts(dst, "Details", details)
-	if s.StackTrace != "" {
-		dst = append(appendElement(dst, "pre", s.StackTrace), '\n')
-	}
-	return endPage(dst)
+	return execute(dst, "failure", failurePage{
+		Page: Page{Title: cmp.Or(s.ErrorCode, "Error"), Site: p.site}, Status: s,
+		Wrong: about("Members of the request", wrong), Details: about("Details", details),
+	})
 }

@@ -2,6 +2,7 @@ package encode
 
 import (
 	"encoding/xml"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -14,35 +15,151 @@ func htmlText(t *testing.T, page []byte) string {
 	t.Helper()
 	decoder := xml.NewDecoder(strings.NewReader(string(page)))
 	decoder.Strict = false
-	decoder.AutoClose = []string{"meta"}
+	decoder.AutoClose = []string{"meta", "input"}
 	return characters(t, decoder)
 }
 
 func TestHTMLCount(t *testing.T) {
 	two := [][]row.Cell{{number(1)}, {number(2)}}
+	page := func(take int64) *View {
+		return &View{Take: take, Page: func(skip, take int64) string { return fmt.Sprintf("/p?%d-%d", skip, take) }, CountAll: "/count"}
+	}
 	tests := []struct {
 		rows  [][]row.Cell
 		total int64
+		view  *View
 		want  string
 	}{
-		{nil, 0, "No records."},
-		{nil, 7, "No records of 7."},
-		{two, 0, "Records 21 to 22."},
-		{two, 90, "Records 21 to 22 of 90."},
+		{nil, 0, nil, "No rows."},
+		{nil, 7, nil, "No rows of 7."},
+		{two, 0, nil, "Rows 21 to 22."},
+		{two, 1234567, nil, "Rows 21 to 22 of 1,234,567."},
+		{two, 0, page(2), "Rows 21 to 22; there may be more. Count them"},
+		{two, 22, page(2), "Rows 21 to 22 of 22."},
+		{two, 0, page(3), "Rows 21 to 22."},
+		{two, 0, page(-1), "Rows 21 to 22."},
 	}
 	for _, test := range tests {
-		page := result(format(t, "html"), Shape{Columns: []Column{{"N", record.Int}}}, test.rows, Tail{Total: test.total})
+		page := result(format(t, "html"), Shape{Columns: []Column{{"N", record.Int}}, View: test.view}, test.rows, Tail{Total: test.total})
 		if !strings.Contains(htmlText(t, page), "\n"+test.want+"\n") {
 			t.Errorf("%d rows, %d in all: %q is not in %s", len(test.rows), test.total, test.want, page)
 		}
 	}
 }
 
+// TestPager tells which pages can be reached from which.
+func TestPager(t *testing.T) {
+	tests := []struct {
+		offset, rows, take, total int64
+		want                      string
+	}{
+		{0, 10, 100, 10, ""},
+		{0, 100, 100, 0, "First Previous Next=100+100"},
+		{0, 100, 100, 250, "First Previous Next=100+100 Last=200+100"},
+		{100, 100, 100, 250, "First=0+100 Previous=0+100 Next=200+100 Last=200+100"},
+		{200, 50, 100, 250, "First=0+100 Previous=100+100 Next Last"},
+		{50, 100, 100, 250, "First=0+100 Previous=0+100 Next=150+100 Last=200+100"},
+		{400, 0, 100, 0, "First=0+100 Previous=300+100 Next"},
+		{5, 7, -1, 12, "First=0+-1 Previous=5+-1 Next"},
+		{0, 0, 0, 12, ""},
+	}
+	for _, test := range tests {
+		v := &View{Take: test.take, Page: func(skip, take int64) string { return fmt.Sprintf("%d+%d", skip, take) }}
+		e := &htmlRows{shape: Shape{View: v}, offset: test.offset, rows: test.rows}
+		var got []string
+		for _, l := range e.pages(test.total) {
+			got = append(got, strings.TrimSuffix(l.Name+"="+l.URL, "="))
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+func TestPageSizes(t *testing.T) {
+	for _, test := range []struct {
+		take, limit int64
+		want        string
+	}{
+		{100, 0, "25=25 100 500=500 2,000=2000 All=2147483647"},
+		{-1, 0, "25=25 100=100 500=500 2,000=2000 All"},
+		{7, 500, "25=25 100=100 500=500"},
+	} {
+		v := &View{Take: test.take, Limit: test.limit, Page: func(_, take int64) string { return fmt.Sprint(take) }}
+		var got []string
+		for _, l := range v.sizes() {
+			got = append(got, strings.TrimSuffix(l.Name+"="+l.URL, "="))
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+// TestFilters shows what a form offers for each family of fields.
+func TestFilters(t *testing.T) {
+	for _, test := range []struct {
+		field record.Field
+		want  string
+	}{
+		{record.Field{Name: "F", Type: record.Text, Filter: record.S}, "Equal StartsWith EndsWith Contains Like Between In /"},
+		{record.Field{Name: "F", Type: record.Int, Filter: record.N}, "Equal GreaterThanOrEqualTo GreaterThan LessThan LessThanOrEqualTo NotEqualTo Between In /"},
+		{record.Field{Name: "F", Type: record.Bool, Filter: record.E}, "Equal / any True False"},
+		{record.Field{Name: "F", Type: record.Guid, Filter: record.G}, "Equal In /"},
+	} {
+		f := NewFilter(test.field, record.Equal, "")
+		var got []string
+		for _, c := range f.Operators {
+			got = append(got, c.Value)
+		}
+		got = append(got, "/")
+		for _, c := range f.Values {
+			got = append(got, c.Text)
+		}
+		if strings.Join(got, " ") != test.want || (f.Operator != "") != (len(f.Operators) == 1) {
+			t.Errorf("%s: %s, only %q", test.field.TypeName(), got, f.Operator)
+		}
+	}
+	for _, o := range record.Operators() {
+		if OperatorWords(o) == "" {
+			t.Errorf("no words for %s", o)
+		}
+	}
+}
+
+// fullView has everything that the page of a query can show.
+func fullView() *View {
+	return &View{
+		Summary: "Rows of every type", Trail: []Link{{"Mixed", "/metadata#mixed"}, {Name: "Rows"}}, Here: "/api/MixedQuery",
+		Kept: []Pair{{"OrderBy", "int"}}, Filters: []Filter{
+			NewFilter(record.Field{Name: "int", Type: record.Int, Filter: record.N}, record.GreaterThan, "5"),
+			NewFilter(record.Field{Name: "bool", Type: record.Bool, Filter: record.E, Null: true}, record.Equal, "true"),
+		},
+		Conditions: []Asked{{"int", "is over", "5", "/api/MixedQuery?OrderBy=int"}}, Cleared: "/api/MixedQuery",
+		Sort: []SortLink{{URL: "/api/MixedQuery?OrderBy=string"}, {URL: "/api/MixedQuery?OrderByDesc=int", Sorted: "ascending"}},
+		Take: 4, Page: func(skip, take int64) string { return fmt.Sprintf("/api/MixedQuery?Skip=%d&Take=%d", skip, take) },
+		CountAll: "/api/MixedQuery?Include=Total", Note: "A note.",
+	}
+}
+
+func TestQueryPage(t *testing.T) {
+	html := format(t, "html").For(Site{Base: "/erp", User: "Kim <K>", Session: true})
+	shape := mixed()
+	shape.View = fullView()
+	golden(t, "page", html, result(html, shape, mixedRows(), Tail{Total: 2345, Meta: []Pair{{"COUNT(*)", "2345"}}}))
+}
+
 // TestHTMLIsSafe puts an attack into every place that text can reach.
 func TestHTMLIsSafe(t *testing.T) {
 	const attack = `"><script>alert(1)</script><p id="`
 	html := format(t, "html")
-	shape := Shape{Operation: attack, Record: attack, Columns: []Column{{attack, record.Text}}, Links: []Link{{attack, attack}}}
+	shape := Shape{Operation: attack, Record: attack, Columns: []Column{{attack, record.Text}}, Links: []Link{{attack, attack}, {attack, "javascript:alert(1)"}}}
+	shape.View = &View{
+		Summary: attack, Trail: []Link{{attack, attack}}, Here: attack, Kept: []Pair{{attack, attack}}, Note: attack, Cleared: attack, CountAll: attack, Take: 1,
+		Filters:    []Filter{NewFilter(record.Field{Name: attack, Type: record.Text, Filter: record.S}, record.Equal, attack)},
+		Conditions: []Asked{{attack, attack, attack, attack}}, Sort: []SortLink{{attack, attack}}, Page: func(int64, int64) string { return attack },
+	}
+	html = html.For(Site{Base: "/erp", User: attack, Here: attack, Session: true})
 	status := failureStatus()
 	status.ErrorCode, status.Message, status.StackTrace = attack, attack, attack
 	status.Errors[0].FieldName, status.Errors[0].Message = attack, attack
@@ -57,7 +174,7 @@ func TestHTMLIsSafe(t *testing.T) {
 		"document": document,
 	}
 	for name, page := range pages {
-		if strings.Contains(string(page), "<script") || strings.Contains(string(page), `"">`) {
+		if strings.Contains(string(page), "<script") || strings.Contains(string(page), `=""><`) || strings.Contains(string(page), "javascript:") {
 			t.Errorf("%s: %s", name, page)
 		}
 		if !strings.Contains(htmlText(t, page), attack) {
@@ -68,9 +185,9 @@ func TestHTMLIsSafe(t *testing.T) {
 
 func TestStylePolicy(t *testing.T) {
 	_, rest, _ := strings.Cut(string(result(format(t, "html"), Shape{}, nil, Tail{})), "<style>")
-	style, _, _ := strings.Cut(rest, "</style>")
-	if style != pageStyle {
-		t.Errorf("the page has another style than the policy allows: %s", style)
+	shown, _, _ := strings.Cut(rest, "</style>")
+	if shown != style {
+		t.Errorf("the page has another style than the policy allows: %s", shown)
 	}
 	if policy := StylePolicy(); !strings.HasPrefix(policy, "'sha256-") || !strings.HasSuffix(policy, "='") {
 		t.Errorf("policy %s", policy)

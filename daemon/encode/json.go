@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -76,10 +77,14 @@ func (o jsonObject) append(dst []byte, cells []row.Cell) []byte {
 // whole reply.
 func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
-	case record.Text, record.DateTime, record.Guid, record.TimeSpan, record.Decimal:
+	case record.Text, record.DateTime, record.Guid, record.Decimal:
 		return appendJSONString(dst, cell.Data)
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)
+	case record.TimeSpan:
+		return append(wire.AppendTimeSpan(append(dst, '"'), cell.Int), '"')
+	case record.Epoch:
+		return appendEpoch(dst, cell.Data)
 	case record.Bool:
 		return strconv.AppendBool(dst, cell.Int != 0)
 	case record.Bytes:
@@ -90,6 +95,15 @@ func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 		return appendJSONText(dst, cell.Data)
 	}
 	panic(unhandled(t))
+}
+
+// appendEpoch writes a date of the webhook resources. Text that is no date, which
+// no column should hold, stands as it is.
+func appendEpoch(dst, date []byte) []byte {
+	if quoted, ok := wire.AppendEpoch(append(dst, '"'), date); ok {
+		return append(quoted, '"')
+	}
+	return appendJSONString(dst, date)
 }
 
 // unhandled is what an encoder has to say of a type that it was not taught. A

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -81,10 +82,12 @@ func (e *jsvRows) End(dst []byte, t Tail) []byte {
 
 func appendJSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
-	case record.Decimal, record.Text, record.DateTime, record.Guid, record.TimeSpan:
+	case record.Decimal, record.Text, record.DateTime, record.Epoch, record.Guid:
 		return appendJSVString(dst, cell.Data)
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)
+	case record.TimeSpan:
+		return wire.AppendTimeSpan(dst, cell.Int)
 	case record.Bool:
 		return appendTitleBool(dst, cell.Int != 0)
 	case record.Bytes:

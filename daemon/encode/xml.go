@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -147,10 +148,12 @@ func (e *xmlRows) End(dst []byte, t Tail) []byte {
 // stays JSON: its names need not be names in XML.
 func appendXMLValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
-	case record.Decimal, record.Text, record.DateTime, record.Guid, record.TimeSpan, record.Dictionary, record.Object:
+	case record.Decimal, record.Text, record.DateTime, record.Epoch, record.Guid, record.Dictionary, record.Object:
 		return markupEscapes.append(dst, cell.Data)
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)
+	case record.TimeSpan:
+		return wire.AppendTimeSpan(dst, cell.Int)
 	case record.Bool:
 		return strconv.AppendBool(dst, cell.Int != 0)
 	case record.Bytes:

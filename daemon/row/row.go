@@ -7,15 +7,18 @@ import (
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // Cell is one value. Which of its members holds the value follows from the
 // column's record.Type:
 //
 //	Int Short Byte Long Bool    Int (a bool is 0 or 1)
+//	TimeSpan                    Int, in units of 100 ns
 //	Bytes                       Data, the bytes themselves
 //	everything else             Data, the value's text as JSON has it, unquoted:
-//	                            digits of a decimal, seven-digit date, hyphened guid
+//	                            digits of a decimal, seven-digit date (also of an
+//	                            Epoch), hyphened guid
 //
 // Data belongs to the source and is valid until its next Next or Close.
 type Cell struct {
@@ -41,6 +44,12 @@ func (c Cell) Text(t record.Type) string {
 		return strconv.FormatBool(c.Int != 0)
 	case t.Integer():
 		return strconv.FormatInt(c.Int, 10)
+	case t == record.TimeSpan:
+		return string(wire.AppendTimeSpan(nil, c.Int))
+	case t == record.Epoch:
+		if text, ok := wire.AppendEpoch(nil, c.Data); ok {
+			return string(text)
+		}
 	case t == record.Bytes:
 		return base64.StdEncoding.EncodeToString(c.Data)
 	}

@@ -1,0 +1,35 @@
+package encodetest
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"slices"
+)
+
+func readCSV(body []byte, names []string) ([]Row, error) {
+	lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if len(lines) == 0 || !slices.Equal(lines[0], names) {
+		return nil, fmt.Errorf("the header line is not %q", names)
+	}
+	return byPlace(lines[1:], names)
+}
+
+// byPlace gives the values of each row the names of their places.
+func byPlace(rows [][]string, names []string) ([]Row, error) {
+	var all []Row
+	for n, values := range rows {
+		if len(values) != len(names) {
+			return nil, fmt.Errorf("row %d has %d values for %d columns", n+1, len(values), len(names))
+		}
+		row := make(Row)
+		for i, name := range names {
+			row[name] = values[i]
+		}
+		all = append(all, row)
+	}
+	return all, nil
+}

@@ -1,0 +1,114 @@
+package encodetest
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+)
+
+// element is an element without its attributes, but for what they say of it.
+type element struct {
+	name     string
+	null     bool // xsi:nil
+	children []element
+	text     string
+}
+
+// readElement reads up to the end of the element that was begun.
+func readElement(decoder *xml.Decoder, start xml.StartElement) (element, error) {
+	e := element{name: start.Name.Local}
+	for _, a := range start.Attr {
+		e.null = e.null || a.Name.Local == "nil" && a.Value == "true"
+	}
+	var text strings.Builder
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return e, err
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			child, err := readElement(decoder, token)
+			if err != nil {
+				return e, err
+			}
+			e.children = append(e.children, child)
+		case xml.CharData:
+			text.Write(token)
+		case xml.EndElement:
+			e.text = text.String()
+			return e, nil
+		}
+	}
+}
+
+// readRoot reads a whole document, which is one element.
+func readRoot(decoder *xml.Decoder) (root element, err error) {
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) && root.name != "" {
+			return root, nil
+		}
+		if err != nil {
+			return root, err
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			if root, err = readElement(decoder, start); err != nil {
+				return root, err
+			}
+		}
+	}
+}
+
+// readXML reads what stands in Results: an element for each row, in it one for
+// each value.
+func readXML(body []byte, _ []string) ([]Row, error) {
+	root, err := readRoot(xml.NewDecoder(bytes.NewReader(body)))
+	if err != nil {
+		return nil, err
+	}
+	var rows []Row
+	for _, part := range root.children {
+		if part.name != "Results" {
+			continue
+		}
+		for _, record := range part.children {
+			row := make(Row)
+			for _, value := range record.children {
+				if !value.null {
+					row[value.name] = value.text
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// readHTML reads the body of the table of records, which is written so that a
+// reader of XML that is not strict understands it.
+func readHTML(body []byte, names []string) ([]Row, error) {
+	const begin, end = "<tbody>", "</tbody>"
+	from := bytes.Index(body, []byte(begin))
+	to := bytes.Index(body, []byte(end))
+	if from < 0 || to < from {
+		return nil, errors.New("there is no table")
+	}
+	decoder := xml.NewDecoder(bytes.NewReader(body[from : to+len(end)]))
+	decoder.Strict, decoder.AutoClose, decoder.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	table, err := readRoot(decoder)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]string
+	for _, tr := range table.children {
+		var values []string
+		for _, td := range tr.children {
+			values = append(values, td.text)
+		}
+		rows = append(rows, values)
+	}
+	return byPlace(rows, names)
+}

@@ -1,0 +1,87 @@
+package encode
+
+import (
+	"github.com/bizhook/whd/client/record"
+)
+
+// Filter is one field of a filter form. A browser sends it as two members,
+// Field.op and Field.value.
+type Filter struct {
+	Field     string
+	Type      string
+	Operator  string   // the only one, else empty
+	Operators []Choice // to choose from
+	Values    []Choice // of a type that has few
+	Value     string
+	Hint      string
+}
+
+// Choice is one item of a selection.
+type Choice struct {
+	Value  string
+	Text   string
+	Chosen bool
+}
+
+// The ends of a filter's two members in a form.
+const (
+	FormOperator = ".op"
+	FormValue    = ".value"
+)
+
+// operatorWords say to a person what an operator does.
+var operatorWords = [...]string{
+	record.Equal:                "is",
+	record.StartsWith:           "starts with",
+	record.EndsWith:             "ends with",
+	record.Contains:             "contains",
+	record.Like:                 "is like",
+	record.GreaterThanOrEqualTo: "is at least",
+	record.GreaterThan:          "is over",
+	record.LessThan:             "is under",
+	record.LessThanOrEqualTo:    "is at most",
+	record.NotEqualTo:           "is not",
+	record.Between:              "is between",
+	record.In:                   "is one of",
+}
+
+// OperatorWords say to a person what an operator does, as in "Total is over 5".
+func OperatorWords(o record.Operator) string { return operatorWords[o] }
+
+// NewFilter makes the form's part for a field that has the operator and the
+// value now.
+func NewFilter(f record.Field, now record.Operator, value string) Filter {
+	form := Filter{Field: f.Name, Type: f.TypeName(), Value: value, Hint: hint(f.Type)}
+	operators := f.Filter.Operators()
+	if len(operators) == 1 {
+		form.Operator = operators[0].String()
+	}
+	for _, o := range operators {
+		form.Operators = append(form.Operators, Choice{o.String(), operatorWords[o], o == now})
+	}
+	if f.Type == record.Bool {
+		form.Values = []Choice{{"", "any", value == ""}, {"true", "True", isTrue(value)}, {"false", "False", value != "" && !isTrue(value)}}
+	}
+	return form
+}
+
+func isTrue(text string) bool {
+	switch text {
+	case "1", "true", "True", "TRUE":
+		return true
+	}
+	return false
+}
+
+// hint shows what a value looks like, where that is not plain.
+func hint(t record.Type) string {
+	switch t.Held() {
+	case record.DateTime:
+		return "2024-01-31"
+	case record.Bytes:
+		return "base64"
+	case record.Guid:
+		return "00000000-0000-..."
+	}
+	return ""
+}
