@@ -40,9 +40,13 @@ type Dialect struct {
 
 // Column is a column of the table as the database has it.
 type Column struct {
-	Type      string                 // as SQL writes it; empty where it is not known
-	Collation string                 // of text
-	Holds     func(text string) bool // reports whether Type holds the text; nil where it holds any
+	Type      string // as SQL writes it; empty where it is not known
+	Collation string // of text
+
+	// Items is the type of a list's items for a field of type t, such that it
+	// holds all of these texts and the column need not be converted to be compared
+	// with them. Where it is nil or gives none the items have their usual type.
+	Items func(t record.Type, texts []string) string
 }
 
 // Column is what is known of a field's column.

@@ -12,11 +12,11 @@ type List struct {
 	Before, Collate, From, With, After string
 
 	Collation string                 // of texts where the column's is not known
-	Items     map[record.Type]string // the items' type where the column's is not known; decimals have that of their digits
+	Items     map[record.Type]string // the items' usual type; decimals have that of their digits
 }
 
-// openJSON takes a JSON array. Its items are given the column's type and
-// collation, since the server would convert the column otherwise, or refuse to
+// openJSON takes a JSON array. Its items are given a type near the column's, and
+// its collation, since the server would convert the column otherwise, or refuse to
 // compare texts of two collations.
 func openJSON() List {
 	return List{

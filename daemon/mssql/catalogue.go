@@ -8,9 +8,12 @@ import (
 )
 
 // catalogueSQL is asked in the table's own database. COLLATIONPROPERTY knows
-// which code page a collation stands for.
+// which code page a collation stands for. A varchar parameter has that of the
+// database which the connection is in.
 const catalogueSQL = "SELECT COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_MAXIMUM_LENGTH, CAST(NUMERIC_PRECISION AS int), NUMERIC_SCALE, IS_NULLABLE," +
-	" COLLATION_NAME, CAST(COLLATIONPROPERTY(COLLATION_NAME, 'CodePage') AS int)"
+	" COLLATION_NAME, CAST(COLLATIONPROPERTY(COLLATION_NAME, 'CodePage') AS int), " + spokenSQL
+
+const spokenSQL = "CAST(COLLATIONPROPERTY(CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128)), 'CodePage') AS int)"
 
 // Catalogue lists the columns of a table or view in their order, none where
 // there is no such table or nobody may see it.
@@ -20,7 +23,7 @@ func (c *Conn) Catalogue(ctx context.Context, t Table) ([]Column, error) {
 		SQL:    catalogueSQL + " FROM " + t.catalogue() + "INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @p1 AND TABLE_NAME = @p2 ORDER BY ORDINAL_POSITION",
 		Params: []Param{Text(name, t.Schema), Text(name, t.Name)},
 		Types: []record.Type{
-			record.Text, record.Text, record.Int, record.Int, record.Int, record.Text, record.Text, record.Int,
+			record.Text, record.Text, record.Int, record.Int, record.Int, record.Text, record.Text, record.Int, record.Int,
 		},
 	})
 	if err != nil {
@@ -47,5 +50,6 @@ func column(cells []row.Cell) Column {
 		Nullable:  string(cells[5].Data) == "YES",
 		Collation: string(cells[6].Data),
 		CodePage:  int(cells[7].Int),
+		Spoken:    int(cells[8].Int),
 	}
 }

@@ -17,6 +17,7 @@ type Column struct {
 	Nullable  bool
 	Collation string // of text
 	CodePage  int    // of text with one byte a character
+	Spoken    int    // code page of such text in parameters: that of the connection's database
 }
 
 // Code pages of columns that hold more than ASCII in a way that is known here.
@@ -35,12 +36,17 @@ func (c Column) isText() bool {
 // Holds reports whether the column has one byte a character and can hold text,
 // as far as that is certain: the rest of a code page than ASCII is only known
 // for the one that is usual in the west, and of that only what is the same in
-// Unicode.
+// Unicode. A parameter of one byte a character must hold it as well, or else it
+// would arrive as similar text, or as question marks.
 func (c Column) Holds(text string) bool {
 	switch {
 	case !c.narrow():
 		return false
-	case ascii(text) || c.CodePage == utf8CP:
+	case ascii(text):
+		return true
+	case c.CodePage != c.Spoken:
+		return false
+	case c.CodePage == utf8CP:
 		return true
 	case c.CodePage != latin1:
 		return false
@@ -51,6 +57,12 @@ func (c Column) Holds(text string) bool {
 		}
 	}
 	return true
+}
+
+// Unordered reports whether SQL Server shows the column's values, but takes no
+// part of them in =, ORDER BY or DISTINCT.
+func (c Column) Unordered() bool {
+	return c.Type == "text" || c.Type == "ntext" || c.Type == "xml" || c.Type == "image"
 }
 
 // Fits reports whether text is not longer than the column.

@@ -64,12 +64,16 @@ func TestHolds(t *testing.T) {
 		want   bool
 	}{
 		{Column{Type: "varchar", CodePage: latin1}, "abc", true},
-		{Column{Type: "varchar", CodePage: latin1}, "Grüße", true},
-		{Column{Type: "varchar", CodePage: latin1}, "\u0080", false},
-		{Column{Type: "varchar", CodePage: latin1}, "œ", false},
+		{Column{Type: "varchar", CodePage: latin1, Spoken: latin1}, "Grüße", true},
+		{Column{Type: "varchar", CodePage: latin1, Spoken: latin1}, "\u0080", false},
+		{Column{Type: "varchar", CodePage: latin1, Spoken: latin1}, "œ", false},
+		{Column{Type: "varchar", CodePage: latin1, Spoken: 1250}, "abc", true},
+		{Column{Type: "varchar", CodePage: latin1, Spoken: 1250}, "Grüße", false}, // the parameter would hold other letters
 		{Column{Type: "char"}, "abc", true},
 		{Column{Type: "char"}, "é", false},
-		{Column{Type: "varchar", CodePage: utf8CP}, "日", true},
+		{Column{Type: "varchar", CodePage: utf8CP, Spoken: utf8CP}, "日", true},
+		{Column{Type: "varchar", CodePage: utf8CP, Spoken: latin1}, "日", false},
+		{Column{Type: "varchar", CodePage: utf8CP, Spoken: latin1}, "é", false},
 		{Column{Type: "nvarchar"}, "abc", false},
 		{Column{}, "abc", false},
 	} {

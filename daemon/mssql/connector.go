@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -14,7 +15,9 @@ import (
 
 // loginLimit is the time in which a connection must be ready. The driver itself
 // would wait for ever for a server that accepts a connection and says nothing.
-const loginLimit = 30 * time.Second
+const loginLimit = 15 * time.Second
+
+var errSilent = fmt.Errorf("the server did not answer within %v", loginLimit)
 
 // connector opens connections of which we hold the sockets.
 type connector struct{ inner *mssql.Connector }
@@ -39,13 +42,13 @@ func newConnector(dsn string) (*connector, error) {
 
 // Connect opens a connection for database/sql's pool.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, loginLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, loginLimit, errSilent)
 	defer cancel()
 	l := &line{}
 	stop := context.AfterFunc(ctx, l.cut)
 	opened, err := c.inner.Connect(context.WithValue(ctx, lineKey{}, l))
-	if !stop() && err == nil {
-		err = ctx.Err()
+	if !stop() {
+		err = context.Cause(ctx) // what the driver says of a line that was cut tells nothing
 	}
 	if err != nil {
 		l.cut()
@@ -95,9 +98,13 @@ type lineKey struct{}
 
 type dialer struct{}
 
+// keepAlive finds out within a minute that a server has gone without a word, and
+// keeps firewalls from forgetting connections that lie in the pool.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
+
 // DialContext is the driver's.
 func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	d := net.Dialer{KeepAlive: 30 * time.Second}
+	d := net.Dialer{KeepAliveConfig: keepAlive}
 	socket, err := d.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err

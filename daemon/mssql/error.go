@@ -22,6 +22,8 @@ var ErrLost = errors.New("mssql: no connection to the server")
 type Error struct {
 	Number  int
 	Message string
+
+	opening bool // it came in place of a connection
 }
 
 // Error is the message with the number.
@@ -53,19 +55,21 @@ func (e *Error) Forbidden() bool { return e.is(229, 230, 262, 300, 916) || e.say
 
 // LoginFailed reports that the server does not let us in.
 func (e *Error) LoginFailed() bool {
-	return e.is(18452, 18456, 18470, 18486, 18487, 18488, 40615) || e.says("authentication failed")
+	return e.is(18452, 18456, 18470, 18486, 18487, 18488, 40615) || e.says("authentication failed", "not permitted to log in")
 }
 
 // Away reports that the server or the database cannot be used at the moment: it
 // starts, stops, recovers, is restored, is the wrong half of a pair, or has too
-// much to do.
+// much to do. Whatever else it reports in place of a connection counts as well.
 func (e *Error) Away() bool {
 	switch {
-	case e.Number >= 921 && e.Number <= 927, e.Number >= 976 && e.Number <= 983, e.Number >= 49918 && e.Number <= 49920:
+	case e.opening && !e.LoginFailed():
+		return true
+	case e.Number >= 921 && e.Number <= 927, e.Number >= 976 && e.Number <= 983, e.Number >= 40549 && e.Number <= 40553, e.Number >= 49918 && e.Number <= 49920:
 		return true
 	}
-	return e.is(233, 701, 802, 911, 942, 945, 4060, 6005, 6006, 8645, 8651, 10928, 10929, 17142, 18401, 40197, 40501, 40613) ||
-		e.says("starting up", "shutting down", "too many clients", "terminating connection", "out of memory")
+	return e.is(233, 596, 701, 802, 911, 942, 945, 4060, 6005, 6006, 8645, 8651, 9002, 10928, 10929, 17142, 18401, 40197, 40501, 40613) ||
+		e.says("starting up", "shutting down", "recovery mode", "not yet accepting", "too many clients", "terminating connection", "out of memory")
 }
 
 // Deadlock reports that the server chose this statement to end a deadlock: it
@@ -75,14 +79,47 @@ func (e *Error) Deadlock() bool { return e.is(1205) || e.says("deadlock") }
 // LockTimeout reports that another one held a lock for too long.
 func (e *Error) LockTimeout() bool { return e.is(1222) || e.says("lock timeout") }
 
+// Busy reports that others stood in the way of the statement, which may well
+// succeed when it is tried again.
+func (e *Error) Busy() bool { return e.Deadlock() || e.LockTimeout() || e.is(1204, 3960, 8628) }
+
 // Overflow reports a computed value that its type does not hold.
-func (e *Error) Overflow() bool { return e.is(220, 232, 8115) || e.says("overflow", "out of range") }
+func (e *Error) Overflow() bool {
+	return e.is(220, 232, 244, 248, 8115) || e.says("overflow", "out of range")
+}
 
 // Conversion reports a value that could not be made one of another type, or
 // text with a character that the database does not know.
 func (e *Error) Conversion() bool {
-	return e.is(241, 242, 245, 257, 402, 529, 8114, 8116, 8117, 8169) || e.says("code point 0", "invalid input syntax")
+	return e.is(235, 241, 242, 245, 293, 295, 8114, 8169) || e.says("code point 0", "invalid input syntax", "invalid character value", "invalid value for")
 }
+
+// Incomparable reports a column whose type or collation has no part in what the
+// statement does with it, whatever its values are.
+func (e *Error) Incomparable() bool {
+	return e.is(206, 257, 305, 306, 402, 403, 421, 468, 529, 8116, 8117) ||
+		e.says("operator does not exist", "could not identify an ordering operator", "could not identify an equality operator", "could not determine which collation")
+}
+
+// TooComplex reports a statement with more parts than the server can plan.
+func (e *Error) TooComplex() bool { return e.is(191, 8623, 8631, 8632) }
+
+// Broken reports a view that cannot be read any more as it was made.
+func (e *Error) Broken() bool { return e.is(4121, 4413, 4502) }
+
+// Failing reports a computation that has no result for some value. Statements
+// of ours have none, so that it is one of a view.
+func (e *Error) Failing() bool {
+	return e.is(512, 536, 537, 3623, 8134) || e.says("division by zero", "more than one row returned", "negative substring", "logarithm", "square root")
+}
+
+// Remote reports that a linked server, which the statement reads from, cannot
+// be used.
+func (e *Error) Remote() bool { return e.is(7303, 7314, 7330, 7391, 7399) }
+
+// Unknown reports that the server does not know a word of the statement, or
+// cannot make sense of where it stands.
+func (e *Error) Unknown() bool { return e.NoTable() || e.is(102, 156, 195, 319) }
 
 // Duplicate reports that a row has a key that another one has already.
 func (e *Error) Duplicate() bool { return e.is(2601, 2627) }
@@ -98,7 +135,7 @@ func wrap(err error) error {
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
 		return err
 	case errors.As(err, &reported):
-		return &Error{Number: int(reported.Number), Message: reported.Message}
+		return asReported(reported)
 	case errors.As(err, &network), errors.As(err, &stream),
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, driver.ErrBadConn):
 		return fmt.Errorf("%w: %w", ErrLost, err)
@@ -110,8 +147,15 @@ func wrap(err error) error {
 // driver has no type for most of them.
 func unreachable(err error) error {
 	var reported mssql.Error
-	if errors.As(err, &reported) || errors.Is(err, context.Canceled) {
-		return wrap(err)
+	switch {
+	case errors.As(err, &reported):
+		e := asReported(reported)
+		e.opening = true
+		return e
+	case errors.Is(err, context.Canceled):
+		return err
 	}
 	return fmt.Errorf("%w: %w", ErrLost, err)
 }
+
+func asReported(e mssql.Error) *Error { return &Error{Number: int(e.Number), Message: e.Message} }

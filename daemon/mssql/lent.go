@@ -18,9 +18,10 @@ type Conn struct {
 	server *Server
 	rows   *Rows // of the last query
 
-	mu   sync.Mutex // guards what follows against Abort
-	lent *sql.Conn
-	conn *conn
+	mu      sync.Mutex // guards what follows against Abort
+	lent    *sql.Conn
+	conn    *conn
+	aborted bool // since the last query began
 }
 
 func (c *Conn) take(ctx context.Context) error {
@@ -43,9 +44,22 @@ func (c *Conn) take(ctx context.Context) error {
 func (c *Conn) Abort() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.aborted = true
 	if c.conn != nil {
 		c.conn.line.cut()
 	}
+}
+
+func (c *Conn) setAborted(is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.aborted = is
+}
+
+func (c *Conn) isAborted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.aborted
 }
 
 // Close ends what runs and gives the connection back.
@@ -64,18 +78,30 @@ func (c *Conn) Close() error {
 
 // Query runs a statement that only reads, until ctx ends. A connection that the
 // server has closed since it was last used is replaced, and the statement run
-// again.
+// again; but not one that Abort has ended.
 func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
+	c.setAborted(false)
 	for {
 		rows, err := c.query(ctx, q)
-		if !errors.Is(err, ErrLost) || !c.conn.served || ctx.Err() != nil {
+		if !errors.Is(err, ErrLost) || !c.conn.served || c.isAborted() || ctx.Err() != nil {
 			return rows, err
 		}
-		c.Close()
-		if err := c.take(ctx); err != nil {
+		if err := c.replace(ctx); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// replace gives the connection back, which is not whole, and takes another one.
+// It waits no longer than for one that has to be made.
+func (c *Conn) replace(ctx context.Context) error {
+	c.Close()
+	ctx, cancel := context.WithTimeout(ctx, loginLimit)
+	defer cancel()
+	if err := c.take(ctx); err != nil || !c.isAborted() {
+		return err
+	}
+	return ErrLost
 }
 
 // Query is a statement that gives rows.

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"encoding/hex"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -79,6 +80,10 @@ func Binary(b []byte) Param {
 // JSON is a list for OPENJSON.
 func JSON(text []byte) Param { return Param{"nvarchar(max)", mssql.NVarCharMax(text)} }
 
+// Document is a list for OPENJSON as an argument of DB's statements. It is
+// declared alike however long it is, so that all share a plan.
+func Document(text []byte) any { return mssql.NVarCharMax(text) }
+
 // Guid is a guid of 36 characters, compared with a column of guids or of text.
 func Guid(c Column, text string) Param {
 	if c.isText() {
@@ -101,22 +106,37 @@ const (
 // gets text of its own kind as long as it can hold it; other text makes the
 // server widen the column, and equals none of its values.
 func Text(c Column, text string) Param {
-	if c.Holds(text) {
-		n := len(text)
-		if c.CodePage == latin1 {
-			n = utf8.RuneCountInString(text)
-		}
-		declared := "varchar(" + size(n, c.Length, maxBytes) + ")"
-		if ascii(text) {
-			return Param{declared, mssql.VarChar(text)}
-		}
-		return Param{declared, text} // on the wire as UTF-16, which the server narrows
+	declared := c.comparable([]string{text})
+	if c.Holds(text) && ascii(text) {
+		return Param{declared, mssql.VarChar(text)}
 	}
-	length := 0
-	if !c.narrow() {
-		length = c.Length
+	return Param{declared, text} // on the wire as UTF-16, which the server narrows where it has to
+}
+
+// comparable is the type of texts that are compared with the column.
+func (c Column) comparable(texts []string) string {
+	held := !slices.ContainsFunc(texts, func(text string) bool { return !c.Holds(text) })
+	length, n := c.Length, 0
+	switch {
+	case held && c.CodePage == latin1:
+		n = longest(texts, utf8.RuneCountInString)
+	case held:
+		n = longest(texts, func(text string) int { return len(text) })
+	default:
+		n = longest(texts, units)
+		if c.narrow() {
+			length = 0
+		}
+		return "nvarchar(" + size(n, length, maxUnits) + ")"
 	}
-	return Param{"nvarchar(" + size(units(text), length, maxUnits) + ")", text}
+	return "varchar(" + size(n, length, maxBytes) + ")"
+}
+
+func longest(texts []string, size func(string) int) (n int) {
+	for _, text := range texts {
+		n = max(n, size(text))
+	}
+	return n
 }
 
 // size is the length that a parameter is declared with: the column's, or the

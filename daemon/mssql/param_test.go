@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	narrow = Column{Type: "varchar", Length: 30, CodePage: latin1}
+	narrow = Column{Type: "varchar", Length: 30, CodePage: latin1, Spoken: latin1}
 	wide   = Column{Type: "nvarchar", Length: 30}
 )
 
@@ -26,9 +26,10 @@ func TestDeclarations(t *testing.T) {
 		{Text(narrow, strings.Repeat("x", 8001)), "varchar(max)"},
 		{Text(narrow, "日本"), "nvarchar(4000)"},
 		{Text(narrow, "€"), "nvarchar(4000)"}, // in the code page, but elsewhere than in Unicode
-		{Text(Column{Type: "varchar", Length: 30, CodePage: 1250}, "é"), "nvarchar(4000)"},
-		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP}, "日本"), "varchar(30)"},
-		{Text(Column{Type: "varchar", Length: 2, CodePage: utf8CP}, "日"), "varchar(8000)"},
+		{Text(Column{Type: "varchar", Length: 30, CodePage: 1250, Spoken: 1250}, "é"), "nvarchar(4000)"},
+		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP, Spoken: utf8CP}, "日本"), "varchar(30)"},
+		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP, Spoken: latin1}, "日本"), "nvarchar(4000)"},
+		{Text(Column{Type: "varchar", Length: 2, CodePage: utf8CP, Spoken: utf8CP}, "日"), "varchar(8000)"},
 		{Text(Column{Type: "char", Length: 36, CodePage: 932}, "abc"), "varchar(36)"},
 		{Text(Column{Type: "varchar", Length: -1, CodePage: latin1}, "abc"), "varchar(8000)"},
 		{Text(wide, ""), "nvarchar(30)"},

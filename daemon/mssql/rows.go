@@ -155,6 +155,7 @@ var arrivals = map[string]arrival{
 // fits reports whether values that arrive like this are a field's own, or have
 // the text that JSON wants of it.
 func (a arrival) fits(t record.Type) bool {
+	t = t.Held()
 	switch a {
 	case whole, bit:
 		return t.Integer() || t == record.Bool

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -13,9 +14,16 @@ import (
 
 // Statement is SQL with its arguments, and the types of what it selects.
 type Statement struct {
-	SQL   string
-	Args  []Arg
-	Types []record.Type
+	SQL      string
+	Args     []Arg
+	Types    []record.Type
+	Computes bool // it selects what the database computes of fields' values
+}
+
+// Asks reports whether the statement does more with fields than to select them
+// as they are, so that it may fail for what was asked.
+func (s Statement) Asks() bool {
+	return s.Computes || slices.ContainsFunc(s.Args, func(a Arg) bool { return a.Field != NoField })
 }
 
 // Arg is the value of one parameter. Field is the column that it is compared
@@ -81,7 +89,9 @@ func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, e
 	}
 	b.text(" FROM " + source)
 	b.where()
-	return b.done(types)
+	s, err := b.done(types)
+	s.Computes = true
+	return s, err
 }
 
 type builder struct {
@@ -206,7 +216,7 @@ func units(text string) int {
 
 // operand writes the parameter for a value that is compared with a field.
 func (b *builder) operand(field int, op record.Operator, v wire.Value) {
-	t := b.plan.Kind.Fields[field].Type
+	t := b.plan.Kind.Fields[field].Type.Held()
 	castTo := ""
 	switch {
 	case t == record.Decimal && b.d.Decimal:

@@ -1,7 +1,9 @@
 package query
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -16,7 +18,7 @@ func (b *builder) in(c Condition) {
 	if b.list(c) {
 		return
 	}
-	for i, v := range c.Operands {
+	for i, v := range b.onOneType(c) {
 		b.between(i, " IN (", ", ")
 		b.operand(c.Field, record.Equal, v)
 	}
@@ -26,7 +28,7 @@ func (b *builder) in(c Condition) {
 // list writes a list as one parameter, unless it is short or no type of the
 // database holds all of its values.
 func (b *builder) list(c Condition) bool {
-	t, how := b.plan.Kind.Fields[c.Field].Type, b.d.List
+	t, how := b.plan.Kind.Fields[c.Field].Type.Held(), b.d.List
 	if how.Longest == 0 || len(c.Operands) <= how.Longest {
 		return false
 	}
@@ -35,7 +37,7 @@ func (b *builder) list(c Condition) bool {
 		return false
 	}
 	b.text(how.Before)
-	if t == record.Text {
+	if t == record.Text || t == record.Guid && b.d.Column(c.Field).Collation != "" {
 		b.text(how.Collate)
 		b.text(b.collation(c.Field))
 	}
@@ -54,8 +56,8 @@ func (b *builder) collation(field int) string {
 	return b.d.List.Collation
 }
 
-// itemType is the type of a list's items: the column's where it holds them all,
-// and those values that can be told to equal none of the column's left out.
+// itemType is the type of a list's items, and those values that the column may
+// have.
 func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
 	switch {
 	case t == record.Text && slices.ContainsFunc(values, func(v wire.Value) bool { return EscapedInJSON(v.Text) }):
@@ -64,10 +66,20 @@ func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire
 		return decimalItems(values), values
 	case t == record.DateTime:
 		return dateItems(d, c, values)
-	case c.Type == "" || c.Holds != nil && slices.ContainsFunc(values, func(v wire.Value) bool { return !c.Holds(v.Text) }):
-		return d.List.Items[t], values
+	case c.Items != nil:
+		return cmp.Or(c.Items(t, itemTexts(t, values)), d.List.Items[t]), values
 	}
-	return c.Type, values
+	return d.List.Items[t], values
+}
+
+func itemTexts(t record.Type, values []wire.Value) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		if texts[i] = v.Text; t.Integer() {
+			texts[i] = strconv.FormatInt(v.Int, 10)
+		}
+	}
+	return texts
 }
 
 // decimalItems is the smallest decimal type that holds all of the values, if
@@ -86,7 +98,7 @@ func decimalItems(values []wire.Value) string {
 
 // dateItems leaves out what a datetime column cannot hold.
 func dateItems(d *dialect.Dialect, c dialect.Column, values []wire.Value) (string, []wire.Value) {
-	items, _ := d.Date(c, record.Equal, "1900-01-01T00:00:00.0000000")
+	items := dateType(d, c)
 	fitted := make([]wire.Value, 0, len(values))
 	for _, v := range values {
 		if castTo, text := d.Date(c, record.Equal, v.Text); castTo == items {
@@ -94,6 +106,34 @@ func dateItems(d *dialect.Dialect, c dialect.Column, values []wire.Value) (strin
 		}
 	}
 	return items, fitted
+}
+
+// dateType is what dates that the column may hold are cast to.
+func dateType(d *dialect.Dialect, c dialect.Column) string {
+	castTo, _ := d.Date(c, record.Equal, "1900-01-01T00:00:00.0000000")
+	return castTo
+}
+
+// onOneType is a list without the dates that the column cannot hold, which are
+// cast to another type than the rest: whether a server compares each value by
+// itself, or all of them as one type, must make no difference. Where it can hold
+// none, they are of one type anyway.
+func (b *builder) onOneType(c Condition) []wire.Value {
+	if b.plan.Kind.Fields[c.Field].Type.Held() != record.DateTime {
+		return c.Operands
+	}
+	column := b.d.Column(c.Field)
+	items := dateType(b.d, column)
+	var kept []wire.Value
+	for _, v := range c.Operands {
+		if castTo, _ := b.d.Date(column, record.Equal, v.Text); castTo == items {
+			kept = append(kept, v)
+		}
+	}
+	if len(kept) == 0 {
+		return c.Operands
+	}
+	return kept
 }
 
 // EscapedInJSON reports whether JSON has to escape a character of text. Some

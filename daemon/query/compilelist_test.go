@@ -5,13 +5,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/dialect"
 )
 
 // TestListOfColumn: the items of a long list have the type and the collation of
 // the column, as far as it holds them.
 func TestListOfColumn(t *testing.T) {
-	narrow := dialect.Column{Type: "varchar(30)", Collation: "Latin1_General_CI_AS", Holds: func(text string) bool { return !strings.Contains(text, "日") }}
+	narrow := dialect.Column{Type: "varchar(30)", Collation: "Latin1_General_CI_AS", Items: func(_ record.Type, texts []string) string {
+		if strings.HasPrefix(texts[0], "日") {
+			return "" // the usual
+		}
+		return "varchar(30)"
+	}}
+	short := dialect.Column{Type: "smallint", Items: func(_ record.Type, texts []string) string { return "small" + texts[0] }}
 	for _, c := range []struct {
 		kind, member string
 		column       int
@@ -22,7 +29,8 @@ func TestListOfColumn(t *testing.T) {
 		{"DB_Class", "ClassIn", 0, dialect.Column{}, "x", "(SELECT v COLLATE DATABASE_DEFAULT FROM OPENJSON(@p1) WITH (v nvarchar(4000) '$'))"},
 		{"DB_Class", "ClassIn", 0, narrow, "x", "(SELECT v COLLATE Latin1_General_CI_AS FROM OPENJSON(@p1) WITH (v varchar(30) '$'))"},
 		{"DB_Class", "ClassIn", 0, narrow, "日", "(SELECT v COLLATE Latin1_General_CI_AS FROM OPENJSON(@p1) WITH (v nvarchar(4000) '$'))"},
-		{"SY_Filters", "ItemNoIn", 4, dialect.Column{Type: "smallint"}, "1", "(SELECT v FROM OPENJSON(@p1) WITH (v smallint '$'))"},
+		{"SY_Filters", "ItemNoIn", 4, dialect.Column{Type: "smallint"}, "1", "(SELECT v FROM OPENJSON(@p1) WITH (v int '$'))"},
+		{"SY_Filters", "ItemNoIn", 4, short, "1", "(SELECT v FROM OPENJSON(@p1) WITH (v small1100 '$'))"},
 		{"IN_KitStockTakeMain", "LastSavedDateTimeIn", 7, dialect.Column{}, "2019-05-01T10:00:00.", "(SELECT v FROM OPENJSON(@p1) WITH (v datetime2(7) '$'))"},
 		{"IN_KitStockTakeMain", "LastSavedDateTimeIn", 7, dialect.Column{Type: "datetime"}, "2019-05-01T10:00:00.", "(SELECT v FROM OPENJSON(@p1) WITH (v datetime '$'))"},
 	} {
@@ -75,5 +83,37 @@ func TestDateOfColumn(t *testing.T) {
 	}
 	if !strings.HasSuffix(s.SQL, "[LastSavedDateTime] > CAST(@p1 AS datetime)") || s.Args[0].Value.Text != "2019-05-01T10:00:00.123" {
 		t.Errorf("%s %v", s.SQL, s.Args)
+	}
+}
+
+// TestDatesOfOneType: the values of a short list are all cast to one type.
+func TestDatesOfOneType(t *testing.T) {
+	kind, _ := registry.Lookup("IN_KitStockTakeMain")
+	for _, c := range []struct {
+		texts []string
+		want  string
+	}{
+		{[]string{"2019-05-01T10:00:00.123", "2019-05-01T10:00:00.125", "2019-05-01T10:00:00.127"}, "(CAST(@p1 AS datetime), CAST(@p2 AS datetime))"},
+		{[]string{"2019-05-01T10:00:00.123", "0001-01-01"}, "(CAST(@p1 AS datetime))"},
+		{[]string{"2019-05-01T10:00:00.125", "0001-01-01"}, "(CAST(@p1 AS datetime2(7)), CAST(@p2 AS datetime2(7)))"},
+	} {
+		request, err := Parse(kind, Members{{Name: "LastSavedDateTimeIn", Texts: c.texts, List: true}}, inUTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := NewPlan(request, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := dialect.TSQL()
+		d.Columns = make([]dialect.Column, len(kind.Fields))
+		d.Columns[7] = dialect.Column{Type: "datetime"}
+		s, err := Compile(plan, d, "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(s.SQL, " IN "+c.want) {
+			t.Errorf("%q: %s", c.texts, s.SQL)
+		}
 	}
 }

@@ -17,14 +17,17 @@ const MaxIn = 2000
 
 // Options are the settings that reading a request depends on.
 type Options struct {
-	Zone    *time.Location // of dates without a zone: where dates with one are converted to; nil for the host's
+	Zone    *time.Location // of the ERP's dates: where dates with a zone are converted to; nil for the host's
 	MaxTake int64          // larger Takes are cut down to it; 0 for no limit
 }
 
 // Parse reads the members of a query of the kind. Its error names every member
 // that is wrong.
 func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
-	if o.Zone == nil {
+	switch {
+	case kind.Database != record.InRecords:
+		o.Zone = time.UTC // which is what the service itself keeps
+	case o.Zone == nil:
 		o.Zone = time.Local
 	}
 	p := parser{Options: o, req: &Request{Kind: kind, Take: NoTake}}

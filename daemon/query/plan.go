@@ -72,14 +72,18 @@ func (p *Plan) distinctOrder(r *Request) error {
 // first field, or by all fields shown where rows are distinct. A request for
 // everything in no particular order is left alone.
 func (p *Plan) stableOrder(r *Request) []Order {
-	if len(r.Order) == 0 && r.Take == NoTake && !r.SkipSet {
+	asked := r.Order
+	if newest := (Order{Field: 0, Desc: true}); len(asked) == 0 && r.Kind.NewestFirst && (!p.Distinct || slices.Contains(p.Columns, newest.Field)) {
+		asked = []Order{newest}
+	}
+	if len(asked) == 0 && r.Take == NoTake && !r.SkipSet {
 		return nil
 	}
 	breakers := []int{0}
 	if p.Distinct {
 		breakers = p.Columns
 	}
-	order := append(make([]Order, 0, len(r.Order)+len(breakers)), r.Order...)
+	order := append(make([]Order, 0, len(asked)+len(breakers)), asked...)
 	for _, field := range breakers {
 		if !orders(order, field) {
 			order = append(order, Order{Field: field})

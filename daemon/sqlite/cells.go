@@ -69,7 +69,7 @@ func (s *Stmt) Cells(cells []row.Cell, types []record.Type) {
 }
 
 // wholeTypes has a bit for each type whose values are whole numbers in a cell.
-const wholeTypes = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Bool
+const wholeTypes = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Bool | 1<<record.TimeSpan
 
 // bytesInPlace reports whether a value is held as UTF-8 text, or as a blob that
 // is not partly a count of zeros.

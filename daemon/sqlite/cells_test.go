@@ -15,7 +15,7 @@ func cellText(c row.Cell, t record.Type) string {
 	switch {
 	case c.Null:
 		return "NULL"
-	case t.Integer() || t == record.Bool:
+	case t.Held().Integer() || t == record.Bool:
 		return fmt.Sprint(c.Int)
 	}
 	return string(c.Data)
@@ -58,9 +58,10 @@ func TestCellsOfEveryType(t *testing.T) {
 		record.DateTime:   {"TEXT", "'2019-05-01T10:11:12.1230000'", "2019-05-01T10:11:12.1230000"},
 		record.Bytes:      {"BLOB", "x'00ff00'", "\x00\xff\x00"},
 		record.Guid:       {"TEXT", "'6f9619ff-8b86-d011-b42d-00c04fc964ff'", "6f9619ff-8b86-d011-b42d-00c04fc964ff"},
-		record.TimeSpan:   {"TEXT", "'PT0.0123S'", "PT0.0123S"},
+		record.TimeSpan:   {"INTEGER", "123000", "123000"},
 		record.Dictionary: {"TEXT", "'{}'", "{}"},
 		record.Object:     {"TEXT", "''", ""},
+		record.Epoch:      {"TEXT", "'2019-05-01T10:11:12.1230000'", "2019-05-01T10:11:12.1230000"},
 	}
 	c := open(t)
 	for _, typ := range record.Types() {

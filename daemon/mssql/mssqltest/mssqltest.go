@@ -57,6 +57,32 @@ func exec(dsn, statement string) error {
 	return err
 }
 
+// AwaitSessions waits until the service has no more than so many sessions on the
+// server, in the database of the connection string, and gives their number.
+func AwaitSessions(tb testing.TB, dsn string, most int) int {
+	tb.Helper()
+	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer s.Close()
+	for enough := time.After(time.Minute); ; {
+		var n int
+		err := s.DB().QueryRow(`SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'whd' AND database_id = DB_ID() AND session_id <> @@SPID`).Scan(&n)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if n <= most {
+			return n
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-enough:
+			tb.Fatalf("the service has %d sessions on the server, more than %d", n, most)
+		}
+	}
+}
+
 // insist tries for a while: Babelfish makes one database at a time, and drops
 // none that a connection which is about to end still uses.
 func insist(tb testing.TB, dsn, statement string) {

@@ -1,0 +1,107 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+
+	mssql "github.com/microsoft/go-mssqldb"
+)
+
+// TestOutageErrors: what servers say when they cannot be used.
+func TestOutageErrors(t *testing.T) {
+	for _, c := range []struct {
+		number              int32
+		message             string
+		opening             bool
+		away, login, locked bool
+	}{
+		{18456, `login error: Login failed for user "whd"`, true, false, true, false},
+		{18486, "the account is locked out", true, false, true, false},
+		{unmapped, `login error: role "whd" is not permitted to log in`, true, false, true, false},
+		{911, `login error: database "x" does not exist`, true, true, false, false},
+		{4060, "Cannot open database", true, true, false, false},
+		{unmapped, "the database system is in recovery mode", false, true, false, false},
+		{unmapped, "the database system is not yet accepting connections", false, true, false, false},
+		{unmapped, "the database system is starting up", false, true, false, false},
+		{unmapped, "terminating connection because of crash of another server process", false, true, false, false},
+		{unmapped, "remaining connection slots are reserved", true, true, false, false},
+		{17809, "the maximum number of user connections has been reached", true, true, false, false},
+		{922, "the database is being recovered", false, true, false, false},
+		{1222, "Lock request time out period exceeded", false, false, false, true},
+		{unmapped, "canceling statement due to lock timeout", false, false, false, true},
+		{8134, "Divide by zero", false, false, false, false},
+	} {
+		err := wrap(mssql.Error{Number: c.number, Message: c.message})
+		if c.opening {
+			err = unreachable(mssql.Error{Number: c.number, Message: c.message})
+		}
+		e, is := errors.AsType[*Error](err)
+		if !is {
+			t.Errorf("%s: %v", c.message, err)
+			continue
+		}
+		if e.Away() != c.away || e.LoginFailed() != c.login || e.LockTimeout() != c.locked {
+			t.Errorf("%s: away %t, login failed %t, lock timeout %t", c.message, e.Away(), e.LoginFailed(), e.LockTimeout())
+		}
+	}
+}
+
+// TestDeaf: a server that says nothing, or hangs up, is one that there is no
+// connection to.
+func TestDeaf(t *testing.T) {
+	for _, encrypt := range []string{"disable", "true", "strict"} {
+		t.Run(encrypt, func(t *testing.T) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listener.Close()
+			s, err := Open(Config{DSN: "sqlserver://u:p@" + listener.Addr().String() + "?encrypt=" + encrypt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			ctx, cancel := context.WithCancel(context.Background())
+			silent := make(chan error)
+			go func() { silent <- s.Ping(ctx) }()
+			caller, err := listener.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer caller.Close()
+			cancel()
+			if err := <-silent; !errors.Is(err, context.Canceled) {
+				t.Errorf("cancelled while the server is silent: %v", err)
+			}
+			go func() { silent <- s.Ping(context.Background()) }()
+			if caller, err = listener.Accept(); err != nil {
+				t.Fatal(err)
+			}
+			caller.Close()
+			if err := <-silent; !errors.Is(err, ErrLost) {
+				t.Errorf("the server hangs up: %v", err)
+			}
+		})
+	}
+}
+
+// TestNobodyThere: names and ports that lead nowhere.
+func TestNobodyThere(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	for _, host := range []string{listener.Addr().String(), "whd.invalid"} {
+		s, err := Open(Config{DSN: "sqlserver://u:p@" + host})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Ping(context.Background()); !errors.Is(err, ErrLost) {
+			t.Errorf("%s: %v", host, err)
+		}
+		s.Close()
+	}
+}
