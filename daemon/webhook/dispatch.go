@@ -1,0 +1,188 @@
+package webhook
+
+import (
+	"context"
+	"time"
+)
+
+// tend looks what a lane wants: a turn, a page, or to be looked at later. The
+// engine's lock is held.
+func (e *Engine) tend(l *lane) {
+	if e.halted {
+		return
+	}
+	now := e.now()
+	if !l.queued && l.ready(now) {
+		l.queued = true
+		e.ring = append(e.ring, l)
+	}
+	if !e.isStarving[l.id] && l.lately == nil && l.hungry(now) != nil {
+		e.isStarving[l.id] = true
+		e.starving = append(e.starving, l)
+		signal(e.hunger)
+	}
+	e.setAlarm(l, now)
+}
+
+// setAlarm has the lane looked at when its next wait ends.
+func (e *Engine) setAlarm(l *lane, now time.Time) {
+	at := l.alarm()
+	if at.IsZero() || !at.After(now) { // what is due waits for a place, not for a time
+		return
+	}
+	if l.timer == nil {
+		l.timer = time.AfterFunc(at.Sub(now), func() { e.awake(l) })
+		return
+	}
+	l.timer.Reset(at.Sub(now))
+}
+
+func (e *Engine) awake(l *lane) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tend(l)
+	e.pump()
+}
+
+// pump begins attempts while lanes are ready and the limit allows. The engine's
+// lock is held.
+func (e *Engine) pump() {
+	for e.flying < e.Attempts {
+		l, m := e.turn()
+		if m == nil {
+			return
+		}
+		e.flying++
+		e.flights.Go(func() { e.fly(l, m) })
+	}
+}
+
+// turn gives the next lane of the ring its turn. A lane with more to send goes
+// to the end of the ring.
+func (e *Engine) turn() (*lane, *Message) {
+	if e.halted || len(e.ring) > 0 && e.ledger.unsaved() > unsavedMost {
+		return nil, nil
+	}
+	for len(e.ring) > 0 {
+		l := e.ring[0]
+		e.ring[0] = nil
+		e.ring = e.ring[1:]
+		l.queued = false
+		m := l.take(e.now())
+		e.tend(l)
+		if m != nil {
+			return l, m
+		}
+	}
+	return nil, nil
+}
+
+// fly makes attempts until no lane is ready.
+func (e *Engine) fly(l *lane, m *Message) {
+	for m != nil {
+		sub := e.subscriptionOf(l)
+		var o Outcome
+		if sub != nil {
+			o = e.Sender.Send(e.sending, m, sub)
+		}
+		l, m = e.land(l, m, o, sub != nil && e.sending.Err() == nil)
+	}
+}
+
+func (e *Engine) subscriptionOf(l *lane) *Subscription {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return l.sub
+}
+
+// land ends an attempt and gives the next one, if any may begin.
+func (e *Engine) land(l *lane, m *Message, o Outcome, counts bool) (*lane, *Message) {
+	if counts {
+		e.decide(m, o)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.flying--
+	if counts {
+		l.throttle.note(o)
+		l.breaker.note(o, e.policyOf(l.sub).Schedule, e.now())
+	} else {
+		delete(l.away, m.ID)
+	}
+	e.tend(l)
+	next, more := e.turn()
+	if more == nil {
+		e.flying--
+	}
+	return next, more
+}
+
+// decide hands the ledger what becomes of a message.
+func (e *Engine) decide(m *Message, o Outcome) {
+	sub := e.snapshot().Subscription(m.Subscription)
+	after := Decide(m.State, o, e.policyOf(sub), e.now(), spread())
+	reason := ""
+	if o.Disables() {
+		reason = disabledBy(o)
+	}
+	e.ledger.record(Recorded{m, after, o}, reason)
+}
+
+func disabledBy(o Outcome) string {
+	if o.Disable {
+		return "the endpoint asked for it (webhook-delivery: disable)"
+	}
+	return "the endpoint answered 410 Gone"
+}
+
+// policyOf is the policy of a subscription: the settings', with its own
+// schedule where it has one.
+func (e *Engine) policyOf(sub *Subscription) Policy {
+	p := e.Policy()
+	if sub != nil && sub.Schedule != nil {
+		p.Schedule = sub.Schedule
+	}
+	return p
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// sleep waits for a signal, or for d where it is not 0. It reports false once
+// ctx is done.
+func (e *Engine) sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
+	var over <-chan time.Time
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-wake:
+	case <-over:
+	}
+	return ctx.Err() == nil
+}
+
+// patience grows with each failure in a row.
+type patience struct{ wait time.Duration }
+
+const (
+	leastPatience = 100 * time.Millisecond
+	mostPatience  = 5 * time.Second
+)
+
+func newPatience() *patience { return new(patience) }
+
+func (p *patience) next() time.Duration {
+	p.wait = min(max(2*p.wait, leastPatience), mostPatience)
+	return p.wait
+}
+
+func (p *patience) reset() { p.wait = 0 }

@@ -1,0 +1,164 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Sender makes one attempt. An outcome that ctx cut short is not counted.
+type Sender interface {
+	Send(ctx context.Context, m *Message, sub *Subscription) Outcome
+}
+
+// Config is what an Engine works with.
+type Config struct {
+	Store    Store
+	Sender   Sender
+	Log      *slog.Logger
+	Policy   func() Policy // asked for each failure, so that it may change
+	Attempts int           // the most that are under way at once
+	Term     time.Duration // of leases; 0 where no other daemon shares the store
+	Watch    time.Duration // how often others' changes of subscriptions are looked for; 0 for never
+}
+
+// Engine delivers messages. It is made by New, works between Start and Stop,
+// and is then of no more use.
+type Engine struct {
+	Config
+	store  Store
+	log    *slog.Logger
+	clock  clock
+	subs   atomic.Pointer[Snapshot]
+	ledger *ledger
+
+	mu         sync.Mutex // guards what follows, with everything in the lanes
+	lanes      map[int64]*lane
+	ring       []*lane // that may begin an attempt, in the order of their turns
+	starving   []*lane // that want a page
+	isStarving map[int64]bool
+	flying     int
+	halted     bool // no attempt begins any more
+	leases     []Lease
+	trouble    error // why nothing is delivered, if so
+
+	home    Lease // whose partition new messages belong to; the writer's alone
+	numbers struct {
+		next int64
+		left int
+	}
+
+	hunger  chan struct{}      // buffered; a lane is starving
+	changed chan struct{}      // buffered; subscriptions have changed
+	flush   chan struct{}      // closed when only what is left is to be written
+	ended   chan struct{}      // closed when that was done
+	cut     context.CancelFunc // of the attempts under way
+	sending context.Context
+	end     context.CancelFunc // of everything
+	tasks   sync.WaitGroup     // loops
+	flights sync.WaitGroup     // attempts
+}
+
+// New makes an Engine.
+func New(c Config) *Engine {
+	e := &Engine{Config: c, store: c.Store, log: c.Log, ledger: newLedger(),
+		lanes: make(map[int64]*lane), isStarving: make(map[int64]bool),
+		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
+	e.subs.Store(NewSnapshot(0, nil))
+	return e
+}
+
+// Start leases a partition, reads the subscriptions and begins to deliver what
+// is open.
+func (e *Engine) Start(ctx context.Context) error {
+	if err := e.clock.set(ctx, e.store); err != nil {
+		return err
+	}
+	home, err := e.store.Lease(ctx, e.Term)
+	if err != nil {
+		return err
+	}
+	e.home, e.leases = home, []Lease{home}
+	e.sending, e.cut = context.WithCancel(context.Background())
+	var life context.Context
+	life, e.end = context.WithCancel(context.Background())
+	if err := e.refresh(ctx); err != nil {
+		return errors.Join(err, e.store.Release(ctx, e.leases))
+	}
+	e.tasks.Go(func() { defer close(e.ended); e.writing(life) })
+	loops := []func(context.Context){e.feeding, e.watching}
+	if e.Term > 0 {
+		loops = append(loops, e.keeping)
+	}
+	for _, loop := range loops {
+		e.tasks.Go(func() { loop(life) })
+	}
+	return nil
+}
+
+// Stop refuses events, lets attempts under way finish until ctx is done, writes
+// down what came of them and gives the leases back. Attempts that it cuts do
+// not count.
+func (e *Engine) Stop(ctx context.Context) error {
+	if e.end == nil {
+		return nil // never started
+	}
+	e.ledger.close()
+	e.halt()
+	landed := make(chan struct{})
+	go func() { e.flights.Wait(); close(landed) }()
+	select {
+	case <-landed:
+	case <-ctx.Done():
+		e.cut()
+		<-landed
+	}
+	e.cut()
+	close(e.flush)
+	late := context.AfterFunc(ctx, e.end)
+	defer late()
+	<-e.ended
+	e.end()
+	e.tasks.Wait()
+	return e.leave(ctx)
+}
+
+// leave gives the leases back.
+func (e *Engine) leave(ctx context.Context) error {
+	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	return e.store.Release(release, e.leased())
+}
+
+// halt begins no attempt any more.
+func (e *Engine) halt() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.halted = true
+	for _, l := range e.lanes {
+		if l.timer != nil {
+			l.timer.Stop()
+		}
+	}
+}
+
+func (e *Engine) now() time.Time { return e.clock.now() }
+
+func (e *Engine) snapshot() *Snapshot { return e.subs.Load() }
+
+// Ready reports why nothing is delivered, if so.
+func (e *Engine) Ready() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.trouble
+}
+
+// Subscriptions is the set that events are matched with.
+func (e *Engine) Subscriptions() *Snapshot { return e.snapshot() }
+
+// spread picks the jitter of one wait.
+func spread() float64 { return rand.Float64() }

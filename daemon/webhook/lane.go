@@ -1,0 +1,239 @@
+package webhook
+
+import (
+	"container/heap"
+	"time"
+)
+
+// The window of a lane: how much of it is kept in memory. The rest stays in the
+// store.
+const (
+	windowMessages = 1000
+	windowBytes    = 8 << 20
+	pageIn         = 128 // messages read at once
+	lowMark        = 64  // messages in memory below which more are read
+)
+
+// lane is the way to one subscription's endpoint: its messages in memory, and
+// how many attempts at once the endpoint gets. The engine's lock guards it.
+type lane struct {
+	id      int64
+	sub     *Subscription      // nil once it was deleted
+	known   map[int64]*Message // in the queues below
+	bytes   int                // of the bodies of known messages
+	away    map[int64]*Message // under way, or not yet written down
+	lately  map[int64]bool     // written down since the page that is being read; nil while none is
+	fresh   []*Message         // due, first attempt, in order
+	waiting waiting            // for another attempt
+	head    *Message           // of an ordered lane: nothing passes it
+	flying  int                // attempts under way
+	throttle
+	breaker
+	outdated  bool // what is being read may not be true any more
+	retryTurn bool // a due retry goes before a fresh message
+	queued    bool // stands in the engine's ring
+	feeds     []*feed
+	timer     *time.Timer
+}
+
+func newLane(sub *Subscription, most int) *lane {
+	return &lane{id: sub.ID, sub: sub, known: make(map[int64]*Message), away: make(map[int64]*Message), throttle: throttle{limit: min(firstLimit, most), most: most}}
+}
+
+func (l *lane) ordered() bool { return l.sub != nil && l.sub.Ordered }
+
+func (l *lane) enabled() bool { return l.sub != nil && l.sub.Enabled }
+
+func (l *lane) full() bool { return len(l.known) >= windowMessages || l.bytes >= windowBytes }
+
+// accept takes a message that was just committed into memory, where there is
+// room and nothing of the lane is left behind in the store.
+func (l *lane) accept(m *Message) {
+	f := l.feed(m.Partition)
+	if f == nil {
+		return // the partition was lost meanwhile
+	}
+	if !f.end || l.full() || !l.enabled() {
+		f.end = false
+		return
+	}
+	l.admit(m)
+}
+
+// admit puts a message that is not in memory yet into its queue.
+func (l *lane) admit(m *Message) {
+	l.hold(m)
+	if m.Status == RetryPending && !l.ordered() {
+		heap.Push(&l.waiting, m)
+		return
+	}
+	l.fresh = append(l.fresh, m)
+}
+
+func (l *lane) hold(m *Message) {
+	l.known[m.ID] = m
+	l.bytes += len(m.Event.Body)
+}
+
+// forget is hold's opposite.
+func (l *lane) forget(m *Message) {
+	delete(l.known, m.ID)
+	l.bytes -= len(m.Event.Body)
+}
+
+// free reports whether the lane may begin an attempt, if it has a message.
+func (l *lane) free(now time.Time) bool {
+	switch {
+	case !l.enabled() || l.flying >= l.limit:
+		return false
+	case l.open():
+		return l.flying == 0 && !now.Before(l.probe)
+	}
+	return !l.ordered() || len(l.away) == 0
+}
+
+// ready reports whether take would give a message.
+func (l *lane) ready(now time.Time) bool {
+	if !l.free(now) {
+		return false
+	}
+	if l.ordered() {
+		head := l.first()
+		return head != nil && !head.Next.After(now)
+	}
+	return len(l.fresh) > 0 || l.waiting.due(now)
+}
+
+// first is the message that an ordered lane waits for.
+func (l *lane) first() *Message {
+	if l.head == nil && len(l.fresh) > 0 {
+		l.head = l.pop()
+	}
+	return l.head
+}
+
+// take gives the next message to attempt. Fresh messages and due retries take
+// turns, so that neither starves the other.
+func (l *lane) take(now time.Time) *Message {
+	if !l.ready(now) {
+		return nil
+	}
+	m := l.choose(now)
+	l.forget(m)
+	l.away[m.ID] = m
+	l.flying++
+	return m
+}
+
+func (l *lane) choose(now time.Time) *Message {
+	if l.ordered() {
+		m := l.head
+		l.head = nil
+		return m
+	}
+	l.retryTurn = !l.retryTurn
+	if l.waiting.due(now) && (l.retryTurn || len(l.fresh) == 0) {
+		return heap.Pop(&l.waiting).(*Message)
+	}
+	return l.pop()
+}
+
+func (l *lane) pop() *Message {
+	m := l.fresh[0]
+	l.fresh[0] = nil
+	if l.fresh = l.fresh[1:]; len(l.fresh) == 0 {
+		l.fresh = nil
+	}
+	return m
+}
+
+// settle is told that an attempt was written down, and keeps the message where
+// another one follows soon.
+func (l *lane) settle(m *Message) {
+	delete(l.away, m.ID)
+	if l.lately != nil {
+		l.lately[m.ID] = true
+	}
+	switch {
+	case !m.Status.Open() || !l.enabled():
+	case l.ordered():
+		l.head = m
+		l.hold(m)
+	case len(l.waiting) < windowMessages/2:
+		l.hold(m)
+		heap.Push(&l.waiting, m)
+	default:
+		l.feed(m.Partition).expect(m.Next)
+	}
+}
+
+// drop empties the queues. What was in them is read again when its time comes.
+func (l *lane) drop() {
+	l.fresh, l.waiting, l.head = nil, nil, nil
+	clear(l.known)
+	l.bytes = 0
+	l.rewind()
+}
+
+// rewind makes the feeds begin again, since something before their places may
+// be due.
+func (l *lane) rewind() {
+	l.outdated = true
+	for _, f := range l.feeds {
+		f.rewind()
+	}
+}
+
+// alarm is when the lane wants to be looked at again, the zero time for never.
+func (l *lane) alarm() time.Time {
+	var at time.Time
+	if !l.enabled() {
+		return at
+	}
+	if len(l.waiting) > 0 {
+		at = l.waiting[0].Next
+	}
+	if head := l.head; head != nil {
+		at = earliest(at, head.Next)
+	}
+	if l.open() && (len(l.fresh) > 0 || at.Before(l.probe) && !at.IsZero()) {
+		at = l.probe
+	}
+	for _, f := range l.feeds {
+		at = earliest(at, f.wake)
+	}
+	return at
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// waiting is a heap of messages by the time of their next attempt.
+type waiting []*Message
+
+func (w waiting) due(now time.Time) bool { return len(w) > 0 && !w[0].Next.After(now) }
+
+// Len is sort.Interface's.
+func (w waiting) Len() int { return len(w) }
+
+// Less is sort.Interface's.
+func (w waiting) Less(i, j int) bool { return w[i].Next.Before(w[j].Next) }
+
+// Swap is sort.Interface's.
+func (w waiting) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
+
+// Push is heap.Interface's.
+func (w *waiting) Push(m any) { *w = append(*w, m.(*Message)) }
+
+// Pop is heap.Interface's.
+func (w *waiting) Pop() any {
+	last := len(*w) - 1
+	m := (*w)[last]
+	(*w)[last] = nil
+	*w = (*w)[:last]
+	return m
+}

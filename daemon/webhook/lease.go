@@ -1,0 +1,154 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// clock is the store's clock, which is the same for all daemons: this process's
+// monotonic one, moved.
+type clock struct {
+	mu    sync.Mutex
+	local time.Time // with the monotonic reading
+	store time.Time
+}
+
+func (c *clock) set(ctx context.Context, s Store) error {
+	before := time.Now()
+	at, err := s.Now(ctx)
+	if err != nil {
+		return err
+	}
+	after := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.local, c.store = before.Add(after.Sub(before)/2), at
+	return nil
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.store.Add(time.Since(c.local)).UTC().Truncate(100 * time.Nanosecond)
+}
+
+func (e *Engine) leased() []Lease {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.leases)
+}
+
+// keeping renews the leases well before they run out, and takes over what other
+// daemons left behind.
+func (e *Engine) keeping(ctx context.Context) {
+	for e.sleep(ctx, nil, e.Term/3) {
+		if err := e.keep(ctx); err != nil {
+			e.log.Warn("renewing the leases failed", "error", err.Error())
+		}
+	}
+}
+
+func (e *Engine) keep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, e.Term/3)
+	defer cancel()
+	held, err := e.store.Renew(ctx, e.leased(), e.Term)
+	if err != nil {
+		return err
+	}
+	found, err := e.store.TakeOver(ctx, e.Term)
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		e.log.Info("took over messages of a daemon that is gone", "partitions", len(found))
+	}
+	e.hold(append(held, found...))
+	return e.clock.set(ctx, e.store)
+}
+
+// hold makes these the engine's leases: lanes stop reading from partitions that
+// were lost and begin to read from new ones.
+func (e *Engine) hold(leases []Lease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leases = leases
+	for _, l := range e.lanes {
+		lost := slices.ContainsFunc(l.feeds, func(f *feed) bool { return !holds(leases, f.partition) })
+		l.feeds = slices.DeleteFunc(l.feeds, func(f *feed) bool { return !holds(leases, f.partition) })
+		for _, lease := range leases {
+			if l.feed(lease.Partition) == nil {
+				l.feeds = append(l.feeds, &feed{partition: lease.Partition})
+			}
+		}
+		if lost {
+			l.drop()
+		}
+		e.tend(l)
+	}
+	e.pump()
+}
+
+func holds(leases []Lease, partition int64) bool {
+	return slices.ContainsFunc(leases, func(l Lease) bool { return l.Partition == partition })
+}
+
+// errFencedOff is why an engine without leases to renew has nothing to do.
+var errFencedOff = errors.New("another whd works on the messages of this data directory; this one has stopped delivering")
+
+// relinquish finds out which lease was lost, after a write that was fenced off,
+// and leases a new partition if it was our own. Outcomes of messages that are
+// somebody else's now are dropped: that daemon attempts them again.
+func (e *Engine) relinquish(ctx context.Context, l load) {
+	if e.Term == 0 {
+		e.yield()
+		return
+	}
+	held, err := e.store.Renew(ctx, e.leased(), e.Term)
+	if err == nil && !holds(held, e.home.Partition) {
+		var home Lease
+		if home, err = e.store.Lease(ctx, e.Term); err == nil {
+			e.home = home
+			held = append(held, home)
+		}
+	}
+	if err != nil {
+		e.log.Warn("leasing a partition failed", "error", err.Error())
+		e.ledger.giveBack(load{outcomes: l.outcomes, disabled: l.disabled})
+		e.sleep(ctx, nil, mostPatience)
+		return
+	}
+	e.log.Warn("a lease was lost to another daemon", "held", len(held))
+	e.dropLost(&l, held)
+	e.hold(held)
+	e.ledger.giveBack(l)
+}
+
+// yield leaves the messages to a daemon that has begun to work on the same
+// store. Leasing them again would only begin a quarrel.
+func (e *Engine) yield() {
+	e.log.Error(errFencedOff.Error())
+	e.ledger.close()
+	e.halt()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.trouble = errFencedOff
+	e.leases = nil
+}
+
+// dropLost takes the outcomes of messages that are not ours any more out of a
+// load.
+func (e *Engine) dropLost(l *load, held []Lease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.publications = nil
+	l.outcomes = slices.DeleteFunc(l.outcomes, func(r Recorded) bool {
+		lost := !holds(held, r.Message.Partition)
+		if lane := e.lanes[r.Message.Subscription]; lost && lane != nil {
+			delete(lane.away, r.Message.ID)
+		}
+		return lost
+	})
+}

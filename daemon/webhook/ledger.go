@@ -1,0 +1,167 @@
+package webhook
+
+import (
+	"sync"
+	"time"
+)
+
+// The bounds of what the ledger collects.
+const (
+	batchRows    = 512
+	batchBytes   = 1 << 20
+	queueRows    = 8192
+	queueBytes   = 64 << 20
+	outcomeDelay = 5 * time.Millisecond // that outcomes wait for company
+	outcomeRows  = 256                  // that do not wait
+	unsavedMost  = 4096                 // outcomes above which no attempt begins
+)
+
+// ledger collects what is to be written. Whatever arrives while one batch is
+// being written makes the next one; an event waits for nothing else.
+type ledger struct {
+	mu       sync.Mutex
+	closed   bool
+	waiting  []*publication
+	bytes    int // of waiting
+	outcomes []Recorded
+	oldest   time.Time // when the first of outcomes came
+	disabled []Disabled
+	wake     chan struct{} // buffered, one
+}
+
+func newLedger() *ledger { return &ledger{wake: make(chan struct{}, 1)} }
+
+func (g *ledger) nudge() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// publish queues an event, unless too many wait already.
+func (g *ledger) publish(p *publication) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.closed:
+		return stopping()
+	case len(g.waiting) >= queueRows || g.bytes+p.size() > queueBytes:
+		return overloaded()
+	}
+	g.waiting = append(g.waiting, p)
+	g.bytes += p.size()
+	if len(g.waiting) == 1 {
+		g.nudge()
+	}
+	return nil
+}
+
+// record queues an outcome.
+func (g *ledger) record(r Recorded, reason string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if reason != "" {
+		g.disabled = append(g.disabled, Disabled{r.Message.Subscription, reason, r.Began})
+	}
+	if g.outcomes = append(g.outcomes, r); len(g.outcomes) == 1 {
+		g.oldest = time.Now()
+		g.nudge()
+	} else if len(g.outcomes) == outcomeRows {
+		g.nudge()
+	}
+}
+
+// unsaved is how many outcomes wait.
+func (g *ledger) unsaved() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.outcomes)
+}
+
+// close refuses events from now on.
+func (g *ledger) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+}
+
+// await waits until there is a batch to write. It reports false once stop is
+// closed and nothing is left.
+func (g *ledger) await(stop <-chan struct{}) bool {
+	for {
+		wait, any := g.patience()
+		if any && wait <= 0 {
+			return true
+		}
+		if !any {
+			wait = time.Hour // until nudged
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-g.wake:
+			timer.Stop()
+		case <-timer.C:
+		case <-stop:
+			timer.Stop()
+			_, any = g.patience()
+			return any
+		}
+	}
+}
+
+// patience is how long what is there may still wait for company.
+func (g *ledger) patience() (wait time.Duration, any bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case len(g.waiting) > 0 || len(g.outcomes) >= outcomeRows:
+		return 0, true
+	case len(g.outcomes) > 0:
+		return outcomeDelay - time.Since(g.oldest), true
+	}
+	return 0, false
+}
+
+// load is what one write takes from the ledger.
+type load struct {
+	publications []*publication
+	outcomes     []Recorded
+	disabled     []Disabled
+}
+
+// next takes a load, the oldest first.
+func (g *ledger) next() load {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n, size := 0, 0
+	for n < len(g.waiting) && n < batchRows && (n == 0 || size+g.waiting[n].size() <= batchBytes) {
+		size += g.waiting[n].size()
+		n++
+	}
+	l := load{publications: g.waiting[:n:n], disabled: g.disabled}
+	g.waiting, g.bytes, g.disabled = g.waiting[n:], g.bytes-size, nil
+	if len(g.waiting) == 0 {
+		g.waiting = nil
+	}
+	n = min(len(g.outcomes), batchRows)
+	l.outcomes, g.outcomes = g.outcomes[:n:n], g.outcomes[n:]
+	return l
+}
+
+// giveBack puts outcomes back that could not be written, before those that
+// came since.
+func (g *ledger) giveBack(l load) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.outcomes = append(l.outcomes, g.outcomes...)
+	g.disabled = append(l.disabled, g.disabled...)
+}
+
+// abandon takes the events out that were not written when the writer ended.
+func (g *ledger) abandon() []*publication {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	left := g.waiting
+	g.waiting, g.bytes = nil, 0
+	return left
+}

@@ -1,0 +1,61 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// Receipt tells what became of an event.
+type Receipt struct {
+	EventID  string
+	Messages int // one for each subscription that it goes to
+}
+
+// publication is an event that waits to be written.
+type publication struct {
+	event    *Event
+	messages []*Message
+	done     chan error // buffered
+}
+
+// size is what the publication takes in memory while it waits.
+func (p *publication) size() int { return len(p.event.Body) + 512 }
+
+// Publish raises an event. When it returns without an error, the event's
+// messages are durable. It waits for the store even when ctx is done, since an
+// event that may be stored must not look refused.
+func (e *Engine) Publish(ctx context.Context, name string, body []byte) (Receipt, error) {
+	if err := ctx.Err(); err != nil {
+		return Receipt{}, err
+	}
+	now := e.now()
+	p := &publication{event: &Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, done: make(chan error, 1)}
+	if err := e.ledger.publish(p); err != nil {
+		return Receipt{}, err
+	}
+	if err := <-p.done; err != nil {
+		return Receipt{}, err
+	}
+	return Receipt{p.event.GUID, len(p.messages)}, nil
+}
+
+// match makes the messages of a publication.
+func (e *Engine) match(p *publication, s *Snapshot) {
+	p.messages = p.messages[:0]
+	for _, sub := range s.Match(p.event.Name) {
+		p.messages = append(p.messages, &Message{
+			GUID: newGUID(p.event.AddedAt), Event: p.event, Partition: e.home.Partition, Subscription: sub.ID, URL: sub.URL,
+			State: State{Next: p.event.AddedAt},
+		})
+	}
+}
+
+func overloaded() error {
+	return &fault.Error{Kind: fault.Unavailable, Message: "more events wait to be stored than the service can hold; try again", RetryAfter: time.Second}
+}
+
+func stopping() error {
+	return &fault.Error{Kind: fault.Unavailable, Message: "the service is stopping", RetryAfter: 5 * time.Second}
+}

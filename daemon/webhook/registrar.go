@@ -1,0 +1,281 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// Book is where subscribers, subscriptions and messages are written down.
+// Things that are not there are faults of kind NotFound.
+type Book interface {
+	Subscriber(ctx context.Context, guid string) (Subscriber, error)
+	Subscribers(ctx context.Context) ([]Subscriber, error)
+	AddSubscriber(ctx context.Context, s Subscriber, e audit.Entry) (Subscriber, error)
+	ChangeSubscriber(ctx context.Context, guid string, c SubscriberChange, e audit.Entry) (Subscriber, error)
+	RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error)
+
+	Registration(ctx context.Context, subscriber, guid string) (Registration, error)
+	Registrations(ctx context.Context, subscriber string) ([]Registration, error)
+	AddRegistration(ctx context.Context, r Registration) (Registration, error)
+	ChangeRegistration(ctx context.Context, subscriber, guid string, c RegistrationChange, at time.Time) (Registration, error)
+	RemoveRegistration(ctx context.Context, subscriber, guid string, at time.Time) (bool, error)
+
+	Message(ctx context.Context, a Address) (*Message, error)
+	RemoveMessage(ctx context.Context, a Address) (*Message, error)
+	RetryMessage(ctx context.Context, a Address, at time.Time) (*Message, error)
+}
+
+// Registrar is the desk at which subscribers and subscriptions are made and
+// changed: it applies the rules, writes in the book, and tells the engine.
+type Registrar struct {
+	book   Book
+	engine *Engine
+	rules  Rules
+}
+
+// NewRegistrar makes a Registrar.
+func NewRegistrar(b Book, e *Engine, r Rules) *Registrar { return &Registrar{b, e, r} }
+
+// Rules are what the registrar goes by.
+func (r *Registrar) Rules() Rules { return r.rules }
+
+// guid gives an id of a path in the form in which it is stored. One that is no
+// guid is nobody's.
+func guid(text, thing string) (string, error) {
+	g, err := wire.ParseGuid(text)
+	if err != nil {
+		return "", fault.New(fault.NotFound, "There is no such %s", thing)
+	}
+	return g, nil
+}
+
+// The actions on subscribers, for the audit trail.
+const (
+	addSubscriber    audit.Action = "subscriber add"
+	changeSubscriber audit.Action = "subscriber change"
+	removeSubscriber audit.Action = "subscriber remove"
+)
+
+func (r *Registrar) entry(by audit.Actor, what audit.Action, subject string, d audit.Detail) audit.Entry {
+	return audit.Entry{Actor: by, At: r.engine.now(), Action: what, Subject: subject, Detail: d.String()}
+}
+
+// Subscribers lists all subscribers.
+func (r *Registrar) Subscribers(ctx context.Context) ([]Subscriber, error) {
+	return r.book.Subscribers(ctx)
+}
+
+// Subscriber finds one, with its subscriptions.
+func (r *Registrar) Subscriber(ctx context.Context, id string) (Subscriber, error) {
+	g, err := guid(id, "subscriber")
+	if err != nil {
+		return Subscriber{}, err
+	}
+	s, err := r.book.Subscriber(ctx, g)
+	if err != nil {
+		return s, err
+	}
+	s.Registrations, err = r.book.Registrations(ctx, g)
+	return s, err
+}
+
+// AddSubscriber adds a subscriber.
+func (r *Registrar) AddSubscriber(ctx context.Context, s Subscriber, by audit.Actor) (Subscriber, error) {
+	var d audit.Detail
+	d.Set("IsEnabled", boolText(s.Enabled))
+	return r.book.AddSubscriber(ctx, s, r.entry(by, addSubscriber, s.Name, d))
+}
+
+func boolText(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}
+
+// ChangeSubscriber changes a subscriber.
+func (r *Registrar) ChangeSubscriber(ctx context.Context, id string, c SubscriberChange, by audit.Actor) (Subscriber, error) {
+	g, err := guid(id, "subscriber")
+	if err != nil {
+		return Subscriber{}, err
+	}
+	var d audit.Detail
+	if c.Name != nil {
+		d.Set("Name", *c.Name)
+	}
+	if c.Enabled != nil {
+		d.Set("IsEnabled", boolText(*c.Enabled))
+	}
+	s, err := r.book.ChangeSubscriber(ctx, g, c, r.entry(by, changeSubscriber, g, d))
+	if err == nil {
+		r.engine.Reload(ctx)
+	}
+	return s, err
+}
+
+// RemoveSubscriber removes a subscriber with its subscriptions and messages.
+func (r *Registrar) RemoveSubscriber(ctx context.Context, id string, by audit.Actor) error {
+	g, err := guid(id, "subscriber")
+	if err != nil {
+		return err
+	}
+	removed, err := r.book.RemoveSubscriber(ctx, g, r.entry(by, removeSubscriber, g, nil))
+	return r.removed(ctx, removed, err, "subscriber")
+}
+
+func (r *Registrar) removed(ctx context.Context, was bool, err error, thing string) error {
+	switch {
+	case err != nil:
+		return err
+	case !was:
+		return fault.New(fault.NotFound, "There is no such %s", thing)
+	}
+	r.engine.Reload(ctx)
+	return nil
+}
+
+// Registrations lists the subscriptions of a subscriber.
+func (r *Registrar) Registrations(ctx context.Context, subscriber string) ([]Registration, error) {
+	g, err := guid(subscriber, "subscriber")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.book.Subscriber(ctx, g); err != nil {
+		return nil, err
+	}
+	return r.book.Registrations(ctx, g)
+}
+
+// Registration finds a subscription.
+func (r *Registrar) Registration(ctx context.Context, subscriber, id string) (Registration, error) {
+	of, g, err := guids(subscriber, id)
+	if err != nil {
+		return Registration{}, err
+	}
+	return r.book.Registration(ctx, of, g)
+}
+
+func guids(subscriber, subscription string) (of, g string, err error) {
+	if of, err = guid(subscriber, "subscriber"); err == nil {
+		g, err = guid(subscription, "subscription")
+	}
+	return of, g, err
+}
+
+// AddRegistration adds a subscription. Its secret is made here and shown once.
+func (r *Registrar) AddRegistration(ctx context.Context, n Registration) (Registration, error) {
+	var err error
+	if n.Subscriber, err = guid(n.Subscriber, "subscriber"); err != nil {
+		return n, err
+	}
+	if _, err := r.book.Subscriber(ctx, n.Subscriber); err != nil {
+		return n, err
+	}
+	if n.Pattern, err = r.rules.Pattern(n.Pattern); err != nil {
+		return n, err
+	}
+	if err := r.rules.CheckURL(n.URL, n.Private); err != nil {
+		return n, err
+	}
+	if err := CheckHeaders(n.Headers); err != nil {
+		return n, err
+	}
+	n.Secret, n.Enabled, n.SavedAt = NewSecret(), true, r.engine.now()
+	made, err := r.book.AddRegistration(ctx, n)
+	if err == nil {
+		r.engine.Reload(ctx)
+	}
+	return made, err
+}
+
+// ChangeRegistration changes a subscription. A new URL is checked by the rights
+// of whoever changes it, not by those of whoever made it.
+func (r *Registrar) ChangeRegistration(ctx context.Context, subscriber, id string, c RegistrationChange, admin bool) (Registration, error) {
+	of, g, err := guids(subscriber, id)
+	if err != nil {
+		return Registration{}, err
+	}
+	if err := r.check(&c, admin); err != nil {
+		return Registration{}, err
+	}
+	is, err := r.book.ChangeRegistration(ctx, of, g, c, r.engine.now())
+	if err == nil {
+		r.engine.Reload(ctx)
+	}
+	return is, err
+}
+
+func (r *Registrar) check(c *RegistrationChange, admin bool) error {
+	if c.Pattern != nil {
+		pattern, err := r.rules.Pattern(*c.Pattern)
+		if err != nil {
+			return err
+		}
+		c.Pattern = &pattern
+	}
+	if c.URL != nil {
+		c.Private = &admin
+		if err := r.rules.CheckURL(*c.URL, admin); err != nil {
+			return err
+		}
+	}
+	if c.Headers != nil {
+		return CheckHeaders(*c.Headers)
+	}
+	return nil
+}
+
+// RemoveRegistration removes a subscription and cancels what is pending.
+func (r *Registrar) RemoveRegistration(ctx context.Context, subscriber, id string) error {
+	of, g, err := guids(subscriber, id)
+	if err != nil {
+		return err
+	}
+	removed, err := r.book.RemoveRegistration(ctx, of, g, r.engine.now())
+	return r.removed(ctx, removed, err, "subscription")
+}
+
+// address puts the ids of a path into the form in which they are stored.
+func address(a Address) (Address, error) {
+	of, g, err := guids(a.Subscriber, a.Subscription)
+	if err != nil {
+		return a, err
+	}
+	m, err := guid(a.Message, "message")
+	return Address{of, g, m}, err
+}
+
+// RemoveMessage removes a message, whatever its state, and cancels what is
+// pending of it. One that is gone already is no error, as long as the
+// subscription is there.
+func (r *Registrar) RemoveMessage(ctx context.Context, a Address) error {
+	a, err := address(a)
+	if err != nil {
+		return err
+	}
+	if _, err := r.book.Registration(ctx, a.Subscriber, a.Subscription); err != nil {
+		return err
+	}
+	m, err := r.book.RemoveMessage(ctx, a)
+	if err == nil && m != nil {
+		r.engine.Forget(m.Subscription)
+	}
+	return err
+}
+
+// RetryMessage makes a message that has failed due now.
+func (r *Registrar) RetryMessage(ctx context.Context, a Address) (*Message, error) {
+	a, err := address(a)
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.book.RetryMessage(ctx, a, r.engine.now())
+	if err == nil {
+		r.engine.Due(m.Subscription)
+	}
+	return m, err
+}

@@ -1,0 +1,65 @@
+package webhook
+
+import "time"
+
+// Subscriber is somebody whom events go to. Its GUID is the key to its
+// subscriptions: whoever knows it may change them.
+type Subscriber struct {
+	GUID          string
+	Name          string
+	Enabled       bool
+	ItemNo        int
+	SavedAt       time.Time
+	RowHash       []byte // another one after each change
+	Registrations []Registration
+}
+
+// Registration is a subscription as those see it who make and change it.
+type Registration struct {
+	ID             int64
+	GUID           string
+	Subscriber     string // its GUID
+	Pattern        string // the name of an event, family.*, or *
+	URL            string
+	ItemNo         int // among those of the subscriber
+	Enabled        bool
+	DisabledReason string // where it is not
+	Ordered        bool
+	Schedule       []time.Duration // nil for the settings'
+	Headers        []Header
+	Secret         string
+	OldSecret      string // signs as well, until a time
+	OldSecretUntil time.Time
+	Private        bool // an admin made it
+	SavedAt        time.Time
+	RowHash        []byte // another one after each change
+}
+
+// SubscriberChange is what is to be different about a subscriber.
+type SubscriberChange struct {
+	Name    *string
+	Enabled *bool
+	RowHash []byte // that the change is based on; nil for whichever it is
+}
+
+// RegistrationChange is what is to be different about a subscription.
+type RegistrationChange struct {
+	Pattern  *string
+	URL      *string
+	Enabled  *bool
+	Ordered  *bool
+	Private  *bool
+	Schedule *[]time.Duration // a nil slice for the settings'
+	Headers  *[]Header        // all of them
+	Secret   *Rotation
+	RowHash  []byte // that the change is based on; nil for whichever it is
+}
+
+// Rotation replaces a secret. The old one signs as well until a time.
+type Rotation struct {
+	Secret   string
+	OldUntil time.Time
+}
+
+// Address says where a message is, by the GUIDs of a route.
+type Address struct{ Subscriber, Subscription, Message string }

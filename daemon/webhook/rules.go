@@ -1,0 +1,163 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// The members of a subscription that a rule may refuse.
+const (
+	MemberURL      = "URL"
+	MemberEvent    = "EventName"
+	MemberHeaders  = "Headers"
+	MemberSchedule = "RetrySchedule"
+)
+
+// Rules say what a subscription may be.
+type Rules struct {
+	Events []record.Event // that are published
+	Guard  Guard
+	Self   *url.URL // the service's own test target, nil for none
+}
+
+// The bounds of a subscription.
+const (
+	maxURL         = 2048
+	maxHeaders     = 50
+	maxHeaderName  = 256
+	maxHeaderValue = 8192
+	maxRetries     = 100
+	maxWait        = 30 * 24 * time.Hour
+)
+
+func refused(member, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	return &fault.Error{Kind: fault.Invalid, Message: member + " " + text, Fields: []fault.Field{{Name: member, Message: text}}}
+}
+
+// CheckURL reports why a subscription may not have a URL. admin says that an
+// administrator wants it, who may name networks on the premises.
+func (r Rules) CheckURL(text string, admin bool) error {
+	u, err := url.Parse(text)
+	switch {
+	case len(text) > maxURL:
+		return refused(MemberURL, "must be at most %d characters long", maxURL)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f || c == '\\' }):
+		return refused(MemberURL, "holds a character that no URL may hold; escape it")
+	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
+		return refused(MemberURL, "must be an absolute URL such as https://example.com/hook")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return refused(MemberURL, "must begin with http:// or https://")
+	case u.User != nil:
+		return refused(MemberURL, "must not hold a user name or password; use Headers")
+	case u.Fragment != "":
+		return refused(MemberURL, "must not hold a fragment (#...)")
+	case !validPort(u):
+		return refused(MemberURL, "must have a port from 1 to 65535")
+	case isSelf(r.Self, u):
+		return nil
+	}
+	if err := r.Guard.CheckURL(u, admin); err != nil {
+		return refused(MemberURL, "%s", strings.TrimPrefix(err.Error(), ErrForbidden.Error()+": "))
+	}
+	return nil
+}
+
+func validPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return !strings.HasSuffix(u.Host, ":")
+	}
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil && n > 0
+}
+
+// isSelf reports whether a URL is that of the service's own test target.
+func isSelf(self, u *url.URL) bool {
+	return self != nil && u.Host == self.Host && u.Scheme == self.Scheme && strings.EqualFold(strings.TrimSuffix(u.Path, "/"), self.Path)
+}
+
+// Pattern gives the events of a subscription in their own letter case.
+func (r Rules) Pattern(text string) (string, error) {
+	pattern, ok := record.EventPattern(r.Events, text)
+	if !ok {
+		return "", refused(MemberEvent, "is no published event: GET /Webhooks/Events lists them; a family such as debtor.* and * are allowed too")
+	}
+	return pattern, nil
+}
+
+// Event gives the name of a published event in its own letter case.
+func (r Rules) Event(text string) (string, error) {
+	for _, e := range r.Events {
+		if strings.EqualFold(e.Name, strings.TrimSpace(text)) {
+			return e.Name, nil
+		}
+	}
+	return "", refused(MemberEvent, "is no published event: GET /Webhooks/Events lists them")
+}
+
+// reservedHeaders are those that the connection or the service itself decides.
+// The hop-by-hop ones are from RFC 9110, section 7.6.1.
+var reservedHeaders = map[string]bool{
+	"connection": true, "keep-alive": true, "proxy-connection": true, "proxy-authenticate": true, "proxy-authorization": true,
+	"te": true, "trailer": true, "transfer-encoding": true, "upgrade": true,
+	"host": true, "content-length": true, "content-encoding": true, "expect": true,
+}
+
+// CheckHeaders reports why messages may not be sent with headers.
+func CheckHeaders(headers []Header) error {
+	if len(headers) > maxHeaders {
+		return refused(MemberHeaders, "must be at most %d headers", maxHeaders)
+	}
+	for i, h := range headers {
+		if err := checkHeader(h); err != nil {
+			return refused(MemberHeaders, "number %d: %s", i+1, err)
+		}
+	}
+	return nil
+}
+
+// checkHeader does not repeat the header: its value may be a secret.
+func checkHeader(h Header) error {
+	name := strings.ToLower(h.Name)
+	switch {
+	case h.Name == "" || len(h.Name) > maxHeaderName || strings.ContainsFunc(h.Name, func(c rune) bool { return !isToken(c) }):
+		return errors.New("its name must be 1 to 256 letters, digits and the signs !#$%&'*+-.^_`|~")
+	case reservedHeaders[name] || strings.HasPrefix(name, "webhook-"):
+		return errors.New("its name is one that the service itself decides")
+	case len(h.Value) > maxHeaderValue:
+		return fmt.Errorf("its value must be at most %d bytes long", maxHeaderValue)
+	case strings.ContainsFunc(h.Value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) || !utf8.ValidString(h.Value):
+		return errors.New("its value must not hold line ends or other control characters")
+	case strings.TrimSpace(h.Value) != h.Value:
+		return errors.New("its value must not begin or end with spaces")
+	}
+	return nil
+}
+
+func isToken(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+}
+
+// ParseSchedule reads waits such as "5s, 30s, 2m".
+func ParseSchedule(text string) ([]time.Duration, error) {
+	var waits []time.Duration
+	for part := range strings.SplitSeq(text, ",") {
+		wait, err := time.ParseDuration(strings.TrimSpace(part))
+		if err != nil || wait < time.Second || wait > maxWait {
+			return nil, errors.New("must be waits from 1s to 720h, such as 5s, 30s, 2m")
+		}
+		waits = append(waits, wait)
+	}
+	if len(waits) > maxRetries {
+		return nil, fmt.Errorf("must be at most %d waits", maxRetries)
+	}
+	return waits, nil
+}

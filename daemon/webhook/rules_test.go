@@ -1,0 +1,167 @@
+package webhook
+
+import (
+	"net/netip"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+func TestRulesOfURLs(t *testing.T) {
+	self, _ := url.Parse("http://10.0.0.5:5050/Webhooks/Test")
+	r := Rules{Guard: Guard{Own: func(a netip.AddrPort) bool { return a.Port() == 5050 }}, Self: self}
+	tests := []struct {
+		url           string
+		anyone, admin bool
+	}{
+		{"https://example.com/hook?a=b", true, true},
+		{"http://example.com", true, true},
+		{"HTTPS://example.com", true, true},
+		{"https://example.com:8443/", true, true},
+		{"http://10.0.0.5:5050/webhooks/test/", true, true},
+		{"http://10.0.0.5:5050/Users", false, false},
+		{"http://192.168.0.4/", false, true},
+		{"http://127.0.0.1/", false, false},
+		{"https://u:p@example.com/", false, false},
+		{"ftp://example.com/", false, false},
+		{"file:///etc/passwd", false, false},
+		{"javascript:alert(1)", false, false},
+		{"//example.com/", false, false},
+		{"/hook", false, false},
+		{"example.com/hook", false, false},
+		{"http://", false, false},
+		{"http://:80/", false, false},
+		{"http://example.com:/", false, false},
+		{"http://example.com:0/", false, false},
+		{"http://example.com:65536/", false, false},
+		{"http://example.com/#x", false, false},
+		{"http://exa mple.com/", false, false},
+		{"http://example.com\\@127.0.0.1/", false, false},
+		{"http://example.com/\r\nX: y", false, false},
+		{"http://example.com/" + strings.Repeat("x", 2048-19), true, true},
+		{"http://example.com/" + strings.Repeat("x", 2049-19), false, false},
+		{"http://2130706433/", false, false},
+		{"", false, false},
+	}
+	for _, tt := range tests {
+		for admin, want := range map[bool]bool{false: tt.anyone, true: tt.admin} {
+			err := r.CheckURL(tt.url, admin)
+			if (err == nil) != want {
+				t.Errorf("%.60q, admin %v: %v", tt.url, admin, err)
+			}
+			if err != nil && (len(fault.Of(err).Fields) != 1 || fault.Of(err).Fields[0].Name != MemberURL) {
+				t.Errorf("%.60q: the error names no field: %v", tt.url, err)
+			}
+		}
+	}
+}
+
+func TestRulesOfEvents(t *testing.T) {
+	r := Rules{Events: record.Events()}
+	if name, err := r.Event("DEBTOR.created"); err != nil || name != "debtor.created" {
+		t.Error(name, err)
+	}
+	for _, text := range []string{"debtor.*", "*", "", "debtor.vanished"} {
+		if _, err := r.Event(text); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if pattern, err := r.Pattern("DEBTOR.*"); err != nil || pattern != "debtor.*" {
+		t.Error(pattern, err)
+	}
+}
+
+func TestRulesOfHeaders(t *testing.T) {
+	for name, h := range map[string]Header{
+		"no name":         {"", "x"},
+		"space in name":   {"X Token", "x"},
+		"colon in name":   {"X:", "x"},
+		"unicode in name": {"Tokén", "x"},
+		"line end":        {"X-Token", "a\r\nX-Evil: b"},
+		"bare line feed":  {"X-Token", "a\nb"},
+		"null":            {"X-Token", "a\x00"},
+		"bad UTF-8":       {"X-Token", "a\xff"},
+		"outer space":     {"X-Token", " a"},
+		"host":            {"Host", "example.com"},
+		"length":          {"content-LENGTH", "x"},
+		"hop by hop":      {"Transfer-Encoding", "chunked"},
+		"ours":            {"Webhook-Signature", "v1,x"},
+		"long":            {"X-Token", strings.Repeat("x", 8193)},
+	} {
+		if err := CheckHeaders([]Header{h}); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", name, err)
+		} else if h.Value != "x" && strings.Contains(err.Error(), h.Value) {
+			t.Errorf("%s: the error repeats the value", name)
+		}
+	}
+	if err := CheckHeaders([]Header{{"Authorization", "Bearer x"}, {"X-Empty", ""}, {"User-Agent", "mine"}, {"X-Name", "Jürgen\t1"}}); err != nil {
+		t.Error(err)
+	}
+	if err := CheckHeaders(make([]Header, 51)); !fault.Is(err, fault.Invalid) {
+		t.Error(err)
+	}
+}
+
+func TestParseHeaders(t *testing.T) {
+	one := []Header{{"X", "Y"}}
+	tests := []struct {
+		text string
+		want []Header
+		ok   bool
+	}{
+		{`[{"Name":"X","Value":"Y"}]`, one, true},
+		{` [{"name":"X","value":"Y"}] `, one, true},
+		{`[{Name:X,Value:Y}]`, one, true},
+		{`[{Value:Y,Name:X}]`, one, true},
+		{`[{Name:Authorization,Value:Bearer a:b},{Name:X,Value:"a,""b""}"}]`, []Header{{"Authorization", "Bearer a:b"}, {"X", `a,"b"}`}}, true},
+		{`[{Name:X,Value:}]`, []Header{{"X", ""}}, true},
+		{`[]`, []Header{}, true},
+		{`null`, nil, true},
+		{`[{"Name":"X","Valeu":"Y"}]`, nil, false},
+		{`[{Name:X,Other:Y}]`, nil, false},
+		{`[{Name:X`, nil, false},
+		{`[{Name:X,Value:Y}`, nil, false},
+		{`[{Name:X,Value:Y}]x`, nil, false},
+		{`{"Name":"X"}`, nil, false},
+		{`X: Y`, nil, false},
+		{``, nil, false},
+	}
+	for _, tt := range tests {
+		got, err := ParseHeaders(tt.text)
+		if (err == nil) != tt.ok || err == nil && !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %v, %v", tt.text, got, err)
+		}
+	}
+}
+
+func FuzzParseHeaders(f *testing.F) {
+	for _, text := range []string{`[{"Name":"X","Value":"Y"}]`, `[{Name:X,Value:"a""b"}]`, `[{`, `[{Name:X,Value:Y},]`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		headers, err := ParseHeaders(text)
+		if err != nil && headers != nil {
+			t.Error("headers beside an error")
+		}
+		if err == nil && CheckHeaders(headers) == nil {
+			for _, h := range headers {
+				if strings.ContainsAny(h.Name+h.Value, "\r\n") {
+					t.Errorf("%q went through", h)
+				}
+			}
+		}
+	})
+}
+
+func TestParseSchedule(t *testing.T) {
+	for text, n := range map[string]int{"5s, 30s,2m": 3, "1h": 1, "": 0, "5": 0, "-5s": 0, "500ms": 0, "721h": 0, strings.Repeat("1s,", 100) + "1s": 0} {
+		waits, err := ParseSchedule(text)
+		if len(waits) != n || (err == nil) != (n > 0) {
+			t.Errorf("%.20q: %v, %v", text, waits, err)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// SenderConfig is what an HTTPSender works with.
+type SenderConfig struct {
+	Guard   Guard
+	Agent   string        // of the header User-Agent
+	Connect time.Duration // limit of making a connection
+	Attempt time.Duration // limit of an attempt as a whole
+	Idle    int           // connections kept for one host
+	Self    *url.URL      // the service's own test target, which the guard would refuse; nil for none
+}
+
+// HTTPSender makes attempts over HTTP.
+type HTTPSender struct {
+	config SenderConfig
+	public *http.Client // to the Internet
+	inside *http.Client // also to networks on the premises
+	self   *http.Client // to the own test target
+}
+
+// NewHTTPSender makes an HTTPSender. Connections made for a subscription that
+// may reach private addresses are not used for one that may not.
+func NewHTTPSender(c SenderConfig) *HTTPSender {
+	return &HTTPSender{config: c,
+		public: c.client(&net.Dialer{Timeout: c.Connect, Control: c.Guard.control(false)}),
+		inside: c.client(&net.Dialer{Timeout: c.Connect, Control: c.Guard.control(true)}),
+		self:   c.client(&net.Dialer{Timeout: c.Connect}),
+	}
+}
+
+func (c SenderConfig) client(d *net.Dialer) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext:            d.DialContext,
+			TLSHandshakeTimeout:    c.Connect,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConnsPerHost:    c.Idle,
+			IdleConnTimeout:        90 * time.Second,
+			ExpectContinueTimeout:  time.Second,
+			DisableCompression:     true, // so that a small answer stays small
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Close closes the connections that are kept.
+func (s *HTTPSender) Close() {
+	for _, c := range []*http.Client{s.public, s.inside, s.self} {
+		c.CloseIdleConnections()
+	}
+}
+
+// Send makes one attempt.
+func (s *HTTPSender) Send(ctx context.Context, m *Message, sub *Subscription) Outcome {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, s.config.Attempt)
+	defer cancel()
+	o := s.exchange(ctx, cancel, m, sub)
+	o.Began, o.Took = began.UTC(), time.Since(began)
+	return o
+}
+
+func (s *HTTPSender) exchange(ctx context.Context, cancel context.CancelFunc, m *Message, sub *Subscription) Outcome {
+	req, err := s.request(ctx, m, sub)
+	if err != nil {
+		return Outcome{Cause: TargetForbidden, Detail: "the URL cannot be read"}
+	}
+	resp, err := s.clientFor(req.URL, sub).Do(req)
+	if err != nil {
+		return failure(ctx, err)
+	}
+	defer resp.Body.Close()
+	o := Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
+	o.heed(resp.Header.Values("Webhook-Delivery"))
+	o.Text = readAnswer(resp.Body, cancel)
+	return o
+}
+
+// heed takes over what the receiver asks for.
+func (o *Outcome) heed(wishes []string) {
+	for _, wish := range wishes {
+		switch strings.ToLower(strings.TrimSpace(wish)) {
+		case "disable":
+			o.Disable = true
+		case "abort-message":
+			o.Abort = true
+		}
+	}
+}
+
+func (s *HTTPSender) clientFor(u *url.URL, sub *Subscription) *http.Client {
+	switch self := s.config.Self; {
+	case isSelf(self, u):
+		return s.self
+	case sub.Private:
+		return s.inside
+	}
+	return s.public
+}
+
+// request is the POST of Standard Webhooks. The subscription's headers come
+// last: they may replace the content type.
+func (s *HTTPSender) request(ctx context.Context, m *Message, sub *Subscription) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Event.Body))
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	h := make(http.Header, 8+len(sub.Headers))
+	h["Content-Type"] = []string{"application/json; charset=utf-8"}
+	h["User-Agent"] = []string{s.config.Agent}
+	h[headerID] = []string{m.GUID}
+	h[headerTimestamp] = []string{strconv.FormatInt(now.Unix(), 10)}
+	if signature := sign(sub.Secrets, m.GUID, now, m.Event.Body); signature != "" {
+		h[headerSignature] = []string{signature}
+	}
+	h[headerEvent] = []string{m.Event.Name}
+	for i, header := range sub.Headers {
+		if i == 0 || !sameName(sub.Headers[:i], header.Name) {
+			h.Del(header.Name)
+		}
+		h.Add(header.Name, header.Value)
+	}
+	if h.Get(keyHeader) == "" {
+		h[keyHeader] = []string{}
+	}
+	req.Header = h
+	return req, nil
+}
+
+// keyHeader without a value is not sent, but tells net/http that a request which
+// met a connection that the peer had closed may go out once more on another.
+const keyHeader = "Idempotency-Key"
+
+func sameName(headers []Header, name string) bool {
+	for _, h := range headers {
+		if strings.EqualFold(h.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// The bounds of what is read of an answer.
+const (
+	answerRead = 64 << 10 // so that the connection can be used again
+	answerKept = 4 << 10  // for people
+	answerTime = 2 * time.Second
+)
+
+// readAnswer reads an answer's body and keeps its beginning. The status was
+// there before it, so a body that does not end changes nothing.
+func readAnswer(body io.Reader, cancel context.CancelFunc) []byte {
+	timer := time.AfterFunc(answerTime, cancel)
+	defer timer.Stop()
+	kept, _ := io.ReadAll(io.LimitReader(body, answerKept))
+	if len(kept) == answerKept {
+		_, _ = io.CopyN(io.Discard, body, answerRead-answerKept)
+	}
+	return bytes.ToValidUTF8(kept, []byte("\uFFFD"))
+}
+
+// failure is the outcome of an attempt without an answer.
+func failure(ctx context.Context, err error) Outcome {
+	var urlError *url.Error
+	if errors.As(err, &urlError) {
+		err = urlError.Err // the rest repeats the URL
+	}
+	return Outcome{Cause: cause(ctx, err), Detail: err.Error()}
+}
+
+func cause(ctx context.Context, err error) Cause {
+	var name *net.DNSError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.Is(err, ErrForbidden):
+		return TargetForbidden
+	case errors.As(err, &timeout) && timeout.Timeout() || ctx.Err() != nil:
+		return TimedOut
+	case errors.As(err, &name):
+		return NameNotFound
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return ConnectionRefused
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return ConnectionReset
+	case isTLS(err):
+		return TLSFailed
+	case isProtocol(err):
+		return BadAnswer
+	}
+	return NetworkFailed
+}
+
+func isTLS(err error) bool {
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var verify *tls.CertificateVerificationError
+	var host x509.HostnameError
+	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &verify) || errors.As(err, &host) ||
+		strings.HasPrefix(err.Error(), "tls: ") || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+}
+
+func isProtocol(err error) bool {
+	var protocol textproto.ProtocolError
+	return errors.As(err, &protocol) || strings.Contains(err.Error(), "malformed HTTP") ||
+		strings.Contains(err.Error(), "1xx") || strings.Contains(err.Error(), "response headers exceeded")
+}
+
+// retryAfter reads the header's seconds or date. Rubbish is nothing.
+func retryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(strings.TrimSpace(text), 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}

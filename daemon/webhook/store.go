@@ -1,0 +1,119 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Store keeps what the engine must not forget. It is the only way in which the
+// engine speaks to a database. Errors are faults of kind Unavailable where the
+// store is away, full or busy: the engine tries again.
+type Store interface {
+	// Lease takes a partition whose lease has run out, or makes one, for term.
+	Lease(ctx context.Context, term time.Duration) (Lease, error)
+	// TakeOver leases the partitions that were left behind: their leases have run
+	// out or were given back.
+	TakeOver(ctx context.Context, term time.Duration) ([]Lease, error)
+	// Renew prolongs leases and reports those that are still held. A lease that
+	// somebody else has taken since is gone for good.
+	Renew(ctx context.Context, leases []Lease, term time.Duration) ([]Lease, error)
+	// Release gives leases back, so that another daemon need not wait.
+	Release(ctx context.Context, leases []Lease) error
+	// Now is the store's clock, which is the same for all daemons.
+	Now(ctx context.Context) (time.Time, error)
+
+	// Numbers sets n numbers aside that nobody else gets, and gives the first.
+	Numbers(ctx context.Context, n int) (first int64, err error)
+	// Snapshot reads the subscriptions.
+	Snapshot(ctx context.Context) (*Snapshot, error)
+	// Version reads the version of the subscriptions alone.
+	Version(ctx context.Context) (int64, error)
+
+	// Write does all of a batch in one transaction, or nothing. It fails with
+	// ErrStale where subscriptions have changed since the batch's version, and
+	// with ErrFenced where one of its leases is no longer held. Outcomes are
+	// written once, however often they come: an attempt has its number.
+	Write(ctx context.Context, b Batch) error
+	// Page reads open messages of one subscription in the order in which they are
+	// due or, where asked, in that of their numbers.
+	Page(ctx context.Context, p Page) ([]*Message, error)
+	// Due is when the first open message of one subscription behind the place is
+	// due, the zero time where there is none.
+	Due(ctx context.Context, p Page) (time.Time, error)
+	// Open lists the subscriptions that have open messages in a partition.
+	Open(ctx context.Context, partition int64) ([]int64, error)
+	// Key finds what an idempotency key was used for, nil where it is free.
+	Key(ctx context.Context, hash [32]byte) (*Key, error)
+}
+
+// The errors of Write that are no failures of the store.
+var (
+	// ErrStale means that the subscriptions have changed: match again.
+	ErrStale = errors.New("the subscriptions have changed")
+	// ErrFenced means that a lease was lost: its messages are somebody else's.
+	ErrFenced = errors.New("the lease was lost")
+	// ErrKeyTaken means that an idempotency key was used by another event
+	// meanwhile: Key tells which.
+	ErrKeyTaken = errors.New("an idempotency key is taken")
+)
+
+// Lease is the right to work on a partition's messages.
+type Lease struct {
+	Partition int64
+	Fence     int64 // grows with each lease of the partition
+	Until     time.Time
+}
+
+// Batch is what is written in one transaction. Events and messages have their
+// numbers already. Outcomes of messages that were deleted meanwhile, or whose
+// subscription was, are dropped.
+type Batch struct {
+	Version  int64   // of the snapshot that the events were matched with
+	Leases   []Lease // of all partitions that the batch touches
+	Events   []*Event
+	Messages []*Message
+	Outcomes []Recorded
+	Disabled []Disabled
+	Keys     []Key
+}
+
+// Recorded is an attempt and what became of the message by it.
+type Recorded struct {
+	Message *Message
+	After   State
+	Outcome
+}
+
+// Disabled is a subscription that the engine disables, and why.
+type Disabled struct {
+	Subscription int64
+	Reason       string
+	At           time.Time
+}
+
+// Key is an idempotency key that an event was published under. The body's
+// digest tells a repetition from another event.
+type Key struct {
+	Hash   [32]byte
+	Digest [32]byte
+	Event  string // its guid
+	Count  int    // of its messages
+	Until  time.Time
+}
+
+// Page asks for open messages. Those at the place After are not among them.
+type Page struct {
+	Partition    int64
+	Subscription int64
+	After        Place
+	Until        time.Time // those due later are left out
+	InOrder      bool      // by number, whenever due: Until and After.Next do not count
+	Limit        int
+}
+
+// Place is a message's place in the order in which messages are due.
+type Place struct {
+	Next time.Time
+	ID   int64
+}

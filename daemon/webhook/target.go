@@ -1,0 +1,141 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Guard says to which addresses messages may go. It is asked when a connection
+// is about to be made, after the name was resolved, so that no trick with names
+// helps.
+type Guard struct {
+	Allow []netip.Prefix            // whatever else is said of them
+	Own   func(netip.AddrPort) bool // whether the daemon itself listens there; nil for never
+}
+
+// ErrForbidden is what a connection that the guard refuses fails with.
+var ErrForbidden = errors.New("messages may not be sent there")
+
+// reach is what kind of network an address belongs to.
+type reach struct {
+	network netip.Prefix
+	private bool // where receivers on the premises live; the others are never meant
+	name    string
+}
+
+// reaches lists the networks that are not the public Internet: the registries of
+// special-purpose addresses of IANA (RFC 6890).
+var reaches = []reach{
+	{netip.MustParsePrefix("100.100.100.200/32"), false, "cloud metadata"},
+	{netip.MustParsePrefix("fd00:ec2::254/128"), false, "cloud metadata"},
+	{netip.MustParsePrefix("0.0.0.0/8"), false, "unspecified"},
+	{netip.MustParsePrefix("10.0.0.0/8"), true, "private"},
+	{netip.MustParsePrefix("100.64.0.0/10"), true, "private"},
+	{netip.MustParsePrefix("127.0.0.0/8"), false, "loopback"},
+	{netip.MustParsePrefix("169.254.0.0/16"), false, "link-local"},
+	{netip.MustParsePrefix("172.16.0.0/12"), true, "private"},
+	{netip.MustParsePrefix("192.0.0.0/24"), false, "reserved"},
+	{netip.MustParsePrefix("192.168.0.0/16"), true, "private"},
+	{netip.MustParsePrefix("198.18.0.0/15"), true, "private"},
+	{netip.MustParsePrefix("224.0.0.0/4"), false, "multicast"},
+	{netip.MustParsePrefix("240.0.0.0/4"), false, "reserved"},
+	{netip.MustParsePrefix("::/128"), false, "unspecified"},
+	{netip.MustParsePrefix("::1/128"), false, "loopback"},
+	{netip.MustParsePrefix("fc00::/7"), true, "private"},
+	{netip.MustParsePrefix("fe80::/10"), false, "link-local"},
+	{netip.MustParsePrefix("fec0::/10"), true, "private"},
+	{netip.MustParsePrefix("ff00::/8"), false, "multicast"},
+}
+
+// embedding are the networks of IPv6 whose addresses hold one of IPv4, and where
+// in their bytes it stands.
+var embedding = []struct {
+	network netip.Prefix
+	at      int
+}{
+	{netip.MustParsePrefix("::/96"), 12},        // IPv4-compatible
+	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},
+	{netip.MustParsePrefix("2002::/16"), 2}, // 6to4
+}
+
+// Check reports why no message may go to an address. private says whether
+// networks on the premises are allowed.
+func (g Guard) Check(to netip.AddrPort, private bool) error {
+	at := to.Addr().Unmap().WithZone("")
+	if slices.ContainsFunc(g.Allow, func(p netip.Prefix) bool { return p.Contains(at) }) {
+		return nil
+	}
+	if g.Own != nil && g.Own(netip.AddrPortFrom(at, to.Port())) {
+		return fmt.Errorf("%w: %s is this service itself", ErrForbidden, to)
+	}
+	if at.Is6() {
+		for _, e := range embedding {
+			bytes := at.As16()
+			if inner := netip.AddrFrom4([4]byte(bytes[e.at : e.at+4])); e.network.Contains(at) && at != netip.IPv6Unspecified() && at != netip.IPv6Loopback() {
+				return g.Check(netip.AddrPortFrom(inner, to.Port()), private)
+			}
+		}
+	}
+	for _, r := range reaches {
+		if r.network.Contains(at) && !(r.private && private) {
+			return fmt.Errorf("%w: %s is a %s address; an administrator can allow it in webhooks.allow_targets", ErrForbidden, at, r.name)
+		}
+	}
+	return nil
+}
+
+// CheckURL checks the host of a URL where it is written as an address, so that
+// a subscription that can never work is refused when it is made. Names are for
+// the time of sending. Forms such as 0x7f.1 and 2130706433, which some resolvers
+// take for addresses, are refused.
+func (g Guard) CheckURL(u *url.URL, private bool) error {
+	host := u.Hostname()
+	if at, err := netip.ParseAddr(host); err == nil {
+		return g.Check(netip.AddrPortFrom(at, port(u)), private)
+	}
+	if name := strings.ToLower(strings.TrimSuffix(host, ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return g.Check(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port(u)), private)
+	}
+	if looksNumeric(host) {
+		return fmt.Errorf("%w: %s is an address in a form that is not allowed; write it as 192.0.2.1", ErrForbidden, host)
+	}
+	return nil
+}
+
+func port(u *url.URL) uint16 {
+	if at, err := netip.ParseAddrPort("0.0.0.0:" + u.Port()); err == nil {
+		return at.Port()
+	}
+	if u.Scheme == "https" {
+		return 443
+	}
+	return 80
+}
+
+// looksNumeric reports whether the last label of a name is a number, which no
+// top-level domain is.
+func looksNumeric(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if hex, is := strings.CutPrefix(last, "0x"); is {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
+}
+
+// control is a net.Dialer's: it sees each address before it is connected to.
+func (g Guard) control(private bool) func(network, address string, _ syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return fmt.Errorf("%w: %s is no address", ErrForbidden, address)
+		}
+		return g.Check(to, private)
+	}
+}

@@ -1,0 +1,146 @@
+package webhook
+
+import (
+	"context"
+	"time"
+)
+
+// Changed tells the engine that subscriptions were changed through the store.
+func (e *Engine) Changed() { signal(e.changed) }
+
+// Reload reads subscriptions that were changed through the store before it
+// returns, or where that fails as soon as it can.
+func (e *Engine) Reload(ctx context.Context) {
+	if err := e.refresh(context.WithoutCancel(ctx)); err != nil {
+		e.Changed()
+	}
+}
+
+// watching keeps the snapshot up to date: at once when this daemon changed
+// something, and by the store's version when another one did.
+func (e *Engine) watching(ctx context.Context) {
+	wait := newPatience()
+	for e.sleep(ctx, e.changed, e.Watch) {
+		for {
+			err := e.refresh(ctx)
+			if err == nil {
+				wait.reset()
+				break
+			}
+			e.log.Warn("reading the subscriptions failed", "error", err.Error())
+			if !e.sleep(ctx, nil, wait.next()) {
+				return
+			}
+		}
+	}
+}
+
+// refresh reads the subscriptions if they have changed, and tells the lanes.
+func (e *Engine) refresh(ctx context.Context) error {
+	version, err := e.store.Version(ctx)
+	if err != nil || version == e.snapshot().Version {
+		return err
+	}
+	s, err := e.store.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s.Version > e.snapshot().Version {
+		e.subs.Store(s)
+		e.adopt(s)
+	}
+	return nil
+}
+
+// adopt gives the lanes their subscriptions as they are now. Messages of one
+// that was disabled stay in the store until it is enabled again; one that was
+// deleted took its messages along.
+func (e *Engine) adopt(s *Snapshot) {
+	for id, l := range e.lanes {
+		was := l.enabled()
+		l.sub = s.Subscription(id)
+		if was && !l.enabled() {
+			l.drop()
+		}
+		if l.sub == nil {
+			e.close(l)
+		}
+	}
+	for sub := range s.Subscriptions {
+		e.tend(e.lane(sub.ID))
+	}
+	e.pump()
+}
+
+// close ends a lane. Attempts under way find it gone when they land.
+func (e *Engine) close(l *lane) {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	delete(e.lanes, l.id)
+}
+
+// lane is the lane of a subscription, made when it is first needed, nil for one
+// that is gone.
+func (e *Engine) lane(subscription int64) *lane {
+	if l := e.lanes[subscription]; l != nil {
+		return l
+	}
+	sub := e.snapshot().Subscription(subscription)
+	if sub == nil {
+		return nil
+	}
+	l := newLane(sub, max(1, e.Attempts/4))
+	for _, lease := range e.leases {
+		l.feeds = append(l.feeds, &feed{partition: lease.Partition})
+	}
+	e.lanes[subscription] = l
+	return l
+}
+
+// Forget tells the engine that messages of a subscription were deleted.
+func (e *Engine) Forget(subscription int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.lanes[subscription]
+	if l == nil {
+		return
+	}
+	l.drop() // what is left is read again
+	e.tend(l)
+}
+
+// Due tells the engine that messages of a subscription were made due now. Its
+// breaker closes: whoever asks for another attempt expects one.
+func (e *Engine) Due(subscription int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if l := e.lanes[subscription]; l != nil {
+		l.breaker = breaker{}
+		l.drop()
+		e.tend(l)
+	}
+}
+
+// doubts are the times after a failed write at which all lanes look into the
+// store again. A server may carry out late what it did not confirm.
+var doubts = [...]time.Duration{time.Second, 30 * time.Second, 2 * time.Minute}
+
+// doubt has the lanes look again, now and later.
+func (e *Engine) doubt() {
+	e.rewind()
+	for _, d := range doubts {
+		time.AfterFunc(d, e.rewind)
+	}
+}
+
+func (e *Engine) rewind() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, l := range e.lanes {
+		l.rewind()
+		e.tend(l)
+	}
+}

@@ -1,0 +1,153 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// writeLimit bounds one write. One that takes longer has failed for those who
+// wait; whether the store did it all the same is found out by reading.
+const writeLimit = 20 * time.Second
+
+// writing writes loads, one after another, until the engine stops and nothing
+// is left.
+func (e *Engine) writing(ctx context.Context) {
+	defer func() { e.refuse(e.ledger.abandon(), stopping()) }()
+	wait := newPatience()
+	for e.ledger.await(e.flush) {
+		l := e.ledger.next()
+		err := e.write(ctx, l)
+		switch {
+		case err == nil:
+			e.written(l)
+			wait.reset()
+		case errors.Is(err, ErrFenced):
+			e.refuse(l.publications, fault.Because(err, fault.Unavailable, "the service's lease has run out; try again"))
+			e.relinquish(ctx, l)
+		default:
+			e.failed(l, err)
+			if ctx.Err() != nil || !e.sleep(ctx, nil, wait.next()) {
+				return
+			}
+		}
+	}
+}
+
+// write matches the load's events and writes it in one transaction. Where the
+// subscriptions have changed since they were read, it matches again.
+func (e *Engine) write(ctx context.Context, l load) error {
+	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	defer cancel()
+	for {
+		b := Batch{Version: e.snapshot().Version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled}
+		if err := e.fill(ctx, &b, l.publications); err != nil {
+			return err
+		}
+		err := e.store.Write(ctx, b)
+		if !errors.Is(err, ErrStale) {
+			return err
+		}
+		if err := e.refresh(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// fill adds the events that go anywhere, and their messages, to a batch. New
+// numbers each time keep a write whose result is unknown apart from the next.
+func (e *Engine) fill(ctx context.Context, b *Batch, all []*publication) error {
+	now := e.snapshot()
+	for _, p := range all {
+		e.match(p, now)
+		if len(p.messages) == 0 {
+			continue
+		}
+		first, err := e.number(ctx, 1+len(p.messages))
+		if err != nil {
+			return err
+		}
+		p.event.ID = first
+		for i, m := range p.messages {
+			m.ID = first + 1 + int64(i)
+		}
+		b.Events = append(b.Events, p.event)
+		b.Messages = append(b.Messages, p.messages...)
+	}
+	return nil
+}
+
+// numberBlock is how many numbers are set aside at once.
+const numberBlock = 4096
+
+// number gives n numbers in a row.
+func (e *Engine) number(ctx context.Context, n int) (int64, error) {
+	if e.numbers.left < n {
+		first, err := e.store.Numbers(ctx, max(n, numberBlock))
+		if err != nil {
+			return 0, err
+		}
+		e.numbers.next, e.numbers.left = first, max(n, numberBlock)
+	}
+	first := e.numbers.next
+	e.numbers.next += int64(n)
+	e.numbers.left -= n
+	return first, nil
+}
+
+// written gives everyone what they waited for: the publishers their answer, the
+// lanes their messages.
+func (e *Engine) written(l load) {
+	e.mu.Lock()
+	for _, p := range l.publications {
+		for _, m := range p.messages {
+			if lane := e.lane(m.Subscription); lane != nil {
+				lane.accept(m)
+				e.tend(lane)
+			}
+		}
+	}
+	for i := range l.outcomes {
+		e.settle(&l.outcomes[i])
+	}
+	e.pump()
+	e.mu.Unlock()
+	for _, p := range l.publications {
+		p.done <- nil
+	}
+	if len(l.disabled) > 0 {
+		e.Changed()
+	}
+}
+
+// settle makes an outcome that was written down the message's state.
+func (e *Engine) settle(r *Recorded) {
+	r.Message.State = r.After
+	if lane := e.lanes[r.Message.Subscription]; lane != nil {
+		lane.settle(r.Message)
+		e.tend(lane)
+	}
+}
+
+// failed answers the publishers of a load that could not be written, and keeps
+// its outcomes for the next one. Since the store may have done it after all,
+// the lanes look again a little later.
+func (e *Engine) failed(l load, err error) {
+	e.log.Warn("writing events and outcomes failed", "events", len(l.publications), "outcomes", len(l.outcomes), "error", err.Error())
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fault.Because(err, fault.Unavailable, "the store did not answer in time; try again")
+	}
+	e.refuse(l.publications, err)
+	e.ledger.giveBack(l)
+	if len(l.publications) > 0 {
+		e.doubt()
+	}
+}
+
+func (e *Engine) refuse(all []*publication, err error) {
+	for _, p := range all {
+		p.done <- err
+	}
+}
