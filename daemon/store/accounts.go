@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -41,21 +42,25 @@ func userArgs(u account.User) []any {
 }
 
 // AddUser adds a user whose name is free.
-func (a *Accounts) AddUser(ctx context.Context, u account.User) error {
-	_, err := a.own.exec(ctx, insertUser, userArgs(u)...)
+func (a *Accounts) AddUser(ctx context.Context, u account.User, e audit.Entry) error {
+	_, err := a.own.run(ctx, step{insertUser, userArgs(u), true}, written(e))
 	if duplicate(err) {
-		return fault.New(fault.Conflict, "There is a user of this name already")
+		return taken("UserName", "There is a user of this name already")
 	}
 	return a.own.fault(err, "adding a user")
 }
 
+func taken(member, message string) error {
+	return &fault.Error{Kind: fault.Conflict, Message: message, Fields: []fault.Field{{Name: member, Message: "is taken"}}}
+}
+
 // AddFirstUser adds a user where there is none at all.
-func (a *Accounts) AddFirstUser(ctx context.Context, u account.User) (bool, error) {
-	n, err := a.own.exec(ctx, insertUser+` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`, userArgs(u)...)
+func (a *Accounts) AddFirstUser(ctx context.Context, u account.User, e audit.Entry) (bool, error) {
+	added, err := a.own.run(ctx, step{insertUser + ` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`, userArgs(u), true}, written(e))
 	if duplicate(err) {
 		return false, nil
 	}
-	return n > 0, a.own.fault(err, "adding the first user")
+	return added, a.own.fault(err, "adding the first user")
 }
 
 // anotherAdmin is true of a user without whom there is an admin still.
@@ -76,7 +81,7 @@ const lockUsers = `UPDATE whd.WH_User SET Role = Role WHERE UserKey = @UserKey O
 const deleteUserSessions = `DELETE FROM whd.WH_Session WHERE WH_User_RecID IN (SELECT RecID FROM whd.WH_User WHERE UserKey = @UserKey)`
 
 // ChangeUser changes a user, and ends the user's sessions with the password.
-func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change, now time.Time) (bool, error) {
+func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change, e audit.Entry) (bool, error) {
 	key := sql.Named("UserKey", name)
 	var role sql.NullString
 	if c.Role != nil {
@@ -84,22 +89,31 @@ func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change
 	}
 	steps := []step{{lockUsers, []any{key}, false}, {updateUser, []any{
 		sql.Named("DisplayName", nullable(c.DisplayName)), sql.Named("Role", role),
-		sql.Named("PasswordHash", nullable(c.PasswordHash)), sql.Named("Saved", stamp(now)), key,
+		sql.Named("PasswordHash", nullable(c.PasswordHash)), sql.Named("Saved", stamp(e.At)), key,
 	}, true}}
 	if c.PasswordHash != nil {
 		steps = append(steps, step{deleteUserSessions, []any{key}, false})
 	}
-	changed, err := a.own.run(ctx, steps...)
+	changed, err := a.own.run(ctx, append(steps, written(e))...)
 	return changed, a.own.fault(err, "changing a user")
 }
 
+// Rehash gives a user another hash of the same password. The time of the last
+// change stays, since nothing has changed for anybody.
+func (a *Accounts) Rehash(ctx context.Context, name, was, hash string) error {
+	_, err := a.own.exec(ctx, `UPDATE whd.WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was`,
+		sql.Named("PasswordHash", hash), sql.Named("UserKey", name), sql.Named("Was", was))
+	return a.own.fault(err, "storing a password's new hash")
+}
+
 // RemoveUser removes a user and the user's sessions.
-func (a *Accounts) RemoveUser(ctx context.Context, name string) (bool, error) {
+func (a *Accounts) RemoveUser(ctx context.Context, name string, e audit.Entry) (bool, error) {
 	key := sql.Named("UserKey", name)
 	removed, err := a.own.run(ctx,
 		step{lockUsers, []any{key}, false},
 		step{deleteUserSessions, []any{key}, false},
-		step{`DELETE FROM whd.WH_User WHERE UserKey = @UserKey AND ` + anotherAdmin, []any{key}, true})
+		step{`DELETE FROM whd.WH_User WHERE UserKey = @UserKey AND ` + anotherAdmin, []any{key}, true},
+		written(e))
 	return removed, a.own.fault(err, "removing a user")
 }
 
@@ -153,26 +167,28 @@ func (a *Accounts) Keys(ctx context.Context) ([]account.Key, error) {
 }
 
 // AddKey adds an API key whose name is free.
-func (a *Accounts) AddKey(ctx context.Context, k account.Key) error {
+func (a *Accounts) AddKey(ctx context.Context, k account.Key, e audit.Entry) error {
 	var expires sql.NullString
 	if !k.Expires.IsZero() {
 		expires = sql.NullString{String: stamp(k.Expires), Valid: true}
 	}
-	_, err := a.own.exec(ctx, `INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
-VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
+	_, err := a.own.run(ctx, step{`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
+VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`, []any{
 		sql.Named("RecID", k.ID), sql.Named("Name", k.Name), sql.Named("NameKey", account.Fold(k.Name)),
 		sql.Named("KeyHash", k.Hash), sql.Named("Role", k.Role.String()),
-		sql.Named("Added", stamp(k.Added)), sql.Named("Expires", expires))
+		sql.Named("Added", stamp(k.Added)), sql.Named("Expires", expires),
+	}, true}, written(e))
 	if duplicate(err) {
-		return fault.New(fault.Conflict, "There is an API key of this name already")
+		return taken("Name", "There is an API key of this name already")
 	}
 	return a.own.fault(err, "adding an API key")
 }
 
 // RemoveKey ends an API key.
-func (a *Accounts) RemoveKey(ctx context.Context, id string) (bool, error) {
-	n, err := a.own.exec(ctx, `DELETE FROM whd.WH_ApiKey WHERE RecID = @RecID`, sql.Named("RecID", id))
-	return n > 0, a.own.fault(err, "removing an API key")
+func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (bool, error) {
+	removed, err := a.own.run(ctx,
+		step{`DELETE FROM whd.WH_ApiKey WHERE RecID = @RecID`, []any{sql.Named("RecID", id)}, true}, written(e))
+	return removed, a.own.fault(err, "removing an API key")
 }
 
 // Write stores the times at which sessions expire and keys were used. All

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -24,7 +25,7 @@ func TestUnreadableRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := &Accounts{own}
-		if err := a.AddUser(t.Context(), ann); err != nil {
+		if err := a.AddUser(t.Context(), ann, audit.Entry{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.AddSession(t.Context(), account.Session{Hash: "s1", User: ann}); err != nil {
@@ -52,5 +53,35 @@ func TestMoments(t *testing.T) {
 		if err := m.Scan(stored); err != nil || time.Time(m) != at {
 			t.Errorf("%v: got %v (%v), want %v", stored, time.Time(m), err, at)
 		}
+	}
+}
+
+// A change that cannot be written down does not come about.
+func TestNoChangeWithoutItsEntry(t *testing.T) {
+	own := openedOwn(t, filepath.Join(t.TempDir(), ownFile))
+	if err := own.bringUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a := &Accounts{own}
+	ann, role := account.User{ID: "1", Name: "Ann", Role: account.Admin}, account.Reader
+	if err := a.AddUser(t.Context(), ann, audit.Entry{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own.pool.ExecContext(t.Context(), `DROP TABLE WH_Audit`); err != nil {
+		t.Fatal(err)
+	}
+	_, changeErr := a.ChangeUser(t.Context(), "ann", account.Change{DisplayName: &ann.ID}, audit.Entry{})
+	_, removeErr := a.RemoveUser(t.Context(), "ann", audit.Entry{})
+	addErr := a.AddUser(t.Context(), account.User{ID: "2", Name: "Bob", Role: role}, audit.Entry{})
+	keyErr := a.AddKey(t.Context(), account.Key{ID: "7", Name: "till", Role: role}, audit.Entry{})
+	for _, err := range []error{changeErr, removeErr, addErr, keyErr} {
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("got %v", err)
+		}
+	}
+	users, usersErr := a.Users(t.Context())
+	keys, keysErr := a.Keys(t.Context())
+	if usersErr != nil || keysErr != nil || len(users) != 1 || users[0] != ann || len(keys) != 0 {
+		t.Errorf("users are %+v (%v), keys %+v (%v)", users, usersErr, keys, keysErr)
 	}
 }

@@ -5,16 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Report is what Check finds.
 type Report struct {
 	Own      Migration
 	Kinds    int // that were compared
+	Bills    int // tables of bills that were
 	Findings []Finding
 }
 
@@ -34,6 +38,8 @@ type described interface {
 	// describe gives the name for people of a kind's table or view, and its
 	// columns, none where there is no such table.
 	describe(ctx context.Context, kind *record.Kind) (table string, columns []Column, err error)
+	// attempt says why such fields of a kind cannot be read, if so.
+	attempt(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
 	fits() typeFits
 }
 
@@ -52,17 +58,77 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	r := Report{Own: own}
 	records := s.records.(described)
 	for _, kind := range s.config.Registry.Kinds() {
-		table, columns, err := records.describe(ctx, kind)
+		_, _, findings, err := examine(ctx, records, kind)
 		if err != nil {
-			return r, fmt.Errorf("looking at %s: %w", table, classify(err))
+			return r, err
 		}
 		r.Kinds++
-		r.Findings = append(r.Findings, compare(kind, table, columns, records.fits())...)
+		r.Findings = append(r.Findings, findings...)
 	}
-	return r, nil
+	bills, err := s.checkBills(ctx)
+	r.Bills, r.Findings = len(bill.Tables().Kinds()), append(r.Findings, bills...)
+	return r, err
+}
+
+// examine compares a kind with its table or view, and reads from it what is
+// there: that shows rights that are missing, names that differ in their letter
+// case only, and views that have lost what they stand on.
+func examine(ctx context.Context, records described, kind *record.Kind) (table string, columns []Column, findings []Finding, err error) {
+	if table, columns, err = records.describe(ctx, kind); err != nil {
+		return table, nil, nil, fmt.Errorf("looking at %s: %w", table, classify(err))
+	}
+	findings = compare(kind, table, columns, records.fits())
+	fields := present(kind, columns)
+	if len(fields) == 0 {
+		return table, columns, findings, nil
+	}
+	problem, err := records.attempt(ctx, kind, fields)
+	if err != nil {
+		return table, nil, nil, fmt.Errorf("reading %s: %w", table, classify(err))
+	}
+	if problem != "" {
+		findings = append(findings, Finding{Kind: kind.Name, Table: table, Problem: problem})
+	}
+	return table, columns, findings, nil
+}
+
+// present are the fields of a kind that have a column.
+func present(kind *record.Kind, columns []Column) (names []string) {
+	for _, f := range kind.Fields {
+		if slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, f.Name) }) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 func (b *sqliteRecords) fits() typeFits { return fileFits }
+
+func (b *sqliteRecords) attempt(ctx context.Context, kind *record.Kind, fields []string) (string, error) {
+	conn, err := b.pool.Get(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer b.pool.Put(conn)
+	stmt, err := conn.Prepare("SELECT " + names(quoted, fields) + " FROM " + b.tables[kind.Name])
+	if e, refused := errors.AsType[*sqlite.Error](err); refused && !e.Busy() {
+		return "it cannot be read: " + e.Message, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	stmt.Reset()
+	return "", nil
+}
+
+// names lists columns, quoted.
+func names(quote func(string) string, all []string) string {
+	quoted := make([]string, len(all))
+	for i, name := range all {
+		quoted[i] = quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
 
 func (b *sqliteRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
 	quoted := b.tables[kind.Name]
@@ -93,47 +159,42 @@ func (b *mssqlRecords) fits() typeFits { return serverFits }
 
 func (b *mssqlRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
 	table := b.tables[kind.Name].name
-	live, err := b.listed(ctx, table)
+	conn, err := b.home(kind).Get(ctx)
 	if err != nil {
 		return table.String(), nil, err
-	}
-	if len(live) == 0 {
-		live, err = b.answered(ctx, table)
-	}
-	return table.String(), live, err
-}
-
-// listed are the columns that the catalogue lists.
-func (b *mssqlRecords) listed(ctx context.Context, table mssql.Table) ([]Column, error) {
-	conn, err := b.server.Get(ctx)
-	if err != nil {
-		return nil, err
 	}
 	defer conn.Close()
 	live, err := conn.Catalogue(ctx, table)
 	var columns []Column
 	for _, c := range live {
-		columns = append(columns, Column{Name: c.Name, Type: c.Type, Declared: c.Declared()})
+		columns = append(columns, Column{Name: c.Name, Type: c.Type, Declared: c.Declared(), Unordered: c.Unordered()})
 	}
-	return columns, err
+	return table.String(), columns, err
 }
 
-// answered are the columns that a query answers, for synonyms, which the
-// catalogue does not list.
-func (b *mssqlRecords) answered(ctx context.Context, table mssql.Table) ([]Column, error) {
-	rows, err := b.server.DB().QueryContext(ctx, "SELECT TOP 0 * FROM "+table.Quoted())
-	if refused, is := errors.AsType[*mssql.Error](err); is && (refused.NoTable() || refused.Forbidden()) {
-		return nil, nil
+// home is the pool that a kind is read through.
+func (b *mssqlRecords) home(kind *record.Kind) *mssql.Server {
+	if _, is := bill.Tables().Lookup(kind.Name); is {
+		return b.bills
 	}
-	if err != nil {
-		return nil, err
+	return b.server
+}
+
+func (b *mssqlRecords) attempt(ctx context.Context, kind *record.Kind, fields []string) (string, error) {
+	rows, err := b.home(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+names(mssql.Quote, fields)+" FROM "+b.tables[kind.Name].name.Quoted())
+	if err == nil {
+		defer rows.Close()
+		rows.Next()
+		err = rows.Err()
 	}
-	defer rows.Close()
-	types, err := rows.ColumnTypes()
-	var columns []Column
-	for _, t := range types {
-		name := strings.ToLower(t.DatabaseTypeName())
-		columns = append(columns, Column{Name: t.Name(), Type: name, Declared: name})
+	switch e, refused := errors.AsType[*mssql.Error](err); {
+	case !refused || e.Away() || e.Busy():
+		return "", err
+	case e.Forbidden():
+		return "the service's login may not read it: " + e.Message, nil
+	case e.NoColumn():
+		return "its columns do not have the names of the fields, to the letter: " + e.Message, nil
+	default:
+		return "it cannot be read: " + e.Message, nil
 	}
-	return columns, errors.Join(err, rows.Err())
 }

@@ -49,12 +49,16 @@ func classifyServer(e *mssql.Error, err error) error {
 		return unavailable(err, "the database server does not let the service in")
 	case e.Away():
 		return unavailable(err, "the database cannot be used at the moment")
-	case e.Deadlock(), e.LockTimeout():
+	case e.Busy():
 		return unavailable(err, "the database is busy")
 	case e.Overflow():
 		return fault.Because(err, fault.Invalid, "a value that this query computes or compares with is larger than the database can work with")
 	case e.Conversion():
 		return fault.Because(err, fault.Invalid, "a value of this query cannot be compared with its field, whose type in the database is another one; whd check tells more")
+	case e.Incomparable():
+		return fault.Because(err, fault.Invalid, "the database can neither compare nor order by a field of this query, for the type of its column; whd check tells more")
+	case e.TooComplex():
+		return fault.Because(err, fault.Invalid, "this query has more parts than the database can work with")
 	}
 	return err
 }

@@ -9,9 +9,10 @@ import (
 
 // Column is a column of a live table or view.
 type Column struct {
-	Name     string
-	Type     string // lower case, without what stands in brackets
-	Declared string // for people
+	Name      string
+	Type      string // lower case, without what stands in brackets
+	Declared  string // for people
+	Unordered bool   // the database shows it, but neither compares it nor orders by it
 }
 
 // Finding is one difference between a record kind and what it is read from.
@@ -75,7 +76,7 @@ var fileFits = typeFits{
 }
 
 func (f typeFits) of(t record.Type, column string) fit {
-	switch lists := f[t]; {
+	switch lists := f[t.Held()]; {
 	case slices.Contains(strings.Fields(lists.holds), column):
 		return fits
 	case slices.Contains(strings.Fields(lists.mayHold), column):
@@ -123,6 +124,9 @@ func compare(kind *record.Kind, table string, columns []Column, types typeFits) 
 			finding.Problem = "there is no such column"
 		case how == unfit:
 			finding.Problem = "the column is " + column.Declared + ", which cannot be read as " + f.Type.String()
+		case column.Unordered:
+			finding.Problem = "the column is " + column.Declared + ", which can be shown, but neither be compared nor put in order"
+			finding.Warning = true
 		case how == doubtful:
 			finding.Problem = "the column is " + column.Declared + ", of which not every value is one of " + f.Type.String()
 			finding.Warning = true

@@ -66,9 +66,11 @@ func TestCompare(t *testing.T) {
 		{Name: "ID", Type: record.Text}, {Name: "Count", Type: record.Int}, {Name: "Stamp", Type: record.Bytes}, {Name: "At", Type: record.DateTime},
 	}}
 	got := compare(kind, "dbo.K", []Column{
-		{"id", "nvarchar", "nvarchar(20)"}, {"COUNT", "bigint", "bigint"}, {"Stamp", "xml", "xml"}, {"Other", "int", "int"},
+		{Name: "id", Type: "ntext", Declared: "ntext", Unordered: true}, {Name: "COUNT", Type: "bigint", Declared: "bigint"},
+		{Name: "Stamp", Type: "xml", Declared: "xml", Unordered: true}, {Name: "Other", Type: "int", Declared: "int"},
 	}, serverFits)
 	want := []Finding{
+		{"K", "dbo.K", "ID", "the column is ntext, which can be shown, but neither be compared nor put in order", true},
 		{"K", "dbo.K", "Count", "the column is bigint, of which not every value is one of int", true},
 		{"K", "dbo.K", "Stamp", "the column is xml, which cannot be read as byte[]", false},
 		{"K", "dbo.K", "At", "there is no such column", false},

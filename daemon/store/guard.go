@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,8 +30,10 @@ func (g *guard) watch(interrupt func(), limit time.Duration) {
 	if limit <= 0 {
 		return
 	}
+	g.stop() // of a statement that failed
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.expired = false
 	g.limit, g.seen = limit, g.steps.Load()+1
 	g.timer = time.AfterFunc(limit, func() { g.check(interrupt) })
 }
@@ -59,6 +62,14 @@ func (g *guard) stop() {
 		g.timer.Stop()
 		g.timer = nil
 	}
+}
+
+// overrun says what the guard did: what the driver says of it is that there is
+// no connection.
+func (g *guard) overrun() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return fmt.Errorf("cut off after %v without a row", g.limit)
 }
 
 func (g *guard) hasExpired() bool {

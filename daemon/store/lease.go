@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bizhook/whd/daemon/mssql"
@@ -32,7 +33,7 @@ func (o *ownDB) makeSchema(ctx context.Context) error {
 		n, err := found(ctx, o, scanInt, `SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", o.schema))
 		return err == nil && *n > 0, err
 	}
-	err := o.ensure(ctx, there, `CREATE SCHEMA `+mssql.Quote(o.schema))
+	err := o.ensure(ctx, there, o.before+schemaText(o.schema))
 	if _, refused := errors.AsType[*mssql.Error](err); !refused {
 		return err
 	}
@@ -40,9 +41,15 @@ func (o *ownDB) makeSchema(ctx context.Context) error {
 		o.schema, mssql.Quote(o.schema), err)
 }
 
+// schemaText is a batch of its own wherever it stands, since SQL Server makes a
+// schema only in the first statement of one.
+func schemaText(schema string) string {
+	return `EXEC(N'CREATE SCHEMA ` + strings.ReplaceAll(mssql.Quote(schema), `'`, `''`) + `')`
+}
+
 func (o *ownDB) makeLease(ctx context.Context) error {
 	err := o.ensure(ctx, func() (bool, error) { return o.hasTable(ctx, leaseTable) },
-		`CREATE TABLE whd.`+leaseTable+` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`)
+		o.text(`CREATE TABLE whd.`+leaseTable+` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`))
 	if err != nil {
 		return err
 	}
@@ -54,16 +61,16 @@ SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTabl
 	return err
 }
 
-// ensure runs a statement that makes something unless it is there. Who does so
-// at the same time as another one fails, in any way, and finds it made.
-func (o *ownDB) ensure(ctx context.Context, there func() (bool, error), statement string) error {
+// ensure runs what makes something unless it is there. Who does so at the same
+// time as another one fails, in any way, and finds it made.
+func (o *ownDB) ensure(ctx context.Context, there func() (bool, error), text string) error {
 	var failed error
 	for range attempts {
 		is, err := there()
 		if err != nil || is {
 			return err
 		}
-		if _, failed = o.exec(ctx, statement); failed == nil {
+		if _, failed = o.execText(ctx, text); failed == nil {
 			return nil
 		}
 		if err := rest(ctx, leaseWait); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/daemon/mssql"
@@ -21,6 +22,7 @@ var schema embed.FS
 
 const (
 	fileMigrations   = "schema/sqlite/whd"
+	logMigrations    = "schema/sqlite/requestlog"
 	serverMigrations = "schema/mssql"
 )
 
@@ -64,16 +66,16 @@ func (o *ownDB) bringUp(ctx context.Context) (err error) {
 
 // migrations are those of the database, with the schema that they work in.
 func (o *ownDB) migrations() (*goose.Provider, error) {
-	dialect, folder, table := goose.DialectSQLite3, fileMigrations, migrationTable
+	dialect, table := goose.DialectSQLite3, migrationTable
 	if o.schema != "" {
-		dialect, folder, table = goose.DialectMSSQL, serverMigrations, o.inSchema("whd."+migrationTable)
+		dialect, table = goose.DialectMSSQL, o.inSchema("whd."+migrationTable)
 	}
-	files, err := fs.Sub(schema, folder)
+	files, err := fs.Sub(schema, o.folder)
 	if err != nil {
 		return nil, err
 	}
 	return goose.NewProvider(dialect, o.pool, schemaFiles{files, o},
-		goose.WithTableName(table), goose.WithDisableGlobalRegistry(true))
+		goose.WithTableName(table), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
 }
 
 // schemaFiles are files whose statements have the schema that they work in.
@@ -113,11 +115,23 @@ func (o *ownDB) versions(ctx context.Context) (current, latest int64, err error)
 	if err != nil || !there {
 		return 0, latest, err
 	}
-	version, err := found(ctx, o, scanInt, `SELECT COALESCE(MAX(version_id), 0) FROM whd.`+migrationTable+` WHERE is_applied = 1`)
+	applied, err := list(ctx, o, scanInt, `SELECT version_id FROM whd.`+migrationTable+` WHERE is_applied = 1`)
 	if err != nil {
 		return 0, latest, err
 	}
-	return *version, latest, nil
+	return reached(sources, applied), latest, nil
+}
+
+// reached is the version up to which nothing is missing: migrations come into
+// being side by side, so a later one may have been applied before an earlier.
+func reached(sources []*goose.Source, applied []int64) (version int64) {
+	for _, source := range sources {
+		if !slices.Contains(applied, source.Version) {
+			return version
+		}
+		version = source.Version
+	}
+	return slices.Max(applied) // of a newer program, perhaps
 }
 
 func (o *ownDB) hasTable(ctx context.Context, name string) (bool, error) {
@@ -150,8 +164,10 @@ func (o *ownDB) migrate(ctx context.Context) error {
 		return err
 	}
 	// Not goose.WithLocker, since goose makes its own table before it locks.
-	return o.newLease().during(ctx, func(ctx context.Context) error {
-		_, err := provider.Up(ctx)
+	return o.newLease().during(ctx, func(ctx context.Context) (err error) {
+		if o.was, _, err = o.versions(ctx); err == nil { // of several that start at once, one makes the step
+			_, err = provider.Up(ctx)
+		}
 		return err
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bizhook/whd/daemon/fault"
@@ -39,6 +40,7 @@ func ownTables(t *testing.T, home func(*testing.T) func() *ownDB) {
 	t.Run("Down", func(t *testing.T) { migrateDown(t, home(t)()) })
 	t.Run("Fails", func(t *testing.T) { migrateFails(t, home(t)()) })
 	t.Run("Newer", func(t *testing.T) { newerVersion(t, home(t)()) })
+	t.Run("OutOfOrder", func(t *testing.T) { outOfOrder(t, home(t)()) })
 	for range 3 {
 		t.Run("AtOnce", func(t *testing.T) { migrateAtOnce(t, home(t)) })
 	}
@@ -82,12 +84,16 @@ func expectVersion(t *testing.T, own *ownDB, want int64) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no migrations (%v)", err)
 	}
+	var last int64
+	if _, err := fmt.Sscanf(filepath.Base(files[len(files)-1]), "%d", &last); err != nil {
+		t.Fatal(err)
+	}
 	if want < 0 {
-		want = int64(len(files))
+		want = last
 	}
 	current, latest, err := own.versions(t.Context())
-	if err != nil || current != want || latest != int64(len(files)) {
-		t.Errorf("version %d of %d (%v), want %d of %d", current, latest, err, want, len(files))
+	if err != nil || current != want || latest != last {
+		t.Errorf("version %d of %d (%v), want %d of %d", current, latest, err, want, last)
 	}
 }
 
@@ -145,16 +151,23 @@ func migrateDown(t *testing.T, own *ownDB) {
 // Daemons that start at the same moment must all come up.
 func migrateAtOnce(t *testing.T, open func() *ownDB) {
 	var all sync.WaitGroup
+	var first atomic.Int64
 	for range 4 {
 		own := open()
 		all.Go(func() {
 			if err := own.bringUp(t.Context()); err != nil {
 				t.Error(err)
 			}
+			if own.was == 0 {
+				first.Add(1)
+			}
 		})
 	}
 	all.Wait()
 	own := open()
+	if n := first.Load(); own.schema != "" && n != 1 {
+		t.Errorf("%d say that they have made the tables", n)
+	}
 	expectVersion(t, own, newest)
 	rows, err := list(t.Context(), own, scanInt, `SELECT version_id FROM whd.WH_Migration ORDER BY version_id`)
 	if err != nil {
@@ -183,6 +196,27 @@ func migrateFails(t *testing.T, own *ownDB) {
 	expectVersion(t, own, 0)
 	if is, err := own.hasTable(t.Context(), "WH_User"); err != nil || is {
 		t.Errorf("half a migration is left (%v)", err)
+	}
+}
+
+// A migration that comes after one of a higher number is applied all the same,
+// and missed until then.
+func outOfOrder(t *testing.T, own *ownDB) {
+	if err := own.bringUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{`DROP TABLE whd.WH_Audit`, `DELETE FROM whd.WH_Migration WHERE version_id = 2`} {
+		if _, err := own.exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectVersion(t, own, 1)
+	if err := own.bringUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expectVersion(t, own, newest)
+	if is, err := own.hasTable(t.Context(), "WH_Audit"); err != nil || !is {
+		t.Errorf("the table is there: %v (%v)", is, err)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -23,7 +23,7 @@ func (k *knownTable) bind(args []query.Arg) []mssql.Param {
 		case a.Field == query.NoField:
 			params[i] = mssql.Long(a.Value.Int)
 		case a.List != nil:
-			params[i] = mssql.JSON(listText(k.columns[a.Field], a.Type, a.List))
+			params[i] = mssql.JSON(listText(a.Type, a.List))
 		default:
 			params[i] = bindValue(k.columns[a.Field], a.Type, a.Value)
 		}
@@ -47,22 +47,17 @@ func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
 	return mssql.Text(c, v.Text)
 }
 
-// listText is a list as a JSON array. Texts that are longer than the column are
-// left out: they equal nothing in it, and servers make different things of an
-// item that its type cannot hold.
-func listText(c mssql.Column, t record.Type, values []wire.Value) []byte {
-	items := make([]string, 0, len(values))
-	for _, v := range values {
-		text := v.Text
-		switch {
+// listText is a list as a JSON array. Spaces at the end of texts, which compare
+// as if they were not there, might not fit an item.
+func listText(t record.Type, values []wire.Value) []byte {
+	items := make([]string, len(values))
+	for i, v := range values {
+		switch items[i] = v.Text; {
 		case t.Integer():
-			text = strconv.FormatInt(v.Int, 10)
+			items[i] = strconv.FormatInt(v.Int, 10)
 		case t == record.Text:
-			if text = strings.TrimRight(text, " "); !c.Fits(text) {
-				continue
-			}
+			items[i] = strings.TrimRight(v.Text, " ")
 		}
-		items = append(items, text)
 	}
 	text, err := json.Marshal(items)
 	if err != nil {
@@ -73,17 +68,13 @@ func listText(c mssql.Column, t record.Type, values []wire.Value) []byte {
 
 // listProbe finds out whether the server reads JSON: a database that came from
 // a server before 2016 does not, until it is told to.
-type listProbe struct {
-	mu    sync.Mutex
-	asked bool
-	takes bool
-}
+type listProbe struct{ known atomic.Pointer[bool] }
 
+// ask asks unless the answer is known. Nobody waits for another one's answer,
+// whose connection may be dead.
 func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.asked {
-		return p.takes, nil
+	if known := p.known.Load(); known != nil {
+		return *known, nil
 	}
 	rows, err := conn.Query(ctx, mssql.Query{
 		SQL:    "SELECT v FROM OPENJSON(@p1) WITH (v int '$')",
@@ -91,12 +82,13 @@ func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
 		Types:  []record.Type{record.Int},
 	})
 	var refused *mssql.Error
-	if err != nil && !errors.As(err, &refused) {
+	if err != nil && (!errors.As(err, &refused) || refused.Away()) {
 		return false, err
 	}
-	p.asked, p.takes = true, err == nil
-	if err == nil {
+	takes := err == nil
+	if takes {
 		rows.Close()
 	}
-	return p.takes, nil
+	p.known.Store(&takes)
+	return takes, nil
 }

@@ -120,7 +120,7 @@ func (w *tableWriter) fill(ctx context.Context, rows Rows) error {
 var textLengths = []int{40, 100, 255, 400}
 
 func columnType(t record.Type, e extent) serverType {
-	switch t {
+	switch t = t.Held(); t {
 	case record.Text:
 		name := map[bool]string{true: "nvarchar", false: "varchar"}[e.wide]
 		for _, n := range textLengths {
@@ -178,7 +178,7 @@ func (w *tableWriter) prepare() {
 	var values []string
 	for i, f := range w.kind.Fields {
 		value := "@p" + strconv.Itoa(i+1)
-		if t := w.types[i].name; f.Type != record.Text && f.Type != record.Bytes {
+		if t, held := w.types[i].name, f.Type.Held(); held != record.Text && held != record.Bytes {
 			value = "CAST(" + value + " AS " + t + ")"
 		}
 		values = append(values, value)
@@ -229,7 +229,7 @@ func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
 
 // typedNull is a NULL that servers take for a column of the type.
 func typedNull(t record.Type) any {
-	switch {
+	switch t = t.Held(); {
 	case t.Integer() || t == record.Bool:
 		return sql.NullInt64{}
 	case t == record.Bytes:

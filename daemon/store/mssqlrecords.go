@@ -20,6 +20,8 @@ import (
 type mssqlRecords struct {
 	config Config
 	server *mssql.Server
+	pulse  *mssql.Server          // see openPulse
+	bills  *mssql.Server          // apart from those who read, see billConnections
 	tables map[string]*mssqlTable // by record kind
 	lists  listProbe
 }
@@ -28,7 +30,7 @@ type mssqlRecords struct {
 // starts may come later.
 func newMSSQLRecords(c Config) (*mssqlRecords, error) {
 	b := &mssqlRecords{config: c, tables: make(map[string]*mssqlTable)}
-	for _, kind := range c.Registry.Kinds() {
+	for _, kind := range c.tables() {
 		name, ok := mssql.ParseTable(cmp.Or(c.Sources[kind.Name], mssql.Quote(kind.Name)), c.ERPSchema)
 		if !ok {
 			return nil, fmt.Errorf("the source of %s is no name of a table or view: %s", kind.Name, c.Sources[kind.Name])
@@ -36,14 +38,19 @@ func newMSSQLRecords(c Config) (*mssqlRecords, error) {
 		b.tables[kind.Name] = &mssqlTable{kind: kind, name: name}
 	}
 	var err error
-	b.server, err = mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: c.Connections})
+	if b.server, err = mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: c.Connections}); err == nil {
+		b.bills, err = openBills(c)
+	}
+	if err == nil {
+		b.pulse, err = openPulse(c)
+	}
 	return b, err
 }
 
 func (b *mssqlRecords) session(ctx context.Context, kind *record.Kind, _ bool) (session, error) {
-	conn, err := b.server.Get(ctx)
+	conn, err := b.lend(ctx)
 	if err != nil {
-		return nil, classify(err)
+		return nil, err
 	}
 	s := &mssqlSession{ctx: ctx, backend: b, source: b.tables[kind.Name], conn: conn}
 	s.guard.watch(conn.Abort, b.config.RowTimeout)
@@ -58,9 +65,14 @@ func (b *mssqlRecords) session(ctx context.Context, kind *record.Kind, _ bool) (
 	return s, nil
 }
 
-func (b *mssqlRecords) ping(ctx context.Context) error { return b.server.Ping(ctx) }
-
-func (b *mssqlRecords) close() error { return b.server.Close() }
+func (b *mssqlRecords) close() (err error) {
+	for _, server := range []*mssql.Server{b.server, b.bills, b.pulse} {
+		if server != nil {
+			err = errors.Join(err, server.Close())
+		}
+	}
+	return err
+}
 
 type mssqlSession struct {
 	ctx     context.Context
@@ -69,6 +81,7 @@ type mssqlSession struct {
 	known   *knownTable
 	conn    *mssql.Conn
 	guard   guard
+	asks    bool // the statement may fail for what was asked
 }
 
 func (s *mssqlSession) table() (*dialect.Dialect, string) {
@@ -76,6 +89,7 @@ func (s *mssqlSession) table() (*dialect.Dialect, string) {
 }
 
 func (s *mssqlSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
+	s.asks = st.Asks()
 	s.guard.watch(s.conn.Abort, limit)
 	s.guard.enter()
 	rows, err := s.conn.Query(s.ctx, mssql.Query{
@@ -86,6 +100,7 @@ func (s *mssqlSession) run(st query.Statement, limit time.Duration) (row.Source,
 	})
 	if err != nil {
 		s.guard.leave()
+		s.guard.stop()
 		return nil, s.classify(err)
 	}
 	return &mssqlRows{session: s, rows: rows, started: true}, nil
@@ -106,11 +121,14 @@ func (s *mssqlSession) classify(err error) error {
 	case err == nil:
 		return nil
 	case s.guard.hasExpired():
-		return overLimit(err)
+		return overLimit(s.guard.overrun())
 	case s.ctx.Err() != nil:
 		return s.ctx.Err()
-	case errors.As(err, &refused) && (refused.NoTable() || refused.NoColumn() || refused.Conversion()), errors.As(err, &unfit):
+	case errors.As(err, &refused) && (refused.NoTable() || refused.NoColumn() || refused.Conversion() || refused.Incomparable()), errors.As(err, &unfit):
 		s.source.forget()
+	}
+	if refused != nil && !s.asks && (refused.Conversion() || refused.Overflow()) {
+		return s.source.failing(err)
 	}
 	return s.source.blame(classify(err))
 }
@@ -157,6 +175,17 @@ func (t *mssqlTable) blame(err error) error {
 		return unavailable(err, fmt.Sprintf("the table or view %s lacks a column of this record kind; whd check tells more", t.name))
 	case refused.Forbidden():
 		return unavailable(err, fmt.Sprintf("the service's login may not read %s", t.name))
+	case refused.Broken():
+		return unavailable(err, fmt.Sprintf("the view %s cannot be read, since what it was made of has changed; whd check tells more", t.name))
+	case refused.Remote():
+		return unavailable(err, fmt.Sprintf("the server that %s is read from cannot be used at the moment", t.name))
+	case refused.Failing():
+		return t.failing(err)
 	}
 	return err
+}
+
+// failing blames the contents of the table.
+func (t *mssqlTable) failing(err error) error {
+	return unavailable(err, fmt.Sprintf("the table or view %s holds or computes a value that the database fails on", t.name))
 }

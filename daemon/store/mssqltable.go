@@ -76,7 +76,7 @@ func know(kind *record.Kind, columns []mssql.Column, takesLists bool) *knownTabl
 		k.words.Columns[field] = dialect.Column{Collation: c.Collation}
 		if c.Type != "" {
 			k.words.Columns[field].Type = c.Declared()
-			k.words.Columns[field].Holds = c.Holds
+			k.words.Columns[field].Items = c.Items
 		}
 	}
 	if !takesLists {

@@ -26,17 +26,23 @@ const (
 // parameters @Name, which the drivers of both understand, and tables whd.Name.
 type ownDB struct {
 	pool   *sql.DB
-	end    func() error // closes the pool
-	name   string       // for people
-	schema string       // on a server, else ""
-	before string       // stands before each statement
-	was    int64        // version of the tables when they were opened
+	end    func() error  // closes the pool
+	name   string        // for people
+	schema string        // on a server, else ""
+	folder string        // of the migrations
+	before string        // stands before each statement
+	was    int64         // version of the tables when they were opened
+	turn   chan struct{} // of a file's writer, who puts something in; nil on a server
 }
 
 // openOwn opens the file of our own tables. One connection writes at a time
-// anyway, so a few are enough. The driver comes with package sqlite.
-func openOwn(path string) (*ownDB, error) {
-	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"}, "_txlock": {"immediate"}}
+// anyway, so a few are enough. The driver comes with package sqlite, and so do
+// the collations of the columns. What comes first decides about a new file.
+func openOwn(path string, first ...string) (*ownDB, error) {
+	if err := sqlite.RegisterDriver(); err != nil {
+		return nil, err
+	}
+	pragmas := url.Values{"_pragma": append(first, "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"), "_txlock": {"immediate"}}
 	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode())
 	if err != nil {
 		return nil, err
@@ -46,7 +52,7 @@ func openOwn(path string) (*ownDB, error) {
 		db.Close()
 		return nil, err
 	}
-	return &ownDB{pool: db, end: db.Close, name: ownFile}, nil
+	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, turn: make(chan struct{}, 1)}, nil
 }
 
 // ownConnections are apart from those that read records, so that slow readers
@@ -62,7 +68,7 @@ func openOwnSchema(ctx context.Context, c Config) (*ownDB, error) {
 	if err := server.Ping(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
-	o := &ownDB{pool: server.DB(), end: server.Close, schema: c.Schema, name: "schema " + c.Schema}
+	o := &ownDB{pool: server.DB(), end: server.Close, schema: c.Schema, folder: serverMigrations, name: "schema " + c.Schema}
 	if c.LockTimeout > 0 {
 		o.before = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(c.LockTimeout.Milliseconds(), 1))
 	}
@@ -82,6 +88,21 @@ func (o *ownDB) inSchema(text string) string {
 		return strings.ReplaceAll(text, "whd.", "")
 	}
 	return strings.ReplaceAll(text, "whd.", mssql.Quote(o.schema)+".")
+}
+
+// enter waits for the turn to write to a file, which leave ends. SQLite would
+// let writers try until one of them is lucky, and those whose next transaction
+// follows at once would leave none to the others.
+func (o *ownDB) enter(ctx context.Context) (leave func(), err error) {
+	if o.turn == nil {
+		return func() {}, nil
+	}
+	select {
+	case o.turn <- struct{}{}:
+		return func() { <-o.turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // step is a statement of a transaction. One that must hit a row ends the
@@ -104,6 +125,11 @@ func (o *ownDB) run(ctx context.Context, steps ...step) (hit bool, err error) {
 }
 
 func (o *ownDB) runOnce(ctx context.Context, steps []step) (bool, error) {
+	leave, err := o.enter(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
 	tx, err := o.pool.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
@@ -122,9 +148,18 @@ func (o *ownDB) runOnce(ctx context.Context, steps []step) (bool, error) {
 }
 
 // exec runs a statement by itself and counts the rows that it hit.
-func (o *ownDB) exec(ctx context.Context, statement string, args ...any) (n int64, err error) {
+func (o *ownDB) exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	return o.execText(ctx, o.text(statement), args...)
+}
+
+func (o *ownDB) execText(ctx context.Context, text string, args ...any) (n int64, err error) {
 	err = o.again(ctx, deadlock, func(ctx context.Context) error {
-		n, err = affected(o.pool.ExecContext(ctx, o.text(statement), args...))
+		leave, err := o.enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		n, err = affected(o.pool.ExecContext(ctx, text, args...))
 		return err
 	})
 	return n, err
@@ -238,7 +273,7 @@ func (o *ownDB) fault(err error, doing string) error {
 func (o *ownDB) ready(ctx context.Context) error {
 	current, latest, err := o.versions(ctx)
 	if err != nil {
-		return unreachable(err)
+		return notReady(err)
 	}
 	if current < latest {
 		return behind(o.name, current, latest)

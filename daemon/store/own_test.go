@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 )
@@ -136,21 +137,23 @@ func everyStatement(ctx context.Context, a *Accounts) error {
 	at := time.Date(2030, 1, 2, 12, 0, 0, 123_456_700, time.UTC)
 	name, hash, role := "Ann Other", "hash", account.Reader
 	u := account.User{ID: "id", Name: "Ann", DisplayName: name, Role: account.Admin, PasswordHash: hash, Added: at, Saved: at}
+	e := audit.Entry{Actor: audit.Actor{Who: "ann", Via: "cookie", Address: "10.0.0.9"}, At: at, Action: audit.AddUser, Subject: "Ann", Detail: "Role=admin"}
 	var errs []error
 	try := func(err error) { errs = append(errs, err) }
 	_, err := a.User(ctx, "ann")
 	try(err)
 	_, err = a.Users(ctx)
 	try(err)
-	try(a.AddUser(ctx, u))
-	_, err = a.AddFirstUser(ctx, u)
+	try(a.AddUser(ctx, u, e))
+	_, err = a.AddFirstUser(ctx, u, e)
 	try(err)
-	_, err = a.ChangeUser(ctx, "ann", account.Change{DisplayName: &name}, at)
+	_, err = a.ChangeUser(ctx, "ann", account.Change{DisplayName: &name}, e)
 	try(err)
-	_, err = a.ChangeUser(ctx, "ann", account.Change{Role: &role, PasswordHash: &hash}, at)
+	_, err = a.ChangeUser(ctx, "ann", account.Change{Role: &role, PasswordHash: &hash}, e)
 	try(err)
-	_, err = a.RemoveUser(ctx, "ann")
+	_, err = a.RemoveUser(ctx, "ann", e)
 	try(err)
+	try(a.Rehash(ctx, "ann", "hash", "another hash"))
 	_, err = a.Session(ctx, "s")
 	try(err)
 	_, err = a.AddSession(ctx, account.Session{Hash: "s", User: u, Remember: true, Added: at, Expires: at})
@@ -162,8 +165,8 @@ func everyStatement(ctx context.Context, a *Accounts) error {
 	try(err)
 	_, err = a.Keys(ctx)
 	try(err)
-	try(a.AddKey(ctx, account.Key{ID: "id", Name: "Till", Hash: "k", Role: account.Writer, Added: at}))
-	_, err = a.RemoveKey(ctx, "id")
+	try(a.AddKey(ctx, account.Key{ID: "id", Name: "Till", Hash: "k", Role: account.Writer, Added: at}, e))
+	_, err = a.RemoveKey(ctx, "id", e)
 	try(err)
 	try(a.Write(ctx, account.Uses{Sessions: map[string]time.Time{"b": at, "a": at}, Keys: map[string]time.Time{"id": at}}))
 	return errors.Join(errs...)

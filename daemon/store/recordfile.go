@@ -56,13 +56,16 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	for _, kind := range c.Registry.Kinds() {
+	for _, kind := range c.tables() {
 		if c.Sources[kind.Name] != "" {
 			continue // somebody else's table
 		}
 		if err := createTable(conn, kind); err != nil {
 			return err
 		}
+	}
+	if err := indexBills(conn, c); err != nil {
+		return err
 	}
 	if err := followUnicode(conn); err != nil {
 		return err
@@ -74,7 +77,7 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	var columns []string
 	for _, f := range kind.Fields {
-		columns = append(columns, quoted(f.Name)+" "+columnTypes[f.Type])
+		columns = append(columns, quoted(f.Name)+" "+columnTypes[f.Type.Held()])
 	}
 	first := kind.Fields[0].Name
 	err := conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s);\nCREATE INDEX IF NOT EXISTS %s ON %s (%s)",

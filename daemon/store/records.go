@@ -14,10 +14,7 @@ import (
 
 // backend is a database that records are read from.
 type backend interface {
-	// session takes a connection for the statements of one plan. Where they are
-	// several and the database can make them see the same rows without holding
-	// up anybody else, it does.
-	session(ctx context.Context, kind *record.Kind, several bool) (session, error)
+	reader
 	ping(ctx context.Context) error
 	// empty reports whether no kind has a row.
 	empty(ctx context.Context) (bool, error)
@@ -25,7 +22,6 @@ type backend interface {
 	load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error)
 	// fill adds rows to tables without any, and makes those that are missing.
 	fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error)
-	close() error
 }
 
 // Rows gives rows of a kind, with values in column order: nil, string, int64
@@ -73,7 +69,7 @@ type Meta struct{ Name, Value string }
 // Select starts the plan's statement.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*Result, error) {
 	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged()
-	session, err := s.records.session(ctx, plan.Kind, several)
+	session, err := s.reader(plan.Kind).session(ctx, plan.Kind, several)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func newSQLiteRecords(path string, c Config) (*sqliteRecords, error) {
 		return nil, err
 	}
 	b := &sqliteRecords{pool: pool, words: dialect.SQLite(), tables: make(map[string]string)}
-	for _, kind := range c.Registry.Kinds() {
+	for _, kind := range c.tables() {
 		b.tables[kind.Name] = quoted(cmp.Or(c.Sources[kind.Name], kind.Name))
 	}
 	return b, nil

@@ -37,14 +37,18 @@ type Config struct {
 const (
 	recordsFile = "records.db"
 	ownFile     = "whd.db"
+	logFileName = "requestlog.db"
 )
 
 // Store is an open store.
 type Store struct {
 	config  Config
 	records backend
-	pool    *sqlite.Pool // of the embedded store's records
+	system  map[record.Database]reader // of the kinds that the service itself keeps
+	pool    *sqlite.Pool               // of the embedded store's records
 	own     *ownDB
+	log     *logFile    // of the embedded store
+	batches batchWriter // of webhooks
 }
 
 // Open opens the store. Of the embedded one it creates what is missing.
@@ -72,7 +76,13 @@ func (s *Store) open(ctx context.Context) error {
 	if s.own, err = openOwn(s.path(ownFile)); err != nil {
 		return unreachable(err)
 	}
-	return s.own.bringUp(ctx)
+	if err := s.own.bringUp(ctx); err != nil {
+		return err
+	}
+	if s.batches, err = openFileWriter(s.own, s.path(ownFile)); err != nil {
+		return unreachable(err)
+	}
+	return s.openSystemFiles()
 }
 
 // openServer opens the schema of our own tables. They are only migrated where
@@ -84,9 +94,13 @@ func (s *Store) openServer(ctx context.Context) error {
 		return err
 	}
 	s.records = records
+	if err := s.openSystemSchema(); err != nil {
+		return err
+	}
 	if s.own, err = openOwnSchema(ctx, s.config); err != nil {
 		return unreachable(err)
 	}
+	s.batches = &serverWriter{s.own}
 	if s.config.Migrate {
 		return s.own.bringUp(ctx)
 	}
@@ -105,7 +119,7 @@ func (s *Store) Accounts() *Accounts { return &Accounts{s.own} }
 // Ready reports why the store cannot be used, if so.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.records.ping(ctx); err != nil {
-		return unreachable(err)
+		return notReady(err)
 	}
 	return s.own.ready(ctx)
 }
@@ -115,6 +129,10 @@ func (s *Store) Close() error {
 	var errs []error
 	if s.records != nil {
 		errs = append(errs, s.records.close())
+	}
+	errs = append(errs, s.closeSystem())
+	if s.batches != nil {
+		errs = append(errs, s.batches.close())
 	}
 	if s.own != nil {
 		errs = append(errs, s.own.close())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -44,10 +45,15 @@ type books struct {
 // noon is a time that every store keeps exactly.
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 
+// entryAt is what a test's changes leave in the audit trail.
+func entryAt(at time.Time) audit.Entry {
+	return audit.Entry{Actor: audit.Actor{Who: "tester", Via: "cookie", Address: "10.0.0.9"}, At: at, Action: "test", Subject: "x"}
+}
+
 func (b books) addUser(name string, r account.Role) account.User {
 	b.t.Helper()
 	u := account.User{ID: "id of " + name, Name: name, DisplayName: "D", Role: r, PasswordHash: "hash of " + name, Added: noon, Saved: noon}
-	if err := b.AddUser(b.t.Context(), u); err != nil {
+	if err := b.AddUser(b.t.Context(), u, entryAt(noon)); err != nil {
 		b.t.Fatal(err)
 	}
 	return u
@@ -89,10 +95,10 @@ func userRows(t *testing.T, b books) {
 	}
 	again := want
 	again.ID, again.Name = "another", "ANN"
-	if err := b.AddUser(t.Context(), again); !fault.Is(err, fault.Conflict) {
+	if err := b.AddUser(t.Context(), again, entryAt(noon)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the same name again: %v", err)
 	}
-	if added, err := b.AddFirstUser(t.Context(), account.User{ID: "x", Name: "Bob", Role: account.Admin}); err != nil || added {
+	if added, err := b.AddFirstUser(t.Context(), account.User{ID: "x", Name: "Bob", Role: account.Admin}, entryAt(noon)); err != nil || added {
 		t.Errorf("a second first user: %v (%v)", added, err)
 	}
 	other := b.addUser("aaron", account.Reader)
@@ -108,7 +114,7 @@ func changeUserRow(t *testing.T, b books) {
 	name, hash, role := "Other", "other hash", account.Writer
 	change := func(user string, c account.Change, want bool) {
 		t.Helper()
-		if changed, err := b.ChangeUser(t.Context(), account.Fold(user), c, later); err != nil || changed != want {
+		if changed, err := b.ChangeUser(t.Context(), account.Fold(user), c, entryAt(later)); err != nil || changed != want {
 			t.Errorf("changed %v (%v), want %v", changed, err, want)
 		}
 	}
@@ -136,7 +142,7 @@ func removeUserRow(t *testing.T, b books) {
 		user string
 		want bool
 	}{{"Ann", true}, {"Bob", false}, {"nobody", false}} {
-		if removed, err := b.RemoveUser(t.Context(), account.Fold(c.user)); err != nil || removed != c.want {
+		if removed, err := b.RemoveUser(t.Context(), account.Fold(c.user), entryAt(noon)); err != nil || removed != c.want {
 			t.Errorf("%s: removed %v (%v), want %v", c.user, removed, err, c.want)
 		}
 	}
@@ -177,14 +183,14 @@ func keyRows(t *testing.T, b books) {
 	endless := account.Key{ID: "1", Name: "Till", Hash: "h1", Role: account.Writer, Added: noon}
 	bounded := account.Key{ID: "2", Name: "shop", Hash: "h2", Role: account.Reader, Added: noon, Expires: noon.Add(time.Hour)}
 	for _, k := range []account.Key{endless, bounded} {
-		if err := b.AddKey(t.Context(), k); err != nil {
+		if err := b.AddKey(t.Context(), k, entryAt(noon)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := b.Key(t.Context(), k.Hash); err != nil || got == nil || *got != k {
 			t.Errorf("got %+v (%v), want %+v", got, err, k)
 		}
 	}
-	if err := b.AddKey(t.Context(), account.Key{ID: "3", Name: "TILL", Hash: "h3", Added: noon}); !fault.Is(err, fault.Conflict) {
+	if err := b.AddKey(t.Context(), account.Key{ID: "3", Name: "TILL", Hash: "h3", Added: noon}, entryAt(noon)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the same name again: %v", err)
 	}
 	keys, err := b.Keys(t.Context())
@@ -192,7 +198,7 @@ func keyRows(t *testing.T, b books) {
 		t.Errorf("keys are %+v (%v)", keys, err)
 	}
 	for _, want := range []bool{true, false} {
-		if removed, err := b.RemoveKey(t.Context(), "1"); err != nil || removed != want {
+		if removed, err := b.RemoveKey(t.Context(), "1", entryAt(noon)); err != nil || removed != want {
 			t.Errorf("removed %v (%v), want %v", removed, err, want)
 		}
 	}
@@ -202,7 +208,7 @@ func keyRows(t *testing.T, b books) {
 func writeUses(t *testing.T, b books) {
 	s := b.addSession("s1", b.addUser("Ann", account.Reader))
 	k := account.Key{ID: "1", Name: "Till", Hash: "h1", Role: account.Writer, Added: noon}
-	if err := b.AddKey(t.Context(), k); err != nil {
+	if err := b.AddKey(t.Context(), k, entryAt(noon)); err != nil {
 		t.Fatal(err)
 	}
 	for _, minutes := range []int{90, 70} {
@@ -231,18 +237,19 @@ func operations(ctx context.Context, a account.Store) map[string]error {
 	all := make(map[string]error)
 	_, all["User"] = a.User(ctx, "x")
 	_, all["Users"] = a.Users(ctx)
-	all["AddUser"] = a.AddUser(ctx, account.User{ID: "x", Name: "x"})
-	_, all["AddFirstUser"] = a.AddFirstUser(ctx, account.User{ID: "x", Name: "x"})
-	_, all["ChangeUser"] = a.ChangeUser(ctx, "x", account.Change{}, noon)
-	_, all["RemoveUser"] = a.RemoveUser(ctx, "x")
+	all["AddUser"] = a.AddUser(ctx, account.User{ID: "x", Name: "x"}, entryAt(noon))
+	_, all["AddFirstUser"] = a.AddFirstUser(ctx, account.User{ID: "x", Name: "x"}, entryAt(noon))
+	_, all["ChangeUser"] = a.ChangeUser(ctx, "x", account.Change{}, entryAt(noon))
+	_, all["RemoveUser"] = a.RemoveUser(ctx, "x", entryAt(noon))
+	all["Rehash"] = a.Rehash(ctx, "x", "y", "z")
 	_, all["Session"] = a.Session(ctx, "x")
 	_, all["AddSession"] = a.AddSession(ctx, account.Session{})
 	all["RemoveSession"] = a.RemoveSession(ctx, "x")
 	_, all["RemoveExpired"] = a.RemoveExpired(ctx, noon)
 	_, all["Key"] = a.Key(ctx, "x")
 	_, all["Keys"] = a.Keys(ctx)
-	all["AddKey"] = a.AddKey(ctx, account.Key{ID: "x"})
-	_, all["RemoveKey"] = a.RemoveKey(ctx, "x")
+	all["AddKey"] = a.AddKey(ctx, account.Key{ID: "x"}, entryAt(noon))
+	_, all["RemoveKey"] = a.RemoveKey(ctx, "x", entryAt(noon))
 	all["Write"] = a.Write(ctx, account.Uses{Keys: map[string]time.Time{"x": noon}})
 	return all
 }
@@ -275,7 +282,7 @@ func longestTexts(t *testing.T, b books) {
 			ID: strings.Repeat(string(rune('a'+len(letter))), 36), Name: name, DisplayName: name, Role: account.Publisher,
 			PasswordHash: strings.Repeat("h", 200), Added: noon, Saved: noon,
 		}
-		if err := b.AddUser(t.Context(), u); err != nil {
+		if err := b.AddUser(t.Context(), u, entryAt(noon)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := b.User(t.Context(), account.Fold(name)); err != nil || got == nil || *got != u {
@@ -294,7 +301,7 @@ func textsAsTheyStand(t *testing.T, b books) {
 		}
 	}
 	display := " leading and trailing  "
-	if _, err := b.ChangeUser(t.Context(), "resume", account.Change{DisplayName: &display}, noon); err != nil {
+	if _, err := b.ChangeUser(t.Context(), "resume", account.Change{DisplayName: &display}, entryAt(noon)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := b.User(t.Context(), "resume"); err != nil || got.DisplayName != display {

@@ -26,7 +26,7 @@ func oneFirstUser(t *testing.T, b books) {
 	atOnce(daemons, func(i int) {
 		u := account.User{ID: string(rune('a' + i)), Name: "admin", Role: account.Admin, Added: noon, Saved: noon}
 		var err error
-		if added[i], err = b.AddFirstUser(t.Context(), u); err != nil {
+		if added[i], err = b.AddFirstUser(t.Context(), u, entryAt(noon)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -47,7 +47,7 @@ func lastAdmin(t *testing.T, b books) {
 	names, admin, reader := []string{"ann", "bob"}, account.Admin, account.Reader
 	for round := range 10 {
 		for _, name := range names {
-			if changed, err := b.ChangeUser(t.Context(), name, account.Change{Role: &admin}, noon); err != nil {
+			if changed, err := b.ChangeUser(t.Context(), name, account.Change{Role: &admin}, entryAt(noon)); err != nil {
 				t.Fatal(err)
 			} else if !changed {
 				b.addUser(name, admin)
@@ -57,9 +57,9 @@ func lastAdmin(t *testing.T, b books) {
 		atOnce(len(names), func(i int) {
 			var err error
 			if round%2 == 0 {
-				done[i], err = b.RemoveUser(t.Context(), names[i])
+				done[i], err = b.RemoveUser(t.Context(), names[i], entryAt(noon))
 			} else {
-				done[i], err = b.ChangeUser(t.Context(), names[i], account.Change{Role: &reader}, noon)
+				done[i], err = b.ChangeUser(t.Context(), names[i], account.Change{Role: &reader}, entryAt(noon))
 			}
 			if err != nil {
 				t.Error(err)
@@ -82,7 +82,7 @@ func passwordSession(t *testing.T, b books) {
 			if i == 0 {
 				_, err = b.AddSession(t.Context(), account.Session{Hash: "s", User: u, Added: noon, Expires: noon})
 			} else {
-				_, err = b.ChangeUser(t.Context(), "ann", account.Change{PasswordHash: &next.PasswordHash}, noon)
+				_, err = b.ChangeUser(t.Context(), "ann", account.Change{PasswordHash: &next.PasswordHash}, entryAt(noon))
 			}
 			if err != nil {
 				t.Error(err)

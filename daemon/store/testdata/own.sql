@@ -3,6 +3,7 @@
 SELECT u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash, u.AddedDateTime, u.LastSavedDateTime FROM WH_User u WHERE u.UserKey = @UserKey
   @UserKey = "ann"
 SELECT u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash, u.AddedDateTime, u.LastSavedDateTime FROM WH_User u ORDER BY u.UserKey
+BEGIN
 INSERT INTO WH_User (RecID, UserName, UserKey, DisplayName, Role, PasswordHash, AddedDateTime, LastSavedDateTime)
 SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, @Saved
   @RecID = "id"
@@ -13,6 +14,17 @@ SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, 
   @PasswordHash = "hash"
   @Added = "2030-01-02T12:00:00.1234567"
   @Saved = "2030-01-02T12:00:00.1234567"
+INSERT INTO WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
+COMMIT
+BEGIN
 INSERT INTO WH_User (RecID, UserName, UserKey, DisplayName, Role, PasswordHash, AddedDateTime, LastSavedDateTime)
 SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, @Saved WHERE NOT EXISTS (SELECT 1 FROM WH_User)
   @RecID = "id"
@@ -23,6 +35,16 @@ SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, 
   @PasswordHash = "hash"
   @Added = "2030-01-02T12:00:00.1234567"
   @Saved = "2030-01-02T12:00:00.1234567"
+INSERT INTO WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
+COMMIT
 BEGIN
 UPDATE WH_User SET Role = Role WHERE UserKey = @UserKey OR Role = 'admin'
   @UserKey = "ann"
@@ -37,6 +59,15 @@ WHERE UserKey = @UserKey AND (@Role IS NULL OR @Role = 'admin' OR (Role <> 'admi
   @PasswordHash = <nil>
   @Saved = "2030-01-02T12:00:00.1234567"
   @UserKey = "ann"
+INSERT INTO WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
 COMMIT
 BEGIN
 UPDATE WH_User SET Role = Role WHERE UserKey = @UserKey OR Role = 'admin'
@@ -54,6 +85,15 @@ WHERE UserKey = @UserKey AND (@Role IS NULL OR @Role = 'admin' OR (Role <> 'admi
   @UserKey = "ann"
 DELETE FROM WH_Session WHERE WH_User_RecID IN (SELECT RecID FROM WH_User WHERE UserKey = @UserKey)
   @UserKey = "ann"
+INSERT INTO WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
 COMMIT
 BEGIN
 UPDATE WH_User SET Role = Role WHERE UserKey = @UserKey OR Role = 'admin'
@@ -62,7 +102,20 @@ DELETE FROM WH_Session WHERE WH_User_RecID IN (SELECT RecID FROM WH_User WHERE U
   @UserKey = "ann"
 DELETE FROM WH_User WHERE UserKey = @UserKey AND (Role <> 'admin' OR EXISTS (SELECT 1 FROM WH_User o WHERE o.Role = 'admin' AND o.UserKey <> @UserKey))
   @UserKey = "ann"
+INSERT INTO WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
 COMMIT
+UPDATE WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was
+  @PasswordHash = "another hash"
+  @UserKey = "ann"
+  @Was = "hash"
 SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime, u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash, u.AddedDateTime, u.LastSavedDateTime
 FROM WH_Session s JOIN WH_User u ON u.RecID = s.WH_User_RecID WHERE s.SessionHash = @SessionHash
   @SessionHash = "s"
@@ -85,6 +138,7 @@ DELETE FROM WH_Session WHERE ExpiryDateTime < @Before
 SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM WH_ApiKey k WHERE k.KeyHash = @KeyHash
   @KeyHash = "k"
 SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM WH_ApiKey k ORDER BY k.NameKey
+BEGIN
 INSERT INTO WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)
   @RecID = "id"
@@ -94,8 +148,29 @@ VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)
   @Role = "writer"
   @Added = "2030-01-02T12:00:00.1234567"
   @Expires = <nil>
+INSERT INTO WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
+COMMIT
+BEGIN
 DELETE FROM WH_ApiKey WHERE RecID = @RecID
   @RecID = "id"
+INSERT INTO WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
+COMMIT
 BEGIN
 UPDATE WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime < @At
   @SessionHash = "a"
@@ -113,6 +188,7 @@ COMMIT
 SET LOCK_TIMEOUT 10000; SELECT u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash, u.AddedDateTime, u.LastSavedDateTime FROM [whd].WH_User u WHERE u.UserKey = @UserKey
   @UserKey = "ann"
 SET LOCK_TIMEOUT 10000; SELECT u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash, u.AddedDateTime, u.LastSavedDateTime FROM [whd].WH_User u ORDER BY u.UserKey
+BEGIN
 SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_User (RecID, UserName, UserKey, DisplayName, Role, PasswordHash, AddedDateTime, LastSavedDateTime)
 SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, @Saved
   @RecID = "id"
@@ -123,6 +199,17 @@ SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, 
   @PasswordHash = "hash"
   @Added = "2030-01-02T12:00:00.1234567"
   @Saved = "2030-01-02T12:00:00.1234567"
+SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
+COMMIT
+BEGIN
 SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_User (RecID, UserName, UserKey, DisplayName, Role, PasswordHash, AddedDateTime, LastSavedDateTime)
 SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, @Saved WHERE NOT EXISTS (SELECT 1 FROM [whd].WH_User)
   @RecID = "id"
@@ -133,6 +220,16 @@ SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, 
   @PasswordHash = "hash"
   @Added = "2030-01-02T12:00:00.1234567"
   @Saved = "2030-01-02T12:00:00.1234567"
+SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
+COMMIT
 BEGIN
 SET LOCK_TIMEOUT 10000; UPDATE [whd].WH_User SET Role = Role WHERE UserKey = @UserKey OR Role = 'admin'
   @UserKey = "ann"
@@ -147,6 +244,15 @@ WHERE UserKey = @UserKey AND (@Role IS NULL OR @Role = 'admin' OR (Role <> 'admi
   @PasswordHash = <nil>
   @Saved = "2030-01-02T12:00:00.1234567"
   @UserKey = "ann"
+SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
 COMMIT
 BEGIN
 SET LOCK_TIMEOUT 10000; UPDATE [whd].WH_User SET Role = Role WHERE UserKey = @UserKey OR Role = 'admin'
@@ -164,6 +270,15 @@ WHERE UserKey = @UserKey AND (@Role IS NULL OR @Role = 'admin' OR (Role <> 'admi
   @UserKey = "ann"
 SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_Session WHERE WH_User_RecID IN (SELECT RecID FROM [whd].WH_User WHERE UserKey = @UserKey)
   @UserKey = "ann"
+SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
 COMMIT
 BEGIN
 SET LOCK_TIMEOUT 10000; UPDATE [whd].WH_User SET Role = Role WHERE UserKey = @UserKey OR Role = 'admin'
@@ -172,7 +287,20 @@ SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_Session WHERE WH_User_RecID IN (SEL
   @UserKey = "ann"
 SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_User WHERE UserKey = @UserKey AND (Role <> 'admin' OR EXISTS (SELECT 1 FROM [whd].WH_User o WHERE o.Role = 'admin' AND o.UserKey <> @UserKey))
   @UserKey = "ann"
+SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
 COMMIT
+SET LOCK_TIMEOUT 10000; UPDATE [whd].WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was
+  @PasswordHash = "another hash"
+  @UserKey = "ann"
+  @Was = "hash"
 SET LOCK_TIMEOUT 10000; SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime, u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash, u.AddedDateTime, u.LastSavedDateTime
 FROM [whd].WH_Session s JOIN [whd].WH_User u ON u.RecID = s.WH_User_RecID WHERE s.SessionHash = @SessionHash
   @SessionHash = "s"
@@ -195,6 +323,7 @@ SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_Session WHERE ExpiryDateTime < @Bef
 SET LOCK_TIMEOUT 10000; SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM [whd].WH_ApiKey k WHERE k.KeyHash = @KeyHash
   @KeyHash = "k"
 SET LOCK_TIMEOUT 10000; SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM [whd].WH_ApiKey k ORDER BY k.NameKey
+BEGIN
 SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)
   @RecID = "id"
@@ -204,8 +333,29 @@ VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)
   @Role = "writer"
   @Added = "2030-01-02T12:00:00.1234567"
   @Expires = <nil>
+SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
+COMMIT
+BEGIN
 SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_ApiKey WHERE RecID = @RecID
   @RecID = "id"
+SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
+  @Added = "2030-01-02T12:00:00.1234567"
+  @UserName = "ann"
+  @Via = "cookie"
+  @Address = "10.0.0.9"
+  @Action = "user add"
+  @Subject = "Ann"
+  @Detail = "Role=admin"
+COMMIT
 BEGIN
 SET LOCK_TIMEOUT 10000; UPDATE [whd].WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime < @At
   @SessionHash = "a"

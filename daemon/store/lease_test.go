@@ -1,0 +1,40 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+)
+
+// TestSchemaText: CREATE SCHEMA must be the first statement of its batch, and
+// another statement goes before each of ours.
+func TestSchemaText(t *testing.T) {
+	for schema, want := range map[string]string{
+		"whd":   `EXEC(N'CREATE SCHEMA [whd]')`,
+		"whd.x": `EXEC(N'CREATE SCHEMA [whd.x]')`,
+		"a]b'c": `EXEC(N'CREATE SCHEMA [a]]b''c]')`,
+	} {
+		if got := schemaText(schema); got != want {
+			t.Errorf("%s: %s, want %s", schema, got, want)
+		}
+	}
+}
+
+// TestSchemaNames makes our own tables in schemas whose names are easily taken
+// for something else.
+func TestSchemaNames(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	for _, name := range []string{"whd.x", "it's ours", "a.b"} {
+		own, err := openOwnSchema(t.Context(), Config{DSN: dsn, Schema: name, LockTimeout: ownLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed(t, own)
+		if err := own.bringUp(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := own.ready(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

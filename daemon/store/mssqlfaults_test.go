@@ -1,0 +1,46 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
+)
+
+// TestServerFaults: what a server reports, by its number, and whose doing that
+// is: the asker's (who asked for something with the field), or not.
+func TestServerFaults(t *testing.T) {
+	table := &mssqlTable{name: mssql.Table{Schema: "dbo", Name: "v"}}
+	const tableNamed = "dbo.v"
+	for _, c := range []struct {
+		numbers []int
+		asks    bool
+		kind    fault.Kind
+		says    string
+	}{
+		{[]int{208}, true, fault.Unavailable, tableNamed},
+		{[]int{207}, true, fault.Unavailable, tableNamed},
+		{[]int{229, 230}, true, fault.Unavailable, "may not read " + tableNamed},
+		{[]int{4413, 4502}, true, fault.Unavailable, tableNamed},
+		{[]int{7303, 7314, 7391, 7399}, true, fault.Unavailable, tableNamed},
+		{[]int{512, 537, 3623, 8134}, true, fault.Unavailable, tableNamed},
+		{[]int{596, 9002, 40549, 40553, 40613}, true, fault.Unavailable, "cannot be used"},
+		{[]int{1204, 1205, 1222, 3960, 8628}, true, fault.Unavailable, "busy"},
+		{[]int{220, 232, 244, 248, 8115}, true, fault.Invalid, "larger"},
+		{[]int{235, 241, 242, 245, 293, 295, 8114, 8169}, true, fault.Invalid, "cannot be compared with its field"},
+		{[]int{220, 232, 244, 248, 8115, 235, 241, 245, 293, 295}, false, fault.Unavailable, tableNamed},
+		{[]int{257, 305, 306, 402, 421, 468}, true, fault.Invalid, "type of its column"},
+		{[]int{305, 306, 421}, false, fault.Invalid, "type of its column"}, // ORDER BY and DISTINCT have no values
+		{[]int{8623, 8632}, true, fault.Invalid, "more parts"},
+		{[]int{50000}, true, fault.Internal, ""},
+	} {
+		for _, number := range c.numbers {
+			s := &mssqlSession{ctx: t.Context(), source: table, asks: c.asks}
+			err := s.classify(&mssql.Error{Number: number, Message: "m"})
+			if f := fault.Of(err); f.Kind != c.kind || !strings.Contains(f.Message, c.says) {
+				t.Errorf("%d, asks %v: %d %q, want %d %q", number, c.asks, f.Kind, f.Message, c.kind, c.says)
+			}
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/requestlog"
+)
+
+// RequestLog keeps the entries of the request log.
+func (s *Store) RequestLog() requestlog.Store {
+	if s.log != nil {
+		return s.log
+	}
+	return &logTable{own: s.own}
+}
+
+// pruneBatch is how many entries are removed at a time, so that it takes
+// moments.
+const pruneBatch = 256
+
+// logTicks is a duration as it is stored.
+func logTicks(d time.Duration) int64 { return int64(d / 100) }
+
+// logTable is the request log on a server. Several daemons write to it.
+type logTable struct {
+	own      *ownDB
+	measured time.Time // when excess was found out
+	excess   int64     // rows that are too many, as far as known
+}
+
+// Append adds entries by one statement: an array of arrays in JSON.
+func (l *logTable) Append(ctx context.Context, entries []requestlog.Entry) error {
+	_, err := l.own.exec(ctx, logInsert, sql.Named("Rows", string(logRows(entries))))
+	return l.own.fault(err, "writing the request log")
+}
+
+// logInsert numbers the rows in their order, since that of their ids follows.
+var logInsert = makeLogInsert()
+
+func makeLogInsert() string {
+	into := []string{"DateTime", "StatusCode", "RequestDuration", "Bytes"}
+	items := []string{"n int '$[0]'", "c0 datetime2(7) '$[1]'", "c1 int '$[2]'", "c2 bigint '$[3]'", "c3 int '$[4]'"}
+	values := []string{"c0", "c1", "c2", "c3"}
+	for i := range requestlog.Texts {
+		into = append(into, requestlog.Column(i))
+		items = append(items, fmt.Sprintf("t%d nvarchar(max) '$[%d]'", i, 5+i))
+		values = append(values, fmt.Sprintf("REPLACE(REPLACE(REPLACE(t%d, '^1', '\"'), '^2', '\\'), '^0', '^')", i))
+	}
+	return "INSERT INTO whd.WH_RequestLog (" + strings.Join(into, ", ") + ")\nSELECT " + strings.Join(values, ", ") +
+		"\nFROM OPENJSON(@Rows) WITH (" + strings.Join(items, ", ") + ") ORDER BY n"
+}
+
+// escapeLog spells what JSON would have to escape, which Babelfish does not undo.
+// The statement takes it back.
+var escapeLog = strings.NewReplacer("^", "^0", `"`, "^1", `\`, "^2")
+
+// logRows is the JSON of entries. Of control characters only spaces are left.
+func logRows(entries []requestlog.Entry) []byte {
+	b := []byte{'['}
+	for n := range entries {
+		e := &entries[n]
+		if n > 0 {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, `[%d,"%s",%d,%d,%d`, n, stamp(e.At), e.Status, logTicks(e.Duration), e.Size())
+		for _, text := range e.Texts {
+			if text == "" {
+				b = append(b, ",null"...)
+				continue
+			}
+			b = append(b, `,"`...)
+			b = append(b, escapeLog.Replace(strings.Map(spaced, text))...)
+			b = append(b, '"')
+		}
+		b = append(b, ']')
+	}
+	return append(b, ']')
+}
+
+func spaced(r rune) rune {
+	if r < ' ' {
+		return ' '
+	}
+	return r
+}
+
+// Prune removes the oldest rows that are too old or too many. How many those
+// are is found out by an index now and then.
+func (l *logTable) Prune(ctx context.Context, before time.Time, maxBytes int64) (bool, error) {
+	if err := l.measure(ctx, maxBytes); err != nil {
+		return false, l.own.fault(err, "measuring the request log")
+	}
+	n, err := l.own.exec(ctx, fmt.Sprintf(`DELETE FROM whd.WH_RequestLog
+WHERE Id IN (SELECT TOP (%d) Id FROM whd.WH_RequestLog ORDER BY Id) AND (DateTime < CAST(@Before AS datetime2(7)) OR @TooMany > 0)`, pruneBatch),
+		sql.Named("Before", stamp(before)), sql.Named("TooMany", l.excess))
+	l.excess = max(0, l.excess-n)
+	return n == pruneBatch, l.own.fault(err, "pruning the request log")
+}
+
+// measureEvery is between two times of adding up what all rows take.
+const measureEvery = 10 * time.Minute
+
+func (l *logTable) measure(ctx context.Context, maxBytes int64) error {
+	if maxBytes == 0 || time.Since(l.measured) < measureEvery {
+		return nil
+	}
+	all, err := found(ctx, l.own, scanExtent, `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog`)
+	if err != nil {
+		return err
+	}
+	l.measured, l.excess = time.Now(), 0
+	if all.bytes > maxBytes {
+		l.excess = max(1, all.rows*(all.bytes-maxBytes)/all.bytes)
+	}
+	return nil
+}
+
+type logExtent struct{ rows, bytes int64 }
+
+func scanExtent(row scanner) (e logExtent, err error) {
+	err = row.Scan(&e.rows, &e.bytes)
+	return e, err
+}

@@ -1,0 +1,267 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// Webhooks runs the suite of webhooks. Each call of place gives a store without
+// any, as a function that opens it, again for each daemon; what it opens is
+// closed when the test ends.
+func Webhooks(t *testing.T, place func(t *testing.T) (open func() *store.Store)) {
+	for name, test := range map[string]func(hooks){
+		"Leases":           leases,
+		"LeasesAtOnce":     leasesAtOnce,
+		"Clock":            storesClock,
+		"Numbers":          numbersAtOnce,
+		"Subscribers":      subscriberRows,
+		"Subscriptions":    subscriptionRows,
+		"Versions":         versionsRaised,
+		"Secrets":          oldSecrets,
+		"Snapshot":         snapshotOfAll,
+		"Messages":         messageRows,
+		"Texts":            textsByteForByte,
+		"Pages":            pagesInOrder,
+		"Fence":            fencedOff,
+		"Stale":            staleVersion,
+		"Outcomes":         outcomesOnce,
+		"Disabled":         disabledByEngine,
+		"Keys":             idempotencyKeys,
+		"WriteAgain":       writeAgain,
+		"RemoveMessage":    removeMessage,
+		"RetryMessage":     retryMessage,
+		"Sweep":            sweepRemoved,
+		"TenThousand":      tenThousand,
+		"WritersAtOnce":    writersAtOnce,
+		"DeleteAndOutcome": deleteAndOutcome,
+		"Cancelled":        hooksCancelled,
+		"History":          history,
+	} {
+		t.Run(name, func(t *testing.T) {
+			open := place(t)
+			test(hooks{Webhooks: open().Webhooks(), t: t, again: open})
+		})
+	}
+	t.Run("Closed", func(t *testing.T) {
+		s := place(t)()
+		h := hooks{Webhooks: s.Webhooks(), t: t}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		h.expectUnavailable(t.Context())
+	})
+}
+
+// hooks are the webhooks of a test.
+type hooks struct {
+	*store.Webhooks
+	t     *testing.T
+	again func() *store.Store // for another daemon
+}
+
+// check ends the test where something that the test needs has failed.
+func (h hooks) check(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// noted is what a change of a subscriber leaves in the audit trail.
+func noted() audit.Entry {
+	return audit.Entry{Actor: audit.Actor{Who: "ann", Via: "cookie"}, At: noon, Action: "subscriber change", Subject: "Shop"}
+}
+
+// subscribe adds a subscriber with one subscription.
+func (h hooks) subscribe() webhook.Registration {
+	h.t.Helper()
+	s, err := h.AddSubscriber(h.t.Context(), webhook.Subscriber{Name: "Shop", Enabled: true}, noted())
+	h.check(err)
+	r, err := h.AddRegistration(h.t.Context(), webhook.Registration{
+		Subscriber: s.GUID, Pattern: "debtor.*", URL: "https://shop.example/in", Enabled: true, Secret: "whsec_x", SavedAt: noon,
+	})
+	h.check(err)
+	return r
+}
+
+func (h hooks) lease(term time.Duration) webhook.Lease {
+	h.t.Helper()
+	l, err := h.Lease(h.t.Context(), term)
+	h.check(err)
+	return l
+}
+
+func (h hooks) version() int64 {
+	h.t.Helper()
+	v, err := h.Version(h.t.Context())
+	h.check(err)
+	return v
+}
+
+// batch is an empty batch that may be written.
+func (h hooks) batch(leases ...webhook.Lease) webhook.Batch {
+	h.t.Helper()
+	return webhook.Batch{Version: h.version(), Leases: leases}
+}
+
+// raise adds an event to a batch, with a message for each subscription.
+func (h hooks) raise(b *webhook.Batch, due time.Time, body string, subs ...int64) []*webhook.Message {
+	h.t.Helper()
+	first, err := h.Numbers(h.t.Context(), 1+len(subs))
+	h.check(err)
+	return add(b, first, due, body, subs...)
+}
+
+func add(b *webhook.Batch, first int64, due time.Time, body string, subs ...int64) []*webhook.Message {
+	e := &webhook.Event{ID: first, GUID: guid(first), Name: "debtor.created", Body: []byte(body), AddedAt: noon}
+	b.Events = append(b.Events, e)
+	var made []*webhook.Message
+	for i, sub := range subs {
+		id := first + 1 + int64(i)
+		made = append(made, &webhook.Message{
+			ID: id, GUID: guid(id), Event: e, Partition: b.Leases[0].Partition, Subscription: sub, URL: "https://shop.example/in",
+			State: webhook.State{Next: due},
+		})
+	}
+	b.Messages = append(b.Messages, made...)
+	return made
+}
+
+// guid is one that belongs to a number.
+func guid(n int64) string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", n) }
+
+// send writes n messages to a subscription, each of an event of its own.
+func (h hooks) send(l webhook.Lease, sub int64, n int) []*webhook.Message {
+	h.t.Helper()
+	b := h.batch(l)
+	first, err := h.Numbers(h.t.Context(), 2*n)
+	h.check(err)
+	for i := range n {
+		add(&b, first+2*int64(i), noon, "{}", sub)
+	}
+	h.check(h.Write(h.t.Context(), b))
+	return b.Messages
+}
+
+// attempt is what came of a message's next attempt.
+func attempt(m *webhook.Message, code int, after webhook.Status, next time.Time) webhook.Recorded {
+	return webhook.Recorded{
+		Message: m, After: webhook.State{Status: after, Attempts: m.Attempts + 1, Next: next},
+		Outcome: webhook.Outcome{Code: code, Began: noon, Took: 20 * time.Millisecond},
+	}
+}
+
+func (h hooks) record(l webhook.Lease, outcomes ...webhook.Recorded) {
+	h.t.Helper()
+	b := h.batch(l)
+	b.Outcomes = outcomes
+	h.check(h.Write(h.t.Context(), b))
+}
+
+// open reads all open messages of a subscription, in the order of their
+// numbers.
+func (h hooks) open(partition, sub int64) []*webhook.Message {
+	h.t.Helper()
+	all, err := h.Page(h.t.Context(), webhook.Page{Partition: partition, Subscription: sub, InOrder: true, Limit: 100_000})
+	h.check(err)
+	return all
+}
+
+func numbersOf(all []*webhook.Message) []int64 {
+	var ids []int64
+	for _, m := range all {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func (h hooks) expectNumbers(what string, got []*webhook.Message, want ...*webhook.Message) {
+	h.t.Helper()
+	if a, b := numbersOf(got), numbersOf(want); !slices.Equal(a, b) {
+		h.t.Errorf("%s: messages %v, want %v", what, a, b)
+	}
+}
+
+func (h hooks) expectState(at webhook.Address, want webhook.State) {
+	h.t.Helper()
+	m, err := h.Message(h.t.Context(), at)
+	h.check(err)
+	if m.Status != want.Status || m.Attempts != want.Attempts || !m.Next.Equal(want.Next) {
+		h.t.Errorf("the message is %+v, want %+v", m.State, want)
+	}
+}
+
+func addressOf(r webhook.Registration, m *webhook.Message) webhook.Address {
+	return webhook.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
+}
+
+// Every method of a store that cannot be used says so, or that it was
+// cancelled.
+func (h hooks) everyMethod(ctx context.Context, expect func(name string, err error)) {
+	l := webhook.Lease{Partition: 1, Fence: 1}
+	b := webhook.Batch{Leases: []webhook.Lease{l}}
+	add(&b, 1, noon, "{}", 3)
+	at := webhook.Address{Subscriber: guid(1), Subscription: guid(2), Message: guid(3)}
+	page := webhook.Page{Partition: 1, Subscription: 1, Limit: 1}
+	for name, call := range map[string]func() error{
+		"Lease":         func() error { _, err := h.Lease(ctx, time.Hour); return err },
+		"TakeOver":      func() error { _, err := h.TakeOver(ctx, time.Hour); return err },
+		"Renew":         func() error { _, err := h.Renew(ctx, b.Leases, time.Hour); return err },
+		"Release":       func() error { return h.Release(ctx, b.Leases) },
+		"Now":           func() error { _, err := h.Now(ctx); return err },
+		"Numbers":       func() error { _, err := h.Numbers(ctx, 1); return err },
+		"Snapshot":      func() error { _, err := h.Snapshot(ctx); return err },
+		"Version":       func() error { _, err := h.Version(ctx); return err },
+		"Write":         func() error { return h.Write(ctx, b) },
+		"Page":          func() error { _, err := h.Page(ctx, page); return err },
+		"Due":           func() error { _, err := h.Due(ctx, page); return err },
+		"Open":          func() error { _, err := h.Open(ctx, 1); return err },
+		"Key":           func() error { _, err := h.Key(ctx, [32]byte{}); return err },
+		"Subscribers":   func() error { _, err := h.Subscribers(ctx); return err },
+		"AddSubscriber": func() error { _, err := h.AddSubscriber(ctx, webhook.Subscriber{}, noted()); return err },
+		"ChangeSubscriber": func() error {
+			_, err := h.ChangeSubscriber(ctx, guid(1), webhook.SubscriberChange{}, noted())
+			return err
+		},
+		"RemoveSubscriber":   func() error { _, err := h.RemoveSubscriber(ctx, guid(1), noted()); return err },
+		"Registrations":      func() error { _, err := h.Registrations(ctx, guid(1)); return err },
+		"AddRegistration":    func() error { _, err := h.AddRegistration(ctx, webhook.Registration{SavedAt: noon}); return err },
+		"RemoveRegistration": func() error { _, err := h.RemoveRegistration(ctx, guid(1), guid(2), noon); return err },
+		"Message":            func() error { _, err := h.Message(ctx, at); return err },
+		"RemoveMessage":      func() error { _, err := h.RemoveMessage(ctx, at); return err },
+		"RetryMessage":       func() error { _, err := h.RetryMessage(ctx, at, noon); return err },
+		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },
+		"SetDefaultRetries":  func() error { return h.SetDefaultRetries(ctx, 7) },
+	} {
+		expect(name, call())
+	}
+}
+
+func (h hooks) expectUnavailable(ctx context.Context) {
+	h.everyMethod(ctx, func(name string, err error) {
+		if !fault.Is(err, fault.Unavailable) {
+			h.t.Errorf("%s on a closed store: %v", name, err)
+		}
+	})
+}
+
+func hooksCancelled(h hooks) {
+	ctx, cancel := context.WithCancel(h.t.Context())
+	cancel()
+	h.everyMethod(ctx, func(name string, err error) {
+		if !errors.Is(err, context.Canceled) {
+			h.t.Errorf("%s: %v", name, err)
+		}
+	})
+	r, l := h.subscribe(), h.lease(time.Hour)
+	h.expectNumbers("after it all", h.open(l.Partition, r.ID), h.send(l, r.ID, 1)[:0]...)
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// The kinds that the service itself keeps are read like all others, but from
+// databases of their own.
+
+// reader is a database that records are read from.
+type reader interface {
+	// session takes a connection for the statements of one plan. Where they are
+	// several and the database can make them see the same rows without holding
+	// up anybody else, it does.
+	session(ctx context.Context, kind *record.Kind, several bool) (session, error)
+	close() error
+}
+
+// reader is the database that the kind's records are in.
+func (s *Store) reader(kind *record.Kind) reader {
+	if kind.Database == record.InRecords {
+		return s.records
+	}
+	return s.system[kind.Database]
+}
+
+// openSystemFiles opens our own files of the embedded store for reading. Their
+// tables exist by now.
+func (s *Store) openSystemFiles() error {
+	own, err := openSystemFile(s.path(ownFile), s.config.Connections)
+	if err != nil {
+		return unreachable(err)
+	}
+	s.log = &logFile{path: s.path(logFileName), connections: s.config.Connections}
+	s.system = map[record.Database]reader{record.InOwn: own, record.InLog: s.log}
+	return nil
+}
+
+// openSystemFile opens one of our own files for reading.
+func openSystemFile(path string, connections int) (*sqliteRecords, error) {
+	o := sqlite.Options{ReadOnly: true, BusyTimeout: 5 * time.Second, Pragmas: []string{"cache_size = -2000"}}
+	pool, err := sqlite.NewPool(path, o, connections)
+	if err != nil {
+		return nil, err
+	}
+	b := &sqliteRecords{pool: pool, words: dialect.SQLite(), tables: make(map[string]string)}
+	for _, kind := range record.System().Kinds() {
+		b.tables[kind.Name] = quoted(kind.Source())
+	}
+	return b, nil
+}
+
+// systemConnections is how many may read our own tables on a server at once.
+// They are apart from those of logins, as the readers of records are.
+const systemConnections = 8
+
+// openSystemSchema opens our own schema on a server for reading. It does not
+// connect.
+func (s *Store) openSystemSchema() error {
+	server, err := mssql.Open(mssql.Config{DSN: s.config.DSN, Connections: systemConnections})
+	if err != nil {
+		return err
+	}
+	own := &mssqlRecords{config: s.config, server: server, tables: make(map[string]*mssqlTable)}
+	for _, kind := range record.System().Kinds() {
+		own.tables[kind.Name] = &mssqlTable{kind: kind, name: mssql.Table{Schema: s.config.Schema, Name: kind.Source()}}
+	}
+	s.system = map[record.Database]reader{record.InOwn: own, record.InLog: own}
+	return nil
+}
+
+func (s *Store) closeSystem() (err error) {
+	for _, one := range s.system {
+		err = errors.Join(err, one.close()) // those that are one and the same do not mind
+	}
+	return err
+}

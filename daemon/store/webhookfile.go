@@ -1,0 +1,280 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// fileWriter writes batches to the file of our own tables, over a connection of
+// its own whose statements stay prepared. All that write to the file take turns.
+type fileWriter struct {
+	own  *ownDB
+	path string
+
+	// What follows belongs to whoever has the turn.
+	conn   *sqlite.Conn // nil after a failure
+	wal    walKeeper
+	closed bool
+}
+
+// filePragmas are the writer's. It decides itself when the log is written back:
+// SQLite would do so within a commit for which many wait.
+var filePragmas = []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000"}
+
+// fileBusy is how long other processes are waited for that write to the file.
+const fileBusy = 5 * time.Second
+
+func openFileWriter(own *ownDB, path string) (batchWriter, error) {
+	f := &fileWriter{own: own, path: path}
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *fileWriter) open() (err error) {
+	f.conn, err = sqlite.Open(f.path, sqlite.Options{BusyTimeout: fileBusy, Pragmas: filePragmas})
+	return err
+}
+
+func (f *fileWriter) close() error {
+	leave, err := f.own.enter(context.Background())
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if f.closed = true; f.conn == nil {
+		return nil
+	}
+	err = f.conn.Close()
+	f.conn = nil
+	return err
+}
+
+func (f *fileWriter) write(ctx context.Context, b *webhook.Batch) error {
+	ctx, cancel := context.WithTimeout(ctx, ownLimit)
+	defer cancel()
+	leave, err := f.own.enter(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.ready(); err != nil {
+		leave()
+		return err
+	}
+	if err := f.transact(ctx, b); err != nil {
+		leave()
+		return err
+	}
+	if f.wal.due(b) {
+		go func() { // keeps the turn, and whoever closes the writer waits for it
+			defer leave()
+			f.wal.writeBack(f.conn)
+		}()
+		return nil
+	}
+	leave()
+	return nil
+}
+
+// ready opens the connection anew where a failure has closed it.
+func (f *fileWriter) ready() error {
+	switch {
+	case f.closed:
+		return sqlite.ErrPoolClosed
+	case f.conn == nil:
+		return f.open()
+	}
+	return nil
+}
+
+// transact writes a batch, or nothing. Once it begins to commit it does not
+// stop any more.
+func (f *fileWriter) transact(ctx context.Context, b *webhook.Batch) error {
+	unwatch := f.conn.Watch(ctx)
+	err := f.fill(b)
+	unwatch()
+	if err == nil {
+		err = f.conn.Exec("COMMIT")
+	}
+	if err == nil {
+		return nil
+	}
+	if f.conn.InTransaction() && f.conn.Exec("ROLLBACK") != nil {
+		f.conn.Close()
+		f.conn = nil
+	}
+	if e, is := errors.AsType[*sqlite.Error](err); is && e.Interrupted() && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// fill begins a transaction and does all of the batch in it.
+func (f *fileWriter) fill(b *webhook.Batch) error {
+	if err := f.conn.Exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	for _, l := range b.Leases {
+		held, err := f.finds(`SELECT 1 FROM WH_Partition WHERE PartitionID = ?1 AND Fence = ?2`, l.Partition, l.Fence)
+		if err != nil || !held {
+			return errors.Join(err, webhook.ErrFenced)
+		}
+	}
+	current, err := f.finds(`SELECT 1 FROM WH_Number WHERE Name = 'SubscriptionVersion' AND Next = ?1`, b.Version)
+	if err != nil || !current {
+		return errors.Join(err, webhook.ErrStale)
+	}
+	for _, part := range []func(*webhook.Batch) error{f.events, f.messages, f.outcomes, f.disable, f.keys} {
+		if err := part(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finds reports whether a statement has a row.
+func (f *fileWriter) finds(statement string, numbers ...int64) (bool, error) {
+	s, err := f.conn.Prepare(statement)
+	if err != nil {
+		return false, err
+	}
+	defer s.Reset()
+	for i, n := range numbers {
+		s.BindInt(i+1, n)
+	}
+	return s.Step()
+}
+
+// each runs a statement once for each of n things.
+func (f *fileWriter) each(statement string, n int, run func(s *sqlite.Stmt, i int) error) error {
+	if n == 0 {
+		return nil
+	}
+	s, err := f.conn.Prepare(statement)
+	if err != nil {
+		return err
+	}
+	defer s.Reset()
+	for i := range n {
+		if err := run(s, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step runs a bound statement that gives no rows.
+func (f *fileWriter) step(s *sqlite.Stmt) error {
+	if _, err := s.Step(); err != nil {
+		return err
+	}
+	return s.Reset()
+}
+
+func (f *fileWriter) events(b *webhook.Batch) error {
+	return f.each(`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT (EventID) DO NOTHING`, len(b.Events), func(s *sqlite.Stmt, i int) error {
+		e := b.Events[i]
+		bind(s, e.ID, e.GUID, e.Name, stamp(e.AddedAt), string(e.Body))
+		return f.step(s)
+	})
+}
+
+func (f *fileWriter) messages(b *webhook.Batch) error {
+	return f.each(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+	NextAttemptDateTime, AddedDateTime, LastSavedDateTime) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)
+ON CONFLICT (ID) DO NOTHING`, len(b.Messages), func(s *sqlite.Stmt, i int) error {
+		m := b.Messages[i]
+		bind(s, m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, m.URL, int64(m.Status), int64(m.Attempts),
+			absent(dueText(m.State)), stamp(m.Event.AddedAt))
+		return f.step(s)
+	})
+}
+
+const (
+	fileOutcome = `UPDATE SY_WebhookMessage SET Status = ?3, Attempts = ?2, NextAttemptDateTime = ?4, LastSavedDateTime = ?5,
+	HTTPCode = ?6, ResponseMessage = ?7
+WHERE ID = ?1 AND Attempts = ?2 - 1 AND NextAttemptDateTime IS NOT NULL
+	AND EXISTS (SELECT 1 FROM SY_WebhookSubscription s WHERE s.ID = SubscriptionID)`
+	fileResponse = `INSERT INTO SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail,
+	AnswerText, Duration, LastSavedDateTime) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`
+)
+
+func (f *fileWriter) outcomes(b *webhook.Batch) error {
+	return f.each(fileOutcome, len(b.Outcomes), func(s *sqlite.Stmt, i int) error {
+		a := attemptOf(b.Outcomes[i])
+		var code any
+		if a.code != 0 {
+			code = int64(a.code)
+		}
+		bind(s, a.message, int64(a.number), int64(a.status), absent(a.next), a.ended, code, a.reason)
+		if err := f.step(s); err != nil || f.conn.Changes() == 0 {
+			return err // the attempt is known, or the message gone
+		}
+		return f.each(fileResponse, 1, func(s *sqlite.Stmt, _ int) error {
+			bind(s, a.message, int64(a.number), a.guid, int64(a.status), int64(max(0, a.number-1)), code, a.reason,
+				absent(a.detail), absent(a.answer), a.duration, a.ended)
+			return f.step(s)
+		})
+	})
+}
+
+// disable disables subscriptions, which raises their version.
+func (f *fileWriter) disable(b *webhook.Batch) error {
+	var disabled int64
+	err := f.each(`UPDATE SY_WebhookSubscription SET IsEnabled = 0, DisabledReason = ?2, LastSavedDateTime = ?3, RowHash = ?4
+WHERE ID = ?1 AND IsEnabled = 1`, len(b.Disabled), func(s *sqlite.Stmt, i int) error {
+		d := b.Disabled[i]
+		bind(s, d.Subscription, readable(d.Reason, mostDisabled), stamp(d.At), newRowHash())
+		err := f.step(s)
+		disabled += f.conn.Changes()
+		return err
+	})
+	if err != nil || disabled == 0 {
+		return err
+	}
+	return f.each(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = 'SubscriptionVersion'`, 1, func(s *sqlite.Stmt, _ int) error {
+		return f.step(s)
+	})
+}
+
+func (f *fileWriter) keys(b *webhook.Batch) error {
+	if len(b.Keys) == 0 {
+		return nil
+	}
+	return f.each(`INSERT INTO WH_IdempotencyKey (KeyHash, Digest, EventGUID, Messages, ExpiryDateTime) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT (KeyHash) DO UPDATE SET Digest = excluded.Digest, EventGUID = excluded.EventGUID, Messages = excluded.Messages,
+	ExpiryDateTime = excluded.ExpiryDateTime
+WHERE ExpiryDateTime <= `+f.own.clock()+` OR EventGUID = excluded.EventGUID`, len(b.Keys), func(s *sqlite.Stmt, i int) error {
+		k := b.Keys[i]
+		bind(s, hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, int64(k.Count), stamp(k.Until))
+		if err := f.step(s); err != nil {
+			return err
+		}
+		if f.conn.Changes() == 0 {
+			return webhook.ErrKeyTaken
+		}
+		return nil
+	})
+}
+
+// bind sets the parameters of a statement.
+func bind(s *sqlite.Stmt, values ...any) {
+	for i, v := range values {
+		bindAny(s, i+1, v)
+	}
+}
+
+// absent is a text, or null for an empty one.
+func absent(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+func termArg(term time.Duration) sql.NamedArg { return sql.Named("Term", term.Milliseconds()) }
+
+// Lease is webhook.Store's. Of several partitions it takes the oldest, so that
+// a daemon that is alone has the same one each time.
+func (w *Webhooks) Lease(ctx context.Context, term time.Duration) (webhook.Lease, error) {
+	for {
+		free, err := w.lapsed(ctx, term)
+		if err != nil {
+			return webhook.Lease{}, err
+		}
+		for _, l := range free {
+			taken, err := w.take(ctx, &l, term)
+			if err != nil || taken {
+				return l, err
+			}
+		}
+		if err := w.addPartition(ctx); err != nil {
+			return webhook.Lease{}, err
+		}
+	}
+}
+
+// addPartition makes a partition that is free. Another daemon may be faster to
+// make it, or to take it.
+func (w *Webhooks) addPartition(ctx context.Context) error {
+	_, err := w.own.exec(ctx, `INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil)
+SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, sql.Named("Until", stamp(time.Time{})))
+	if duplicate(err) {
+		return nil
+	}
+	return w.own.fault(err, "making a partition")
+}
+
+// TakeOver is webhook.Store's.
+func (w *Webhooks) TakeOver(ctx context.Context, term time.Duration) ([]webhook.Lease, error) {
+	free, err := w.lapsed(ctx, term)
+	if err != nil {
+		return nil, err
+	}
+	var mine []webhook.Lease
+	for _, l := range free {
+		taken, err := w.take(ctx, &l, term)
+		if err != nil {
+			return mine, err
+		}
+		if taken {
+			mine = append(mine, l)
+		}
+	}
+	return mine, nil
+}
+
+// lapsed are the partitions that may be leased, until when they would be.
+func (w *Webhooks) lapsed(ctx context.Context, term time.Duration) ([]webhook.Lease, error) {
+	all, err := list(ctx, w.own, scanLease, `SELECT PartitionID, Fence, `+w.own.clockAfter()+` FROM whd.WH_Partition
+WHERE LeaseUntil <= `+w.own.clock()+` ORDER BY PartitionID`, termArg(term))
+	return all, w.own.fault(err, "looking for partitions")
+}
+
+// take leases a partition unless somebody else was faster.
+func (w *Webhooks) take(ctx context.Context, l *webhook.Lease, term time.Duration) (bool, error) {
+	n, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, LeaseUntil = `+w.own.clockAfter()+`
+WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+w.own.clock(),
+		append(leaseArgs(*l), termArg(term))...)
+	l.Fence++
+	return n > 0, w.own.fault(err, "leasing a partition")
+}
+
+func leaseArgs(l webhook.Lease) []any {
+	return []any{sql.Named("Partition", l.Partition), sql.Named("Fence", l.Fence)}
+}
+
+// Renew is webhook.Store's.
+func (w *Webhooks) Renew(ctx context.Context, leases []webhook.Lease, term time.Duration) ([]webhook.Lease, error) {
+	until, err := found(ctx, w.own, scanMoment, `SELECT `+w.own.clockAfter(), termArg(term))
+	if err != nil {
+		return nil, w.own.fault(err, "renewing a lease")
+	}
+	var held []webhook.Lease
+	for _, l := range leases {
+		n, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET LeaseUntil = `+w.own.clockAfter()+`
+WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), termArg(term))...)
+		if err != nil {
+			return nil, w.own.fault(err, "renewing a lease")
+		}
+		if l.Until = *until; n > 0 {
+			held = append(held, l)
+		}
+	}
+	return held, nil
+}
+
+// Release is webhook.Store's. The fence stays, so that what is still under way
+// may be written until somebody else takes the partition.
+func (w *Webhooks) Release(ctx context.Context, leases []webhook.Lease) error {
+	for _, l := range leases {
+		_, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET LeaseUntil = @Until WHERE PartitionID = @Partition AND Fence = @Fence`,
+			append(leaseArgs(l), sql.Named("Until", stamp(time.Time{})))...)
+		if err != nil {
+			return w.own.fault(err, "giving a lease back")
+		}
+	}
+	return nil
+}
+
+func scanLease(row scanner) (l webhook.Lease, err error) {
+	err = row.Scan(&l.Partition, &l.Fence, (*moment)(&l.Until))
+	return l, err
+}

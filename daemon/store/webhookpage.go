@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// Messages are joined with their subscription wherever they are read: those of
+// one that was deleted are not there any more, however many are still to be
+// removed.
+const messageColumns = `m.ID, m.RecID, m.PartitionID, m.SubscriptionID, m.URL, m.Status, m.Attempts, m.NextAttemptDateTime,
+	e.EventID, e.RecID, e.EventName, e.Body, e.AddedDateTime
+FROM whd.SY_WebhookMessage m
+JOIN whd.WH_Event e ON e.EventID = m.EventID
+JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID`
+
+func scanMessage(row scanner) (*webhook.Message, error) {
+	m := &webhook.Message{Event: &webhook.Event{}}
+	err := row.Scan(&m.ID, &m.GUID, &m.Partition, &m.Subscription, &m.URL, &m.Status, &m.Attempts, (*moment)(&m.Next),
+		&m.Event.ID, &m.Event.GUID, &m.Event.Name, &m.Event.Body, (*moment)(&m.Event.AddedAt))
+	return m, err
+}
+
+const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime IS NOT NULL`
+
+// Page is webhook.Store's. What is due later than the place is asked for apart
+// from what is due at the same time and has a higher number: one condition for
+// both would have the database walk over all that are due at that time.
+func (w *Webhooks) Page(ctx context.Context, p webhook.Page) ([]*webhook.Message, error) {
+	switch {
+	case p.InOrder:
+		return w.page(ctx, p, ` AND m.ID > @ID ORDER BY m.ID`)
+	case p.After.ID == 0: // numbers are higher
+		return w.page(ctx, p, ` AND m.NextAttemptDateTime >= @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
+	}
+	same, err := w.page(ctx, p, ` AND m.NextAttemptDateTime = @Next AND m.NextAttemptDateTime <= @Until AND m.ID > @ID ORDER BY m.ID`)
+	if err != nil || len(same) >= p.Limit {
+		return same, err
+	}
+	p.Limit -= len(same)
+	later, err := w.page(ctx, p, ` AND m.NextAttemptDateTime > @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
+	if err != nil {
+		return nil, err
+	}
+	return append(same, later...), nil
+}
+
+func (w *Webhooks) page(ctx context.Context, p webhook.Page, condition string) ([]*webhook.Message, error) {
+	page, err := list(ctx, w.own, scanMessage, `SELECT `+messageColumns+openMessages+condition+w.own.first(),
+		append(pageArgs(p), sql.Named("Until", stamp(p.Until)), sql.Named("Limit", p.Limit))...)
+	return page, w.own.fault(err, "reading messages")
+}
+
+func pageArgs(p webhook.Page) []any {
+	return []any{sql.Named("Partition", p.Partition), sql.Named("Subscription", p.Subscription),
+		sql.Named("Next", stamp(p.After.Next)), sql.Named("ID", p.After.ID)}
+}
+
+// Due is webhook.Store's.
+func (w *Webhooks) Due(ctx context.Context, p webhook.Page) (time.Time, error) {
+	for _, condition := range []string{
+		` AND m.NextAttemptDateTime = @Next AND m.ID > @ID`,
+		` AND m.NextAttemptDateTime > @Next`,
+	} {
+		due, err := found(ctx, w.own, scanMoment, `SELECT MIN(m.NextAttemptDateTime) FROM whd.SY_WebhookMessage m`+openMessages+condition+
+			` AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription)`, pageArgs(p)...)
+		if err != nil {
+			return time.Time{}, w.own.fault(err, "looking for the next message")
+		}
+		if !due.IsZero() {
+			return *due, nil
+		}
+	}
+	return time.Time{}, nil
+}
+
+// Open is webhook.Store's.
+func (w *Webhooks) Open(ctx context.Context, partition int64) ([]int64, error) {
+	open, err := list(ctx, w.own, scanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
+	SELECT 1 FROM whd.SY_WebhookMessage m
+	WHERE m.PartitionID = @Partition AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL) ORDER BY s.ID`,
+		sql.Named("Partition", partition))
+	return open, w.own.fault(err, "looking for open messages")
+}

@@ -1,0 +1,231 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// serverWriter writes batches to a server, each in one round trip.
+type serverWriter struct{ own *ownDB }
+
+func (s *serverWriter) close() error { return nil }
+
+// What a batch gives back.
+const (
+	batchWritten = iota
+	batchFenced
+	batchStale
+	batchKeyTaken
+)
+
+var batchErrors = map[int64]error{
+	batchFenced: webhook.ErrFenced, batchStale: webhook.ErrStale, batchKeyTaken: webhook.ErrKeyTaken,
+}
+
+func (s *serverWriter) write(ctx context.Context, b *webhook.Batch) error {
+	statement, args := serverBatch(b)
+	// Of two daemons that write the same key at once, the second finds the
+	// first's when it tries again.
+	worth := func(err error) bool { return deadlock(err) || len(b.Keys) > 0 && duplicate(err) }
+	return s.own.again(ctx, worth, func(ctx context.Context) error {
+		var result int64
+		rows, err := s.own.pool.QueryContext(ctx, s.own.text(statement), args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := rows.Scan(&result); err != nil {
+				return err
+			}
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		return batchErrors[result]
+	})
+}
+
+// The row of a partition is locked first. It keeps another daemon from taking
+// the partition until the end, and is nobody else's to write but that daemon's.
+// The version is only read: that a subscription is deleted at the same moment
+// leaves messages that nobody sees, and which are removed with the others.
+const (
+	serverBegin = `SET XACT_ABORT ON;
+DECLARE @Result int;
+SET @Result = 0;
+BEGIN TRANSACTION;
+UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p
+JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
+IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
+IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND Next = @Version) SET @Result = 2;
+IF @Result = 0
+BEGIN
+`
+	serverEvents = `INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
+SELECT e.EventID, e.RecID, plain(e.EventName), e.AddedDateTime, plain(e.Body) FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]',
+	EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', Body nvarchar(max) '$[4]') e
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = e.EventID);
+`
+	serverMessages = `INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+	NextAttemptDateTime, AddedDateTime, LastSavedDateTime)
+SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, plain(m.URL), m.Status, m.Attempts, m.Next, m.Added, m.Added
+FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]',
+	SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', Next datetime2(7) '$[8]',
+	Added datetime2(7) '$[9]') m
+WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = m.ID);
+`
+	serverOutcomes = `UPDATE m SET Status = a.Status, Attempts = a.Attempt, NextAttemptDateTime = a.Next, LastSavedDateTime = a.Ended,
+	HTTPCode = a.Code, ResponseMessage = a.Reason
+FROM whd.SY_WebhookMessage m
+JOIN OPENJSON(@Outcomes) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Status tinyint '$[3]', Code int '$[5]', Reason nvarchar(256) '$[6]',
+	Next datetime2(7) '$[9]', Ended datetime2(7) '$[10]') a ON a.MessageID = m.ID
+WHERE m.Attempts = a.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
+	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
+INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime)
+SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, plain(a.Detail), plain(a.Answer), a.Duration, a.Ended
+FROM OPENJSON(@Outcomes) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]',
+	Code int '$[5]', Reason nvarchar(256) '$[6]', Detail nvarchar(max) '$[7]', Answer nvarchar(max) '$[8]', Ended datetime2(7) '$[10]',
+	Duration bigint '$[11]') a
+JOIN whd.SY_WebhookMessage m ON m.ID = a.MessageID AND m.Attempts = a.Attempt
+WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = a.MessageID AND r.Attempt = a.Attempt);
+`
+	serverDisabled = `UPDATE s SET IsEnabled = 0, DisabledReason = plain(d.Reason), LastSavedDateTime = d.At, RowHash = @RowHash
+FROM whd.SY_WebhookSubscription s
+JOIN OPENJSON(@Disabled) WITH (ID bigint '$[0]', Reason nvarchar(max) '$[1]', At datetime2(7) '$[2]') d ON d.ID = s.ID
+WHERE s.IsEnabled = 1;
+IF @@ROWCOUNT > 0 UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = N'SubscriptionVersion';
+`
+	serverKeys = `UPDATE k SET Digest = n.Digest, EventGUID = n.EventGUID, Messages = n.Messages, ExpiryDateTime = n.Expiry
+FROM whd.WH_IdempotencyKey k
+JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', Digest nvarchar(64) '$[1]', EventGUID nvarchar(36) '$[2]', Messages int '$[3]',
+	Expiry datetime2(7) '$[4]') n ON n.KeyHash = k.KeyHash
+WHERE k.ExpiryDateTime <= SYSUTCDATETIME();
+INSERT INTO whd.WH_IdempotencyKey (KeyHash, Digest, EventGUID, Messages, ExpiryDateTime)
+SELECT n.KeyHash, n.Digest, n.EventGUID, n.Messages, n.Expiry
+FROM OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', Digest nvarchar(64) '$[1]', EventGUID nvarchar(36) '$[2]', Messages int '$[3]',
+	Expiry datetime2(7) '$[4]') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey o WHERE o.KeyHash = n.KeyHash);
+IF EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey k
+	JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', EventGUID nvarchar(36) '$[2]') n ON n.KeyHash = k.KeyHash
+	WHERE k.EventGUID <> n.EventGUID) SET @Result = 3;
+`
+	serverEnd = `END
+IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
+SELECT @Result;`
+)
+
+// serverBatch is the statement of a batch, with the parts that it needs.
+func serverBatch(b *webhook.Batch) (string, []any) {
+	var text strings.Builder
+	var esc escapes
+	var args []any
+	part := func(statement, name string, rows [][]any) {
+		if len(rows) > 0 || name == "Leases" {
+			text.WriteString(statement)
+			args = append(args, sql.Named(name, jsonText(rows)))
+		}
+	}
+	part(serverBegin, "Leases", leaseRows(b.Leases))
+	args = append(args, sql.Named("LeaseCount", len(b.Leases)), sql.Named("Version", b.Version))
+	part(serverEvents, "Events", eventRows(b.Events, &esc))
+	part(serverMessages, "Messages", messageRows(b.Messages, &esc))
+	for i, round := range rounds(b.Outcomes) {
+		name := fmt.Sprintf("Outcomes%d", i+1)
+		part(strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, outcomeRows(round, &esc))
+	}
+	part(serverDisabled, "Disabled", disabledRows(b.Disabled, &esc))
+	if len(b.Disabled) > 0 {
+		args = append(args, sql.Named("RowHash", newRowHash()))
+	}
+	part(serverKeys, "Keys", keyRows(b.Keys))
+	text.WriteString(serverEnd)
+	return esc.fill(text.String()), args
+}
+
+// jsonText is rows as a parameter for OPENJSON.
+func jsonText(rows [][]any) any {
+	text, err := json.Marshal(rows)
+	if err != nil {
+		panic(fmt.Sprintf("store: %v", err)) // texts and numbers can always be written
+	}
+	return mssql.Document(text)
+}
+
+func leaseRows(leases []webhook.Lease) [][]any {
+	rows := make([][]any, len(leases))
+	for i, l := range leases {
+		rows[i] = []any{l.Partition, l.Fence}
+	}
+	return rows
+}
+
+func eventRows(events []*webhook.Event, esc *escapes) [][]any {
+	rows := make([][]any, len(events))
+	for i, e := range events {
+		rows[i] = []any{e.ID, e.GUID, esc.text(e.Name), stamp(e.AddedAt), esc.text(string(e.Body))}
+	}
+	return rows
+}
+
+func messageRows(messages []*webhook.Message, esc *escapes) [][]any {
+	rows := make([][]any, len(messages))
+	for i, m := range messages {
+		rows[i] = []any{m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, esc.text(m.URL), m.Status, m.Attempts,
+			absent(dueText(m.State)), stamp(m.Event.AddedAt)}
+	}
+	return rows
+}
+
+// rounds are the outcomes so that each round has one of each message, in the
+// order in which they come: an UPDATE does one of several that it joins. There
+// is seldom more than one round.
+func rounds(outcomes []webhook.Recorded) (all [][]webhook.Recorded) {
+	turns := make(map[int64]int, len(outcomes))
+	for _, r := range outcomes {
+		turn := turns[r.Message.ID]
+		turns[r.Message.ID]++
+		if turn == len(all) {
+			all = append(all, nil)
+		}
+		all[turn] = append(all[turn], r)
+	}
+	return all
+}
+
+func outcomeRows(outcomes []webhook.Recorded, esc *escapes) [][]any {
+	rows := make([][]any, len(outcomes))
+	for i, r := range outcomes {
+		a := attemptOf(r)
+		var code any
+		if a.code != 0 {
+			code = a.code
+		}
+		rows[i] = []any{a.message, a.number, a.guid, a.status, max(0, a.number-1), code, a.reason, esc.optional(a.detail), esc.optional(a.answer),
+			absent(a.next), a.ended, a.duration}
+	}
+	return rows
+}
+
+func disabledRows(disabled []webhook.Disabled, esc *escapes) [][]any {
+	rows := make([][]any, len(disabled))
+	for i, d := range disabled {
+		rows[i] = []any{d.Subscription, esc.text(readable(d.Reason, mostDisabled)), stamp(d.At)}
+	}
+	return rows
+}
+
+func keyRows(keys []webhook.Key) [][]any {
+	rows := make([][]any, len(keys))
+	for i, k := range keys {
+		rows[i] = []any{hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, k.Count, stamp(k.Until)}
+	}
+	return rows
+}

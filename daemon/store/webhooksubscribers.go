@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// Subscriber finds a subscriber with its subscriptions.
+func (w *Webhooks) Subscriber(ctx context.Context, guid string) (webhook.Subscriber, error) {
+	all, err := w.subscribers(ctx, ` WHERE b.RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	if err != nil || len(all) == 0 {
+		return webhook.Subscriber{}, w.missing(err, "subscriber")
+	}
+	return all[0], nil
+}
+
+// Subscribers lists the subscribers with their subscriptions.
+func (w *Webhooks) Subscribers(ctx context.Context) ([]webhook.Subscriber, error) {
+	all, err := w.subscribers(ctx, ``)
+	return all, w.own.fault(err, "listing subscribers")
+}
+
+func (w *Webhooks) subscribers(ctx context.Context, condition string, args ...any) ([]webhook.Subscriber, error) {
+	all, err := list(ctx, w.own, scanSubscriber, `SELECT b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash
+FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
+	if err != nil {
+		return nil, err
+	}
+	registrations, err := w.registrations(ctx, condition, args...)
+	if err != nil {
+		return nil, err
+	}
+	places := make(map[string]int, len(all))
+	for i, s := range all {
+		places[s.GUID] = i
+	}
+	for _, r := range registrations {
+		if i, is := places[r.Subscriber]; is {
+			all[i].Registrations = append(all[i].Registrations, r)
+		}
+	}
+	return all, nil
+}
+
+func scanSubscriber(row scanner) (s webhook.Subscriber, err error) {
+	err = row.Scan(&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*moment)(&s.SavedAt), &s.RowHash)
+	return s, err
+}
+
+// missing is the failure where a thing was looked for that is not there.
+func (w *Webhooks) missing(err error, thing string) error {
+	if err != nil {
+		return w.own.fault(err, "finding a "+thing)
+	}
+	return fault.New(fault.NotFound, "There is no such %s", thing)
+}
+
+// AddSubscriber adds a subscriber, whose GUID, number and row hash are new.
+func (w *Webhooks) AddSubscriber(ctx context.Context, s webhook.Subscriber, e audit.Entry) (webhook.Subscriber, error) {
+	id, err := w.Numbers(ctx, 1)
+	if err != nil {
+		return webhook.Subscriber{}, err
+	}
+	guid := newGUID()
+	_, err = w.own.run(ctx, raised(), step{`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
+SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`, []any{
+		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
+		sql.Named("Saved", stamp(e.At)), sql.Named("RowHash", newRowHash()),
+	}, true}, written(e))
+	if err != nil {
+		return webhook.Subscriber{}, w.own.fault(err, "adding a subscriber")
+	}
+	return w.Subscriber(ctx, guid)
+}
+
+// ChangeSubscriber changes a subscriber. It fails with a Conflict where the row
+// hash that the change is based on is not the present one.
+func (w *Webhooks) ChangeSubscriber(ctx context.Context, guid string, c webhook.SubscriberChange, e audit.Entry) (webhook.Subscriber, error) {
+	var u changes
+	u.text("Name", c.Name)
+	u.bool("IsEnabled", c.Enabled)
+	at := []any{sql.Named("Subscriber", guid)}
+	hit, err := w.own.run(ctx, raised(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash), written(e))
+	if err != nil {
+		return webhook.Subscriber{}, w.own.fault(err, "changing a subscriber")
+	}
+	now, err := w.Subscriber(ctx, guid)
+	if err == nil && !hit {
+		err = stale("subscriber")
+	}
+	return now, err
+}
+
+func stale(thing string) error {
+	return &fault.Error{Kind: fault.Conflict, Message: "The " + thing + " has been changed since it was read",
+		Fields: []fault.Field{{Name: "RowHash", Message: "is not the present one"}}}
+}
+
+// RemoveSubscriber removes a subscriber with all that belongs to it, and
+// reports whether it was there. Messages are removed by Sweep.
+func (w *Webhooks) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
+	const of = ` WHERE SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`
+	steps := append([]step{raised()}, w.removal(of, sql.Named("Subscriber", guid), sql.Named("At", stamp(e.At)))...)
+	steps = append(steps,
+		step{`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, []any{sql.Named("Subscriber", guid)}, true}, written(e))
+	removed, err := w.own.run(ctx, steps...)
+	return removed, w.own.fault(err, "removing a subscriber")
+}
+
+// changes collects what an UPDATE sets.
+type changes struct {
+	sets []string
+	args []any
+}
+
+func (u *changes) set(column string, value any) {
+	u.sets = append(u.sets, column+" = @"+column)
+	u.args = append(u.args, sql.Named(column, value))
+}
+
+func (u *changes) text(column string, value *string) {
+	if value != nil {
+		u.set(column, *value)
+	}
+}
+
+func (u *changes) bool(column string, value *bool) {
+	if value != nil {
+		u.set(column, *value)
+	}
+}
+
+// step is the UPDATE, which must hit a row, with a new row hash. It hits none
+// whose row hash is not the one that the change is based on.
+func (u *changes) step(table, where string, at []any, now time.Time, based []byte) step {
+	u.set("LastSavedDateTime", stamp(now))
+	u.set("RowHash", newRowHash())
+	if based != nil {
+		where += ` AND RowHash = @Based`
+		at = append(at, sql.Named("Based", based))
+	}
+	return step{`UPDATE ` + table + ` SET ` + strings.Join(u.sets, ", ") + where, append(u.args, at...), true}
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// The limits of texts that others have made, in bytes.
+const (
+	mostReason   = 256
+	mostDetail   = 2000
+	mostAnswer   = 4 << 10
+	mostDisabled = 400
+)
+
+// Write is webhook.Store's. What is there already, by its number, stays as it
+// is: a batch may be written again where nobody knows what became of it.
+func (w *Webhooks) Write(ctx context.Context, b webhook.Batch) error {
+	b.Leases = distinct(b.Leases)
+	switch {
+	case !covered(&b):
+		return webhook.ErrFenced
+	case clash(b.Keys):
+		return webhook.ErrKeyTaken
+	}
+	err := w.writer.write(ctx, &b)
+	for _, known := range []error{webhook.ErrStale, webhook.ErrFenced, webhook.ErrKeyTaken} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return w.own.fault(err, "writing events and outcomes")
+}
+
+// distinct are the leases by partition: all who lock several rows do so in one
+// order.
+func distinct(leases []webhook.Lease) []webhook.Lease {
+	leases = slices.Clone(leases)
+	slices.SortFunc(leases, func(a, b webhook.Lease) int { return cmp.Compare(a.Partition, b.Partition) })
+	return slices.CompactFunc(leases, func(a, b webhook.Lease) bool { return a.Partition == b.Partition && a.Fence == b.Fence })
+}
+
+// covered reports whether the batch names the leases of all that it touches.
+func covered(b *webhook.Batch) bool {
+	held := make(map[int64]bool)
+	for _, l := range b.Leases {
+		held[l.Partition] = true
+	}
+	for _, m := range b.Messages {
+		if !held[m.Partition] {
+			return false
+		}
+	}
+	for _, r := range b.Outcomes {
+		if !held[r.Message.Partition] {
+			return false
+		}
+	}
+	return true
+}
+
+// clash reports whether two events of a batch have the same key.
+func clash(keys []webhook.Key) bool {
+	seen := make(map[[32]byte]bool, len(keys))
+	for _, k := range keys {
+		if seen[k.Hash] {
+			return true
+		}
+		seen[k.Hash] = true
+	}
+	return false
+}
+
+// attempt is an outcome as it is stored.
+type attempt struct {
+	message  int64
+	number   int // of the message's attempts
+	guid     string
+	status   webhook.Status
+	code     int    // 0 for none
+	reason   string // for everybody
+	detail   string // for admins
+	answer   string // for admins
+	next     string // empty where no other attempt follows
+	ended    string
+	duration int64
+}
+
+func attemptOf(r webhook.Recorded) attempt {
+	return attempt{
+		message: r.Message.ID, number: r.After.Attempts, guid: newGUID(), status: r.After.Status,
+		code: r.Code, reason: readable(r.Reason(), mostReason),
+		detail: readable(r.Detail, mostDetail), answer: readable(string(r.Text), mostAnswer),
+		next: dueText(r.After), ended: stamp(r.Began.Add(r.Took)), duration: ticks(r.Took),
+	}
+}
+
+// dueText is when the next attempt is due, empty for a message that is not
+// open.
+func dueText(s webhook.State) string {
+	if !s.Status.Open() {
+		return ""
+	}
+	return stamp(s.Next)
+}
+
+// readable is the beginning of a text that somebody else has made, as every
+// database keeps it: what is no UTF-8, and zero bytes, which servers refuse in
+// JSON, are replaced.
+func readable(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return fitting(strings.ReplaceAll(text, "\x00", "\uFFFD"), most)
+}
+
+// Key is webhook.Store's.
+func (w *Webhooks) Key(ctx context.Context, hash [32]byte) (*webhook.Key, error) {
+	k, err := found(ctx, w.own, scanIdempotencyKey, `SELECT KeyHash, Digest, EventGUID, Messages, ExpiryDateTime FROM whd.WH_IdempotencyKey
+WHERE KeyHash = @Hash AND ExpiryDateTime > `+w.own.clock(), sql.Named("Hash", hex.EncodeToString(hash[:])))
+	return k, w.own.fault(err, "finding an idempotency key")
+}
+
+func scanIdempotencyKey(row scanner) (k webhook.Key, err error) {
+	var hash, digest string
+	if err := row.Scan(&hash, &digest, &k.Event, &k.Count, (*moment)(&k.Until)); err != nil {
+		return k, err
+	}
+	_, badHash := hex.Decode(k.Hash[:], []byte(hash))
+	_, badDigest := hex.Decode(k.Digest[:], []byte(digest))
+	return k, errors.Join(badHash, badDigest)
+}
