@@ -3,9 +3,7 @@ package rest
 import (
 	"net/http"
 	"strings"
-	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
@@ -33,7 +31,7 @@ func (s *Server) authorise(x *exchange) error {
 		return nil
 	}
 	given := credentials(x)
-	open := s.AnonymousQueries && need == account.Reader
+	open := s.AnonymousQueries && need == account.Reader && !x.route.signedIn || s.mayPublish(x)
 	if open && given.Empty() {
 		return nil
 	}
@@ -51,55 +49,67 @@ func onlyCookie(c account.Credentials) bool {
 	return c == account.Credentials{Address: c.Address, SessionCookie: c.SessionCookie}
 }
 
-// identify finds out who asks. Where a browser may have added the proof by
-// itself, a script of a foreign page must not read the answer through a
-// callback.
-func (s *Server) identify(x *exchange, given account.Credentials) error {
-	who, err := s.Accounts.Authenticate(x.r.Context(), given)
-	if err != nil {
-		return err
+// identify finds out who asks.
+func (s *Server) identify(x *exchange, given account.Credentials) (err error) {
+	if x.who, err = s.Accounts.Authenticate(x.r.Context(), given); err == nil {
+		x.renew(given)
 	}
-	if x.reply.callback != "" && who.Via.Ambient() && !x.sameOrigin() {
-		return fault.New(fault.Forbidden, "a callback with a cookie or Basic must come from a page of this service")
-	}
-	x.who = who
-	return nil
+	return err
 }
 
 // The members of a login.
 const (
+	memberProvider = "provider"
 	memberUser     = "UserName"
 	memberPassword = "Password"
 	memberRemember = "RememberMe"
 )
 
-// authenticate logs in, or tells whose session it is when nothing is given.
+// loginIgnored are members that clients of the existing service send along. Of
+// the ways to log in that they belong to there is none here.
+var loginIgnored = []string{
+	"State", "oauth_token", "oauth_verifier", "Continue", "nonce", "uri", "response", "qop", "nc", "cnonce",
+	"UseTokenCookie", "AccessToken", "AccessTokenSecret",
+}
+
+// authenticate logs in or out, or tells whose session it is where nothing is
+// given.
 func (s *Server) authenticate(x *exchange) error {
-	members, err := s.members(x)
+	f, err := s.form(x)
 	if err != nil {
 		return err
 	}
-	if x.r.Method == http.MethodHead || !given(members, memberUser) && !given(members, memberPassword) {
+	f.knows(loginIgnored...)
+	switch provider, _ := f.given(memberProvider); {
+	case strings.EqualFold(provider, "logout"):
+		return s.logout(x)
+	case provider != "" && !strings.EqualFold(provider, "credentials"):
+		return fault.New(fault.NotFound, "there is no provider %s; logins take the provider credentials", clean(provider))
+	case x.r.Method == http.MethodHead || !given(f.members, memberUser) && !given(f.members, memberPassword):
 		return s.whoAmI(x)
 	}
-	if err := single(members, memberUser, memberPassword); err != nil {
+	return s.login(x, f)
+}
+
+func (s *Server) login(x *exchange, f *form) error {
+	name, _ := f.given(memberUser)
+	password, _ := f.given(memberPassword)
+	remember := f.remember()
+	back, _ := f.given(memberRedirect)
+	if err := f.done(x); err != nil {
 		return err
 	}
-	remember, err := rememberMe(members)
-	if err != nil {
-		return err
-	}
-	ticket, err := s.Accounts.Login(x.r.Context(), account.Login{
-		UserName: members.Text(memberUser), Password: members.Text(memberPassword), Remember: remember, Address: x.address,
-	})
+	ticket, err := s.Accounts.Login(x.r.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.address})
 	if err != nil {
 		return err
 	}
 	x.who = ticket.Identity
-	http.SetCookie(x.w, sessionCookie(x, ticket))
-	return x.document(http.StatusOK, "AuthenticateResponse", wire.AuthenticateResponse{
-		SessionID: ticket.SessionID, UserName: ticket.Identity.Name, DisplayName: ticket.Identity.DisplayName,
-	})
+	http.SetCookie(x.w, sessionCookie(x, ticket.SessionID, ticket.Remember, x.who.Expires))
+	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.who.Name, DisplayName: x.who.DisplayName}
+	if back != "" {
+		return s.welcome(x, f.members, doc)
+	}
+	return x.document(http.StatusOK, "AuthenticateResponse", doc)
 }
 
 func given(members query.Members, name string) bool {
@@ -107,37 +117,17 @@ func given(members query.Members, name string) bool {
 	return ok && !m.Empty
 }
 
-// single refuses members that are more than one text.
-func single(members query.Members, names ...string) error {
-	for _, name := range names {
-		if m, ok := members.Get(name); ok && !m.Empty && (m.List || m.Other || len(m.Texts) != 1) {
-			return &fault.Error{Kind: fault.Invalid, Message: name + " takes one text",
-				Fields: []fault.Field{{Name: name, Message: "takes one text"}}}
-		}
+// remember reads RememberMe. Pages send on for a box that is ticked.
+func (f *form) remember() bool {
+	text, _ := f.given(memberRemember)
+	if text == "" || strings.EqualFold(text, "on") {
+		return text != ""
 	}
-	return nil
-}
-
-func rememberMe(members query.Members) (bool, error) {
-	text := members.Text(memberRemember)
-	if text == "" {
-		return false, nil
-	}
-	v, err := wire.ParseValue(record.Bool, text, time.UTC)
+	on, err := wire.ParseBool(text)
 	if err != nil {
-		return false, &fault.Error{Kind: fault.Invalid, Message: memberRemember + " " + err.Error(),
-			Fields: []fault.Field{{Name: memberRemember, Message: err.Error()}}}
+		f.refuse(memberRemember, err.Error())
 	}
-	return v.Int == 1, nil
-}
-
-// sessionCookie carries a session. Without RememberMe it ends with the browser.
-func sessionCookie(x *exchange, t account.Ticket) *http.Cookie {
-	c := &http.Cookie{Name: wire.SessionCookie, Value: t.SessionID, Path: "/", HttpOnly: true, Secure: x.secure, SameSite: http.SameSiteLaxMode}
-	if t.Remember {
-		c.Expires = t.Identity.Expires
-	}
-	return c
+	return on == 1
 }
 
 func (s *Server) whoAmI(x *exchange) error {
@@ -155,18 +145,10 @@ func (s *Server) whoAmI(x *exchange) error {
 	return x.document(http.StatusOK, "AuthenticateResponse", doc)
 }
 
-// logout ends the session that the request carries. It is a change of state,
-// so a foreign page must not be able to ask for it.
+// logout ends the session that the request carries.
 func (s *Server) logout(x *exchange) error {
-	given := credentials(x)
-	if (given.SessionCookie != "" || given.HasBasic) && !x.sameOrigin() {
-		return fault.New(fault.Forbidden, "a logout must come from a page of this service")
+	if err := s.endSessions(x); err != nil {
+		return err
 	}
-	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
-		if err := s.Accounts.Logout(x.r.Context(), id); err != nil {
-			return err
-		}
-	}
-	http.SetCookie(x.w, &http.Cookie{Name: wire.SessionCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: x.secure, SameSite: http.SameSiteLaxMode})
-	return x.document(http.StatusOK, "AuthenticateResponse", wire.Failure{})
+	return s.farewell(x)
 }

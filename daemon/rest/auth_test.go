@@ -161,6 +161,11 @@ var foreign = [][]string{
 	{"Referer: http://127.0.0.1/another-port"},
 	{"Sec-Fetch-Site: same-origin", "Origin: http://evil.example"},
 	{"Sec-Fetch-Site: none", "Referer: http://evil.example"},
+	{"Host: whd.example", "Origin: https://whd.example"}, // a page by TLS is of another origin than one without
+	{"Host: whd.example", "Origin: http://whd.example:8080"},
+	{"Host: whd.example", "Origin: http://whd.example.evil.example"},
+	{"Origin: file://"},
+	{"Origin: http://%zz"},
 }
 
 func TestAForeignPageCannotUseTheBrowsersProof(t *testing.T) {
@@ -187,7 +192,8 @@ func TestAForeignPageCannotUseTheBrowsersProof(t *testing.T) {
 	host := strings.TrimPrefix(i.URL, "http://")
 	for _, page := range [][]string{
 		{}, {"Sec-Fetch-Site: same-origin"}, {"Sec-Fetch-Site: none"}, {"Origin: " + i.URL}, {"Referer: " + i.URL + "/page"},
-		{"Sec-Fetch-Site: same-origin", "Referer: " + i.URL + "/page"}, {"Host: WHD.example", "Origin: https://whd.example"}, {"Origin: https://" + host},
+		{"Sec-Fetch-Site: same-origin", "Referer: " + i.URL + "/page"}, {"Host: WHD.example", "Origin: http://whd.example"}, {"Host: whd.example:80", "Origin: http://whd.example"},
+		{"Sec-Fetch-Site: same-origin", "Origin: https://" + host}, // TLS ends at a proxy that we know nothing of
 	} {
 		c := c.with(page...).with(cookie)
 		c.do("GET /json/reply/DB_ClassQuery?callback=f", "").want(t, 200)
@@ -247,7 +253,8 @@ func TestTheCookieIsSecureBehindAProxyWithTLS(t *testing.T) {
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	c.do("GET /auth?callback=f", "", "X-ss-id: "+id, "Origin: https://erp.example").want(t, 200) // no browser sends this header by itself
 	c = c.with("Cookie: ss-id=" + id)
-	c.do("GET /auth?callback=f", "", "Origin: https://erp.example", "X-Forwarded-Host: erp.example").want(t, 200)
+	c.do("GET /auth?callback=f", "", "Origin: https://erp.example", "X-Forwarded-Host: erp.example:443", "X-Forwarded-Proto: https").want(t, 200)
+	c.do("GET /auth?callback=f", "", "Origin: http://erp.example", "X-Forwarded-Host: erp.example", "X-Forwarded-Proto: https").want(t, 403)
 	c.do("GET /auth?callback=f", "", "Origin: https://erp.example").want(t, 403)
 
 	// Nobody else is believed.

@@ -13,7 +13,7 @@ func (s *Server) abort(x *exchange, err error) {
 	if x.r.Context().Err() != nil {
 		level = slog.LevelInfo // the client has gone
 	}
-	s.Log.Log(x.r.Context(), level, "reply aborted", "id", x.id, "path", x.r.URL.Path, "error", err.Error())
+	s.Log.Log(x.r.Context(), level, "reply aborted", "id", x.id, "path", x.logPath(), "error", err.Error())
 	x.cut()
 	panic(http.ErrAbortHandler)
 }

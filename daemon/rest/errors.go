@@ -45,6 +45,10 @@ func (s *Server) fail(x *exchange, err error) {
 		s.abort(x, err)
 	}
 	f := s.reported(x, err)
+	if s.sendToLogin(x, f) {
+		return
+	}
+	s.dress(x)
 	h := x.w.Header()
 	clearReply(h)
 	h.Set("Content-Type", x.reply.format.ContentType)
@@ -55,6 +59,7 @@ func (s *Server) fail(x *exchange, err error) {
 		h.Set("Retry-After", retryAfter(f.RetryAfter))
 	}
 	status := responseStatus(f, x.id)
+	x.failure = &status
 	if s.Debug {
 		status.StackTrace = err.Error()
 	}
@@ -67,10 +72,10 @@ func (s *Server) reported(x *exchange, err error) *fault.Error {
 	f := fault.Of(err)
 	switch f.Kind {
 	case fault.Internal:
-		s.Log.Error("internal error", "id", x.id, "method", x.r.Method, "path", x.r.URL.Path, "error", err.Error())
+		s.Log.Error("internal error", "id", x.id, "method", x.r.Method, "path", x.logPath(), "error", err.Error())
 		return &fault.Error{Kind: fault.Internal, Message: "internal error"}
 	case fault.Unavailable, fault.Timeout:
-		s.Log.Warn("request failed", "id", x.id, "path", x.r.URL.Path, "error", err.Error())
+		s.Log.Warn("request failed", "id", x.id, "path", x.logPath(), "error", err.Error())
 	}
 	return f
 }

@@ -95,7 +95,8 @@ func (f failing) ask(t testing.TB, i *daemontest.Instance, format string) answer
 	if who == nil {
 		who = admin
 	}
-	a := who(t, i).do(f.in(format), f.body, f.headers...).want(t, f.status)
+	c := who(t, i).with("Sec-Fetch-Mode: cors") // else a browser is sent to the login page
+	a := c.do(f.in(format), f.body, f.headers...).want(t, f.status)
 	if name, value, some := strings.Cut(f.also, ": "); some {
 		a.wantHeader(t, name, value)
 	}

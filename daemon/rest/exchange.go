@@ -1,15 +1,16 @@
 package rest
 
 import (
+	"bytes"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/requestlog"
 )
 
 // exchange is one request on its way through the server, and what is known of
@@ -33,30 +34,16 @@ type exchange struct {
 	who     account.Identity
 
 	urlMembers query.Members
-	nulls      bool // nulls are written
+	members    query.Members // of path, URL and body, once they are read
+	nulls      bool          // nulls are written
 	reply      reply
 	body       []byte
-	coding     *coding // that the client accepts, nil for none
-}
-
-// sameOrigin reports whether nothing speaks against it that a page of ours, or
-// no browser, sent the request: neither Sec-Fetch-Site nor the name of another
-// host in Origin or Referer.
-func (x *exchange) sameOrigin() bool {
-	switch x.r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
-	default:
-		return false
-	}
-	for _, name := range []string{"Origin", "Referer"} {
-		if text := x.r.Header.Get(name); text != "" {
-			from, err := url.Parse(text)
-			if err != nil || !strings.EqualFold(from.Host, x.host) {
-				return false
-			}
-		}
-	}
-	return true
+	answer     []byte // the beginning of a reply that is held whole, where the request log wants it
+	keepAnswer bool
+	shownPath  string // what logs may show of the path and the query
+	shownQuery string
+	failure    *wire.ResponseStatus // that was answered
+	coding     *coding              // that the client accepts, nil for none
 }
 
 // document answers with a single value in the negotiated format.
@@ -73,6 +60,9 @@ func (x *exchange) document(status int, name string, v any) error {
 // write sends a body that is complete.
 func (x *exchange) write(status int, body []byte) error {
 	h := x.w.Header()
+	if x.keepAnswer {
+		x.answer = bytes.Clone(body[:min(len(body), requestlog.MaxBody+1)])
+	}
 	if x.coding != nil && len(body) >= compressFrom {
 		small, err := x.coding.whole(body)
 		if err != nil {

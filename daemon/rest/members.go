@@ -19,7 +19,8 @@ func (s *Server) members(x *exchange) (query.Members, error) {
 	if err != nil {
 		return nil, err
 	}
-	return query.Union(nil, x.urlMembers, inBody), nil
+	x.members = query.Union(nil, x.urlMembers, inBody)
+	return x.members, nil
 }
 
 func (s *Server) readBody(x *exchange) ([]byte, error) {
@@ -29,14 +30,14 @@ func (s *Server) readBody(x *exchange) ([]byte, error) {
 	switch coding := x.r.Header.Get("Content-Encoding"); {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
 		return nil, fault.New(fault.Unsupported, "a body with the Content-Encoding %s cannot be read", clean(coding))
-	case x.r.ContentLength > s.MaxBody:
-		return nil, s.bodyTooLarge()
+	case x.r.ContentLength > s.maxBody(x):
+		return nil, s.bodyTooLarge(x)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, s.MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, s.maxBody(x)))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, s.bodyTooLarge()
+		return nil, s.bodyTooLarge(x)
 	case err != nil:
 		return nil, fault.Because(err, fault.Malformed, "the body did not arrive whole")
 	}
@@ -44,8 +45,18 @@ func (s *Server) readBody(x *exchange) ([]byte, error) {
 	return body, nil
 }
 
-func (s *Server) bodyTooLarge() error {
-	return fault.New(fault.TooLarge, "the body is larger than %d bytes", s.MaxBody)
+// eventFactor is how many times larger than others the body of an event may be.
+const eventFactor = 4
+
+func (s *Server) maxBody(x *exchange) int64 {
+	if x.route.large {
+		return eventFactor * s.MaxBody
+	}
+	return s.MaxBody
+}
+
+func (s *Server) bodyTooLarge(x *exchange) error {
+	return fault.New(fault.TooLarge, "the body is larger than %d bytes", s.maxBody(x))
 }
 
 var utf8Mark = []byte("\ufeff")

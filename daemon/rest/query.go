@@ -19,12 +19,17 @@ func (s *Server) query(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	return s.rows(x, plan)
+}
+
+// rows answers with the rows of a plan.
+func (s *Server) rows(x *exchange, plan *query.Plan) error {
 	rows, err := s.Store.Select(x.r.Context(), plan)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	return s.stream(x, shape(x, plan), plan, rows)
+	return s.stream(x, s.shape(x, plan), plan, rows)
 }
 
 // queryOneway checks a query and answers nothing.
@@ -41,9 +46,19 @@ func (s *Server) plan(x *exchange) (*query.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.planMembers(x, members)
+}
+
+// planMembers plans a query with conditions beside those that its members are.
+func (s *Server) planMembers(x *exchange, members query.Members, where ...query.Condition) (*query.Plan, error) {
 	req, err := query.Parse(x.kind, members, s.Query)
 	if err != nil {
 		return nil, err
+	}
+	req.Where = append(req.Where, where...)
+	x.members = members
+	if x.html() && req.Take == query.NoTake {
+		req.Take = pageTake
 	}
 	x.nulls = strings.EqualFold(members.Text(query.Nulls), "include")
 	x.parsed = time.Now()
@@ -63,8 +78,13 @@ func dropAggregates(req *query.Request) {
 	req.Include = nil
 }
 
-// kind finds the record kind that the path names, nil where it names none.
-func (s *Server) kind(p params) (*record.Kind, error) {
+// kind finds the record kind of the route, or that the path names, nil where
+// there is none.
+func (s *Server) kind(r *compiledRoute, p params) (*record.Kind, error) {
+	if r != nil && r.kind != "" {
+		kind, _ := s.system.Lookup(r.kind) // which a test of the table looks up too
+		return kind, nil
+	}
 	what, nameOf := "operation", (*record.Kind).Operation
 	name := p.get(inOperation)
 	if name == "" {
@@ -107,7 +127,7 @@ func noteRequest(h http.Header, req *query.Request) {
 	}
 }
 
-func shape(x *exchange, plan *query.Plan) encode.Shape {
+func (s *Server) shape(x *exchange, plan *query.Plan) encode.Shape {
 	sh := encode.Shape{
 		Operation: plan.Kind.Operation(),
 		Record:    plan.Kind.Name,
@@ -118,30 +138,8 @@ func shape(x *exchange, plan *query.Plan) encode.Shape {
 		f := plan.Kind.Fields[c]
 		sh.Columns[i] = encode.Column{Name: f.Name, Type: f.Type}
 	}
-	if x.reply.format.Name == "html" && len(x.body) == 0 { // a link carries no body
-		sh.Links = formatLinks(x)
+	if x.html() {
+		sh.Links, sh.View = otherFormats(x), s.view(x, plan)
 	}
 	return sh
-}
-
-// formatLinks are addresses of the same rows in other formats.
-func formatLinks(x *exchange) []encode.Link {
-	var links []encode.Link
-	path := "/" + strings.Trim(x.r.URL.EscapedPath(), "/")
-	if x.suffix != "" {
-		path = path[:strings.LastIndexByte(path, '.')]
-	}
-	for _, f := range encode.Formats() {
-		if f.Name == "html" {
-			continue
-		}
-		link := path + "?format=" + f.Name
-		for pair := range strings.SplitSeq(x.r.URL.RawQuery, "&") {
-			if name, _, _ := strings.Cut(pair, "="); pair != "" && !strings.EqualFold(name, query.Format) {
-				link += "&" + pair
-			}
-		}
-		links = append(links, encode.Link{Name: strings.ToUpper(f.Name), URL: link})
-	}
-	return links
 }

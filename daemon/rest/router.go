@@ -22,6 +22,9 @@ type compiledRoute struct {
 	route
 	methods  []string
 	segments []segment
+
+	silent    bool // leaves no entry in the request log
+	secretive bool // nothing that its requests carry reaches a log
 }
 
 // segment is one part of a pattern: a literal, or a parameter.
@@ -45,7 +48,7 @@ func (p params) get(name string) string {
 func newRouter(table []route, basePath string) *router {
 	rt := &router{base: splitPath(basePath)}
 	for _, r := range table {
-		c := compiledRoute{route: r, methods: strings.Fields(r.methods)}
+		c := compiledRoute{route: r, methods: strings.Fields(r.methods), silent: r.quiet(), secretive: r.private()}
 		if slices.Contains(c.methods, http.MethodGet) {
 			c.methods = append(c.methods, http.MethodHead)
 		}

@@ -1,6 +1,10 @@
 package rest
 
-import "github.com/bizhook/whd/daemon/account"
+import (
+	"net/http"
+
+	"github.com/bizhook/whd/daemon/account"
+)
 
 // route is one row of the route table. Everything that is true of a route
 // stands here: the router, the checks and the documentation read it.
@@ -11,6 +15,12 @@ type route struct {
 	serve     func(*Server, *exchange) error
 	summary   string
 	operation string // of documents about it
+	kind      string // the kind that it queries, of those that the service itself keeps
+	changes   bool   // a page of somebody else must not make a browser send it; see guard
+	status    int    // of success, where it is not 200
+	signedIn  bool   // of the role Reader, but not open to strangers where queries are
+	large     bool   // its body may be as large as that of an event
+	webhooks  bool   // belongs to webhooks, which may be turned off
 	always    bool   // served even when the service is full or stopping
 }
 
@@ -25,27 +35,106 @@ const (
 
 // routes is the table. The first row that fits a request counts.
 func routes() []route {
-	return []route{
-		{methods: "GET POST", pattern: "/{Format}/reply/Authenticate", serve: (*Server).authenticate,
+	return append([]route{
+		{methods: "GET POST", pattern: "/{Format}/reply/Authenticate", changes: true, serve: (*Server).logIn,
 			operation: "Authenticate", summary: "Log in with UserName and Password; without them, the session"},
+		{methods: "GET POST", pattern: "/api/Authenticate", changes: true, serve: (*Server).logIn,
+			operation: "Authenticate", summary: "The same, the format by negotiation"},
+
+		{methods: anyMethod, pattern: "/{Format}/reply/WH_AuditQuery", role: account.Admin, kind: "WH_Audit", serve: (*Server).query,
+			operation: "WH_AuditQuery", summary: "The audit trail, newest first: who changed users, keys and settings"},
+		{methods: anyMethod, pattern: "/{Format}/oneway/WH_AuditQuery", role: account.Admin, kind: "WH_Audit", serve: (*Server).queryOneway,
+			status: http.StatusNoContent, operation: "WH_AuditQuery", summary: "The same without an answer"},
+		{methods: "GET POST", pattern: "/Queries/WH_Audit", role: account.Admin, kind: "WH_Audit", serve: (*Server).query,
+			operation: "WH_AuditQuery", summary: "The same, the format by negotiation"},
+		{methods: "GET POST", pattern: "/api/WH_AuditQuery", role: account.Admin, kind: "WH_Audit", serve: (*Server).query,
+			operation: "WH_AuditQuery", summary: "The same, the format by negotiation"},
+
+		{methods: anyMethod, pattern: "/{Format}/reply/QueryRequestLogsGETManyRequest", role: account.Admin, kind: "RequestLog", serve: (*Server).logs,
+			operation: logQuery, summary: "Requests that the service has answered, newest first; of one Date, or with ViewErrors those that failed"},
+		{methods: anyMethod, pattern: "/{Format}/oneway/QueryRequestLogsGETManyRequest", role: account.Admin, kind: "RequestLog", serve: (*Server).logsOneway,
+			status: http.StatusNoContent, operation: logQuery, summary: "The same without an answer"},
+		{methods: "GET POST", pattern: "/api/QueryRequestLogsGETManyRequest", role: account.Admin, kind: "RequestLog", serve: (*Server).logs,
+			operation: logQuery, summary: "The same, the format by negotiation"},
+		{methods: "GET", pattern: "/Logs", role: account.Admin, kind: "RequestLog", serve: (*Server).logs,
+			operation: logQuery, summary: "The same, the format by negotiation"},
+		{methods: "GET", pattern: "/Logs/Today", role: account.Admin, kind: "RequestLog", serve: logsOf(today, false),
+			operation: logQuery, summary: "The requests of this day, of UTC"},
+		{methods: "GET", pattern: "/Logs/Today/Errors", role: account.Admin, kind: "RequestLog", serve: logsOf(today, true),
+			operation: logQuery, summary: "The requests of this day that failed"},
+		{methods: "GET", pattern: "/Logs/Yesterday", role: account.Admin, kind: "RequestLog", serve: logsOf(yesterday, false),
+			operation: logQuery, summary: "The requests of the day before, of UTC"},
+		{methods: "GET", pattern: "/Logs/Yesterday/Errors", role: account.Admin, kind: "RequestLog", serve: logsOf(yesterday, true),
+			operation: logQuery, summary: "The requests of the day before that failed"},
+		{methods: "GET", pattern: "/Logs/{Date}", role: account.Admin, kind: "RequestLog", serve: (*Server).logs,
+			operation: logQuery, summary: "The requests of one day, of UTC"},
 
 		{methods: anyMethod, pattern: "/{Format}/reply/{Operation}", role: account.Reader, serve: (*Server).query,
-			operation: "Query", summary: "Records of one kind, filtered, ordered and paged"},
+			operation: anyQuery, summary: "Records of one kind, filtered, ordered and paged"},
 		{methods: anyMethod, pattern: "/{Format}/oneway/{Operation}", role: account.Reader, serve: (*Server).queryOneway,
-			operation: "Query", summary: "The same without an answer"},
+			status: http.StatusNoContent, operation: anyQuery, summary: "The same without an answer"},
 		{methods: "GET POST", pattern: "/Queries/{Kind}", role: account.Reader, serve: (*Server).query,
-			operation: "Query", summary: "The same, the format by negotiation"},
+			operation: anyQuery, summary: "The same, the format by negotiation"},
 		{methods: "GET POST", pattern: "/api/{Operation}", role: account.Reader, serve: (*Server).query,
-			operation: "Query", summary: "The same, the format by negotiation"},
+			operation: anyQuery, summary: "The same, the format by negotiation"},
 
-		{methods: "GET POST", pattern: "/auth", serve: (*Server).authenticate,
+		{methods: "PATCH", pattern: "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues/{SettingID}", role: account.Writer, changes: true, serve: (*Server).setBillValue,
+			operation: "UpdateBillStageCustomFieldValue", summary: "Change what a custom field of a bill's stage holds"},
+		{methods: "GET", pattern: "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues/{SettingID}", role: account.Reader, serve: (*Server).billValue,
+			operation: "GetBillStageCustomFieldValue", summary: "What a custom field of a bill's stage holds"},
+		{methods: "GET", pattern: "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues", role: account.Reader, serve: (*Server).billValues,
+			operation: "GetBillStageCustomFieldValues", summary: "The custom fields of a bill's stage, with what they hold"},
+
+		{methods: "GET POST", pattern: "/auth", changes: true, serve: (*Server).logIn,
 			operation: "Authenticate", summary: "Log in, in a format by negotiation"},
-		{methods: "GET POST", pattern: "/auth/credentials", serve: (*Server).authenticate,
+		{methods: "GET POST", pattern: "/auth/credentials", changes: true, serve: (*Server).logIn,
 			operation: "Authenticate", summary: "The same"},
-		{methods: "GET POST", pattern: "/authenticate", serve: (*Server).authenticate,
+		{methods: "GET POST", pattern: "/authenticate", changes: true, serve: (*Server).logIn,
 			operation: "Authenticate", summary: "The same"},
-		{methods: "GET POST", pattern: "/auth/logout", serve: (*Server).logout,
+		{methods: "GET POST", pattern: "/auth/logout", changes: true, serve: (*Server).logout,
 			operation: "Logout", summary: "End the session"},
+		{methods: "GET POST", pattern: "/authenticate/credentials", changes: true, serve: (*Server).logIn,
+			operation: "Authenticate", summary: "The same"},
+		{methods: "GET POST", pattern: "/authenticate/logout", changes: true, serve: (*Server).logout,
+			operation: "Logout", summary: "The same"},
+		{methods: "GET", pattern: "/KeepAlive", role: account.Reader, signedIn: true, serve: (*Server).keepAlive,
+			status: http.StatusNoContent, operation: "KeepAlive", summary: "Let the session go on"},
+		{methods: "GET", pattern: "/Sessions/Current", role: account.Reader, signedIn: true, serve: (*Server).currentSession,
+			operation: "GetSession", summary: "Who asks, and how they are known"},
+		{methods: "DELETE", pattern: "/Sessions/Current", role: account.Reader, signedIn: true, changes: true, serve: (*Server).endSession,
+			status: http.StatusNoContent, operation: "EndSession", summary: "End the session"},
+
+		{methods: "GET", pattern: "/Users", role: account.Admin, serve: (*Server).users,
+			operation: "Users", summary: "The users by name"},
+		{methods: "POST", pattern: "/Users", role: account.Admin, changes: true, serve: (*Server).addUser,
+			status: http.StatusCreated, operation: "AddUser", summary: "Add a user with UserName, Password, Role and DisplayName"},
+		{methods: "GET", pattern: "/Users/{UserName}", role: account.Reader, signedIn: true, serve: (*Server).user,
+			operation: "GetUser", summary: "One user; those who are no admin, themselves only"},
+		{methods: "PATCH", pattern: "/Users/{UserName}", role: account.Reader, signedIn: true, changes: true, serve: (*Server).changeUser,
+			operation: "ChangeUser", summary: "Change DisplayName, Role or Password; those who are no admin, their own, with CurrentPassword and without Role"},
+		{methods: "DELETE", pattern: "/Users/{UserName}", role: account.Admin, changes: true, serve: (*Server).removeUser,
+			status: http.StatusNoContent, operation: "RemoveUser", summary: "Remove a user and end their sessions"},
+		{methods: "GET", pattern: "/ApiKeys", role: account.Admin, serve: (*Server).keys,
+			operation: "ApiKeys", summary: "The API keys by name, without the keys themselves"},
+		{methods: "POST", pattern: "/ApiKeys", role: account.Admin, changes: true, serve: (*Server).addKey,
+			status: http.StatusCreated, operation: "AddApiKey", summary: "Make an API key with Name, Role and ExpiryDateTime; it is shown this once"},
+		{methods: "GET", pattern: "/ApiKeys/{KeyID}", role: account.Admin, serve: (*Server).key,
+			operation: "GetApiKey", summary: "One API key, without the key itself"},
+		{methods: "DELETE", pattern: "/ApiKeys/{KeyID}", role: account.Admin, changes: true, serve: (*Server).removeKey,
+			status: http.StatusNoContent, operation: "RemoveApiKey", summary: "End an API key"},
+
+		{methods: "GET", pattern: "/", serve: (*Server).home,
+			operation: "Home", summary: "Sends browsers to the list of operations"},
+		{methods: "GET", pattern: "/login", serve: (*Server).loginPage,
+			operation: "Login", summary: "The page to log in on"},
+		{methods: "GET", pattern: "/metadata", serve: (*Server).metadata,
+			operation: "GetMetadata", summary: "What the service can be asked; with op, all about one operation"},
+		{methods: "GET", pattern: "/{Format}/metadata", serve: (*Server).metadata,
+			operation: "GetMetadata", summary: "The same; browsers get a page all the same"},
+		{methods: "GET", pattern: "/openapi.json", serve: (*Server).openAPI,
+			operation: "OpenAPI", summary: "The service's description by OpenAPI 3.1"},
+		{methods: "GET", pattern: "/types/typescript", serve: (*Server).typeScript,
+			operation: "TypeScript", summary: "Types for the TypeScript client of ServiceStack"},
 
 		{methods: "GET", pattern: "/healthz", serve: (*Server).health, always: true,
 			operation: "Health", summary: "Whether the process answers"},
@@ -53,5 +142,5 @@ func routes() []route {
 			operation: "Ready", summary: "Whether the service can do its work"},
 		{methods: "GET", pattern: "/metrics", serve: (*Server).metricsPage, always: true,
 			operation: "Metrics", summary: "Figures for Prometheus"},
-	}
+	}, webhookRoutes()...)
 }

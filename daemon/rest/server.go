@@ -13,15 +13,20 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // Config is what a Server works with.
@@ -29,38 +34,70 @@ type Config struct {
 	Registry *record.Registry
 	Store    *store.Store
 	Accounts *account.Service
+	Bills    *bill.Service
 	Log      *slog.Logger
+
+	RequestLog *requestlog.Recorder // nil for none
+	LogBodies  bool                 // with what requests and replies carry
+
+	Version string // of the program
 
 	Query            query.Options
 	CountPages       bool // count the total of every page, not only where asked
 	AnonymousQueries bool
 	BasePath         string
 	TrustedProxies   []netip.Prefix
-	MaxRequests      int
-	MaxBody          int64
-	MaxHead          int           // of URL and headers
-	BodyTimeout      time.Duration // how long a client may take to send a body
-	WriteStall       time.Duration
-	MetricsHere      bool // /metrics is served beside the rest
-	Debug            bool
+	Webhooks         *webhook.Registrar // nil where webhooks are turned off
+	Engine           *webhook.Engine    // the same
+	AnonymousPublish bool               // events need no login from these networks
+	PublishFrom      []netip.Prefix
+
+	CORSOrigins []string // as browsers write them
+	Rate        Rate     // of one address, and of one user or key
+	MaxRequests int
+	MaxBody     int64
+	MaxHead     int           // of URL and headers
+	BodyTimeout time.Duration // how long a client may take to send a body
+	WriteStall  time.Duration
+	MetricsHere bool // /metrics is served beside the rest
+	Debug       bool
 }
 
 // Server is the service's http.Handler.
 type Server struct {
 	Config
+	system    *record.Registry // the kinds that the service itself keeps
 	router    *router
 	admission *admission
 	metrics   *metrics
+
+	description    func() *metadata.Service
+	openAPIText    func() ([]byte, error)
+	typeScriptText func() []byte
+
+	protection *http.CrossOriginProtection
+	limiter    *limiter
 }
 
 // New makes a Server.
 func New(c Config) *Server {
-	return &Server{
+	s := &Server{
 		Config:    c,
+		system:    record.System(),
 		router:    newRouter(routes(), c.BasePath),
 		admission: newAdmission(c.MaxRequests),
 		metrics:   newMetrics(),
+
+		protection: newProtection(c.CORSOrigins),
+		limiter:    newLimiter(c.Rate),
 	}
+	if c.RequestLog != nil {
+		s.metrics.watchLog(c.RequestLog)
+	}
+	s.description = sync.OnceValue(s.describe)
+	s.openAPIText = sync.OnceValues(func() ([]byte, error) { return s.description().OpenAPI() })
+	s.typeScriptText = sync.OnceValue(func() []byte { return s.description().TypeScript() })
+	return s
 }
 
 // Drain makes /readyz say that the service is going away, turns new requests
@@ -83,6 +120,7 @@ func (s *Server) serve(x *exchange) error {
 	if allow != nil {
 		x.w.Header().Set("Allow", strings.Join(allow, ", "))
 		if x.r.Method == http.MethodOptions {
+			s.preflight(x, allow)
 			x.w.WriteHeader(http.StatusNoContent)
 			return nil
 		}
@@ -104,7 +142,10 @@ func (s *Server) work(x *exchange) error {
 		return err
 	}
 	defer s.admission.depart()
-	if err := s.authorise(x); err != nil {
+	if err := s.webhooksOff(x); err != nil {
+		return err
+	}
+	if err := s.admit(x); err != nil {
 		return err
 	}
 	var err error
@@ -115,7 +156,25 @@ func (s *Server) work(x *exchange) error {
 		return err
 	}
 	defer s.admission.leave()
+	if to := formAddress(x.r.URL); to != "" && x.kind != nil && x.r.Method == http.MethodGet {
+		return x.redirect(http.StatusSeeOther, to)
+	}
+	s.dress(x)
 	return x.route.serve(s, x)
+}
+
+// admit finds out who asks, and whether this request of theirs is to be served.
+func (s *Server) admit(x *exchange) error {
+	if err := s.limitAddress(x); err != nil {
+		return err
+	}
+	if err := s.authorise(x); err != nil {
+		return err
+	}
+	if err := s.limitIdentity(x); err != nil {
+		return err
+	}
+	return s.guard(x)
 }
 
 // resolve finds out what the URL and the headers ask for. It goes on after an
@@ -130,7 +189,7 @@ func (s *Server) resolve(x *exchange) (allow []string, err error) {
 		prefix: x.params.get(inFormat), suffix: x.suffix,
 		callback: x.urlMembers.Text(query.Callback), format: x.urlMembers.Text(query.Format), accept: strings.Join(x.r.Header.Values("Accept"), ","),
 	})
-	x.kind, kindErr = s.kind(x.params)
+	x.kind, kindErr = s.kind(x.route, x.params)
 	return allow, cmp.Or(s.checkHead(x.r), routeErr, queryErr, formatErr, kindErr)
 }
 
@@ -155,6 +214,7 @@ var policy = "default-src 'none'; style-src " + encode.StylePolicy() + "; form-a
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{w: newResponse(w, s.WriteStall), r: r, start: time.Now(), id: requestID(r), reply: reply{format: jsonFormat()}}
 	x.address, x.host, x.secure = s.origin(r)
+	x.keepAnswer = s.LogBodies
 	x.coding = acceptedCoding(r.Header.Get("Accept-Encoding"))
 	x.w.awaitBody(r, s.BodyTimeout)
 	h := w.Header()
@@ -162,6 +222,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Vary", "Accept")
 	h.Set("Cache-Control", "no-store")
+	s.shareWith(x)
 	if s.admission.stopping() {
 		h.Set("Connection", "close")
 	}
@@ -174,7 +235,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 func (s *Server) end(x *exchange) {
 	cause := recover()
 	if cause != nil && cause != http.ErrAbortHandler {
-		s.Log.Error("panic", "id", x.id, "path", x.r.URL.Path, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		s.Log.Error("panic", "id", x.id, "path", x.logPath(), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 		if x.w.status == 0 {
 			s.fail(x, fault.New(fault.Internal, "panic"))
 			cause = nil
@@ -189,6 +250,7 @@ func (s *Server) end(x *exchange) {
 	s.metrics.inWork.Dec()
 	s.metrics.note(x)
 	s.logAccess(x)
+	s.logRequest(x)
 	if cause != nil {
 		panic(cause)
 	}

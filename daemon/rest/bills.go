@@ -1,0 +1,110 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// readOnly are the members of a value that a change does not look at: clients
+// of the existing service send back all that they got.
+var readOnly = []string{"SettingName", "PluginID", "PluginName"}
+
+// billForm reads the members of a request about a place, which the path names:
+// where others name it too, the path wins.
+func (s *Server) billForm(x *exchange) (*form, bill.Place, error) {
+	f, err := s.form(x)
+	if err != nil {
+		return nil, bill.Place{}, err
+	}
+	f.knows(bill.MemberBill, bill.MemberStage, bill.MemberSetting)
+	return f, bill.Place{
+		BillID: x.params.get(bill.MemberBill), StageID: x.params.get(bill.MemberStage), SettingID: x.params.get(bill.MemberSetting),
+	}, nil
+}
+
+// setBillValue changes what a custom field of a bill's stage holds.
+func (s *Server) setBillValue(x *exchange) error {
+	f, at, err := s.billForm(x)
+	if err != nil {
+		return err
+	}
+	f.knows(readOnly...)
+	contents := f.optional(bill.MemberContents)
+	if err := f.done(x); err != nil {
+		return err
+	}
+	v, err := s.Bills.Set(x.r.Context(), at, contents)
+	if err != nil {
+		return err
+	}
+	return x.billDocument(f, "CustomFieldValue", v)
+}
+
+// billValue reads one custom field of a bill's stage.
+func (s *Server) billValue(x *exchange) error {
+	f, at, err := s.billForm(x)
+	if err != nil {
+		return err
+	}
+	if err := f.done(x); err != nil {
+		return err
+	}
+	v, err := s.Bills.Value(x.r.Context(), at)
+	if err != nil {
+		return err
+	}
+	return x.billDocument(f, "CustomFieldValue", v)
+}
+
+// billValues lists the custom fields of a bill's stage: all that there are, in
+// the order in which the ERP displays them. A field that the stage stores
+// nothing for has no Contents.
+func (s *Server) billValues(x *exchange) error {
+	f, at, err := s.billForm(x)
+	if err != nil {
+		return err
+	}
+	if err := f.done(x); err != nil {
+		return err
+	}
+	all, err := s.Bills.Values(x.r.Context(), at.BillID, at.StageID)
+	if err != nil {
+		return err
+	}
+	x.w.Header().Set(wire.HeaderTotal, itoa(int64(len(all))))
+	return x.billDocument(f, "CustomFieldValues", all)
+}
+
+// fullValue is a value whose nulls are written.
+type fullValue struct {
+	SettingID   string
+	SettingName *string
+	Contents    *string
+	PluginID    *string
+	PluginName  *string
+}
+
+// billDocument answers with a value or several. Formats of rows and columns
+// have all columns, whatever the values are.
+func (x *exchange) billDocument(f *form, name string, v any) error {
+	columns := x.reply.format.Name == "csv" || x.reply.format.Name == "html"
+	if !columns && !strings.EqualFold(f.members.Text(query.Nulls), "include") {
+		return x.document(http.StatusOK, name, v)
+	}
+	switch values := v.(type) {
+	case bill.Value:
+		return x.document(http.StatusOK, name, fullValue(values))
+	case []bill.Value:
+		full := make([]fullValue, len(values))
+		for i, one := range values {
+			full[i] = fullValue(one)
+		}
+		return x.document(http.StatusOK, name, full)
+	}
+	return fmt.Errorf("rest: %T is no value of a bill's stage", v)
+}

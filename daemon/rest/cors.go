@@ -1,0 +1,49 @@
+package rest
+
+import (
+	"strings"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// What pages of listed origins may read and send, beside what browsers let any
+// page read and send.
+var (
+	exposedHeaders = strings.Join([]string{
+		wire.HeaderRequestID, wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal,
+		wire.HeaderTakeClamped, wire.HeaderIgnoredMembers, "Content-Disposition", "Location", "Retry-After", "Server-Timing",
+	}, ", ")
+	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest"}, ", ")
+)
+
+// preflightAge is for how long browsers may remember an answer, in seconds.
+const preflightAge = "600"
+
+// shareWith lets a page of a listed origin read the reply. Others get no word
+// of it, which makes their browsers keep the reply from them.
+func (s *Server) shareWith(x *exchange) {
+	if len(s.CORSOrigins) == 0 {
+		return
+	}
+	h := x.w.Header()
+	h.Add("Vary", "Origin")
+	origin := x.r.Header.Get("Origin")
+	if !s.listed(origin) {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Allow-Credentials", "true")
+	h.Set("Access-Control-Expose-Headers", exposedHeaders)
+}
+
+// preflight answers what a browser asks before it lets a page send a request
+// that is more than a form or a link could send.
+func (s *Server) preflight(x *exchange, methods []string) {
+	h := x.w.Header()
+	if h.Get("Access-Control-Allow-Origin") == "" || x.r.Header.Get("Access-Control-Request-Method") == "" {
+		return
+	}
+	h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
+	h.Set("Access-Control-Allow-Headers", acceptedHeaders)
+	h.Set("Access-Control-Max-Age", preflightAge)
+}

@@ -1,0 +1,123 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/netip"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// The members of an event.
+const (
+	memberEvent = "EventName"
+	memberBody  = "Body"
+)
+
+// events lists the published events.
+func (s *Server) events(x *exchange) error {
+	published := s.Webhooks.Rules().Events
+	documents := make([]wire.Event, len(published))
+	for i, e := range published {
+		documents[i] = wire.Event(e)
+	}
+	return x.list("Events", documents, len(documents))
+}
+
+// raiseEvent takes an event. It answers once the event's messages are durable.
+func (s *Server) raiseEvent(x *exchange) error {
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	name := f.required(memberEvent)
+	body := x.eventBody(f)
+	if err := f.done(x); err != nil {
+		return err
+	}
+	if name, err = s.Webhooks.Rules().Event(name); err != nil {
+		return err
+	}
+	receipt, err := s.Engine.Publish(x.r.Context(), name, body)
+	if err != nil {
+		return err
+	}
+	return x.document(http.StatusCreated, "EventReceipt", wire.EventReceipt(receipt))
+}
+
+// eventBody is what is delivered. A text is delivered itself; any other JSON
+// value as the bytes that it has in the request.
+func (x *exchange) eventBody(f *form) []byte {
+	f.knows(memberBody)
+	m, ok := f.members.Get(memberBody)
+	if !ok || m.Empty {
+		f.missing = append(f.missing, fault.Field{Name: memberBody, Message: "must not be empty"})
+		return nil
+	}
+	if raw := rawMember(x.body, memberBody); raw != nil && raw[0] != '"' {
+		return raw
+	}
+	text, _ := f.given(memberBody)
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		f.refuse(memberBody, "must be UTF-8 without the character 0")
+	}
+	return []byte(text)
+}
+
+// rawMember is the text that a member of a JSON body has in it, nil where the
+// body is no JSON object or lacks the member.
+func rawMember(body []byte, name string) json.RawMessage {
+	tokens := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, utf8Mark)))
+	if open, err := tokens.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	for tokens.More() {
+		key, err := tokens.Token()
+		if err != nil {
+			return nil
+		}
+		var value json.RawMessage
+		if tokens.Decode(&value) != nil {
+			return nil
+		}
+		if text, is := key.(string); is && strings.EqualFold(text, name) {
+			return value
+		}
+	}
+	return nil
+}
+
+// mayPublish reports whether events are taken from the request's address
+// without a login.
+func (s *Server) mayPublish(x *exchange) bool {
+	if !s.AnonymousPublish || x.route.role != account.Publisher {
+		return false
+	}
+	at, err := netip.ParseAddr(x.address)
+	for _, network := range s.PublishFrom {
+		if err == nil && network.Contains(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// testTarget answers a delivery with what it got: an address to point a
+// subscription at.
+func (s *Server) testTarget(x *exchange) error {
+	x.w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	return x.write(http.StatusCreated, x.body)
+}
+
+// webhooksOff is why the operations of webhooks answer nothing.
+func (s *Server) webhooksOff(x *exchange) error {
+	if x.route.webhooks && s.Engine == nil {
+		return fault.New(fault.NotFound, "webhooks are turned off by the setting webhooks.enabled")
+	}
+	return nil
+}

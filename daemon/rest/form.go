@@ -1,0 +1,106 @@
+package rest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// form is the members of a request that is no query. It notes which of them
+// were asked for and what is wrong with them, so that a request is refused once
+// and for all reasons.
+type form struct {
+	members query.Members
+	asked   []string
+	missing []fault.Field
+	wrong   []fault.Field
+}
+
+// form reads the members of a request.
+func (s *Server) form(x *exchange) (*form, error) {
+	members, err := s.members(x)
+	if err != nil {
+		return nil, err
+	}
+	return &form{members: members, asked: []string{query.Format, query.Callback, query.Nulls, query.Strict, query.Meta, "v", "jsconfig"}}, nil
+}
+
+// given is a member's text, and whether it is there. An empty text is, where
+// JSON says so.
+func (f *form) given(name string) (string, bool) {
+	f.knows(name)
+	m, ok := f.members.Get(name)
+	if !ok || m.Empty {
+		return "", false
+	}
+	if m.List || m.Other || len(m.Texts) != 1 {
+		f.refuse(name, "takes one text")
+		return "", false
+	}
+	return m.Texts[0], true
+}
+
+// optional is given for a change that leaves alone what is nil.
+func (f *form) optional(name string) *string {
+	if text, ok := f.given(name); ok {
+		return &text
+	}
+	return nil
+}
+
+// required is the text of a member that must be there.
+func (f *form) required(name string) string {
+	text, _ := f.given(name)
+	if text == "" {
+		f.missing = append(f.missing, fault.Field{Name: name, Message: "must not be empty"})
+	}
+	return text
+}
+
+// knows notes members that mean something, even if it does not matter what.
+func (f *form) knows(names ...string) { f.asked = append(f.asked, names...) }
+
+func (f *form) refuse(name, message string) {
+	f.wrong = append(f.wrong, fault.Field{Name: name, Message: message})
+}
+
+// done says what is wrong, if anything, and names the members that nothing has
+// asked for.
+func (f *form) done(x *exchange) error {
+	strict := f.strict()
+	var ignored []string
+	for _, m := range f.members {
+		if slices.ContainsFunc(f.asked, func(name string) bool { return strings.EqualFold(name, m.Name) }) {
+			continue
+		}
+		if strict {
+			f.refuse(m.Name, "is not known")
+		}
+		ignored = append(ignored, strings.ReplaceAll(clean(m.Name), ",", "?"))
+	}
+	if ignored != nil {
+		x.w.Header().Set(wire.HeaderIgnoredMembers, clean(strings.Join(ignored, ", ")))
+	}
+	switch {
+	case f.wrong != nil:
+		return &fault.Error{Kind: fault.Invalid, Message: "The request cannot be read", Fields: append(f.wrong, f.missing...)}
+	case f.missing != nil:
+		return &fault.Error{Kind: fault.Missing, Message: "The request lacks a member", Fields: f.missing}
+	}
+	return nil
+}
+
+func (f *form) strict() bool {
+	text, ok := f.given(query.Strict)
+	if !ok {
+		return false
+	}
+	on, err := wire.ParseBool(text)
+	if err != nil {
+		f.refuse(query.Strict, err.Error())
+	}
+	return on == 1
+}

@@ -1,0 +1,93 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// newProtection is net/http's own rule against requests that pages of others
+// make a browser send.
+func newProtection(origins []string) *http.CrossOriginProtection {
+	p := http.NewCrossOriginProtection()
+	for _, origin := range origins {
+		if err := p.AddTrustedOrigin(origin); err != nil {
+			panic("rest: " + err.Error()) // the settings have checked it
+		}
+	}
+	return p
+}
+
+// guard turns away what a page of somebody else made a browser send: a change,
+// also one that needs no proof, such as a login in another's name; and rows by
+// a callback, which the page could read.
+func (s *Server) guard(x *exchange) error {
+	readable := x.reply.callback != "" && x.who.Via.Ambient()
+	switch {
+	case !x.route.changes && !readable, deliberate(x.r), s.sameOrigin(x):
+		return nil
+	case x.route.changes:
+		return fault.New(fault.Forbidden, "the page that asks for this change belongs to another origin, which http.cors_origins does not list")
+	}
+	return fault.New(fault.Forbidden, "a callback with a cookie or Basic must come from a page of this service")
+}
+
+// deliberate reports whether a request carries proof that browsers never add
+// by themselves. A page of somebody else can only send such headers where it
+// was allowed to by a preflight.
+func deliberate(r *http.Request) bool {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "Bearer") || r.Header.Get(wire.HeaderSessionID) != ""
+}
+
+// sameOrigin reports whether nothing speaks against it that a page of ours, or
+// one that is listed, or no browser sent the request. It is stricter than
+// net/http: any method counts, Referer counts, the scheme counts, and a header
+// that vouches for the page does not outweigh one that speaks against it.
+func (s *Server) sameOrigin(x *exchange) bool {
+	asked := x.r.WithContext(x.r.Context())
+	asked.Method, asked.Host = http.MethodPost, strings.ToLower(bareHost(x.host, x.secure))
+	if s.protection.Check(asked) != nil {
+		return false
+	}
+	for _, name := range []string{"Origin", "Referer"} {
+		if text := x.r.Header.Get(name); text != "" && !s.ours(x, text) {
+			return false
+		}
+	}
+	return true
+}
+
+// ours reports whether a page's address is of our origin, or a listed one. A
+// browser that has compared the schemes knows better than we do: TLS may end at
+// a proxy that http.trusted_proxies does not name.
+func (s *Server) ours(x *exchange, text string) bool {
+	page, err := url.Parse(text)
+	if err != nil || page.Host == "" {
+		return false
+	}
+	if s.listed(strings.ToLower(page.Scheme + "://" + page.Host)) {
+		return true
+	}
+	secure := page.Scheme == "https"
+	if secure != x.secure && x.r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+		return false
+	}
+	return strings.EqualFold(bareHost(page.Host, secure), bareHost(x.host, secure))
+}
+
+// bareHost is a host without the port that its scheme has anyway, which proxies
+// add and browsers leave out.
+func bareHost(host string, secure bool) string {
+	if secure {
+		return strings.TrimSuffix(host, ":443")
+	}
+	return strings.TrimSuffix(host, ":80")
+}
+
+// listed reports whether the settings name an origin.
+func (s *Server) listed(origin string) bool { return slices.Contains(s.CORSOrigins, origin) }

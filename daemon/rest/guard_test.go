@@ -1,0 +1,73 @@
+package rest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// changing are requests that change something, none of which goes through.
+var changing = []string{
+	"POST /Users", "PATCH /Users/admin", "DELETE /Users/nobody", "POST /ApiKeys", "DELETE /ApiKeys/none", "DELETE /Sessions/Current",
+	"PATCH /Bills/x/Stages/y/CustomFieldValues/z", "POST /auth", "GET /auth", "POST /auth/credentials", "GET /auth/logout", "POST /json/reply/Authenticate",
+}
+
+func TestAForeignPageChangesNothing(t *testing.T) {
+	i := demo.start(t)
+	c := stranger(t, i)
+	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	for _, page := range foreign {
+		for _, proof := range []string{cookie, basic("admin", daemontest.AdminPassword)} {
+			for _, line := range changing {
+				if a := c.with(page...).do(line, "", proof).want(t, 403); a.header.Get("Set-Cookie") != "" {
+					t.Errorf("%s with %v sets %s", line, page, a.header.Get("Set-Cookie"))
+				}
+			}
+		}
+		// A login in a name that the page knows is a change too.
+		a := c.with(page...).do("POST /auth/credentials", loginForm(), "Content-Type: application/x-www-form-urlencoded").want(t, 403)
+		if a.header.Get("Set-Cookie") != "" {
+			t.Errorf("a login by %v sets %s", page, a.header.Get("Set-Cookie"))
+		}
+		c.with(page...).do("POST /json/reply/DB_ClassQuery", "", cookie).want(t, 200) // changes nothing
+		key := "Authorization: Bearer " + i.Key(t, "reader")
+		c.with(page...).do("DELETE /ApiKeys/none", "", key).want(t, 403).wantMessage(t, "takes the role admin")
+	}
+	c.do("GET /auth", "", cookie).want(t, 200)
+}
+
+func (a answer) wantMessage(t testing.TB, part string) {
+	t.Helper()
+	if !strings.Contains(a.body, part) {
+		t.Errorf("%s does not say %q", a.body, part)
+	}
+}
+
+func TestPagesOfListedOrigins(t *testing.T) {
+	i := daemontest.Start(t, "--http-cors-origins", "https://shop.example,http://localhost:3000")
+	c := stranger(t, i)
+	for _, page := range [][]string{
+		{"Origin: https://shop.example"},
+		{"Origin: https://shop.example", "Sec-Fetch-Site: cross-site", "Referer: https://shop.example/basket"},
+		{"Origin: http://localhost:3000", "Sec-Fetch-Site: same-site"},
+	} {
+		a := c.with(page...).do("POST /auth", loginJSON()).want(t, 200)
+		a.wantHeader(t, "Access-Control-Allow-Origin", strings.TrimPrefix(page[0], "Origin: ")).wantHeader(t, "Access-Control-Allow-Credentials", "true")
+		if !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Row-Count") || !strings.Contains(strings.Join(a.header.Values("Vary"), ","), "Origin") {
+			t.Errorf("%v", a.header)
+		}
+		c.with(page...).do("GET /Users", "").want(t, 401).wantHeader(t, "Access-Control-Allow-Credentials", "true") // which the page may read
+		a = c.with(page...).do("OPTIONS /Users/ann", "", "Access-Control-Request-Method: PATCH", "Access-Control-Request-Headers: content-type").want(t, 204)
+		a.wantHeader(t, "Access-Control-Allow-Methods", "DELETE, GET, HEAD, PATCH, OPTIONS").wantHeader(t, "Access-Control-Max-Age", "600")
+		if !strings.Contains(a.header.Get("Access-Control-Allow-Headers"), "Content-Type") {
+			t.Errorf("%v", a.header)
+		}
+	}
+	for _, origin := range []string{"https://evil.example", "http://shop.example", "https://shop.example:8443", "https://shop.example.evil.example", "null", "https://SHOP.example/"} {
+		a := c.do("OPTIONS /Users/ann", "", "Origin: "+origin, "Access-Control-Request-Method: PATCH").want(t, 204)
+		a.wantHeader(t, "Access-Control-Allow-Origin", "").wantHeader(t, "Access-Control-Allow-Methods", "").wantHeader(t, "Vary", "Accept, Origin")
+	}
+	a := stranger(t, demo.start(t)).do("OPTIONS /Users", "", "Origin: https://shop.example", "Access-Control-Request-Method: POST").want(t, 204)
+	a.wantHeader(t, "Access-Control-Allow-Origin", "").wantHeader(t, "Vary", "Accept")
+}

@@ -1,0 +1,87 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+)
+
+// keyLife is how long a key works where the request does not say.
+const keyLife = 90 * 24 * time.Hour
+
+func keyDocument(k account.Key) wire.APIKey {
+	return wire.APIKey{
+		KeyID: k.ID, Name: k.Name, Role: k.Role.String(),
+		AddedDateTime: dateText(k.Added), ExpiryDateTime: dateText(k.Expires), LastUsedDateTime: dateText(k.LastUsed),
+	}
+}
+
+// keys lists the API keys, without the keys themselves.
+func (s *Server) keys(x *exchange) error {
+	keys, err := s.Accounts.Keys(x.r.Context())
+	if err != nil {
+		return err
+	}
+	documents := make([]wire.APIKey, len(keys))
+	for i, k := range keys {
+		documents[i] = keyDocument(k)
+	}
+	return x.list("ApiKeys", documents, len(documents))
+}
+
+// key shows one API key, without the key itself.
+func (s *Server) key(x *exchange) error {
+	k, err := s.Accounts.FindKey(x.r.Context(), x.params.get(inKeyID))
+	if err != nil {
+		return err
+	}
+	return x.document(http.StatusOK, "ApiKey", keyDocument(k))
+}
+
+// addKey makes an API key and shows it, once.
+func (s *Server) addKey(x *exchange) error {
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	n := account.NewKey{Name: f.required(memberName), Role: f.role(f.required(memberRole)), Expires: f.expiry()}
+	if err := f.done(x); err != nil {
+		return err
+	}
+	secret, k, err := s.Accounts.As(x.actor()).AddKey(x.r.Context(), n)
+	if err != nil {
+		return err
+	}
+	document := keyDocument(k)
+	document.Key = secret
+	return s.created(x, "/ApiKeys", k.ID, "ApiKey", document)
+}
+
+// expiry reads when a key ends; the zero time is never.
+func (f *form) expiry() time.Time {
+	text, ok := f.given(memberExpiry)
+	switch {
+	case !ok || text == "":
+		return time.Now().Add(keyLife)
+	case strings.EqualFold(text, wire.NeverExpires):
+		return time.Time{}
+	}
+	date, err := wire.ParseDate(text, time.UTC)
+	if err != nil {
+		f.refuse(memberExpiry, err.Error()+", or "+wire.NeverExpires)
+		return time.Time{}
+	}
+	at, _ := time.Parse(wire.DateLayout, date) // which is what ParseDate writes
+	return at
+}
+
+// removeKey ends an API key.
+func (s *Server) removeKey(x *exchange) error {
+	if err := s.Accounts.As(x.actor()).RemoveKey(x.r.Context(), x.params.get(inKeyID)); err != nil {
+		return err
+	}
+	return x.nothing()
+}

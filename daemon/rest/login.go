@@ -1,0 +1,114 @@
+package rest
+
+import (
+	"embed"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// memberRedirect names the page to go to after a login or a logout.
+const memberRedirect = "redirect"
+
+//go:embed templates/login.html
+var loginTemplate embed.FS
+
+var loginPages = template.Must(encode.Layout().ParseFS(loginTemplate, "templates/login.html"))
+
+// loginForm is the data of the login page.
+type loginForm struct {
+	encode.Page
+	UserName string
+	Redirect string
+	Message  string // why the last try failed
+}
+
+// loginPage shows the form. It is a page for everybody who asks, since there is
+// nothing else to say.
+func (s *Server) loginPage(x *exchange) error {
+	s.recognise(x)
+	return s.writeLogin(x, http.StatusOK, loginForm{Redirect: s.landing(x.urlMembers)})
+}
+
+func (s *Server) writeLogin(x *exchange, status int, form loginForm) error {
+	form.Page = encode.Page{Title: "Log in", Site: s.site(x)}
+	form.Site.Here = "" // the page leads elsewhere
+	var page strings.Builder
+	if err := loginPages.ExecuteTemplate(&page, "login", form); err != nil {
+		return err
+	}
+	x.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	return x.write(status, []byte(page.String()))
+}
+
+// recognise finds out who looks at a page that everybody may see. Who cannot be
+// known stays a stranger.
+func (s *Server) recognise(x *exchange) {
+	given := credentials(x)
+	if x.who.Known() || given.Empty() {
+		return
+	}
+	if who, err := s.Accounts.Authenticate(x.r.Context(), given); err == nil {
+		x.who = who
+	}
+	s.dress(x)
+}
+
+// landing is where a login or a logout leads: a page of this service, whatever
+// the request says.
+func (s *Server) landing(members query.Members) string {
+	const attack = "\\\t\r\n"
+	to := members.Text(memberRedirect)
+	u, err := url.Parse(to)
+	if err != nil || to == "" || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.ContainsAny(to, attack) ||
+		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
+		return s.base() + "/metadata"
+	}
+	return localPath(u)
+}
+
+// welcome answers a login: a person goes to the page asked for, a program gets
+// the session.
+func (s *Server) welcome(x *exchange, members query.Members, doc wire.AuthenticateResponse) error {
+	if x.html() {
+		return x.redirect(http.StatusSeeOther, s.landing(members))
+	}
+	return x.document(http.StatusOK, "AuthenticateResponse", doc)
+}
+
+// farewell answers a logout.
+func (s *Server) farewell(x *exchange) error {
+	if x.html() {
+		return x.redirect(http.StatusSeeOther, s.base()+"/login")
+	}
+	return x.document(http.StatusOK, "AuthenticateResponse", wire.Failure{})
+}
+
+// logIn logs in, and shows a person whose login failed the form again.
+func (s *Server) logIn(x *exchange) error {
+	err := s.authenticate(x)
+	if err == nil || !x.html() || x.r.Method != http.MethodPost {
+		return err
+	}
+	f := fault.Of(err)
+	switch f.Kind {
+	case fault.Unauthorized, fault.Missing, fault.Invalid:
+	case fault.TooMany:
+		x.w.Header().Set("Retry-After", retryAfter(f.RetryAfter))
+	default:
+		return err
+	}
+	members, readErr := s.members(x)
+	if readErr != nil {
+		return err
+	}
+	return s.writeLogin(x, failures[f.Kind].status, loginForm{
+		UserName: members.Text(memberUser), Redirect: s.landing(members), Message: f.Message,
+	})
+}

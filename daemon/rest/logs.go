@@ -1,0 +1,168 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// The members of a query of the request log beside those of every query.
+const (
+	memberDate       = "Date"       // one day, of UTC
+	memberViewErrors = "ViewErrors" // only requests that failed
+)
+
+// logQuery is the operation of the routes that query the request log.
+const logQuery = "QueryRequestLogsGETManyRequest"
+
+// firstError is the lowest status of a request that failed.
+const firstError = http.StatusBadRequest
+
+// logView is what a path says of the entries it shows.
+type logView struct {
+	day    func(now time.Time) time.Time // nil: as the members say
+	errors bool
+}
+
+func today(now time.Time) time.Time     { return now }
+func yesterday(now time.Time) time.Time { return now.AddDate(0, 0, -1) }
+
+// logs answers a query of the request log.
+func (s *Server) logs(x *exchange) error { return logView{}.serve(s, x) }
+
+// logsOneway checks one and answers nothing.
+func (s *Server) logsOneway(x *exchange) error {
+	if _, err := (logView{}).plan(s, x); err != nil {
+		return err
+	}
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// logsOf is the handler of a path that shows one day.
+func logsOf(day func(time.Time) time.Time, errors bool) func(*Server, *exchange) error {
+	return logView{day, errors}.serve
+}
+
+func (v logView) serve(s *Server, x *exchange) error {
+	plan, err := v.plan(s, x)
+	if err != nil {
+		return err
+	}
+	s.flushLog(x.r.Context())
+	return s.rows(x, plan)
+}
+
+// plan makes conditions of the members that only the request log has.
+func (v logView) plan(s *Server, x *exchange) (*query.Plan, error) {
+	members, err := s.members(x)
+	if err != nil {
+		return nil, err
+	}
+	var others query.Members
+	for _, m := range members {
+		if !strings.EqualFold(m.Name, memberDate) && !strings.EqualFold(m.Name, memberViewErrors) {
+			others = append(others, m)
+		}
+	}
+	where, err := v.where(x, members, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	plan, err := s.planMembers(x, others, where...)
+	x.members = members // the page's links repeat them
+	return plan, err
+}
+
+func (v logView) where(x *exchange, members query.Members, now time.Time) ([]query.Condition, error) {
+	var where []query.Condition
+	var wrong []fault.Field
+	day, some, err := v.oneDay(x, members, now)
+	if err != nil {
+		wrong = append(wrong, fault.Field{Name: memberDate, Message: err.Error()})
+	}
+	if some {
+		where = append(where,
+			condition(x.kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
+			condition(x.kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
+	}
+	errorsOnly, err := v.errorsOnly(members)
+	if err != nil {
+		wrong = append(wrong, fault.Field{Name: memberViewErrors, Message: err.Error()})
+	}
+	if errorsOnly {
+		where = append(where, condition(x.kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
+	}
+	if len(wrong) > 0 {
+		return nil, &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
+	}
+	return where, nil
+}
+
+// oneDay is the beginning of the day that is asked for, if one is: by the path,
+// else by a member.
+func (v logView) oneDay(x *exchange, members query.Members, now time.Time) (day time.Time, some bool, err error) {
+	if v.day != nil {
+		return v.day(now.UTC()).Truncate(24 * time.Hour), true, nil
+	}
+	text := x.params.get(memberDate)
+	if m, given := members.Get(memberDate); text == "" && given && !m.Empty {
+		if text, err = oneText(m); err != nil {
+			return day, false, err
+		}
+	}
+	if text == "" {
+		return day, false, nil
+	}
+	if text, err = wire.ParseDate(text, time.UTC); err != nil {
+		return day, false, err
+	}
+	day, err = time.Parse(time.DateOnly, text[:len(time.DateOnly)])
+	return day, err == nil, err
+}
+
+func (v logView) errorsOnly(members query.Members) (bool, error) {
+	m, given := members.Get(memberViewErrors)
+	if v.errors || !given || m.Empty {
+		return v.errors, nil
+	}
+	text, err := oneText(m)
+	if err != nil {
+		return false, err
+	}
+	on, err := wire.ParseBool(text)
+	return on == 1, err
+}
+
+func oneText(m query.Member) (string, error) {
+	if m.List || m.Other || len(m.Texts) != 1 {
+		return "", fault.New(fault.Invalid, "takes one value")
+	}
+	return m.Texts[0], nil
+}
+
+// condition compares a field of a kind of ours, which has it.
+func condition(kind *record.Kind, name string, op record.Operator, operand wire.Value) query.Condition {
+	field, _ := kind.Column(name)
+	return query.Condition{Field: field, Operator: op, Operands: []wire.Value{operand}}
+}
+
+// flushPatience is how long a reader of the log waits for what has just been
+// recorded.
+const flushPatience = time.Second
+
+// flushLog makes requests that are over show in the log.
+func (s *Server) flushLog(ctx context.Context) {
+	if s.RequestLog == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, flushPatience)
+	defer cancel()
+	s.RequestLog.Flush(ctx)
+}

@@ -1,0 +1,83 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// subscriberRows answers a query for what belongs to the subscriber that the
+// path names, and to a message where it names one.
+func (s *Server) subscriberRows(x *exchange) error {
+	if _, err := s.Webhooks.Subscriber(x.r.Context(), x.params.get(inSubscriber)); err != nil {
+		return err
+	}
+	members, err := s.members(x)
+	if err != nil {
+		return err
+	}
+	where, err := x.pathConditions(inSubscriber, inMessage)
+	if err != nil {
+		return err
+	}
+	plan, err := s.planMembers(x, without(members, inSubscriber), where...)
+	if err != nil {
+		return err
+	}
+	return s.rows(x, plan)
+}
+
+// without leaves a member out, since the path says it.
+func without(members query.Members, name string) query.Members {
+	var rest query.Members
+	for _, m := range members {
+		if found, ok := (query.Members{m}).Get(name); !ok || found.Empty {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}
+
+// pathConditions are the ids of the path as conditions on the kind's fields.
+func (x *exchange) pathConditions(names ...string) ([]query.Condition, error) {
+	var where []query.Condition
+	for _, name := range names {
+		text := x.params.get(name)
+		if text == "" {
+			continue
+		}
+		id, err := wire.ParseGuid(text)
+		if err != nil {
+			return nil, fault.New(fault.NotFound, "There is no such message")
+		}
+		where = append(where, condition(x.kind, name, record.Equal, wire.Value{Text: id}))
+	}
+	return where, nil
+}
+
+// messageAddress is where a message is, by the path.
+func (x *exchange) messageAddress() webhook.Address {
+	return webhook.Address{Subscriber: x.params.get(inSubscriber), Subscription: x.params.get(inSubscription), Message: x.params.get(inMessage)}
+}
+
+// removeMessage removes a message and cancels what is pending of it.
+func (s *Server) removeMessage(x *exchange) error {
+	if err := s.Webhooks.RemoveMessage(x.r.Context(), x.messageAddress()); err != nil {
+		return err
+	}
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// retryMessage makes a message that has failed due now.
+func (s *Server) retryMessage(x *exchange) error {
+	m, err := s.Webhooks.RetryMessage(x.r.Context(), x.messageAddress())
+	if err != nil {
+		return err
+	}
+	return x.document(http.StatusAccepted, "Message", wire.MessageState{MessageID: m.GUID, Status: int(m.Status), Retries: m.Retries()})
+}

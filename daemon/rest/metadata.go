@@ -1,0 +1,163 @@
+package rest
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// memberOperation names the operation that /metadata is to tell about.
+const memberOperation = "op"
+
+// describe puts together what the documents tell of: each route's operation,
+// with all routes that lead to it.
+func (s *Server) describe() *metadata.Service {
+	d := &metadata.Service{Version: s.Version, Base: s.base()}
+	facts := operations()
+	for _, r := range routes() {
+		for _, o := range s.operationsOf(r, facts) {
+			at := slices.IndexFunc(d.Operations, func(known metadata.Operation) bool { return known.Name == o.Name })
+			if at < 0 {
+				at = len(d.Operations)
+				o.Routes = nil
+				d.Operations = append(d.Operations, o)
+			}
+			d.Operations[at].Routes = append(d.Operations[at].Routes, describedRoute(r, o))
+		}
+	}
+	slices.SortStableFunc(d.Operations, func(a, b metadata.Operation) int { return cmp.Compare(rank(a), rank(b)) })
+	return d
+}
+
+// rank puts the records of the business first, and what the service tells of
+// itself last.
+func rank(o metadata.Operation) int {
+	switch {
+	case o.Group == groupService:
+		return 2
+	case o.Kind == nil || o.Kind.Database != record.InRecords:
+		return 1
+	}
+	return 0
+}
+
+// operationsOf are the operations that a route leads to: one, or the query of
+// each record kind.
+func (s *Server) operationsOf(r route, facts []metadata.Operation) []metadata.Operation {
+	role := s.roleName(r)
+	if r.operation != anyQuery {
+		o := fact(facts, r.operation)
+		o.Role = role
+		if kind, ok := s.system.Lookup(r.kind); ok {
+			o.Group, o.Summary, o.Kind = kind.Area, cmp.Or(o.Summary, kind.Summary), kind
+		}
+		return []metadata.Operation{o}
+	}
+	var all []metadata.Operation
+	for _, kind := range s.Registry.Kinds() {
+		all = append(all, metadata.Operation{Name: kind.Operation(), Group: kind.Area, Summary: kind.Summary, Kind: kind, Role: role})
+	}
+	return all
+}
+
+func fact(facts []metadata.Operation, name string) metadata.Operation {
+	for _, o := range facts {
+		if o.Name == name {
+			return o
+		}
+	}
+	return metadata.Operation{Name: name, Group: groupService}
+}
+
+func (s *Server) roleName(r route) string {
+	if r.role == account.NoRole || s.AnonymousQueries && r.role == account.Reader && !r.signedIn {
+		return ""
+	}
+	return r.role.String()
+}
+
+// describedRoute is a route as the documents show it: to one operation.
+func describedRoute(r route, o metadata.Operation) metadata.Route {
+	path := r.pattern
+	if o.Kind != nil {
+		path = strings.NewReplacer("{"+inOperation+"}", o.Kind.Operation(), "{"+inKind+"}", o.Kind.Name).Replace(path)
+	}
+	return metadata.Route{Methods: strings.Fields(r.methods), Path: path, Summary: r.summary, Status: r.status}
+}
+
+// home sends browsers to the list of operations. Programs have no business at
+// the root.
+func (s *Server) home(x *exchange) error {
+	if !x.html() {
+		return nothingHere()
+	}
+	return x.redirect(http.StatusFound, s.base()+"/metadata")
+}
+
+// metadata tells what the service can be asked, or all about one operation: as
+// a page to browsers, also where the path names another format.
+func (s *Server) metadata(x *exchange) error {
+	s.recognise(x)
+	page := x.html() || x.params.get(inFormat) != "" && x.urlMembers.Text(query.Format) == "" && accepted(x.r.Header.Get("Accept")).Name == "html"
+	name := x.urlMembers.Text(memberOperation)
+	if name == "" {
+		if page {
+			return x.page(s.description().IndexPage(s.site(x), s.url(x)))
+		}
+		return x.document(http.StatusOK, "Metadata", s.description().Document(s.url(x)))
+	}
+	o, ok := s.description().Lookup(name)
+	if !ok {
+		return s.noOperation(name)
+	}
+	if page {
+		return x.page(s.description().Page(o, s.site(x), s.url(x)))
+	}
+	return x.document(http.StatusOK, "Operation", o.Document(s.url(x)))
+}
+
+func (s *Server) noOperation(name string) error {
+	names := s.description().Names()
+	if near := record.Near(name, names); near != nil {
+		names = near
+	}
+	return fault.New(fault.NotFound, "there is no operation %s; there are: %s", clean(name), strings.Join(names, ", "))
+}
+
+// url is the service's address as the asker reached it.
+func (s *Server) url(x *exchange) string {
+	scheme := "http"
+	if x.secure {
+		scheme = "https"
+	}
+	return scheme + "://" + x.host + s.base()
+}
+
+// page sends a page that was made whole.
+func (x *exchange) page(page []byte, err error) error {
+	return x.made("text/html; charset=utf-8", page, err)
+}
+
+func (x *exchange) made(contentType string, body []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	x.w.Header().Set("Content-Type", contentType)
+	return x.write(http.StatusOK, body)
+}
+
+func (s *Server) openAPI(x *exchange) error {
+	text, err := s.openAPIText()
+	return x.made("application/json", text, err)
+}
+
+func (s *Server) typeScript(x *exchange) error {
+	return x.made("text/plain; charset=utf-8", s.typeScriptText(), nil)
+}

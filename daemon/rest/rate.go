@@ -1,0 +1,88 @@
+package rest
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// Rate is how many requests one address, user or key may send. The zero value
+// is no limit.
+type Rate struct {
+	PerSecond float64
+	Burst     int // that may come at once
+}
+
+// mostLimited bounds the memory of a limiter, to about 4 MB.
+const mostLimited = 16384
+
+// limiter counts the requests of each by a token bucket.
+type limiter struct {
+	rate Rate
+
+	mu      sync.Mutex
+	buckets map[string]*rate.Limiter
+	swept   time.Time
+}
+
+func newLimiter(r Rate) *limiter { return &limiter{rate: r, buckets: make(map[string]*rate.Limiter)} }
+
+// take counts a request of who, and fails where that is one too many.
+func (l *limiter) take(who string, now time.Time) error {
+	if l.rate.PerSecond == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	bucket := l.buckets[who]
+	if bucket == nil {
+		l.makeRoom(now)
+		bucket = rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)
+		l.buckets[who] = bucket
+	}
+	if bucket.AllowN(now, 1) {
+		return nil
+	}
+	wait := time.Duration((1 - bucket.TokensAt(now)) / l.rate.PerSecond * float64(time.Second))
+	return &fault.Error{Kind: fault.TooMany, Message: "too many requests", RetryAfter: wait}
+}
+
+// makeRoom drops the buckets that are full again, which say nothing, and if
+// that is not enough, any. It looks for full ones once in a while: else a flood
+// of addresses would have it walk the whole map for each.
+func (l *limiter) makeRoom(now time.Time) {
+	if len(l.buckets) < mostLimited {
+		return
+	}
+	if now.Sub(l.swept).Abs() >= time.Second {
+		l.swept = now
+		maps.DeleteFunc(l.buckets, func(_ string, b *rate.Limiter) bool { return b.TokensAt(now) >= float64(l.rate.Burst) })
+	}
+	for who := range l.buckets {
+		if len(l.buckets) < mostLimited {
+			return
+		}
+		delete(l.buckets, who)
+	}
+}
+
+// limitAddress counts a request before anything is done for it.
+func (s *Server) limitAddress(x *exchange) error {
+	if s.limiter.rate.PerSecond == 0 {
+		return nil
+	}
+	return s.limiter.take("address "+account.Network(x.address), x.start)
+}
+
+// limitIdentity counts a request of somebody who is known, wherever they are.
+func (s *Server) limitIdentity(x *exchange) error {
+	if !x.who.Known() {
+		return nil
+	}
+	return s.limiter.take("account "+x.who.UserID+x.who.KeyID, x.start)
+}

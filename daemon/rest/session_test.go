@@ -1,0 +1,195 @@
+package rest_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+func TestKeepAlive(t *testing.T) {
+	i := daemontest.Start(t, "--auth-queries", "anonymous")
+	c := stranger(t, i)
+	c.do("GET /KeepAlive", "").want(t, 401).wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials"`)
+	c.do("GET /Sessions/Current", "").want(t, 401)
+	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	for _, proof := range []string{"Cookie: ss-id=" + id, "X-ss-id: " + id, basic("admin", daemontest.AdminPassword), "Authorization: Bearer " + i.Key(t, "reader")} {
+		if a := c.do("GET /keepalive/", "", proof).want(t, 204); a.body != "" || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("%s: %q, %v", proof, a.body, a.header)
+		}
+	}
+}
+
+// A remembered session's cookie follows the session, but not with each reply.
+func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
+	i := daemontest.Start(t, "--auth-remember", "2s", "--http-trusted-proxies", "127.0.0.0/8")
+	c := stranger(t, i)
+	cookie := c.do("GET /auth?"+loginForm("RememberMe", "on"), "").want(t, 200).cookie(t)
+	c = c.with("Cookie: ss-id="+cookie.Value, "X-Forwarded-Proto: https")
+	set := 0
+	for begun := time.Now(); time.Since(begun) < 3*time.Second; { // longer than the first cookie lasts
+		a := c.do("GET /KeepAlive", "").want(t, 204)
+		if a.header.Get("Set-Cookie") == "" {
+			continue
+		}
+		set++
+		if renewed := a.cookie(t); renewed.Value != cookie.Value || !renewed.HttpOnly || !renewed.Secure || renewed.Expires.Before(cookie.Expires) {
+			t.Fatalf("%v, was %v", renewed, cookie)
+		}
+	}
+	if set < 3 || set > 160 { // once in 20 ms at most
+		t.Errorf("the cookie was set %d times", set)
+	}
+	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	if a := stranger(t, i).do("GET /KeepAlive", "", "Cookie: ss-id="+id).want(t, 204); a.header.Get("Set-Cookie") != "" {
+		t.Errorf("a session that is not remembered sets %s", a.header.Get("Set-Cookie"))
+	}
+}
+
+func TestCurrentSession(t *testing.T) {
+	i := daemontest.Start(t)
+	hire(t, i, "publisher")
+	c := stranger(t, i)
+	id := c.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t).Value
+	for proof, via := range map[string]string{"Cookie: ss-id=" + id: "cookie", "X-ss-id: " + id: "header", basic("ann", annPassword): "basic"} {
+		s := read[wire.CurrentSession](t, c.do("GET /Sessions/Current", "", proof).want(t, 200))
+		if s.UserName != "Ann" || s.DisplayName != "Ann Other" || s.Role != "publisher" || s.Via != via {
+			t.Errorf("%s: %+v", via, s)
+		}
+		if masked := len(s.SessionID) == 8 && !strings.Contains(id, s.SessionID); (via != "basic") != masked || (s.ExpiryDateTime != "") != masked {
+			t.Errorf("%s: %+v", via, s)
+		}
+	}
+	key := i.Key(t, "reader")
+	if s := read[wire.CurrentSession](t, c.do("GET /Sessions/Current", "", "Authorization: Bearer "+key).want(t, 200)); s.KeyID == "" || s.Via != "bearer" {
+		t.Errorf("%+v", s)
+	}
+	c.do("DELETE /Sessions/Current", "", "Cookie: ss-id="+id).want(t, 204).cookie(t)
+	c.do("GET /Sessions/Current", "", "Cookie: ss-id="+id).want(t, 401)
+}
+
+// What becomes of those who are signed in when an admin changes them.
+func TestChangedWhileSignedIn(t *testing.T) {
+	i := daemontest.Start(t)
+	hire(t, i, "reader")
+	boss, c := admin(t, i), stranger(t, i)
+	cookie := "Cookie: ss-id=" + c.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t).Value
+	for _, proof := range []string{cookie, basic("ann", annPassword)} {
+		c.do("GET /Users", "", proof).want(t, 403)
+	}
+	boss.do("PATCH /Users/ann", `{"Role":"admin"}`).want(t, 200)
+	for _, proof := range []string{cookie, basic("ann", annPassword)} {
+		c.do("GET /Users", "", proof).want(t, 200)
+	}
+	boss.do("PATCH /Users/ann", `{"Role":"reader"}`).want(t, 200)
+	for _, proof := range []string{cookie, basic("ann", annPassword)} {
+		c.do("GET /Users", "", proof).want(t, 403)
+	}
+	boss.do("DELETE /Users/ann", "").want(t, 204)
+	for _, proof := range []string{cookie, basic("ann", annPassword)} {
+		c.do("GET /KeepAlive", "", proof).want(t, 401)
+	}
+}
+
+// Of several credentials the most deliberate counts, right or wrong.
+func TestCredentialsBesideEachOther(t *testing.T) {
+	i := daemontest.Start(t)
+	hire(t, i, "reader")
+	c := stranger(t, i)
+	id := c.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t).Value
+	key := i.Key(t, "writer")
+	right := map[string]string{"cookie": "Cookie: ss-id=" + id, "header": "X-ss-id: " + id, "basic": basic("admin", daemontest.AdminPassword), "bearer": "Authorization: Bearer " + key}
+	wrong := map[string]string{"cookie": "Cookie: ss-id=" + strings.Repeat("x", 20), "header": "X-ss-id: " + strings.Repeat("x", 20), "basic": basic("admin", "wrong one"), "bearer": "Authorization: Bearer x"}
+	order := []string{"bearer", "basic", "header", "cookie"}
+	for n, strong := range order {
+		for _, weak := range order[n+1:] {
+			if strong == "bearer" && weak == "basic" {
+				continue // two Authorization headers: the first counts
+			}
+			if s := read[wire.CurrentSession](t, c.do("GET /Sessions/Current", "", right[strong], wrong[weak]).want(t, 200)); s.Via != strong {
+				t.Errorf("%s beside a wrong %s: %+v", strong, weak, s)
+			}
+			c.do("GET /Sessions/Current", "", wrong[strong], right[weak]).want(t, 401)
+		}
+	}
+	// Cookies of other services at the same host, and an older one of ours.
+	c.do("GET /KeepAlive", "", "Cookie: theme=dark; ss-pid=x; ss-id="+id+"; other=\"a b\"").want(t, 204)
+	c.do("GET /KeepAlive", "", "Cookie: ss-id=; theme=dark").want(t, 401)
+}
+
+func TestProviders(t *testing.T) {
+	c := stranger(t, demo.start(t))
+	for _, line := range []string{"GET /auth?provider=Credentials&", "GET /Authenticate/Credentials?", "GET /authenticate?Provider=credentials&"} {
+		c.do(line+loginForm("State", "x", "UseTokenCookie", "false", "nonce", "1"), "").want(t, 200).wantHeader(t, "X-Ignored-Members", "")
+	}
+	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm("Colour", "red"), "").want(t, 200).wantHeader(t, "X-Ignored-Members", "Colour").cookie(t).Value
+	c.do("POST /auth", `{"provider":"logout"}`, cookie).want(t, 200).cookie(t)
+	c.do("GET /auth", "", cookie).want(t, 401)
+	c.do("POST /authenticate/logout", "").want(t, 200)
+	if a := c.do("GET /auth?provider=facebook&"+loginForm(), "").want(t, 404); !strings.Contains(a.body, "there is no provider facebook") {
+		t.Errorf("%s", a.body)
+	}
+	if a := c.do("GET /auth?UserName=admin", "").want(t, 400); a.fieldNames(t) != "Password" || !strings.Contains(a.body, "NotEmpty") {
+		t.Errorf("%s", a.body)
+	}
+	for _, format := range []string{"json", "xml", "csv", "jsv", "html", "ndjson"} {
+		a := c.do("GET /"+format+"/reply/authenticate?"+loginForm(), "").want(t, 200)
+		if id := a.cookie(t).Value; !strings.Contains(a.body, id) || !strings.Contains(a.header.Get("Content-Type"), format) {
+			t.Errorf("%s: %s", format, a.body)
+		}
+	}
+}
+
+// People who follow a link are sent to the login page, and back to nowhere but
+// this service.
+func TestPeopleAreSentToTheLoginPage(t *testing.T) {
+	i := daemontest.Start(t, "--http-base-path", "/erp")
+	c := stranger(t, i)
+	page := []string{"Accept: text/html,application/xhtml+xml,*/*;q=0.8"}
+	for path, back := range map[string]string{
+		"/Queries/DB_Class":              "/erp/Queries/DB_Class",
+		"/Queries/DB_Class?Take=1&x=%26": "/erp/Queries/DB_Class?Take=1&x=%26",
+		"/html/reply/DB_ClassQuery":      "/erp/html/reply/DB_ClassQuery",
+		"/Users":                         "/erp/Users",
+	} {
+		for _, method := range []string{"GET ", "HEAD "} {
+			a := c.do(method+path, "", page...).want(t, 302).wantHeader(t, "WWW-Authenticate", "")
+			a.wantHeader(t, "Location", "/erp/login?redirect="+url.QueryEscape(back))
+		}
+		c.do("GET "+path, "", append(page, "Sec-Fetch-Mode: navigate")...).want(t, 302)
+		c.do("GET "+path, "", append(page, "Sec-Fetch-Mode: cors")...).want(t, 401)
+		c.do("GET "+path, "", append(page, "Authorization: Bearer x")...).want(t, 401)
+	}
+	c.do("POST /Queries/DB_Class", "{}", page...).want(t, 401)
+	c.do("GET /Queries/DB_Class", "").want(t, 401)
+	c.do("GET /auth", "", page...).want(t, 401)
+	c.url = strings.TrimSuffix(i.URL, "/erp")
+	c.do("GET //erp//Queries/DB_Class", "", page...).want(t, 302).wantHeader(t, "Location", "/erp/login?redirect="+url.QueryEscape("/erp//Queries/DB_Class"))
+}
+
+func TestWhereALoginLeads(t *testing.T) {
+	c := stranger(t, daemontest.Start(t))
+	for to, want := range map[string]string{
+		"/Queries/DB_Class?Take=1": "/Queries/DB_Class?Take=1",
+		"//evil.example":           "/metadata",
+		`/\evil.example`:           "/metadata",
+		`\evil.example`:            "/metadata",
+		"https:evil.example":       "/metadata",
+		"https://evil.example":     "/metadata",
+		"javascript:alert(1)":      "/metadata",
+		"/\t/evil.example":         "/metadata",
+		"evil.example":             "/metadata",
+	} {
+		a := c.do("POST /auth/credentials", loginForm("redirect", to), "Content-Type: application/x-www-form-urlencoded", "Accept: text/html")
+		if a.status != 302 && a.status != 303 || a.header.Get("Location") != want || a.cookie(t).Value == "" {
+			t.Errorf("%s: status %d to %s", to, a.status, a.header.Get("Location"))
+		}
+	}
+	a := c.do("POST /auth/credentials", loginForm("redirect", "/x"), "Content-Type: application/x-www-form-urlencoded").want(t, 200)
+	if a.session(t).SessionID == "" {
+		t.Errorf("%s", a.body)
+	}
+}

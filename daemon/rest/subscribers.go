@@ -1,0 +1,127 @@
+package rest
+
+import (
+	"encoding/base64"
+	"net/http"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// The parameters of the paths of webhooks, and members of the same names.
+const (
+	inSubscriber   = "SubscriberID"
+	inSubscription = "SubscriptionID"
+	inMessage      = "MessageID"
+)
+
+// The members of subscribers.
+const (
+	memberEnabled = "IsEnabled"
+	memberRowHash = "RowHash"
+	maxName       = 256
+)
+
+func subscriberDocument(b webhook.Subscriber) wire.Subscriber {
+	d := wire.Subscriber{RecID: b.GUID, Name: b.Name, IsEnabled: b.Enabled, ItemNo: b.ItemNo,
+		LastSavedDateTime: wire.Moment(b.SavedAt), RowHash: b.RowHash}
+	for _, r := range b.Registrations {
+		d.Subscriptions = append(d.Subscriptions, subscriptionDocument(r))
+	}
+	return d
+}
+
+// subscriber shows a subscriber with its subscriptions.
+func (s *Server) subscriber(x *exchange) error {
+	b, err := s.Webhooks.Subscriber(x.r.Context(), x.params.get(inSubscriber))
+	if err != nil {
+		return err
+	}
+	return x.document(http.StatusOK, "Subscriber", subscriberDocument(b))
+}
+
+// addSubscriber adds a subscriber, enabled unless the request says otherwise.
+func (s *Server) addSubscriber(x *exchange) error {
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	n := webhook.Subscriber{Name: f.name(f.required(memberName)), Enabled: true}
+	if enabled := f.flag(memberEnabled); enabled != nil {
+		n.Enabled = *enabled
+	}
+	if err := f.done(x); err != nil {
+		return err
+	}
+	b, err := s.Webhooks.AddSubscriber(x.r.Context(), n, x.actor())
+	if err != nil {
+		return err
+	}
+	return s.created(x, "/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b))
+}
+
+// changeSubscriber changes a subscriber.
+func (s *Server) changeSubscriber(x *exchange) error {
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	f.knows(inSubscriber, "ItemNo")
+	c := webhook.SubscriberChange{Enabled: f.flag(memberEnabled), RowHash: f.rowHash()}
+	if name := f.optional(memberName); name != nil {
+		text := f.name(*name)
+		c.Name = &text
+	}
+	if err := f.done(x); err != nil {
+		return err
+	}
+	b, err := s.Webhooks.ChangeSubscriber(x.r.Context(), x.params.get(inSubscriber), c, x.actor())
+	if err != nil {
+		return err
+	}
+	return x.document(http.StatusOK, "Subscriber", subscriberDocument(b))
+}
+
+// removeSubscriber removes a subscriber with its subscriptions and messages.
+func (s *Server) removeSubscriber(x *exchange) error {
+	if err := s.Webhooks.RemoveSubscriber(x.r.Context(), x.params.get(inSubscriber), x.actor()); err != nil {
+		return err
+	}
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// name checks a name that is given.
+func (f *form) name(text string) string {
+	if len([]rune(text)) > maxName {
+		f.refuse(memberName, "must be at most 256 characters long")
+	}
+	return text
+}
+
+// flag is a bool that may be given.
+func (f *form) flag(name string) *bool {
+	text, ok := f.given(name)
+	if !ok {
+		return nil
+	}
+	n, err := wire.ParseBool(text)
+	if err != nil {
+		f.refuse(name, err.Error())
+	}
+	on := n == 1
+	return &on
+}
+
+// rowHash is what a change is based on, nil for whatever there is.
+func (f *form) rowHash() []byte {
+	text, ok := f.given(memberRowHash)
+	if !ok {
+		return nil
+	}
+	hash, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		f.refuse(memberRowHash, "must be base64 text")
+	}
+	return hash
+}

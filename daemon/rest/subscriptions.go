@@ -1,0 +1,182 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// The members of subscriptions beside those that package webhook checks.
+const (
+	memberOrdered = "Ordered"
+	hidden        = "***" // stands for the value of a header
+)
+
+// subscriptionDocument shows a subscription without its secrets.
+func subscriptionDocument(r webhook.Registration) wire.Subscription {
+	d := wire.Subscription{RecID: r.GUID, SubscriberID: r.Subscriber, EventName: r.Pattern, URL: r.URL, ItemNo: r.ItemNo,
+		LastSavedDateTime: wire.Moment(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
+		Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
+	for _, h := range r.Headers {
+		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: hidden})
+	}
+	return d
+}
+
+func scheduleText(waits []time.Duration) string {
+	var texts []string
+	for _, wait := range waits {
+		texts = append(texts, wait.String())
+	}
+	return strings.Join(texts, ",")
+}
+
+// subscriptions lists the subscriptions of a subscriber.
+func (s *Server) subscriptions(x *exchange) error {
+	all, err := s.Webhooks.Registrations(x.r.Context(), x.params.get(inSubscriber))
+	if err != nil {
+		return err
+	}
+	documents := make([]wire.Subscription, len(all))
+	for i, r := range all {
+		documents[i] = subscriptionDocument(r)
+	}
+	return x.list("Subscriptions", documents, len(documents))
+}
+
+// subscription shows one subscription.
+func (s *Server) subscription(x *exchange) error {
+	r, err := s.Webhooks.Registration(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
+	if err != nil {
+		return err
+	}
+	return x.document(http.StatusOK, "Subscription", subscriptionDocument(r))
+}
+
+// addSubscription adds a subscription. The SubscriberID is all it takes; an
+// admin, who may name addresses on the premises, is known by more.
+func (s *Server) addSubscription(x *exchange) error {
+	admin, err := s.isAdmin(x)
+	if err != nil {
+		return err
+	}
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	f.knows(inSubscriber)
+	n := webhook.Registration{Subscriber: x.params.get(inSubscriber), Private: admin,
+		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent)}
+	if headers := x.headers(f); headers != nil {
+		n.Headers = *headers
+	}
+	if ordered := f.flag(memberOrdered); ordered != nil {
+		n.Ordered = *ordered
+	}
+	if schedule := f.schedule(); schedule != nil {
+		n.Schedule = *schedule
+	}
+	if err := f.done(x); err != nil {
+		return err
+	}
+	r, err := s.Webhooks.AddRegistration(x.r.Context(), n)
+	if err != nil {
+		return err
+	}
+	d := subscriptionDocument(r)
+	d.Secret = r.Secret
+	return s.created(x, "/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d)
+}
+
+// changeSubscription changes a subscription, which the path or the body names.
+func (s *Server) changeSubscription(x *exchange) error {
+	admin, err := s.isAdmin(x)
+	if err != nil {
+		return err
+	}
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	f.knows(inSubscriber, "ItemNo")
+	id := x.params.get(inSubscription)
+	if f.knows(inSubscription); id == "" {
+		id = f.required(inSubscription)
+	}
+	c := webhook.RegistrationChange{
+		Pattern: f.optional(webhook.MemberEvent), URL: f.optional(webhook.MemberURL), Enabled: f.flag(memberEnabled),
+		Ordered: f.flag(memberOrdered), Schedule: f.schedule(), Headers: x.headers(f), RowHash: f.rowHash(),
+	}
+	if err := f.done(x); err != nil {
+		return err
+	}
+	r, err := s.Webhooks.ChangeRegistration(x.r.Context(), x.params.get(inSubscriber), id, c, admin)
+	if err != nil {
+		return err
+	}
+	return x.document(http.StatusOK, "Subscription", subscriptionDocument(r))
+}
+
+// removeSubscription removes a subscription and cancels what is pending.
+func (s *Server) removeSubscription(x *exchange) error {
+	if err := s.Webhooks.RemoveRegistration(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription)); err != nil {
+		return err
+	}
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// isAdmin reports whether a request that needs no proof comes from an admin all
+// the same. Proof that is wrong is an error, so that nobody takes a refused
+// address for a rule.
+func (s *Server) isAdmin(x *exchange) (bool, error) {
+	given := credentials(x)
+	if given.Empty() {
+		return false, nil
+	}
+	err := s.identify(x, given)
+	if fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
+		return false, nil
+	}
+	return x.who.Role.Includes(account.Admin), err
+}
+
+// headers reads the member Headers, nil where it is not given. An empty list
+// takes all headers away.
+func (x *exchange) headers(f *form) *[]webhook.Header {
+	f.knows(webhook.MemberHeaders)
+	text := string(rawMember(x.body, webhook.MemberHeaders))
+	if m, ok := f.members.Get(webhook.MemberHeaders); text == "" && ok && !m.Empty {
+		text = strings.Join(m.Texts, ",")
+	}
+	if text == "" || text == "null" {
+		return nil
+	}
+	headers, err := webhook.ParseHeaders(text)
+	if err != nil {
+		f.refuse(webhook.MemberHeaders, err.Error())
+	}
+	return &headers
+}
+
+// schedule reads the waits of a subscription, nil where they are not given. An
+// empty text goes back to those of the settings.
+func (f *form) schedule() *[]time.Duration {
+	text, ok := f.given(webhook.MemberSchedule)
+	if !ok {
+		return nil
+	}
+	var waits []time.Duration
+	if text != "" {
+		var err error
+		if waits, err = webhook.ParseSchedule(text); err != nil {
+			f.refuse(webhook.MemberSchedule, err.Error())
+		}
+	}
+	return &waits
+}

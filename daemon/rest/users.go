@@ -1,0 +1,191 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// The members of users and API keys, and the parameters of their paths.
+const (
+	memberDisplayName     = "DisplayName"
+	memberRole            = "Role"
+	memberCurrentPassword = "CurrentPassword"
+	memberName            = "Name"
+	memberExpiry          = "ExpiryDateTime"
+	inKeyID               = "KeyID"
+)
+
+func userDocument(u account.User) wire.User {
+	return wire.User{
+		UserName: u.Name, DisplayName: u.DisplayName, Role: u.Role.String(),
+		AddedDateTime: dateText(u.Added), LastSavedDateTime: dateText(u.Saved),
+	}
+}
+
+// dateText is a time of accounts; the zero time is none.
+func dateText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(wire.DateLayout)
+}
+
+// users lists the users.
+func (s *Server) users(x *exchange) error {
+	users, err := s.Accounts.Users(x.r.Context())
+	if err != nil {
+		return err
+	}
+	documents := make([]wire.User, len(users))
+	for i, u := range users {
+		documents[i] = userDocument(u)
+	}
+	return x.list("Users", documents, len(documents))
+}
+
+// list answers with all of a few things.
+func (x *exchange) list(name string, documents any, count int) error {
+	x.w.Header().Set(wire.HeaderTotal, itoa(int64(count)))
+	return x.document(http.StatusOK, name, documents)
+}
+
+// created answers with a new thing and where it is from now on.
+func (s *Server) created(x *exchange, collection, id, name string, document any) error {
+	x.w.Header().Set("Location", s.BasePath+collection+"/"+url.PathEscape(id))
+	return x.document(http.StatusCreated, name, document)
+}
+
+// addUser adds a user.
+func (s *Server) addUser(x *exchange) error {
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	n := account.NewUser{Name: f.required(memberUser), Password: f.required(memberPassword), Role: f.role(f.required(memberRole))}
+	n.DisplayName, _ = f.given(memberDisplayName)
+	if err := f.done(x); err != nil {
+		return err
+	}
+	u, err := s.Accounts.As(x.actor()).AddUser(x.r.Context(), n)
+	if err != nil {
+		return err
+	}
+	return s.created(x, "/Users", u.Name, "User", userDocument(u))
+}
+
+// role reads a role that is there.
+func (f *form) role(text string) account.Role {
+	if text == "" {
+		return account.NoRole
+	}
+	role, err := account.ParseRole(text)
+	if err != nil {
+		f.refuse(memberRole, err.Error())
+	}
+	return role
+}
+
+// user shows a user: admins everybody, others themselves.
+func (s *Server) user(x *exchange) error {
+	name := x.params.get(memberUser)
+	if err := x.ownOrAdmin(name); err != nil {
+		return err
+	}
+	return s.showUser(x, name)
+}
+
+func (s *Server) showUser(x *exchange, name string) error {
+	u, err := s.Accounts.User(x.r.Context(), name)
+	if err != nil {
+		return err
+	}
+	return x.document(http.StatusOK, "User", userDocument(u))
+}
+
+// own reports whether the user of that name asks. An API key is nobody's.
+func (x *exchange) own(name string) bool {
+	return x.who.UserID != "" && account.Fold(x.who.Name) == account.Fold(name)
+}
+
+func (x *exchange) ownOrAdmin(name string) error {
+	if x.own(name) || x.who.Role.Includes(account.Admin) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "only an admin sees and changes other users; %s has the role %s", x.who.Name, x.who.Role)
+}
+
+// changeUser changes the display name, the role or the password of a user.
+func (s *Server) changeUser(x *exchange) error {
+	name := x.params.get(memberUser)
+	if err := x.ownOrAdmin(name); err != nil {
+		return err
+	}
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	f.knows(memberUser) // the path says it
+	up := account.Update{DisplayName: f.optional(memberDisplayName), Password: f.optional(memberPassword)}
+	if text, ok := f.given(memberRole); ok {
+		role := f.role(text)
+		up.Role = &role
+	}
+	if err := s.mayChange(x, f, name, up); err != nil {
+		return err
+	}
+	if up != (account.Update{}) {
+		if err := s.Accounts.As(x.actor()).UpdateUser(x.r.Context(), name, up); err != nil {
+			return err
+		}
+	}
+	if up.Password != nil && x.own(name) && x.who.Via == account.Cookie {
+		http.SetCookie(x.w, endedCookie(x)) // of a session that the change has ended
+	}
+	return s.showUser(x, name)
+}
+
+// mayChange refuses what only admins may change. Whoever is none shows the
+// present password once more to get another: a browser that was left alone must
+// not be enough to take an account over.
+func (s *Server) mayChange(x *exchange, f *form, name string, up account.Update) error {
+	admin := x.who.Role.Includes(account.Admin)
+	current, shown := f.given(memberCurrentPassword)
+	if up.Password != nil && !admin {
+		current = f.required(memberCurrentPassword)
+	}
+	if err := f.done(x); err != nil {
+		return err
+	}
+	if up.Role != nil && !admin {
+		return &fault.Error{Kind: fault.Forbidden, Message: "only an admin gives roles",
+			Fields: []fault.Field{{Name: memberRole, Message: "takes the role admin"}}}
+	}
+	if up.Password == nil || !shown || !x.own(name) {
+		return nil
+	}
+	err := s.Accounts.CheckPassword(x.r.Context(), account.Login{UserName: name, Password: current, Address: x.address})
+	if fault.Is(err, fault.Unauthorized) {
+		return &fault.Error{Kind: fault.Invalid, Message: "The password cannot be changed",
+			Fields: []fault.Field{{Name: memberCurrentPassword, Message: "is not the present password"}}}
+	}
+	return err
+}
+
+// removeUser removes a user.
+func (s *Server) removeUser(x *exchange) error {
+	if err := s.Accounts.As(x.actor()).RemoveUser(x.r.Context(), x.params.get(memberUser)); err != nil {
+		return err
+	}
+	return x.nothing()
+}
+
+// nothing answers that all is done and there is nothing to say.
+func (x *exchange) nothing() error {
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,136 @@
+package rest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// view is what the page of a query shows around its rows.
+func (s *Server) view(x *exchange, plan *query.Plan) *encode.View {
+	kind := plan.Kind
+	v := &encode.View{Summary: kind.Summary, Trail: []encode.Link{
+		{Name: kind.Area, URL: s.base() + "/metadata#" + metadata.Anchor(kind.Area)},
+		{Name: x.operation(), URL: s.base() + "/metadata?op=" + x.operation()},
+		{Name: "Rows"},
+	}}
+	a := newAddress(x, x.members)
+	if !a.whole {
+		v.Note = "The request came in a body that no link can repeat. The rows are those it asked for; pages, filters and other formats take a new request."
+		return v
+	}
+	v.Take, v.Limit, v.Here = plan.Take, s.Query.MaxTake, a.path
+	if plan.Take >= encode.AllRows {
+		v.Take = query.NoTake
+	}
+	v.CountAll = a.with(encode.Pair{Name: query.Include, Value: "Total"})
+	v.Page = func(skip, take int64) string { return a.page(skip, take) }
+	s.viewFilters(v, a, plan)
+	v.Sort = sortLinks(a, plan, x.members)
+	return v
+}
+
+func (a address) page(skip, take int64) string {
+	changes := []encode.Pair{{Name: query.Skip}, {Name: query.Take, Value: itoa(take)}}
+	if skip > 0 {
+		changes[0].Value = itoa(skip)
+	}
+	return a.with(changes...)
+}
+
+// viewFilters fills in the filter form and what is in force. The form shows one
+// condition of each field, and hands on the others and everything else.
+func (s *Server) viewFilters(v *encode.View, a address, plan *query.Plan) {
+	shown := make(map[int]query.Member) // by field
+	operators := make(map[int]record.Operator)
+	var filters []string
+	for _, m := range a.members {
+		target, isFilter := plan.Kind.Member(m.Name)
+		if isFilter {
+			filters = append(filters, m.Name)
+			v.Conditions = append(v.Conditions, a.asked(plan.Kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m))
+		} else if words := inForce(m.Name); words != "" {
+			filters = append(filters, m.Name)
+			v.Conditions = append(v.Conditions, a.asked(m.Name, words, m))
+		}
+		if _, taken := shown[target.Field]; isFilter && !taken {
+			shown[target.Field], operators[target.Field] = m, target.Operator
+		} else if !strings.EqualFold(m.Name, query.Skip) {
+			v.Kept = append(v.Kept, pairs(m)...)
+		}
+	}
+	if len(filters) > 1 {
+		v.Cleared = a.without(append(filters, query.Skip)...)
+	}
+	for i, f := range plan.Kind.Fields {
+		if f.Filter != record.None {
+			v.Filters = append(v.Filters, encode.NewFilter(f, operators[i], strings.Join(formTexts(shown[i]), ",")))
+		}
+	}
+}
+
+// inForce are the words for members that change which rows and columns there
+// are, and are no filters.
+func inForce(name string) string {
+	for _, one := range []string{query.Fields, query.Include} {
+		if strings.EqualFold(name, one) {
+			return "="
+		}
+	}
+	return ""
+}
+
+func (a address) asked(name, words string, m query.Member) encode.Asked {
+	return encode.Asked{Field: name, Words: words, Value: strings.Join(formTexts(m), ", "), Without: a.without(m.Name, query.Skip)}
+}
+
+func pairs(m query.Member) []encode.Pair {
+	var all []encode.Pair
+	for _, text := range formTexts(m) {
+		all = append(all, encode.Pair{Name: m.Name, Value: text})
+	}
+	return all
+}
+
+// sortLinks lead from each column to its order, and to the reverse of it where
+// the rows stand in that order already.
+func sortLinks(a address, plan *query.Plan, members query.Members) []encode.SortLink {
+	asked := given(members, query.OrderBy) || given(members, query.OrderByDesc)
+	links := make([]encode.SortLink, len(plan.Columns))
+	for i, c := range plan.Columns {
+		by := encode.Pair{Name: query.OrderBy, Value: plan.Kind.Fields[c].Name}
+		other := encode.Pair{Name: query.OrderByDesc}
+		if asked && len(plan.Order) > 0 && plan.Order[0].Field == c {
+			links[i].Sorted = "descending"
+			if !plan.Order[0].Desc {
+				links[i].Sorted = "ascending"
+				by.Name, other.Name = other.Name, by.Name
+			}
+		}
+		links[i].URL = a.with(encode.Pair{Name: query.Skip}, other, by)
+	}
+	return links
+}
+
+// otherFormats are addresses of the same rows in other formats. What a page
+// leaves out because it is a page, they have.
+func otherFormats(x *exchange) []encode.Link {
+	a := newAddress(x, x.members)
+	if !a.whole {
+		return nil
+	}
+	if x.suffix != "" {
+		a.path = a.path[:strings.LastIndexByte(a.path, '.')]
+	}
+	var links []encode.Link
+	for _, f := range encode.Formats() {
+		if f.Name != "html" {
+			links = append(links, encode.Link{Name: strings.ToUpper(f.Name), URL: a.with(encode.Pair{Name: query.Format, Value: f.Name})})
+		}
+	}
+	return slices.Clip(links)
+}

@@ -1,0 +1,138 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+const groupWebhooks = "Webhooks"
+
+// The paths of webhooks.
+const (
+	pathSubscribers   = "/Webhooks/Subscribers"
+	pathSubscriber    = pathSubscribers + "/{SubscriberID}"
+	pathSubscriptions = pathSubscriber + "/Subscriptions"
+	pathSubscription  = pathSubscriptions + "/{SubscriptionID}"
+	pathMessages      = pathSubscriber + "/Messages"
+	pathMessage       = pathSubscription + "/Messages/{MessageID}"
+)
+
+// webhookRoutes is the part of the table that is about webhooks. Where no role
+// is given the SubscriberID is the key.
+func webhookRoutes() []route {
+	table := []route{
+		{methods: "GET", pattern: "/Webhooks/Events", serve: (*Server).events,
+			operation: "Events", summary: "The events that subscriptions can be made for"},
+		{methods: "POST", pattern: "/Webhooks/Events", role: account.Publisher, changes: true, large: true, status: http.StatusCreated, serve: (*Server).raiseEvent,
+			operation: "RaiseEvent", summary: "Raise an event: one message for each matching subscription"},
+		{methods: "POST", pattern: "/Webhooks/Test", large: true, status: http.StatusCreated, serve: (*Server).testTarget,
+			operation: "TestTarget", summary: "An address to point a subscription at: it answers with what it got"},
+
+		{methods: "GET", pattern: pathSubscribers, role: account.Admin, kind: "Subscriber", serve: (*Server).query,
+			operation: "SubscriberQuery", summary: "The subscribers"},
+		{methods: "POST", pattern: pathSubscribers, role: account.Admin, changes: true, status: http.StatusCreated, serve: (*Server).addSubscriber,
+			operation: "AddSubscriber", summary: "Add a subscriber; its RecID is the SubscriberID"},
+		{methods: "GET", pattern: pathSubscriber, role: account.Admin, serve: (*Server).subscriber,
+			operation: "GetSubscriber", summary: "One subscriber with its subscriptions"},
+		{methods: "PATCH", pattern: pathSubscriber, role: account.Admin, changes: true, serve: (*Server).changeSubscriber,
+			operation: "ChangeSubscriber", summary: "Rename, disable or enable a subscriber"},
+		{methods: "DELETE", pattern: pathSubscriber, role: account.Admin, changes: true, status: http.StatusNoContent, serve: (*Server).removeSubscriber,
+			operation: "RemoveSubscriber", summary: "Remove a subscriber with its subscriptions and messages"},
+
+		{methods: "GET", pattern: pathSubscriptions, serve: (*Server).subscriptions,
+			operation: "Subscriptions", summary: "The subscriptions of a subscriber"},
+		{methods: "POST", pattern: pathSubscriptions, changes: true, status: http.StatusCreated, serve: (*Server).addSubscription,
+			operation: "AddSubscription", summary: "Add a subscription; its secret is shown this once"},
+		{methods: "PATCH", pattern: pathSubscriptions, changes: true, serve: (*Server).changeSubscription,
+			operation: "ChangeSubscription", summary: "Change the subscription that the body names"},
+		{methods: "GET", pattern: pathSubscription, serve: (*Server).subscription,
+			operation: "GetSubscription", summary: "One subscription"},
+		{methods: "PATCH", pattern: pathSubscription, changes: true, serve: (*Server).changeSubscription,
+			operation: "ChangeSubscription", summary: "Change a subscription"},
+		{methods: "DELETE", pattern: pathSubscription, changes: true, status: http.StatusNoContent, serve: (*Server).removeSubscription,
+			operation: "RemoveSubscription", summary: "Remove a subscription, and cancel what is pending"},
+
+		{methods: "GET", pattern: pathMessages, kind: "Message", serve: (*Server).subscriberRows,
+			operation: "SubscriberMessages", summary: "The messages of a subscriber, newest first"},
+		{methods: "GET", pattern: pathMessages + "/Responses", kind: "MessageResponse", serve: (*Server).subscriberRows,
+			operation: "SubscriberResponses", summary: "The attempts to send a subscriber's messages, newest first"},
+		{methods: "GET", pattern: pathMessages + "/{MessageID}/Responses", kind: "MessageResponse", serve: (*Server).subscriberRows,
+			operation: "MessageResponses", summary: "The attempts to send one message"},
+		{methods: "DELETE", pattern: pathMessage, changes: true, status: http.StatusNoContent, serve: (*Server).removeMessage,
+			operation: "RemoveMessage", summary: "Remove a message, and cancel what is pending of it"},
+		{methods: "POST", pattern: pathMessage + "/Retry", changes: true, status: http.StatusAccepted, serve: (*Server).retryMessage,
+			operation: "RetryMessage", summary: "Send a message again that failed"},
+
+		{methods: "GET", pattern: "/Webhooks/Messages", role: account.Admin, kind: "Message", serve: (*Server).query,
+			operation: "MessageQuery", summary: "The messages of all subscribers, newest first"},
+		{methods: "GET", pattern: "/Webhooks/Subscriptions", role: account.Admin, kind: "Subscription", serve: (*Server).query,
+			operation: "SubscriptionQuery", summary: "The subscriptions of all subscribers"},
+	}
+	for i := range table {
+		table[i].webhooks = true
+	}
+	return table
+}
+
+// webhookOperations is operations for webhooks.
+func webhookOperations() []metadata.Operation {
+	one := []metadata.Member{subscriberInPath, subscriptionInPath}
+	return []metadata.Operation{
+		{Name: "Events", Group: groupWebhooks, Summary: "The events that subscriptions can be made for", Answer: []wire.Event{}},
+		{Name: "RaiseEvent", Group: groupWebhooks, Summary: "Raise an event", Answer: wire.EventReceipt{}, Members: []metadata.Member{
+			{Name: memberEvent, Type: "string", Required: true, Help: "a published event"},
+			{Name: memberBody, Type: "string", Required: true, Help: "what is delivered: a text, or any JSON, byte for byte"},
+		}},
+		{Name: "TestTarget", Group: groupWebhooks, Summary: "An address to point a subscription at", Media: "application/json"},
+		{Name: "AddSubscriber", Group: groupWebhooks, Summary: "Add a subscriber", Answer: wire.Subscriber{}, Members: []metadata.Member{
+			{Name: memberName, Type: "string", Required: true},
+			{Name: memberEnabled, Type: "bool", Help: "true unless given"},
+		}},
+		{Name: "GetSubscriber", Group: groupWebhooks, Summary: "One subscriber with its subscriptions", Answer: wire.Subscriber{}, Members: []metadata.Member{subscriberInPath}},
+		{Name: "ChangeSubscriber", Group: groupWebhooks, Summary: "Rename, disable or enable a subscriber", Answer: wire.Subscriber{}, Members: []metadata.Member{
+			subscriberInPath,
+			{Name: memberName, Type: "string"},
+			{Name: memberEnabled, Type: "bool"},
+			rowHashMember,
+		}},
+		{Name: "RemoveSubscriber", Group: groupWebhooks, Summary: "Remove a subscriber", Members: []metadata.Member{subscriberInPath}},
+		{Name: "Subscriptions", Group: groupWebhooks, Summary: "The subscriptions of a subscriber", Answer: []wire.Subscription{}, Members: []metadata.Member{subscriberInPath}},
+		{Name: "AddSubscription", Group: groupWebhooks, Summary: "Add a subscription", Answer: wire.Subscription{}, Members: append([]metadata.Member{
+			subscriberInPath,
+			{Name: webhook.MemberURL, Type: "string", Required: true, Help: "the address that gets the messages"},
+			{Name: webhook.MemberEvent, Type: "string", Required: true, Help: "a published event, a family such as debtor.*, or *"},
+		}, subscriptionMembers...)},
+		{Name: "ChangeSubscription", Group: groupWebhooks, Summary: "Change a subscription", Answer: wire.Subscription{}, Members: append([]metadata.Member{
+			subscriberInPath, subscriptionInPath,
+			{Name: webhook.MemberURL, Type: "string"},
+			{Name: webhook.MemberEvent, Type: "string"},
+			{Name: memberEnabled, Type: "bool"},
+			rowHashMember,
+		}, subscriptionMembers...)},
+		{Name: "GetSubscription", Group: groupWebhooks, Summary: "One subscription", Answer: wire.Subscription{}, Members: one},
+		{Name: "RemoveSubscription", Group: groupWebhooks, Summary: "Remove a subscription", Members: one},
+		{Name: "SubscriberMessages", Group: groupWebhooks, Summary: "The messages of a subscriber", Members: []metadata.Member{subscriberInPath}},
+		{Name: "SubscriberResponses", Group: groupWebhooks, Summary: "The attempts to send a subscriber's messages", Members: []metadata.Member{subscriberInPath}},
+		{Name: "MessageResponses", Group: groupWebhooks, Summary: "The attempts to send one message", Members: []metadata.Member{subscriberInPath, messageInPath}},
+		{Name: "RemoveMessage", Group: groupWebhooks, Summary: "Remove a message", Members: append(one, messageInPath)},
+		{Name: "RetryMessage", Group: groupWebhooks, Summary: "Send a message again that failed", Answer: wire.MessageState{}, Members: append(one, messageInPath)},
+	}
+}
+
+// The members that several operations have.
+var (
+	subscriberInPath   = metadata.Member{Name: inSubscriber, Type: "string", Required: true}
+	subscriptionInPath = metadata.Member{Name: inSubscription, Type: "string", Required: true}
+	messageInPath      = metadata.Member{Name: inMessage, Type: "string", Required: true}
+	rowHashMember      = metadata.Member{Name: memberRowHash, Type: "string", Help: "of the state that the change is based on; another one is a conflict"}
+
+	subscriptionMembers = []metadata.Member{
+		{Name: webhook.MemberHeaders, Type: "string", Help: "headers to send: a list of Name and Value"},
+		{Name: memberOrdered, Type: "bool", Help: "each message waits for the one before it"},
+		{Name: webhook.MemberSchedule, Type: "string", Help: "waits between attempts, such as 5s,30s,2m; empty for the settings'"},
+	}
+)
