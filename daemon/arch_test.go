@@ -21,7 +21,7 @@ var edges = map[string][]string{
 	"client":        {"client/record", "client/wire"},
 
 	"daemon/fault":           nil,
-	"daemon/row":             {"client/record"},
+	"daemon/row":             {"client/record", "client/wire"},
 	"daemon/tsql":            nil,
 	"daemon/dialect":         {"client/record"},
 	"daemon/sqlite":          {"client/record", "daemon/row", "daemon/tsql"},
@@ -29,16 +29,23 @@ var edges = map[string][]string{
 	"daemon/mssql/mssqltest": {"daemon/mssql"},
 	"daemon/query":           {"client/record", "client/wire", "daemon/fault", "daemon/dialect"},
 	"daemon/encode":          {"client/record", "client/wire", "daemon/row"},
-	"daemon/account":         {"daemon/fault"},
+	"daemon/audit":           nil,
+	"daemon/requestlog":      {"daemon/fault"},
+	"daemon/webhook":         {"client/record", "client/wire", "daemon/audit", "daemon/fault"},
+	"daemon/account":         {"daemon/audit", "daemon/fault"},
+	"daemon/bill":            {"client/record", "client/wire", "daemon/fault"},
+	"daemon/metadata":        {"client/record", "client/wire", "daemon/encode", "daemon/query"},
 	"daemon/demo":            {"client/record", "client/wire"},
-	"daemon/store":           {"client/record", "client/wire", "daemon/account", "daemon/dialect", "daemon/fault", "daemon/mssql", "daemon/query", "daemon/row", "daemon/sqlite", "daemon/tsql"},
-	"daemon/store/storetest": {"client/record", "client/wire", "daemon/account", "daemon/demo", "daemon/fault", "daemon/query", "daemon/row", "daemon/store", "daemon/tsql"},
-	"daemon/rest":            {"client/record", "client/wire", "daemon/account", "daemon/encode", "daemon/fault", "daemon/query", "daemon/row", "daemon/store"},
-	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/demo", "daemon/fault", "daemon/query", "daemon/rest", "daemon/sqlite", "daemon/store"},
+	"daemon/store":           {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/dialect", "daemon/fault", "daemon/mssql", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/sqlite", "daemon/tsql", "daemon/webhook"},
+	"daemon/store/storetest": {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/demo", "daemon/fault", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/store", "daemon/tsql", "daemon/webhook"},
+	"daemon/rest":            {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/encode", "daemon/fault", "daemon/metadata", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/store", "daemon/webhook"},
+	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/demo", "daemon/fault", "daemon/query", "daemon/requestlog", "daemon/rest", "daemon/sqlite", "daemon/store", "daemon/webhook"},
 	"daemon/daemontest":      {"daemon"},
 	"daemon/readbench":       nil, // benchmarks only
 	"cmd/daemon":             {"daemon"},
 	"cmd/whctl":              {"client", "client/record", "client/wire"},
+
+	"daemon/encode/encodetest": {"client/record"}, // tests only
 }
 
 // library is one module that is not ours: why it is here, and which of our
@@ -63,6 +70,7 @@ var libraries = []library{
 	{module: "go.uber.org/goleak", why: "tests that no goroutine is left behind"},
 	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
 	{module: "golang.org/x/term", users: []string{"cmd/whctl", "daemon"}, why: "asking for a password without showing it; the width of a terminal"},
+	{module: "golang.org/x/time", users: []string{"daemon/rest"}, why: "token buckets for http.rate"},
 	{module: "modernc.org/libc", users: []string{"daemon/sqlite"}, why: "the memory that the SQLite engine shares with us"},
 	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite", "daemon/store"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite"},
 		why: "the embedded store: SQLite without cgo, so that one binary runs everywhere"},

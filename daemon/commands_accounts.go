@@ -3,9 +3,11 @@ package daemon
 import (
 	"context"
 	"errors"
+	"os/user"
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -27,6 +29,15 @@ func (c *call) withAccounts(ctx context.Context, work func(*account.Service) err
 		}
 		return work(accounts)
 	})
+}
+
+// actor is who runs the command, by their account of the operating system.
+func actor() audit.Actor {
+	who := "(unknown)" // containers run programs as numbers without a name
+	if u, err := user.Current(); err == nil {
+		who = u.Username
+	}
+	return audit.Actor{Who: who, Via: "command"}
 }
 
 func roleOption() option {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -48,15 +49,18 @@ func writeReport(w io.Writer, r store.Report) error {
 	if len(r.Findings) > 0 {
 		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
 	}
-	incomplete := make(map[string]bool)
+	incomplete, bills := make(map[string]bool), make(map[string]bool)
 	for _, f := range r.Findings {
 		field, problem := f.Field, f.Problem
 		if field == "" {
 			field = "-"
 		}
-		if f.Warning {
+		switch _, ofBills := bill.Tables().Lookup(f.Kind); {
+		case f.Warning:
 			problem = "warning: " + problem
-		} else {
+		case ofBills:
+			bills[f.Kind] = true
+		default:
 			incomplete[f.Kind] = true
 		}
 		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", f.Kind, f.Table, field, problem)
@@ -64,7 +68,8 @@ func writeReport(w io.Writer, r store.Report) error {
 	if err := columns.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "records: %d of %d kinds are complete\n%s: %s\n", r.Kinds-len(incomplete), r.Kinds, r.Own.Name, state(r.Own))
+	_, err := fmt.Fprintf(w, "records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n%s: %s\n",
+		r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills, r.Own.Name, state(r.Own))
 	return err
 }
 
@@ -93,9 +98,10 @@ func writeReportJSON(w io.Writer, r store.Report) error {
 	report := struct {
 		Complete bool
 		Records  int
+		Bills    int
 		Own      tables
 		Findings []finding
-	}{!r.Failed(), r.Kinds, tables{r.Own.Name, r.Own.After, r.Own.Latest}, []finding{}}
+	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest}, []finding{}}
 	for _, f := range r.Findings {
 		report.Findings = append(report.Findings, finding{f.Kind, f.Table, f.Field, f.Problem, f.Warning})
 	}

@@ -10,11 +10,11 @@ import (
 
 func TestCheckEmbedded(t *testing.T) {
 	o := newOffice(t)
-	if got := o.do(0, "", "check").stdout; !strings.Contains(got, "14 of 14 kinds are complete") || !strings.Contains(got, "whd.db: version ") || strings.Contains(got, "PROBLEM") {
+	if got := o.do(0, "", "check").stdout; !strings.Contains(got, "14 of 14 kinds are complete\nbills: 5 of 5 tables are complete\n") || !strings.Contains(got, "whd.db: version ") || strings.Contains(got, "PROBLEM") {
 		t.Errorf("got %s", got)
 	}
-	got := o.do(1, "", "check --erp-sources DB_Class=gone,SO_Totals=IN_Colours")
-	for _, want := range []string{"DB_Class", "there is no such table or view", "InvoiceTotal", "there is no such column", "12 of 14"} {
+	got := o.do(1, "", "check --erp-sources DB_Class=gone,SO_Totals=IN_Colours,bm_stages=BM_Main")
+	for _, want := range []string{"BM_Main_RecID", "bills: 4 of 5", "DB_Class", "there is no such table or view", "InvoiceTotal", "there is no such column", "12 of 14"} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("%q is missing in\n%s", want, got.stdout)
 		}

@@ -23,7 +23,7 @@ func fillStore(ctx context.Context, c *call) error {
 		if !empty {
 			return errNotEmpty
 		}
-		filled, err := s.Fill(ctx, record.Builtin().Kinds(), demo.Rows)
+		filled, err := s.Fill(ctx, demoTables(record.Builtin()), demo.Rows)
 		if err != nil {
 			return fmt.Errorf("filling the store with demo records: %w", err)
 		}

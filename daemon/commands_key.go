@@ -29,7 +29,7 @@ func keyAdd(ctx context.Context, c *call) error {
 		return err
 	}
 	return c.withAccounts(ctx, func(accounts *account.Service) error {
-		secret, key, err := accounts.AddKey(ctx, account.NewKey{Name: c.args[0], Role: role, Expires: expires})
+		secret, key, err := accounts.As(actor()).AddKey(ctx, account.NewKey{Name: c.args[0], Role: role, Expires: expires})
 		if err != nil {
 			return err
 		}
@@ -68,6 +68,6 @@ func keyList(ctx context.Context, c *call) error {
 
 func keyRemove(ctx context.Context, c *call) error {
 	return c.withAccounts(ctx, func(accounts *account.Service) error {
-		return accounts.RemoveKey(ctx, c.args[0])
+		return accounts.As(actor()).RemoveKey(ctx, c.args[0])
 	})
 }

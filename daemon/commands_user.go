@@ -20,7 +20,7 @@ func userAdd(ctx context.Context, c *call) error {
 	}
 	return c.withAccounts(ctx, func(accounts *account.Service) error {
 		user := account.NewUser{Name: c.args[0], Role: role, Password: password}
-		if _, err := accounts.AddUser(ctx, user); err != nil {
+		if _, err := accounts.As(actor()).AddUser(ctx, user); err != nil {
 			return err
 		}
 		c.tellPassword(password, madeUp)
@@ -65,7 +65,7 @@ func userList(ctx context.Context, c *call) error {
 
 func userRemove(ctx context.Context, c *call) error {
 	return c.withAccounts(ctx, func(accounts *account.Service) error {
-		return accounts.RemoveUser(ctx, c.args[0])
+		return accounts.As(actor()).RemoveUser(ctx, c.args[0])
 	})
 }
 
@@ -75,7 +75,7 @@ func userRole(ctx context.Context, c *call) error {
 		return err
 	}
 	return c.withAccounts(ctx, func(accounts *account.Service) error {
-		return accounts.SetRole(ctx, c.args[0], role)
+		return accounts.As(actor()).SetRole(ctx, c.args[0], role)
 	})
 }
 
@@ -85,7 +85,7 @@ func userPassword(ctx context.Context, c *call) error {
 		return err
 	}
 	return c.withAccounts(ctx, func(accounts *account.Service) error {
-		if err := accounts.SetPassword(ctx, c.args[0], password); err != nil {
+		if err := accounts.As(actor()).SetPassword(ctx, c.args[0], password); err != nil {
 			return err
 		}
 		c.tellPassword(password, madeUp)

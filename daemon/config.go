@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/bizhook/whd/daemon/rest"
 )
 
 // Config is what the daemon was told: the value of every setting, in the
@@ -26,7 +28,11 @@ type Config struct {
 	HTTP    HTTPConfig
 	Auth    AuthConfig
 	Metrics MetricsConfig
-	ERP     ERPConfig
+
+	Webhooks   WebhooksConfig
+	RequestLog RequestLogConfig
+
+	ERP ERPConfig
 }
 
 // ServerConfig is how a store on a server is used. The embedded store takes
@@ -76,6 +82,8 @@ func (c Config) CountAlways() bool {
 type HTTPConfig struct {
 	BasePath          string // "" or "/path" without a trailing slash
 	TrustedProxies    []netip.Prefix
+	CORSOrigins       []WebOrigin
+	Rate              rest.Rate
 	MaxRequests       int
 	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration
@@ -98,6 +106,14 @@ func (a AuthConfig) AnonymousQueries() bool { return a.Queries == "anonymous" }
 // MetricsConfig is where /metrics is served.
 type MetricsConfig struct {
 	Listen string // empty: on the main listener
+}
+
+// RequestLogConfig says what is remembered of requests, and for how long.
+type RequestLogConfig struct {
+	Enabled bool
+	Bodies  bool
+	Days    int  // 0: no limit
+	MaxSize Size // 0: no limit
 }
 
 // ERPConfig says where the records are.

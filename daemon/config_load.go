@@ -279,7 +279,7 @@ func crossCheck(c *Config, origins *Origins) []string {
 	if c.TLS.Key != "" && c.TLS.Cert == "" {
 		wrong("tls.key", "needs tls.cert beside it")
 	}
-	sources, err := sourcesOfKinds(record.Builtin(), c.ERP.Sources)
+	sources, err := sourcesOfKinds(sourceKinds(), c.ERP.Sources)
 	if err != nil {
 		wrong("erp.sources", "%w", err)
 	}

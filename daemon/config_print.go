@@ -66,8 +66,8 @@ func (s setting) literal(c *Config) string {
 	switch v.(type) {
 	case intValue, boolValue:
 		return v.text()
-	case networksValue:
-		return "[]" // as is every default of these two kinds
+	case networksValue, originsValue:
+		return "[]" // as is every default of these kinds
 	case mapValue:
 		return "{}"
 	}

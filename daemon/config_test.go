@@ -82,7 +82,7 @@ func TestEverySetting(t *testing.T) {
 		"log.format": "json", "http.base_path": "/erp", "auth.queries": "anonymous", "metrics.listen": ":9090",
 	}
 	byKind := map[string]string{"text": "x", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
-		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "name=value pairs": "SO_Totals=v_SO_Totals", "time zone": "UTC"}
+		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "origins": "https://shop.example,http://localhost:3000", "rate": "20/s+100", "name=value pairs": "SO_Totals=v_SO_Totals", "time zone": "UTC"}
 	for _, s := range settings() {
 		text := other[s.name]
 		if text == "" {

@@ -203,7 +203,7 @@ func tomlText(into value, v any) (string, error) {
 	_, isInt := into.(intValue)
 	_, isSize := into.(sizeValue)
 	_, isBool := into.(boolValue)
-	_, isList := into.(networksValue)
+	isList := isList(into)
 	_, isMap := into.(mapValue)
 	switch v := v.(type) {
 	case string:
@@ -238,6 +238,8 @@ func tomlExample(into value) string {
 		return "true or false"
 	case networksValue:
 		return `a list such as ["10.0.0.0/8"]`
+	case originsValue:
+		return `a list such as ["https://shop.example"]`
 	case mapValue:
 		return `a table of texts such as { SO_Totals = "v_SO_Totals" }`
 	case durationValue:

@@ -15,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -47,6 +48,14 @@ func valueOf(into any) value {
 		return sizeValue{p}
 	case *[]netip.Prefix:
 		return networksValue{p}
+	case *[]WebOrigin:
+		return originsValue{p}
+	case *rest.Rate:
+		return rateValue{p}
+	case *EventNames:
+		return eventsValue{p}
+	case *Waits:
+		return waitsValue{p}
 	case *map[string]string:
 		return mapValue{p}
 	case **time.Location:

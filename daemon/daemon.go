@@ -14,8 +14,10 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -28,6 +30,8 @@ type Daemon struct {
 	out        io.Writer // for what a person at the terminal should see
 	store      *store.Store
 	accounts   *account.Service
+	requestLog *requestlog.Recorder // nil for none
+	webhooks   webhooks
 	rest       *rest.Server
 	address    net.Addr
 	greeting   greeting
@@ -50,7 +54,7 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 // when it fails.
 func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
 	d := &Daemon{config: c, registry: record.Builtin(), log: log, out: out, failed: make(chan error, 2)}
-	for _, step := range []func(context.Context) error{d.openStore, d.fillDemo, d.openAccounts, d.makeDemoKey, d.wire} {
+	for _, step := range []func(context.Context) error{d.openStore, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openWebhooks, d.wire} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
 		}
@@ -74,10 +78,13 @@ func (d *Daemon) fillDemo(ctx context.Context) error {
 		return nil
 	}
 	empty, err := d.store.Empty(ctx)
-	if err != nil || !empty {
+	if err != nil {
 		return err
 	}
-	n, err := d.store.Load(ctx, d.registry.Kinds(), demo.Rows)
+	if !empty {
+		return d.fillDemoBills(ctx)
+	}
+	n, err := d.store.Load(ctx, demoTables(d.registry), demo.Rows)
 	if err != nil {
 		return fmt.Errorf("filling the store with demo records: %w", err)
 	}
@@ -86,18 +93,50 @@ func (d *Daemon) fillDemo(ctx context.Context) error {
 	return nil
 }
 
+// openRequestLog begins to remember requests, until the last has ended.
+func (d *Daemon) openRequestLog(context.Context) error {
+	c := d.config.RequestLog
+	if !c.Enabled {
+		return nil
+	}
+	d.requestLog = requestlog.New(requestlog.Config{
+		Store: d.store.RequestLog(), Log: d.log, Keep: time.Duration(c.Days) * 24 * time.Hour, MaxSize: int64(c.MaxSize),
+	})
+	d.requestLog.Start()
+	d.onStop("request log", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logGrace)
+		defer cancel()
+		return d.requestLog.Stop(ctx)
+	})
+	return nil
+}
+
+// logGrace is how long the last entries of the request log may take to be
+// written.
+const logGrace = 3 * time.Second
+
 func (d *Daemon) wire(context.Context) error {
 	c := d.config
 	d.rest = rest.New(rest.Config{
 		Registry:         d.registry,
 		Store:            d.store,
 		Accounts:         d.accounts,
+		Bills:            bill.New(d.store.Bills(), c.Query.TimeZone),
 		Log:              d.log,
+		RequestLog:       d.requestLog,
+		LogBodies:        c.RequestLog.Bodies,
+		Webhooks:         d.webhooks.registrar,
+		Engine:           d.webhooks.engine,
+		AnonymousPublish: c.Webhooks.AnonymousPublish(),
+		PublishFrom:      c.Webhooks.PublishFrom,
+		Version:          Version(),
 		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
 		CountPages:       c.CountAlways(),
 		AnonymousQueries: c.Auth.AnonymousQueries(),
 		BasePath:         c.HTTP.BasePath,
 		TrustedProxies:   c.HTTP.TrustedProxies,
+		CORSOrigins:      originTexts(c.HTTP.CORSOrigins),
+		Rate:             c.HTTP.Rate,
 		MaxRequests:      c.HTTP.MaxRequests,
 		MaxBody:          int64(c.HTTP.MaxBody),
 		MaxHead:          int(c.HTTP.MaxHead),
@@ -125,29 +164,36 @@ func (d *Daemon) awaitRequests(ctx context.Context) error {
 	return d.rest.Drain(ctx)
 }
 
-// Start opens the listeners and serves until Stop.
-func (d *Daemon) Start(context.Context) error {
-	address, err := d.listen("http", d.config.Listen, d.rest)
+// Start opens the listeners and serves until Stop. Events can be delivered
+// before the first request is read.
+func (d *Daemon) Start(ctx context.Context) error {
+	listener, err := d.listen(d.config.Listen)
 	if err != nil {
 		return err
 	}
-	d.address = address
-	if d.config.Metrics.Listen != "" {
-		if _, err := d.listen("metrics", d.config.Metrics.Listen, d.rest.MetricsHandler()); err != nil {
-			return err
-		}
+	d.address = listener.Addr()
+	if err := d.startWebhooks(ctx); err != nil {
+		return errors.Join(err, listener.Close())
 	}
-	return nil
+	d.serve("http", listener, d.rest)
+	if d.config.Metrics.Listen == "" {
+		return nil
+	}
+	if listener, err = d.listen(d.config.Metrics.Listen); err == nil {
+		d.serve("metrics", listener, d.rest.MetricsHandler())
+	}
+	return err
 }
 
-func (d *Daemon) listen(name, address string, handler http.Handler) (net.Addr, error) {
+func (d *Daemon) listen(address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
-	if listener, err = d.secure(listener); err != nil {
-		return nil, err
-	}
+	return d.secure(listener)
+}
+
+func (d *Daemon) serve(name string, listener net.Listener, handler http.Handler) {
 	server := d.server(handler)
 	ended := make(chan struct{})
 	go func() {
@@ -161,7 +207,6 @@ func (d *Daemon) listen(name, address string, handler http.Handler) (net.Addr, e
 		return shutdown(ctx, server)
 	})
 	d.log.Info("listening", "for", name, "address", listener.Addr().String())
-	return listener.Addr(), nil
 }
 
 func (d *Daemon) server(handler http.Handler) *http.Server {

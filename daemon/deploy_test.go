@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/bill"
 )
 
 // TestLoginScriptNamesEveryKind keeps the rights of the login that
@@ -21,8 +22,20 @@ func TestLoginScriptNamesEveryKind(t *testing.T) {
 			t.Errorf("no right to read %s", kind.Name)
 		}
 	}
-	const bills = 4 // BM_Main, BM_Stages, BM_StageCustomFields, SY_Plugin
-	if want := len(record.Builtin().Kinds()) + bills; grants != want {
+	tables := bill.Tables().Kinds()
+	for _, table := range tables {
+		right := "SELECT"
+		if table.Name == bill.Values {
+			right = "SELECT, INSERT, UPDATE" // the only table of the ERP's that is written
+		}
+		if !strings.Contains(string(script), "\nGRANT "+right+" ON dbo."+table.Name+" TO whd;") {
+			t.Errorf("no right to %s %s", right, table.Name)
+		}
+	}
+	if n := strings.Count(string(script), "INSERT"); n != 1 {
+		t.Errorf("%d rights to write, want 1", n)
+	}
+	if want := len(record.Builtin().Kinds()) + len(tables) - 1; grants != want {
 		t.Errorf("%d tables can be read, want %d: those of the kinds and of bills", grants, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -60,7 +61,7 @@ func addKey(ctx context.Context, s *store.Store) (string, error) {
 	if _, _, err := accounts.EnsureAdmin(ctx, "a password for benchmarks only"); err != nil {
 		return "", err
 	}
-	key, _, err := accounts.AddKey(ctx, account.NewKey{Name: "readbench", Role: account.Reader})
+	key, _, err := accounts.As(audit.Itself()).AddKey(ctx, account.NewKey{Name: "readbench", Role: account.Reader})
 	return key, err
 }
 

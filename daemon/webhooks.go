@@ -1,0 +1,111 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// webhooks is what delivers events, nil parts where it is turned off.
+type webhooks struct {
+	engine    *webhook.Engine
+	registrar *webhook.Registrar
+	sender    *webhook.HTTPSender
+}
+
+// openWebhooks makes the engine. It begins to deliver when the daemon starts.
+func (d *Daemon) openWebhooks(context.Context) error {
+	c := d.config.Webhooks
+	if !c.Enabled {
+		return nil
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	self := testTarget(c.HostURL)
+	guard := webhook.Guard{Allow: c.AllowTargets, Own: d.listensOn}
+	kept := d.store.Webhooks()
+	d.webhooks.sender = webhook.NewHTTPSender(webhook.SenderConfig{
+		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: c.AttemptTimeout, Idle: idlePerHost, Self: self,
+	})
+	d.webhooks.engine = webhook.New(d.engineConfig(kept))
+	d.webhooks.registrar = webhook.NewRegistrar(kept, d.webhooks.engine, webhook.Rules{Events: c.PublishedEvents(), Guard: guard, Self: self})
+	return nil
+}
+
+// idlePerHost is how many connections to an endpoint are kept for the next
+// messages.
+const idlePerHost = 64
+
+func (d *Daemon) engineConfig(kept webhook.Store) webhook.Config {
+	c := d.config.Webhooks
+	e := webhook.Config{Store: kept, Sender: d.webhooks.sender, Log: d.log, Policy: c.Policy, Attempts: c.MaxAttempts}
+	if d.config.Store != embedded { // other daemons may share the store
+		e.Term, e.Watch = c.Lease, watchEvery
+	}
+	return e
+}
+
+// watchEvery is how often changes of subscriptions by other daemons are looked
+// for. Events are matched with them at once; this is about what is pending.
+const watchEvery = 5 * time.Second
+
+// startWebhooks begins to deliver. The service must listen by then, since the
+// engine does not send to the service's own addresses.
+func (d *Daemon) startWebhooks(ctx context.Context) error {
+	if d.webhooks.engine == nil {
+		return nil
+	}
+	if err := d.store.Webhooks().SetDefaultRetries(ctx, len(d.config.Webhooks.RetrySchedule)); err != nil {
+		return err
+	}
+	if err := d.webhooks.engine.Start(ctx); err != nil {
+		return fmt.Errorf("starting the delivery of webhooks: %w", err)
+	}
+	d.onStop("webhooks", func(ctx context.Context) error {
+		defer d.webhooks.sender.Close()
+		return d.webhooks.engine.Stop(ctx)
+	})
+	return nil
+}
+
+// testTarget is the address of the service's own test target, where the
+// settings say under which address the service is reached.
+func testTarget(hostURL string) *url.URL {
+	u, err := url.Parse(hostURL)
+	if hostURL == "" || err != nil {
+		return nil
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/") + "/Webhooks/Test"
+	return u
+}
+
+// listensOn reports whether an address is one of the service's own.
+func (d *Daemon) listensOn(to netip.AddrPort) bool {
+	own, is := d.address.(*net.TCPAddr)
+	if !is || own.Port != int(to.Port()) {
+		return false
+	}
+	at := own.AddrPort().Addr().Unmap()
+	return at == to.Addr() || at.IsUnspecified() && isLocal(to.Addr())
+}
+
+// isLocal reports whether an address is one of this host's.
+func isLocal(at netip.Addr) bool {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return true // better to refuse too much
+	}
+	for _, one := range all {
+		if network, is := one.(*net.IPNet); is && network.IP.Equal(net.IP(at.AsSlice())) {
+			return true
+		}
+	}
+	return false
+}
