@@ -1,0 +1,176 @@
+// Drives a running service with the client that programs written for the
+// existing service use. Prints one line for each test.
+import { createRequire } from 'node:module'
+const { JsonServiceClient } = createRequire(process.cwd() + '/')('@servicestack/client')
+
+const [url, password, bill] = process.argv.slice(2)
+const place = JSON.parse(bill)
+
+class QueryResponse {}
+class AuthenticateResponse {}
+class CustomFieldValue {}
+
+// request makes a class of requests as the client's generated types are.
+function request(name, method, response) {
+    return class {
+        constructor(init) { Object.assign(this, init) }
+        getTypeName() { return name }
+        getMethod() { return method }
+        createResponse() { return new response() }
+    }
+}
+const Authenticate = request('Authenticate', 'POST', AuthenticateResponse)
+const SO_TotalsQuery = request('SO_TotalsQuery', 'POST', QueryResponse)
+const DB_ClassQuery = request('DB_ClassQuery', 'GET', QueryResponse)
+const BM_InputsQuery = request('BM_InputsQuery', 'POST', QueryResponse)
+const BM_InputCustomFieldsQuery = request('BM_InputCustomFieldsQuery', 'POST', QueryResponse)
+const IN_ProductAvailabilityQuery = request('IN_ProductAvailabilityQuery', 'GET', QueryResponse)
+const IN_ColoursQuery = request('IN_ColoursQuery', 'GET', QueryResponse)
+const NoSuchQuery = request('SO_TotalQuery', 'POST', QueryResponse)
+const UpdateValue = request('UpdateBillStageCustomFieldValue', 'PATCH', CustomFieldValue)
+const Logs = request('QueryRequestLogsGETManyRequest', 'GET', QueryResponse)
+
+function equal(got, want, what) {
+    const [g, w] = [JSON.stringify(got), JSON.stringify(want)]
+    if (g !== w) throw new Error(`${what}: got ${g}, want ${w}`)
+}
+function holds(yes, what) { if (!yes) throw new Error(what) }
+async function fails(promise, status, code) {
+    try { await promise } catch (e) {
+        equal(e.responseStatus?.errorCode, code, 'error code')
+        return e.responseStatus
+    }
+    throw new Error(`no error where ${status} ${code} was expected`)
+}
+
+const client = new JsonServiceClient(url)
+const stranger = new JsonServiceClient(url)
+let session = ''
+
+const tests = {
+    'queries need a login': async () => {
+        await fails(stranger.post(new SO_TotalsQuery({ Take: 1 })), 401, 'Unauthorized')
+    },
+    'a wrong password is refused': async () => {
+        const status = await fails(stranger.post(new Authenticate({ provider: 'credentials', UserName: 'admin', Password: 'wrong' })), 401, 'Unauthorized')
+        equal(status.message, 'Invalid Username or Password', 'message')
+    },
+    'login': async () => {
+        const r = await client.post(new Authenticate({ provider: 'credentials', UserName: 'admin', Password: password, RememberMe: true }))
+        equal(r.UserName, 'admin', 'user')
+        holds(r.SessionId?.length >= 20, 'a session id')
+        session = r.SessionId
+    },
+    'equality of text': async () => {
+        const r = await client.post(new SO_TotalsQuery({ InvoiceID: '00120' }))
+        equal([r.Total, r.Results.length, r.Results[0].InvoiceID, r.Offset], [1, 1, '00120', 0], 'rows')
+    },
+    'suffixes of text': async () => {
+        const starts = await client.post(new SO_TotalsQuery({ InvoiceIDStartsWith: 'D1000', Take: 5 }))
+        holds(starts.Results.every(x => x.InvoiceID.startsWith('D1000')), 'StartsWith')
+        const ends = await client.post(new SO_TotalsQuery({ InvoiceIDEndsWith: '42', Take: 5 }))
+        holds(ends.Results.every(x => x.InvoiceID.endsWith('42')), 'EndsWith')
+        const has = await client.post(new SO_TotalsQuery({ InvoiceIDContains: '777' }))
+        holds(has.Results.length > 0 && has.Results.every(x => x.InvoiceID.includes('777')), 'Contains')
+        const like = await client.post(new SO_TotalsQuery({ InvoiceIDLike: 'D10000[1-3]' }))
+        equal(like.Results.map(x => x.InvoiceID), ['D100001', 'D100002', 'D100003'].filter(id => like.Results.some(x => x.InvoiceID === id)), 'Like')
+        const one = await client.post(new SO_TotalsQuery({ InvoiceIDIn: ['00120', '00122', 'none'], OrderBy: 'InvoiceID' }))
+        equal(one.Results.map(x => x.InvoiceID), ['00120', '00122'], 'In')
+        const between = await client.post(new SO_TotalsQuery({ InvoiceIDBetween: ['00120', '00123'], OrderBy: 'InvoiceID' }))
+        holds(between.Results.length >= 2 && between.Results.every(x => x.InvoiceID >= '00120' && x.InvoiceID <= '00123'), 'Between')
+    },
+    'suffixes of numbers': async () => {
+        const over = await client.post(new SO_TotalsQuery({ InvoiceTotalGreaterThan: 1000, Take: 20 }))
+        holds(over.Results.length === 20 && over.Results.every(x => x.InvoiceTotal > 1000), 'GreaterThan')
+        const between = await client.post(new SO_TotalsQuery({ InvoiceTotalBetween: [100, 200], Take: 20 }))
+        holds(between.Results.every(x => x.InvoiceTotal >= 100 && x.InvoiceTotal <= 200), 'Between')
+        const not = await client.post(new BM_InputsQuery({ ItemNoNotEqualTo: 1, ItemNoLessThanOrEqualTo: 2, Take: 20 }))
+        holds(not.Results.every(x => x.ItemNo === 2), 'NotEqualTo and LessThanOrEqualTo')
+        const bytes = await client.post(new BM_InputsQuery({ SubAssemblyExplodePolicyIn: [0, 1], Take: 5 }))
+        holds(bytes.Results.every(x => x.SubAssemblyExplodePolicy <= 1), 'In of bytes')
+    },
+    'bools and guids': async () => {
+        const yes = await client.get(new IN_ProductAvailabilityQuery({ Available: true, Take: 10 }))
+        holds(yes.Results.length === 10 && yes.Results.every(x => x.Available === true), 'bool')
+        const all = await client.post(new BM_InputCustomFieldsQuery({ Take: 50 }))
+        const guid = all.Results.find(x => x.SY_Plugin_RecID).SY_Plugin_RecID
+        for (const form of [guid, guid.replaceAll('-', ''), `{${guid.toUpperCase()}}`]) {
+            const r = await client.post(new BM_InputCustomFieldsQuery({ SY_Plugin_RecID: form }))
+            holds(r.Results.length > 0 && r.Results.every(x => x.SY_Plugin_RecID === guid), `guid as ${form}`)
+        }
+    },
+    'dates': async () => {
+        const r = await client.post(new BM_InputCustomFieldsQuery({ LastSavedDateTimeGreaterThanOrEqualTo: '2019-01-01', Take: 5 }))
+        holds(r.Results.every(x => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$/.test(x.LastSavedDateTime)), 'seven fraction digits')
+        const legacy = await client.post(new BM_InputCustomFieldsQuery({ LastSavedDateTimeLessThan: '/Date(1546300800000+0000)/', Take: 5 }))
+        holds(legacy.Results.every(x => x.LastSavedDateTime < '2019-01-02'), 'the legacy notation')
+    },
+    'paging and order': async () => {
+        const first = await client.get(new IN_ColoursQuery({ Skip: 0, Take: 10, OrderByDesc: 'Description' }))
+        const second = await client.get(new IN_ColoursQuery({ Skip: 10, Take: 10, OrderByDesc: 'Description' }))
+        equal([first.Total, second.Total, second.Offset], [2000, 2000, 10], 'totals')
+        const ids = new Set([...first.Results, ...second.Results].map(x => x.RecID))
+        equal(ids.size, 20, 'rows of two pages')
+    },
+    'fields, aggregates and Meta': async () => {
+        const r = await client.post(new SO_TotalsQuery({ Fields: 'InvoiceID', Take: 3, Include: 'COUNT(*) Rows, MAX(InvoiceTotal)' }))
+        holds(r.Results.every(x => Object.keys(x).join() === 'InvoiceID'), 'one field')
+        equal([r.Meta.Rows, Object.keys(r.Meta).length], ['12000', 2], 'Meta')
+    },
+    'every kind of request by GET with a query string': async () => {
+        const r = await client.get('/json/reply/DB_ClassQuery', { ClassStartsWith: 'C', OrderBy: 'Class' })
+        holds(r.Results.length > 0 && r.Results.every(x => x.Class.toUpperCase().startsWith('C')), 'rows')
+        const typed = await client.get(new DB_ClassQuery({ ClassIn: ['Cash sale', 'B - Regular'] }))
+        equal(typed.Results.length, 2, 'a list in a query string')
+    },
+    'the CSV of a query': async () => {
+        const r = await fetch(`${url}/csv/reply/SO_TotalsQuery`, { method: 'POST', body: '{"InvoiceID":"00120"}',
+            headers: { 'X-ss-id': session, 'Content-Type': 'text/csv', Accept: 'text/csv' } })
+        const lines = (await r.text()).split('\r\n')
+        equal([r.status, lines.length], [200, 3], 'header, row, end')
+        holds(lines[0].startsWith('InvoiceID,') && lines[1].startsWith('00120,'), lines.join('|'))
+    },
+    'errors name their member': async () => {
+        const status = await fails(client.post(new SO_TotalsQuery({ InvoiceTotal: 'much', Take: -1 })), 400, 'ArgumentException')
+        equal(status.errors.map(e => e.fieldName).sort(), ['InvoiceTotal', 'Take'], 'fields')
+    },
+    'an unknown operation names its neighbours': async () => {
+        const status = await fails(client.post(new NoSuchQuery({})), 404, 'NotFound')
+        holds(status.message.includes('SO_TotalsQuery'), status.message)
+    },
+    'api() tells success from failure': async () => {
+        const good = await client.api(new SO_TotalsQuery({ Take: 1 }))
+        const bad = await client.api(new SO_TotalsQuery({ OrderBy: 'Nothing' }))
+        equal([good.succeeded, bad.failed, bad.error.errorCode], [true, true, 'ArgumentException'], 'api')
+    },
+    'the update of a custom field': async () => {
+        const path = `/Bills/${place.BillID}/Stages/${place.StageID}/CustomFieldValues/${place.SettingID}`
+        const changed = await client.patchToUrl(path, new UpdateValue({ Contents: 'by the client' }))
+        equal([changed.SettingID, changed.Contents], [place.SettingID, 'by the client'], 'the answer')
+        holds('SettingName' in changed && 'PluginID' in changed && 'PluginName' in changed, 'five members')
+        equal((await client.get(path)).Contents, 'by the client', 'read back')
+        await fails(client.patchToUrl(path.replace(place.BillID, 'none'), new UpdateValue({ Contents: 'x' })), 404, 'NotFound')
+        await fails(client.patchToUrl(path, new UpdateValue({})), 400, 'NotEmpty')
+    },
+    'the request log': async () => {
+        const r = await client.get(new Logs({ ViewErrors: true, Take: 5 }))
+        holds(r.Results.length > 0 && r.Results.every(x => x.StatusCode >= 400), 'errors only')
+    },
+    'logout': async () => {
+        await client.postToUrl('/auth/logout', new Authenticate({}))
+        await fails(client.post(new SO_TotalsQuery({ Take: 1 })), 401, 'Unauthorized')
+    },
+}
+
+let failed = 0
+for (const [name, test] of Object.entries(tests)) {
+    try {
+        await test()
+        console.log(`ok ${name}`)
+    } catch (e) {
+        failed++
+        console.log(`FAILED ${name}: ${e.message ?? JSON.stringify(e)}`)
+    }
+}
+console.log(`${Object.keys(tests).length - failed} of ${Object.keys(tests).length} tests passed`)
+process.exit(failed ? 1 : 0)
