@@ -86,6 +86,10 @@ func (s *Server) authenticate(x *exchange) error {
 	case provider != "" && !strings.EqualFold(provider, "credentials"):
 		return fault.New(fault.NotFound, "there is no provider %s; logins take the provider credentials", clean(provider))
 	case x.r.Method == http.MethodHead || !given(f.members, memberUser) && !given(f.members, memberPassword):
+		f.knows(memberUser, memberPassword, memberRemember, memberRedirect)
+		if err := f.done(x); err != nil {
+			return err
+		}
 		return s.whoAmI(x)
 	}
 	return s.login(x, f)

@@ -78,7 +78,7 @@ func TestACutReplyNeverLooksWhole(t *testing.T) {
 	i := startDamaged(t)
 	c := admin(t, i)
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
-		a, err := c.try("GET /"+format+"/reply/IN_ColoursQuery", "", "Want-Digest: sha-256")
+		a, err := c.try("GET /"+format+"/reply/IN_ColoursQuery"+everything(format), "", "Want-Digest: sha-256")
 		if a.status != 200 || len(a.body) < 64<<10 || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: status %d, %d bytes, %v", format, a.status, len(a.body), err)
 		}

@@ -48,7 +48,9 @@ func (s *Server) fail(x *exchange, err error) {
 	if s.sendToLogin(x, f) {
 		return
 	}
-	s.dress(x)
+	if x.html() {
+		s.recognise(x)
+	}
 	h := x.w.Header()
 	clearReply(h)
 	h.Set("Content-Type", x.reply.format.ContentType)

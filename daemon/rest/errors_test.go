@@ -107,7 +107,7 @@ func (f failing) ask(t testing.TB, i *daemontest.Instance, format string) answer
 // checkHarmless looks for what no reply may tell.
 func checkHarmless(t testing.TB, a answer) {
 	t.Helper()
-	text := strings.ToLower(a.body + fmt.Sprint(a.header))
+	text := strings.ToLower(strings.ReplaceAll(a.body, "<select ", "") + fmt.Sprint(a.header)) // of a form
 	for _, secret := range []string{"select ", "sqlite", "the_view", "gone", "integer overflow", "/tmp", ".go:", "goroutine", strings.ToLower(daemontest.AdminPassword)} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the reply tells %q: %s", secret, a.body)

@@ -76,10 +76,11 @@ func (f *form) done(x *exchange) error {
 		if slices.ContainsFunc(f.asked, func(name string) bool { return strings.EqualFold(name, m.Name) }) {
 			continue
 		}
+		name := shownName(m.Name)
 		if strict {
-			f.refuse(m.Name, "is not known")
+			f.refuse(name, "is not known")
 		}
-		ignored = append(ignored, strings.ReplaceAll(clean(m.Name), ",", "?"))
+		ignored = append(ignored, name)
 	}
 	if ignored != nil {
 		x.w.Header().Set(wire.HeaderIgnoredMembers, clean(strings.Join(ignored, ", ")))
@@ -91,6 +92,19 @@ func (f *form) done(x *exchange) error {
 		return &fault.Error{Kind: fault.Missing, Message: "The request lacks a member", Fields: f.missing}
 	}
 	return nil
+}
+
+// shownName is a member's name as a reply repeats it. What is no name is most
+// likely a whole body in the wrong place, which may hold a password.
+func shownName(name string) string {
+	const most = 60
+	odd := func(r rune) bool {
+		return r != '_' && r != '-' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	if len(name) > most || strings.ContainsFunc(name, odd) {
+		return "***"
+	}
+	return name
 }
 
 func (f *form) strict() bool {

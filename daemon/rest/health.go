@@ -26,6 +26,11 @@ func (s *Server) ready(x *exchange) error {
 	if err := s.Store.Ready(ctx); err != nil {
 		return err
 	}
+	if s.Engine != nil {
+		if err := s.Engine.Ready(); err != nil {
+			return fault.Because(err, fault.Unavailable, "no webhook is delivered: %s", err)
+		}
+	}
 	return x.plain("ready\n")
 }
 

@@ -47,15 +47,14 @@ func (s *Server) writeLogin(x *exchange, status int, form loginForm) error {
 	return x.write(status, []byte(page.String()))
 }
 
-// recognise finds out who looks at a page that everybody may see. Who cannot be
-// known stays a stranger.
+// recognise finds out by the session who looks at a page that everybody may
+// see, and dresses it. Who cannot be known stays a stranger.
 func (s *Server) recognise(x *exchange) {
 	given := credentials(x)
-	if x.who.Known() || given.Empty() {
-		return
-	}
-	if who, err := s.Accounts.Authenticate(x.r.Context(), given); err == nil {
-		x.who = who
+	if !x.who.Known() && given.SessionCookie != "" && onlyCookie(given) {
+		if who, err := s.Accounts.Authenticate(x.r.Context(), given); err == nil {
+			x.who = who
+		}
 	}
 	s.dress(x)
 }
@@ -98,7 +97,7 @@ func (s *Server) logIn(x *exchange) error {
 	}
 	f := fault.Of(err)
 	switch f.Kind {
-	case fault.Unauthorized, fault.Missing, fault.Invalid:
+	case fault.Unauthorized:
 	case fault.TooMany:
 		x.w.Header().Set("Retry-After", retryAfter(f.RetryAfter))
 	default:

@@ -120,7 +120,7 @@ func (s *Server) metadata(x *exchange) error {
 	if page {
 		return x.page(s.description().Page(o, s.site(x), s.url(x)))
 	}
-	return x.document(http.StatusOK, "Operation", o.Document(s.url(x)))
+	return x.document(http.StatusOK, "Metadata", s.description().About(o, s.url(x)))
 }
 
 func (s *Server) noOperation(name string) error {

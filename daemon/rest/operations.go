@@ -74,10 +74,6 @@ func operations() []metadata.Operation {
 			{Name: memberDate, Type: "DateTime", Help: "one day, of UTC; without it, all that is kept"},
 			{Name: memberViewErrors, Type: "bool", Help: "only requests that failed"},
 		}},
-		{Name: logQuery, Group: groupService, Members: []metadata.Member{
-			{Name: memberDate, Type: "DateTime?", Help: "one day, of UTC; without it, all that is kept"},
-			{Name: memberViewErrors, Type: "bool", Help: "true: only requests that failed"},
-		}},
 		{Name: "GetMetadata", Group: groupService, Summary: "What the service can be asked", Answer: wire.Metadata{}, Members: []metadata.Member{
 			{Name: memberOperation, Type: "string", Help: "name of an operation, to see all about it"},
 		}},

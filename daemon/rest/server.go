@@ -94,6 +94,9 @@ func New(c Config) *Server {
 	if c.RequestLog != nil {
 		s.metrics.watchLog(c.RequestLog)
 	}
+	if c.Engine != nil {
+		s.metrics.watchEngine(c.Engine)
+	}
 	s.description = sync.OnceValue(s.describe)
 	s.openAPIText = sync.OnceValues(func() ([]byte, error) { return s.description().OpenAPI() })
 	s.typeScriptText = sync.OnceValue(func() []byte { return s.description().TypeScript() })
@@ -249,8 +252,8 @@ func (s *Server) end(x *exchange) {
 	}
 	s.metrics.inWork.Dec()
 	s.metrics.note(x)
-	s.logAccess(x)
 	s.logRequest(x)
+	s.logAccess(x)
 	if cause != nil {
 		panic(cause)
 	}

@@ -20,6 +20,14 @@ func digestOf(body string) string {
 	return "sha-256=" + hex.EncodeToString(sum[:])
 }
 
+// everything asks for all rows, of which a page has only some unless it is told.
+func everything(format string) string {
+	if format == "html" {
+		return "?Take=2147483647"
+	}
+	return ""
+}
+
 func TestSmallRepliesAreHeldWhole(t *testing.T) {
 	c := admin(t, demo.start(t))
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
@@ -43,7 +51,7 @@ func TestLargeRepliesEndWithTrailers(t *testing.T) {
 	c := admin(t, demo.start(t))
 	rows := fmt.Sprint(demodata.Count("SO_Totals"))
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
-		a := c.do("GET /"+format+"/reply/SO_TotalsQuery", "", "Want-Digest: sha-256").want(t, 200).
+		a := c.do("GET /"+format+"/reply/SO_TotalsQuery"+everything(format), "", "Want-Digest: sha-256").want(t, 200).
 			wantHeader(t, "Content-Length", "").wantHeader(t, "X-Row-Count", "").wantHeader(t, "X-Digest", "")
 		if a.http.Trailer.Get("X-Row-Count") != rows || a.http.Trailer.Get("X-Digest") != digestOf(a.body) {
 			t.Errorf("%s: trailers %v", format, a.http.Trailer)

@@ -97,6 +97,9 @@ func TestUsersThatCannotBe(t *testing.T) {
 			t.Errorf("the password is told: %s", a.body)
 		}
 	}
+	for _, query := range []string{"a%0d%0aSet-Cookie:x", "%7B%22Password%22:%2212345678%22%7D", strings.Repeat("x", 61)} {
+		c.do("GET /auth?"+query+"=1", "").want(t, 200).wantHeader(t, "X-Ignored-Members", "***")
+	}
 	c.do("GET /Users/dan", "").want(t, 404)
 	c.do("PATCH /Users/dan", `{"DisplayName":"Dan"}`).want(t, 404)
 	c.do("DELETE /Users/dan", "").want(t, 404)

@@ -30,11 +30,12 @@ type Config struct {
 // and is then of no more use.
 type Engine struct {
 	Config
-	store  Store
-	log    *slog.Logger
-	clock  clock
-	subs   atomic.Pointer[Snapshot]
-	ledger *ledger
+	store    Store
+	log      *slog.Logger
+	clock    clock
+	counters counters
+	subs     atomic.Pointer[Snapshot]
+	ledger   *ledger
 
 	mu         sync.Mutex // guards what follows, with everything in the lanes
 	lanes      map[int64]*lane

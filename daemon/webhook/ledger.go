@@ -78,6 +78,13 @@ func (g *ledger) unsaved() int {
 	return len(g.outcomes)
 }
 
+// depth is how many events and outcomes wait.
+func (g *ledger) depth() (events, outcomes int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting), len(g.outcomes)
+}
+
 // close refuses events from now on.
 func (g *ledger) close() {
 	g.mu.Lock()

@@ -100,6 +100,7 @@ func (e *Engine) number(ctx context.Context, n int) (int64, error) {
 // written gives everyone what they waited for: the publishers their answer, the
 // lanes their messages.
 func (e *Engine) written(l load) {
+	e.tally(l)
 	e.mu.Lock()
 	for _, p := range l.publications {
 		for _, m := range p.messages {
@@ -147,6 +148,7 @@ func (e *Engine) failed(l load, err error) {
 }
 
 func (e *Engine) refuse(all []*publication, err error) {
+	e.counters.refused.Add(int64(len(all)))
 	for _, p := range all {
 		p.done <- err
 	}

@@ -1,0 +1,65 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// entry is a row of the audit trail.
+type entry struct{ UserName, Via, Address, Action, Subject, Detail string }
+
+func TestTheAuditTrail(t *testing.T) {
+	i := daemontest.Start(t)
+	boss := admin(t, i)
+	ann := hire(t, i, "reader")
+	i.Key(t, "writer") // by a command
+	ann.do("PATCH /Users/ann", `{"DisplayName":"A.; Role=admin"}`).want(t, 200)
+	boss.do("PATCH /Users/ann", `{"Password":"another password"}`).want(t, 200)
+	boss.do("PATCH /Users/admin", `{"Role":"reader"}`).want(t, 409)
+
+	e := boss.do("GET /json/reply/WH_AuditQuery?Fields=UserName,Via,Address,Action,Subject,Detail", "").want(t, 200).envelope(t)
+	var got []entry
+	for _, row := range e.Results {
+		var one entry
+		if err := json.Unmarshal(row, &one); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, one)
+	}
+	if len(got) != 5 {
+		t.Fatalf("%d entries: %+v", len(got), got)
+	}
+	command := got[2] // the newest stand first
+	if command.Via != "command" || command.UserName == "" || command.Action != "key add" || !strings.HasSuffix(command.Detail, "Role=writer") && !strings.Contains(command.Detail, "Role=writer;") {
+		t.Errorf("%+v", command)
+	}
+	for n, want := range map[int]entry{
+		0: {"admin", "basic", "127.0.0.1", "user change", "ann", "Password=***"},
+		1: {"Ann", "basic", "127.0.0.1", "user change", "ann", "DisplayName=A.; Role=admin"},
+		3: {"admin", "basic", "127.0.0.1", "user add", "Ann", "Role=reader; DisplayName=Ann Other"},
+		4: {"whd", "start", "", "user add", "admin", "Role=admin"},
+	} {
+		if got[n] != want {
+			t.Errorf("entry %d is %+v, want %+v", n, got[n], want)
+		}
+	}
+	for _, line := range []string{"GET /Queries/WH_Audit.csv?ActionStartsWith=USER&Take=2", "POST /api/wh_auditquery.xml?Include=Total", "GET /html/reply/WH_AuditQuery", "DELETE /jsv/reply/WH_AuditQuery"} {
+		boss.do(line, "").want(t, 200).wantMessage(t, "DisplayName=A.; Role=admin")
+	}
+	boss.do("POST /json/oneway/WH_AuditQuery", "").want(t, 204)
+	boss.do("GET /Queries/WH_Audit?EntryNoGreaterThan=x", "").want(t, 400)
+	for _, line := range []string{"GET /Queries/WH_Audit", "GET /json/reply/WH_AuditQuery", "GET /api/WH_AuditQuery"} {
+		stranger(t, i).do(line, "").want(t, 401)
+		stranger(t, i).do(line, "", "Authorization: Bearer "+i.Key(t, "writer")).want(t, 403)
+	}
+}
+
+// Where queries are open to strangers, the trail is not.
+func TestTheAuditTrailIsNeverOpen(t *testing.T) {
+	i := daemontest.Start(t, "--auth-queries", "anonymous")
+	stranger(t, i).do("GET /Queries/WH_Audit", "").want(t, 401)
+	stranger(t, i).do("GET /json/reply/WH_AuditQuery", "").want(t, 401)
+}

@@ -1,0 +1,103 @@
+package rest_test
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// workshop is a daemon with the demo's bills, for the tests that change them,
+// and perhaps another one on the same store.
+type workshop struct {
+	*daemontest.Instance
+	other *daemontest.Instance
+	sql   func(t *testing.T, query string) [][]string // asks the store itself
+}
+
+func TestBills(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	bills(t, workshop{i, i, func(t *testing.T, query string) [][]string { return askFile(t, i.Dir, query) }})
+}
+
+// TestBillsOnAServer has two daemons on one database.
+func TestBillsOnAServer(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	var out bytes.Buffer
+	for _, command := range []string{"migrate", "demo"} {
+		if status := daemon.Main(daemon.Process{Args: []string{command, "--store", dsn, "--data-dir", t.TempDir()}, Stdout: &out, Stderr: &out}); status != 0 {
+			t.Fatalf("whd %s: %s", command, &out)
+		}
+	}
+	w := workshop{sql: func(t *testing.T, query string) [][]string { return askServer(t, dsn, query) }}
+	w.Instance = daemontest.Start(t, "--store", dsn)
+	w.other = daemontest.Start(t, "--store", dsn)
+	bills(t, w)
+}
+
+func askFile(t *testing.T, dir, query string) (rows [][]string) {
+	t.Helper()
+	conn, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	stmt, err := conn.Prepare(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stmt.Reset()
+	for {
+		more, err := stmt.Step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return rows
+		}
+		row := make([]string, stmt.Columns())
+		for i := range row {
+			row[i] = stmt.Text(i)
+		}
+		rows = append(rows, row)
+	}
+}
+
+func askServer(t *testing.T, dsn, query string) (rows [][]string) {
+	t.Helper()
+	server, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	found, err := server.DB().QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	columns, err := found.Columns()
+	for err == nil && found.Next() {
+		row, into := make([]*string, len(columns)), make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		err = found.Scan(into...)
+		texts := make([]string, len(row))
+		for i, text := range row {
+			if text != nil {
+				texts[i] = *text
+			}
+		}
+		rows = append(rows, texts)
+	}
+	if err := errors.Join(err, found.Err()); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}

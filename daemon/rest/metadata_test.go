@@ -1,0 +1,337 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+func metadataOf(t testing.TB, c client) wire.Metadata {
+	t.Helper()
+	var doc wire.Metadata
+	if err := json.Unmarshal([]byte(c.do("GET /metadata", "", "Accept: application/json").want(t, 200).body), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// operationOf is all that the document says of one operation.
+func operationOf(t testing.TB, c client, name string) wire.Operation {
+	t.Helper()
+	var doc wire.Metadata
+	err := json.Unmarshal([]byte(c.do("GET /json/metadata?op="+name, "").want(t, 200).body), &doc)
+	if err != nil || len(doc.Operations) != 1 || doc.Operations[0].Name != name {
+		t.Fatalf("%s: %v, %+v", name, err, doc)
+	}
+	return doc.Operations[0]
+}
+
+// TestMetadataNamesEveryOperation asks about each operation that the list has,
+// in every way to ask.
+func TestMetadataNamesEveryOperation(t *testing.T) {
+	i := demo.start(t)
+	c := stranger(t, i)
+	doc := metadataOf(t, c)
+	if doc.URL != i.URL || doc.Version == "" {
+		t.Errorf("%+v", doc)
+	}
+	index := browser(c).do("GET /metadata", "").want(t, 200)
+	for _, o := range doc.Operations {
+		index.says(t, ">"+o.Name+"</a>")
+		page := browser(c).do("GET /metadata?op="+strings.ToLower(o.Name), "").want(t, 200).says(t, "<h1>"+o.Name+"</h1>")
+		again := browser(c).do("GET /csv/metadata?op="+o.Name, "").want(t, 200)
+		if withoutQuery(again.body) != withoutQuery(page.body) {
+			t.Errorf("%s: a browser gets another page at /csv/metadata", o.Name)
+		}
+		one := operationOf(t, c, o.Name)
+		for _, s := range one.Samples {
+			if !strings.Contains(s.Command, "'"+i.URL+"/") {
+				t.Errorf("%s: the sample does not ask this service: %s", o.Name, s.Command)
+			}
+		}
+	}
+	for _, kind := range record.Builtin().Kinds() {
+		page := browser(c).do("GET /metadata?op="+kind.Name, "").want(t, 200)
+		for _, f := range kind.Fields {
+			page.says(t, `<th scope="row">`+f.Name+"</th><td>"+f.TypeName()+"</td>")
+		}
+	}
+	c.do("GET /metadata?op=SO_TotalQuery&format=json", "").want(t, 404)
+	if a := c.do("GET /metadata?op=SO_TotalQuery", ""); !strings.Contains(a.body, "there are: SO_TotalsQuery") {
+		t.Error(a.body)
+	}
+	c.do("GET /", "").want(t, 404)
+	browser(c).do("GET /", "").want(t, 302).wantHeader(t, "Location", "/metadata")
+}
+
+// withoutQuery leaves out of a page where its login leads back to.
+func withoutQuery(page string) string {
+	return regexp.MustCompile(`redirect=[^"]*`).ReplaceAllString(page, "")
+}
+
+// TestSamplesWork runs the commands of pages in a shell.
+func TestSamplesWork(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	i := demo.start(t)
+	key, remove := makeKey(t, i)
+	defer remove()
+	for _, name := range []string{"SO_TotalsQuery", "CR_BatchTransDocumentsQuery", "DB_ClassQuery", "QueryRequestLogsGETManyRequest", "Users", "GetSession", "OpenAPI", "Health", "Events"} {
+		for _, s := range operationOf(t, stranger(t, i), name).Samples {
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", s.Command+" --silent --show-error --fail-with-body")
+			cmd.Env = append(os.Environ(), "KEY="+key)
+			if out, err := cmd.CombinedOutput(); err != nil || len(out) == 0 {
+				t.Errorf("%s: %v: %s", s.Command, err, shortened(string(out)))
+			}
+		}
+	}
+}
+
+// makeKey makes a key that may do everything, until it is removed.
+func makeKey(t testing.TB, i *daemontest.Instance) (key string, remove func()) {
+	t.Helper()
+	c := admin(t, i)
+	var made wire.APIKey
+	body := c.do("POST /ApiKeys", `{"Name": "`+t.Name()+`", "Role": "admin"}`).want(t, 201).body
+	if err := json.Unmarshal([]byte(body), &made); err != nil {
+		t.Fatal(err)
+	}
+	return made.Key, func() { c.do("DELETE /ApiKeys/"+made.KeyID, "").want(t, 204) }
+}
+
+// openAPI reads the daemon's description.
+func openAPI(t *testing.T, c client) (libopenapi.Document, validator.Validator) {
+	t.Helper()
+	text := c.do("GET /openapi.json", "").want(t, 200).wantHeader(t, "Content-Type", "application/json").body
+	doc, err := libopenapi.NewDocument([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, errs := validator.NewValidator(doc)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	return doc, v
+}
+
+// TestOpenAPIIsValid has somebody else's reader judge the document, by the
+// official schema of OpenAPI 3.1.
+func TestOpenAPIIsValid(t *testing.T) {
+	doc, v := openAPI(t, stranger(t, demo.start(t)))
+	if ok, wrong := v.ValidateDocument(); !ok {
+		for _, w := range wrong {
+			t.Errorf("%s: %s %v", w.Message, w.Reason, w.SchemaValidationErrors)
+		}
+	}
+	if doc.GetVersion() != "3.1.0" {
+		t.Errorf("version %s", doc.GetVersion())
+	}
+	model, err := doc.BuildV3Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make(map[string]string)
+	for path, item := range model.Model.Paths.PathItems.FromOldest() {
+		for method, op := range item.GetOperations().FromOldest() {
+			at := method + " " + path
+			if other, taken := ids[op.OperationId]; taken || op.OperationId == "" {
+				t.Errorf("%s and %s have the id %q", at, other, op.OperationId)
+			}
+			ids[op.OperationId] = at
+			if op.Summary == "" || len(op.Tags) != 1 {
+				t.Errorf("%s: summary %q, tags %s", at, op.Summary, op.Tags)
+			}
+		}
+	}
+	for id, at := range map[string]string{
+		"SO_TotalsQuery": "post /{Format}/reply/SO_TotalsQuery", "SO_TotalsQuery_get_Queries_SO_Totals": "get /Queries/SO_Totals", "Authenticate": "post /{Format}/reply/Authenticate",
+	} {
+		if ids[id] != at {
+			t.Errorf("%s is %q", id, ids[id])
+		}
+	}
+}
+
+// TestOpenAPIHasEveryMember counts what the registry makes of the kinds.
+func TestOpenAPIHasEveryMember(t *testing.T) {
+	doc, _ := openAPI(t, stranger(t, demo.start(t)))
+	model, err := doc.BuildV3Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	components := model.Model.Components
+	for _, kind := range record.Builtin().Kinds() {
+		request := components.Schemas.GetOrZero(kind.Operation()).Schema()
+		row := components.Schemas.GetOrZero(kind.Name).Schema()
+		for _, name := range kind.Members() {
+			if request.Properties.GetOrZero(name) == nil || components.Parameters.GetOrZero(kind.Name+"."+name) == nil {
+				t.Errorf("%s lacks %s", kind.Operation(), name)
+			}
+		}
+		for _, name := range kind.FieldNames() {
+			if row.Properties.GetOrZero(name) == nil {
+				t.Errorf("%s lacks %s", kind.Name, name)
+			}
+		}
+		item := model.Model.Paths.PathItems.GetOrZero("/Queries/" + kind.Name)
+		if got, want := len(item.Parameters), len(kind.Members())+len(record.Reserved()); got != want {
+			t.Errorf("%s has %d parameters, want %d", kind.Name, got, want)
+		}
+	}
+}
+
+// TestAnswersAreWhatOpenAPISays compares real answers with the document, those
+// that fail too.
+func TestAnswersAreWhatOpenAPISays(t *testing.T) {
+	i := demo.start(t)
+	c := admin(t, i)
+	_, v := openAPI(t, c)
+	requests := []string{
+		"GET /auth", "GET /Sessions/Current", "GET /Users", "GET /Users/admin", "GET /ApiKeys", "GET /metadata", "GET /metadata?op=SO_TotalsQuery",
+		"GET /Users/nobody", "GET /Queries/SO_Totals?Take=-1", "GET /json/oneway/SO_TotalsQuery?Take=1", "GET /KeepAlive", "GET /Webhooks/Events", "GET /Webhooks/Subscribers",
+		"GET /Logs?Take=3", "GET /json/reply/WH_AuditQuery?Take=3", "GET /Bills/none/Stages/none/CustomFieldValues",
+	}
+	for _, kind := range record.Builtin().Kinds() {
+		requests = append(requests, "GET /Queries/"+kind.Name+"?Take=50&Include=COUNT(*)", "GET /json/reply/"+kind.Operation()+"?Take=3&OrderBy="+kind.Fields[0].Name)
+	}
+	for _, line := range requests {
+		request := c.request(line, "", "Accept: application/json")
+		reply, err := transport.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok, wrong := v.ValidateHttpResponse(c.request(line, ""), reply); !ok {
+			for _, w := range wrong {
+				t.Errorf("%s: %s: %s %v", line, w.Message, w.Reason, w.SchemaValidationErrors)
+			}
+		}
+		reply.Body.Close()
+	}
+}
+
+// TestRequestsAreWhatOpenAPISays sends bodies that the document allows, and
+// finds that the document and the service refuse the same ones.
+func TestRequestsAreWhatOpenAPISays(t *testing.T) {
+	c := admin(t, demo.start(t))
+	_, v := openAPI(t, c)
+	for _, test := range []struct {
+		line, body string
+		right      bool
+	}{
+		{"POST /Queries/SO_Totals", `{"InvoiceTotalGreaterThan": 1000.5, "InvoiceIDIn": ["a", "b"], "Take": 2, "Meta": {"a": "b"}}`, true},
+		{"POST /Queries/BM_Inputs", `{"SubAssemblyExplodePolicyIn": "AQI=", "SubAssemblyExplodePolicyBetween": [1, 2], "IsRatio": true, "Take": 1}`, true},
+		{"POST /Queries/JB_EstimateResourceLines", `{"TransactionDateBetween": ["2019-01-01", "2020-01-01"], "Take": 1}`, true},
+		{"POST /Queries/SO_Totals", `{"InvoiceTotalGreaterThan": "much"}`, false},
+		{"POST /Queries/SO_Totals", `{"InvoiceTotalBetween": [1, 2, 3]}`, false},
+		{"POST /Queries/SO_Totals", `{"Take": "few"}`, false},
+	} {
+		request := c.request(test.line, test.body, "Content-Type: application/json")
+		said, _ := v.GetRequestBodyValidator().ValidateRequestBody(request)
+		done := c.do(test.line, test.body, "Content-Type: application/json").status == http.StatusOK
+		if said != test.right || done != test.right {
+			t.Errorf("%s %s: the document says %t, the service %t", test.line, test.body, said, done)
+		}
+	}
+}
+
+// TestTypeScriptHasEveryClass looks for the request and the rows of each kind,
+// each class once.
+func TestTypeScriptHasEveryClass(t *testing.T) {
+	c := stranger(t, demo.start(t))
+	text := c.do("GET /types/typescript", "").want(t, 200).wantHeader(t, "Content-Type", "text/plain; charset=utf-8").body
+	var classes []string
+	for _, m := range regexp.MustCompile(`(?m)^export class (\w+)`).FindAllStringSubmatch(text, -1) {
+		if slices.Contains(classes, m[1]) {
+			t.Errorf("%s stands twice", m[1])
+		}
+		classes = append(classes, m[1])
+	}
+	for _, o := range metadataOf(t, c).Operations {
+		if !strings.Contains(text, "return '"+o.Name+"';") && !slices.Contains([]string{"Login", "Home", "OpenAPI", "TypeScript", "Health", "Ready", "Metrics", "TestTarget"}, o.Name) {
+			t.Errorf("no class of %s", o.Name)
+		}
+	}
+	for _, kind := range record.Builtin().Kinds() {
+		want := fmt.Sprintf("export class %s extends QueryBase implements IReturn<QueryResponse<%s>> {", kind.Operation(), kind.Name)
+		if !strings.Contains(text, want) || !slices.Contains(classes, kind.Name) {
+			t.Errorf("no class of %s", kind.Name)
+		}
+	}
+}
+
+// clientProgram uses the types as a program of a customer would.
+const clientProgram = `
+import { JsonServiceClient } from '@servicestack/client';
+import { Authenticate, SO_TotalsQuery, QueryResponse, SO_Totals, Users } from './dtos';
+
+async function main(): Promise<void> {
+    const client = new JsonServiceClient(process.argv[2]);
+    const login = await client.post(new Authenticate({ provider: 'credentials', UserName: 'admin', Password: process.argv[3] }));
+    client.headers.set('X-ss-id', login.SessionId!);
+    const page: QueryResponse<SO_Totals> = await client.post(new SO_TotalsQuery({ InvoiceTotalGreaterThan: 1000, InvoiceIDBetween: ['00100', '00130'], OrderBy: 'InvoiceID', Take: 2 }));
+    console.log(page.Total, page.Results.map(r => r.InvoiceID).join());
+    const users = await client.getUrl<{ UserName: string }[]>('/Users');
+    console.log(users.map(u => u.UserName).join());
+    const failed = await client.api(new SO_TotalsQuery({ Take: -1 }));
+    console.log(failed.error?.errorCode, new Users().getMethod());
+}
+main().catch(e => { console.log(e); process.exit(1); });
+`
+
+// nodeModules is the variable that names a folder with typescript (5), the
+// client and openapi-typescript in node_modules, for the test that needs them.
+const nodeModules = "WHD_TEST_NODE"
+
+// TestTypesCompileAndWork compiles the types by the compiler of TypeScript and
+// runs a program that asks a daemon by the client of ServiceStack.
+func TestTypesCompileAndWork(t *testing.T) {
+	tools := os.Getenv(nodeModules)
+	if tools == "" {
+		t.Skip(nodeModules + " is not set: it names a folder in which `npm install typescript@5 @servicestack/client openapi-typescript @types/node` was run")
+	}
+	i := demo.start(t)
+	dir, err := os.MkdirTemp(tools, "types-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	for name, text := range map[string]string{
+		"dtos.ts": stranger(t, i).do("GET /types/typescript", "").body, "openapi.json": stranger(t, i).do("GET /openapi.json", "").body,
+		"program.ts": clientProgram, "package.json": `{"type":"commonjs"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) string {
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	bin := filepath.Join(tools, "node_modules", ".bin")
+	run(filepath.Join(bin, "openapi-typescript"), "openapi.json", "-o", "schema.d.ts")
+	run(filepath.Join(bin, "tsc"), "--strict", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "node10", "--skipLibCheck", "false", "--noEmitOnError", "--types", "node", "program.ts", "schema.d.ts")
+	out := run("node", "program.js", i.URL, daemontest.AdminPassword)
+	if want := "7 00120,00122\nadmin\nArgumentException POST\n"; strings.ReplaceAll(out, "ArgumentException GET", "ArgumentException POST") != want {
+		t.Errorf("the program prints %q, want %q", out, want)
+	}
+}

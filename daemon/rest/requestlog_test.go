@@ -1,0 +1,30 @@
+package rest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// TestRoutesAndTheLog keeps in mind, for every route that is added, what the
+// request log may know of it.
+func TestRoutesAndTheLog(t *testing.T) {
+	system := record.System()
+	for _, r := range routes() {
+		pattern := strings.ToLower(r.pattern)
+		secret := false
+		for _, part := range []string{"auth", "login", "users", "apikeys", "sessions", "webhooks/events", "password"} {
+			secret = secret || strings.Contains(pattern, part)
+		}
+		if r.private() != secret {
+			t.Errorf("%s %s: private %v, want %v", r.methods, r.pattern, r.private(), secret)
+		}
+		if quiet := r.always || strings.Contains(pattern, "stream"); r.quiet() != quiet {
+			t.Errorf("%s %s: quiet %v, want %v", r.methods, r.pattern, r.quiet(), quiet)
+		}
+		if kind, ok := system.Lookup(r.kind); r.kind != "" && (!ok || kind.Name != r.kind) {
+			t.Errorf("%s %s: no kind %s", r.methods, r.pattern, r.kind)
+		}
+	}
+}
