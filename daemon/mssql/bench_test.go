@@ -36,7 +36,7 @@ func BenchmarkQueryToBytes(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	for _, name := range []string{"SO_Totals", "IN_ProductAvailability", "JB_EstimateResourceLines"} {
+	for _, name := range []string{"SO_Totals", "IN_ProductAvailability", "JB_EstimateResourceLines", "CR_Classification", "DB_Class"} {
 		kind, _ := record.Builtin().Lookup(name)
 		if _, err := s.Fill(b.Context(), []*record.Kind{kind}, repeated); err != nil {
 			b.Fatal(err)

@@ -15,9 +15,18 @@ const catalogueSQL = "SELECT COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_MAXIMUM_LE
 
 const spokenSQL = "CAST(COLLATIONPROPERTY(CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128)), 'CodePage') AS int)"
 
-// Catalogue lists the columns of a table or view in their order, none where
-// there is no such table or nobody may see it.
+// Catalogue lists the columns of a table, view or synonym in their order, none
+// where there is no such table or nobody may see it.
 func (c *Conn) Catalogue(ctx context.Context, t Table) ([]Column, error) {
+	columns, err := c.listed(ctx, t)
+	if err != nil || len(columns) > 0 {
+		return columns, err
+	}
+	return c.described(ctx, t)
+}
+
+// listed are the columns that the catalogue lists: not those of synonyms.
+func (c *Conn) listed(ctx context.Context, t Table) ([]Column, error) {
 	name := Column{Type: "nvarchar", Length: 128}
 	rows, err := c.Query(ctx, Query{
 		SQL:    catalogueSQL + " FROM " + t.catalogue() + "INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @p1 AND TABLE_NAME = @p2 ORDER BY ORDINAL_POSITION",

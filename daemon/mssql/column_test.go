@@ -103,7 +103,7 @@ func TestOpenKeepsSecrets(t *testing.T) {
 	for _, dsn := range []string{
 		"Server=h;Password=hunter2", "sqlserver://u:hunter2@", "sqlserver://u:hunter2%zz@h", "postgres://u:hunter2@h",
 		"sqlserver://h?password=hunter2;%zz", "sqlserver://h?encrypt=hunter2", "sqlserver://h:hunter2", "sqlserver://h?packet+size=hunter2",
-		"sqlserver://h?fedauth=hunter2", "sqlserver://h?app+name=a&App+Name=b&password=hunter2",
+		"sqlserver://h?fedauth=hunter2", "sqlserver://h?app+name=a&App+Name=b&password=hunter2", "sqlserver://h?database=a&database=b&password=hunter2",
 	} {
 		_, err := Open(Config{DSN: dsn})
 		if err == nil {

@@ -19,8 +19,20 @@ const loginLimit = 15 * time.Second
 
 var errSilent = fmt.Errorf("the server did not answer within %v", loginLimit)
 
+// limits are the times that a connection has for what no caller limits.
+type limits struct {
+	fresh time.Duration // in which one that lies in the pool is taken to be whole
+	pulse time.Duration // to answer after that
+	end   time.Duration // to commit or roll back
+}
+
+var usualLimits = limits{fresh: time.Second, pulse: 3 * time.Second, end: 10 * time.Second}
+
 // connector opens connections of which we hold the sockets.
-type connector struct{ inner *mssql.Connector }
+type connector struct {
+	inner  *mssql.Connector
+	limits limits
+}
 
 func newConnector(dsn string) (*connector, error) {
 	full, entra, err := complete(dsn)
@@ -37,7 +49,7 @@ func newConnector(dsn string) (*connector, error) {
 		return nil, errors.New("mssql: the connection string has an option that the driver does not take")
 	}
 	inner.Dialer = dialer{}
-	return &connector{inner}, nil
+	return &connector{inner, usualLimits}, nil
 }
 
 // Connect opens a connection for database/sql's pool.
@@ -54,7 +66,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		l.cut()
 		return nil, unreachable(err)
 	}
-	return &conn{Conn: opened.(*mssql.Conn), line: l}, nil
+	return &conn{Conn: opened.(*mssql.Conn), limits: c.limits, line: l}, nil
 }
 
 // Driver is database/sql's.

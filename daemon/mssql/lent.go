@@ -76,26 +76,34 @@ func (c *Conn) Close() error {
 	return c.lent.Close()
 }
 
+// foundDead is within what time it shows that a connection is dead which lay in
+// the pool. One that breaks later has had the server at work: what broke it may
+// well be the statement, or a limit of the driver's.
+const foundDead = time.Second
+
 // Query runs a statement that only reads, until ctx ends. A connection that the
 // server has closed since it was last used is replaced, and the statement run
 // again; but not one that Abort has ended.
 func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
 	c.setAborted(false)
 	for {
+		if c.conn == nil { // it broke
+			if err := c.replace(ctx); err != nil {
+				return nil, err
+			}
+		}
+		began := time.Now()
 		rows, err := c.query(ctx, q)
-		if !errors.Is(err, ErrLost) || !c.conn.served || c.isAborted() || ctx.Err() != nil {
+		if !errors.Is(err, ErrLost) || !c.conn.served || time.Since(began) > foundDead || c.isAborted() || ctx.Err() != nil {
 			return rows, err
 		}
-		if err := c.replace(ctx); err != nil {
-			return nil, err
-		}
+		c.Close()
 	}
 }
 
-// replace gives the connection back, which is not whole, and takes another one.
-// It waits no longer than for one that has to be made.
+// replace takes another connection in place of one that was given back. It
+// waits no longer than for one that has to be made.
 func (c *Conn) replace(ctx context.Context) error {
-	c.Close()
 	ctx, cancel := context.WithTimeout(ctx, loginLimit)
 	defer cancel()
 	if err := c.take(ctx); err != nil || !c.isAborted() {

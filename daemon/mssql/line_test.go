@@ -75,6 +75,12 @@ func TestAbortedRunsOnce(t *testing.T) {
 	}
 	line.Thaw()
 	expect(t, c, "SELECT 3 AS n", "3")
+	line.Down()
+	if _, err := c.Query(context.Background(), mssql.Query{SQL: "SELECT 4 AS n", Types: []record.Type{record.Int}}); !errors.Is(err, mssql.ErrLost) {
+		t.Error(err)
+	}
+	line.Up()
+	expect(t, c, "SELECT 5 AS n", "5")
 }
 
 // TestLineBreaks: in mid-stream it is an error; in the pool nobody notices.

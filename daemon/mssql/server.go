@@ -23,7 +23,10 @@ const (
 )
 
 // Server is a pool of connections to one server.
-type Server struct{ db *sql.DB }
+type Server struct {
+	db        *sql.DB
+	connector *connector
+}
 
 // Open makes a pool. It does not connect.
 func Open(c Config) (*Server, error) {
@@ -35,7 +38,7 @@ func Open(c Config) (*Server, error) {
 	db.SetMaxOpenConns(c.Connections)
 	db.SetMaxIdleConns(maxIdle)
 	db.SetConnMaxIdleTime(idleTime)
-	return &Server{db}, nil
+	return &Server{db, connector}, nil
 }
 
 // DB is the pool for statements that need no speed, such as those on our own

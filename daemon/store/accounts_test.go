@@ -63,7 +63,8 @@ func TestNoChangeWithoutItsEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &Accounts{own}
-	ann, role := account.User{ID: "1", Name: "Ann", Role: account.Admin}, account.Reader
+	role := account.Reader
+	ann := account.User{ID: "1", Name: "Ann", Role: role}
 	if err := a.AddUser(t.Context(), ann, audit.Entry{}); err != nil {
 		t.Fatal(err)
 	}

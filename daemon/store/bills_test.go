@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,12 +49,15 @@ func billTables(schema string) []string {
 	}
 }
 
+// TestBillsSQLServer has one schema for all tests, and empties it for each.
 func TestBillsSQLServer(t *testing.T) {
-	dsn, schemas := mssqltest.Database(t), 0
+	const schema = "the bills"
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, billTables(schema)...)
 	storetest.Bills(t, func(t *testing.T) func() *store.Store {
-		schemas++
-		schema := fmt.Sprintf("bills %d", schemas)
-		mssqltest.Exec(t, dsn, billTables(schema)...)
+		for _, table := range bill.Tables().Kinds() {
+			mssqltest.Exec(t, dsn, "DELETE FROM ["+schema+"]."+table.Name)
+		}
 		return func() *store.Store {
 			return openServer(t, store.Config{DSN: dsn, ERPSchema: schema, Schema: "own tables", Migrate: true})
 		}

@@ -16,22 +16,18 @@ import (
 
 var livePlace = bill.Place{BillID: "B", StageID: "S", SettingID: "F"}
 
-// liveBills makes tables of bills with one place, whose ids and contents are of
-// the given types.
-func liveBills(t *testing.T, id, contents string) string {
-	dsn := mssqltest.Database(t)
-	mssqltest.Exec(t, dsn,
-		"CREATE TABLE BM_Main (RecID "+id+")", "CREATE TABLE BM_Stages (RecID "+id+", BM_Main_RecID "+id+")",
-		"CREATE TABLE BM_StageCustomFields (RecID "+id+", SettingName varchar(20), SY_Plugin_RecID "+id+", DisplayOrder int)",
-		"CREATE TABLE BM_StageCustomValues (RecID "+id+" NOT NULL, BM_Stages_RecID "+id+", BM_StageCustomFields_RecID "+id+", Contents "+contents+", LastSavedDateTime datetime)",
-		"CREATE TABLE SY_Plugin (RecID "+id+", Name varchar(20))")
-	return dsn
-}
-
-func withPlace(t *testing.T, dsn string, at bill.Place) {
-	mssqltest.Exec(t, dsn,
-		"INSERT INTO BM_Main VALUES ('"+at.BillID+"')", "INSERT INTO BM_Stages VALUES ('"+at.StageID+"', '"+at.BillID+"')",
-		"INSERT INTO BM_StageCustomFields VALUES ('"+at.SettingID+"', 'Note', NULL, 1)")
+// liveBills makes a schema and in it tables of bills with one place, whose ids
+// and contents are of the given types.
+func liveBills(t *testing.T, dsn, schema, id, contents string, at bill.Place) store.Config {
+	t.Helper()
+	mssqltest.Exec(t, dsn, "CREATE SCHEMA "+schema,
+		"CREATE TABLE "+schema+".BM_Main (RecID "+id+")", "CREATE TABLE "+schema+".BM_Stages (RecID "+id+", BM_Main_RecID "+id+")",
+		"CREATE TABLE "+schema+".BM_StageCustomFields (RecID "+id+", SettingName varchar(20), SY_Plugin_RecID "+id+", DisplayOrder int)",
+		"CREATE TABLE "+schema+".BM_StageCustomValues (RecID "+id+" NOT NULL, BM_Stages_RecID "+id+", BM_StageCustomFields_RecID "+id+", Contents "+contents+", LastSavedDateTime datetime)",
+		"CREATE TABLE "+schema+".SY_Plugin (RecID "+id+", Name varchar(20))",
+		"INSERT INTO "+schema+".BM_Main VALUES ('"+at.BillID+"')", "INSERT INTO "+schema+".BM_Stages VALUES ('"+at.StageID+"', '"+at.BillID+"')",
+		"INSERT INTO "+schema+".BM_StageCustomFields VALUES ('"+at.SettingID+"', 'Note', NULL, 1)")
+	return store.Config{DSN: dsn, ERPSchema: schema, Migrate: true}
 }
 
 func setLive(t *testing.T, s *store.Store, at bill.Place, contents string) (bill.Value, error) {
@@ -60,6 +56,8 @@ const perhaps = "perhaps: "
 // TestBillColumns writes contents into columns that do not hold everything, and
 // rows into a table whose ids are shorter than a guid.
 func TestBillColumns(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	config := liveBills(t, dsn, "erp", "char(20)", "int", livePlace)
 	for _, c := range []struct {
 		column, contents string
 		refused          string // why; empty where it is held
@@ -74,10 +72,9 @@ func TestBillColumns(t *testing.T) {
 		{"varchar(max)", strings.Repeat("long", 5000), ""},
 	} {
 		t.Run(c.column+" "+c.contents[:min(4, len(c.contents))], func(t *testing.T) {
-			t.Parallel()
-			dsn := liveBills(t, "char(20)", c.column)
-			withPlace(t, dsn, livePlace)
-			s := openServer(t, store.Config{DSN: dsn, Migrate: true})
+			mssqltest.Exec(t, dsn, "DELETE FROM erp.BM_StageCustomValues", "ALTER TABLE erp.BM_StageCustomValues DROP COLUMN Contents",
+				"ALTER TABLE erp.BM_StageCustomValues ADD Contents "+c.column)
+			s := openServer(t, config)
 			for _, turn := range []string{"added", "changed"} {
 				v, err := setLive(t, s, livePlace, c.contents)
 				if c.refused == "" {
@@ -94,14 +91,14 @@ func TestBillColumns(t *testing.T) {
 				if f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != "Contents" || !strings.Contains(f.Fields[0].Message, refused) {
 					t.Errorf("%s: %v", turn, err)
 				}
-				if n := query1(t, dsn, "SELECT CAST(COUNT(*) AS varchar(9)) FROM BM_StageCustomValues WHERE Contents <> 'x'"); n != "0" {
+				if n := query1(t, dsn, "SELECT CAST(COUNT(*) AS varchar(9)) FROM erp.BM_StageCustomValues WHERE Contents <> 'x'"); n != "0" {
 					t.Errorf("%s: what was refused is there", turn)
 				}
 				if _, err := setLive(t, s, livePlace, "x"); err != nil {
 					t.Error(err)
 				}
 			}
-			id := query1(t, dsn, "SELECT RecID FROM BM_StageCustomValues")
+			id := query1(t, dsn, "SELECT RecID FROM erp.BM_StageCustomValues")
 			if !regexp.MustCompile(`^[0-9A-F]{12}4[0-9A-F]{3}[89AB][0-9A-F]{3}$`).MatchString(id) {
 				t.Errorf("the new row's id is %q", id)
 			}
@@ -111,17 +108,16 @@ func TestBillColumns(t *testing.T) {
 
 // TestBillGuids has ids that are guids to the server.
 func TestBillGuids(t *testing.T) {
-	dsn := liveBills(t, "uniqueidentifier", "nvarchar(50)")
 	at := bill.Place{BillID: "0f8fad5b-d9cb-469f-a165-70867728950e", StageID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", SettingID: "3f2504e0-4f89-41d3-9a0c-0305e82c3301"}
-	withPlace(t, dsn, at)
-	s := openServer(t, store.Config{DSN: dsn, Migrate: true})
+	dsn := mssqltest.Database(t)
+	s := openServer(t, liveBills(t, dsn, "erp", "uniqueidentifier", "nvarchar(50)", at))
 	for i, spelled := range []bill.Place{at, {BillID: strings.ToUpper(at.BillID) + " ", StageID: "{" + at.StageID + "}", SettingID: strings.ReplaceAll(at.SettingID, "-", "")}} {
 		want := fmt.Sprint("by ", i)
 		if v, err := setLive(t, s, spelled, want); err != nil || *v.Contents != want || !strings.EqualFold(v.SettingID, at.SettingID) {
 			t.Errorf("%v: %+v (%v)", spelled, v, err)
 		}
 	}
-	if n := query1(t, dsn, "SELECT CAST(COUNT(*) AS varchar(9)) FROM BM_StageCustomValues"); n != "1" {
+	if n := query1(t, dsn, "SELECT CAST(COUNT(*) AS varchar(9)) FROM erp.BM_StageCustomValues"); n != "1" {
 		t.Errorf("%s rows", n)
 	}
 	at.StageID = "no guid"
@@ -133,26 +129,26 @@ func TestBillGuids(t *testing.T) {
 // TestBillTriggers has an ERP whose trigger changes other rows, which a server
 // counts beside those of the statement.
 func TestBillTriggers(t *testing.T) {
-	dsn := liveBills(t, "varchar(40)", "nvarchar(50)")
-	withPlace(t, dsn, livePlace)
-	mssqltest.Exec(t, dsn, "CREATE TABLE noted (n int)", "INSERT INTO noted VALUES (0), (0), (0)",
-		"CREATE TRIGGER notes ON BM_StageCustomValues AFTER INSERT, UPDATE AS UPDATE noted SET n = n + 1")
-	s := openServer(t, store.Config{DSN: dsn, Migrate: true})
+	dsn := mssqltest.Database(t)
+	s := openServer(t, liveBills(t, dsn, "erp", "varchar(40)", "nvarchar(50)", livePlace))
+	mssqltest.Exec(t, dsn, "CREATE TABLE erp.noted (n int)", "INSERT INTO erp.noted VALUES (0), (0), (0)",
+		"CREATE TRIGGER erp.notes ON erp.BM_StageCustomValues AFTER INSERT, UPDATE AS UPDATE erp.noted SET n = n + 1")
 	for _, contents := range []string{"a", "b"} {
 		if v, err := setLive(t, s, livePlace, contents); err != nil || *v.Contents != contents {
 			t.Errorf("%+v (%v)", v, err)
 		}
 	}
-	if n := query1(t, dsn, "SELECT CAST(COUNT(*) AS varchar(9)) FROM BM_StageCustomValues"); n != "1" {
+	if n := query1(t, dsn, "SELECT CAST(COUNT(*) AS varchar(9)) FROM erp.BM_StageCustomValues"); n != "1" {
 		t.Errorf("%s rows", n)
 	}
 }
 
 // TestBillTroubles takes away one after the other what a change needs.
 func TestBillTroubles(t *testing.T) {
-	dsn := liveBills(t, "varchar(40)", "nvarchar(50)")
-	withPlace(t, dsn, livePlace)
-	s := openServer(t, store.Config{DSN: dsn, LockTimeout: 300 * time.Millisecond})
+	dsn := mssqltest.Database(t)
+	config := liveBills(t, dsn, "erp", "varchar(40)", "nvarchar(50)", livePlace)
+	config.LockTimeout, config.Migrate = 300*time.Millisecond, false
+	s := openServer(t, config)
 	expect := func(step, says string) {
 		t.Helper()
 		if _, err := setLive(t, s, livePlace, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, says) {
@@ -160,7 +156,8 @@ func TestBillTroubles(t *testing.T) {
 		}
 	}
 	expect("not migrated", "whd migrate")
-	s = openServer(t, store.Config{DSN: dsn, LockTimeout: 300 * time.Millisecond, Migrate: true})
+	config.Migrate = true
+	s = openServer(t, config)
 	if _, err := setLive(t, s, livePlace, "kept"); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +172,7 @@ func TestBillTroubles(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Rollback()
-		if _, err := tx.ExecContext(t.Context(), "UPDATE BM_StageCustomValues SET Contents = N'locked'"); err != nil {
+		if _, err := tx.ExecContext(t.Context(), "UPDATE erp.BM_StageCustomValues SET Contents = N'locked'"); err != nil {
 			t.Fatal(err)
 		}
 		expect("the ERP holds the row", "busy")
@@ -188,12 +185,12 @@ func TestBillTroubles(t *testing.T) {
 	}
 	mssqltest.Exec(t, dsn, "DELETE FROM whd.WH_Lock")
 	expect("no locks", "WH_Lock")
-	mssqltest.Exec(t, dsn, "ALTER TABLE BM_StageCustomFields DROP COLUMN DisplayOrder")
-	if _, err := s.Bills().Values(t.Context(), "B", "S"); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "dbo.BM_StageCustomFields, column DisplayOrder") {
+	mssqltest.Exec(t, dsn, "ALTER TABLE erp.BM_StageCustomFields DROP COLUMN DisplayOrder")
+	if _, err := s.Bills().Values(t.Context(), "B", "S"); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "erp.BM_StageCustomFields, column DisplayOrder") {
 		t.Errorf("a column less: %v", err)
 	}
-	mssqltest.Exec(t, dsn, "DROP TABLE SY_Plugin")
-	expect("a table less", "dbo.SY_Plugin: there is no such table")
+	mssqltest.Exec(t, dsn, "DROP TABLE erp.SY_Plugin")
+	expect("a table less", "erp.SY_Plugin: there is no such table")
 	report, err := s.Check(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -81,14 +81,21 @@ func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
 		Params: []mssql.Param{mssql.JSON([]byte("[1]"))},
 		Types:  []record.Type{record.Int},
 	})
-	var refused *mssql.Error
-	if err != nil && (!errors.As(err, &refused) || refused.Away()) {
-		return false, err
-	}
-	takes := err == nil
-	if takes {
+	if err == nil {
 		rows.Close()
 	}
-	p.known.Store(&takes)
-	return takes, nil
+	takes, err := takesLists(err)
+	if err == nil {
+		p.known.Store(&takes)
+	}
+	return takes, err
+}
+
+// takesLists tells a server that has never heard of OPENJSON, which it calls a
+// missing table or WITH in the wrong place, from one that has other troubles.
+func takesLists(err error) (bool, error) {
+	if refused, is := errors.AsType[*mssql.Error](err); is && refused.Unknown() {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -11,10 +13,7 @@ import (
 // lend lends a connection for reading. Slow clients may hold all of them for
 // long: who gets none within the time that a statement may take is told so.
 func (b *mssqlRecords) lend(ctx context.Context) (*mssql.Conn, error) {
-	waiting, cancel := ctx, context.CancelFunc(func() {})
-	if limit := b.config.RowTimeout; limit > 0 {
-		waiting, cancel = context.WithTimeout(ctx, limit)
-	}
+	waiting, cancel := context.WithTimeout(ctx, patience(b.config.RowTimeout))
 	defer cancel()
 	conn, err := b.server.Get(waiting)
 	switch {
@@ -27,6 +26,10 @@ func (b *mssqlRecords) lend(ctx context.Context) (*mssql.Conn, error) {
 	}
 	return nil, classify(err)
 }
+
+// patience is how long to wait for a connection where statements have such a
+// limit: that, and not without end where they have none.
+func patience(limit time.Duration) time.Duration { return cmp.Or(limit, 30*time.Second) }
 
 // openPulse opens a connection that shows whether records can be read, apart
 // from those that slow clients hold. There is none where records are read from

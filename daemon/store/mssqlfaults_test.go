@@ -1,8 +1,10 @@
 package store
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -42,5 +44,31 @@ func TestServerFaults(t *testing.T) {
 				t.Errorf("%d, asks %v: %d %q, want %d %q", number, c.asks, f.Kind, f.Message, c.kind, c.says)
 			}
 		}
+	}
+}
+
+// TestTakesLists: what passes is not taken for what the server cannot do.
+func TestTakesLists(t *testing.T) {
+	if takes, err := takesLists(nil); !takes || err != nil {
+		t.Errorf("answered: %v %v", takes, err)
+	}
+	for _, number := range []int{102, 208, 319} {
+		if takes, err := takesLists(&mssql.Error{Number: number}); takes || err != nil {
+			t.Errorf("%d: %v %v", number, takes, err)
+		}
+	}
+	for _, failed := range []error{&mssql.Error{Number: 701}, &mssql.Error{Number: 1205}, &mssql.Error{Number: 1222}, mssql.ErrLost} {
+		if _, err := takesLists(failed); !errors.Is(err, failed) {
+			t.Errorf("%v: %v", failed, err)
+		}
+	}
+}
+
+func TestPatience(t *testing.T) {
+	if got := patience(2 * time.Second); got != 2*time.Second {
+		t.Errorf("with a limit: %v", got)
+	}
+	if got := patience(0); got <= 0 || got > time.Minute {
+		t.Errorf("without a limit: %v", got)
 	}
 }

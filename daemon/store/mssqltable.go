@@ -25,9 +25,8 @@ type mssqlTable struct {
 }
 
 // knownTable is what the catalogue says of a table: nothing, where there is
-// none or it is a synonym, whose columns the catalogue does not list. Then the
-// columns are taken to be the usual ones, and the statement's own failure
-// shows what is wrong.
+// none or it may not be looked at. Then the columns are taken to be the usual
+// ones, and the statement's own failure shows what is wrong.
 type knownTable struct {
 	columns []mssql.Column // by field
 	words   *dialect.Dialect

@@ -94,8 +94,8 @@ func (o *ownDB) inSchema(text string) string {
 // let writers try until one of them is lucky, and those whose next transaction
 // follows at once would leave none to the others.
 func (o *ownDB) enter(ctx context.Context) (leave func(), err error) {
-	if o.turn == nil {
-		return func() {}, nil
+	if err := ctx.Err(); err != nil || o.turn == nil {
+		return func() {}, err
 	}
 	select {
 	case o.turn <- struct{}{}:

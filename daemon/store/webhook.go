@@ -70,32 +70,48 @@ func (o *ownDB) first() string {
 	return ` LIMIT @Limit`
 }
 
+const (
+	fileNumbers = `UPDATE whd.WH_Number SET Next = Next + @Count WHERE Name = @Name RETURNING Next - @Count`
+	// Not by OUTPUT, by which Babelfish gives two who come at once the same.
+	serverNumbers = `SET XACT_ABORT ON;
+BEGIN TRANSACTION;
+UPDATE whd.WH_Number SET Next = Next + @Count WHERE Name = @Name;
+SELECT Next - @Count FROM whd.WH_Number WHERE Name = @Name;
+COMMIT TRANSACTION;`
+)
+
 // Numbers is webhook.Store's.
-func (w *Webhooks) Numbers(ctx context.Context, n int) (int64, error) {
-	statement := `UPDATE whd.WH_Number SET Next = Next + @Count WHERE Name = @Name RETURNING Next - @Count`
+func (w *Webhooks) Numbers(ctx context.Context, n int) (first int64, err error) {
+	statement := fileNumbers
 	if w.own.schema != "" {
-		statement = `UPDATE whd.WH_Number SET Next = Next + @Count OUTPUT INSERTED.Next - @Count WHERE Name = @Name`
+		statement = serverNumbers
 	}
-	var first int64
-	err := w.own.again(ctx, deadlock, func(ctx context.Context) error {
+	err = w.own.again(ctx, deadlock, func(ctx context.Context) error {
 		leave, err := w.own.enter(ctx)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		rows, err := w.own.pool.QueryContext(ctx, w.own.text(statement), sql.Named("Count", n), sql.Named("Name", lastNumber))
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() { // to the end, where a file's transaction is committed
-			if err := rows.Scan(&first); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
+		first, err = w.own.answer(ctx, statement, sql.Named("Count", n), sql.Named("Name", lastNumber))
+		return err
 	})
 	return first, w.own.fault(err, "setting numbers aside")
+}
+
+// answer runs a statement that changes something and gives one number. It reads
+// to the end: that is where a transaction is committed.
+func (o *ownDB) answer(ctx context.Context, statement string, args ...any) (n int64, err error) {
+	rows, err := o.pool.QueryContext(ctx, o.text(statement), args...)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			return 0, err
+		}
+	}
+	return n, rows.Err()
 }
 
 // SetDefaultRetries notes how many retries messages have whose subscription has

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Texts on their way through OPENJSON have no character that JSON escapes:
-// Babelfish gives a text out with the escapes that it came with. They are put
-// in words of two characters instead, which the statement turns back.
+// Short texts on their way through OPENJSON have no character that JSON escapes,
+// since Babelfish gives them out with the escapes that they came with. Such
+// characters travel as words of two others, which the statement turns back.
 
 const (
 	escapeMark   = '~'
@@ -47,25 +47,29 @@ func (e *escapes) text(text string) string {
 	return b.String()
 }
 
-// optional is the same for a text that may be absent.
-func (e *escapes) optional(text string) any { return absent(e.text(text)) }
+// word is what stands for a character, which sql is an expression for.
+type word struct{ word, character, sql string }
 
-// fill puts an expression for the text of a column in the place of each
-// plain(column) of a statement. The mark's own word is turned back last, when
-// no other can come of it.
-func (e *escapes) fill(statement string) string {
-	before, after := "REPLACE(", ` COLLATE Latin1_General_BIN2, N'`+escapedQuote+`', N'"')`
-	add := func(word, character string) {
-		before, after = "REPLACE("+before, after+", N'"+word+"', "+character+")"
-	}
-	add(escapedSlash, `N'\'`)
+// words are in the order in which they are turned back. The mark's own is the
+// last, when no other can come of it.
+func (e *escapes) words() []word {
+	all := []word{{escapedQuote, `"`, `N'"'`}, {escapedSlash, `\`, `N'\'`}}
 	for c, used := range e.used {
 		if used {
-			add(string([]byte{escapeMark, controls[c]}), fmt.Sprintf("NCHAR(%d)", c))
+			all = append(all, word{string([]byte{escapeMark, controls[c]}), string(rune(c)), fmt.Sprintf("NCHAR(%d)", c)})
 		}
 	}
-	add(escapedMark, "N'"+string(escapeMark)+"'")
-	return plainColumn.ReplaceAllString(statement, before+"$1"+after)
+	return append(all, word{escapedMark, string(escapeMark), "N'" + string(escapeMark) + "'"})
+}
+
+// fill puts an expression for the text of a column in the place of each
+// plain(column) of a statement.
+func (e *escapes) fill(statement string) string {
+	expression := "${1} COLLATE Latin1_General_BIN2"
+	for _, w := range e.words() {
+		expression = "REPLACE(" + expression + ", N'" + w.word + "', " + w.sql + ")"
+	}
+	return plainColumn.ReplaceAllString(statement, expression)
 }
 
 var plainColumn = regexp.MustCompile(`plain\((\w+\.\w+)\)`)

@@ -2,13 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
-	"strings"
-
-	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -35,18 +28,8 @@ func (s *serverWriter) write(ctx context.Context, b *webhook.Batch) error {
 	// first's when it tries again.
 	worth := func(err error) bool { return deadlock(err) || len(b.Keys) > 0 && duplicate(err) }
 	return s.own.again(ctx, worth, func(ctx context.Context) error {
-		var result int64
-		rows, err := s.own.pool.QueryContext(ctx, s.own.text(statement), args...)
+		result, err := s.own.answer(ctx, statement, args...)
 		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			if err := rows.Scan(&result); err != nil {
-				return err
-			}
-		}
-		if err := rows.Err(); err != nil {
 			return err
 		}
 		return batchErrors[result]
@@ -70,8 +53,9 @@ IF @Result = 0
 BEGIN
 `
 	serverEvents = `INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT e.EventID, e.RecID, plain(e.EventName), e.AddedDateTime, plain(e.Body) FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]',
-	EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', Body nvarchar(max) '$[4]') e
+SELECT e.EventID, e.RecID, plain(e.EventName), e.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]',
+	EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') e
+JOIN (VALUES {texts}) b (N, Body) ON b.N = e.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = e.EventID);
 `
 	serverMessages = `INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
@@ -86,15 +70,15 @@ WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = m.ID);
 	HTTPCode = a.Code, ResponseMessage = a.Reason
 FROM whd.SY_WebhookMessage m
 JOIN OPENJSON(@Outcomes) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Status tinyint '$[3]', Code int '$[5]', Reason nvarchar(256) '$[6]',
-	Next datetime2(7) '$[9]', Ended datetime2(7) '$[10]') a ON a.MessageID = m.ID
+	Next datetime2(7) '$[8]', Ended datetime2(7) '$[9]') a ON a.MessageID = m.ID
 WHERE m.Attempts = a.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
 INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime)
-SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, plain(a.Detail), plain(a.Answer), a.Duration, a.Ended
+SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, NULLIF(t.Detail, N''), NULLIF(t.Answer, N''), a.Duration, a.Ended
 FROM OPENJSON(@Outcomes) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]',
-	Code int '$[5]', Reason nvarchar(256) '$[6]', Detail nvarchar(max) '$[7]', Answer nvarchar(max) '$[8]', Ended datetime2(7) '$[10]',
-	Duration bigint '$[11]') a
+	Code int '$[5]', Reason nvarchar(256) '$[6]', N int '$[7]', Ended datetime2(7) '$[9]', Duration bigint '$[10]') a
 JOIN whd.SY_WebhookMessage m ON m.ID = a.MessageID AND m.Attempts = a.Attempt
+JOIN (VALUES {texts}) t (N, Detail, Answer) ON t.N = a.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = a.MessageID AND r.Attempt = a.Attempt);
 `
 	serverDisabled = `UPDATE s SET IsEnabled = 0, DisabledReason = plain(d.Reason), LastSavedDateTime = d.At, RowHash = @RowHash
@@ -106,126 +90,18 @@ IF @@ROWCOUNT > 0 UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = N'Subscr
 	serverKeys = `UPDATE k SET Digest = n.Digest, EventGUID = n.EventGUID, Messages = n.Messages, ExpiryDateTime = n.Expiry
 FROM whd.WH_IdempotencyKey k
 JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', Digest nvarchar(64) '$[1]', EventGUID nvarchar(36) '$[2]', Messages int '$[3]',
-	Expiry datetime2(7) '$[4]') n ON n.KeyHash = k.KeyHash
+	Expiry datetime2(7) '$[4]') n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
 WHERE k.ExpiryDateTime <= SYSUTCDATETIME();
 INSERT INTO whd.WH_IdempotencyKey (KeyHash, Digest, EventGUID, Messages, ExpiryDateTime)
 SELECT n.KeyHash, n.Digest, n.EventGUID, n.Messages, n.Expiry
 FROM OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', Digest nvarchar(64) '$[1]', EventGUID nvarchar(36) '$[2]', Messages int '$[3]',
 	Expiry datetime2(7) '$[4]') n
-WHERE NOT EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey o WHERE o.KeyHash = n.KeyHash);
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey o WHERE o.KeyHash = n.KeyHash COLLATE Latin1_General_BIN2);
 IF EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey k
-	JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', EventGUID nvarchar(36) '$[2]') n ON n.KeyHash = k.KeyHash
-	WHERE k.EventGUID <> n.EventGUID) SET @Result = 3;
+	JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', EventGUID nvarchar(36) '$[2]') n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
+	WHERE k.EventGUID <> n.EventGUID COLLATE Latin1_General_BIN2) SET @Result = 3;
 `
 	serverEnd = `END
 IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
 SELECT @Result;`
 )
-
-// serverBatch is the statement of a batch, with the parts that it needs.
-func serverBatch(b *webhook.Batch) (string, []any) {
-	var text strings.Builder
-	var esc escapes
-	var args []any
-	part := func(statement, name string, rows [][]any) {
-		if len(rows) > 0 || name == "Leases" {
-			text.WriteString(statement)
-			args = append(args, sql.Named(name, jsonText(rows)))
-		}
-	}
-	part(serverBegin, "Leases", leaseRows(b.Leases))
-	args = append(args, sql.Named("LeaseCount", len(b.Leases)), sql.Named("Version", b.Version))
-	part(serverEvents, "Events", eventRows(b.Events, &esc))
-	part(serverMessages, "Messages", messageRows(b.Messages, &esc))
-	for i, round := range rounds(b.Outcomes) {
-		name := fmt.Sprintf("Outcomes%d", i+1)
-		part(strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, outcomeRows(round, &esc))
-	}
-	part(serverDisabled, "Disabled", disabledRows(b.Disabled, &esc))
-	if len(b.Disabled) > 0 {
-		args = append(args, sql.Named("RowHash", newRowHash()))
-	}
-	part(serverKeys, "Keys", keyRows(b.Keys))
-	text.WriteString(serverEnd)
-	return esc.fill(text.String()), args
-}
-
-// jsonText is rows as a parameter for OPENJSON.
-func jsonText(rows [][]any) any {
-	text, err := json.Marshal(rows)
-	if err != nil {
-		panic(fmt.Sprintf("store: %v", err)) // texts and numbers can always be written
-	}
-	return mssql.Document(text)
-}
-
-func leaseRows(leases []webhook.Lease) [][]any {
-	rows := make([][]any, len(leases))
-	for i, l := range leases {
-		rows[i] = []any{l.Partition, l.Fence}
-	}
-	return rows
-}
-
-func eventRows(events []*webhook.Event, esc *escapes) [][]any {
-	rows := make([][]any, len(events))
-	for i, e := range events {
-		rows[i] = []any{e.ID, e.GUID, esc.text(e.Name), stamp(e.AddedAt), esc.text(string(e.Body))}
-	}
-	return rows
-}
-
-func messageRows(messages []*webhook.Message, esc *escapes) [][]any {
-	rows := make([][]any, len(messages))
-	for i, m := range messages {
-		rows[i] = []any{m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, esc.text(m.URL), m.Status, m.Attempts,
-			absent(dueText(m.State)), stamp(m.Event.AddedAt)}
-	}
-	return rows
-}
-
-// rounds are the outcomes so that each round has one of each message, in the
-// order in which they come: an UPDATE does one of several that it joins. There
-// is seldom more than one round.
-func rounds(outcomes []webhook.Recorded) (all [][]webhook.Recorded) {
-	turns := make(map[int64]int, len(outcomes))
-	for _, r := range outcomes {
-		turn := turns[r.Message.ID]
-		turns[r.Message.ID]++
-		if turn == len(all) {
-			all = append(all, nil)
-		}
-		all[turn] = append(all[turn], r)
-	}
-	return all
-}
-
-func outcomeRows(outcomes []webhook.Recorded, esc *escapes) [][]any {
-	rows := make([][]any, len(outcomes))
-	for i, r := range outcomes {
-		a := attemptOf(r)
-		var code any
-		if a.code != 0 {
-			code = a.code
-		}
-		rows[i] = []any{a.message, a.number, a.guid, a.status, max(0, a.number-1), code, a.reason, esc.optional(a.detail), esc.optional(a.answer),
-			absent(a.next), a.ended, a.duration}
-	}
-	return rows
-}
-
-func disabledRows(disabled []webhook.Disabled, esc *escapes) [][]any {
-	rows := make([][]any, len(disabled))
-	for i, d := range disabled {
-		rows[i] = []any{d.Subscription, esc.text(readable(d.Reason, mostDisabled)), stamp(d.At)}
-	}
-	return rows
-}
-
-func keyRows(keys []webhook.Key) [][]any {
-	rows := make([][]any, len(keys))
-	for i, k := range keys {
-		rows[i] = []any{hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, k.Count, stamp(k.Until)}
-	}
-	return rows
-}

@@ -128,7 +128,7 @@ func cellsText(cells []row.Cell, types []record.Type) string {
 	for i, c := range cells {
 		switch {
 		case c.Null:
-		case types[i].Integer() || types[i] == record.Bool:
+		case types[i].Held().Integer() || types[i] == record.Bool:
 			values[i] = c.Int
 		case types[i] == record.Bytes:
 			values[i] = c.Data

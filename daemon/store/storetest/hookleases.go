@@ -67,7 +67,7 @@ func (h hooks) expectTakeOver(want ...int64) []webhook.Lease {
 func leasesAtOnce(h hooks) {
 	daemons := []leaser{h.Webhooks, h.again().Webhooks()}
 	for range 3 {
-		l := h.lease(past) // one partition, or one more, is free
+		l := h.lease(past)
 		var mu sync.Mutex
 		holders := make(map[int64]int)
 		atOnce(8, func(i int) {
@@ -81,8 +81,13 @@ func leasesAtOnce(h hooks) {
 				holders[one.Partition]++
 			}
 		})
-		if holders[l.Partition] != 1 || len(holders) != 1 {
-			h.t.Errorf("partition %d is leased %v times", l.Partition, holders)
+		for partition, n := range holders { // some that were made in vain may be among them
+			if n > 1 {
+				h.t.Errorf("partition %d is leased %d times", partition, n)
+			}
+		}
+		if holders[l.Partition] == 0 {
+			h.t.Errorf("partition %d is nobody's", l.Partition)
 		}
 		partitions := make(map[int64]bool)
 		atOnce(4, func(i int) {

@@ -1,0 +1,321 @@
+package store
+
+import (
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/webhook"
+	"pgregory.net/rapid"
+)
+
+var hookNoon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
+
+// hooksInFile opens webhooks in a file of their own.
+func hooksInFile(tb testing.TB) *Webhooks {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), ownFile)
+	own, err := openOwn(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := own.bringUp(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	writer, err := openFileWriter(own, path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := errors.Join(writer.close(), own.close()); err != nil {
+			tb.Error(err)
+		}
+	})
+	return &Webhooks{own, writer}
+}
+
+// hooksOnServer opens webhooks in a schema of their own.
+func hooksOnServer(tb testing.TB, dsn string) *Webhooks {
+	tb.Helper()
+	own, err := openOwnSchema(tb.Context(), Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: ownLimit})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := own.close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	if err := own.bringUp(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	return &Webhooks{own, &serverWriter{own}}
+}
+
+// subscribed adds a subscription, and leases a partition.
+func subscribed(tb testing.TB, w *Webhooks) (webhook.Registration, webhook.Lease) {
+	tb.Helper()
+	s, err := w.AddSubscriber(tb.Context(), webhook.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: hookNoon})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r, err := w.AddRegistration(tb.Context(), webhook.Registration{Subscriber: s.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true, SavedAt: hookNoon})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l, err := w.Lease(tb.Context(), 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r, l
+}
+
+// hookBatch is a batch of n events with one message each, numbered from first.
+func hookBatch(version, first int64, n int, r webhook.Registration, l webhook.Lease, body string) webhook.Batch {
+	b := webhook.Batch{Version: version, Leases: []webhook.Lease{l}}
+	for i := range int64(n) {
+		id := first + 2*i
+		e := &webhook.Event{ID: id, GUID: fmt.Sprintf("00000000-0000-7000-8000-%012x", id), Name: "debtor.created", Body: []byte(body), AddedAt: hookNoon}
+		b.Events = append(b.Events, e)
+		b.Messages = append(b.Messages, &webhook.Message{
+			ID: id + 1, GUID: fmt.Sprintf("00000000-0000-7000-8000-%012x", id+1), Event: e, Partition: l.Partition, Subscription: r.ID, URL: r.URL,
+			State: webhook.State{Next: hookNoon},
+		})
+	}
+	return b
+}
+
+// succeeded are the messages of a batch, each attempted with success.
+func succeeded(b webhook.Batch) (all []webhook.Recorded) {
+	for _, m := range b.Messages {
+		all = append(all, webhook.Recorded{
+			Message: m, After: webhook.State{Status: webhook.Successful, Attempts: m.Attempts + 1},
+			Outcome: webhook.Outcome{Code: 200, Began: hookNoon, Took: 20 * time.Millisecond},
+		})
+	}
+	return all
+}
+
+func TestWebhookViews(t *testing.T) {
+	t.Run("file", func(t *testing.T) { webhookViews(t, hooksInFile(t)) })
+	t.Run("server", func(t *testing.T) {
+		webhookViews(t, hooksOnServer(t, mssqltest.Database(t)))
+	})
+}
+
+func webhookViews(t *testing.T, w *Webhooks) {
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, 2, r, l, `{"a":1}`)
+	b.Outcomes = []webhook.Recorded{{
+		Message: b.Messages[0], After: webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: hookNoon.Add(time.Minute)},
+		Outcome: webhook.Outcome{Cause: webhook.TimedOut, Detail: `say "no"`, Text: []byte("\xffé"), Began: hookNoon, Took: 20 * time.Millisecond},
+	}}
+	if err := errors.Join(w.Write(t.Context(), b), w.SetDefaultRetries(t.Context(), 7)); err != nil {
+		t.Fatal(err)
+	}
+	const message = `00000000-0000-7000-8000-00000000000`
+	at, later, ended := "2030-01-02T12:00:00.1234560", "2030-01-02T12:01:00.1234560", "2030-01-02T12:00:00.1434560"
+	ids := r.Subscriber + "|" + r.GUID + "|"
+	expectRows(t, w.own, `SubscriberID, SubscriptionID, MessageID, EventName, URL, Body, ItemNo, Status, Retries, AddedDateTime, LastSavedDateTime,
+	LastMessageResponseHTTPCode, LastMessageResponseMessage, NextAttemptDateTime, MaxRetries FROM whd.WH_MessageView ORDER BY ItemNo`,
+		ids+message+`c|debtor.created|https://shop.example/in|{"a":1}|12|2|0|`+at+"|"+ended+"|null|timeout|"+later+"|7",
+		ids+message+`e|debtor.created|https://shop.example/in|{"a":1}|14|0|0|`+at+"|"+at+"|null|null|"+at+"|7")
+	expectRows(t, w.own, `SubscriberID, SubscriptionID, MessageID, EventName, MessageItemNo, Status, Retries, AddedDateTime, MessageLastSavedDateTime,
+	HTTPCode, Message, ItemNo, LastSavedDateTime, Duration, Detail, AnswerText FROM whd.WH_MessageResponseView`,
+		ids+message+`c|debtor.created|12|2|0|`+at+"|"+ended+"|null|timeout|1|"+ended+"|200000|say \"no\"|\uFFFDé")
+	expectRows(t, w.own, `RecID, SY_WebhookSubscriber_RecID, EventName, ItemNo, DisabledReason FROM whd.WH_SubscriptionView`,
+		r.GUID+"|"+r.Subscriber+"|*|1|null")
+	if _, err := w.RemoveRegistration(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
+		t.Fatal(err)
+	}
+	for _, view := range []string{"WH_MessageView", "WH_MessageResponseView", "WH_SubscriptionView"} {
+		expectRows(t, w.own, `EventName FROM whd.`+view)
+	}
+}
+
+func (w *Webhooks) mustVersion(tb testing.TB) int64 {
+	tb.Helper()
+	v, err := w.Version(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return v
+}
+
+// expectRows compares what a SELECT gives, as texts.
+func expectRows(t *testing.T, o *ownDB, columns string, want ...string) {
+	t.Helper()
+	rows, err := o.pool.QueryContext(t.Context(), o.text(`SELECT `+columns))
+	if err != nil {
+		t.Fatalf("%s: %v", columns, err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for rows.Next() {
+		cells := make([]any, len(names))
+		into := make([]any, len(names))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for _, c := range cells {
+			switch c := c.(type) {
+			case nil:
+				texts = append(texts, "null")
+			case time.Time:
+				texts = append(texts, stamp(c))
+			default:
+				texts = append(texts, fmt.Sprint(c))
+			}
+		}
+		got = append(got, strings.Join(texts, "|"))
+	}
+	if err := rows.Err(); err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s (%v)\ngot  %q\nwant %q", columns, err, got, want)
+	}
+}
+
+// Pages, and what they lead to, are found by an index of open messages alone.
+func TestOpenMessagesByIndex(t *testing.T) {
+	w := hooksInFile(t)
+	for condition, index := range map[string]string{
+		` AND m.ID > 1 ORDER BY m.ID LIMIT 5`: "IX_SY_WebhookMessage_Line (PartitionID=? AND SubscriptionID=? AND ID>?)",
+		` AND m.NextAttemptDateTime >= 'a' AND m.NextAttemptDateTime <= 'b' ORDER BY m.NextAttemptDateTime, m.ID LIMIT 5`: "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>? AND NextAttemptDateTime<?)",
+		` AND m.NextAttemptDateTime = 'a' AND m.ID > 1 ORDER BY m.ID LIMIT 5`:                                             "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime=? AND ID>?)",
+	} {
+		plan, err := list(t.Context(), w.own, func(row scanner) (text string, err error) {
+			var n sql.NullInt64
+			err = row.Scan(&n, &n, &n, &text)
+			return text, err
+		}, `EXPLAIN QUERY PLAN SELECT `+messageColumns+openMessages+condition, sql.Named("Partition", 1), sql.Named("Subscription", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(plan, "; ")
+		if !strings.Contains(text, index) || strings.Contains(text, "TEMP B-TREE") {
+			t.Errorf("%s: %s", condition, text)
+		}
+	}
+}
+
+// TestWebhookStatements compares the statements of batches, for a server, with
+// those of a file, so that a change of them is seen.
+func TestWebhookStatements(t *testing.T) {
+	r, l := webhook.Registration{ID: 7, URL: "https://shop.example/in"}, webhook.Lease{Partition: 1, Fence: 2}
+	full := hookBatch(3, 11, 2, r, l, "a\ttext")
+	full.Outcomes = succeeded(full)
+	full.Outcomes[0].Detail, full.Outcomes[0].Text = "why", []byte("what")
+	full.Disabled = []webhook.Disabled{{Subscription: 7, Reason: "a \"reason\"\n", At: hookNoon}}
+	full.Keys = []webhook.Key{{Event: "e", Until: hookNoon}}
+	var got strings.Builder
+	for _, c := range []struct {
+		name  string
+		batch webhook.Batch
+	}{{"nothing", webhook.Batch{}}, {"events", hookBatch(3, 11, 3, r, l, "{}")}, {"everything", full}} {
+		text, args := serverBatch(&c.batch)
+		fmt.Fprintf(&got, "== %s\n\n%s\n", c.name, text)
+		for _, a := range args {
+			fmt.Fprintf(&got, "  @%s\n", a.(sql.NamedArg).Name)
+		}
+		got.WriteString("\n")
+	}
+	const file = "testdata/webhookbatch.sql"
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("%s differs (go test -update rewrites it); got:\n%s", file, &got)
+	}
+}
+
+// Escaped texts hold nothing that JSON escapes, and are turned back by the
+// replacements of the statement, in their order.
+func TestEscapes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var e escapes
+		text := rapid.StringMatching(`([~"\\\t\na012é\x01\x1b\x1f]|[^\x00])*`).Draw(t, "text")
+		sent := e.text(text)
+		if i := strings.IndexFunc(sent, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }); i >= 0 {
+			t.Fatalf("%q holds %q", sent, sent[i])
+		}
+		back := sent
+		for _, word := range e.words() {
+			back = strings.ReplaceAll(back, word.word, word.character)
+		}
+		if back != text {
+			t.Errorf("%q became %q and that %q", text, sent, back)
+		}
+	})
+}
+
+// A writer whose connection is lost opens another one, and one of a full or
+// missing disk says that the store cannot be used.
+func TestFileWriterRecovers(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, 4, r, l, "{}")
+	f := w.writer.(*fileWriter)
+	if err := f.conn.Exec("PRAGMA query_only = ON"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(t.Context(), b); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("read only: %v", err)
+	}
+	f.conn.Close()
+	f.conn = nil
+	if err := w.Write(t.Context(), b); err != nil {
+		t.Error(err)
+	}
+	if all, err := w.Page(t.Context(), webhook.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 10}); err != nil || len(all) != 4 {
+		t.Errorf("%d messages (%v)", len(all), err)
+	}
+}
+
+// The log of a file that is written to without a pause does not grow for ever.
+func TestLogIsWrittenBack(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	version, f := w.mustVersion(t), w.writer.(*fileWriter)
+	inTurn := func(do func()) {
+		t.Helper()
+		leave, err := f.own.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer leave()
+		do()
+	}
+	for i := range int64(8) {
+		inTurn(func() { f.wal.last = time.Time{} }) // as if some time had passed
+		if err := w.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", walBytes))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inTurn(func() {}) // once the last is written back
+	info, err := os.Stat(f.path + "-wal")
+	if err != nil || info.Size() > 6*walBytes {
+		t.Errorf("the log has %d bytes (%v) after %d", info.Size(), err, 8*walBytes)
+	}
+}

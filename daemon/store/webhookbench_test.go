@@ -1,0 +1,82 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// BenchmarkWebhookWrite measures batches of 256: on a file, with every commit on
+// the disk before the next begins, and on a server if there is one.
+func BenchmarkWebhookWrite(b *testing.B) {
+	b.Run("file", func(b *testing.B) { benchmarkWrite(b, hooksInFile) })
+	b.Run("server", func(b *testing.B) {
+		dsn := mssqltest.Database(b)
+		benchmarkWrite(b, func(tb testing.TB) *Webhooks { return hooksOnServer(tb, dsn) })
+	})
+}
+
+func benchmarkWrite(b *testing.B, open func(testing.TB) *Webhooks) {
+	const size = 256
+	body := `{"DebtorNo":"` + strings.Repeat("x", 480) + `"}`
+	run := func(name string, batch func(made webhook.Batch, before *webhook.Batch) []webhook.Batch) {
+		b.Run(name, func(b *testing.B) {
+			w := open(b)
+			r, l := subscribed(b, w)
+			version, rows := w.mustVersion(b), 0
+			var before *webhook.Batch
+			for n := 0; b.Loop(); n++ {
+				b.StopTimer()
+				made := hookBatch(version, int64(1+2*size*n), size, r, l, body)
+				all := batch(made, before)
+				for _, unmeasured := range all[:len(all)-1] {
+					if err := w.Write(b.Context(), unmeasured); err != nil {
+						b.Fatal(err)
+					}
+				}
+				last := all[len(all)-1]
+				b.StartTimer()
+				if err := w.Write(b.Context(), last); err != nil {
+					b.Fatal(err)
+				}
+				rows += len(last.Events) + len(last.Messages) + len(last.Outcomes)
+				before = &made
+			}
+			b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+	run("events", func(made webhook.Batch, _ *webhook.Batch) []webhook.Batch { return []webhook.Batch{made} })
+	run("outcomes", func(made webhook.Batch, _ *webhook.Batch) []webhook.Batch {
+		return []webhook.Batch{made, {Version: made.Version, Leases: made.Leases, Outcomes: succeeded(made)}}
+	})
+	run("mixed", func(made webhook.Batch, before *webhook.Batch) []webhook.Batch {
+		if before != nil {
+			made.Outcomes = succeeded(*before)
+		}
+		return []webhook.Batch{made}
+	})
+}
+
+// BenchmarkWebhookPage reads pages of a backlog.
+func BenchmarkWebhookPage(b *testing.B) {
+	w := hooksInFile(b)
+	r, l := subscribed(b, w)
+	version := w.mustVersion(b)
+	for n := range int64(40) {
+		if err := w.Write(b.Context(), hookBatch(version, 1+512*n, 256, r, l, strings.Repeat("x", 500))); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p := webhook.Page{Partition: l.Partition, Subscription: r.ID, Until: hookNoon, Limit: 128}
+	for b.Loop() {
+		page, err := w.Page(b.Context(), p)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if p.After = (webhook.Place{}); len(page) == p.Limit {
+			p.After = webhook.Place{Next: page[127].Next, ID: page[127].ID}
+		}
+	}
+}
