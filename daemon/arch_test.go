@@ -62,6 +62,8 @@ var libraries = []library{
 	{module: "github.com/go-resty/resty/v2", users: []string{"client"}, why: "the HTTP side of the Go client"},
 	{module: "github.com/klauspost/compress", users: []string{"daemon/rest"}, why: "zstd and gzip that keep up with the encoders"},
 	{module: "github.com/microsoft/go-mssqldb", users: []string{"daemon/mssql"}, why: "the driver for SQL Server"},
+	{module: "github.com/pb33f/libopenapi", why: "tests that read our OpenAPI document"},
+	{module: "github.com/pb33f/libopenapi-validator", why: "tests of our OpenAPI document, and of real requests and answers against it"},
 	{module: "github.com/pelletier/go-toml/v2", users: []string{"daemon"}, why: "the settings file, with the lines of its keys for messages"},
 	{module: "github.com/pressly/goose/v3", users: []string{"daemon/store"}, why: "versioned migrations of our own tables on every database"},
 	{module: "github.com/prometheus/client_golang", users: []string{"daemon/rest"}, why: "/metrics"},

@@ -16,6 +16,10 @@ func TestLoginScriptNamesEveryKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before, _, _ := strings.Cut(string(script), "\nUSE ")
+	if !strings.Contains(before, "\n:on error exit\n") {
+		t.Error("the script goes on in another database where it cannot use the one that it is for")
+	}
 	grants := strings.Count(string(script), "\nGRANT SELECT ON dbo.")
 	for _, kind := range record.Builtin().Kinds() {
 		if !strings.Contains(string(script), "GRANT SELECT ON dbo."+kind.Name+" TO whd;") {

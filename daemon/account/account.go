@@ -5,7 +5,7 @@
 // and a verified Basic password for five minutes as long as the user's row
 // stays the same; a change made through this Service shows at once, one made
 // by another process within those five seconds. And password hashes, which
-// cost 50 ms and 19 MiB each, are computed two at a time.
+// cost 50 ms and 19 MiB each, are computed one or two at a time.
 package account
 
 import (

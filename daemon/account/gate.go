@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 const (
-	mostAtOnce  = 2  // password hashes computed at a time; each takes 19 MiB
+	mostAtOnce  = 2  // password hashes computed at a time, see atOnce; each takes 19 MiB
 	mostWaiting = 32 // more are sent away
 )
 
@@ -20,7 +21,11 @@ type gate struct {
 	waiting atomic.Int32
 }
 
-func newGate() *gate { return &gate{inside: make(chan struct{}, mostAtOnce)} }
+func newGate() *gate { return &gate{inside: make(chan struct{}, atOnce())} }
+
+// atOnce leaves at least half of the processors to those who are signed in
+// already.
+func atOnce() int { return min(mostAtOnce, max(1, runtime.GOMAXPROCS(0)/2)) }
 
 func (g *gate) enter(ctx context.Context) error {
 	select {

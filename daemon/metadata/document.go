@@ -14,6 +14,11 @@ func (s *Service) Document(serviceURL string) wire.Metadata {
 	return doc
 }
 
+// About is the document with one operation, and everything about it.
+func (s *Service) About(o *Operation, serviceURL string) wire.Metadata {
+	return wire.Metadata{Service: "whd", Version: s.Version, URL: serviceURL, Operations: []wire.Operation{o.document(serviceURL)}}
+}
+
 func (o *Operation) outline() wire.Operation {
 	doc := wire.Operation{Name: o.Name, Group: o.Group, Summary: o.Summary, Role: o.Role}
 	for _, r := range o.Routes {
@@ -22,8 +27,8 @@ func (o *Operation) outline() wire.Operation {
 	return doc
 }
 
-// Document is everything about the operation.
-func (o *Operation) Document(serviceURL string) wire.Operation {
+// document is everything about the operation.
+func (o *Operation) document(serviceURL string) wire.Operation {
 	doc := o.outline()
 	doc.Parameters = o.parameters()
 	doc.Samples = o.samples(serviceURL)

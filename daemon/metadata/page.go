@@ -77,7 +77,7 @@ type input struct {
 
 // Page shows everything about an operation.
 func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byte, error) {
-	p := operationPage{Operation: o.Document(serviceURL), Kind: o.Kind, Form: s.form(o)}
+	p := operationPage{Operation: o.document(serviceURL), Kind: o.Kind, Form: s.form(o)}
 	if rows := o.Rows(); rows != "" {
 		p.Rows = site.Base + rows
 	}

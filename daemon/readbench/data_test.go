@@ -22,11 +22,12 @@ const (
 )
 
 // data is a data directory as the daemon keeps it, with rows of SO_Totals, a
-// first user, and an API key.
+// first user, and an API key: there, or on a server.
 type data struct {
-	dir  string
-	rows int
-	key  string
+	dir    string
+	rows   int
+	key    string
+	server string // its connection string; "" for none
 }
 
 func totals(registry *record.Registry) *record.Kind {
@@ -48,7 +49,7 @@ func fill(dir string, count int, rows iter.Seq[[]any]) (data, error) {
 		return data{}, errors.Join(err, s.Close())
 	}
 	key, err := addKey(ctx, s)
-	return data{dir, count, key}, errors.Join(err, s.Close())
+	return data{dir: dir, rows: count, key: key}, errors.Join(err, s.Close())
 }
 
 // addKey adds the client's key. The first user is added as well: else the

@@ -7,6 +7,10 @@
 // turns by the same client, which shares their processors. The raw loop steps
 // a statement in this process and throws its rows away.
 //
+// Where WHD_TEST_SQLSERVER_DSN names a server, memory and first bytes are also
+// measured with the records there. It runs beside all the rest, and its own
+// memory does not count.
+//
 // A benchmark fails when an answer is wrong, never because it was slow. With
 // READBENCH_PROFILES naming a directory, the daemon's CPU profiles go there.
 package readbench

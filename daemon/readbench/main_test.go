@@ -6,8 +6,12 @@ import (
 	"testing"
 )
 
-// roleVariable makes the test binary play one of the servers.
-const roleVariable = "READBENCH_ROLE"
+// roleVariable makes the test binary play one of the servers; serverVariable
+// says which database server the daemon uses, if any.
+const (
+	roleVariable   = "READBENCH_ROLE"
+	serverVariable = "READBENCH_SERVER"
+)
 
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVariable); role {
@@ -41,6 +45,7 @@ func BenchmarkReads(b *testing.B) {
 		{"R13", likeWithSets},
 		{"R15", exactDecimals},
 		{"R16", failedExports},
+		{"TDS", onServer},
 	} {
 		b.Run(figure.number, func(b *testing.B) { figure.measure(s, b) })
 	}

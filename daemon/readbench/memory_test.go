@@ -24,11 +24,15 @@ func memory(s *stage, b *testing.B) {
 		read reader
 	}{
 		{"json", "1M rows, json", whole("json", "")},
+		{"ndjson", "1M rows, ndjson", whole("ndjson", "")},
 		{"csv", "1M rows, csv", whole("csv", "")},
+		{"xml", "1M rows, xml", whole("xml", "")},
 		{"json-zstd", "1M rows, json, zstd", whole("json", "zstd")},
 		{"json-gzip", "1M rows, json, gzip", whole("json", "gzip")},
+		{"xml-zstd", "1M rows, xml, zstd", whole("xml", "zstd")},
 		{"json-slow", "1M rows, json, at 1 MB/s", slowly("json", "")},
 		{"csv-slow", "1M rows, csv, at 1 MB/s", slowly("csv", "")},
+		{"xml-slow", "1M rows, xml, at 1 MB/s", slowly("xml", "")},
 		{"json-zstd-slow", "1M rows, json, zstd, at 1 MB/s", slowly("json", "zstd")},
 	} {
 		b.Run(one.name, func(b *testing.B) {
@@ -72,7 +76,7 @@ func (s *stage) memory(b *testing.B, named string, measure func(few, many data) 
 		b.Fatal(err)
 	}
 	got := samples{metric: "peak", unit: "MB", digits: 1, named: named}
-	rounds(b, leastRounds, func(int) { got.add(measure(few, many)) })
+	rounds(b, s.least, func(int) { got.add(measure(few, many)) })
 	return got
 }
 

@@ -11,6 +11,7 @@ import (
 // first needed.
 type stage struct {
 	dir   string
+	least int // number of rounds to take a median of memory of
 	table table
 
 	small, large               func() (data, error)
@@ -26,7 +27,7 @@ type servers struct {
 }
 
 func newStage(b *testing.B) *stage {
-	s := &stage{dir: b.TempDir()}
+	s := &stage{dir: b.TempDir(), least: leastRounds}
 	s.small, s.large = filled(s.dir, small), filled(s.dir, large)
 	s.smallServers = sync.OnceValues(func() (servers, error) { return s.serve(s.small) })
 	s.largeServers = sync.OnceValues(func() (servers, error) { return s.serve(s.large) })

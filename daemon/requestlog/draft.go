@@ -72,6 +72,9 @@ func (o *Object) Add(name string, values ...string) {
 		return
 	}
 	w := spokenOf(name)
+	if w != nil && !isName(name) {
+		name = stars
+	}
 	o.begin(name)
 	if len(values) != 1 {
 		o.draft.buf = append(o.draft.buf, '[')

@@ -27,6 +27,7 @@ func TestObject(t *testing.T) {
 		{`{"Take":"1"}`, []string{"Take", "1"}},
 		{`{"a":"","b":"\"\\\u000a\u0000é\uFFFD"}`, []string{"a", "", "b", "\"\\\n\x00é\xff"}},
 		{`{"Password":"***","Note":"***"}`, []string{"Password", "s3cret", "Note", "my Password is s3cret"}},
+		{`{"***":"***","a":"1"}`, []string{`{"Password":"s3cret"}`, "x", "a", "1"}},
 		{`{"SubscriberID":"1b4e28ba***"}`, []string{"SubscriberID", someID}},
 		{`{"a":"1","...":"cut"}`, []string{"a", "1", "b", strings.Repeat("x", 5000), "c", "2"}},
 		{`{"...":"cut"}`, []string{"b", strings.Repeat("\x01", 1000)}},

@@ -103,6 +103,14 @@ func spokenOfFolded(text string) *word {
 	return nil
 }
 
+// isName reports whether a text that speaks of a secret does no more than name
+// it: whatever holds more may hold the secret.
+func isName(text string) bool {
+	return len(text) <= 40 && strings.IndexFunc(text, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != ' '
+	}) < 0
+}
+
 // SpeaksOfSecret reports whether a text holds one of the words. Whoever got the
 // form of a request wrong did not mean to publish a password.
 func SpeaksOfSecret(text string) bool { return spokenOf(text) != nil }
@@ -120,7 +128,7 @@ func MaskQuery(raw string) string {
 		switch w := spokenOf(name); {
 		case err != nil:
 			pairs[i] = stars
-		case w != nil:
+		case w != nil && isName(name):
 			pairs[i] = url.QueryEscape(name) + "=" + w.mask(value)
 		case SpeaksOfSecret(text):
 			pairs[i] = stars

@@ -14,11 +14,11 @@ func TestMaskQuery(t *testing.T) {
 		"P%61ssword=s3cret":           "Password=***",
 		"User%4Eame=ann&RememberMe=1": "UserName=***&RememberMe=1",
 		"ApiKey=s3cret":               "ApiKey=***",
-		"api\u212Aey=s3cret":          "api%E2%84%AAey=***", // a letter that folds to k
+		"api\u212Aey=s3cret":          "***", // a letter that folds to k
 		"Headers=[{Name:X}]":          "Headers=***",
 		"HeadersContains=x":           "HeadersContains=***",
 		"x=1;Password=s3cret":         "***",
-		"{\"Password\":\"s3cret\"}":   "%7B%22Password%22%3A%22s3cret%22%7D=***",
+		"{\"Password\":\"s3cret\"}":   "***",
 		"Password":                    "Password=***",
 		"a=%zz":                       "***",
 		"SubscriberID=" + someID:      "SubscriberID=1b4e28ba***",

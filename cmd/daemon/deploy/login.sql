@@ -8,6 +8,9 @@
 -- Where a record kind reads another table or view, or one of the tables does
 -- not exist, change or drop its line; `whd check` tells what is missing.
 
+-- Without this, all that follows a wrong name would be made in master.
+:on error exit
+
 USE [$(ERPDatabase)];
 GO
 

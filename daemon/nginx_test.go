@@ -1,0 +1,255 @@
+package daemon_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// nginxConf is a reverse proxy as people set one up: TLS ends there, the
+// service is below a path of its own, and the headers say where requests came
+// from. The plain server has nginx's defaults, which talk HTTP/1.0 to whd.
+const nginxConf = `
+daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr notice;
+events {}
+http {
+	access_log off;
+	client_body_temp_path body;
+	proxy_temp_path proxy;
+	fastcgi_temp_path fastcgi;
+	uwsgi_temp_path uwsgi;
+	scgi_temp_path scgi;
+	client_max_body_size 64k;
+	server {
+		listen 127.0.0.1:%[1]d ssl;
+		ssl_certificate cert.pem;
+		ssl_certificate_key key.pem;
+		location /erp/ {
+			proxy_pass http://%[3]s;
+			proxy_http_version 1.1;
+			proxy_set_header Connection "";
+			proxy_set_header Host $http_host;
+			proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+			proxy_set_header X-Forwarded-Proto $scheme;
+			proxy_set_header X-Forwarded-Host $host:$server_port;
+		}
+	}
+	server {
+		listen 127.0.0.1:%[2]d;
+		location /erp/ {
+			proxy_pass http://%[3]s;
+			proxy_http_version 1.1;
+		}
+		location /old/ {
+			proxy_pass http://%[3]s/erp/;
+		}
+		location /slow/ {
+			proxy_pass http://%[4]s;
+			proxy_read_timeout 50ms;
+		}
+		location /gone/ {
+			proxy_pass http://127.0.0.1:1;
+		}
+	}
+}
+`
+
+// behindNginx is a service with a real nginx before it.
+type behindNginx struct {
+	t      *testing.T
+	i      *daemontest.Instance
+	secure string       // address of the proxy with TLS
+	plain  string       // and without
+	http   *http.Client // trusts the proxy's certificate, and is at another address than it
+}
+
+func startBehindNginx(t *testing.T) behindNginx {
+	t.Helper()
+	program, err := exec.LookPath("nginx")
+	if err != nil {
+		t.Skip("nginx is not installed")
+	}
+	i := daemontest.Start(t, "--demo", "--http-base-path", "/erp", "--http-trusted-proxies", "127.0.0.1")
+	service, _ := url.Parse(i.URL)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	dir := t.TempDir()
+	trust := daemontest.WritePair(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), time.Now())
+	secure, plain := freePort(t), freePort(t)
+	conf := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, secure, plain, service.Host, silent.Addr()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runNginx(t, exec.Command(program, "-p", dir, "-e", "stderr", "-c", conf))
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust.RootCAs},
+		DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}
+	t.Cleanup(transport.CloseIdleConnections)
+	return behindNginx{t, i, fmt.Sprintf("https://127.0.0.1:%d", secure), fmt.Sprintf("http://127.0.0.1:%d", plain), &http.Client{
+		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// runNginx runs it until the test ends. It listens before it says that it is
+// there.
+func runNginx(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	says, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(says)
+	heard := ""
+	for !strings.Contains(heard, "nginx/") {
+		line, err := lines.ReadString('\n')
+		if heard += line; err != nil {
+			_ = cmd.Wait()
+			t.Fatalf("nginx does not start: %s", heard)
+		}
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, lines)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-ended
+		_ = cmd.Wait()
+	})
+}
+
+// ask sends a request, written like "GET /path", through the proxy with TLS.
+func (b behindNginx) ask(line, body string, headers ...string) (*http.Response, string) {
+	b.t.Helper()
+	method, path, _ := strings.Cut(line, " ")
+	r, err := http.NewRequestWithContext(b.t.Context(), method, b.secure+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	reply, err := b.http.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		b.t.Fatalf("%s: %v", line, err)
+	}
+	return reply, string(text)
+}
+
+func (b behindNginx) want(status int, line, body string, headers ...string) *http.Response {
+	b.t.Helper()
+	reply, text := b.ask(line, body, headers...)
+	if reply.StatusCode != status {
+		b.t.Errorf("%s: status %d, want %d: %.300s", line, reply.StatusCode, status, text)
+	}
+	return reply
+}
+
+func TestBehindNginx(t *testing.T) {
+	b := startBehindNginx(t)
+	login := `{"UserName":"admin","Password":"` + daemontest.AdminPassword + `"}`
+	reply := b.want(200, "POST /erp/auth", login, "Origin: "+b.secure, "Sec-Fetch-Site: same-origin")
+	if c := reply.Cookies(); len(c) != 1 || !c[0].Secure || c[0].Path != "/" {
+		t.Errorf("cookies are %v", c)
+	}
+	cookie := "Cookie: ss-id=" + reply.Cookies()[0].Value
+	b.i.Log.Await(t, "path=/erp/auth ", "address=127.0.0.2")
+
+	for _, page := range []string{"Origin: " + b.secure, "Referer: " + b.secure + "/erp/metadata"} {
+		b.want(404, "DELETE /erp/Users/nobody", "", cookie, page)
+	}
+	for _, page := range []string{"Origin: " + b.plain, "Origin: http://" + strings.TrimPrefix(b.secure, "https://"), "Referer: https://evil.example/"} {
+		b.want(403, "DELETE /erp/Users/nobody", "", cookie, page)
+		b.want(403, "POST /erp/auth", login, page)
+	}
+	reply = b.want(302, "GET /erp/Queries/DB_Class?Take=1", "", "Accept: text/html")
+	if to := reply.Header.Get("Location"); to != "/erp/login?redirect=%2Ferp%2FQueries%2FDB_Class%3FTake%3D1" && to != b.secure+"/erp/login?redirect=%2Ferp%2FQueries%2FDB_Class%3FTake%3D1" {
+		t.Errorf("sent to %s", to)
+	}
+	reply = b.want(201, "POST /erp/ApiKeys", `{"Name":"till","Role":"reader"}`, cookie)
+	if to, err := reply.Location(); err != nil || to.Scheme != "https" || !strings.HasPrefix(to.Path, "/erp/ApiKeys/") {
+		t.Errorf("the key is at %v (%v)", to, err)
+	}
+	if reply := b.want(413, "POST /erp/Queries/DB_Class", strings.Repeat(" ", 65<<10), cookie); !strings.Contains(reply.Header.Get("Server"), "nginx") {
+		t.Error("the proxy did not refuse the body by itself")
+	}
+}
+
+// What the Go client makes of a proxy: nginx drops the trailers in which a
+// streamed reply says that it is complete, so the client says that it cannot
+// know, rather than hand out what may be cut.
+func TestClientBehindNginx(t *testing.T) {
+	b := startBehindNginx(t)
+	kind, _ := record.Builtin().Lookup("SO_Totals")
+	through := func(path string) *client.Client {
+		c, err := client.New(client.Options{URL: b.plain + path, User: "admin", Password: daemontest.AdminPassword})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	few, all := int64(20), client.Query{Kind: kind}
+	for _, path := range []string{"/erp", "/old"} {
+		if page, err := through(path).Page(t.Context(), client.Query{Kind: kind, Take: &few}); err != nil || len(page.Rows) != 20 {
+			t.Errorf("%s: a page: %v", path, err)
+		}
+		n, err := through(path).Download(t.Context(), all, "csv", io.Discard)
+		if !client.Is(err, client.Incomplete) || !strings.Contains(err.Error(), "without its digest") || n < 100<<10 {
+			t.Errorf("%s: an export: %d bytes, %v", path, n, err)
+		}
+	}
+	var e *client.Error
+	for path, want := range map[string]client.Kind{"/slow": client.TimedOut, "/gone": client.Failed} {
+		_, err := through(path).Page(t.Context(), all)
+		if !errors.As(err, &e) || e.Kind != want || !strings.Contains(e.Message, "not in the form of the service") {
+			t.Errorf("%s: %#v", path, err)
+		}
+	}
+	_, err := through("/erp").AddUser(t.Context(), wire.UserRequest{UserName: strings.Repeat("x", 65<<10)})
+	if !errors.As(err, &e) || e.Status != 413 || !strings.Contains(e.Message, "413 Request Entity Too Large as text/html") {
+		t.Errorf("a large body: %v", err)
+	}
+}
