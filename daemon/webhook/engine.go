@@ -55,6 +55,7 @@ type Engine struct {
 
 	hunger  chan struct{}      // buffered; a lane is starving
 	changed chan struct{}      // buffered; subscriptions have changed
+	litter  chan struct{}      // buffered; subscriptions were removed
 	flush   chan struct{}      // closed when only what is left is to be written
 	ended   chan struct{}      // closed when that was done
 	cut     context.CancelFunc // of the attempts under way
@@ -68,7 +69,7 @@ type Engine struct {
 func New(c Config) *Engine {
 	e := &Engine{Config: c, store: c.Store, log: c.Log, ledger: newLedger(),
 		lanes: make(map[int64]*lane), isStarving: make(map[int64]bool),
-		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
+		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
 	return e
 }
@@ -91,7 +92,7 @@ func (e *Engine) Start(ctx context.Context) error {
 		return errors.Join(err, e.store.Release(ctx, e.leases))
 	}
 	e.tasks.Go(func() { defer close(e.ended); e.writing(life) })
-	loops := []func(context.Context){e.feeding, e.watching}
+	loops := []func(context.Context){e.feeding, e.watching, e.sweeping}
 	if e.Term > 0 {
 		loops = append(loops, e.keeping)
 	}

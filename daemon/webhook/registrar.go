@@ -135,6 +135,7 @@ func (r *Registrar) removed(ctx context.Context, was bool, err error, thing stri
 		return fault.New(fault.NotFound, "There is no such %s", thing)
 	}
 	r.engine.Reload(ctx)
+	signal(r.engine.litter)
 	return nil
 }
 

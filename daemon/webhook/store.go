@@ -41,6 +41,10 @@ type Store interface {
 	// Due is when the first open message of one subscription behind the place is
 	// due, the zero time where there is none.
 	Due(ctx context.Context, p Page) (time.Time, error)
+	// Sweep removes up to limit messages of subscriptions that are gone, and
+	// reports whether there are more. It ends what has run out, too: old secrets
+	// and idempotency keys.
+	Sweep(ctx context.Context, limit int) (more bool, err error)
 	// Open lists the subscriptions that have open messages in a partition.
 	Open(ctx context.Context, partition int64) ([]int64, error)
 	// Key finds what an idempotency key was used for, nil where it is free.
