@@ -91,3 +91,70 @@ type MessageState struct {
 	Status    int // 0 not sent, 1 successful, 2 failed and to be retried, 3 failed
 	Retries   int
 }
+
+// SubscriberRequest adds or changes a subscriber. What is nil stays as it is.
+type SubscriberRequest struct {
+	Name      *string `json:",omitempty"`
+	IsEnabled *bool   `json:",omitempty"`
+	RowHash   []byte  `json:",omitempty"` // of the state that a change is based on
+}
+
+// SubscriptionRequest adds or changes a subscription. What is nil stays as it is.
+type SubscriptionRequest struct {
+	URL           *string   `json:",omitempty"`
+	EventName     *string   `json:",omitempty"`
+	Headers       *[]Header `json:",omitempty"` // all of them
+	IsEnabled     *bool     `json:",omitempty"`
+	Ordered       *bool     `json:",omitempty"`
+	RetrySchedule *string   `json:",omitempty"`
+	RowHash       []byte    `json:",omitempty"`
+}
+
+// Page is the envelope of a query whose rows have a type of their own.
+type Page[T any] struct {
+	Offset         int64
+	Total          int64
+	Results        []T
+	Meta           map[string]string
+	ResponseStatus ResponseStatus
+}
+
+// Message is one event on its way to one subscription.
+type Message struct {
+	ItemNo                      int64
+	SubscriberID                string
+	SubscriptionID              string
+	MessageID                   string
+	EventName                   string
+	URL                         string
+	Body                        string
+	Status                      int // as in MessageState
+	Retries                     int
+	AddedDateTime               Moment
+	LastSavedDateTime           Moment
+	LastMessageResponseHTTPCode *int
+	LastMessageResponseMessage  string
+	NextAttemptDateTime         Moment
+	MaxRetries                  int
+}
+
+// MessageResponse is one attempt to send a message.
+type MessageResponse struct {
+	MessageItemNo            int64
+	SubscriberID             string
+	SubscriptionID           string
+	MessageID                string
+	MessageResponseID        string
+	EventName                string
+	URL                      string
+	Body                     string
+	Status                   int // of the message after the attempt
+	Retries                  int
+	AddedDateTime            Moment
+	MessageLastSavedDateTime Moment
+	HTTPCode                 *int   // nil where no answer came
+	Message                  string // the reason phrase, or why no answer came
+	ItemNo                   int    // the number of the attempt
+	LastSavedDateTime        Moment
+	Duration                 string // such as PT0.0123S
+}

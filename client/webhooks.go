@@ -1,0 +1,106 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Events lists the events that subscriptions can be made for.
+func (c *Client) Events(ctx context.Context) ([]wire.Event, error) {
+	return fetch[[]wire.Event](ctx, c, http.MethodGet, "/Webhooks/Events", nil)
+}
+
+// RaiseEvent raises an event. The body is delivered byte for byte. When it
+// returns without an error, the event's messages are durable.
+func (c *Client) RaiseEvent(ctx context.Context, name string, body string) (*wire.EventReceipt, error) {
+	return fetch[*wire.EventReceipt](ctx, c, http.MethodPost, "/Webhooks/Events", map[string]string{"EventName": name, "Body": body})
+}
+
+const subscribersPath = "/Webhooks/Subscribers"
+
+func subscriberPath(id string) string { return subscribersPath + "/" + url.PathEscape(id) }
+
+func subscriptionsPath(subscriber string) string {
+	return subscriberPath(subscriber) + "/Subscriptions"
+}
+
+func subscriptionPath(subscriber, id string) string {
+	return subscriptionsPath(subscriber) + "/" + url.PathEscape(id)
+}
+
+func messagePath(subscriber, subscription, id string) string {
+	return subscriptionPath(subscriber, subscription) + "/Messages/" + url.PathEscape(id)
+}
+
+// AddSubscriber adds a subscriber. Its RecID is the SubscriberID, which is all
+// that it takes to manage its subscriptions.
+func (c *Client) AddSubscriber(ctx context.Context, request wire.SubscriberRequest) (*wire.Subscriber, error) {
+	return fetch[*wire.Subscriber](ctx, c, http.MethodPost, subscribersPath, request)
+}
+
+// Subscriber finds a subscriber, with its subscriptions.
+func (c *Client) Subscriber(ctx context.Context, id string) (*wire.Subscriber, error) {
+	return fetch[*wire.Subscriber](ctx, c, http.MethodGet, subscriberPath(id), nil)
+}
+
+// UpdateSubscriber changes what is not nil of a subscriber.
+func (c *Client) UpdateSubscriber(ctx context.Context, id string, request wire.SubscriberRequest) (*wire.Subscriber, error) {
+	return fetch[*wire.Subscriber](ctx, c, http.MethodPatch, subscriberPath(id), request)
+}
+
+// RemoveSubscriber removes a subscriber with its subscriptions and messages.
+func (c *Client) RemoveSubscriber(ctx context.Context, id string) error {
+	return c.tell(ctx, http.MethodDelete, subscriberPath(id))
+}
+
+// Subscriptions lists the subscriptions of a subscriber.
+func (c *Client) Subscriptions(ctx context.Context, subscriber string) ([]wire.Subscription, error) {
+	return fetch[[]wire.Subscription](ctx, c, http.MethodGet, subscriptionsPath(subscriber), nil)
+}
+
+// AddSubscription adds a subscription. Its Secret is never shown again.
+func (c *Client) AddSubscription(ctx context.Context, subscriber string, request wire.SubscriptionRequest) (*wire.Subscription, error) {
+	return fetch[*wire.Subscription](ctx, c, http.MethodPost, subscriptionsPath(subscriber), request)
+}
+
+// UpdateSubscription changes what is not nil of a subscription.
+func (c *Client) UpdateSubscription(ctx context.Context, subscriber, id string, request wire.SubscriptionRequest) (*wire.Subscription, error) {
+	return fetch[*wire.Subscription](ctx, c, http.MethodPatch, subscriptionPath(subscriber, id), request)
+}
+
+// RemoveSubscription removes a subscription and cancels what is pending.
+func (c *Client) RemoveSubscription(ctx context.Context, subscriber, id string) error {
+	return c.tell(ctx, http.MethodDelete, subscriptionPath(subscriber, id))
+}
+
+// Messages is a page of a subscriber's messages. The members are those of a
+// query: filters, Skip, Take, OrderBy and the rest.
+func (c *Client) Messages(ctx context.Context, subscriber string, members url.Values) (*wire.Page[wire.Message], error) {
+	return page[wire.Message](ctx, c, subscriberPath(subscriber)+"/Messages", members)
+}
+
+// MessageResponses is a page of the attempts to send a subscriber's messages.
+func (c *Client) MessageResponses(ctx context.Context, subscriber string, members url.Values) (*wire.Page[wire.MessageResponse], error) {
+	return page[wire.MessageResponse](ctx, c, subscriberPath(subscriber)+"/Messages/Responses", members)
+}
+
+func page[T any](ctx context.Context, c *Client, path string, members url.Values) (*wire.Page[T], error) {
+	if len(members) > 0 {
+		path += "?" + members.Encode()
+	}
+	return fetch[*wire.Page[T]](ctx, c, http.MethodGet, path, nil)
+}
+
+// RetryMessage makes a message that has failed due now.
+func (c *Client) RetryMessage(ctx context.Context, subscriber, subscription, id string) (*wire.MessageState, error) {
+	return fetch[*wire.MessageState](ctx, c, http.MethodPost, messagePath(subscriber, subscription, id)+"/Retry", json.RawMessage("{}"))
+}
+
+// RemoveMessage removes a message and cancels what is pending of it.
+func (c *Client) RemoveMessage(ctx context.Context, subscriber, subscription, id string) error {
+	return c.tell(ctx, http.MethodDelete, messagePath(subscriber, subscription, id))
+}
