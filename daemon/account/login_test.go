@@ -227,7 +227,7 @@ func TestTurnedAwayIsNoFailure(t *testing.T) {
 		p.add(t, "Ann", account.Reader)
 		release := make(chan struct{})
 		p.CheapHashes(func() { <-release })
-		for i := range 34 {
+		for i := range account.AtOnce() + 32 {
 			go p.known(t.Context(), basic(fmt.Sprint("user", i), badPassword))
 		}
 		synctest.Wait()
@@ -248,7 +248,7 @@ func TestGoneIsNoFailure(t *testing.T) {
 		p.add(t, "Ann", account.Reader)
 		release := make(chan struct{})
 		p.CheapHashes(func() { <-release })
-		for i := range 2 {
+		for i := range account.AtOnce() {
 			go p.known(t.Context(), basic(fmt.Sprint("user", i), badPassword))
 		}
 		synctest.Wait()

@@ -30,11 +30,11 @@ func TestWritesAfterCut(t *testing.T) {
 		for _, c := range all {
 			c.Close()
 		}
-		line.Reset()
+		line.HangUp()
 		if _, err := s.DB().ExecContext(t.Context(), "DECLARE @n int = 1"); err != nil {
 			t.Errorf("a statement: %v", err)
 		}
-		line.Reset()
+		line.HangUp()
 		tx, err := s.DB().BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatalf("a transaction: %v", err)
@@ -52,7 +52,7 @@ func TestBeginsAfterCut(t *testing.T) {
 	if err := s.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	line.Reset()
+	line.HangUp()
 	tx, err := s.DB().BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func complete(dsn string) (full string, entra bool, err error) {
 	}
 	options := make(url.Values)
 	for name, values := range given {
-		if name = strings.ToLower(name); options.Has(name) || len(values) > 1 {
+		if name = strings.ToLower(name); options.Has(name) {
 			return "", false, errDSN
 		}
 		options[name] = values

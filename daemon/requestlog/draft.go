@@ -166,11 +166,20 @@ func appendEscaped(dst []byte, text string) []byte {
 
 // shownHeaders are the request headers that are kept, all others being none of
 // anybody's business, or secret.
-var shownHeaders = []string{
+var shownHeaders = [...]string{
 	"Accept", "Accept-Encoding", "Accept-Language", "Content-Encoding", "Content-Length", "Content-Type",
 	"Expect", "If-Match", "If-None-Match", "Origin", "Range", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site",
 	"Traceparent", "User-Agent", "Via", "Want-Digest", "X-Forwarded-Host", "X-Forwarded-Proto",
 }
+
+// headerPlace is where a header stands among those that are kept.
+var headerPlace = func() map[string]int {
+	places := make(map[string]int)
+	for i, name := range shownHeaders {
+		places[name] = i
+	}
+	return places
+}()
 
 // maxHeader bounds one header's value.
 const maxHeader = 500
@@ -181,13 +190,19 @@ func (d *Draft) Headers(r *http.Request) {
 	if r.Host != "" {
 		o.Set("Host", cut(r.Host, maxHeader))
 	}
-	for _, name := range shownHeaders {
-		switch values := r.Header[name]; len(values) {
+	var given [len(shownHeaders)][]string
+	for name, values := range r.Header { // which are fewer than those that could be there
+		if place, kept := headerPlace[name]; kept {
+			given[place] = values
+		}
+	}
+	for place, values := range given {
+		switch len(values) {
 		case 0:
 		case 1:
-			o.Set(name, cut(values[0], maxHeader))
+			o.Set(shownHeaders[place], cut(values[0], maxHeader))
 		default:
-			o.Set(name, cut(strings.Join(values, ", "), maxHeader))
+			o.Set(shownHeaders[place], cut(strings.Join(values, ", "), maxHeader))
 		}
 	}
 	o.Close()

@@ -86,16 +86,21 @@ func formAddress(u *url.URL) string {
 	operators := make(map[string]string)
 	pairs := strings.Split(u.RawQuery, "&")
 	for _, pair := range pairs {
-		if name, value := unescaped(pair); strings.HasSuffix(name, encode.FormOperator) {
-			operators[strings.TrimSuffix(name, encode.FormOperator)] = value
+		name, value := unescaped(pair)
+		if field, ok := formField(name, encode.FormOperator); ok {
+			operators[field] = value
 		}
+	}
+	if len(operators) == 0 {
+		return ""
 	}
 	var kept []string
 	for _, pair := range pairs {
 		name, value := unescaped(pair)
-		field, isValue := strings.CutSuffix(name, encode.FormValue)
+		_, isOperator := formField(name, encode.FormOperator)
+		field, isValue := formField(name, encode.FormValue)
 		switch {
-		case value == "" || strings.HasSuffix(name, encode.FormOperator):
+		case value == "" || isOperator:
 		case isValue:
 			kept = append(kept, formMember(field, operators[field])+"="+url.QueryEscape(value))
 		default:
@@ -110,6 +115,12 @@ func unescaped(pair string) (name, value string) {
 	name, _ = url.QueryUnescape(name) // what is broken was refused before
 	value, _ = url.QueryUnescape(value)
 	return name, strings.TrimSpace(value)
+}
+
+// formField is the field that a member of the form belongs to.
+func formField(name, end string) (field string, ok bool) {
+	field, ok = strings.CutSuffix(name, end)
+	return field, ok && field != "" && !strings.Contains(field, ".")
 }
 
 func formMember(field, operator string) string {

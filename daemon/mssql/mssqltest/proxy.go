@@ -160,6 +160,16 @@ func (p *Proxy) Reset() {
 	}
 }
 
+// HangUp ends all lines there are in good order, as a server does that stops.
+func (p *Proxy) HangUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for client, server := range p.lines {
+		client.Close()
+		server.Close()
+	}
+}
+
 // Down cuts all lines and lets nobody in any more, until Up.
 func (p *Proxy) Down() {
 	p.setDown(true)

@@ -1,0 +1,300 @@
+package daemon_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// delivery is a request that a receiver got.
+type delivery struct {
+	header http.Header
+	body   string
+}
+
+// receiver hands out what it gets, and answers with the codes, the last of them
+// again and again.
+func receiver(t *testing.T, codes ...int) (string, <-chan delivery) {
+	t.Helper()
+	got := make(chan delivery, 64)
+	n := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.WriteHeader(codes[min(n, len(codes)-1)])
+		n++
+		got <- delivery{r.Header, string(body)}
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, got
+}
+
+func await(t *testing.T, got <-chan delivery) delivery {
+	t.Helper()
+	select {
+	case d := <-got:
+		return d
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing was delivered")
+		return delivery{}
+	}
+}
+
+// hookHouse is a daemon that may send to this host, and a client with a key of
+// the role.
+func hookHouse(t *testing.T, args ...string) (*daemontest.Instance, func(role string) *client.Client) {
+	t.Helper()
+	i := daemontest.Start(t, append([]string{"--webhooks-allow-targets", "127.0.0.0/8"}, args...)...)
+	return i, func(role string) *client.Client {
+		o := client.Options{URL: i.URL}
+		if role != "" {
+			o.Token = i.Key(t, role)
+		}
+		c, err := client.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+}
+
+func pointer[T any](v T) *T { return &v }
+
+// TestLifeOfASubscription goes from a subscriber to the removal of everything.
+func TestLifeOfASubscription(t *testing.T) {
+	_, as := hookHouse(t)
+	admin, publisher, stranger := as("admin"), as("publisher"), as("")
+	ctx := context.Background()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil || !shop.IsEnabled || shop.Name != "Shop" {
+		t.Fatal(shop, err)
+	}
+	to, got := receiver(t, 200)
+	s, err := stranger.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("Debtor.Updated"),
+		Headers: &[]wire.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Shop", Value: "7"}}})
+	if err != nil || s.EventName != "debtor.updated" || !strings.HasPrefix(s.Secret, "whsec_") || s.Headers[0].Value != "***" {
+		t.Fatal(s, err)
+	}
+	const body = `{ "DebtorID" : "0001", "Balance": 1.50 }`
+	receipt, err := publisher.RaiseEvent(ctx, "debtor.updated", body)
+	if err != nil || receipt.Messages != 1 {
+		t.Fatal(receipt, err)
+	}
+	d := await(t, got)
+	if d.body != body || d.header.Get("X-Token") != "a" || d.header.Get("X-Shop") != "7" || d.header.Get("Webhook-Signature") == "" {
+		t.Errorf("delivered %+v", d)
+	}
+	m := settled(t, stranger, shop.RecID, url.Values{"Status": {"1"}})
+	if m.MessageID != d.header.Get("Webhook-Id") || m.Body != body || m.Retries != 0 || *m.LastMessageResponseHTTPCode != 200 || m.LastMessageResponseMessage != "OK" {
+		t.Errorf("message %+v", m)
+	}
+	responses, err := stranger.MessageResponses(ctx, shop.RecID, url.Values{"MessageID": {m.MessageID}})
+	if err != nil || len(responses.Results) != 1 || *responses.Results[0].HTTPCode != 200 {
+		t.Errorf("responses %+v, %v", responses, err)
+	}
+	for range 2 {
+		if err := stranger.RemoveMessage(ctx, shop.RecID, s.RecID, m.MessageID); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := stranger.RemoveSubscription(ctx, shop.RecID, s.RecID); err != nil {
+		t.Error(err)
+	}
+	if err := stranger.RemoveSubscription(ctx, shop.RecID, s.RecID); !client.Is(err, client.NotFound) {
+		t.Errorf("removed twice: %v", err)
+	}
+	if err := admin.RemoveSubscriber(ctx, shop.RecID); err != nil {
+		t.Error(err)
+	}
+	if _, err := stranger.Subscriptions(ctx, shop.RecID); !client.Is(err, client.NotFound) {
+		t.Errorf("a subscriber that is gone: %v", err)
+	}
+}
+
+// settled asks for messages until there is one.
+func settled(t *testing.T, c *client.Client, subscriber string, members url.Values) wire.Message {
+	t.Helper()
+	for t.Context().Err() == nil {
+		p, err := c.Messages(t.Context(), subscriber, members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Results) > 0 {
+			return p.Results[0]
+		}
+	}
+	t.Fatal("no such message")
+	return wire.Message{}
+}
+
+// TestSubscribersCannotReachEachOther mixes the ids of two subscribers.
+func TestSubscribersCannotReachEachOther(t *testing.T) {
+	_, as := hookHouse(t)
+	admin, stranger := as("admin"), as("")
+	ctx := context.Background()
+	var ids [2]string
+	var subs [2]*wire.Subscription
+	to, got := receiver(t, 422)
+	for i := range ids {
+		b, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("B")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = b.RecID
+		if subs[i], err = stranger.AddSubscription(ctx, b.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := as("publisher").RaiseEvent(ctx, "debtor.updated", "x"); err != nil {
+		t.Fatal(err)
+	}
+	await(t, got)
+	await(t, got)
+	m := settled(t, stranger, ids[0], url.Values{"Status": {"2"}})
+	for name, err := range map[string]error{
+		"remove subscription": stranger.RemoveSubscription(ctx, ids[1], subs[0].RecID),
+		"remove message":      stranger.RemoveMessage(ctx, ids[1], subs[0].RecID, m.MessageID),
+		"change":              second(stranger.UpdateSubscription(ctx, ids[1], subs[0].RecID, wire.SubscriptionRequest{EventName: pointer("*")})),
+		"retry":               second(stranger.RetryMessage(ctx, ids[1], subs[1].RecID, m.MessageID)),
+	} {
+		if !client.Is(err, client.NotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, members := range []url.Values{{"SubscriberID": {ids[0]}}, {"SubscriberIDIn": {ids[0]}}, {"MessageID": {m.MessageID}}, {"Include": {"COUNT(*)"}, "MessageID": {m.MessageID}}} {
+		p, err := stranger.Messages(ctx, ids[1], members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range p.Results {
+			if row.SubscriberID != ids[1] {
+				t.Errorf("%v shows a message of another subscriber", members)
+			}
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestWebhookRequestsThatAreRefused(t *testing.T) {
+	i, as := hookHouse(t)
+	admin := as("admin")
+	shop, err := admin.AddSubscriber(context.Background(), wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := "/Webhooks/Subscribers/" + shop.RecID + "/Subscriptions"
+	key := i.Key(t, "publisher")
+	tests := []struct {
+		method, path, body string
+		status             int
+		field              string
+	}{
+		{"POST", here, `{"URL":"ftp://example.com/","EventName":"*"}`, 400, "URL"},
+		{"POST", here, `{"URL":"http://10.0.0.1/","EventName":"*"}`, 400, "URL"},
+		{"POST", here, `{"URL":"http://169.254.169.254/","EventName":"*"}`, 400, "URL"},
+		{"POST", here, `{"URL":"http://u:p@example.com/","EventName":"*"}`, 400, "URL"},
+		{"POST", here, `{"URL":"http://example.com/` + strings.Repeat("x", 2049) + `","EventName":"*"}`, 400, "URL"},
+		{"POST", here, `{"URL":"http://example.com/","EventName":"nothing.happened"}`, 400, "EventName"},
+		{"POST", here, `{"EventName":"*"}`, 400, "URL"},
+		{"POST", here, `{"URL":"http://example.com/"}`, 400, "EventName"},
+		{"POST", here, `{"URL":"http://example.com/","EventName":"*","Headers":[{"Name":"X Y","Value":"1"}]}`, 400, "Headers"},
+		{"POST", here, `{"URL":"http://example.com/","EventName":"*","Headers":[{"Name":"X","Value":"1\r\nY: 2"}]}`, 400, "Headers"},
+		{"POST", here, `{"URL":"http://example.com/","EventName":"*","Headers":"rubbish"}`, 400, "Headers"},
+		{"POST", here, `{"URL":"http://example.com/","EventName":"*","RetrySchedule":"soon"}`, 400, "RetrySchedule"},
+		{"POST", "/Webhooks/Subscribers/" + strings.Repeat("0", 32) + "/Subscriptions", `{"URL":"http://example.com/","EventName":"*"}`, 404, ""},
+		{"POST", "/Webhooks/Subscribers/nobody/Subscriptions", `{"URL":"http://example.com/","EventName":"*"}`, 404, ""},
+		{"GET", "/Webhooks/Subscribers/nobody/Messages", ``, 404, ""},
+		{"POST", "/Webhooks/Events", `{"EventName":"debtor.vanished","Body":"x"}`, 400, "EventName"},
+		{"POST", "/Webhooks/Events", `{"EventName":"debtor.updated"}`, 400, "Body"},
+		{"POST", "/Webhooks/Events", `{"Body":"x"}`, 400, "EventName"},
+		{"POST", "/Webhooks/Events", `{"EventName":"debtor.updated","Body":"` + strings.Repeat("x", 4<<20) + `"}`, 413, ""},
+		{"POST", "/Webhooks/Events", "{\"EventName\":\"debtor.updated\",\"Body\":\"\xff\"}", 400, ""},
+		{"POST", "/Webhooks/Subscribers", `{"Name":"x"}`, 403, ""},
+		{"PUT", "/Webhooks/Events", `{}`, 405, ""},
+	}
+	for _, tt := range tests {
+		req, err := http.NewRequestWithContext(t.Context(), tt.method, i.URL+tt.path, strings.NewReader(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(tt.path, "Subscriptions") {
+			req.Header.Set("Authorization", "Bearer "+key)
+		}
+		reply, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var failure wire.Failure
+		err = json.NewDecoder(reply.Body).Decode(&failure)
+		reply.Body.Close()
+		errors := failure.ResponseStatus.Errors
+		if err != nil || reply.StatusCode != tt.status || tt.field != "" && (len(errors) == 0 || errors[0].FieldName != tt.field) {
+			t.Errorf("%s %s %.80s: %d %+v (%v), want %d %s", tt.method, tt.path, tt.body, reply.StatusCode, failure.ResponseStatus, err, tt.status, tt.field)
+		}
+	}
+}
+
+// TestBodiesAreDeliveredByteForByte raises events whose bodies are texts and
+// other JSON, with what a careless service would change.
+func TestBodiesAreDeliveredByteForByte(t *testing.T) {
+	i, as := hookHouse(t)
+	shop, err := as("admin").AddSubscriber(context.Background(), wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, got := receiver(t, 200)
+	if _, err := as("").AddSubscription(context.Background(), shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
+		t.Fatal(err)
+	}
+	key := i.Key(t, "publisher")
+	for raw, want := range map[string]string{
+		`{"b": 1.10,  "a":"\u00e9\/<", "b":2}`: `{"b": 1.10,  "a":"\u00e9\/<", "b":2}`,
+		`[1e400, 12345678901234567890]`:        `[1e400, 12345678901234567890]`,
+		`"plain \"text\"\n日本😀"`:                "plain \"text\"\n日本😀",
+		`true`:                                 `true`,
+	} {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, i.URL+"/Webhooks/Events", strings.NewReader(`{"eventname":"shipment.created","body":`+raw+`}`))
+		req.Header.Set("Authorization", "Bearer "+key)
+		reply, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply.Body.Close()
+		if reply.StatusCode != http.StatusCreated {
+			t.Errorf("%s: %s", raw, reply.Status)
+			continue
+		}
+		if d := await(t, got); d.body != want {
+			t.Errorf("%s was delivered as %s", raw, d.body)
+		}
+	}
+}
+
+// TestEventsOfClientsWithoutALogin has a network that may raise events.
+func TestEventsOfClientsWithoutALogin(t *testing.T) {
+	_, as := hookHouse(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "127.0.0.0/8")
+	if _, err := as("").RaiseEvent(context.Background(), "debtor.updated", "x"); err != nil {
+		t.Error(err)
+	}
+	_, as = hookHouse(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "192.0.2.0/24")
+	if _, err := as("").RaiseEvent(context.Background(), "debtor.updated", "x"); !client.Is(err, client.Unauthorized) {
+		t.Error(err)
+	}
+}
+
+func TestWebhooksTurnedOff(t *testing.T) {
+	_, as := hookHouse(t, "--webhooks-enabled=false")
+	if _, err := as("").Events(context.Background()); !client.Is(err, client.NotFound) || !strings.Contains(err.Error(), "webhooks.enabled") {
+		t.Error(err)
+	}
+}
