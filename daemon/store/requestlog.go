@@ -88,15 +88,19 @@ func spaced(r rune) rune {
 	return r
 }
 
+const logPrune = `DELETE FROM whd.WH_RequestLog
+WHERE Id IN (SELECT TOP (@Batch) Id FROM whd.WH_RequestLog ORDER BY Id) AND (DateTime < CAST(@Before AS datetime2(7)) OR @TooMany > 0)`
+
+const logMeasure = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog`
+
 // Prune removes the oldest rows that are too old or too many. How many those
 // are is found out by an index now and then.
 func (l *logTable) Prune(ctx context.Context, before time.Time, maxBytes int64) (bool, error) {
 	if err := l.measure(ctx, maxBytes); err != nil {
 		return false, l.own.fault(err, "measuring the request log")
 	}
-	n, err := l.own.exec(ctx, fmt.Sprintf(`DELETE FROM whd.WH_RequestLog
-WHERE Id IN (SELECT TOP (%d) Id FROM whd.WH_RequestLog ORDER BY Id) AND (DateTime < CAST(@Before AS datetime2(7)) OR @TooMany > 0)`, pruneBatch),
-		sql.Named("Before", stamp(before)), sql.Named("TooMany", l.excess))
+	n, err := l.own.exec(ctx, logPrune,
+		sql.Named("Batch", pruneBatch), sql.Named("Before", stamp(before)), sql.Named("TooMany", l.excess))
 	l.excess = max(0, l.excess-n)
 	return n == pruneBatch, l.own.fault(err, "pruning the request log")
 }
@@ -108,7 +112,7 @@ func (l *logTable) measure(ctx context.Context, maxBytes int64) error {
 	if maxBytes == 0 || time.Since(l.measured) < measureEvery {
 		return nil
 	}
-	all, err := found(ctx, l.own, scanExtent, `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog`)
+	all, err := found(ctx, l.own, scanExtent, logMeasure)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/requestlog"
+)
+
+// TestRequestLogStatements shows the statements of both databases side by side,
+// with the rows as a server gets them.
+func TestRequestLogStatements(t *testing.T) {
+	own := &ownDB{schema: "own tables"}
+	entry := requestlog.Entry{At: time.Date(2030, 1, 2, 3, 4, 5, 600, time.UTC), Status: 404, Duration: 1500 * time.Microsecond}
+	entry.Texts[requestlog.PathInfo] = "/a^b"
+	entry.Texts[requestlog.Headers] = `{"Host":"x\\y"}`
+	entry.Texts[requestlog.RequestBody] = "two\nlines\té"
+	var got strings.Builder
+	for _, part := range []string{
+		"== SQLite", logFileInsert, pruneFile,
+		"== SQL Server", own.text(logInsert), string(logRows([]requestlog.Entry{entry, {Status: 200}})), own.text(logMeasure), own.text(logPrune),
+	} {
+		fmt.Fprintf(&got, "%s\n\n", part)
+	}
+	const file = "testdata/requestlog.sql"
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("%s differs (go test -update rewrites it); got:\n%s", file, &got)
+	}
+}
