@@ -154,13 +154,14 @@ func TestRecorderWritesInBatches(t *testing.T) {
 		if slices.Max(s.batches) > batchSize {
 			t.Errorf("batches of %d", s.batches)
 		}
-		record(r, 10+3*batchSize, 2000)
+		const all = 10 + 4*batchSize
+		record(r, 10+3*batchSize, all)
 		r.Flush(t.Context())
-		expect(t, s, 0, 2000)
-		record(r, 2000, 2001)
+		expect(t, s, 0, all)
+		record(r, all, all+1)
 		end(t, r)
-		expect(t, s, 0, 2001)
-		if got := r.Counts(); got != (Counts{Written: 2001}) || r.Depth() != (Depth{}) {
+		expect(t, s, 0, all+1)
+		if got := r.Counts(); got != (Counts{Written: all + 1}) || r.Depth() != (Depth{}) {
 			t.Errorf("%+v, %+v left", got, r.Depth())
 		}
 		if log.String() != "" {

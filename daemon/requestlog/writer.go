@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	batchSize  = 512
+	batchSize  = 1024
 	gather     = 250 * time.Millisecond // for which a batch may wait to grow
 	pruneEvery = time.Minute
 	pruneAgain = 20 * time.Millisecond // where one time was not enough

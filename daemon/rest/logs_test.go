@@ -7,9 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -289,90 +286,6 @@ func TestAbortedRequestsAreLogged(t *testing.T) {
 	}
 }
 
-// logBytes is everything that a daemon has put into its request log.
-func logBytes(t *testing.T, dir string) string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "requestlog.db*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no request log: %v", err)
-	}
-	var all strings.Builder
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(content)
-	}
-	return all.String()
-}
-
-// TestNoSecretReachesTheRequestLog plants secrets wherever a request can carry
-// one, and looks for them in the bytes of the files. requestlog.bodies changes
-// nothing about that.
-func TestNoSecretReachesTheRequestLog(t *testing.T) {
-	const id = "1b4e28ba-2fa1-11d2-883f-c0ffee000001"
-	for _, bodies := range []string{"false", "true"} {
-		i := daemontest.Start(t, "--requestlog-bodies="+bodies)
-		key := i.Key(t, "admin")
-		c := stranger(t, i).with("Authorization: Bearer " + key)
-		session := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
-		secrets := append([]string{"canary", key, session, daemontest.AdminPassword, id, "c0ffee000001"}, canaries...)
-		for _, test := range []struct {
-			line, body string
-			headers    []string
-		}{
-			{line: "GET /json/reply/DB_ClassQuery?Password=canary-password&ApiKey=canary-key&Headers=canary-header"},
-			{line: "GET /json/reply/DB_ClassQuery?P%61ssword=canary-password&x=%zz"},
-			{line: "POST /json/reply/DB_ClassQuery", body: `{"Password":"canary-password","Headers":[{"Name":"X","Value":"canary-header"}],"Note":"password=canary-password"}`},
-			{line: "POST /json/reply/DB_ClassQuery", body: `{"pass\u0077ord":"canary-password"}`},
-			{line: "POST /json/reply/DB_ClassQuery", body: "UserName=canary-user&Password=canary-password", headers: []string{"Content-Type: application/x-www-form-urlencoded"}},
-			{line: "GET /json/reply/Password=canary-password"},
-			{line: "GET /nothing", headers: []string{basic("canary-user", "canary-password")}},
-			{line: "GET /auth", headers: []string{"Authorization: Bearer canary-bearer", "Cookie: ss-id=canary-cookie", "X-ss-id: canary-cookie", "X-Api-Key: canary-key"}},
-			{line: "POST /auth", body: `{"UserName":"canary-user","Password":"canary-password"}`},
-			{line: "POST /auth", body: "canary-password", headers: []string{"Content-Type: text/x"}},
-			{line: "GET /metadata", headers: []string{"Referer: http://canary-user:canary-password@erp.example/?Password=canary-password"}},
-			{line: "GET /Webhooks/Subscribers/" + id + "/Subscriptions?SubscriberID=" + id},
-			{line: "POST /Webhooks/Subscribers/" + id + "/Subscriptions", body: `{"URL":"http://erp.example/","EventName":"debtor.created","Headers":[{"Name":"X-Key","Value":"canary-header"}]}`},
-			{line: "GET /Logs?UserAuthId=canary-user&SubscriberID=" + id + "&HeadersContains=canary-header"},
-			{line: "POST /Users", body: `{"UserName":"canary-user","Password":"canary-password","Role":"reader"}`},
-			{line: "PATCH /Users/canary-user", body: `{"Password":"canary-password-2"}`},
-			{line: "POST /ApiKeys", body: `{"Name":"one","Role":"reader"}`},
-			{line: "POST /Webhooks/Events", body: `{"EventName":"debtor.created","Body":{"Card":"canary-body"}}`},
-			{line: "GET /json/reply/DB_ClassQuery", headers: []string{"Cookie: ss-id=" + session}},
-			{line: "GET /auth", headers: []string{"X-ss-id: " + session}},
-		} {
-			a := c.do(test.line, test.body, test.headers...)
-			if _, made, ok := strings.Cut(a.body, `"Key":"`); ok {
-				secrets = append(secrets, made[:40]) // an API key, shown this once
-			}
-		}
-		c.logs("/Logs") // until all is written
-		if err := i.Stop(); err != nil {
-			t.Fatal(err)
-		}
-		files := logBytes(t, i.Dir)
-		if !strings.Contains(files, "/json/reply/DB_ClassQuery") || !strings.Contains(files, "1b4e28ba***") {
-			t.Error("the files are not the request log")
-		}
-		for _, secret := range secrets {
-			if at := strings.Index(files, secret); at >= 0 && !allowedInLog(files, at) {
-				t.Errorf("bodies=%s: the request log has %s: %q", bodies, secret, files[max(0, at-100):at+60])
-			}
-			if at := strings.Index(i.Log.String(), secret); at >= 0 && secret != "canary" && secret != "canary-user" {
-				t.Errorf("bodies=%s: the log has %s: %q", bodies, secret, i.Log.String()[max(0, at-100):at+60])
-			}
-		}
-	}
-}
-
-// allowedInLog reports whether what stands there is the name of a user in a
-// path, where it is no secret.
-func allowedInLog(files string, at int) bool {
-	return strings.HasSuffix(files[:at], "/Users/") || strings.HasSuffix(files[:at], "UserAuthId=") || strings.HasSuffix(files[:at], `"UserAuthId":"`)
-}
-
 // With requestlog.bodies the log has what was sent and answered.
 func TestLoggedBodies(t *testing.T) {
 	i := daemontest.Start(t, "--requestlog-bodies")
@@ -397,8 +310,7 @@ func TestLogTurnedOff(t *testing.T) {
 	}
 }
 
-// Bodies and members of logins, accounts and events are nobody's business, by
-// the table of routes: this is what keeps a new route in mind.
+// Ids go on growing from one start to the next.
 func TestLogSurvivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	first := daemontest.StartIn(t, dir)
@@ -411,8 +323,5 @@ func TestLogSurvivesARestart(t *testing.T) {
 	got := c.logs("/Logs")
 	if len(got) != 2 || got[0].PathInfo != "/nothing/else" || got[1].PathInfo != "/nothing" || got[0].ID <= got[1].ID {
 		t.Errorf("logged are %+v", got)
-	}
-	if _, err := http.ParseTime(got[0].DateTime); err == nil {
-		t.Error("a date of HTTP")
 	}
 }

@@ -42,7 +42,7 @@ func (m *metrics) note(x *exchange) {
 	if x.route != nil {
 		operation = x.route.operation
 	}
-	m.requests.WithLabelValues(operation, strconv.Itoa(x.w.status)).Inc()
+	m.requests.WithLabelValues(operation, strconv.Itoa(x.status())).Inc()
 	m.seconds.WithLabelValues(operation).Observe(time.Since(x.start).Seconds())
 	m.bytes.Add(float64(x.w.bytes))
 	if x.w.aborted {
