@@ -45,7 +45,8 @@ var edges = map[string][]string{
 	"cmd/daemon":             {"daemon"},
 	"cmd/whctl":              {"client", "client/record", "client/wire"},
 
-	"daemon/encode/encodetest": {"client/record"}, // tests only
+	"daemon/encode/encodetest":   {"client/record"}, // tests only
+	"daemon/webhook/webhooktest": {"daemon/fault", "daemon/webhook"},
 }
 
 // library is one module that is not ours: why it is here, and which of our

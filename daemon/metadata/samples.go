@@ -80,30 +80,28 @@ func (o *Operation) sampleValues(path string) []sampleValue {
 		values = kindSample(o.Kind)
 	}
 	for _, m := range o.outsidePath(path) {
-		text := sampleText(m)
-		form := text
-		if m.Type == "string" || m.Type == "DateTime" {
-			form = jsonText(text)
-		}
 		if o.Kind == nil || m.Required {
-			values = append(values, sampleValue{m.Name, text, form})
+			values = append(values, sample(m))
 		}
 	}
 	return values
 }
 
-func sampleText(m Member) string {
+// sample is a value of the member's type.
+func sample(m Member) sampleValue {
+	text := "..."
 	switch strings.TrimSuffix(m.Type, "?") {
 	case "bool":
-		return "true"
-	case "int", "long", "short", "decimal":
-		return "1"
-	case "DateTime":
-		return "2024-01-31"
-	case "string":
-		return "..."
+		return sampleValue{m.Name, "true", "true"}
+	case "int", "long", "short", "byte", "decimal":
+		return sampleValue{m.Name, "1", "1"}
+	case "DateTime", "date":
+		text = "2024-01-31"
 	}
-	return "{}"
+	if strings.HasSuffix(m.Type, "[]") {
+		return sampleValue{m.Name, text, "[" + jsonText(text) + "]"}
+	}
+	return sampleValue{m.Name, text, jsonText(text)}
 }
 
 // kindSample asks for a page of a kind in an order, filtered by its first

@@ -30,6 +30,9 @@ func (b *breaker) note(o Outcome, schedule []time.Duration, now time.Time) {
 		*b = breaker{}
 		return
 	}
+	if b.open() && now.Before(b.probe) {
+		return // no probe: it was under way when the breaker opened
+	}
 	if b.failures++; !b.open() {
 		return
 	}

@@ -26,8 +26,8 @@ func (e *Engine) tend(l *lane) {
 
 // setAlarm has the lane looked at when its next wait ends.
 func (e *Engine) setAlarm(l *lane, now time.Time) {
-	at := l.alarm()
-	if at.IsZero() || !at.After(now) { // what is due waits for a place, not for a time
+	at := l.alarm(now)
+	if at.IsZero() {
 		return
 	}
 	if l.timer == nil {

@@ -47,6 +47,8 @@ type Engine struct {
 	leases     []Lease
 	trouble    error // why nothing is delivered, if so
 
+	leasing sync.Mutex // held by whoever changes the leases
+
 	home    Lease // whose partition new messages belong to; the writer's alone
 	numbers struct {
 		next int64
@@ -85,12 +87,12 @@ func (e *Engine) Start(ctx context.Context) error {
 		return err
 	}
 	e.home, e.leases = home, []Lease{home}
-	e.sending, e.cut = context.WithCancel(context.Background())
-	var life context.Context
-	life, e.end = context.WithCancel(context.Background())
 	if err := e.refresh(ctx); err != nil {
 		return errors.Join(err, e.store.Release(ctx, e.leases))
 	}
+	e.sending, e.cut = context.WithCancel(context.Background())
+	var life context.Context
+	life, e.end = context.WithCancel(context.Background())
 	e.tasks.Go(func() { defer close(e.ended); e.writing(life) })
 	loops := []func(context.Context){e.feeding, e.watching, e.sweeping}
 	if e.Term > 0 {

@@ -12,6 +12,7 @@ type feed struct {
 	place     Place
 	end       bool      // nothing that is due stands behind the place
 	wake      time.Time // when something will be, the zero time for never
+	left      Place     // the first that was left in the store while a page was read; no number for none
 }
 
 func (l *lane) feed(partition int64) *feed {
@@ -26,11 +27,36 @@ func (l *lane) feed(partition int64) *feed {
 // rewind begins again at the first message.
 func (f *feed) rewind() { f.place, f.end, f.wake = Place{}, false, time.Time{} }
 
-// expect notes that a message in the store will be due.
-func (f *feed) expect(at time.Time) {
-	if f != nil {
-		f.wake = earliest(f.wake, at)
+// leave notes that an open message is in the store alone. The feed goes back
+// where its place is behind the message already: those that were raised or
+// decided first are not always written first.
+func (l *lane) leave(m *Message) {
+	f := l.feed(m.Partition)
+	if f == nil {
+		return // the partition was lost meanwhile
 	}
+	at := Place{m.Next, m.ID}
+	f.back(at, l.ordered())
+	if l.lately != nil && (f.left.ID == 0 || at.before(f.left, l.ordered())) {
+		f.left = at
+	}
+}
+
+// back makes sure that the feed comes to a place.
+func (f *feed) back(at Place, byNumber bool) {
+	f.wake = earliest(f.wake, at.Next)
+	if !f.place.before(at, byNumber) {
+		f.place = Place{at.Next, at.ID - 1}
+	}
+}
+
+// before compares places in the order in which messages are due, or in that of
+// their numbers.
+func (p Place) before(other Place, byNumber bool) bool {
+	if byNumber || p.Next.Equal(other.Next) {
+		return p.ID < other.ID
+	}
+	return p.Next.Before(other.Next)
 }
 
 // hungry reports whether the store may have something for the feed.
@@ -40,7 +66,7 @@ func (f *feed) hungry(now time.Time) bool {
 
 // hungry is the feed to read from, nil while the lane has enough.
 func (l *lane) hungry(now time.Time) *feed {
-	if !l.enabled() || len(l.known) >= lowMark || l.full() {
+	if !l.enabled() || len(l.fresh) >= lowMark || l.full() {
 		return nil
 	}
 	for _, f := range l.feeds {
@@ -85,6 +111,7 @@ func (e *Engine) nextPage() (*lane, Page) {
 		delete(e.isStarving, l.id)
 		if f := l.hungry(now); f != nil {
 			l.lately, l.outdated = make(map[int64]bool), false
+			f.end, f.wake, f.left = false, time.Time{}, Place{}
 			return l, Page{Partition: f.partition, Subscription: l.id, After: f.place, Until: now, InOrder: l.ordered(), Limit: pageIn}
 		}
 	}
@@ -130,5 +157,9 @@ func (l *lane) paged(p Page, messages []*Message, due time.Time) {
 		}
 	}
 	f.place = after(p, messages).After
-	f.end, f.wake = len(messages) < p.Limit, due
+	f.end, f.wake = len(messages) < p.Limit, earliest(f.wake, due)
+	if f.left.ID != 0 { // the page may have been read before it was written
+		f.end = false
+		f.back(f.left, p.InOrder)
+	}
 }

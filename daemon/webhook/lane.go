@@ -11,7 +11,7 @@ const (
 	windowMessages = 1000
 	windowBytes    = 8 << 20
 	pageIn         = 128 // messages read at once
-	lowMark        = 64  // messages in memory below which more are read
+	lowMark        = 64  // fresh messages in memory below which more are read
 )
 
 // lane is the way to one subscription's endpoint: its messages in memory, and
@@ -23,6 +23,7 @@ type lane struct {
 	bytes   int                // of the bodies of known messages
 	away    map[int64]*Message // under way, or not yet written down
 	lately  map[int64]bool     // written down since the page that is being read; nil while none is
+	suspect map[int64]bool     // of away: may have been deleted
 	fresh   []*Message         // due, first attempt, in order
 	waiting waiting            // for another attempt
 	head    *Message           // of an ordered lane: nothing passes it
@@ -50,14 +51,15 @@ func (l *lane) full() bool { return len(l.known) >= windowMessages || l.bytes >=
 // room and nothing of the lane is left behind in the store.
 func (l *lane) accept(m *Message) {
 	f := l.feed(m.Partition)
-	if f == nil {
-		return // the partition was lost meanwhile
-	}
-	if !f.end || l.full() || !l.enabled() {
+	switch {
+	case f == nil: // the partition was lost meanwhile
+	case l.known[m.ID] != nil || l.away[m.ID] != nil: // a page was faster
+	case !f.end || l.full() || !l.enabled():
 		f.end = false
-		return
+		l.leave(m)
+	default:
+		l.admit(m)
 	}
-	l.admit(m)
 }
 
 // admit puts a message that is not in memory yet into its queue.
@@ -154,16 +156,22 @@ func (l *lane) settle(m *Message) {
 	if l.lately != nil {
 		l.lately[m.ID] = true
 	}
+	suspect := l.suspect[m.ID]
+	delete(l.suspect, m.ID)
 	switch {
 	case !m.Status.Open() || !l.enabled():
+	case suspect && l.ordered():
+		l.drop()
+	case suspect:
+		l.leave(m)
 	case l.ordered():
 		l.head = m
 		l.hold(m)
-	case len(l.waiting) < windowMessages/2:
+	case len(l.waiting) < windowMessages/2 && l.bytes < windowBytes/2:
 		l.hold(m)
 		heap.Push(&l.waiting, m)
 	default:
-		l.feed(m.Partition).expect(m.Next)
+		l.leave(m)
 	}
 }
 
@@ -173,6 +181,15 @@ func (l *lane) drop() {
 	clear(l.known)
 	l.bytes = 0
 	l.rewind()
+}
+
+// distrust has the store say, once they are back, whether messages under way
+// are still there.
+func (l *lane) distrust() {
+	l.suspect = make(map[int64]bool, len(l.away))
+	for id := range l.away {
+		l.suspect[id] = true
+	}
 }
 
 // rewind makes the feeds begin again, since something before their places may
@@ -185,22 +202,26 @@ func (l *lane) rewind() {
 }
 
 // alarm is when the lane wants to be looked at again, the zero time for never.
-func (l *lane) alarm() time.Time {
-	var at time.Time
+// What is due already waits for a place, not for a time, and does not hide what
+// is still to come.
+func (l *lane) alarm(now time.Time) (at time.Time) {
 	if !l.enabled() {
 		return at
 	}
+	times := []time.Time{l.probe}
 	if len(l.waiting) > 0 {
-		at = l.waiting[0].Next
+		times = append(times, l.waiting[0].Next)
 	}
-	if head := l.head; head != nil {
-		at = earliest(at, head.Next)
-	}
-	if l.open() && (len(l.fresh) > 0 || at.Before(l.probe) && !at.IsZero()) {
-		at = l.probe
+	if l.head != nil {
+		times = append(times, l.head.Next)
 	}
 	for _, f := range l.feeds {
-		at = earliest(at, f.wake)
+		times = append(times, f.wake)
+	}
+	for _, t := range times {
+		if t.After(now) {
+			at = earliest(at, t)
+		}
 	}
 	return at
 }

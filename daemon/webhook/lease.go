@@ -52,6 +52,8 @@ func (e *Engine) keeping(ctx context.Context) {
 }
 
 func (e *Engine) keep(ctx context.Context) error {
+	e.leasing.Lock()
+	defer e.leasing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, e.Term/3)
 	defer cancel()
 	held, err := e.store.Renew(ctx, e.leased(), e.Term)
@@ -106,6 +108,8 @@ func (e *Engine) relinquish(ctx context.Context, l load) {
 		e.yield()
 		return
 	}
+	e.leasing.Lock()
+	defer e.leasing.Unlock()
 	held, err := e.store.Renew(ctx, e.leased(), e.Term)
 	if err == nil && !holds(held, e.home.Partition) {
 		var home Lease

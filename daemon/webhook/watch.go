@@ -60,8 +60,9 @@ func (e *Engine) refresh(ctx context.Context) error {
 func (e *Engine) adopt(s *Snapshot) {
 	for id, l := range e.lanes {
 		was := l.enabled()
+		line := l.ordered()
 		l.sub = s.Subscription(id)
-		if was && !l.enabled() {
+		if was && !l.enabled() || line != l.ordered() {
 			l.drop()
 		}
 		if l.sub == nil {
@@ -108,6 +109,7 @@ func (e *Engine) Forget(subscription int64) {
 	if l == nil {
 		return
 	}
+	l.distrust()
 	l.drop() // what is left is read again
 	e.tend(l)
 }

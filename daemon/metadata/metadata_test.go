@@ -1,0 +1,188 @@
+package metadata
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if from, to := bytes.Index(got, []byte("<style>")), bytes.Index(got, []byte("</style>")); to > from {
+		got = append(append(bytes.Clone(got[:from+len("<style>")]), "..."...), got[to:]...)
+	}
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs\n got %s\nwant %s", path, got, want)
+	}
+}
+
+// parcel is an answer with everything that answers have.
+type parcel struct {
+	ID     string `json:"Id"`
+	Saved  wire.Moment
+	Weight float64
+	Count  int
+	Open   bool
+	Hash   []byte
+	Labels map[string]string `json:",omitempty"`
+	Lines  []parcelLine
+	Back   *parcelLine
+	Raw    json.RawMessage
+	Hidden string `json:"-"`
+}
+
+type parcelLine struct{ No int32 }
+
+// shop is a small service: a query by several routes, one with members in its
+// path, a change, a list and a text.
+func shop(t *testing.T) *Service {
+	t.Helper()
+	registry, err := record.NewRegistry(
+		record.Kind{Name: "Parcels", Area: "Post office", Summary: "Parcels on their way", Fields: []record.Field{
+			{Name: "ParcelID", Type: record.Text, Filter: record.S, Null: record.Nullable},
+			{Name: "Weight", Type: record.Decimal, Filter: record.N, Null: record.Nullable},
+			{Name: "Sent", Type: record.DateTime, Filter: record.N},
+			{Name: "Open", Type: record.Bool, Filter: record.E},
+			{Name: "Class", Type: record.Byte, Filter: record.N},
+			{Name: "Owner", Type: record.Guid, Filter: record.G},
+			{Name: "Detail", Type: record.Object},
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := registry.Kinds()[0]
+	id := Member{Name: "ParcelID", Type: "string", Required: true}
+	return &Service{Version: "1.2", Base: "/erp", Operations: []Operation{
+		{Name: "ParcelsQuery", Group: "Post office", Summary: "Parcels on their way", Kind: kind, Role: "reader", Routes: []Route{
+			{Methods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"}, Path: "/{Format}/reply/ParcelsQuery", Summary: "Rows"},
+			{Methods: []string{"GET", "POST"}, Path: "/Queries/Parcels", Summary: "The same"},
+			{Methods: []string{"POST"}, Path: "/{Format}/oneway/ParcelsQuery", Summary: "Nothing", Status: 204},
+		}},
+		{Name: "ChangeParcel", Group: "Post office", Summary: "Change a parcel", Role: "writer", Answer: parcel{}, Members: []Member{id, {Name: "Weight", Type: "decimal"}, {Name: "Tags", Type: "string[]", Help: "<all> of them"}},
+			Routes: []Route{{Methods: []string{"PATCH"}, Path: "/Parcels/{ParcelID}"}}},
+		{Name: "DropParcel", Group: "Post office", Summary: "Drop a parcel", Role: "writer", Members: []Member{id},
+			Routes: []Route{{Methods: []string{"DELETE"}, Path: "/Parcels/{ParcelID}", Status: 204}}},
+		{Name: "AllParcels", Group: "Post office", Summary: "All parcels", Answer: []parcel{}, Routes: []Route{{Methods: []string{"GET"}, Path: "/Parcels"}}},
+		{Name: "Health", Group: "Service itself", Summary: "Whether it's there", Media: "text/plain", Routes: []Route{{Methods: []string{"GET"}, Path: "/healthz"}}},
+	}}
+}
+
+const at = "https://whd.example:8443/erp"
+
+func TestPages(t *testing.T) {
+	s := shop(t)
+	site := encode.Site{Base: "/erp", User: "kim", Session: true}
+	index, err := s.IndexPage(site, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "index.html", index)
+	for _, name := range []string{"ParcelsQuery", "ChangeParcel", "Health"} {
+		o, _ := s.Lookup(name)
+		page, err := s.Page(o, site, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".html", page)
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	s := shop(t)
+	openAPI, err := s.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, _ := s.Lookup("parcels")
+	change, _ := s.Lookup("CHANGEPARCEL")
+	for name, doc := range map[string]any{
+		"openapi.json": json.RawMessage(openAPI), "index.json": s.Document(at), "ParcelsQuery.json": s.About(query, at), "ChangeParcel.json": s.About(change, at),
+	} {
+		text, err := json.MarshalIndent(doc, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, append(text, '\n'))
+	}
+	golden(t, "types.ts", s.TypeScript())
+}
+
+func TestLookup(t *testing.T) {
+	s := shop(t)
+	for name, want := range map[string]string{"ParcelsQuery": "ParcelsQuery", "parcels": "ParcelsQuery", "HEALTH": "Health", "Parcel": "", "": ""} {
+		got := ""
+		if o, ok := s.Lookup(name); ok {
+			got = o.Name
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestHostileAddress has an asker whose Host is an attack on the page and on
+// the shell of who copies a sample.
+func TestHostileAddress(t *testing.T) {
+	s := shop(t)
+	o, _ := s.Lookup("ParcelsQuery")
+	page, err := s.Page(o, encode.Site{}, `http://x'; rm -rf "$HOME"; '<script>`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(page), "<script") {
+		t.Error("the page has a script of the asker")
+	}
+	for _, sample := range o.samples(`http://x'; rm "$HOME"; '`) {
+		if !strings.Contains(sample.Command, `'http://x'\''; rm "$HOME"; '\''`) {
+			t.Errorf("the sample lets the address out of its quotes: %s", sample.Command)
+		}
+	}
+}
+
+func TestShapes(t *testing.T) {
+	for _, test := range []struct {
+		value any
+		want  string
+	}{
+		{"", "string"}, {1, "long"}, {int32(1), "int"}, {1.5, "decimal"}, {true, "bool"}, {[]byte{}, "byte[]"}, {[]string{}, "string[]"},
+		{map[string]string{}, "Dictionary<string,string>"}, {json.RawMessage{}, "object"}, {wire.Moment{}, "date"}, {parcel{}, "parcel"}, {[]*parcel{}, "parcel[]"},
+	} {
+		if got := shapeOf(reflect.TypeOf(test.value)).words(); got != test.want {
+			t.Errorf("%T is %s, want %s", test.value, got, test.want)
+		}
+	}
+}
+
+// TestEveryTypeHasItsForms finds each type of the registry in the tables of
+// schemas and of TypeScript.
+func TestEveryTypeHasItsForms(t *testing.T) {
+	for _, typ := range record.Types() {
+		if _, ok := scalars[typ.String()]; !ok {
+			t.Errorf("%s has no schema", typ)
+		}
+		if word := tsWord(typ.String()); word == "any" && typ != record.Object {
+			t.Errorf("%s is any in TypeScript", typ)
+		}
+	}
+}

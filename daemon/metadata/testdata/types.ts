@@ -1,0 +1,178 @@
+/* Requests and answers of whd 1.2, for @servicestack/client:
+ *
+ *     import { JsonServiceClient } from '@servicestack/client';
+ *     const client = new JsonServiceClient('http://127.0.0.1:5050');
+ *     client.bearerToken = key;
+ *     const page = await client.api(new SO_TotalsQuery({ InvoiceTotalGreaterThan: 1000, Take: 5 }));
+ *
+ * The client sends a request to /api/ and its name, which queries and
+ * Authenticate have. Others go to the path that stands above their class:
+ *
+ *     await client.patchToUrl(`/Bills/${bill}/Stages/${stage}/CustomFieldValues/${id}`,
+ *         new UpdateBillStageCustomFieldValue({ Contents: 'Red' }));
+ *
+ * Dates are texts without a zone, byte[] is base64. Numbers of more than 15
+ * digits lose some in JavaScript.
+ */
+
+export interface IReturn<T> {
+    createResponse(): T;
+}
+
+export interface IReturnVoid {
+    createResponse(): void;
+}
+
+export class FieldError {
+    public ErrorCode?: string;
+    public FieldName?: string;
+    public Message?: string;
+    public Meta?: { [name: string]: string };
+
+    public constructor(init?: Partial<FieldError>) { Object.assign(this, init); }
+}
+
+export class ResponseStatus {
+    public ErrorCode?: string;
+    public Message?: string;
+    public StackTrace?: string;
+    public Errors?: FieldError[];
+    public Meta?: { [name: string]: string };
+
+    public constructor(init?: Partial<ResponseStatus>) { Object.assign(this, init); }
+}
+
+export class QueryBase {
+    public Skip?: number;
+    public Take?: number;
+    public OrderBy?: string;
+    public OrderByDesc?: string;
+    public Include?: string;
+    public Fields?: string;
+    public Meta?: { [name: string]: string };
+
+    public constructor(init?: Partial<QueryBase>) { Object.assign(this, init); }
+}
+
+export class QueryResponse<T> {
+    public Offset!: number;
+    public Total!: number;
+    public Results!: T[];
+    public Meta?: { [name: string]: string };
+    public ResponseStatus?: ResponseStatus;
+
+    public constructor(init?: Partial<QueryResponse<T>>) { Object.assign(this, init); }
+}
+
+export class Parcels {
+    public ParcelID?: string;
+    public Weight?: number;
+    public Sent?: string;
+    public Open?: boolean;
+    public Class?: number;
+    public Owner?: string;
+    public Detail?: any;
+
+    public constructor(init?: Partial<Parcels>) { Object.assign(this, init); }
+}
+
+// Parcels on their way.
+// GET POST PUT PATCH DELETE /{Format}/reply/ParcelsQuery
+// GET POST /Queries/Parcels
+// POST /{Format}/oneway/ParcelsQuery
+export class ParcelsQuery extends QueryBase implements IReturn<QueryResponse<Parcels>> {
+    public ParcelID?: string;
+    public ParcelIDStartsWith?: string;
+    public ParcelIDEndsWith?: string;
+    public ParcelIDContains?: string;
+    public ParcelIDLike?: string;
+    public ParcelIDBetween?: string[];
+    public ParcelIDIn?: string[];
+    public Weight?: number;
+    public WeightGreaterThanOrEqualTo?: number;
+    public WeightGreaterThan?: number;
+    public WeightLessThan?: number;
+    public WeightLessThanOrEqualTo?: number;
+    public WeightNotEqualTo?: number;
+    public WeightBetween?: number[];
+    public WeightIn?: number[];
+    public Sent?: string;
+    public SentGreaterThanOrEqualTo?: string;
+    public SentGreaterThan?: string;
+    public SentLessThan?: string;
+    public SentLessThanOrEqualTo?: string;
+    public SentNotEqualTo?: string;
+    public SentBetween?: string[];
+    public SentIn?: string[];
+    public Open?: boolean;
+    public Class?: number;
+    public ClassGreaterThanOrEqualTo?: number;
+    public ClassGreaterThan?: number;
+    public ClassLessThan?: number;
+    public ClassLessThanOrEqualTo?: number;
+    public ClassNotEqualTo?: number;
+    public ClassBetween?: number[] | string;
+    public ClassIn?: number[] | string;
+    public Owner?: string;
+    public OwnerIn?: string[];
+
+    public constructor(init?: Partial<ParcelsQuery>) { super(init); Object.assign(this, init); }
+    public getTypeName(): string { return 'ParcelsQuery'; }
+    public getMethod(): string { return 'POST'; }
+    public createResponse(): QueryResponse<Parcels> { return new QueryResponse<Parcels>(); }
+}
+
+export class parcelLine {
+    public No?: number;
+
+    public constructor(init?: Partial<parcelLine>) { Object.assign(this, init); }
+}
+
+export class parcel {
+    public Id?: string;
+    public Saved?: string;
+    public Weight?: number;
+    public Count?: number;
+    public Open?: boolean;
+    public Hash?: string;
+    public Labels?: { [name: string]: string };
+    public Lines?: parcelLine[];
+    public Back?: parcelLine;
+    public Raw?: any;
+
+    public constructor(init?: Partial<parcel>) { Object.assign(this, init); }
+}
+
+// Change a parcel.
+// PATCH /Parcels/{ParcelID}
+export class ChangeParcel implements IReturn<parcel> {
+    public ParcelID?: string;
+    public Weight?: number;
+    public Tags?: string[];
+
+    public constructor(init?: Partial<ChangeParcel>) { Object.assign(this, init); }
+    public getTypeName(): string { return 'ChangeParcel'; }
+    public getMethod(): string { return 'PATCH'; }
+    public createResponse(): parcel { return new parcel(); }
+}
+
+// Drop a parcel.
+// DELETE /Parcels/{ParcelID}
+export class DropParcel implements IReturnVoid {
+    public ParcelID?: string;
+
+    public constructor(init?: Partial<DropParcel>) { Object.assign(this, init); }
+    public getTypeName(): string { return 'DropParcel'; }
+    public getMethod(): string { return 'DELETE'; }
+    public createResponse(): void {}
+}
+
+// All parcels.
+// GET /Parcels
+export class AllParcels implements IReturn<parcel[]> {
+
+    public constructor(init?: Partial<AllParcels>) { Object.assign(this, init); }
+    public getTypeName(): string { return 'AllParcels'; }
+    public getMethod(): string { return 'GET'; }
+    public createResponse(): parcel[] { return new Array<parcel>(); }
+}

@@ -1,0 +1,26 @@
+package rest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/account"
+)
+
+// TestRoutesThatChangeSaySo: whoever adds a row that is no mere query must say
+// that it changes something. Queries take any method and change nothing, and
+// webhooks/Test gives back what it was sent.
+func TestRoutesThatChangeSaySo(t *testing.T) {
+	reads := []string{"Query", "Audit", "RequestLog", "WebhookTest"}
+	for _, r := range routes() {
+		methods := strings.Fields(r.methods)
+		unsafe := slices.ContainsFunc(methods, func(m string) bool { return m != "GET" })
+		if unsafe && !r.changes && !slices.Contains(reads, r.operation) {
+			t.Errorf("%s %s (%s) does not say that it changes something", r.methods, r.pattern, r.operation)
+		}
+		if r.signedIn && r.role != account.Reader {
+			t.Errorf("%s %s: signedIn means something for the role reader only", r.methods, r.pattern)
+		}
+	}
+}

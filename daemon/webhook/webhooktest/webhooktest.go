@@ -1,0 +1,277 @@
+// Package webhooktest has a store for tests of the delivery engine: a real one
+// that fails, hangs and lies on command.
+package webhooktest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// Call names a method of webhook.Store.
+type Call string
+
+// The calls.
+const (
+	Lease    Call = "Lease"
+	TakeOver Call = "TakeOver"
+	Renew    Call = "Renew"
+	Release  Call = "Release"
+	Now      Call = "Now"
+	Numbers  Call = "Numbers"
+	Snapshot Call = "Snapshot"
+	Version  Call = "Version"
+	Write    Call = "Write"
+	Page     Call = "Page"
+	Due      Call = "Due"
+	Open     Call = "Open"
+	Key      Call = "Key"
+	Sweep    Call = "Sweep"
+)
+
+// Rule decides what becomes of a call: whether the work is done, when, and what
+// the engine is told about it.
+type Rule func(ctx context.Context, do func(context.Context) error) error
+
+// Away is what a store says that cannot work at the moment.
+func Away(why string) error {
+	return fault.New(fault.Unavailable, "the store cannot be used at the moment: %s", why)
+}
+
+// Refuse does nothing and fails.
+func Refuse(err error) Rule {
+	return func(context.Context, func(context.Context) error) error { return err }
+}
+
+// Deny does the work and says that it failed, as a connection does that is lost
+// before the answer comes.
+func Deny(err error) Rule {
+	return func(ctx context.Context, do func(context.Context) error) error {
+		if failed := do(ctx); failed != nil {
+			return failed
+		}
+		return err
+	}
+}
+
+// Gate holds calls up until it is opened.
+type Gate struct {
+	open    chan struct{}
+	once    sync.Once
+	late    sync.WaitGroup
+	mu      sync.Mutex
+	waiting int
+	arrived chan struct{} // closed and made anew at each arrival
+}
+
+// NewGate makes a Gate.
+func NewGate() *Gate { return &Gate{open: make(chan struct{}), arrived: make(chan struct{})} }
+
+// Open lets all calls pass, and waits for those whose callers have given up.
+func (g *Gate) Open() {
+	g.once.Do(func() { close(g.open) })
+	g.late.Wait()
+}
+
+func (g *Gate) arrive() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting++
+	close(g.arrived)
+	g.arrived = make(chan struct{})
+}
+
+// Await waits until so many calls have come.
+func (g *Gate) Await(n int) {
+	for {
+		g.mu.Lock()
+		enough, arrived := g.waiting >= n, g.arrived
+		g.mu.Unlock()
+		if enough {
+			return
+		}
+		<-arrived
+	}
+}
+
+// Hold does the work once the gate is open. A caller that gives up before that
+// has nothing done.
+func (g *Gate) Hold(ctx context.Context, do func(context.Context) error) error {
+	g.arrive()
+	select {
+	case <-g.open:
+		return do(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Late is Hold, but does the work of those who have given up as well: they do
+// not know what became of it.
+func (g *Gate) Late(ctx context.Context, do func(context.Context) error) error {
+	g.arrive()
+	select {
+	case <-g.open:
+		return do(ctx)
+	case <-ctx.Done():
+	}
+	g.late.Go(func() {
+		<-g.open
+		_ = do(context.WithoutCancel(ctx)) // nobody hears of it
+	})
+	return ctx.Err()
+}
+
+// Store is a webhook.Store with rules for its calls.
+type Store struct {
+	Clock func() time.Time // instead of the real store's; nil for that one
+
+	kept webhook.Store
+
+	mu    sync.Mutex
+	rules map[Call]Rule
+	calls map[Call]int
+}
+
+var _ webhook.Store = (*Store)(nil)
+
+// New makes a Store that works until rules are set.
+func New(kept webhook.Store) *Store {
+	return &Store{kept: kept, rules: make(map[Call]Rule), calls: make(map[Call]int)}
+}
+
+// Set makes a rule for calls, nil for none.
+func (s *Store) Set(r Rule, calls ...Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range calls {
+		s.rules[c] = r
+	}
+}
+
+// Once makes a rule for the next call alone.
+func (s *Store) Once(r Rule, c Call) {
+	s.Set(func(ctx context.Context, do func(context.Context) error) error {
+		s.Set(nil, c)
+		return r(ctx, do)
+	}, c)
+}
+
+// Calls counts how often a method was called.
+func (s *Store) Calls(c Call) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[c]
+}
+
+func (s *Store) rule(c Call) Rule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[c]++
+	return s.rules[c]
+}
+
+func (s *Store) do(ctx context.Context, c Call, work func(context.Context) error) error {
+	if r := s.rule(c); r != nil {
+		return r(ctx, work)
+	}
+	return work(ctx)
+}
+
+// got is do for a method with a result, which is dropped where the call fails.
+func got[T any](ctx context.Context, s *Store, c Call, work func(context.Context) (T, error)) (T, error) {
+	var mu sync.Mutex // a call may be carried out after its caller has gone
+	var result T
+	err := s.do(ctx, c, func(ctx context.Context) error {
+		r, err := work(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		result = r
+		return err
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return result, nil
+}
+
+// Lease is webhook.Store's.
+func (s *Store) Lease(ctx context.Context, term time.Duration) (webhook.Lease, error) {
+	return got(ctx, s, Lease, func(ctx context.Context) (webhook.Lease, error) { return s.kept.Lease(ctx, term) })
+}
+
+// TakeOver is webhook.Store's.
+func (s *Store) TakeOver(ctx context.Context, term time.Duration) ([]webhook.Lease, error) {
+	return got(ctx, s, TakeOver, func(ctx context.Context) ([]webhook.Lease, error) { return s.kept.TakeOver(ctx, term) })
+}
+
+// Renew is webhook.Store's.
+func (s *Store) Renew(ctx context.Context, leases []webhook.Lease, term time.Duration) ([]webhook.Lease, error) {
+	return got(ctx, s, Renew, func(ctx context.Context) ([]webhook.Lease, error) { return s.kept.Renew(ctx, leases, term) })
+}
+
+// Release is webhook.Store's.
+func (s *Store) Release(ctx context.Context, leases []webhook.Lease) error {
+	return s.do(ctx, Release, func(ctx context.Context) error { return s.kept.Release(ctx, leases) })
+}
+
+// Now is webhook.Store's.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	return got(ctx, s, Now, func(ctx context.Context) (time.Time, error) {
+		if s.Clock != nil {
+			return s.Clock(), nil
+		}
+		return s.kept.Now(ctx)
+	})
+}
+
+// Numbers is webhook.Store's.
+func (s *Store) Numbers(ctx context.Context, n int) (int64, error) {
+	return got(ctx, s, Numbers, func(ctx context.Context) (int64, error) { return s.kept.Numbers(ctx, n) })
+}
+
+// Snapshot is webhook.Store's.
+func (s *Store) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
+	return got(ctx, s, Snapshot, s.kept.Snapshot)
+}
+
+// Version is webhook.Store's.
+func (s *Store) Version(ctx context.Context) (int64, error) {
+	return got(ctx, s, Version, s.kept.Version)
+}
+
+// Write is webhook.Store's.
+func (s *Store) Write(ctx context.Context, b webhook.Batch) error {
+	return s.do(ctx, Write, func(ctx context.Context) error { return s.kept.Write(ctx, b) })
+}
+
+// Page is webhook.Store's.
+func (s *Store) Page(ctx context.Context, p webhook.Page) ([]*webhook.Message, error) {
+	return got(ctx, s, Page, func(ctx context.Context) ([]*webhook.Message, error) { return s.kept.Page(ctx, p) })
+}
+
+// Due is webhook.Store's.
+func (s *Store) Due(ctx context.Context, p webhook.Page) (time.Time, error) {
+	return got(ctx, s, Due, func(ctx context.Context) (time.Time, error) { return s.kept.Due(ctx, p) })
+}
+
+// Open is webhook.Store's.
+func (s *Store) Open(ctx context.Context, partition int64) ([]int64, error) {
+	return got(ctx, s, Open, func(ctx context.Context) ([]int64, error) { return s.kept.Open(ctx, partition) })
+}
+
+// Key is webhook.Store's.
+func (s *Store) Key(ctx context.Context, hash [32]byte) (*webhook.Key, error) {
+	return got(ctx, s, Key, func(ctx context.Context) (*webhook.Key, error) { return s.kept.Key(ctx, hash) })
+}
+
+// Sweep is webhook.Store's.
+func (s *Store) Sweep(ctx context.Context, limit int) (bool, error) {
+	return got(ctx, s, Sweep, func(ctx context.Context) (bool, error) { return s.kept.Sweep(ctx, limit) })
+}
