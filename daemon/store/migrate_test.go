@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -173,10 +174,8 @@ func migrateAtOnce(t *testing.T, open func() *ownDB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, version := range rows {
-		if version != int64(i) {
-			t.Errorf("the versions noted are %d", rows)
-		}
+	if len(slices.Compact(rows)) != len(rows) {
+		t.Errorf("a version is noted twice: %d", rows)
 	}
 }
 
