@@ -31,7 +31,7 @@ func (d *Daemon) openAccounts(ctx context.Context) error {
 	err = d.store.Current(ctx)
 	if errors.Is(err, store.ErrBehind) {
 		d.log.Warn("nobody can sign in yet", "reason", fault.Of(err).Message)
-		d.awaitTables()
+		d.awaitTables("first user", d.tablesCame)
 		return nil
 	}
 	if err != nil {
@@ -45,8 +45,9 @@ func (d *Daemon) openAccounts(ctx context.Context) error {
 // while they are not.
 const tablesWatch = 2 * time.Second
 
-// awaitTables makes the first user as soon as somebody has migrated the tables.
-func (d *Daemon) awaitTables() {
+// awaitTables does what has to wait until somebody has migrated the tables, as
+// soon as done reports that it is done.
+func (d *Daemon) awaitTables(name string, done func(context.Context) bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -56,7 +57,7 @@ func (d *Daemon) awaitTables() {
 		for {
 			select {
 			case <-tick.C:
-				if d.tablesCame(ctx) {
+				if done(ctx) {
 					return
 				}
 			case <-ctx.Done():
@@ -64,7 +65,7 @@ func (d *Daemon) awaitTables() {
 			}
 		}
 	}()
-	d.onStop("first user", func(context.Context) error {
+	d.onStop(name, func(context.Context) error {
 		cancel()
 		<-ended
 		return nil

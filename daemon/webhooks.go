@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -62,16 +65,25 @@ func (d *Daemon) startWebhooks(ctx context.Context) error {
 	if d.webhooks.engine == nil {
 		return nil
 	}
+	d.onStop("webhooks", func(ctx context.Context) error {
+		defer d.webhooks.sender.Close()
+		return d.webhooks.engine.Stop(ctx)
+	})
+	if err := d.store.Current(ctx); errors.Is(err, store.ErrBehind) {
+		d.log.Warn("no webhook is delivered yet", "reason", fault.Of(err).Message)
+		d.awaitTables("start of webhooks", func(ctx context.Context) bool { return d.beginWebhooks(ctx) == nil })
+		return nil
+	}
+	return d.beginWebhooks(ctx)
+}
+
+func (d *Daemon) beginWebhooks(ctx context.Context) error {
 	if err := d.store.Webhooks().SetDefaultRetries(ctx, len(d.config.Webhooks.RetrySchedule)); err != nil {
 		return err
 	}
 	if err := d.webhooks.engine.Start(ctx); err != nil {
 		return fmt.Errorf("starting the delivery of webhooks: %w", err)
 	}
-	d.onStop("webhooks", func(ctx context.Context) error {
-		defer d.webhooks.sender.Close()
-		return d.webhooks.engine.Stop(ctx)
-	})
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // Sender makes one attempt. An outcome that ctx cut short is not counted.
@@ -73,6 +75,7 @@ func New(c Config) *Engine {
 		lanes: make(map[int64]*lane), isStarving: make(map[int64]bool),
 		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
+	e.trouble = errNotStarted
 	return e
 }
 
@@ -86,7 +89,8 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.home, e.leases = home, []Lease{home}
+	e.home = home
+	e.hold([]Lease{home})
 	if err := e.refresh(ctx); err != nil {
 		return errors.Join(err, e.store.Release(ctx, e.leases))
 	}
@@ -101,6 +105,9 @@ func (e *Engine) Start(ctx context.Context) error {
 	for _, loop := range loops {
 		e.tasks.Go(func() { loop(life) })
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.trouble = nil
 	return nil
 }
 
@@ -153,6 +160,9 @@ func (e *Engine) halt() {
 func (e *Engine) now() time.Time { return e.clock.now() }
 
 func (e *Engine) snapshot() *Snapshot { return e.subs.Load() }
+
+// errNotStarted is the trouble of an engine whose tables are not there yet.
+var errNotStarted = &fault.Error{Kind: fault.Unavailable, Message: "the delivery of webhooks has not begun", RetryAfter: 2 * time.Second}
 
 // Ready reports why nothing is delivered, if so.
 func (e *Engine) Ready() error {

@@ -2,10 +2,11 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // clock is the store's clock, which is the same for all daemons: this process's
@@ -32,6 +33,9 @@ func (c *clock) set(ctx context.Context, s Store) error {
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.local.IsZero() { // not started yet
+		return time.Now().UTC().Truncate(100 * time.Nanosecond)
+	}
 	return c.store.Add(time.Since(c.local)).UTC().Truncate(100 * time.Nanosecond)
 }
 
@@ -98,7 +102,7 @@ func holds(leases []Lease, partition int64) bool {
 }
 
 // errFencedOff is why an engine without leases to renew has nothing to do.
-var errFencedOff = errors.New("another whd works on the messages of this data directory; this one has stopped delivering")
+var errFencedOff = fault.New(fault.Unavailable, "another whd works on the messages of this data directory; this one has stopped delivering")
 
 // relinquish finds out which lease was lost, after a write that was fenced off,
 // and leases a new partition if it was our own. Outcomes of messages that are

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -27,7 +28,7 @@ func (p *publication) size() int { return len(p.event.Body) + 512 }
 // messages are durable. It waits for the store even when ctx is done, since an
 // event that may be stored must not look refused.
 func (e *Engine) Publish(ctx context.Context, name string, body []byte) (Receipt, error) {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), e.Ready()); err != nil {
 		return Receipt{}, err
 	}
 	now := e.now()
