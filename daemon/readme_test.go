@@ -1,10 +1,13 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/daemon/rest"
 )
 
 const readme = "../README.md"
@@ -17,7 +20,7 @@ func TestReadmeTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := string(text)
-	for name, table := range map[string]string{"settings": settingsTable(), "dependencies": dependenciesTable()} {
+	for name, table := range map[string]string{"operations": operationsTable(), "settings": settingsTable(), "dependencies": dependenciesTable()} {
 		if want, err = replaceBetween(want, name, table); err != nil {
 			t.Fatal(err)
 		}
@@ -42,6 +45,22 @@ func replaceBetween(text, name, table string) (string, error) {
 		return "", fmt.Errorf("%s has no place for %s: %s...%s", readme, name, begin, end)
 	}
 	return head + begin + "\n" + table + "\n" + end + tail, nil
+}
+
+// operationsTable lists each operation with its paths and the least role that
+// it takes. What the table of routes says comes here by way of /metadata.
+func operationsTable() string {
+	var b strings.Builder
+	b.WriteString("| Operation | Method and path | Role |\n|---|---|---|\n")
+	for _, o := range rest.Describe().Operations {
+		var ways []string
+		for _, r := range o.Routes {
+			ways = append(ways, strings.Join(r.Methods, " ")+" `"+r.Path+"`")
+		}
+		text := strings.ReplaceAll(strings.Join(ways, "<br>"), "GET POST PUT PATCH DELETE", "any")
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.Name, text, cmp.Or(o.Role, "-"))
+	}
+	return b.String()
 }
 
 func settingsTable() string {

@@ -16,6 +16,13 @@ import (
 // memberOperation names the operation that /metadata is to tell about.
 const memberOperation = "op"
 
+// Describe is what a service with the standard settings says of itself, for
+// documents that are written before one runs.
+func Describe() *metadata.Service {
+	s := &Server{Config: Config{Registry: record.Builtin()}, system: record.System()}
+	return s.describe()
+}
+
 // describe puts together what the documents tell of: each route's operation,
 // with all routes that lead to it.
 func (s *Server) describe() *metadata.Service {
