@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -296,5 +297,38 @@ func TestWebhooksTurnedOff(t *testing.T) {
 	_, as := hookHouse(t, "--webhooks-enabled=false")
 	if _, err := as("").Events(context.Background()); !client.Is(err, client.NotFound) || !strings.Contains(err.Error(), "webhooks.enabled") {
 		t.Error(err)
+	}
+}
+
+// TestStrangersRetryNowAndThen asks for more retries than a SubscriberID allows.
+func TestStrangersRetryNowAndThen(t *testing.T) {
+	_, as := hookHouse(t, "--webhooks-retry-schedule", "1h")
+	admin, stranger := as("admin"), as("")
+	ctx := context.Background()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, got := receiver(t, 422)
+	s, err := stranger.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := as("publisher").RaiseEvent(ctx, "debtor.updated", "x"); err != nil {
+		t.Fatal(err)
+	}
+	id := await(t, got).header.Get("Webhook-Id")
+	refused := 0
+	for range 12 {
+		_, err := stranger.RetryMessage(ctx, shop.RecID, s.RecID, id)
+		if e, is := errors.AsType[*client.Error](err); is && e.Status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Error("12 retries at once went through")
+	}
+	if _, err := admin.RetryMessage(ctx, shop.RecID, s.RecID, id); err != nil {
+		t.Errorf("an admin's retry: %v", err)
 	}
 }

@@ -18,6 +18,11 @@ var words = []word{
 	{"apikey", 0},
 	{"headers", 0},
 	{"secret", 0},
+	{"ss-id", 0},
+	{"token", 0},
+	{"pwd", 0},
+	{"whd_", 0},   // how API keys begin,
+	{"whsec_", 0}, // and the secrets of subscriptions
 	{"subscriberid", keptOfID},
 	{"subscriber_recid", keptOfID},
 }

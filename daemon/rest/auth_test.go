@@ -166,6 +166,7 @@ var foreign = [][]string{
 	{"Host: whd.example", "Origin: http://whd.example.evil.example"},
 	{"Origin: file://"},
 	{"Origin: http://%zz"},
+	{"User-Agent: Mozilla/5.0 (X11; Linux x86_64)"}, // a page of plain HTTP that hides where it is from
 }
 
 func TestAForeignPageCannotUseTheBrowsersProof(t *testing.T) {

@@ -67,6 +67,10 @@ func (f *form) refuse(name, message string) {
 	f.wrong = append(f.wrong, fault.Field{Name: name, Message: message})
 }
 
+// maxStrays is the number of members that mean nothing which are named: a reply
+// must not grow with them.
+const maxStrays = 20
+
 // done says what is wrong, if anything, and names the members that nothing has
 // asked for.
 func (f *form) done(x *exchange) error {
@@ -75,6 +79,10 @@ func (f *form) done(x *exchange) error {
 	for _, m := range f.members {
 		if slices.ContainsFunc(f.asked, func(name string) bool { return strings.EqualFold(name, m.Name) }) {
 			continue
+		}
+		if len(ignored) == maxStrays {
+			ignored = append(ignored, "...")
+			break
 		}
 		name := shownName(m.Name)
 		if strict {

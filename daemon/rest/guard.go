@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -26,14 +27,14 @@ func newProtection(origins []string) *http.CrossOriginProtection {
 // also one that needs no proof, such as a login in another's name; and rows by
 // a callback, which the page could read.
 func (s *Server) guard(x *exchange) error {
-	readable := x.reply.callback != "" && x.who.Via.Ambient()
+	readable := x.reply.callback != "" && x.route.role != account.NoRole && (x.who.Via.Ambient() || !x.who.Known())
 	switch {
 	case !x.route.changes && !readable, deliberate(x.r), s.sameOrigin(x):
 		return nil
 	case x.route.changes:
-		return fault.New(fault.Forbidden, "the page that asks for this change belongs to another origin, which http.cors_origins does not list")
+		return fault.New(fault.Forbidden, "the page that asks for this change belongs to another origin, which http.cors_origins does not list, or does not say where it is from")
 	}
-	return fault.New(fault.Forbidden, "a callback with a cookie or Basic must come from a page of this service")
+	return fault.New(fault.Forbidden, "a callback must come from a page of this service, unless the request carries a key or X-ss-id")
 }
 
 // deliberate reports whether a request carries proof that browsers never add
@@ -44,10 +45,12 @@ func deliberate(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") || r.Header.Get(wire.HeaderSessionID) != ""
 }
 
-// sameOrigin reports whether nothing speaks against it that a page of ours, or
-// one that is listed, or no browser sent the request. It is stricter than
-// net/http: any method counts, Referer counts, the scheme counts, and a header
-// that vouches for the page does not outweigh one that speaks against it.
+// sameOrigin reports whether a page of ours, or one that is listed, or no browser
+// sent the request. It is stricter than net/http: any method counts, Referer
+// counts, the scheme counts, and a header that vouches for the page does not
+// outweigh one that speaks against it. Over plain HTTP browsers send no
+// Sec-Fetch-Site, and pages can leave Referer out: what says nothing of its page
+// and comes from a browser is not ours.
 func (s *Server) sameOrigin(x *exchange) bool {
 	asked := x.r.WithContext(x.r.Context())
 	asked.Method, asked.Host = http.MethodPost, strings.ToLower(bareHost(x.host, x.secure))
@@ -59,7 +62,19 @@ func (s *Server) sameOrigin(x *exchange) bool {
 			return false
 		}
 	}
-	return true
+	return vouched(x.r.Header) || !fromBrowser(x.r)
+}
+
+// vouched reports whether a header says from which page a request comes, or that
+// a person asked for it.
+func vouched(h http.Header) bool {
+	return h.Get("Sec-Fetch-Site") != "" || h.Get("Origin") != "" || h.Get("Referer") != ""
+}
+
+// fromBrowser reports whether a request looks as browsers' do. A page cannot
+// change what its browser calls itself in a request that needs no preflight.
+func fromBrowser(r *http.Request) bool {
+	return strings.HasPrefix(r.UserAgent(), "Mozilla/")
 }
 
 // ours reports whether a page's address is of our origin, or a listed one. A

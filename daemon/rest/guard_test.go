@@ -71,3 +71,29 @@ func TestPagesOfListedOrigins(t *testing.T) {
 	a := stranger(t, demo.start(t)).do("OPTIONS /Users", "", "Origin: https://shop.example", "Access-Control-Request-Method: POST").want(t, 204)
 	a.wantHeader(t, "Access-Control-Allow-Origin", "").wantHeader(t, "Vary", "Accept")
 }
+
+// TestOpenQueriesAreNotOpenToPages has pages elsewhere ask by a callback what
+// nobody needs a login for.
+func TestOpenQueriesAreNotOpenToPages(t *testing.T) {
+	i := daemontest.Start(t, "--auth-queries", "anonymous")
+	c := stranger(t, i)
+	for _, page := range foreign {
+		c.with(page...).do("GET /json/reply/DB_ClassQuery?callback=steal", "").want(t, 403)
+	}
+	c.do("GET /json/reply/DB_ClassQuery?callback=take", "").want(t, 200)
+	c.with("User-Agent: Mozilla/5.0", "Sec-Fetch-Site: same-origin").do("GET /json/reply/DB_ClassQuery?callback=take", "").want(t, 200)
+}
+
+// TestManyStraysAreNotNamed has a request with more unknown members than a reply
+// should repeat.
+func TestManyStraysAreNotNamed(t *testing.T) {
+	c := stranger(t, daemontest.Start(t))
+	body := strings.Repeat("x", 1)
+	for n := range 5000 {
+		body += "&y" + strings.Repeat("z", n%7) + string(rune('a'+n%26)) + strings.Repeat("q", n/182) + "=1"
+	}
+	a := c.do("POST /auth?Strict=true", body, "Content-Type: application/x-www-form-urlencoded").want(t, 400)
+	if len(a.body) > 8<<10 {
+		t.Errorf("the reply has %d bytes", len(a.body))
+	}
+}

@@ -73,8 +73,28 @@ func (s *Server) removeMessage(x *exchange) error {
 	return nil
 }
 
+// retryRate is how often those who have but a SubscriberID may send what is in a
+// subscription again.
+var retryRate = Rate{PerSecond: 10.0 / 60, Burst: 10}
+
+// limitRetries counts a retry, unless an admin asks.
+func (s *Server) limitRetries(x *exchange) error {
+	admin, err := s.isAdmin(x)
+	if err != nil || admin {
+		return err
+	}
+	id, err := wire.ParseGuid(x.params.get(inSubscription))
+	if err != nil {
+		return nil // which is nobody's
+	}
+	return s.retries.take(id, x.start)
+}
+
 // retryMessage makes a message that has failed due now.
 func (s *Server) retryMessage(x *exchange) error {
+	if err := s.limitRetries(x); err != nil {
+		return err
+	}
 	m, err := s.Webhooks.RetryMessage(x.r.Context(), x.messageAddress())
 	if err != nil {
 		return err

@@ -77,6 +77,7 @@ type Server struct {
 
 	protection *http.CrossOriginProtection
 	limiter    *limiter
+	retries    *limiter // of messages, by subscription
 }
 
 // New makes a Server.
@@ -90,6 +91,7 @@ func New(c Config) *Server {
 
 		protection: newProtection(c.CORSOrigins),
 		limiter:    newLimiter(c.Rate),
+		retries:    newLimiter(retryRate),
 	}
 	if c.RequestLog != nil {
 		s.metrics.watchLog(c.RequestLog)

@@ -117,9 +117,17 @@ func (w *batchText) messageRows(messages []*webhook.Message) [][]any {
 	rows := make([][]any, len(messages))
 	for i, m := range messages {
 		rows[i] = []any{m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, w.escapes.text(m.URL), m.Status, m.Attempts,
-			absent(dueText(m.State)), stamp(m.Event.AddedAt)}
+			absent(dueText(m.State)), stamp(m.Event.AddedAt), bit(m.Private)}
 	}
 	return rows
+}
+
+// bit is a bool as both databases take it.
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // rounds are the outcomes so that each round has one of each message, in the

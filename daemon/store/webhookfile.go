@@ -188,11 +188,11 @@ ON CONFLICT (EventID) DO NOTHING`, len(b.Events), func(s *sqlite.Stmt, i int) er
 
 func (f *fileWriter) messages(b *webhook.Batch) error {
 	return f.each(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
-	NextAttemptDateTime, AddedDateTime, LastSavedDateTime) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)
+	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11)
 ON CONFLICT (ID) DO NOTHING`, len(b.Messages), func(s *sqlite.Stmt, i int) error {
 		m := b.Messages[i]
 		bind(s, m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, m.URL, int64(m.Status), int64(m.Attempts),
-			absent(dueText(m.State)), stamp(m.Event.AddedAt))
+			absent(dueText(m.State)), stamp(m.Event.AddedAt), bit(m.Private))
 		return f.step(s)
 	})
 }

@@ -11,7 +11,7 @@ import (
 // Messages are joined with their subscription wherever they are read: those of
 // one that was deleted are not there any more, however many are still to be
 // removed.
-const messageColumns = `m.ID, m.RecID, m.PartitionID, m.SubscriptionID, m.URL, m.Status, m.Attempts, m.NextAttemptDateTime,
+const messageColumns = `m.ID, m.RecID, m.PartitionID, m.SubscriptionID, m.URL, m.Status, m.Attempts, m.NextAttemptDateTime, m.MadeByAdmin,
 	e.EventID, e.RecID, e.EventName, e.Body, e.AddedDateTime
 FROM whd.SY_WebhookMessage m
 JOIN whd.WH_Event e ON e.EventID = m.EventID
@@ -19,7 +19,7 @@ JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID`
 
 func scanMessage(row scanner) (*webhook.Message, error) {
 	m := &webhook.Message{Event: &webhook.Event{}}
-	err := row.Scan(&m.ID, &m.GUID, &m.Partition, &m.Subscription, &m.URL, &m.Status, &m.Attempts, (*moment)(&m.Next),
+	err := row.Scan(&m.ID, &m.GUID, &m.Partition, &m.Subscription, &m.URL, &m.Status, &m.Attempts, (*moment)(&m.Next), &m.Private,
 		&m.Event.ID, &m.Event.GUID, &m.Event.Name, &m.Event.Body, (*moment)(&m.Event.AddedAt))
 	return m, err
 }

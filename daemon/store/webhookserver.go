@@ -59,11 +59,11 @@ JOIN (VALUES {texts}) b (N, Body) ON b.N = e.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = e.EventID);
 `
 	serverMessages = `INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
-	NextAttemptDateTime, AddedDateTime, LastSavedDateTime)
-SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, plain(m.URL), m.Status, m.Attempts, m.Next, m.Added, m.Added
+	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
+SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, plain(m.URL), m.Status, m.Attempts, m.Next, m.Added, m.Added, m.MadeByAdmin
 FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]',
 	SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', Next datetime2(7) '$[8]',
-	Added datetime2(7) '$[9]') m
+	Added datetime2(7) '$[9]', MadeByAdmin bit '$[10]') m
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = m.ID);
 `
 	serverOutcomes = `UPDATE m SET Status = a.Status, Attempts = a.Attempt, NextAttemptDateTime = a.Next, LastSavedDateTime = a.Ended,

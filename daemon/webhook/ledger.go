@@ -11,9 +11,9 @@ const (
 	batchBytes   = 1 << 20
 	queueRows    = 8192
 	queueBytes   = 64 << 20
-	outcomeDelay = 5 * time.Millisecond // that outcomes wait for company
-	outcomeRows  = 256                  // that do not wait
-	unsavedMost  = 4096                 // outcomes above which no attempt begins
+	outcomeDelay = time.Millisecond // that outcomes wait for company
+	outcomeRows  = 256              // that do not wait
+	unsavedMost  = 4096             // outcomes above which no attempt begins
 )
 
 // ledger collects what is to be written. Whatever arrives while one batch is

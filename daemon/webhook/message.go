@@ -27,7 +27,7 @@ type Event struct {
 }
 
 // Message is one event on its way to one subscription. It keeps the URL that
-// the subscription had when the event was raised.
+// the subscription had when the event was raised, and the right to reach it.
 type Message struct {
 	ID           int64 // grows with time; also its ItemNo
 	GUID         string
@@ -35,6 +35,7 @@ type Message struct {
 	Partition    int64 // whose holder may send it
 	Subscription int64
 	URL          string
+	Private      bool // an admin gave the URL: private addresses are allowed
 	State
 }
 

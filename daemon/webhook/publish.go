@@ -47,7 +47,7 @@ func (e *Engine) match(p *publication, s *Snapshot) {
 	p.messages = p.messages[:0]
 	for _, sub := range s.Match(p.event.Name) {
 		p.messages = append(p.messages, &Message{
-			GUID: newGUID(p.event.AddedAt), Event: p.event, Partition: e.home.Partition, Subscription: sub.ID, URL: sub.URL,
+			GUID: newGUID(p.event.AddedAt), Event: p.event, Partition: e.home.Partition, Subscription: sub.ID, URL: sub.URL, Private: sub.Private,
 			State: State{Next: p.event.AddedAt},
 		})
 	}

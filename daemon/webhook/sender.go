@@ -83,7 +83,7 @@ func (s *HTTPSender) exchange(ctx context.Context, cancel context.CancelFunc, m 
 	if err != nil {
 		return Outcome{Cause: TargetForbidden, Detail: "the URL cannot be read"}
 	}
-	resp, err := s.clientFor(req.URL, sub).Do(req)
+	resp, err := s.clientFor(req.URL, m.Private).Do(req)
 	if err != nil {
 		return failure(ctx, err)
 	}
@@ -106,11 +106,11 @@ func (o *Outcome) heed(wishes []string) {
 	}
 }
 
-func (s *HTTPSender) clientFor(u *url.URL, sub *Subscription) *http.Client {
+func (s *HTTPSender) clientFor(u *url.URL, private bool) *http.Client {
 	switch self := s.config.Self; {
 	case isSelf(self, u):
 		return s.self
-	case sub.Private:
+	case private:
 		return s.inside
 	}
 	return s.public

@@ -209,7 +209,9 @@ func TestSendKeepsToTheGuard(t *testing.T) {
 	t.Cleanup(sender.Close)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
 		for _, private := range []bool{false, true} {
-			o := sender.Send(context.Background(), testMessage("http://"+host+":"+at.Port()+"/"), &Subscription{Private: private})
+			m := testMessage("http://" + host + ":" + at.Port() + "/")
+			m.Private = private
+			o := sender.Send(context.Background(), m, new(Subscription))
 			if o.Cause != TargetForbidden || !o.Permanent() {
 				t.Errorf("%s: %+v", host, o)
 			}

@@ -35,11 +35,11 @@ SELECT e.EventID, e.RecID, REPLACE(REPLACE(REPLACE(e.EventName COLLATE Latin1_Ge
 JOIN (VALUES (0, @T0), (1, @T1), (2, @T2), (3, @T3)) b (N, Body) ON b.N = e.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = e.EventID);
 INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
-	NextAttemptDateTime, AddedDateTime, LastSavedDateTime)
-SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, REPLACE(REPLACE(REPLACE(m.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), m.Status, m.Attempts, m.Next, m.Added, m.Added
+	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
+SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, REPLACE(REPLACE(REPLACE(m.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), m.Status, m.Attempts, m.Next, m.Added, m.Added, m.MadeByAdmin
 FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]',
 	SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', Next datetime2(7) '$[8]',
-	Added datetime2(7) '$[9]') m
+	Added datetime2(7) '$[9]', MadeByAdmin bit '$[10]') m
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = m.ID);
 END
 IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
@@ -72,11 +72,11 @@ SELECT e.EventID, e.RecID, REPLACE(REPLACE(REPLACE(REPLACE(e.EventName COLLATE L
 JOIN (VALUES (0, @T0), (1, @T1)) b (N, Body) ON b.N = e.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = e.EventID);
 INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
-	NextAttemptDateTime, AddedDateTime, LastSavedDateTime)
-SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(m.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~k', NCHAR(10)), N'~0', N'~'), m.Status, m.Attempts, m.Next, m.Added, m.Added
+	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
+SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(m.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~k', NCHAR(10)), N'~0', N'~'), m.Status, m.Attempts, m.Next, m.Added, m.Added, m.MadeByAdmin
 FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]',
 	SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', Next datetime2(7) '$[8]',
-	Added datetime2(7) '$[9]') m
+	Added datetime2(7) '$[9]', MadeByAdmin bit '$[10]') m
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = m.ID);
 UPDATE m SET Status = a.Status, Attempts = a.Attempt, NextAttemptDateTime = a.Next, LastSavedDateTime = a.Ended,
 	HTTPCode = a.Code, ResponseMessage = a.Reason

@@ -98,6 +98,7 @@ CREATE TABLE whd.SY_WebhookMessage (
     LastSavedDateTime   datetime2(7)   NOT NULL,
     HTTPCode            int            NULL,
     ResponseMessage     nvarchar(256)  NULL,
+    MadeByAdmin         bit            NOT NULL, -- as the URL was when the message was made
     CONSTRAINT PK_SY_WebhookMessage PRIMARY KEY (ID)
 );
 

@@ -87,7 +87,8 @@ CREATE TABLE SY_WebhookMessage (
     AddedDateTime       TEXT    NOT NULL,
     LastSavedDateTime   TEXT    NOT NULL,
     HTTPCode            INTEGER,
-    ResponseMessage     TEXT    COLLATE TSQL
+    ResponseMessage     TEXT    COLLATE TSQL,
+    MadeByAdmin         INTEGER NOT NULL -- as the URL was when the message was made
 );
 
 CREATE UNIQUE INDEX UQ_SY_WebhookMessage_RecID ON SY_WebhookMessage (RecID);
