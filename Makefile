@@ -77,6 +77,11 @@ golden: ## write the expected outputs of the tests anew
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) $(PACKAGES)
 
+.PHONY: crash
+ROUNDS ?= 200
+crash: ## kill a daemon that delivers ROUNDS (200) times, and look whether its promises hold
+	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/crash -rounds $(ROUNDS)
+
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	@for package in $$($(GO) list $(PACKAGES)); do \
 		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \

@@ -42,6 +42,8 @@ var edges = map[string][]string{
 	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/demo", "daemon/fault", "daemon/query", "daemon/requestlog", "daemon/rest", "daemon/sqlite", "daemon/store", "daemon/webhook"},
 	"daemon/daemontest":      {"daemon"},
 	"daemon/readbench":       nil, // benchmarks only
+	"daemon/deliverbench":    nil, // benchmarks only
+	"daemon/crash":           nil, // tests only
 	"cmd/daemon":             {"daemon"},
 	"cmd/whctl":              {"client", "client/record", "client/wire"},
 

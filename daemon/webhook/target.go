@@ -40,12 +40,19 @@ var reaches = []reach{
 	{netip.MustParsePrefix("169.254.0.0/16"), false, "link-local"},
 	{netip.MustParsePrefix("172.16.0.0/12"), true, "private"},
 	{netip.MustParsePrefix("192.0.0.0/24"), false, "reserved"},
+	{netip.MustParsePrefix("192.0.2.0/24"), false, "documentation"},
+	{netip.MustParsePrefix("192.88.99.0/24"), false, "reserved"},
 	{netip.MustParsePrefix("192.168.0.0/16"), true, "private"},
 	{netip.MustParsePrefix("198.18.0.0/15"), true, "private"},
+	{netip.MustParsePrefix("198.51.100.0/24"), false, "documentation"},
+	{netip.MustParsePrefix("203.0.113.0/24"), false, "documentation"},
 	{netip.MustParsePrefix("224.0.0.0/4"), false, "multicast"},
 	{netip.MustParsePrefix("240.0.0.0/4"), false, "reserved"},
 	{netip.MustParsePrefix("::/128"), false, "unspecified"},
 	{netip.MustParsePrefix("::1/128"), false, "loopback"},
+	{netip.MustParsePrefix("100::/64"), false, "reserved"},
+	{netip.MustParsePrefix("2001::/32"), false, "reserved"}, // Teredo
+	{netip.MustParsePrefix("2001:db8::/32"), false, "documentation"},
 	{netip.MustParsePrefix("fc00::/7"), true, "private"},
 	{netip.MustParsePrefix("fe80::/10"), false, "link-local"},
 	{netip.MustParsePrefix("fec0::/10"), true, "private"},
@@ -58,8 +65,9 @@ var embedding = []struct {
 	network netip.Prefix
 	at      int
 }{
-	{netip.MustParsePrefix("::/96"), 12},        // IPv4-compatible
-	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64
+	{netip.MustParsePrefix("::/96"), 12},           // IPv4-compatible
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12}, // SIIT
+	{netip.MustParsePrefix("64:ff9b::/96"), 12},    // NAT64
 	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},
 	{netip.MustParsePrefix("2002::/16"), 2}, // 6to4
 }

@@ -36,6 +36,10 @@ func TestGuard(t *testing.T) {
 		{"172.32.0.0", true, true},
 		{"192.168.1.1", false, true},
 		{"100.64.0.1", false, true},
+		{"192.0.2.1", false, false},
+		{"203.0.113.9", false, false},
+		{"2001:db8::1", false, false},
+		{"::ffff:0:127.0.0.1", false, false},
 		{"fd12:3456::1", false, true},
 		{"fd00:ec2::254", false, false},
 		{"100.100.100.200", false, false},
@@ -64,12 +68,12 @@ func TestGuardAllowsWhatIsListed(t *testing.T) {
 }
 
 func TestGuardKnowsTheServiceItself(t *testing.T) {
-	own := netip.MustParseAddrPort("192.0.2.7:5050")
+	own := netip.MustParseAddrPort("93.184.216.34:5050")
 	g := Guard{Own: func(at netip.AddrPort) bool { return at == own }}
 	if err := g.Check(own, true); !errors.Is(err, ErrForbidden) {
 		t.Error(err)
 	}
-	if err := g.Check(netip.MustParseAddrPort("192.0.2.7:5051"), true); err != nil {
+	if err := g.Check(netip.MustParseAddrPort("93.184.216.34:5051"), true); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,134 @@
+package daemontest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/pprof"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon"
+)
+
+const (
+	processVariable  = "DAEMONTEST_PROCESS"  // is set in daemons
+	profilesVariable = "DAEMONTEST_PROFILES" // names a directory for their CPU profiles
+)
+
+// Main is for TestMain of tests that start daemons in processes of their own.
+func Main(m *testing.M) {
+	if os.Getenv(processVariable) != "" {
+		os.Exit(play(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// Process is a daemon in a process of its own, as it ships.
+type Process struct {
+	URL   string
+	cmd   *exec.Cmd
+	stdin io.Closer // its end ends the process, even if this one is killed
+	out   io.Reader
+	log   *os.File
+}
+
+// Launch begins a daemon on a data directory, where it logs to a file, and does
+// not wait for it. The arguments are as those of Start.
+func Launch(dir string, args ...string) (*Process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{cmd: exec.Command(self, append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, args...)...)}
+	p.cmd.Env = append(os.Environ(), processVariable+"=1", "WHD_ADMIN_PASSWORD="+AdminPassword)
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if p.log, err = os.OpenFile(filepath.Join(dir, "process.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+		return nil, err
+	}
+	p.cmd.Stderr = p.log
+	return p, p.cmd.Start()
+}
+
+// Await waits until the daemon listens.
+func (p *Process) Await() error {
+	lines := bufio.NewScanner(p.out)
+	for lines.Scan() {
+		if _, address, ok := strings.Cut(lines.Text(), "serves http://"); ok {
+			p.URL = "http://" + address
+			go io.Copy(io.Discard, p.out)
+			return nil
+		}
+	}
+	return fmt.Errorf("the daemon ended before it listened: %w", errors.Join(lines.Err(), p.said()))
+}
+
+// said is what the daemon has logged last.
+func (p *Process) said() error {
+	text, err := os.ReadFile(p.log.Name())
+	if err != nil {
+		return err
+	}
+	const enough = 2000
+	return errors.New(string(text[max(0, len(text)-enough):]))
+}
+
+// PID is the number of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Kill ends the daemon at once, as a failure of power would.
+func (p *Process) Kill() error {
+	err := p.cmd.Process.Kill()
+	_ = p.cmd.Wait() // says that it was killed
+	return errors.Join(err, p.log.Close())
+}
+
+// Stop ends the daemon as it should be.
+func (p *Process) Stop() error {
+	return errors.Join(p.stdin.Close(), p.cmd.Wait(), p.log.Close())
+}
+
+// play is the daemon until standard input ends.
+func play(args []string) int {
+	end, err := profile()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer end()
+	signals := make(chan os.Signal, 1)
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		signals <- os.Interrupt
+	}()
+	return daemon.Main(daemon.Process{Args: args, Env: os.Environ(), Stdin: new(bytes.Reader), Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals})
+}
+
+// profile writes the process's CPU profile where that is asked for.
+func profile() (end func(), err error) {
+	dir := os.Getenv(profilesVariable)
+	if dir == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(filepath.Join(dir, fmt.Sprintf("daemon-%d.pprof", os.Getpid())))
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		file.Close()
+	}, nil
+}

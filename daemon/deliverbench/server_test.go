@@ -1,0 +1,37 @@
+package deliverbench
+
+import (
+	"os"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+)
+
+// twoDaemons measures two daemons on one server against one.
+func twoDaemons(s *stage, b *testing.B) {
+	if os.Getenv("WHD_TEST_SQLSERVER_DSN") == "" {
+		s.table.skipped(b, "WHD_TEST_SQLSERVER_DSN names no server")
+		return
+	}
+	const events = 1000
+	dsn := mssqltest.Database(b)
+	r, urls := listen(b, 1)
+	first := (&house{dir: b.TempDir(), args: append(settings(), "--store", dsn, "--migrate"), server: dsn}).open(b)
+	second := &house{dir: b.TempDir(), args: first.args, publisher: first.publisher}
+	second.launch(b)
+	b.Cleanup(func() {
+		if err := second.Stop(); err != nil {
+			b.Error(err)
+		}
+	})
+	first.subscribe(b, event(0), urls[0])
+	got := samples{what: "deliveries a second by two daemons on a server", metric: "deliveries/s", unit: "/s", named: "one"}
+	one, two := first.target(event(0)), second.target(event(0))
+	run(b, r, 200, 1, one, two) // until all is in its cache
+	rounds(b, func(n int) {
+		var both, alone float64
+		inTurns(n, func() { both = run(b, r, events, 1, one, two).rate }, func() { alone = run(b, r, events, 1, one).rate })
+		got.add(both, alone)
+	})
+	s.table.note(b, got, bounds{must: 1.5, aim: 1.8, more: true, times: true})
+}
