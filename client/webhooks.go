@@ -77,6 +77,11 @@ func (c *Client) RemoveSubscription(ctx context.Context, subscriber, id string) 
 	return c.tell(ctx, http.MethodDelete, subscriptionPath(subscriber, id))
 }
 
+// TestSubscription sends a message to a subscription, to see whether it arrives.
+func (c *Client) TestSubscription(ctx context.Context, subscriber, id string) (*wire.MessageState, error) {
+	return fetch[*wire.MessageState](ctx, c, http.MethodPost, subscriptionPath(subscriber, id)+"/Test", json.RawMessage("{}"))
+}
+
 // Messages is a page of a subscriber's messages. The members are those of a
 // query: filters, Skip, Take, OrderBy and the rest.
 func (c *Client) Messages(ctx context.Context, subscriber string, members url.Values) (*wire.Page[wire.Message], error) {

@@ -102,6 +102,12 @@ func TestLifeOfASubscription(t *testing.T) {
 	if err != nil || len(responses.Results) != 1 || *responses.Results[0].HTTPCode != 200 {
 		t.Errorf("responses %+v, %v", responses, err)
 	}
+	if state, err := stranger.TestSubscription(ctx, shop.RecID, s.RecID); err != nil || state.Status != 0 {
+		t.Errorf("test: %+v, %v", state, err)
+	}
+	if d := await(t, got); d.header.Get("X-Event-Name") != "webhooks.test" || !strings.Contains(d.body, s.RecID) {
+		t.Errorf("the test delivered %+v", d)
+	}
 	for range 2 {
 		if err := stranger.RemoveMessage(ctx, shop.RecID, s.RecID, m.MessageID); err != nil {
 			t.Error(err)

@@ -74,7 +74,7 @@ func (s *Server) removeMessage(x *exchange) error {
 }
 
 // retryRate is how often those who have but a SubscriberID may send what is in a
-// subscription again.
+// subscription again, or test it.
 var retryRate = Rate{PerSecond: 10.0 / 60, Burst: 10}
 
 // limitRetries counts a retry, unless an admin asks.
@@ -99,5 +99,23 @@ func (s *Server) retryMessage(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	return x.messageState(m)
+}
+
+// testSubscription sends a message to a subscription, so that people can see
+// whether it arrives.
+func (s *Server) testSubscription(x *exchange) error {
+	if err := s.limitRetries(x); err != nil {
+		return err
+	}
+	m, err := s.Webhooks.Try(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
+	if err != nil {
+		return err
+	}
+	return x.messageState(m)
+}
+
+// messageState answers with a message that is going to be sent.
+func (x *exchange) messageState(m *webhook.Message) error {
 	return x.document(http.StatusAccepted, "Message", wire.MessageState{MessageID: m.GUID, Status: int(m.Status), Retries: m.Retries()})
 }

@@ -25,7 +25,7 @@ var roleOf = map[string]string{
 	"Events": "", "RaiseEvent": "publisher", "TestTarget": "",
 	"SubscriberQuery": "admin", "AddSubscriber": "admin", "GetSubscriber": "admin", "ChangeSubscriber": "admin", "RemoveSubscriber": "admin",
 	"Subscriptions": "", "AddSubscription": "", "GetSubscription": "", "ChangeSubscription": "", "RemoveSubscription": "",
-	"SubscriberMessages": "", "SubscriberResponses": "", "MessageResponses": "", "RemoveMessage": "", "RetryMessage": "",
+	"SubscriberMessages": "", "SubscriberResponses": "", "MessageResponses": "", "RemoveMessage": "", "RetryMessage": "", "TestSubscription": "",
 	"MessageQuery": "admin", "SubscriptionQuery": "admin",
 
 	"Home": "", "GetMetadata": "", "OpenAPI": "", "TypeScript": "", "Health": "", "Ready": "", "Metrics": "",

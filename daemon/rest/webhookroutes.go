@@ -55,6 +55,8 @@ func webhookRoutes() []route {
 			operation: "ChangeSubscription", summary: "Change a subscription"},
 		{methods: "DELETE", pattern: pathSubscription, changes: true, status: http.StatusNoContent, serve: (*Server).removeSubscription,
 			operation: "RemoveSubscription", summary: "Remove a subscription, and cancel what is pending"},
+		{methods: "POST", pattern: pathSubscription + "/Test", changes: true, status: http.StatusAccepted, serve: (*Server).testSubscription,
+			operation: "TestSubscription", summary: "Send a message to a subscription, to see whether it arrives"},
 
 		{methods: "GET", pattern: pathMessages, kind: "Message", serve: (*Server).subscriberRows,
 			operation: "SubscriberMessages", summary: "The messages of a subscriber, newest first"},
@@ -114,6 +116,7 @@ func webhookOperations() []metadata.Operation {
 			rowHashMember,
 		}, subscriptionMembers...)},
 		{Name: "GetSubscription", Group: groupWebhooks, Summary: "One subscription", Answer: wire.Subscription{}, Members: one},
+		{Name: "TestSubscription", Group: groupWebhooks, Summary: "Send a message to a subscription", Answer: wire.MessageState{}, Members: one},
 		{Name: "RemoveSubscription", Group: groupWebhooks, Summary: "Remove a subscription", Members: one},
 		{Name: "SubscriberMessages", Group: groupWebhooks, Summary: "The messages of a subscriber", Members: []metadata.Member{subscriberInPath}},
 		{Name: "SubscriberResponses", Group: groupWebhooks, Summary: "The attempts to send a subscriber's messages", Members: []metadata.Member{subscriberInPath}},

@@ -17,6 +17,7 @@ type Receipt struct {
 // publication is an event that waits to be written.
 type publication struct {
 	event    *Event
+	only     int64 // the one subscription that it goes to, 0 for all that match
 	messages []*Message
 	done     chan error // buffered
 }
@@ -33,19 +34,55 @@ func (e *Engine) Publish(ctx context.Context, name string, body []byte) (Receipt
 	}
 	now := e.now()
 	p := &publication{event: &Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, done: make(chan error, 1)}
-	if err := e.ledger.publish(p); err != nil {
-		return Receipt{}, err
-	}
-	if err := <-p.done; err != nil {
+	if err := e.await(p); err != nil {
 		return Receipt{}, err
 	}
 	return Receipt{p.event.GUID, len(p.messages)}, nil
 }
 
+// testEvent is the name of the event that tries a subscription out.
+const testEvent = "webhooks.test"
+
+// Try sends a message to one subscription, whatever events it is for, and gives
+// the message once it is durable.
+func (e *Engine) Try(ctx context.Context, subscription int64, body []byte) (*Message, error) {
+	if err := cmp.Or(ctx.Err(), e.Ready()); err != nil {
+		return nil, err
+	}
+	now := e.now()
+	p := &publication{event: &Event{GUID: newGUID(now), Name: testEvent, Body: body, AddedAt: now}, only: subscription, done: make(chan error, 1)}
+	if err := e.await(p); err != nil {
+		return nil, err
+	}
+	if len(p.messages) == 0 {
+		return nil, fault.New(fault.NotFound, "There is no such subscription")
+	}
+	return p.messages[0], nil
+}
+
+// await has a publication written.
+func (e *Engine) await(p *publication) error {
+	if err := e.ledger.publish(p); err != nil {
+		return err
+	}
+	return <-p.done
+}
+
+// targets are the subscriptions that a publication goes to.
+func (p *publication) targets(s *Snapshot) []*Subscription {
+	if p.only == 0 {
+		return s.Match(p.event.Name)
+	}
+	if sub := s.Subscription(p.only); sub != nil {
+		return []*Subscription{sub}
+	}
+	return nil
+}
+
 // match makes the messages of a publication.
 func (e *Engine) match(p *publication, s *Snapshot) {
 	p.messages = p.messages[:0]
-	for _, sub := range s.Match(p.event.Name) {
+	for _, sub := range p.targets(s) {
 		p.messages = append(p.messages, &Message{
 			GUID: newGUID(p.event.AddedAt), Event: p.event, Partition: e.home.Partition, Subscription: sub.ID, URL: sub.URL, Private: sub.Private,
 			State: State{Next: p.event.AddedAt},

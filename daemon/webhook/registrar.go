@@ -240,6 +240,16 @@ func (r *Registrar) RemoveRegistration(ctx context.Context, subscriber, id strin
 	return r.removed(ctx, removed, err, "subscription")
 }
 
+// Try sends a message to a subscription, so that people can see whether it
+// arrives.
+func (r *Registrar) Try(ctx context.Context, subscriber, id string) (*Message, error) {
+	s, err := r.Registration(ctx, subscriber, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.engine.Try(ctx, s.ID, []byte(`{"Test":true,"SubscriptionID":"`+s.GUID+`"}`))
+}
+
 // address puts the ids of a path into the form in which they are stored.
 func address(a Address) (Address, error) {
 	of, g, err := guids(a.Subscriber, a.Subscription)
