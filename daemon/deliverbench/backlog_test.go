@@ -56,8 +56,8 @@ func (h *house) pile(b *testing.B) {
 		"BEGIN IMMEDIATE",
 		`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) ` + numbers +
 			fmt.Sprintf(` SELECT 1000000 + n, %s, '%s', '2026-01-01T00:00:00.0000000', printf('%%512d', n) FROM numbers`, guid, event(0)),
-		`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, LastSavedDateTime) ` + numbers +
-			` SELECT 10000000 + n, ` + guid + `, 1000000 + n, 1, s.ID, s.URL, 0, 0, '2026-01-01T00:00:00.0000000', '2026-01-01T00:00:00.0000000', '2026-01-01T00:00:00.0000000' FROM numbers, SY_WebhookSubscription s`,
+		`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin) ` + numbers +
+			` SELECT 10000000 + n, ` + guid + `, 1000000 + n, 1, s.ID, s.URL, 0, 0, '2026-01-01T00:00:00.0000000', '2026-01-01T00:00:00.0000000', '2026-01-01T00:00:00.0000000', s.MadeByAdmin FROM numbers, SY_WebhookSubscription s`,
 		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`,
 		"COMMIT",
 		"PRAGMA wal_checkpoint(TRUNCATE)",
