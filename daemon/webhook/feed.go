@@ -112,7 +112,7 @@ func (e *Engine) nextPage() (*lane, Page) {
 		if f := l.hungry(now); f != nil {
 			l.lately, l.outdated = make(map[int64]bool), false
 			f.end, f.wake, f.left = false, time.Time{}, Place{}
-			return l, Page{Partition: f.partition, Subscription: l.id, After: f.place, Until: now, InOrder: l.ordered(), Limit: pageIn}
+			return l, Page{Partition: f.partition, Subscription: l.id, After: f.place, Until: now, InOrder: l.ordered(), Limit: l.pageSize()}
 		}
 	}
 	return nil, Page{}
@@ -151,10 +151,15 @@ func (l *lane) paged(p Page, messages []*Message, due time.Time) {
 	if f == nil || l.outdated || !l.enabled() {
 		return
 	}
+	size := 0
 	for _, m := range messages {
+		size += len(m.Event.Body)
 		if l.known[m.ID] == nil && l.away[m.ID] == nil && !l.lately[m.ID] {
 			l.admit(m)
 		}
+	}
+	if len(messages) > 0 {
+		l.average = max(1, size/len(messages))
 	}
 	f.place = after(p, messages).After
 	f.end, f.wake = len(messages) < p.Limit, earliest(f.wake, due)

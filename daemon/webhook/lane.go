@@ -10,8 +10,10 @@ import (
 const (
 	windowMessages = 1000
 	windowBytes    = 8 << 20
-	pageIn         = 128 // messages read at once
-	lowMark        = 64  // fresh messages in memory below which more are read
+	pageIn         = 128     // messages read at once,
+	pageFirst      = 16      // before it is known how large they are,
+	pageBytes      = 4 << 20 // and about how much of them
+	lowMark        = 64      // fresh messages in memory below which more are read
 )
 
 // lane is the way to one subscription's endpoint: its messages in memory, and
@@ -21,6 +23,7 @@ type lane struct {
 	sub     *Subscription      // nil once it was deleted
 	known   map[int64]*Message // in the queues below
 	bytes   int                // of the bodies of known messages
+	average int                // of the bodies of the last page; 0 where none was read
 	away    map[int64]*Message // under way, or not yet written down
 	lately  map[int64]bool     // written down since the page that is being read; nil while none is
 	suspect map[int64]bool     // of away: may have been deleted
@@ -44,6 +47,15 @@ func newLane(sub *Subscription, most int) *lane {
 func (l *lane) ordered() bool { return l.sub != nil && l.sub.Ordered }
 
 func (l *lane) enabled() bool { return l.sub != nil && l.sub.Enabled }
+
+// pageSize is how many messages are read at once, so that a page of large bodies
+// does not take up much memory.
+func (l *lane) pageSize() int {
+	if l.average == 0 {
+		return pageFirst
+	}
+	return min(pageIn, max(1, pageBytes/l.average))
+}
 
 func (l *lane) full() bool { return len(l.known) >= windowMessages || l.bytes >= windowBytes }
 

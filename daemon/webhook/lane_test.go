@@ -153,3 +153,13 @@ func TestTheBreakerOpensOnce(t *testing.T) {
 		t.Error("the breaker is open after a success")
 	}
 }
+
+// TestPagesOfLargeBodiesAreSmall has a lane read less at once where its bodies
+// are large.
+func TestPagesOfLargeBodiesAreSmall(t *testing.T) {
+	for average, want := range map[int]int{0: pageFirst, 1: pageIn, 512: pageIn, 32 << 10: 128, 64 << 10: 64, 4 << 20: 1, 64 << 20: 1} {
+		if got := (&lane{average: average}).pageSize(); got != want {
+			t.Errorf("bodies of %d bytes: %d messages a page, want %d", average, got, want)
+		}
+	}
+}
