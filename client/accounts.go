@@ -72,6 +72,11 @@ func fetch[T any](ctx context.Context, c *Client, method, path string, request a
 			return document, err
 		}
 	}
+	return answer[T](ctx, c, what)
+}
+
+// answer sends one request and reads the document that it answers.
+func answer[T any](ctx context.Context, c *Client, what call) (document T, err error) {
 	reply, err := c.do(ctx, what)
 	if err != nil {
 		return document, err

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/bizhook/whd/client/wire"
@@ -17,7 +18,7 @@ func (c *Client) Login(ctx context.Context, user, password string) (*wire.Authen
 	if err != nil {
 		return nil, err
 	}
-	reply, err := c.do(ctx, call{method: http.MethodPost, path: "/auth", accept: mediaJSON, body: body, bare: true})
+	reply, err := c.do(ctx, call{method: http.MethodPost, path: "/auth", accept: mediaJSON, body: body, session: true, bare: true})
 	if err != nil {
 		return nil, err
 	}
@@ -32,12 +33,34 @@ func (c *Client) Login(ctx context.Context, user, password string) (*wire.Authen
 
 // Logout ends the session that Login started.
 func (c *Client) Logout(ctx context.Context) error {
-	reply, err := c.do(ctx, call{method: http.MethodPost, path: "/auth/logout", accept: mediaJSON})
+	reply, err := c.do(ctx, call{method: http.MethodPost, path: "/auth/logout", accept: mediaJSON, session: true})
 	if err != nil {
 		return err
 	}
 	c.session.Store(nil)
 	return reply.Body.Close()
+}
+
+// ended reports whether a call failed since its session is over, and another
+// one can be had.
+func (c *Client) ended(session *string, err error) bool {
+	var e *Error
+	return session != nil && c.options.User != "" && c.options.Password != "" &&
+		errors.As(err, &e) && e.Status == http.StatusUnauthorized
+}
+
+// renew takes the place of a session that is over, unless somebody did already.
+func (c *Client) renew(ctx context.Context, over *string) error {
+	c.renewal.Lock()
+	defer c.renewal.Unlock()
+	if c.session.Load() != over {
+		return nil
+	}
+	session, err := c.Login(ctx, c.options.User, c.options.Password)
+	if err == nil && c.options.Renewed != nil {
+		c.options.Renewed(session.SessionID)
+	}
+	return err
 }
 
 func readDocument(reply *http.Response, document any) error {

@@ -3,14 +3,17 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,7 +41,19 @@ type Options struct {
 	Session   string        // the id of a session that Login gave earlier; wins over both
 	Timeout   time.Duration // until a reply begins, not until it ends; DefaultTimeout where zero
 	UserAgent string
-	Log       *slog.Logger // one line for each request, without secrets; nil for none
+	TLS       *tls.Config // what certificates to trust; nil for those of the system
+
+	// ReadOnly refuses every request that could change something, before it is
+	// sent.
+	ReadOnly bool
+
+	// Renewed is told of each session that took the place of Session after that
+	// had ended. With Session, User and Password, calls sign in anew once.
+	Renewed func(session string)
+
+	Log    *slog.Logger  // one line for each request, without secrets; nil for none
+	Wire   io.Writer     // what crosses the wire, without secrets; nil for none
+	DryRun func(Request) // is shown each request; none is sent, and calls end with ErrNotSent
 }
 
 // Client speaks to one service. Any number of goroutines may use it.
@@ -46,6 +61,7 @@ type Client struct {
 	base    string // without a slash at its end
 	options Options
 	session atomic.Pointer[string]
+	renewal sync.Mutex // one at a time
 	http    *resty.Client
 	log     *slog.Logger
 }
@@ -99,17 +115,22 @@ func baseURL(text string) (string, error) {
 // GET of something else, and keeps no cookies.
 func newHTTP(o Options) *resty.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
+	var transport http.RoundTripper = &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		TLSClientConfig:       o.TLS,
+		TLSHandshakeTimeout:   dialTimeout,
+		ResponseHeaderTimeout: o.Timeout,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   8,
+		IdleConnTimeout:       90 * time.Second,
+		ReadBufferSize:        64 << 10,
+	}
+	if o.Wire != nil {
+		transport = newWiretap(transport, o.Wire)
+	}
 	c := resty.NewWithClient(&http.Client{
-		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           dialer.DialContext,
-			TLSHandshakeTimeout:   dialTimeout,
-			ResponseHeaderTimeout: o.Timeout,
-			ForceAttemptHTTP2:     true,
-			MaxIdleConnsPerHost:   8,
-			IdleConnTimeout:       90 * time.Second,
-			ReadBufferSize:        64 << 10,
-		},
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
 	c.SetLogger(silence{}).SetDisableWarn(true)
@@ -125,20 +146,47 @@ func (silence) Debugf(string, ...any) {}
 
 // call is one request.
 type call struct {
-	method string
-	path   string // below the base, escaped
-	accept string
-	digest bool   // ask for a digest of the body
-	body   []byte // JSON
-	reads  bool   // changes nothing, so it may be sent again on a fresh connection
-	bare   bool   // carries no identity
+	method  string
+	path    string // below the base, escaped
+	accept  string
+	digest  bool   // ask for a digest of the body
+	body    []byte // JSON
+	reads   bool   // changes nothing, so it may be sent again on a fresh connection
+	session bool   // begins or ends a session, and changes nothing else
+	bare    bool   // carries no identity
+	key     string // that makes sending it again harmless; empty for none
+}
+
+// harmless reports whether a request changes nothing but who is signed in.
+func (what call) harmless() bool {
+	return what.reads || what.session || what.method == http.MethodGet
 }
 
 // do sends one request and waits for its reply to begin. Its result has a
 // status of success and a body that the caller closes; everything else is an
-// *Error. There are no retries but net/http's own, of reads whose connection
-// turned out to be closed already.
+// *Error, or ErrNotSent. There are no retries but net/http's own, of reads whose
+// connection turned out to be closed already, and the one behind a new session.
 func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
+	if c.options.DryRun != nil {
+		c.options.DryRun(c.shown(what, c.request(ctx, what)))
+		return nil, ErrNotSent
+	}
+	if c.options.ReadOnly && !what.harmless() {
+		return nil, &Error{Kind: ReadOnly, Message: "read-only: nothing was sent, since it could change something"}
+	}
+	session := c.session.Load()
+	reply, err := c.exchange(ctx, what)
+	if what.session || !c.ended(session, err) {
+		return reply, err
+	}
+	if err := c.renew(ctx, session); err != nil {
+		return nil, err
+	}
+	return c.exchange(ctx, what)
+}
+
+// exchange is do without what surrounds it.
+func (c *Client) exchange(ctx context.Context, what call) (*http.Response, error) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
@@ -147,11 +195,11 @@ func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
 	reply, err := c.request(ctx, what).Execute(what.method, c.base+what.path)
 	if err != nil {
 		err = c.unanswered(ctx, err, connected.Load())
-		c.log.Debug("request failed", "method", what.method, "path", what.path, "took", time.Since(start), "error", err.Error())
+		c.log.Debug("request failed", "method", what.method, "path", Redact(what.path), "took", time.Since(start), "error", err.Error())
 		return nil, err
 	}
 	raw := reply.RawResponse
-	c.log.Debug("request", "method", what.method, "path", what.path, "status", raw.StatusCode,
+	c.log.Debug("request", "method", what.method, "path", Redact(what.path), "status", raw.StatusCode,
 		"took", time.Since(start), "id", raw.Header.Get(wire.HeaderRequestID))
 	if raw.StatusCode < 200 || raw.StatusCode > 299 {
 		defer raw.Body.Close()
@@ -173,6 +221,9 @@ func (c *Client) request(ctx context.Context, what call) *resty.Request {
 		// A key without a value is not sent. It tells net/http that the
 		// request may be repeated although it is a POST.
 		r.Header["X-Idempotency-Key"] = nil
+	}
+	if what.key != "" {
+		r.SetHeader(wire.HeaderIdempotencyKey, what.key)
 	}
 	if !what.bare {
 		c.sign(r)

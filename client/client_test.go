@@ -245,21 +245,27 @@ func TestDownload(t *testing.T) {
 	}
 	q := client.Query{Kind: kind(t, "SO_Totals")}
 	var out bytes.Buffer
-	n, err := serve(t, csv(right)).Download(context.Background(), q, "csv", &out)
+	n, _, err := serve(t, csv(right)).Download(context.Background(), q, "csv", &out)
 	if err != nil || n != int64(len(text)) || out.String() != text {
 		t.Errorf("%d bytes %q, %v", n, out.String(), err)
 	}
 	for _, digest := range []string{"", "sha-256=00", "abort"} {
-		_, err := serve(t, csv(digest)).Download(context.Background(), q, "csv", io.Discard)
+		_, _, err := serve(t, csv(digest)).Download(context.Background(), q, "csv", io.Discard)
 		if !client.Is(err, client.Incomplete) {
 			t.Errorf("digest %q: error %v, want incomplete", digest, err)
 		}
 	}
+	if _, notes, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		answer(200, "text/csv", text)(w, r)
+		w.(http.Flusher).Flush()
+	}).Download(context.Background(), q, "csv", io.Discard); err != nil || !notes.Unverified {
+		t.Errorf("without any digest: %v, notes %+v", err, notes)
+	}
 	full := errors.New("disk full")
-	if _, err := serve(t, csv(right)).Download(context.Background(), q, "csv", failing{full}); !errors.Is(err, full) {
+	if _, _, err := serve(t, csv(right)).Download(context.Background(), q, "csv", failing{full}); !errors.Is(err, full) {
 		t.Errorf("the writer's error came back as %v", err)
 	}
-	if _, err := serve(t, csv(right)).Download(context.Background(), q, "xlsx", io.Discard); err == nil {
+	if _, _, err := serve(t, csv(right)).Download(context.Background(), q, "xlsx", io.Discard); err == nil {
 		t.Error("an unknown format passed")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,11 +29,12 @@ const (
 	TimedOut                 // no answer in time, or the service gave up on the statement
 	Incomplete               // the reply broke off, or is not as long as it should be
 	Cancelled                // the caller's context was cancelled
+	ReadOnly                 // a change, which Options.ReadOnly does not let through
 )
 
 // String is the kind in words.
 func (k Kind) String() string {
-	return [...]string{"failed", "unreachable", "unauthorized", "not found", "rejected", "timed out", "incomplete", "cancelled"}[k]
+	return [...]string{"failed", "unreachable", "unauthorized", "not found", "rejected", "timed out", "incomplete", "cancelled", "read-only"}[k]
 }
 
 // Error is why a call did not do what was asked. Status, Code, Fields and
@@ -176,23 +178,36 @@ func cut(reply *http.Response, err error, message string) error {
 	return &Error{Kind: Incomplete, Status: reply.StatusCode, Message: message, RequestID: reply.Header.Get(wire.HeaderRequestID), Err: err}
 }
 
+// unverifiable reports whether a reply that ended without the value by which it
+// could be checked may still be taken for whole: where the framing tells that
+// it did not break off, and something in between is to blame. Proxies drop
+// trailers, and either their announcement with them or not; the service itself
+// names no server. What ends with the connection has no framing, but for
+// HTTP/1.0, where the service ends what broke off by a reset.
+func unverifiable(reply *http.Response, header string) bool {
+	_, announced := reply.Trailer[header]
+	proxied := reply.Header.Get("Server") != "" || reply.Header.Get("Via") != ""
+	framed := slices.Contains(reply.TransferEncoding, "chunked") || reply.ProtoMajor > 1 || !reply.ProtoAtLeast(1, 1)
+	return framed && (proxied || !announced) && len(reply.Header[header]) == 0
+}
+
 // checkCount compares the rows that were read with the count that the service
-// sends as a header or, behind the last byte, as a trailer. Where a stream
-// failed the trailer's name is there without a value.
-func checkCount(reply *http.Response, rows int64) error {
+// sends as a header or, behind the last byte, as a trailer. Without either,
+// nobody can tell, or the reply is incomplete.
+func checkCount(reply *http.Response, rows int64) (unverified bool, err error) {
 	text := reply.Trailer.Get(wire.HeaderRowCount)
 	if text == "" {
 		text = reply.Header.Get(wire.HeaderRowCount)
 	}
-	if _, announced := reply.Trailer[wire.HeaderRowCount]; text == "" && !announced && !reply.ProtoAtLeast(1, 1) {
-		return nil // HTTP/1.0 has no trailers; there a reply that broke off ends with a reset
+	if text == "" && unverifiable(reply, wire.HeaderRowCount) {
+		return true, nil
 	}
 	count, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return cut(reply, nil, fmt.Sprintf("incomplete reply: it ended after %d rows without saying how many there are", rows))
+		return false, cut(reply, nil, fmt.Sprintf("incomplete reply: it ended after %d rows without saying how many there are", rows))
 	}
 	if count != rows {
-		return cut(reply, nil, fmt.Sprintf("incomplete reply: %d of %d rows arrived", rows, count))
+		return false, cut(reply, nil, fmt.Sprintf("incomplete reply: %d of %d rows arrived", rows, count))
 	}
-	return nil
+	return false, nil
 }

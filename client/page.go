@@ -46,7 +46,7 @@ func readPage(reply *http.Response) (*Page, error) {
 		page.Rows = append(page.Rows, row)
 	}
 	if reply.Trailer.Get(wire.HeaderRowCount) != "" || reply.Header.Get(wire.HeaderRowCount) != "" {
-		err = checkCount(reply, int64(len(page.Rows)))
+		_, err = checkCount(reply, int64(len(page.Rows)))
 	}
 	return page, err
 }

@@ -24,6 +24,8 @@ type Query struct {
 	Take    *int64   // nil for all rows
 	Include []string // Total, SUM(f) and so on; the results are in Page.Meta
 	Strict  bool     // what the service does not know is an error instead of being ignored
+
+	Unchecked map[string]json.RawMessage // further members, sent as they are
 }
 
 // Filter compares a field with one value, with two, or with a list, as the
@@ -106,6 +108,12 @@ func (q Query) body() ([]byte, error) {
 			return nil, fmt.Errorf("the filter %s stands twice", f.Member())
 		}
 		members[f.Member()] = value
+	}
+	for name, value := range q.Unchecked {
+		if _, twice := members[name]; twice {
+			return nil, fmt.Errorf("the member %s stands twice", name)
+		}
+		members[name] = value
 	}
 	for name, list := range map[string][]string{"Fields": q.Fields, "OrderBy": q.OrderBy, "Include": q.Include} {
 		if len(list) > 0 {

@@ -22,6 +22,8 @@ type Rows struct {
 	long  []byte // a line that is longer than in's buffer
 	row   Row
 	count int64
+
+	unverified bool
 }
 
 func newRows(reply *http.Response) *Rows {
@@ -30,7 +32,8 @@ func newRows(reply *http.Response) *Rows {
 
 // All gives each row as it arrives and closes the stream at the end. After an
 // error there are no more rows. Where no error comes, every row has arrived:
-// the service's own count is compared at the end.
+// the service's own count is compared at the end, unless the notes say that the
+// reply cannot be verified.
 func (r *Rows) All() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		defer r.Close()
@@ -50,8 +53,13 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 // Count is the number of rows that have arrived so far.
 func (r *Rows) Count() int64 { return r.count }
 
-// Notes are what the service did not do as asked.
-func (r *Rows) Notes() Notes { return notesOf(r.reply) }
+// Notes are what the service did not do as asked. Whether the reply could be
+// verified is known behind the last row.
+func (r *Rows) Notes() Notes {
+	notes := notesOf(r.reply)
+	notes.Unverified = r.unverified
+	return notes
+}
 
 // Close ends the stream. The service stops working on what is left of it.
 func (r *Rows) Close() error { return r.reply.Body.Close() }
@@ -70,7 +78,8 @@ func (r *Rows) next() (bool, error) {
 			return true, nil
 		}
 		if err == io.EOF {
-			return false, checkCount(r.reply, r.count)
+			r.unverified, err = checkCount(r.reply, r.count)
+			return false, err
 		}
 	}
 }
@@ -96,10 +105,11 @@ func (r *Rows) line() ([]byte, error) {
 	return r.long, err
 }
 
-// Notes are what the service did not do as asked, from the reply's head.
+// Notes are what the service did not do as asked.
 type Notes struct {
 	TakeClamped string // the Take it used instead of a larger one; empty where it did not
 	Ignored     string // members that mean nothing to it
+	Unverified  bool   // the reply came to its end, but a proxy has taken away what would prove it whole
 }
 
 func notesOf(reply *http.Response) Notes {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,6 +43,80 @@ func TestRowsWhole(t *testing.T) {
 				t.Errorf("got %d rows %.200q, want %.200q", rows.Count(), lines, s.lines)
 			}
 		})
+	}
+}
+
+// A proxy may take away the trailers, and their announcement or not. The
+// reply's framing then still tells that it is whole, and the notes that no more
+// is known.
+func TestRowsUnverified(t *testing.T) {
+	for name, head := range map[string]http.Header{
+		"not announced": {},
+		"nginx 1.22":    {"Trailer": {"X-Row-Count"}, "Server": {"nginx/1.22.1"}},
+		"other proxies": {"Trailer": {"X-Row-Count"}, "Via": {"1.1 gate"}},
+	} {
+		t.Run(name, func(t *testing.T) { unverifiedRows(t, head) })
+	}
+}
+
+func unverifiedRows(t *testing.T, head http.Header) {
+	stripped := func(s reply) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			maps.Copy(w.Header(), head)
+			w.Header().Set("Content-Type", "application/x-ndjson")
+			s.write(w, r)
+			w.(http.Flusher).Flush()
+			if s.abort {
+				panic(http.ErrAbortHandler)
+			}
+		}
+	}
+	query := client.Query{Kind: kind(t, "SO_Totals")}
+	for _, s := range []reply{{lines: threeRows}, {lines: threeRows, gzip: true}, {}} {
+		rows, err := serve(t, stripped(s)).Rows(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines, err := collect(rows); err != nil || len(lines) != len(s.lines) || !rows.Notes().Unverified {
+			t.Errorf("%d rows, %v, notes %+v", len(lines), err, rows.Notes())
+		}
+	}
+	rows, err := serve(t, stripped(reply{lines: threeRows, abort: true})).Rows(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := collect(rows); !client.Is(err, client.Incomplete) {
+		t.Errorf("one that broke off: %v", err)
+	}
+	whole, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		maps.Copy(w.Header(), head)
+		reply{lines: threeRows, count: "right"}.ServeHTTP(w, r)
+	}).Rows(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := collect(whole); err != nil || whole.Notes().Unverified {
+		t.Errorf("one with trailers: %v, notes %+v", err, whole.Notes())
+	}
+}
+
+// What ends with the connection may have been cut anywhere.
+func TestRowsWithoutFraming(t *testing.T) {
+	rows, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		line, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer line.Close()
+		io.WriteString(line, "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n"+threeRows[0]+"\n")
+	}).Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := collect(rows); !client.Is(err, client.Incomplete) {
+		t.Errorf("error %v, want incomplete", err)
 	}
 }
 

@@ -20,6 +20,17 @@ func (c *Client) RaiseEvent(ctx context.Context, name string, body string) (*wir
 	return fetch[*wire.EventReceipt](ctx, c, http.MethodPost, "/Webhooks/Events", map[string]string{"EventName": name, "Body": body})
 }
 
+// RaiseEventOnce raises an event under a key. For a day the same event under the
+// same key gives the receipt of the first and makes no other messages, so that it
+// may be sent again where the answer was lost; another event is a Conflict.
+func (c *Client) RaiseEventOnce(ctx context.Context, key, name string, body string) (*wire.EventReceipt, error) {
+	text, err := json.Marshal(map[string]string{"EventName": name, "Body": body})
+	if err != nil {
+		return nil, err
+	}
+	return answer[*wire.EventReceipt](ctx, c, call{method: http.MethodPost, path: "/Webhooks/Events", accept: mediaJSON, body: text, key: key})
+}
+
 const subscribersPath = "/Webhooks/Subscribers"
 
 func subscriberPath(id string) string { return subscribersPath + "/" + url.PathEscape(id) }
@@ -103,6 +114,48 @@ func page[T any](ctx context.Context, c *Client, path string, members url.Values
 // RetryMessage makes a message that has failed due now.
 func (c *Client) RetryMessage(ctx context.Context, subscriber, subscription, id string) (*wire.MessageState, error) {
 	return fetch[*wire.MessageState](ctx, c, http.MethodPost, messagePath(subscriber, subscription, id)+"/Retry", json.RawMessage("{}"))
+}
+
+// AllMessages is a page of the messages of all subscribers.
+func (c *Client) AllMessages(ctx context.Context, members url.Values) (*wire.Page[wire.Message], error) {
+	return page[wire.Message](ctx, c, messagesPath, members)
+}
+
+// AllSubscriptions is a page of the subscriptions of all subscribers.
+func (c *Client) AllSubscriptions(ctx context.Context, members url.Values) (*wire.Page[wire.Subscription], error) {
+	return page[wire.Subscription](ctx, c, "/Webhooks/Subscriptions", members)
+}
+
+const messagesPath = "/Webhooks/Messages"
+
+// RetryMessages makes all messages due now that match a filter and have failed
+// or wait for another attempt. The members are filters of a query of messages,
+// and Since, Until, Take, DryRun and All.
+func (c *Client) RetryMessages(ctx context.Context, members url.Values) (*wire.MessagesRetried, error) {
+	return fetch[*wire.MessagesRetried](ctx, c, http.MethodPost, messagesPath+"/Retry", inBody(members))
+}
+
+// DeleteMessages deletes all messages that match a filter, with members as those
+// of RetryMessages, and cancels what is pending of them.
+func (c *Client) DeleteMessages(ctx context.Context, members url.Values) (*wire.MessagesDeleted, error) {
+	return fetch[*wire.MessagesDeleted](ctx, c, http.MethodPost, messagesPath+"/Delete", inBody(members))
+}
+
+// inBody is members as a JSON body, where a filter may be longer than an address.
+func inBody(members url.Values) map[string]any {
+	body := make(map[string]any, len(members))
+	for name, texts := range members {
+		if body[name] = texts; len(texts) == 1 {
+			body[name] = texts[0]
+		}
+	}
+	return body
+}
+
+// RotateSecret replaces the secret of a subscription. The new one is never shown
+// again.
+func (c *Client) RotateSecret(ctx context.Context, subscriber, id string, request wire.SecretRequest) (*wire.RotatedSecret, error) {
+	return fetch[*wire.RotatedSecret](ctx, c, http.MethodPost, subscriptionPath(subscriber, id)+"/Secret", request)
 }
 
 // RemoveMessage removes a message and cancels what is pending of it.

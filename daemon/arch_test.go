@@ -32,14 +32,15 @@ var edges = map[string][]string{
 	"daemon/audit":           nil,
 	"daemon/requestlog":      {"daemon/fault"},
 	"daemon/webhook":         {"client/record", "client/wire", "daemon/audit", "daemon/fault"},
+	"daemon/live":            {"client/wire", "daemon/webhook"},
 	"daemon/account":         {"daemon/audit", "daemon/fault"},
 	"daemon/bill":            {"client/record", "client/wire", "daemon/fault"},
 	"daemon/metadata":        {"client/record", "client/wire", "daemon/encode", "daemon/query"},
 	"daemon/demo":            {"client/record", "client/wire"},
 	"daemon/store":           {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/dialect", "daemon/fault", "daemon/mssql", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/sqlite", "daemon/tsql", "daemon/webhook"},
 	"daemon/store/storetest": {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/demo", "daemon/fault", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/store", "daemon/tsql", "daemon/webhook"},
-	"daemon/rest":            {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/encode", "daemon/fault", "daemon/metadata", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/store", "daemon/webhook"},
-	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/demo", "daemon/fault", "daemon/query", "daemon/requestlog", "daemon/rest", "daemon/sqlite", "daemon/store", "daemon/webhook"},
+	"daemon/rest":            {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/encode", "daemon/fault", "daemon/live", "daemon/metadata", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/store", "daemon/webhook"},
+	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/demo", "daemon/fault", "daemon/live", "daemon/query", "daemon/requestlog", "daemon/rest", "daemon/sqlite", "daemon/store", "daemon/webhook"},
 	"daemon/daemontest":      {"daemon"},
 	"daemon/readbench":       nil, // benchmarks only
 	"daemon/deliverbench":    nil, // benchmarks only

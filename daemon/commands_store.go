@@ -12,12 +12,11 @@ import (
 // of the embedded store; a server has its own setting.
 func (c Config) storeConfig(kinds *record.Registry, connections int) store.Config {
 	s := store.Config{
-		Dir:          c.DataDir,
-		Registry:     kinds,
-		Sources:      c.ERP.Sources,
-		Connections:  connections,
-		RowTimeout:   c.Query.Timeout,
-		CountTimeout: c.Query.CountTimeout,
+		Dir:         c.DataDir,
+		Registry:    kinds,
+		Sources:     c.ERP.Sources,
+		Connections: connections,
+		Limits:      func() store.Limits { return store.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
 	}
 	if c.Store == embedded {
 		return s

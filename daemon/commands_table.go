@@ -36,7 +36,7 @@ func commands() []command {
 		{name: "key add", args: "NAME", summary: "Make an API key and print it, once", options: keyOptions(), settings: storing, run: keyAdd},
 		{name: "key list", summary: "List the API keys", settings: storing, run: keyList},
 		{name: "key remove", args: "KEY", summary: "Remove an API key, by its id or name", settings: storing, run: keyRemove},
-		{name: "config", summary: "Print every setting, its value, where that came from and what it does", options: configOptions(), settings: all, run: printConfig},
+		{name: "config", summary: "Print every setting, its value at a start, where that came from and what it does; GET /Settings has those changed since", options: configOptions(), settings: all, run: printConfig},
 		{name: "version", summary: "Print the version of the program and of what it is built with", run: printVersion},
 		{name: "help", args: "[COMMAND...]", summary: "Print this, or what a command takes", run: help},
 	}

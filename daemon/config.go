@@ -33,6 +33,8 @@ type Config struct {
 	RequestLog RequestLogConfig
 
 	ERP ERPConfig
+
+	origins *Origins
 }
 
 // ServerConfig is how a store on a server is used. The embedded store takes

@@ -27,6 +27,9 @@ type Origins struct {
 
 // Of is the origin of the setting with the given name.
 func (o *Origins) Of(name string) Origin {
+	if o == nil {
+		return byDefault
+	}
 	if from, given := o.of[name]; given {
 		return from
 	}
@@ -117,6 +120,7 @@ func load(from sources) (Config, *Origins, error) {
 	if len(wrong.Problems) > 0 {
 		return Config{}, nil, &wrong
 	}
+	c.origins = origins
 	return c, origins, nil
 }
 

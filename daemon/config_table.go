@@ -26,7 +26,7 @@ type setting struct {
 
 	state   bool // its default is the platform's state directory
 	outside bool // it cannot stand in the file, since it names the file
-	live    bool // read for each request: it may change while the daemon runs
+	live    bool // asked for each time that it counts: it may change while the daemon runs
 }
 
 // settings is the table, in the order in which people meet the settings.
@@ -86,7 +86,7 @@ func settings() []setting {
 			help: "networks whose X-Forwarded headers are believed"},
 		{name: "http.cors_origins", argument: "ORIGIN,...", into: func(c *Config) any { return &c.HTTP.CORSOrigins },
 			help: "origins, such as https://shop.example, whose pages may use the service from a browser; empty: none"},
-		{name: "http.rate", argument: "RATE", into: func(c *Config) any { return &c.HTTP.Rate }, initial: "0",
+		{name: "http.rate", argument: "RATE", into: func(c *Config) any { return &c.HTTP.Rate }, initial: "0", live: true,
 			help: "requests that one address, and one user or key, may send, such as 100/s, 600/m or 20/s+100, where 100 may come at once; 0: no limit"},
 		{name: "http.max_requests", into: func(c *Config) any { return &c.HTTP.MaxRequests }, initial: "256", least: 1,
 			help: "requests in work at once; more are answered 503"},
@@ -105,9 +105,9 @@ func settings() []setting {
 
 		{name: "auth.queries", into: func(c *Config) any { return &c.Auth.Queries }, initial: "required", choices: []string{"required", "anonymous"}, live: true,
 			help: "whether queries need a login: required, or anonymous, for closed networks"},
-		{name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, initial: "8h", least: 1,
+		{name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, initial: "8h", least: 1, live: true,
 			help: "time after which an unused login ends"},
-		{name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, initial: "336h", least: 1,
+		{name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, initial: "336h", least: 1, live: true,
 			help: "the same for a login with RememberMe"},
 
 		{name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddressOrNone,
@@ -117,21 +117,23 @@ func settings() []setting {
 			help: "take events and deliver them to subscriptions"},
 		{name: "webhooks.host_url", argument: "URL", into: func(c *Config) any { return &c.Webhooks.HostURL }, check: checkHostURL,
 			help: "the service's own address as users in the company reach it, such as http://erp.example:5050"},
-		{name: "webhooks.publish", into: func(c *Config) any { return &c.Webhooks.Publish }, initial: "required", choices: []string{"required", "anonymous"},
+		{name: "webhooks.publish", into: func(c *Config) any { return &c.Webhooks.Publish }, initial: "required", choices: []string{"required", "anonymous"}, live: true,
 			help: "whether raising an event needs a login: required, or anonymous, from the networks of webhooks.publish_from"},
-		{name: "webhooks.publish_from", into: func(c *Config) any { return &c.Webhooks.PublishFrom },
+		{name: "webhooks.publish_from", into: func(c *Config) any { return &c.Webhooks.PublishFrom }, live: true,
 			help: "networks that may raise events without a login"},
-		{name: "webhooks.events", argument: "NAMES", into: func(c *Config) any { return &c.Webhooks.Events },
+		{name: "webhooks.events", argument: "NAMES", into: func(c *Config) any { return &c.Webhooks.Events }, live: true,
 			help: "events that are published beside those of the ERP, such as job.created"},
 		{name: "webhooks.allow_targets", into: func(c *Config) any { return &c.Webhooks.AllowTargets },
 			help: "networks to which messages may go although they are private, or this host"},
-		{name: "webhooks.retry_schedule", argument: "DURATIONS", into: func(c *Config) any { return &c.Webhooks.RetrySchedule }, initial: "5s,30s,2m,10m,30m,1h,3h,6h,12h",
+		{name: "webhooks.retry_schedule", argument: "DURATIONS", into: func(c *Config) any { return &c.Webhooks.RetrySchedule }, initial: "5s,30s,2m,10m,30m,1h,3h,6h,12h", live: true,
 			help: "waits between the attempts to deliver a message"},
-		{name: "webhooks.retry_after_max", into: func(c *Config) any { return &c.Webhooks.RetryAfterMax }, initial: "24h", least: 1,
+		{name: "webhooks.retry_after_max", into: func(c *Config) any { return &c.Webhooks.RetryAfterMax }, initial: "24h", least: 1, live: true,
 			help: "longest wait that a receiver may ask for by Retry-After"},
+		{name: "webhooks.disable_after", into: func(c *Config) any { return &c.Webhooks.DisableAfter }, initial: "5d", live: true,
+			help: "time of nothing but failures, over at least as many attempts as the schedule has, after which a subscription is disabled; 0: never"},
 		{name: "webhooks.connect_timeout", into: func(c *Config) any { return &c.Webhooks.ConnectTimeout }, initial: "5s", least: 1,
 			help: "time to connect to a receiver"},
-		{name: "webhooks.attempt_timeout", into: func(c *Config) any { return &c.Webhooks.AttemptTimeout }, initial: "15s", least: 1,
+		{name: "webhooks.attempt_timeout", into: func(c *Config) any { return &c.Webhooks.AttemptTimeout }, initial: "15s", least: 1, live: true,
 			help: "time that an attempt as a whole may take"},
 		{name: "webhooks.max_attempts", into: func(c *Config) any { return &c.Webhooks.MaxAttempts }, initial: "1000", least: 4,
 			help: "attempts under way at once"},
@@ -140,11 +142,11 @@ func settings() []setting {
 
 		{name: "requestlog.enabled", into: func(c *Config) any { return &c.RequestLog.Enabled }, initial: "true",
 			help: "remember requests, for /Logs"},
-		{name: "requestlog.bodies", into: func(c *Config) any { return &c.RequestLog.Bodies }, initial: "false",
+		{name: "requestlog.bodies", into: func(c *Config) any { return &c.RequestLog.Bodies }, initial: "false", live: true,
 			help: "remember with them what they and their replies carry, secrets and logins left out"},
-		{name: "requestlog.days", into: func(c *Config) any { return &c.RequestLog.Days }, initial: "14",
+		{name: "requestlog.days", into: func(c *Config) any { return &c.RequestLog.Days }, initial: "14", live: true,
 			help: "days for which requests are remembered; 0: no limit"},
-		{name: "requestlog.max_size", into: func(c *Config) any { return &c.RequestLog.MaxSize }, initial: "1GiB",
+		{name: "requestlog.max_size", into: func(c *Config) any { return &c.RequestLog.MaxSize }, initial: "1GiB", live: true,
 			help: "room that they may take, beyond which the oldest are forgotten; 0: no limit"},
 
 		{name: "erp.schema", argument: "NAME", into: func(c *Config) any { return &c.ERP.Schema }, initial: store.DefaultERPSchema, check: checkSchema,

@@ -22,6 +22,7 @@ type WebhooksConfig struct {
 	AllowTargets   []netip.Prefix
 	RetrySchedule  Waits
 	RetryAfterMax  time.Duration
+	DisableAfter   time.Duration // 0: never
 	ConnectTimeout time.Duration
 	AttemptTimeout time.Duration
 	MaxAttempts    int // at once
@@ -33,7 +34,7 @@ func (w WebhooksConfig) AnonymousPublish() bool { return w.Publish == "anonymous
 
 // Policy is how failed attempts are dealt with.
 func (w WebhooksConfig) Policy() webhook.Policy {
-	return webhook.Policy{Schedule: w.RetrySchedule, Jitter: retryJitter, RetryAfterMax: w.RetryAfterMax}
+	return webhook.Policy{Schedule: w.RetrySchedule, Jitter: retryJitter, RetryAfterMax: w.RetryAfterMax, DisableAfter: w.DisableAfter}
 }
 
 // retryJitter spreads retries, so that messages which failed together do not

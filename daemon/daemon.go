@@ -16,7 +16,6 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/demo"
-	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
@@ -25,6 +24,7 @@ import (
 // Daemon is the whole service: New wires it, Start serves, Stop tears down.
 type Daemon struct {
 	config     Config
+	settings   *liveSettings
 	registry   *record.Registry
 	log        *slog.Logger
 	out        io.Writer // for what a person at the terminal should see
@@ -53,8 +53,9 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 // New opens the store and wires the service. What it opened is closed again
 // when it fails.
 func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	d := &Daemon{config: c, registry: record.Builtin(), log: log, out: out, failed: make(chan error, 2)}
-	for _, step := range []func(context.Context) error{d.openStore, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openWebhooks, d.wire} {
+	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), out: out, failed: make(chan error, 2)}
+	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
+	for _, step := range []func(context.Context) error{d.openStore, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openWebhooks, d.wire} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
 		}
@@ -64,7 +65,9 @@ func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemo
 
 func (d *Daemon) openStore(ctx context.Context) error {
 	connections := d.config.HTTP.MaxRequests + 1 // so that /readyz has one when the service is full
-	s, err := store.Open(ctx, d.config.storeConfig(d.registry, connections))
+	c := d.config.storeConfig(d.registry, connections)
+	c.Limits = d.statementLimits
+	s, err := store.Open(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -95,13 +98,10 @@ func (d *Daemon) fillDemo(ctx context.Context) error {
 
 // openRequestLog begins to remember requests, until the last has ended.
 func (d *Daemon) openRequestLog(context.Context) error {
-	c := d.config.RequestLog
-	if !c.Enabled {
+	if !d.config.RequestLog.Enabled {
 		return nil
 	}
-	d.requestLog = requestlog.New(requestlog.Config{
-		Store: d.store.RequestLog(), Log: d.log, Keep: time.Duration(c.Days) * 24 * time.Hour, MaxSize: int64(c.MaxSize),
-	})
+	d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Keep: d.keptRequests})
 	d.requestLog.Start()
 	d.onStop("request log", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logGrace)
@@ -118,32 +118,28 @@ const logGrace = 3 * time.Second
 func (d *Daemon) wire(context.Context) error {
 	c := d.config
 	d.rest = rest.New(rest.Config{
-		Registry:         d.registry,
-		Store:            d.store,
-		Accounts:         d.accounts,
-		Bills:            bill.New(d.store.Bills(), c.Query.TimeZone),
-		Log:              d.log,
-		RequestLog:       d.requestLog,
-		LogBodies:        c.RequestLog.Bodies,
-		Webhooks:         d.webhooks.registrar,
-		Engine:           d.webhooks.engine,
-		AnonymousPublish: c.Webhooks.AnonymousPublish(),
-		PublishFrom:      c.Webhooks.PublishFrom,
-		Version:          Version(),
-		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
-		CountPages:       c.CountAlways(),
-		AnonymousQueries: c.Auth.AnonymousQueries(),
-		BasePath:         c.HTTP.BasePath,
-		TrustedProxies:   c.HTTP.TrustedProxies,
-		CORSOrigins:      originTexts(c.HTTP.CORSOrigins),
-		Rate:             c.HTTP.Rate,
-		MaxRequests:      c.HTTP.MaxRequests,
-		MaxBody:          int64(c.HTTP.MaxBody),
-		MaxHead:          int(c.HTTP.MaxHead),
-		BodyTimeout:      bodyTimeout,
-		WriteStall:       c.HTTP.WriteStall,
-		MetricsHere:      c.Metrics.Listen == "",
-		Debug:            c.Debug,
+		Registry:       d.registry,
+		Store:          d.store,
+		Accounts:       d.accounts,
+		Bills:          bill.New(d.store.Bills(), c.Query.TimeZone),
+		Log:            d.log,
+		RequestLog:     d.requestLog,
+		Webhooks:       d.webhooks.registrar,
+		Engine:         d.webhooks.engine,
+		Streams:        d.webhooks.streams,
+		Version:        Version(),
+		Options:        d.restOptions,
+		Settings:       d.settings,
+		BasePath:       c.HTTP.BasePath,
+		TrustedProxies: c.HTTP.TrustedProxies,
+		CORSOrigins:    originTexts(c.HTTP.CORSOrigins),
+		MaxRequests:    c.HTTP.MaxRequests,
+		MaxBody:        int64(c.HTTP.MaxBody),
+		MaxHead:        int(c.HTTP.MaxHead),
+		BodyTimeout:    bodyTimeout,
+		WriteStall:     c.HTTP.WriteStall,
+		StreamStall:    streamStall,
+		MetricsHere:    c.Metrics.Listen == "",
 	})
 	d.onStop("requests", d.awaitRequests)
 	return nil
@@ -152,6 +148,9 @@ func (d *Daemon) wire(context.Context) error {
 // bodyTimeout is how long a client may take to send a body, of which the largest
 // allowed needs a fraction even on a slow line.
 const bodyTimeout = 30 * time.Second
+
+// streamStall is how long who reads a live stream may take no byte of it.
+const streamStall = 10 * time.Second
 
 // cutGrace is how long requests that were cut off may take to notice.
 const cutGrace = 5 * time.Second
@@ -295,7 +294,7 @@ func Run(ctx context.Context, c Config, out io.Writer, log *slog.Logger) error {
 		case err = <-d.failed:
 		}
 	}
-	log.Info("stopping", "grace", c.HTTP.ShutdownGrace)
+	d.log.Info("stopping", "grace", c.HTTP.ShutdownGrace)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.HTTP.ShutdownGrace)
 	defer cancel()
 	return errors.Join(err, d.Stop(grace))

@@ -20,7 +20,7 @@ import (
 // to be done.
 func (d *Daemon) openAccounts(ctx context.Context) error {
 	s, err := account.New(account.Config{
-		Store: d.store.Accounts(), Log: d.log, SessionTTL: d.config.Auth.Session, RememberTTL: d.config.Auth.Remember,
+		Store: d.store.Accounts(), Log: d.log, Lifetimes: d.lifetimes,
 	})
 	if err != nil {
 		return err
@@ -48,11 +48,16 @@ const tablesWatch = 2 * time.Second
 // awaitTables does what has to wait until somebody has migrated the tables, as
 // soon as done reports that it is done.
 func (d *Daemon) awaitTables(name string, done func(context.Context) bool) {
+	d.repeat(name, tablesWatch, done)
+}
+
+// repeat calls done every so often until it reports that it is done.
+func (d *Daemon) repeat(name string, every time.Duration, done func(context.Context) bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(tablesWatch)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -20,6 +21,7 @@ type webhooks struct {
 	engine    *webhook.Engine
 	registrar *webhook.Registrar
 	sender    *webhook.HTTPSender
+	streams   *live.Hub
 }
 
 // openWebhooks makes the engine. It begins to deliver when the daemon starts.
@@ -35,10 +37,13 @@ func (d *Daemon) openWebhooks(context.Context) error {
 	guard := webhook.Guard{Allow: c.AllowTargets, Own: d.listensOn}
 	kept := d.store.Webhooks()
 	d.webhooks.sender = webhook.NewHTTPSender(webhook.SenderConfig{
-		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: c.AttemptTimeout, Idle: idlePerHost, Self: self,
+		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: func() time.Duration { return d.current().Webhooks.AttemptTimeout }, Idle: idlePerHost, Self: self,
 	})
+	d.webhooks.streams = live.New(live.Config{Shared: d.config.Store != embedded})
 	d.webhooks.engine = webhook.New(d.engineConfig(kept))
-	d.webhooks.registrar = webhook.NewRegistrar(kept, d.webhooks.engine, webhook.Rules{Events: c.PublishedEvents(), Guard: guard, Self: self})
+	d.webhooks.registrar = webhook.NewRegistrar(kept, d.webhooks.engine, func() webhook.Rules {
+		return webhook.Rules{Events: d.settings.state.Load().events, Guard: guard, Self: self}
+	})
 	return nil
 }
 
@@ -48,16 +53,17 @@ const idlePerHost = 64
 
 func (d *Daemon) engineConfig(kept webhook.Store) webhook.Config {
 	c := d.config.Webhooks
-	e := webhook.Config{Store: kept, Sender: d.webhooks.sender, Log: d.log, Policy: c.Policy, Attempts: c.MaxAttempts}
+	e := webhook.Config{Store: kept, Sender: d.webhooks.sender, Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts}
 	if d.config.Store != embedded { // other daemons may share the store
 		e.Term, e.Watch = c.Lease, watchEvery
 	}
 	return e
 }
 
-// watchEvery is how often changes of subscriptions by other daemons are looked
-// for. Events are matched with them at once; this is about what is pending.
-const watchEvery = 5 * time.Second
+// watchEvery is how often other daemons are asked what they have done. Events
+// are matched with subscriptions as they are at once; this is about what is
+// pending.
+const watchEvery = time.Second
 
 // startWebhooks begins to deliver. The service must listen by then, since the
 // engine does not send to the service's own addresses.
@@ -78,7 +84,7 @@ func (d *Daemon) startWebhooks(ctx context.Context) error {
 }
 
 func (d *Daemon) beginWebhooks(ctx context.Context) error {
-	if err := d.store.Webhooks().SetDefaultRetries(ctx, len(d.config.Webhooks.RetrySchedule)); err != nil {
+	if err := d.store.Webhooks().SetDefaultRetries(ctx, len(d.current().Webhooks.RetrySchedule)); err != nil {
 		return err
 	}
 	if err := d.webhooks.engine.Start(ctx); err != nil {

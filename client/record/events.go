@@ -57,6 +57,16 @@ func Events() []Event {
 	return all
 }
 
+// SubscriptionDisabled is the event that a subscription was disabled by what its
+// endpoint answered, or because it never did.
+const SubscriptionDisabled = "webhooks.subscription.disabled"
+
+// ServiceEvents are the events that the service raises itself, about itself.
+// Nobody else may raise them.
+func ServiceEvents() []Event {
+	return []Event{{SubscriptionDisabled, "The service has disabled a subscription, whose messages wait from now on"}}
+}
+
 // EventPattern reports whether a subscription may name the text as its events,
 // and gives it in the letter case of the events: the name of a published event,
 // a family such as debtor.*, or *.

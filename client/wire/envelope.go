@@ -41,6 +41,8 @@ const (
 	HeaderOffset         = "X-Offset"
 	HeaderTotal          = "X-Total"
 	HeaderTakeClamped    = "X-Take-Clamped"
+	HeaderIdempotencyKey = "Idempotency-Key"
+	HeaderReplayed       = "Idempotent-Replayed" // true: the answer is that to an earlier request under the same key
 	HeaderIgnoredMembers = "X-Ignored-Members"
 )
 

@@ -18,20 +18,29 @@ import (
 
 // Config is what a Service works with. All but Store has a default.
 type Config struct {
-	Store       Store
-	Clock       func() time.Time
-	Log         *slog.Logger
-	SessionTTL  time.Duration // how long an unused session lasts; 8 hours
-	RememberTTL time.Duration // the same with RememberMe; 14 days
+	Store     Store
+	Clock     func() time.Time
+	Log       *slog.Logger
+	Lifetimes func() Lifetimes // asked for each request with a session
+}
+
+// Lifetimes are how long unused sessions last.
+type Lifetimes struct {
+	Session  time.Duration
+	Remember time.Duration // with RememberMe
+}
+
+// usualLifetimes are those that nothing else is said about.
+func usualLifetimes() Lifetimes {
+	return Lifetimes{Session: 8 * time.Hour, Remember: 14 * 24 * time.Hour}
 }
 
 // Service applies the rules of accounts.
 type Service struct {
-	store       Store
-	clock       func() time.Time
-	log         *slog.Logger
-	sessionTTL  time.Duration
-	rememberTTL time.Duration
+	store     Store
+	clock     func() time.Time
+	log       *slog.Logger
+	lifetimes func() Lifetimes
 
 	printer  *printer
 	hasher   *hasher
@@ -56,11 +65,8 @@ func New(c Config) (*Service, error) {
 	if c.Store == nil {
 		return nil, errors.New("account: no store")
 	}
-	if c.SessionTTL < 0 || c.RememberTTL < 0 {
-		return nil, errors.New("account: a session cannot last less than nothing")
-	}
 	s := &Service{
-		store: c.Store, clock: c.Clock, log: c.Log, sessionTTL: c.SessionTTL, rememberTTL: c.RememberTTL,
+		store: c.Store, clock: c.Clock, log: c.Log, lifetimes: c.Lifetimes,
 		printer: newPrinter(), hasher: newHasher(), throttle: newThrottle(), flights: newFlights(),
 		users: newCache[User](lookupTTL), sessions: newCache[Session](lookupTTL), keys: newCache[Key](lookupTTL),
 		verified: newCache[struct{}](verifiedTTL),
@@ -77,11 +83,8 @@ func (s *Service) fillDefaults() {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.sessionTTL == 0 {
-		s.sessionTTL = 8 * time.Hour
-	}
-	if s.rememberTTL == 0 {
-		s.rememberTTL = 14 * 24 * time.Hour
+	if s.lifetimes == nil {
+		s.lifetimes = usualLifetimes
 	}
 }
 

@@ -121,7 +121,7 @@ func (s *Service) bySession(ctx context.Context, id string, via Via) (Identity, 
 // its cookie should follow. Each reply could set one, but once in a hundredth
 // of the time does it.
 func (s *Service) renews(before, after time.Time) bool {
-	step := s.rememberTTL / 100
+	step := s.lifetimes().Remember / 100
 	return !before.Truncate(step).Equal(after.Truncate(step))
 }
 
@@ -147,9 +147,9 @@ func (s *Service) session(ctx context.Context, id string) (*Session, time.Time, 
 
 func (s *Service) ttl(remember bool) time.Duration {
 	if remember {
-		return s.rememberTTL
+		return s.lifetimes().Remember
 	}
-	return s.sessionTTL
+	return s.lifetimes().Session
 }
 
 func identityOf(u *User, via Via) Identity {

@@ -25,7 +25,7 @@ type library struct {
 
 func open(b *testing.B, d data) *library {
 	registry := record.Builtin()
-	s, err := store.Open(b.Context(), store.Config{Dir: d.dir, Registry: registry, Connections: 1, RowTimeout: 30 * time.Second})
+	s, err := store.Open(b.Context(), store.Config{Dir: d.dir, Registry: registry, Connections: 1, Limits: func() store.Limits { return store.Limits{Row: 30 * time.Second} }})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,14 +9,19 @@ import (
 
 // Config is what a Recorder works with.
 type Config struct {
-	Store   Store
-	Log     *slog.Logger
-	Keep    time.Duration // how long entries are kept; 0 for no limit
-	MaxSize int64         // of all entries, in bytes; 0 for no limit
+	Store Store
+	Log   *slog.Logger
+	Keep  func() Keep // asked whenever entries are removed; nil for all
 
 	// Bounds of what waits to be written. 0 means the usual ones.
 	MaxEntries int
 	MaxBytes   int
+}
+
+// Keep bounds what is kept of entries. 0 is no limit.
+type Keep struct {
+	For  time.Duration
+	Size int64 // of all entries, in bytes
 }
 
 const (
@@ -64,6 +69,9 @@ func New(c Config) *Recorder {
 	}
 	if c.MaxBytes == 0 {
 		c.MaxBytes = usualBytes
+	}
+	if c.Keep == nil {
+		c.Keep = func() Keep { return Keep{} }
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Recorder{

@@ -301,7 +301,7 @@ func TestStopIsBounded(t *testing.T) {
 func TestPruning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{more: 5}
-		r, _ := begin(t, s, Config{Keep: time.Hour, MaxSize: 1})
+		r, _ := begin(t, s, Config{Keep: func() Keep { return Keep{For: time.Hour, Size: 1} }})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if s.pruned != 5 {

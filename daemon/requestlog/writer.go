@@ -173,11 +173,12 @@ func (r *Recorder) prune() {
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, patience)
 	defer cancel()
+	keep := r.Keep()
 	var before time.Time
-	if r.Keep > 0 {
-		before = now.Add(-r.Keep)
+	if keep.For > 0 {
+		before = now.Add(-keep.For)
 	}
-	more, err := r.Store.Prune(ctx, before, r.MaxSize)
+	more, err := r.Store.Prune(ctx, before, keep.Size)
 	r.next = now.Add(pruneEvery)
 	if err == nil && more {
 		r.next = now.Add(pruneAgain)

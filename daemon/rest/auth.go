@@ -31,7 +31,7 @@ func (s *Server) authorise(x *exchange) error {
 		return nil
 	}
 	given := credentials(x)
-	open := s.AnonymousQueries && need == account.Reader && !x.route.signedIn || s.mayPublish(x)
+	open := x.options.AnonymousQueries && need == account.Reader && !x.route.signedIn || s.mayPublish(x)
 	if open && given.Empty() {
 		return nil
 	}

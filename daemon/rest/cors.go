@@ -11,9 +11,9 @@ import (
 var (
 	exposedHeaders = strings.Join([]string{
 		wire.HeaderRequestID, wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal,
-		wire.HeaderTakeClamped, wire.HeaderIgnoredMembers, "Content-Disposition", "Location", "Retry-After", "Server-Timing",
+		wire.HeaderTakeClamped, wire.HeaderIgnoredMembers, wire.HeaderReplayed, "Content-Disposition", "Location", "Retry-After", "Server-Timing",
 	}, ", ")
-	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest"}, ", ")
+	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest", wire.HeaderIdempotencyKey}, ", ")
 )
 
 // preflightAge is for how long browsers may remember an answer, in seconds.

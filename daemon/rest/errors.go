@@ -62,7 +62,7 @@ func (s *Server) fail(x *exchange, err error) {
 	}
 	status := responseStatus(f, x.id)
 	x.failure = &status
-	if s.Debug {
+	if x.options.Debug {
 		status.StackTrace = err.Error()
 	}
 	_ = x.write(failures[f.Kind].status, s.failureBody(x, status)) // nobody is left to tell

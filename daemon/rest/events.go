@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // The members of an event.
@@ -21,7 +22,7 @@ const (
 
 // events lists the published events.
 func (s *Server) events(x *exchange) error {
-	published := s.Webhooks.Rules().Events
+	published := s.Webhooks.Rules().Listed()
 	documents := make([]wire.Event, len(published))
 	for i, e := range published {
 		documents[i] = wire.Event(e)
@@ -43,11 +44,37 @@ func (s *Server) raiseEvent(x *exchange) error {
 	if name, err = s.Webhooks.Rules().Event(name); err != nil {
 		return err
 	}
-	receipt, err := s.Engine.Publish(x.r.Context(), name, body)
+	receipt, err := s.publish(x, name, body)
 	if err != nil {
 		return err
 	}
 	return x.document(http.StatusCreated, "EventReceipt", wire.EventReceipt(receipt))
+}
+
+// publish raises an event, under an idempotency key where the request has one.
+func (s *Server) publish(x *exchange, name string, body []byte) (webhook.Receipt, error) {
+	keys := x.r.Header.Values(wire.HeaderIdempotencyKey)
+	if len(keys) == 0 {
+		return s.Engine.Publish(x.r.Context(), name, body)
+	}
+	key := keys[0]
+	if len(keys) > 1 || !isIdempotencyKey(key) {
+		const text = "must be one text of 1 to 255 visible ASCII characters"
+		return webhook.Receipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
+			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
+	}
+	receipt, replayed, err := s.Engine.PublishOnce(x.r.Context(), name, body, key)
+	if replayed {
+		x.w.Header().Set(wire.HeaderReplayed, "true")
+	}
+	return receipt, err
+}
+
+// maxIdempotencyKey is the longest key, in characters.
+const maxIdempotencyKey = 255
+
+func isIdempotencyKey(key string) bool {
+	return key != "" && len(key) <= maxIdempotencyKey && !strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
 // eventBody is what is delivered. A text is delivered itself; any other JSON
@@ -95,11 +122,11 @@ func rawMember(body []byte, name string) json.RawMessage {
 // mayPublish reports whether events are taken from the request's address
 // without a login.
 func (s *Server) mayPublish(x *exchange) bool {
-	if !s.AnonymousPublish || x.route.role != account.Publisher {
+	if !x.options.AnonymousPublish || x.route.role != account.Publisher {
 		return false
 	}
 	at, err := netip.ParseAddr(x.address)
-	for _, network := range s.PublishFrom {
+	for _, network := range x.options.PublishFrom {
 		if err == nil && network.Contains(at) {
 			return true
 		}

@@ -20,6 +20,8 @@ type exchange struct {
 	r  *http.Request
 	id string
 
+	options *Options // the settings as they were when the request came
+
 	route    *compiledRoute
 	params   params
 	suffix   string       // format named by a path suffix

@@ -34,7 +34,8 @@ func newServer(t testing.TB, c store.Config) (*rest.Server, *store.Store) {
 		t.Fatal(err)
 	}
 	return rest.New(rest.Config{
-		Registry: c.Registry, Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler), AnonymousQueries: true, CountPages: true,
+		Registry: c.Registry, Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler),
+		Options:     func() *rest.Options { return &rest.Options{AnonymousQueries: true, CountPages: true} },
 		MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, MetricsHere: true,
 	}), s
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
@@ -20,16 +21,39 @@ const memberOperation = "op"
 // documents that are written before one runs.
 func Describe() *metadata.Service {
 	s := &Server{Config: Config{Registry: record.Builtin()}, system: record.System()}
-	return s.describe()
+	return s.describe(false)
+}
+
+// documents are what the service says of itself, each made when it is first
+// asked for.
+type documents struct {
+	description func() *metadata.Service
+	openAPI     func() ([]byte, error)
+	typeScript  func() []byte
+}
+
+func (s *Server) newDocuments(open bool) *documents {
+	d := &documents{description: sync.OnceValue(func() *metadata.Service { return s.describe(open) })}
+	d.openAPI = sync.OnceValues(func() ([]byte, error) { return d.description().OpenAPI() })
+	d.typeScript = sync.OnceValue(func() []byte { return d.description().TypeScript() })
+	return d
+}
+
+// documentsFor are the documents by the settings that the request goes by.
+func (s *Server) documentsFor(x *exchange) *documents {
+	if x.options.AnonymousQueries {
+		return s.openDocuments
+	}
+	return s.documents
 }
 
 // describe puts together what the documents tell of: each route's operation,
-// with all routes that lead to it.
-func (s *Server) describe() *metadata.Service {
+// with all routes that lead to it. Queries are open where they need no login.
+func (s *Server) describe(open bool) *metadata.Service {
 	d := &metadata.Service{Version: s.Version, Base: s.base()}
 	facts := operations()
 	for _, r := range routes() {
-		for _, o := range s.operationsOf(r, facts) {
+		for _, o := range s.operationsOf(r, roleName(r, open), facts) {
 			at := slices.IndexFunc(d.Operations, func(known metadata.Operation) bool { return known.Name == o.Name })
 			if at < 0 {
 				at = len(d.Operations)
@@ -57,11 +81,13 @@ func rank(o metadata.Operation) int {
 
 // operationsOf are the operations that a route leads to: one, or the query of
 // each record kind.
-func (s *Server) operationsOf(r route, facts []metadata.Operation) []metadata.Operation {
-	role := s.roleName(r)
+func (s *Server) operationsOf(r route, role string, facts []metadata.Operation) []metadata.Operation {
 	if r.operation != anyQuery {
 		o := fact(facts, r.operation)
 		o.Role = role
+		if o.Name == changeSettings {
+			o.Members = s.settingMembers()
+		}
 		if kind, ok := s.system.Lookup(r.kind); ok {
 			o.Group, o.Summary, o.Kind = kind.Area, cmp.Or(o.Summary, kind.Summary), kind
 		}
@@ -83,8 +109,8 @@ func fact(facts []metadata.Operation, name string) metadata.Operation {
 	return metadata.Operation{Name: name, Group: groupService}
 }
 
-func (s *Server) roleName(r route) string {
-	if r.role == account.NoRole || s.AnonymousQueries && r.role == account.Reader && !r.signedIn {
+func roleName(r route, open bool) string {
+	if r.role == account.NoRole || open && r.role == account.Reader && !r.signedIn {
 		return ""
 	}
 	return r.role.String()
@@ -113,25 +139,24 @@ func (s *Server) home(x *exchange) error {
 func (s *Server) metadata(x *exchange) error {
 	s.recognise(x)
 	page := x.html() || x.params.get(inFormat) != "" && x.urlMembers.Text(query.Format) == "" && accepted(x.r.Header.Get("Accept")).Name == "html"
-	name := x.urlMembers.Text(memberOperation)
+	name, d := x.urlMembers.Text(memberOperation), s.documentsFor(x).description()
 	if name == "" {
 		if page {
-			return x.page(s.description().IndexPage(s.site(x), s.url(x)))
+			return x.page(d.IndexPage(s.site(x), s.url(x)))
 		}
-		return x.document(http.StatusOK, "Metadata", s.description().Document(s.url(x)))
+		return x.document(http.StatusOK, "Metadata", d.Document(s.url(x)))
 	}
-	o, ok := s.description().Lookup(name)
+	o, ok := d.Lookup(name)
 	if !ok {
-		return s.noOperation(name)
+		return noOperation(name, d.Names())
 	}
 	if page {
-		return x.page(s.description().Page(o, s.site(x), s.url(x)))
+		return x.page(d.Page(o, s.site(x), s.url(x)))
 	}
-	return x.document(http.StatusOK, "Metadata", s.description().About(o, s.url(x)))
+	return x.document(http.StatusOK, "Metadata", d.About(o, s.url(x)))
 }
 
-func (s *Server) noOperation(name string) error {
-	names := s.description().Names()
+func noOperation(name string, names []string) error {
 	if near := record.Near(name, names); near != nil {
 		names = near
 	}
@@ -161,10 +186,10 @@ func (x *exchange) made(contentType string, body []byte, err error) error {
 }
 
 func (s *Server) openAPI(x *exchange) error {
-	text, err := s.openAPIText()
+	text, err := s.documentsFor(x).openAPI()
 	return x.made("application/json", text, err)
 }
 
 func (s *Server) typeScript(x *exchange) error {
-	return x.made("text/plain; charset=utf-8", s.typeScriptText(), nil)
+	return x.made("text/plain; charset=utf-8", s.documentsFor(x).typeScript(), nil)
 }

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,11 +52,15 @@ func (s *Server) plan(x *exchange) (*query.Plan, error) {
 
 // planMembers plans a query with conditions beside those that its members are.
 func (s *Server) planMembers(x *exchange, members query.Members, where ...query.Condition) (*query.Plan, error) {
-	req, err := query.Parse(x.kind, members, s.Query)
+	filters, period, err := x.period(members)
 	if err != nil {
 		return nil, err
 	}
-	req.Where = append(req.Where, where...)
+	req, err := query.Parse(x.kind, filters, x.options.Query)
+	if err != nil {
+		return nil, err
+	}
+	req.Where = slices.Concat(req.Where, where, period)
 	x.members = members
 	if x.html() && req.Take == query.NoTake {
 		req.Take = pageTake
@@ -66,7 +71,7 @@ func (s *Server) planMembers(x *exchange, members query.Members, where ...query.
 		dropAggregates(req)
 	}
 	noteRequest(x.w.Header(), req)
-	return query.NewPlan(req, s.CountPages)
+	return query.NewPlan(req, x.options.CountPages)
 }
 
 // dropAggregates takes out what a reply that is nothing but rows has no place

@@ -23,9 +23,8 @@ const mostLimited = 16384
 
 // limiter counts the requests of each by a token bucket.
 type limiter struct {
-	rate Rate
-
 	mu      sync.Mutex
+	rate    Rate
 	buckets map[string]*rate.Limiter
 	swept   time.Time
 }
@@ -34,11 +33,11 @@ func newLimiter(r Rate) *limiter { return &limiter{rate: r, buckets: make(map[st
 
 // take counts a request of who, and fails where that is one too many.
 func (l *limiter) take(who string, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.rate.PerSecond == 0 {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	bucket := l.buckets[who]
 	if bucket == nil {
 		l.makeRoom(now)
@@ -50,6 +49,16 @@ func (l *limiter) take(who string, now time.Time) error {
 	}
 	wait := time.Duration((1 - bucket.TokensAt(now)) / l.rate.PerSecond * float64(time.Second))
 	return &fault.Error{Kind: fault.TooMany, Message: "too many requests", RetryAfter: wait}
+}
+
+// follow takes over another rate, under which everybody begins anew.
+func (l *limiter) follow(r Rate) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rate != r {
+		l.rate = r
+		clear(l.buckets)
+	}
 }
 
 // makeRoom drops the buckets that are full again, which say nothing, and if
@@ -73,15 +82,16 @@ func (l *limiter) makeRoom(now time.Time) {
 
 // limitAddress counts a request before anything is done for it.
 func (s *Server) limitAddress(x *exchange) error {
-	if s.limiter.rate.PerSecond == 0 {
+	if x.options.Rate.PerSecond == 0 {
 		return nil
 	}
+	s.limiter.follow(x.options.Rate)
 	return s.limiter.take("address "+account.Network(x.address), x.start)
 }
 
 // limitIdentity counts a request of somebody who is known, wherever they are.
 func (s *Server) limitIdentity(x *exchange) error {
-	if !x.who.Known() {
+	if x.options.Rate.PerSecond == 0 || !x.who.Known() {
 		return nil
 	}
 	return s.limiter.take("account "+x.who.UserID+x.who.KeyID, x.start)

@@ -14,8 +14,8 @@ import (
 )
 
 // Quiet routes leave no entry in the request log: those that are asked every few
-// seconds, and a stream, which never ends.
-func (r route) quiet() bool { return r.always || strings.EqualFold(r.pattern, "/Webhooks/Stream") }
+// seconds. A live stream leaves one, when it ends.
+func (r route) quiet() bool { return r.always }
 
 // privateSegments begin the patterns of routes whose members and bodies reach no
 // log, masked or not.
@@ -85,7 +85,7 @@ func (s *Server) logRequest(x *exchange) {
 	x.describeAddress(d)
 	x.describeMembers(d)
 	x.describeOutcome(d)
-	if s.LogBodies {
+	if x.options.LogBodies {
 		x.describeBodies(d)
 	}
 	s.RequestLog.Record(d)

@@ -26,7 +26,10 @@ var roleOf = map[string]string{
 	"SubscriberQuery": "admin", "AddSubscriber": "admin", "GetSubscriber": "admin", "ChangeSubscriber": "admin", "RemoveSubscriber": "admin",
 	"Subscriptions": "", "AddSubscription": "", "GetSubscription": "", "ChangeSubscription": "", "RemoveSubscription": "",
 	"SubscriberMessages": "", "SubscriberResponses": "", "MessageResponses": "", "RemoveMessage": "", "RetryMessage": "", "TestSubscription": "",
-	"MessageQuery": "admin", "SubscriptionQuery": "admin",
+	"RotateSecret": "", "RetryMessages": "admin", "DeleteMessages": "admin",
+	"MessageQuery": "admin", "SubscriptionQuery": "admin", "Stream": "admin",
+
+	"Info": "", "Settings": "admin", "ChangeSettings": "admin",
 
 	"Home": "", "GetMetadata": "", "OpenAPI": "", "TypeScript": "", "Health": "", "Ready": "", "Metrics": "",
 }
@@ -113,7 +116,7 @@ func (a asker) knock(t *testing.T, o wire.Operation, method, path string) {
 	if strings.ContainsAny(line, "{}") {
 		t.Fatalf("%s %s: the test has no value for a parameter", method, path)
 	}
-	status := a.do(line, "").status
+	status := a.glance(line)
 	want := 0 // any that lets the asker in
 	switch {
 	case o.Name == "Authenticate" && a.role == "": // asks whose session it is
@@ -128,6 +131,17 @@ func (a asker) knock(t *testing.T, o wire.Operation, method, path string) {
 	if want != 0 && status != want || want == 0 && (refused || status >= 500 || status == http.StatusMethodNotAllowed) {
 		t.Errorf("%s (%s) as %q: status %d, want %d", line, o.Name, a.role, status, want)
 	}
+}
+
+// glance leaves a reply unread: that of a live stream has no end.
+func (c client) glance(line string) (status int) {
+	c.t.Helper()
+	reply, err := transport.RoundTrip(c.request(line, ""))
+	if err != nil {
+		c.t.Fatalf("%s: %v", line, err)
+	}
+	defer reply.Body.Close()
+	return reply.StatusCode
 }
 
 // TestNobodySeesOtherUsers: that everybody may ask for a user does not mean for

@@ -21,6 +21,7 @@ type route struct {
 	signedIn  bool   // of the role Reader, but not open to strangers where queries are
 	large     bool   // its body may be as large as that of an event
 	webhooks  bool   // belongs to webhooks, which may be turned off
+	lasting   bool   // goes on until one side ends it, and takes no place among the requests in work
 	always    bool   // served even when the service is full or stopping
 }
 
@@ -122,6 +123,13 @@ func routes() []route {
 			operation: "GetApiKey", summary: "One API key, without the key itself"},
 		{methods: "DELETE", pattern: "/ApiKeys/{KeyID}", role: account.Admin, changes: true, serve: (*Server).removeKey,
 			status: http.StatusNoContent, operation: "RemoveApiKey", summary: "End an API key"},
+
+		{methods: "GET", pattern: "/Info", serve: (*Server).info,
+			operation: "Info", summary: "Version, time, features and limits of the service"},
+		{methods: "GET", pattern: "/Settings", role: account.Admin, serve: (*Server).settings,
+			operation: "Settings", summary: "The settings that may change while the service runs"},
+		{methods: "PATCH", pattern: "/Settings", role: account.Admin, changes: true, serve: (*Server).changeSettings,
+			operation: changeSettings, summary: "Change settings: one member for each, named like it, all or none; null goes back to what the file or the default says, an empty text or list is one"},
 
 		{methods: "GET", pattern: "/", serve: (*Server).home,
 			operation: "Home", summary: "Sends browsers to the list of operations"},

@@ -13,7 +13,6 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -22,7 +21,7 @@ import (
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/store"
@@ -38,29 +37,25 @@ type Config struct {
 	Log      *slog.Logger
 
 	RequestLog *requestlog.Recorder // nil for none
-	LogBodies  bool                 // with what requests and replies carry
 
-	Version string // of the program
+	Version  string          // of the program
+	Options  func() *Options // what may change, asked for each request; nil for nothing
+	Settings Settings        // that may change
 
-	Query            query.Options
-	CountPages       bool // count the total of every page, not only where asked
-	AnonymousQueries bool
-	BasePath         string
-	TrustedProxies   []netip.Prefix
-	Webhooks         *webhook.Registrar // nil where webhooks are turned off
-	Engine           *webhook.Engine    // the same
-	AnonymousPublish bool               // events need no login from these networks
-	PublishFrom      []netip.Prefix
+	BasePath       string
+	TrustedProxies []netip.Prefix
+	Webhooks       *webhook.Registrar // nil where webhooks are turned off
+	Engine         *webhook.Engine    // the same
+	Streams        *live.Hub          // what live streams show; nil for nothing but requests
 
 	CORSOrigins []string // as browsers write them
-	Rate        Rate     // of one address, and of one user or key
 	MaxRequests int
 	MaxBody     int64
 	MaxHead     int           // of URL and headers
 	BodyTimeout time.Duration // how long a client may take to send a body
 	WriteStall  time.Duration
-	MetricsHere bool // /metrics is served beside the rest
-	Debug       bool
+	StreamStall time.Duration // how long who reads a live stream may take no byte of it
+	MetricsHere bool          // /metrics is served beside the rest
 }
 
 // Server is the service's http.Handler.
@@ -71,9 +66,8 @@ type Server struct {
 	admission *admission
 	metrics   *metrics
 
-	description    func() *metadata.Service
-	openAPIText    func() ([]byte, error)
-	typeScriptText func() []byte
+	documents     *documents // of what the service can be asked
+	openDocuments *documents // the same where queries need no login
 
 	protection *http.CrossOriginProtection
 	limiter    *limiter
@@ -82,6 +76,12 @@ type Server struct {
 
 // New makes a Server.
 func New(c Config) *Server {
+	if c.Options == nil {
+		c.Options = func() *Options { return new(Options) }
+	}
+	if c.Streams == nil {
+		c.Streams = live.New(live.Config{})
+	}
 	s := &Server{
 		Config:    c,
 		system:    record.System(),
@@ -90,7 +90,7 @@ func New(c Config) *Server {
 		metrics:   newMetrics(),
 
 		protection: newProtection(c.CORSOrigins),
-		limiter:    newLimiter(c.Rate),
+		limiter:    newLimiter(Rate{}),
 		retries:    newLimiter(retryRate),
 	}
 	if c.RequestLog != nil {
@@ -99,16 +99,18 @@ func New(c Config) *Server {
 	if c.Engine != nil {
 		s.metrics.watchEngine(c.Engine)
 	}
-	s.description = sync.OnceValue(s.describe)
-	s.openAPIText = sync.OnceValues(func() ([]byte, error) { return s.description().OpenAPI() })
-	s.typeScriptText = sync.OnceValue(func() []byte { return s.description().TypeScript() })
+	s.metrics.watchStreams(c.Streams)
+	s.documents, s.openDocuments = s.newDocuments(false), s.newDocuments(true)
 	return s
 }
 
 // Drain makes /readyz say that the service is going away, turns new requests
-// away, and waits until those in work are done or ctx is. It may be called
-// again to go on waiting.
-func (s *Server) Drain(ctx context.Context) error { return s.admission.drain(ctx) }
+// away, ends live streams, and waits until those in work are done or ctx is. It
+// may be called again to go on waiting.
+func (s *Server) Drain(ctx context.Context) error {
+	s.Streams.Close()
+	return s.admission.drain(ctx)
+}
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -157,10 +159,12 @@ func (s *Server) work(x *exchange) error {
 	if x.body, err = s.readBody(x); err != nil {
 		return err
 	}
-	if err := s.admission.enter(); err != nil {
-		return err
+	if !x.route.lasting {
+		if err := s.admission.enter(); err != nil {
+			return err
+		}
+		defer s.admission.leave()
 	}
-	defer s.admission.leave()
 	if to := formAddress(x.r.URL); to != "" && x.kind != nil && x.r.Method == http.MethodGet {
 		return x.redirect(http.StatusSeeOther, to)
 	}
@@ -217,9 +221,9 @@ func (s *Server) checkHead(r *http.Request) error {
 var policy = "default-src 'none'; style-src " + encode.StylePolicy() + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{w: newResponse(w, s.WriteStall), r: r, start: time.Now(), id: requestID(r), reply: reply{format: jsonFormat()}}
+	x := &exchange{w: newResponse(w, s.WriteStall), r: r, start: time.Now(), id: requestID(r), options: s.Options(), reply: reply{format: jsonFormat()}}
 	x.address, x.host, x.secure = s.origin(r)
-	x.keepAnswer = s.LogBodies
+	x.keepAnswer = x.options.LogBodies
 	x.coding = acceptedCoding(r.Header.Get("Accept-Encoding"))
 	x.w.awaitBody(r, s.BodyTimeout)
 	h := w.Header()
@@ -255,6 +259,7 @@ func (s *Server) end(x *exchange) {
 	s.metrics.inWork.Dec()
 	s.metrics.note(x)
 	s.logRequest(x)
+	s.showRequest(x)
 	s.logAccess(x)
 	if cause != nil {
 		panic(cause)

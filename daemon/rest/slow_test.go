@@ -36,7 +36,7 @@ func TestAQueryMayTakeLongerThanItsBody(t *testing.T) {
 	dir := t.TempDir()
 	kind, _ := record.Builtin().Lookup("SY_Filters")
 	makeView(t, dir, kind, silent)
-	handler, _ := newServer(t, store.Config{Dir: dir, Sources: map[string]string{kind.Name: "the_view"}, RowTimeout: 500 * time.Millisecond})
+	handler, _ := newServer(t, store.Config{Dir: dir, Sources: map[string]string{kind.Name: "the_view"}, Limits: rowLimit(500 * time.Millisecond)})
 	handler.BodyTimeout = 300 * time.Millisecond
 	server := httptest.NewServer(handler)
 	defer server.Close()
@@ -47,4 +47,9 @@ func TestAQueryMayTakeLongerThanItsBody(t *testing.T) {
 			t.Fatalf("%v, %+v", err, a)
 		}
 	}
+}
+
+// rowLimit bounds how long a statement may run without a row.
+func rowLimit(d time.Duration) func() store.Limits {
+	return func() store.Limits { return store.Limits{Row: d} }
 }

@@ -23,7 +23,7 @@ func (s *Server) view(x *exchange, plan *query.Plan) *encode.View {
 		v.Note = "The request came in a body that no link can repeat. The rows are those it asked for; pages, filters and other formats take a new request."
 		return v
 	}
-	v.Take, v.Limit, v.Here = plan.Take, s.Query.MaxTake, a.path
+	v.Take, v.Limit, v.Here = plan.Take, x.options.Query.MaxTake, a.path
 	if plan.Take >= encode.AllRows {
 		v.Take = query.NoTake
 	}

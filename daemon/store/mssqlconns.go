@@ -13,7 +13,7 @@ import (
 // lend lends a connection for reading. Slow clients may hold all of them for
 // long: who gets none within the time that a statement may take is told so.
 func (b *mssqlRecords) lend(ctx context.Context) (*mssql.Conn, error) {
-	waiting, cancel := context.WithTimeout(ctx, patience(b.config.RowTimeout))
+	waiting, cancel := context.WithTimeout(ctx, patience(b.config.Limits().Row))
 	defer cancel()
 	conn, err := b.server.Get(waiting)
 	switch {

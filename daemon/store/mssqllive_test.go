@@ -187,7 +187,7 @@ func TestTimeLimit(t *testing.T) {
 		from = append(from, ten+name+"(n)")
 	}
 	mssqltest.Exec(t, dsn, slow+strings.Join(from, " CROSS JOIN "), `CREATE TABLE SY_Filters (RecID nvarchar(20), FilterNo int, FilterString nvarchar(20), Description nvarchar(20), ItemNo int, Name nvarchar(20))`)
-	s := openServer(t, store.Config{DSN: dsn, RowTimeout: 2 * time.Second})
+	s := openServer(t, store.Config{DSN: dsn, Limits: rowLimit(2 * time.Second)})
 	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Timeout) {
 		t.Errorf("over its limit: %v", err)
 	}
@@ -210,7 +210,7 @@ func TestTimeLimit(t *testing.T) {
 func TestLocked(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`)
-	s := openServer(t, store.Config{DSN: dsn, LockTimeout: 200 * time.Millisecond, RowTimeout: time.Minute})
+	s := openServer(t, store.Config{DSN: dsn, LockTimeout: 200 * time.Millisecond, Limits: rowLimit(time.Minute)})
 	expectFirsts(t, s, "", "DB_Class")
 	holder, err := mssql.Open(mssql.Config{DSN: dsn})
 	if err != nil {
@@ -263,4 +263,9 @@ func TestFillServer(t *testing.T) {
 	if _, err := s.Load(t.Context(), kinds, demo.Rows); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("loaded: %v", err)
 	}
+}
+
+// rowLimit bounds how long a statement may run without a row.
+func rowLimit(d time.Duration) func() store.Limits {
+	return func() store.Limits { return store.Limits{Row: d} }
 }

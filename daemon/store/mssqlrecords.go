@@ -53,7 +53,7 @@ func (b *mssqlRecords) session(ctx context.Context, kind *record.Kind, _ bool) (
 		return nil, err
 	}
 	s := &mssqlSession{ctx: ctx, backend: b, source: b.tables[kind.Name], conn: conn}
-	s.guard.watch(conn.Abort, b.config.RowTimeout)
+	s.guard.watch(conn.Abort, b.config.Limits().Row)
 	s.guard.enter()
 	s.known, err = s.source.describe(ctx, conn, &b.lists)
 	s.guard.leave()

@@ -32,6 +32,7 @@ type ownDB struct {
 	folder string        // of the migrations
 	before string        // stands before each statement
 	was    int64         // version of the tables when they were opened
+	holder string        // of leases: this process, as others know it
 	turn   chan struct{} // of a file's writer, who puts something in; nil on a server
 }
 
@@ -52,7 +53,7 @@ func openOwn(path string, first ...string) (*ownDB, error) {
 		db.Close()
 		return nil, err
 	}
-	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, turn: make(chan struct{}, 1)}, nil
+	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, holder: newGUID(), turn: make(chan struct{}, 1)}, nil
 }
 
 // ownConnections are apart from those that read records, so that slow readers
@@ -68,7 +69,7 @@ func openOwnSchema(ctx context.Context, c Config) (*ownDB, error) {
 	if err := server.Ping(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
-	o := &ownDB{pool: server.DB(), end: server.Close, schema: c.Schema, folder: serverMigrations, name: "schema " + c.Schema}
+	o := &ownDB{pool: server.DB(), end: server.Close, schema: c.Schema, folder: serverMigrations, holder: newGUID(), name: "schema " + c.Schema}
 	if c.LockTimeout > 0 {
 		o.before = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(c.LockTimeout.Milliseconds(), 1))
 	}

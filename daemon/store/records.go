@@ -77,7 +77,7 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*Result, error) {
 	if plan.Take == 0 {
 		return r, nil
 	}
-	if r.rows, err = r.run(query.Compile, s.config.RowTimeout); err != nil {
+	if r.rows, err = r.run(query.Compile, s.config.Limits().Row); err != nil {
 		session.close()
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (r *Result) aggregates(t *Tail) error {
 
 // one runs a statement that gives a single row, under the limit for counts.
 func (r *Result) one(compile compiler, read func([]row.Cell)) error {
-	rows, err := r.run(compile, r.store.config.CountTimeout)
+	rows, err := r.run(compile, r.store.config.Limits().Count)
 	if err != nil {
 		return err
 	}

@@ -25,11 +25,16 @@ type Config struct {
 	LockTimeout time.Duration // how long a statement on a server waits for a lock; 0 for no limit
 	Migrate     bool          // bring our own tables on a server up to date; the embedded store's always are
 
-	Registry     *record.Registry
-	Sources      map[string]string // record kind -> table or view, where not its name
-	Connections  int               // largest number of queries at once
-	RowTimeout   time.Duration     // how long a statement may run without a row; 0 for no limit
-	CountTimeout time.Duration     // how long counting a total may take; 0 for no limit
+	Registry    *record.Registry
+	Sources     map[string]string // record kind -> table or view, where not its name
+	Connections int               // largest number of queries at once
+	Limits      func() Limits     // of statements that read records, asked for each; nil for none
+}
+
+// Limits bound statements. 0 is no limit.
+type Limits struct {
+	Row   time.Duration // how long one may run without a row
+	Count time.Duration // how long counting a total may take
 }
 
 // The files of the embedded store. They are apart so that none waits for
@@ -57,6 +62,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, unreachable(err)
 	}
 	c.Schema, c.ERPSchema = cmp.Or(c.Schema, DefaultSchema), cmp.Or(c.ERPSchema, DefaultERPSchema)
+	if c.Limits == nil {
+		c.Limits = func() Limits { return Limits{} }
+	}
 	s := &Store{config: c}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())

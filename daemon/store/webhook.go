@@ -148,41 +148,40 @@ func (w *Webhooks) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 	if err != nil {
 		return nil, w.own.fault(err, "reading the subscriptions")
 	}
-	idle, err := list(ctx, w.own, scanText, `SELECT RecID FROM whd.SY_WebhookSubscriber WHERE IsEnabled = 0`)
+	owners, err := list(ctx, w.own, scanSubscriber, `SELECT `+subscriberColumns+` FROM whd.SY_WebhookSubscriber b`)
 	if err != nil {
 		return nil, w.own.fault(err, "reading the subscribers")
 	}
-	disabled := make(map[string]bool)
-	for _, guid := range idle {
-		disabled[guid] = true
+	of := make(map[string]webhook.Subscriber, len(owners))
+	for _, s := range owners {
+		of[s.GUID] = s
 	}
 	subs := make([]*webhook.Subscription, len(all))
 	for i, r := range all {
-		subs[i] = subscriptionOf(r, disabled[r.Subscriber])
+		subs[i] = subscriptionOf(r, of[r.Subscriber])
 	}
 	return webhook.NewSnapshot(version, subs), nil
 }
 
 // subscriptionOf is what the engine knows of a subscription.
-func subscriptionOf(r webhook.Registration, idle bool) *webhook.Subscription {
+func subscriptionOf(r webhook.Registration, s webhook.Subscriber) *webhook.Subscription {
 	secrets := []string{r.Secret}
 	if r.OldSecret != "" {
 		secrets = append(secrets, r.OldSecret)
 	}
+	reason := r.DisabledReason
+	if reason == "" && r.Enabled && !s.Enabled {
+		reason = "its subscriber is disabled"
+	}
 	return &webhook.Subscription{
-		ID: r.ID, GUID: r.GUID, Pattern: r.Pattern, URL: r.URL, Headers: r.Headers, Secrets: secrets,
-		Enabled: r.Enabled && !idle, Ordered: r.Ordered, Private: r.Private, Schedule: r.Schedule,
+		ID: r.ID, GUID: r.GUID, Subscriber: r.Subscriber, SubscriberName: s.Name, Pattern: r.Pattern, URL: r.URL, Headers: r.Headers, Secrets: secrets, OldUntil: r.OldSecretUntil,
+		Enabled: r.Enabled && s.Enabled, DisabledReason: reason, Ordered: r.Ordered, Private: r.Private, Schedule: r.Schedule, FailingSince: r.FailingSince,
 	}
 }
 
 func scanMoment(row scanner) (t time.Time, err error) {
 	err = row.Scan((*moment)(&t))
 	return t, err
-}
-
-func scanText(row scanner) (text string, err error) {
-	err = row.Scan(&text)
-	return text, err
 }
 
 // ticks is a duration in the unit that is stored.

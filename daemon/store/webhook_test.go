@@ -228,7 +228,7 @@ func TestWebhookStatements(t *testing.T) {
 		name  string
 		batch webhook.Batch
 	}{{"nothing", webhook.Batch{}}, {"events", hookBatch(3, 11, 3, r, l, "{}")}, {"everything", full}} {
-		text, args := serverBatch(&c.batch)
+		text, args := serverBatch(&c.batch, sql.Named("Holder", "h"))
 		fmt.Fprintf(&got, "== %s\n\n%s\n", c.name, text)
 		for _, a := range args {
 			fmt.Fprintf(&got, "  @%s\n", a.(sql.NamedArg).Name)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -22,7 +23,7 @@ type batchText struct {
 }
 
 // serverBatch is the statement of a batch, with the parts that it needs.
-func serverBatch(b *webhook.Batch) (string, []any) {
+func serverBatch(b *webhook.Batch, holder sql.NamedArg) (string, []any) {
 	w := &batchText{}
 	w.part(serverBegin, "Leases", leaseRows(b.Leases))
 	w.arg("LeaseCount", len(b.Leases))
@@ -42,8 +43,21 @@ func serverBatch(b *webhook.Batch) (string, []any) {
 		w.part(serverDisabled, "Disabled", w.disabledRows(b.Disabled))
 		w.arg("RowHash", newRowHash())
 	}
+	if len(b.Health) > 0 {
+		w.part(serverHealth, "Health", healthRows(b.Health))
+	}
+	if len(b.Changes) > 0 {
+		w.statement.WriteString(serverChanges)
+		w.arg("Home", b.Home)
+		w.arg("Number", b.Number)
+		w.arg("Changes", mssql.Document([]byte(changesText(b))))
+	}
 	if len(b.Keys) > 0 {
 		w.part(serverKeys, "Keys", keyRows(b.Keys))
+	}
+	if len(b.Nudges) > 0 {
+		w.part(serverNudges, "Nudges", nudgeRows(b.Nudges))
+		w.args = append(w.args, holder)
 	}
 	w.statement.WriteString(serverEnd)
 	return w.escapes.fill(w.statement.String()), w.args
@@ -172,6 +186,30 @@ func (w *batchText) disabledRows(disabled []webhook.Disabled) [][]any {
 		rows[i] = []any{d.Subscription, w.escapes.text(readable(d.Reason, mostDisabled)), stamp(d.At)}
 	}
 	return rows
+}
+
+func healthRows(all []webhook.Health) [][]any {
+	rows := make([][]any, len(all))
+	for i, h := range all {
+		rows[i] = []any{h.Subscription, absent(momentText(h.Since))}
+	}
+	return rows
+}
+
+func nudgeRows(all []webhook.Nudge) [][]any {
+	rows := make([][]any, len(all))
+	for i, n := range all {
+		rows[i] = []any{n.Subscription, n.Kind}
+	}
+	return rows
+}
+
+// momentText is a time as it is stored, empty for the zero time.
+func momentText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return stamp(t)
 }
 
 func keyRows(keys []webhook.Key) [][]any {

@@ -130,7 +130,7 @@ func (f *fileWriter) fill(b *webhook.Batch) error {
 	if err != nil || !current {
 		return errors.Join(err, webhook.ErrStale)
 	}
-	for _, part := range []func(*webhook.Batch) error{f.events, f.messages, f.outcomes, f.disable, f.keys} {
+	for _, part := range []func(*webhook.Batch) error{f.events, f.messages, f.outcomes, f.disable, f.health, f.keys, f.changes, f.nudges} {
 		if err := part(b); err != nil {
 			return err
 		}
@@ -261,6 +261,45 @@ WHERE ExpiryDateTime <= `+f.own.clock()+` OR EventGUID = excluded.EventGUID`, le
 			return webhook.ErrKeyTaken
 		}
 		return nil
+	})
+}
+
+// health notes since when subscriptions fail, or that they do not any more.
+func (f *fileWriter) health(b *webhook.Batch) error {
+	return f.each(`UPDATE SY_WebhookSubscription SET FailingSince = ?2 WHERE ID = ?1 AND (?2 IS NULL OR FailingSince IS NULL)`,
+		len(b.Health), func(s *sqlite.Stmt, i int) error {
+			bind(s, b.Health[i].Subscription, absent(momentText(b.Health[i].Since)))
+			return f.step(s)
+		})
+}
+
+// changes are kept for the streams of other daemons.
+func (f *fileWriter) changes(b *webhook.Batch) error {
+	if len(b.Changes) == 0 {
+		return nil
+	}
+	return f.each(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.clock()+`, ?3)`, 1,
+		func(s *sqlite.Stmt, _ int) error {
+			bind(s, b.Home, b.Number, changesText(b))
+			return f.step(s)
+		})
+}
+
+// nudges tell other daemons about messages that they hold.
+func (f *fileWriter) nudges(b *webhook.Batch) error {
+	if len(b.Nudges) == 0 {
+		return nil
+	}
+	err := f.each(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = 'Nudge'`, 1, func(s *sqlite.Stmt, _ int) error {
+		return f.step(s)
+	})
+	if err != nil {
+		return err
+	}
+	return f.each(`INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, ?1, ?2, ?3, `+f.own.clock()+` FROM WH_Number n WHERE n.Name = 'Nudge'`, len(b.Nudges), func(s *sqlite.Stmt, i int) error {
+		bind(s, b.Nudges[i].Subscription, int64(b.Nudges[i].Kind), f.own.holder)
+		return f.step(s)
 	})
 }
 

@@ -69,9 +69,9 @@ WHERE LeaseUntil <= `+w.own.clock()+` ORDER BY PartitionID`, termArg(term))
 
 // take leases a partition unless somebody else was faster.
 func (w *Webhooks) take(ctx context.Context, l *webhook.Lease, term time.Duration) (bool, error) {
-	n, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, LeaseUntil = `+w.own.clockAfter()+`
+	n, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+w.own.clockAfter()+`
 WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+w.own.clock(),
-		append(leaseArgs(*l), termArg(term))...)
+		append(leaseArgs(*l), termArg(term), w.own.holderArg())...)
 	l.Fence++
 	return n > 0, w.own.fault(err, "leasing a partition")
 }

@@ -34,11 +34,12 @@ func (w *Webhooks) RemoveMessage(ctx context.Context, a webhook.Address) (*webho
 		return nil, err
 	}
 	id, event := sql.Named("ID", m.ID), sql.Named("Event", m.Event.ID)
-	removed, err := w.own.run(ctx,
-		step{`DELETE FROM whd.SY_WebhookMessage WHERE ID = @ID`, []any{id}, true},
-		step{`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID = @ID`, []any{id}, false},
-		step{`DELETE FROM whd.WH_Event WHERE EventID = @Event AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = @Event)`,
-			[]any{event}, false})
+	removed, err := w.own.run(ctx, append([]step{
+		{`DELETE FROM whd.SY_WebhookMessage WHERE ID = @ID`, []any{id}, true},
+		{`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID = @ID`, []any{id}, false},
+		{`DELETE FROM whd.WH_Event WHERE EventID = @Event AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = @Event)`,
+			[]any{event}, false},
+	}, w.nudged(webhook.Nudge{Subscription: m.Subscription, Kind: webhook.NudgeDeleted})...)...)
 	if err != nil || !removed {
 		return nil, w.own.fault(err, "removing a message")
 	}
@@ -53,8 +54,9 @@ func (w *Webhooks) RetryMessage(ctx context.Context, a webhook.Address, at time.
 	if err != nil {
 		return nil, err
 	}
-	_, err = w.own.exec(ctx, `UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
-WHERE ID = @ID AND Status IN (2, 3)`, sql.Named("ID", m.ID), sql.Named("At", stamp(at)))
+	due := step{`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
+WHERE ID = @ID AND Status IN (2, 3)`, []any{sql.Named("ID", m.ID), sql.Named("At", stamp(at))}, false}
+	_, err = w.own.run(ctx, append([]step{due}, w.nudged(webhook.Nudge{Subscription: m.Subscription, Kind: webhook.NudgeDue})...)...)
 	if err != nil {
 		return nil, w.own.fault(err, "making a message due")
 	}

@@ -23,7 +23,7 @@ var batchErrors = map[int64]error{
 }
 
 func (s *serverWriter) write(ctx context.Context, b *webhook.Batch) error {
-	statement, args := serverBatch(b)
+	statement, args := serverBatch(b, s.own.holderArg())
 	// Of two daemons that write the same key at once, the second finds the
 	// first's when it tries again.
 	worth := func(err error) bool { return deadlock(err) || len(b.Keys) > 0 && duplicate(err) }
@@ -100,6 +100,19 @@ WHERE NOT EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey o WHERE o.KeyHash = n.KeyH
 IF EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey k
 	JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', EventGUID nvarchar(36) '$[2]') n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
 	WHERE k.EventGUID <> n.EventGUID COLLATE Latin1_General_BIN2) SET @Result = 3;
+`
+	serverHealth = `UPDATE s SET FailingSince = h.Since FROM whd.SY_WebhookSubscription s
+JOIN OPENJSON(@Health) WITH (ID bigint '$[0]', Since datetime2(7) '$[1]') h ON h.ID = s.ID
+WHERE h.Since IS NULL OR s.FailingSince IS NULL;
+`
+	serverChanges = `INSERT INTO whd.WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (@Home, @Number, SYSUTCDATETIME(), @Changes);
+`
+	// The number stays locked until the end, which is why this comes last.
+	serverNudges = `UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = N'Nudge';
+INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT c.Next, n.SubscriptionID, n.Kind, @Holder, SYSUTCDATETIME()
+FROM OPENJSON(@Nudges) WITH (SubscriptionID bigint '$[0]', Kind tinyint '$[1]') n
+JOIN whd.WH_Number c ON c.Name = N'Nudge';
 `
 	serverEnd = `END
 IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;

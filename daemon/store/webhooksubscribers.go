@@ -26,8 +26,10 @@ func (w *Webhooks) Subscribers(ctx context.Context) ([]webhook.Subscriber, error
 	return all, w.own.fault(err, "listing subscribers")
 }
 
+const subscriberColumns = `b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash`
+
 func (w *Webhooks) subscribers(ctx context.Context, condition string, args ...any) ([]webhook.Subscriber, error) {
-	all, err := list(ctx, w.own, scanSubscriber, `SELECT b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash
+	all, err := list(ctx, w.own, scanSubscriber, `SELECT `+subscriberColumns+`
 FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
 	if err != nil {
 		return nil, err

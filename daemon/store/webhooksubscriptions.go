@@ -36,7 +36,7 @@ func (w *Webhooks) registrations(ctx context.Context, condition string, args ...
 	clock := w.own.clock()
 	all, err := list(ctx, w.own, scanRegistration, `SELECT s.ID, s.RecID, b.RecID, s.EventName, s.URL, s.ItemNo, s.IsEnabled, s.DisabledReason, s.Ordered,
 	s.RetrySchedule, s.Secret, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecret END, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecretUntil END,
-	s.MadeByAdmin, s.LastSavedDateTime, s.RowHash`+joined+condition+` ORDER BY s.ID`, args...)
+	s.MadeByAdmin, s.FailingSince, s.LastSavedDateTime, s.RowHash`+joined+condition+` ORDER BY s.ID`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+condi
 func scanRegistration(row scanner) (r webhook.Registration, err error) {
 	var reason, schedule, old sql.NullString
 	err = row.Scan(&r.ID, &r.GUID, &r.Subscriber, &r.Pattern, &r.URL, &r.ItemNo, &r.Enabled, &reason, &r.Ordered,
-		&schedule, &r.Secret, &old, (*moment)(&r.OldSecretUntil), &r.Private, (*moment)(&r.SavedAt), &r.RowHash)
+		&schedule, &r.Secret, &old, (*moment)(&r.OldSecretUntil), &r.Private, (*moment)(&r.FailingSince), (*moment)(&r.SavedAt), &r.RowHash)
 	if err != nil {
 		return r, err
 	}
@@ -179,13 +179,14 @@ func changesOf(c webhook.RegistrationChange) *changes {
 	u.bool("MadeByAdmin", c.Private)
 	if u.bool("IsEnabled", c.Enabled); c.Enabled != nil {
 		u.set("DisabledReason", sql.NullString{}) // it is somebody's wish from now on
+		u.set("FailingSince", sql.NullString{})
 	}
 	if c.Schedule != nil {
 		u.set("RetrySchedule", scheduleText(*c.Schedule))
 		u.set("MaxRetries", scheduleLength(*c.Schedule))
 	}
 	if c.Secret != nil {
-		u.sets = append(u.sets, "OldSecret = Secret")
+		u.sets = append(u.sets, "OldSecret = CASE WHEN @OldSecretUntil IS NOT NULL THEN Secret END")
 		u.set("OldSecretUntil", nullableStamp(c.Secret.OldUntil))
 		u.set("Secret", c.Secret.Secret)
 	}

@@ -48,13 +48,17 @@ func distinct(leases []webhook.Lease) []webhook.Lease {
 }
 
 // covered reports whether the batch names the leases of all that it touches.
+// New messages may go to another daemon's partition, if it is told so.
 func covered(b *webhook.Batch) bool {
-	held := make(map[int64]bool)
+	held, told := make(map[int64]bool), make(map[int64]bool)
 	for _, l := range b.Leases {
 		held[l.Partition] = true
 	}
+	for _, n := range b.Nudges {
+		told[n.Subscription] = true
+	}
 	for _, m := range b.Messages {
-		if !held[m.Partition] {
+		if !held[m.Partition] && !told[m.Subscription] {
 			return false
 		}
 	}

@@ -1,6 +1,9 @@
 package webhook
 
-import "sync/atomic"
+import (
+	"net/http"
+	"sync/atomic"
+)
 
 // Counts are the figures of an engine since its start.
 type Counts struct {
@@ -9,7 +12,7 @@ type Counts struct {
 	Delivered int64 // attempts that the receiver took
 	Failed    int64 // attempts that failed, and are made again
 	GivenUp   int64 // messages that failed for good
-	Disabled  int64 // subscriptions disabled by what a receiver answered
+	Disabled  int64 // subscriptions disabled by the service
 	Refused   int64 // events that could not be stored
 }
 
@@ -22,6 +25,31 @@ type Depth struct {
 	Troubled  int // lanes whose endpoint is in trouble
 	Lanes     int
 	Partition int // leased
+}
+
+// classNames are what can come of an attempt, as the figures tell it apart.
+var classNames = [...]string{"ok", "3xx", "4xx", "5xx", "timeout", "network", "forbidden"}
+
+const classes = len(classNames)
+
+// class is an outcome's place in classNames. Answers that net/http lets through
+// without their being any of HTTP's count with the closest.
+func (o Outcome) class() int {
+	switch {
+	case o.Success():
+		return 0
+	case o.Cause == TimedOut:
+		return 4
+	case o.Cause == TargetForbidden:
+		return 6
+	case o.Cause != Answered:
+		return 5
+	case o.Code < http.StatusBadRequest:
+		return 1
+	case o.Code < http.StatusInternalServerError:
+		return 2
+	}
+	return 3
 }
 
 // counters are the atomic form of Counts.
@@ -37,22 +65,14 @@ func (e *Engine) Counts() Counts {
 
 // tally counts what was written down.
 func (e *Engine) tally(l load) {
-	c := &e.counters
+	now, c := cell{minute: minuteOf(e.now())}, &e.counters
+	e.figures.note(&now, l, e.snapshot())
 	c.disabled.Add(int64(len(l.disabled)))
-	for _, p := range l.publications {
-		c.events.Add(1)
-		c.messages.Add(int64(len(p.messages)))
-	}
-	for i := range l.outcomes {
-		switch l.outcomes[i].After.Status {
-		case Successful:
-			c.delivered.Add(1)
-		case Failed:
-			c.givenUp.Add(1)
-		default:
-			c.failed.Add(1)
-		}
-	}
+	c.events.Add(int64(now.Events))
+	c.messages.Add(int64(now.Messages))
+	c.delivered.Add(int64(now.Delivered))
+	c.failed.Add(int64(now.Failed))
+	c.givenUp.Add(int64(now.GivenUp))
 }
 
 // Depth looks at what is in hand.
@@ -68,4 +88,11 @@ func (e *Engine) Depth() Depth {
 		}
 	}
 	return d
+}
+
+// Daemons is how many daemons work on the store, as far as is known.
+func (e *Engine) Daemons() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.daemons
 }

@@ -10,6 +10,7 @@ type Policy struct {
 	Schedule      []time.Duration // waits before the second attempt, the third, ...
 	Jitter        float64         // 0.2 spreads each wait by 20 % either way
 	RetryAfterMax time.Duration   // the longest wait that a receiver may ask for
+	DisableAfter  time.Duration   // nothing but failures for so long disable a subscription; 0 for never
 }
 
 // MaxRetries is the number of attempts after the first.

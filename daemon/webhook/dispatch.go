@@ -60,7 +60,7 @@ func (e *Engine) pump() {
 // turn gives the next lane of the ring its turn. A lane with more to send goes
 // to the end of the ring.
 func (e *Engine) turn() (*lane, *Message) {
-	if e.halted || len(e.ring) > 0 && e.ledger.unsaved() > unsavedMost {
+	if e.halted || len(e.ring) > 0 && (e.ledger.unsaved() > unsavedMost || e.lapsing()) {
 		return nil, nil
 	}
 	for len(e.ring) > 0 {
@@ -83,7 +83,7 @@ func (e *Engine) fly(l *lane, m *Message) {
 		sub := e.subscriptionOf(l)
 		var o Outcome
 		if sub != nil {
-			o = e.Sender.Send(e.sending, m, sub)
+			o = e.Sender.Send(e.sending, m, sub, e.now())
 		}
 		l, m = e.land(l, m, o, sub != nil && e.sending.Err() == nil)
 	}
@@ -104,8 +104,10 @@ func (e *Engine) land(l *lane, m *Message, o Outcome, counts bool) (*lane, *Mess
 	defer e.mu.Unlock()
 	l.flying--
 	if counts {
+		now, policy := e.now(), e.policyOf(l.sub)
 		l.throttle.note(o)
-		l.breaker.note(o, e.policyOf(l.sub).Schedule, e.now())
+		l.breaker.note(o, policy.Schedule, now)
+		e.noteHealth(l, o, policy, now)
 	} else {
 		delete(l.away, m.ID)
 	}

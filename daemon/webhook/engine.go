@@ -12,9 +12,10 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Sender makes one attempt. An outcome that ctx cut short is not counted.
+// Sender makes one attempt, which begins at a time of the store's clock. An
+// outcome that ctx cut short is not counted.
 type Sender interface {
-	Send(ctx context.Context, m *Message, sub *Subscription) Outcome
+	Send(ctx context.Context, m *Message, sub *Subscription, at time.Time) Outcome
 }
 
 // Config is what an Engine works with.
@@ -25,7 +26,10 @@ type Config struct {
 	Policy   func() Policy // asked for each failure, so that it may change
 	Attempts int           // the most that are under way at once
 	Term     time.Duration // of leases; 0 where no other daemon shares the store
-	Watch    time.Duration // how often others' changes of subscriptions are looked for; 0 for never
+	Watch    time.Duration // how often other daemons are asked what they have done; 0 for never
+
+	Show    func([]Change) // is told of all changes, in their order, and must not block; nil for nobody
+	Watched func() bool    // reports whether somebody reads them; nil for nobody
 }
 
 // Engine delivers messages. It is made by New, works between Start and Stop,
@@ -36,6 +40,8 @@ type Engine struct {
 	log      *slog.Logger
 	clock    clock
 	counters counters
+	figures  figures
+	census   *census
 	subs     atomic.Pointer[Snapshot]
 	ledger   *ledger
 
@@ -47,11 +53,17 @@ type Engine struct {
 	flying     int
 	halted     bool // no attempt begins any more
 	leases     []Lease
-	trouble    error // why nothing is delivered, if so
+	home       Lease     // whose partition new messages belong to; the writer's to change
+	renewed    time.Time // when the leases were last known to be ours, by this process's clock
+	daemons    int       // that work on the store
+	trouble    error     // why nothing is delivered, if so
 
 	leasing sync.Mutex // held by whoever changes the leases
 
-	home    Lease // whose partition new messages belong to; the writer's alone
+	keys             keyTurns
+	nudge            int64 // the last that was read; the loop's that hears
+	watchedElsewhere atomic.Bool
+
 	numbers struct {
 		next int64
 		left int
@@ -71,7 +83,8 @@ type Engine struct {
 
 // New makes an Engine.
 func New(c Config) *Engine {
-	e := &Engine{Config: c, store: c.Store, log: c.Log, ledger: newLedger(),
+	e := &Engine{Config: c, store: c.Store, log: c.Log, ledger: newLedger(), census: newCensus(),
+		daemons: 1, nudge: -1,
 		lanes: make(map[int64]*lane), isStarving: make(map[int64]bool),
 		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
@@ -85,12 +98,18 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.clock.set(ctx, e.store); err != nil {
 		return err
 	}
+	began := time.Now()
 	home, err := e.store.Lease(ctx, e.Term)
 	if err != nil {
 		return err
 	}
 	e.home = home
-	e.hold([]Lease{home})
+	e.hold([]Lease{home}, began)
+	if e.Term > 0 {
+		if err := e.hear(ctx); err != nil { // from here on
+			return errors.Join(err, e.store.Release(ctx, e.leases))
+		}
+	}
 	if err := e.refresh(ctx); err != nil {
 		return errors.Join(err, e.store.Release(ctx, e.leases))
 	}
@@ -98,9 +117,9 @@ func (e *Engine) Start(ctx context.Context) error {
 	var life context.Context
 	life, e.end = context.WithCancel(context.Background())
 	e.tasks.Go(func() { defer close(e.ended); e.writing(life) })
-	loops := []func(context.Context){e.feeding, e.watching, e.sweeping}
+	loops := []func(context.Context){e.feeding, e.watching, e.sweeping, e.counting}
 	if e.Term > 0 {
-		loops = append(loops, e.keeping)
+		loops = append(loops, e.keeping, e.hearing, e.following)
 	}
 	for _, loop := range loops {
 		e.tasks.Go(func() { loop(life) })

@@ -46,22 +46,29 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, dir: t.TempDir(), limit: 5 * time.Second, wrap: func(s webhook.Store) webhook.Store { return s },
 		policy: webhook.Policy{Schedule: []time.Duration{time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond}}}
-	var err error
-	if h.store, err = store.Open(context.Background(), store.Config{Dir: h.dir, Registry: record.Builtin(), Connections: 4}); err != nil {
-		t.Fatal(err)
+	h.store = h.open()
+	return h
+}
+
+// open opens the store until the test ends.
+func (h *house) open() *store.Store {
+	h.t.Helper()
+	s, err := store.Open(context.Background(), store.Config{Dir: h.dir, Registry: record.Builtin(), Connections: 4})
+	if err != nil {
+		h.t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := h.store.Close(); err != nil {
-			t.Error(err)
+	h.t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			h.t.Error(err)
 		}
 	})
-	return h
+	return s
 }
 
 func (h *house) start() {
 	h.t.Helper()
 	h.sender = webhook.NewHTTPSender(webhook.SenderConfig{Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
-		Agent: "whd/test", Connect: 5 * time.Second, Attempt: h.limit, Idle: 64})
+		Agent: "whd/test", Connect: 5 * time.Second, Attempt: func() time.Duration { return h.limit }, Idle: 64})
 	kept := h.store.Webhooks()
 	engine := webhook.New(webhook.Config{Store: h.wrap(kept), Sender: h.sender, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Policy: func() webhook.Policy { return h.policy }, Attempts: 200})
@@ -69,8 +76,13 @@ func (h *house) start() {
 		h.t.Fatal(err)
 	}
 	h.engine = engine
-	h.desk = webhook.NewRegistrar(kept, engine, webhook.Rules{Events: record.Events(), Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}})
+	h.desk = webhook.NewRegistrar(kept, engine, inHouse)
 	h.t.Cleanup(func() { h.stop(patience) })
+}
+
+// inHouse are the usual rules, by which messages may go to this host.
+func inHouse() webhook.Rules {
+	return webhook.Rules{Events: record.Events(), Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}}
 }
 
 // stop stops the engine; attempts under way get so long to finish.

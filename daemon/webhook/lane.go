@@ -33,6 +33,9 @@ type lane struct {
 	flying  int                // attempts under way
 	throttle
 	breaker
+	health
+	daemons   int  // that share the endpoint
+	shared    bool // other daemons may add to it
 	outdated  bool // what is being read may not be true any more
 	retryTurn bool // a due retry goes before a fresh message
 	queued    bool // stands in the engine's ring
@@ -41,7 +44,7 @@ type lane struct {
 }
 
 func newLane(sub *Subscription, most int) *lane {
-	return &lane{id: sub.ID, sub: sub, known: make(map[int64]*Message), away: make(map[int64]*Message), throttle: throttle{limit: min(firstLimit, most), most: most}}
+	return &lane{id: sub.ID, sub: sub, health: health{since: sub.FailingSince}, daemons: 1, known: make(map[int64]*Message), away: make(map[int64]*Message), throttle: throttle{limit: min(firstLimit, most), most: most}}
 }
 
 func (l *lane) ordered() bool { return l.sub != nil && l.sub.Ordered }
@@ -66,6 +69,8 @@ func (l *lane) accept(m *Message) {
 	switch {
 	case f == nil: // the partition was lost meanwhile
 	case l.known[m.ID] != nil || l.away[m.ID] != nil: // a page was faster
+	case l.shared && l.ordered() && f.end: // what others have added comes first
+		l.drop()
 	case !f.end || l.full() || !l.enabled():
 		f.end = false
 		l.leave(m)
@@ -98,13 +103,17 @@ func (l *lane) forget(m *Message) {
 // free reports whether the lane may begin an attempt, if it has a message.
 func (l *lane) free(now time.Time) bool {
 	switch {
-	case !l.enabled() || l.flying >= l.limit:
+	case !l.enabled() || l.flying >= l.share():
 		return false
 	case l.open():
 		return l.flying == 0 && !now.Before(l.probe)
 	}
 	return !l.ordered() || len(l.away) == 0
 }
+
+// share is how many attempts this daemon may have under way: its part of what
+// the endpoint gets.
+func (l *lane) share() int { return max(1, l.limit/l.daemons) }
 
 // ready reports whether take would give a message.
 func (l *lane) ready(now time.Time) bool {
@@ -193,6 +202,19 @@ func (l *lane) drop() {
 	clear(l.known)
 	l.bytes = 0
 	l.rewind()
+}
+
+// doubtAll has the store say which of the lane's messages are still there.
+func (l *lane) doubtAll() {
+	l.distrust()
+	l.drop()
+}
+
+// hurry has the lane look for messages that a person has made due. Its breaker
+// closes: whoever asks for another attempt expects one.
+func (l *lane) hurry() {
+	l.breaker = breaker{}
+	l.drop()
 }
 
 // distrust has the store say, once they are back, whether messages under way

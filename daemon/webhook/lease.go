@@ -48,18 +48,27 @@ func (e *Engine) leased() []Lease {
 // keeping renews the leases well before they run out, and takes over what other
 // daemons left behind.
 func (e *Engine) keeping(ctx context.Context) {
-	for e.sleep(ctx, nil, e.Term/3) {
+	pause := e.Term / 3
+	for e.sleep(ctx, nil, pause) {
+		pause = e.Term / 3
 		if err := e.keep(ctx); err != nil {
 			e.log.Warn("renewing the leases failed", "error", err.Error())
+			pause = e.Term / 12
 		}
 	}
 }
+
+// lapsing reports whether a lease may run out before an attempt that begins now
+// has ended: then another daemon could make the same one. The engine's lock is
+// held.
+func (e *Engine) lapsing() bool { return e.Term > 0 && time.Since(e.renewed) > e.Term*2/3 }
 
 func (e *Engine) keep(ctx context.Context) error {
 	e.leasing.Lock()
 	defer e.leasing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, e.Term/3)
 	defer cancel()
+	began := time.Now()
 	held, err := e.store.Renew(ctx, e.leased(), e.Term)
 	if err != nil {
 		return err
@@ -71,16 +80,16 @@ func (e *Engine) keep(ctx context.Context) error {
 	if len(found) > 0 {
 		e.log.Info("took over messages of a daemon that is gone", "partitions", len(found))
 	}
-	e.hold(append(held, found...))
+	e.hold(append(held, found...), began)
 	return e.clock.set(ctx, e.store)
 }
 
-// hold makes these the engine's leases: lanes stop reading from partitions that
-// were lost and begin to read from new ones.
-func (e *Engine) hold(leases []Lease) {
+// hold makes these the engine's leases, as asked for at a time: lanes stop
+// reading from partitions that were lost and begin to read from new ones.
+func (e *Engine) hold(leases []Lease, at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.leases = leases
+	e.leases, e.renewed = leases, at
 	for _, l := range e.lanes {
 		lost := slices.ContainsFunc(l.feeds, func(f *feed) bool { return !holds(leases, f.partition) })
 		l.feeds = slices.DeleteFunc(l.feeds, func(f *feed) bool { return !holds(leases, f.partition) })
@@ -114,11 +123,12 @@ func (e *Engine) relinquish(ctx context.Context, l load) {
 	}
 	e.leasing.Lock()
 	defer e.leasing.Unlock()
+	began := time.Now()
 	held, err := e.store.Renew(ctx, e.leased(), e.Term)
 	if err == nil && !holds(held, e.home.Partition) {
 		var home Lease
 		if home, err = e.store.Lease(ctx, e.Term); err == nil {
-			e.home = home
+			e.moveTo(home)
 			held = append(held, home)
 		}
 	}
@@ -130,8 +140,17 @@ func (e *Engine) relinquish(ctx context.Context, l load) {
 	}
 	e.log.Warn("a lease was lost to another daemon", "held", len(held))
 	e.dropLost(&l, held)
-	e.hold(held)
+	e.hold(held, began)
 	e.ledger.giveBack(l)
+}
+
+// moveTo makes a lease that of the partition which new messages belong to. The
+// numbers begin anew, since those of the partition grow.
+func (e *Engine) moveTo(home Lease) {
+	e.numbers.left = 0
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.home = home
 }
 
 // yield leaves the messages to a daemon that has begun to work on the same

@@ -26,6 +26,8 @@ type ledger struct {
 	outcomes []Recorded
 	oldest   time.Time // when the first of outcomes came
 	disabled []Disabled
+	health   []Health      // each after the one before it
+	told     []Change      // made beside the ledger, for other daemons
 	wake     chan struct{} // buffered, one
 }
 
@@ -69,6 +71,30 @@ func (g *ledger) record(r Recorded, reason string) {
 	} else if len(g.outcomes) == outcomeRows {
 		g.nudge()
 	}
+}
+
+// disable queues the disabling of a subscription.
+func (g *ledger) disable(d Disabled) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.disabled = append(g.disabled, d)
+	g.nudge()
+}
+
+// noteHealth queues since when a subscription fails. The outcome that says so is
+// queued already, or not counted.
+func (g *ledger) noteHealth(h Health) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.health = append(g.health, h)
+}
+
+// tell queues changes that were made beside the ledger, for other daemons.
+func (g *ledger) tell(changes []Change) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.told = append(g.told, changes...)
+	g.nudge()
 }
 
 // unsaved is how many outcomes wait.
@@ -121,7 +147,7 @@ func (g *ledger) patience() (wait time.Duration, any bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case len(g.waiting) > 0 || len(g.outcomes) >= outcomeRows:
+	case len(g.waiting) > 0 || len(g.outcomes) >= outcomeRows || len(g.disabled) > len(g.outcomes) || len(g.told) > 0:
 		return 0, true
 	case len(g.outcomes) > 0:
 		return outcomeDelay - time.Since(g.oldest), true
@@ -134,6 +160,10 @@ type load struct {
 	publications []*publication
 	outcomes     []Recorded
 	disabled     []Disabled
+	notices      []*publication // that tell of disabled
+	health       []Health
+	told         []Change
+	changes      []Change // that the load makes
 }
 
 // next takes a load, the oldest first.
@@ -145,8 +175,8 @@ func (g *ledger) next() load {
 		size += g.waiting[n].size()
 		n++
 	}
-	l := load{publications: g.waiting[:n:n], disabled: g.disabled}
-	g.waiting, g.bytes, g.disabled = g.waiting[n:], g.bytes-size, nil
+	l := load{publications: g.waiting[:n:n], disabled: g.disabled, health: g.health, told: g.told}
+	g.waiting, g.bytes, g.disabled, g.health, g.told = g.waiting[n:], g.bytes-size, nil, nil, nil
 	if len(g.waiting) == 0 {
 		g.waiting = nil
 	}
@@ -162,6 +192,8 @@ func (g *ledger) giveBack(l load) {
 	defer g.mu.Unlock()
 	g.outcomes = append(l.outcomes, g.outcomes...)
 	g.disabled = append(l.disabled, g.disabled...)
+	g.health = append(l.health, g.health...)
+	g.told = append(l.told, g.told...)
 }
 
 // abandon takes the events out that were not written when the writer ended.

@@ -17,7 +17,9 @@ type Receipt struct {
 // publication is an event that waits to be written.
 type publication struct {
 	event    *Event
+	key      *Key  // that it is published under, nil for none
 	only     int64 // the one subscription that it goes to, 0 for all that match
+	except   int64 // one that it does not go to, 0 for none
 	messages []*Message
 	done     chan error // buffered
 }
@@ -29,11 +31,15 @@ func (p *publication) size() int { return len(p.event.Body) + 512 }
 // messages are durable. It waits for the store even when ctx is done, since an
 // event that may be stored must not look refused.
 func (e *Engine) Publish(ctx context.Context, name string, body []byte) (Receipt, error) {
+	return e.publish(ctx, name, body, nil)
+}
+
+func (e *Engine) publish(ctx context.Context, name string, body []byte, key *Key) (Receipt, error) {
 	if err := cmp.Or(ctx.Err(), e.Ready()); err != nil {
 		return Receipt{}, err
 	}
 	now := e.now()
-	p := &publication{event: &Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, done: make(chan error, 1)}
+	p := &publication{event: &Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, key: key, done: make(chan error, 1)}
 	if err := e.await(p); err != nil {
 		return Receipt{}, err
 	}
@@ -79,12 +85,22 @@ func (p *publication) targets(s *Snapshot) []*Subscription {
 	return nil
 }
 
-// match makes the messages of a publication.
-func (e *Engine) match(p *publication, s *Snapshot) {
+// match makes the messages of a publication. Those of ordered subscriptions go
+// through one partition, however many daemons there are; where another daemon
+// holds it, they are added to lines.
+func (e *Engine) match(p *publication, s *Snapshot, lines map[int64]bool) {
 	p.messages = p.messages[:0]
 	for _, sub := range p.targets(s) {
+		if sub.ID == p.except {
+			continue
+		}
+		partition := e.home.Partition
+		if sub.Ordered && e.Term > 0 {
+			partition = firstPartition
+			lines[sub.ID] = true
+		}
 		p.messages = append(p.messages, &Message{
-			GUID: newGUID(p.event.AddedAt), Event: p.event, Partition: e.home.Partition, Subscription: sub.ID, URL: sub.URL, Private: sub.Private,
+			GUID: newGUID(p.event.AddedAt), Event: p.event, Partition: partition, Subscription: sub.ID, URL: sub.URL, Private: sub.Private,
 			State: State{Next: p.event.AddedAt},
 		})
 	}

@@ -27,6 +27,15 @@ type Book interface {
 	Message(ctx context.Context, a Address) (*Message, error)
 	RemoveMessage(ctx context.Context, a Address) (*Message, error)
 	RetryMessage(ctx context.Context, a Address, at time.Time) (*Message, error)
+
+	// LastMessage is the highest number of a message, 0 where there is none.
+	LastMessage(ctx context.Context) (int64, error)
+	// RetryMessages and RemoveMessages work, in one transaction, on the messages
+	// that are still as they were picked, and give those that they have changed.
+	RetryMessages(ctx context.Context, picked []Picked, at time.Time) ([]Altered, error)
+	RemoveMessages(ctx context.Context, picked []Picked, at time.Time) ([]Altered, error)
+	// Note adds an entry to the audit trail by itself.
+	Note(ctx context.Context, e audit.Entry) error
 }
 
 // Registrar is the desk at which subscribers and subscriptions are made and
@@ -34,14 +43,14 @@ type Book interface {
 type Registrar struct {
 	book   Book
 	engine *Engine
-	rules  Rules
+	rules  func() Rules // asked for each request, so that they may change
 }
 
 // NewRegistrar makes a Registrar.
-func NewRegistrar(b Book, e *Engine, r Rules) *Registrar { return &Registrar{b, e, r} }
+func NewRegistrar(b Book, e *Engine, r func() Rules) *Registrar { return &Registrar{b, e, r} }
 
-// Rules are what the registrar goes by.
-func (r *Registrar) Rules() Rules { return r.rules }
+// Rules are what the registrar goes by at present.
+func (r *Registrar) Rules() Rules { return r.rules() }
 
 // guid gives an id of a path in the form in which it is stored. One that is no
 // guid is nobody's.
@@ -176,10 +185,10 @@ func (r *Registrar) AddRegistration(ctx context.Context, n Registration) (Regist
 	if _, err := r.book.Subscriber(ctx, n.Subscriber); err != nil {
 		return n, err
 	}
-	if n.Pattern, err = r.rules.Pattern(n.Pattern); err != nil {
+	if n.Pattern, err = r.rules().Pattern(n.Pattern); err != nil {
 		return n, err
 	}
-	if err := r.rules.CheckURL(n.URL, n.Private); err != nil {
+	if err := r.rules().CheckURL(n.URL, n.Private); err != nil {
 		return n, err
 	}
 	if err := CheckHeaders(n.Headers); err != nil {
@@ -212,7 +221,7 @@ func (r *Registrar) ChangeRegistration(ctx context.Context, subscriber, id strin
 
 func (r *Registrar) check(c *RegistrationChange, admin bool) error {
 	if c.Pattern != nil {
-		pattern, err := r.rules.Pattern(*c.Pattern)
+		pattern, err := r.rules().Pattern(*c.Pattern)
 		if err != nil {
 			return err
 		}
@@ -220,7 +229,7 @@ func (r *Registrar) check(c *RegistrationChange, admin bool) error {
 	}
 	if c.URL != nil {
 		c.Private = &admin
-		if err := r.rules.CheckURL(*c.URL, admin); err != nil {
+		if err := r.rules().CheckURL(*c.URL, admin); err != nil {
 			return err
 		}
 	}
@@ -274,6 +283,9 @@ func (r *Registrar) RemoveMessage(ctx context.Context, a Address) error {
 	m, err := r.book.RemoveMessage(ctx, a)
 	if err == nil && m != nil {
 		r.engine.Forget(m.Subscription)
+		gone := r.changeOf(m)
+		gone.Deleted, gone.Next = true, time.Time{}
+		r.tell([]Change{gone})
 	}
 	return err
 }
@@ -287,6 +299,7 @@ func (r *Registrar) RetryMessage(ctx context.Context, a Address) (*Message, erro
 	m, err := r.book.RetryMessage(ctx, a, r.engine.now())
 	if err == nil {
 		r.engine.Due(m.Subscription)
+		r.tell([]Change{r.changeOf(m)})
 	}
 	return m, err
 }

@@ -30,7 +30,8 @@ type Registration struct {
 	Secret         string
 	OldSecret      string // signs as well, until a time
 	OldSecretUntil time.Time
-	Private        bool // an admin made it
+	Private        bool      // an admin made it
+	FailingSince   time.Time // since when every attempt has failed; the zero time after a success
 	SavedAt        time.Time
 	RowHash        []byte // another one after each change
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,9 +85,13 @@ func isSelf(self, u *url.URL) bool {
 	return self != nil && u.Host == self.Host && u.Scheme == self.Scheme && strings.EqualFold(strings.TrimSuffix(u.Path, "/"), self.Path)
 }
 
+// Listed are the events that subscriptions can be made for: those that are
+// published, and the service's own.
+func (r Rules) Listed() []record.Event { return slices.Concat(r.Events, record.ServiceEvents()) }
+
 // Pattern gives the events of a subscription in their own letter case.
 func (r Rules) Pattern(text string) (string, error) {
-	pattern, ok := record.EventPattern(r.Events, text)
+	pattern, ok := record.EventPattern(r.Listed(), text)
 	if !ok {
 		return "", refused(MemberEvent, "is no published event: GET /Webhooks/Events lists them; a family such as debtor.* and * are allowed too")
 	}

@@ -20,11 +20,11 @@ import (
 // SenderConfig is what an HTTPSender works with.
 type SenderConfig struct {
 	Guard   Guard
-	Agent   string        // of the header User-Agent
-	Connect time.Duration // limit of making a connection
-	Attempt time.Duration // limit of an attempt as a whole
-	Idle    int           // connections kept for one host
-	Self    *url.URL      // the service's own test target, which the guard would refuse; nil for none
+	Agent   string               // of the header User-Agent
+	Connect time.Duration        // limit of making a connection
+	Attempt func() time.Duration // limit of an attempt as a whole, asked for each
+	Idle    int                  // connections kept for one host
+	Self    *url.URL             // the service's own test target, which the guard would refuse; nil for none
 }
 
 // HTTPSender makes attempts over HTTP.
@@ -68,18 +68,18 @@ func (s *HTTPSender) Close() {
 	}
 }
 
-// Send makes one attempt.
-func (s *HTTPSender) Send(ctx context.Context, m *Message, sub *Subscription) Outcome {
+// Send makes one attempt. It is signed with the time at.
+func (s *HTTPSender) Send(ctx context.Context, m *Message, sub *Subscription, at time.Time) Outcome {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, s.config.Attempt)
+	ctx, cancel := context.WithTimeout(ctx, s.config.Attempt())
 	defer cancel()
-	o := s.exchange(ctx, cancel, m, sub)
-	o.Began, o.Took = began.UTC(), time.Since(began)
+	o := s.exchange(ctx, cancel, m, sub, at)
+	o.Began, o.Took = at.UTC(), time.Since(began)
 	return o
 }
 
-func (s *HTTPSender) exchange(ctx context.Context, cancel context.CancelFunc, m *Message, sub *Subscription) Outcome {
-	req, err := s.request(ctx, m, sub)
+func (s *HTTPSender) exchange(ctx context.Context, cancel context.CancelFunc, m *Message, sub *Subscription, at time.Time) Outcome {
+	req, err := s.request(ctx, m, sub, at)
 	if err != nil {
 		return Outcome{Cause: TargetForbidden, Detail: "the URL cannot be read"}
 	}
@@ -118,18 +118,17 @@ func (s *HTTPSender) clientFor(u *url.URL, private bool) *http.Client {
 
 // request is the POST of Standard Webhooks. The subscription's headers come
 // last: they may replace the content type.
-func (s *HTTPSender) request(ctx context.Context, m *Message, sub *Subscription) (*http.Request, error) {
+func (s *HTTPSender) request(ctx context.Context, m *Message, sub *Subscription, at time.Time) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Event.Body))
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
 	h := make(http.Header, 8+len(sub.Headers))
 	h["Content-Type"] = []string{"application/json; charset=utf-8"}
 	h["User-Agent"] = []string{s.config.Agent}
 	h[headerID] = []string{m.GUID}
-	h[headerTimestamp] = []string{strconv.FormatInt(now.Unix(), 10)}
-	if signature := sign(sub.Secrets, m.GUID, now, m.Event.Body); signature != "" {
+	h[headerTimestamp] = []string{strconv.FormatInt(at.Unix(), 10)}
+	if signature := sign(sub.secretsAt(at), m.GUID, at, m.Event.Body); signature != "" {
 		h[headerSignature] = []string{signature}
 	}
 	h[headerEvent] = []string{m.Event.Name}

@@ -23,7 +23,7 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustPa
 
 func newTestSender(t *testing.T, limit time.Duration) *HTTPSender {
 	t.Helper()
-	s := NewHTTPSender(SenderConfig{Guard: Guard{Allow: loopback}, Agent: "whd/test", Connect: 5 * time.Second, Attempt: limit, Idle: 8})
+	s := NewHTTPSender(SenderConfig{Guard: Guard{Allow: loopback}, Agent: "whd/test", Connect: 5 * time.Second, Attempt: within(limit), Idle: 8})
 	t.Cleanup(s.Close)
 	return s
 }
@@ -70,7 +70,7 @@ func TestSendIsAStandardWebhook(t *testing.T) {
 	secret := NewSecret()
 	m := testMessage(srv.URL + "/hook?x=1")
 	sub := &Subscription{Secrets: []string{secret, NewSecret()}, Headers: []Header{{"X-Token", "a"}, {"X-Token", "b"}, {"content-type", "text/plain"}}}
-	o := newTestSender(t, 5*time.Second).Send(context.Background(), m, sub)
+	o := newTestSender(t, 5*time.Second).Send(context.Background(), m, sub, time.Now())
 	if o.Code != 202 || !o.Success() || string(o.Text) != "thanks" || o.Took <= 0 {
 		t.Fatalf("outcome %+v", o)
 	}
@@ -127,7 +127,7 @@ func TestSendToEndpointsThatMisbehave(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := sender.Send(context.Background(), testMessage(receiver(t, tt.answer)), new(Subscription))
+			o := sender.Send(context.Background(), testMessage(receiver(t, tt.answer)), new(Subscription), time.Now())
 			if o.Code != tt.code || o.Cause != tt.cause {
 				t.Errorf("code %d, cause %q (%s)", o.Code, o.Cause, o.Detail)
 			}
@@ -162,7 +162,7 @@ func TestSendReadsOnlyTheBeginning(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	o := newTestSender(t, 5*time.Second).Send(context.Background(), testMessage(srv.URL), new(Subscription))
+	o := newTestSender(t, 5*time.Second).Send(context.Background(), testMessage(srv.URL), new(Subscription), time.Now())
 	if o.Code != 200 || len(o.Text) != answerKept {
 		t.Errorf("code %d, kept %d bytes", o.Code, len(o.Text))
 	}
@@ -178,7 +178,7 @@ func TestSendSurvivesClosedConnections(t *testing.T) {
 	to := receiver(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") })
 	sender := newTestSender(t, 5*time.Second)
 	for i := range 50 {
-		if o := sender.Send(context.Background(), testMessage(to), new(Subscription)); o.Code != 200 {
+		if o := sender.Send(context.Background(), testMessage(to), new(Subscription), time.Now()); o.Code != 200 {
 			t.Fatalf("attempt %d: %+v", i, o)
 		}
 	}
@@ -189,13 +189,13 @@ func TestSendRefusesBadCertificates(t *testing.T) {
 	srv.Config.ErrorLog = nil
 	t.Cleanup(srv.Close)
 	sender := newTestSender(t, 5*time.Second)
-	if o := sender.Send(context.Background(), testMessage(srv.URL), new(Subscription)); o.Cause != TLSFailed {
+	if o := sender.Send(context.Background(), testMessage(srv.URL), new(Subscription), time.Now()); o.Cause != TLSFailed {
 		t.Errorf("%+v", o)
 	}
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	to := strings.Replace(plain.URL, "http:", "https:", 1)
-	if o := sender.Send(context.Background(), testMessage(to), new(Subscription)); o.Cause != TLSFailed {
+	if o := sender.Send(context.Background(), testMessage(to), new(Subscription), time.Now()); o.Cause != TLSFailed {
 		t.Errorf("%+v", o)
 	}
 }
@@ -205,13 +205,13 @@ func TestSendKeepsToTheGuard(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached <- struct{}{} }))
 	t.Cleanup(srv.Close)
 	at, _ := url.Parse(srv.URL)
-	sender := NewHTTPSender(SenderConfig{Agent: "whd/test", Connect: time.Second, Attempt: time.Second, Idle: 1})
+	sender := NewHTTPSender(SenderConfig{Agent: "whd/test", Connect: time.Second, Attempt: within(time.Second), Idle: 1})
 	t.Cleanup(sender.Close)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
 		for _, private := range []bool{false, true} {
 			m := testMessage("http://" + host + ":" + at.Port() + "/")
 			m.Private = private
-			o := sender.Send(context.Background(), m, new(Subscription))
+			o := sender.Send(context.Background(), m, new(Subscription), time.Now())
 			if o.Cause != TargetForbidden || !o.Permanent() {
 				t.Errorf("%s: %+v", host, o)
 			}
@@ -226,19 +226,21 @@ func TestSendReachesTheOwnTestTarget(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) }))
 	t.Cleanup(srv.Close)
 	self, _ := url.Parse(srv.URL + "/Webhooks/Test")
-	sender := NewHTTPSender(SenderConfig{Agent: "whd/test", Connect: time.Second, Attempt: time.Second, Idle: 1, Self: self})
+	sender := NewHTTPSender(SenderConfig{Agent: "whd/test", Connect: time.Second, Attempt: within(time.Second), Idle: 1, Self: self})
 	t.Cleanup(sender.Close)
-	if o := sender.Send(context.Background(), testMessage(srv.URL+"/webhooks/test/"), new(Subscription)); o.Code != http.StatusCreated {
+	if o := sender.Send(context.Background(), testMessage(srv.URL+"/webhooks/test/"), new(Subscription), time.Now()); o.Code != http.StatusCreated {
 		t.Errorf("%+v", o)
 	}
-	if o := sender.Send(context.Background(), testMessage(srv.URL+"/Users"), new(Subscription)); o.Cause != TargetForbidden {
+	if o := sender.Send(context.Background(), testMessage(srv.URL+"/Users"), new(Subscription), time.Now()); o.Cause != TargetForbidden {
 		t.Errorf("%+v", o)
 	}
 }
 
 func TestSendFindsNoName(t *testing.T) {
-	o := newTestSender(t, 5*time.Second).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(Subscription))
+	o := newTestSender(t, 5*time.Second).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(Subscription), time.Now())
 	if o.Cause != NameNotFound && o.Cause != NetworkFailed && o.Cause != TimedOut { // as the machine's resolver is
 		t.Errorf("%+v", o)
 	}
 }
+
+func within(d time.Duration) func() time.Duration { return func() time.Duration { return d } }

@@ -47,6 +47,22 @@ type Store interface {
 	Sweep(ctx context.Context, limit int) (more bool, err error)
 	// Open lists the subscriptions that have open messages in a partition.
 	Open(ctx context.Context, partition int64) ([]int64, error)
+	// News is what other daemons have done since a nudge. Negative, it only says
+	// where nudges stand.
+	News(ctx context.Context, after int64) (News, error)
+	// Watch notes for how long a stream of this daemon is read.
+	Watch(ctx context.Context, home Lease, term time.Duration) error
+	// Changes reads what other daemons have written since the marks, by
+	// partition, and moves these on. A partition without a mark gets one: of it
+	// nothing is read the first time.
+	Changes(ctx context.Context, home int64, marks map[int64]int64) ([]Change, error)
+	// Tidy removes nudges and changes that everybody has read by now.
+	Tidy(ctx context.Context) error
+	// Succeeded reports whether a subscription has received a message since a
+	// time.
+	Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error)
+	// Backlog counts what is open, for each subscription that has any.
+	Backlog(ctx context.Context) ([]Backlog, error)
 	// Key finds what an idempotency key was used for, nil where it is free.
 	Key(ctx context.Context, hash [32]byte) (*Key, error)
 }
@@ -80,6 +96,11 @@ type Batch struct {
 	Outcomes []Recorded
 	Disabled []Disabled
 	Keys     []Key
+	Health   []Health
+	Nudges   []Nudge  // messages of these subscriptions may be in partitions that the batch has no lease of
+	Home     int64    // the partition whose Changes these are
+	Number   int64    // of the Changes; grows
+	Changes  []Change // for the streams of other daemons
 }
 
 // Recorded is an attempt and what became of the message by it.
@@ -94,6 +115,39 @@ type Disabled struct {
 	Subscription int64
 	Reason       string
 	At           time.Time
+}
+
+// Health is since when every attempt at a subscription has failed, the zero time
+// after a success.
+type Health struct {
+	Subscription int64
+	Since        time.Time
+}
+
+// Nudge is what one daemon tells the others about messages of a subscription.
+type Nudge struct {
+	Subscription int64
+	Kind         NudgeKind
+}
+
+// NudgeKind is what has happened to messages that another daemon may hold. The
+// numbers are stored.
+type NudgeKind uint8
+
+// The kinds of nudges.
+const (
+	NudgeDue     NudgeKind = 1 // made due by a person
+	NudgeDeleted NudgeKind = 2
+	NudgeAdded   NudgeKind = 3 // to a partition that another daemon holds
+)
+
+// News is what has happened at other daemons.
+type News struct {
+	Version int64   // of the subscriptions
+	Nudge   int64   // the number of the last
+	Nudges  []Nudge // each once
+	Daemons int     // that hold a lease, this one included
+	Watched bool    // a stream of another daemon is read
 }
 
 // Key is an idempotency key that an event was published under. The body's

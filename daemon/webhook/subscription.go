@@ -11,16 +11,30 @@ type Header struct{ Name, Value string }
 // Subscription is what the engine knows of one: where messages of which events
 // go, and how.
 type Subscription struct {
-	ID       int64
-	GUID     string
-	Pattern  string // the name of an event, family.*, or *
-	URL      string
-	Headers  []Header
-	Secrets  []string        // that sign: one, or two while one is being replaced
-	Enabled  bool            // itself and its subscriber
-	Ordered  bool            // each message waits for the one before it
-	Private  bool            // an admin made it: private addresses are allowed
-	Schedule []time.Duration // its own; nil for the settings'
+	ID             int64
+	GUID           string
+	Subscriber     string // its GUID
+	SubscriberName string
+	Pattern        string // the name of an event, family.*, or *
+	URL            string
+	Headers        []Header
+	Secrets        []string        // that sign: one, or two while one is being replaced
+	OldUntil       time.Time       // when the second of two stops signing, the zero time for never
+	Enabled        bool            // itself and its subscriber
+	DisabledReason string          // where it is not, if somebody gave one
+	Ordered        bool            // each message waits for the one before it
+	Private        bool            // an admin made it: private addresses are allowed
+	Schedule       []time.Duration // its own; nil for the settings'
+	FailingSince   time.Time       // when every attempt began to fail, as far as it was stored; the zero time after a success
+}
+
+// secretsAt are the secrets that sign at a time of the store's clock. It may be
+// a while until the store forgets the old one.
+func (s *Subscription) secretsAt(now time.Time) []string {
+	if len(s.Secrets) > 1 && !s.OldUntil.IsZero() && !now.Before(s.OldUntil) {
+		return s.Secrets[:1]
+	}
+	return s.Secrets
 }
 
 // Snapshot is the set of subscriptions at one version. It is immutable, so that

@@ -4,14 +4,12 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net/netip"
 	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -23,9 +21,10 @@ import (
 // everybody waits.
 type trial struct {
 	*house
-	faulty  *webhooktest.Store
-	postman *postman
-	term    time.Duration // of leases
+	faulty   *webhooktest.Store
+	postman  *postman
+	term     time.Duration // of leases
+	trueTime bool          // the store has its own clock, which does not pass as the bubble's does
 }
 
 // inBubble runs a test with a fresh trial.
@@ -41,30 +40,41 @@ func inBubble(t *testing.T, test func(x *trial)) {
 	})
 }
 
+// watch is how often the daemons of a trial hear of each other.
+const watch = time.Second
+
 // begin starts an engine.
-func (x *trial) begin() {
+func (x *trial) begin(change ...func(*webhook.Config)) {
 	x.t.Helper()
 	kept := x.store.Webhooks()
 	x.faulty = webhooktest.New(kept)
-	x.faulty.Clock = func() time.Time { return time.Now().UTC() }
-	engine := webhook.New(webhook.Config{Store: x.faulty, Sender: x.postman, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Policy: func() webhook.Policy { return x.policy }, Attempts: 40, Term: x.term})
+	if !x.trueTime {
+		x.faulty.Clock = func() time.Time { return time.Now().UTC() }
+	}
+	config := webhook.Config{Store: x.faulty, Sender: x.postman, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Policy: func() webhook.Policy { return x.policy }, Attempts: 40, Term: x.term, Watch: watch}
+	for _, c := range change {
+		c(&config)
+	}
+	engine := webhook.New(config)
 	if err := engine.Start(context.Background()); err != nil {
 		x.t.Fatal(err)
 	}
 	x.engine = engine
 	x.sender = webhook.NewHTTPSender(webhook.SenderConfig{}) // which the house closes
-	x.desk = webhook.NewRegistrar(kept, engine, webhook.Rules{Events: record.Events(),
-		Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}})
+	x.desk = webhook.NewRegistrar(kept, engine, inHouse)
 	x.t.Cleanup(func() { x.stop(patience) })
 }
 
-// neighbour starts another engine on the same store.
-func (x *trial) neighbour() *trial {
+// neighbour starts another engine on the same store, as another daemon does.
+func (x *trial) neighbour() *trial { return x.neighbourThat() }
+
+func (x *trial) neighbourThat(change ...func(*webhook.Config)) *trial {
 	x.t.Helper()
 	h := *x.house
-	n := &trial{house: &h, postman: x.postman, term: x.term}
-	n.begin()
+	h.store = h.open()
+	n := &trial{house: &h, postman: x.postman, term: x.term, trueTime: x.trueTime}
+	n.begin(change...)
 	return n
 }
 
@@ -174,7 +184,7 @@ func newPostman() *postman {
 const travel = 3 * time.Millisecond
 
 // Send is webhook.Sender's.
-func (p *postman) Send(ctx context.Context, m *webhook.Message, _ *webhook.Subscription) webhook.Outcome {
+func (p *postman) Send(ctx context.Context, m *webhook.Message, _ *webhook.Subscription, _ time.Time) webhook.Outcome {
 	began := time.Now()
 	p.mu.Lock()
 	p.sent[m.GUID]++

@@ -16,11 +16,10 @@ func (e *Engine) Reload(ctx context.Context) {
 	}
 }
 
-// watching keeps the snapshot up to date: at once when this daemon changed
-// something, and by the store's version when another one did.
+// watching keeps the snapshot up to date.
 func (e *Engine) watching(ctx context.Context) {
 	wait := newPatience()
-	for e.sleep(ctx, e.changed, e.Watch) {
+	for e.sleep(ctx, e.changed, 0) {
 		for {
 			err := e.refresh(ctx)
 			if err == nil {
@@ -62,6 +61,9 @@ func (e *Engine) adopt(s *Snapshot) {
 		was := l.enabled()
 		line := l.ordered()
 		l.sub = s.Subscription(id)
+		if !was && l.enabled() {
+			l.health = health{since: l.sub.FailingSince}
+		}
 		if was && !l.enabled() || line != l.ordered() {
 			l.drop()
 		}
@@ -94,6 +96,7 @@ func (e *Engine) lane(subscription int64) *lane {
 		return nil
 	}
 	l := newLane(sub, max(1, e.Attempts/4))
+	l.daemons, l.shared = e.daemons, e.Term > 0
 	for _, lease := range e.leases {
 		l.feeds = append(l.feeds, &feed{partition: lease.Partition})
 	}
@@ -109,8 +112,7 @@ func (e *Engine) Forget(subscription int64) {
 	if l == nil {
 		return
 	}
-	l.distrust()
-	l.drop() // what is left is read again
+	l.doubtAll()
 	e.tend(l)
 }
 
@@ -120,8 +122,7 @@ func (e *Engine) Due(subscription int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if l := e.lanes[subscription]; l != nil {
-		l.breaker = breaker{}
-		l.drop()
+		l.hurry()
 		e.tend(l)
 	}
 }

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
@@ -19,7 +20,8 @@ func (e *Engine) writing(ctx context.Context) {
 	wait := newPatience()
 	for e.ledger.await(e.flush) {
 		l := e.ledger.next()
-		err := e.write(ctx, l)
+		l.notices = e.announce(l.disabled)
+		err := e.write(ctx, &l)
 		switch {
 		case err == nil:
 			e.written(l)
@@ -38,19 +40,27 @@ func (e *Engine) writing(ctx context.Context) {
 
 // write matches the load's events and writes it in one transaction. Where the
 // subscriptions have changed since they were read, it matches again.
-func (e *Engine) write(ctx context.Context, l load) error {
+func (e *Engine) write(ctx context.Context, l *load) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
 	for {
-		b := Batch{Version: e.snapshot().Version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled}
-		if err := e.fill(ctx, &b, l.publications); err != nil {
+		b := Batch{Version: e.snapshot().Version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health}
+		if err := e.fill(ctx, &b, slices.Concat(l.publications, l.notices)); err != nil {
+			return err
+		}
+		if err := e.show(ctx, &b, l); err != nil {
 			return err
 		}
 		err := e.store.Write(ctx, b)
-		if !errors.Is(err, ErrStale) {
+		switch {
+		case errors.Is(err, ErrStale):
+			err = e.refresh(ctx)
+		case errors.Is(err, ErrKeyTaken):
+			_, err = e.dropTaken(ctx, l)
+		default:
 			return err
 		}
-		if err := e.refresh(ctx); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -60,8 +70,21 @@ func (e *Engine) write(ctx context.Context, l load) error {
 // numbers each time keep a write whose result is unknown apart from the next.
 func (e *Engine) fill(ctx context.Context, b *Batch, all []*publication) error {
 	now := e.snapshot()
+	lines := make(map[int64]bool) // ordered subscriptions
 	for _, p := range all {
-		e.match(p, now)
+		e.match(p, now, lines)
+	}
+	if e.Term > 0 && len(lines) > 0 {
+		e.numbers.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
+	}
+	for line := range lines {
+		b.Nudges = append(b.Nudges, Nudge{line, NudgeAdded})
+	}
+	for _, p := range all {
+		if p.key != nil {
+			p.key.Event, p.key.Count = p.event.GUID, len(p.messages)
+			b.Keys = append(b.Keys, *p.key)
+		}
 		if len(p.messages) == 0 {
 			continue
 		}
@@ -101,8 +124,11 @@ func (e *Engine) number(ctx context.Context, n int) (int64, error) {
 // lanes their messages.
 func (e *Engine) written(l load) {
 	e.tally(l)
+	if e.Show != nil {
+		e.Show(l.changes)
+	}
 	e.mu.Lock()
-	for _, p := range l.publications {
+	for _, p := range slices.Concat(l.publications, l.notices) {
 		for _, m := range p.messages {
 			if lane := e.lane(m.Subscription); lane != nil {
 				lane.accept(m)

@@ -201,11 +201,11 @@ func snapshotOfAll(h hooks) {
 	if s.Version != h.version() {
 		h.t.Errorf("version %d, want %d", s.Version, h.version())
 	}
-	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Pattern: "debtor.*", URL: a.URL, Secrets: []string{"whsec_x"}, Enabled: true}
+	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Subscriber: a.Subscriber, SubscriberName: "Shop", Pattern: "debtor.*", URL: a.URL, Secrets: []string{"whsec_x"}, Enabled: true}
 	if got := s.Subscription(a.ID); !reflect.DeepEqual(got, want) {
 		h.t.Errorf("subscription is %+v, want %+v", got, want)
 	}
-	if got := s.Subscription(b.ID); got == nil || got.Enabled {
+	if got := s.Subscription(b.ID); got == nil || got.Enabled || got.DisabledReason != "its subscriber is disabled" {
 		h.t.Errorf("subscription of a disabled subscriber is %+v", got)
 	}
 	if n := len(s.Match("debtor.deleted")); n != 2 {

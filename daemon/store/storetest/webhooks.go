@@ -39,12 +39,24 @@ func Webhooks(t *testing.T, place func(t *testing.T) (open func() *store.Store))
 		"WriteAgain":       writeAgain,
 		"RemoveMessage":    removeMessage,
 		"RetryMessage":     retryMessage,
+		"RetryMany":        retryMany,
+		"RemoveMany":       removeMany,
+		"ManyAtOnce":       manyAtOnce,
+		"ManyAndOutcomes":  manyAndOutcomes,
 		"Sweep":            sweepRemoved,
+		"Backlog":          backlogs,
 		"TenThousand":      tenThousand,
 		"WritersAtOnce":    writersAtOnce,
 		"DeleteAndOutcome": deleteAndOutcome,
 		"Cancelled":        hooksCancelled,
 		"History":          history,
+		"News":             newsOfOthers,
+		"Nudges":           nudgesOfPeople,
+		"Daemons":          daemonsCounted,
+		"Changes":          changesOfOthers,
+		"Health":           healthNoted,
+		"Succeeded":        successSince,
+		"Elsewhere":        messagesElsewhere,
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)
@@ -239,7 +251,12 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Message":            func() error { _, err := h.Message(ctx, at); return err },
 		"RemoveMessage":      func() error { _, err := h.RemoveMessage(ctx, at); return err },
 		"RetryMessage":       func() error { _, err := h.RetryMessage(ctx, at, noon); return err },
+		"RetryMessages":      func() error { _, err := h.RetryMessages(ctx, []webhook.Picked{{ID: 1}}, noon); return err },
+		"RemoveMessages":     func() error { _, err := h.RemoveMessages(ctx, []webhook.Picked{{ID: 1}}, noon); return err },
+		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
+		"Note":               func() error { return h.Note(ctx, noted()) },
 		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },
+		"Backlog":            func() error { _, err := h.Backlog(ctx); return err },
 		"SetDefaultRetries":  func() error { return h.SetDefaultRetries(ctx, 7) },
 	} {
 		expect(name, call())

@@ -30,6 +30,13 @@ const (
 	Open     Call = "Open"
 	Key      Call = "Key"
 	Sweep    Call = "Sweep"
+	News     Call = "News"
+	Watch    Call = "Watch"
+	Changes  Call = "Changes"
+	Tidy     Call = "Tidy"
+
+	Succeeded Call = "Succeeded"
+	Backlog   Call = "Backlog"
 )
 
 // Rule decides what becomes of a call: whether the work is done, when, and what
@@ -274,4 +281,32 @@ func (s *Store) Key(ctx context.Context, hash [32]byte) (*webhook.Key, error) {
 // Sweep is webhook.Store's.
 func (s *Store) Sweep(ctx context.Context, limit int) (bool, error) {
 	return got(ctx, s, Sweep, func(ctx context.Context) (bool, error) { return s.kept.Sweep(ctx, limit) })
+}
+
+// News is webhook.Store's.
+func (s *Store) News(ctx context.Context, after int64) (webhook.News, error) {
+	return got(ctx, s, News, func(ctx context.Context) (webhook.News, error) { return s.kept.News(ctx, after) })
+}
+
+// Watch is webhook.Store's.
+func (s *Store) Watch(ctx context.Context, home webhook.Lease, term time.Duration) error {
+	return s.do(ctx, Watch, func(ctx context.Context) error { return s.kept.Watch(ctx, home, term) })
+}
+
+// Changes is webhook.Store's.
+func (s *Store) Changes(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error) {
+	return got(ctx, s, Changes, func(ctx context.Context) ([]webhook.Change, error) { return s.kept.Changes(ctx, home, marks) })
+}
+
+// Tidy is webhook.Store's.
+func (s *Store) Tidy(ctx context.Context) error { return s.do(ctx, Tidy, s.kept.Tidy) }
+
+// Succeeded is webhook.Store's.
+func (s *Store) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
+	return got(ctx, s, Succeeded, func(ctx context.Context) (bool, error) { return s.kept.Succeeded(ctx, subscription, since) })
+}
+
+// Backlog is webhook.Store's.
+func (s *Store) Backlog(ctx context.Context) ([]webhook.Backlog, error) {
+	return got(ctx, s, Backlog, s.kept.Backlog)
 }

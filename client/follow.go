@@ -1,0 +1,144 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// follower follows a stream from connection to connection.
+type follower struct {
+	client   *Client
+	topics   []string
+	lastID   string
+	retry    time.Duration
+	failures int // since the last heartbeat
+	yield    func(StreamEvent, error) bool
+}
+
+// wait is how long to wait after a failure: longer with each one, and not the
+// same for all clients of a service that is coming back.
+func (f *follower) wait(err error) time.Duration {
+	longest := min(max(f.retry, leastRetry)<<min(f.failures, 12), longestRetry)
+	f.failures++
+	wait := longest/2 + rand.N(longest/2)
+	var e *Error
+	if errors.As(err, &e) {
+		wait = max(wait, min(e.RetryAfter, longestRetry))
+	}
+	return wait
+}
+
+// connect follows one connection until it ends, which is always an error.
+func (f *follower) connect(parent context.Context) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	reply, err := f.client.do(ctx, call{method: http.MethodGet, path: "/Webhooks/Stream" + f.query(), accept: wire.MediaEventStream})
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	if err := expect(reply, wire.MediaEventStream); err != nil {
+		return err
+	}
+	if !f.yield(Connected{}, nil) {
+		return errLeft
+	}
+	err = f.read(newEventSource(reply.Body), cancel)
+	switch {
+	case errors.Is(err, errLeft):
+		return err
+	case parent.Err() != nil:
+		return endOf(parent)
+	case errors.Is(context.Cause(ctx), errSilent):
+		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no heartbeat from %s for %s", f.client.base, streamSilence), Err: errSilent}
+	case errors.Is(err, io.EOF):
+		return cut(reply, err, "the service has ended the stream")
+	}
+	return cut(reply, err, "the stream broke off: "+err.Error())
+}
+
+func (f *follower) query() string {
+	members := make(url.Values)
+	if len(f.topics) > 0 {
+		members.Set("Topics", strings.Join(f.topics, ","))
+	}
+	if f.lastID != "" {
+		members.Set("LastEventID", f.lastID)
+	}
+	if len(members) == 0 {
+		return ""
+	}
+	return "?" + members.Encode()
+}
+
+// read hands out the events of one connection, and cancels it when no heartbeat
+// comes. The time that the loop over them takes does not count.
+func (f *follower) read(source *eventSource, cancel context.CancelCauseFunc) error {
+	left := streamSilence
+	silence := time.AfterFunc(left, func() { cancel(errSilent) })
+	defer silence.Stop()
+	source.lastID = f.lastID
+	for {
+		silence.Reset(left)
+		start := time.Now()
+		e, err := source.next()
+		silence.Stop()
+		if err != nil {
+			return err
+		}
+		left -= time.Since(start)
+		if e.name == wire.EventHeartbeat {
+			left, f.failures = streamSilence, 0
+		}
+		if source.retry > 0 {
+			f.retry = source.retry
+		}
+		f.lastID = source.lastID // also of one that cannot be read: it would come again and again
+		event, err := typed(e, f.lastID)
+		if err != nil {
+			return err
+		}
+		if event != nil && !f.yield(event, nil) {
+			return errLeft
+		}
+	}
+}
+
+// typed reads an event's data. One of a later version of the service that means
+// nothing to this one is nil.
+func typed(e sourceEvent, id string) (event StreamEvent, err error) {
+	switch e.name {
+	case wire.EventMessage:
+		message := MessageEvent{ID: id}
+		err = json.Unmarshal(e.data, &message.MessageChange)
+		event = message
+	case wire.EventStats:
+		event = StatsEvent{Data: e.data}
+	case wire.EventRequest:
+		var request RequestEvent
+		err = json.Unmarshal(e.data, &request.AnsweredRequest)
+		event = request
+	case wire.EventHeartbeat:
+		var beat wire.Heartbeat
+		err = json.Unmarshal(e.data, &beat)
+		event = HeartbeatEvent{ID: id, ServerTime: time.Time(beat.At)}
+	case wire.EventReset:
+		var reset wire.Reset
+		err = json.Unmarshal(e.data, &reset)
+		event = ResetEvent{Reason: reset.Reason}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the event %s cannot be read: %w", e.name, err)
+	}
+	return event, nil
+}

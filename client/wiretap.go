@@ -1,0 +1,127 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// tapped is how much of a body is shown.
+const tapped = 4 << 10
+
+// wiretap shows what crosses the wire, without secrets.
+type wiretap struct {
+	next http.RoundTripper
+	to   io.Writer
+	mu   *sync.Mutex // what belongs together is written at once
+}
+
+func newWiretap(next http.RoundTripper, to io.Writer) http.RoundTripper {
+	return wiretap{next: next, to: to, mu: new(sync.Mutex)}
+}
+
+// RoundTrip shows a request, its reply, and at the end of that its body.
+func (w wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
+	var lines strings.Builder
+	fmt.Fprintf(&lines, "%s %s %s\nHost: %s\n", r.Method, r.URL.RequestURI(), r.Proto, r.URL.Host)
+	w.show(">", lines.String(), r.Header, firstBytes(r))
+	reply, err := w.next.RoundTrip(r)
+	if err != nil {
+		w.show("<", "no reply: "+err.Error()+"\n", nil, nil)
+		return nil, err
+	}
+	w.show("<", reply.Proto+" "+reply.Status+"\n", reply.Header, nil)
+	reply.Body = &tappedBody{ReadCloser: reply.Body, tap: w}
+	return reply, nil
+}
+
+// firstBytes is the beginning of what the request carries.
+func firstBytes(r *http.Request) []byte {
+	if r.GetBody == nil {
+		return nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	defer body.Close()
+	text, _ := io.ReadAll(io.LimitReader(body, tapped)) // memory does not fail
+	return text
+}
+
+// show writes each line behind a mark that tells who says it.
+func (w wiretap) show(mark, text string, header http.Header, body []byte) {
+	var all strings.Builder
+	all.WriteString(text)
+	writeHeader(&all, redactHeader(header))
+	if len(body) > 0 {
+		fmt.Fprintf(&all, "\n%s\n", bytes.TrimRight(body, "\n"))
+	}
+	var marked strings.Builder
+	for line := range strings.Lines(Redact(all.String())) {
+		marked.WriteString(strings.TrimRight(mark+" "+line, " \n") + "\n")
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, _ = io.WriteString(w.to, marked.String()) // who cannot listen must not stop the work
+}
+
+// writeHeader writes the fields of a header by name. Those without a value,
+// which net/http does not send, are left out.
+func writeHeader(to io.Writer, header http.Header) {
+	var names []string
+	for name := range header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, value := range header[name] {
+			fmt.Fprintf(to, "%s: %s\n", name, value)
+		}
+	}
+}
+
+// tappedBody keeps the beginning of a body until all of it was read.
+type tappedBody struct {
+	io.ReadCloser
+	tap  wiretap
+	kept []byte
+	size int64
+	done bool
+}
+
+func (b *tappedBody) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	b.kept = append(b.kept, into[:min(n, tapped-len(b.kept))]...)
+	b.size += int64(n)
+	if err != nil {
+		b.finish(err)
+	}
+	return n, err
+}
+
+// Close also shows a body that was read in part only.
+func (b *tappedBody) Close() error {
+	b.finish(nil)
+	return b.ReadCloser.Close()
+}
+
+func (b *tappedBody) finish(err error) {
+	if b.done {
+		return
+	}
+	b.done = true
+	text := fmt.Sprintf("(%d bytes", b.size)
+	if b.size > int64(len(b.kept)) {
+		text = fmt.Sprintf("(%d of %d bytes", len(b.kept), b.size)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		text += ", then " + err.Error()
+	}
+	b.tap.show("<", text+")\n", nil, b.kept)
+}

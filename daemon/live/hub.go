@@ -1,0 +1,159 @@
+// Package live shows what happens as it happens. A Hub keeps the last changes
+// of messages and serves readers, each of which follows them at a pace of its
+// own: whoever publishes never waits for one.
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// mostReaders is how many there may be at a time.
+const mostReaders = 64
+
+// Config is what a Hub works with. Its zero value is that of a daemon alone.
+type Config struct {
+	Shared bool          // changes of other daemons are published only while the hub is watched
+	Check  time.Duration // between two looks at a reader's right to read; a minute where zero
+}
+
+// Why a reader ends.
+var (
+	ErrFull    = errors.New("live: there are as many readers as there may be")
+	ErrClosed  = errors.New("live: the hub is closed")
+	ErrBehind  = errors.New("live: the reader is too slow for what happens")
+	ErrStalled = errors.New("live: the reader's connection takes nothing")
+)
+
+// Hub hands out what is published. Any number of goroutines may use it.
+type Hub struct {
+	config Config
+	epoch  string // in the ids of changes; tells this hub's from those of others
+	frames frames
+
+	wanted  atomic.Uint32 // the topics that somebody reads
+	watched atomic.Bool
+	changed chan struct{} // has an element when watched has changed
+
+	life context.Context // done once the hub is closed
+	end  context.CancelFunc
+	work sync.WaitGroup
+
+	mu        sync.Mutex
+	ring      ring
+	readers   []*Reader
+	counts    Counts
+	since     uint64             // the last change before the hub was watched
+	lingering *time.Timer        // not nil while the hub is watched without a reader
+	figures   func() (any, bool) // what Measure was given
+	newcomer  bool               // somebody reads stats who has got none
+	measuring context.CancelFunc // not nil while somebody reads stats
+}
+
+// Counts are figures about readers, of which all but the first only grow.
+type Counts struct {
+	Readers int
+	Behind  int64 // dropped because they were too slow
+	Stalled int64 // dropped because their connection took nothing
+	Refused int64 // turned away because there were too many
+	Skipped int64 // events without an id that a slow reader was not given
+}
+
+// New makes a Hub. Close ends it.
+func New(c Config) *Hub {
+	if c.Check == 0 {
+		c.Check = time.Minute
+	}
+	h := &Hub{config: c, epoch: strings.ToLower(rand.Text()[:10]), changed: make(chan struct{}, 1)}
+	h.life, h.end = context.WithCancel(context.Background())
+	return h
+}
+
+// Publish takes changes over, in the order in which they were made. It copies
+// them and does not wait for anybody.
+func (h *Hub) Publish(changes []webhook.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ring.add(changes)
+	for _, r := range h.readers {
+		r.nudge()
+	}
+}
+
+// Counts tells how many readers there are and what became of others.
+func (h *Hub) Counts() Counts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	counts := h.counts
+	counts.Readers = len(h.readers)
+	return counts
+}
+
+func (h *Hub) count(note func(*Counts)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	note(&h.counts)
+}
+
+// Close ends all readers and lets nobody in any more. What is published later
+// is still taken. It may be called again.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	h.end()
+	h.refresh()
+	h.mu.Unlock()
+	h.work.Wait()
+}
+
+// join lets a reader in, behind the change with an id, or behind the last one.
+func (h *Hub) join(r *Reader, lastID string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.life.Err() != nil:
+		return ErrClosed
+	case len(h.readers) == mostReaders:
+		h.counts.Refused++
+		return ErrFull
+	}
+	h.readers = append(h.readers, r)
+	h.newcomer = h.newcomer || r.topics.Has(Stats)
+	h.refresh()
+	r.cursor, r.lost = h.resume(r.topics, lastID)
+	return nil
+}
+
+func (h *Hub) leave(r *Reader) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.readers = slices.DeleteFunc(h.readers, func(one *Reader) bool { return one == r })
+	h.refresh()
+}
+
+// refresh follows what is wanted, once readers have come or gone.
+func (h *Hub) refresh() {
+	var all Topics
+	for _, r := range h.readers {
+		all |= r.topics
+	}
+	if h.life.Err() != nil {
+		all = 0
+	}
+	h.wanted.Store(uint32(all))
+	h.watch(all.Has(Messages))
+	h.measure(all.Has(Stats))
+}
+
+// Wanted reports whether somebody reads a topic.
+func (h *Hub) Wanted(topic Topics) bool { return Topics(h.wanted.Load()).Has(topic) }

@@ -1,0 +1,197 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Whoever keeps up or comes back with the last id gets every change once and in
+// order, however publishing and cuts fall.
+func TestEveryChangeOnceAndInOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := New(Config{})
+		defer h.Close()
+		steady, restless := listen(t, h, Messages, ""), listen(t, h, Messages, "")
+		restless.await(named(wire.EventHeartbeat))
+		var got []int
+		published := 0
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			n := rapid.SampledFrom([]int{0, 1, 2, batch - 1, batch, batch + 1, 400}).Draw(rt, "changes")
+			h.Publish(changes(published+1, n))
+			published += n
+			if rapid.Bool().Draw(rt, "cut") {
+				restless.end(context.Canceled)
+				got = append(got, restless.numbers()...)
+				restless = listen(t, h, Messages, restless.lastID)
+			}
+		}
+		if published > 0 {
+			steady.number(h, published)
+			restless.await(func(e heard) bool { return e.id == h.id(uint64(published)) })
+		}
+		steady.end(context.Canceled)
+		restless.end(context.Canceled)
+		var want []int
+		for n := range published {
+			want = append(want, n+1)
+		}
+		if all := steady.numbers(); !slices.Equal(all, want) {
+			rt.Errorf("the steady reader got %v of %d", all, published)
+		}
+		if got = append(got, restless.numbers()...); !slices.Equal(got, want) {
+			rt.Errorf("the restless reader got %v of %d", got, published)
+		}
+	})
+}
+
+func TestWhereAStreamGoesOn(t *testing.T) {
+	const kept = 10_000
+	for name, test := range map[string]struct {
+		published int
+		id        func(h *Hub) string
+		first     string // event
+		reason    string // of a reset
+		shown     []int  // of the one change that follows and those before
+	}{
+		"from now":             {5, func(h *Hub) string { return "" }, wire.EventHeartbeat, "", []int{6}},
+		"behind the second":    {5, func(h *Hub) string { return h.id(2) }, wire.EventHeartbeat, "", []int{3, 4, 5, 6}},
+		"behind none":          {2, func(h *Hub) string { return h.id(0) }, wire.EventHeartbeat, "", []int{1, 2, 3}},
+		"behind the last":      {5, func(h *Hub) string { return h.id(5) }, wire.EventHeartbeat, "", []int{6}},
+		"behind the next":      {5, func(h *Hub) string { return h.id(6) }, wire.EventReset, "started anew", []int{6}},
+		"of another epoch":     {5, func(h *Hub) string { return "abcdefghij-2" }, wire.EventReset, "started anew", []int{6}},
+		"no number":            {5, func(h *Hub) string { return h.epoch + "-two" }, wire.EventReset, "started anew", []int{6}},
+		"rubbish":              {5, func(h *Hub) string { return "\x00\n-" }, wire.EventReset, "started anew", []int{6}},
+		"that has left":        {kept + 5, func(h *Hub) string { return h.id(4) }, wire.EventReset, "remembers", []int{kept + 6}},
+		"that has just left":   {kept + 5, func(h *Hub) string { return h.id(5) }, wire.EventHeartbeat, "", nil},
+		"another turn of ring": {3*kept + 7, func(h *Hub) string { return h.id(3*kept + 5) }, wire.EventHeartbeat, "", []int{3*kept + 6, 3*kept + 7, 3*kept + 8}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t, Config{})
+			h.Publish(changes(1, test.published))
+			l := listen(t, h, Messages, test.id(h))
+			first := l.await(func(heard) bool { return true })
+			if first.name != test.first || !strings.Contains(first.data, test.reason) || first.id == "" {
+				t.Errorf("begins with %+v", first)
+			}
+			h.Publish(changes(test.published+1, 1))
+			l.number(h, test.published+1)
+			l.end(context.Canceled)
+			if got := l.numbers(); test.shown != nil && !slices.Equal(got, test.shown) || test.shown == nil && len(got) != kept+1 {
+				t.Errorf("shows %d changes: %.200v", len(got), got)
+			}
+		})
+	}
+}
+
+// A reader that takes nothing is dropped once what it lacks is gone. Others do
+// not notice, and neither does who publishes.
+func TestAReaderThatFallsBehind(t *testing.T) {
+	h := newHub(t, Config{})
+	release := make(chan struct{})
+	held := make(chan struct{}, 100)
+	slow := listenWith(t, h, Messages, "", func(context.Context) error {
+		held <- struct{}{}
+		<-release
+		return nil
+	}, never)
+	<-held // amid its greeting
+	quick := listen(t, h, Messages, "")
+	const all = ringSize + 200
+	for n := 0; n < all; n += 100 {
+		h.Publish(changes(n+1, 100))
+		quick.number(h, n+100)
+	}
+	close(release)
+	slow.end(ErrBehind)
+	if names := slow.names(); !slices.Equal(names, []string{wire.EventHeartbeat, wire.EventReset}) || slow.lastID != h.id(all) {
+		t.Errorf("the slow reader got %v up to %s", names, slow.lastID)
+	}
+	again := listen(t, h, Messages, slow.lastID)
+	h.Publish(changes(all+1, 1))
+	again.number(h, all+1)
+	quick.number(h, all+1)
+	again.end(context.Canceled)
+	quick.end(context.Canceled)
+	if got := quick.numbers(); len(got) != all+1 {
+		t.Errorf("the quick reader got %d changes", len(got))
+	}
+	if c := h.Counts(); c != (Counts{Behind: 1}) {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+func TestAReaderWhoseConnectionTakesNothing(t *testing.T) {
+	h := newHub(t, Config{})
+	stuck := listenWith(t, h, Messages, "", func(context.Context) error { return os.ErrDeadlineExceeded }, never)
+	broken := listenWith(t, h, Messages, "", func(context.Context) error { return os.ErrClosed }, never)
+	stuck.end(ErrStalled)
+	broken.end(os.ErrClosed)
+	if c := h.Counts(); c != (Counts{Stalled: 1}) {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+func TestOneReaderTooMany(t *testing.T) {
+	h := newHub(t, Config{})
+	var all []*listener
+	for range mostReaders {
+		all = append(all, listen(t, h, Requests, ""))
+	}
+	if _, err := h.Open(Messages, ""); !errors.Is(err, ErrFull) {
+		t.Errorf("one more: %v", err)
+	}
+	if c := h.Counts(); c != (Counts{Readers: mostReaders, Refused: 1}) || h.Watched() {
+		t.Errorf("counts %+v", c)
+	}
+	all[7].end(context.Canceled)
+	all[7] = listen(t, h, Messages, "")
+	for _, l := range all {
+		l.end(context.Canceled)
+	}
+	if c := h.Counts(); c.Readers != 0 {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+// Closing ends readers at once, also those whose connection is stuck.
+func TestClose(t *testing.T) {
+	h := New(Config{})
+	idle := listen(t, h, Messages|Stats|Requests, "")
+	idle.await(named(wire.EventHeartbeat))
+	stuck := listenWith(t, h, Messages, "", func(ctx context.Context) error {
+		<-ctx.Done()
+		return os.ErrDeadlineExceeded
+	}, never)
+	h.Close()
+	idle.end(ErrClosed)
+	stuck.end(ErrClosed)
+	h.Close()
+	h.Publish(changes(1, 3))
+	h.Note(Requests, wire.EventRequest, 1)
+	if _, err := h.Open(Messages, ""); !errors.Is(err, ErrClosed) || h.Watched() || h.Wanted(Stats) {
+		t.Errorf("open after close: %v", err)
+	}
+	if c := h.Counts(); c != (Counts{}) {
+		t.Errorf("counts %+v", c)
+	}
+}
+
+func TestParseTopics(t *testing.T) {
+	for text, want := range map[string]Topics{
+		"": Messages | Stats, " , ": Messages | Stats, "messages": Messages, "Stats": Stats, "requests, MESSAGES": Requests | Messages,
+		"messages,stats,requests,": Messages | Stats | Requests, "messages;stats": 0, "bodies": 0, "messages,x": 0,
+	} {
+		got, err := ParseTopics(text)
+		if got != want || (want == 0) != (err != nil) || err != nil && err.Error() != "must be of messages, stats, requests" {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// changes are some whose Retries number them all, beginning at from.
+func changes(from, n int) []webhook.Change {
+	all := make([]webhook.Change, n)
+	for i := range all {
+		all[i] = webhook.Change{Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Event: "debtor.updated", Retries: from + i, At: time.UnixMilli(1530660012345)}
+	}
+	return all
+}
+
+// heard is one event that a listener got.
+type heard struct{ id, name, data string }
+
+// listener is who reads a stream: it keeps what it gets.
+type listener struct {
+	t    testing.TB
+	stop context.CancelFunc
+	done chan struct{} // closed when the reader has ended
+	why  error         // then
+
+	mu     sync.Mutex
+	grown  *sync.Cond
+	events []heard
+	text   string // all of it, as it came
+	lastID string
+}
+
+var never = func(context.Context) error { return nil }
+
+// listen opens a reader and runs it.
+func listen(t testing.TB, h *Hub, topics Topics, lastID string) *listener {
+	t.Helper()
+	return listenWith(t, h, topics, lastID, func(context.Context) error { return nil }, never)
+}
+
+// listenWith is listen with what happens before each send, and with a check.
+func listenWith(t testing.TB, h *Hub, topics Topics, lastID string, before, check func(context.Context) error) *listener {
+	t.Helper()
+	r, err := h.Open(topics, lastID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	l := &listener{t: t, stop: stop, done: make(chan struct{}), lastID: lastID}
+	l.grown = sync.NewCond(&l.mu)
+	go func() {
+		defer close(l.done)
+		l.why = r.Run(ctx, func(ctx context.Context, b []byte) error {
+			if err := before(ctx); err != nil {
+				return err
+			}
+			l.take(string(b))
+			return nil
+		}, check)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.grown.Broadcast()
+	}()
+	return l
+}
+
+// take reads whole events.
+func (l *listener) take(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text += text
+	for part := range strings.SplitSeq(text, "\n\n") {
+		var e heard
+		for line := range strings.SplitSeq(part, "\n") {
+			name, value, _ := strings.Cut(line, ": ")
+			switch name {
+			case "id":
+				e.id, l.lastID = value, value
+			case "event":
+				e.name = value
+			case "data":
+				e.data = value
+			}
+		}
+		if e.name != "" {
+			l.events = append(l.events, e)
+		}
+	}
+	l.grown.Broadcast()
+}
+
+// await waits for an event and gives it.
+func (l *listener) await(is func(heard) bool) heard {
+	l.t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for seen := 0; ; {
+		for ; seen < len(l.events); seen++ {
+			if is(l.events[seen]) {
+				return l.events[seen]
+			}
+		}
+		select {
+		case <-l.done:
+			l.t.Fatalf("the reader has ended: %v", l.why)
+		default:
+		}
+		l.grown.Wait()
+	}
+}
+
+func named(name string) func(heard) bool { return func(e heard) bool { return e.name == name } }
+
+// number waits for the change of a number.
+func (l *listener) number(h *Hub, n int) {
+	l.t.Helper()
+	id := h.id(uint64(n))
+	l.await(func(e heard) bool { return e.name == wire.EventMessage && e.id == id })
+}
+
+// numbers are the changes that came, by their Retries.
+func (l *listener) numbers() []int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []int
+	for _, e := range l.events {
+		if e.name != wire.EventMessage {
+			continue
+		}
+		var c wire.MessageChange
+		if err := json.Unmarshal([]byte(e.data), &c); err != nil {
+			l.t.Errorf("%s: %v", e.data, err)
+		}
+		if !strings.HasSuffix(e.id, fmt.Sprintf("-%d", c.Retries)) {
+			l.t.Errorf("change %d has the id %s", c.Retries, e.id)
+		}
+		all = append(all, c.Retries)
+	}
+	return all
+}
+
+func (l *listener) names() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []string
+	for _, e := range l.events {
+		all = append(all, e.name)
+	}
+	return all
+}
+
+// end cuts the listener off, or waits until it was.
+func (l *listener) end(want error) {
+	l.t.Helper()
+	if want == context.Canceled {
+		l.stop()
+	}
+	<-l.done
+	l.stop()
+	if !errors.Is(l.why, want) {
+		l.t.Errorf("ended by %v, want %v", l.why, want)
+	}
+}
+
+func newHub(t testing.TB, c Config) *Hub {
+	h := New(c)
+	t.Cleanup(h.Close)
+	return h
+}

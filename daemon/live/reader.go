@@ -1,0 +1,127 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+)
+
+// heartbeatEvery is the time between two signs of life.
+const heartbeatEvery = 15 * time.Second
+
+// Reader is one stream.
+type Reader struct {
+	hub    *Hub
+	topics Topics
+	cursor uint64 // number of the last change that it was given
+	lost   string // why it begins with a reset; empty where it does not
+	wake   chan struct{}
+	notes  chan []byte
+}
+
+// Open makes a Reader of some topics, which Run serves. Behind lastID, the id of
+// the last event that somebody got, nothing is left out; empty is from now on.
+// Its errors are ErrFull and ErrClosed.
+func (h *Hub) Open(topics Topics, lastID string) (*Reader, error) {
+	r := &Reader{hub: h, topics: topics, wake: make(chan struct{}, 1), notes: make(chan []byte, notesKept)}
+	if err := h.join(r, lastID); err != nil {
+		return nil, err
+	}
+	r.nudge()
+	return r, nil
+}
+
+// nudge says that there may be changes.
+func (r *Reader) nudge() {
+	if !r.topics.Has(Messages) {
+		return
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default: // it knows
+	}
+}
+
+// Run gives send what the reader is to get until ctx is done, and says why it
+// ended: with ErrClosed, ErrBehind or ErrStalled, or else with the error of ctx,
+// check or send. A send must fail soon once its context is done. Now and then
+// check is asked whether the reader may go on.
+func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) error, check func(context.Context) error) error {
+	defer r.hub.leave(r)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(r.hub.life, func() { cancel(ErrClosed) })()
+	heartbeat, looks := time.NewTicker(heartbeatEvery), time.NewTicker(r.hub.config.Check)
+	defer heartbeat.Stop()
+	defer looks.Stop()
+
+	for out := r.greeting(); ; {
+		if len(out) > 0 {
+			if err := send(ctx, out); err != nil {
+				return r.failed(ctx, err)
+			}
+		}
+		out = out[:0]
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-heartbeat.C:
+			out = r.heartbeat(out)
+		case <-looks.C:
+			if err := check(ctx); err != nil {
+				return err
+			}
+		case note := <-r.notes:
+			out = r.others(append(out, note...))
+		case <-r.wake:
+			var err error
+			if out, err = r.changes(out); err != nil {
+				return r.dismiss(ctx, send, out, err)
+			}
+		}
+	}
+}
+
+// changes appends what is new. Where there is more of it than one send should
+// have, the reader comes here again.
+func (r *Reader) changes(dst []byte) ([]byte, error) {
+	out, last, more, err := r.hub.follow(dst, r.cursor)
+	r.cursor = last
+	if more {
+		r.nudge()
+	}
+	return out, err
+}
+
+// others appends the notes that have come meanwhile.
+func (r *Reader) others(dst []byte) []byte {
+	for {
+		select {
+		case note := <-r.notes:
+			dst = append(dst, note...)
+		default:
+			return dst
+		}
+	}
+}
+
+// dismiss ends a reader that has fallen behind. It may come back and go on from
+// here.
+func (r *Reader) dismiss(ctx context.Context, send func(context.Context, []byte) error, out []byte, why error) error {
+	r.hub.count(func(c *Counts) { c.Behind++ })
+	_ = send(ctx, r.reset(out, lostSlow)) // it ends either way
+	return why
+}
+
+// failed is the reason why a send failed.
+func (r *Reader) failed(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(context.Cause(ctx), ErrClosed):
+		return ErrClosed
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		r.hub.count(func(c *Counts) { c.Stalled++ })
+		return ErrStalled
+	}
+	return err
+}

@@ -1,0 +1,248 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+func TestWhatAStreamLooksLike(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, Config{})
+		h.epoch = "k3v9x2m7qa"
+		h.Publish(changes(1, 41))
+		l := listen(t, h, Messages|Requests, "")
+		synctest.Wait()
+		h.Publish([]webhook.Change{{
+			Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Subscriber: "0b5d7d7c-9b5e-4d5b-8f5e-5b1f8f5b1c9f", Subscription: "11111111-2222-4333-8444-555555555555",
+			Event: "debtor.updated", Status: webhook.RetryPending, Retries: 1, Next: time.UnixMilli(1530660017345), Code: 503, Took: 12300 * time.Microsecond, At: time.UnixMilli(1530660012345),
+		}, {Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Event: "a", At: time.UnixMilli(1530660012345), Deleted: true}})
+		synctest.Wait()
+		h.Note(Requests, wire.EventRequest, wire.AnsweredRequest{At: wire.Moment(time.UnixMilli(1530660012345)), Method: "GET", PathInfo: "/Info", StatusCode: 200, DurationMilliseconds: 1.25, RequestID: "a1"})
+		synctest.Wait()
+		l.end(context.Canceled)
+		greeting, rest := l.text[:greetingSize], l.text[greetingSize:]
+		if padding, ok := strings.CutPrefix(greeting, "retry: 2000\n:"); !ok || strings.TrimSpace(padding) != "" || !strings.HasSuffix(padding, " \n\n") {
+			t.Errorf("begins with %q", greeting)
+		}
+		const want = `id: k3v9x2m7qa-41
+event: heartbeat
+data: {"At":"/Date(946684800000+0000)/"}
+
+id: k3v9x2m7qa-42
+event: message
+data: {"MessageID":"6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11","SubscriberID":"0b5d7d7c-9b5e-4d5b-8f5e-5b1f8f5b1c9f","SubscriptionID":"11111111-2222-4333-8444-555555555555","EventName":"debtor.updated","Status":2,"Retries":1,"NextAttemptDateTime":"/Date(1530660017345+0000)/","HTTPCode":503,"Duration":"PT0.0123S","At":"/Date(1530660012345+0000)/"}
+
+id: k3v9x2m7qa-43
+event: message
+data: {"MessageID":"6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11","SubscriberID":"","SubscriptionID":"","EventName":"a","Status":0,"Retries":0,"NextAttemptDateTime":null,"HTTPCode":null,"Duration":null,"At":"/Date(1530660012345+0000)/","Deleted":true}
+
+event: request
+data: {"At":"/Date(1530660012345+0000)/","Method":"GET","PathInfo":"/Info","StatusCode":200,"DurationMilliseconds":1.25,"RequestID":"a1"}
+
+`
+		if rest != want {
+			t.Errorf("goes on with\n%s\nwant\n%s", rest, want)
+		}
+	})
+}
+
+// The largest change that there may be.
+func TestChangesAreSmall(t *testing.T) {
+	const id = "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11"
+	text := encode(&webhook.Change{Message: id, Subscriber: id, Subscription: id, Event: "inventoryclassification.updated", Status: webhook.RetryPending, Retries: 9999,
+		Next: time.UnixMilli(1e12), Code: 599, Took: 3599*time.Second + 123456700, At: time.UnixMilli(1e12)})
+	if len(text) >= 400 {
+		t.Errorf("%d bytes: %s", len(text), text)
+	}
+}
+
+// Readers share one text of a change.
+func TestAChangeIsEncodedOnce(t *testing.T) {
+	h := newHub(t, Config{})
+	h.Publish(changes(1, 3))
+	first := func() *byte { return &h.frames.kept[slot(2)].text[0] }
+	if _, last, more, err := h.follow(nil, 0); last != 3 || more || err != nil {
+		t.Fatal(last, more, err)
+	}
+	text := first()
+	if _, last, _, err := h.follow(nil, 1); last != 3 || err != nil || first() != text {
+		t.Error("the second reader made its own")
+	}
+	h.Publish(changes(4, ringSize))
+	if out, _, _, err := h.follow(nil, ringSize+1); err != nil || !strings.HasPrefix(string(out), "id: "+h.id(ringSize+2)) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestSignsOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, Config{})
+		start := time.Now()
+		var looks []time.Duration
+		revoked := errors.New("revoked")
+		l := listenWith(t, h, Stats, "", func(context.Context) error { return nil }, func(context.Context) error {
+			if looks = append(looks, time.Since(start)); len(looks) == 2 {
+				return revoked
+			}
+			return nil
+		})
+		<-l.done
+		l.end(revoked)
+		if !slices.Equal(looks, []time.Duration{time.Minute, 2 * time.Minute}) {
+			t.Errorf("looks at %v", looks)
+		}
+		// One at once and one each 15 seconds, but maybe not that of the end.
+		if names := l.names(); len(names) != 8 && len(names) != 9 || slices.ContainsFunc(names, func(n string) bool { return n != wire.EventHeartbeat }) {
+			t.Errorf("%v", names)
+		}
+		if l.lastID != "" {
+			t.Errorf("a stream without messages has the id %s", l.lastID)
+		}
+	})
+}
+
+// A hub counts as watched a minute longer than it is, for readers who come back.
+func TestWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, Config{Shared: true})
+		want := func(watched, changed bool) {
+			t.Helper()
+			synctest.Wait()
+			select {
+			case <-h.WatchedChange():
+				if !changed {
+					t.Error("it has changed")
+				}
+			default:
+				if changed {
+					t.Error("it has not changed")
+				}
+			}
+			if h.Watched() != watched {
+				t.Errorf("watched: %v", h.Watched())
+			}
+		}
+		others := listen(t, h, Stats|Requests, "")
+		want(false, false)
+		l := listen(t, h, Messages, "")
+		want(true, true)
+		h.Publish(changes(1, 2))
+		l.number(h, 2)
+		l.end(context.Canceled)
+		time.Sleep(linger - time.Second)
+		want(true, false)
+
+		h.Publish(changes(3, 1))
+		l = listen(t, h, Messages, l.lastID)
+		l.number(h, 3)
+		time.Sleep(2 * linger)
+		want(true, false)
+		l.end(context.Canceled)
+		time.Sleep(linger)
+		want(false, true)
+
+		// What other daemons did meanwhile was not published.
+		l = listen(t, h, Messages, l.lastID)
+		want(true, true)
+		h.Publish(changes(4, 1))
+		l.number(h, 4)
+		l.end(context.Canceled)
+		if names := l.names(); slices.Contains(names, wire.EventReset) {
+			t.Errorf("%v, but nothing was missed", names)
+		}
+		time.Sleep(linger)
+		want(false, true)
+		h.Publish(changes(5, 1))
+		l = listen(t, h, Messages, l.lastID)
+		if e := l.await(func(heard) bool { return true }); e.name != wire.EventReset || !strings.Contains(e.data, "nobody has watched") {
+			t.Errorf("goes on with %+v", e)
+		}
+		l.end(context.Canceled)
+		others.end(context.Canceled)
+		h.Close()
+		want(false, true)
+	})
+}
+
+// Notes are for who asked for the topic, and no reader holds up the others.
+func TestNotes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, Config{})
+		release := make(chan struct{})
+		slow := listenWith(t, h, Requests, "", func(context.Context) error { <-release; return nil }, never)
+		quick, other := listen(t, h, Requests, ""), listen(t, h, Messages|Stats, "")
+		synctest.Wait()
+		const sent = notesKept + 10
+		for n := range sent {
+			h.Note(Requests, wire.EventRequest, n)
+			synctest.Wait()
+		}
+		close(release)
+		synctest.Wait()
+		for l, want := range map[*listener]int{slow: notesKept, quick: sent, other: 0} {
+			l.end(context.Canceled)
+			got := 0
+			for _, e := range l.events {
+				if e.name == wire.EventRequest {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("a reader got %d, want %d", got, want)
+			}
+		}
+		if c := h.Counts(); c != (Counts{Skipped: 10}) {
+			t.Errorf("counts %+v", c)
+		}
+	})
+}
+
+// Figures are asked for only while somebody reads them, and shown when they are
+// news to anybody.
+func TestFigures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, Config{})
+		asked, news := 0, false
+		figures := func() (any, bool) {
+			asked++
+			return map[string]int{"Asked": asked}, news
+		}
+		time.Sleep(10 * time.Second)
+		first := listen(t, h, Stats, "")
+		time.Sleep(3*measureEvery + 1) // without figures
+		h.Measure(figures)
+		time.Sleep(3 * measureEvery)
+		second := listen(t, h, Stats, "") // to whom they are news
+		time.Sleep(3 * measureEvery)
+		news = true
+		time.Sleep(2 * measureEvery)
+		first.end(context.Canceled)
+		second.end(context.Canceled)
+		was := asked
+		time.Sleep(time.Minute)
+		if asked != was || was != 8 {
+			t.Errorf("asked %d times, then %d", was, asked)
+		}
+		for l, want := range map[*listener][]string{
+			first:  {`{"Asked":1}`, `{"Asked":4}`, `{"Asked":7}`, `{"Asked":8}`},
+			second: {`{"Asked":4}`, `{"Asked":7}`, `{"Asked":8}`},
+		} {
+			l.events = slices.DeleteFunc(l.events, func(e heard) bool { return e.name == wire.EventHeartbeat })
+			var got []string
+			for _, e := range l.events {
+				got = append(got, e.data)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		}
+	})
+}

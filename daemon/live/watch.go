@@ -1,0 +1,58 @@
+package live
+
+import "time"
+
+// linger is how long a hub counts as watched after its last reader of messages
+// has gone. Most that were cut off are back by then.
+const linger = time.Minute
+
+// Watched reports whether somebody reads messages, or has done so a minute ago.
+func (h *Hub) Watched() bool { return h.watched.Load() }
+
+// WatchedChange delivers when Watched has changed, once even if it did so
+// several times. It is for one receiver.
+func (h *Hub) WatchedChange() <-chan struct{} { return h.changed }
+
+// watch follows whether somebody reads messages.
+func (h *Hub) watch(read bool) {
+	switch {
+	case h.life.Err() != nil:
+		h.stopLinger()
+		h.setWatched(false)
+	case read:
+		h.stopLinger()
+		h.setWatched(true)
+	case h.Watched() && h.lingering == nil:
+		h.lingering = time.AfterFunc(linger, h.forget)
+	}
+}
+
+func (h *Hub) stopLinger() {
+	if h.lingering != nil {
+		h.lingering.Stop()
+		h.lingering = nil
+	}
+}
+
+// forget ends being watched, unless somebody has come in the meantime.
+func (h *Hub) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lingering != nil {
+		h.lingering = nil
+		h.setWatched(false)
+	}
+}
+
+func (h *Hub) setWatched(on bool) {
+	if h.watched.Swap(on) == on {
+		return
+	}
+	if on {
+		h.since = h.ring.last
+	}
+	select {
+	case h.changed <- struct{}{}:
+	default: // the receiver has not yet taken the last one
+	}
+}

@@ -1,0 +1,64 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// features are what a client may ask for before it relies on it, by one path of
+// each. A feature is there where its path is.
+var features = []struct{ name, pattern string }{
+	{"bills", "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues"},
+	{"requestlog", "/Logs"},
+	{"settings", "/Settings"},
+	{"webhooks", "/Webhooks/Events"},
+	{"bulk", "/Webhooks/Messages/Retry"},
+	{"stats", "/Webhooks/Stats"},
+	{"stream", "/Webhooks/Stream"},
+}
+
+// info says what everybody may know of the service. What would help a stranger
+// to choose an attack, such as the kind of its store, is not among it.
+func (s *Server) info(x *exchange) error {
+	now := x.start.In(s.zone(x))
+	return x.document(http.StatusOK, "Info", wire.Info{
+		Version: s.Version, ServerTime: now.Format(time.RFC3339Nano), ServerDateTime: wire.Moment(now),
+		Features: s.features(), Limits: s.limits(x),
+	})
+}
+
+// zone is that of the records' zoneless times.
+func (s *Server) zone(x *exchange) *time.Location {
+	if x.options.Query.Zone == nil {
+		return time.Local
+	}
+	return x.options.Query.Zone
+}
+
+func (s *Server) features() []string {
+	var names []string
+	table := routes()
+	for _, f := range features {
+		i := slices.IndexFunc(table, func(r route) bool { return strings.EqualFold(r.pattern, f.pattern) })
+		off := i < 0 || table[i].webhooks && s.Engine == nil || f.name == "requestlog" && s.RequestLog == nil
+		if !off {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+func (s *Server) limits(x *exchange) wire.Limits {
+	l := wire.Limits{
+		MaxTake: x.options.Query.MaxTake, MaxIn: query.MaxIn, MaxBody: s.MaxBody, MaxHead: s.MaxHead,
+	}
+	if s.Engine != nil {
+		l.MaxEventBody = eventFactor * s.MaxBody
+	}
+	return l
+}

@@ -1,0 +1,182 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/live"
+)
+
+// The members of a live stream.
+const (
+	memberTopics      = "Topics"
+	memberLastEventID = "LastEventID" // for those who cannot send the header
+)
+
+// liveStream answers with events as they happen, until one of the two sides has
+// enough.
+func (s *Server) liveStream(x *exchange) error {
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	topics, lastID := f.topics(), x.lastEventID(f)
+	if err := f.done(x); err != nil {
+		return err
+	}
+	if x.r.Method == http.MethodHead {
+		x.beginLive()
+		return nil
+	}
+	reader, err := s.Streams.Open(topics, lastID)
+	if err != nil {
+		return noPlace(err)
+	}
+	s.metrics.inWork.Dec() // it waits for most of its time
+	defer s.metrics.inWork.Inc()
+	x.w.stall = s.StreamStall
+	x.beginLive()
+	s.noteEnd(x, reader.Run(x.r.Context(), x.w.push, s.mayStay(x)))
+	return nil
+}
+
+func (f *form) topics() live.Topics {
+	text, _ := f.given(memberTopics)
+	topics, err := live.ParseTopics(text)
+	if err != nil {
+		f.refuse(memberTopics, err.Error())
+	}
+	return topics
+}
+
+// lastEventID is behind which event the stream goes on. The header wins: a
+// browser that was cut off adds it to the address that it had before.
+func (x *exchange) lastEventID(f *form) string {
+	id, _ := f.given(memberLastEventID)
+	if header := x.r.Header.Get(wire.HeaderLastEventID); header != "" {
+		return header
+	}
+	return id
+}
+
+// beginLive sends the head of a stream. It is never compressed, and proxies are
+// asked to pass on each piece at once.
+func (x *exchange) beginLive() {
+	h := x.w.Header()
+	h.Set("Content-Type", wire.MediaEventStream)
+	h.Set("X-Accel-Buffering", "no")
+	x.w.WriteHeader(http.StatusOK)
+}
+
+// noPlace is why there is no stream.
+func noPlace(err error) error {
+	const patience = 30 * time.Second
+	if errors.Is(err, live.ErrFull) {
+		return &fault.Error{Kind: fault.Unavailable, Message: "there are as many live streams as there may be; end one, or come back later", RetryAfter: patience}
+	}
+	return errStopping()
+}
+
+// push sends bytes at once, and gives up where the client takes none of them for
+// a while or ctx is done.
+func (w *response) push(ctx context.Context, b []byte) error {
+	w.extend()
+	defer w.until(ctx)()
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	if err != nil {
+		return err
+	}
+	return w.control.Flush()
+}
+
+// until makes a write fail once ctx is done. What it returns ends that.
+func (w *response) until(ctx context.Context) (release func()) {
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(over)
+		_ = w.control.SetWriteDeadline(time.Now())
+	})
+	return func() {
+		if !stop() {
+			<-over
+		}
+	}
+}
+
+// lookPatience is how long a look at the right to read may take, which holds the
+// stream up. It is less than a client waits for a heartbeat that is late.
+const lookPatience = 3 * time.Second
+
+// mayStay looks whether who reads a stream may still do so. Where the store does
+// not say, they may.
+func (s *Server) mayStay(x *exchange) func(context.Context) error {
+	given := credentials(x)
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, lookPatience)
+		defer cancel()
+		who, err := s.Accounts.Authenticate(ctx, given)
+		switch {
+		case fault.Is(err, fault.Unauthorized):
+			return err
+		case err == nil && !who.Role.Includes(x.route.role):
+			return fault.New(fault.Forbidden, "%s has the role %s by now", who.Name, who.Role)
+		}
+		return nil
+	}
+}
+
+// noteEnd says why a stream is over. Most are because their clients have gone.
+func (s *Server) noteEnd(x *exchange, why error) {
+	level := slog.LevelInfo
+	if x.r.Context().Err() != nil || errors.Is(why, live.ErrClosed) {
+		level = slog.LevelDebug
+	}
+	if errors.Is(why, live.ErrStalled) {
+		level, x.w.aborted = slog.LevelInfo, true
+	}
+	s.Log.Log(x.r.Context(), level, "stream ended", "id", x.id, "user", x.who.Name, "reason", why.Error())
+}
+
+// showRequest shows a request that was answered to those who read the topic.
+func (s *Server) showRequest(x *exchange) {
+	if !s.Streams.Wanted(live.Requests) || x.route != nil && x.route.silent {
+		return
+	}
+	now := time.Now()
+	s.Streams.Note(live.Requests, wire.EventRequest, wire.AnsweredRequest{
+		At: wire.Moment(now), Method: clean(x.r.Method), PathInfo: x.logPath(), StatusCode: x.status(),
+		DurationMilliseconds: float64(now.Sub(x.start).Microseconds()) / 1000, UserName: x.who.Name, RequestID: x.id,
+	})
+}
+
+// droppedReaders are the reasons why the service itself ends or refuses streams.
+var droppedReaders = []struct {
+	cause string
+	value func(live.Counts) int64
+}{
+	{"behind", func(c live.Counts) int64 { return c.Behind }},
+	{"stalled", func(c live.Counts) int64 { return c.Stalled }},
+	{"refused", func(c live.Counts) int64 { return c.Refused }},
+}
+
+// watchStreams shows the figures of live streams.
+func (m *metrics) watchStreams(h *live.Hub) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "whd_streams", Help: "Live streams."},
+		func() float64 { return float64(h.Counts().Readers) }))
+	for _, d := range droppedReaders {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "whd_streams_dropped_total", Help: "Live streams that the service has dropped or refused.", ConstLabels: prometheus.Labels{"cause": d.cause},
+		}, func() float64 { return float64(d.value(h.Counts())) }))
+	}
+	m.registry.MustRegister(prometheus.NewCounterFunc(
+		prometheus.CounterOpts{Name: "whd_stream_events_skipped_total", Help: "Events of stats and requests that slow live streams were not given."},
+		func() float64 { return float64(h.Counts().Skipped) }))
+}

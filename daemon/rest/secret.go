@@ -1,0 +1,45 @@
+package rest
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// rotateSecret replaces the secret of a subscription, and shows the new one this
+// once.
+func (s *Server) rotateSecret(x *exchange) error {
+	if err := s.limitRetries(x); err != nil {
+		return err
+	}
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	f.knows(inSubscriber, inSubscription)
+	secret, _ := f.given(webhook.MemberSecret)
+	keep := f.keepFor()
+	if err := f.done(x); err != nil {
+		return err
+	}
+	r, err := s.Webhooks.RotateSecret(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription), secret, keep)
+	if err != nil {
+		return err
+	}
+	return x.document(http.StatusOK, "RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Moment(r.OldSecretUntil)})
+}
+
+// keepFor is how long the secret that is replaced signs as well.
+func (f *form) keepFor() time.Duration {
+	text, ok := f.given(webhook.MemberKeepFor)
+	if !ok {
+		return webhook.DefaultKeepFor
+	}
+	keep, err := time.ParseDuration(text)
+	if err != nil || webhook.CheckKeepFor(keep) != nil {
+		f.refuse(webhook.MemberKeepFor, "must be a duration such as 12h, from 0 to 720h")
+	}
+	return keep
+}

@@ -1,0 +1,178 @@
+package storetest
+
+import (
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// asPicked are messages as a query finds them.
+func (h hooks) asPicked(r webhook.Registration, all ...*webhook.Message) []webhook.Picked {
+	h.t.Helper()
+	var picked []webhook.Picked
+	for _, m := range all {
+		is, err := h.Message(h.t.Context(), addressOf(r, m))
+		h.check(err)
+		picked = append(picked, webhook.Picked{ID: is.ID, Status: is.Status, Retries: is.Retries()})
+	}
+	return picked
+}
+
+// oneOfEach sends messages and has them stand in each status: not sent,
+// received, waiting, failed.
+func (h hooks) oneOfEach(l webhook.Lease, r webhook.Registration) []*webhook.Message {
+	h.t.Helper()
+	sent := h.send(l, r.ID, 4)
+	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{}),
+		attempt(sent[2], 500, webhook.RetryPending, noon.Add(time.Hour)), attempt(sent[3], 410, webhook.Failed, time.Time{}))
+	return sent
+}
+
+func (h hooks) expectAltered(what string, got []webhook.Altered, err error, want ...webhook.Altered) {
+	h.t.Helper()
+	if err != nil || len(got) != len(want) {
+		h.t.Fatalf("%s: %+v (%v), want %d", what, got, err, len(want))
+	}
+	for i := range want {
+		if !reflect.DeepEqual(got[i], want[i]) {
+			h.t.Errorf("%s: altered %d is\n%+v, want\n%+v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// alteredFrom is what is told of a message that an operation on many has
+// changed.
+func alteredFrom(r webhook.Registration, m *webhook.Message, was webhook.Status, c webhook.Change) webhook.Altered {
+	c.Message, c.Subscriber, c.Subscription, c.Event = m.GUID, r.Subscriber, r.GUID, m.Event.Name
+	return webhook.Altered{ID: m.ID, Subscription: r.ID, Was: was, Change: c}
+}
+
+func retryMany(h hooks) {
+	ctx, r, other, l, later := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
+	sent, spared := h.oneOfEach(l, r), h.oneOfEach(l, other)
+	picked := h.asPicked(r, sent...)
+	done, err := h.RetryMessages(ctx, picked, later)
+	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 500}
+	gone := due
+	gone.Code = 410
+	h.expectAltered("retried", done, err, alteredFrom(r, sent[2], webhook.RetryPending, due), alteredFrom(r, sent[3], webhook.Failed, gone))
+	for i, want := range []webhook.State{
+		{Next: noon}, {Status: webhook.Successful, Attempts: 1},
+		{Status: webhook.RetryPending, Attempts: 1, Next: later}, {Status: webhook.RetryPending, Attempts: 1, Next: later},
+	} {
+		h.expectState(addressOf(r, sent[i]), want)
+	}
+	h.expectState(addressOf(other, spared[3]), webhook.State{Status: webhook.Failed, Attempts: 1})
+	h.expectState(addressOf(other, spared[2]), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Hour)})
+	h.expectNumbers("open", h.open(l.Partition, r.ID), sent[0], sent[2], sent[3])
+
+	again, err := h.RetryMessages(ctx, picked, later.Add(time.Minute))
+	h.expectAltered("as they were picked before", again, err, alteredFrom(r, sent[2], webhook.RetryPending,
+		webhook.Change{Status: webhook.RetryPending, Next: later.Add(time.Minute), At: later.Add(time.Minute), Code: 500}))
+	none, err := h.RetryMessages(ctx, []webhook.Picked{{ID: 1 << 40, Status: webhook.Failed}}, later)
+	h.expectAltered("of a message that is gone", none, err)
+	none, err = h.RetryMessages(ctx, nil, later)
+	h.expectAltered("of none", none, err)
+
+	sent[3].Attempts = 1 // the number of attempts goes on counting
+	h.record(l, attempt(sent[3], 200, webhook.Successful, time.Time{}))
+	h.expectState(addressOf(r, sent[3]), webhook.State{Status: webhook.Successful, Attempts: 2})
+}
+
+func removeMany(h hooks) {
+	ctx, r, other, l, at := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
+	b := h.batch(l)
+	both := h.raise(&b, noon, "shared", r.ID, other.ID)
+	h.check(h.Write(ctx, b))
+	sent, spared := h.oneOfEach(l, r), h.oneOfEach(l, other)
+	picked := h.asPicked(r, append(sent, both[0])...)
+	changed := h.send(l, r.ID, 1)[0]
+	picked = append(picked, h.asPicked(r, changed)...)
+	h.record(l, attempt(changed, 500, webhook.RetryPending, noon)) // since it was picked
+	done, err := h.RemoveMessages(ctx, picked, at)
+	told := func(m *webhook.Message, was webhook.Status, code int) webhook.Altered {
+		return alteredFrom(r, m, was, webhook.Change{Status: was, Code: code, At: at, Deleted: true})
+	}
+	h.expectAltered("removed", done, err, told(both[0], webhook.NotSent, 0), told(sent[0], webhook.NotSent, 0), told(sent[1], webhook.Successful, 200),
+		told(sent[2], webhook.RetryPending, 500), told(sent[3], webhook.Failed, 410))
+	for _, m := range append(sent, both[0]) {
+		_, err := h.Message(ctx, addressOf(r, m))
+		h.expectMissing(err)
+	}
+	h.expectNumbers("of the one", h.open(l.Partition, r.ID), changed)
+	left := h.open(l.Partition, other.ID)
+	h.expectNumbers("of the other", left, both[1], spared[0], spared[2])
+	if len(left) > 0 && string(left[0].Event.Body) != "shared" {
+		h.t.Errorf("body is %q", left[0].Event.Body)
+	}
+	again, err := h.RemoveMessages(ctx, picked, at)
+	h.expectAltered("removed again", again, err)
+	last, err := h.LastMessage(ctx)
+	if h.check(err); last != changed.ID {
+		h.t.Errorf("the last message is %d, want %d", last, changed.ID)
+	}
+}
+
+// A batch of the largest size, of messages of two subscriptions.
+func manyAtOnce(h hooks) {
+	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	const half = 250
+	var picked []webhook.Picked
+	for _, m := range append(h.send(l, r.ID, half), h.send(l, other.ID, half)...) {
+		picked = append(picked, webhook.Picked{ID: m.ID})
+	}
+	kept := h.send(l, r.ID, 1)
+	done, err := h.RetryMessages(ctx, picked, noon)
+	h.expectAltered("none of them was attempted", done, err)
+	if done, err = h.RemoveMessages(ctx, picked, noon); err != nil || len(done) != 2*half {
+		h.t.Errorf("removed %d (%v)", len(done), err)
+	}
+	h.expectNumbers("of the one", h.open(l.Partition, r.ID), kept...)
+	h.expectNumbers("of the other", h.open(l.Partition, other.ID))
+}
+
+// Whoever removes or retries messages at once with their outcomes does so before
+// or after them, never in between, and nobody twice.
+func manyAndOutcomes(h hooks) {
+	r, l := h.subscribe(), h.lease(time.Hour)
+	sent := h.send(l, r.ID, 12)
+	version := h.version()
+	failed := make([]webhook.Picked, len(sent))
+	for i, m := range sent {
+		failed[i] = webhook.Picked{ID: m.ID, Status: webhook.Failed}
+	}
+	var mu sync.Mutex
+	removed := make(map[int64]int)
+	atOnce(len(sent)+4, func(i int) {
+		var done []webhook.Altered
+		var err error
+		switch i - len(sent) {
+		default:
+			b := webhook.Batch{Version: version, Leases: []webhook.Lease{l}, Outcomes: []webhook.Recorded{attempt(sent[i], 500, webhook.Failed, time.Time{})}}
+			err = h.Write(h.t.Context(), b)
+		case 0, 1:
+			_, err = h.RetryMessages(h.t.Context(), failed, noon)
+		case 2, 3:
+			done, err = h.RemoveMessages(h.t.Context(), failed, noon)
+		}
+		if err != nil {
+			h.t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, a := range done {
+			removed[a.ID]++
+		}
+	})
+	for _, m := range sent {
+		is, err := h.Message(h.t.Context(), addressOf(r, m))
+		switch n := removed[m.ID]; {
+		case n > 1 || n == 1 && err == nil || n == 0 && err != nil:
+			h.t.Errorf("message %d was removed %d times (%v)", m.ID, n, err)
+		case err == nil && is.Attempts != 1:
+			h.t.Errorf("the outcome of message %d was lost: %+v", m.ID, is.State)
+		}
+	}
+}

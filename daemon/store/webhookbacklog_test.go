@@ -1,0 +1,74 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+)
+
+// The backlog is counted in the order of one index, without a look at the rows.
+func TestBacklogByIndex(t *testing.T) {
+	w := hooksInFile(t)
+	plan, err := list(t.Context(), w.own, func(row scanner) (text string, err error) {
+		var n sql.NullInt64
+		err = row.Scan(&n, &n, &n, &text)
+		return text, err
+	}, `EXPLAIN QUERY PLAN `+backlogRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(plan, "; ")
+	if !strings.Contains(text, "COVERING INDEX IX_SY_WebhookMessage_Due") || strings.Contains(text, "TEMP B-TREE") {
+		t.Error(text)
+	}
+}
+
+// BenchmarkWebhookBacklog counts a million open messages of a hundred
+// subscriptions, beside half as many that are not open any more.
+func BenchmarkWebhookBacklog(b *testing.B) {
+	b.Run("file", func(b *testing.B) { benchmarkBacklog(b, hooksInFile(b)) })
+	b.Run("server", func(b *testing.B) { benchmarkBacklog(b, hooksOnServer(b, mssqltest.Database(b))) })
+}
+
+func benchmarkBacklog(b *testing.B, w *Webhooks) {
+	fillBacklog(b, w)
+	for b.Loop() {
+		all, err := w.Backlog(b.Context())
+		if err != nil || len(all) != 100 {
+			b.Fatalf("%d subscriptions (%v)", len(all), err)
+		}
+	}
+}
+
+func fillBacklog(b *testing.B, w *Webhooks) {
+	r, _ := subscribed(b, w)
+	if _, err := w.own.exec(b.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered,
+	Secret, MadeByAdmin, LastSavedDateTime, RowHash)
+SELECT 1000000 + h.N, CONCAT('subscription ', h.N), s.SubscriberID, s.EventName, s.URL, s.ItemNo, 1, 0, s.Secret, 0, s.LastSavedDateTime, s.RowHash
+FROM whd.SY_WebhookSubscription s CROSS JOIN `+numbers(100)+` h WHERE s.ID = @ID`, sql.Named("ID", r.ID)); err != nil {
+		b.Fatal(err)
+	}
+	for part := range 30 {
+		if _, err := w.own.pool.ExecContext(b.Context(), w.own.text(`INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
+SELECT m.N, CONCAT('message ', m.N), m.N, 1 + m.N % 2, 1000000 + m.N % 100, 'https://shop.example/in/some/longer/path',
+	CASE WHEN m.N % 3 = 0 THEN 1 WHEN m.N % 10 = 1 THEN 2 ELSE 0 END, 1, CASE WHEN m.N % 3 = 0 THEN NULL ELSE @At END, @At, @At, 0
+FROM (SELECT @First + a.N * 500 + b.N AS N FROM `+numbers(100)+` a CROSS JOIN `+numbers(500)+` b) m`),
+			sql.Named("At", stamp(hookNoon)), sql.Named("First", 50_000*part)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// numbers is a table of the numbers N below n, for either database.
+func numbers(n int) string {
+	var b strings.Builder
+	b.WriteString(`(SELECT 0 AS N`)
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, ` UNION ALL SELECT %d`, i)
+	}
+	return b.String() + `)`
+}

@@ -1,0 +1,224 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// Note adds an entry to the audit trail by itself.
+func (w *Webhooks) Note(ctx context.Context, e audit.Entry) error {
+	_, err := w.own.run(ctx, written(e))
+	return w.own.fault(err, "writing the audit trail")
+}
+
+// LastMessage is the highest number of a message, 0 where there is none.
+func (w *Webhooks) LastMessage(ctx context.Context) (int64, error) {
+	last, err := found(ctx, w.own, scanInt, `SELECT COALESCE(MAX(ID), 0) FROM whd.SY_WebhookMessage`)
+	if err != nil || last == nil {
+		return 0, w.own.fault(err, "looking for the last message")
+	}
+	return *last, nil
+}
+
+// RetryMessages makes those messages due that are still as they were picked and
+// have failed or wait for another attempt. It gives what it has changed.
+func (w *Webhooks) RetryMessages(ctx context.Context, picked []webhook.Picked, at time.Time) ([]webhook.Altered, error) {
+	due := alteration{picked: picked, nudge: webhook.NudgeDue,
+		may: func(m bulkMessage) bool { return m.Was == webhook.RetryPending || m.Was == webhook.Failed },
+		change: func(c *webhook.Change) {
+			c.Status, c.Next, c.At = webhook.RetryPending, at, at
+		},
+		steps: func(all []bulkMessage) []step {
+			return []step{{`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
+WHERE ID IN ` + w.own.listed() + ` AND Status IN (2, 3)`, []any{w.own.listArg(messageNumbers(all)), sql.Named("At", stamp(at))}, false}}
+		}}
+	done, err := w.alter(ctx, due)
+	return done, w.own.fault(err, "making messages due")
+}
+
+// RemoveMessages removes those messages that are still as they were picked, with
+// what is known of their attempts, and with events that no other message needs.
+// It gives what it has removed.
+func (w *Webhooks) RemoveMessages(ctx context.Context, picked []webhook.Picked, at time.Time) ([]webhook.Altered, error) {
+	removal := alteration{picked: picked, nudge: webhook.NudgeDeleted,
+		may:    func(bulkMessage) bool { return true },
+		change: func(c *webhook.Change) { c.Deleted, c.Next, c.At = true, time.Time{}, at },
+		steps: func(all []bulkMessage) []step {
+			these, events := []any{w.own.listArg(messageNumbers(all))}, []any{w.own.listArg(eventNumbers(all))}
+			return []step{
+				{`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID IN ` + w.own.listed(), these, false},
+				{`DELETE FROM whd.SY_WebhookMessage WHERE ID IN ` + w.own.listed(), these, false},
+				{`DELETE FROM whd.WH_Event WHERE EventID IN ` + w.own.listed() + `
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.EventID = WH_Event.EventID)`, events, false},
+			}
+		}}
+	done, err := w.alter(ctx, removal)
+	return done, w.own.fault(err, "removing messages")
+}
+
+// alteration is what is done to some messages in one transaction.
+type alteration struct {
+	picked []webhook.Picked
+	may    func(bulkMessage) bool
+	change func(*webhook.Change) // what becomes of a message, for those who look on
+	steps  func([]bulkMessage) []step
+	nudge  webhook.NudgeKind
+}
+
+// bulkMessage is a message as it is before the alteration.
+type bulkMessage struct {
+	webhook.Altered
+	event int64
+}
+
+// alter reads the messages in the transaction that changes them: whoever writes
+// to one at the same moment has done so before, or waits until the end.
+func (w *Webhooks) alter(ctx context.Context, a alteration) (done []webhook.Altered, err error) {
+	if len(a.picked) == 0 {
+		return nil, nil
+	}
+	err = w.own.again(ctx, deadlock, func(ctx context.Context) error {
+		leave, err := w.own.enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		tx, err := w.own.pool.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() // does nothing after Commit
+		all, err := w.unchanged(ctx, tx, a)
+		if err == nil {
+			done, err = w.alterThese(ctx, tx, a, all)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// unchanged locks the messages and gives those that are as they were picked. A
+// file is locked as a whole already.
+func (w *Webhooks) unchanged(ctx context.Context, tx *sql.Tx, a alteration) ([]bulkMessage, error) {
+	ids := make([]int64, len(a.picked))
+	as := make(map[int64]webhook.Picked, len(a.picked))
+	for i, p := range a.picked {
+		ids[i], as[p.ID] = p.ID, p
+	}
+	these := w.own.listArg(ids)
+	if w.own.schema != "" {
+		if _, err := tx.ExecContext(ctx, w.own.text(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+w.own.listed()), these); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := tx.QueryContext(ctx, w.own.text(`SELECT m.ID, m.SubscriptionID, m.EventID, m.Status, m.Attempts, m.NextAttemptDateTime, m.HTTPCode,
+	m.RecID, s.RecID, b.RecID, e.EventName
+FROM whd.SY_WebhookMessage m
+JOIN whd.WH_Event e ON e.EventID = m.EventID
+JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID
+JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
+WHERE m.ID IN `+w.own.listed()+` ORDER BY m.ID`), these)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []bulkMessage
+	for rows.Next() {
+		m, err := scanBulkMessage(rows)
+		if err != nil {
+			return nil, err
+		}
+		if m.Was == as[m.ID].Status && m.Retries == as[m.ID].Retries && a.may(m) {
+			all = append(all, m)
+		}
+	}
+	return all, rows.Err()
+}
+
+func scanBulkMessage(row scanner) (m bulkMessage, err error) {
+	var code sql.NullInt64
+	var state webhook.State
+	err = row.Scan(&m.ID, &m.Subscription, &m.event, &m.Was, &state.Attempts, (*moment)(&m.Next), &code,
+		&m.Message, &m.Change.Subscription, &m.Subscriber, &m.Event)
+	m.Status, m.Retries, m.Code = m.Was, state.Retries(), int(code.Int64)
+	return m, err
+}
+
+func (w *Webhooks) alterThese(ctx context.Context, tx *sql.Tx, a alteration, all []bulkMessage) ([]webhook.Altered, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	for _, s := range append(a.steps(all), w.nudged(nudgesOf(all, a.nudge)...)...) {
+		if _, err := tx.ExecContext(ctx, w.own.text(s.sql), s.args...); err != nil {
+			return nil, err
+		}
+	}
+	done := make([]webhook.Altered, len(all))
+	for i, m := range all {
+		done[i] = m.Altered
+		a.change(&done[i].Change)
+	}
+	return done, nil
+}
+
+func nudgesOf(all []bulkMessage, kind webhook.NudgeKind) []webhook.Nudge {
+	var nudges []webhook.Nudge
+	known := make(map[int64]bool)
+	for _, m := range all {
+		if !known[m.Subscription] {
+			known[m.Subscription] = true
+			nudges = append(nudges, webhook.Nudge{Subscription: m.Subscription, Kind: kind})
+		}
+	}
+	return nudges
+}
+
+func messageNumbers(all []bulkMessage) []int64 {
+	ids := make([]int64, len(all))
+	for i, m := range all {
+		ids[i] = m.ID
+	}
+	return ids
+}
+
+func eventNumbers(all []bulkMessage) []int64 {
+	ids := make([]int64, len(all))
+	for i, m := range all {
+		ids[i] = m.event
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// listed is the expression for the numbers of the parameter @List.
+func (o *ownDB) listed() string {
+	if o.schema != "" {
+		return `(SELECT j.ID FROM OPENJSON(@List) WITH (ID bigint '$') j)`
+	}
+	return `(SELECT j.value FROM json_each(@List) j)`
+}
+
+// listArg is the parameter @List.
+func (o *ownDB) listArg(numbers []int64) sql.NamedArg {
+	text, err := json.Marshal(numbers)
+	if err != nil {
+		panic("store: " + err.Error()) // numbers can always be written
+	}
+	if o.schema != "" {
+		return sql.Named("List", mssql.Document(text))
+	}
+	return sql.Named("List", string(text))
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"database/sql"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+func TestBulkRows(t *testing.T) {
+	t.Run("file", func(t *testing.T) { bulkRows(t, hooksInFile(t)) })
+	t.Run("server", func(t *testing.T) { bulkRows(t, hooksOnServer(t, mssqltest.Database(t))) })
+}
+
+// bulkRows looks at the rows that operations on many messages leave: nothing of
+// what was removed, all of what another message needs.
+func bulkRows(t *testing.T, w *Webhooks) {
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, 3, r, l, `{"a":1}`)
+	twin := *b.Messages[1] // of the second event, which stays
+	twin.ID, twin.GUID = 99, strings.Replace(twin.GUID, "7000", "7001", 1)
+	b.Messages = append(b.Messages, &twin)
+	b.Outcomes = succeeded(b)[:3]
+	if err := w.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	picked := []webhook.Picked{{ID: 12, Status: webhook.Successful}, {ID: 14, Status: webhook.Successful}}
+	if done, err := w.RemoveMessages(t.Context(), picked, hookNoon); err != nil || len(done) != 2 {
+		t.Fatalf("removed %+v (%v)", done, err)
+	}
+	expectRows(t, w.own, `ID, EventID FROM whd.SY_WebhookMessage ORDER BY ID`, "16|15", "99|13")
+	expectRows(t, w.own, `MessageID FROM whd.SY_WebhookMessageResponse`, "16")
+	expectRows(t, w.own, `EventID FROM whd.WH_Event ORDER BY EventID`, "13", "15")
+	expectRows(t, w.own, `SubscriptionID - `+strconv.FormatInt(r.ID, 10)+`, Kind FROM whd.WH_Nudge`, "0|2")
+
+	e := audit.Entry{Actor: audit.Actor{Who: "ann", Via: "basic", Address: "192.0.2.1"}, At: hookNoon, Action: "messages delete", Subject: "messages", Detail: "Status=3"}
+	if err := w.Note(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	expectRows(t, w.own, `UserName, Via, Address, Action, Subject, Detail FROM whd.WH_Audit WHERE Action = 'messages delete'`,
+		"ann|basic|192.0.2.1|messages delete|messages|Status=3")
+}
+
+// TestAnOldSecretThatEndsAtOnce is not kept.
+func TestAnOldSecretThatEndsAtOnce(t *testing.T) {
+	w := hooksInFile(t)
+	r, _ := subscribed(t, w)
+	for _, until := range []time.Time{time.Now().Add(time.Hour), {}} {
+		change := webhook.RegistrationChange{Secret: &webhook.Rotation{Secret: webhook.NewSecret(), OldUntil: until}}
+		if _, err := w.ChangeRegistration(t.Context(), r.Subscriber, r.GUID, change, hookNoon); err != nil {
+			t.Fatal(err)
+		}
+		var old, end sql.NullString
+		if err := w.own.pool.QueryRow(`SELECT OldSecret, OldSecretUntil FROM SY_WebhookSubscription`).Scan(&old, &end); err != nil {
+			t.Fatal(err)
+		}
+		if old.Valid != !until.IsZero() || end.Valid != old.Valid {
+			t.Errorf("until %v: the row has the old secret: %v, its end: %v", until, old.Valid, end.Valid)
+		}
+	}
+}
+
+// BenchmarkBulk measures the transactions of operations on many messages, for
+// which everybody else who writes has to wait.
+func BenchmarkBulk(b *testing.B) {
+	for name, work := range map[string]func(*Webhooks, []webhook.Picked) ([]webhook.Altered, error){
+		"retry": func(w *Webhooks, p []webhook.Picked) ([]webhook.Altered, error) {
+			return w.RetryMessages(b.Context(), p, hookNoon)
+		},
+		"remove": func(w *Webhooks, p []webhook.Picked) ([]webhook.Altered, error) {
+			return w.RemoveMessages(b.Context(), p, hookNoon)
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			w := hooksInFile(b)
+			r, l := subscribed(b, w)
+			const size = 500
+			first := int64(11)
+			for b.Loop() {
+				b.StopTimer()
+				batch := hookBatch(w.mustVersion(b), first, size, r, l, strings.Repeat("x", 1000))
+				first += 2 * size
+				batch.Outcomes = succeeded(batch)
+				for i := range batch.Outcomes {
+					batch.Outcomes[i].After.Status = webhook.Failed
+				}
+				if err := w.Write(b.Context(), batch); err != nil {
+					b.Fatal(err)
+				}
+				picked := make([]webhook.Picked, size)
+				for i, m := range batch.Messages {
+					picked[i] = webhook.Picked{ID: m.ID, Status: webhook.Failed}
+				}
+				b.StartTimer()
+				if done, err := work(w, picked); err != nil || len(done) != size {
+					b.Fatal(len(done), err)
+				}
+			}
+		})
+	}
+}

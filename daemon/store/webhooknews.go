@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// lastNudge is the number in WH_Number of the last nudge.
+const lastNudge = `Nudge`
+
+// nudged are the steps of a transaction that tell other daemons about messages
+// of subscriptions. The first locks the number until the transaction ends: the
+// numbers come in the order of the commits, so that nobody who has read one has
+// missed a lower one.
+func (w *Webhooks) nudged(all ...webhook.Nudge) []step {
+	if len(all) == 0 {
+		return nil
+	}
+	steps := []step{{`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, []any{sql.Named("Name", lastNudge)}, false}}
+	for _, n := range all {
+		steps = append(steps, step{`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, @Subscription, @Kind, @Holder, ` + w.own.clock() + ` FROM whd.WH_Number n WHERE n.Name = @Name`, []any{
+			sql.Named("Subscription", n.Subscription), sql.Named("Kind", int64(n.Kind)), w.own.holderArg(), sql.Named("Name", lastNudge)}, false})
+	}
+	return steps
+}
+
+func (o *ownDB) holderArg() sql.NamedArg { return sql.Named("Holder", o.holder) }
+
+// News is webhook.Store's. Where nothing has happened it reads a few rows.
+func (w *Webhooks) News(ctx context.Context, after int64) (news webhook.News, err error) {
+	numbers, err := list(ctx, w.own, scanNumber, `SELECT Name, Next FROM whd.WH_Number`)
+	if err != nil {
+		return news, w.own.fault(err, "looking for news")
+	}
+	for _, n := range numbers {
+		switch n.name {
+		case subscriptionVersion:
+			news.Version = n.next
+		case lastNudge:
+			news.Nudge = n.next
+		}
+	}
+	holders, err := list(ctx, w.own, scanHolder, `SELECT p.Holder, MAX(CASE WHEN p.WatchedUntil > `+w.own.clock()+` THEN 1 ELSE 0 END)
+FROM whd.WH_Partition p WHERE p.LeaseUntil > `+w.own.clock()+` GROUP BY p.Holder`)
+	if err != nil {
+		return news, w.own.fault(err, "looking for other daemons")
+	}
+	news.Daemons = max(1, len(holders))
+	for _, h := range holders {
+		news.Watched = news.Watched || h.watched && h.holder != w.own.holder
+	}
+	if after >= 0 && after < news.Nudge {
+		news.Nudges, err = list(ctx, w.own, scanNudge, `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
+WHERE n.Number > @After AND n.Number <= @Last AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
+			sql.Named("After", after), sql.Named("Last", news.Nudge), w.own.holderArg())
+	}
+	return news, w.own.fault(err, "reading nudges")
+}
+
+type storedNumber struct {
+	name string
+	next int64
+}
+
+func scanNumber(row scanner) (n storedNumber, err error) {
+	err = row.Scan(&n.name, &n.next)
+	return n, err
+}
+
+type holder struct {
+	holder  string
+	watched bool
+}
+
+func scanHolder(row scanner) (h holder, err error) {
+	var name sql.NullString
+	err = row.Scan(&name, &h.watched)
+	h.holder = name.String
+	return h, err
+}
+
+func scanNudge(row scanner) (n webhook.Nudge, err error) {
+	err = row.Scan(&n.Subscription, &n.Kind)
+	return n, err
+}
+
+// Watch is webhook.Store's.
+func (w *Webhooks) Watch(ctx context.Context, home webhook.Lease, term time.Duration) error {
+	_, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET WatchedUntil = `+w.own.clockAfter()+`
+WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(home), termArg(term))...)
+	return w.own.fault(err, "noting that changes are read")
+}
+
+// changesAtOnce is how many batches of a partition are read at once.
+const changesAtOnce = 200
+
+// Changes is webhook.Store's. The batches of one partition are written one after
+// another, so that nobody who has read one has missed an earlier one.
+func (w *Webhooks) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
+	partitions, err := list(ctx, w.own, scanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
+	if err != nil {
+		return nil, w.own.fault(err, "looking for other daemons")
+	}
+	for _, partition := range partitions {
+		some, err := w.changesOf(ctx, partition, marks)
+		if err != nil {
+			return all, w.own.fault(err, "reading the changes of other daemons")
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+func (w *Webhooks) changesOf(ctx context.Context, partition int64, marks map[int64]int64) (all []webhook.Change, err error) {
+	of := sql.Named("Partition", partition)
+	mark, known := marks[partition]
+	if !known {
+		last, err := found(ctx, w.own, scanInt, `SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, of)
+		if err != nil {
+			return nil, err
+		}
+		marks[partition] = *last
+		return nil, nil
+	}
+	rows, err := list(ctx, w.own, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+w.own.first(),
+		of, sql.Named("Mark", mark), sql.Named("Limit", changesAtOnce))
+	for _, row := range rows {
+		marks[partition] = row.number
+		all = append(all, row.changes...)
+	}
+	return all, err
+}
+
+type storedChanges struct {
+	number  int64
+	changes []webhook.Change
+}
+
+func scanChanges(row scanner) (c storedChanges, err error) {
+	var text string
+	if err := row.Scan(&c.number, &text); err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal([]byte(text), &c.changes); err != nil {
+		return c, fmt.Errorf("stored changes: %w", err)
+	}
+	return c, nil
+}
+
+// changesText is the changes of a batch as they are stored.
+func changesText(b *webhook.Batch) string {
+	text, err := json.Marshal(b.Changes)
+	if err != nil {
+		panic("store: " + err.Error()) // texts, numbers and times can always be written
+	}
+	return string(text)
+}
+
+// How long nudges and changes are kept. Daemons read them every second; one that
+// could not for longer begins anew.
+const (
+	nudgeLife  = 24 * time.Hour
+	changeLife = 2 * time.Minute
+	tidyRows   = 200
+)
+
+// Tidy is webhook.Store's.
+func (w *Webhooks) Tidy(ctx context.Context) error {
+	_, err := w.own.exec(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+w.own.clockAfter()+` AND Number IN (
+	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+w.own.first()+`)`, termArg(-changeLife), sql.Named("Limit", tidyRows))
+	if err == nil {
+		_, err = w.own.exec(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+w.own.clockAfter()+` AND Number IN (
+	SELECT n.Number FROM whd.WH_Nudge n ORDER BY n.Number`+w.own.first()+`)`, termArg(-nudgeLife), sql.Named("Limit", tidyRows))
+	}
+	return w.own.fault(err, "removing what everybody has read")
+}
+
+// Succeeded is webhook.Store's.
+func (w *Webhooks) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
+	n, err := found(ctx, w.own, scanInt, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
+	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since) THEN 1 ELSE 0 END`,
+		sql.Named("Subscription", subscription), sql.Named("Since", stamp(since)))
+	if err != nil || n == nil {
+		return false, w.own.fault(err, "looking for a success")
+	}
+	return *n > 0, nil
+}

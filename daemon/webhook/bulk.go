@@ -1,0 +1,241 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// Selection is the messages that a bulk operation is for.
+type Selection struct {
+	Pick   Picker
+	Filter audit.Detail // as the audit trail shows it
+	Most   int64        // how many are dealt with, the oldest first; Unlimited for all
+	DryRun bool         // nothing is changed, only counted
+}
+
+// Unlimited is the Most of a selection that is for all messages that match.
+const Unlimited = -1
+
+// Picker gives messages that match, in the order of their numbers: of those with
+// higher numbers than after, and none higher than last, the first limit.
+type Picker func(ctx context.Context, after, last int64, limit int) ([]Picked, error)
+
+// Picked is a message that matches in the state that it was found in.
+type Picked struct {
+	ID      int64
+	Status  Status
+	Retries int
+}
+
+// Altered is a message that a bulk operation has changed.
+type Altered struct {
+	ID           int64
+	Subscription int64
+	Was          Status
+	Change
+}
+
+// Tally is what a bulk operation has come to.
+type Tally struct {
+	Matched int64
+	Done    int64 // or, of a dry run, what would have been
+}
+
+// The actions on many messages, for the audit trail.
+const (
+	retryMessages  audit.Action = "messages retry"
+	removeMessages audit.Action = "messages delete"
+)
+
+// RetryMessages makes messages due now that have failed or wait for another
+// attempt.
+func (r *Registrar) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (Tally, error) {
+	b := &bulk{Registrar: r, Selection: s, action: retryMessages, alter: r.book.RetryMessages, inform: r.engine.Due, every: time.Second,
+		wants: func(was Status) bool { return was == RetryPending || was == Failed },
+		stale: func(Altered) bool { return true }}
+	return b.run(ctx, by)
+}
+
+// RemoveMessages removes messages, whatever their state, and cancels what is
+// pending of them.
+func (r *Registrar) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (Tally, error) {
+	b := &bulk{Registrar: r, Selection: s, action: removeMessages, alter: r.book.RemoveMessages, inform: r.engine.Forget,
+		wants: func(Status) bool { return true },
+		stale: func(a Altered) bool { return a.Was.Open() }} // memory has no others
+	return b.run(ctx, by)
+}
+
+// tell shows what became of messages that somebody has changed.
+func (r *Registrar) tell(changes []Change) { r.engine.tell(changes) }
+
+// changeOf is what somebody has made of a message.
+func (r *Registrar) changeOf(m *Message) Change {
+	return r.engine.snapshot().changeOf(m, m.State, r.engine.now())
+}
+
+// The pace of a bulk operation: those who deliver and publish in between must
+// not feel it.
+const (
+	bulkRows  = 500
+	bulkPause = 2 * time.Millisecond // at least, and as long as the work before it
+	bulkLooks = 4                    // at messages that change while they are worked on
+)
+
+// bulk is an operation on its way through the messages. What is done stays
+// done, whatever becomes of the rest.
+type bulk struct {
+	*Registrar
+	Selection
+	action audit.Action
+	alter  func(context.Context, []Picked, time.Time) ([]Altered, error)
+	wants  func(Status) bool  // whether there is anything to do about a message in this state
+	stale  func(Altered) bool // whether the lane's memory may be wrong after it
+	inform func(subscription int64)
+	every  time.Duration // how often a lane is informed at most, since it drops what it has in memory
+
+	tally    Tally
+	pending  map[int64]bool // subscriptions whose lanes are to be informed
+	informed time.Time
+}
+
+func (b *bulk) run(ctx context.Context, by audit.Actor) (Tally, error) {
+	if b.DryRun {
+		return b.tally, b.pages(ctx)
+	}
+	if err := b.book.Note(ctx, b.entry(by, b.action, "messages", b.Filter)); err != nil {
+		return b.tally, err
+	}
+	b.pending = make(map[int64]bool)
+	err := b.pages(ctx)
+	b.informLanes()
+	b.engine.log.Info(string(b.action), "by", by.Who, "matched", b.tally.Matched, "done", b.tally.Done, "whole", err == nil)
+	return b.tally, b.interrupted(err)
+}
+
+// interrupted says how far an operation has come that failed.
+func (b *bulk) interrupted(err error) error {
+	if err == nil || b.tally.Done == 0 || fault.Is(err, fault.Internal) {
+		return err
+	}
+	f := *fault.Of(err)
+	f.Message += fmt.Sprintf("; %d messages had been dealt with by then, and stay so", b.tally.Done)
+	f.Err = err
+	return &f
+}
+
+// pages goes once through the messages that there are now.
+func (b *bulk) pages(ctx context.Context) error {
+	last, err := b.book.LastMessage(ctx)
+	if err != nil {
+		return err
+	}
+	for after := int64(0); ; {
+		limit := b.limit()
+		if limit == 0 {
+			return nil
+		}
+		page, err := b.Pick(ctx, after, last, limit)
+		if err != nil {
+			return err
+		}
+		b.tally.Matched += int64(len(page))
+		began := time.Now()
+		if err := b.page(ctx, page, after); err != nil || len(page) < limit {
+			return err
+		}
+		after = page[len(page)-1].ID
+		if !b.DryRun && !b.engine.sleep(ctx, nil, max(bulkPause, time.Since(began))) {
+			return ctx.Err()
+		}
+	}
+}
+
+// limit is how many messages the next page may have.
+func (b *bulk) limit() int {
+	if b.Most == Unlimited {
+		return bulkRows
+	}
+	return int(min(bulkRows, b.Most-b.tally.Matched))
+}
+
+// page works on the messages of a page. Those that have changed since they were
+// picked, by an attempt perhaps, are picked once more: they may not match now.
+func (b *bulk) page(ctx context.Context, page []Picked, after int64) error {
+	todo := b.wanted(page)
+	if b.DryRun {
+		b.tally.Done += int64(len(todo))
+		return nil
+	}
+	for look := 1; len(todo) > 0; look++ {
+		done, err := b.alter(context.WithoutCancel(ctx), todo, b.engine.now())
+		if err != nil {
+			return err
+		}
+		b.note(done)
+		if len(done) == len(todo) || look == bulkLooks {
+			return nil
+		}
+		again, err := b.Pick(ctx, after, page[len(page)-1].ID, bulkRows)
+		if err != nil {
+			return err
+		}
+		todo = b.wanted(left(again, todo, done))
+	}
+	return nil
+}
+
+func (b *bulk) wanted(page []Picked) []Picked {
+	var todo []Picked
+	for _, p := range page {
+		if b.wants(p.Status) {
+			todo = append(todo, p)
+		}
+	}
+	return todo
+}
+
+// left are those of what is picked again that are still to be worked on.
+func left(again, todo []Picked, done []Altered) []Picked {
+	open := make(map[int64]bool, len(todo))
+	for _, p := range todo {
+		open[p.ID] = true
+	}
+	for _, a := range done {
+		delete(open, a.ID)
+	}
+	var rest []Picked
+	for _, p := range again {
+		if open[p.ID] {
+			rest = append(rest, p)
+		}
+	}
+	return rest
+}
+
+// note counts what was done, and lets everybody know.
+func (b *bulk) note(done []Altered) {
+	b.tally.Done += int64(len(done))
+	changes := make([]Change, len(done))
+	for i, a := range done {
+		changes[i] = a.Change
+		if b.stale(a) {
+			b.pending[a.Subscription] = true
+		}
+	}
+	b.tell(changes)
+	if time.Since(b.informed) >= b.every {
+		b.informLanes()
+	}
+}
+
+func (b *bulk) informLanes() {
+	for subscription := range b.pending {
+		b.inform(subscription)
+	}
+	clear(b.pending)
+	b.informed = time.Now()
+}

@@ -1,0 +1,49 @@
+package webhook
+
+import (
+	"sync"
+	"time"
+)
+
+// Pulse is what happened since the pulse before, and what is in hand.
+type Pulse struct {
+	At        time.Time
+	Events    int64 // stored
+	Delivered int64 // attempts that the receiver took
+	Failed    int64 // attempts that failed
+	Underway  int   // attempts
+	InMemory  int   // messages that wait for an attempt
+	Troubled  int   // endpoints that are only probed
+}
+
+// quiet reports whether nothing happened.
+func (p Pulse) quiet() bool { return p.Events == 0 && p.Delivered == 0 && p.Failed == 0 }
+
+// pulseGap is the time after which the pulse before is too old: what happened
+// since then is no rate any more.
+const pulseGap = 5 * time.Second
+
+// Pulses gives a function that is to be asked about once a second for a pulse.
+// It also reports whether there is anything new in it: something has happened,
+// or what is in hand has changed.
+func (e *Engine) Pulses() func() (Pulse, bool) {
+	var mu sync.Mutex
+	var was Counts
+	var last Pulse
+	return func() (Pulse, bool) {
+		is, d, now := e.Counts(), e.Depth(), e.now()
+		mu.Lock()
+		defer mu.Unlock()
+		if now.Sub(last.At) > pulseGap {
+			was = is
+		}
+		p := Pulse{Events: is.Events - was.Events, Delivered: is.Delivered - was.Delivered, Failed: is.Failed + is.GivenUp - was.Failed - was.GivenUp,
+			Underway: d.Underway, InMemory: d.InMemory, Troubled: d.Troubled}
+		before := last
+		before.At = time.Time{}
+		news := !p.quiet() || p != before
+		p.At = now
+		was, last = is, p
+		return p, news
+	}
+}

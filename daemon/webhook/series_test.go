@@ -1,0 +1,207 @@
+package webhook
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestSeriesRemembers compares a series with a list of all that was ever noted,
+// with clocks that stand still, go on, leap and go back.
+func TestSeriesRemembers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const span = 10
+		var s series
+		minute, most := int64(1000), int64(0)
+		noted := make(map[int64]Traffic)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			minute += rapid.SampledFrom([]int64{0, 0, 1, 1, 2, 7, 15, -1}).Draw(t, "step")
+			most = max(most, minute)
+			status := rapid.SampledFrom([]Status{Successful, RetryPending, Failed}).Draw(t, "status")
+			c := s.at(minute, span)
+			c.became(status)
+			c.took[bucketOf(time.Second)]++
+			of := noted[most] // a clock that goes back is not followed
+			of.became(status)
+			noted[most] = of
+			checkSeries(t, s, noted, minute, most, span)
+		}
+	})
+}
+
+func checkSeries(t *rapid.T, s series, noted map[int64]Traffic, minute, most, span int64) {
+	if len(s) > int(span) {
+		t.Fatalf("%d minutes are kept of %d", len(s), span)
+	}
+	for window := int64(1); window <= span; window++ {
+		var want Traffic
+		var each []Traffic
+		for m := most - window + 1; m <= most; m++ {
+			want.add(noted[m])
+			each = append(each, noted[m])
+		}
+		got, took := s.total(minute, window)
+		if n := uint64(want.Delivered + want.Failed + want.GivenUp); got != want || took.count() != n {
+			t.Fatalf("the last %d minutes: %+v and %d attempts, want %+v", window, got, took.count(), want)
+		}
+		if got := s.minutes(minute, window); !slices.Equal(got, each) {
+			t.Fatalf("the last %d minutes: %+v, want %+v", window, got, each)
+		}
+	}
+}
+
+// TestSeriesForgets asks for minutes after the last in which something happened.
+func TestSeriesForgets(t *testing.T) {
+	var s series
+	s.at(100, 10).Delivered = 3
+	for minute, want := range map[int64]uint32{100: 3, 104: 3, 105: 0, 500: 0} {
+		if got, _ := s.total(minute, 5); got.Delivered != want {
+			t.Errorf("at %d: %+v, want %d delivered", minute, got, want)
+		}
+	}
+	if got := s.minutes(102, 5); got[2].Delivered != 3 || len(got) != 5 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestQuantileIsInTheRightBucket compares a guess with the exact value: they are
+// in one bucket.
+func TestQuantileIsInTheRightBucket(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
+			return time.Duration(rapid.Int64Range(0, int64(3*time.Hour)).Draw(t, "d")) >> rapid.IntRange(0, 40).Draw(t, "shift")
+		}), 1, 200).Draw(t, "all")
+		var s sum
+		for _, d := range all {
+			s[bucketOf(d)]++
+		}
+		slices.Sort(all)
+		for _, part := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
+			exact := all[int(math.Ceil(part*float64(len(all))))-1]
+			from, to := edges(bucketOf(exact))
+			if guess := s.quantile(part); guess < from || guess > to {
+				t.Fatalf("%v of %v: %v, want within %v and %v", part, all, guess, from, to)
+			}
+		}
+	})
+}
+
+func TestQuantileOfNothing(t *testing.T) {
+	var s sum
+	if q := s.quantiles(); q != (Quantiles{}) {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	for d, want := range map[time.Duration]int{
+		0: 0, time.Millisecond: 0, time.Millisecond + 1: 1, 2 * time.Hour: buckets - 2, 2*time.Hour + 1: buckets - 1, -time.Second: 0,
+	} {
+		if got := bucketOf(d); got != want {
+			t.Errorf("%v is in bucket %d, want %d", d, got, want)
+		}
+	}
+	for i := 1; i < len(bounds); i++ {
+		if bounds[i] <= bounds[i-1] {
+			t.Errorf("bound %v is behind %v", bounds[i], bounds[i-1])
+		}
+	}
+}
+
+// TestClasses puts every outcome into one class.
+func TestClasses(t *testing.T) {
+	for name, o := range map[string][]Outcome{
+		"ok": {{Code: 200}, {Code: 299}}, "3xx": {{Code: 101}, {Code: 301}, {Code: 399}}, "4xx": {{Code: 400}, {Code: 410}, {Code: 499}},
+		"5xx": {{Code: 500}, {Code: 599}, {Code: 999}}, "timeout": {{Cause: TimedOut}}, "forbidden": {{Cause: TargetForbidden}},
+		"network": {{Cause: ConnectionRefused}, {Cause: ConnectionReset}, {Cause: NameNotFound}, {Cause: TLSFailed}, {Cause: BadAnswer}, {Cause: NetworkFailed}},
+	} {
+		for _, o := range o {
+			if got := classNames[o.class()]; got != name {
+				t.Errorf("%+v is %s, want %s", o, got, name)
+			}
+		}
+	}
+}
+
+// manyLines is a load of attempts at so many subscriptions.
+func manyLines(subs int) (load, *Snapshot) {
+	var l load
+	var all []*Subscription
+	for i := range int64(subs) {
+		all = append(all, &Subscription{ID: i, GUID: fmt.Sprint(i)})
+	}
+	event := &Event{AddedAt: noon}
+	for i := range int64(batchRows) {
+		m := &Message{ID: i, Subscription: i % int64(subs), Event: event}
+		l.publications = append(l.publications, &publication{event: event, messages: []*Message{m}})
+		l.outcomes = append(l.outcomes, Recorded{Message: m, After: State{Status: Successful, Attempts: 1},
+			Outcome: Outcome{Code: 200, Began: noon, Took: time.Duration(i) * time.Millisecond}})
+	}
+	return l, NewSnapshot(1, all)
+}
+
+// TestLinesAreForgotten: what nothing is sent to any more, and what is gone,
+// takes no memory.
+func TestLinesAreForgotten(t *testing.T) {
+	var f figures
+	l, subs := manyLines(100)
+	note := func(minute int64, l load, subs *Snapshot) { f.note(&cell{minute: minute}, l, subs) }
+	note(1000, l, subs)
+	if len(f.lines) != 100 {
+		t.Fatalf("%d subscriptions are remembered", len(f.lines))
+	}
+	one, few := manyLines(1)
+	note(1030, one, subs)
+	if len(f.lines) != 100 {
+		t.Errorf("after half an hour %d are remembered, want 100", len(f.lines))
+	}
+	note(1000+lineSpan, one, subs)
+	if len(f.lines) != 1 {
+		t.Errorf("after an hour %d are remembered, want 1", len(f.lines))
+	}
+	note(1001+lineSpan, l, subs)
+	note(1002+lineSpan, one, few)
+	if len(f.lines) != 1 {
+		t.Errorf("%d of subscriptions that are gone are remembered", len(f.lines)-1)
+	}
+	for minute := range int64(2 * daySpan) {
+		note(2000+minute, one, few)
+	}
+	if n, m := len(f.all), len(f.lines[0].series); n != daySpan || m != lineSpan {
+		t.Errorf("%d minutes are kept of all, %d of one, want %d and %d", n, m, daySpan, lineSpan)
+	}
+}
+
+// TestNotingTakesNoMemory holds within a minute: what grows with minutes is
+// bounded.
+func TestNotingTakesNoMemory(t *testing.T) {
+	var f figures
+	l, subs := manyLines(50)
+	f.note(&cell{minute: 1000}, l, subs)
+	if n := testing.AllocsPerRun(100, func() { c := cell{minute: 1000}; f.note(&c, l, subs) }); n > 0 {
+		t.Errorf("%v allocations for a batch", n)
+	}
+}
+
+// BenchmarkTally counts batches of events with one message and one attempt
+// each. What counts is the time of one message.
+func BenchmarkTally(b *testing.B) {
+	for _, subs := range []int{1, 100, batchRows} {
+		b.Run(fmt.Sprint(subs), func(b *testing.B) {
+			e := New(Config{})
+			l, s := manyLines(subs)
+			e.subs.Store(s)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				e.tally(l)
+				n += batchRows
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/message")
+		})
+	}
+}

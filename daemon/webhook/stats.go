@@ -1,0 +1,177 @@
+package webhook
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// figures are what came of deliveries: since the engine's start, and by minutes,
+// for all and for each subscription.
+type figures struct {
+	mu        sync.Mutex
+	attempts  [classes]int64 // by what came of them
+	took      longRun        // of attempts
+	delay     longRun        // from publishing to delivery
+	all       series
+	delivered series // what took the delay
+	lines     map[int64]*line
+	minute    int64 // when lines were last looked through
+}
+
+// line is what came of deliveries to one subscription.
+type line struct {
+	series
+	last Failure
+}
+
+// Failure is the last attempt that failed.
+type Failure struct {
+	Code   int    // 0 where no answer came
+	Reason string // in words that a SubscriberID alone may see
+	At     time.Time
+}
+
+// note counts what was written down, into the present minute too.
+func (f *figures) note(now *cell, l load, subs *Snapshot) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, all := range [...][]*publication{l.publications, l.notices} {
+		for _, p := range all {
+			now.Events++
+			now.Messages += uint32(len(p.messages))
+		}
+	}
+	delayed := f.delivered.at(now.minute, daySpan)
+	for i := range l.outcomes {
+		f.attempt(now, delayed, &l.outcomes[i])
+	}
+	present := f.all.at(now.minute, daySpan)
+	present.add(now.Traffic)
+	for i, n := range now.took {
+		present.took[i] += n
+	}
+	if f.minute < now.minute {
+		f.minute = now.minute
+		f.forget(subs)
+	}
+}
+
+func (f *figures) attempt(now, delayed *cell, r *Recorded) {
+	bucket := bucketOf(r.Took)
+	f.attempts[r.class()]++
+	f.took.note(bucket, r.Took)
+	now.became(r.After.Status)
+	now.took[bucket]++
+	to := f.line(r.Message.Subscription)
+	c := to.at(now.minute, lineSpan)
+	c.became(r.After.Status)
+	c.took[bucket]++
+	switch {
+	case r.After.Status != Successful:
+		to.last = Failure{r.Code, r.Reason(), r.Began.Add(r.Took)}
+	case r.After.Attempts == 1: // other delays are those of the schedule
+		delay := max(0, r.Began.Add(r.Took).Sub(r.Message.Event.AddedAt))
+		bucket = bucketOf(delay)
+		f.delay.note(bucket, delay)
+		delayed.took[bucket]++
+	}
+}
+
+func (f *figures) line(subscription int64) *line {
+	to := f.lines[subscription]
+	if to == nil {
+		if f.lines == nil {
+			f.lines = make(map[int64]*line)
+		}
+		to = new(line)
+		f.lines[subscription] = to
+	}
+	return to
+}
+
+// forget drops subscriptions that are gone, and those to which nothing was sent
+// for as long as is remembered.
+func (f *figures) forget(subs *Snapshot) {
+	for id, to := range f.lines {
+		if subs.Subscription(id) == nil || to.end(0) <= f.minute-lineSpan {
+			delete(f.lines, id)
+		}
+	}
+}
+
+// Stats are figures of the last minutes.
+type Stats struct {
+	At       time.Time // when they were taken
+	Total    Traffic
+	Attempts Quantiles // of how long attempts took
+	Delay    Quantiles // from publishing to delivery, of messages that the first attempt delivered
+	Minutes  []Traffic // one by one, the oldest first; the last is not over
+	Lanes    []Lane    // with traffic, open messages or trouble, the worst first
+}
+
+// LaneMinutes is how many of the last minutes are remembered of each lane.
+const LaneMinutes = lineSpan
+
+// Stats gives the figures of the last minutes, from one to 24 hours of them.
+// What is open comes from Backlog.
+func (e *Engine) Stats(minutes int, open []Backlog) Stats {
+	now := e.now()
+	minute, span := minuteOf(now), int64(min(max(1, minutes), daySpan))
+	lanes := e.lanesWith(open)
+	f := &e.figures
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	total, took := f.all.total(minute, span)
+	_, delay := f.delivered.total(minute, span)
+	s := Stats{At: now, Total: total, Attempts: took.quantiles(), Delay: delay.quantiles(), Minutes: f.all.minutes(minute, span)}
+	for _, l := range lanes {
+		l.figures(f.lines[l.Subscription.ID], minute, min(span, lineSpan))
+		if l.tells() {
+			s.Lanes = append(s.Lanes, l)
+		}
+	}
+	slices.SortFunc(s.Lanes, worse)
+	return s
+}
+
+// Performance is how attempts went since the engine's start.
+type Performance struct {
+	Attempts map[string]int64 // by what came of them: ok, 3xx, 4xx, 5xx, timeout, network, forbidden
+	Took     Durations        // attempts
+	Delay    Durations        // from publishing to delivery, of messages that the first attempt delivered
+}
+
+// Performance reads the figures since the start.
+func (e *Engine) Performance() Performance {
+	f := &e.figures
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := Performance{Attempts: make(map[string]int64, classes), Took: f.took.durations(), Delay: f.delay.durations()}
+	for i, name := range classNames {
+		p.Attempts[name] = f.attempts[i]
+	}
+	return p
+}
+
+// figures adds the traffic of a lane, nil where there was none.
+func (l *Lane) figures(to *line, minute, span int64) {
+	if to == nil {
+		return
+	}
+	var took sum
+	l.Traffic, took = to.total(minute, span)
+	l.P99, l.Last = took.quantile(0.99), to.last
+}
+
+// worse puts those first that need somebody most: whose endpoint is in trouble,
+// then by messages lost, failures, open messages.
+func worse(a, b Lane) int {
+	return cmp.Or(
+		-cmp.Compare(a.severity(), b.severity()),
+		-cmp.Compare(a.Traffic.GivenUp+a.Traffic.Failed, b.Traffic.GivenUp+b.Traffic.Failed),
+		-cmp.Compare(a.NotSent+a.RetryPending, b.NotSent+b.RetryPending),
+		-cmp.Compare(a.Traffic.Delivered, b.Traffic.Delivered),
+		cmp.Compare(a.Subscription.ID, b.Subscription.ID))
+}
