@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -82,22 +81,20 @@ const (
 
 // send posts a query to the route where the format is negotiated.
 func (c *Client) send(ctx context.Context, q Query, format, accept string, digest bool) (*http.Response, error) {
-	body, err := q.body()
+	members, err := q.members()
 	if err != nil {
 		return nil, err
 	}
-	return c.do(ctx, call{
-		method: http.MethodPost,
-		path:   "/Queries/" + url.PathEscape(q.Kind.Name) + "?format=" + format,
-		accept: accept,
-		digest: digest,
-		body:   body,
-		reads:  true,
-	})
+	what, err := callOf(q.Kind, members, format)
+	if err != nil {
+		return nil, err
+	}
+	what.accept, what.digest, what.reads = accept, digest, true
+	return c.do(ctx, what)
 }
 
-// body is the request as one JSON object.
-func (q Query) body() ([]byte, error) {
+// members are what the request says: texts, lists of texts, numbers and bools.
+func (q Query) members() (map[string]any, error) {
 	members := make(map[string]any)
 	for _, f := range q.Where {
 		value, err := q.operands(f)
@@ -129,7 +126,7 @@ func (q Query) body() ([]byte, error) {
 	if q.Strict {
 		members["Strict"] = true
 	}
-	return json.Marshal(members)
+	return members, nil
 }
 
 // operands is the JSON value of a filter. Numbers travel as text too, so that

@@ -29,12 +29,16 @@ func check(ctx context.Context, c *call) error {
 	default:
 		return usage("--format is text or json, not %q", format)
 	}
-	return c.withStore(ctx, asItIs, func(s *store.Store) error {
+	config, _, err := c.config()
+	if err != nil {
+		return err
+	}
+	return config.withStore(ctx, asItIs, func(s *store.Store) error {
 		report, err := s.Check(ctx)
 		if err != nil {
 			return err
 		}
-		if err := write(c.Stdout, report); err != nil {
+		if err := write(c.Stdout, report, config.warnings()); err != nil {
 			return err
 		}
 		if report.Failed() {
@@ -44,7 +48,7 @@ func check(ctx context.Context, c *call) error {
 	})
 }
 
-func writeReport(w io.Writer, r store.Report) error {
+func writeReport(w io.Writer, r store.Report, warnings []string) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(r.Findings) > 0 {
 		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
@@ -68,9 +72,28 @@ func writeReport(w io.Writer, r store.Report) error {
 	if err := columns.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n%s: %s\n",
+	text := fmt.Sprintf("records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n%s: %s\n",
 		r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills, r.Own.Name, state(r.Own))
+	if r.Host != nil {
+		text += "ERP: " + hostState(r.Host) + "\n"
+	}
+	for _, warning := range warnings {
+		text += "warning: " + warning + "\n"
+	}
+	_, err := io.WriteString(w, text)
 	return err
+}
+
+// hostState says of which version the ERP is.
+func hostState(h *store.HostVersion) string {
+	text := "no version"
+	if h.Version != "" {
+		text = "version " + h.Version
+	}
+	if h.Problem != "" {
+		text += "; warning: " + h.Problem
+	}
+	return text + " (" + h.Source + ")"
 }
 
 // state says whether the daemon's own tables are those that it needs.
@@ -84,7 +107,7 @@ func state(m store.Migration) string {
 	return fmt.Sprintf("version %d, up to date", m.After)
 }
 
-func writeReportJSON(w io.Writer, r store.Report) error {
+func writeReportJSON(w io.Writer, r store.Report, warnings []string) error {
 	type finding struct {
 		Record, Table string
 		Field         string `json:",omitempty"`
@@ -100,8 +123,10 @@ func writeReportJSON(w io.Writer, r store.Report) error {
 		Records  int
 		Bills    int
 		Own      tables
+		Host     *store.HostVersion `json:",omitempty"`
 		Findings []finding
-	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest}, []finding{}}
+		Warnings []string
+	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest}, r.Host, []finding{}, append([]string{}, warnings...)}
 	for _, f := range r.Findings {
 		report.Findings = append(report.Findings, finding{f.Kind, f.Table, f.Field, f.Problem, f.Warning})
 	}

@@ -12,11 +12,12 @@ import (
 // of the embedded store; a server has its own setting.
 func (c Config) storeConfig(kinds *record.Registry, connections int) store.Config {
 	s := store.Config{
-		Dir:         c.DataDir,
-		Registry:    kinds,
-		Sources:     c.ERP.Sources,
-		Connections: connections,
-		Limits:      func() store.Limits { return store.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
+		Dir:           c.DataDir,
+		Registry:      kinds,
+		Sources:       c.ERP.Sources,
+		VersionSource: c.ERP.Version,
+		Connections:   connections,
+		Limits:        func() store.Limits { return store.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
 	}
 	if c.Store == embedded {
 		return s
@@ -37,7 +38,11 @@ func (c *call) withStore(ctx context.Context, adjust func(*store.Config), work f
 	if err != nil {
 		return err
 	}
-	how := config.storeConfig(record.Builtin(), 1)
+	return config.withStore(ctx, adjust, work)
+}
+
+func (c Config) withStore(ctx context.Context, adjust func(*store.Config), work func(*store.Store) error) (err error) {
+	how := c.storeConfig(record.Builtin(), 1)
 	adjust(&how)
 	s, err := store.Open(ctx, how)
 	if err != nil {

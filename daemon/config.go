@@ -122,6 +122,7 @@ type RequestLogConfig struct {
 type ERPConfig struct {
 	Schema  string            // of the record kinds' tables on a server
 	Sources map[string]string // record kind -> table or view, where not its name
+	Version string            // table and column that hold its version; empty for none
 }
 
 // Size is a number of bytes.

@@ -117,6 +117,9 @@ func (p *plan) make(to []rest.SettingChange) error {
 	next := p.state.config
 	for _, wish := range to {
 		s, err := liveSetting(wish.Name)
+		if err == nil && wish.Wrong != "" {
+			err = errors.New(wish.Wrong)
+		}
 		if err == nil {
 			err = p.add(&next, s, wish.Text)
 		}

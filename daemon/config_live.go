@@ -93,6 +93,8 @@ func (d *Daemon) lifetimes() account.Lifetimes {
 	return account.Lifetimes{Session: c.Session, Remember: c.Remember}
 }
 
+func (d *Daemon) attemptLimit() time.Duration { return d.current().Webhooks.AttemptTimeout }
+
 func (d *Daemon) keptRequests() requestlog.Keep {
 	c := d.current().RequestLog
 	return requestlog.Keep{For: time.Duration(c.Days) * 24 * time.Hour, Size: int64(c.MaxSize)}

@@ -131,6 +131,10 @@ func settings() []setting {
 			help: "longest wait that a receiver may ask for by Retry-After"},
 		{name: "webhooks.disable_after", into: func(c *Config) any { return &c.Webhooks.DisableAfter }, initial: "5d", live: true,
 			help: "time of nothing but failures, over at least as many attempts as the schedule has, after which a subscription is disabled; 0: never"},
+		{name: "webhooks.keep_successful", into: func(c *Config) any { return &c.Webhooks.KeepSuccessful }, initial: "30d", live: true,
+			help: "time for which messages are kept after they were delivered; 0: no limit"},
+		{name: "webhooks.keep_failed", into: func(c *Config) any { return &c.Webhooks.KeepFailed }, initial: "90d", live: true,
+			help: "time for which messages are kept after they failed for good; 0: no limit"},
 		{name: "webhooks.connect_timeout", into: func(c *Config) any { return &c.Webhooks.ConnectTimeout }, initial: "5s", least: 1,
 			help: "time to connect to a receiver"},
 		{name: "webhooks.attempt_timeout", into: func(c *Config) any { return &c.Webhooks.AttemptTimeout }, initial: "15s", least: 1, live: true,
@@ -153,6 +157,8 @@ func settings() []setting {
 			help: "schema of the record kinds' tables and views on a server"},
 		{name: "erp.sources", into: func(c *Config) any { return &c.ERP.Sources },
 			help: "table or view of a record kind, or table of bills such as BM_Stages, where it has another name"},
+		{name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: checkVersionSource,
+			help: "table and column that hold the version of the ERP, for whd check"},
 	}
 }
 

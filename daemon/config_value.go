@@ -348,6 +348,13 @@ func checkDSNOrNone(text string) error {
 	return store.CheckDSN(text)
 }
 
+func checkVersionSource(text string) error {
+	if text == "" {
+		return nil
+	}
+	return store.CheckVersionSource(text)
+}
+
 // maxSchema is the largest length of a name in SQL Server.
 const maxSchema = 128
 

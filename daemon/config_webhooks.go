@@ -27,6 +27,8 @@ type WebhooksConfig struct {
 	AttemptTimeout time.Duration
 	MaxAttempts    int // at once
 	Lease          time.Duration
+	KeepSuccessful time.Duration // 0: for ever
+	KeepFailed     time.Duration // 0: for ever
 }
 
 // AnonymousPublish reports whether events may come without a login.
@@ -35,6 +37,11 @@ func (w WebhooksConfig) AnonymousPublish() bool { return w.Publish == "anonymous
 // Policy is how failed attempts are dealt with.
 func (w WebhooksConfig) Policy() webhook.Policy {
 	return webhook.Policy{Schedule: w.RetrySchedule, Jitter: retryJitter, RetryAfterMax: w.RetryAfterMax, DisableAfter: w.DisableAfter}
+}
+
+// Retention is how long messages are kept.
+func (w WebhooksConfig) Retention() webhook.Retention {
+	return webhook.Retention{Successful: w.KeepSuccessful, Failed: w.KeepFailed}
 }
 
 // retryJitter spreads retries, so that messages which failed together do not
@@ -51,6 +58,29 @@ func (w WebhooksConfig) check() error {
 		return fmt.Errorf("webhooks.lease is %v; it must be at least %d times webhooks.attempt_timeout, which is %v", w.Lease, leasesPerAttempt, w.AttemptTimeout)
 	}
 	return nil
+}
+
+// warnings are what is likely to be a mistake in the settings, though the service
+// works with it.
+func (c *Config) warnings() []string {
+	if !c.Webhooks.Enabled || !isLoopback(c.Webhooks.HostURL) {
+		return nil
+	}
+	return []string{"webhooks.host_url is an address of this host only; it must be the one by which users in the company reach the service"}
+}
+
+// isLoopback reports whether a URL leads nowhere but to the host that follows it.
+func isLoopback(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil {
+		return false
+	}
+	name := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	at, err := netip.ParseAddr(name)
+	if err != nil {
+		return name == "localhost" || strings.HasSuffix(name, ".localhost")
+	}
+	return at.Unmap().IsLoopback() || at.IsUnspecified()
 }
 
 // PublishedEvents are the events of the table and those that the settings add.

@@ -128,6 +128,7 @@ func (d *Daemon) wire(context.Context) error {
 		Engine:         d.webhooks.engine,
 		Streams:        d.webhooks.streams,
 		Version:        Version(),
+		Warnings:       d.config.warnings(),
 		Options:        d.restOptions,
 		Settings:       d.settings,
 		BasePath:       c.HTTP.BasePath,

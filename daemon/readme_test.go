@@ -65,13 +65,17 @@ func operationsTable() string {
 
 func settingsTable() string {
 	var b strings.Builder
-	b.WriteString("| Setting | Flag of `whd serve` | Default | What it does |\n|---|---|---|---|\n")
+	b.WriteString("| Setting | Flag of `whd serve` | Default | What it does | While it runs |\n|---|---|---|---|---|\n")
 	for _, s := range settings() {
 		standard := s.initial
 		if standard != "" {
 			standard = "`" + standard + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s |\n", s.name, s.flag(), standard, s.help)
+		live := ""
+		if s.live {
+			live = "may change"
+		}
+		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s | %s |\n", s.name, s.flag(), standard, s.help, live)
 	}
 	return b.String()
 }

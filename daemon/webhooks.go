@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/store"
@@ -33,18 +34,32 @@ func (d *Daemon) openWebhooks(context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	for _, warning := range d.config.warnings() {
+		d.log.Warn(warning)
+	}
 	self := testTarget(c.HostURL)
 	guard := webhook.Guard{Allow: c.AllowTargets, Own: d.listensOn}
 	kept := d.store.Webhooks()
 	d.webhooks.sender = webhook.NewHTTPSender(webhook.SenderConfig{
-		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: func() time.Duration { return d.current().Webhooks.AttemptTimeout }, Idle: idlePerHost, Self: self,
+		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: d.attemptLimit, Idle: idlePerHost, Self: self,
 	})
 	d.webhooks.streams = live.New(live.Config{Shared: d.config.Store != embedded})
 	d.webhooks.engine = webhook.New(d.engineConfig(kept))
+	d.webhooks.streams.Measure(pulses(d.webhooks.engine))
 	d.webhooks.registrar = webhook.NewRegistrar(kept, d.webhooks.engine, func() webhook.Rules {
 		return webhook.Rules{Events: d.settings.state.Load().events, Guard: guard, Self: self}
 	})
 	return nil
+}
+
+// pulses gives the figures that live streams show.
+func pulses(e *webhook.Engine) func() (any, bool) {
+	pulse := e.Pulses()
+	return func() (any, bool) {
+		p, news := pulse()
+		return wire.Pulse{At: wire.Moment(p.At), Events: p.Events, Delivered: p.Delivered, Failed: p.Failed,
+			InFlight: p.Underway, MessagesInMemory: p.InMemory, OpenBreakers: p.Troubled}, news
+	}
 }
 
 // idlePerHost is how many connections to an endpoint are kept for the next
@@ -53,7 +68,9 @@ const idlePerHost = 64
 
 func (d *Daemon) engineConfig(kept webhook.Store) webhook.Config {
 	c := d.config.Webhooks
-	e := webhook.Config{Store: kept, Sender: d.webhooks.sender, Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts}
+	e := webhook.Config{Store: kept, Sender: d.webhooks.sender, Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts,
+		Keep: func() webhook.Retention { return d.current().Webhooks.Retention() },
+		Show: d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched}
 	if d.config.Store != embedded { // other daemons may share the store
 		e.Term, e.Watch = c.Lease, watchEvery
 	}

@@ -79,6 +79,7 @@ type Subscription struct {
 	RowHash           []byte
 	IsEnabled         bool
 	DisabledReason    string `json:",omitempty"`
+	FailingSince      Moment `json:",omitzero"` // since when every attempt has failed; left out after a success
 	Ordered           bool
 	RetrySchedule     string   `json:",omitempty"` // waits such as 5s, 30s, 2m; empty for the settings'
 	Headers           []Header `json:",omitempty"`

@@ -59,6 +59,7 @@ func Open(dir string, args ...string) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.Log.Level = "debug" // nothing is left out, unless a test changes that while it runs
 	i := &Instance{Dir: dir, Log: newLog()}
 	log := slog.New(slog.NewTextHandler(i.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if i.D, err = daemon.New(context.Background(), config, io.Discard, log); err != nil {

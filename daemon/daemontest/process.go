@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,8 +46,20 @@ func Launch(dir string, args ...string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{cmd: exec.Command(self, append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, args...)...)}
-	p.cmd.Env = append(os.Environ(), processVariable+"=1", "WHD_ADMIN_PASSWORD="+AdminPassword)
+	return Program{Path: self}.Launch(dir, args...)
+}
+
+// Program is a test that calls Main, built in a way of its own.
+type Program struct {
+	Path string
+	Env  []string // beside this process's own
+}
+
+// Launch is the function Launch with this program.
+func (g Program) Launch(dir string, args ...string) (*Process, error) {
+	p := &Process{cmd: exec.Command(g.Path, append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, args...)...)}
+	p.cmd.Env = slices.Concat(os.Environ(), g.Env, []string{processVariable + "=1", "WHD_ADMIN_PASSWORD=" + AdminPassword})
+	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

@@ -88,15 +88,37 @@ type Table struct{ Server, Database, Schema, Name string }
 // ParseTable reads a name such as T, dbo.T, other.dbo.T or [my base].dbo.[a.b].
 // Where it names no schema, it is in the given one.
 func ParseTable(text, schema string) (Table, bool) {
-	var parts []string
+	parts, ok := parseParts(text)
+	if !ok {
+		return Table{}, false
+	}
+	return tableOf(parts, schema)
+}
+
+// ParseColumn reads a column behind the name of its table, such as T.C or
+// dbo.T.[my column].
+func ParseColumn(text, schema string) (t Table, column string, ok bool) {
+	parts, ok := parseParts(text)
+	if !ok || len(parts) < 2 {
+		return Table{}, "", false
+	}
+	last := len(parts) - 1
+	t, ok = tableOf(parts[:last], schema)
+	return t, parts[last], ok
+}
+
+func parseParts(text string) (parts []string, ok bool) {
 	for rest, more := text, true; more; {
 		var part string
-		var ok bool
 		if part, rest, more, ok = cutPart(rest); !ok {
-			return Table{}, false
+			return nil, false
 		}
 		parts = append(parts, part)
 	}
+	return parts, true
+}
+
+func tableOf(parts []string, schema string) (Table, bool) {
 	if len(parts) > 4 {
 		return Table{}, false
 	}

@@ -16,7 +16,7 @@ func (s *Server) health(x *exchange) error { return x.plain("ok\n") }
 const readyTimeout = 2 * time.Second
 
 // ready says whether the service can do its work: 503 with the reason
-// otherwise.
+// otherwise. Warnings do not keep it from its work.
 func (s *Server) ready(x *exchange) error {
 	if s.admission.stopping() {
 		return errStopping()
@@ -31,7 +31,11 @@ func (s *Server) ready(x *exchange) error {
 			return fault.Because(err, fault.Unavailable, "no webhook is delivered: %s", err)
 		}
 	}
-	return x.plain("ready\n")
+	text := "ready\n"
+	for _, warning := range s.Warnings {
+		text += "warning: " + warning + "\n"
+	}
+	return x.plain(text)
 }
 
 func (s *Server) metricsPage(x *exchange) error {

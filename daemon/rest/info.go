@@ -27,10 +27,13 @@ var features = []struct{ name, pattern string }{
 func (s *Server) info(x *exchange) error {
 	now := x.start.In(s.zone(x))
 	return x.document(http.StatusOK, "Info", wire.Info{
-		Version: s.Version, ServerTime: now.Format(time.RFC3339Nano), ServerDateTime: wire.Moment(now),
+		Version: s.Version, ServerTime: now.Format(serverTime), ServerDateTime: wire.Moment(now),
 		Features: s.features(), Limits: s.limits(x),
 	})
 }
+
+// serverTime is RFC 3339 with milliseconds, which is what the other form has.
+const serverTime = "2006-01-02T15:04:05.000Z07:00"
 
 // zone is that of the records' zoneless times.
 func (s *Server) zone(x *exchange) *time.Location {

@@ -41,6 +41,7 @@ type Config struct {
 	Version  string          // of the program
 	Options  func() *Options // what may change, asked for each request; nil for nothing
 	Settings Settings        // that may change
+	Warnings []string        // about how the service was set up, for /readyz
 
 	BasePath       string
 	TrustedProxies []netip.Prefix

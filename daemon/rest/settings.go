@@ -38,8 +38,9 @@ type Settings interface {
 // SettingChange is another text for a setting, or nil to go back to what the
 // file or the default says.
 type SettingChange struct {
-	Name string
-	Text *string
+	Name  string
+	Text  *string
+	Wrong string // why what was said of it is no text; empty where it is
 }
 
 // changeSettings is the operation whose members are the settings.
@@ -81,7 +82,7 @@ func (s *Server) changeSettings(x *exchange) error {
 			continue
 		}
 		f.knows(m.Name)
-		to = append(to, f.settingChange(m))
+		to = append(to, settingChange(m))
 	}
 	if err := f.done(x); err != nil {
 		return err
@@ -101,16 +102,16 @@ const maxSettings = 200
 
 // settingChange reads a member. Here an empty list says something: nothing is to
 // be in the list. Other members without a value take the setting back.
-func (f *form) settingChange(m query.Member) SettingChange {
-	name := shownName(m.Name)
+func settingChange(m query.Member) SettingChange {
+	c := SettingChange{Name: shownName(m.Name)}
 	switch {
 	case m.Other:
-		f.refuse(name, "takes a text, a number, true or false, a list of texts, or null")
+		c.Wrong = "takes a text, a number, true or false, a list of texts, or null"
 	case m.List && slices.ContainsFunc(m.Texts, func(text string) bool { return strings.Contains(text, ",") }):
-		f.refuse(name, "takes a list of texts without commas")
-	case m.Empty && !m.List:
-		return SettingChange{Name: name}
+		c.Wrong = "takes a list of texts without commas"
+	case m.List || !m.Empty:
+		text := strings.Join(m.Texts, ",")
+		c.Text = &text
 	}
-	text := strings.Join(m.Texts, ",")
-	return SettingChange{Name: name, Text: &text}
+	return c
 }

@@ -21,7 +21,7 @@ const (
 func subscriptionDocument(r webhook.Registration) wire.Subscription {
 	d := wire.Subscription{RecID: r.GUID, SubscriberID: r.Subscriber, EventName: r.Pattern, URL: r.URL, ItemNo: r.ItemNo,
 		LastSavedDateTime: wire.Moment(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
-		Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
+		FailingSince: wire.Moment(r.FailingSince), Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
 	for _, h := range r.Headers {
 		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: hidden})
 	}

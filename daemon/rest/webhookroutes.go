@@ -74,6 +74,8 @@ func webhookRoutes() []route {
 
 		{methods: "GET", pattern: "/Webhooks/Stream", role: account.Admin, lasting: true, serve: (*Server).liveStream,
 			operation: "Stream", summary: "What happens to messages, as it happens, by server-sent events"},
+		{methods: "GET", pattern: "/Webhooks/Stats", role: account.Admin, serve: (*Server).stats,
+			operation: "Stats", summary: "Figures of the delivery of webhooks"},
 		{methods: "GET", pattern: "/Webhooks/Messages", role: account.Admin, kind: "Message", serve: (*Server).query,
 			operation: "MessageQuery", summary: "The messages of all subscribers, newest first"},
 		{methods: "POST", pattern: "/Webhooks/Messages/Retry", role: account.Admin, changes: true, serve: (*Server).retryMessages,
@@ -136,6 +138,9 @@ func webhookOperations() []metadata.Operation {
 		{Name: "Stream", Group: groupWebhooks, Summary: "What happens to messages, as it happens", Media: wire.MediaEventStream, Members: []metadata.Member{
 			{Name: memberTopics, Type: "string", Help: "of messages, stats and requests, separated by commas; without it, messages,stats"},
 			{Name: memberLastEventID, Type: "string", Help: "behind which event to go on, for those who cannot send the header Last-Event-ID"},
+		}},
+		{Name: "Stats", Group: groupWebhooks, Summary: "Figures of the delivery of webhooks", Answer: wire.Stats{}, Members: []metadata.Member{
+			{Name: memberWindow, Type: "string", Help: "the time that the figures are of, such as 15m, from 1m to 24h; without it, 60m"},
 		}},
 		{Name: "RetryMessages", Group: groupWebhooks, Summary: "Send all messages again that match a filter", Answer: wire.MessagesRetried{}, Members: selectionMembers},
 		{Name: "DeleteMessages", Group: groupWebhooks, Summary: "Delete all messages that match a filter", Answer: wire.MessagesDeleted{}, Members: selectionMembers},

@@ -19,6 +19,7 @@ type Report struct {
 	Kinds    int // that were compared
 	Bills    int // tables of bills that were
 	Findings []Finding
+	Host     *HostVersion // nil where the settings do not say what holds it
 }
 
 // Failed reports whether something is missing, so that the service cannot do
@@ -40,6 +41,8 @@ type described interface {
 	// attempt says why such fields of a kind cannot be read, if so.
 	attempt(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
 	fits() typeFits
+	// texts reads a column of the ERP's. A problem is one of what was asked for.
+	texts(ctx context.Context, source string) (texts []string, problem string, err error)
 }
 
 var (
@@ -63,6 +66,9 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		}
 		r.Kinds++
 		r.Findings = append(r.Findings, findings...)
+	}
+	if r.Host, err = s.hostVersion(ctx); err != nil {
+		return r, err
 	}
 	bills, err := s.checkBills(ctx)
 	r.Bills, r.Findings = len(bill.Tables().Kinds()), append(r.Findings, bills...)
@@ -170,13 +176,20 @@ func (b *mssqlRecords) attempt(ctx context.Context, kind *record.Kind, fields []
 		rows.Next()
 		err = rows.Err()
 	}
+	if e, refused := errors.AsType[*mssql.Error](err); refused && e.NoColumn() {
+		return "its columns do not have the names of the fields, to the letter: " + e.Message, nil
+	}
+	return refusal(err)
+}
+
+// refusal is why the server does not let something be read, unless that is only
+// so at the moment.
+func refusal(err error) (problem string, _ error) {
 	switch e, refused := errors.AsType[*mssql.Error](err); {
 	case !refused || e.Away() || e.Busy():
 		return "", err
 	case e.Forbidden():
 		return "the service's login may not read it: " + e.Message, nil
-	case e.NoColumn():
-		return "its columns do not have the names of the fields, to the letter: " + e.Message, nil
 	default:
 		return "it cannot be read: " + e.Message, nil
 	}

@@ -26,14 +26,14 @@ const (
 // parameters @Name, which the drivers of both understand, and tables whd.Name.
 type ownDB struct {
 	pool   *sql.DB
-	end    func() error  // closes the pool
-	name   string        // for people
-	schema string        // on a server, else ""
-	folder string        // of the migrations
-	before string        // stands before each statement
-	was    int64         // version of the tables when they were opened
-	holder string        // of leases: this process, as others know it
-	turn   chan struct{} // of a file's writer, who puts something in; nil on a server
+	end    func() error // closes the pool
+	name   string       // for people
+	schema string       // on a server, else ""
+	folder string       // of the migrations
+	before string       // stands before each statement
+	was    int64        // version of the tables when they were opened
+	holder string       // of leases: this process, as others know it
+	turn   *turn        // to write to a file; nil on a server
 }
 
 // openOwn opens the file of our own tables. One connection writes at a time
@@ -53,7 +53,7 @@ func openOwn(path string, first ...string) (*ownDB, error) {
 		db.Close()
 		return nil, err
 	}
-	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, holder: newGUID(), turn: make(chan struct{}, 1)}, nil
+	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, holder: newGUID(), turn: newTurn()}, nil
 }
 
 // ownConnections are apart from those that read records, so that slow readers
@@ -91,19 +91,12 @@ func (o *ownDB) inSchema(text string) string {
 	return strings.ReplaceAll(text, "whd.", mssql.Quote(o.schema)+".")
 }
 
-// enter waits for the turn to write to a file, which leave ends. SQLite would
-// let writers try until one of them is lucky, and those whose next transaction
-// follows at once would leave none to the others.
+// enter waits for the turn to write, where there are turns. leave ends it.
 func (o *ownDB) enter(ctx context.Context) (leave func(), err error) {
 	if err := ctx.Err(); err != nil || o.turn == nil {
 		return func() {}, err
 	}
-	select {
-	case o.turn <- struct{}{}:
-		return func() { <-o.turn }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return o.turn.enter(ctx)
 }
 
 // step is a statement of a transaction. One that must hit a row ends the

@@ -25,6 +25,8 @@ type Config struct {
 	LockTimeout time.Duration // how long a statement on a server waits for a lock; 0 for no limit
 	Migrate     bool          // bring our own tables on a server up to date; the embedded store's always are
 
+	VersionSource string // table and column of the ERP's version; empty for none
+
 	Registry    *record.Registry
 	Sources     map[string]string // record kind -> table or view, where not its name
 	Connections int               // largest number of queries at once

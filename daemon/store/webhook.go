@@ -21,6 +21,8 @@ type Webhooks struct {
 // batchWriter writes what the engine collects.
 type batchWriter interface {
 	write(ctx context.Context, b *webhook.Batch) error
+	// remove removes messages and tells which it has not come to.
+	remove(ctx context.Context, all []condemned) (left []condemned, r webhook.Removed, err error)
 	close() error
 }
 

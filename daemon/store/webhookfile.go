@@ -59,6 +59,14 @@ func (f *fileWriter) close() error {
 func (f *fileWriter) write(ctx context.Context, b *webhook.Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, ownLimit)
 	defer cancel()
+	return f.inTurn(ctx, batchWeight(b), func() error {
+		return f.transact(ctx, func() error { return f.fill(b) })
+	})
+}
+
+// inTurn waits for the turn and writes. weight is about how many bytes the log
+// grows by; where it is time to, it is written back.
+func (f *fileWriter) inTurn(ctx context.Context, weight int, write func() error) error {
 	leave, err := f.own.enter(ctx)
 	if err != nil {
 		return err
@@ -67,11 +75,11 @@ func (f *fileWriter) write(ctx context.Context, b *webhook.Batch) error {
 		leave()
 		return err
 	}
-	if err := f.transact(ctx, b); err != nil {
+	if err := write(); err != nil {
 		leave()
 		return err
 	}
-	if f.wal.due(b) {
+	if f.wal.due(weight) {
 		go func() { // keeps the turn, and whoever closes the writer waits for it
 			defer leave()
 			f.wal.writeBack(f.conn)
@@ -93,11 +101,14 @@ func (f *fileWriter) ready() error {
 	return nil
 }
 
-// transact writes a batch, or nothing. Once it begins to commit it does not
-// stop any more.
-func (f *fileWriter) transact(ctx context.Context, b *webhook.Batch) error {
+// transact does the work that fill does, all or nothing. Once it begins to
+// commit it does not stop any more.
+func (f *fileWriter) transact(ctx context.Context, fill func() error) error {
 	unwatch := f.conn.Watch(ctx)
-	err := f.fill(b)
+	err := f.conn.Exec("BEGIN IMMEDIATE")
+	if err == nil {
+		err = fill()
+	}
 	unwatch()
 	if err == nil {
 		err = f.conn.Exec("COMMIT")
@@ -115,11 +126,8 @@ func (f *fileWriter) transact(ctx context.Context, b *webhook.Batch) error {
 	return err
 }
 
-// fill begins a transaction and does all of the batch in it.
+// fill does all of a batch.
 func (f *fileWriter) fill(b *webhook.Batch) error {
-	if err := f.conn.Exec("BEGIN IMMEDIATE"); err != nil {
-		return err
-	}
 	for _, l := range b.Leases {
 		held, err := f.finds(`SELECT 1 FROM WH_Partition WHERE PartitionID = ?1 AND Fence = ?2`, l.Partition, l.Fence)
 		if err != nil || !held {

@@ -14,7 +14,7 @@ func termArg(term time.Duration) sql.NamedArg { return sql.Named("Term", term.Mi
 // a daemon that is alone has the same one each time.
 func (w *Webhooks) Lease(ctx context.Context, term time.Duration) (webhook.Lease, error) {
 	for {
-		free, err := w.lapsed(ctx, term)
+		free, err := w.lapsed(ctx, ``, term)
 		if err != nil {
 			return webhook.Lease{}, err
 		}
@@ -43,7 +43,7 @@ SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, 
 
 // TakeOver is webhook.Store's.
 func (w *Webhooks) TakeOver(ctx context.Context, term time.Duration) ([]webhook.Lease, error) {
-	free, err := w.lapsed(ctx, term)
+	free, err := w.lapsed(ctx, ` AND `+orphan, term)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,15 @@ func (w *Webhooks) TakeOver(ctx context.Context, term time.Duration) ([]webhook.
 	return mine, nil
 }
 
+// orphan picks, of the partitions that may be leased, those that somebody must
+// lease: where messages are open, and the first.
+const orphan = `(p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
+	WHERE m.PartitionID = p.PartitionID AND m.NextAttemptDateTime IS NOT NULL))`
+
 // lapsed are the partitions that may be leased, until when they would be.
-func (w *Webhooks) lapsed(ctx context.Context, term time.Duration) ([]webhook.Lease, error) {
-	all, err := list(ctx, w.own, scanLease, `SELECT PartitionID, Fence, `+w.own.clockAfter()+` FROM whd.WH_Partition
-WHERE LeaseUntil <= `+w.own.clock()+` ORDER BY PartitionID`, termArg(term))
+func (w *Webhooks) lapsed(ctx context.Context, which string, term time.Duration) ([]webhook.Lease, error) {
+	all, err := list(ctx, w.own, scanLease, `SELECT p.PartitionID, p.Fence, `+w.own.clockAfter()+` FROM whd.WH_Partition p
+WHERE p.LeaseUntil <= `+w.own.clock()+which+` ORDER BY p.PartitionID`, termArg(term))
 	return all, w.own.fault(err, "looking for partitions")
 }
 

@@ -55,6 +55,11 @@ FROM whd.WH_Partition p WHERE p.LeaseUntil > `+w.own.clock()+` GROUP BY p.Holder
 	for _, h := range holders {
 		news.Watched = news.Watched || h.watched && h.holder != w.own.holder
 	}
+	orphans, err := w.lapsed(ctx, ` AND `+orphan, 0)
+	if err != nil {
+		return news, err
+	}
+	news.Orphans = len(orphans) > 0
 	if after >= 0 && after < news.Nudge {
 		news.Nudges, err = list(ctx, w.own, scanNudge, `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
 WHERE n.Number > @After AND n.Number <= @Last AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,

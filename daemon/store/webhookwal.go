@@ -27,14 +27,21 @@ const (
 	walRestart = time.Second
 )
 
-// due counts a batch, and reports whether it is time to write back.
-func (k *walKeeper) due(b *webhook.Batch) bool {
+// due counts a transaction by about what it adds to the log, and reports
+// whether it is time to write back.
+func (k *walKeeper) due(weight int) bool {
 	k.batches++
-	for _, e := range b.Events {
-		k.bytes += len(e.Body)
-	}
-	k.bytes += (len(b.Messages) + len(b.Outcomes)) * 512
+	k.bytes += weight
 	return (k.batches >= walBatches || k.bytes >= walBytes) && time.Since(k.last) >= walPause
+}
+
+// batchWeight is about what a batch adds to the log.
+func batchWeight(b *webhook.Batch) int {
+	weight := (len(b.Messages) + len(b.Outcomes)) * 512
+	for _, e := range b.Events {
+		weight += len(e.Body)
+	}
+	return weight
 }
 
 // writeBack writes back what no reader needs any more, and where the log is

@@ -80,7 +80,7 @@ func (r *Registrar) changeOf(m *Message) Change {
 // The pace of a bulk operation: those who deliver and publish in between must
 // not feel it.
 const (
-	bulkRows  = 500
+	bulkRows  = 250
 	bulkPause = 2 * time.Millisecond // at least, and as long as the work before it
 	bulkLooks = 4                    // at messages that change while they are worked on
 )

@@ -14,6 +14,7 @@ type Counts struct {
 	GivenUp   int64 // messages that failed for good
 	Disabled  int64 // subscriptions disabled by the service
 	Refused   int64 // events that could not be stored
+	Removed   int64 // messages and idempotency keys, since nobody needs them any more
 }
 
 // Depth is what an engine has in hand now.
@@ -54,13 +55,13 @@ func (o Outcome) class() int {
 
 // counters are the atomic form of Counts.
 type counters struct {
-	events, messages, delivered, failed, givenUp, disabled, refused atomic.Int64
+	events, messages, delivered, failed, givenUp, disabled, refused, removed atomic.Int64
 }
 
 // Counts reads the figures.
 func (e *Engine) Counts() Counts {
 	c := &e.counters
-	return Counts{c.events.Load(), c.messages.Load(), c.delivered.Load(), c.failed.Load(), c.givenUp.Load(), c.disabled.Load(), c.refused.Load()}
+	return Counts{c.events.Load(), c.messages.Load(), c.delivered.Load(), c.failed.Load(), c.givenUp.Load(), c.disabled.Load(), c.refused.Load(), c.removed.Load()}
 }
 
 // tally counts what was written down.

@@ -23,10 +23,11 @@ type Config struct {
 	Store    Store
 	Sender   Sender
 	Log      *slog.Logger
-	Policy   func() Policy // asked for each failure, so that it may change
-	Attempts int           // the most that are under way at once
-	Term     time.Duration // of leases; 0 where no other daemon shares the store
-	Watch    time.Duration // how often other daemons are asked what they have done; 0 for never
+	Policy   func() Policy    // asked for each failure, so that it may change
+	Keep     func() Retention // asked for each walk over the old messages; nil for ever
+	Attempts int              // the most that are under way at once
+	Term     time.Duration    // of leases; 0 where no other daemon shares the store
+	Watch    time.Duration    // how often other daemons are asked what they have done; 0 for never
 
 	Show    func([]Change) // is told of all changes, in their order, and must not block; nil for nobody
 	Watched func() bool    // reports whether somebody reads them; nil for nobody
@@ -69,16 +70,17 @@ type Engine struct {
 		left int
 	}
 
-	hunger  chan struct{}      // buffered; a lane is starving
-	changed chan struct{}      // buffered; subscriptions have changed
-	litter  chan struct{}      // buffered; subscriptions were removed
-	flush   chan struct{}      // closed when only what is left is to be written
-	ended   chan struct{}      // closed when that was done
-	cut     context.CancelFunc // of the attempts under way
-	sending context.Context
-	end     context.CancelFunc // of everything
-	tasks   sync.WaitGroup     // loops
-	flights sync.WaitGroup     // attempts
+	hunger   chan struct{}      // buffered; a lane is starving
+	changed  chan struct{}      // buffered; subscriptions have changed
+	litter   chan struct{}      // buffered; subscriptions were removed
+	orphaned chan struct{}      // buffered; messages are nobody's
+	flush    chan struct{}      // closed when only what is left is to be written
+	ended    chan struct{}      // closed when that was done
+	cut      context.CancelFunc // of the attempts under way
+	sending  context.Context
+	end      context.CancelFunc // of everything
+	tasks    sync.WaitGroup     // loops
+	flights  sync.WaitGroup     // attempts
 }
 
 // New makes an Engine.
@@ -86,7 +88,7 @@ func New(c Config) *Engine {
 	e := &Engine{Config: c, store: c.Store, log: c.Log, ledger: newLedger(), census: newCensus(),
 		daemons: 1, nudge: -1,
 		lanes: make(map[int64]*lane), isStarving: make(map[int64]bool),
-		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
+		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
 	e.trouble = errNotStarted
 	return e
@@ -117,7 +119,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	var life context.Context
 	life, e.end = context.WithCancel(context.Background())
 	e.tasks.Go(func() { defer close(e.ended); e.writing(life) })
-	loops := []func(context.Context){e.feeding, e.watching, e.sweeping, e.counting}
+	loops := []func(context.Context){e.feeding, e.watching, e.upkeeping, e.counting}
 	if e.Term > 0 {
 		loops = append(loops, e.keeping, e.hearing, e.following)
 	}

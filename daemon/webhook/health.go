@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -81,21 +82,38 @@ type disabledBody struct {
 }
 
 // announce makes the events that tell of the subscriptions which a load
-// disables. They are written with it, or not at all.
-func (e *Engine) announce(disabled []Disabled) (all []*publication) {
+// disables. They are written with it, or not at all. Of several attempts at a
+// subscription under way at once, the first disables it.
+func (e *Engine) announce(l *load) {
 	now, subs := e.now(), e.snapshot()
-	for _, d := range disabled {
+	known := make(map[int64]bool)
+	l.disabled = slices.DeleteFunc(l.disabled, func(d Disabled) bool {
 		sub := subs.Subscription(d.Subscription)
-		if sub == nil {
-			continue
-		}
+		again := sub == nil || !sub.Enabled || known[d.Subscription]
+		known[d.Subscription] = true
+		return again
+	})
+	for _, d := range l.disabled {
+		sub := subs.Subscription(d.Subscription)
 		body, err := json.Marshal(disabledBody{sub.GUID, sub.Pattern, d.Reason, d.At.UTC()})
 		if err != nil {
 			panic("webhook: " + err.Error()) // texts and times can always be written
 		}
 		event := &Event{GUID: newGUID(now), Name: record.SubscriptionDisabled, Body: body, AddedAt: now}
-		all = append(all, &publication{event: event, except: sub.ID, done: make(chan error, 1)})
-		e.log.Warn("a subscription was disabled", "subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
+		l.notices = append(l.notices, &publication{event: event, except: sub.ID, done: make(chan error, 1)})
 	}
-	return all
+}
+
+// disabled is told which subscriptions were disabled.
+func (e *Engine) disabled(all []Disabled) {
+	if len(all) == 0 {
+		return
+	}
+	subs := e.snapshot()
+	e.Reload(context.Background()) // those under way do not disable it again
+	for _, d := range all {
+		if sub := subs.Subscription(d.Subscription); sub != nil {
+			e.log.Warn("a subscription was disabled", "subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
+		}
+	}
 }

@@ -64,12 +64,16 @@ func (s *sum) quantile(part float64) time.Duration {
 	for i, n := range s {
 		if n > 0 && below+n >= rank {
 			from, to := edges(i)
-			return from + time.Duration(float64(to-from)*float64(rank-below)/float64(n))
+			guess := from + time.Duration(float64(to-from)*float64(rank-below)/float64(n))
+			return (guess + precision - 1) / precision * precision
 		}
 		below += n
 	}
 	return 0
 }
+
+// precision is that of a guess. All bounds are multiples of it.
+const precision = 100 * time.Microsecond
 
 // edges are what a bucket holds: more than from, and up to to. Of the last it is
 // only known where it begins.

@@ -96,13 +96,13 @@ func (t *keyTurns) give(hash [32]byte, mine chan struct{}) {
 }
 
 // dropTaken answers those of a load whose keys other daemons have used, and
-// takes them out of it. It reports whether there were any.
-func (e *Engine) dropTaken(ctx context.Context, l *load) (bool, error) {
+// takes them out of it.
+func (e *Engine) dropTaken(ctx context.Context, l *load) error {
 	var rest []*publication
 	for _, p := range l.publications {
 		taken, err := e.taken(ctx, p)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if !taken {
 			rest = append(rest, p)
@@ -110,9 +110,11 @@ func (e *Engine) dropTaken(ctx context.Context, l *load) (bool, error) {
 		}
 		p.done <- ErrKeyTaken
 	}
-	dropped := len(rest) < len(l.publications)
+	if len(rest) == len(l.publications) { // its day has ended this moment
+		return fault.Because(ErrKeyTaken, fault.Unavailable, "an idempotency key has just ended; try again")
+	}
 	l.publications = rest
-	return dropped, nil
+	return nil
 }
 
 func (e *Engine) taken(ctx context.Context, p *publication) (bool, error) {

@@ -35,9 +35,12 @@ func (e *Engine) lanesWith(open []Backlog) []Lane {
 		if l.sub == nil {
 			continue
 		}
-		b := of[id]
+		b, next := of[id], l.alarm(now)
+		if l.open() {
+			next = l.probe // whatever else is due
+		}
 		lanes = append(lanes, Lane{Subscription: l.sub, FailingSince: l.health.since, Underway: l.flying, Limit: l.share(), InMemory: len(l.known),
-			Failures: l.breaker.failures, Open: l.open(), Probe: l.probe, Next: l.alarm(now),
+			Failures: l.breaker.failures, Open: l.open(), Probe: l.probe, Next: next,
 			NotSent: b.NotSent, RetryPending: b.RetryPending, Oldest: b.Oldest})
 	}
 	return lanes

@@ -49,13 +49,34 @@ func (e *Engine) leased() []Lease {
 // daemons left behind.
 func (e *Engine) keeping(ctx context.Context) {
 	pause := e.Term / 3
-	for e.sleep(ctx, nil, pause) {
+	for e.sleep(ctx, e.orphaned, pause) {
 		pause = e.Term / 3
 		if err := e.keep(ctx); err != nil {
 			e.log.Warn("renewing the leases failed", "error", err.Error())
 			pause = e.Term / 12
 		}
 	}
+}
+
+// dismiss gives back the leases of partitions whose messages are done, so that
+// daemons which start have no need to make more and more of them.
+func (e *Engine) dismiss(ctx context.Context, held []Lease) (kept []Lease, err error) {
+	for _, l := range held {
+		if l.Partition != e.homeLease().Partition && l.Partition != firstPartition {
+			open, err := e.store.Open(ctx, l.Partition)
+			if err != nil {
+				return nil, err
+			}
+			if len(open) == 0 {
+				if err := e.store.Release(ctx, []Lease{l}); err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		kept = append(kept, l)
+	}
+	return kept, nil
 }
 
 // lapsing reports whether a lease may run out before an attempt that begins now
@@ -71,6 +92,9 @@ func (e *Engine) keep(ctx context.Context) error {
 	began := time.Now()
 	held, err := e.store.Renew(ctx, e.leased(), e.Term)
 	if err != nil {
+		return err
+	}
+	if held, err = e.dismiss(ctx, held); err != nil {
 		return err
 	}
 	found, err := e.store.TakeOver(ctx, e.Term)
@@ -134,7 +158,8 @@ func (e *Engine) relinquish(ctx context.Context, l load) {
 	}
 	if err != nil {
 		e.log.Warn("leasing a partition failed", "error", err.Error())
-		e.ledger.giveBack(load{outcomes: l.outcomes, disabled: l.disabled})
+		l.publications = nil
+		e.ledger.giveBack(l)
 		e.sleep(ctx, nil, mostPatience)
 		return
 	}

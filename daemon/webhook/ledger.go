@@ -81,12 +81,12 @@ func (g *ledger) disable(d Disabled) {
 	g.nudge()
 }
 
-// noteHealth queues since when a subscription fails. The outcome that says so is
-// queued already, or not counted.
+// noteHealth queues since when a subscription fails.
 func (g *ledger) noteHealth(h Health) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.health = append(g.health, h)
+	g.nudge()
 }
 
 // tell queues changes that were made beside the ledger, for other daemons.
@@ -147,10 +147,12 @@ func (g *ledger) patience() (wait time.Duration, any bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case len(g.waiting) > 0 || len(g.outcomes) >= outcomeRows || len(g.disabled) > len(g.outcomes) || len(g.told) > 0:
+	case len(g.waiting) > 0 || len(g.outcomes) >= outcomeRows:
 		return 0, true
 	case len(g.outcomes) > 0:
 		return outcomeDelay - time.Since(g.oldest), true
+	case len(g.disabled)+len(g.health)+len(g.told) > 0:
+		return 0, true
 	}
 	return 0, false
 }

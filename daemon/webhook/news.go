@@ -51,6 +51,9 @@ func (e *Engine) hear(ctx context.Context) error {
 	if news.Version != e.snapshot().Version {
 		e.Changed()
 	}
+	if news.Orphans {
+		signal(e.orphaned)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.divide(news.Daemons)

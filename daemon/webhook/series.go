@@ -82,10 +82,18 @@ func (s series) end(minute int64) int64 {
 func (s series) total(minute, span int64) (t Traffic, took sum) {
 	cells := s.last(minute, span)
 	for i := range cells {
-		t.add(cells[i].Traffic)
 		took.add(&cells[i].took)
 	}
-	return t, took
+	return s.traffic(minute, span), took
+}
+
+// traffic is total without how long attempts took.
+func (s series) traffic(minute, span int64) (t Traffic) {
+	cells := s.last(minute, span)
+	for i := range cells {
+		t.add(cells[i].Traffic)
+	}
+	return t
 }
 
 // minutes are the last minutes one by one, the oldest first.

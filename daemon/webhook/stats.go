@@ -109,31 +109,51 @@ type Stats struct {
 	Delay    Quantiles // from publishing to delivery, of messages that the first attempt delivered
 	Minutes  []Traffic // one by one, the oldest first; the last is not over
 	Lanes    []Lane    // with traffic, open messages or trouble, the worst first
+	Others   int       // lanes that are left out, being too many
 }
 
 // LaneMinutes is how many of the last minutes are remembered of each lane.
 const LaneMinutes = lineSpan
 
-// Stats gives the figures of the last minutes, from one to 24 hours of them.
-// What is open comes from Backlog.
-func (e *Engine) Stats(minutes int, open []Backlog) Stats {
+// Stats gives the figures of the last minutes, from one to 24 hours of them, with
+// so many lanes at most. What is open comes from Open.
+func (e *Engine) Stats(minutes, lanes int, open []Backlog) Stats {
 	now := e.now()
 	minute, span := minuteOf(now), int64(min(max(1, minutes), daySpan))
-	lanes := e.lanesWith(open)
-	f := &e.figures
+	s := Stats{At: now, Lanes: e.lanesWith(open)}
+	e.figures.sum(&s, minute, span)
+	s.Lanes = slices.DeleteFunc(s.Lanes, func(l Lane) bool { return !l.tells() })
+	slices.SortFunc(s.Lanes, worse)
+	s.Others = max(0, len(s.Lanes)-lanes)
+	s.Lanes = s.Lanes[:len(s.Lanes)-s.Others]
+	e.figures.detail(s.Lanes, minute, min(span, lineSpan))
+	return s
+}
+
+// sum adds the figures of all, and the traffic of each lane.
+func (f *figures) sum(s *Stats, minute, span int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	total, took := f.all.total(minute, span)
 	_, delay := f.delivered.total(minute, span)
-	s := Stats{At: now, Total: total, Attempts: took.quantiles(), Delay: delay.quantiles(), Minutes: f.all.minutes(minute, span)}
-	for _, l := range lanes {
-		l.figures(f.lines[l.Subscription.ID], minute, min(span, lineSpan))
-		if l.tells() {
-			s.Lanes = append(s.Lanes, l)
+	s.Total, s.Attempts, s.Delay, s.Minutes = total, took.quantiles(), delay.quantiles(), f.all.minutes(minute, span)
+	for i := range s.Lanes {
+		if to := f.lines[s.Lanes[i].Subscription.ID]; to != nil {
+			s.Lanes[i].Traffic = to.traffic(minute, min(span, lineSpan))
 		}
 	}
-	slices.SortFunc(s.Lanes, worse)
-	return s
+}
+
+// detail adds what takes longer, to the few lanes that are told of.
+func (f *figures) detail(lanes []Lane, minute, span int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range lanes {
+		if to := f.lines[lanes[i].Subscription.ID]; to != nil {
+			_, took := to.total(minute, span)
+			lanes[i].P99, lanes[i].Last = took.quantile(0.99), to.last
+		}
+	}
 }
 
 // Performance is how attempts went since the engine's start.
@@ -153,16 +173,6 @@ func (e *Engine) Performance() Performance {
 		p.Attempts[name] = f.attempts[i]
 	}
 	return p
-}
-
-// figures adds the traffic of a lane, nil where there was none.
-func (l *Lane) figures(to *line, minute, span int64) {
-	if to == nil {
-		return
-	}
-	var took sum
-	l.Traffic, took = to.total(minute, span)
-	l.P99, l.Last = took.quantile(0.99), to.last
 }
 
 // worse puts those first that need somebody most: whose endpoint is in trouble,

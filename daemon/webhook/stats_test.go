@@ -31,7 +31,7 @@ func (x *trial) stats(minutes int) webhook.Stats {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return x.engine.Stats(minutes, open.Each)
+	return x.engine.Stats(minutes, 100, open.Each)
 }
 
 // TestStats tells of an endpoint that works and of one that does not.
@@ -71,6 +71,9 @@ func TestStats(t *testing.T) {
 			l.P99 == 0 || l.Limit == 0 || l.Subscription.SubscriberName != "Shop" {
 			t.Errorf("the good one is %+v", l)
 		}
+		if s := x.engine.Stats(60, 1, nil); len(s.Lanes) != 1 || s.Others != 1 || s.Lanes[0].Subscription.GUID != bad.GUID {
+			t.Errorf("only the worst: %+v and %d others", s.Lanes, s.Others)
+		}
 		x.postman.answers(func(int, *webhook.Message) int { return 200 })
 		x.pass(5 * time.Minute)
 		if l := laneOf(x.stats(60), bad); l == nil || l.Open || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() {
@@ -93,7 +96,7 @@ func TestStatsByTheMinute(t *testing.T) {
 			x.pass(time.Minute)
 		}
 		delivered := func(minutes int) (all []uint32) {
-			for _, m := range x.engine.Stats(minutes, nil).Minutes {
+			for _, m := range x.engine.Stats(minutes, 0, nil).Minutes {
 				all = append(all, m.Delivered)
 			}
 			return all
@@ -101,15 +104,15 @@ func TestStatsByTheMinute(t *testing.T) {
 		if got := delivered(4); !slices.Equal(got, []uint32{3, 2, 1, 0}) {
 			t.Errorf("by the minute %v", got)
 		}
-		if s := x.engine.Stats(3, nil); s.Total.Delivered != 3 || laneOf(s, r).Traffic.Delivered != 3 {
+		if s := x.engine.Stats(3, 100, nil); s.Total.Delivered != 3 || laneOf(s, r).Traffic.Delivered != 3 {
 			t.Errorf("of the last three minutes: %+v", s)
 		}
 		x.pass(time.Hour)
-		if s := x.engine.Stats(24*60, nil); s.Total.Delivered != 6 || len(s.Minutes) != 24*60 || laneOf(s, r) != nil {
+		if s := x.engine.Stats(24*60, 100, nil); s.Total.Delivered != 6 || len(s.Minutes) != 24*60 || laneOf(s, r) != nil {
 			t.Errorf("of the last day: %+v", s.Total)
 		}
 		x.pass(24 * time.Hour)
-		if s := x.engine.Stats(24*60, nil); s.Total != (webhook.Traffic{}) || s.Attempts != (webhook.Quantiles{}) {
+		if s := x.engine.Stats(24*60, 100, nil); s.Total != (webhook.Traffic{}) || s.Attempts != (webhook.Quantiles{}) {
 			t.Errorf("a day later: %+v", s)
 		}
 		if c := x.engine.Counts(); c.Events != 6 || c.Delivered != 6 {

@@ -12,8 +12,9 @@ import (
 type Store interface {
 	// Lease takes a partition whose lease has run out, or makes one, for term.
 	Lease(ctx context.Context, term time.Duration) (Lease, error)
-	// TakeOver leases the partitions that were left behind: their leases have run
-	// out or were given back.
+	// TakeOver leases the partitions that were left behind with open messages:
+	// their leases have run out or were given back. The first partition is always
+	// somebody's.
 	TakeOver(ctx context.Context, term time.Duration) ([]Lease, error)
 	// Renew prolongs leases and reports those that are still held. A lease that
 	// somebody else has taken since is gone for good.
@@ -41,10 +42,14 @@ type Store interface {
 	// Due is when the first open message of one subscription behind the place is
 	// due, the zero time where there is none.
 	Due(ctx context.Context, p Page) (time.Time, error)
-	// Sweep removes up to limit messages of subscriptions that are gone, and
-	// reports whether there are more. It ends what has run out, too: old secrets
-	// and idempotency keys.
-	Sweep(ctx context.Context, limit int) (more bool, err error)
+	// Sweep removes up to limit messages of subscriptions that are gone. It ends
+	// what has run out, too: old secrets and idempotency keys. It may stop early
+	// for the sake of others; then there is more.
+	Sweep(ctx context.Context, limit int) (Removed, error)
+	// Prune removes messages whose attempts ended long ago, with what is known of
+	// these, and events that no message needs any more. It stops early as Sweep
+	// does.
+	Prune(ctx context.Context, p Prune) (Removed, error)
 	// Open lists the subscriptions that have open messages in a partition.
 	Open(ctx context.Context, partition int64) ([]int64, error)
 	// News is what other daemons have done since a nudge. Negative, it only says
@@ -103,6 +108,22 @@ type Batch struct {
 	Changes  []Change // for the streams of other daemons
 }
 
+// Prune asks for messages to be removed that ended long ago.
+type Prune struct {
+	After      int64     // those with higher numbers are looked at, in their order
+	Limit      int       // the most that are removed
+	Successful time.Time // those that were delivered before go; the zero time for none
+	Failed     time.Time // those that failed for good before
+}
+
+// Removed is what has come of a removal.
+type Removed struct {
+	Rows int           // messages and idempotency keys
+	Took time.Duration // during which others may have waited to write
+	More bool          // there may be more to remove now
+	Last int64         // the message up to which Prune has come
+}
+
 // Recorded is an attempt and what became of the message by it.
 type Recorded struct {
 	Message *Message
@@ -148,6 +169,7 @@ type News struct {
 	Nudges  []Nudge // each once
 	Daemons int     // that hold a lease, this one included
 	Watched bool    // a stream of another daemon is read
+	Orphans bool    // there is something to take over
 }
 
 // Key is an idempotency key that an event was published under. The body's

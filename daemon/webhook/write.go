@@ -20,7 +20,7 @@ func (e *Engine) writing(ctx context.Context) {
 	wait := newPatience()
 	for e.ledger.await(e.flush) {
 		l := e.ledger.next()
-		l.notices = e.announce(l.disabled)
+		e.announce(&l)
 		err := e.write(ctx, &l)
 		switch {
 		case err == nil:
@@ -56,7 +56,7 @@ func (e *Engine) write(ctx context.Context, l *load) error {
 		case errors.Is(err, ErrStale):
 			err = e.refresh(ctx)
 		case errors.Is(err, ErrKeyTaken):
-			_, err = e.dropTaken(ctx, l)
+			err = e.dropTaken(ctx, l)
 		default:
 			return err
 		}
@@ -74,11 +74,13 @@ func (e *Engine) fill(ctx context.Context, b *Batch, all []*publication) error {
 	for _, p := range all {
 		e.match(p, now, lines)
 	}
-	if e.Term > 0 && len(lines) > 0 {
+	if len(lines) > 0 {
 		e.numbers.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
 	}
 	for line := range lines {
-		b.Nudges = append(b.Nudges, Nudge{line, NudgeAdded})
+		if !holds(b.Leases, firstPartition) {
+			b.Nudges = append(b.Nudges, Nudge{line, NudgeAdded})
+		}
 	}
 	for _, p := range all {
 		if p.key != nil {
@@ -144,9 +146,7 @@ func (e *Engine) written(l load) {
 	for _, p := range l.publications {
 		p.done <- nil
 	}
-	if len(l.disabled) > 0 {
-		e.Changed()
-	}
+	e.disabled(l.disabled)
 }
 
 // settle makes an outcome that was written down the message's state.

@@ -25,7 +25,7 @@ func history(h hooks) {
 				h.check(err)
 			}
 		}
-		steps := []func(*rapid.T){n.publish, n.publish, n.outcome, n.outcome, n.remove, n.retry, n.page, n.page, n.due, n.newLease}
+		steps := []func(*rapid.T){n.publish, n.publish, n.outcome, n.outcome, n.remove, n.retry, n.page, n.page, n.due, n.newLease, n.prune}
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			rapid.SampledFrom(steps).Draw(t, "step")(t)
 		}

@@ -17,6 +17,9 @@ func leases(h hooks) {
 	a := h.lease(time.Hour)
 	b, err := other.Lease(ctx, time.Hour)
 	h.check(err)
+	done, err := other.Lease(ctx, time.Hour)
+	h.check(err)
+	h.work(h.subscribe(), b)
 	if a.Partition == b.Partition {
 		h.t.Errorf("two daemons have partition %d", a.Partition)
 	}
@@ -38,8 +41,14 @@ func leases(h hooks) {
 	if held, err = h.Renew(ctx, []webhook.Lease{a}, time.Hour); err != nil || len(held) != 0 {
 		h.t.Errorf("a lost lease was renewed: %+v (%v)", held, err)
 	}
-	h.check(other.Release(ctx, []webhook.Lease{b, a}))
-	h.expectTakeOver(b.Partition) // and not the one that a has lost
+	h.check(other.Release(ctx, []webhook.Lease{b, a, done}))
+	if !h.news(-1).Orphans {
+		h.t.Error("nobody says that there is something to take over")
+	}
+	h.expectTakeOver(b.Partition) // and neither the one that a has lost, nor one in which there is nothing to do
+	if h.news(-1).Orphans {
+		h.t.Error("there is still something to take over")
+	}
 	h.check(h.Release(ctx, taken))
 	if l := h.lease(0); l.Partition != a.Partition || l.Fence <= taken[0].Fence {
 		h.t.Errorf("leased %+v, want the oldest partition that is free, anew", l)
@@ -47,6 +56,14 @@ func leases(h hooks) {
 	if l := h.lease(0); l.Partition != a.Partition {
 		h.t.Errorf("leased %+v, want the same one again", l)
 	}
+}
+
+// work adds an open message to a partition.
+func (h hooks) work(r webhook.Registration, l webhook.Lease) {
+	h.t.Helper()
+	b := h.batch(l)
+	h.raise(&b, noon, "x", r.ID)
+	h.check(h.Write(h.t.Context(), b))
 }
 
 func (h hooks) expectTakeOver(want ...int64) []webhook.Lease {
@@ -66,8 +83,10 @@ func (h hooks) expectTakeOver(want ...int64) []webhook.Lease {
 // Of several daemons that want the same partitions at once, each is one's.
 func leasesAtOnce(h hooks) {
 	daemons := []leaser{h.Webhooks, h.again().Webhooks()}
+	r := h.subscribe()
 	for range 3 {
 		l := h.lease(past)
+		h.work(r, l)
 		var mu sync.Mutex
 		holders := make(map[int64]int)
 		atOnce(8, func(i int) {

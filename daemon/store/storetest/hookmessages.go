@@ -230,9 +230,9 @@ func sweepRemoved(h hooks) {
 		h.t.Errorf("due %v (%v)", due, err)
 	}
 	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{})) // which was under way
-	for i, want := range []bool{true, true, false, false} {
-		if more, err := h.Sweep(ctx, 10); err != nil || more != want {
-			h.t.Errorf("sweep %d: more %v (%v), want %v", i, more, err, want)
+	for i, want := range []int{10, 10, 5, 0, 0} {
+		if r, err := h.Sweep(ctx, 10); err != nil || r.Rows != want || r.More != (want > 0) {
+			h.t.Errorf("sweep %d: %+v (%v), want %d", i, r, err, want)
 		}
 	}
 	left := h.open(l.Partition, other.ID)

@@ -44,6 +44,9 @@ func Webhooks(t *testing.T, place func(t *testing.T) (open func() *store.Store))
 		"ManyAtOnce":       manyAtOnce,
 		"ManyAndOutcomes":  manyAndOutcomes,
 		"Sweep":            sweepRemoved,
+		"Prune":            pruneOld,
+		"PruneWalk":        pruneWalk,
+		"PruneAndRetry":    pruneAndRetry,
 		"Backlog":          backlogs,
 		"TenThousand":      tenThousand,
 		"WritersAtOnce":    writersAtOnce,
@@ -256,6 +259,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
 		"Note":               func() error { return h.Note(ctx, noted()) },
 		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },
+		"Prune":              func() error { _, err := h.Prune(ctx, webhook.Prune{Limit: 1}); return err },
 		"Backlog":            func() error { _, err := h.Backlog(ctx); return err },
 		"SetDefaultRetries":  func() error { return h.SetDefaultRetries(ctx, 7) },
 	} {

@@ -30,6 +30,7 @@ const (
 	Open     Call = "Open"
 	Key      Call = "Key"
 	Sweep    Call = "Sweep"
+	Prune    Call = "Prune"
 	News     Call = "News"
 	Watch    Call = "Watch"
 	Changes  Call = "Changes"
@@ -279,8 +280,13 @@ func (s *Store) Key(ctx context.Context, hash [32]byte) (*webhook.Key, error) {
 }
 
 // Sweep is webhook.Store's.
-func (s *Store) Sweep(ctx context.Context, limit int) (bool, error) {
-	return got(ctx, s, Sweep, func(ctx context.Context) (bool, error) { return s.kept.Sweep(ctx, limit) })
+func (s *Store) Sweep(ctx context.Context, limit int) (webhook.Removed, error) {
+	return got(ctx, s, Sweep, func(ctx context.Context) (webhook.Removed, error) { return s.kept.Sweep(ctx, limit) })
+}
+
+// Prune is webhook.Store's.
+func (s *Store) Prune(ctx context.Context, p webhook.Prune) (webhook.Removed, error) {
+	return got(ctx, s, Prune, func(ctx context.Context) (webhook.Removed, error) { return s.kept.Prune(ctx, p) })
 }
 
 // News is webhook.Store's.

@@ -1,0 +1,20 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Stats are figures of the delivery of webhooks within the last while, from a
+// minute to 24 hours; 0 is an hour. It takes the role admin.
+func (c *Client) Stats(ctx context.Context, window time.Duration) (*wire.Stats, error) {
+	path := "/Webhooks/Stats"
+	if window != 0 {
+		path += "?" + url.Values{"Window": {window.String()}}.Encode()
+	}
+	return fetch[*wire.Stats](ctx, c, http.MethodGet, path, nil)
+}

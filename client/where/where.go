@@ -1,0 +1,251 @@
+// Package where reads the conditions that people write, such as
+// InvoiceTotal>=1000, for whctl and for its screens.
+package where
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// spellings is how each operator is written in --where, beside its suffix.
+var spellings = [...]struct {
+	symbol  string
+	word    string
+	meaning string
+}{
+	record.Equal:                {"=", "eq", "equal"},
+	record.StartsWith:           {"^=", "starts", "starts with"},
+	record.EndsWith:             {"$=", "ends", "ends with"},
+	record.Contains:             {"*=", "contains", "contains"},
+	record.Like:                 {"~=", "like", "like a pattern with % _ [a-f] [^a-f]"},
+	record.GreaterThanOrEqualTo: {">=", "ge", "greater or equal"},
+	record.GreaterThan:          {">", "gt", "greater"},
+	record.LessThan:             {"<", "lt", "less"},
+	record.LessThanOrEqualTo:    {"<=", "le", "less or equal"},
+	record.NotEqualTo:           {"!=", "ne", "not equal"},
+	record.Between:              {"", "between", "from A to B: A,B or A..B"},
+	record.In:                   {"", "in", "one of A,B,C; or A..B for between"},
+}
+
+// Spelling is the shortest way to write an operator.
+func Spelling(o record.Operator) string {
+	if s := spellings[o]; s.symbol != "" {
+		return s.symbol
+	}
+	return spellings[o].word
+}
+
+// Allowed lists what fields of a family take.
+func Allowed(f record.Family) string {
+	var list []string
+	for _, o := range f.Operators() {
+		list = append(list, Spelling(o))
+	}
+	return strings.Join(list, " ")
+}
+
+// Reader reads conditions on the records of one kind.
+type Reader struct {
+	Kind *record.Kind
+	Now  time.Time // what today means
+}
+
+// ParseAll reads all conditions. The service takes one of each kind, so a second
+// one would be lost.
+func (f Reader) ParseAll(texts []string) ([]client.Filter, error) {
+	var all []client.Filter
+	for _, text := range texts {
+		one, err := f.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", text, err)
+		}
+		if all, err = appendFilter(all, one); err != nil {
+			return nil, fmt.Errorf("%q: %w", text, err)
+		}
+	}
+	return all, nil
+}
+
+// appendFilter adds a filter that is not there yet.
+func appendFilter(all []client.Filter, one client.Filter) ([]client.Filter, error) {
+	for _, other := range all {
+		if other.Member() == one.Member() {
+			return nil, fmt.Errorf("%s %s stands twice, and all conditions must hold; use in or between", one.Field, Spelling(one.Operator))
+		}
+	}
+	return append(all, one), nil
+}
+
+// Parse reads one condition in any of its three forms.
+func (f Reader) Parse(text string) (client.Filter, error) {
+	if !utf8.ValidString(text) {
+		return client.Filter{}, errors.New("is not UTF-8")
+	}
+	name, rest := cutName(strings.TrimSpace(text))
+	if name == "" {
+		return client.Filter{}, fmt.Errorf(`begins with a field: "%s=..."`, f.Kind.Fields[0].Name)
+	}
+	member, known := f.Kind.Member(name)
+	if !known || member.Operator != record.Equal && !strings.HasPrefix(rest, "=") {
+		near := record.Near(name, f.Kind.FieldNames())
+		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, didYouMean(near))
+	}
+	field := f.Kind.Fields[member.Field]
+	operator, value, ok := cutOperator(rest)
+	if !ok {
+		return client.Filter{}, fmt.Errorf("%s must be followed by one of: %s", field.Name, Allowed(field.Filter))
+	}
+	if member.Operator != record.Equal {
+		operator = member.Operator
+	}
+	return f.filter(field, operator, value)
+}
+
+// filter puts a condition together, once its parts are known.
+func (f Reader) filter(field record.Field, operator record.Operator, value string) (client.Filter, error) {
+	if from, to, ok := cutRange(value); ok && operator == record.In && field.Filter.Takes(record.Between) {
+		return f.checked(field, record.Between, []string{from, to})
+	}
+	if !field.Filter.Takes(operator) {
+		return client.Filter{}, fmt.Errorf("%s is %s: use %s (there is no %s)", field.Name, familyName(field), Allowed(field.Filter), Spelling(operator))
+	}
+	values, err := operands(operator, value)
+	if err != nil {
+		return client.Filter{}, err
+	}
+	return f.checked(field, operator, values)
+}
+
+// familyName says in a word why a field takes only some operators.
+func familyName(field record.Field) string {
+	if field.Filter == record.S {
+		return "text"
+	}
+	return field.Type.String()
+}
+
+// operands reads as many values as the operator takes.
+func operands(operator record.Operator, value string) ([]string, error) {
+	if operator.Arity() == record.One {
+		one, err := scalar(value)
+		return []string{one}, err
+	}
+	if from, to, ok := cutRange(value); ok && operator == record.Between {
+		return []string{from, to}, nil
+	}
+	values, err := list(value)
+	if err == nil && operator == record.Between && len(values) != 2 {
+		err = errors.New("between takes two values, as in 10,20 or 10..20")
+	}
+	return values, err
+}
+
+// checked tries the values against the field's type, so that mistakes are
+// found before anything is sent.
+func (f Reader) checked(field record.Field, operator record.Operator, values []string) (client.Filter, error) {
+	for i, value := range values {
+		if field.Type == record.DateTime {
+			values[i] = f.date(value)
+		}
+		if _, err := wire.ParseValue(field.Type, values[i], time.UTC); err != nil {
+			return client.Filter{}, fmt.Errorf("%s %w", field.Name, err)
+		}
+	}
+	return client.Filter{Field: field.Name, Operator: operator, Values: values}, nil
+}
+
+// date resolves today, yesterday and -7d, seven days before today, by the
+// calendar of this machine.
+func (f Reader) date(text string) string {
+	back, ok := daysBack(strings.ToLower(text))
+	if !ok {
+		return text
+	}
+	return f.Now.AddDate(0, 0, -back).Format(time.DateOnly)
+}
+
+// daysBack reads the words for days, which no date is spelled like.
+func daysBack(text string) (days int, ok bool) {
+	switch text {
+	case "today":
+		return 0, true
+	case "yesterday":
+		return 1, true
+	}
+	digits, isDays := strings.CutSuffix(text, "d")
+	digits, isBack := strings.CutPrefix(digits, "-")
+	n, err := strconv.ParseUint(digits, 10, 16)
+	return int(n), isDays && isBack && err == nil
+}
+
+// cutName takes the field off. Names of fields have no other characters.
+func cutName(text string) (name, rest string) {
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+	if end < 0 {
+		end = len(text)
+	}
+	return text[:end], strings.TrimSpace(text[end:])
+}
+
+// cutOperator takes the operator off: the longest symbol, or a word.
+func cutOperator(text string) (o record.Operator, value string, ok bool) {
+	length := 0
+	for i, s := range spellings {
+		if s.symbol != "" && len(s.symbol) > length && strings.HasPrefix(text, s.symbol) {
+			o, length = record.Operator(i), len(s.symbol)
+		}
+	}
+	if length > 0 {
+		return o, strings.TrimSpace(text[length:]), true
+	}
+	word, value := text, ""
+	if end := strings.IndexAny(text, " \t\""); end >= 0 {
+		word, value = text[:end], strings.TrimSpace(text[end:])
+	}
+	for i, s := range spellings {
+		if strings.EqualFold(s.word, word) {
+			return record.Operator(i), value, true
+		}
+	}
+	return 0, "", false
+}
+
+// didYouMean is a suggestion to append to a message.
+func didYouMean(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// Text writes a condition so that Parse reads it again.
+func Text(f client.Filter) string {
+	values := make([]string, len(f.Values))
+	for i, value := range f.Values {
+		values[i] = quote(value)
+	}
+	operator := Spelling(f.Operator)
+	if spellings[f.Operator].symbol == "" {
+		operator = " " + operator + " "
+	}
+	return f.Field + operator + strings.Join(values, ",")
+}
+
+// quote puts a value in quotes where it would mean something else without.
+func quote(value string) string {
+	plain := value != "" && strings.TrimSpace(value) == value && !strings.ContainsAny(value, `",`) && !strings.Contains(value, "..")
+	if plain {
+		return value
+	}
+	return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
+}

@@ -1,0 +1,31 @@
+package wire
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+func TestTimeSpanIsText(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		`null`: 0, `"PT0.0123S"`: 12300 * time.Microsecond, `"PT0.0000001S"`: 100, `"P1DT2H"`: 26 * time.Hour, `"-PT1M"`: -time.Minute,
+	} {
+		written, err := json.Marshal(TimeSpan(want))
+		if err != nil || string(written) != text {
+			t.Errorf("%v is written %s, %v", want, written, err)
+		}
+		read := TimeSpan(-1)
+		if err := json.Unmarshal([]byte(text), &read); err != nil || time.Duration(read) != want {
+			t.Errorf("%s is read as %v, %v", text, time.Duration(read), err)
+		}
+	}
+	var read TimeSpan
+	if err := json.Unmarshal([]byte(`"00:00:01.5"`), &read); err != nil || time.Duration(read) != 1500*time.Millisecond {
+		t.Errorf("%v, %v", time.Duration(read), err)
+	}
+	for _, text := range []string{`1`, `"soon"`, `"P106752D"`, `"-P106752D"`} {
+		if err := json.Unmarshal([]byte(text), new(TimeSpan)); err == nil {
+			t.Errorf("%s is read", text)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package crash
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+)
+
+// Of two daemons each attempt may last as long as attemptLimit. Their leases are
+// as short as that allows, and a freeze is longer than both.
+const (
+	attemptLimit = 2 * time.Second
+	leaseTerm    = 3 * attemptLimit
+	freezeSpan   = leaseTerm + attemptLimit + time.Second
+)
+
+// shortLogin is how long logins last: less than clocks may differ.
+const shortLogin = 30 * time.Minute
+
+// pair is two daemons on one server, with callers and a bureau.
+type pair struct {
+	dsn     string
+	posts   []*post
+	bureau  *bureau
+	callers *callers
+	clients []*client.Client // one of an admin at each daemon, where a test needs them
+	met     disturbances
+}
+
+// TestTwoDaemonsKeepTheirPromises kills one of two daemons at random moments, or
+// has it stand still for longer than its lease.
+func TestTwoDaemonsKeepTheirPromises(t *testing.T) {
+	p := openPair(t, daemontest.Program{}, daemontest.Program{})
+	p.trouble(t, *rounds)
+	p.conclude(t)
+}
+
+// openPair starts a daemon of each program on a database of their own. Where a
+// program has no path it is this one.
+func openPair(t *testing.T, programs ...daemontest.Program) *pair {
+	t.Helper()
+	p := &pair{dsn: mssqltest.Database(t), bureau: openBureau(t)}
+	args := append([]string{"--store", p.dsn, "--migrate", "--auth-session", shortLogin.String(),
+		"--webhooks-attempt-timeout", attemptLimit.String(), "--webhooks-lease", leaseTerm.String()}, settings...)
+	for _, program := range programs {
+		if program.Path == "" {
+			program.Path = ownPath(t)
+		}
+		p.posts = append(p.posts, &post{dir: t.TempDir(), program: program, args: args})
+	}
+	key := p.prepare(t)
+	for _, post := range p.posts {
+		post.launch(t)
+		t.Cleanup(func() { _ = post.process.Kill() }) // of a test that has failed
+	}
+	for _, post := range p.posts {
+		post.await(t)
+	}
+	p.callers = call(t, key, p.posts)
+	return p
+}
+
+func ownPath(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// prepare subscribes the bureau's addresses and gives a key for publishers.
+func (p *pair) prepare(t *testing.T) (key string) {
+	t.Helper()
+	ctx := context.Background()
+	d, err := daemontest.Open(p.posts[0].dir, p.posts[0].args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := signedIn(t, d.URL)
+	name := "everybody"
+	subscriber, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, event := range map[string]string{plain: "*", failing: ofMany, inOrder: ofOne} {
+		url, ordered := p.bureau.url+address, address == inOrder
+		if _, err := c.AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event, Ordered: &ordered}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := c.AddAPIKey(ctx, wire.APIKeyRequest{Name: "callers", Role: "publisher"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	return made.Key
+}
+
+func signedIn(t *testing.T, url string) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Login(context.Background(), "admin", daemontest.AdminPassword); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// workBetween is how many deliveries lie between two rounds, so that each meets
+// work.
+const workBetween = 20
+
+// trouble kills and freezes daemons.
+func (p *pair) trouble(t *testing.T, rounds int) {
+	t.Helper()
+	for n := range rounds {
+		p.bureau.breakDown(n%3 == 1)
+		if !p.bureau.await(workBetween) {
+			t.Fatalf("nothing is delivered any more after %d rounds; the first daemon: %s\nthe second: %s", n, p.posts[0].log(t), p.posts[1].log(t))
+		}
+		<-time.After(rand.N(longest))
+		victim := p.posts[rand.IntN(len(p.posts))]
+		if canFreeze && n%4 == 2 {
+			p.met = append(p.met, victim.freeze(t, p.bureau, freezeSpan))
+			continue
+		}
+		p.met = append(p.met, victim.kill(t, p.bureau))
+		victim.launch(t)
+	}
+	p.bureau.breakDown(false)
+}
+
+// conclude waits until nothing is open, ends the daemons and judges.
+func (p *pair) conclude(t *testing.T) {
+	t.Helper()
+	for _, post := range p.posts {
+		post.await(t)
+	}
+	p.callers.disperse()
+	p.awaitNothingOpen(t)
+	taken := 0
+	for _, post := range p.posts {
+		post.stop(t)
+		taken += strings.Count(post.log(t), "took over messages")
+	}
+	t.Logf("messages were taken over %d times", taken)
+	p.bureau.judge(p.met, p.callers.accepted).report(t, p.met, p.callers)
+}
+
+// log is all that the post's daemons have logged.
+func (p *post) log(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.dir, "process.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// awaitNothingOpen waits until every message was delivered.
+func (p *pair) awaitNothingOpen(t *testing.T) {
+	t.Helper()
+	began := time.Now()
+	for p.count(t, "SELECT COUNT(*) FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL") > 0 {
+		if time.Since(began) > bound {
+			t.Fatalf("messages are open %v after the last round; the first daemon: %s\nthe second: %s", bound, p.posts[0].log(t), p.posts[1].log(t))
+		}
+		<-time.After(200 * time.Millisecond)
+	}
+	if failed := p.count(t, "SELECT COUNT(*) FROM whd.SY_WebhookMessage WHERE Status <> 1"); failed > 0 {
+		t.Errorf("%d messages were not delivered", failed)
+	}
+	t.Logf("nothing was open %v after the last round", time.Since(began).Round(100*time.Millisecond))
+}
+
+// count is the number that a statement gives on the server.
+func (p *pair) count(t *testing.T, statement string) (n int64) {
+	t.Helper()
+	s, err := mssql.Open(mssql.Config{DSN: p.dsn, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.DB().QueryRow(statement).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

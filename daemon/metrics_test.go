@@ -1,0 +1,100 @@
+package daemon_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// metric is what a service says of one of its figures.
+type metric struct{ kind, help, labels string }
+
+var (
+	metricSays   = regexp.MustCompile(`(?m)^# (HELP|TYPE) (whd_\w+) (.*)$`)
+	metricSample = regexp.MustCompile(`(?m)^(whd_\w+)\{([^}]*)\} `)
+	metricLabel  = regexp.MustCompile(`(\w+)="`)
+)
+
+// readMetrics reads the service's own figures in the text of /metrics.
+func readMetrics(text string) map[string]metric {
+	all := make(map[string]metric)
+	for _, m := range metricSays.FindAllStringSubmatch(text, -1) {
+		is := all[m[2]]
+		if m[1] == "HELP" {
+			is.help = m[3]
+		} else {
+			is.kind = m[3]
+		}
+		all[m[2]] = is
+	}
+	for _, m := range metricSample.FindAllStringSubmatch(text, -1) {
+		name := strings.TrimSuffix(m[1], "_bucket")
+		is, known := all[name]
+		if !known { // the sum and the count of a histogram
+			continue
+		}
+		var labels []string
+		for _, label := range metricLabel.FindAllStringSubmatch(m[2], -1) {
+			if label[1] != "le" {
+				labels = append(labels, "`"+label[1]+"`")
+			}
+		}
+		is.labels = strings.Join(labels, ", ")
+		all[name] = is
+	}
+	return all
+}
+
+func metricsTable(all map[string]metric) string {
+	var b strings.Builder
+	b.WriteString("| Metric | Type | Labels | What it says |\n|---|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, all[name].kind, all[name].labels, all[name].help)
+	}
+	return b.String()
+}
+
+// TestReadmeMetrics compares the table in the README with what a daemon shows;
+// -update writes it.
+func TestReadmeMetrics(t *testing.T) {
+	i := daemontest.Start(t)
+	get(t, i.URL+"/metrics") // so that there is a request to tell of
+	_, shown := get(t, i.URL+"/metrics")
+	text, err := os.ReadFile(daemon.Readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := daemon.ReplaceBetween(string(text), "metrics", metricsTable(readMetrics(shown)))
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case want == string(text):
+	case *daemon.Update:
+		if err := os.WriteFile(daemon.Readme, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Error("the table of metrics in README.md is stale: run make golden")
+	}
+}
+
+// TestMetricNames: by the convention of Prometheus what only grows is a _total,
+// and units stand at the end.
+func TestMetricNames(t *testing.T) {
+	_, shown := get(t, daemontest.Start(t).URL+"/metrics")
+	for name, m := range readMetrics(shown) {
+		if m.help == "" || !strings.HasSuffix(m.help, ".") {
+			t.Errorf("%s says of itself: %q", name, m.help)
+		}
+		if strings.HasSuffix(name, "_total") != (m.kind == "counter") || m.kind == "histogram" && !strings.HasSuffix(name, "_seconds") {
+			t.Errorf("%s is a %s", name, m.kind)
+		}
+	}
+}

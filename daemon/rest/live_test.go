@@ -1,0 +1,402 @@
+package rest_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	goclient "github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// streaming is a service whose live streams show what a test publishes.
+type streaming struct {
+	client
+	key      string // of the client
+	hub      *live.Hub
+	accounts *account.Service
+	rest     *rest.Server
+	http     *httptest.Server
+}
+
+// startStreaming runs one that has two places for requests in work, looks at
+// rights every moment, and has patience with connections that take nothing.
+func startStreaming(t testing.TB, stall time.Duration) *streaming {
+	t.Helper()
+	registry := record.Builtin()
+	kept, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Registry: registry, Connections: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kept.Close() })
+	s := &streaming{hub: live.New(live.Config{Check: 5 * time.Millisecond})}
+	if s.accounts, err = account.New(account.Config{Store: kept.Accounts()}); err != nil {
+		t.Fatal(err)
+	}
+	s.key = s.addKey(t, "all")
+	s.rest = rest.New(rest.Config{
+		Registry: registry, Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
+		Engine:      webhook.New(webhook.Config{Store: kept.Webhooks()}), // that there are webhooks at all
+		MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, StreamStall: stall, MetricsHere: true,
+	})
+	s.http = httptest.NewUnstartedServer(s.rest)
+	s.http.Config.ConnContext = rest.ConnContext
+	s.http.Start()
+	t.Cleanup(s.http.Close)
+	t.Cleanup(s.hub.Close)
+	s.client = client{t: t, url: s.http.URL}.with("Authorization: Bearer " + s.key)
+	return s
+}
+
+func (s *streaming) addKey(t testing.TB, name string) (key string) {
+	t.Helper()
+	key, _, err := s.accounts.As(audit.Itself()).AddKey(t.Context(), account.NewKey{Name: name, Role: account.Admin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// publish publishes changes whose Retries number them.
+func (s *streaming) publish(from, n int) {
+	all := make([]webhook.Change, n)
+	for i := range all {
+		all[i] = webhook.Change{Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Event: "debtor.updated", Retries: from + i, At: time.Now()}
+	}
+	s.hub.Publish(all)
+}
+
+// follow gives what a stream tells, until the test ends.
+func (s *streaming) follow(t testing.TB, key string, topics ...string) <-chan goclient.StreamEvent {
+	t.Helper()
+	c, err := goclient.New(goclient.Options{URL: s.url, Token: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := make(chan goclient.StreamEvent, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer close(events)
+		defer c.Close()
+		for e, err := range c.Stream(ctx, goclient.StreamOptions{Topics: topics}) {
+			if err != nil {
+				e = goclient.Disconnected{Err: err} // for good
+			}
+			select {
+			case events <- e:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		for range events {
+		}
+	})
+	return events
+}
+
+// next is the next event of a kind.
+func next[E goclient.StreamEvent](t testing.TB, events <-chan goclient.StreamEvent) E {
+	t.Helper()
+	for e := range events {
+		if is, ok := e.(E); ok {
+			return is
+		}
+	}
+	t.Fatal("the stream is over")
+	panic("not reached")
+}
+
+func TestHeadOfALiveStream(t *testing.T) {
+	s := startStreaming(t, time.Minute)
+	reply, err := transport.RoundTrip(s.request("GET /webhooks/stream", "", "Accept: text/event-stream", "Accept-Encoding: gzip, zstd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	head := s.do("HEAD /Webhooks/Stream", "").want(t, 200)
+	for _, h := range []http.Header{reply.Header, head.header} {
+		if h.Get("Content-Type") != "text/event-stream" || h.Get("X-Accel-Buffering") != "no" || h.Get("Cache-Control") != "no-store" || h.Get("Content-Encoding") != "" {
+			t.Errorf("%v", h)
+		}
+	}
+	beginning := make([]byte, 4096)
+	if _, err := io.ReadFull(reply.Body, beginning); err != nil || !bytes.HasPrefix(beginning, []byte("retry: 2000\n: ")) {
+		t.Errorf("%v: %q", err, beginning)
+	}
+	if n := s.hub.Counts().Readers; n != 1 {
+		t.Errorf("%d readers", n)
+	}
+	for path, says := range map[string]string{
+		"/Webhooks/Stream?Topics=messages,bodies":         "must be of messages, stats, requests",
+		"/Webhooks/Stream?Topics=messages&Topics=stats":   "takes one text",
+		"/Webhooks/Stream?Topic=messages&Strict=true":     "is not known",
+		"/Webhooks/Stream?LastEventID=a&LastEventID=b":    "takes one text",
+		"/Webhooks/Stream?Topics=x&Accept=text/html&a=%z": "",
+	} {
+		if a := s.do("GET "+path, "").want(t, 400); !strings.Contains(a.body, says) {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	s.do("POST /Webhooks/Stream", "").want(t, 405)
+	stranger := client{t: t, url: s.url}
+	stranger.do("GET /Webhooks/Stream", "").want(t, 401)
+}
+
+// The header wins over the member, which a browser repeats as it was at first.
+func TestWhereALiveStreamIsResumed(t *testing.T) {
+	s := startStreaming(t, time.Minute)
+	events := s.follow(t, s.key)
+	next[goclient.HeartbeatEvent](t, events)
+	s.publish(1, 3)
+	id := next[goclient.MessageEvent](t, events).ID
+	epoch, _, _ := strings.Cut(id, "-")
+	for name, test := range map[string]struct {
+		headers []string
+		query   string
+		first   string
+	}{
+		"header":  {[]string{"Last-Event-ID: " + id}, "", epoch + "-2"},
+		"member":  {nil, "?lasteventid=" + epoch + "-2", epoch + "-3"},
+		"both":    {[]string{"Last-Event-ID: " + id}, "?LastEventID=" + epoch + "-2", epoch + "-2"},
+		"foreign": {[]string{"Last-Event-ID: x-1"}, "", "reset"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply, err := transport.RoundTrip(s.request("GET /Webhooks/Stream"+test.query, "", test.headers...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer reply.Body.Close()
+			last := ""
+			for lines := bufio.NewScanner(reply.Body); lines.Scan(); {
+				name, value, _ := strings.Cut(lines.Text(), ": ")
+				if name == "id" {
+					last = value
+				}
+				if name == "event" && (value == wire.EventReset && test.first == "reset" || value == wire.EventMessage && test.first == last) {
+					return
+				}
+				if name == "event" && value != wire.EventHeartbeat {
+					t.Errorf("%s: %s %s", name, value, last)
+				}
+			}
+		})
+	}
+}
+
+// Cut again and again, a stream shows every change once and in order.
+func TestALiveStreamThatIsCut(t *testing.T) {
+	s := startStreaming(t, time.Minute)
+	events := s.follow(t, s.key, wire.TopicMessages)
+	next[goclient.HeartbeatEvent](t, events)
+	got := 0
+	for cut := range 3 {
+		s.publish(cut*200+1, 100)
+		for range 10 {
+			if e := next[goclient.MessageEvent](t, events); e.Retries != got+1 {
+				t.Fatalf("%d follows %d", e.Retries, got)
+			}
+			got++
+		}
+		s.http.CloseClientConnections()
+		s.publish(cut*200+101, 100)
+	}
+	for got < 600 {
+		if e := next[goclient.MessageEvent](t, events); e.Retries != got+1 {
+			t.Fatalf("%d follows %d", e.Retries, got)
+		}
+		got++
+	}
+}
+
+// Streams leave the places for requests to others, and have their own.
+func TestPlacesOfLiveStreams(t *testing.T) {
+	s := startStreaming(t, time.Minute)
+	var open []*http.Response
+	for range 64 {
+		reply, err := transport.RoundTrip(s.request("GET /Webhooks/Stream", ""))
+		if err != nil || reply.StatusCode != 200 {
+			t.Fatal(err, reply)
+		}
+		defer reply.Body.Close()
+		open = append(open, reply)
+	}
+	s.do("GET /Sessions/Current", "").want(t, 200)
+	a := s.do("GET /Webhooks/Stream", "").want(t, 503).wantHeader(t, "Retry-After", "30")
+	if !strings.Contains(a.body, "as many live streams as there may be") {
+		t.Error(a.body)
+	}
+	figures := s.do("GET /metrics", "").want(t, 200).body
+	for _, line := range []string{"whd_streams 64", `whd_streams_dropped_total{cause="refused"} 1`, "whd_http_requests_in_work 1"} {
+		if !strings.Contains(figures, "\n"+line+"\n") {
+			t.Errorf("/metrics lacks %s", line)
+		}
+	}
+	open[9].Body.Close()
+	for s.glance("GET /Webhooks/Stream") != 200 { // until the service has noticed
+	}
+}
+
+func TestALiveStreamEndsWithTheRightToReadIt(t *testing.T) {
+	s := startStreaming(t, time.Minute)
+	till := s.addKey(t, "till")
+	mine, others := s.follow(t, s.key), s.follow(t, till)
+	next[goclient.HeartbeatEvent](t, mine)
+	next[goclient.HeartbeatEvent](t, others)
+	if err := s.accounts.As(audit.Itself()).RemoveKey(t.Context(), "till"); err != nil {
+		t.Fatal(err)
+	}
+	next[goclient.Disconnected](t, others)
+	if e := next[goclient.Disconnected](t, others); !goclient.Is(e.Err, goclient.Unauthorized) {
+		t.Errorf("%v", e.Err)
+	}
+	s.publish(1, 1)
+	next[goclient.MessageEvent](t, mine)
+}
+
+// stuck opens a stream of which nothing is read.
+func (s *streaming) stuck() *socket {
+	s.t.Helper()
+	w := dialURL(s.t, s.url)
+	if err := w.conn.SetReadBuffer(4 << 10); err != nil {
+		s.t.Fatal(err)
+	}
+	fmt.Fprintf(w.conn, "GET /Webhooks/Stream HTTP/1.1\r\nHost: whd\r\nAuthorization: Bearer %s\r\n\r\n", s.key)
+	if got := w.line(); got != "HTTP/1.1 200 OK" {
+		s.t.Fatal(got)
+	}
+	return w
+}
+
+func TestALiveStreamOfWhichNothingIsRead(t *testing.T) {
+	s := startStreaming(t, 50*time.Millisecond)
+	events := s.follow(t, s.key, wire.TopicMessages)
+	next[goclient.HeartbeatEvent](t, events)
+	s.stuck()
+	n := 0
+	for s.hub.Counts().Stalled == 0 {
+		s.publish(n+1, 100)
+		for range 100 {
+			n++
+			if e := next[goclient.MessageEvent](t, events); e.Retries != n {
+				t.Fatalf("%d follows %d", e.Retries, n-1)
+			}
+		}
+	}
+	for s.hub.Counts().Readers > 1 { // until it has gone
+	}
+	if text := s.do("GET /metrics", "").body; !strings.Contains(text, `whd_streams_dropped_total{cause="stalled"} 1`) {
+		t.Error("/metrics does not tell")
+	}
+}
+
+// Neither streams that are read nor those that are stuck hold up the end.
+func TestLiveStreamsAndTheEnd(t *testing.T) {
+	s := startStreaming(t, time.Hour)
+	events := s.follow(t, s.key, wire.TopicMessages)
+	next[goclient.HeartbeatEvent](t, events)
+	s.stuck()
+	s.publish(1, 10_000) // more than the system keeps of a connection
+	for next[goclient.MessageEvent](t, events).Retries < 10_000 {
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := s.rest.Drain(ctx); err != nil {
+		t.Errorf("drain: %v", err)
+	}
+	if err := s.http.Config.Shutdown(ctx); err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+	next[goclient.Disconnected](t, events)
+}
+
+// HTTP/1.0 has no chunks and keeps no connection whose reply has no length.
+func TestALiveStreamByHTTP10(t *testing.T) {
+	s := startStreaming(t, time.Minute)
+	w := dialURL(t, s.url)
+	fmt.Fprintf(w.conn, "GET /Webhooks/Stream?Topics=messages HTTP/1.0\r\nConnection: keep-alive\r\nAuthorization: Bearer %s\r\n\r\n", s.key)
+	for _, want := range []string{"HTTP/1.0 200 OK", "retry: 2000", "event: heartbeat"} {
+		for line := w.line(); line != want; line = w.line() {
+			if strings.HasPrefix(line, "Transfer-Encoding") || strings.HasPrefix(line, "Connection") {
+				t.Fatalf("before %s: %s", want, line)
+			}
+		}
+	}
+	s.publish(1, 1)
+	for !strings.HasPrefix(w.line(), `data: {"MessageID":`) {
+	}
+	s.hub.Close()
+	if rest, err := io.ReadAll(w.in); err != nil || len(bytes.TrimSpace(rest)) > 0 {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
+func TestRequestsOfALiveStream(t *testing.T) {
+	s := startStreaming(t, time.Minute)
+	events := s.follow(t, s.key, wire.TopicRequests)
+	next[goclient.HeartbeatEvent](t, events)
+	s.do("GET /healthz", "").want(t, 200)
+	a := s.do("GET /Sessions/Current?Password=x", "").want(t, 200)
+	stranger := client{t: t, url: s.url}
+	stranger.do("GET /Sessions/Current", "").want(t, 401)
+	stranger.do("GET /nothing/token=hidden", "").want(t, 404)
+	var got []string
+	for range 3 {
+		e := next[goclient.RequestEvent](t, events)
+		got = append(got, fmt.Sprintf("%s %s %d %q", e.Method, e.PathInfo, e.StatusCode, e.UserName))
+		if e.RequestID == "" || len(got) == 1 && e.RequestID != a.header.Get("X-Request-Id") || e.DurationMilliseconds < 0 || time.Time(e.At).IsZero() {
+			t.Errorf("%+v", e)
+		}
+	}
+	want := []string{`GET /Sessions/Current 200 "all"`, `GET /Sessions/Current 401 ""`, `GET /nothing/*** 404 ""`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// A stream is in the request log once, when it is over.
+func TestALiveStreamInTheRequestLog(t *testing.T) {
+	i := daemontest.Start(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c, err := goclient.New(goclient.Options{URL: i.URL, Token: i.Key(t, "admin")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for e, err := range c.Stream(ctx, goclient.StreamOptions{}) {
+		if _, is := e.(goclient.HeartbeatEvent); is {
+			if a := admin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 0 {
+				t.Errorf("while it goes on: %s", a.body)
+			}
+			cancel()
+		}
+		var last *goclient.Error
+		if err != nil && !errors.As(err, &last) {
+			t.Error(err)
+		}
+	}
+	i.Log.Await(t, "msg=request", "path=/Webhooks/Stream", "status=200")
+	if a := admin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 1 || !strings.Contains(a.body, `"StatusCode":200`) {
+		t.Error(a.body)
+	}
+}

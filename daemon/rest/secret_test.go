@@ -1,0 +1,218 @@
+package rest_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// signed is a delivery as its receiver sees it.
+type signed struct {
+	header http.Header
+	body   string
+}
+
+// by reports whether one of the signatures is by the secret.
+func (d signed) by(t *testing.T, secret string) bool {
+	t.Helper()
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mac := hmac.New(sha256.New, key)
+	io.WriteString(mac, d.header.Get("Webhook-Id")+"."+d.header.Get("Webhook-Timestamp")+"."+d.body)
+	return strings.Contains(" "+d.header.Get("Webhook-Signature")+" ", " v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil))+" ")
+}
+
+// shop is a subscription with its receiver.
+type shop struct {
+	*daemontest.Instance
+	path   string // of the subscription
+	secret string
+	got    chan signed
+}
+
+func newShop(t *testing.T, args ...string) *shop {
+	t.Helper()
+	s := &shop{Instance: daemontest.Start(t, append([]string{"--webhooks-allow-targets", "127.0.0.0/8"}, args...)...), got: make(chan signed, 16)}
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		s.got <- signed{r.Header, string(body)}
+	}))
+	t.Cleanup(receiver.Close)
+	subscriber := read[wire.Subscriber](t, admin(t, s.Instance).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
+	s.path = "/Webhooks/Subscribers/" + subscriber.RecID + "/Subscriptions"
+	made := read[wire.Subscription](t, stranger(t, s.Instance).do("POST "+s.path, `{"URL":"`+receiver.URL+`","EventName":"*"}`).want(t, 201))
+	s.path, s.secret = s.path+"/"+made.RecID, made.Secret
+	return s
+}
+
+// delivery has a message sent to the shop.
+func (s *shop) delivery(t *testing.T) signed {
+	t.Helper()
+	admin(t, s.Instance).do("POST "+s.path+"/Test", "").want(t, 202)
+	select {
+	case d := <-s.got:
+		return d
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing was delivered")
+		return signed{}
+	}
+}
+
+// TestRotationOfASecret replaces a secret three times: by a new one, by one's
+// own at once, and by one's own with a time of its own.
+func TestRotationOfASecret(t *testing.T) {
+	s := newShop(t)
+	c := stranger(t, s.Instance)
+	rotate := func(body string) wire.RotatedSecret {
+		t.Helper()
+		return read[wire.RotatedSecret](t, c.do("POST "+s.path+"/Secret", body).want(t, 200))
+	}
+	around := func(until wire.Moment, in time.Duration) bool {
+		left := time.Until(time.Time(until))
+		return left > in-time.Hour && left <= in+time.Minute
+	}
+	expect := func(signs bool, secrets ...string) {
+		t.Helper()
+		d := s.delivery(t)
+		for _, secret := range secrets {
+			if d.by(t, secret) != signs {
+				t.Errorf("signed by %d secrets; by %.10s...: %v", len(strings.Fields(d.header.Get("Webhook-Signature"))), secret, !signs)
+			}
+		}
+	}
+	expect(true, s.secret)
+	first := rotate("")
+	if !strings.HasPrefix(first.Secret, "whsec_") || first.Secret == s.secret || !around(first.OldSecretUntil, 24*time.Hour) {
+		t.Errorf("until %v", time.Time(first.OldSecretUntil))
+	}
+	expect(true, first.Secret, s.secret)
+	own := "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("o", 24)))
+	if got := rotate(`{"Secret":"` + own + `","KeepFor":0}`); got.Secret != own || !time.Time(got.OldSecretUntil).IsZero() {
+		t.Errorf("at once: until %v", time.Time(got.OldSecretUntil))
+	}
+	expect(true, own)
+	expect(false, first.Secret, s.secret)
+	last := rotate(`{"keepfor":"720h"}`)
+	if !around(last.OldSecretUntil, 720*time.Hour) {
+		t.Errorf("until %v", time.Time(last.OldSecretUntil))
+	}
+	expect(true, last.Secret, own)
+	expect(false, first.Secret)
+	if text := c.do("GET "+s.path, "").want(t, 200).body; strings.Contains(text, "whsec_") || strings.Contains(text, "Secret") {
+		t.Errorf("the subscription shows its secret: %s", text)
+	}
+	s.Log.Await(t, "the secret of a subscription was replaced", s.path[strings.LastIndexByte(s.path, '/')+1:])
+}
+
+func TestRotationsThatAreRefused(t *testing.T) {
+	s := newShop(t)
+	boss := admin(t, s.Instance)
+	for _, tt := range []struct{ query, body, field string }{
+		{"", `{"Secret":"` + s.secret + `"}`, "Secret"}, // it is the present one
+		{"", `{"Secret":"canary"}`, "Secret"},
+		{"", `{"Secret":"whsec_canary"}`, "Secret"},
+		{"", `{"Secret":"whsec_Y2FuYXJ5"}`, "Secret"},                                 // too short
+		{"", `{"Secret":"whsec_` + strings.Repeat("Y2FuYXJ5", 11) + `"}`, "Secret"},   // too long
+		{"", `{"Secret":"` + strings.TrimPrefix(s.secret, "whsec_") + `"}`, "Secret"}, // no prefix
+		{"", `{"Secret":["` + s.secret + `"]}`, "Secret"},
+		{"", `{"KeepFor":"a day"}`, "KeepFor"},
+		{"", `{"KeepFor":24}`, "KeepFor"},
+		{"", `{"KeepFor":""}`, "KeepFor"},
+		{"", `{"KeepFor":"-1h"}`, "KeepFor"},
+		{"", `{"KeepFor":"720h1ns"}`, "KeepFor"},
+		{"KeepFor=1d", ``, "KeepFor"},
+		{"Strict=true&KeepsFor=1h", ``, "KeepsFor"},
+	} {
+		a := boss.do("POST "+s.path+"/Secret?"+tt.query, tt.body).want(t, 400)
+		var failure wire.Failure
+		if err := json.Unmarshal([]byte(a.body), &failure); err != nil {
+			t.Fatal(err)
+		}
+		if is := failure.ResponseStatus.Errors; len(is) != 1 || is[0].FieldName != tt.field || strings.Contains(a.body, "anary") || strings.Contains(a.body, "Y2Fu") || strings.Contains(a.body, s.secret) {
+			t.Errorf("%s %s: %s, want %s", tt.query, tt.body, a.body, tt.field)
+		}
+	}
+	if d := s.delivery(t); !d.by(t, s.secret) || strings.Contains(d.header.Get("Webhook-Signature"), " ") {
+		t.Error("the secret has changed")
+	}
+	const nobody = "00000000-0000-4000-8000-000000000000"
+	parts := strings.Split(s.path, "/")
+	for _, place := range []int{3, 5} { // another subscriber, another subscription
+		other := append([]string{}, parts...)
+		other[place] = nobody
+		boss.do("POST "+strings.Join(other, "/")+"/Secret", "").want(t, 404)
+	}
+	stranger(t, s.Instance).do("POST "+s.path+"/Secret", "", "Origin: https://evil.example").want(t, 403)
+	stranger(t, s.Instance).do("GET "+s.path+"/Secret", "").want(t, 405)
+}
+
+// TestStrangersRotateNowAndThen: each rotation pushes a secret out that a
+// receiver may still know.
+func TestStrangersRotateNowAndThen(t *testing.T) {
+	s := newShop(t)
+	refused := 0
+	for range 12 {
+		if stranger(t, s.Instance).do("POST "+s.path+"/Secret", "").status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Error("12 rotations at once went through")
+	}
+	admin(t, s.Instance).do("POST "+s.path+"/Secret", "").want(t, 200)
+}
+
+// TestNoSecretOfASubscriptionReachesALog plants secrets wherever a rotation has
+// one.
+func TestNoSecretOfASubscriptionReachesALog(t *testing.T) {
+	canary := func(n string) string {
+		return "whsec_" + base64.StdEncoding.EncodeToString([]byte("canary "+n+strings.Repeat("!", 24)))
+	}
+	for _, bodies := range []string{"false", "true"} {
+		s := newShop(t, "--requestlog-bodies="+bodies)
+		boss := admin(t, s.Instance)
+		secrets := []string{s.secret, strings.TrimPrefix(s.secret, "whsec_"), "Y2FuYXJ5", "canary"}
+		rotated := func(a answer) {
+			t.Helper()
+			secrets = append(secrets, strings.TrimPrefix(read[wire.RotatedSecret](t, a.want(t, 200)).Secret, "whsec_"))
+		}
+		rotated(boss.do("POST "+s.path+"/Secret", ""))
+		rotated(boss.do("POST "+s.path+"/Secret", `{"Secret":"`+canary("1")+`"}`))
+		rotated(boss.do("POST "+s.path+"/Secret?Secret="+url.QueryEscape(canary("2")), ""))
+		rotated(boss.do("POST "+s.path+"/Secret", "Secret="+url.QueryEscape(canary("3")), "Content-Type: application/x-www-form-urlencoded"))
+		boss.do("POST "+s.path+"/Secret.csv", "Secret\r\n"+canary("4")+"\r\n", "Content-Type: text/csv").want(t, 200)
+		boss.do("POST "+s.path+"/Secret.xml", `{"s\u0065cret":"`+canary("5")+`"}`).want(t, 200)
+		boss.do("POST "+s.path+"/Secret?Secert="+url.QueryEscape(canary("6")), `{"Strict":true}`).want(t, 400)
+		boss.do("POST "+s.path+"/Secret", `{"Secret":"canary-of-nothing"}`).want(t, 400)
+		boss.do("POST "+s.path+"/Secret/"+canary("7"), "").want(t, 404)
+		boss.do("GET "+s.path, "", "Referer: http://erp.example/?Secret="+url.QueryEscape(canary("8"))).want(t, 200)
+		boss.do("GET /Logs", "").want(t, 200) // when all is written
+		if err := s.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		files := logBytes(t, s.Dir)
+		if !strings.Contains(files, "/Secret") || !strings.Contains(s.Log.String(), "/Secret") {
+			t.Error("the requests are not in the logs")
+		}
+		for _, secret := range secrets {
+			for name, text := range map[string]string{"request log": files, "log": s.Log.String()} {
+				if at := strings.Index(text, secret); at >= 0 {
+					t.Errorf("bodies=%s: the %s has a secret: %q", bodies, name, text[max(0, at-120):min(len(text), at+60)])
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+const memberWindow = "Window"
+
+const (
+	usualWindow   = time.Hour
+	longestWindow = 24 * time.Hour
+	mostLanes     = 500             // in a reply
+	countPatience = 3 * time.Second // that a reply waits for the store
+)
+
+// stats gives figures of the delivery. Without the store it gives those that it
+// has.
+func (s *Server) stats(x *exchange) error {
+	f, err := s.form(x)
+	if err != nil {
+		return err
+	}
+	window := f.window()
+	if err := f.done(x); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(x.r.Context(), countPatience)
+	defer cancel()
+	open, problem := s.Engine.Open(ctx, 0)
+	minutes := int((window + time.Minute - 1) / time.Minute)
+	d := statsDocument(s.Engine.Stats(minutes, mostLanes, open.Each))
+	d.Daemon, _ = os.Hostname() // nobody needs it where there is none
+	d.Daemons = s.Engine.Daemons()
+	d.InHand = inHandDocument(s.Engine.Depth())
+	d.Subscriptions, d.Disabled = countSubscriptions(s.Engine.Subscriptions())
+	d.Depth = depthDocument(open)
+	if problem != nil {
+		d.DepthMessage = fault.Of(problem).Message
+	}
+	return x.document(http.StatusOK, "Stats", d)
+}
+
+// window is the time that figures are asked of.
+func (f *form) window() time.Duration {
+	text, ok := f.given(memberWindow)
+	if !ok {
+		return usualWindow
+	}
+	window, err := time.ParseDuration(text)
+	if err != nil || window < time.Minute || window > longestWindow {
+		f.refuse(memberWindow, "must be a time such as 15m or 24h, from 1m to 24h")
+	}
+	return window
+}
+
+func statsDocument(s webhook.Stats) *wire.Stats {
+	n := len(s.Minutes)
+	d := &wire.Stats{
+		ServerDateTime: wire.Moment(s.At), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
+		Totals: trafficDocument(s.Total), Latency: latencyDocument(s.Attempts), Delay: latencyDocument(s.Delay),
+		Minutes:    minutesDocument(s),
+		LaneWindow: wire.TimeSpan(time.Duration(min(n, webhook.LaneMinutes)) * time.Minute), Lanes: []wire.Lane{}, OtherLanes: s.Others,
+	}
+	if attempts := d.Totals.Delivered + d.Totals.Failed + d.Totals.GivenUp; attempts > 0 {
+		rate := float64(d.Totals.Delivered) / float64(attempts)
+		d.SuccessRate = &rate
+	}
+	for i := range s.Lanes {
+		d.Lanes = append(d.Lanes, laneDocument(&s.Lanes[i]))
+	}
+	return d
+}
+
+func trafficDocument(t webhook.Traffic) wire.Traffic {
+	return wire.Traffic{Events: int64(t.Events), Messages: int64(t.Messages), Delivered: int64(t.Delivered), Failed: int64(t.Failed), GivenUp: int64(t.GivenUp)}
+}
+
+func latencyDocument(q webhook.Quantiles) wire.Latency {
+	return wire.Latency{P50: wire.TimeSpan(q.P50), P95: wire.TimeSpan(q.P95), P99: wire.TimeSpan(q.P99)}
+}
+
+func minutesDocument(s webhook.Stats) wire.Minutes {
+	n := len(s.Minutes)
+	first := s.At.Truncate(time.Minute).Add(-time.Duration(n-1) * time.Minute)
+	m := wire.Minutes{From: wire.Moment(first)}
+	for _, t := range s.Minutes {
+		d := trafficDocument(t)
+		m.Events = append(m.Events, d.Events)
+		m.Messages = append(m.Messages, d.Messages)
+		m.Delivered = append(m.Delivered, d.Delivered)
+		m.Failed = append(m.Failed, d.Failed)
+		m.GivenUp = append(m.GivenUp, d.GivenUp)
+	}
+	return m
+}
+
+func inHandDocument(d webhook.Depth) wire.InHand {
+	return wire.InHand{EventsWaiting: d.Waiting, OutcomesWaiting: d.Unsaved, InFlight: d.Underway, MessagesInMemory: d.InMemory, OpenBreakers: d.Troubled}
+}
+
+func laneDocument(l *webhook.Lane) wire.Lane {
+	sub := l.Subscription
+	d := wire.Lane{
+		SubscriberID: sub.Subscriber, SubscriberName: sub.SubscriberName, SubscriptionID: sub.GUID, EventName: sub.Pattern, URL: sub.URL,
+		IsEnabled: sub.Enabled, DisabledReason: sub.DisabledReason, Ordered: sub.Ordered,
+		InFlight: l.Underway, Limit: l.Limit, Breaker: wire.BreakerClosed,
+		FailingSince: wire.Moment(l.FailingSince), NextAttemptDateTime: wire.Moment(l.Next),
+		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Moment(l.Oldest),
+		Delivered: int64(l.Traffic.Delivered), Failed: int64(l.Traffic.Failed), GivenUp: int64(l.Traffic.GivenUp), P99: wire.TimeSpan(l.P99),
+	}
+	if l.Open {
+		d.Breaker, d.NextProbeDateTime = wire.BreakerOpen, wire.Moment(l.Probe)
+	}
+	if !l.Last.At.IsZero() {
+		d.LastFailure = &wire.Failed{At: wire.Moment(l.Last.At), HTTPCode: l.Last.Code, Message: l.Last.Reason}
+	}
+	return d
+}
+
+func countSubscriptions(subs *webhook.Snapshot) (all, disabled int) {
+	for sub := range subs.Subscriptions {
+		if all++; !sub.Enabled {
+			disabled++
+		}
+	}
+	return all, disabled
+}
+
+// depthDocument tells what is open, as it was counted last; nil where it never
+// was.
+func depthDocument(open webhook.Open) *wire.Depth {
+	if open.At.IsZero() {
+		return nil
+	}
+	total := open.Total()
+	return &wire.Depth{CountedDateTime: wire.Moment(open.At), NotSent: total.NotSent, RetryPending: total.RetryPending,
+		OldestDateTime: wire.Moment(total.Oldest)}
+}

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// HostVersion is the version of the ERP.
+type HostVersion struct {
+	Source  string // the table and column that hold it
+	Version string // the highest there; empty where there is none
+	Problem string // what is wrong with it, if anything
+}
+
+// LeastHost is the version of the ERP that raises events as the service takes
+// them.
+const LeastHost = "07.02.01.00"
+
+// CheckVersionSource reports what is wrong with the name of a table and a column
+// in it.
+func CheckVersionSource(text string) error {
+	if _, _, ok := mssql.ParseColumn(text, ""); !ok {
+		return fmt.Errorf("%q is not a table and a column such as dbo.SY_System.Version", text)
+	}
+	return nil
+}
+
+// hostVersion reads the version of the ERP, nil where it is not said what holds
+// it.
+func (s *Store) hostVersion(ctx context.Context) (*HostVersion, error) {
+	source := s.config.VersionSource
+	if source == "" {
+		return nil, nil
+	}
+	texts, problem, err := s.records.(described).texts(ctx, source)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", source, classify(err))
+	}
+	h := &HostVersion{Source: source, Problem: problem}
+	if problem == "" {
+		h.judge(texts)
+	}
+	return h, nil
+}
+
+// judge takes the highest of the texts for the version: tables of versions keep
+// those of before.
+func (h *HostVersion) judge(texts []string) {
+	var highest []int
+	for _, text := range texts {
+		if v := versionOf(text); v != nil && slices.Compare(v, highest) > 0 {
+			highest, h.Version = v, strings.TrimSpace(text)
+		}
+	}
+	switch {
+	case highest == nil:
+		h.Problem = "it holds no version such as " + LeastHost
+	case slices.Compare(highest, versionOf(LeastHost)) < 0:
+		h.Problem = "webhooks need version " + LeastHost + " or later of it"
+	}
+}
+
+// versionParts is how many numbers a version has. Those left out are 0.
+const versionParts = 4
+
+// versionOf reads numbers between dots, nil for what is no version.
+func versionOf(text string) []int {
+	parts := strings.Split(strings.TrimSpace(text), ".")
+	if len(parts) > versionParts {
+		return nil
+	}
+	numbers := make([]int, versionParts)
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 31)
+		if err != nil {
+			return nil
+		}
+		numbers[i] = int(n)
+	}
+	return numbers
+}
+
+// mostVersions bounds what is read of a column that may not be one of versions.
+const mostVersions = 1000
+
+func (b *sqliteRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
+	table, column, _ := mssql.ParseColumn(source, "") // which CheckVersionSource has read
+	conn, err := b.pool.Get(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer b.pool.Put(conn)
+	// By itself a name in quotes that is no column would be a text.
+	stmt, err := conn.Prepare(fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", quoted(column), quoted(table.Name), mostVersions))
+	if e, refused := errors.AsType[*sqlite.Error](err); refused && (e.NoTable() || e.NoColumn()) {
+		return nil, "it cannot be read: " + e.Message, nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	defer stmt.Reset()
+	for {
+		more, err := stmt.Step()
+		if err != nil || !more {
+			return texts, "", err
+		}
+		texts = append(texts, stmt.Text(0))
+	}
+}
+
+func (b *mssqlRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
+	table, column, _ := mssql.ParseColumn(source, cmp.Or(b.config.ERPSchema, DefaultERPSchema))
+	rows, err := b.server.DB().QueryContext(ctx, fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
+		mostVersions, mssql.Quote(column), table.Quoted()))
+	if err == nil {
+		defer rows.Close()
+		for rows.Next() {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				return nil, "", err
+			}
+			texts = append(texts, text)
+		}
+		err = rows.Err()
+	}
+	if err != nil {
+		problem, err = refusal(err)
+	}
+	return texts, problem, err
+}

@@ -1,0 +1,46 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// TestHostVersionOnAServer reads columns of several types, in the ERP's schema
+// and in another, and says what cannot be read.
+func TestHostVersionOnAServer(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, `CREATE TABLE SY_System ([Version of it] nvarchar(20), Build int, Old char(30))`,
+		`INSERT INTO SY_System VALUES ('07.03.00.01', 7, '07.02.00.00'), (NULL, NULL, NULL), ('07.02.09.00', 6, '06')`)
+	for source, want := range map[string]store.HostVersion{
+		"SY_System.[Version of it]":       {Version: "07.03.00.01"},
+		"dbo.[SY_System].Old":             {Version: "07.02.00.00", Problem: "webhooks need version"},
+		"SY_System.Build":                 {Version: "7", Problem: "webhooks need version"},
+		"SY_System.Release":               {Problem: "it cannot be read"},
+		"SY_Systems.Release":              {Problem: "it cannot be read"},
+		"elsewhere.SY_System.Build":       {Problem: "it cannot be read"},
+		"SY_System.[x]]; DROP TABLE y--]": {Problem: "it cannot be read"},
+	} {
+		s := openServer(t, store.Config{DSN: dsn, VersionSource: source})
+		report, err := s.Check(t.Context())
+		if err != nil || report.Host == nil {
+			t.Fatalf("%s: %v", source, err)
+		}
+		if h := *report.Host; h.Version != want.Version || !strings.HasPrefix(h.Problem, want.Problem) || (h.Problem == "") != (want.Problem == "") {
+			t.Errorf("%s: %+v", source, h)
+		}
+	}
+}
+
+func TestVersionSources(t *testing.T) {
+	for text, right := range map[string]bool{
+		"T.C": true, "dbo.T.C": true, "[my base].dbo.[a.b].[c]]d]": true, "s.d.x.T.C": true,
+		"": false, "T": false, ".C": false, "T.": false, "a.b.c.d.e.f": false, "[T.C": false,
+	} {
+		if err := store.CheckVersionSource(text); (err == nil) != right {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

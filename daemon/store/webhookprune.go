@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// pruneWindow is how many messages are looked at in one step. It is more than
+// the numbers that a daemon sets aside at once: where one uses them up slowly,
+// messages of today stand before others of last month.
+const pruneWindow = 5000
+
+// Prune is webhook.Store's. No index knows which messages are old, since every
+// delivery would pay for it: they are walked over in the order of their numbers,
+// which grow with time, up to where all are young.
+func (w *Webhooks) Prune(ctx context.Context, p webhook.Prune) (webhook.Removed, error) {
+	old, r, err := w.outlived(ctx, p)
+	if err != nil {
+		return webhook.Removed{}, w.own.fault(err, "looking for old messages")
+	}
+	if len(old) == 0 {
+		return r, nil
+	}
+	left, removed, err := w.writer.remove(ctx, old)
+	if err != nil {
+		return webhook.Removed{}, w.own.fault(err, "removing old messages")
+	}
+	removed.More, removed.Last = r.More, r.Last
+	if len(left) > 0 {
+		removed.More, removed.Last = true, left[0].id-1
+	}
+	return removed, nil
+}
+
+// outlived reads on behind a place, until it has found enough messages that are
+// to go. The removal tells how far it came and whether more may follow.
+func (w *Webhooks) outlived(ctx context.Context, p webhook.Prune) (old []condemned, r webhook.Removed, err error) {
+	err = w.own.again(ctx, readAgain, func(ctx context.Context) error {
+		old, r = nil, webhook.Removed{Last: p.After}
+		rows, err := w.own.pool.QueryContext(ctx, w.own.text(`SELECT ID, EventID, Status, Attempts,
+	CASE WHEN Status = 1 AND LastSavedDateTime < @Successful OR Status = 3 AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
+	CASE WHEN AddedDateTime < @Successful OR AddedDateTime < @Failed THEN 1 ELSE 0 END
+FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+w.own.first()), pruneArgs(p)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		seen, aged := 0, false
+		for len(old) < p.Limit && rows.Next() {
+			var c condemned
+			var goes, isAged bool
+			if err := rows.Scan(&c.id, &c.event, &c.status, &c.attempts, &goes, &isAged); err != nil {
+				return err
+			}
+			if seen++; goes {
+				old = append(old, c)
+			}
+			if goes || isAged { // the young ones behind are looked at again
+				aged, r.Last = true, c.id
+			}
+		}
+		r.More = len(old) == p.Limit || aged && seen == pruneWindow
+		return rows.Err()
+	})
+	return old, r, err
+}
+
+func pruneArgs(p webhook.Prune) []any {
+	return []any{sql.Named("Successful", stamp(p.Successful)), sql.Named("Failed", stamp(p.Failed)),
+		sql.Named("After", p.After), sql.Named("Limit", pruneWindow)}
+}
+
+// sweepPause is how long a removed subscription is remembered: a batch that was
+// being written when it was removed may add messages for as long as it runs.
+const sweepPause = 4 * ownLimit
+
+// Sweep is webhook.Store's.
+func (w *Webhooks) Sweep(ctx context.Context, limit int) (webhook.Removed, error) {
+	gone, err := list(ctx, w.own, scanInt, `SELECT SubscriptionID FROM whd.WH_SubscriptionRemoved ORDER BY SubscriptionID`)
+	if err != nil {
+		return webhook.Removed{}, w.own.fault(err, "looking for removed subscriptions")
+	}
+	for _, subscription := range gone {
+		r, err := w.sweepMessages(ctx, subscription, limit)
+		if err != nil || r.More {
+			return r, w.own.fault(err, "removing messages")
+		}
+	}
+	r, err := w.forget(ctx, limit)
+	return r, w.own.fault(err, "removing what has ended")
+}
+
+// sweepMessages removes some messages of one subscription, the oldest first.
+func (w *Webhooks) sweepMessages(ctx context.Context, subscription int64, limit int) (webhook.Removed, error) {
+	all, err := list(ctx, w.own, scanCondemned, `SELECT ID, EventID, Status, Attempts FROM whd.SY_WebhookMessage
+WHERE SubscriptionID = @Subscription ORDER BY ID`+w.own.first(), sql.Named("Subscription", subscription), sql.Named("Limit", limit))
+	if err != nil || len(all) == 0 {
+		return webhook.Removed{}, err
+	}
+	_, r, err := w.writer.remove(ctx, all)
+	r.More = true
+	return r, err
+}
+
+// forget removes what has ended by the store's clock.
+func (w *Webhooks) forget(ctx context.Context, limit int) (r webhook.Removed, err error) {
+	clock, began := w.own.clock(), time.Now()
+	keys, err := w.own.exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+clock+` AND KeyHash IN (
+	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+w.own.first()+`)`, sql.Named("Limit", limit))
+	if r = (webhook.Removed{Rows: int(keys), Took: time.Since(began), More: int(keys) == limit}); err != nil || r.More {
+		return r, err
+	}
+	_, err = w.own.exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+w.own.clockAfter()+`
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.SubscriptionID = WH_SubscriptionRemoved.SubscriptionID)`, termArg(-sweepPause))
+	if err != nil {
+		return r, err
+	}
+	_, err = w.own.run(ctx, raised(), step{`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL
+WHERE OldSecretUntil <= ` + clock, nil, true})
+	return r, err
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// Nothing is left of a message that was removed, and all of one that was not.
+func TestRemovedToTheLastRow(t *testing.T) {
+	t.Run("file", func(t *testing.T) { removedToTheLastRow(t, hooksInFile(t)) })
+	t.Run("server", func(t *testing.T) { removedToTheLastRow(t, hooksOnServer(t, mssqltest.Database(t))) })
+}
+
+func removedToTheLastRow(t *testing.T, w *Webhooks) {
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, 3, r, l, "{}")
+	twin := *b.Messages[1]
+	twin.ID, twin.GUID, b.Messages = 20, "00000000-0000-7000-8000-000000000020", append(b.Messages, &twin)
+	if err := w.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	done := webhook.Batch{Version: b.Version, Leases: b.Leases, Outcomes: succeeded(b)[:2]}
+	done.Outcomes[1].Began = hookNoon.Add(time.Hour)
+	if err := w.Write(t.Context(), done); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(messages, responses, events string) {
+		t.Helper()
+		for column, want := range map[string]string{
+			`ID FROM whd.SY_WebhookMessage ORDER BY ID`: messages, `MessageID FROM whd.SY_WebhookMessageResponse ORDER BY MessageID`: responses,
+			`EventID FROM whd.WH_Event ORDER BY EventID`: events,
+		} {
+			all, err := list(t.Context(), w.own, scanInt, `SELECT `+column)
+			if got := fmt.Sprint(all); err != nil || got != want {
+				t.Errorf("%s: %s (%v), want %s", column, got, err, want)
+			}
+		}
+	}
+	prune := func(before time.Time) {
+		t.Helper()
+		if _, err := w.Prune(t.Context(), webhook.Prune{Limit: 10, Successful: before}); err != nil {
+			t.Error(err)
+		}
+	}
+	prune(hookNoon.Add(time.Minute))
+	expect("[14 16 20]", "[14]", "[13 15]")
+	prune(hookNoon.Add(24 * time.Hour))
+	expect("[16 20]", "[]", "[13 15]") // the event of the other message
+	changed := []condemned{{id: 16, event: 15, status: int64(webhook.Successful)}, {id: 20, event: 13, attempts: 1}}
+	if _, got, err := w.writer.remove(t.Context(), changed); err != nil || got.Rows != 0 {
+		t.Errorf("of messages that have changed %+v (%v)", got, err)
+	}
+	expect("[16 20]", "[]", "[13 15]")
+	if _, err := w.RemoveRegistration(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.Sweep(t.Context(), 10); err != nil || got.Rows != 2 {
+		t.Errorf("swept %+v (%v)", got, err)
+	}
+	expect("[]", "[]", "[]")
+}
+
+// A removal stops where somebody waits to write, but not before it has come a
+// little further, and the walk goes on with what it has left.
+func TestRemovalGivesWay(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, 30, r, l, "{}")
+	b.Outcomes = succeeded(b)
+	if err := w.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	p := webhook.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
+	step := func(rows int, more bool) {
+		t.Helper()
+		got, err := w.Prune(t.Context(), p)
+		if err != nil || got.Rows != rows || got.More != more {
+			t.Errorf("%+v (%v), want %d rows, more %v", got, err, rows, more)
+		}
+		p.After = got.Last
+	}
+	w.own.turn.waiting.Add(1)
+	step(leastRemoved, true)
+	w.own.turn.waiting.Add(-1)
+	step(20, false)
+}
+
+// What is written after a removal is on the disk when it ends, also where the
+// removal failed.
+func TestRemovalLeavesTheWriterStrict(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, 2, r, l, "{}")
+	b.Outcomes = succeeded(b)
+	if err := w.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	f, p := w.writer.(*fileWriter), webhook.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
+	strict := func(when string) {
+		t.Helper()
+		s, err := f.conn.Prepare("PRAGMA synchronous")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Reset()
+		const full = 2
+		if _, err := s.Step(); err != nil || s.Int(0) != full {
+			t.Errorf("after %s synchronous is %d (%v), want %d", when, s.Int(0), err, full)
+		}
+	}
+	if err := f.conn.Exec("ALTER TABLE WH_Event RENAME TO Elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Prune(t.Context(), p); err == nil {
+		t.Error("a removal without the events' table succeeded")
+	}
+	strict("a removal that failed")
+	if err := f.conn.Exec("ALTER TABLE Elsewhere RENAME TO WH_Event"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.Prune(t.Context(), p); err != nil || got.Rows != 2 {
+		t.Errorf("removed %+v (%v)", got, err)
+	}
+	strict("a removal")
+}

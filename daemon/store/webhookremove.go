@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// condemned is a message that is to go, unless it has changed since it was
+// looked at.
+type condemned struct{ id, event, status, attempts int64 }
+
+func scanCondemned(row scanner) (c condemned, err error) {
+	err = row.Scan(&c.id, &c.event, &c.status, &c.attempts)
+	return c, err
+}
+
+// leastRemoved is how many messages are removed in a turn even where somebody
+// waits for it, so that the end is reached beside any load.
+const leastRemoved = 10
+
+// removalWeight is about what the removal of a message adds to the log.
+const removalWeight = 1500
+
+// remove removes messages, with what is known of their attempts and with events
+// that no other message needs, over the connection of the batches: another
+// one's changes would empty its cache, and another one would decide by itself
+// when to write the log back. It ends early where somebody waits, and says what
+// is left; the removal's Took is how long nobody else could write.
+func (f *fileWriter) remove(ctx context.Context, all []condemned) (left []condemned, r webhook.Removed, err error) {
+	ctx, cancel := context.WithTimeout(ctx, ownLimit)
+	defer cancel()
+	err = f.inTurn(ctx, len(all)*removalWeight, func() error {
+		began := time.Now()
+		err := f.loosely(func() error {
+			return f.transact(ctx, func() (err error) {
+				left, r.Rows, err = f.condemn(all)
+				return err
+			})
+		})
+		r.Took = time.Since(began)
+		return err
+	})
+	if err != nil {
+		return all, webhook.Removed{}, err
+	}
+	return left, r, nil
+}
+
+// loosely does work whose transaction need not be on the disk when it ends. If
+// it is lost, it is done again. It is on the disk once the next one is.
+func (f *fileWriter) loosely(work func() error) error {
+	if err := f.conn.Exec("PRAGMA synchronous = NORMAL"); err != nil {
+		return err
+	}
+	err := work()
+	if f.conn == nil {
+		return err
+	}
+	if strict := f.conn.Exec("PRAGMA synchronous = FULL"); strict != nil {
+		f.conn.Close()
+		f.conn = nil
+		return errors.Join(err, strict)
+	}
+	return err
+}
+
+// condemn removes messages one by one, until somebody waits.
+func (f *fileWriter) condemn(all []condemned) (left []condemned, n int, err error) {
+	for i, c := range all {
+		if i >= leastRemoved && f.own.turn.wanted() {
+			return all[i:], n, nil
+		}
+		if err := f.run(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, c.id, c.status, c.attempts); err != nil {
+			return nil, n, err
+		}
+		if f.conn.Changes() == 0 {
+			continue
+		}
+		n++
+		if err := f.run(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, c.id); err != nil {
+			return nil, n, err
+		}
+		err := f.run(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)`, c.event)
+		if err != nil {
+			return nil, n, err
+		}
+	}
+	return nil, n, nil
+}
+
+// run runs a statement once.
+func (f *fileWriter) run(statement string, values ...any) error {
+	return f.each(statement, 1, func(s *sqlite.Stmt, _ int) error {
+		bind(s, values...)
+		return f.step(s)
+	})
+}
+
+// The messages go first: an outcome that is written at the same moment finds
+// none, or has changed its message by then.
+const serverRemove = `SET XACT_ABORT ON;
+DECLARE @Removed int;
+BEGIN TRANSACTION;
+DELETE m FROM whd.SY_WebhookMessage m
+JOIN OPENJSON(@Messages) WITH (ID bigint '$[0]', Status tinyint '$[2]', Attempts int '$[3]') c ON c.ID = m.ID
+WHERE m.Status = c.Status AND m.Attempts = c.Attempts;
+SET @Removed = @@ROWCOUNT;
+DELETE r FROM whd.SY_WebhookMessageResponse r
+JOIN OPENJSON(@Messages) WITH (ID bigint '$[0]') c ON c.ID = r.MessageID
+WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.ID = r.MessageID);
+DELETE e FROM whd.WH_Event e
+WHERE e.EventID IN (SELECT c.EventID FROM OPENJSON(@Messages) WITH (EventID bigint '$[1]') c)
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = e.EventID);
+COMMIT TRANSACTION;
+SELECT @Removed;`
+
+// remove removes messages in one round trip. Only their own rows are locked.
+func (s *serverWriter) remove(ctx context.Context, all []condemned) (left []condemned, r webhook.Removed, err error) {
+	rows := make([][]int64, len(all))
+	for i, c := range all {
+		rows[i] = []int64{c.id, c.event, c.status, c.attempts}
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		panic("store: " + err.Error()) // numbers can always be written
+	}
+	began := time.Now()
+	err = s.own.again(ctx, deadlock, func(ctx context.Context) error {
+		removed, err := s.own.answer(ctx, serverRemove, sql.Named("Messages", mssql.Document(text)))
+		r.Rows = int(removed)
+		return err
+	})
+	r.Took = time.Since(began)
+	return nil, r, err
+}

@@ -1,0 +1,150 @@
+package webhook
+
+import (
+	"context"
+	"time"
+)
+
+// Retention is how long messages are kept that no attempt follows for. 0 is for
+// ever.
+type Retention struct {
+	Successful time.Duration // since they were delivered
+	Failed     time.Duration // since they failed for good
+}
+
+// The pace of the upkeep.
+const (
+	upkeepEvery = time.Hour
+	walkEvery   = 24 * time.Hour // that the walk over old messages begins anew
+	restTimes   = 8              // as long as a step kept others waiting it rests
+	leastRest   = time.Millisecond
+)
+
+// stint is how much a step removes. It follows from how long steps take.
+type stint struct {
+	rows, least, most int
+	aim               time.Duration // of a step
+}
+
+// A file is written to by one at a time, and whoever publishes waits for a step.
+// On a server the rows of others stay free, and a step is a few round trips.
+var (
+	fileStint   = stint{rows: 100, least: 50, most: 2000, aim: 2 * time.Millisecond}
+	serverStint = stint{rows: 1000, least: 100, most: 2000, aim: 200 * time.Millisecond}
+)
+
+// learn draws a conclusion from a step. One that had less to do, and took no
+// longer than it may, says nothing.
+func (s *stint) learn(r Removed) {
+	if r.Rows < s.rows && r.Took <= s.aim {
+		return
+	}
+	fits := float64(s.aim) / float64(max(r.Took, time.Microsecond))
+	s.rows = int(float64(s.rows) * min(max(fits, 0.5), 1.25))
+	s.rows = min(max(s.rows, s.least), s.most)
+}
+
+// upkeep removes what nobody needs any more. One daemon does it for all.
+type upkeep struct {
+	*Engine
+	stint
+	walk walk
+}
+
+// walk is how far the walk over the messages has come by which old ones are
+// found. Behind it are those that were to stay: it passes them once a day.
+type walk struct {
+	after int64
+	began time.Time
+	keep  Retention // that it goes by
+}
+
+// upkeeping does the upkeep after a start, when a subscription was removed, and
+// now and then.
+func (e *Engine) upkeeping(ctx context.Context) {
+	u := &upkeep{Engine: e, stint: fileStint}
+	if e.Term > 0 {
+		u.stint = serverStint
+	}
+	wait := newPatience()
+	for pause := time.Duration(0); ; {
+		switch err := u.all(ctx); {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			e.log.Warn("removing old messages failed", "error", err.Error())
+			pause = wait.next()
+		default:
+			pause = upkeepEvery
+			wait.reset()
+		}
+		if !e.sleep(ctx, e.litter, pause) {
+			return
+		}
+	}
+}
+
+// all removes everything that is to go now.
+func (u *upkeep) all(ctx context.Context) error {
+	if err := u.steps(ctx, u.sweep); err != nil {
+		return err
+	}
+	u.walk.begin(u.now(), u.retention())
+	return u.steps(ctx, u.prune)
+}
+
+// steps goes step by step, with rests between them, for as long as there is more
+// to do and it is this daemon's duty.
+func (u *upkeep) steps(ctx context.Context, step func(context.Context) (Removed, error)) error {
+	for u.hasDuties() {
+		began := time.Now()
+		r, err := step(ctx)
+		u.counters.removed.Add(int64(r.Rows))
+		if err != nil || !r.More {
+			return err
+		}
+		u.learn(r)
+		if !u.sleep(ctx, nil, max(restTimes*r.Took, time.Since(began), leastRest)) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (u *upkeep) sweep(ctx context.Context) (Removed, error) { return u.store.Sweep(ctx, u.rows) }
+
+// prune gives way to messages of a subscription that was removed this moment.
+func (u *upkeep) prune(ctx context.Context) (Removed, error) {
+	if w := &u.walk; w.keep != (Retention{}) && len(u.litter) == 0 {
+		r, err := u.store.Prune(ctx, Prune{After: w.after, Limit: u.rows,
+			Successful: ago(w.keep.Successful, u.now()), Failed: ago(w.keep.Failed, u.now())})
+		if err == nil {
+			w.after = r.Last
+		}
+		return r, err
+	}
+	return Removed{}, nil
+}
+
+// ago is the time before which that ended which is kept for so long.
+func ago(keep time.Duration, now time.Time) time.Time {
+	if keep == 0 {
+		return time.Time{}
+	}
+	return now.Add(-keep)
+}
+
+// begin goes on where the walk has come to, or at the first message.
+func (w *walk) begin(now time.Time, keep Retention) {
+	if keep != w.keep || now.Sub(w.began) >= walkEvery {
+		*w = walk{began: now, keep: keep}
+	}
+}
+
+// retention is what the settings want now.
+func (e *Engine) retention() Retention {
+	if e.Keep == nil {
+		return Retention{}
+	}
+	return e.Keep()
+}

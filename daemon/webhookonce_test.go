@@ -1,0 +1,98 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// TestPublishingOnce raises one event many times under one key.
+func TestPublishingOnce(t *testing.T) {
+	_, as := hookHouse(t)
+	admin, publisher := as("admin"), as("publisher")
+	ctx := context.Background()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, got := receiver(t, 200)
+	for _, pattern := range []string{"debtor.*", "*"} {
+		if _, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: &pattern}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var posts sync.WaitGroup
+	var mu sync.Mutex
+	receipts := make(map[wire.EventReceipt]int)
+	for range 32 {
+		posts.Go(func() {
+			r, err := publisher.RaiseEventOnce(ctx, "order 4711", "debtor.updated", `{"DebtorID":"0001"}`)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			receipts[*r]++
+		})
+	}
+	posts.Wait()
+	if len(receipts) != 1 {
+		t.Errorf("receipts are %v", receipts)
+	}
+	for range 2 {
+		await(t, got)
+	}
+	if page, err := admin.Messages(ctx, shop.RecID, nil); err != nil || page.Total != 2 {
+		t.Errorf("%d messages, want one for each subscription (%v)", page.Total, err)
+	}
+	for _, other := range [][2]string{{"debtor.updated", `{"DebtorID":"0002"}`}, {"debtor.created", `{"DebtorID":"0001"}`}} {
+		_, err := publisher.RaiseEventOnce(ctx, "order 4711", other[0], other[1])
+		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusConflict {
+			t.Errorf("%s under the same key gives %v", other, err)
+		}
+	}
+}
+
+// Keys that are none are refused, and an answer that was given before says so.
+func TestIdempotencyKeysOnTheWire(t *testing.T) {
+	i, _ := hookHouse(t)
+	key := i.Key(t, "publisher")
+	raise := func(keys ...string) (*http.Response, string) {
+		t.Helper()
+		req, err := http.NewRequest(http.MethodPost, i.URL+"/Webhooks/Events", strings.NewReader(`{"EventName":"debtor.updated","Body":{"a":1}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+		req.Header["Idempotency-Key"] = keys
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp, string(text)
+	}
+	for name, keys := range map[string][]string{"empty": {""}, "long": {strings.Repeat("k", 256)}, "two": {"a", "b"}, "not ASCII": {"Größe"}} {
+		if resp, text := raise(keys...); resp.StatusCode != http.StatusBadRequest || !strings.Contains(text, `"FieldName":"Idempotency-Key"`) {
+			t.Errorf("%s: %d %s", name, resp.StatusCode, text)
+		}
+	}
+	for n, want := range []string{"", "true"} {
+		resp, text := raise(strings.Repeat("k", 255))
+		if resp.StatusCode != http.StatusCreated || resp.Header.Get("Idempotent-Replayed") != want {
+			t.Errorf("answer %d: %d %q %s", n+1, resp.StatusCode, resp.Header.Get("Idempotent-Replayed"), text)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// statsOnceIt asks for figures until they are as they must be.
+func statsOnceIt(t *testing.T, c *client.Client, is func(*wire.Stats) bool) *wire.Stats {
+	t.Helper()
+	for t.Context().Err() == nil {
+		s, err := c.Stats(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is(s) {
+			return s
+		}
+	}
+	t.Fatal("the figures never became so")
+	return nil
+}
+
+func sumOf(all []int64) (sum int64) {
+	for _, n := range all {
+		sum += n
+	}
+	return sum
+}
+
+// TestStatsOfDeliveries has one endpoint that works and one that does not, and
+// looks at what the service says of them, in its figures and its metrics.
+func TestStatsOfDeliveries(t *testing.T) {
+	i, as := hookHouse(t, "--webhooks-retry-schedule", "1h,1h")
+	admin, ctx := as("admin"), context.Background()
+	good, got := receiver(t, 200)
+	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }))
+	t.Cleanup(bad.Close)
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for to, event := range map[string]string{good: "*", bad.URL: "debtor.updated"} {
+		if _, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: &event}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publisher := as("publisher")
+	for range 3 {
+		if _, err := publisher.RaiseEvent(ctx, "debtor.updated", "{}"); err != nil {
+			t.Fatal(err)
+		}
+		await(t, got)
+	}
+	for _, members := range []url.Values{{"Status": {"1"}, "Skip": {"2"}}, {"Status": {"2"}, "Skip": {"2"}}} { // the third of each
+		settled(t, admin, shop.RecID, members)
+	}
+	s := statsOnceIt(t, admin, func(s *wire.Stats) bool { return s.Totals.Delivered == 3 && s.Totals.Failed == 3 })
+	if s.Totals.Events != 3 || s.Totals.Messages != 6 || s.SuccessRate == nil || *s.SuccessRate != 0.5 || s.Latency.P50 <= 0 || s.Delay.P99 < s.Delay.P50 || s.Delay.P50 <= 0 {
+		t.Errorf("in all %+v, %v, %+v, %+v", s.Totals, s.SuccessRate, s.Latency, s.Delay)
+	}
+	if len(s.Minutes.Delivered) != 60 || sumOf(s.Minutes.Delivered) != 3 || sumOf(s.Minutes.Failed) != 3 || sumOf(s.Minutes.Messages) != 6 || sumOf(s.Minutes.Events) != 3 {
+		t.Errorf("by the minute %+v", s.Minutes)
+	}
+	if begin := time.Time(s.Minutes.From); begin.Second() != 0 || time.Time(s.ServerDateTime).Sub(begin) > time.Hour || time.Time(s.ServerDateTime).Sub(begin) < 59*time.Minute {
+		t.Errorf("at %v the minutes begin at %v", time.Time(s.ServerDateTime), begin)
+	}
+	if s.Depth == nil || s.Depth.NotSent != 0 || s.Depth.RetryPending != 3 || time.Time(s.Depth.OldestDateTime).IsZero() || s.DepthMessage != "" {
+		t.Errorf("open are %+v (%s)", s.Depth, s.DepthMessage)
+	}
+	if s.Window != wire.TimeSpan(time.Hour) || s.Daemons != 1 || s.Subscriptions != 2 || s.Disabled != 0 || len(s.Lanes) != 2 || s.OtherLanes != 0 {
+		t.Fatalf("%+v", s)
+	}
+	if l := s.Lanes[0]; l.URL != bad.URL || l.Failed != 3 || l.Pending != 3 || l.RetryPending != 3 || l.LastFailure == nil || l.LastFailure.HTTPCode != 503 ||
+		time.Time(l.FailingSince).IsZero() || l.SubscriberID != shop.RecID || l.SubscriberName != "Shop" || l.EventName != "debtor.updated" || l.Breaker != wire.BreakerClosed ||
+		time.Until(time.Time(l.NextAttemptDateTime)) < 30*time.Minute {
+		t.Errorf("the bad one is %+v", l)
+	}
+	if l := s.Lanes[1]; l.URL != good || l.Delivered != 3 || l.Pending != 0 || l.LastFailure != nil || !time.Time(l.FailingSince).IsZero() || l.P99 <= 0 || l.Limit < 1 {
+		t.Errorf("the good one is %+v", l)
+	}
+	_, shown := get(t, i.URL+"/metrics")
+	for _, line := range []string{
+		`whd_webhook_attempts_total{outcome="ok"} 3`, `whd_webhook_attempts_total{outcome="5xx"} 3`, `whd_webhook_attempts_total{outcome="timeout"} 0`,
+		`whd_webhook_attempt_seconds_count 6`, `whd_webhook_delivery_seconds_count 3`, `whd_webhook_messages_open{status="retry_pending"} 3`,
+		`whd_webhook_messages_open{status="not_sent"} 0`, `whd_webhook_subscriptions{state="enabled"} 2`, `whd_webhook_subscriptions{state="disabled"} 0`,
+		`whd_webhook_events_total 3`, `whd_webhook_daemons 1`,
+	} {
+		if !strings.Contains(shown, "\n"+line+"\n") {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+	for _, id := range []string{shop.RecID, s.Lanes[0].SubscriptionID, bad.URL} {
+		if strings.Contains(shown, id) {
+			t.Errorf("the metrics tell of %s", id)
+		}
+	}
+}
+
+// TestStatsWindows asks for figures of times that may be asked of, and others.
+func TestStatsWindows(t *testing.T) {
+	_, as := hookHouse(t)
+	admin := as("admin")
+	for window, want := range map[time.Duration]int{0: 60, time.Minute: 1, 90 * time.Second: 2, 24 * time.Hour: 1440} {
+		s, err := admin.Stats(t.Context(), window)
+		if err != nil || len(s.Minutes.Failed) != want || s.Window != wire.TimeSpan(time.Duration(want)*time.Minute) || s.LaneWindow > wire.TimeSpan(time.Hour) || s.Lanes == nil || s.SuccessRate != nil {
+			t.Errorf("%v: %+v (%v)", window, s, err)
+		}
+	}
+	for _, window := range []time.Duration{59 * time.Second, 24*time.Hour + 1, -time.Hour, time.Nanosecond} {
+		_, err := admin.Stats(t.Context(), window)
+		e, is := errors.AsType[*client.Error](err)
+		if !is || e.Status != 400 || len(e.Fields) != 1 || e.Fields[0].FieldName != "Window" {
+			t.Errorf("%v: %v", window, err)
+		}
+	}
+	if _, err := as("writer").Stats(t.Context(), 0); !client.Is(err, client.Unauthorized) {
+		t.Errorf("as a writer: %v", err)
+	}
+}
+
+// TestStatsInEveryFormat: nested parts stand in cells as JSON where there is no
+// better way.
+func TestStatsInEveryFormat(t *testing.T) {
+	i, _ := hookHouse(t)
+	key := i.Key(t, "admin")
+	for format, says := range map[string]string{
+		"json": `"Totals":{"Events":0,`, "xml": "<Totals><Events>0</Events>", "csv": "ServerDateTime,Daemon,Daemons,Window,Totals,", "jsv": "Totals:{Events:0,",
+		"html": "<dt>Totals</dt>", "ndjson": `"Lanes":[]`,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", i.URL+"/Webhooks/Stats."+format, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+		reply, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		err = reply.Write(&text)
+		reply.Body.Close()
+		if err != nil || reply.StatusCode != 200 || !strings.Contains(text.String(), says) {
+			t.Errorf("%s: %s (%v)", format, text.String(), err)
+		}
+	}
+}
