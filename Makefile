@@ -38,7 +38,7 @@ test: ## run all tests
 .PHONY: test-sqlserver
 test-sqlserver: ## run the tests that need a server, which WHD_TEST_SQLSERVER_DSN must name
 	@test -n "$${WHD_TEST_SQLSERVER_DSN:-}" || { echo "WHD_TEST_SQLSERVER_DSN is not set: it names the server to test on, such as sqlserver://user:password@host?database=master"; exit 1; }
-	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/mssql/... ./daemon/store/... | grep -v '^=== '
+	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crash ./daemon/mssql/... ./daemon/store/... | grep -v '^=== '
 
 race: ## run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) $(PACKAGES)
@@ -79,7 +79,7 @@ bench: ## run the benchmarks
 
 .PHONY: crash
 ROUNDS ?= 200
-crash: ## kill a daemon that delivers ROUNDS (200) times, and look whether its promises hold
+crash: ## kill a daemon that delivers ROUNDS (200) times, and one of two on WHD_TEST_SQLSERVER_DSN, and look whether their promises hold
 	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/crash -rounds $(ROUNDS)
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)

@@ -65,11 +65,25 @@ func callMethod(t *testing.T, name string, o client.Options) (sent []string, err
 		call = method.CallSlice
 	}
 	for _, result := range call(arguments) {
-		if e, ok := result.Interface().(error); ok {
-			err = errors.Join(err, e)
-		}
+		err = errors.Join(err, firstError(result))
 	}
 	return sent, err
+}
+
+// firstError is a result that is an error, or the first error of a sequence.
+func firstError(result reflect.Value) (err error) {
+	if result.Kind() == reflect.Func {
+		yield := reflect.MakeFunc(result.Type().In(0), func(arguments []reflect.Value) []reflect.Value {
+			for _, argument := range arguments {
+				err = errors.Join(err, firstError(argument))
+			}
+			return []reflect.Value{reflect.ValueOf(false)}
+		})
+		result.Call([]reflect.Value{yield})
+		return err
+	}
+	err, _ = result.Interface().(error)
+	return err
 }
 
 // madeUp is a value that a method may be called with.

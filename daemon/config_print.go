@@ -32,7 +32,8 @@ const sampleHead = `# Settings of whd. Each stands here with its default, as a c
 #
 # A setting may also be given as a variable, such as WHD_QUERY_MAX_TAKE, or as
 # a flag of whd serve, such as --query-max-take. Flags win over variables, and
-# variables over this file. A secret may be given as the name of a file that
+# variables over this file. So does what was changed by PATCH /Settings while the
+# service ran. A secret may be given as the name of a file that
 # holds it: admin_password_file, WHD_ADMIN_PASSWORD_FILE, --admin-password-file.
 `
 

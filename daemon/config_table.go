@@ -131,6 +131,8 @@ func settings() []setting {
 			help: "longest wait that a receiver may ask for by Retry-After"},
 		{name: "webhooks.disable_after", into: func(c *Config) any { return &c.Webhooks.DisableAfter }, initial: "5d", live: true,
 			help: "time of nothing but failures, over at least as many attempts as the schedule has, after which a subscription is disabled; 0: never"},
+		{name: "webhooks.outbox_poll", into: func(c *Config) any { return &c.Webhooks.OutboxPoll }, initial: "1s", least: 10_000_000,
+			help: "how often a server's table WH_Outbox is looked into, where T-SQL raises events"},
 		{name: "webhooks.keep_successful", into: func(c *Config) any { return &c.Webhooks.KeepSuccessful }, initial: "30d", live: true,
 			help: "time for which messages are kept after they were delivered; 0: no limit"},
 		{name: "webhooks.keep_failed", into: func(c *Config) any { return &c.Webhooks.KeepFailed }, initial: "90d", live: true,

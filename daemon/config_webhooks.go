@@ -27,6 +27,7 @@ type WebhooksConfig struct {
 	AttemptTimeout time.Duration
 	MaxAttempts    int // at once
 	Lease          time.Duration
+	OutboxPoll     time.Duration
 	KeepSuccessful time.Duration // 0: for ever
 	KeepFailed     time.Duration // 0: for ever
 }

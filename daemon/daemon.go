@@ -29,6 +29,7 @@ type Daemon struct {
 	log        *slog.Logger
 	out        io.Writer // for what a person at the terminal should see
 	store      *store.Store
+	clock      clock
 	accounts   *account.Service
 	requestLog *requestlog.Recorder // nil for none
 	webhooks   webhooks
@@ -55,7 +56,7 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
 	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), out: out, failed: make(chan error, 2)}
 	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
-	for _, step := range []func(context.Context) error{d.openStore, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openWebhooks, d.wire} {
+	for _, step := range []func(context.Context) error{d.openStore, d.openClock, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openWebhooks, d.wire} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
 		}

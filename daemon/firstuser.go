@@ -20,7 +20,7 @@ import (
 // to be done.
 func (d *Daemon) openAccounts(ctx context.Context) error {
 	s, err := account.New(account.Config{
-		Store: d.store.Accounts(), Log: d.log, Lifetimes: d.lifetimes,
+		Store: d.store.Accounts(), Clock: d.clock.now, Log: d.log, Lifetimes: d.lifetimes,
 	})
 	if err != nil {
 		return err

@@ -72,7 +72,8 @@ func (d *Daemon) engineConfig(kept webhook.Store) webhook.Config {
 		Keep: func() webhook.Retention { return d.current().Webhooks.Retention() },
 		Show: d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched}
 	if d.config.Store != embedded { // other daemons may share the store
-		e.Term, e.Watch = c.Lease, watchEvery
+		e.Term, e.Watch, e.Poll = c.Lease, watchEvery, c.OutboxPoll
+		e.Event = func(name string) (string, error) { return d.webhooks.registrar.Rules().Event(name) }
 	}
 	return e
 }

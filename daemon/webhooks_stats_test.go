@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -65,30 +66,48 @@ func TestStatsOfDeliveries(t *testing.T) {
 		settled(t, admin, shop.RecID, members)
 	}
 	s := statsOnceIt(t, admin, func(s *wire.Stats) bool { return s.Totals.Delivered == 3 && s.Totals.Failed == 3 })
-	if s.Totals.Events != 3 || s.Totals.Messages != 6 || s.SuccessRate == nil || *s.SuccessRate != 0.5 || s.Latency.P50 <= 0 || s.Delay.P99 < s.Delay.P50 || s.Delay.P50 <= 0 {
-		t.Errorf("in all %+v, %v, %+v, %+v", s.Totals, s.SuccessRate, s.Latency, s.Delay)
-	}
-	if len(s.Minutes.Delivered) != 60 || sumOf(s.Minutes.Delivered) != 3 || sumOf(s.Minutes.Failed) != 3 || sumOf(s.Minutes.Messages) != 6 || sumOf(s.Minutes.Events) != 3 {
-		t.Errorf("by the minute %+v", s.Minutes)
-	}
-	if begin := time.Time(s.Minutes.From); begin.Second() != 0 || time.Time(s.ServerDateTime).Sub(begin) > time.Hour || time.Time(s.ServerDateTime).Sub(begin) < 59*time.Minute {
-		t.Errorf("at %v the minutes begin at %v", time.Time(s.ServerDateTime), begin)
-	}
-	if s.Depth == nil || s.Depth.NotSent != 0 || s.Depth.RetryPending != 3 || time.Time(s.Depth.OldestDateTime).IsZero() || s.DepthMessage != "" {
-		t.Errorf("open are %+v (%s)", s.Depth, s.DepthMessage)
-	}
-	if s.Window != wire.TimeSpan(time.Hour) || s.Daemons != 1 || s.Subscriptions != 2 || s.Disabled != 0 || len(s.Lanes) != 2 || s.OtherLanes != 0 {
+	expectTotals(t, s)
+	if s.Daemons != 1 || s.Subscriptions != 2 || s.Disabled != 0 || len(s.Lanes) != 2 || s.OtherLanes != 0 {
 		t.Fatalf("%+v", s)
 	}
 	if l := s.Lanes[0]; l.URL != bad.URL || l.Failed != 3 || l.Pending != 3 || l.RetryPending != 3 || l.LastFailure == nil || l.LastFailure.HTTPCode != 503 ||
 		time.Time(l.FailingSince).IsZero() || l.SubscriberID != shop.RecID || l.SubscriberName != "Shop" || l.EventName != "debtor.updated" || l.Breaker != wire.BreakerClosed ||
-		time.Until(time.Time(l.NextAttemptDateTime)) < 30*time.Minute {
+		time.Time(l.NextAttemptDateTime).Sub(time.Time(s.ServerDateTime)) < 30*time.Minute {
 		t.Errorf("the bad one is %+v", l)
 	}
 	if l := s.Lanes[1]; l.URL != good || l.Delivered != 3 || l.Pending != 0 || l.LastFailure != nil || !time.Time(l.FailingSince).IsZero() || l.P99 <= 0 || l.Limit < 1 {
 		t.Errorf("the good one is %+v", l)
 	}
 	_, shown := get(t, i.URL+"/metrics")
+	expectFigures(t, shown)
+	for _, id := range []string{shop.RecID, s.Lanes[0].SubscriptionID, bad.URL} {
+		if strings.Contains(shown, id) {
+			t.Errorf("the metrics tell of %s", id)
+		}
+	}
+}
+
+// expectTotals looks at the figures of all.
+func expectTotals(t *testing.T, s *wire.Stats) {
+	t.Helper()
+	if s.Totals.Events != 3 || s.Totals.Messages != 6 || s.SuccessRate == nil || *s.SuccessRate != 0.5 || s.Latency.P50 <= 0 || s.Delay.P99 < s.Delay.P50 || s.Delay.P50 <= 0 {
+		t.Errorf("in all %+v, %v, %+v, %+v", s.Totals, s.SuccessRate, s.Latency, s.Delay)
+	}
+	m, now, begin := s.Minutes, time.Time(s.ServerDateTime), time.Time(s.Minutes.From)
+	if len(m.Delivered) != 60 || sumOf(m.Delivered) != 3 || sumOf(m.Failed) != 3 || sumOf(m.GivenUp) != 0 || sumOf(m.Messages) != 6 || sumOf(m.Events) != 3 {
+		t.Errorf("by the minute %+v", m)
+	}
+	if s.Window != wire.TimeSpan(time.Hour) || begin.Second() != 0 || now.Sub(begin) > time.Hour || now.Sub(begin) < 59*time.Minute {
+		t.Errorf("at %v the minutes of %v begin at %v", now, s.Window, begin)
+	}
+	if d := s.Depth; d == nil || d.NotSent != 0 || d.RetryPending != 3 || time.Time(d.OldestDateTime).IsZero() || s.DepthMessage != "" {
+		t.Errorf("open are %+v (%s)", d, s.DepthMessage)
+	}
+}
+
+// expectFigures looks at the same in /metrics.
+func expectFigures(t *testing.T, shown string) {
+	t.Helper()
 	for _, line := range []string{
 		`whd_webhook_attempts_total{outcome="ok"} 3`, `whd_webhook_attempts_total{outcome="5xx"} 3`, `whd_webhook_attempts_total{outcome="timeout"} 0`,
 		`whd_webhook_attempt_seconds_count 6`, `whd_webhook_delivery_seconds_count 3`, `whd_webhook_messages_open{status="retry_pending"} 3`,
@@ -97,11 +116,6 @@ func TestStatsOfDeliveries(t *testing.T) {
 	} {
 		if !strings.Contains(shown, "\n"+line+"\n") {
 			t.Errorf("the metrics lack %s", line)
-		}
-	}
-	for _, id := range []string{shop.RecID, s.Lanes[0].SubscriptionID, bad.URL} {
-		if strings.Contains(shown, id) {
-			t.Errorf("the metrics tell of %s", id)
 		}
 	}
 }
@@ -153,4 +167,44 @@ func TestStatsInEveryFormat(t *testing.T) {
 			t.Errorf("%s: %s (%v)", format, text.String(), err)
 		}
 	}
+}
+
+// TestStreamOfStats follows the figures from second to second: those who come
+// get some at once, and then what happens.
+func TestStreamOfStats(t *testing.T) {
+	_, as := hookHouse(t)
+	admin, publisher := as("admin"), as("publisher")
+	to, got := receiver(t, 200)
+	shop, err := admin.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
+		t.Fatal(err)
+	}
+	var events, delivered, pulses int64
+	for e, err := range admin.Stream(t.Context(), client.StreamOptions{Topics: []string{wire.TopicStats}}) {
+		stats, is := e.(client.StatsEvent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !is {
+			continue
+		}
+		var p wire.Pulse
+		if err := json.Unmarshal(stats.Data, &p); err != nil || time.Time(p.At).IsZero() {
+			t.Fatalf("%s: %v", stats.Data, err)
+		}
+		if pulses++; pulses == 1 {
+			if err := second(publisher.RaiseEvent(t.Context(), "debtor.updated", "{}")); err != nil {
+				t.Fatal(err)
+			}
+			await(t, got)
+		}
+		events, delivered = events+p.Events, delivered+p.Delivered
+		if events == 1 && delivered == 1 {
+			return
+		}
+	}
+	t.Errorf("%d events and %d deliveries in %d pulses", events, delivered, pulses)
 }

@@ -35,6 +35,15 @@ var spellings = [...]struct {
 	record.In:                   {"", "in", "one of A,B,C; or A..B for between"},
 }
 
+// Symbol is the sign of an operator, empty where it has only a word.
+func Symbol(o record.Operator) string { return spellings[o].symbol }
+
+// Word is the word of an operator.
+func Word(o record.Operator) string { return spellings[o].word }
+
+// Meaning says in words what an operator does.
+func Meaning(o record.Operator) string { return spellings[o].meaning }
+
 // Spelling is the shortest way to write an operator.
 func Spelling(o record.Operator) string {
 	if s := spellings[o]; s.symbol != "" {
@@ -67,15 +76,15 @@ func (f Reader) ParseAll(texts []string) ([]client.Filter, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", text, err)
 		}
-		if all, err = appendFilter(all, one); err != nil {
+		if all, err = Append(all, one); err != nil {
 			return nil, fmt.Errorf("%q: %w", text, err)
 		}
 	}
 	return all, nil
 }
 
-// appendFilter adds a filter that is not there yet.
-func appendFilter(all []client.Filter, one client.Filter) ([]client.Filter, error) {
+// Append adds a filter that is not there yet.
+func Append(all []client.Filter, one client.Filter) ([]client.Filter, error) {
 	for _, other := range all {
 		if other.Member() == one.Member() {
 			return nil, fmt.Errorf("%s %s stands twice, and all conditions must hold; use in or between", one.Field, Spelling(one.Operator))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 )
 
 // csvPrinter writes RFC 4180 with minimal quotes. Lines end with LF, since
@@ -39,7 +40,7 @@ func (p *csvPrinter) row(r client.Row) error {
 	p.values = r.Values(p.values[:0], p.names)
 	line := p.out.AvailableBuffer()
 	for i, v := range p.values {
-		line = p.cell(comma(line, i), v)
+		line = p.quote(comma(line, i), v, p.columns[i].typ)
 	}
 	if len(line) == 0 {
 		line = append(line, `""`...) // an empty line would be no row at all
@@ -57,16 +58,16 @@ func comma(line []byte, i int) []byte {
 	return line
 }
 
-// cell writes numbers as they came, digit for digit. With --null a text that
+// quote writes numbers as they came, digit for digit. With --null a text that
 // is spelled like a null is quoted, so that the two can be told apart.
-func (p *csvPrinter) cell(line []byte, v client.Value) []byte {
+func (p *csvPrinter) quote(line []byte, v client.Value, t record.Type) []byte {
 	if v.Null() {
 		return append(line, p.null...)
 	}
 	if c := v[0]; c != '"' && c != '{' && c != '[' {
 		return append(line, v...) // a number or a bool
 	}
-	p.text = v.AppendText(p.text[:0])
+	p.text = appendCell(p.text[:0], v, t)
 	if p.excel && v[0] == '"' && formula(p.text) {
 		p.text = append([]byte{'\''}, p.text...)
 	}

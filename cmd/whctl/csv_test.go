@@ -68,7 +68,7 @@ func TestCSV(t *testing.T) {
 	golden(t, "tsv", printed(t, "tsv", twoColumns, append(lines, `{"A":"tab\tback\\slash"}`)...))
 	golden(t, "json", printed(t, "json", twoColumns, lines...))
 	golden(t, "ndjson", printed(t, "ndjson", twoColumns, lines...))
-	for _, name := range formatNames() {
+	for _, name := range streaming() {
 		golden(t, name+"-empty", printed(t, name, twoColumns))
 	}
 }

@@ -1,7 +1,8 @@
 package main
 
-// The variables that are read.
+// The variables that are read beside those of the settings.
 const (
+	envConfig   = "WHCTL_CONFIG"
 	envURL      = "WHCTL_URL"
 	envToken    = "WHCTL_TOKEN"
 	envUser     = "WHCTL_USER"
@@ -9,11 +10,24 @@ const (
 	envColumns  = "COLUMNS"
 )
 
-var variables = [...]struct{ name, meaning string }{
-	{envURL, "address of the service; --url wins"},
-	{envToken, "API key; wins over user and password"},
-	{envUser, "user name"},
-	{envPassword, "password of the user"},
-	{envColumns, "width of tables, where no terminal tells it"},
-	{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "proxies, as usual"},
+// variable is one that is read.
+type variable struct{ name, meaning string }
+
+// variables lists them all, those of settings first.
+func variables() []variable {
+	var all []variable
+	for _, s := range settingTable {
+		if s.env != "" {
+			all = append(all, variable{s.env, s.meaning})
+		}
+	}
+	return append(all,
+		variable{envToken, "API key; wins over user and password"},
+		variable{envPassword, "password of the user"},
+		variable{envConfig, "configuration file; logins.toml is beside it"},
+		variable{envColumns, "width of tables, where no terminal tells it"},
+		variable{"VISUAL, EDITOR", "editor of whctl config edit"},
+		variable{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "colours in questions, as usual"},
+		variable{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "proxies, as usual"},
+	)
 }

@@ -25,9 +25,9 @@ var exits = [...]struct {
 	{4, "authentication needed or refused", ofKind(client.Unauthorized)},
 	{5, "not found", ofKind(client.NotFound)},
 	{6, "the service rejected the request; its code and fields are on standard error", ofKind(client.Rejected)},
-	{7, "partial: the reply broke off, what was written is not all", ofKind(client.Incomplete)},
+	{7, "partial: the reply broke off, or not all was done", isPartial},
 	{8, "time-out", ofKind(client.TimedOut)},
-	{9, "refused by read-only mode or for want of a confirmation", nil},
+	{9, "refused by read-only mode or for want of a confirmation", isRefused},
 	{10, "no rows matched; only with --exit-status", func(err error) bool { return errors.Is(err, errNoRows) }},
 	{130, "interrupted", ofKind(client.Cancelled)},
 }
@@ -48,9 +48,11 @@ func ofKind(kind client.Kind) func(error) bool {
 	return func(err error) bool { return client.Is(err, kind) }
 }
 
-// endsQuietly is true of success, and of a reader of our output that has seen
-// enough, such as head.
-func endsQuietly(err error) bool { return err == nil || brokenPipe(err) }
+// endsQuietly is true of success, of a dry run, and of a reader of our output
+// that has seen enough, such as head.
+func endsQuietly(err error) bool {
+	return err == nil || errors.Is(err, client.ErrNotSent) || brokenPipe(err)
+}
 
 // brokenPipe knows the codes of Windows too, which Go does not translate.
 func brokenPipe(err error) bool {
@@ -62,10 +64,15 @@ func brokenPipe(err error) bool {
 	return code == syscall.EPIPE || runtime.GOOS == "windows" && (code == windowsBrokenPipe || code == windowsNoData)
 }
 
-// usageError is a mistake in the command line or the environment.
+// usageError is a mistake in the command line, the environment or the
+// configuration.
 type usageError struct {
 	message string
-	command string // whose help has more; empty for the program's
+	command string // whose help has more, which dispatch knows; empty for the program's
+}
+
+func usagef(format string, args ...any) error {
+	return &usageError{message: fmt.Sprintf(format, args...)}
 }
 
 func (e *usageError) Error() string { return e.message }
@@ -74,6 +81,26 @@ func (e *usageError) Error() string { return e.message }
 func isUsage(err error) bool {
 	var e *usageError
 	return errors.As(err, &e)
+}
+
+// partialError is a change of many things that did not succeed for all.
+type partialError struct{ message string }
+
+func (e *partialError) Error() string { return e.message }
+
+func isPartial(err error) bool {
+	var e *partialError
+	return errors.As(err, &e) || client.Is(err, client.Incomplete)
+}
+
+// unconfirmedError is a change that nobody has agreed to.
+type unconfirmedError struct{ message string }
+
+func (e *unconfirmedError) Error() string { return e.message }
+
+func isRefused(err error) bool {
+	var e *unconfirmedError
+	return errors.As(err, &e) || client.Is(err, client.ReadOnly)
 }
 
 // errNoRows is the outcome of --exit-status where nothing matched.
@@ -105,7 +132,7 @@ func (p *program) report(err error) {
 	}
 	var reply *client.Error
 	if errors.As(err, &reply) {
-		text = append(text, details(reply)...)
+		text = append(text, p.details(reply)...)
 	}
 	for i, line := range text {
 		prefix := "whctl: "
@@ -117,7 +144,7 @@ func (p *program) report(err error) {
 }
 
 // details are what helps to act on an error of the service.
-func details(e *client.Error) []string {
+func (p *program) details(e *client.Error) []string {
 	var lines []string
 	for _, f := range e.Fields {
 		lines = append(lines, f.FieldName+": "+f.Message)
@@ -126,7 +153,7 @@ func details(e *client.Error) []string {
 		lines = append(lines, fmt.Sprintf("try again in %s", e.RetryAfter))
 	}
 	if e.Kind == client.Unauthorized && e.Status == 401 {
-		lines = append(lines, "set WHCTL_TOKEN to an API key, or WHCTL_USER and WHCTL_PASSWORD")
+		lines = append(lines, p.howToSignIn())
 	}
 	if e.Kind == client.TimedOut && e.Status == 0 {
 		lines = append(lines, "--timeout gives it longer")

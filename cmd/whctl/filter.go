@@ -3,210 +3,83 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"io"
+	"os"
 	"strings"
-	"time"
-	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/client/where"
 )
 
-// spellings is how each operator is written in --where, beside its suffix.
-var spellings = [...]struct {
-	symbol  string
-	word    string
-	meaning string
-}{
-	record.Equal:                {"=", "eq", "equal"},
-	record.StartsWith:           {"^=", "starts", "starts with"},
-	record.EndsWith:             {"$=", "ends", "ends with"},
-	record.Contains:             {"*=", "contains", "contains"},
-	record.Like:                 {"~=", "like", "like a pattern with % _ [a-f] [^a-f]"},
-	record.GreaterThanOrEqualTo: {">=", "ge", "greater or equal"},
-	record.GreaterThan:          {">", "gt", "greater"},
-	record.LessThan:             {"<", "lt", "less"},
-	record.LessThanOrEqualTo:    {"<=", "le", "less or equal"},
-	record.NotEqualTo:           {"!=", "ne", "not equal"},
-	record.Between:              {"", "between", "from A to B: A,B or A..B"},
-	record.In:                   {"", "in", "one of A,B,C; or A..B for between"},
-}
-
-// spelling is the shortest way to write an operator.
-func spelling(o record.Operator) string {
-	if s := spellings[o]; s.symbol != "" {
-		return s.symbol
+// readFilters reads --where and --filter-json.
+func (p *program) readFilters(c *cli.Context, q *client.Query, s *settings) error {
+	reader := where.Reader{Kind: q.Kind, Now: p.now().In(s.zone())}
+	conditions, err := p.conditions(c.StringSlice("where"))
+	if err == nil {
+		q.Where, err = reader.ParseAll(conditions)
 	}
-	return spellings[o].word
-}
-
-// allowed lists what fields of a family take.
-func allowed(f record.Family) string {
-	var list []string
-	for _, o := range f.Operators() {
-		list = append(list, spelling(o))
+	if err != nil {
+		return fmt.Errorf("--where %w", err)
 	}
-	return strings.Join(list, " ")
+	if !c.IsSet("filter-json") {
+		if c.Bool("unchecked") {
+			return errors.New("--unchecked goes with --filter-json only")
+		}
+		return nil
+	}
+	text, err := p.argument(c.String("filter-json"))
+	if err == nil {
+		err = reader.ParseJSON(q, text, c.Bool("unchecked"))
+	}
+	if err != nil {
+		return fmt.Errorf("--filter-json: %w", err)
+	}
+	return nil
 }
 
-// filters reads --where conditions of one kind.
-type filters struct {
-	kind *record.Kind
-	now  time.Time // what today means
-}
-
-// parse reads all conditions. The service takes one of each kind, so a second
-// one would be lost.
-func (f filters) parse(texts []string) ([]client.Filter, error) {
-	var all []client.Filter
-	seen := make(map[string]bool)
+// conditions are those of --where, and of the files that it names, in which
+// each line is one. Empty lines and those that begin with # are left out.
+func (p *program) conditions(texts []string) ([]string, error) {
+	var all []string
 	for _, text := range texts {
-		one, err := f.condition(text)
+		if !strings.HasPrefix(text, "@") {
+			all = append(all, text)
+			continue
+		}
+		content, err := p.argument(text)
 		if err != nil {
-			return nil, fmt.Errorf("--where %q: %w", text, err)
+			return nil, err
 		}
-		if seen[one.Member()] {
-			return nil, fmt.Errorf("--where %q: %s %s stands twice, and all conditions must hold; use in or between", text, one.Field, spelling(one.Operator))
+		for line := range strings.Lines(content) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				all = append(all, line)
+			}
 		}
-		seen[one.Member()] = true
-		all = append(all, one)
 	}
 	return all, nil
 }
 
-// condition reads one condition in any of its three forms.
-func (f filters) condition(text string) (client.Filter, error) {
-	if !utf8.ValidString(text) {
-		return client.Filter{}, errors.New("is not UTF-8")
-	}
-	name, rest := cutName(strings.TrimSpace(text))
-	if name == "" {
-		return client.Filter{}, fmt.Errorf(`begins with a field: "%s=..."`, f.kind.Fields[0].Name)
-	}
-	member, known := f.kind.Member(name)
-	if !known || member.Operator != record.Equal && !strings.HasPrefix(rest, "=") {
-		near := record.Near(name, f.kind.FieldNames())
-		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.kind.Name, name, didYouMean(near))
-	}
-	field := f.kind.Fields[member.Field]
-	operator, value, ok := cutOperator(rest)
-	if !ok {
-		return client.Filter{}, fmt.Errorf("%s must be followed by one of: %s", field.Name, allowed(field.Filter))
-	}
-	if member.Operator != record.Equal {
-		operator = member.Operator
-	}
-	return f.filter(field, operator, value)
-}
+// maxArgument keeps a wrong file from being read whole.
+const maxArgument = 4 << 20
 
-// filter puts a condition together, once its parts are known.
-func (f filters) filter(field record.Field, operator record.Operator, value string) (client.Filter, error) {
-	if from, to, ok := cutRange(value); ok && operator == record.In && field.Filter.Takes(record.Between) {
-		return f.checked(field, record.Between, []string{from, to})
+// argument is the text of an argument, which may be that of a file: @FILE, or @-
+// for standard input.
+func (p *program) argument(text string) (string, error) {
+	path, isFile := strings.CutPrefix(text, "@")
+	if !isFile {
+		return text, nil
 	}
-	if !field.Filter.Takes(operator) {
-		return client.Filter{}, fmt.Errorf("%s is %s: use %s (there is no %s)", field.Name, familyName(field), allowed(field.Filter), spelling(operator))
-	}
-	values, err := operands(operator, value)
-	if err != nil {
-		return client.Filter{}, err
-	}
-	return f.checked(field, operator, values)
-}
-
-// familyName says in a word why a field takes only some operators.
-func familyName(field record.Field) string {
-	if field.Filter == record.S {
-		return "text"
-	}
-	return field.Type.String()
-}
-
-// operands reads as many values as the operator takes.
-func operands(operator record.Operator, value string) ([]string, error) {
-	if operator.Arity() == record.One {
-		one, err := scalar(value)
-		return []string{one}, err
-	}
-	if from, to, ok := cutRange(value); ok && operator == record.Between {
-		return []string{from, to}, nil
-	}
-	values, err := list(value)
-	if err == nil && operator == record.Between && len(values) != 2 {
-		err = errors.New("between takes two values, as in 10,20 or 10..20")
-	}
-	return values, err
-}
-
-// checked tries the values against the field's type, so that mistakes are
-// found before anything is sent.
-func (f filters) checked(field record.Field, operator record.Operator, values []string) (client.Filter, error) {
-	for i, value := range values {
-		if field.Type == record.DateTime {
-			values[i] = f.date(value)
+	from := p.stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", err
 		}
-		if _, err := wire.ParseValue(field.Type, values[i], time.UTC); err != nil {
-			return client.Filter{}, fmt.Errorf("%s %w", field.Name, err)
-		}
+		defer file.Close()
+		from = file
 	}
-	return client.Filter{Field: field.Name, Operator: operator, Values: values}, nil
-}
-
-// date resolves today, yesterday and -7d, seven days before today, by the
-// calendar of this machine.
-func (f filters) date(text string) string {
-	back, ok := daysBack(strings.ToLower(text))
-	if !ok {
-		return text
-	}
-	return f.now.AddDate(0, 0, -back).Format(time.DateOnly)
-}
-
-// daysBack reads the words for days, which no date is spelled like.
-func daysBack(text string) (days int, ok bool) {
-	switch text {
-	case "today":
-		return 0, true
-	case "yesterday":
-		return 1, true
-	}
-	digits, isDays := strings.CutSuffix(text, "d")
-	digits, isBack := strings.CutPrefix(digits, "-")
-	n, err := strconv.ParseUint(digits, 10, 16)
-	return int(n), isDays && isBack && err == nil
-}
-
-// cutName takes the field off. Names of fields have no other characters.
-func cutName(text string) (name, rest string) {
-	end := strings.IndexFunc(text, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-	if end < 0 {
-		end = len(text)
-	}
-	return text[:end], strings.TrimSpace(text[end:])
-}
-
-// cutOperator takes the operator off: the longest symbol, or a word.
-func cutOperator(text string) (o record.Operator, value string, ok bool) {
-	length := 0
-	for i, s := range spellings {
-		if s.symbol != "" && len(s.symbol) > length && strings.HasPrefix(text, s.symbol) {
-			o, length = record.Operator(i), len(s.symbol)
-		}
-	}
-	if length > 0 {
-		return o, strings.TrimSpace(text[length:]), true
-	}
-	word, value := text, ""
-	if end := strings.IndexAny(text, " \t\""); end >= 0 {
-		word, value = text[:end], strings.TrimSpace(text[end:])
-	}
-	for i, s := range spellings {
-		if strings.EqualFold(s.word, word) {
-			return record.Operator(i), value, true
-		}
-	}
-	return 0, "", false
+	content, err := io.ReadAll(io.LimitReader(from, maxArgument))
+	return strings.TrimPrefix(string(content), "\ufeff"), err
 }

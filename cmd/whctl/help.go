@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/where"
 )
 
 // topic is a page of help that belongs to no single command.
@@ -25,33 +26,40 @@ func topics() []topic {
 		{"formats", "the formats of output", helpFormats},
 		{"exit-codes", "what the exit code means", helpExits},
 		{"environment", "the variables that are read", helpEnvironment},
+		{"auth", "who asks, and where secrets are", helpAuth},
+		{"powershell", "quoting and files on Windows", helpPowerShell},
+	}
+}
+
+func (p *program) helpCommands() []*cli.Command {
+	return []*cli.Command{
+		{Name: "version", Usage: "show the version", Action: p.version},
+		{Name: "help", ArgsUsage: "[COMMAND|TOPIC...]", Usage: "show help for a command or a topic", Action: p.help},
 	}
 }
 
 // help is whctl help, and whctl alone.
 func (p *program) help(c *cli.Context) error {
-	if c.Args().Len() > 1 {
-		return &usageError{message: fmt.Sprintf("help takes one command or topic, not %d", c.Args().Len())}
-	}
-	name := c.Args().First()
-	if name == "" {
+	words := c.Args().Slice()
+	if len(words) == 0 {
 		return p.helpProgram(c.App)
 	}
-	var known []string
-	for _, command := range c.App.Commands {
-		if command.HasName(name) {
-			return p.helpCommand(c.App, command)
-		}
-		known = append(known, command.Name)
+	if command := findCommand(c.App.Commands, words); command != nil {
+		return p.helpCommand(c.App, words, command)
 	}
+	var known []string
 	for _, t := range topics() {
-		if t.name == name {
+		if t.name == words[0] && len(words) == 1 {
 			t.print(p.stdout)
 			return nil
 		}
 		known = append(known, t.name)
 	}
-	return &usageError{message: fmt.Sprintf("no help on %q%s", name, didYouMean(record.Near(name, known)))}
+	for _, command := range c.App.Commands {
+		known = append(known, command.Name)
+	}
+	name := strings.Join(words, " ")
+	return usagef("no help on %q%s", name, didYouMean(record.Near(name, known)))
 }
 
 // helpProgram is the page of the program as a whole.
@@ -59,23 +67,27 @@ func (p *program) helpProgram(app *cli.App) error {
 	page := newPage(p.stdout)
 	page.line("%s: %s", app.Name, app.Usage)
 	page.line("\nUsage: %s COMMAND [flags]; flags may stand anywhere", app.Name)
-	page.line("\nCommands:")
-	for _, c := range app.Commands {
-		page.entry(strings.TrimSpace(c.Name+" "+c.ArgsUsage), c.Usage)
-	}
+	page.commands("Commands", app.Commands)
 	page.line("\nTopics (%s help TOPIC):", app.Name)
 	for _, t := range topics() {
 		page.entry(t.name, t.summary)
 	}
-	page.flags("Flags", app.Flags)
+	page.flags("Flags of every command", app.Flags)
 	return page.Flush()
 }
 
-// helpCommand is the page of one command, examples first.
-func (p *program) helpCommand(app *cli.App, c *cli.Command) error {
+// helpCommand is the page of one command, or of a group of them, examples
+// first.
+func (p *program) helpCommand(app *cli.App, path []string, c *cli.Command) error {
 	page := newPage(p.stdout)
-	page.line("%s %s: %s", app.Name, c.Name, c.Usage)
-	page.line("\nUsage: %s [flags]", strings.TrimSpace(app.Name+" "+c.Name+" "+c.ArgsUsage))
+	name := app.Name + " " + strings.Join(append(path[:len(path)-1:len(path)-1], c.Name), " ")
+	page.line("%s: %s", name, c.Usage)
+	if len(c.Subcommands) > 0 {
+		page.line("\nUsage: %s COMMAND [flags]", name)
+		page.commands("Commands", c.Subcommands)
+		return page.Flush()
+	}
+	page.line("\nUsage: %s [flags]", strings.TrimSpace(name+" "+c.ArgsUsage))
 	if c.Description != "" {
 		page.line("\nExamples:")
 		for text := range strings.Lines(c.Description) {
@@ -83,7 +95,7 @@ func (p *program) helpCommand(app *cli.App, c *cli.Command) error {
 		}
 	}
 	page.flags("Flags", c.Flags)
-	page.flags("Flags of every command", app.Flags)
+	page.line("\n%s help shows the flags of every command.", app.Name)
 	return page.Flush()
 }
 
@@ -95,6 +107,16 @@ func newPage(w io.Writer) page { return page{tabwriter.NewWriter(w, 0, 0, 2, ' '
 func (p page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 func (p page) entry(name, text string) { fmt.Fprintf(p, "  %s\t%s\n", name, text) }
+
+// commands lists commands with their arguments.
+func (p page) commands(title string, commands []*cli.Command) {
+	p.line("\n%s:", title)
+	for _, c := range commands {
+		if !c.Hidden {
+			p.entry(strings.TrimSpace(c.Name+" "+c.ArgsUsage), c.Usage)
+		}
+	}
+}
 
 // flags lists flags with the name of their value and their default.
 func (p page) flags(title string, flags []cli.Flag) {
@@ -139,8 +161,7 @@ func helpFilters(w io.Writer) {
 	page.line(`--where "FIELD OPERATOR VALUE", repeated: all must hold. Use double quotes in every shell.`)
 	page.line("\n  operator\tword\tmember of the service\tfields\tmeaning")
 	for _, o := range record.Operators() {
-		s := spellings[o]
-		page.line("  %s\t%s\tFIELD%s=\t%s\t%s", s.symbol, s.word, o.Suffix(), familiesOf(o), s.meaning)
+		page.line("  %s\t%s\tFIELD%s=\t%s\t%s", where.Symbol(o), where.Word(o), o.Suffix(), familiesOf(o), where.Meaning(o))
 	}
 	page.line(`
 Values that hold a comma, ".." or blanks at an end stand in double quotes; a
@@ -150,6 +171,11 @@ quote inside is doubled. Dates may be today, yesterday or -7d.
   whctl query SO_Totals --where "InvoiceTotal in 10..20"
   whctl query SO_Totals --where "InvoiceID in D1,D2"
   whctl query SO_Totals --where "InvoiceTotalGreaterThan=1000"
+  whctl query SO_Totals --where "@conditions.txt"
+  whctl query SO_Totals --filter-json "@filter.json"
+
+A file of conditions has one on each line, and lines with # are remarks; @- is
+standard input. --filter-json takes the members of the service as a JSON object.
 
 whctl records RECORD lists the operators of each field.`)
 	_ = page.Flush() // help to a closed pipe has no reader to tell
@@ -195,8 +221,51 @@ func helpExits(w io.Writer) {
 
 func helpEnvironment(w io.Writer) {
 	page := newPage(w)
-	for _, v := range variables {
+	for _, v := range variables() {
 		page.entry(v.name, v.meaning)
 	}
 	_ = page.Flush() // help to a closed pipe has no reader to tell
+}
+
+func helpAuth(w io.Writer) {
+	fmt.Fprint(w, `Who asks is decided by the first of these that is there:
+
+  1. an API key: --token-file FILE, WHCTL_TOKEN
+  2. a password: --password-stdin, --password-file FILE, WHCTL_PASSWORD,
+     of the user that --user, WHCTL_USER or the profile names
+  3. what whctl login has stored for the profile, for the same address and user
+
+  whctl login --profile prod --url https://erp01:5050 --user jsmith
+  whctl login --password-file secret.txt --remember
+  whctl whoami
+  whctl logout
+
+whctl login takes the password from the same places, then from the login that
+is stored, then asks for it on a terminal. It stores the session in the system's
+keyring; with --remember the password too, so that a session that is over is
+renewed without a question. Where there is no keyring, as for services, on Linux
+without a desktop and over SSH on Windows, --insecure-storage stores them in
+logins.toml beside the configuration, which only you can read. Scripts are best
+off with an API key.
+
+No flag takes a secret itself, since everyone on a machine can read its command
+lines.
+`)
+}
+
+func helpPowerShell(w io.Writer) {
+	fmt.Fprint(w, `Put conditions in double quotes: in cmd.exe ' is no quote, so that > would write
+to a file, and PowerShell takes $ inside double quotes for a variable.
+
+  whctl query SO_Totals --where "InvoiceTotal>=1000"
+  whctl query SO_Totals --where "InvoiceTotal ge 1000"
+  whctl query SO_Totals --where "@conditions.txt"
+
+Windows PowerShell 5.1 changes the encoding of what goes through > and |, and
+takes double quotes inside of arguments away. Use -o FILE, and files for JSON:
+
+  whctl query SO_Totals --csv --excel -o totals.csv
+  whctl query SO_Totals --format xlsx -o totals.xlsx
+  whctl query SO_Totals --filter-json "@filter.json"
+`)
 }

@@ -122,19 +122,14 @@ func hoist(app *cli.App, args []string) (line, error) {
 	if err := h.place(); wrong == nil {
 		wrong = err
 	}
-	if wrong == nil && len(h.path) == 0 && len(h.args) > 0 {
-		wrong = noCommand(app, h.args[0])
+	if wrong == nil && len(h.commands) > 0 && len(h.path)+len(h.args) > 0 {
+		word := ""
+		if len(h.args) > 0 {
+			word = h.args[0]
+		}
+		wrong = noCommand(h.commands, h.command(), word)
 	}
 	return h.line, wrong
-}
-
-// noCommand is the error of a first word that is no command.
-func noCommand(app *cli.App, name string) error {
-	var names []string
-	for _, c := range app.Commands {
-		names = append(names, c.Names()...)
-	}
-	return &usageError{message: fmt.Sprintf("no command %q%s", name, didYouMean(record.Near(name, names)))}
 }
 
 // word takes a word that is no flag: a command where one may stand, else an
@@ -160,7 +155,7 @@ func (h *hoister) flag(word string, rest []string) ([]string, error) {
 	g.name, g.value, g.hasValue = strings.Cut(name, "=")
 	if o, _ := h.find(g.name); o.value && !g.hasValue {
 		if len(rest) == 0 {
-			return nil, &usageError{message: fmt.Sprintf("%s needs a value", word), command: h.command()}
+			return nil, usagef("%s needs a value", word)
 		}
 		g.value, g.hasValue = rest[0], true
 		rest = rest[1:]
@@ -217,7 +212,7 @@ func (h *hoister) noFlag(name string) error {
 	if c := h.command(); c != "" {
 		message = fmt.Sprintf("%s has no flag %s%s", c, written, didYouMean(near))
 	}
-	return &usageError{message: message, command: h.command()}
+	return usagef("%s", message)
 }
 
 // command is the path as it is written.

@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +20,27 @@ func testApp() *cli.App {
 	return p.app()
 }
 
+// leaf is a command that does something, by its path.
+type leaf struct {
+	path []string
+	*cli.Command
+}
+
+func (l leaf) String() string { return strings.Join(l.path, " ") }
+
+// leaves are all commands of the tree that do something.
+func leaves(commands []*cli.Command, path ...string) []leaf {
+	var all []leaf
+	for _, c := range commands {
+		here := append(slices.Clone(path), c.Name)
+		if len(c.Subcommands) == 0 {
+			all = append(all, leaf{here, c})
+		}
+		all = append(all, leaves(c.Subcommands, here...)...)
+	}
+	return all
+}
+
 // parsed is what the library understood.
 type parsed struct {
 	command string
@@ -28,17 +52,16 @@ type parsed struct {
 func parse(args []string) (parsed, error) {
 	app := testApp()
 	var got parsed
-	note := func(c *cli.Context) error {
-		got = parsed{command: c.Command.Name, flags: map[string]string{}, args: c.Args().Slice()}
-		for _, f := range slices.Concat(app.Flags, c.Command.Flags) {
-			if name := f.Names()[0]; c.IsSet(name) {
-				got.flags[name] = fmt.Sprint(c.Value(name))
+	for _, l := range leaves(app.Commands) {
+		l.Action = func(c *cli.Context) error {
+			got = parsed{command: l.String(), flags: map[string]string{}, args: c.Args().Slice()}
+			for _, f := range slices.Concat(app.Flags, l.Flags) {
+				if name := f.Names()[0]; c.IsSet(name) {
+					got.flags[name] = fmt.Sprint(c.Value(name))
+				}
 			}
+			return nil
 		}
-		return nil
-	}
-	for _, c := range app.Commands {
-		c.Action = note
 	}
 	l, err := hoist(app, args)
 	if err == nil {
@@ -76,15 +99,18 @@ func words(t *rapid.T, f cli.Flag) []string {
 
 // For every command of the tree: wherever flags stand, the same is understood.
 func TestFlagsStandAnywhere(t *testing.T) {
-	for _, command := range testApp().Commands {
-		t.Run(command.Name, func(t *testing.T) {
+	app := testApp()
+	for _, noun := range app.Commands {
+		all := leaves([]*cli.Command{noun})
+		t.Run(noun.Name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				flags := slices.DeleteFunc(slices.Concat(command.Flags, testApp().Flags), winsOverAll)
+				command := rapid.SampledFrom(all).Draw(t, "command")
+				flags := slices.DeleteFunc(slices.Concat(command.Flags, app.Flags), winsOverAll)
 				var groups [][]string
 				for _, f := range rapid.SliceOfN(rapid.SampledFrom(flags), 0, 5).Draw(t, "flags") {
 					groups = append(groups, words(t, f))
 				}
-				plain := append([]string{command.Name}, rapid.SliceOfN(rapid.SampledFrom([]string{"SO_Totals", "query", "-", "x y"}), 0, 2).Draw(t, "args")...)
+				plain := slices.Concat(command.path, rapid.SliceOfN(rapid.SampledFrom([]string{"SO_Totals", "query", "-", "x y"}), 0, 2).Draw(t, "args"))
 				last := slices.Concat(plain, slices.Concat(groups...))
 				want, wantErr := parse(last)
 				mixed := interleave(t, plain, groups)
@@ -96,6 +122,72 @@ func TestFlagsStandAnywhere(t *testing.T) {
 		})
 	}
 }
+
+// sampleWords are arguments that commands can be run with, by what the table
+// calls them.
+var sampleWords = map[string]string{
+	"RECORD": "SO_Totals", "[RECORD]": "SO_Totals", "NAME": "other", "[NAME]": "other", "SETTING": "format", "VALUE": "json", "[COMMAND|TOPIC...]": "query",
+}
+
+// sampleFlags are flags that commands can be run with, where they have them, in
+// sets that go together.
+var sampleFlags = [][]string{
+	{"--format=json", "--take=2", "-w=InvoiceID^=D", "--fields=InvoiceID", "--timeout=20s", "--verbose", "--origin", "--colour=red", "--url=http://127.0.0.1:1"},
+	{"--null=x", "--read-only", "--user=ann", "--order-by=-InvoiceID", "--protected", "--all", "--debug"},
+}
+
+// For every command of the tree: wherever its flags stand, it writes the same
+// bytes and leaves the same files.
+func TestSameBytes(t *testing.T) {
+	for _, command := range leaves(testApp().Commands) {
+		t.Run(command.String(), func(t *testing.T) {
+			known := (options{}).add(command.Flags).add(testApp().Flags)
+			plain := slices.Clone(command.path)
+			for word := range strings.FieldsSeq(command.ArgsUsage) {
+				if sampleWords[word] == "" {
+					t.Fatalf("there is no sample of %s", word)
+				}
+				plain = append(plain, sampleWords[word])
+			}
+			for _, set := range sampleFlags {
+				flags := slices.DeleteFunc(slices.Clone(set), known.lacks)
+				want := bytesOf(t, slices.Concat(plain, flags))
+				for at := range plain {
+					half := len(flags) / 2
+					mixed := slices.Concat(flags[:half], plain[:at], flags[half:], plain[at:])
+					if got := bytesOf(t, mixed); got != want {
+						t.Errorf("%q\nleft %q\nwant %q", mixed, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// lacks reports whether a flag is none of these.
+func (o options) lacks(flag string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+	_, known := o[name]
+	return !known
+}
+
+// bytesOf is all that a run leaves behind, without what differs between any two.
+func bytesOf(t *testing.T, args []string) string {
+	dir := t.TempDir()
+	text := "profile = \"main\"\n[profiles.main]\n[profiles.other]\nurl = \"http://other\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := trial{handler: rows(1, d1), config: dir, env: map[string]string{"EDITOR": "true"}}.run(t, args...)
+	after, err := os.ReadFile(filepath.Join(dir, "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := fmt.Sprintf("%d\n%s\n%s\n%s", got.code, got.stdout, got.stderr, after)
+	return varying.ReplaceAllString(strings.ReplaceAll(all, dir, "DIR"), "")
+}
+
+var varying = regexp.MustCompile(`127\.0\.0\.1:\d\d+|took=\S+`)
 
 // winsOverAll tells --help, which never gets as far as the library.
 func winsOverAll(f cli.Flag) bool { return f.Names()[0] == helpFlag }
@@ -129,6 +221,9 @@ func TestHoist(t *testing.T) {
 		{"query -- --all -q", line{path: []string{"query"}, args: []string{"--all", "-q"}}},
 		{"query - SO_Totals", line{path: []string{"query"}, args: []string{"-", "SO_Totals"}}},
 		{"query query", line{path: []string{"query"}, args: []string{"query"}}},
+		{"profile --url http://x add -q prod --colour red", line{globals: []string{"--url=http://x", "--quiet"}, path: []string{"profile", "add"},
+			flags: []string{"--colour=red"}, args: []string{"prod"}}},
+		{"--protected profiles add list", line{path: []string{"profile", "add"}, flags: []string{"--protected"}, args: []string{"list"}}},
 		{"record SO_Totals", line{path: []string{"records"}, args: []string{"SO_Totals"}}},
 		{"", line{}},
 	} {
@@ -143,10 +238,10 @@ func TestHoist(t *testing.T) {
 // before its command could not be read.
 func TestFlagsAgree(t *testing.T) {
 	meaning := options{}.add(testApp().Flags)
-	for _, c := range testApp().Commands {
+	for _, c := range leaves(testApp().Commands) {
 		for name, o := range (options{}).add(c.Flags) {
 			if known, ok := meaning[name]; ok && known != o {
-				t.Errorf("%s --%s is %+v, elsewhere %+v", c.Name, name, o, known)
+				t.Errorf("%s --%s is %+v, elsewhere %+v", c, name, o, known)
 			}
 			meaning[name] = o
 		}

@@ -1,4 +1,3 @@
-// Command whctl asks the service for records, from a terminal or a script.
 package main
 
 import (

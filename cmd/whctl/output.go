@@ -16,9 +16,9 @@ const bufferSize = 256 << 10
 // only when it is complete.
 type output struct {
 	*bufio.Writer
-	file *os.File // nil for standard output
-	part string   // name of the unfinished file; empty where it is written in place
-	name string
+	file    *os.File // nil for standard output
+	name    string
+	inPlace bool // a device or a pipe has no name to wait for
 }
 
 // create opens the output that -o names.
@@ -30,37 +30,38 @@ func (p *program) create(path string) (*output, error) {
 		}
 		return &output{Writer: bufio.NewWriterSize(w, bufferSize)}, nil
 	}
-	o := &output{name: path}
-	mode := os.FileMode(0o666)
-	switch info, err := os.Stat(path); {
-	case errors.Is(err, os.ErrNotExist):
-		o.part = path + ".part"
-	case err != nil:
+	name, mode, inPlace, err := destination(path)
+	if err != nil {
 		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a directory", path)
-	case info.Mode().IsRegular():
-		if o.name, err = filepath.EvalSymlinks(path); err != nil {
-			return nil, err
-		}
-		o.part, mode = o.name+".part", info.Mode().Perm()
-	default:
-		o.part = "" // a device or a pipe has no name to wait for
 	}
-	return o, o.open(mode)
-}
-
-// open opens the file, under its unfinished name where it has one.
-func (o *output) open(mode os.FileMode) (err error) {
-	name := o.name
-	if o.part != "" {
-		name = o.part
+	o := &output{name: name, inPlace: inPlace}
+	if inPlace {
+		o.file, err = os.OpenFile(name, os.O_WRONLY, 0)
+	} else {
+		o.file, err = createPart(name, mode)
 	}
-	if o.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode); err != nil {
-		return err
+	if err != nil {
+		return nil, err
 	}
 	o.Writer = bufio.NewWriterSize(o.file, bufferSize)
-	return nil
+	return o, nil
+}
+
+// destination is what a path leads to: a file that is new or is going to be
+// replaced, with its mode, or something that is written in place.
+func destination(path string) (name string, mode os.FileMode, inPlace bool, err error) {
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return path, 0o666, false, nil
+	case err != nil:
+		return "", 0, false, err
+	case info.IsDir():
+		return "", 0, false, fmt.Errorf("%s is a directory", path)
+	case info.Mode().IsRegular():
+		name, err = filepath.EvalSymlinks(path)
+		return name, info.Mode().Perm(), false, err
+	}
+	return path, 0, true, nil
 }
 
 // finish ends the output. Where err says that the data is not complete, a file
@@ -71,21 +72,18 @@ func (o *output) finish(err error) error {
 	if err == nil {
 		err = flushErr
 	}
-	if o.file == nil {
+	switch {
+	case o.file == nil:
+		return err
+	case o.inPlace:
+		closeErr := o.file.Close()
+		if err == nil {
+			err = closeErr
+		}
+		return err
+	case err != nil:
+		dropPart(o.file)
 		return err
 	}
-	if err == nil && o.part != "" {
-		err = o.file.Sync()
-	}
-	if closeErr := o.file.Close(); err == nil {
-		err = closeErr
-	}
-	if o.part == "" {
-		return err
-	}
-	if err != nil {
-		_ = os.Remove(o.part) // the first error counts
-		return err
-	}
-	return os.Rename(o.part, o.name)
+	return keepPart(o.file, o.name)
 }

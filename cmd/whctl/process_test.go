@@ -15,12 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
-
-// patience is far more than any of these tests needs. It only keeps a broken
-// program from running for ever.
-const patience = time.Minute
 
 func process(t *testing.T, url string, args ...string) *exec.Cmd {
 	t.Helper()
@@ -61,7 +56,7 @@ func endless(t *testing.T) string {
 
 // A reader that has seen enough, such as head, is no failure.
 func TestBrokenPipe(t *testing.T) {
-	for _, format := range formatNames() {
+	for _, format := range streaming() {
 		cmd := process(t, endless(t), "query", "DB_Class", "--all", "--format", format)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr

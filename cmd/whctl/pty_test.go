@@ -6,15 +6,20 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/term"
 )
 
 // On a terminal that never answers, commands end without having asked it
@@ -34,7 +39,7 @@ func TestSilentTerminal(t *testing.T) {
 			t.Errorf("%v wrote nothing", args)
 		}
 	}
-	if out := onTerminal(t, binary, "records", "DB_Class"); !bytes.HasPrefix(out, []byte("Field  Type    Operators\r\nClass  string  = ^= $= *= ~= between in\r\n")) {
+	if out := onTerminal(t, binary, "records", "IN_Colours"); !bytes.HasPrefix(out, []byte("Field         Type    Operators\r\nRecID  ")) {
 		t.Errorf("a terminal shows no table: %q", out)
 	}
 }
@@ -75,4 +80,167 @@ next:
 		kept = append(kept, pair)
 	}
 	return kept
+}
+
+// signingIn is a service that knows one password.
+func signingIn(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.URL.Path != "/auth":
+		io.WriteString(w, `{"UserName":"ann","Role":"reader","SessionId":"s1"}`)
+	case strings.Contains(string(body), `"correct horse"`):
+		io.WriteString(w, `{"SessionId":"s1","UserName":"ann"}`)
+	default:
+		w.WriteHeader(http.StatusUnauthorized)
+		io.WriteString(w, `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"Invalid Username or Password"}}`)
+	}
+}
+
+// conversation is a program on a terminal, and what its user sees.
+type conversation struct {
+	t      *testing.T
+	screen *os.File
+	cmd    *exec.Cmd
+	before *term.State
+	seen   []byte
+}
+
+func converse(t *testing.T, args ...string) *conversation {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(signingIn))
+	t.Cleanup(server.Close)
+	cmd := process(t, server.URL, args...)
+	dir := t.TempDir()
+	cmd.Env = append(cmd.Env, envConfig+"="+filepath.Join(dir, "config.toml"), "DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(dir, "bus"), "TERM=xterm")
+	screen, keyboard, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { screen.Close(); keyboard.Close() })
+	before, err := term.GetState(int(keyboard.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = keyboard, keyboard, keyboard
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return &conversation{t: t, screen: screen, cmd: cmd, before: before}
+}
+
+// await reads the screen until a text is there.
+func (c *conversation) await(text string) {
+	c.t.Helper()
+	for some := make([]byte, 4096); !strings.Contains(string(c.seen), text); {
+		n, err := c.screen.Read(some)
+		if c.seen = append(c.seen, some[:n]...); err != nil {
+			c.t.Fatalf("%v instead of %q behind %q", err, text, c.seen)
+		}
+	}
+}
+
+func (c *conversation) typeKeys(keys string) {
+	c.t.Helper()
+	if _, err := c.screen.WriteString(keys); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// end waits for the program, and looks whether the terminal is as it was.
+func (c *conversation) end() (code int) {
+	c.t.Helper()
+	code = exitOf(c.t, c.cmd.Wait())
+	after, err := term.GetState(int(c.screen.Fd()))
+	if err != nil || !reflect.DeepEqual(after, c.before) {
+		c.t.Errorf("the terminal was left in another state (%v)", err)
+	}
+	return code
+}
+
+// A password that is asked for is not shown, and Ctrl-C leaves a sane terminal.
+func TestPasswordIsAskedFor(t *testing.T) {
+	c := converse(t, "login", "--insecure-storage", "--no-color")
+	c.await("User name: ")
+	c.typeKeys("ann\r")
+	c.await("Password of ann: ")
+	c.typeKeys("correct horse\r")
+	c.await("signed in to ")
+	c.await("logins.toml")
+	if code := c.end(); code != 0 || strings.Contains(string(c.seen), "horse") || bytes.ContainsRune(c.seen, 0x1b) {
+		t.Errorf("exit %d, screen %q", code, c.seen)
+	}
+
+	c = converse(t, "login", "--user", "ann")
+	c.await("Password of ann: ")
+	c.typeKeys("correct ho\x03")
+	c.await("interrupted")
+	if code := c.end(); code != 130 || strings.Contains(string(c.seen), "correct") {
+		t.Errorf("exit %d, screen %q", code, c.seen)
+	}
+
+	c = converse(t, "login", "--user", "ann")
+	c.await("Password of ann: ")
+	c.typeKeys("wrong\r")
+	c.await("Invalid Username or Password")
+	if code := c.end(); code != 4 {
+		t.Errorf("exit %d, screen %q", code, c.seen)
+	}
+
+	c = converse(t, "login", "--user", "ann", "--no-input")
+	c.await("nobody can be asked for the password of ann here: give --password-stdin, --password-file or WHCTL_PASSWORD")
+	if code := c.end(); code != 2 {
+		t.Errorf("exit %d, screen %q", code, c.seen)
+	}
+}
+
+// typed is somebody who has typed a line already.
+func typed(t *testing.T, line string) person {
+	t.Helper()
+	screen, keyboard, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { screen.Close(); keyboard.Close() })
+	if _, err := screen.WriteString(line + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	return person{keyboard: keyboard, colours: true}
+}
+
+// Changes are asked about in the colour of the profile; anything but the right
+// answer changes nothing.
+func TestChangesAreAskedAbout(t *testing.T) {
+	const red, question = "\x1b[1;31mprod\x1b[0m", "Profile %s is protected. To set a value, type its name: "
+	for _, c := range []struct {
+		protected    bool
+		args, answer string
+		code         int
+		asked        string
+	}{
+		{false, "poke", "", 0, ""},
+		{false, "poke --sweeping", "y", 0, red + ": set a value? [y/N] "},
+		{false, "poke --sweeping", " YES ", 0, red + ": set a value? [y/N] "},
+		{false, "poke --sweeping", "", 9, red + ": set a value? [y/N] "},
+		{false, "poke --sweeping", "n", 9, red + ": set a value? [y/N] "},
+		{false, "poke --sweeping --yes", "n", 0, ""},
+		{false, "poke --sweeping --no-color", "y", 0, "prod: set a value? [y/N] "},
+		{true, "poke", "prod", 0, fmt.Sprintf(question, red)},
+		{true, "poke --sweeping --no-color", "prod", 0, fmt.Sprintf(question, "prod")},
+		{true, "poke --yes", "y", 9, fmt.Sprintf(question, red)},
+		{true, "poke --confirm prod", "", 0, ""},
+		{true, "poke --dry-run", "", 0, ""},
+		{true, "query SO_Totals --csv", "", 0, ""},
+	} {
+		config := configOf(t, fmt.Sprintf("profile = 'prod'\n[profiles.prod]\ncolour = 'red'\nprotected = %v\n", c.protected))
+		changes := 0
+		got := trial{config: config, person: typed(t, c.answer), handler: changesCounted(&changes)}.run(t, strings.Fields(c.args)...)
+		if got.code != c.code || !strings.HasPrefix(got.stderr, c.asked) || c.asked == "" && got.stderr != "" {
+			t.Errorf("%s, answer %q: exit %d, want %d; stderr %q, want %q", c.args, c.answer, got.code, c.code, got.stderr, c.asked)
+		}
+		if changed := strings.HasPrefix(c.args, "poke") && c.code == 0 && !strings.Contains(c.args, "dry"); changed != (changes == 1) {
+			t.Errorf("%s, answer %q: %d changes", c.args, c.answer, changes)
+		}
+	}
 }

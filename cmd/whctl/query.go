@@ -20,15 +20,29 @@ const (
 // queryFlags are what only whctl query takes.
 func queryFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "`CONDITION` such as \"InvoiceTotal>=100\"; repeated: all must hold (whctl help filters)"},
+		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "`CONDITION` such as \"InvoiceTotal>=100\"; repeated: all must hold; @FILE has one a line (whctl help filters)"},
+		&cli.StringFlag{Name: "filter-json", Usage: "`JSON` object of the service's members, such as {\"InvoiceTotalGreaterThan\":100}; @FILE reads a file"},
+		&cli.BoolFlag{Name: "unchecked", Usage: "with --filter-json, send members that whctl does not know"},
 		&cli.StringSliceFlag{Name: "fields", Usage: "print only these, in this order: `A,B`"},
 		&cli.StringSliceFlag{Name: "order-by", Usage: "`A,-B`; a leading - is descending"},
 		&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "at most `N` rows"},
 		&cli.Int64Flag{Name: "skip", Usage: "leave out the first `N` rows"},
 		&cli.BoolFlag{Name: "all", Usage: fmt.Sprintf("all rows, also in a table on a terminal, which else has %d", screenful)},
 		&cli.BoolFlag{Name: "count", Usage: "print only how many rows match"},
+		&cli.StringFlag{Name: "progress", Usage: "auto, plain or none: tell how far an export is; auto on a terminal, plain in lines", Value: "auto"},
 		&cli.BoolFlag{Name: "exit-status", Usage: "exit with 10 where no row matches"},
 	}
+}
+
+func (p *program) queryCommands() []*cli.Command {
+	return []*cli.Command{{
+		Name: "query", ArgsUsage: "RECORD", Usage: "print records of one kind", Action: p.query,
+		Flags: append(queryFlags(), outputFlags()...),
+		Description: `whctl query SO_Totals --where "InvoiceTotal>=1000" --order-by -InvoiceTotal --take 10
+whctl query SO_Totals --format csv -o totals.csv
+whctl query SO_Totals --all --format xlsx -o totals.xlsx
+whctl query SO_Totals --count`,
+	}}
 }
 
 // query is whctl query: read and check what is asked, ask, print as it comes.
@@ -41,7 +55,7 @@ func (p *program) query(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	service, err := p.client(c)
+	service, err := p.connect(c)
 	if err != nil {
 		return err
 	}
@@ -51,11 +65,8 @@ func (p *program) query(c *cli.Context) error {
 		return err
 	}
 	job := &job{program: p, context: c, service: service, query: q, format: format, out: out}
-	work := job.print
-	if c.Bool("count") {
-		work = job.count
-	}
-	err = out.finish(work())
+	err = out.finish(job.run())
+	job.progress.end()
 	switch {
 	case client.Is(err, client.Cancelled):
 		return interruption{job.rows}
@@ -72,14 +83,26 @@ func (p *program) query(c *cli.Context) error {
 // job is one query on its way.
 type job struct {
 	*program
-	context *cli.Context
-	service *client.Client
-	query   client.Query
-	format  format
-	out     *output
-	rows    int64 // that came; with --count, that match
-	total   int64 // of all matches; 0 where nobody knows
-	limited bool  // to a screenful, which nobody asked for
+	context  *cli.Context
+	service  *client.Client
+	query    client.Query
+	format   format
+	out      *output
+	progress *progress
+	notes    client.Notes
+	rows     int64 // that came; with --count, that match
+	total    int64 // of all matches; 0 where nobody knows
+	limited  bool  // to a screenful, which nobody asked for
+}
+
+func (j *job) run() error {
+	switch {
+	case j.context.Bool("count"):
+		return j.count()
+	case j.format.new == nil:
+		return j.raw()
+	}
+	return j.print()
 }
 
 // count is --count: one number, whatever the format.
@@ -90,61 +113,89 @@ func (j *job) count() (err error) {
 	return err
 }
 
+// raw is --format raw: what the service sends, byte for byte.
+func (j *job) raw() (err error) {
+	_, j.notes, err = j.service.Download(j.context.Context, j.query, j.format.flavour, j.out)
+	j.rows = -1 // nobody counts them
+	return err
+}
+
 // print is everything else: the rows, and before them what the service did not
 // do as asked.
 func (j *job) print() error {
-	rows, notes, err := j.fetch()
+	columns := columnsOf(j.query.Kind, j.query.Fields)
+	to, err := j.printer(j.context, j.format, j.out, sheet{j.query.Kind.Name, columns})
 	if err != nil {
 		return err
 	}
-	if notes.TakeClamped != "" {
-		j.notice(j.context, "the service gives at most %s rows at a time", notes.TakeClamped)
-	}
-	if notes.Ignored != "" {
-		j.notice(j.context, "the service ignored %s", notes.Ignored)
-	}
-	to := j.printer(j.context, j.format, j.out, columnsOf(j.query.Kind, j.query.Fields))
-	return j.copy(to, rows)
-}
-
-// copy hands rows on one by one, so that memory does not grow with their number.
-func (j *job) copy(to printer, rows iter.Seq2[client.Row, error]) error {
-	if err := to.begin(); err != nil {
+	rows, err := j.fetch()
+	if err != nil {
 		return err
 	}
-	for row, err := range rows {
-		if err != nil {
-			return err
-		}
-		if err := to.row(row); err != nil {
-			return err
-		}
-		j.rows++
+	if j.notes.TakeClamped != "" {
+		j.notice(j.context, "the service gives at most %s rows at a time", j.notes.TakeClamped)
 	}
-	return to.end()
+	if j.notes.Ignored != "" {
+		j.notice(j.context, "the service ignored %s", j.notes.Ignored)
+	}
+	j.progress = j.startProgress()
+	return copyRows(to, j.counted(rows))
+}
+
+// counted counts rows as they pass.
+func (j *job) counted(rows iter.Seq2[client.Row, error]) iter.Seq2[client.Row, error] {
+	return func(yield func(client.Row, error) bool) {
+		for row, err := range rows {
+			if err == nil {
+				j.rows++
+				j.progress.at(j.context.Context, j.rows)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
 }
 
 // fetch asks for the rows: a few for a table at once and with their total,
 // else as a stream.
-func (j *job) fetch() (iter.Seq2[client.Row, error], client.Notes, error) {
+func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
 	q := j.query
 	if j.format.name == "table" && q.Take == nil && !j.context.Bool("all") && j.onScreen(j.context) {
-		q.Take, j.limited = new(int64(screenful)), true
+		s, err := j.settings(j.context)
+		if err != nil {
+			return nil, err
+		}
+		q.Take, j.limited = new(s.count("default_take")), true
 	}
 	if j.format.name != "table" || q.Take == nil || *q.Take > pageMax {
-		stream, err := j.service.Rows(j.context.Context, q)
-		if err != nil {
-			return nil, client.Notes{}, err
-		}
-		return stream.All(), stream.Notes(), nil
+		return j.stream(q)
 	}
 	q.Include = []string{"Total"}
 	page, err := j.service.Page(j.context.Context, q)
 	if err != nil {
-		return nil, client.Notes{}, err
+		return nil, err
 	}
-	j.total = page.Total
-	return each(page.Rows), page.Notes, nil
+	j.total, j.notes = page.Total, page.Notes
+	return each(page.Rows), nil
+}
+
+// stream asks for any number of rows. What is known of them at the end is noted
+// then.
+func (j *job) stream(q client.Query) (iter.Seq2[client.Row, error], error) {
+	stream, err := j.service.Rows(j.context.Context, q)
+	if err != nil {
+		return nil, err
+	}
+	j.notes = stream.Notes()
+	return func(yield func(client.Row, error) bool) {
+		for row, err := range stream.All() {
+			if !yield(row, err) {
+				return
+			}
+		}
+		j.notes = stream.Notes()
+	}, nil
 }
 
 // each makes a stream of rows that are all here.
@@ -160,8 +211,14 @@ func each(rows []client.Row) iter.Seq2[client.Row, error] {
 
 // tell says below a table, or of a file, how much there is.
 func (j *job) tell() {
+	if j.notes.Unverified {
+		j.notice(j.context, "the reply came to its end, but a proxy has taken away the count that would prove it whole")
+	}
 	switch {
 	case j.context.Bool("count"):
+	case j.rows < 0 && j.out.file != nil:
+		j.notice(j.context, "written to %s", j.out.name)
+	case j.rows < 0:
 	case j.out.file != nil:
 		j.notice(j.context, "%s written to %s", countRows(j.rows), j.out.name)
 	case j.format.name != "table":
@@ -178,14 +235,14 @@ func (j *job) tell() {
 // are found before anything is sent.
 func (p *program) readQuery(c *cli.Context) (client.Query, error) {
 	q := client.Query{Strict: true}
-	if c.Args().Len() != 1 {
-		return q, &usageError{message: fmt.Sprintf("query takes one RECORD, not %d; whctl records lists them", c.Args().Len()), command: "query"}
-	}
-	var err error
-	if q.Kind, err = p.kind("query", c.Args().First()); err != nil {
+	s, err := p.settings(c)
+	if err != nil {
 		return q, err
 	}
-	if q.Where, err = (filters{q.Kind, p.now()}).parse(c.StringSlice("where")); err == nil {
+	if q.Kind, err = p.kind(c.Args().First()); err != nil {
+		return q, err
+	}
+	if err = p.readFilters(c, &q, s); err == nil {
 		q.Fields, err = readFields(q.Kind, c.StringSlice("fields"))
 	}
 	if err == nil {
@@ -195,7 +252,7 @@ func (p *program) readQuery(c *cli.Context) (client.Query, error) {
 		err = readPaging(c, &q)
 	}
 	if err != nil {
-		return q, &usageError{message: err.Error(), command: "query"}
+		return q, usagef("%s", err)
 	}
 	return q, nil
 }
@@ -210,6 +267,9 @@ func readPaging(c *cli.Context, q *client.Query) error {
 		if n := c.Int64(name); n < 0 || n > 1<<31-1 {
 			return fmt.Errorf("--%s must be from 0 to 2147483647", name)
 		}
+	}
+	if err := oneOf(c.String("progress"), progressModes); err != nil {
+		return fmt.Errorf("--progress %w", err)
 	}
 	for _, pair := range [][2]string{{"all", "take"}, {"count", "all"}, {"count", "take"}, {"count", "skip"}, {"count", "fields"}, {"count", "order-by"}} {
 		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/where"
 )
 
 // kindColumns and fieldColumns are what whctl records prints, without asking
@@ -18,34 +16,31 @@ var (
 	fieldColumns = []column{{"Field", record.Text}, {"Type", record.Text}, {"Operators", record.Text}}
 )
 
+func (p *program) recordCommands() []*cli.Command {
+	return []*cli.Command{{
+		Name: "records", Aliases: []string{"record"}, ArgsUsage: "[RECORD]", Usage: "list the kinds of records, or the fields of one",
+		Flags: outputFlags(), Action: p.records,
+		Description: `whctl records
+whctl records SO_Totals`,
+	}}
+}
+
 // records is whctl records.
 func (p *program) records(c *cli.Context) error {
-	if c.Args().Len() > 1 {
-		return &usageError{message: fmt.Sprintf("records takes one RECORD, not %d", c.Args().Len()), command: "records"}
+	name := c.Args().First()
+	if name == "" {
+		_, err := p.show(c, kindColumns, p.kindLines())
+		return err
 	}
-	format, err := p.format(c)
+	kind, err := p.kind(name)
 	if err != nil {
 		return err
 	}
-	columns, lines, example := kindColumns, p.kindLines(), ""
-	if name := c.Args().First(); name != "" {
-		kind, err := p.kind("records", name)
-		if err != nil {
-			return err
-		}
-		columns, lines, example = fieldColumns, fieldLines(kind), exampleOf(kind)
+	format, err := p.show(c, fieldColumns, fieldLines(kind))
+	if err == nil && format.name == "table" {
+		p.notice(c, "example: %s", exampleOf(kind))
 	}
-	out, err := p.create(c.String("output"))
-	if err != nil {
-		return err
-	}
-	if err := out.finish(printLines(p.printer(c, format, out, columns), columns, lines)); err != nil {
-		return err
-	}
-	if example != "" && format.name == "table" {
-		p.notice(c, "example: %s", example)
-	}
-	return nil
+	return err
 }
 
 // kindLines has one line for each kind.
@@ -62,7 +57,7 @@ func (p *program) kindLines() [][]any {
 func fieldLines(kind *record.Kind) [][]any {
 	var lines [][]any
 	for _, f := range kind.Fields {
-		lines = append(lines, []any{f.Name, f.TypeName(), allowed(f.Filter)})
+		lines = append(lines, []any{f.Name, f.TypeName(), where.Allowed(f.Filter)})
 	}
 	return lines
 }
@@ -77,34 +72,4 @@ func exampleOf(kind *record.Kind) string {
 		}
 	}
 	return fmt.Sprintf("whctl query %s --where %q --order-by -%s", kind.Name, condition, kind.Fields[0].Name)
-}
-
-// printLines prints what no service sent in the same formats.
-func printLines(to printer, columns []column, lines [][]any) error {
-	if err := to.begin(); err != nil {
-		return err
-	}
-	for _, line := range lines {
-		row, err := rowOf(columns, line)
-		if err != nil {
-			return err
-		}
-		if err := to.row(row); err != nil {
-			return err
-		}
-	}
-	return to.end()
-}
-
-// rowOf makes a row as if the service had sent it.
-func rowOf(columns []column, line []any) (client.Row, error) {
-	var text strings.Builder
-	for i, value := range line {
-		encoded, err := json.Marshal(value)
-		if err != nil {
-			return client.Row{}, err
-		}
-		fmt.Fprintf(&text, ",%q:%s", columns[i].name, encoded)
-	}
-	return client.ParseRow([]byte("{" + text.String()[1:] + "}"))
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ import (
 func TestWithService(t *testing.T) {
 	service := daemontest.Start(t, "--demo")
 	t.Run("stories", func(t *testing.T) { stories(t, service) })
+	t.Run("keyring", func(t *testing.T) { rememberInKeyring(t, service) })
 	t.Run("csv", func(t *testing.T) { agreeOnCSV(t, service) })
 }
 
@@ -32,7 +35,9 @@ func stories(t *testing.T, service *daemontest.Instance) {
 			env.Setenv(envURL, service.URL)
 			env.Setenv(envUser, "admin")
 			env.Setenv(envPassword, daemontest.AdminPassword)
-			return nil
+			env.Setenv(envConfig, filepath.Join(env.WorkDir, "home", "config.toml"))
+			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(env.WorkDir, "no-bus"))
+			return os.WriteFile(filepath.Join(env.WorkDir, "admin-password"), []byte(daemontest.AdminPassword+"\n"), 0o600)
 		},
 	})
 }
@@ -50,7 +55,7 @@ func agreeOnCSV(t *testing.T, service *daemontest.Instance) {
 		ours := trial{env: map[string]string{envURL: service.URL, envUser: "admin", envPassword: daemontest.AdminPassword}}.
 			run(t, "query", kind.Name, "--csv", "--order-by", first)
 		var theirs bytes.Buffer
-		if _, err := c.Download(context.Background(), client.Query{Kind: kind, OrderBy: []string{first}}, "csv", &theirs); err != nil {
+		if _, _, err := c.Download(context.Background(), client.Query{Kind: kind, OrderBy: []string{first}}, "csv", &theirs); err != nil {
 			t.Fatal(err)
 		}
 		got, want := cells(t, ours.stdout), cells(t, theirs.String())

@@ -23,6 +23,7 @@ type tablePrinter struct {
 	values []client.Value
 	sample [][]string
 	widths []int // of the columns that are shown; nil before they are chosen
+	turned *verticalPrinter
 }
 
 func newTable(l layout) printer { return &tablePrinter{layout: l} }
@@ -34,6 +35,9 @@ func (p *tablePrinter) row(r client.Row) error {
 	cells := make([]string, len(p.values))
 	for i, v := range p.values {
 		cells[i] = p.cell(v, p.columns[i].typ)
+	}
+	if p.turned != nil {
+		return p.turned.cells(cells)
 	}
 	if p.widths != nil {
 		return p.line(cells)
@@ -47,10 +51,13 @@ func (p *tablePrinter) row(r client.Row) error {
 
 // end also names what did not fit, behind the rows.
 func (p *tablePrinter) end() error {
-	if p.widths == nil {
+	if p.widths == nil && p.turned == nil {
 		if err := p.choose(); err != nil {
 			return err
 		}
+	}
+	if p.turned != nil {
+		return nil
 	}
 	if err := p.out.Flush(); err != nil {
 		return err
@@ -62,12 +69,12 @@ func (p *tablePrinter) end() error {
 }
 
 // cell is a value as it is shown: inert, and dates without needless digits.
-func (p *tablePrinter) cell(v client.Value, t record.Type) string {
+func (l layout) cell(v client.Value, t record.Type) string {
 	if v.Null() {
-		return p.null
+		return l.null
 	}
-	text := v.AppendText(nil)
-	if t == record.DateTime && bytes.IndexByte(text, '.') >= 0 {
+	text := appendCell(nil, v, t)
+	if (t == record.DateTime || t == record.Epoch) && bytes.IndexByte(text, '.') >= 0 {
 		text = bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte("."))
 	}
 	return string(appendInert(nil, text, ""))
@@ -81,7 +88,7 @@ func (p *tablePrinter) choose() error {
 			want[i] = max(want[i], cellWidth(cells[i]))
 		}
 		need[i] = want[i]
-		if t := p.columns[i].typ; !t.Number() && t != record.DateTime {
+		if t := p.columns[i].typ; !t.Number() && t != record.DateTime && t != record.Epoch {
 			want[i] = min(want[i], tableCellMax)
 			need[i] = min(want[i], tableCellMin)
 		}
@@ -89,11 +96,30 @@ func (p *tablePrinter) choose() error {
 		need[i] = max(need[i], min(cellWidth(name), tableCellMin))
 	}
 	p.widths = fit(want, need, p.width)
+	if p.upright && (len(p.sample) == 1 || 2*len(p.widths) < len(p.names)) {
+		return p.turn()
+	}
 	if err := p.line(p.names); err != nil {
 		return err
 	}
 	for _, cells := range p.sample {
 		if err := p.line(cells); err != nil {
+			return err
+		}
+	}
+	p.sample = nil
+	return nil
+}
+
+// turn makes a line of each field, where one row is all there is or a table
+// could show less than half of the columns.
+func (p *tablePrinter) turn() error {
+	p.turned = &verticalPrinter{layout: p.layout}
+	if err := p.turned.begin(); err != nil {
+		return err
+	}
+	for _, cells := range p.sample {
+		if err := p.turned.cells(cells); err != nil {
 			return err
 		}
 	}

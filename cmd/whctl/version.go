@@ -24,19 +24,8 @@ func versionText() string {
 }
 
 // version is whctl version. It draws on nothing but the binary.
-func (p *program) version(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
+func (p *program) version(*cli.Context) error {
 	_, err := fmt.Fprintf(p.stdout, "whctl %s\ncommit %s\n%s %s/%s\n",
 		versionText(), cmp.Or(commit, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
-}
-
-// noArguments refuses words that would have no effect.
-func noArguments(c *cli.Context) error {
-	if c.Args().Present() {
-		return &usageError{message: fmt.Sprintf("%s takes no argument %q", c.Command.Name, c.Args().First()), command: c.Command.Name}
-	}
-	return nil
 }

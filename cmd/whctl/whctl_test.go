@@ -10,12 +10,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
@@ -23,10 +27,26 @@ import (
 var update = flag.Bool("update", false, "write the expected outputs anew")
 
 // TestMain lets tests run the program as a process of its own, under the name
-// whctl.
+// whctl, and what stories need beside it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"whctl": main})
+	testscript.Main(m, map[string]func(){"whctl": main, "forget-session": forgetSession})
 }
+
+// forgetSession spoils the session of a stored login, as if it had ended.
+func forgetSession() {
+	text, err := os.ReadFile(os.Args[1])
+	if err == nil {
+		text = regexp.MustCompile(`session = .*`).ReplaceAll(text, []byte(`session = "forgotten"`))
+		err = os.WriteFile(os.Args[1], text, 0o600)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// patience is far more than any of these tests needs. It only keeps a broken
+// program from running for ever.
+const patience = time.Minute
 
 // trial is one run of the program inside the test.
 type trial struct {
@@ -35,6 +55,9 @@ type trial struct {
 	terminal bool
 	width    int
 	ctx      context.Context
+	config   string // directory of the configuration; empty for one that is empty
+	stdin    string
+	person   person
 }
 
 // outcome is what a run left behind.
@@ -50,7 +73,10 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 	}
 	server := httptest.NewServer(tr.handler)
 	defer server.Close()
-	env := map[string]string{envURL: server.URL}
+	if tr.config == "" {
+		tr.config = t.TempDir()
+	}
+	env := map[string]string{envURL: server.URL, envConfig: filepath.Join(tr.config, "config.toml")}
 	for name, value := range tr.env {
 		env[name] = value
 	}
@@ -59,16 +85,66 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 	}
 	var stdout, stderr bytes.Buffer
 	p := &program{
-		env: func(name string) string { return env[name] }, stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr,
+		env: func(name string) string { return env[name] }, stdin: strings.NewReader(tr.stdin), stdout: &stdout, stderr: &stderr,
 		terminal: terminal{is: tr.terminal, width: max(tr.width, unknownWidth)},
 		registry: record.Builtin(),
+		person:   tr.person,
 		now:      func() time.Time { return time.Date(2026, 7, 8, 9, 10, 11, 0, time.UTC) },
+		patience: patience,
 	}
 	if tr.width > 0 {
 		p.terminal.width = tr.width
 	}
-	code := p.main(tr.ctx, args)
-	return outcome{code, stdout.String(), stderr.String()}
+	app := p.app()
+	app.Commands = append(app.Commands, pokeCommands(p)...)
+	err := p.dispatch(tr.ctx, app, args)
+	p.report(err)
+	return outcome{exitCode(err), stdout.String(), stderr.String()}
+}
+
+// pokeCommands change something: one in the way of all commands that do, and
+// one that forgot to ask.
+func pokeCommands(p *program) []*cli.Command {
+	flags := append(changeFlags(), &cli.BoolFlag{Name: "sweeping"})
+	return []*cli.Command{
+		{Name: "poke", HideHelp: true, Flags: flags, Action: func(c *cli.Context) error {
+			return poke(c, func() (*client.Client, error) {
+				return p.connectToChange(c, change{what: "set a value", sweeping: c.Bool("sweeping")})
+			})
+		}},
+		{Name: "careless", HideHelp: true, Action: func(c *cli.Context) error {
+			return poke(c, func() (*client.Client, error) { return p.connect(c) })
+		}},
+	}
+}
+
+func poke(c *cli.Context, connect func() (*client.Client, error)) error {
+	service, err := connect()
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	_, err = service.SetBillValue(c.Context, client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x")
+	return err
+}
+
+// changesCounted counts what changes something, and answers everything.
+func changesCounted(changes *int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPatch {
+			rows(1, d1)(w, r)
+			return
+		}
+		*changes++
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"SettingID":"F","Contents":"x"}`)
+	}
+}
+
+// streaming are the formats that go anywhere, row by row.
+func streaming() []string {
+	return slices.DeleteFunc(formatNames(), func(name string) bool { return name == "xlsx" || name == "raw" })
 }
 
 // rows answers every query with these rows, as a stream or as an envelope.

@@ -3,11 +3,13 @@ package crash
 import (
 	"context"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -23,9 +25,9 @@ type bureau struct {
 	mu      sync.Mutex
 	broken  bool
 	taken   int
-	working int        // attempts that have no end yet
-	grown   *sync.Cond // a line was closed or held, something was taken, or nothing is under way
-	lines   map[net.Conn]bool
+	working int                   // attempts that have no end yet
+	grown   *sync.Cond            // a line was closed or held, something was taken, or nothing is under way
+	lines   map[net.Conn]bool     // whether anything has come on them yet
 	records map[string][]*attempt // by message, as they began
 	skewed  int                   // attempts whose time stamp receivers would refuse
 }
@@ -76,6 +78,8 @@ func (b *bureau) lineState(line net.Conn, s http.ConnState) {
 	defer b.mu.Unlock()
 	switch s {
 	case http.StateNew:
+		b.lines[line] = false
+	case http.StateActive:
 		b.lines[line] = true
 	case http.StateClosed:
 		b.drop(line)
@@ -100,21 +104,30 @@ func (b *bureau) settle(t *testing.T) time.Time {
 	}
 	resp.Body.Close()
 	b.mu.Lock()
-	var before []net.Conn
-	for line := range b.lines {
-		before = append(before, line)
-	}
+	before := slices.Collect(maps.Keys(b.lines))
 	b.mu.Unlock()
 	b.srv.Config.SetKeepAlivesEnabled(false)
 	defer b.srv.Config.SetKeepAlivesEnabled(true)
+	late := time.Now().Add(unusedTime)
+	wake := time.AfterFunc(unusedTime, b.grown.Broadcast)
+	defer wake.Stop()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, line := range before {
-		for b.lines[line] {
+		for b.isAwaited(line, time.Now().Before(late)) {
 			b.grown.Wait()
 		}
 	}
 	return time.Now()
+}
+
+// unusedTime is how long settle waits for something to come on a line that is
+// new: a daemon may have made it and not need it any more.
+const unusedTime = time.Second
+
+func (b *bureau) isAwaited(line net.Conn, early bool) bool {
+	used, open := b.lines[line]
+	return open && (used || early)
 }
 
 // ServeHTTP is http.Handler's.
@@ -131,7 +144,7 @@ func (b *bureau) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		linger(r.Context(), rand.N(20*time.Millisecond))
 	}
-	b.finish(a, code == http.StatusOK)
+	b.finish(a, code == http.StatusOK && r.Context().Err() == nil) // else nobody hears of it
 	if code == holds {
 		panic(http.ErrAbortHandler)
 	}

@@ -25,11 +25,11 @@ type callers struct {
 	others   map[string]int // calls that were answered otherwise, or not at all
 }
 
-const howManyCall = 16
+const howManyCall = 6
 
 // callPause is what a caller waits before the next call. The one who calls in
 // order leaves the ordered line time to catch up.
-const callPause = 100 * time.Millisecond
+const callPause = 50 * time.Millisecond
 
 // callLimit is how long a caller waits for an answer.
 const callLimit = 5 * time.Second

@@ -2,10 +2,10 @@ package crash
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -131,7 +131,7 @@ func (p *pair) trouble(t *testing.T, rounds int) {
 	for n := range rounds {
 		p.bureau.breakDown(n%3 == 1)
 		if !p.bureau.await(workBetween) {
-			t.Fatalf("nothing is delivered any more after %d rounds; the first daemon: %s\nthe second: %s", n, p.posts[0].log(t), p.posts[1].log(t))
+			t.Fatalf("nothing is delivered any more after %d rounds;\n%s", n, p.said(t))
 		}
 		<-time.After(rand.N(longest))
 		victim := p.posts[rand.IntN(len(p.posts))]
@@ -153,13 +153,15 @@ func (p *pair) conclude(t *testing.T) {
 	}
 	p.callers.disperse()
 	p.awaitNothingOpen(t)
-	taken := 0
+	var taken []time.Time
 	for _, post := range p.posts {
 		post.stop(t)
-		taken += strings.Count(post.log(t), "took over messages")
+		for _, at := range post.logged(t, "took over messages") {
+			taken = append(taken, at.Add(-post.ahead))
+		}
 	}
-	t.Logf("messages were taken over %d times", taken)
-	p.bureau.judge(p.met, p.callers.accepted).report(t, p.met, p.callers)
+	t.Logf("messages were taken over %d times", len(taken))
+	p.bureau.judge(p.met, taken, p.callers.accepted).report(t, p.met, p.callers)
 }
 
 // log is all that the post's daemons have logged.
@@ -172,13 +174,25 @@ func (p *post) log(t *testing.T) string {
 	return string(text)
 }
 
+// said is what the daemons have logged last.
+func (p *pair) said(t *testing.T) string {
+	t.Helper()
+	const enough = 2000
+	var all string
+	for n, post := range p.posts {
+		text := post.log(t)
+		all += fmt.Sprintf("daemon %d: %s\n", n, text[max(0, len(text)-enough):])
+	}
+	return all
+}
+
 // awaitNothingOpen waits until every message was delivered.
 func (p *pair) awaitNothingOpen(t *testing.T) {
 	t.Helper()
 	began := time.Now()
 	for p.count(t, "SELECT COUNT(*) FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL") > 0 {
 		if time.Since(began) > bound {
-			t.Fatalf("messages are open %v after the last round; the first daemon: %s\nthe second: %s", bound, p.posts[0].log(t), p.posts[1].log(t))
+			t.Fatalf("messages are open %v after the last round;\n%s", bound, p.said(t))
 		}
 		<-time.After(200 * time.Millisecond)
 	}

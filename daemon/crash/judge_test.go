@@ -25,6 +25,13 @@ func (d disturbances) between(from, to time.Time) bool {
 	})
 }
 
+// outlived reports whether a freeze that lasted at one time had ended by another.
+func (d disturbances) outlived(during, after time.Time) bool {
+	return slices.ContainsFunc(d, func(one disturbance) bool {
+		return one.frozen && during.After(one.settled) && during.Before(one.until) && after.After(one.until)
+	})
+}
+
 // frozen is how many of them are freezes.
 func (d disturbances) frozen() (n int) {
 	for _, one := range d {
@@ -53,6 +60,8 @@ type verdict struct {
 	events, messages, attempts int
 	twice                      int      // deliveries of a message beyond its first
 	frozen                     int      // attempts that were frozen in the middle
+	late                       int      // that came after a freeze, of messages delivered while it lasted
+	slow                       int      // that repeat others since a daemon was too slow to renew its lease
 	faults                     []string // broken promises
 }
 
@@ -60,14 +69,16 @@ func (v *verdict) fault(format string, args ...any) {
 	v.faults = append(v.faults, fmt.Sprintf(format, args...))
 }
 
-// judge looks at all attempts, once nothing is under way any more.
-func (b *bureau) judge(d disturbances, accepted []string) *verdict {
+// judge looks at all attempts, once nothing is under way any more. A daemon that
+// is too slow to renew its lease is no different from one that stands still: the
+// times at which messages were taken over say so.
+func (b *bureau) judge(d disturbances, taken []time.Time, accepted []string) *verdict {
 	b.rest()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v := &verdict{messages: len(b.records), events: len(accepted)}
 	for id, all := range b.records {
-		v.judgeMessage(id, all, d)
+		v.judgeMessage(id, all, d, taken)
 	}
 	v.judgeArrivals(b.records, accepted)
 	v.judgeOrder(b.records)
@@ -79,7 +90,7 @@ func (b *bureau) judge(d disturbances, accepted []string) *verdict {
 
 // judgeMessage looks whether attempts of one message overlap, and whether those
 // that repeat a success are excused.
-func (v *verdict) judgeMessage(id string, all []*attempt, d disturbances) {
+func (v *verdict) judgeMessage(id string, all []*attempt, d disturbances, taken []time.Time) {
 	var success *attempt
 	var busy time.Time // until when the message was being attempted
 	for _, a := range all {
@@ -97,8 +108,15 @@ func (v *verdict) judgeMessage(id string, all []*attempt, d disturbances) {
 		if success != nil && a.taken {
 			v.twice++
 		}
-		if success != nil && !d.between(success.begin, a.begin) {
+		switch {
+		case success == nil || d.between(success.begin, a.begin):
+		case between(success.begin, a.begin, taken):
+			v.slow++
+		default:
 			v.fault("message %s (%s) was delivered %v and attempted again %v, and nothing had happened in between", id, a.body, clockOf(success.begin), clockOf(a.begin))
+		}
+		if success != nil && d.outlived(success.begin, a.begin) {
+			v.late++
 		}
 		if a.taken {
 			success = a
@@ -166,8 +184,8 @@ func placeOf(body string) (n int) {
 // report logs the verdict and fails where a promise is broken.
 func (v *verdict) report(t *testing.T, d disturbances, c *callers) {
 	t.Helper()
-	t.Logf("%d kills, %d freezes: %d events accepted, other calls %v; %d messages in %d attempts; %d deliveries beyond the first of a message; %d attempts frozen in the middle",
-		len(d)-d.frozen(), d.frozen(), v.events, c.others, v.messages, v.attempts, v.twice, v.frozen)
+	t.Logf("%d kills, %d freezes: %d events accepted, other calls %v; %d messages in %d attempts; %d deliveries beyond the first of a message; %d attempts frozen in the middle, %d sent after a freeze though the other daemon had delivered, %d repeated since a daemon was too slow for its lease",
+		len(d)-d.frozen(), d.frozen(), v.events, c.others, v.messages, v.attempts, v.twice, v.frozen, v.late, v.slow)
 	for _, f := range v.faults[:min(len(v.faults), 20)] {
 		t.Error(f)
 	}

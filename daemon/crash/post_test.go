@@ -14,6 +14,7 @@ type post struct {
 	dir     string
 	program daemontest.Program
 	args    []string
+	ahead   time.Duration // of its clock
 
 	process *daemontest.Process
 	url     atomic.Pointer[string] // nil while nobody listens

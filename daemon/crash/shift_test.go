@@ -87,12 +87,28 @@ func write(t *testing.T, path, text string) string {
 // as their log says.
 func (p *post) aheadBy(t *testing.T) time.Duration {
 	t.Helper()
-	log := p.log(t)
-	_, line, found := strings.Cut(log, "time=")
-	text, _, _ := strings.Cut(line, " ")
-	at, err := time.Parse(time.RFC3339, text)
-	if !found || err != nil {
-		t.Fatalf("the log has no time: %v in %s", err, log)
+	all := p.logged(t, "time=")
+	if len(all) == 0 {
+		t.Fatal("the log has no time")
 	}
-	return time.Until(at)
+	return time.Until(all[0])
+}
+
+// logged is when the post's daemons, by their clock, have logged lines that hold
+// a text.
+func (p *post) logged(t *testing.T, text string) (all []time.Time) {
+	t.Helper()
+	for line := range strings.Lines(p.log(t)) {
+		rest, is := strings.CutPrefix(line, "time=")
+		if !is || !strings.Contains(line, text) {
+			continue
+		}
+		said, _, _ := strings.Cut(rest, " ")
+		at, err := time.Parse(time.RFC3339, said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, at)
+	}
+	return all
 }

@@ -36,6 +36,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D3", tenSubscriptions},
 		{"D4", durablePublishes},
 		{"D5", calmLatency},
+		{"D5-upkeep", besidePruning},
 		{"D6", saturatedLatency},
 		{"D7", besideAHangingOne},
 		{"D8", cpuOfAnEvent},

@@ -36,7 +36,7 @@ var (
 // Hub hands out what is published. Any number of goroutines may use it.
 type Hub struct {
 	config Config
-	epoch  string // in the ids of changes; tells this hub's from those of others
+	epoch  string // in the ids of changes: those of another one cannot be resumed
 	frames frames
 
 	wanted  atomic.Uint32 // the topics that somebody reads
@@ -51,7 +51,6 @@ type Hub struct {
 	ring      ring
 	readers   []*Reader
 	counts    Counts
-	since     uint64             // the last change before the hub was watched
 	lingering *time.Timer        // not nil while the hub is watched without a reader
 	figures   func() (any, bool) // what Measure was given
 	newcomer  bool               // somebody reads stats who has got none
@@ -72,10 +71,12 @@ func New(c Config) *Hub {
 	if c.Check == 0 {
 		c.Check = time.Minute
 	}
-	h := &Hub{config: c, epoch: strings.ToLower(rand.Text()[:10]), changed: make(chan struct{}, 1)}
+	h := &Hub{config: c, epoch: newEpoch(), changed: make(chan struct{}, 1)}
 	h.life, h.end = context.WithCancel(context.Background())
 	return h
 }
+
+func newEpoch() string { return strings.ToLower(rand.Text()[:10]) }
 
 // Publish takes changes over, in the order in which they were made. It copies
 // them and does not wait for anybody.

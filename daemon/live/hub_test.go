@@ -81,6 +81,9 @@ func TestWhereAStreamGoesOn(t *testing.T) {
 			if first.name != test.first || !strings.Contains(first.data, test.reason) || first.id == "" {
 				t.Errorf("begins with %+v", first)
 			}
+			if test.shown == nil {
+				l.number(h, test.published) // before one more is too much
+			}
 			h.Publish(changes(test.published+1, 1))
 			l.number(h, test.published+1)
 			l.end(context.Canceled)

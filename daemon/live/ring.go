@@ -125,9 +125,8 @@ func (h *Hub) id(number uint64) string { return h.epoch + "-" + strconv.FormatUi
 
 // Why a stream cannot go on where it was cut.
 const (
-	lostForeign = "the service was started anew since, or another one answers"
+	lostForeign = "what has happened since is not known: the service was started anew, or another one answers, or nobody has watched for a while"
 	lostOverrun = "more has happened since than the service remembers"
-	lostGap     = "nobody has watched for a while, and some changes were not noted"
 	lostSlow    = "more happens than this reader can follow"
 )
 
@@ -144,8 +143,6 @@ func (h *Hub) resume(topics Topics, id string) (cursor uint64, lost string) {
 		return h.ring.last, lostForeign
 	case !h.ring.holds(after):
 		return h.ring.last, lostOverrun
-	case h.config.Shared && after < h.since:
-		return h.ring.last, lostGap
 	}
 	return after, ""
 }

@@ -48,8 +48,8 @@ func (h *Hub) setWatched(on bool) {
 	if h.watched.Swap(on) == on {
 		return
 	}
-	if on {
-		h.since = h.ring.last
+	if on && h.config.Shared {
+		h.epoch = newEpoch() // what others did meanwhile is missing
 	}
 	select {
 	case h.changed <- struct{}{}:

@@ -41,6 +41,7 @@ var deliveryFigures = []figure{
 	{prometheus.CounterValue, "whd_webhook_attempts_total", "outcome", "Attempts: ok, 3xx, 4xx, 5xx, timeout, forbidden where the target is not allowed, network for other failures without an answer.", attempts},
 	{prometheus.CounterValue, "whd_webhook_attempts_failed_total", "", "Attempts that failed and are made again.", one(func(r *reading) int64 { return r.Failed })},
 	{prometheus.CounterValue, "whd_webhook_subscriptions_disabled_total", "", "Subscriptions disabled by the service.", one(func(r *reading) int64 { return r.Disabled })},
+	{prometheus.CounterValue, "whd_webhook_rows_removed_total", "", "Messages and idempotency keys removed since their time had come.", one(func(r *reading) int64 { return r.Removed })},
 
 	{prometheus.GaugeValue, "whd_webhook_events_waiting", "", "Events that wait to be stored.", one(func(r *reading) int { return r.Waiting })},
 	{prometheus.GaugeValue, "whd_webhook_outcomes_waiting", "", "Outcomes of attempts that wait to be stored.", one(func(r *reading) int { return r.Unsaved })},

@@ -28,6 +28,9 @@ func serverBatch(b *webhook.Batch, holder sql.NamedArg) (string, []any) {
 	w.part(serverBegin, "Leases", leaseRows(b.Leases))
 	w.arg("LeaseCount", len(b.Leases))
 	w.arg("Version", b.Version)
+	if len(b.Outbox) > 0 {
+		w.outbox(b.Outbox)
+	}
 	if len(b.Events) > 0 {
 		w.part(w.withTexts(serverEvents, bodies(b.Events)), "Events", w.eventRows(b.Events))
 	}

@@ -62,6 +62,13 @@ func TestAnOldSecretThatEndsAtOnce(t *testing.T) {
 		if old.Valid != !until.IsZero() || end.Valid != old.Valid {
 			t.Errorf("until %v: the row has the old secret: %v, its end: %v", until, old.Valid, end.Valid)
 		}
+		s, err := w.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Subscription(r.ID).OldUntil; !got.Equal(until.Truncate(100 * time.Nanosecond)) {
+			t.Errorf("the engine signs with the old secret until %v, want %v", got, until)
+		}
 	}
 }
 

@@ -128,6 +128,9 @@ func (f *fileWriter) transact(ctx context.Context, fill func() error) error {
 
 // fill does all of a batch.
 func (f *fileWriter) fill(b *webhook.Batch) error {
+	if len(b.Outbox) > 0 {
+		return webhook.ErrOutboxTaken // a file has none
+	}
 	for _, l := range b.Leases {
 		held, err := f.finds(`SELECT 1 FROM WH_Partition WHERE PartitionID = ?1 AND Fence = ?2`, l.Partition, l.Fence)
 		if err != nil || !held {

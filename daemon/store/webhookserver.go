@@ -16,10 +16,12 @@ const (
 	batchFenced
 	batchStale
 	batchKeyTaken
+	batchOutboxTaken
 )
 
 var batchErrors = map[int64]error{
 	batchFenced: webhook.ErrFenced, batchStale: webhook.ErrStale, batchKeyTaken: webhook.ErrKeyTaken,
+	batchOutboxTaken: webhook.ErrOutboxTaken,
 }
 
 func (s *serverWriter) write(ctx context.Context, b *webhook.Batch) error {

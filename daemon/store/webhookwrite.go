@@ -31,7 +31,7 @@ func (w *Webhooks) Write(ctx context.Context, b webhook.Batch) error {
 		return webhook.ErrKeyTaken
 	}
 	err := w.writer.write(ctx, &b)
-	for _, known := range []error{webhook.ErrStale, webhook.ErrFenced, webhook.ErrKeyTaken} {
+	for _, known := range []error{webhook.ErrStale, webhook.ErrFenced, webhook.ErrKeyTaken, webhook.ErrOutboxTaken} {
 		if errors.Is(err, known) {
 			return known
 		}

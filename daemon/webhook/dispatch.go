@@ -80,7 +80,7 @@ func (e *Engine) turn() (*lane, *Message) {
 // fly makes attempts until no lane is ready.
 func (e *Engine) fly(l *lane, m *Message) {
 	for m != nil {
-		sub := e.subscriptionOf(l)
+		sub := e.cleared(l)
 		var o Outcome
 		if sub != nil {
 			o = e.Sender.Send(e.sending, m, sub, e.now())
@@ -89,9 +89,15 @@ func (e *Engine) fly(l *lane, m *Message) {
 	}
 }
 
-func (e *Engine) subscriptionOf(l *lane) *Subscription {
+// cleared gives the subscription for an attempt that begins this moment, nil
+// where it was deleted, or where this process has stood still since the lane got
+// its turn, for so long that the lease may run out.
+func (e *Engine) cleared(l *lane) *Subscription {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.lapsing() {
+		return nil
+	}
 	return l.sub
 }
 
@@ -110,6 +116,7 @@ func (e *Engine) land(l *lane, m *Message, o Outcome, counts bool) (*lane, *Mess
 		e.noteHealth(l, o, policy, now)
 	} else {
 		delete(l.away, m.ID)
+		l.leave(m)
 	}
 	e.tend(l)
 	next, more := e.turn()

@@ -24,4 +24,7 @@
 // Taking over the work of a daemon that died is leasing its partition: one row,
 // however many messages. Each lease has a fencing number, and what is written
 // under an old one changes nothing.
+//
+// What was written down is counted by the minute (stats.go, series.go); what is
+// open in the store is counted when somebody asks (backlog.go).
 package webhook

@@ -29,6 +29,9 @@ type Config struct {
 	Term     time.Duration    // of leases; 0 where no other daemon shares the store
 	Watch    time.Duration    // how often other daemons are asked what they have done; 0 for never
 
+	Event func(name string) (string, error) // gives the name of a published event in its own letter case
+	Poll  time.Duration                     // how often the outbox is looked into; 0 for never
+
 	Show    func([]Change) // is told of all changes, in their order, and must not block; nil for nobody
 	Watched func() bool    // reports whether somebody reads them; nil for nobody
 }
@@ -122,6 +125,9 @@ func (e *Engine) Start(ctx context.Context) error {
 	loops := []func(context.Context){e.feeding, e.watching, e.upkeeping, e.counting}
 	if e.Term > 0 {
 		loops = append(loops, e.keeping, e.hearing, e.following)
+	}
+	if e.Poll > 0 {
+		loops = append(loops, e.raising)
 	}
 	for _, loop := range loops {
 		e.tasks.Go(func() { loop(life) })

@@ -20,6 +20,7 @@ type publication struct {
 	key      *Key  // that it is published under, nil for none
 	only     int64 // the one subscription that it goes to, 0 for all that match
 	except   int64 // one that it does not go to, 0 for none
+	outbox   int64 // the row of the outbox that it is, 0 for none
 	messages []*Message
 	done     chan error // buffered
 }

@@ -83,12 +83,13 @@ func (s *HTTPSender) exchange(ctx context.Context, cancel context.CancelFunc, m 
 	if err != nil {
 		return Outcome{Cause: TargetForbidden, Detail: "the URL cannot be read"}
 	}
+	began := time.Now()
 	resp, err := s.clientFor(req.URL, m.Private).Do(req)
 	if err != nil {
 		return failure(ctx, err)
 	}
 	defer resp.Body.Close()
-	o := Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
+	o := Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), at.Add(time.Since(began)))}
 	o.heed(resp.Header.Values("Webhook-Delivery"))
 	o.Text = readAnswer(resp.Body, cancel)
 	return o

@@ -99,6 +99,19 @@ func TestSendIsAStandardWebhook(t *testing.T) {
 	}
 }
 
+// A date in Retry-After is held against the store's clock, by which the attempt
+// began, since this host's may be wrong.
+func TestADateToRetryAfter(t *testing.T) {
+	at := time.Now().Add(time.Hour)
+	to := receiver(t, func(c net.Conn) {
+		fmt.Fprintf(c, "HTTP/1.1 503 Later\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n", at.Add(10*time.Minute).UTC().Format(http.TimeFormat))
+	})
+	o := newTestSender(t, 5*time.Second).Send(context.Background(), testMessage(to), &Subscription{}, at)
+	if o.RetryAfter <= 5*time.Minute || o.RetryAfter > 10*time.Minute {
+		t.Errorf("ten minutes later is in %v", o.RetryAfter)
+	}
+}
+
 func TestSendToEndpointsThatMisbehave(t *testing.T) {
 	forever := make(chan struct{})
 	t.Cleanup(func() { close(forever) })

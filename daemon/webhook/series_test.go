@@ -205,3 +205,27 @@ func BenchmarkTally(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStats asks for figures where there are many subscriptions, each with
+// traffic in every minute of the last hour.
+func BenchmarkStats(b *testing.B) {
+	for _, subs := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(subs), func(b *testing.B) {
+			e := New(Config{Attempts: 100})
+			now := minuteOf(e.now())
+			for i := range int64(subs) {
+				e.lanes[i] = newLane(&Subscription{ID: i, Enabled: true}, 100)
+				to := e.figures.line(i)
+				for m := range int64(lineSpan) {
+					to.at(now-lineSpan+1+m, lineSpan).became(Successful)
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if s := e.Stats(60, 500, nil); len(s.Lanes)+s.Others != subs {
+					b.Fatalf("%d lanes and %d others", len(s.Lanes), s.Others)
+				}
+			}
+		})
+	}
+}

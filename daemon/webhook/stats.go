@@ -122,6 +122,9 @@ func (e *Engine) Stats(minutes, lanes int, open []Backlog) Stats {
 	minute, span := minuteOf(now), int64(min(max(1, minutes), daySpan))
 	s := Stats{At: now, Lanes: e.lanesWith(open)}
 	e.figures.sum(&s, minute, span)
+	for some := range slices.Chunk(s.Lanes, lanesAtOnce) {
+		e.figures.traffic(some, minute, min(span, lineSpan))
+	}
 	s.Lanes = slices.DeleteFunc(s.Lanes, func(l Lane) bool { return !l.tells() })
 	slices.SortFunc(s.Lanes, worse)
 	s.Others = max(0, len(s.Lanes)-lanes)
@@ -130,16 +133,25 @@ func (e *Engine) Stats(minutes, lanes int, open []Backlog) Stats {
 	return s
 }
 
-// sum adds the figures of all, and the traffic of each lane.
+// lanesAtOnce is how many lanes are looked at while the writer waits.
+const lanesAtOnce = 256
+
+// sum adds the figures of all.
 func (f *figures) sum(s *Stats, minute, span int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	total, took := f.all.total(minute, span)
 	_, delay := f.delivered.total(minute, span)
 	s.Total, s.Attempts, s.Delay, s.Minutes = total, took.quantiles(), delay.quantiles(), f.all.minutes(minute, span)
-	for i := range s.Lanes {
-		if to := f.lines[s.Lanes[i].Subscription.ID]; to != nil {
-			s.Lanes[i].Traffic = to.traffic(minute, min(span, lineSpan))
+}
+
+// traffic adds the figures of lanes.
+func (f *figures) traffic(lanes []Lane, minute, span int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range lanes {
+		if to := f.lines[lanes[i].Subscription.ID]; to != nil {
+			lanes[i].Traffic = to.traffic(minute, span)
 		}
 	}
 }

@@ -50,6 +50,12 @@ type Store interface {
 	// these, and events that no message needs any more. It stops early as Sweep
 	// does.
 	Prune(ctx context.Context, p Prune) (Removed, error)
+	// Outbox reads events that somebody else has put into the store within a
+	// transaction of their own, the oldest first: up to limit, and fewer where
+	// their bodies are large.
+	Outbox(ctx context.Context, limit int) ([]Raised, error)
+	// RefuseOutbox notes why one of them cannot be taken. It is not read again.
+	RefuseOutbox(ctx context.Context, id int64, reason string) error
 	// Open lists the subscriptions that have open messages in a partition.
 	Open(ctx context.Context, partition int64) ([]int64, error)
 	// News is what other daemons have done since a nudge. Negative, it only says
@@ -81,6 +87,9 @@ var (
 	// ErrKeyTaken means that an idempotency key was used by another event
 	// meanwhile: Key tells which.
 	ErrKeyTaken = errors.New("an idempotency key is taken")
+	// ErrOutboxTaken means that events of the outbox are not the next ones, or that
+	// another daemon has taken them: read it again.
+	ErrOutboxTaken = errors.New("the outbox has changed")
 )
 
 // Lease is the right to work on a partition's messages.
@@ -101,12 +110,25 @@ type Batch struct {
 	Outcomes []Recorded
 	Disabled []Disabled
 	Keys     []Key
+	Outbox   []int64 // the rows of the outbox that become events, or matched no subscription
 	Health   []Health
 	Nudges   []Nudge  // messages of these subscriptions may be in partitions that the batch has no lease of
 	Home     int64    // the partition whose Changes these are
 	Number   int64    // of the Changes; grows
 	Changes  []Change // for the streams of other daemons
 }
+
+// Raised is an event that somebody else has put into the store, of which nothing
+// is checked yet.
+type Raised struct {
+	ID       int64 // gives the order
+	Name     string
+	Body     []byte
+	TooLarge bool // the body, which may be missing then
+}
+
+// MostBody is the most bytes that the body of an event from the outbox may have.
+const MostBody = 4 << 20
 
 // Prune asks for messages to be removed that ended long ago.
 type Prune struct {

@@ -55,6 +55,9 @@ func (e *Engine) write(ctx context.Context, l *load) error {
 		switch {
 		case errors.Is(err, ErrStale):
 			err = e.refresh(ctx)
+		case errors.Is(err, ErrOutboxTaken):
+			dropOutbox(l)
+			err = nil
 		case errors.Is(err, ErrKeyTaken):
 			err = e.dropTaken(ctx, l)
 		default:
@@ -86,6 +89,9 @@ func (e *Engine) fill(ctx context.Context, b *Batch, all []*publication) error {
 		if p.key != nil {
 			p.key.Event, p.key.Count = p.event.GUID, len(p.messages)
 			b.Keys = append(b.Keys, *p.key)
+		}
+		if p.outbox != 0 {
+			b.Outbox = append(b.Outbox, p.outbox)
 		}
 		if len(p.messages) == 0 {
 			continue

@@ -137,24 +137,28 @@ func manyAtOnce(h hooks) {
 // or after them, never in between, and nobody twice.
 func manyAndOutcomes(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
-	sent := h.send(l, r.ID, 12)
-	version := h.version()
-	failed := make([]webhook.Picked, len(sent))
+	for range 4 { // few at once, again and again: a server takes its time to begin with each
+		h.manyAndOutcomes(r, l, h.send(l, r.ID, 12))
+	}
+}
+
+func (h hooks) manyAndOutcomes(r webhook.Registration, l webhook.Lease, sent []*webhook.Message) {
+	outcomes, failed := h.batch(l), make([]webhook.Picked, len(sent))
 	for i, m := range sent {
+		outcomes.Outcomes = append(outcomes.Outcomes, attempt(m, 500, webhook.Failed, time.Time{}))
 		failed[i] = webhook.Picked{ID: m.ID, Status: webhook.Failed}
 	}
 	var mu sync.Mutex
 	removed := make(map[int64]int)
-	atOnce(len(sent)+4, func(i int) {
+	atOnce(4, func(i int) {
 		var done []webhook.Altered
 		var err error
-		switch i - len(sent) {
-		default:
-			b := webhook.Batch{Version: version, Leases: []webhook.Lease{l}, Outcomes: []webhook.Recorded{attempt(sent[i], 500, webhook.Failed, time.Time{})}}
-			err = h.Write(h.t.Context(), b)
-		case 0, 1:
+		switch i {
+		case 0:
+			err = h.Write(h.t.Context(), outcomes)
+		case 1:
 			_, err = h.RetryMessages(h.t.Context(), failed, noon)
-		case 2, 3:
+		default:
 			done, err = h.RemoveMessages(h.t.Context(), failed, noon)
 		}
 		if err != nil {

@@ -16,25 +16,27 @@ type Call string
 
 // The calls.
 const (
-	Lease    Call = "Lease"
-	TakeOver Call = "TakeOver"
-	Renew    Call = "Renew"
-	Release  Call = "Release"
-	Now      Call = "Now"
-	Numbers  Call = "Numbers"
-	Snapshot Call = "Snapshot"
-	Version  Call = "Version"
-	Write    Call = "Write"
-	Page     Call = "Page"
-	Due      Call = "Due"
-	Open     Call = "Open"
-	Key      Call = "Key"
-	Sweep    Call = "Sweep"
-	Prune    Call = "Prune"
-	News     Call = "News"
-	Watch    Call = "Watch"
-	Changes  Call = "Changes"
-	Tidy     Call = "Tidy"
+	Lease        Call = "Lease"
+	TakeOver     Call = "TakeOver"
+	Renew        Call = "Renew"
+	Release      Call = "Release"
+	Now          Call = "Now"
+	Numbers      Call = "Numbers"
+	Snapshot     Call = "Snapshot"
+	Version      Call = "Version"
+	Write        Call = "Write"
+	Page         Call = "Page"
+	Due          Call = "Due"
+	Open         Call = "Open"
+	Key          Call = "Key"
+	Sweep        Call = "Sweep"
+	Prune        Call = "Prune"
+	Outbox       Call = "Outbox"
+	RefuseOutbox Call = "RefuseOutbox"
+	News         Call = "News"
+	Watch        Call = "Watch"
+	Changes      Call = "Changes"
+	Tidy         Call = "Tidy"
 
 	Succeeded Call = "Succeeded"
 	Backlog   Call = "Backlog"
@@ -287,6 +289,16 @@ func (s *Store) Sweep(ctx context.Context, limit int) (webhook.Removed, error) {
 // Prune is webhook.Store's.
 func (s *Store) Prune(ctx context.Context, p webhook.Prune) (webhook.Removed, error) {
 	return got(ctx, s, Prune, func(ctx context.Context) (webhook.Removed, error) { return s.kept.Prune(ctx, p) })
+}
+
+// Outbox is webhook.Store's.
+func (s *Store) Outbox(ctx context.Context, limit int) ([]webhook.Raised, error) {
+	return got(ctx, s, Outbox, func(ctx context.Context) ([]webhook.Raised, error) { return s.kept.Outbox(ctx, limit) })
+}
+
+// RefuseOutbox is webhook.Store's.
+func (s *Store) RefuseOutbox(ctx context.Context, id int64, reason string) error {
+	return s.do(ctx, RefuseOutbox, func(ctx context.Context) error { return s.kept.RefuseOutbox(ctx, id, reason) })
 }
 
 // News is webhook.Store's.

@@ -1,4 +1,4 @@
-package main
+package where
 
 import (
 	"fmt"
@@ -15,13 +15,13 @@ import (
 // noon is a moment whose date differs from that of its UTC time.
 var noon = time.Date(2026, 7, 8, 1, 0, 0, 0, time.FixedZone("", 10*3600))
 
-func filtersOf(t testing.TB, name string) filters {
+func readerOf(t testing.TB, name string) Reader {
 	t.Helper()
 	kind, ok := record.Builtin().Lookup(name)
 	if !ok {
 		t.Fatalf("no kind %s", name)
 	}
-	return filters{kind, noon}
+	return Reader{kind, noon}
 }
 
 // sampleValue is a value of a type that needs no quotes.
@@ -46,13 +46,13 @@ func TestEveryOperatorOfEveryField(t *testing.T) {
 	for _, kind := range record.Builtin().Kinds() {
 		for _, field := range kind.Fields {
 			for _, operator := range record.Operators() {
-				tryOperator(t, filters{kind, noon}, field, operator)
+				tryOperator(t, Reader{kind, noon}, field, operator)
 			}
 		}
 	}
 }
 
-func tryOperator(t *testing.T, f filters, field record.Field, operator record.Operator) {
+func tryOperator(t *testing.T, f Reader, field record.Field, operator record.Operator) {
 	t.Helper()
 	values := []string{sampleValue(field.Type, 1)}
 	if operator.Arity() != record.One {
@@ -70,14 +70,14 @@ func tryOperator(t *testing.T, f filters, field record.Field, operator record.Op
 	}
 	want := client.Filter{Field: field.Name, Operator: operator, Values: values}
 	for _, one := range spelled {
-		got, err := f.condition(one)
+		got, err := f.Parse(one)
 		switch {
 		case !field.Filter.Takes(operator):
-			if err == nil || !strings.Contains(err.Error(), "use "+allowed(field.Filter)) {
-				t.Errorf("%s: %q gave %v, %v; want the list of operators", f.kind.Name, one, got, err)
+			if err == nil || !strings.Contains(err.Error(), "use "+Allowed(field.Filter)) {
+				t.Errorf("%s: %q gave %v, %v; want the list of operators", f.Kind.Name, one, got, err)
 			}
 		case err != nil || !reflect.DeepEqual(got, want):
-			t.Errorf("%s: %q gave %v, %v; want %v", f.kind.Name, one, got, err, want)
+			t.Errorf("%s: %q gave %v, %v; want %v", f.Kind.Name, one, got, err, want)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestConditionValues(t *testing.T) {
 		{"IN_KitStockTakeMain", `KitStockTakeNo=today`, record.Equal, []string{"today"}},
 		{"BM_Inputs", `SubAssemblyExplodePolicy in 1,255`, record.In, []string{"1", "255"}},
 	} {
-		got, err := filtersOf(t, c.kind).condition(c.text)
+		got, err := readerOf(t, c.kind).Parse(c.text)
 		if err != nil || got.Operator != c.operator || !reflect.DeepEqual(got.Values, c.values) {
 			t.Errorf("%s: %v, %v; want %v %q", c.text, got, err, c.operator, c.values)
 		}
@@ -150,10 +150,68 @@ func TestConditionRefused(t *testing.T) {
 		`InvoiceID between "a,"b",c`:      "behind the closing",
 		`InvoiceTotal in "1".."2" and so`: "behind the closing",
 	} {
-		_, err := filtersOf(t, "SO_Totals").condition(text)
+		_, err := readerOf(t, "SO_Totals").Parse(text)
 		if err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: error %v, want %q", text, err, say)
 		}
+	}
+}
+
+// A JSON object of members is the same conditions, by their order in it.
+func TestParseJSON(t *testing.T) {
+	for _, c := range []struct {
+		kind, text string
+		want       []client.Filter
+	}{
+		{"SO_Totals", `{}`, nil},
+		{"SO_Totals", `{"invoiceid":"D1","InvoiceTotalGreaterThan":1e3}`, []client.Filter{
+			{Field: "InvoiceTotal", Operator: record.GreaterThan, Values: []string{"1e3"}}, {Field: "InvoiceID", Values: []string{"D1"}},
+		}},
+		{"SO_Totals", `{"InvoiceTotalBetween":[0.10000000000000000001,"20"]}`, []client.Filter{
+			{Field: "InvoiceTotal", Operator: record.Between, Values: []string{"0.10000000000000000001", "20"}},
+		}},
+		{"SO_Totals", `{"InvoiceIDIn":["a,b",""]}`, []client.Filter{{Field: "InvoiceID", Operator: record.In, Values: []string{"a,b", ""}}}},
+		{"BM_Inputs", `{"SubAssemblyExplodePolicyIn":"Af8="}`, []client.Filter{{Field: "SubAssemblyExplodePolicy", Operator: record.In, Values: []string{"1", "255"}}}},
+		{"BM_Inputs", `{"SubAssemblyExplodePolicyIn":[1,"2"],"IsRatio":true}`, []client.Filter{
+			{Field: "IsRatio", Values: []string{"true"}}, {Field: "SubAssemblyExplodePolicy", Operator: record.In, Values: []string{"1", "2"}},
+		}},
+		{"IN_KitStockTakeMain", `{"LastSavedDateTimeGreaterThan":"-7d"}`, []client.Filter{
+			{Field: "LastSavedDateTime", Operator: record.GreaterThan, Values: []string{"2026-07-01"}},
+		}},
+	} {
+		var q client.Query
+		if err := readerOf(t, c.kind).ParseJSON(&q, c.text, false); err != nil || !reflect.DeepEqual(q.Where, c.want) || q.Unchecked != nil {
+			t.Errorf("%s: %+v, %v; want %+v", c.text, q, err, c.want)
+		}
+	}
+}
+
+func TestParseJSONRefused(t *testing.T) {
+	for text, say := range map[string]string{
+		``:                                    "must be an object",
+		`null`:                                "must be an object",
+		`[]`:                                  "must be an object",
+		`{} {}`:                               "must be an object",
+		`{"Colour":1}`:                        "no member Colour",
+		`{"InvoiceTotlGreaterThan":1}`:        "did you mean InvoiceTotalGreaterThan",
+		`{"InvoiceIDGreaterThan":1}`:          "InvoiceID is text: use =",
+		`{"InvoiceTotal":null}`:               "must be a text, a number or a bool",
+		`{"InvoiceTotal":[1]}`:                "must be a text, a number or a bool",
+		`{"InvoiceTotal":"x"}`:                "must be a number",
+		`{"InvoiceTotalIn":1}`:                "must be an array",
+		`{"InvoiceTotalIn":[]}`:               "must be an array",
+		`{"InvoiceTotalIn":[[1]]}`:            "must be a text, a number or a bool",
+		`{"InvoiceTotalBetween":[1]}`:         "takes an array of two",
+		`{"InvoiceTotal":1,"invoicetotal":1}`: "stands twice",
+	} {
+		var q client.Query
+		if err := readerOf(t, "SO_Totals").ParseJSON(&q, text, false); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: error %v, want %q", text, err, say)
+		}
+	}
+	q := client.Query{Strict: true}
+	if err := readerOf(t, "SO_Totals").ParseJSON(&q, `{"Colour":{"a":1},"InvoiceTotal":1}`, true); err != nil || q.Strict || string(q.Unchecked["Colour"]) != `{"a":1}` || len(q.Where) != 1 {
+		t.Errorf("unchecked: %+v, %v", q, err)
 	}
 }
 
@@ -165,9 +223,9 @@ func FuzzCondition(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	conditions := filtersOf(f, "SO_Totals")
+	conditions := readerOf(f, "SO_Totals")
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := conditions.condition(text)
+		got, err := conditions.Parse(text)
 		if err != nil {
 			return
 		}
@@ -176,7 +234,7 @@ func FuzzCondition(f *testing.F) {
 				t.Fatalf("%q: value %q", text, v)
 			}
 		}
-		again, err := conditions.condition(spell(got))
+		again, err := conditions.Parse(spell(got))
 		if err != nil || !reflect.DeepEqual(again, got) {
 			t.Fatalf("%q is %q, written %s, and that is %q, %v", text, got, spell(got), again, err)
 		}

@@ -1,0 +1,113 @@
+package where
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+)
+
+// ParseJSON adds to a query the members of a JSON object, in the names that the
+// service has for them. Those that mean nothing to the registry are only taken
+// where they need not be checked, and then the service must not be strict.
+func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var members map[string]json.RawMessage
+	if err := decoder.Decode(&members); err != nil || members == nil || decoder.More() {
+		return errors.New(`must be an object such as {"InvoiceTotalGreaterThan":1000}`)
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		filter, err := f.member(name, members[name])
+		switch {
+		case err == nil:
+			q.Where, err = Append(q.Where, filter)
+		case unchecked:
+			if q.Unchecked == nil {
+				q.Unchecked = make(map[string]json.RawMessage)
+			}
+			q.Unchecked[name], q.Strict, err = members[name], false, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// member reads one member as a filter.
+func (f Reader) member(name string, value json.RawMessage) (client.Filter, error) {
+	member, known := f.Kind.Member(name)
+	if !known {
+		near := record.Near(name, f.Kind.Members())
+		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it all the same)", f.Kind.Name, name, didYouMean(near))
+	}
+	field := f.Kind.Fields[member.Field]
+	if !member.Allowed {
+		return client.Filter{}, fmt.Errorf("%s is %s: use %s (there is no %s)", field.Name, familyName(field), Allowed(field.Filter), Spelling(member.Operator))
+	}
+	values, err := jsonValues(field, member.Operator, value)
+	if err != nil {
+		return client.Filter{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if member.Operator.Arity() == record.Two && len(values) != 2 {
+		return client.Filter{}, fmt.Errorf("%s takes an array of two values", name)
+	}
+	return f.checked(field, member.Operator, values)
+}
+
+// jsonValues are the operands that a JSON value holds: one, or an array of them.
+// Bytes are an array of numbers or base64, as the service has them.
+func jsonValues(field record.Field, operator record.Operator, value json.RawMessage) ([]string, error) {
+	if operator.Arity() == record.One {
+		text, err := jsonScalar(value)
+		return []string{text}, err
+	}
+	if field.Type == record.Byte && bytes.HasPrefix(bytes.TrimSpace(value), []byte(`"`)) {
+		return base64Values(value)
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(value, &items) != nil || len(items) == 0 {
+		return nil, errors.New("must be an array of values")
+	}
+	var values []string
+	for _, item := range items {
+		text, err := jsonScalar(item)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, text)
+	}
+	return values, nil
+}
+
+// jsonScalar is the text of a JSON value; of a number its digits.
+func jsonScalar(value json.RawMessage) (string, error) {
+	var text string
+	switch trimmed := bytes.TrimSpace(value); {
+	case trimmed[0] == '{' || trimmed[0] == '[' || trimmed[0] == 'n':
+		return "", errors.New("must be a text, a number or a bool")
+	case trimmed[0] != '"':
+		return string(trimmed), nil
+	}
+	err := json.Unmarshal(value, &text)
+	return text, err
+}
+
+func base64Values(value json.RawMessage) ([]string, error) {
+	var list []byte
+	if err := json.Unmarshal(value, &list); err != nil {
+		return nil, errors.New("must be base64 text, or an array of numbers")
+	}
+	var values []string
+	for _, one := range list {
+		values = append(values, fmt.Sprint(one))
+	}
+	return values, nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The file belongs to people, so changes leave comments and order alone: they
+// replace a value, add a line or take lines away. What comes out is read again
+// before it is kept.
+
+// set changes a setting of a profile, or one at the top of the file.
+func (f *configFile) set(profile string, s setting, text string) (*configFile, error) {
+	want := f.contents()
+	want[profile+"\x00"+s.name] = text
+	line := s.name + " = " + s.form.inFile(text)
+	return f.become(f.withLine(profile, s.name, line), want)
+}
+
+// withLine is the text with a key's line, in place of the one that it has.
+func (f *configFile) withLine(profile, key, line string) []byte {
+	if e := f.lookup(profile, key); e != nil {
+		if dotted := bytes.LastIndexByte(bytes.SplitN(f.text[e.start:e.end], []byte("="), 2)[0], '.'); dotted >= 0 {
+			line = string(f.text[e.start:e.start+dotted+1]) + line
+		}
+		return slices.Concat(f.text[:e.start], []byte(line), f.text[e.end:])
+	}
+	lines := f.lines()
+	if profile == "" {
+		return f.atTop(lines, line)
+	}
+	for _, head := range f.heads {
+		if head.profile == profile {
+			at := f.lastLine(head)
+			return join(slices.Insert(lines, at, line))
+		}
+	}
+	if at := f.lastLine(entry{profile: profile}); at > 0 { // by dotted keys alone, at the top of the file
+		return join(slices.Insert(lines, at, profileKey(profile)+"."+line))
+	}
+	if len(lines) > 0 && lines[len(lines)-1] != "" {
+		lines = append(lines, "")
+	}
+	return join(append(lines, "["+profileKey(profile)+"]", line))
+}
+
+// atTop is the text with a line behind those of the file's top.
+func (f *configFile) atTop(lines []string, line string) []byte {
+	last := f.lastLine(entry{})
+	if last == 0 && len(lines) > 0 {
+		return join(slices.Insert(lines, 0, line, ""))
+	}
+	return join(slices.Insert(lines, last, line))
+}
+
+// lastLine is the number of the last line with a key of a profile's table.
+func (f *configFile) lastLine(head entry) int {
+	last := head.line
+	for _, e := range f.entries {
+		if e.profile == head.profile && e.line > head.line {
+			last = max(last, e.line)
+		}
+	}
+	return last
+}
+
+// without is the file without a profile, and without its choice.
+func (f *configFile) without(profile string) (*configFile, error) {
+	want := f.contents()
+	gone := map[int]bool{}
+	for _, e := range slices.Concat(f.heads, f.entries) {
+		if e.profile == profile || e.profile == "" && e.key == "profile" && e.text == profile {
+			gone[e.line] = true
+			delete(want, e.profile+"\x00"+e.key)
+		}
+	}
+	var kept []string
+	for i, line := range f.lines() {
+		if !gone[i+1] {
+			kept = append(kept, line)
+		}
+	}
+	return f.become(join(kept), want)
+}
+
+// contents are the keys of all profiles with their values.
+func (f *configFile) contents() map[string]string {
+	all := make(map[string]string)
+	for _, e := range f.entries {
+		all[e.profile+"\x00"+e.key] = e.text
+	}
+	return all
+}
+
+// become reads the text that a change has made, and refuses one that does not
+// say what was meant: the file is then written in a way that only its owner can
+// change.
+func (f *configFile) become(text []byte, want map[string]string) (*configFile, error) {
+	changed, err := parseConfig(f.path, text)
+	if err != nil || !maps.Equal(changed.contents(), want) {
+		return nil, fmt.Errorf("%s is written in a way that this change cannot be made in; whctl config edit opens it", f.path)
+	}
+	return changed, nil
+}
+
+// save writes the file in place of the old one.
+func (f *configFile) save() error {
+	if f.path == "" {
+		return errNoPlace
+	}
+	return replaceFile(f.path, f.text, privateFile)
+}
+
+var errNoPlace = errors.New("there is no home directory for the configuration; " + envConfig + " can name a file")
+
+// lines are the lines of the file without their ends.
+func (f *configFile) lines() []string {
+	text := strings.TrimSuffix(strings.ReplaceAll(string(f.text), "\r\n", "\n"), "\n")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+func join(lines []string) []byte {
+	if len(lines) == 0 {
+		return nil
+	}
+	return []byte(strings.Join(lines, "\n") + "\n")
+}
+
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// profileKey is the name of a profile's table.
+func profileKey(profile string) string { return profilesTable + "." + profile }
+
+// checkProfileName keeps names to what can be typed without quotes anywhere.
+func checkProfileName(name string) error {
+	if !bareKey.MatchString(name) {
+		return usagef("a profile's name is made of letters, digits, - and _, not %q", name)
+	}
+	return nil
+}

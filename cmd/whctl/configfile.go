@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// configFile is the configuration: settings at its top, and a table
+// [profiles.NAME] for each profile.
+type configFile struct {
+	path    string
+	text    []byte
+	entries []entry
+	heads   []entry // of the tables of profiles, which have no key
+}
+
+// entry is a key where it stands in the file.
+type entry struct {
+	profile string // empty at the top of the file
+	key     string
+	text    string
+	line    int // from 1
+	start   int // of the key and its value, in bytes
+	end     int
+}
+
+// profilesTable is what the tables of profiles stand in.
+const profilesTable = "profiles"
+
+// configPath is where the configuration is; empty where there is no place for it.
+func (p *program) configPath() string {
+	if path := p.env(envConfig); path != "" {
+		return path
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "" // such as for services, which have no home
+	}
+	return filepath.Join(dir, "whctl", "config.toml")
+}
+
+// readConfig reads the configuration. One that does not exist is empty.
+func (p *program) readConfig() (*configFile, error) {
+	path := p.configPath()
+	if path == "" {
+		return &configFile{}, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("the configuration cannot be read: %s", err)
+	}
+	return parseConfig(path, text)
+}
+
+// parseConfig reads the text of a configuration. Keys that mean nothing are
+// errors, since what they were meant to do would not be done.
+func parseConfig(path string, text []byte) (*configFile, error) {
+	f := &configFile{path: path, text: text}
+	var all map[string]any
+	if err := toml.Unmarshal(text, &all); err != nil {
+		return nil, f.syntaxError(err)
+	}
+	var parser unstable.Parser
+	parser.Reset(text)
+	var head []string
+	for parser.NextExpression() {
+		node := parser.Expression()
+		names, line := keyOf(&parser, node)
+		var err error
+		switch node.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			head, err = names, f.addHead(names, line)
+		case unstable.KeyValue:
+			err = f.add(&parser, slices.Concat(head, names), line, node)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// syntaxError says where the file is no TOML.
+func (f *configFile) syntaxError(err error) error {
+	message := strings.TrimPrefix(err.Error(), "toml: ")
+	if at, is := errors.AsType[*toml.DecodeError](err); is {
+		line, column := at.Position()
+		return usagef("%s:%d:%d: %s", f.path, line, column, message)
+	}
+	return usagef("%s: %s", f.path, message)
+}
+
+// keyOf is the key of an expression and its line.
+func keyOf(parser *unstable.Parser, node *unstable.Node) (names []string, line int) {
+	for parts := node.Key(); parts.Next(); {
+		part := parts.Node()
+		names = append(names, string(part.Data))
+		line = parser.Shape(part.Raw).Start.Line
+	}
+	return names, line
+}
+
+// addHead takes up the head of a profile's table. [profiles] alone is allowed.
+func (f *configFile) addHead(names []string, line int) error {
+	if names[0] != profilesTable || len(names) > 2 {
+		return usagef("%s:%d: there is no table [%s]; profiles stand in tables such as [profiles.prod]", f.path, line, strings.Join(names, "."))
+	}
+	if len(names) == 2 {
+		f.heads = append(f.heads, entry{profile: names[1], line: line})
+	}
+	return nil
+}
+
+// add takes up a key and its value.
+func (f *configFile) add(parser *unstable.Parser, names []string, line int, node *unstable.Node) error {
+	e := entry{key: names[0], line: line, start: int(node.Raw.Offset), end: int(node.Raw.Offset + node.Raw.Length)}
+	ofProfile := len(names) == 3 && names[0] == profilesTable
+	if ofProfile {
+		e.profile, e.key = names[1], names[2]
+	}
+	s, known := settingNamed(e.key)
+	if !known || s.ofProfiles != ofProfile || !ofProfile && len(names) > 1 {
+		return f.unknown(names, line)
+	}
+	value := node.Value()
+	switch {
+	case value.Kind == unstable.String:
+		e.text = string(value.Data)
+	case value.Kind == unstable.Bool && s.form == yesNo, value.Kind == unstable.Integer && s.form == count:
+		e.text = string(parser.Raw(value.Raw))
+	default:
+		return usagef("%s:%d: %s must be %s", f.path, line, e.key, s.form.example())
+	}
+	if err := s.form.check(e.text); err != nil || value.Kind == unstable.String && s.form.plain() {
+		return usagef("%s:%d: %s must be %s", f.path, line, e.key, s.form.example())
+	}
+	f.entries = append(f.entries, e)
+	return nil
+}
+
+// unknown is the error of a key that means nothing where it stands.
+func (f *configFile) unknown(names []string, line int) error {
+	inProfile := names[0] == profilesTable
+	near := record.Near(names[len(names)-1], settingNames(func(s setting) bool { return s.ofProfiles == inProfile }))
+	if s, known := settingNamed(names[len(names)-1]); known && s.ofProfiles && !inProfile {
+		return usagef("%s:%d: %s stands in the table of a profile, such as [profiles.prod]", f.path, line, s.name)
+	}
+	return usagef("%s:%d: unknown key %q%s", f.path, line, strings.Join(names, "."), didYouMean(near))
+}
+
+// plain reports whether values stand without quotes in the file.
+func (f form) plain() bool { return f == yesNo || f == count }
+
+// example says how values look in the file.
+func (f form) example() string {
+	switch f {
+	case yesNo:
+		return "true or false, without quotes"
+	case count:
+		return "a number from 1, without quotes"
+	case span:
+		return `a duration such as "30s"`
+	case address:
+		return `an address such as "https://erp01:5050", without user and password`
+	case colourName:
+		return "one of " + strings.Join(colourNames(), ", ")
+	case formatName:
+		return "one of " + strings.Join(formatNames(), ", ")
+	case zone:
+		return `a zone such as "Europe/Berlin"`
+	}
+	return "a text in quotes"
+}
+
+// inFile is a value as the file has it.
+func (f form) inFile(text string) string {
+	if f.plain() {
+		return text
+	}
+	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0 {
+		return `"` + text + `"`
+	}
+	encoded, err := toml.Marshal(map[string]string{"x": text})
+	if err != nil {
+		return strconv.Quote(text)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(string(encoded), "x = "), "\n")
+}
+
+// lookup finds a key, nil where it is not there.
+func (f *configFile) lookup(profile, key string) *entry {
+	for i := range f.entries {
+		if f.entries[i].profile == profile && f.entries[i].key == key {
+			return &f.entries[i]
+		}
+	}
+	return nil
+}
+
+// profiles lists the names of profiles in the order of the file.
+func (f *configFile) profiles() []string {
+	var names []string
+	for _, e := range slices.Concat(f.heads, f.entries) {
+		if e.profile != "" && !slices.Contains(names, e.profile) {
+			names = append(names, e.profile)
+		}
+	}
+	return names
+}
+
+func (f *configFile) has(profile string) bool { return slices.Contains(f.profiles(), profile) }

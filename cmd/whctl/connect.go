@@ -1,0 +1,107 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"log/slog"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+)
+
+// connect makes a client for a command that reads. Where the profile is
+// read-only or protected, it refuses to send changes.
+func (p *program) connect(c *cli.Context) (*client.Client, error) {
+	s, err := p.settings(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.clientFor(c, s, s.yes("read_only") || s.yes("protected"))
+}
+
+// connectToChange makes a client for a command that changes something, once
+// those who must agree have agreed. The client of a read-only profile refuses
+// even then.
+func (p *program) connectToChange(c *cli.Context, what change) (*client.Client, error) {
+	s, err := p.settings(c)
+	if err != nil {
+		return nil, err
+	}
+	if !s.yes("read_only") && !c.Bool("dry-run") {
+		if err := p.confirm(c, s, what); err != nil {
+			return nil, err
+		}
+	}
+	return p.clientFor(c, s, s.yes("read_only"))
+}
+
+// clientFor makes a client by the settings.
+func (p *program) clientFor(c *cli.Context, s *settings, readOnly bool) (*client.Client, error) {
+	who, err := p.identity(c, s)
+	if err != nil {
+		return nil, err
+	}
+	o, err := p.options(c, s)
+	if err != nil {
+		return nil, err
+	}
+	o.Token, o.User, o.Password, o.Session = who.token, who.user, who.password, who.session
+	o.ReadOnly = readOnly
+	o.Renewed = func(session string) { p.keepSession(c, who, session) }
+	return client.New(o)
+}
+
+// options are a client's but for who asks.
+func (p *program) options(c *cli.Context, s *settings) (client.Options, error) {
+	trust, err := p.trust(c, s)
+	o := client.Options{
+		URL:       s.text("url"),
+		Timeout:   s.span("timeout"),
+		UserAgent: "whctl/" + versionText(),
+		TLS:       trust,
+	}
+	if c.Bool("verbose") {
+		o.Log = slog.New(slog.NewTextHandler(&inertWriter{to: p.stderr}, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutTime}))
+	}
+	if c.Bool("debug") {
+		o.Wire = &inertWriter{to: p.stderr}
+	}
+	if c.Bool("dry-run") {
+		o.DryRun = p.showRequest
+	}
+	return o, err
+}
+
+// withoutTime leaves out of a line of the log what says nothing here.
+func withoutTime(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// trust is which certificates are believed; nil for those of the system.
+func (p *program) trust(c *cli.Context, s *settings) (*tls.Config, error) {
+	if s.yes("insecure_tls") {
+		p.notice(c, "TLS! every certificate is trusted (insecure_tls, %s)", s.values["insecure_tls"].origin)
+		return &tls.Config{InsecureSkipVerify: true}, nil
+	}
+	file := s.values["ca_file"]
+	if file.text == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file.text)
+	if err != nil {
+		return nil, usagef("ca_file (%s): %s", file.origin, err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, usagef("ca_file (%s): %s holds no PEM certificate", file.origin, file.text)
+	}
+	return &tls.Config{RootCAs: pool}, nil
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// identity is who asks: a key, a user with a password, or a session; and how
+// that is known.
+type identity struct {
+	token, user, password, session string
+
+	source string // in words
+	stored *login // where it comes from there
+}
+
+// identityFlags say where secrets are. None holds one, since everyone on the
+// machine can read command lines.
+func identityFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "token-file", Usage: "`FILE` that holds an API key (WHCTL_TOKEN)"},
+		&cli.BoolFlag{Name: "password-stdin", Usage: "read the user's password from standard input, one line"},
+		&cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the user's password (WHCTL_PASSWORD)"},
+	}
+}
+
+// identity finds out who asks, once.
+func (p *program) identity(c *cli.Context, s *settings) (identity, error) {
+	if p.who == nil {
+		who, err := p.findIdentity(c, s)
+		if err != nil {
+			return identity{}, err
+		}
+		p.who = &who
+	}
+	return *p.who, nil
+}
+
+// findIdentity goes by a key, by a password that is given with this command, or
+// by what whctl login has stored for the same service and user.
+func (p *program) findIdentity(c *cli.Context, s *settings) (identity, error) {
+	token, source, err := p.givenToken(c)
+	if err != nil || token != "" {
+		return identity{token: token, source: source}, err
+	}
+	password, source, err := p.givenPassword(c)
+	if err != nil {
+		return identity{}, err
+	}
+	if password != "" {
+		if s.text("user") == "" {
+			return identity{}, usagef("%s is of no user: --user or %s names one", source, envUser)
+		}
+		return identity{user: s.text("user"), password: password, source: source}, nil
+	}
+	return p.storedIdentity(c, s)
+}
+
+// givenToken is the API key that comes with the command.
+func (p *program) givenToken(c *cli.Context) (token, source string, err error) {
+	if path := c.String("token-file"); path != "" {
+		token, err = secretFile(path)
+		return token, "file " + path, err
+	}
+	return p.env(envToken), "variable " + envToken, nil
+}
+
+// givenPassword is the password that comes with the command.
+func (p *program) givenPassword(c *cli.Context) (password, source string, err error) {
+	path := c.String("password-file")
+	switch {
+	case c.Bool("password-stdin") && path != "":
+		return "", "", usagef("--password-stdin and --password-file exclude each other")
+	case c.Bool("password-stdin"):
+		password, err = secretLine(p.stdin, "standard input")
+		return password, "standard input", err
+	case path != "":
+		password, err = secretFile(path)
+		return password, "file " + path, err
+	}
+	return p.env(envPassword), "variable " + envPassword, nil
+}
+
+// secretFile reads the secret that is all of a file.
+func secretFile(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", usagef("%s", err)
+	}
+	defer file.Close()
+	return secretLine(file, path)
+}
+
+// maxSecret keeps a wrong file from being read whole.
+const maxSecret = 4096
+
+// secretLine reads one line, without its end.
+func secretLine(from io.Reader, name string) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(from, maxSecret)).ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	line = bytes.TrimRight(line, "\r\n")
+	if len(line) == 0 {
+		return "", usagef("%s holds no secret: its first line is empty", name)
+	}
+	return string(line), nil
+}
+
+// storedIdentity is what whctl login has stored for the profile. It is used for
+// the service and the user that it was made for, and for no other.
+func (p *program) storedIdentity(c *cli.Context, s *settings) (identity, error) {
+	nobody := identity{source: "nowhere"}
+	logins, err := p.readLogins()
+	if err != nil {
+		return nobody, err
+	}
+	stored := logins.of(s)
+	if stored == nil {
+		return nobody, nil
+	}
+	secret, err := p.secretOf(c.Context, stored)
+	if err != nil {
+		p.notice(c, "the stored login cannot be read: %s", err)
+		return nobody, nil
+	}
+	return identity{
+		user: stored.User, session: secret.Session, password: secret.Password,
+		source: stored.place(logins.path), stored: stored,
+	}, nil
+}
+
+// keepSession stores a session that took the place of one that was over.
+func (p *program) keepSession(c *cli.Context, who identity, session string) {
+	if who.stored == nil {
+		return
+	}
+	secret := secret{Session: session, Password: who.password}
+	if err := p.store(c.Context, who.stored, secret); err != nil {
+		p.notice(c, "the new session cannot be stored: %s", err)
+	}
+}
+
+// howToSignIn is the command that would help where the service wants to know
+// who asks.
+func (p *program) howToSignIn() string {
+	line := []string{"whctl", "login"}
+	if s := p.resolved; s != nil {
+		if s.profile != "" {
+			line = append(line, "--profile", s.profile)
+		}
+		if s.values["url"].origin != "default" && s.file.lookup(s.profile, "url") == nil {
+			line = append(line, "--url", s.text("url"))
+		}
+		if user := s.text("user"); user != "" && s.file.lookup(s.profile, "user") == nil {
+			line = append(line, "--user", user)
+		}
+	}
+	return fmt.Sprintf("sign in: %s   (scripts: an API key in %s)", strings.Join(line, " "), envToken)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/bizhook/whd/client"
+)
+
+// jqPrinter prints what a jq expression makes of the rows: of the array of all,
+// which are held in memory for that, or of each by itself. Texts are printed as
+// they are, everything else as JSON on one line; numbers keep their digits
+// unless the expression computes with them.
+type jqPrinter struct {
+	layout
+	ctx   context.Context
+	code  *gojq.Code
+	array bool
+	all   []any
+}
+
+func newJQ(ctx context.Context, l layout, expression string, array bool) (printer, error) {
+	query, err := gojq.Parse(expression)
+	if err != nil {
+		return nil, usagef("--jq: %s", err)
+	}
+	code, err := gojq.Compile(query)
+	if err != nil {
+		return nil, usagef("--jq: %s", err)
+	}
+	return &jqPrinter{layout: l, ctx: ctx, code: code, array: array, all: []any{}}, nil
+}
+
+func (p *jqPrinter) begin() error { return nil }
+
+func (p *jqPrinter) row(r client.Row) error {
+	decoder := json.NewDecoder(bytes.NewReader(r.JSON()))
+	decoder.UseNumber()
+	var row map[string]any
+	if err := decoder.Decode(&row); err != nil {
+		return err
+	}
+	if p.array {
+		p.all = append(p.all, row)
+		return nil
+	}
+	return p.run(row)
+}
+
+func (p *jqPrinter) end() error {
+	if p.array {
+		return p.run(p.all)
+	}
+	return nil
+}
+
+// run prints every result of the expression.
+func (p *jqPrinter) run(input any) error {
+	results := p.code.RunWithContext(p.ctx, input)
+	for {
+		result, more := results.Next()
+		if !more {
+			return nil
+		}
+		if err, failed := result.(error); failed {
+			return jqError(err)
+		}
+		if err := p.result(result); err != nil {
+			return err
+		}
+	}
+}
+
+func jqError(err error) error {
+	var halt *gojq.HaltError
+	switch {
+	case errors.As(err, &halt) && halt.Value() == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	return usagef("--jq: %s", err)
+}
+
+func (p *jqPrinter) result(value any) error {
+	text, isText := value.(string)
+	if !isText {
+		encoded, err := gojq.Marshal(value)
+		if err != nil {
+			return err
+		}
+		text = string(encoded)
+	}
+	_, err := p.out.WriteString(text + "\n")
+	return err
+}

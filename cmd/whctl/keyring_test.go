@@ -1,0 +1,97 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/zalando/go-keyring"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// rememberInKeyring signs in with a keyring in memory, in place of the desktop's.
+func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
+	keyring.MockInit()
+	dir := t.TempDir()
+	run := func(env map[string]string, args ...string) outcome {
+		env[envURL] = service.URL
+		return trial{env: env, config: dir}.run(t, args...)
+	}
+	got := run(map[string]string{envUser: "admin", envPassword: daemontest.AdminPassword}, "login", "--remember")
+	if got.code != 0 || !strings.Contains(got.stderr, "the secret is in the keyring") {
+		t.Fatalf("login: %+v", got)
+	}
+	stored, err := os.ReadFile(filepath.Join(dir, "logins.toml"))
+	if err != nil || strings.Contains(string(stored), daemontest.AdminPassword) || strings.Contains(string(stored), "session") {
+		t.Errorf("the file holds %s (%v)", stored, err)
+	}
+	account := fmt.Sprintf("default admin@%s", service.URL)
+	kept, err := keyring.Get(keyringService, account)
+	if err != nil || !strings.Contains(kept, daemontest.AdminPassword) {
+		t.Errorf("the keyring holds %q (%v)", kept, err)
+	}
+	if got := run(map[string]string{}, "whoami", "--csv"); got.code != 0 || !strings.Contains(got.stdout, ",header,keyring,default,") {
+		t.Errorf("whoami: %+v", got)
+	}
+
+	// A session that is over is renewed, and the new one kept.
+	if err := keyring.Set(keyringService, account, strings.Replace(kept, `"Session":"`, `"Session":"x`, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(map[string]string{}, "query", "SO_Totals", "--count"); got.code != 0 || got.stderr != "" {
+		t.Errorf("query: %+v", got)
+	}
+	if renewed, err := keyring.Get(keyringService, account); err != nil || renewed == kept || strings.Contains(renewed, `"Session":"x`) {
+		t.Errorf("the keyring holds %q (%v)", renewed, err)
+	}
+
+	if got := run(map[string]string{}, "logout"); got.code != 0 {
+		t.Errorf("logout: %+v", got)
+	}
+	if _, err := keyring.Get(keyringService, account); !errors.Is(err, keyring.ErrNotFound) {
+		t.Errorf("the secret is still there (%v)", err)
+	}
+}
+
+// A keyring that waits for somebody to unlock it is given up after a while.
+// Here it is a D-Bus that takes connections and never says anything.
+func TestKeyringThatHangs(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("D-Bus is Linux's")
+	}
+	path := filepath.Join(t.TempDir(), "bus")
+	bus, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bus.Close()
+	config := configOf(t, "")
+	cmd := process(t, "http://127.0.0.1:1", "whoami")
+	logins := "[default]\nurl = 'http://127.0.0.1:1'\nuser = 'ann'\nstore = 'keyring'\n"
+	if err := os.WriteFile(filepath.Join(config, "logins.toml"), []byte(logins), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(cmd.Env, envConfig+"="+filepath.Join(config, "config.toml"), "DBUS_SESSION_BUS_ADDRESS=unix:path="+path)
+	out, err := cmd.CombinedOutput()
+	if code := exitOf(t, err); code != 3 || !strings.Contains(string(out), "the keyring did not answer within 3s\n") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+}
+
+// What the keyring's troubles are called.
+func TestKeyringErrors(t *testing.T) {
+	if got := keyringError(keyring.ErrNotFound); got.Error() != "the keyring does not hold it" {
+		t.Error(got)
+	}
+	if got := keyringError(errors.New("dial unix: no such file")); !strings.HasPrefix(got.Error(), "no keyring in this session: ") || strings.Contains(got.Error(), "\n") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+func (p *program) loginCommands() []*cli.Command {
+	return []*cli.Command{
+		{
+			Name: "login", Usage: "sign in, and remember it for the profile", Action: p.login,
+			Flags: []cli.Flag{
+				&cli.BoolFlag{Name: "remember", Usage: "store the password too, to sign in anew when the session is over"},
+				&cli.BoolFlag{Name: "insecure-storage", Usage: "where there is no keyring, store secrets in a file that only you can read"},
+			},
+			Description: `whctl login --profile prod --url https://erp01:5050 --user jsmith
+whctl login --password-file secret.txt --remember`,
+		},
+		{Name: "logout", Usage: "end the session and forget the login", Action: p.logout},
+		{Name: "whoami", Usage: "show who is signed in, until when, and where the secret is", Flags: outputFlags(), Action: p.whoami},
+	}
+}
+
+// signIn is a login on its way.
+type signIn struct {
+	*program
+	c        *cli.Context
+	settings *settings
+	profile  string
+	user     string
+	password string
+	service  *client.Client
+}
+
+// login is whctl login: it signs in, stores the login, and then the profile
+// that it belongs to.
+func (p *program) login(c *cli.Context) error {
+	s, err := p.resolve(c, true)
+	if err != nil {
+		return err
+	}
+	p.resolved = s
+	in := &signIn{program: p, c: c, settings: s, profile: cmp.Or(s.profile, noProfile), user: s.text("user")}
+	if err := in.credentials(); err != nil {
+		return err
+	}
+	o, err := p.options(c, s)
+	if err != nil {
+		return err
+	}
+	if in.service, err = client.New(o); err != nil {
+		return err
+	}
+	defer in.service.Close()
+	session, err := in.service.Login(c.Context, in.user, in.password)
+	if err != nil {
+		return err
+	}
+	in.user = cmp.Or(session.UserName, in.user)
+	place, err := in.keep(session.SessionID)
+	if err != nil {
+		return in.undo(err)
+	}
+	if err := in.keepProfile(); err != nil {
+		return err
+	}
+	return in.tell(place)
+}
+
+// credentials finds the user and the password, and asks for what is missing.
+func (in *signIn) credentials() (err error) {
+	if in.user == "" {
+		if in.user, err = in.demand("user name", "--user or "+envUser, in.ask); err != nil {
+			return err
+		}
+	}
+	if in.password, _, err = in.givenPassword(in.c); err != nil || in.password != "" {
+		return err
+	}
+	logins, err := in.readLogins()
+	if err != nil {
+		return err
+	}
+	if stored := logins.of(in.settings); stored != nil {
+		if secret, err := in.secretOf(in.c.Context, stored); err == nil && secret.Password != "" {
+			in.password = secret.Password
+			return nil
+		}
+	}
+	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+envPassword, in.askSecret)
+	return err
+}
+
+// demand asks for something that cannot be done without.
+func (in *signIn) demand(what, otherwise string, ask func(context.Context, string) (string, error)) (string, error) {
+	if !in.mayAsk(in.c) {
+		return "", usagef("nobody can be asked for the %s here: give %s", what, otherwise)
+	}
+	text, err := ask(in.c.Context, strings.ToUpper(what[:1])+what[1:]+": ")
+	if err == nil && text == "" {
+		err = usagef("the %s is empty", what)
+	}
+	return text, err
+}
+
+// keep stores the login in the keyring, or where that is allowed in a file.
+func (in *signIn) keep(session string) (place string, err error) {
+	kept := secret{Session: session}
+	if in.c.Bool("remember") {
+		kept.Password = in.password
+	}
+	l := &login{profile: in.profile, URL: in.service.URL(), User: in.user, Store: inKeyring}
+	if err = in.store(in.c.Context, l, kept); err == nil {
+		return l.place(""), nil
+	}
+	if !in.c.Bool("insecure-storage") {
+		return "", fmt.Errorf("the login cannot be stored: %w; --insecure-storage keeps it in a file, %s or %s need none", err, envToken, envPassword)
+	}
+	in.notice(in.c, "%s", err)
+	l.Store = inFile
+	if err = in.store(in.c.Context, l, kept); err != nil {
+		return "", err
+	}
+	logins, err := in.readLogins()
+	return l.place(logins.path), err
+}
+
+// undo ends a session that nobody could use again.
+func (in *signIn) undo(err error) error {
+	_ = in.service.Logout(in.c.Context) // it ends by itself in the end
+	return err
+}
+
+// keepProfile makes the profile, or brings its address and user up to date. The
+// first one is used from now on.
+func (in *signIn) keepProfile() error {
+	file := in.settings.file
+	values := map[string]string{"url": in.service.URL(), "user": in.user}
+	var err error
+	for _, name := range []string{"url", "user"} {
+		s, _ := settingNamed(name)
+		if have := file.lookup(in.profile, name); have != nil && have.text == values[name] {
+			continue
+		}
+		if file, err = file.set(in.profile, s, values[name]); err != nil {
+			return err
+		}
+	}
+	if file.lookup("", "profile") == nil {
+		s, _ := settingNamed("profile")
+		if file, err = file.set("", s, in.profile); err != nil {
+			return err
+		}
+	}
+	if file == in.settings.file {
+		return nil
+	}
+	return file.save()
+}
+
+// tell says who is signed in now.
+func (in *signIn) tell(place string) error {
+	who, err := in.service.CurrentSession(in.c.Context)
+	if err != nil {
+		return err
+	}
+	in.notice(in.c, "signed in to %s as %s (%s), profile %s%s; the secret is in the %s",
+		in.service.URL(), who.UserName, who.Role, in.profile, until(who), place)
+	return nil
+}
+
+func until(who *wire.CurrentSession) string {
+	if who.ExpiryDateTime == "" {
+		return ""
+	}
+	return ", until " + who.ExpiryDateTime
+}
+
+// logout is whctl logout. The login is forgotten here even if the service
+// cannot be told.
+func (p *program) logout(c *cli.Context) error {
+	s, err := p.settings(c)
+	if err != nil {
+		return err
+	}
+	logins, err := p.readLogins()
+	if err != nil {
+		return err
+	}
+	stored := logins.of(s)
+	if stored == nil {
+		p.notice(c, "nobody is signed in to %s", s.text("url"))
+		return nil
+	}
+	kept, secretErr := p.secretOf(c.Context, stored)
+	if err := p.forget(c.Context, stored); err != nil && secretErr == nil {
+		return err
+	}
+	if secretErr != nil {
+		p.notice(c, "the login is forgotten; its session ends by itself, since it cannot be read: %s", secretErr)
+		return nil
+	}
+	if err := p.endSession(c, s, kept.Session); err != nil {
+		return fmt.Errorf("the login is forgotten, but its session lives on: %w", err)
+	}
+	p.notice(c, "signed out of %s", s.text("url"))
+	return nil
+}
+
+// endSession tells the service. One that knows the session no longer is fine.
+func (p *program) endSession(c *cli.Context, s *settings, session string) error {
+	o, err := p.options(c, s)
+	if err != nil {
+		return err
+	}
+	o.Session = session
+	service, err := client.New(o)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	if err := service.Logout(c.Context); !client.Is(err, client.Unauthorized) {
+		return err
+	}
+	return nil
+}
+
+var whoamiColumns = []column{
+	{"User", record.Text}, {"DisplayName", record.Text}, {"Role", record.Text}, {"Expires", record.DateTime},
+	{"Via", record.Text}, {"Secret", record.Text}, {"Profile", record.Text}, {"URL", record.Text},
+}
+
+// whoami is whctl whoami.
+func (p *program) whoami(c *cli.Context) error {
+	service, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	who, err := service.CurrentSession(c.Context)
+	if err != nil {
+		return err
+	}
+	s, err := p.settings(c)
+	if err != nil {
+		return err
+	}
+	asked, err := p.identity(c, s)
+	if err != nil {
+		return err
+	}
+	_, err = p.show(c, whoamiColumns, [][]any{{
+		who.UserName, who.DisplayName, who.Role, nilIfEmpty(who.ExpiryDateTime), who.Via, asked.source, nilIfEmpty(s.profile), service.URL(),
+	}})
+	return err
+}
+
+// nilIfEmpty is the null that an absent text stands for.
+func nilIfEmpty(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// An export of 1,000 rows a second, told of each five seconds. The total comes
+// while it is under way, or never.
+func TestProgress(t *testing.T) {
+	for _, c := range []struct {
+		total int64
+		err   error
+		want  []string
+	}{
+		{12800, nil, []string{
+			"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 / 12,800  80%  1,000 rows/s  ETA 3s",
+		}},
+		{9000, nil, []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"}}, // more came
+		{0, errors.New("no"), []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var said []string
+			p := &progress{
+				tell: func(text string) { said = append(said, text) }, name: "SO_Totals", now: time.Now, interval: 5 * time.Second, start: time.Now(), last: time.Now(),
+				count: func(context.Context) (int64, error) {
+					time.Sleep(2 * time.Second)
+					return c.total, c.err
+				},
+			}
+			for row := range int64(12800) {
+				time.Sleep(time.Millisecond)
+				p.at(t.Context(), row+1)
+			}
+			p.end()
+			if !slices.Equal(said, c.want) {
+				t.Errorf("said %q, want %q", said, c.want)
+			}
+		})
+	}
+}
+
+// What is still counting when the export ends is stopped.
+func TestProgressEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &progress{tell: func(string) {}, now: time.Now, interval: time.Second, start: time.Now(), last: time.Now(), count: func(ctx context.Context) (int64, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}}
+		time.Sleep(time.Minute)
+		p.at(t.Context(), 256)
+		p.end()
+	})
+	var nothing *progress
+	nothing.at(t.Context(), 256)
+	nothing.end()
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+)
+
+// show prints what no service sent, or not as rows, in the format that is asked
+// for, which it gives.
+func (p *program) show(c *cli.Context, columns []column, lines [][]any) (format, error) {
+	return p.printRows(c, columns, func(yield func(client.Row, error) bool) {
+		for _, line := range lines {
+			if row, err := rowOf(columns, line); !yield(row, err) || err != nil {
+				return
+			}
+		}
+	})
+}
+
+// rowOf makes a row as if the service had sent it: nulls are left out.
+func rowOf(columns []column, line []any) (client.Row, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	separator := byte('{')
+	for i, value := range line {
+		if value == nil {
+			continue
+		}
+		fmt.Fprintf(&text, "%c%q:", separator, columns[i].name)
+		if err := encoder.Encode(value); err != nil {
+			return client.Row{}, err
+		}
+		text.Truncate(text.Len() - 1) // the encoder's line end
+		separator = ','
+	}
+	if separator == '{' {
+		text.WriteByte('{')
+	}
+	text.WriteByte('}')
+	return client.ParseRow(text.Bytes())
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/csv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// A spreadsheet program reads the workbook as it was meant. It writes what it
+// has understood as CSV, in full precision, formulas as formulas.
+func TestWorkbookInLibreOffice(t *testing.T) {
+	office, err := exec.LookPath("soffice")
+	if err != nil {
+		t.Skip("needs LibreOffice, Debian's libreoffice-calc")
+	}
+	lines := []string{
+		`{"T":"00123","N":40002.1500,"D":"2026-07-08T09:10:11.0000000","B":true}`,
+		`{"T":"=1+1","N":922337203685477.5807,"D":"2026-07-08T09:10:11.1230000","B":false}`,
+		`{"T":"1E5","N":12345678901234567890123456789012345678,"D":"2026-07-08T09:10:11.1234567"}`,
+		`{"T":"MAR1","N":-0.0001,"D":"1753-01-01T00:00:00.0000000"}`,
+		`{"T":"a,b \"c\"\nd <&> _x0041_ \u0007","N":0,"D":null}`,
+		`{"T":"","N":null}`,
+		`{"T":"  \ud83d\ude00 \u00e9 "}`,
+	}
+	want := [][]string{
+		{"T", "N", "D", "B"},
+		{"00123", "40002.15", "2026-07-08 09:10:11", "TRUE"},
+		{"=1+1", "922337203685477.5807", "2026-07-08 09:10:11.123", "FALSE"},
+		{"1E5", "12345678901234567890123456789012345678", "2026-07-08T09:10:11.1234567", ""},
+		{"MAR1", "-0.0001", "1753-01-01T00:00:00.0000000", ""},
+		{"a,b \"c\"\nd <&> _x0041_ \a", "0", "", ""},
+		{"", "", "", ""},
+		{"  😀 é ", "", "", ""},
+	}
+	dir := t.TempDir()
+	columns := layout{columns: []column{{"T", record.Text}, {"N", record.Decimal}, {"D", record.DateTime}, {"B", record.Bool}}, sheet: "SO_Totals"}
+	if err := os.WriteFile(filepath.Join(dir, "book.xlsx"), []byte(printed(t, "xlsx", columns, lines...)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const filter = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true"
+	cmd := exec.Command(office, "-env:UserInstallation=file://"+filepath.Join(dir, "profile"), "--headless", "--convert-to", filter, "--outdir", dir, filepath.Join(dir, "book.xlsx"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "book.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\ngot  %q\nwant %q", err, got, want)
+	}
+}

@@ -1,0 +1,79 @@
+package xlsx
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// Exact reports whether a spreadsheet keeps a number as it is: whether it has
+// at most 15 digits from the first that is not 0 to the last that is not 0, and
+// no exponent.
+func Exact(number []byte) bool {
+	digits := bytes.TrimPrefix(number, []byte("-"))
+	for _, c := range digits {
+		if c != '.' && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	digits = bytes.Replace(digits, []byte("."), nil, 1)
+	return len(bytes.Trim(digits, "0")) <= 15
+}
+
+// Spreadsheets count days from the end of 1899, and believe that 1900 was a
+// leap year, so that they show earlier days than its 1 March wrong.
+var (
+	dayZero  = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
+	firstDay = time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC)
+	lastDay  = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// Serial is a date as spreadsheets hold it: in days. They keep milliseconds, so
+// a date with a finer fraction is refused, and one that they would show wrong.
+func Serial(at time.Time) (days float64, ok bool) {
+	at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC)
+	if at.Before(firstDay) || !at.Before(lastDay) || at.Nanosecond()%int(time.Millisecond) != 0 {
+		return 0, false
+	}
+	const day = 24 * 60 * 60
+	seconds := at.Unix() - dayZero.Unix()
+	milliseconds := (seconds%day)*1000 + int64(at.Nanosecond())/int64(time.Millisecond)
+	return float64(seconds/day) + float64(milliseconds)/(day*1000), true
+}
+
+// escape appends text as XML. What XML cannot hold, and what would be lost as a
+// line end, is written as _xHHHH_, which spreadsheets read back; text that looks
+// like that has its underscore written so.
+func escape(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		switch {
+		case r == '&':
+			dst = append(dst, "&amp;"...)
+		case r == '<':
+			dst = append(dst, "&lt;"...)
+		case r == '>':
+			dst = append(dst, "&gt;"...)
+		case r < ' ' && r != '\t' && r != '\n', r == 0xfffe, r == 0xffff, r == '_' && looksEscaped(text[i:]):
+			dst = fmt.Appendf(dst, "_x%04X_", r)
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+		i += size
+	}
+	return dst
+}
+
+// looksEscaped reports whether text begins like _x0041_.
+func looksEscaped(text []byte) bool {
+	if len(text) < 7 || text[1] != 'x' || text[6] != '_' {
+		return false
+	}
+	for _, c := range text[2:6] {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
+}

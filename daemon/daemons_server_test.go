@@ -1,0 +1,330 @@
+package daemon_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+)
+
+// twins are two daemons on one server, each with a client of an admin, and a
+// subscriber.
+type twins struct {
+	dsn    string
+	daemon [2]*daemontest.Instance
+	admin  [2]*client.Client
+	shop   string
+}
+
+func startTwins(t *testing.T, args ...string) *twins {
+	t.Helper()
+	x := &twins{dsn: mssqltest.Database(t)}
+	for n := range x.daemon {
+		x.daemon[n] = daemontest.Start(t, append([]string{"--store", x.dsn, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8"}, args...)...)
+		x.admin[n] = signedIn(t, x.daemon[n])
+	}
+	shop, err := x.admin[0].AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.shop = shop.RecID
+	return x
+}
+
+// with is a client of one of the daemons.
+func (x *twins) with(t *testing.T, n int, o client.Options) *client.Client {
+	t.Helper()
+	o.URL = x.daemon[n].URL
+	c, err := client.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// subscribe makes a subscription at one daemon.
+func (x *twins) subscribe(t *testing.T, n int, r wire.SubscriptionRequest) *wire.Subscription {
+	t.Helper()
+	s, err := x.admin[n].AddSubscription(t.Context(), x.shop, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// raise raises an event at one daemon, which goes to so many subscriptions.
+func (x *twins) raise(t *testing.T, n int, event, body string, messages int) {
+	t.Helper()
+	receipt, err := x.admin[n].RaiseEvent(t.Context(), event, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt.Messages != messages {
+		t.Errorf("%q raised at daemon %d goes to %d subscriptions, want %d", body, n, receipt.Messages, messages)
+	}
+}
+
+// count is the number that a statement gives on the server.
+func (x *twins) count(t *testing.T, statement string) (n int) {
+	t.Helper()
+	s, err := mssql.Open(mssql.Config{DSN: x.dsn, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.DB().QueryRow(statement).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// refused waits until a client is nobody any more, and says how long it took.
+func refused(t *testing.T, what string, c *client.Client) {
+	t.Helper()
+	began := time.Now()
+	for enough := began.Add(time.Minute); ; {
+		_, err := c.CurrentSession(t.Context())
+		if client.Is(err, client.Unauthorized) {
+			t.Logf("%s is refused by the other daemon after %v", what, time.Since(began).Round(100*time.Millisecond))
+			return
+		}
+		if err != nil || time.Now().After(enough) {
+			t.Fatalf("%s still works at the other daemon: %v", what, err)
+		}
+	}
+}
+
+// TestLoginsOfTwoDaemons: who signs in at one of two daemons is known to the
+// other one, until the login ends there.
+func TestLoginsOfTwoDaemons(t *testing.T) {
+	x := startTwins(t)
+	ctx := t.Context()
+	for n := range x.daemon {
+		here := x.with(t, n, client.Options{})
+		login, err := here.Login(ctx, "admin", daemontest.AdminPassword)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := x.with(t, 1-n, client.Options{Session: login.SessionID})
+		if who, err := there.CurrentSession(ctx); err != nil || who.UserName != "admin" {
+			t.Fatalf("a session of daemon %d at the other: %+v, %v", n, who, err)
+		}
+		if err := here.Logout(ctx); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "a session that has ended", there)
+
+		key, err := x.admin[n].AddAPIKey(ctx, wire.APIKeyRequest{Name: fmt.Sprint("key ", n), Role: "reader"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keyed := x.with(t, 1-n, client.Options{Token: key.Key})
+		if _, err := keyed.CurrentSession(ctx); err != nil {
+			t.Fatalf("a key of daemon %d at the other: %v", n, err)
+		}
+		if err := x.admin[n].RemoveAPIKey(ctx, key.Name); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "a key that was removed", keyed)
+	}
+}
+
+// TestPublishingOnceAtTwoDaemons raises one event many times under one key, at
+// both daemons at once.
+func TestPublishingOnceAtTwoDaemons(t *testing.T) {
+	x := startTwins(t)
+	to, got := receiver(t, 200)
+	for _, pattern := range []string{"debtor.*", "*"} {
+		x.subscribe(t, 0, wire.SubscriptionRequest{URL: &to, EventName: &pattern})
+	}
+	const key, event, body = "order 4711", "debtor.updated", `{"DebtorID":"0001"}`
+	var posts sync.WaitGroup
+	var mu sync.Mutex
+	receipts := make(map[wire.EventReceipt]int)
+	for n := range 32 {
+		posts.Go(func() {
+			r, err := x.admin[n%2].RaiseEventOnce(context.Background(), key, event, body)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			receipts[*r]++
+		})
+	}
+	posts.Wait()
+	if len(receipts) != 1 {
+		t.Errorf("receipts are %v", receipts)
+	}
+	for range 2 {
+		await(t, got)
+	}
+	for statement, want := range map[string]int{
+		"SELECT COUNT(*) FROM whd.WH_Event": 1, "SELECT COUNT(*) FROM whd.SY_WebhookMessage": 2, "SELECT COUNT(*) FROM whd.WH_IdempotencyKey": 1,
+	} {
+		if n := x.count(t, statement); n != want {
+			t.Errorf("%s: %d, want %d", statement, n, want)
+		}
+	}
+	for n, c := range x.admin {
+		_, err := c.RaiseEventOnce(t.Context(), key, event, `{"DebtorID":"0002"}`)
+		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusConflict {
+			t.Errorf("another body at daemon %d gives %v", n, err)
+		}
+	}
+}
+
+// TestSubscriptionsOfTwoDaemons: what is subscribed, turned off and removed at
+// one daemon counts at once for events at the other.
+func TestSubscriptionsOfTwoDaemons(t *testing.T) {
+	x := startTwins(t)
+	ctx := t.Context()
+	to, got := receiver(t, 200)
+	for n := range x.daemon {
+		here, there := x.admin[n], 1-n
+		s := x.subscribe(t, n, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.*")})
+		x.raise(t, there, "debtor.updated", "subscribed", 1)
+		if d := await(t, got); d.body != "subscribed" {
+			t.Errorf("delivered %q", d.body)
+		}
+		if _, err := here.UpdateSubscription(ctx, x.shop, s.RecID, wire.SubscriptionRequest{EventName: pointer("creditor.*")}); err != nil {
+			t.Fatal(err)
+		}
+		x.raise(t, there, "debtor.updated", "for nobody", 0)
+		if err := here.RemoveSubscription(ctx, x.shop, s.RecID); err != nil {
+			t.Fatal(err)
+		}
+		x.raise(t, there, "creditor.updated", "for nobody any more", 0)
+	}
+}
+
+// TestRetryingMessagesOfTheOtherDaemon: messages that wait at one daemon go out
+// when the other one is asked for them.
+func TestRetryingMessagesOfTheOtherDaemon(t *testing.T) {
+	x := startTwins(t, "--webhooks-retry-schedule", "1h,1h")
+	ctx := t.Context()
+	const many = 5
+	to, got := receiver(t, http.StatusUnprocessableEntity)
+	s := x.subscribe(t, 0, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")})
+	for n := range x.daemon {
+		there := 1 - n
+		x.raise(t, there, "debtor.updated", "alone", 1)
+		m := x.waits(t, n, 1)[0]
+		await(t, got)
+		if _, err := x.admin[n].RetryMessage(ctx, x.shop, s.RecID, m.MessageID); err != nil {
+			t.Fatal(err)
+		}
+		if d := await(t, got); d.header.Get("Webhook-Id") != m.MessageID {
+			t.Errorf("delivered %q", d.body)
+		}
+		x.remove(t, n)
+		for range many {
+			x.raise(t, there, "debtor.updated", "of many", 1)
+			await(t, got)
+		}
+		x.waits(t, n, many)
+		retried, err := x.admin[n].RetryMessages(ctx, url.Values{"SubscriberID": {x.shop}, "Status": {"2"}})
+		if err != nil || retried.Retried != many {
+			t.Errorf("retried %+v, %v", retried, err)
+		}
+		for range many {
+			await(t, got)
+		}
+		x.remove(t, n)
+	}
+}
+
+// waits waits until so many messages are to be tried again, as one daemon says.
+func (x *twins) waits(t *testing.T, n, many int) []wire.Message {
+	t.Helper()
+	for enough := time.Now().Add(time.Minute); ; {
+		p, err := x.admin[n].Messages(t.Context(), x.shop, url.Values{"Status": {"2"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Results) == many {
+			return p.Results
+		}
+		if time.Now().After(enough) {
+			t.Fatalf("%d messages wait for another attempt, want %d", len(p.Results), many)
+		}
+	}
+}
+
+// remove deletes all messages at one daemon.
+func (x *twins) remove(t *testing.T, n int) {
+	t.Helper()
+	if _, err := x.admin[n].DeleteMessages(t.Context(), url.Values{"SubscriberID": {x.shop}, "All": {"true"}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDeletingMessagesOfTheOtherDaemon: a message that waits at one daemon and is
+// deleted at the other does not go out any more. One that is due later shows that
+// its time has gone by.
+func TestDeletingMessagesOfTheOtherDaemon(t *testing.T) {
+	x := startTwins(t, "--webhooks-retry-schedule", "10s,1h")
+	to, got := receiver(t, http.StatusUnprocessableEntity)
+	came := &counted{got: got, times: make(map[string]int)}
+	s := x.subscribe(t, 0, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")})
+	for n := range x.daemon {
+		there := 1 - n
+		deleted := x.waiting(t, there, came)
+		for time.Until(time.Time(deleted.NextAttemptDateTime)) < heedTime { // this machine is slow
+			deleted = x.waiting(t, there, came)
+		}
+		if err := x.admin[n].RemoveMessage(t.Context(), x.shop, s.RecID, deleted.MessageID); err != nil {
+			t.Fatal(err)
+		}
+		last := x.waiting(t, there, came)
+		for time.Time(last.NextAttemptDateTime).Before(time.Time(deleted.NextAttemptDateTime)) {
+			last = x.waiting(t, there, came)
+		}
+		came.await(t, last.MessageID, 2)
+		if came.times[deleted.MessageID] > 1 {
+			t.Errorf("a message that was deleted at daemon %d goes out at the other one", n)
+		}
+		x.remove(t, n)
+	}
+}
+
+// heedTime is more than a daemon needs to delete a message and the other one to
+// hear of it.
+const heedTime = 5 * time.Second
+
+// counted is how often each message came.
+type counted struct {
+	got   <-chan delivery
+	times map[string]int
+}
+
+func (c *counted) await(t *testing.T, message string, times int) {
+	t.Helper()
+	for c.times[message] < times {
+		c.times[await(t, c.got).header.Get("Webhook-Id")]++
+	}
+}
+
+// waiting raises an event at one daemon and gives its message once that waits for
+// the second attempt.
+func (x *twins) waiting(t *testing.T, n int, came *counted) wire.Message {
+	t.Helper()
+	body := rand.Text()
+	x.raise(t, n, "debtor.updated", body, 1)
+	m := settled(t, x.admin[n], x.shop, url.Values{"Body": {body}, "Status": {"2"}})
+	came.await(t, m.MessageID, 1)
+	return m
+}

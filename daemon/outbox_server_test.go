@@ -1,0 +1,117 @@
+package daemon_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+)
+
+// TestEventsFromTSQL raises events by T-SQL: what is committed arrives once and
+// in order, at either of two daemons, also what was put there while none ran.
+// What is rolled back does not, and what can be no event stays with the reason.
+func TestEventsFromTSQL(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	args := []string{"--store", dsn, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-outbox-poll", "50ms", "--webhooks-attempt-timeout", "2s", "--webhooks-lease", "6s"}
+	first := daemontest.Start(t, args...)
+	arrivals := lineTo(t, first)
+	insert := func(bodies ...string) {
+		t.Helper()
+		var rows []string
+		for _, body := range bodies {
+			rows = append(rows, `INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'`+body+`');`)
+		}
+		mssqltest.Exec(t, dsn, "BEGIN TRANSACTION; "+strings.Join(rows, " ")+" COMMIT;")
+	}
+	var want []string
+	expect := func(bodies ...string) {
+		t.Helper()
+		for _, body := range bodies {
+			want = append(want, body)
+			arrivals.await(t, body)
+		}
+	}
+	mssqltest.Exec(t, dsn, `BEGIN TRANSACTION; INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'rolled back'); ROLLBACK;`,
+		`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'no.event', N'refused')`)
+	insert("1 größer 日本", "2", "3")
+	expect("1 größer 日本", "2", "3")
+
+	second := daemontest.Start(t, args...)
+	for n := range 20 {
+		insert(fmt.Sprint("both ", 2*n), fmt.Sprint("both ", 2*n+1))
+	}
+	for n := range 40 {
+		expect(fmt.Sprint("both ", n))
+	}
+	for _, d := range []*daemontest.Instance{first, second} {
+		if err := d.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert("while none runs")
+	daemontest.Start(t, args...)
+	expect("while none runs")
+	if got := strings.Join(arrivals.order, "; "); got != strings.Join(want, "; ") {
+		t.Errorf("arrived %s\nwant %s", got, strings.Join(want, "; "))
+	}
+	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var left int
+	var reason string
+	if err := s.DB().QueryRow(`SELECT COUNT(*), MAX(RefusedReason) FROM whd.WH_Outbox`).Scan(&left, &reason); err != nil || left != 1 || !strings.Contains(reason, "no published event") {
+		t.Errorf("%d rows are left, refused since %q (%v)", left, reason, err)
+	}
+}
+
+// line is a receiver that remembers the order in which bodies came.
+type line struct {
+	got   <-chan delivery
+	order []string
+}
+
+// lineTo subscribes a receiver to everything, in order.
+func lineTo(t *testing.T, i *daemontest.Instance) *line {
+	t.Helper()
+	c, err := client.New(client.Options{URL: i.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	if _, err := c.Login(ctx, "admin", daemontest.AdminPassword); err != nil {
+		t.Fatal(err)
+	}
+	shop, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{}
+	url, got := receiver(t, 200)
+	l.got = got
+	if _, err := c.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &url, EventName: pointer("*"), Ordered: pointer(true)}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// await takes what comes until a body has come.
+func (l *line) await(t *testing.T, body string) {
+	t.Helper()
+	for len(l.order) == 0 || l.order[len(l.order)-1] != body {
+		select {
+		case d := <-l.got:
+			l.order = append(l.order, d.body)
+		case <-time.After(2 * time.Minute):
+			t.Fatalf("%q does not arrive after %q", body, l.order)
+		}
+	}
+}

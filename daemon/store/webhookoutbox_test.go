@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// put puts events into the outbox as the ERP does.
+func put(t *testing.T, w *Webhooks, to interface {
+	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
+}, bodies ...string) {
+	t.Helper()
+	for _, body := range bodies {
+		if _, err := to.ExecContext(t.Context(), w.own.text(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', @Body)`), sql.Named("Body", body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// expectOutbox compares the bodies in the outbox, and gives the rows.
+func expectOutbox(t *testing.T, w *Webhooks, limit int, want ...string) (all []webhook.Raised) {
+	t.Helper()
+	all, err := w.Outbox(t.Context(), limit)
+	var got []string
+	for _, r := range all {
+		got = append(got, string(r.Body))
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("in the outbox are %q (%v), want %q", got, err, want)
+	}
+	return all
+}
+
+func TestOutbox(t *testing.T) {
+	w := hooksOnServer(t, mssqltest.Database(t))
+	for _, kept := range []bool{false, true} {
+		tx, err := w.own.pool.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, w, tx, "a", "b")
+		expectOutbox(t, w, 10) // which waits for nobody
+		end := tx.Rollback
+		if kept {
+			end = tx.Commit
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, w, w.own.pool, `{"Name":"Größe 日本 😀","Tab":"	"}`)
+	all := expectOutbox(t, w, 10, "a", "b", `{"Name":"Größe 日本 😀","Tab":"	"}`)
+	expectOutbox(t, w, 2, "a", "b")
+	if err := w.RefuseOutbox(t.Context(), all[0].ID, "because of \x00"+strings.Repeat("é", 500)); err != nil {
+		t.Fatal(err)
+	}
+	expectOutbox(t, w, 10, "b", string(all[2].Body))
+	expectRows(t, w.own, `LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`, "205|because of \uFFFDé")
+}
+
+// Large bodies are read a few at a time, and those that are too large not at
+// all.
+func TestLargeBodiesInTheOutbox(t *testing.T) {
+	w := hooksOnServer(t, mssqltest.Database(t))
+	half, most := strings.Repeat("x", outboxBytes/2), strings.Repeat("é", webhook.MostBody/2)
+	put(t, w, w.own.pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*webhook.MostBody+1))
+	first, err := w.Outbox(t.Context(), 10)
+	if err != nil || len(first) != 2 {
+		t.Fatalf("%d rows (%v), want as many as have a mebibyte", len(first), err)
+	}
+	sizes := func() (text string) {
+		all, err := w.Outbox(t.Context(), 10)
+		for _, r := range all {
+			text += fmt.Sprintf("%v ", r.TooLarge)
+			err = errors.Join(err, w.RefuseOutbox(t.Context(), r.ID, "seen"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if got := []string{sizes(), sizes(), sizes(), sizes()}; !slices.Equal(got, []string{"false false ", "false false ", "true ", "true "}) {
+		t.Errorf("too large: %q", got)
+	}
+}
+
+// The rows of a batch go with it or stay with it, and are the next ones.
+func TestOutboxInABatch(t *testing.T) {
+	w := hooksOnServer(t, mssqltest.Database(t))
+	r, l := subscribed(t, w)
+	put(t, w, w.own.pool, "a", "b", "c", "d")
+	all := expectOutbox(t, w, 10, "a", "b", "c", "d")
+	a, b, c, d := all[0].ID, all[1].ID, all[2].ID, all[3].ID
+	if err := w.RefuseOutbox(t.Context(), b, "no event"); err != nil {
+		t.Fatal(err)
+	}
+	write := func(first int64, want error, outbox ...int64) {
+		t.Helper()
+		batch := hookBatch(w.mustVersion(t), first, 1, r, l, "{}")
+		batch.Outbox = outbox
+		if err := w.Write(t.Context(), batch); !errors.Is(err, want) {
+			t.Errorf("with rows %v of the outbox: %v, want %v", outbox, err, want)
+		}
+		open, err := w.Page(t.Context(), webhook.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100})
+		if is := slices.ContainsFunc(open, func(m *webhook.Message) bool { return m.ID == first+1 }); err != nil || is != (want == nil) {
+			t.Errorf("with rows %v of the outbox the message is there: %v (%v)", outbox, is, err)
+		}
+	}
+	write(11, webhook.ErrOutboxTaken, c)          // a would be overtaken
+	write(21, webhook.ErrOutboxTaken, a, b)       // which was refused
+	write(31, webhook.ErrOutboxTaken, a, c, d+10) // which nobody has put there
+	expectOutbox(t, w, 10, "a", "c", "d")
+	write(41, nil, a, c)
+	expectOutbox(t, w, 10, "d")
+	write(51, webhook.ErrOutboxTaken, c) // again
+	write(61, nil, d)
+	expectOutbox(t, w, 10)
+}
+
+// Of batches with the same row that are written at once one is.
+func TestOutboxAtOnce(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	w := hooksOnServer(t, dsn)
+	r, l := subscribed(t, w)
+	put(t, w, w.own.pool, "a", "b", "c")
+	for _, row := range expectOutbox(t, w, 10, "a", "b", "c") {
+		version, results := w.mustVersion(t), make(chan error)
+		for i := range int64(4) {
+			go func() {
+				batch := hookBatch(version, 1000*row.ID+10*i, 1, r, l, "{}")
+				batch.Outbox = []int64{row.ID}
+				results <- w.Write(t.Context(), batch)
+			}()
+		}
+		written := 0
+		for range 4 {
+			switch err := <-results; {
+			case err == nil:
+				written++
+			case !errors.Is(err, webhook.ErrOutboxTaken):
+				t.Error(err)
+			}
+		}
+		if written != 1 {
+			t.Errorf("row %d was taken %d times", row.ID, written)
+		}
+	}
+	expectRows(t, w.own, `COUNT(*) FROM whd.SY_WebhookMessage`, "3")
+}
+
+// A file has no outbox.
+func TestNoOutboxInAFile(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	expectOutbox(t, w, 10)
+	b := hookBatch(w.mustVersion(t), 11, 1, r, l, "{}")
+	b.Outbox = []int64{1}
+	if err := w.Write(t.Context(), b); !errors.Is(err, webhook.ErrOutboxTaken) {
+		t.Errorf("a row of it was written: %v", err)
+	}
+}

@@ -1,0 +1,112 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// outboxRows is how many rows of the outbox are read at once.
+const outboxRows = 256
+
+// raising turns what others put into the outbox into events.
+func (e *Engine) raising(ctx context.Context) {
+	wait := newPatience()
+	for e.sleep(ctx, nil, e.Poll+wait.wait) {
+		err := e.emptyOutbox(ctx)
+		if err == nil {
+			wait.reset()
+			continue
+		}
+		if wait.next(); !errors.Is(err, ErrOutboxTaken) && ctx.Err() == nil {
+			e.log.Warn("raising the events of the outbox failed", "error", err.Error())
+		}
+	}
+}
+
+// emptyOutbox goes on for as long as there is something in the outbox and it is
+// this daemon's duty.
+func (e *Engine) emptyOutbox(ctx context.Context) error {
+	for e.hasDuties() {
+		rows, err := e.store.Outbox(ctx, outboxRows)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		if err := e.raise(ctx, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// raise has rows written as events. Their order is kept whatever fails: the store
+// takes none before those with lower numbers. A row is gone exactly if its
+// event's messages are durable.
+func (e *Engine) raise(ctx context.Context, rows []Raised) (err error) {
+	var all []*publication
+	for _, r := range rows {
+		name, reason := e.acceptable(r)
+		if reason == nil {
+			all = append(all, e.fromOutbox(r, name))
+			continue
+		}
+		if err := e.store.RefuseOutbox(ctx, r.ID, reason.Error()); err != nil {
+			return err
+		}
+		e.log.Warn("a row of the outbox cannot become an event", "outbox", r.ID, "event", r.Name, "reason", reason.Error())
+	}
+	queued := 0
+	for ; queued < len(all) && err == nil; queued++ {
+		if err = e.ledger.publish(all[queued]); err != nil {
+			break
+		}
+	}
+	for _, p := range all[:queued] {
+		if failed := <-p.done; err == nil {
+			err = failed
+		}
+	}
+	return err
+}
+
+func (e *Engine) fromOutbox(r Raised, name string) *publication {
+	now := e.now()
+	event := &Event{GUID: newGUID(now), Name: name, Body: r.Body, AddedAt: now}
+	return &publication{event: event, outbox: r.ID, done: make(chan error, 1)}
+}
+
+// acceptable gives the name of the event that a row is, or why it is none. The
+// rules are those of publishing.
+func (e *Engine) acceptable(r Raised) (name string, err error) {
+	switch {
+	case r.TooLarge:
+		return "", fmt.Errorf("Body is larger than %d bytes", MostBody)
+	case len(r.Body) == 0:
+		return "", errors.New("Body must not be empty")
+	case !utf8.Valid(r.Body) || bytes.IndexByte(r.Body, 0) >= 0:
+		return "", errors.New("Body must be text without the character 0")
+	}
+	name, err = e.Event(r.Name)
+	if err != nil {
+		return "", errors.New(fault.Of(err).Message)
+	}
+	return name, nil
+}
+
+// dropOutbox answers those of a load that come from the outbox, where they are
+// not its next ones, and takes them out of it.
+func dropOutbox(l *load) {
+	var rest []*publication
+	for _, p := range l.publications {
+		if p.outbox == 0 {
+			rest = append(rest, p)
+			continue
+		}
+		p.done <- ErrOutboxTaken
+	}
+	l.publications = rest
+}

@@ -1,0 +1,394 @@
+package tui
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/where"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// browser shows the rows of a record kind.
+type browser struct {
+	table
+	kind    *record.Kind
+	name    string
+	fields  []string // shown, in their order; the first of the kind is always fetched
+	filters []client.Filter
+	order   grid.Sort
+	pages   *grid.Pages
+	records map[*grid.Row]heldRecord
+	as      string // the time of what is shown
+	counted bool
+}
+
+// heldRecord is the record behind a row.
+type heldRecord struct {
+	row client.Row
+	cut bool // some of its values
+}
+
+// newBrowser opens a kind with filters.
+func newBrowser(a *app, kind *record.Kind, filters []client.Filter) *browser {
+	b := &browser{table: newTable(a, false), kind: kind, name: kind.Name, filters: filters, pages: grid.NewPages(), records: make(map[*grid.Row]heldRecord)}
+	b.setFields(usualFields(kind))
+	b.grid.SetRows(b.pages)
+	return b
+}
+
+// newRequests opens the request log.
+func newRequests(a *app) screen {
+	kind, _ := record.System().Lookup("RequestLog")
+	b := newBrowser(a, kind, nil)
+	b.name = "Requests"
+	b.grid.Follow(true)
+	return b
+}
+
+func (b *browser) setFields(fields []string) {
+	b.fields = fields
+	frozen := 0
+	if len(fields) > 1 {
+		frozen = 1
+	}
+	b.grid.SetColumns(fieldColumns(b.kind, fields), frozen)
+}
+
+func (b *browser) start() tea.Cmd  { return b.reload() }
+func (b *browser) shown() tea.Cmd  { return b.want() }
+func (b *browser) title() string   { return b.name }
+func (b *browser) scopes() []scope { return []scope{inBrowser, inGrids, inLists} }
+func (b *browser) waiting() bool   { return b.pages.Loading() }
+
+func (b *browser) chips() []string {
+	var chips []string
+	for _, f := range b.filters {
+		chips = append(chips, where.Text(f))
+	}
+	return chips
+}
+
+// query is what is asked for. Nothing but what is shown is fetched, and the
+// field that tells rows apart.
+func (b *browser) query() client.Query {
+	q := client.Query{Kind: b.kind, Where: b.filters, Fields: b.fields, Strict: true}
+	if first := b.kind.Fields[0].Name; !slices.Contains(q.Fields, first) {
+		q.Fields = append([]string{first}, q.Fields...)
+	}
+	if b.order.Column != "" {
+		q.OrderBy = []string{b.order.Column}
+		if b.order.Descending {
+			q.OrderBy[0] = "-" + b.order.Column
+		}
+	}
+	return q
+}
+
+// reload asks for something else: what is on its way is given up.
+func (b *browser) reload() tea.Cmd {
+	b.afresh()
+	b.pages.Reset()
+	clear(b.records)
+	b.counted = false
+	b.grid.SetSort(b.order)
+	b.grid.Follow(b.kind.Name == "RequestLog" && b.order.Column == "")
+	b.grid.To(0)
+	return tea.Batch(b.want(), b.app.total(b.context, b, b.pages.Generation(), b.query()))
+}
+
+// poll asks for the same again; what is here stays until the answer comes.
+func (b *browser) poll() tea.Cmd {
+	b.afresh()
+	b.pages.Renew()
+	return tea.Batch(b.want(), b.app.total(b.context, b, b.pages.Generation(), b.query()))
+}
+
+// follow fetches the request log again when requests were answered, as long as
+// its newest are in sight.
+func (b *browser) follow(m liveMsg) tea.Cmd {
+	if m.requests > 0 && b.grid.Following() && b.app.front() == screen(b) && !b.pages.Loading() {
+		return b.poll()
+	}
+	return nil
+}
+
+// want fetches the pages near what is seen.
+func (b *browser) want() tea.Cmd {
+	first, last := b.grid.Window()
+	var cmds []tea.Cmd
+	for _, number := range b.pages.Wanted(first, last) {
+		cmds = append(cmds, b.app.rows(b.context, b, b.pages.Generation(), number, b.query()))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (b *browser) update(m tea.Msg) tea.Cmd {
+	switch m := m.(type) {
+	case pageMsg:
+		return b.page(m)
+	case totalMsg:
+		if m.err != nil {
+			b.app.fail("counting "+b.name, m.err)
+			return nil
+		}
+		b.counted = true
+		b.pages.SetTotal(m.generation, m.total)
+		b.grid.Sync()
+	}
+	return nil
+}
+
+func (b *browser) page(m pageMsg) tea.Cmd {
+	if m.err != nil {
+		if b.pages.Failed(m.generation, m.number) {
+			b.app.fail("fetching "+b.name, m.err)
+		}
+		return nil
+	}
+	rows := gridRows(b.kind, b.fields, m.rows)
+	if !b.pages.Put(m.generation, m.number, rows) {
+		return nil
+	}
+	b.paint(rows)
+	for i, row := range rows {
+		b.records[row] = heldRecord{m.rows[i], m.cut[i]}
+	}
+	b.forget()
+	b.as = b.app.clock(b.app.now)
+	b.grid.Sync()
+	return b.want()
+}
+
+// paint gives requests that failed their ink.
+func (b *browser) paint(rows []*grid.Row) {
+	column := slices.Index(b.fields, "StatusCode")
+	if b.kind.Name != "RequestLog" || column < 0 {
+		return
+	}
+	for _, row := range rows {
+		switch code := row.Cells[column].Text; {
+		case code >= "500":
+			row.Cells[column].Ink = b.app.theme.status[3]
+		case code >= "400":
+			row.Cells[column].Ink = b.app.theme.status[2]
+		}
+	}
+}
+
+// forget drops records whose rows are not kept any more.
+func (b *browser) forget() {
+	if len(b.records) <= 2*grid.PageRows*20 {
+		return
+	}
+	for row := range b.records {
+		if i := b.pages.Find(row.ID); i < 0 || b.pages.Row(i) != row {
+			delete(b.records, row)
+		}
+	}
+}
+
+func (b *browser) do(k binding) tea.Cmd {
+	if b.move(k) {
+		if k.action == goTop {
+			b.grid.Follow(b.kind.Name == "RequestLog" && b.order.Column == "")
+		}
+		return b.want()
+	}
+	switch k.action {
+	case open:
+		if b.grid.Row() != nil {
+			return b.app.push(newRecord(b))
+		}
+	case sortColumn:
+		return b.sort()
+	case filterColumn:
+		if c, ok := b.grid.Column(); ok {
+			b.app.line = b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name))
+		}
+	case keepValue:
+		return b.keep()
+	case clearFilters:
+		return b.limit(nil)
+	case problemsOnly:
+		return b.problems()
+	case chooseColumns:
+		b.app.over = newChooser(b)
+	case export:
+		b.app.line = b.exportLine()
+	case copyCell:
+		b.copyCell()
+	case copyRow:
+		b.copyRows()
+	}
+	return nil
+}
+
+// sort goes from up to down to none on the selected column.
+func (b *browser) sort() tea.Cmd {
+	c, ok := b.grid.Column()
+	switch {
+	case !ok:
+		return nil
+	case b.order.Column != c.Name:
+		b.order = grid.Sort{Column: c.Name}
+	case !b.order.Descending:
+		b.order.Descending = true
+	default:
+		b.order = grid.Sort{}
+	}
+	return b.reload()
+}
+
+// keep keeps the rows with the selected value.
+func (b *browser) keep() tea.Cmd {
+	c, ok := b.grid.Column()
+	row := b.grid.Row()
+	if !ok || row == nil {
+		return nil
+	}
+	at, _ := b.kind.Column(c.Name)
+	value := b.records[row].row.Value(c.Name)
+	switch {
+	case !b.kind.Fields[at].Filter.Takes(record.Equal):
+		b.app.tell(warning, c.Name+" cannot be filtered")
+		return nil
+	case value.Null():
+		b.app.tell(warning, "no filter finds rows without a value")
+		return nil
+	}
+	one := client.Filter{Field: c.Name, Operator: record.Equal, Values: []string{value.String()}}
+	return b.limit(append(slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == one.Member() }), one))
+}
+
+// problems keeps the requests that failed, or all of them.
+func (b *browser) problems() tea.Cmd {
+	if b.kind.Name != "RequestLog" {
+		b.app.tell(warning, "only requests and messages fail")
+		return nil
+	}
+	failed := client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}}
+	others := slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == failed.Member() })
+	if len(others) == len(b.filters) {
+		others = append(others, failed)
+	}
+	return b.limit(others)
+}
+
+// limit asks for other rows. Marks do not outlive that.
+func (b *browser) limit(filters []client.Filter) tea.Cmd {
+	b.filters = filters
+	b.grid.Unmark()
+	return b.reload()
+}
+
+func (b *browser) copyCell() {
+	c, ok := b.grid.Column()
+	if row := b.grid.Row(); ok && row != nil {
+		b.app.clip(b.records[row].row.Text(c.Name))
+	}
+}
+
+// copyRows copies marked rows with tabs between cells, else the row as JSON.
+func (b *browser) copyRows() {
+	rows := b.grid.MarkedRows()
+	if row := b.grid.Row(); len(rows) == 0 && row != nil {
+		b.app.clip(string(b.records[row].row.JSON()))
+		return
+	}
+	var lines []string
+	for _, row := range rows {
+		var cells []string
+		for _, name := range b.fields {
+			cells = append(cells, strings.Map(tabless, b.records[row].row.Text(name)))
+		}
+		lines = append(lines, strings.Join(cells, "\t"))
+	}
+	b.app.clip(strings.Join(lines, "\n"))
+}
+
+// tabless keeps cells within their line and column.
+func tabless(r rune) rune {
+	if r == '\t' || r == '\n' || r == '\r' {
+		return ' '
+	}
+	return r
+}
+
+// status tells the place, and the sum of the marked values of a column of
+// numbers.
+func (b *browser) status() string {
+	text := b.grid.Place()
+	if b.grid.Len() == 0 && b.counted {
+		text = "no rows match"
+	}
+	if n := b.grid.Marks(); n > 0 {
+		return text + fmt.Sprintf("   %d marked", n) + b.sum()
+	}
+	if b.as != "" {
+		text += "   as of " + b.as
+	}
+	return text
+}
+
+// sum adds the selected column of the marked rows, exactly.
+func (b *browser) sum() string {
+	c, ok := b.grid.Column()
+	if !ok || !c.Right {
+		return ""
+	}
+	total, digits := new(big.Rat), 0
+	for _, row := range b.grid.MarkedRows() {
+		text := b.records[row].row.Text(c.Name)
+		if n, ok := new(big.Rat).SetString(text); ok {
+			total.Add(total, n)
+			_, fraction, _ := strings.Cut(text, ".")
+			digits = max(digits, len(fraction))
+		}
+	}
+	return ", sum of " + c.Name + " " + grouped(total.FloatString(digits))
+}
+
+// twin is the command that shows the same rows.
+func (b *browser) twin() string {
+	if b.kind.Database != record.InRecords {
+		return "whctl requests list" + conditions(b.filters)
+	}
+	text := "whctl query " + b.kind.Name + conditions(b.filters)
+	if q := b.query(); len(q.OrderBy) > 0 {
+		text += " --order-by " + q.OrderBy[0]
+	}
+	if !slices.Equal(b.fields, b.kind.FieldNames()) {
+		text += " --fields " + strings.Join(b.fields, ",")
+	}
+	return text
+}
+
+// conditions are filters as arguments of a command.
+func conditions(filters []client.Filter) string {
+	var text strings.Builder
+	for _, f := range filters {
+		fmt.Fprintf(&text, " --where %s", argument(where.Text(f)))
+	}
+	return text.String()
+}
+
+// argument puts a text into double quotes, which every shell knows.
+func argument(text string) string { return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"` }
+
+// curl asks for the same rows without our programs.
+func (b *browser) curl() string {
+	text := "curl -G " + argument(b.app.options.URL+"/Queries/"+b.kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
+	for _, f := range b.filters {
+		text += " --data-urlencode " + argument(f.Member()+"="+strings.Join(f.Values, ","))
+	}
+	if q := b.query(); len(q.OrderBy) > 0 {
+		text += " -d OrderBy=" + q.OrderBy[0]
+	}
+	return text + " -d Take=100"
+}

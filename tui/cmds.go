@@ -1,0 +1,414 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// This is the only file that calls the client. Everything here returns a
+// command, which runs beside the screen and whose message is its answer.
+
+// quick is how long requests may take that nobody waits for.
+const quick = 10 * time.Second
+
+// after is a message that comes later.
+func (a *app) after(d time.Duration, m tea.Msg) tea.Cmd {
+	return a.options.tick(d, m)
+}
+
+// errReadOnly is the answer to every change that is asked for while the session
+// is read-only. It is decided here, beside the client's own refusal.
+var errReadOnly = errors.New("read-only: nothing was sent (:rw lifts it)")
+
+// change is a command that changes something at the service.
+func (a *app) change(to screen, what string, ids []string, make func(ctx context.Context, c *client.Client) error) tea.Cmd {
+	c, ctx := a.client, a.context
+	if a.readOnly {
+		return func() tea.Msg { return doneMsg{reply{to, errReadOnly}, what, ids} }
+	}
+	return func() tea.Msg { return doneMsg{reply{to, make(ctx, c)}, what, ids} }
+}
+
+// listen begins to follow the service.
+func (a *app) listen() tea.Cmd {
+	if a.stopFeed != nil {
+		a.stopFeed()
+	}
+	o := client.StreamOptions{Topics: []string{wire.TopicMessages, wire.TopicStats, wire.TopicRequests}}
+	if a.feed != nil {
+		o.LastEventID = a.feed.last()
+	}
+	ctx, stop := context.WithCancel(a.context)
+	a.link.session++
+	a.feed, a.stopFeed = newFeed(a.link.session, a.client.Stream(ctx, o)), stop
+	return a.hear(ctx)
+}
+
+// hear waits for what happens next.
+func (a *app) hear(ctx context.Context) tea.Cmd {
+	f := a.feed
+	a.hearing = ctx
+	return a.options.hear(func() tea.Msg {
+		if batch := f.next(ctx); batch != nil {
+			return *batch
+		}
+		return nil
+	})
+}
+
+// whoAmI asks who we are to the service, and what it can do.
+func (a *app) whoAmI() tea.Cmd {
+	c, parent := a.client, a.context
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(parent, quick)
+		defer cancel()
+		info, err := c.Info(ctx)
+		if err != nil {
+			return whoMsg{reply: reply{err: err}}
+		}
+		user, err := c.CurrentSession(ctx)
+		return whoMsg{reply{err: err}, user, info}
+	}
+}
+
+// unlock asks for a client that may change things.
+func (a *app) unlock() tea.Cmd {
+	make := a.options.Unlock
+	return func() tea.Msg {
+		c, err := make()
+		return unlockedMsg{reply{err: err}, c}
+	}
+}
+
+// signIn starts a session.
+func (a *app) signIn(user, password string) tea.Cmd {
+	c, ctx := a.client, a.context
+	return func() tea.Msg {
+		_, err := c.Login(ctx, user, password)
+		return signedInMsg{reply{err: err}, user}
+	}
+}
+
+// cellKept is how many bytes of a value a list keeps.
+const cellKept = 1 << 10
+
+// rows fetches a page of a query. Long values are cut, so that memory does not
+// grow with them; detail fetches the record again.
+func (a *app) rows(ctx context.Context, to screen, generation, number int, q client.Query) tea.Cmd {
+	c := a.client
+	return func() tea.Msg {
+		m := pageMsg{reply: reply{to: to}, generation: generation, number: number, cut: make(map[int]bool)}
+		q.Skip, q.Take = int64(number*grid.PageRows), new(int64(grid.PageRows))
+		stream, err := c.Rows(ctx, q)
+		if err != nil {
+			m.err = err
+			return m
+		}
+		for row, err := range stream.All() {
+			if err != nil {
+				m.rows, m.err = nil, err
+				return m
+			}
+			short, cut := shortRow(row)
+			m.cut[len(m.rows)] = cut
+			m.rows = append(m.rows, short)
+		}
+		return m
+	}
+}
+
+// total counts the matches of a query.
+func (a *app) total(ctx context.Context, to screen, generation int, q client.Query) tea.Cmd {
+	c := a.client
+	return func() tea.Msg {
+		n, err := c.Count(ctx, q)
+		return totalMsg{reply{to, err}, generation, q.Kind.Name, int(n)}
+	}
+}
+
+// record fetches one whole record: the one at a place of a query.
+func (a *app) record(ctx context.Context, to screen, q client.Query, at int) tea.Cmd {
+	c := a.client
+	return func() tea.Msg {
+		q.Fields, q.Skip, q.Take = nil, int64(at), new(int64(1))
+		page, err := c.Page(ctx, q)
+		if err == nil && len(page.Rows) == 0 {
+			err = errors.New("the record is not there any more")
+		}
+		if err != nil {
+			return recordMsg{reply{to, err}, client.Row{}}
+		}
+		return recordMsg{reply{to, nil}, page.Rows[0]}
+	}
+}
+
+// subscribers fetches the subscribers with how many there are.
+func (a *app) subscribers(ctx context.Context, to screen) tea.Cmd {
+	c := a.client
+	kind, _ := record.System().Lookup("Subscriber")
+	return func() tea.Msg {
+		page, err := c.Page(ctx, client.Query{Kind: kind, OrderBy: []string{"Name"}, Take: new(int64(listMost)), Include: []string{"Total"}})
+		m := subscribersMsg{reply: reply{to, err}}
+		if err != nil {
+			return m
+		}
+		for _, row := range page.Rows {
+			m.list = append(m.list, wire.Subscriber{RecID: row.Text("RecID"), Name: row.Text("Name"), IsEnabled: row.Text("IsEnabled") == "true"})
+		}
+		m.total = int(page.Total)
+		return m
+	}
+}
+
+// listMost is how many subscribers, subscriptions and so on are shown.
+const listMost = 2000
+
+// subscriptions fetches the subscriptions of a subscriber, or of all where it is
+// empty.
+func (a *app) subscriptions(ctx context.Context, to screen, subscriber string) tea.Cmd {
+	c := a.client
+	return func() tea.Msg {
+		if subscriber != "" {
+			list, err := c.Subscriptions(ctx, subscriber)
+			return subscriptionsMsg{reply{to, err}, list}
+		}
+		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
+		if err != nil {
+			return subscriptionsMsg{reply{to, err}, nil}
+		}
+		return subscriptionsMsg{reply{to, nil}, page.Results}
+	}
+}
+
+// events fetches the events with what is subscribed to.
+func (a *app) events(ctx context.Context, to screen) tea.Cmd {
+	c := a.client
+	return func() tea.Msg {
+		list, err := c.Events(ctx)
+		if err != nil {
+			return eventsMsg{reply: reply{to, err}}
+		}
+		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
+		if err != nil {
+			return eventsMsg{reply{to, err}, list, nil}
+		}
+		return eventsMsg{reply{to, nil}, list, page.Results}
+	}
+}
+
+// messages fetches a page of messages, the newest first. Bodies are left out:
+// the detail fetches its own.
+func (a *app) messages(ctx context.Context, to screen, generation, number int, members url.Values) tea.Cmd {
+	c := a.client
+	return func() tea.Msg {
+		q := clone(members)
+		q.Set("Skip", strconv.Itoa(number*grid.PageRows))
+		q.Set("Take", strconv.Itoa(grid.PageRows))
+		q.Set("Include", "Total")
+		q.Set("Fields", messageFields)
+		page, err := c.AllMessages(ctx, q)
+		if err != nil {
+			return messagesMsg{reply: reply{to, err}, generation: generation, number: number}
+		}
+		return messagesMsg{reply{to, nil}, generation, number, page.Results, int(page.Total)}
+	}
+}
+
+// messageFields are all but the body.
+const messageFields = "ItemNo,SubscriberID,SubscriptionID,MessageID,EventName,URL,Status,Retries,AddedDateTime,LastSavedDateTime," +
+	"LastMessageResponseHTTPCode,LastMessageResponseMessage,NextAttemptDateTime,MaxRetries"
+
+func clone(members url.Values) url.Values {
+	copied := make(url.Values, len(members)+4)
+	for name, values := range members {
+		copied[name] = slices.Clone(values)
+	}
+	return copied
+}
+
+// message fetches one message with its attempts, the first first.
+func (a *app) message(ctx context.Context, to screen, subscriber, id string) tea.Cmd {
+	c := a.client
+	return func() tea.Msg {
+		m := messageMsg{reply: reply{to: to}}
+		page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Take": {"1"}})
+		switch {
+		case err != nil:
+			m.err = err
+			return m
+		case len(page.Results) == 0:
+			m.err = errors.New("the message is not there any more")
+			return m
+		}
+		m.message = &page.Results[0]
+		responses, err := c.MessageResponses(ctx, subscriber, url.Values{"MessageID": {id}, "OrderBy": {"ItemNo"}, "Take": {"200"}})
+		if err != nil {
+			m.err = err
+			return m
+		}
+		m.responses = responses.Results
+		return m
+	}
+}
+
+// stats fetches what the first screen shows.
+func (a *app) stats(ctx context.Context, to screen) tea.Cmd {
+	c := a.client
+	return func() tea.Msg {
+		m := statsMsg{reply: reply{to: to}}
+		if m.stats, m.err = c.Stats(ctx, time.Hour); m.err != nil {
+			return m
+		}
+		for status := range m.counts {
+			page, err := c.AllMessages(ctx, url.Values{"Status": {strconv.Itoa(status)}, "Take": {"0"}, "Include": {"Total"}})
+			if err != nil {
+				m.err = err
+				return m
+			}
+			m.counts[status] = int(page.Total)
+		}
+		page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {messageFields}, "OrderByDesc": {"LastSavedDateTime"}})
+		if m.err = err; err == nil {
+			m.failures = page.Results
+		}
+		return m
+	}
+}
+
+// retryOne makes one message due now.
+func (a *app) retryOne(to screen, m wire.Message) tea.Cmd {
+	return a.change(to, "retry of "+m.EventName, []string{m.MessageID}, func(ctx context.Context, c *client.Client) error {
+		_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
+		return err
+	})
+}
+
+// removeOne deletes one message.
+func (a *app) removeOne(to screen, m wire.Message) tea.Cmd {
+	return a.change(to, "delete of "+m.EventName, []string{m.MessageID}, func(ctx context.Context, c *client.Client) error {
+		return c.RemoveMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
+	})
+}
+
+// retryMany makes all messages due now that match; dry only counts them.
+func (a *app) retryMany(to screen, members url.Values, dry bool) tea.Cmd {
+	return a.bulk(to, members, dry, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
+		m.retried, m.err = c.RetryMessages(ctx, q)
+	})
+}
+
+// removeMany deletes all messages that match; dry only counts them.
+func (a *app) removeMany(to screen, members url.Values, dry bool) tea.Cmd {
+	return a.bulk(to, members, dry, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
+		m.deleted, m.err = c.DeleteMessages(ctx, q)
+	})
+}
+
+func (a *app) bulk(to screen, members url.Values, dry bool, do func(context.Context, *client.Client, *retriedMsg, url.Values)) tea.Cmd {
+	c, ctx := a.client, a.context
+	q := clone(members)
+	if dry {
+		q.Set("DryRun", "true")
+	}
+	readOnly := a.readOnly
+	return func() tea.Msg {
+		m := retriedMsg{reply: reply{to: to}, dry: dry}
+		if m.err = errReadOnly; !readOnly {
+			do(ctx, c, &m, q)
+		}
+		return m
+	}
+}
+
+// testSubscription sends a test message.
+func (a *app) testSubscription(to screen, s wire.Subscription) tea.Cmd {
+	return a.change(to, "test of "+s.EventName, []string{s.RecID}, func(ctx context.Context, c *client.Client) error {
+		_, err := c.TestSubscription(ctx, s.SubscriberID, s.RecID)
+		return err
+	})
+}
+
+// enableSubscription enables or disables a subscription.
+func (a *app) enableSubscription(to screen, s wire.Subscription, on bool) tea.Cmd {
+	return a.change(to, onOff(on)+" "+s.EventName, []string{s.RecID}, func(ctx context.Context, c *client.Client) error {
+		_, err := c.UpdateSubscription(ctx, s.SubscriberID, s.RecID, wire.SubscriptionRequest{IsEnabled: &on})
+		return err
+	})
+}
+
+// removeSubscription deletes a subscription.
+func (a *app) removeSubscription(to screen, s wire.Subscription) tea.Cmd {
+	return a.change(to, "delete of "+s.EventName, []string{s.RecID}, func(ctx context.Context, c *client.Client) error {
+		return c.RemoveSubscription(ctx, s.SubscriberID, s.RecID)
+	})
+}
+
+// enableSubscriber enables or disables a subscriber.
+func (a *app) enableSubscriber(to screen, s wire.Subscriber, on bool) tea.Cmd {
+	return a.change(to, onOff(on)+" "+s.Name, []string{s.RecID}, func(ctx context.Context, c *client.Client) error {
+		_, err := c.UpdateSubscriber(ctx, s.RecID, wire.SubscriberRequest{IsEnabled: &on})
+		return err
+	})
+}
+
+// removeSubscriber deletes a subscriber.
+func (a *app) removeSubscriber(to screen, s wire.Subscriber) tea.Cmd {
+	return a.change(to, "delete of "+s.Name, []string{s.RecID}, func(ctx context.Context, c *client.Client) error {
+		return c.RemoveSubscriber(ctx, s.RecID)
+	})
+}
+
+// addSubscriber adds a subscriber.
+func (a *app) addSubscriber(to screen, name string) tea.Cmd {
+	return a.change(to, "new subscriber "+name, nil, func(ctx context.Context, c *client.Client) error {
+		_, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
+		return err
+	})
+}
+
+// addSubscription adds a subscription, and sends it a test message where that is
+// wanted.
+func (a *app) addSubscription(to screen, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
+	c, ctx, readOnly := a.client, a.context, a.readOnly
+	return func() tea.Msg {
+		m := subscriptionMsg{reply: reply{to: to}}
+		if m.err = errReadOnly; readOnly {
+			return m
+		}
+		if m.subscription, m.err = c.AddSubscription(ctx, subscriber, request); m.err != nil || !try {
+			return m
+		}
+		if _, err := c.TestSubscription(ctx, subscriber, m.subscription.RecID); err != nil {
+			m.err = fmt.Errorf("it was created, but the test message was not sent: %w", err)
+		}
+		return m
+	}
+}
+
+func onOff(on bool) string {
+	if on {
+		return "enabled"
+	}
+	return "disabled"
+}
+
+// export writes all rows of a query to a file.
+func (a *app) export(q client.Query, path string, fields []string) tea.Cmd {
+	c, ctx := a.client, a.context
+	return func() tea.Msg {
+		n, err := writeRows(ctx, c, q, path, fields)
+		return exportMsg{reply{err: err}, path, n}
+	}
+}

@@ -1,0 +1,130 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// fieldColumns are the columns of some fields of a kind.
+func fieldColumns(kind *record.Kind, fields []string) []grid.Column {
+	columns := make([]grid.Column, len(fields))
+	for i, name := range fields {
+		at, _ := kind.Column(name)
+		columns[i] = grid.FieldColumn(kind.Fields[at])
+	}
+	return columns
+}
+
+// usual are the fields of a kind that are shown at first, all where it is not
+// named: of the request log, what tells requests apart.
+var usual = map[string][]string{
+	"RequestLog": {"Id", "DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"},
+}
+
+// usualFields leaves out byte[], which nobody can read.
+func usualFields(kind *record.Kind) []string {
+	if fields, ok := usual[kind.Name]; ok {
+		return fields
+	}
+	var fields []string
+	for i, f := range kind.Fields {
+		if i == 0 || f.Type != record.Bytes {
+			fields = append(fields, f.Name)
+		}
+	}
+	return fields
+}
+
+// gridRows makes rows of records. Their id is the first field of the kind.
+func gridRows(kind *record.Kind, fields []string, rows []client.Row) []*grid.Row {
+	types := make([]record.Type, len(fields))
+	for i, name := range fields {
+		at, _ := kind.Column(name)
+		types[i] = kind.Fields[at].Type
+	}
+	shown := make([]*grid.Row, len(rows))
+	var values []client.Value
+	for i, row := range rows {
+		values = row.Values(values[:0], fields)
+		cells := make([]grid.Cell, len(values))
+		for c, v := range values {
+			cells[c] = cellOf(types[c], v)
+		}
+		shown[i] = &grid.Row{ID: row.Text(kind.Fields[0].Name), Cells: cells}
+	}
+	return shown
+}
+
+// cellOf is a value as lists show it: numbers in groups of digits, dates without
+// needless ones.
+func cellOf(t record.Type, v client.Value) grid.Cell {
+	if v.Null() {
+		return grid.Cell{Null: true}
+	}
+	return grid.Cell{Text: valueText(t, v.String())}
+}
+
+func valueText(t record.Type, text string) string {
+	switch t {
+	case record.Decimal:
+		return grouped(text)
+	case record.DateTime:
+		text = strings.Replace(text, "T", " ", 1)
+		if strings.Contains(text, ".") {
+			text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+		}
+		return strings.TrimSuffix(text, " 00:00:00")
+	case record.Bytes:
+		return size(len(text) * 3 / 4)
+	}
+	return text
+}
+
+// grouped puts commas between the thousands of a number.
+func grouped(text string) string {
+	digits, sign := strings.CutPrefix(text, "-")
+	whole, fraction, point := strings.Cut(digits, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if point {
+		whole += "." + fraction
+	}
+	if sign {
+		return "-" + whole
+	}
+	return whole
+}
+
+// shortRow is a row of its own memory whose long values are cut.
+func shortRow(row client.Row) (short client.Row, cut bool) {
+	if len(row.JSON()) <= cellKept {
+		return row.Clone(), false
+	}
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for name, value := range row.All() {
+		if out.Len() > 1 {
+			out.WriteByte(',')
+		}
+		key, _ := json.Marshal(name)
+		out.Write(append(key, ':'))
+		if len(value) > cellKept {
+			text := value.String()
+			value, _ = json.Marshal(text[:min(cellKept, len(text))])
+			cut = true
+		}
+		out.Write(value)
+	}
+	out.WriteByte('}')
+	short, err := client.ParseRow(out.Bytes())
+	if err != nil {
+		return row.Clone(), false
+	}
+	return short, cut
+}

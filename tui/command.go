@@ -1,0 +1,177 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+)
+
+// verb is something that can be done by its name.
+type verb struct {
+	name string
+	help string
+	run  func(a *app, rest string) tea.Cmd
+}
+
+// verbs is the only list of them.
+func verbs() []verb {
+	return []verb{
+		{"help", "the keys of what is on the screen", func(a *app, _ string) tea.Cmd { a.over = newHelp(a); return nil }},
+		{"cli", "the whctl command that shows the same", func(a *app, _ string) tea.Cmd { a.over = newTwin(a, a.front().twin()); return nil }},
+		{"rw", "allow changes for this session", func(a *app, rest string) tea.Cmd { return a.allow(rest) }},
+		{"ro", "forbid changes for this session", func(a *app, _ string) tea.Cmd { a.readOnly = true; return nil }},
+		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
+		{"refresh", "fetch again", func(a *app, _ string) tea.Cmd { return a.refresh() }},
+		{"login", "sign in", func(a *app, _ string) tea.Cmd { a.over = newLogin(a); return nil }},
+		{"quit", "leave", func(a *app, _ string) tea.Cmd { return a.quit() }},
+	}
+}
+
+// newCommandLine takes a record kind with conditions, a tab or a verb.
+func newCommandLine(a *app) *line {
+	l := newLine(a, "command", ":", "")
+	l.help = "a record kind (with conditions), a tab, or: help cli rw ro errors refresh login quit"
+	l.suggest = a.suggestCommands
+	l.check = func(text string) error {
+		_, err := a.command(text)
+		return err
+	}
+	l.accept = func(text string) tea.Cmd {
+		run, err := a.command(text)
+		if err != nil || run == nil {
+			return nil
+		}
+		return run()
+	}
+	return l
+}
+
+// command finds what a line means; nil for an empty one.
+func (a *app) command(text string) (func() tea.Cmd, error) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if word == "" {
+		return nil, nil
+	}
+	for _, v := range verbs() {
+		if v.name == word {
+			return func() tea.Cmd { return v.run(a, strings.TrimSpace(rest)) }, nil
+		}
+	}
+	matches := a.matches(word)
+	if len(matches) == 0 {
+		return nil, fmt.Errorf("nothing is called %s", word)
+	}
+	best := matches[0]
+	if best.kind == nil {
+		return func() tea.Cmd { return best.run() }, nil
+	}
+	filters, err := a.readFilters(best.kind, rest)
+	if err != nil {
+		return nil, err
+	}
+	return func() tea.Cmd { return a.openKind(best.kind, filters) }, nil
+}
+
+func (a *app) openKind(kind *record.Kind, filters []client.Filter) tea.Cmd {
+	return a.pushIn(recordsTab, newBrowser(a, kind, filters))
+}
+
+// target is what a word can mean.
+type target struct {
+	name string
+	help string
+	kind *record.Kind // nil for others
+	run  func() tea.Cmd
+}
+
+func (a *app) targets() []target {
+	var all []target
+	for _, kind := range a.options.Registry.Kinds() {
+		all = append(all, target{name: kind.Name, help: kind.Summary, kind: kind})
+	}
+	for i, name := range tabNames {
+		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return a.openTab(i) }})
+	}
+	for _, v := range verbs() {
+		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(a, "") }})
+	}
+	return all
+}
+
+// matches lists what a word can mean: whole names first, then beginnings, then
+// parts, then letters in their order.
+func (a *app) matches(word string) []target {
+	word = strings.ToLower(word)
+	rank := func(t target) int {
+		name := strings.ToLower(t.name)
+		switch {
+		case name == word:
+			return 0
+		case strings.HasPrefix(name, word):
+			return 1
+		case strings.Contains(name, word):
+			return 2
+		case inOrder(name, word):
+			return 3
+		}
+		return 4
+	}
+	found := slices.DeleteFunc(a.targets(), func(t target) bool { return rank(t) == 4 })
+	slices.SortStableFunc(found, func(x, y target) int { return rank(x) - rank(y) })
+	return found
+}
+
+// inOrder reports whether the letters of word stand in name in their order.
+func inOrder(name, word string) bool {
+	for _, r := range word {
+		i := strings.IndexRune(name, r)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(string(r)):]
+	}
+	return true
+}
+
+// suggestCommands lists what a line could become: names, and the fields of a
+// kind behind its name.
+func (a *app) suggestCommands(text string) []suggestion {
+	word, rest, more := strings.Cut(strings.TrimLeft(text, " "), " ")
+	matches := a.matches(word)
+	if more {
+		if len(matches) == 0 || matches[0].kind == nil {
+			return nil
+		}
+		list := suggestFields(matches[0].kind, rest)
+		for i := range list {
+			list[i].text = word + " " + list[i].text
+		}
+		return list
+	}
+	var list []suggestion
+	for _, t := range matches {
+		list = append(list, suggestion{t.name, t.name, t.help})
+	}
+	return list
+}
+
+// allow lifts the read-only mode. Of a protected profile its name has to be
+// typed.
+func (a *app) allow(name string) tea.Cmd {
+	switch {
+	case !a.readOnly:
+		a.tell(info, "changes are allowed already")
+	case a.options.Unlock == nil:
+		a.tell(warning, "this session can only read; start whctl tui without --read-only")
+	case a.options.Protected && name != a.options.Profile:
+		a.tell(warning, "the profile is protected: type :rw "+a.options.Profile)
+	default:
+		return a.unlock()
+	}
+	return nil
+}

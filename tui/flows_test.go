@@ -1,0 +1,130 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// A kind is opened with conditions by the command line, and all that match go to
+// a file that Excel opens right.
+func TestExport(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
+	d.press(":", "'in_col Description in \"=SUM(A1)\",\"@today\",Red", "enter")
+	d.sees("IN_Colours", `[Description in =SUM(A1),@today,Red]`)
+	d.press("e", "enter")
+	d.sees("rows written to")
+	text, err := os.ReadFile(filepath.Join(d.app.options.Downloads, "IN_Colours.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\r\n")
+	if lines[0] != "\ufeffRecID,Description,ColourCode,StyleID,DisplayOrder" || len(lines) < 4 {
+		t.Errorf("the file begins with %q and has %d lines", lines[0], len(lines))
+	}
+	if !strings.Contains(string(text), ",'=SUM(A1),") || !strings.Contains(string(text), ",'@today,") {
+		t.Errorf("formulas are not guarded:\n%s", text)
+	}
+	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*.part")); len(rest) > 0 {
+		t.Errorf("%v is left behind", rest)
+	}
+}
+
+// A value that no field can have does not leave the line.
+func TestWrongFilterIsNotSent(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	d := drive(t, connected(t, i), Options{})
+	d.press(":", "'SO_Totals", "enter", "/", "'InvoiceID>5", "enter")
+	d.sees("/ InvoiceID>5", "InvoiceID is text")
+	d.press("esc", "/", "'InvoiceTotal>=abc", "enter")
+	d.sees("must be a number")
+	d.press("esc")
+	d.sees("row 1 of 12,000")
+}
+
+// The last row is reached without the rows between, and the selection stays on
+// its row when all are fetched again.
+func TestLastRow(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	d := drive(t, connected(t, i), Options{})
+	d.press(":", "'SO_Totals", "enter", "G")
+	d.sees("row 12,000 of 12,000")
+	b := d.app.front().(*browser)
+	last := b.grid.Row().ID
+	if b.pages.Row(6000) != nil {
+		t.Error("rows between were fetched")
+	}
+	d.press("k", "k", "R", "j", "j")
+	if got := b.grid.Row().ID; got != last {
+		t.Errorf("%s is selected, want %s", got, last)
+	}
+}
+
+// Changes that the stream tells are shown without a key, and the selected row
+// stays the selected one.
+func TestChangesAreShown(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("4", "j", "j", "j")
+	m := d.app.front().(*messages)
+	one, _ := m.selected()
+	for n := range 50 {
+		change := wire.MessageChange{MessageID: "new" + string(rune('a'+n%26)), EventName: "debtor.updated", Status: n % 3, At: wire.Moment(d.clock)}
+		d.send(liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{change}})
+	}
+	d.sees("new 26: g shows them")
+	if now, _ := m.selected(); now.MessageID != one.MessageID {
+		t.Errorf("%s is selected, want %s", now.MessageID, one.MessageID)
+	}
+	code := 200
+	d.send(liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
+	d.sees("OK     salesorder.creat…", "5/3   200", "←")
+	d.press("p")
+	d.send(liveMsg{session: d.app.link.session, beat: true, changes: make([]wire.MessageChange, 37)})
+	d.sees("PAUSED +37")
+	d.press("p", "g")
+	d.sees("following", "LIVE")
+}
+
+// What was typed wrong in a form stands at its field.
+func TestFormShowsWhatIsWrong(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("3", "enter", "n", "'salesorder.up", "tab", "'169.254.169.254/x", "ctrl+s")
+	d.sees("New subscription for acme-shop", "salesorder.updated", "169.254.169.254")
+	for range len("https://169.254.169.254/x") {
+		d.press("backspace")
+	}
+	d.press("'http://127.0.0.1:9/x", "ctrl+s")
+	d.sees("Created", "whsec_")
+	d.press("esc")
+	d.sees("salesorder.updated", "row 1 of 4")
+}
+
+// Enter takes no destructive question for a yes, and a y that comes at once is
+// not heard.
+func TestQuestions(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("4", "D")
+	d.sees("Delete this message?")
+	d.press("enter")
+	if d.app.over != nil {
+		t.Error("enter does not leave the question")
+	}
+	d.press("D")
+	d.clock = d.clock.Add(-ms(500)) // the next key is 0 ms behind
+	d.press("y")
+	d.sees("Delete this message?", "8")
+	d.press("y")
+	d.sees("done")
+	d.until("the message is gone", func() bool {
+		page, err := s.client.AllMessages(t.Context(), nil)
+		return err == nil && page.Total == 7
+	})
+}

@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+var update = flag.Bool("update", false, "write the expected screens anew")
+
+// The sizes and looks that every screen is shown in.
+var (
+	sizes = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
+	looks = [...]struct {
+		name        string
+		ascii, mono bool
+	}{{"colour", false, false}, {"mono", false, true}, {"ascii", true, true}}
+)
+
+// What is another each time takes the place of something as long.
+var passing = []struct {
+	is *regexp.Regexp
+	as string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d{1,5}`), "127.0.0.1:40404"},
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "1f0c2ab4-0000-4000-8000-0000000f9ab2"},
+	{regexp.MustCompile(`\b[0-9a-f]{4}\.\.[0-9a-f]{4}\b`), "1f0c..9ab2"},
+}
+
+// golden compares a screen in all sizes with what was seen and found good. A
+// file has all sizes of one look.
+func (d *driver) golden(name, look string) {
+	d.t.Helper()
+	var out strings.Builder
+	for _, size := range sizes {
+		d.resize(size[0], size[1])
+		d.checkScreen()
+		fmt.Fprintf(&out, "== %dx%d\n%s\n", size[0], size[1], d.portrait(look))
+	}
+	d.resize(80, 24)
+	path := filepath.Join("testdata", name+"."+look+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
+			d.t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if string(want) != out.String() {
+		d.t.Errorf("%s is not as it was (-update accepts it):\n%s", path, difference(string(want), out.String()))
+	}
+}
+
+// portrait is the screen as a text: with its inks as {1;31} where colours
+// matter.
+func (d *driver) portrait(look string) string {
+	text := d.app.View()
+	if look == "colour" {
+		text = inks.ReplaceAllString(text, "{$1}")
+	}
+	text = ansi.Strip(text)
+	for _, p := range passing {
+		text = p.is.ReplaceAllStringFunc(text, func(was string) string { return p.as[:min(len(was), len(p.as))] })
+	}
+	return text
+}
+
+var inks = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+
+// difference shows the lines that are not the same.
+func difference(want, got string) string {
+	var out strings.Builder
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range max(len(w), len(g)) {
+		a, b := "", ""
+		if i < len(w) {
+			a = w[i]
+		}
+		if i < len(g) {
+			b = g[i]
+		}
+		if a != b {
+			fmt.Fprintf(&out, "line %d\n- %s\n+ %s\n", i+1, a, b)
+		}
+	}
+	return out.String()
+}
+
+// forLooks runs a story once in each look.
+func forLooks(t *testing.T, story func(t *testing.T, look string, o Options)) {
+	for _, l := range looks {
+		t.Run(l.name, func(t *testing.T) { story(t, l.name, Options{ASCII: l.ascii, Mono: l.mono, Profile: "prod"}) })
+	}
+}

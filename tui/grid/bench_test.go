@@ -1,0 +1,124 @@
+package grid
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+)
+
+// wideRows are rows as records are: 24 columns, some with text of other scripts.
+func wideRows(n int) ([]Column, []*Row) {
+	var all []Column
+	for i := range 24 {
+		all = append(all, Column{Name: fmt.Sprintf("Column%02dTotal", i), Right: i%3 == 1})
+	}
+	rows := numbered(n, 24)
+	for i, r := range rows {
+		r.Cells[2].Text = fmt.Sprintf("Müller & Söhne №%d 世界株式会社", i)
+		r.Cells[5].Text = fmt.Sprintf("line %d\nand another, which is longer than the column will ever be", i)
+		r.Cells[7] = Cell{Null: true}
+	}
+	return all, rows
+}
+
+// BenchmarkKey is one key press and the screen that follows, at 200x60 over
+// 12,000 rows of 24 columns that come in pages.
+func BenchmarkKey(b *testing.B) {
+	for _, test := range []struct {
+		name string
+		key  func(g *Grid, i int)
+	}{
+		{"down", func(g *Grid, i int) { g.To(i % 12000) }},
+		{"page", func(g *Grid, i int) { g.To(i * 57 % 12000) }},
+		{"jump", func(g *Grid, i int) { g.To(i * 7919 % 12000) }},
+		{"column", func(g *Grid, i int) { g.ToColumn(i % 24) }},
+	} {
+		b.Run(test.name, func(b *testing.B) { benchmarkKey(b, test.key) })
+	}
+}
+
+func benchmarkKey(b *testing.B, key func(g *Grid, i int)) {
+	all, rows := wideRows(12000)
+	pages := NewPages()
+	pages.SetTotal(pages.Generation(), len(rows))
+	g := New(colourLook, false)
+	g.SetColumns(all, 1)
+	g.SetSize(200, 60)
+	g.SetRows(pages)
+	took := make([]time.Duration, 0, b.N)
+	b.ReportAllocs()
+	for i := range b.N {
+		start := time.Now()
+		key(g, i)
+		first, last := g.Window()
+		if wanted := pages.Wanted(first, last); len(wanted) > 0 {
+			for _, number := range wanted {
+				pages.Put(pages.Generation(), number, part(rows, number))
+			}
+			g.Sync()
+		}
+		_ = g.View()
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+	b.ReportMetric(float64(took[len(took)-1].Microseconds()), "max-µs")
+}
+
+// BenchmarkMemory is what 12,000 rows of 24 columns take once all were seen.
+func BenchmarkMemory(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	pages := NewPages()
+	pages.SetTotal(pages.Generation(), 12000)
+	all, _ := wideRows(0)
+	g := New(colourLook, false)
+	g.SetColumns(all, 1)
+	g.SetSize(200, 60)
+	g.SetRows(pages)
+	for range b.N {
+		for at := 0; at < 12000; at += 55 {
+			g.To(at)
+			first, last := g.Window()
+			for _, number := range pages.Wanted(first, last) {
+				_, rows := wideRows(PageRows)
+				pages.Put(pages.Generation(), number, rows)
+			}
+			g.Sync()
+			_ = g.View()
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MB")
+	runtime.KeepAlive(g)
+}
+
+// BenchmarkHostile is a screen full of texts of a megabyte that terminals
+// would choke on.
+func BenchmarkHostile(b *testing.B) {
+	long := make([]byte, 0, 1<<20)
+	for len(long) < 1<<20 {
+		long = append(long, "\x1b[31m世\u0301\u202e"...)
+	}
+	text := string(long)
+	var rows []*Row
+	for i := range 60 {
+		r := &Row{ID: fmt.Sprint(i)}
+		for range 24 {
+			r.Cells = append(r.Cells, Cell{Text: text})
+		}
+		rows = append(rows, r)
+	}
+	all, _ := wideRows(0)
+	for range b.N {
+		g := New(colourLook, false)
+		g.SetColumns(all, 1)
+		g.SetSize(200, 60)
+		g.SetRows(NewList(rows))
+		_ = g.View()
+	}
+}

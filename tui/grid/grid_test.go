@@ -1,0 +1,248 @@
+package grid
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+func row(id string, texts ...string) *Row {
+	r := &Row{ID: id}
+	for _, text := range texts {
+		r.Cells = append(r.Cells, Cell{Text: text, Null: text == "null"})
+	}
+	return r
+}
+
+func columns(names ...string) []Column {
+	var all []Column
+	for _, name := range names {
+		name, right := strings.CutSuffix(name, ">")
+		all = append(all, Column{Name: name, Right: right})
+	}
+	return all
+}
+
+// numbered makes rows whose first cell is their id.
+func numbered(n, width int) []*Row {
+	rows := make([]*Row, n)
+	for i := range rows {
+		cells := []string{fmt.Sprintf("D%05d", i)}
+		for c := 1; c < width; c++ {
+			cells = append(cells, fmt.Sprint((i*7919+c*104729)%100000))
+		}
+		rows[i] = row(cells[0], cells...)
+	}
+	return rows
+}
+
+func TestView(t *testing.T) {
+	g := New(plainLook, false)
+	g.SetColumns(columns("InvoiceID", "InvoiceTotal>", "Cartage1Total>", "Remark"), 1)
+	g.SetRows(NewList([]*Row{
+		row("D1", "D100418", "98310.00", "120.00", "first\nsecond"),
+		row("D2", "D100377", "41877.50", "null", ""),
+		row("D3", "D100512", "40002.15", "0.00", "世界"),
+	}))
+	g.SetSort(Sort{Column: "InvoiceTotal", Descending: true})
+	g.SetSize(72, 7)
+	g.Mark()
+	g.MoveColumn(2)
+	checkView(t, g, `
+   InvoiceID  |  InvoiceTotal v  Cartage1Total  Remark                  
+--------------+---------------------------------------------------------
+ * D100418    |        98310.00         120.00  first$second            
+ > D100377    |        41877.50              -                          
+   D100512    |        40002.15           0.00  世界                    
+                                                                        
+                                                                        `)
+	g.SetSize(40, 7)
+	checkView(t, g, `
+   InvoiceID  |  Cartage1Total  Remark  
+--------------+-------------------------
+ * D100418    |         120.00  first$s~
+ > D100377    |              -          
+   D100512    |           0.00  世界    
+                                        
+                                        `)
+	if got, want := g.Place(), "row 2 of 3   < cols 3-4 of 4"; got != want {
+		t.Errorf("place %q, want %q", got, want)
+	}
+}
+
+func checkView(t *testing.T, g *Grid, want string) {
+	t.Helper()
+	if got := ansi.Strip(g.View()); got != strings.TrimPrefix(want, "\n") {
+		t.Errorf("got\n%s\nwant%s", strings.ReplaceAll(got, " ", "·"), strings.ReplaceAll(want, " ", "·"))
+	}
+}
+
+// A selected row is drawn in its own ink, and a value's ink ends with it.
+func TestInk(t *testing.T) {
+	g := New(colourLook, false)
+	g.SetColumns(columns("A", "B"), 0)
+	g.SetRows(NewList([]*Row{{ID: "1", Cells: []Cell{{Text: "x"}, {Text: "bad", Ink: "31"}}}}))
+	g.SetSize(12, 2)
+	lines := strings.Split(g.View(), "\n")
+	if want := "\x1b[1m ▸ \x1b[0m\x1b[1;7mx\x1b[0m\x1b[1m  \x1b[0m\x1b[1;31mbad\x1b[0m\x1b[1m  \x1b[0m\x1b[1m \x1b[0m"; lines[1] != want {
+		t.Errorf("got  %q\nwant %q", lines[1], want)
+	}
+}
+
+// Every line is exactly as wide as the grid and there are exactly as many as it
+// is high, whatever is shown and whatever was done before.
+func TestEveryLineIsExactlyTheWidth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		look := rapid.SampledFrom([]*Look{plainLook, colourLook}).Draw(t, "look")
+		g := New(look, rapid.Bool().Draw(t, "lines"))
+		count := rapid.IntRange(0, 8).Draw(t, "columns")
+		var all []Column
+		for i := range count {
+			all = append(all, Column{Name: fmt.Sprint(i), Title: hostile().Draw(t, "title"), Right: rapid.Bool().Draw(t, "right"), Flex: rapid.Bool().Draw(t, "flex"), Max: rapid.IntRange(0, 60).Draw(t, "max")})
+		}
+		g.SetColumns(all, rapid.IntRange(0, count).Draw(t, "frozen"))
+		width, height := rapid.IntRange(0, 130).Draw(t, "width"), rapid.IntRange(0, 20).Draw(t, "height")
+		g.SetSize(width, height)
+		g.SetRows(&holes{NewList(hostileRows(t, count))})
+		for _, move := range rapid.SliceOfN(rapid.SampledFrom(moves), 0, 12).Draw(t, "moves") {
+			move(g)
+		}
+		checkSize(t, g.View(), g.width, height)
+	})
+}
+
+// holes are rows some of which are on their way.
+type holes struct{ *List }
+
+func (h *holes) Row(i int) *Row {
+	if i%5 == 3 {
+		return nil
+	}
+	return h.List.Row(i)
+}
+
+var moves = []func(*Grid){
+	func(g *Grid) { g.Move(1) },
+	func(g *Grid) { g.Move(g.Screen()) },
+	func(g *Grid) { g.To(g.Len()) },
+	func(g *Grid) { g.MoveColumn(1) },
+	func(g *Grid) { g.MoveColumn(-1) },
+	func(g *Grid) { g.ToColumn(99) },
+	func(g *Grid) { g.ScrollColumns(1) },
+	func(g *Grid) { g.Freeze(2) },
+	func(g *Grid) { g.Mark() },
+	func(g *Grid) { g.Widen(-5) },
+	func(g *Grid) { g.Widen(30) },
+	func(g *Grid) { g.SetSize(g.width/2, g.height) },
+	func(g *Grid) {
+		if c, ok := g.Column(); ok {
+			g.SetSort(Sort{Column: c.Name})
+		}
+	},
+}
+
+func hostileRows(t *rapid.T, columns int) []*Row {
+	rows := make([]*Row, rapid.IntRange(0, 12).Draw(t, "rows"))
+	for i := range rows {
+		rows[i] = &Row{ID: fmt.Sprint(i)}
+		for range columns {
+			rows[i].Cells = append(rows[i].Cells, Cell{Text: hostile().Draw(t, "cell"), Null: rapid.Bool().Draw(t, "null"), Ink: "31"})
+		}
+	}
+	return rows
+}
+
+func checkSize(t failer, view string, width, height int) {
+	lines := strings.Split(view, "\n")
+	if height == 0 {
+		lines = nil
+	}
+	if len(lines) != height {
+		t.Errorf("%d lines, want %d", len(lines), height)
+	}
+	for i, line := range lines {
+		if a, b := ansi.StringWidth(line), ansi.StringWidthWc(ansi.Strip(line)); a != width || b != width {
+			t.Errorf("line %d is %d and %d cells wide, want %d: %q", i, a, b, width, line)
+		}
+	}
+}
+
+// The selection and its place on the screen stay on the row while others come
+// and go above and below it.
+func TestSelectionStaysOnItsRow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := New(plainLook, true)
+		g.SetColumns(columns("ID"), 1)
+		g.SetSize(20, 12)
+		rows := numbered(100, 1)
+		g.SetRows(NewList(rows))
+		g.To(rapid.IntRange(0, 99).Draw(t, "at"))
+		want, line := g.Row().ID, g.At()-g.top
+		for range rapid.IntRange(1, 20).Draw(t, "changes") {
+			i := rapid.IntRange(0, len(rows)-1).Draw(t, "i")
+			if rapid.Bool().Draw(t, "comes") {
+				rows = slices.Insert(slices.Clone(rows), i, row(fmt.Sprintf("new %d %d", i, len(rows)), "new"))
+			} else if rows[i].ID != want {
+				rows = slices.Delete(slices.Clone(rows), i, i+1)
+			}
+			g.SetRows(NewList(rows))
+			if g.Row().ID != want {
+				t.Fatalf("%s is selected, want %s", g.Row().ID, want)
+			}
+			if now := g.At() - g.top; now != line && g.top != 0 && g.top != len(rows)-g.body() {
+				t.Fatalf("the selection went from line %d to %d", line, now)
+			}
+			line = g.At() - g.top
+		}
+	})
+}
+
+func TestFollow(t *testing.T) {
+	g := New(plainLook, true)
+	g.SetColumns(columns("ID"), 1)
+	g.SetSize(20, 5)
+	g.SetRows(NewList(numbered(10, 1)))
+	g.Follow(true)
+	g.SetRows(NewList(append([]*Row{row("new", "new")}, numbered(10, 1)...)))
+	if g.Row().ID != "new" {
+		t.Errorf("%s is selected, want the new row", g.Row().ID)
+	}
+	if g.Move(1); g.Following() {
+		t.Error("it follows although somebody went elsewhere")
+	}
+}
+
+func TestMarks(t *testing.T) {
+	g := New(plainLook, true)
+	g.SetColumns(columns("ID"), 1)
+	g.SetSize(20, 12)
+	g.SetRows(NewList(numbered(10, 1)))
+	g.To(2)
+	g.Mark()
+	g.To(5)
+	if missing := g.MarkRange(); missing != 0 || g.Marks() != 4 || !g.Marked("D00004") {
+		t.Errorf("%d rows are marked, %d were missing; want 4 and none", g.Marks(), missing)
+	}
+	g.SetRows(NewList(numbered(10, 1)[3:]))
+	if rows := g.MarkedRows(); len(rows) != 3 || rows[0].ID != "D00003" {
+		t.Errorf("%d marked rows are here, want 3", len(rows))
+	}
+	if g.Unmark(); g.Marks() != 0 {
+		t.Error("marks remain")
+	}
+}
+
+func TestFieldColumn(t *testing.T) {
+	for _, typ := range record.Types() {
+		c := FieldColumn(record.Field{Name: "X", Type: typ})
+		if c.Name != "X" || c.Right != typ.Number() {
+			t.Errorf("%s: %+v", typ, c)
+		}
+	}
+}

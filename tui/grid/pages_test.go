@@ -1,0 +1,119 @@
+package grid
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// answer gives a Pages what it wants of some rows.
+func answer(p *Pages, all []*Row, first, last int) {
+	for _, number := range p.Wanted(first, last) {
+		p.Put(p.Generation(), number, part(all, number))
+	}
+}
+
+func part(all []*Row, number int) []*Row {
+	from := min(number*PageRows, len(all))
+	return all[from:min(from+PageRows, len(all))]
+}
+
+func TestPagesAreFetchedNearTheWindow(t *testing.T) {
+	p := NewPages()
+	for _, step := range []struct {
+		first, last int
+		want        []int
+	}{
+		{0, 20, []int{0}},
+		{0, 20, nil},            // it is on its way
+		{5060, 5080, []int{25}}, // a jump leaves out what is between
+		{5060, 5170, []int{26}},
+		{5010, 5020, []int{24}},
+	} {
+		p.SetTotal(p.Generation(), 12000)
+		if got := p.Wanted(step.first, step.last); !slices.Equal(got, step.want) {
+			t.Errorf("rows %d to %d want pages %v, not %v", step.first, step.last, step.want, got)
+		}
+	}
+}
+
+func TestPagesKnowTheirLength(t *testing.T) {
+	for _, n := range []int{0, 1, PageRows - 1, PageRows, PageRows + 1, 3 * PageRows} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			p, all := NewPages(), numbered(n, 1)
+			for at := 0; ; at += PageRows {
+				answer(p, all, at, at+10)
+				if p.Total() >= 0 {
+					break
+				}
+			}
+			if p.Len() != n {
+				t.Errorf("%d rows, want %d", p.Len(), n)
+			}
+		})
+	}
+}
+
+func TestPagesForgetWhatNobodyLooksAt(t *testing.T) {
+	p, all := NewPages(), numbered(12000, 3)
+	p.SetTotal(p.Generation(), len(all))
+	for at := 0; at < len(all); at += 50 {
+		answer(p, all, at, at+50)
+		if p.Row(at) == nil {
+			t.Fatalf("row %d is not here", at)
+		}
+	}
+	if len(p.pages) > pagesKept || len(p.ids) > pagesKept*PageRows {
+		t.Errorf("%d pages with %d ids are kept", len(p.pages), len(p.ids))
+	}
+	if p.Row(0) != nil || p.Find("D00000") != -1 || p.Find("D11999") != 11999 {
+		t.Error("the first rows are kept, or the last ones are not")
+	}
+	if wanted := p.Wanted(0, 10); !slices.Equal(wanted, []int{0}) {
+		t.Errorf("pages %v are wanted, want the first", wanted)
+	}
+}
+
+func TestPagesAreBoundedInBytes(t *testing.T) {
+	p := NewPages()
+	for number := range 10 {
+		p.Wanted(number*PageRows, number*PageRows+10)
+		rows := make([]*Row, PageRows)
+		for i := range rows {
+			rows[i] = row(fmt.Sprint(number, i), strings.Repeat("x", 50_000))
+		}
+		p.Put(p.Generation(), number, rows)
+	}
+	if len(p.pages) > 3 {
+		t.Errorf("%d pages of 10 MB are kept", len(p.pages))
+	}
+}
+
+func TestPagesDropLateAnswers(t *testing.T) {
+	p, all := NewPages(), numbered(100, 1)
+	old := p.Generation()
+	p.Wanted(0, 10)
+	p.Reset()
+	if p.Put(old, 0, all) || p.Failed(old, 0) || p.Row(0) != nil {
+		t.Error("an answer to a former question was taken")
+	}
+	answer(p, all, 0, 10)
+	p.Renew()
+	if p.Row(0) == nil {
+		t.Error("rows are gone while they are fetched again")
+	}
+	answer(p, all[50:], 0, 10)
+	if p.Row(0).ID != "D00050" || p.Find("D00000") != -1 || p.Len() != 50 {
+		t.Errorf("%s stands first of %d rows", p.Row(0).ID, p.Len())
+	}
+}
+
+func TestPagesAskAgainAfterAFailure(t *testing.T) {
+	p := NewPages()
+	p.Wanted(0, 10)
+	p.Failed(p.Generation(), 0)
+	if wanted := p.Wanted(0, 10); !slices.Equal(wanted, []int{0}) {
+		t.Errorf("pages %v are wanted, want the first", wanted)
+	}
+}

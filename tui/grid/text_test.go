@@ -1,0 +1,104 @@
+package grid
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+)
+
+func TestInert(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		room       int
+		want       string
+	}{
+		{"plain", "D100418", 10, "D100418"},
+		{"exact", "D100418", 7, "D100418"},
+		{"cut", "D100418", 6, "D1004~"},
+		{"one cell", "D100418", 1, "~"},
+		{"no room", "D100418", 0, ""},
+		{"line breaks", "a\nb\r\nc\rd", 20, "a$b$c^Md"},
+		{"tab", "a\tb", 20, "a|b"},
+		{"escape sequence", "\x1b[31mred\x1b]0;title\x07", 40, "^[[31mred^[]0;title^G"},
+		{"eight-bit escape", "\u009b31mred", 40, `\u009b31mred`},
+		{"right to left override", "abc\u202edef", 40, `abc\u202edef`},
+		{"zero width", "a\u200bb\ufeffc\u00add", 40, `a\u200bb\ufeffc\u00add`},
+		{"tags", "a\U000e0041b", 40, `a\U000e0041b`},
+		{"wide", "世界", 10, "世界"},
+		{"wide, cut between", "世界", 3, "世~"},
+		{"wide, cut within", "世界世", 4, "世~"},
+		{"combining", "e\u0301a", 10, "e\u0301a"},
+		{"a mark on nothing", "\u0301a", 10, "?a"},
+		{"endless marks", "e" + strings.Repeat("\u0301", 1000), 8, "e???????"[:7] + "~"},
+		{"flag", "\U0001f1e6\U0001f1fa", 40, `\U0001f1e6\U0001f1fa`},
+		{"family", "👨\u200d👩", 40, `👨\u200d👩`},
+		{"heart as a picture", "❤\ufe0f", 40, `❤\ufe0f`},
+		{"not UTF-8", "a\xff\xfeb", 10, "a??b"},
+		{"Hebrew", "שלום", 10, "שלום"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, width := ascii.Inert(test.text, test.room)
+			if got != test.want || width != ansi.StringWidth(got) {
+				t.Errorf("got %q of %d cells, want %q", got, width, test.want)
+			}
+		})
+	}
+}
+
+// Whatever the text, what is shown is as wide as it says by both ways to
+// measure, and holds nothing that acts or hides.
+func TestInertIsInert(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		room := rapid.IntRange(0, 60).Draw(t, "room")
+		checkInert(t, hostile().Draw(t, "text"), room)
+	})
+}
+
+func FuzzInert(f *testing.F) {
+	f.Add("a\u0301\u0302\x1b[2J世\U0001f1e6", 5)
+	f.Fuzz(func(t *testing.T, text string, room int) { checkInert(t, text, max(0, room%200)) })
+}
+
+func TestSimpleCharactersAreSimple(t *testing.T) {
+	for r := range rune(0x11000) {
+		if width := simpleWidth(r); width > 0 && (!character(string(r)) || !agreed(string(r), width)) {
+			t.Errorf("%U is said to be simple and %d wide", r, width)
+		}
+	}
+}
+
+type failer interface{ Errorf(string, ...any) }
+
+func checkInert(t failer, text string, room int) {
+	for _, glyphs := range []*Glyphs{&ascii, &full} {
+		got, width := glyphs.Inert(text, room)
+		if width > room || ansi.StringWidth(got) != width || ansi.StringWidthWc(got) != width {
+			t.Errorf("%q in %d cells: %q says %d, measured %d and %d", text, room, got, width, ansi.StringWidth(got), ansi.StringWidthWc(got))
+		}
+		if !utf8.ValidString(got) || len(got) > 200+16*room {
+			t.Errorf("%q became %d bytes", text, len(got))
+		}
+		for _, r := range strings.ReplaceAll(got, glyphs.Replacement, "") {
+			if hides(r) {
+				t.Errorf("%q shows %q", text, got)
+			}
+		}
+	}
+}
+
+// hostile draws texts of what records can hold.
+func hostile() *rapid.Generator[string] {
+	part := rapid.OneOf(
+		rapid.StringMatching(`[ -~]{0,12}`),
+		rapid.String(),
+		rapid.SampledFrom([]string{
+			"\x1b[2J", "\x1b]0;x\x07", "\x9b1m", "\u202e", "\u2066", "\u200b", "\u200d", "\ufe0f", "\ufe0e", "\u0301", "\u20e3", "\u00ad",
+			"世", "界", "ｱ", "가", "ᄀ", "ᅡ", "ᆨ", "क", "ा", "्", "ष", "\u0d4e", "👨", "👩", "\U0001f3fd", "\U0001f1e6", "\U0001f1fa", "❤", "⸺", "⸻",
+			"\n", "\r\n", "\r", "\t", "\x00", "\xff", "\xc3", "\u0600", "\U000110bd", "\u115f", "\u3164", "\u3000", "﷽", "e\u0301", "\ue000", "\U000e0041",
+		}),
+	)
+	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "") })
+}

@@ -1,0 +1,214 @@
+package tui
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// burst knows pastes into a place where nothing is typed, which arrive as keys:
+// each of them would do something.
+type burst struct {
+	recent [4]time.Time // when the last keys came
+	until  time.Time    // up to when keys are dropped
+}
+
+const (
+	burstWithin = 30 * time.Millisecond // in which nobody types five keys
+	burstPause  = 250 * time.Millisecond
+	burstRunes  = 5 // in one message
+)
+
+// pasted reports whether a key is part of a paste.
+func (b *burst) pasted(m tea.KeyMsg, now time.Time) bool {
+	if m.Paste || len(m.Runes) >= burstRunes && strings.Count(string(m.Runes), string(m.Runes[:1])) < len(m.Runes) {
+		b.until = now.Add(burstPause)
+		return true
+	}
+	if now.Before(b.until) {
+		b.until = now.Add(burstPause)
+		return true
+	}
+	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace {
+		return false
+	}
+	fast := !b.recent[0].IsZero() && now.Sub(b.recent[0]) < burstWithin && !held(m)
+	copy(b.recent[:], b.recent[1:])
+	b.recent[len(b.recent)-1] = now
+	if fast {
+		b.until = now.Add(burstPause)
+	}
+	return fast
+}
+
+// held reports whether a key moves only, so that it is harmless when it repeats.
+func held(m tea.KeyMsg) bool {
+	return m.Type == tea.KeyRunes && strings.Trim(string(m.Runes), "hjklnN[]") == ""
+}
+
+// key routes one key press.
+func (a *app) key(m tea.KeyMsg) tea.Cmd {
+	if m.Type == tea.KeyCtrlC {
+		return a.quit()
+	}
+	a.ending = false
+	if a.tooSmall() || a.front() == nil {
+		if m.String() == "q" {
+			return a.quit()
+		}
+		return nil
+	}
+	if a.line != nil {
+		return a.line.key(m)
+	}
+	if form, typing := a.over.(typist); typing {
+		if b, ok := lookup(a.over.scopes(), m.String()); !ok || m.Paste {
+			return form.typed(m)
+		} else if !m.Paste {
+			return a.over.do(b)
+		}
+	}
+	if a.burst.pasted(m, a.now) {
+		a.tell(warning, "a paste was ignored: nothing is typed here")
+		return nil
+	}
+	return a.keys(m)
+}
+
+// keys hands on the single keys of a message: over slow lines several arrive
+// together.
+func (a *app) keys(m tea.KeyMsg) tea.Cmd {
+	if m.Type != tea.KeyRunes || len(m.Runes) <= 1 {
+		return a.press(m.String())
+	}
+	var cmds []tea.Cmd
+	for _, r := range m.Runes {
+		if unicode.IsPrint(r) && a.line == nil {
+			cmds = append(cmds, a.press(string(r)))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// scopes are those of what is open now.
+func (a *app) scopes() []scope {
+	if a.line != nil {
+		return []scope{inLine}
+	}
+	if a.over != nil {
+		return a.over.scopes()
+	}
+	return append(a.front().scopes(), everywhere)
+}
+
+// press is one key where nothing is typed.
+func (a *app) press(key string) tea.Cmd {
+	b, ok := lookup(a.scopes(), key)
+	switch {
+	case !ok:
+		return nil
+	case a.over != nil:
+		return a.over.do(b)
+	case b.scope == everywhere:
+		return a.do(b, key)
+	}
+	if reason := a.reason(b); reason != "" {
+		a.tell(warning, b.help+": "+reason)
+		return nil
+	}
+	return a.front().do(b)
+}
+
+// reason says why a binding cannot be used now, "" where it can.
+func (a *app) reason(b binding) string {
+	if b.writes && a.readOnly {
+		return "this session is read-only (:rw lifts it)"
+	}
+	if l, ok := a.front().(limiter); ok {
+		return l.forbids(b.action)
+	}
+	return ""
+}
+
+// do is what keys mean everywhere.
+func (a *app) do(b binding, key string) tea.Cmd {
+	switch b.action {
+	case askHelp:
+		a.over = newHelp(a)
+	case askCommand:
+		a.line = newCommandLine(a)
+	case askFilter:
+		if f, ok := a.front().(finder); ok {
+			a.line = f.find()
+		}
+	case goBack:
+		return a.back()
+	case quitOrBack:
+		if cmd, ok := a.pop(); ok {
+			return cmd
+		}
+		return a.quit()
+	case goTab:
+		return a.openTab(int(key[0] - '1'))
+	case goPrevious:
+		return a.openTab(a.before)
+	case switchTimes:
+		a.times = (a.times + 1) % timeMode(len(timeModes))
+		a.tell(info, "times: "+timeModes[a.times])
+		return a.front().shown()
+	case pauseLive:
+		return a.pause()
+	case refresh:
+		return a.refresh()
+	case showActions:
+		a.over = newMenu(a)
+	case showErrors:
+		a.over = newErrors(a)
+	case showTwin:
+		a.over = newTwin(a, a.front().twin())
+	case redraw:
+		return tea.ClearScreen
+	case suspend:
+		return tea.Suspend
+	}
+	return nil
+}
+
+// back is one step: an error, marks, or the screen.
+func (a *app) back() tea.Cmd {
+	if a.toasts.dismiss() {
+		return nil
+	}
+	if u, ok := a.front().(unmarker); ok && u.unmark() {
+		return nil
+	}
+	cmd, _ := a.pop()
+	return cmd
+}
+
+// pause holds back what is live, or goes on with it.
+func (a *app) pause() tea.Cmd {
+	a.link.paused = !a.link.paused
+	missed := a.link.missed
+	a.link.missed = 0
+	if p, ok := a.front().(poller); ok && !a.link.paused && missed > 0 {
+		return p.poll()
+	}
+	return nil
+}
+
+// refresh fetches what is shown again, and makes the stream anew where it was
+// lost.
+func (a *app) refresh() tea.Cmd {
+	var cmds []tea.Cmd
+	if !a.link.live(a.now) && (a.link.lost != nil || a.link.refused != nil) {
+		a.link.refused = nil
+		cmds = append(cmds, a.listen(), a.whoAmI())
+	}
+	if p, ok := a.front().(poller); ok {
+		cmds = append(cmds, p.poll())
+	}
+	return tea.Batch(cmds...)
+}

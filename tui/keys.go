@@ -1,0 +1,333 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+)
+
+// scope is where a binding holds. What is open has a list of them, the
+// narrowest first.
+type scope uint8
+
+const (
+	everywhere scope = iota
+	inLists
+	inGrids
+	inKinds
+	inBrowser
+	inRecord
+	inHome
+	inSubscribers
+	inSubscriptions
+	inMessages
+	inMessage
+	inEvents
+	inText // help and other text that scrolls
+	inConfirm
+	inLine // a line that is typed
+	inColumns
+	inForm
+	inMenu
+)
+
+// scopeNames head the sections of the help.
+var scopeNames = [...]string{
+	everywhere: "Everywhere", inLists: "Lists", inGrids: "Columns", inKinds: "Records", inBrowser: "Rows of a record kind",
+	inRecord: "One record", inHome: "Home", inSubscribers: "Subscribers", inSubscriptions: "Subscriptions", inMessages: "Messages",
+	inMessage: "One message", inEvents: "Events", inText: "Text", inConfirm: "A question", inLine: "A line that you type",
+	inColumns: "Choice of columns", inForm: "A form", inMenu: "A menu",
+}
+
+// action is what a key means.
+type action uint8
+
+const (
+	noAction action = iota
+	askHelp
+	askCommand
+	askFilter
+	goBack
+	quitOrBack
+	quit
+	goTab
+	goPrevious
+	switchTimes
+	pauseLive
+	refresh
+	problemsOnly
+	showErrors
+	showActions
+	redraw
+	suspend
+	showTwin
+	goUp
+	goDown
+	goTop
+	goBottom
+	pageUp
+	pageDown
+	halfUp
+	halfDown
+	goLeft
+	goRight
+	firstColumn
+	lastColumn
+	open
+	pageBefore
+	pageAfter
+	sortColumn
+	filterColumn
+	keepValue
+	clearFilters
+	chooseColumns
+	freezeHere
+	narrower
+	wider
+	mark
+	markRange
+	markAll
+	unmark
+	copyCell
+	copyRow
+	export
+	addNew
+	retry
+	remove
+	test
+	toggleEnabled
+	reveal
+	nextTab
+	previousTab
+	nextMatch
+	previousMatch
+	accept
+	decline
+	complete
+	older
+	newer
+	toggle
+	toggleAll
+	moveEarlier
+	moveLater
+	resetChoice
+	hideEmpty
+	submit
+	submitAndTest
+	nextField
+	previousField
+)
+
+// binding is one row of the table of keys, from which dispatch, the line of
+// hints and the help are made.
+type binding struct {
+	scope  scope
+	keys   string // as bubbletea names them, separated by blanks; a blank itself is "space"
+	action action
+	hint   string // in the line of hints; empty for keys that are only in the help
+	help   string
+	writes bool // it can change something at the service
+}
+
+var bindings = []binding{
+	{everywhere, "? f1", askHelp, "help", "help for what is on the screen", false},
+	{everywhere, ":", askCommand, "go to", "go to a record kind, a tab, or do something by its name", false},
+	{everywhere, "/", askFilter, "", "filter rows, or find in a text", false},
+	{everywhere, "esc", goBack, "", "one step back", false},
+	{everywhere, "q", quitOrBack, "", "back; on the first screen of a tab: quit", false},
+	{everywhere, "ctrl+c", quit, "", "quit", false},
+	{everywhere, "1 2 3 4 5 6", goTab, "", "the tabs", false},
+	{everywhere, "-", goPrevious, "", "the tab before", false},
+	{everywhere, "t", switchTimes, "", "times: relative, local, UTC", false},
+	{everywhere, "p", pauseLive, "", "pause what is live, and go on", false},
+	{everywhere, "R f5", refresh, "", "fetch again", false},
+	{everywhere, "x", showActions, "actions", "everything that can be done here", false},
+	{everywhere, "ctrl+e", showErrors, "", "the errors so far", false},
+	{everywhere, "ctrl+l", redraw, "", "draw the screen anew", false},
+	{everywhere, "ctrl+z", suspend, "", "to the shell; fg comes back", false},
+	{everywhere, "c", showTwin, "", "the whctl command that shows the same", false},
+
+	{inLists, "up k", goUp, "", "up", false},
+	{inLists, "down j", goDown, "", "down", false},
+	{inLists, "g home", goTop, "", "the first row; where rows are live, follow them", false},
+	{inLists, "G end", goBottom, "", "the last row", false},
+	{inLists, "pgup", pageUp, "", "a page up", false},
+	{inLists, "pgdown", pageDown, "", "a page down", false},
+	{inLists, "ctrl+u", halfUp, "", "half a page up", false},
+	{inLists, "ctrl+d", halfDown, "", "half a page down", false},
+	{inLists, "left h", goLeft, "", "to the left", false},
+	{inLists, "right l", goRight, "", "to the right", false},
+
+	{inGrids, "0", firstColumn, "", "the first column", false},
+	{inGrids, "$", lastColumn, "", "the last column", false},
+	{inGrids, "[", pageBefore, "", "a page up", false},
+	{inGrids, "]", pageAfter, "", "a page down", false},
+	{inGrids, "z", freezeHere, "", "keep the columns up to this one in place", false},
+	{inGrids, "<", narrower, "", "a narrower column", false},
+	{inGrids, ">", wider, "", "a wider column", false},
+	{inGrids, "space", mark, "mark", "mark the row, or take its mark away", false},
+	{inGrids, "v", markRange, "", "mark up to the row that was marked last", false},
+	{inGrids, "u", unmark, "", "take all marks away", false},
+	{inGrids, "y", copyCell, "", "copy the cell", false},
+	{inGrids, "Y", copyRow, "", "copy the row as JSON; marked rows with tabs between cells", false},
+
+	{inBrowser, "enter", open, "open", "open the record", false},
+	{inBrowser, "s", sortColumn, "sort", "sort by this column: up, down, not", false},
+	{inBrowser, "f", filterColumn, "filter", "filter by this column", false},
+	{inBrowser, "=", keepValue, "this value", "keep the rows with this value", false},
+	{inBrowser, "F", clearFilters, "", "no filters", false},
+	{inBrowser, "C", chooseColumns, "columns", "choose and order columns", false},
+	{inBrowser, "e", export, "export", "write rows to a file", false},
+	{inBrowser, "!", problemsOnly, "", "of requests: only those that failed", false},
+
+	{inKinds, "enter", open, "open", "open the rows of this kind", false},
+	{inKinds, "y", copyCell, "", "copy the name", false},
+
+	{inRecord, "enter tab right l", nextTab, "next tab", "fields, JSON, request", false},
+	{inRecord, "shift+tab left h", previousTab, "", "the tab before", false},
+	{inRecord, "[", pageBefore, "previous", "the record before", false},
+	{inRecord, "]", pageAfter, "next", "the record after", false},
+	{inRecord, "n", nextMatch, "", "the next match", false},
+	{inRecord, "N", previousMatch, "", "the match before", false},
+	{inRecord, "y", copyCell, "copy", "copy the value", false},
+	{inRecord, "Y", copyRow, "copy JSON", "copy the record as JSON", false},
+
+	{inHome, "enter", open, "open", "open what is selected", false},
+	{inHome, "!", problemsOnly, "problems", "the messages that failed", false},
+
+	{inSubscribers, "enter", open, "open", "the subscriptions", false},
+	{inSubscribers, "n", addNew, "new", "add a subscriber", true},
+	{inSubscribers, "o", toggleEnabled, "on/off", "enable or disable", true},
+	{inSubscribers, "D", remove, "delete", "delete with its subscriptions and messages", true},
+	{inSubscribers, "y", copyCell, "copy id", "copy the SubscriberID, which is its key", false},
+
+	{inSubscriptions, "enter", open, "messages", "the messages", false},
+	{inSubscriptions, "n", addNew, "new", "add a subscription", true},
+	{inSubscriptions, "T", test, "test", "send a test message", true},
+	{inSubscriptions, "o", toggleEnabled, "on/off", "enable or disable", true},
+	{inSubscriptions, "D", remove, "delete", "delete, and cancel what is pending", true},
+	{inSubscriptions, "y", copyCell, "copy id", "copy the SubscriptionID", false},
+
+	{inMessages, "enter", open, "detail", "open the message", false},
+	{inMessages, "r", retry, "retry", "send again: the row, or all that are marked", true},
+	{inMessages, "D", remove, "delete", "delete: the row, or all that are marked", true},
+	{inMessages, "space", mark, "mark", "mark the row, or take its mark away", false},
+	{inMessages, "v", markRange, "", "mark up to the row that was marked last", false},
+	{inMessages, "a", markAll, "all", "mark all that match the filter", false},
+	{inMessages, "u", unmark, "", "take all marks away", false},
+	{inMessages, "!", problemsOnly, "problems", "only those that failed", false},
+	{inMessages, "F", clearFilters, "", "no filters", false},
+	{inMessages, "y", copyCell, "", "copy the MessageID", false},
+
+	{inMessage, "tab right l", nextTab, "next tab", "attempts, body, subscription, cURL", false},
+	{inMessage, "shift+tab left h", previousTab, "", "the tab before", false},
+	{inMessage, "r", retry, "retry", "send it again", true},
+	{inMessage, "D", remove, "delete", "delete it", true},
+	{inMessage, "[", pageBefore, "previous", "the message before", false},
+	{inMessage, "]", pageAfter, "next", "the message after", false},
+	{inMessage, "v", reveal, "", "show what is masked", false},
+	{inMessage, "n", nextMatch, "", "the next match", false},
+	{inMessage, "N", previousMatch, "", "the match before", false},
+	{inMessage, "y", copyCell, "", "copy the MessageID", false},
+	{inMessage, "Y", copyRow, "copy", "copy what the tab shows", false},
+
+	{inEvents, "enter", open, "messages", "the messages of this event", false},
+	{inEvents, "y", copyCell, "copy", "copy the name", false},
+
+	{inText, "up k", goUp, "", "up", false},
+	{inText, "down j", goDown, "", "down", false},
+	{inText, "g home", goTop, "", "the beginning", false},
+	{inText, "G end", goBottom, "", "the end", false},
+	{inText, "pgup", pageUp, "", "a page up", false},
+	{inText, "pgdown space", pageDown, "", "a page down", false},
+	{inText, "esc q ? f1", goBack, "close", "close", false},
+
+	{inConfirm, "y", accept, "", "yes", false},
+	{inConfirm, "esc n enter q", decline, "", "no", false},
+
+	{inLine, "enter", submit, "", "do it", false},
+	{inLine, "esc", goBack, "", "leave it", false},
+	{inLine, "tab", complete, "", "take the first suggestion", false},
+	{inLine, "up", older, "", "what was typed before", false},
+	{inLine, "down", newer, "", "what was typed after that", false},
+
+	{inColumns, "enter", accept, "apply", "show these columns", false},
+	{inColumns, "esc q", goBack, "cancel", "leave it", false},
+	{inColumns, "up k", goUp, "", "up", false},
+	{inColumns, "down j", goDown, "", "down", false},
+	{inColumns, "space", toggle, "toggle", "show this column, or not", false},
+	{inColumns, "*", toggleAll, "all", "all columns, or none but the first", false},
+	{inColumns, "K shift+up", moveEarlier, "", "further to the left", false},
+	{inColumns, "J shift+down", moveLater, "move", "further to the right", false},
+	{inColumns, "r", resetChoice, "reset", "all columns in their own order", false},
+	{inColumns, "h", hideEmpty, "hide empty", "hide those that are empty in all rows that are here", false},
+
+	{inForm, "ctrl+s", submit, "send", "send it", false},
+	{inForm, "enter tab down", nextField, "", "the next field; behind the last: send it", false},
+	{inForm, "shift+tab up", previousField, "", "the field before", false},
+	{inForm, "ctrl+t", submitAndTest, "", "create it and send a test message", false},
+	{inForm, "esc", goBack, "cancel", "leave it", false},
+
+	{inMenu, "enter", accept, "do it", "do it", false},
+	{inMenu, "up k", goUp, "", "up", false},
+	{inMenu, "down j", goDown, "", "down", false},
+	{inMenu, "esc q x", goBack, "close", "close", false},
+}
+
+// keyNames splits a row's keys.
+func (b binding) keyNames() []string {
+	names := strings.Fields(b.keys)
+	for i, name := range names {
+		if name == "space" {
+			names[i] = " "
+		}
+	}
+	return names
+}
+
+// label is the first key as people call it.
+func (b binding) label() string {
+	first, rest, several := strings.Cut(b.keys, " ")
+	if b.action == goTab && several {
+		return first + ".." + rest[len(rest)-1:]
+	}
+	return first
+}
+
+// lookup finds what a key means in the first of the scopes that knows it.
+func lookup(scopes []scope, key string) (binding, bool) {
+	for _, s := range scopes {
+		for _, b := range bindings {
+			if b.scope == s && slices.Contains(b.keyNames(), key) {
+				return b, true
+			}
+		}
+	}
+	return binding{}, false
+}
+
+// within lists the bindings of a scope that a narrower one does not shadow.
+func within(scopes []scope, s scope) []binding {
+	var all []binding
+	for _, b := range bindings {
+		if b.scope != s {
+			continue
+		}
+		if found, _ := lookup(scopes, b.keyNames()[0]); found.scope == s {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// hints lists what the line of hints shows.
+func hints(scopes []scope) []binding {
+	var all []binding
+	for _, s := range scopes {
+		for _, b := range within(scopes, s) {
+			if b.hint != "" {
+				all = append(all, b)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// kinds lists the record kinds, grouped by area, with how many records each has.
+type kinds struct {
+	table
+	all    []*record.Kind
+	totals map[string]string
+	search string
+}
+
+func newKinds(a *app) screen {
+	k := &kinds{table: newTable(a, true), totals: make(map[string]string)}
+	k.all = slices.Clone(a.options.Registry.Kinds())
+	slices.SortStableFunc(k.all, func(x, y *record.Kind) int { return strings.Compare(x.Area, y.Area) })
+	if audit, ok := record.System().Lookup("WH_Audit"); ok {
+		k.all = append(k.all, audit)
+	}
+	k.grid.SetColumns([]grid.Column{{Name: "Area", Min: 10, Flex: true}, {Name: "Record", Min: 26}, {Name: "Fields", Right: true}, {Name: "Rows", Right: true, Min: 8}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
+	k.fill()
+	return k
+}
+
+func (k *kinds) start() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, kind := range k.all {
+		cmds = append(cmds, k.app.total(k.context, k, 0, client.Query{Kind: kind}))
+	}
+	return tea.Sequence(cmds...) // one after the other: nobody waits for them
+}
+
+func (k *kinds) title() string   { return "Records" }
+func (k *kinds) scopes() []scope { return []scope{inKinds, inLists} }
+func (k *kinds) twin() string    { return "whctl records" }
+
+func (k *kinds) chips() []string {
+	if k.search == "" {
+		return nil
+	}
+	return []string{k.search}
+}
+
+func (k *kinds) update(m tea.Msg) tea.Cmd {
+	if m, ok := m.(totalMsg); ok {
+		k.totals[m.name] = grid.Thousands(m.total)
+		if m.err != nil {
+			k.totals[m.name] = "?"
+		}
+		k.fill()
+	}
+	return nil
+}
+
+// fill makes the rows. The area stands only where it begins.
+func (k *kinds) fill() {
+	var rows []*grid.Row
+	area := ""
+	for _, kind := range k.all {
+		if !strings.Contains(strings.ToLower(kind.Name+" "+kind.Area+" "+kind.Summary), strings.ToLower(k.search)) {
+			continue
+		}
+		total, known := k.totals[kind.Name]
+		if !known {
+			total = strings.Repeat(k.app.theme.Loading, 3)
+		}
+		shown := kind.Area
+		if shown == area {
+			shown = ""
+		}
+		area = kind.Area
+		rows = append(rows, &grid.Row{ID: kind.Name, Cells: []grid.Cell{
+			{Text: shown, Ink: k.app.theme.dim}, {Text: kind.Name}, {Text: fmt.Sprint(len(kind.Fields))}, {Text: total}, {Text: kind.Summary, Ink: k.app.theme.dim},
+		}})
+	}
+	k.grid.SetRows(grid.NewList(rows))
+}
+
+func (k *kinds) do(b binding) tea.Cmd {
+	row := k.grid.Row()
+	switch {
+	case k.move(b) || row == nil:
+	case b.action == open:
+		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })
+		return k.app.push(newBrowser(k.app, k.all[i], nil))
+	case b.action == copyCell:
+		k.app.clip(row.ID)
+	}
+	return nil
+}
+
+// find narrows the list while it is typed.
+func (k *kinds) find() *line {
+	l := newLine(k.app, "kinds", "/", k.search)
+	l.help = "part of a name, an area or a summary; enter keeps it"
+	l.check = func(text string) error {
+		k.search = text
+		k.fill()
+		return nil
+	}
+	l.accept = func(string) tea.Cmd { return nil }
+	return l
+}

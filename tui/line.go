@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"slices"
+
+	"github.com/charmbracelet/bubbles/textinput"
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// suggestion is what could be typed, and what it means.
+type suggestion struct {
+	text string // the whole line that it makes
+	name string // shown
+	help string
+}
+
+// line is a line that is typed below the tabs: a command, a filter, or what to
+// find.
+type line struct {
+	app     *app
+	kind    string // of its history
+	prompt  string
+	input   textinput.Model
+	help    string // in the line of hints
+	suggest func(text string) []suggestion
+	check   func(text string) error // while it is typed
+	accept  func(text string) tea.Cmd
+	wrong   error
+	at      int // in the history, counted from its end; 0 is what is typed now
+	typed   string
+}
+
+// lineMost is how long a line may be.
+const lineMost = 4096
+
+func newLine(a *app, kind, prompt, text string) *line {
+	l := &line{app: a, kind: kind, prompt: prompt, input: newInput(text)}
+	return l
+}
+
+// newInput is an editable text that is ready to be typed into.
+func newInput(text string) textinput.Model {
+	input := textinput.New()
+	input.CharLimit = lineMost
+	input.SetValue(text)
+	input.CursorEnd()
+	input.Focus() // its command only makes the cursor blink
+	return input
+}
+
+// key edits the line, or leaves it.
+func (l *line) key(m tea.KeyMsg) tea.Cmd {
+	b, bound := lookup([]scope{inLine}, m.String())
+	if !bound || m.Paste {
+		l.input, _ = l.input.Update(m)
+		l.at = 0
+		l.verify()
+		return nil
+	}
+	switch b.action {
+	case goBack:
+		l.app.line = nil
+	case complete:
+		if list := l.list(); len(list) > 0 {
+			l.set(list[0].text)
+		}
+	case older:
+		l.recall(1)
+	case newer:
+		l.recall(-1)
+	case submit:
+		return l.submit()
+	}
+	return nil
+}
+
+// submit does what the line says, unless it is wrong.
+func (l *line) submit() tea.Cmd {
+	if l.verify(); l.wrong != nil {
+		return nil
+	}
+	text := l.input.Value()
+	if list := l.app.history[l.kind]; text != "" && (len(list) == 0 || list[len(list)-1] != text) {
+		l.app.history[l.kind] = append(list, text)
+	}
+	l.app.line = nil
+	return l.accept(text)
+}
+
+func (l *line) set(text string) {
+	l.input.SetValue(text)
+	l.input.CursorEnd()
+	l.verify()
+}
+
+// recall goes through what was typed before.
+func (l *line) recall(step int) {
+	history := l.app.history[l.kind]
+	if l.at == 0 {
+		l.typed = l.input.Value()
+	}
+	l.at = max(0, min(l.at+step, len(history)))
+	if l.at == 0 {
+		l.set(l.typed)
+		return
+	}
+	l.set(history[len(history)-l.at])
+}
+
+func (l *line) verify() {
+	l.wrong = nil
+	if l.check != nil {
+		l.wrong = l.check(l.input.Value())
+	}
+}
+
+func (l *line) list() []suggestion {
+	if l.suggest == nil {
+		return nil
+	}
+	return l.suggest(l.input.Value())
+}
+
+// view draws the line.
+func (l *line) view(width int) string {
+	prompt := " " + l.prompt + " "
+	return l.app.theme.key.Paint(prompt) + l.app.typing(l.input, width-ansi.StringWidth(prompt), "")
+}
+
+// typing draws an editable text with its cursor in width cells. A mask takes
+// the place of its characters.
+func (a *app) typing(input textinput.Model, width int, mask string) string {
+	value := []rune(input.Value())
+	if mask != "" {
+		value = slices.Repeat([]rune(mask)[:1], len(value))
+	}
+	at := min(input.Position(), len(value))
+	first := max(0, at-width+2)
+	before, _ := a.theme.Inert(string(value[first:at]), width-1)
+	under, rest := " ", ""
+	if at < len(value) {
+		under, rest = string(value[at:at+1]), string(value[at+1:])
+	}
+	under, underWidth := a.theme.Inert(under, 2)
+	if underWidth == 0 {
+		under, underWidth = " ", 1
+	}
+	used := ansi.StringWidth(before)
+	if used+underWidth > width {
+		under, underWidth = " ", 1
+	}
+	return before + a.theme.Cursor.Paint(under) + a.theme.Fit(rest, width-used-underWidth, false)
+}
+
+// hint is what the line of hints says meanwhile.
+func (l *line) hint() string {
+	if l.wrong != nil {
+		return l.wrong.Error()
+	}
+	return l.help
+}
+
+// suggestions are drawn below the line.
+func (l *line) suggestions(width, room int) []string {
+	var lines []string
+	for _, s := range l.list() {
+		if len(lines) == min(8, room) {
+			break
+		}
+		name := l.app.theme.Fit(s.name, 28, false)
+		lines = append(lines, l.app.compose(width, []span{{"   ", ""}, {name, l.app.theme.key}, {"  " + s.help, l.app.theme.dim}}, nil))
+	}
+	return lines
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bizhook/whd/client"
+)
+
+const (
+	heartbeatLimit = 20 * time.Second // without a heartbeat, nothing is called live
+	pollEvery      = 2 * time.Second  // where no stream comes
+)
+
+// link is what is known of the way to the service. It never calls live what is
+// not: without a heartbeat in the last 20 seconds the word is another one.
+type link struct {
+	session   int // of the stream that counts
+	connected bool
+	beat      time.Time // the last heartbeat
+	lost      error     // the stream's connection
+	lostAt    time.Time
+	retryAt   time.Time
+	refused   error     // the service has no stream for us
+	reached   time.Time // the last answer of any kind
+	failed    error     // the last request got none
+	failedAt  time.Time
+	signedOut bool
+	paused    bool
+	missed    int // changes while paused
+}
+
+// take learns from what the stream told.
+func (l *link) take(m liveMsg, now time.Time) {
+	if m.connected {
+		l.connected, l.lost = true, nil
+	}
+	if m.beat {
+		l.beat, l.reached, l.lost, l.failed, l.signedOut = now, now, nil, nil, false
+	}
+	if m.lost != nil {
+		l.connected, l.lost, l.lostAt, l.retryAt, l.beat = false, m.lost, now, now.Add(m.retry), time.Time{}
+	}
+	if m.final != nil {
+		l.connected, l.refused, l.beat = false, m.final, time.Time{}
+		l.signedOut = unauthorized(m.final)
+	}
+	if l.paused {
+		l.missed += len(m.changes) + m.requests
+	}
+}
+
+// heard learns from the outcome of a request.
+func (l *link) heard(err error, now time.Time) {
+	switch {
+	case unauthorized(err):
+		l.signedOut, l.reached, l.failed = true, now, nil
+	case client.Is(err, client.Cancelled):
+	case client.Is(err, client.Unreachable), client.Is(err, client.TimedOut):
+		l.failed, l.failedAt = err, now
+	case err == nil:
+		l.reached, l.failed, l.signedOut = now, nil, false
+	}
+}
+
+// unauthorized reports whether an error says that we are not signed in.
+func unauthorized(err error) bool {
+	var e *client.Error
+	return errors.As(err, &e) && e.Status == 401
+}
+
+// live reports whether what is shown is kept up to date by the stream.
+func (l *link) live(now time.Time) bool {
+	return !l.beat.IsZero() && now.Sub(l.beat) < heartbeatLimit && l.lost == nil
+}
+
+// polls reports whether rows have to be fetched again and again, since no stream
+// brings their changes.
+func (l *link) polls(now time.Time) bool { return !l.paused && !l.signedOut && !l.live(now) }
+
+// away reports whether the service cannot be reached.
+func (l *link) away(now time.Time) bool { return !l.live(now) && l.failed != nil }
+
+// idle reports whether the stream still waits although the service answers
+// again.
+func (l *link) idle(now time.Time) bool {
+	return l.lost != nil && l.failed == nil && l.reached.After(l.lostAt) && l.retryAt.After(now)
+}
+
+// word is the state in one word or two.
+func (l *link) word(now time.Time) string {
+	switch {
+	case l.signedOut:
+		return "AUTH"
+	case l.paused:
+		return fmt.Sprintf("PAUSED +%d", l.missed)
+	case l.live(now):
+		return "LIVE"
+	case l.failed != nil && !l.retryAt.IsZero() && l.retryAt.After(now):
+		return "OFFLINE retry " + age(l.retryAt.Sub(now)+time.Second-1)
+	case l.failed != nil:
+		return "OFFLINE"
+	case !l.beat.IsZero():
+		return "STALE " + age(now.Sub(l.beat))
+	case l.reached.IsZero():
+		return "CONNECTING"
+	case now.Sub(l.reached) > 5*pollEvery:
+		return "STALE " + age(now.Sub(l.reached))
+	}
+	return "POLL " + age(pollEvery)
+}

@@ -1,0 +1,25 @@
+package tui
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+// connected is a client of a daemon that signs in as its administrator.
+func connected(t testing.TB, i *daemontest.Instance) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Options{URL: i.URL, User: "admin", Password: daemontest.AdminPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}

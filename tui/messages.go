@@ -1,0 +1,402 @@
+package tui
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/where"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// messageFilter says which messages are shown.
+type messageFilter struct {
+	subscription string // its id, empty for all
+	label        string // of what was chosen elsewhere, for people
+	conditions   []client.Filter
+	problems     bool // only those that failed
+}
+
+// members is the filter as the service takes it.
+func (f messageFilter) members() url.Values {
+	q := url.Values{}
+	if f.subscription != "" {
+		q.Set("SubscriptionID", f.subscription)
+	}
+	for _, c := range f.conditions {
+		q[c.Member()] = c.Values
+	}
+	if f.problems {
+		q["StatusIn"] = []string{"2", "3"}
+	}
+	return q
+}
+
+// messages lists messages, the newest first, and keeps them up to date.
+type messages struct {
+	table
+	filter   messageFilter
+	pages    *grid.Pages
+	known    map[string]wire.Message // by id, of the rows that are here
+	changed  map[string]time.Time    // when a row changed that is marked so
+	news     map[string]struct{}     // messages that have come and are not shown
+	asked    time.Time               // when the rows were fetched last
+	due      bool                    // the first page is to be fetched again
+	allMarks bool                    // all that match are meant, also those that are not here
+}
+
+// changedFor is how long a change stays marked, and a row in sight that the
+// filter does not mean any more.
+const changedFor = 10 * time.Second
+
+func newMessages(a *app, filter messageFilter) screen {
+	m := &messages{table: newTable(a, true), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
+	m.grid.SetColumns([]grid.Column{
+		{Name: "Status", Min: 7}, {Name: "Event", Min: 12, Max: 32, Flex: true}, {Name: "To", Min: 12, Max: 60, Flex: true}, {Name: "Try", Right: true, Min: 4},
+		{Name: "HTTP", Min: 4, Max: 20, Flex: true}, {Name: "Next", Min: 7}, {Name: "Age", Right: true, Min: 4}, {Name: " ", Min: 2},
+	}, 0)
+	m.grid.SetRows(m.pages)
+	m.grid.Follow(true)
+	return m
+}
+
+func (s *messages) start() tea.Cmd { return s.reload() }
+func (s *messages) shown() tea.Cmd {
+	s.repaint()
+	return s.want()
+}
+func (s *messages) title() string   { return "Messages" }
+func (s *messages) scopes() []scope { return []scope{inMessages, inLists} }
+func (s *messages) waiting() bool   { return s.pages.Loading() }
+
+func (s *messages) chips() []string {
+	var chips []string
+	if s.filter.label != "" {
+		chips = append(chips, s.filter.label)
+	}
+	if s.filter.problems {
+		chips = append(chips, "problems")
+	}
+	for _, f := range s.filter.conditions {
+		chips = append(chips, where.Text(f))
+	}
+	return chips
+}
+
+func (s *messages) status() string {
+	text := s.grid.Place()
+	switch {
+	case s.grid.Len() == 0 && !s.pages.Loading():
+		text = "no messages"
+	case s.allMarks:
+		text += "   all that match are marked"
+	case s.grid.Marks() > 0:
+		text += fmt.Sprintf("   %d marked", s.grid.Marks())
+	}
+	if n := len(s.news); n > 0 && !s.grid.Following() {
+		text += fmt.Sprintf("   new %s: g shows them", grid.Thousands(n))
+	} else if s.grid.Following() {
+		text += "   following"
+	}
+	return text + "   times: " + timeModes[s.app.times]
+}
+
+func (s *messages) twin() string {
+	text := "whctl messages list"
+	if s.filter.subscription != "" {
+		text += ` --where "SubscriptionID=` + shortID(s.filter.subscription) + `"`
+	}
+	if s.filter.problems {
+		text += ` --where "Status in 2,3"`
+	}
+	return text + conditions(s.filter.conditions)
+}
+
+// reload asks for something else.
+func (s *messages) reload() tea.Cmd {
+	s.afresh()
+	s.pages.Reset()
+	clear(s.known)
+	clear(s.news)
+	s.due, s.allMarks, s.asked = false, false, s.app.now
+	s.grid.Unmark()
+	s.grid.Follow(true)
+	return s.want()
+}
+
+// poll asks for the same again.
+func (s *messages) poll() tea.Cmd {
+	if s.pages.Loading() {
+		s.due = true
+		return nil
+	}
+	s.pages.Renew()
+	clear(s.news)
+	s.due, s.asked = false, s.app.now
+	return s.want()
+}
+
+func (s *messages) want() tea.Cmd {
+	first, last := s.grid.Window()
+	var cmds []tea.Cmd
+	for _, number := range s.pages.Wanted(first, last) {
+		cmds = append(cmds, s.app.messages(s.context, s, s.pages.Generation(), number, s.filter.members()))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (s *messages) update(m tea.Msg) tea.Cmd {
+	switch m := m.(type) {
+	case messagesMsg:
+		return s.page(m)
+	case doneMsg:
+		s.app.done(m)
+		if m.err == nil {
+			for _, id := range m.ids {
+				s.grid.Forget(id)
+			}
+		}
+		return s.poll()
+	case retriedMsg:
+		return s.answered(m)
+	}
+	return nil
+}
+
+func (s *messages) page(m messagesMsg) tea.Cmd {
+	if m.err != nil {
+		if s.pages.Failed(m.generation, m.number) {
+			s.app.fail("fetching messages", m.err)
+		}
+		return nil
+	}
+	rows := make([]*grid.Row, len(m.list))
+	for i, one := range m.list {
+		s.known[one.MessageID] = one
+		rows[i] = s.row(one)
+	}
+	if s.pages.Put(m.generation, m.number, rows) {
+		s.pages.SetTotal(m.generation, m.total)
+		s.grid.Sync()
+	}
+	s.forget()
+	return s.want()
+}
+
+// forget drops messages whose rows are not kept any more.
+func (s *messages) forget() {
+	if len(s.known) < 100*grid.PageRows {
+		return
+	}
+	maps.DeleteFunc(s.known, func(id string, _ wire.Message) bool { return s.pages.Find(id) < 0 })
+}
+
+// row is a message as it is shown. What counts seconds does so in coarse steps,
+// so that few lines change.
+func (s *messages) row(m wire.Message) *grid.Row {
+	a := s.app
+	word, ink := a.theme.statusText(m.Status)
+	next := "-"
+	if at := time.Time(m.NextAttemptDateTime); m.Status == 2 && !at.IsZero() {
+		next = until(at.Sub(a.now))
+	}
+	last := ""
+	if at, ok := s.changed[m.MessageID]; ok && a.now.Sub(at) < changedFor {
+		last = a.theme.left
+	}
+	return &grid.Row{ID: m.MessageID, Cells: []grid.Cell{
+		{Text: word, Ink: ink}, {Text: m.EventName}, {Text: shortURL(m.URL)}, {Text: tries(m)}, {Text: answerOf(m)}, {Text: next},
+		{Text: a.moment(time.Time(m.AddedDateTime))}, {Text: last, Ink: a.theme.accent},
+	}}
+}
+
+// tries is the number of attempts and how many there may be.
+func tries(m wire.Message) string {
+	if m.Status == 0 && m.LastMessageResponseHTTPCode == nil && m.LastMessageResponseMessage == "" {
+		return "-"
+	}
+	return strconv.Itoa(m.Retries+1) + "/" + strconv.Itoa(m.MaxRetries+1)
+}
+
+// answerOf is the last status code, or in short why no answer came.
+func answerOf(m wire.Message) string {
+	switch {
+	case m.LastMessageResponseHTTPCode != nil:
+		return strconv.Itoa(*m.LastMessageResponseHTTPCode)
+	case m.LastMessageResponseMessage == "":
+		return "-"
+	}
+	return m.LastMessageResponseMessage
+}
+
+// repaint makes the rows anew that are here: times have gone on.
+func (s *messages) repaint() {
+	for id, at := range s.changed {
+		if s.app.now.Sub(at) >= changedFor {
+			delete(s.changed, id)
+		}
+	}
+	first, last := s.grid.Window()
+	for i := first; i <= last; i++ {
+		if row := s.pages.Row(i); row != nil {
+			s.refit(row.ID)
+		}
+	}
+	s.grid.Sync()
+}
+
+// refit puts a new row in place of a message's, if it looks different.
+func (s *messages) refit(id string) {
+	m, ok := s.known[id]
+	i := s.pages.Find(id)
+	if !ok || i < 0 {
+		return
+	}
+	fresh := s.row(m)
+	if !slices.Equal(fresh.Cells, s.pages.Row(i).Cells) {
+		s.pages.Replace(i, fresh)
+	}
+}
+
+// follow takes changes into the rows that are here. Others only count, and are
+// fetched where the list follows.
+func (s *messages) follow(m liveMsg) tea.Cmd {
+	for _, c := range m.changes {
+		s.change(c)
+	}
+	s.repaint()
+	return s.catchUp()
+}
+
+// tick lets times go on, and fetches what has come.
+func (s *messages) tick() tea.Cmd {
+	s.repaint()
+	return s.catchUp()
+}
+
+// followEvery is how often rows are fetched at most where the list follows.
+const followEvery = time.Second
+
+// catchUp fetches the newest messages where the list follows.
+func (s *messages) catchUp() tea.Cmd {
+	wanted := s.due || len(s.news) > 0 && s.grid.Following()
+	if !wanted || s.app.link.paused || s.app.front() != screen(s) || s.pages.Loading() || s.app.now.Sub(s.asked) < followEvery {
+		return nil
+	}
+	return s.poll()
+}
+
+// newsMost is how many new messages are told apart.
+const newsMost = 100_000
+
+func (s *messages) change(c wire.MessageChange) {
+	one, known := s.known[c.MessageID]
+	if !known || s.pages.Find(c.MessageID) < 0 {
+		if !c.Deleted && c.Retries == 0 && s.means(c) && len(s.news) < newsMost {
+			s.news[c.MessageID] = struct{}{}
+		}
+		return
+	}
+	if c.Deleted {
+		s.due = true
+	}
+	one.Status, one.Retries, one.NextAttemptDateTime = c.Status, c.Retries, c.NextAttemptDateTime
+	if c.HTTPCode != nil || c.Duration != 0 {
+		one.LastMessageResponseHTTPCode = c.HTTPCode
+	}
+	s.known[c.MessageID] = one
+	s.changed[c.MessageID] = s.app.now
+	s.refit(c.MessageID)
+}
+
+// means reports whether a new message can be one of those that are shown.
+func (s *messages) means(c wire.MessageChange) bool {
+	return !s.filter.problems && (s.filter.subscription == "" || s.filter.subscription == c.SubscriptionID)
+}
+
+func (s *messages) selected() (wire.Message, bool) {
+	row := s.grid.Row()
+	if row == nil {
+		return wire.Message{}, false
+	}
+	m, ok := s.known[row.ID]
+	return m, ok
+}
+
+func (s *messages) do(b binding) tea.Cmd {
+	switch b.action {
+	case goTop:
+		s.grid.Follow(true)
+		if len(s.news) > 0 {
+			return s.poll()
+		}
+	case markAll:
+		s.allMarks = true
+		return nil
+	case unmark:
+		s.unmark()
+		return nil
+	case mark, markRange:
+		s.allMarks = false
+	case problemsOnly:
+		s.filter.problems = !s.filter.problems
+		return s.reload()
+	case clearFilters:
+		s.filter = messageFilter{}
+		return s.reload()
+	case retry, remove:
+		return s.act(b.action)
+	}
+	if s.move(b) {
+		return s.want()
+	}
+	return s.doOne(b)
+}
+
+func (s *messages) doOne(b binding) tea.Cmd {
+	one, ok := s.selected()
+	switch {
+	case !ok:
+	case b.action == open:
+		return s.app.push(newMessage(s, one))
+	case b.action == copyCell:
+		s.app.clip(one.MessageID)
+	}
+	return nil
+}
+
+func (s *messages) unmark() bool {
+	had := s.table.unmark() || s.allMarks
+	s.allMarks = false
+	return had
+}
+
+// find is the line of filters.
+func (s *messages) find() *line {
+	kind, _ := record.System().Lookup("Message")
+	var texts []string
+	for _, f := range s.filter.conditions {
+		texts = append(texts, where.Text(f))
+	}
+	l := newLine(s.app, "filter Message", "/", strings.Join(texts, conditionGap))
+	l.help = "such as Status=3  EventName^=debtor; enter filters at the service   tab completes"
+	l.suggest = func(text string) []suggestion { return suggestFields(kind, text) }
+	l.check = func(text string) error {
+		_, err := s.app.readFilters(kind, text)
+		return err
+	}
+	l.accept = func(text string) tea.Cmd {
+		s.filter.conditions, _ = s.app.readFilters(kind, text) // it was checked just now
+		return s.reload()
+	}
+	return l
+}

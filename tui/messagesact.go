@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// What is done to messages: to the selected one, to those that are marked, or to
+// all that match. Of many, the service first counts what it would do.
+
+// act asks whether messages are to be retried or deleted.
+func (s *messages) act(what action) tea.Cmd {
+	if members := s.meant(); members != nil {
+		if what == retry {
+			return s.app.retryMany(s, members, true)
+		}
+		return s.app.removeMany(s, members, true)
+	}
+	one, ok := s.selected()
+	if !ok {
+		return nil
+	}
+	s.app.askOne(s, one, what)
+	return nil
+}
+
+// askOne asks before something is done to one message.
+func (a *app) askOne(to screen, m wire.Message, what action) {
+	word, _ := a.theme.statusText(m.Status)
+	lines := []string{m.EventName + " to", "  " + shortURL(m.URL), "It is " + word + ", last answer " + answerOf(m) + "."}
+	if what == retry {
+		a.ask("Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd { return a.retryOne(to, m) })
+		return
+	}
+	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. This cannot be undone."), func() tea.Cmd { return a.removeOne(to, m) })
+}
+
+// meant is the filter of the messages that are marked; nil where none is.
+func (s *messages) meant() url.Values {
+	switch {
+	case s.allMarks:
+		members := s.filter.members()
+		if len(members) == 0 {
+			members.Set("All", "true")
+		}
+		return members
+	case s.grid.Marks() > 0:
+		var ids []string
+		for _, row := range s.grid.MarkedRows() {
+			ids = append(ids, row.ID)
+		}
+		return url.Values{"MessageIDIn": ids}
+	}
+	return nil
+}
+
+// answered takes what a bulk action did, or would do: then it asks.
+func (s *messages) answered(m retriedMsg) tea.Cmd {
+	switch {
+	case m.err != nil:
+		s.app.fail("messages", m.err)
+		return nil
+	case m.dry && m.retried != nil:
+		s.askRetry(*m.retried)
+		return nil
+	case m.dry:
+		s.askRemove(*m.deleted)
+		return nil
+	case m.retried != nil:
+		s.app.tell(info, fmt.Sprintf("%s due now, %d left alone", plural(int(m.retried.Retried), "message is", "messages are"), m.retried.Skipped))
+	default:
+		s.app.tell(info, plural(int(m.deleted.Deleted), "message", "messages")+" deleted")
+	}
+	s.unmark()
+	return s.poll()
+}
+
+func (s *messages) askRetry(would wire.MessagesRetried) {
+	if would.Retried == 0 {
+		s.app.tell(warning, fmt.Sprintf("none of %d messages has failed", would.Matched))
+		return
+	}
+	lines := s.targets()
+	if would.Skipped > 0 {
+		lines = append(lines, fmt.Sprintf("%s delivered or on the way already and left alone.", plural(int(would.Skipped), "is", "are")))
+	}
+	members := s.meant()
+	s.app.ask(fmt.Sprintf("Retry %s?", plural(int(would.Retried), "message", "messages")), fmt.Sprintf("retry %s", grid.Thousands(int(would.Retried))),
+		append(lines, "Each is sent once more, oldest first."), func() tea.Cmd { return s.app.retryMany(s, members, false) })
+}
+
+func (s *messages) askRemove(would wire.MessagesDeleted) {
+	members := s.meant()
+	s.app.ask(fmt.Sprintf("Delete %s?", plural(int(would.Deleted), "message", "messages")), fmt.Sprintf("delete %s", grid.Thousands(int(would.Deleted))),
+		append(s.targets(), "What is pending of them is not sent. This cannot be undone."), func() tea.Cmd { return s.app.removeMany(s, members, false) })
+}
+
+// targets says where the messages go that are meant, of those that are here.
+func (s *messages) targets() []string {
+	counts := make(map[string]int)
+	last := make(map[string]string)
+	for id, m := range s.known {
+		if (s.allMarks || s.grid.Marked(id)) && m.Status >= 2 {
+			to := shortURL(m.URL)
+			counts[to]++
+			last[to] = answerOf(m)
+		}
+	}
+	var names []string
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(x, y string) int {
+		if counts[x] != counts[y] {
+			return counts[y] - counts[x]
+		}
+		return strings.Compare(x, y)
+	})
+	var lines []string
+	for _, name := range names[:min(4, len(names))] {
+		lines = append(lines, fmt.Sprintf("%5d  %s   last %s", counts[name], name, last[name]))
+	}
+	if len(names) > 4 {
+		lines = append(lines, fmt.Sprintf("       and %d others", len(names)-4))
+	}
+	return lines
+}

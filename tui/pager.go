@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// pager shows lines that can be more than there is room for.
+type pager struct {
+	shell  *app
+	lines  []span
+	top    int
+	cols   int
+	rows   int
+	sought string
+}
+
+func (p *pager) setLines(lines []span) {
+	p.lines = lines
+	p.scroll(0)
+}
+
+func (p *pager) fit(width, height int) {
+	p.cols, p.rows = width, max(0, height)
+	p.scroll(0)
+}
+
+func (p *pager) scroll(n int) {
+	p.top = max(0, min(p.top+n, len(p.lines)-p.rows))
+}
+
+// move does what keys mean for a text. It is false for other keys.
+func (p *pager) move(b binding) bool {
+	switch b.action {
+	case goUp:
+		p.scroll(-1)
+	case goDown:
+		p.scroll(1)
+	case pageUp:
+		p.scroll(-max(1, p.rows-1))
+	case pageDown:
+		p.scroll(max(1, p.rows-1))
+	case halfUp:
+		p.scroll(-p.rows / 2)
+	case halfDown:
+		p.scroll(p.rows / 2)
+	case goTop:
+		p.scroll(-len(p.lines))
+	case goBottom:
+		p.scroll(len(p.lines))
+	case nextMatch:
+		p.seek(1)
+	case previousMatch:
+		p.seek(-1)
+	default:
+		return false
+	}
+	return true
+}
+
+// seek goes to the next line that holds what is sought, around the end.
+func (p *pager) seek(step int) {
+	if p.sought == "" {
+		return
+	}
+	for i := 1; i <= len(p.lines); i++ {
+		at := (p.top + i*step + len(p.lines)*2) % len(p.lines)
+		if p.holds(at) {
+			p.top = at
+			p.scroll(0)
+			return
+		}
+	}
+	p.shell.tell(warning, "not found: "+p.sought)
+}
+
+func (p *pager) holds(i int) bool {
+	return p.sought != "" && strings.Contains(strings.ToLower(p.lines[i].text), strings.ToLower(p.sought))
+}
+
+// find is the line in which is typed what to find.
+func (p *pager) find() *line {
+	l := newLine(p.shell, "find", "/", p.sought)
+	l.help = "enter finds; n and N go on"
+	l.accept = func(text string) tea.Cmd {
+		if p.sought = text; text != "" && (p.top >= len(p.lines) || !p.holds(p.top)) {
+			p.seek(1)
+		}
+		return nil
+	}
+	return l
+}
+
+// draw draws as many lines as there is room for.
+func (p *pager) draw() []string {
+	lines := make([]string, p.rows)
+	for i := range lines {
+		if p.top+i >= len(p.lines) {
+			lines[i] = strings.Repeat(" ", p.cols)
+			continue
+		}
+		s := p.lines[p.top+i]
+		if p.holds(p.top + i) {
+			s.ink = p.shell.theme.typed
+		}
+		lines[i] = s.ink.Paint(p.shell.theme.Fit(s.text, p.cols, false))
+	}
+	return lines
+}
+
+// tabbed draws the names of tabs, the open one in brackets.
+func (a *app) tabbed(names []string, at, width int) string {
+	left := []span{{" ", ""}}
+	for i, name := range names {
+		if i == at {
+			left = append(left, span{"[" + name + "]", a.theme.crumb}, span{"  ", ""})
+		} else {
+			left = append(left, span{" " + name + " ", a.theme.dim}, span{"  ", ""})
+		}
+	}
+	return a.compose(width, left, nil)
+}

@@ -1,0 +1,206 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// recordScreen shows one record: its fields, its JSON, and how it was asked for.
+type recordScreen struct {
+	part
+	pager
+	browser *browser
+	tab     int
+	row     *grid.Row
+	whole   client.Row
+	cut     bool // values were too long to keep, the whole ones are on their way
+	wait    bool
+}
+
+var recordTabs = []string{"Fields", "JSON", "Request"}
+
+func newRecord(b *browser) screen {
+	r := &recordScreen{part: newPart(b.app), browser: b}
+	r.shell = b.app
+	return r
+}
+
+func (r *recordScreen) shown() tea.Cmd { return r.load() }
+
+// load takes the record of the selected row. What the list does not hold of it
+// is fetched.
+func (r *recordScreen) load() tea.Cmd {
+	b := r.browser
+	r.afresh()
+	r.row, r.wait = b.grid.Row(), false
+	if r.row == nil {
+		r.setLines(nil)
+		return b.want()
+	}
+	held := b.records[r.row]
+	r.whole, r.cut = held.row, held.cut
+	r.top = 0
+	r.fill()
+	if held.cut || len(b.fields) < len(b.kind.Fields) {
+		r.wait = true
+		return r.app.record(r.context, r, b.query(), b.grid.At())
+	}
+	return nil
+}
+
+func (r *recordScreen) update(m tea.Msg) tea.Cmd {
+	got, ok := m.(recordMsg)
+	if !ok {
+		return nil
+	}
+	r.wait = false
+	if got.err != nil {
+		r.app.fail("fetching the record", got.err)
+		return nil
+	}
+	if got.row.Text(r.browser.kind.Fields[0].Name) != r.row.ID {
+		r.app.tell(warning, "the rows have changed meanwhile: R fetches them again")
+		return nil
+	}
+	r.whole, r.cut = got.row, false
+	r.fill()
+	return nil
+}
+
+func (r *recordScreen) setSize(width, height int) {
+	r.part.setSize(width, height)
+	r.fit(width, height-1)
+	r.fill()
+}
+
+// fill makes the lines of the open tab.
+func (r *recordScreen) fill() {
+	switch {
+	case r.row == nil || r.width == 0:
+	case r.tab == 0:
+		r.setLines(r.fieldLines())
+	case r.tab == 1:
+		r.setLines(r.app.jsonLines(r.whole.JSON(), r.width))
+	default:
+		r.setLines(r.requestLines())
+	}
+}
+
+// fieldLines are the fields with their values. Null says so, since an empty text
+// looks the same.
+func (r *recordScreen) fieldLines() []span {
+	t := r.app.theme
+	width := 0
+	for _, f := range r.browser.kind.Fields {
+		width = max(width, len(f.Name))
+	}
+	var lines []span
+	for _, f := range r.browser.kind.Fields {
+		v := r.whole.Value(f.Name)
+		name := "  " + t.Fit(f.Name, width, false) + "  "
+		switch text := v.String(); {
+		case v.Null() && r.wait:
+			lines = append(lines, span{name + strings.Repeat(t.Loading, 3), t.dim})
+		case v.Null():
+			lines = append(lines, span{name + t.Nothing + "   null", t.dim})
+		case f.Type == record.Bytes:
+			lines = append(lines, span{name + size(len(text)*3/4) + " of bytes", ""})
+		default:
+			lines = append(lines, r.valueLines(name, valueText(f.Type, text))...)
+		}
+	}
+	return lines
+}
+
+// valueLines shows a long value on several lines.
+func (r *recordScreen) valueLines(name, text string) []span {
+	parts := chopped(text, r.width-len(name)-1)
+	if len(parts) == 0 {
+		return []span{{name, ""}}
+	}
+	for i := range parts {
+		if i == 0 {
+			parts[i].text = name + parts[i].text
+		} else {
+			parts[i].text = strings.Repeat(" ", len(name)) + parts[i].text
+		}
+	}
+	return parts
+}
+
+// requestLines teach how to ask for the same elsewhere.
+func (r *recordScreen) requestLines() []span {
+	t := r.app.theme
+	lines := []span{{"  On the command line", t.crumb}}
+	for _, l := range wrapped(r.browser.twin(), r.width-6) {
+		lines = append(lines, span{"    " + l.text, ""})
+	}
+	lines = append(lines, span{}, span{"  Over HTTP", t.crumb})
+	for _, l := range wrapped(r.browser.curl(), r.width-6) {
+		lines = append(lines, span{"    " + l.text, ""})
+	}
+	return lines
+}
+
+func (r *recordScreen) view() string {
+	return strings.Join(append(r.draw(), r.app.tabbed(recordTabs, r.tab, r.width)), "\n")
+}
+
+func (r *recordScreen) title() string {
+	if r.row == nil {
+		return strings.Repeat(r.app.theme.Loading, 3)
+	}
+	return r.row.ID
+}
+
+func (r *recordScreen) chips() []string {
+	return []string{fmt.Sprintf("%s of %s", grid.Thousands(r.browser.grid.At()+1), grid.Thousands(r.browser.grid.Len()))}
+}
+
+func (r *recordScreen) status() string {
+	if len(r.lines) > r.rows {
+		return fmt.Sprintf("line %d of %d", r.top+1, len(r.lines))
+	}
+	return ""
+}
+
+func (r *recordScreen) scopes() []scope { return []scope{inRecord, inLists} }
+func (r *recordScreen) waiting() bool   { return r.wait }
+func (r *recordScreen) twin() string    { return r.browser.twin() }
+
+func (r *recordScreen) do(b binding) tea.Cmd {
+	if r.move(b) {
+		return nil
+	}
+	switch b.action {
+	case nextTab:
+		r.turn(1)
+	case previousTab:
+		r.turn(-1)
+	case pageBefore:
+		r.browser.grid.Move(-1)
+		return tea.Batch(r.browser.want(), r.load())
+	case pageAfter:
+		r.browser.grid.Move(1)
+		return tea.Batch(r.browser.want(), r.load())
+	case copyRow:
+		r.app.clip(string(r.whole.JSON()))
+	case copyCell:
+		if r.top < len(r.lines) {
+			r.app.clip(strings.TrimSpace(r.lines[r.top].text))
+		}
+	}
+	return nil
+}
+
+func (r *recordScreen) turn(n int) {
+	r.tab = (r.tab + n + len(recordTabs)) % len(recordTabs)
+	r.top = 0
+	r.fill()
+}

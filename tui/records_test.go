@@ -1,0 +1,43 @@
+package tui
+
+import (
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// Screens of records, over the demo records of a real daemon.
+func TestRecordScreens(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	c := connected(t, i)
+	forLooks(t, func(t *testing.T, look string, o Options) {
+		d := drive(t, c, o)
+		d.awaitLive()
+		d.press("2")
+		d.golden("S02-records", look)
+		d.press(":", "'so_tot")
+		d.golden("S12-palette", look)
+		d.press("enter", "l", "s", "s", "j", "space", "j", "space", "k")
+		d.golden("S03-grid", look)
+		d.press("/", "'InvoiceTotal>=1000  Invoi")
+		d.golden("S04-filter", look)
+		d.press("backspace", "backspace", "backspace", "backspace", "backspace", "'InvoiceID^=D106", "enter")
+		d.sees("[InvoiceTotal>=1000]  [InvoiceID^=D106]", "of 527")
+		d.press("enter")
+		d.golden("S05-record", look)
+		d.press("tab")
+		d.golden("S05-record-json", look)
+		d.press("tab")
+		d.golden("S05-record-request", look)
+		d.press("esc", "C", "j", "j", "space")
+		d.golden("S06-columns", look)
+		d.press("enter")
+		d.sees("cols 1-5 of 7")
+		d.press("?")
+		d.golden("S00-help", look)
+		d.press("esc", "x")
+		d.golden("S00-actions", look)
+		d.press("esc", "c")
+		d.golden("S00-twin", look)
+	})
+}

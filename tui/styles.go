@@ -1,0 +1,74 @@
+package tui
+
+import "github.com/bizhook/whd/tui/grid"
+
+// theme is how everything looks. This is the only file with colours: the 16 of
+// every terminal, on whatever background it has.
+type theme struct {
+	grid.Look
+	corner, side, bar                       string // of boxes
+	dot, good, again, bad, left, step, bars string
+
+	brand, dim, crumb, chip, tab, key, accent, label, boxed, typed grid.Ink
+	live, waiting, offline                                         grid.Ink
+	status                                                         [4]grid.Ink // of messages, by Status
+	toast                                                          [3]grid.Ink // by level
+}
+
+// themes are made of two sets of glyphs and two of inks.
+func newTheme(ascii, mono bool) *theme {
+	t := &theme{}
+	t.Glyphs = fullGlyphs
+	t.corner, t.side, t.bar, t.step, t.bars = "╭╮╰╯", "│", "─", " › ", " ▁▂▃▄▅▆▇█"
+	t.dot, t.good, t.again, t.bad, t.left = "·", "✓", "~", "x", "←"
+	if ascii {
+		t.Glyphs = asciiGlyphs
+		t.corner, t.side, t.bar, t.step, t.bars = "++++", "|", "-", " > ", " .:-=+*#%"
+		t.dot, t.good, t.left = ".", "+", "<-"
+	}
+	t.weigh()
+	if !mono {
+		t.colour()
+	}
+	return t
+}
+
+var fullGlyphs = grid.Glyphs{
+	Cut: "…", Newline: "¶", Tab: "»", Fence: "│", Line: "─", Cross: "┼", Pointer: "▸", Mark: "●",
+	Up: "▲", Down: "▼", Less: "‹", More: "›", Loading: "·", Nothing: "-", Replacement: "�",
+}
+
+var asciiGlyphs = grid.Glyphs{
+	Cut: "~", Newline: "$", Tab: "|", Fence: "|", Line: "-", Cross: "+", Pointer: ">", Mark: "*",
+	Up: "^", Down: "v", Less: "<", More: ">", Loading: ".", Nothing: "-", Replacement: "?",
+}
+
+// weigh sets what works without colours: nothing is told by colour alone.
+func (t *theme) weigh() {
+	t.Title, t.Selected, t.Cursor, t.Marked, t.Wait = "1", "1", "7", "", "2"
+	t.brand, t.crumb, t.tab, t.key, t.boxed, t.typed = "1", "1", "7", "1", "", "4"
+	t.live, t.waiting, t.offline = "1", "1", "7"
+	t.toast = [3]grid.Ink{"", "1", "7"}
+}
+
+// colour adds colours to that.
+func (t *theme) colour() {
+	t.Rule, t.Null, t.Wait, t.dim, t.label = "90", "90", "90", "90", "90"
+	t.Title, t.Marked = "1;36", "36"
+	t.brand, t.chip, t.key, t.accent, t.boxed = "1;36", "35", "36", "36", "36"
+	t.live, t.waiting, t.offline = "1;32", "1;33", "1;37;41"
+	t.status = [4]grid.Ink{"90", "32", "33", "31"}
+	t.toast = [3]grid.Ink{"32", "33", "31"}
+}
+
+// The words for the status of a message.
+var statusWords = [4]string{"WAIT", "OK", "RETRY", "FAIL"}
+
+// statusText is a message's status with its sign.
+func (t *theme) statusText(status int) (string, grid.Ink) {
+	if status < 0 || status >= len(statusWords) {
+		return "?", ""
+	}
+	sign := [4]string{t.dot, t.good, t.again, t.bad}[status]
+	return sign + " " + statusWords[status], t.status[status]
+}

@@ -1,0 +1,186 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// subscriptions lists what one subscriber gets.
+type subscriptions struct {
+	table
+	subscriber wire.Subscriber
+	list       []wire.Subscription
+	loaded     bool
+	busy       bool
+}
+
+func newSubscriptions(a *app, subscriber wire.Subscriber) screen {
+	s := &subscriptions{table: newTable(a, true), subscriber: subscriber}
+	s.grid.SetColumns([]grid.Column{{Name: "Event", Min: 16, Flex: true}, {Name: "URL", Min: 20, Max: 80, Flex: true}, {Name: "State", Min: 9, Flex: true}, {Name: "Order"}, {Name: "Headers", Min: 8, Flex: true}}, 0)
+	return s
+}
+
+func (s *subscriptions) shown() tea.Cmd  { return s.poll() }
+func (s *subscriptions) title() string   { return s.subscriber.Name }
+func (s *subscriptions) scopes() []scope { return []scope{inSubscriptions, inLists} }
+func (s *subscriptions) waiting() bool   { return s.busy }
+func (s *subscriptions) chips() []string {
+	return []string{shortID(s.subscriber.RecID), onOff(s.subscriber.IsEnabled)}
+}
+func (s *subscriptions) twin() string {
+	return "whctl subscriptions list --subscriber " + shortID(s.subscriber.RecID)
+}
+
+func (s *subscriptions) poll() tea.Cmd {
+	s.busy = true
+	return s.app.subscriptions(s.context, s, s.subscriber.RecID)
+}
+
+func (s *subscriptions) status() string {
+	if s.loaded && len(s.list) == 0 {
+		return "no subscriptions yet: n adds one"
+	}
+	return s.grid.Place()
+}
+
+func (s *subscriptions) update(m tea.Msg) tea.Cmd {
+	switch m := m.(type) {
+	case subscriptionsMsg:
+		s.busy = false
+		if m.err != nil {
+			s.app.fail("fetching subscriptions", m.err)
+			return nil
+		}
+		s.list, s.loaded = m.list, true
+		s.fill()
+	case doneMsg:
+		s.app.done(m)
+		return s.poll()
+	case subscriptionMsg:
+		return s.added(m)
+	}
+	return nil
+}
+
+func (s *subscriptions) fill() {
+	var rows []*grid.Row
+	for _, one := range s.list {
+		order := ""
+		if one.Ordered {
+			order = "ordered"
+		}
+		var names []string
+		for _, h := range one.Headers {
+			names = append(names, h.Name)
+		}
+		rows = append(rows, &grid.Row{ID: one.RecID, Cells: []grid.Cell{
+			{Text: one.EventName}, {Text: one.URL}, s.app.enabledCell(one.IsEnabled, one.DisabledReason), {Text: order}, {Text: strings.Join(names, ", ")},
+		}})
+	}
+	s.grid.SetRows(grid.NewList(rows))
+}
+
+// added shows the secret of a new subscription, which is never shown again.
+func (s *subscriptions) added(m subscriptionMsg) tea.Cmd {
+	if m.subscription == nil {
+		if f, ok := s.app.over.(*form); !ok || !f.refuse(m.err) {
+			s.app.fail("new subscription", m.err)
+		}
+		return nil
+	}
+	s.app.fail("new subscription", m.err)
+	t := s.app.theme
+	s.app.over = &text{app: s.app, title: "Created", lines: []span{
+		{m.subscription.EventName + " to " + m.subscription.URL, ""}, {},
+		{"The secret that its messages are signed with. It is not shown again:", t.crumb}, {},
+		{"  " + m.subscription.Secret, ""},
+	}}
+	return s.poll()
+}
+
+func (s *subscriptions) selected() (wire.Subscription, bool) {
+	row := s.grid.Row()
+	if row == nil {
+		return wire.Subscription{}, false
+	}
+	i := slices.IndexFunc(s.list, func(one wire.Subscription) bool { return one.RecID == row.ID })
+	if i < 0 {
+		return wire.Subscription{}, false
+	}
+	return s.list[i], true
+}
+
+func (s *subscriptions) do(b binding) tea.Cmd {
+	if s.move(b) {
+		return nil
+	}
+	if b.action == addNew {
+		s.app.over = s.newForm("")
+		return nil
+	}
+	one, ok := s.selected()
+	if !ok {
+		return nil
+	}
+	a := s.app
+	switch b.action {
+	case open:
+		return a.push(newMessages(a, messageFilter{subscription: one.RecID, label: one.EventName}))
+	case copyCell:
+		a.clip(one.RecID)
+	case test:
+		a.ask("Send a test message?", "send it", []string{one.EventName + " to", "  " + one.URL, "It is sent once and marked as a test."}, func() tea.Cmd { return a.testSubscription(s, one) })
+	case toggleEnabled:
+		a.ask(verbOf(!one.IsEnabled)+" "+one.EventName+"?", strings.ToLower(verbOf(!one.IsEnabled)), append([]string{"to " + one.URL}, enableLines(one.IsEnabled)...),
+			func() tea.Cmd { return a.enableSubscription(s, one, !one.IsEnabled) })
+	case remove:
+		a.ask("Delete the subscription?", "delete it", []string{one.EventName + " to", "  " + one.URL, "Its messages and responses go with it, and what is pending is not sent.", "This cannot be undone."},
+			func() tea.Cmd { return a.removeSubscription(s, one) })
+	}
+	return nil
+}
+
+// newForm asks for a new subscription.
+func (s *subscriptions) newForm(event string) overlay {
+	f := &form{app: s.app, title: "New subscription for " + s.subscriber.Name}
+	f.add("EventName", "Event", event, "a published event, a family such as debtor.*, or *").pick = pickEvents
+	f.add("URL", "URL", "https://", "the service sends there; this computer need not reach it")
+	f.add("Headers", "Header", "", "a header to send with it, such as Authorization; empty for none")
+	f.add("HeaderValue", "Value", "", "of that header").masked = true
+	f.notes = []string{"ctrl+s create   ctrl+t create and send a test   esc cancel"}
+	f.send = func(values map[string]string, try bool) tea.Cmd {
+		event, url := values["EventName"], values["URL"]
+		request := wire.SubscriptionRequest{EventName: &event, URL: &url}
+		if name := values["Headers"]; name != "" {
+			request.Headers = &[]wire.Header{{Name: name, Value: values["HeaderValue"]}}
+		}
+		return s.app.addSubscription(s, s.subscriber.RecID, request, try)
+	}
+	return f
+}
+
+// pickEvents lists the events that a text begins.
+func pickEvents(text string) []suggestion {
+	if text == "*" || strings.HasSuffix(text, ".*") {
+		return nil
+	}
+	var starts, holds []suggestion
+	for _, e := range record.Events() {
+		one := suggestion{e.Name, e.Name, ""}
+		switch {
+		case strings.EqualFold(e.Name, text):
+			return nil
+		case strings.HasPrefix(e.Name, strings.ToLower(text)):
+			starts = append(starts, one)
+		case strings.Contains(e.Name, strings.ToLower(text)):
+			holds = append(holds, one)
+		}
+	}
+	return append(starts, holds...)
+}

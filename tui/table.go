@@ -1,0 +1,106 @@
+package tui
+
+import (
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// table is what screens have in common whose middle is a grid.
+type table struct {
+	part
+	grid *grid.Grid
+}
+
+func newTable(a *app, lines bool) table {
+	return table{newPart(a), grid.New(&a.theme.Look, lines)}
+}
+
+func (t *table) setSize(width, height int) {
+	t.part.setSize(width, height)
+	t.grid.SetSize(width, height)
+}
+
+func (t *table) view() string   { return t.grid.View() }
+func (t *table) status() string { return t.grid.Place() }
+
+// move does what keys mean in all lists. It is false for other keys.
+func (t *table) move(b binding) bool {
+	g := t.grid
+	switch b.action {
+	case goUp:
+		g.Move(-1)
+	case goDown:
+		g.Move(1)
+	case goTop:
+		g.To(0)
+	case goBottom:
+		g.To(g.Len() - 1)
+	case pageUp, pageBefore:
+		g.Move(-g.Screen())
+	case pageDown, pageAfter:
+		g.Move(g.Screen())
+	case halfUp:
+		g.Move(-g.Screen() / 2)
+	case halfDown:
+		g.Move(g.Screen() / 2)
+	case mark:
+		g.Mark()
+	case markRange:
+		if missing := g.MarkRange(); missing > 0 {
+			t.app.tell(warning, plural(missing, "row is", "rows are")+" not here yet and was not marked")
+		}
+	case unmark:
+		g.Unmark()
+	default:
+		return t.sideways(b)
+	}
+	return true
+}
+
+// sideways does what keys mean for columns.
+func (t *table) sideways(b binding) bool {
+	g := t.grid
+	switch b.action {
+	case goLeft:
+		t.left(-1)
+	case goRight:
+		t.left(1)
+	case firstColumn:
+		g.ToColumn(0)
+	case lastColumn:
+		g.ToColumn(len(g.Columns()) - 1)
+	case narrower:
+		g.Widen(-2)
+	case wider:
+		g.Widen(2)
+	case freezeHere:
+		t.freeze()
+	default:
+		return false
+	}
+	return true
+}
+
+func (t *table) left(n int) {
+	if t.grid.Lines() {
+		t.grid.ScrollColumns(n)
+	} else {
+		t.grid.MoveColumn(n)
+	}
+}
+
+// freeze keeps the columns up to the selected one in place, or frees them where
+// they are.
+func (t *table) freeze() {
+	at := t.grid.ColumnAt() + 1
+	if t.grid.Frozen() == at {
+		at = 0
+	}
+	t.grid.Freeze(at)
+}
+
+// unmark takes the marks away. It is false where there are none.
+func (t *table) unmark() bool {
+	had := t.grid.Marks() > 0
+	t.grid.Unmark()
+	return had
+}

@@ -1,0 +1,95 @@
+// Package tui is the screens of whctl: what an administrator leaves open all
+// day. The app routes, screens decide, grid draws tables; cmds.go alone calls
+// the client, styles.go alone has colours, and one table of keys in keys.go
+// makes dispatch, hints and help.
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+
+	_ "github.com/bizhook/whd/tui/nostall" // bubbletea must not ask the terminal anything
+)
+
+// Options are what the screens need to know besides the client.
+type Options struct {
+	URL         string // of the service, as it is shown
+	Profile     string // its name, empty for none
+	User        string // until the service says who it is
+	ReadOnly    bool   // changes are forbidden until they are allowed
+	Protected   bool   // to allow them takes the name of the profile
+	InsecureTLS bool   // certificates are not checked
+	ASCII       bool   // no signs beyond ASCII
+	Mono        bool   // no colours
+	Downloads   string // the directory that exports go to unless another is named
+	Registry    *record.Registry
+	Zone        *time.Location // of local times; nil for the computer's
+	Input       io.Reader
+	Output      io.Writer
+
+	// Unlock makes a client that may change things; nil where nothing may lift
+	// ReadOnly.
+	Unlock func() (*client.Client, error)
+	// Now is the clock; nil for time.Now.
+	Now func() time.Time
+
+	tick func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
+	hear func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
+}
+
+// Run shows the screens until the user leaves or ctx is done. The terminal is as
+// before afterwards, whatever happened.
+func Run(ctx context.Context, c *client.Client, o Options) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	a := newApp(ctx, c, o.complete())
+	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
+	_, err := program.Run()
+	ended := ctx.Err() != nil
+	cancel()
+	a.wait()
+	if ended && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
+		return nil // somebody ended it from outside
+	}
+	return err
+}
+
+// complete fills in what was left open.
+func (o Options) complete() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	if o.Registry == nil {
+		o.Registry = record.Builtin()
+	}
+	if o.tick == nil {
+		o.tick = func(d time.Duration, m tea.Msg) tea.Cmd {
+			return tea.Tick(d, func(time.Time) tea.Msg { return m })
+		}
+	}
+	if o.hear == nil {
+		o.hear = func(wait tea.Cmd) tea.Cmd { return wait }
+	}
+	return o
+}
+
+// wait waits for what reads the stream.
+func (a *app) wait() {
+	if a.stopFeed != nil {
+		a.stopFeed()
+		<-a.feed.ended
+	}
+}

@@ -1,0 +1,241 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// The least that anything can be shown on.
+const (
+	leastWidth  = 60
+	leastHeight = 15
+	linesAround = 6 // four above the screen, two below
+)
+
+func (a *app) tooSmall() bool { return a.width < leastWidth || a.height < leastHeight }
+
+// resize tells what is open how much room there is.
+func (a *app) resize() {
+	if a.tooSmall() {
+		return
+	}
+	if s := a.front(); s != nil {
+		s.setSize(a.width, a.height-linesAround)
+	}
+}
+
+// View is bubbletea's: exactly as many lines and cells as the terminal has.
+func (a *app) View() string {
+	switch {
+	case a.width == 0:
+		return ""
+	case a.tooSmall():
+		return a.smallView()
+	case a.front() == nil:
+		return ""
+	}
+	body := strings.Split(a.front().view(), "\n")
+	if a.over != nil {
+		body = a.lay(body, a.over.box(a.width-4, len(body)))
+	} else if a.line != nil {
+		body = a.under(body, a.line.suggestions(a.width, len(body)))
+	}
+	lines := append([]string{a.identity(), a.tabLine(), a.crumbs(), a.theme.Rule.Paint(strings.Repeat(a.theme.Line, a.width))}, body...)
+	return strings.Join(append(lines, a.statusLine(), a.hintLine()), "\n")
+}
+
+// smallView says how large the terminal has to be.
+func (a *app) smallView() string {
+	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", a.width, a.height, leastWidth, leastHeight)
+	lines := make([]string, a.height)
+	for i := range lines {
+		n := min(len(text), a.width)
+		lines[i] = a.theme.Fit(text[:n], a.width, false)
+		text = text[n:]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// span is text in an ink.
+type span struct {
+	text string
+	ink  grid.Ink
+}
+
+// compose draws one line: spans at the left and spans at the right, which stay
+// when there is little room.
+func (a *app) compose(width int, left, right []span) string {
+	var b, end strings.Builder
+	used := 0
+	for _, s := range right {
+		text, w := a.theme.Inert(s.text, max(0, width-used))
+		end.WriteString(s.ink.Paint(text))
+		used += w
+	}
+	if len(right) > 0 {
+		used++ // a blank between
+	}
+	for _, s := range left {
+		text, w := a.theme.Inert(s.text, max(0, width-used))
+		b.WriteString(s.ink.Paint(text))
+		used += w
+	}
+	if len(right) > 0 {
+		used--
+	}
+	return b.String() + strings.Repeat(" ", max(0, width-used)) + end.String()
+}
+
+// identity is line 1: where we are, who we are, what we may, and the state of
+// the way to the service, which is always the truth.
+func (a *app) identity() string {
+	t := a.theme
+	left := []span{{" whctl  ", t.brand}}
+	if a.options.Profile != "" {
+		left = append(left, span{strings.ToUpper(a.options.Profile) + "  ", t.accent})
+	}
+	left = append(left, span{shortURL(a.options.URL), ""})
+	if a.options.InsecureTLS {
+		left = append(left, span{"  TLS!", t.offline})
+	}
+	if a.user != "" {
+		left = append(left, span{"  " + a.user, ""})
+	}
+	mode := span{" RW", t.waiting}
+	if a.readOnly {
+		mode = span{" RO", t.dim}
+	}
+	if w, ok := a.front().(waiter); ok && w.waiting() {
+		left = append(left, span{"  ...", t.dim})
+	}
+	word := a.link.word(a.now)
+	return a.compose(a.width, left, []span{mode, {"  ", ""}, {word, a.stateInk(word)}, {"  " + a.clock(a.now) + " ", t.dim}})
+}
+
+func (a *app) stateInk(word string) grid.Ink {
+	switch {
+	case word == "LIVE":
+		return a.theme.live
+	case strings.HasPrefix(word, "OFFLINE"), word == "AUTH":
+		return a.theme.offline
+	}
+	return a.theme.waiting
+}
+
+// tabLine is line 2.
+func (a *app) tabLine() string {
+	left := []span{{" ", ""}}
+	for i, name := range tabNames {
+		ink := grid.Ink("")
+		if i == a.tab {
+			ink = a.theme.tab
+		}
+		if a.width < 76 && i != a.tab {
+			name = name[:min(3, len(name))]
+		}
+		left = append(left, span{fmt.Sprintf("%d %s", i+1, name), ink}, span{"  ", ""})
+	}
+	return a.compose(a.width, left, []span{{"? help ", a.theme.dim}})
+}
+
+// crumbs is line 3: how we came here and what limits the rows; or the line that
+// is typed.
+func (a *app) crumbs() string {
+	if a.line != nil {
+		return a.line.view(a.width)
+	}
+	var names []string
+	for _, s := range a.tabs[a.tab] {
+		names = append(names, s.title())
+	}
+	left := []span{{" " + strings.Join(names, a.theme.step), a.theme.crumb}}
+	for _, chip := range a.front().chips() {
+		left = append(left, span{"  ", ""}, span{"[" + chip + "]", a.theme.chip})
+	}
+	return a.compose(a.width, left, nil)
+}
+
+// statusLine is a message where there is one, else what the screen says.
+func (a *app) statusLine() string {
+	if s := a.toasts.shown; s != nil {
+		return a.compose(a.width, []span{{" " + s.text + " ", a.theme.toast[s.level]}}, nil)
+	}
+	if a.link.away(a.now) {
+		text := " " + describe(a.link.failed)
+		if !a.link.reached.IsZero() {
+			text = " Data from " + a.clock(a.link.reached) + ", " + age(a.now.Sub(a.link.reached)) + " ago: " + describe(a.link.failed)
+		}
+		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  R now ", a.theme.key}})
+	}
+	return a.compose(a.width, []span{{" " + a.front().status(), ""}}, nil)
+}
+
+// hintLine names the keys that matter here.
+func (a *app) hintLine() string {
+	if a.line != nil {
+		return a.compose(a.width, []span{{" " + a.line.hint(), a.theme.dim}}, nil)
+	}
+	left := []span{{" ", ""}}
+	room := a.width - 2
+	for _, b := range hints(a.scopes()) {
+		ink := a.theme.key
+		if a.over == nil && a.reason(b) != "" {
+			ink = a.theme.dim
+		}
+		need := len(b.label()) + len(b.hint) + 3
+		if room -= need; room < 0 {
+			break
+		}
+		left = append(left, span{b.label(), ink}, span{" " + b.hint + "  ", a.theme.dim})
+	}
+	return a.compose(a.width, left, nil)
+}
+
+// under draws lines over the first lines of the body.
+func (a *app) under(body, lines []string) []string {
+	copy(body, lines[:min(len(lines), len(body))])
+	return body
+}
+
+// lay draws a box over the middle of the body.
+func (a *app) lay(body, box []string) []string {
+	if len(box) == 0 {
+		return body
+	}
+	width := ansi.StringWidth(box[0])
+	left, top := max(0, (a.width-width)/2), max(0, (len(body)-len(box))/2)
+	for i, line := range box {
+		if top+i >= len(body) {
+			break
+		}
+		under := body[top+i]
+		before := ansi.Truncate(under, left, "")
+		before += strings.Repeat(" ", left-ansi.StringWidth(before))
+		after := ansi.TruncateLeft(under, left+width, "")
+		after = strings.Repeat(" ", max(0, a.width-left-width-ansi.StringWidth(after))) + after
+		body[top+i] = before + reset + line + reset + after
+	}
+	return body
+}
+
+// reset ends what ink there is.
+const reset = "\x1b[0m"
+
+// frame draws a box around lines that are each width cells wide.
+func (a *app) frame(title string, width int, lines []string) []string {
+	t := a.theme
+	corner := []rune(t.corner)
+	head, used := t.Inert(" "+title+" ", width-2)
+	edge := func(left, right rune, inner string) string {
+		return t.boxed.Paint(string(left)) + inner + t.boxed.Paint(string(right))
+	}
+	box := []string{edge(corner[0], corner[1], t.boxed.Paint(t.bar+t.bar)+t.crumb.Paint(head)+t.boxed.Paint(strings.Repeat(t.bar, width-used)))}
+	for _, line := range lines {
+		box = append(box, t.boxed.Paint(t.side)+" "+line+" "+t.boxed.Paint(t.side))
+	}
+	return append(box, edge(corner[2], corner[3], t.boxed.Paint(strings.Repeat(t.bar, width+2))))
+}

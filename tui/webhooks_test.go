@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// deliveries is a daemon with subscriptions some of which fail.
+type deliveries struct {
+	*daemontest.Instance
+	client     *client.Client
+	subscriber string
+	bad        string // the subscription whose receiver answers 503
+	latest     time.Time
+}
+
+// startDeliveries runs a daemon and has it send: five messages arrive, three
+// fail and wait for long, one has failed for good.
+func startDeliveries(t *testing.T) *deliveries {
+	t.Helper()
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/bad/erp":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case "/gone/notify":
+			w.Header().Set("webhook-delivery", "abort-message")
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	s := &deliveries{Instance: daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")}
+	s.client = connected(t, s.Instance)
+	ctx := t.Context()
+	name := "acme-shop"
+	subscriber, err := s.client.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.subscriber = subscriber.RecID
+	s.subscribe(t, "salesorder.created", receiver.URL+"/erp/in")
+	s.bad = s.subscribe(t, "debtor.*", receiver.URL+"/bad/erp")
+	s.subscribe(t, "inventory.stocklevel", receiver.URL+"/gone/notify")
+	other := "wms"
+	if _, err := s.client.AddSubscriber(ctx, wire.SubscriberRequest{Name: &other, IsEnabled: new(bool)}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		s.raise(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d","Total":12.50}`, i), 1)
+		s.raise(t, "debtor.updated", fmt.Sprintf(`{"DebtorID":"C%d"}`, i), 2)
+	}
+	s.raise(t, "inventory.stocklevel", `{"InventoryID":"I1","Stock":0}`, 3)
+	s.raise(t, "salesorder.created", `{"InvoiceNo":"D9"}`, 1)
+	return s
+}
+
+func (s *deliveries) subscribe(t *testing.T, event, url string) string {
+	t.Helper()
+	schedule := "20h, 20h"
+	headers := []wire.Header{{Name: "Authorization", Value: "Bearer of-the-test"}}
+	made, err := s.client.AddSubscription(t.Context(), s.subscriber, wire.SubscriptionRequest{EventName: &event, URL: &url, RetrySchedule: &schedule, Headers: &headers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.RecID
+}
+
+// raise raises an event and waits until its message has the status.
+func (s *deliveries) raise(t *testing.T, event, body string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	changes := s.client.Stream(ctx, client.StreamOptions{Topics: []string{wire.TopicMessages}})
+	raised := false
+	for e, err := range changes {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ready := e.(client.HeartbeatEvent); ready && !raised {
+			if _, err := s.client.RaiseEvent(ctx, event, body); err != nil {
+				t.Fatal(err)
+			}
+			raised = true
+		}
+		if m, ok := e.(client.MessageEvent); ok && m.Status == status {
+			s.latest = time.Time(m.At)
+			return
+		}
+	}
+}
+
+// open drives an app whose clock is eleven minutes behind the last delivery, so
+// that every age is the same.
+func (s *deliveries) open(t *testing.T, o Options) *driver {
+	d := drive(t, s.client, o)
+	d.clock = s.latest.Truncate(time.Second).Add(11*time.Minute + 20*time.Second)
+	d.awaitLive()
+	d.press("R")
+	return d
+}
+
+// figures are what is another in each run.
+var figures = []struct {
+	is *regexp.Regexp
+	as string
+}{
+	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "14:02:07"},
+	{regexp.MustCompile(`in [12]\dh`), "in 20h"},
+	{regexp.MustCompile(`[ \d]{7}\d ms`), "       1 ms"},
+}
+
+func init() { passing = append(passing, figures...) }
+
+func TestWebhookScreens(t *testing.T) {
+	s := startDeliveries(t)
+	forLooks(t, func(t *testing.T, look string, o Options) {
+		d := s.open(t, o)
+		d.golden("S01-home", look)
+		d.press("3")
+		d.golden("S07-subscribers", look)
+		d.press("enter")
+		d.golden("S07-subscriptions", look)
+		d.press("n", "'salesorder.u")
+		d.golden("S08-subscription", look)
+		d.press("esc", "4")
+		d.golden("S09-messages", look)
+		d.press("!", "j", "r")
+		d.golden("S11-retry", look)
+		d.press("esc", "a", "r")
+		d.golden("S11-retry-all", look)
+		d.press("esc", "esc", "enter")
+		d.golden("S10-message", look)
+		d.press("tab")
+		d.golden("S10-message-body", look)
+		d.press("tab", "tab")
+		d.golden("S10-message-curl", look)
+		d.press("5", "/", "'stock", "enter")
+		d.golden("S00-events", look)
+	})
+}
+
+// Nothing is sent or deleted while the session only reads, whatever is pressed.
+func TestReadOnlySendsNothing(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{ReadOnly: true})
+	d.sees(" RO  LIVE")
+	d.press("4", "r")
+	d.sees("read-only")
+	d.press("y", "D", "y", "3", "o", "y", "n", "esc", "enter", "T", "y", "D", "y")
+	page, err := s.client.AllMessages(t.Context(), nil)
+	if err != nil || page.Total != 8 {
+		t.Errorf("there are %d messages, %v", page.Total, err)
+	}
+	if strings.Contains(s.Log.String(), "DELETE") {
+		t.Error("something was deleted")
+	}
+}
+
+// A failed message is found from the first screen, retried, and seen to arrive.
+func TestRetryIsSeen(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.sees("127.0.0.1", "Problem endpoints")
+	d.press("!")
+	d.sees("[problems]", "RETRY", "FAIL")
+	d.press("r")
+	d.sees("Retry this message?")
+	d.press("y")
+	d.until("the retry is shown", func() bool { return strings.Contains(d.text(), "2/3") })
+}
