@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
@@ -83,7 +84,7 @@ func TestChangesAreShown(t *testing.T) {
 	}
 	code := 200
 	d.send(liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
-	d.sees("OK     salesorder.creat…", "5/3   200", "←")
+	d.sees("OK     salesorder.creat…", "5/3  200", "←")
 	d.press("p")
 	d.send(liveMsg{session: d.app.link.session, beat: true, changes: make([]wire.MessageChange, 37)})
 	d.sees("PAUSED +37")
@@ -127,4 +128,25 @@ func TestQuestions(t *testing.T) {
 		page, err := s.client.AllMessages(t.Context(), nil)
 		return err == nil && page.Total == 7
 	})
+}
+
+// Who may not read the stream sees rows that are fetched again and again, and no
+// word that says they were live.
+func TestPollsWithoutStream(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	d := drive(t, c, Options{})
+	d.until("the stream is refused", func() bool { return d.app.link.refused != nil })
+	d.sees("This user may not see deliveries", "POLL 2s")
+	d.press(":", "'DB_Class", "enter")
+	before := d.app.front().(*browser).pages.Generation()
+	d.later(ms(3000))
+	d.sees("POLL 2s", "row 1 of 14")
+	if after := d.app.front().(*browser).pages.Generation(); after == before {
+		t.Error("nothing was fetched again")
+	}
 }

@@ -26,11 +26,17 @@ type home struct {
 
 func newHome(a *app) screen { return &home{part: newPart(a)} }
 
-func (h *home) shown() tea.Cmd  { return h.poll() }
 func (h *home) title() string   { return "Home" }
 func (h *home) scopes() []scope { return []scope{inHome, inLists} }
 func (h *home) waiting() bool   { return h.busy }
 func (h *home) twin() string    { return "whctl messages list --where \"Status in 2,3\"" }
+
+func (h *home) shown() tea.Cmd {
+	if h.stats != nil && h.app.now.Sub(h.asked) < pollEvery {
+		return nil
+	}
+	return h.poll()
+}
 
 func (h *home) poll() tea.Cmd {
 	if h.busy {

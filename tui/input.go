@@ -126,11 +126,14 @@ func (a *app) reason(b binding) string {
 	if b.writes && a.readOnly {
 		return "this session is read-only (:rw lifts it)"
 	}
-	if l, ok := a.front().(limiter); ok {
-		return l.forbids(b.action)
+	if feature := needs[b.action]; feature != "" && a.features != nil && !a.features[feature] {
+		return "this service cannot do that yet (" + feature + ")"
 	}
 	return ""
 }
+
+// needs names what the service must be able to do for an action.
+var needs = map[action]string{markAll: "bulk"}
 
 // do is what keys mean everywhere.
 func (a *app) do(b binding, key string) tea.Cmd {

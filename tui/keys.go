@@ -95,7 +95,6 @@ const (
 	remove
 	test
 	toggleEnabled
-	reveal
 	nextTab
 	previousTab
 	nextMatch
@@ -224,7 +223,6 @@ var bindings = []binding{
 	{inMessage, "D", remove, "delete", "delete it", true},
 	{inMessage, "[", pageBefore, "previous", "the message before", false},
 	{inMessage, "]", pageAfter, "next", "the message after", false},
-	{inMessage, "v", reveal, "", "show what is masked", false},
 	{inMessage, "n", nextMatch, "", "the next match", false},
 	{inMessage, "N", previousMatch, "", "the match before", false},
 	{inMessage, "y", copyCell, "", "copy the MessageID", false},

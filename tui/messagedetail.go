@@ -23,7 +23,6 @@ type messageScreen struct {
 	tab       int
 	wait      bool
 	whole     bool // the body is here
-	clear     bool // what is masked is shown
 }
 
 var messageTabs = []string{"Attempts", "Body", "Response", "cURL"}
@@ -93,16 +92,20 @@ func (s *messageScreen) fill() {
 // attempts lists what was tried, and when the next attempt is.
 func (s *messageScreen) attempts() []span {
 	t := s.app.theme
-	lines := []span{{"  " + t.Fit("  #  when", 28, false) + t.Fit("result", 36, false) + "         took", t.Title}}
+	when, what := 23, 36
+	if s.width < 76 {
+		when, what = 10, 24
+	}
+	lines := []span{{"  " + t.Fit("  #  when", when+5, false) + t.Fit("result", what, false) + "         took", t.Title}}
 	for _, r := range s.responses {
 		result, ink := resultOf(r), t.status[3]
 		if r.Status == 1 {
 			ink = t.status[1]
 		}
-		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s  %s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), 23, false), t.Fit(result, 36, false), took(r.Duration)), ink})
+		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s  %s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), when, false), t.Fit(result, what, false), took(r.Duration)), ink})
 	}
 	if at := time.Time(s.message.NextAttemptDateTime); s.message.Status == 2 && !at.IsZero() {
-		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.app.clock(at), 23, false), "scheduled, "+until(at.Sub(s.app.now))), t.dim})
+		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.app.clock(at), when, false), "scheduled, "+until(at.Sub(s.app.now))), t.dim})
 	}
 	if len(s.responses) == 0 && s.whole {
 		lines = append(lines, span{"  no attempt yet", t.dim})

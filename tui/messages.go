@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -61,7 +59,7 @@ const changedFor = 10 * time.Second
 func newMessages(a *app, filter messageFilter) screen {
 	m := &messages{table: newTable(a, true), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
 	m.grid.SetColumns([]grid.Column{
-		{Name: "Status", Min: 7}, {Name: "Event", Min: 12, Max: 32, Flex: true}, {Name: "To", Min: 12, Max: 60, Flex: true}, {Name: "Try", Right: true, Min: 4},
+		{Name: "Status", Min: 7}, {Name: "Event", Min: 10, Max: 32, Flex: true}, {Name: "To", Min: 10, Max: 60, Flex: true}, {Name: "Try", Right: true, Min: 4},
 		{Name: "HTTP", Min: 4, Max: 20, Flex: true}, {Name: "Next", Min: 7}, {Name: "Age", Right: true, Min: 4}, {Name: " ", Min: 2},
 	}, 0)
 	m.grid.SetRows(m.pages)
@@ -198,129 +196,6 @@ func (s *messages) forget() {
 		return
 	}
 	maps.DeleteFunc(s.known, func(id string, _ wire.Message) bool { return s.pages.Find(id) < 0 })
-}
-
-// row is a message as it is shown. What counts seconds does so in coarse steps,
-// so that few lines change.
-func (s *messages) row(m wire.Message) *grid.Row {
-	a := s.app
-	word, ink := a.theme.statusText(m.Status)
-	next := "-"
-	if at := time.Time(m.NextAttemptDateTime); m.Status == 2 && !at.IsZero() {
-		next = until(at.Sub(a.now))
-	}
-	last := ""
-	if at, ok := s.changed[m.MessageID]; ok && a.now.Sub(at) < changedFor {
-		last = a.theme.left
-	}
-	return &grid.Row{ID: m.MessageID, Cells: []grid.Cell{
-		{Text: word, Ink: ink}, {Text: m.EventName}, {Text: shortURL(m.URL)}, {Text: tries(m)}, {Text: answerOf(m)}, {Text: next},
-		{Text: a.moment(time.Time(m.AddedDateTime))}, {Text: last, Ink: a.theme.accent},
-	}}
-}
-
-// tries is the number of attempts and how many there may be.
-func tries(m wire.Message) string {
-	if m.Status == 0 && m.LastMessageResponseHTTPCode == nil && m.LastMessageResponseMessage == "" {
-		return "-"
-	}
-	return strconv.Itoa(m.Retries+1) + "/" + strconv.Itoa(m.MaxRetries+1)
-}
-
-// answerOf is the last status code, or in short why no answer came.
-func answerOf(m wire.Message) string {
-	switch {
-	case m.LastMessageResponseHTTPCode != nil:
-		return strconv.Itoa(*m.LastMessageResponseHTTPCode)
-	case m.LastMessageResponseMessage == "":
-		return "-"
-	}
-	return m.LastMessageResponseMessage
-}
-
-// repaint makes the rows anew that are here: times have gone on.
-func (s *messages) repaint() {
-	for id, at := range s.changed {
-		if s.app.now.Sub(at) >= changedFor {
-			delete(s.changed, id)
-		}
-	}
-	first, last := s.grid.Window()
-	for i := first; i <= last; i++ {
-		if row := s.pages.Row(i); row != nil {
-			s.refit(row.ID)
-		}
-	}
-	s.grid.Sync()
-}
-
-// refit puts a new row in place of a message's, if it looks different.
-func (s *messages) refit(id string) {
-	m, ok := s.known[id]
-	i := s.pages.Find(id)
-	if !ok || i < 0 {
-		return
-	}
-	fresh := s.row(m)
-	if !slices.Equal(fresh.Cells, s.pages.Row(i).Cells) {
-		s.pages.Replace(i, fresh)
-	}
-}
-
-// follow takes changes into the rows that are here. Others only count, and are
-// fetched where the list follows.
-func (s *messages) follow(m liveMsg) tea.Cmd {
-	for _, c := range m.changes {
-		s.change(c)
-	}
-	s.repaint()
-	return s.catchUp()
-}
-
-// tick lets times go on, and fetches what has come.
-func (s *messages) tick() tea.Cmd {
-	s.repaint()
-	return s.catchUp()
-}
-
-// followEvery is how often rows are fetched at most where the list follows.
-const followEvery = time.Second
-
-// catchUp fetches the newest messages where the list follows.
-func (s *messages) catchUp() tea.Cmd {
-	wanted := s.due || len(s.news) > 0 && s.grid.Following()
-	if !wanted || s.app.link.paused || s.app.front() != screen(s) || s.pages.Loading() || s.app.now.Sub(s.asked) < followEvery {
-		return nil
-	}
-	return s.poll()
-}
-
-// newsMost is how many new messages are told apart.
-const newsMost = 100_000
-
-func (s *messages) change(c wire.MessageChange) {
-	one, known := s.known[c.MessageID]
-	if !known || s.pages.Find(c.MessageID) < 0 {
-		if !c.Deleted && c.Retries == 0 && s.means(c) && len(s.news) < newsMost {
-			s.news[c.MessageID] = struct{}{}
-		}
-		return
-	}
-	if c.Deleted {
-		s.due = true
-	}
-	one.Status, one.Retries, one.NextAttemptDateTime = c.Status, c.Retries, c.NextAttemptDateTime
-	if c.HTTPCode != nil || c.Duration != 0 {
-		one.LastMessageResponseHTTPCode = c.HTTPCode
-	}
-	s.known[c.MessageID] = one
-	s.changed[c.MessageID] = s.app.now
-	s.refit(c.MessageID)
-}
-
-// means reports whether a new message can be one of those that are shown.
-func (s *messages) means(c wire.MessageChange) bool {
-	return !s.filter.problems && (s.filter.subscription == "" || s.filter.subscription == c.SubscriptionID)
 }
 
 func (s *messages) selected() (wire.Message, bool) {

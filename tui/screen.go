@@ -33,8 +33,6 @@ type (
 	follower interface{ follow(liveMsg) tea.Cmd }
 	// ticker has something to do once a second while it is in front.
 	ticker interface{ tick() tea.Cmd }
-	// limiter says why something cannot be done just now, "" where it can.
-	limiter interface{ forbids(action) string }
 	// waiter reports whether something is on its way.
 	waiter interface{ waiting() bool }
 	// unmarker takes marks away before esc leaves the screen.
@@ -66,7 +64,5 @@ func (p *part) afresh() {
 func (p *part) start() tea.Cmd          { return nil }
 func (p *part) shown() tea.Cmd          { return nil }
 func (p *part) stop()                   { p.cancel() }
-func (p *part) update(tea.Msg) tea.Cmd  { return nil }
 func (p *part) chips() []string         { return nil }
-func (p *part) status() string          { return "" }
 func (p *part) setSize(width, high int) { p.width, p.height = width, high }

@@ -156,6 +156,9 @@ func (s *subscriptions) newForm(event string) overlay {
 	f.notes = []string{"ctrl+s create   ctrl+t create and send a test   esc cancel"}
 	f.send = func(values map[string]string, try bool) tea.Cmd {
 		event, url := values["EventName"], values["URL"]
+		if rest, doubled := strings.CutPrefix(url, "https://http"); doubled {
+			url = "http" + rest // what stands there already was typed once more
+		}
 		request := wire.SubscriptionRequest{EventName: &event, URL: &url}
 		if name := values["Headers"]; name != "" {
 			request.Headers = &[]wire.Header{{Name: name, Value: values["HeaderValue"]}}

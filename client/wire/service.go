@@ -17,7 +17,6 @@ type Limits struct {
 	MaxBody      int64 // bytes of a request's body
 	MaxEventBody int64 `json:",omitempty"` // bytes of the body of a request that raises an event
 	MaxHead      int   // bytes of URL and headers
-	MaxStreams   int   `json:",omitempty"` // live streams that are read at once
 }
 
 // Setting is a setting that may change while the service runs.

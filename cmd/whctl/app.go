@@ -52,6 +52,9 @@ func (p *program) main(ctx context.Context, args []string) int {
 // dispatch puts the arguments in the order that the library wants and runs the
 // command. --help and --version win over everything else that is asked.
 func (p *program) dispatch(ctx context.Context, app *cli.App, args []string) error {
+	if len(args) > 0 && args[0] == completeCommand {
+		return p.complete(args[1:])
+	}
 	l, err := hoist(app, args)
 	switch {
 	case l.has(helpFlag):

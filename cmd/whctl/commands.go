@@ -15,10 +15,16 @@ func (p *program) commands() []*cli.Command {
 	return slices.Concat(
 		p.queryCommands(),
 		p.recordCommands(),
+		p.subscriberCommands(),
+		p.subscriptionCommands(),
+		p.messageCommands(),
+		p.eventCommands(),
+		p.requestCommands(),
 		p.loginCommands(),
 		p.profileCommands(),
 		p.configCommands(),
 		p.tuiCommands(),
+		p.completionCommands(),
 		p.helpCommands(),
 	)
 }

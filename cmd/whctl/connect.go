@@ -68,7 +68,7 @@ func (p *program) options(c *cli.Context, s *settings) (client.Options, error) {
 	if c.Bool("debug") {
 		o.Wire = &inertWriter{to: p.stderr}
 	}
-	if c.Bool("dry-run") {
+	if c.Bool("dry-run") && !(options{}).add(c.Command.Flags).has(ownDryRun) {
 		o.DryRun = p.showRequest
 	}
 	return o, err

@@ -138,7 +138,7 @@ func TestUsageErrors(t *testing.T) {
 		"profile":                           "profile needs one of: list, use, add, remove, show",
 		"profile lst":                       "did you mean list?",
 		"profile frobnicate":                "it has list, use, add, remove, show",
-		"profile use":                       "profile use needs NAME",
+		"profile use":                       "profile use needs PROFILE",
 		"profile use prod":                  "there is no profile",
 		"profile add prod":                  "--url",
 		"profile add a.b --url http://x":    "letters, digits",

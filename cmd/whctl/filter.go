@@ -17,8 +17,14 @@ import (
 func (p *program) readFilters(c *cli.Context, q *client.Query, s *settings) error {
 	reader := where.Reader{Kind: q.Kind, Now: p.now().In(s.zone())}
 	conditions, err := p.conditions(c.StringSlice("where"))
+	var filters []client.Filter
 	if err == nil {
-		q.Where, err = reader.ParseAll(conditions)
+		filters, err = reader.ParseAll(conditions)
+	}
+	for _, one := range filters {
+		if err == nil {
+			q.Where, err = where.Append(q.Where, one)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("--where %w", err)

@@ -126,7 +126,7 @@ func TestFlagsStandAnywhere(t *testing.T) {
 // sampleWords are arguments that commands can be run with, by what the table
 // calls them.
 var sampleWords = map[string]string{
-	"RECORD": "SO_Totals", "[RECORD]": "SO_Totals", "NAME": "other", "[NAME]": "other", "SETTING": "format", "VALUE": "json", "[COMMAND|TOPIC...]": "query",
+	"RECORD": "SO_Totals", "[RECORD]": "SO_Totals", "NAME": "new", "PROFILE": "other", "[PROFILE]": "other", "SHELL": "fish", "SETTING": "format", "VALUE": "json", "[COMMAND|TOPIC...]": "query",
 }
 
 // sampleFlags are flags that commands can be run with, where they have them, in

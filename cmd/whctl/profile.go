@@ -14,14 +14,14 @@ func (p *program) profileCommands() []*cli.Command {
 		Name: "profile", Aliases: []string{"profiles"}, Usage: "manage the services that you use",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the profiles", Flags: outputFlags(), Action: p.listProfiles},
-			{Name: "use", ArgsUsage: "NAME", Usage: "use a profile from now on", Action: p.useProfile},
+			{Name: "use", ArgsUsage: "PROFILE", Usage: "use a profile from now on", Action: p.useProfile},
 			{
 				Name: "add", ArgsUsage: "NAME", Usage: "make a profile", Flags: profileFlags(), Action: p.addProfile,
 				Description: `whctl profile add prod --url https://erp01:5050 --user jsmith --colour red --protected
 whctl profile add test --url http://127.0.0.1:5050`,
 			},
-			{Name: "remove", Aliases: []string{"rm"}, ArgsUsage: "NAME", Usage: "delete a profile and its login", Action: p.removeProfile},
-			{Name: "show", ArgsUsage: "[NAME]", Usage: "show what a profile says", Flags: outputFlags(), Action: p.showProfile},
+			{Name: "remove", Aliases: []string{"rm"}, ArgsUsage: "PROFILE", Usage: "delete a profile and its login", Action: p.removeProfile},
+			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show what a profile says", Flags: outputFlags(), Action: p.showProfile},
 		},
 	}}
 }

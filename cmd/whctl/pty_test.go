@@ -110,9 +110,15 @@ func converse(t *testing.T, args ...string) *conversation {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(signingIn))
 	t.Cleanup(server.Close)
-	cmd := process(t, server.URL, args...)
+	return converseWith(t, process(t, server.URL, args...), server.URL)
+}
+
+// converseWith runs any program on a terminal, with a configuration of its own.
+func converseWith(t *testing.T, cmd *exec.Cmd, url string) *conversation {
+	t.Helper()
 	dir := t.TempDir()
-	cmd.Env = append(cmd.Env, envConfig+"="+filepath.Join(dir, "config.toml"), "DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(dir, "bus"), "TERM=xterm")
+	cmd.Env = append(cmd.Environ(), envURL+"="+url, envConfig+"="+filepath.Join(dir, "config.toml"), "HOME="+dir,
+		"DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(dir, "bus"), "TERM=xterm")
 	screen, keyboard, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -146,6 +152,12 @@ func (c *conversation) typeKeys(keys string) {
 	if _, err := c.screen.WriteString(keys); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+// leave waits for the program, however it ends.
+func (c *conversation) leave() {
+	go io.Copy(io.Discard, c.screen) // until the terminal is closed
+	_ = c.cmd.Wait()
 }
 
 // end waits for the program, and looks whether the terminal is as it was.

@@ -45,15 +45,35 @@ whctl query SO_Totals --count`,
 	}}
 }
 
-// query is whctl query: read and check what is asked, ask, print as it comes.
+// listing is what is printed: records of a kind.
+type listing struct {
+	kind  *record.Kind
+	brief []string        // the fields that people see unless they choose; all where empty
+	keys  []string        // fields that let whoever knows them act, so that a screen shows their ends only
+	where []client.Filter // beside those of the flags
+}
+
+// query is whctl query.
 func (p *program) query(c *cli.Context) error {
-	q, err := p.readQuery(c)
+	kind, err := p.kind(c.Args().First())
+	if err != nil {
+		return err
+	}
+	return p.list(c, listing{kind: kind})
+}
+
+// list reads and checks what is asked, asks, and prints as it comes.
+func (p *program) list(c *cli.Context, l listing) error {
+	q, err := p.readQuery(c, l)
 	if err != nil {
 		return err
 	}
 	format, err := p.format(c)
 	if err != nil {
 		return err
+	}
+	if len(q.Fields) == 0 && format.forPeople() {
+		q.Fields = l.brief
 	}
 	service, err := p.connect(c)
 	if err != nil {
@@ -64,7 +84,7 @@ func (p *program) query(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	job := &job{program: p, context: c, service: service, query: q, format: format, out: out}
+	job := &job{program: p, context: c, service: service, query: q, format: format, out: out, keys: p.hiddenKeys(c, format, l.keys)}
 	err = out.finish(job.run())
 	job.progress.end()
 	switch {
@@ -90,9 +110,10 @@ type job struct {
 	out      *output
 	progress *progress
 	notes    client.Notes
-	rows     int64 // that came; with --count, that match
-	total    int64 // of all matches; 0 where nobody knows
-	limited  bool  // to a screenful, which nobody asked for
+	rows     int64    // that came; with --count, that match
+	total    int64    // of all matches; 0 where nobody knows
+	limited  bool     // to a screenful, which nobody asked for
+	keys     []string // fields of which only the ends are shown
 }
 
 func (j *job) run() error {
@@ -139,7 +160,7 @@ func (j *job) print() error {
 		j.notice(j.context, "the service ignored %s", j.notes.Ignored)
 	}
 	j.progress = j.startProgress()
-	return copyRows(to, j.counted(rows))
+	return copyRows(to, shortened(j.counted(rows), j.keys))
 }
 
 // counted counts rows as they pass.
@@ -233,13 +254,10 @@ func (j *job) tell() {
 
 // readQuery reads the flags and checks them by the registry, so that mistakes
 // are found before anything is sent.
-func (p *program) readQuery(c *cli.Context) (client.Query, error) {
-	q := client.Query{Strict: true}
+func (p *program) readQuery(c *cli.Context, l listing) (client.Query, error) {
+	q := client.Query{Kind: l.kind, Where: l.where, Strict: true}
 	s, err := p.settings(c)
 	if err != nil {
-		return q, err
-	}
-	if q.Kind, err = p.kind(c.Args().First()); err != nil {
 		return q, err
 	}
 	if err = p.readFilters(c, &q, s); err == nil {

@@ -89,7 +89,7 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 		terminal: terminal{is: tr.terminal, width: max(tr.width, unknownWidth)},
 		registry: record.Builtin(),
 		person:   tr.person,
-		now:      func() time.Time { return time.Date(2026, 7, 8, 9, 10, 11, 0, time.UTC) },
+		now:      tr.clock,
 		patience: patience,
 	}
 	if tr.width > 0 {
@@ -101,6 +101,9 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 	p.report(err)
 	return outcome{exitCode(err), stdout.String(), stderr.String()}
 }
+
+// clock stands still.
+func (trial) clock() time.Time { return time.Date(2026, 7, 8, 9, 10, 11, 0, time.UTC) }
 
 // pokeCommands change something: one in the way of all commands that do, and
 // one that forgot to ask.

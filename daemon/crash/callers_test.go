@@ -32,7 +32,7 @@ const howManyCall = 6
 const callPause = 50 * time.Millisecond
 
 // callLimit is how long a caller waits for an answer.
-const callLimit = 5 * time.Second
+const callLimit = 2 * attemptLimit
 
 func call(t *testing.T, key string, posts []*post) *callers {
 	ctx, end := context.WithCancel(context.Background())

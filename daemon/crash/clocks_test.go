@@ -37,9 +37,7 @@ func TestDaemonsWhoseClocksDiffer(t *testing.T) {
 			}
 			p.posts[0].ahead = ahead
 			p.trouble(t, min(*rounds, 3))
-			for _, post := range p.posts {
-				post.await(t)
-			}
+			p.await(t)
 			p.clients = []*client.Client{signedIn(t, *p.posts[0].url.Load()), signedIn(t, *p.posts[1].url.Load())}
 			t.Run("retries", p.testRetries)
 			t.Run("keys", p.testKeys)

@@ -19,7 +19,7 @@ import (
 // Of two daemons each attempt may last as long as attemptLimit. Their leases are
 // as short as that allows, and a freeze is longer than both.
 const (
-	attemptLimit = 2 * time.Second
+	attemptLimit = 4 * time.Second
 	leaseTerm    = 3 * attemptLimit
 	freezeSpan   = leaseTerm + attemptLimit + time.Second
 )
@@ -63,11 +63,17 @@ func openPair(t *testing.T, programs ...daemontest.Program) *pair {
 		post.launch(t)
 		t.Cleanup(func() { _ = post.process.Kill() }) // of a test that has failed
 	}
+	p.await(t)
+	p.callers = call(t, key, p.posts)
+	return p
+}
+
+// await waits until both daemons listen.
+func (p *pair) await(t *testing.T) {
+	t.Helper()
 	for _, post := range p.posts {
 		post.await(t)
 	}
-	p.callers = call(t, key, p.posts)
-	return p
 }
 
 func ownPath(t *testing.T) string {
@@ -130,12 +136,15 @@ func (p *pair) trouble(t *testing.T, rounds int) {
 	t.Helper()
 	for n := range rounds {
 		p.bureau.breakDown(n%3 == 1)
+		if n%4 != 1 { // else one that was just launched may be killed before it listens
+			p.await(t)
+		}
 		if !p.bureau.await(workBetween) {
 			t.Fatalf("nothing is delivered any more after %d rounds;\n%s", n, p.said(t))
 		}
 		<-time.After(rand.N(longest))
 		victim := p.posts[rand.IntN(len(p.posts))]
-		if canFreeze && n%4 == 2 {
+		if canFreeze && n%5 == 2 {
 			p.met = append(p.met, victim.freeze(t, p.bureau, freezeSpan))
 			continue
 		}
@@ -148,9 +157,7 @@ func (p *pair) trouble(t *testing.T, rounds int) {
 // conclude waits until nothing is open, ends the daemons and judges.
 func (p *pair) conclude(t *testing.T) {
 	t.Helper()
-	for _, post := range p.posts {
-		post.await(t)
-	}
+	p.await(t)
 	p.callers.disperse()
 	p.awaitNothingOpen(t)
 	var taken []time.Time

@@ -41,7 +41,6 @@ type Hub struct {
 
 	wanted  atomic.Uint32 // the topics that somebody reads
 	watched atomic.Bool
-	changed chan struct{} // has an element when watched has changed
 
 	life context.Context // done once the hub is closed
 	end  context.CancelFunc
@@ -71,7 +70,7 @@ func New(c Config) *Hub {
 	if c.Check == 0 {
 		c.Check = time.Minute
 	}
-	h := &Hub{config: c, epoch: newEpoch(), changed: make(chan struct{}, 1)}
+	h := &Hub{config: c, epoch: newEpoch()}
 	h.life, h.end = context.WithCancel(context.Background())
 	return h
 }

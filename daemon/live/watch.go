@@ -9,10 +9,6 @@ const linger = time.Minute
 // Watched reports whether somebody reads messages, or has done so a minute ago.
 func (h *Hub) Watched() bool { return h.watched.Load() }
 
-// WatchedChange delivers when Watched has changed, once even if it did so
-// several times. It is for one receiver.
-func (h *Hub) WatchedChange() <-chan struct{} { return h.changed }
-
 // watch follows whether somebody reads messages.
 func (h *Hub) watch(read bool) {
 	switch {
@@ -45,14 +41,7 @@ func (h *Hub) forget() {
 }
 
 func (h *Hub) setWatched(on bool) {
-	if h.watched.Swap(on) == on {
-		return
-	}
-	if on && h.config.Shared {
+	if was := h.watched.Swap(on); on && !was && h.config.Shared {
 		h.epoch = newEpoch() // what others did meanwhile is missing
-	}
-	select {
-	case h.changed <- struct{}{}:
-	default: // the receiver has not yet taken the last one
 	}
 }

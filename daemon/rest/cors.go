@@ -13,7 +13,7 @@ var (
 		wire.HeaderRequestID, wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal,
 		wire.HeaderTakeClamped, wire.HeaderIgnoredMembers, wire.HeaderReplayed, "Content-Disposition", "Location", "Retry-After", "Server-Timing",
 	}, ", ")
-	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest", wire.HeaderIdempotencyKey}, ", ")
+	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest", wire.HeaderIdempotencyKey, wire.HeaderLastEventID}, ", ")
 )
 
 // preflightAge is for how long browsers may remember an answer, in seconds.

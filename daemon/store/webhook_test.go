@@ -223,6 +223,7 @@ func TestWebhookStatements(t *testing.T) {
 	full.Outcomes[0].Detail, full.Outcomes[0].Text = "why", []byte("what")
 	full.Disabled = []webhook.Disabled{{Subscription: 7, Reason: "a \"reason\"\n", At: hookNoon}}
 	full.Keys = []webhook.Key{{Event: "e", Until: hookNoon}}
+	full.Outbox = []int64{3, 4}
 	var got strings.Builder
 	for _, c := range []struct {
 		name  string
@@ -235,6 +236,7 @@ func TestWebhookStatements(t *testing.T) {
 		}
 		got.WriteString("\n")
 	}
+	fmt.Fprintf(&got, "== removal\n\n%s\n", serverRemove)
 	const file = "testdata/webhookbatch.sql"
 	if *update {
 		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {

@@ -119,8 +119,8 @@ func (w *Webhooks) unchanged(ctx context.Context, tx *sql.Tx, a alteration) ([]b
 		ids[i], as[p.ID] = p.ID, p
 	}
 	these := w.own.listArg(ids)
-	for _, lock := range w.locks() {
-		if _, err := tx.ExecContext(ctx, w.own.text(lock), these); err != nil {
+	if w.own.schema != "" {
+		if _, err := tx.ExecContext(ctx, w.own.text(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+w.own.listed()), these); err != nil {
 			return nil, err
 		}
 	}
@@ -146,19 +146,6 @@ WHERE m.ID IN `+w.own.listed()+` ORDER BY m.ID`), these)
 		}
 	}
 	return all, rows.Err()
-}
-
-// locks are the statements that lock messages. Those who write outcomes have
-// their partition first as well: else each would come to wait for messages of
-// the other, where their orders differ.
-func (w *Webhooks) locks() []string {
-	if w.own.schema == "" {
-		return nil
-	}
-	return []string{
-		`UPDATE whd.WH_Partition SET Fence = Fence WHERE PartitionID IN (SELECT m.PartitionID FROM whd.SY_WebhookMessage m WHERE m.ID IN ` + w.own.listed() + `)`,
-		`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN ` + w.own.listed(),
-	}
 }
 
 func scanBulkMessage(row scanner) (m bulkMessage, err error) {

@@ -27,6 +27,11 @@ const (
 	walRestart = time.Second
 )
 
+// rarelyBack has the connections beside the writer's, whose commits hold up the
+// batches, leave the log to the writer. They write it back where there are no
+// batches.
+const rarelyBack = "wal_autocheckpoint(4096)" // pages, as many as walBytes
+
 // due counts a transaction by about what it adds to the log, and reports
 // whether it is time to write back.
 func (k *walKeeper) due(weight int) bool {

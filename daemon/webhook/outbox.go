@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,29 +47,33 @@ func (e *Engine) emptyOutbox(ctx context.Context) error {
 // raise has rows written as events. Their order is kept whatever fails: the store
 // takes none before those with lower numbers. A row is gone exactly if its
 // event's messages are durable.
-func (e *Engine) raise(ctx context.Context, rows []Raised) (err error) {
+func (e *Engine) raise(ctx context.Context, rows []Raised) error {
 	var all []*publication
 	for _, r := range rows {
 		name, reason := e.acceptable(r)
-		if reason == nil {
+		if reason == "" {
 			all = append(all, e.fromOutbox(r, name))
 			continue
 		}
-		if err := e.store.RefuseOutbox(ctx, r.ID, reason.Error()); err != nil {
+		if err := e.store.RefuseOutbox(ctx, r.ID, reason); err != nil {
 			return err
 		}
-		e.log.Warn("a row of the outbox cannot become an event", "outbox", r.ID, "event", r.Name, "reason", reason.Error())
+		e.log.Warn("a row of the outbox cannot become an event", "outbox", r.ID, "event", r.Name, "reason", reason)
 	}
-	queued := 0
-	for ; queued < len(all) && err == nil; queued++ {
-		if err = e.ledger.publish(all[queued]); err != nil {
+	return e.awaitAll(all)
+}
+
+// awaitAll has publications written, which go into the same batch where it has
+// room for them. It gives the first failure.
+func (e *Engine) awaitAll(all []*publication) (err error) {
+	for i, p := range all {
+		if err = e.ledger.publish(p); err != nil {
+			all = all[:i]
 			break
 		}
 	}
-	for _, p := range all[:queued] {
-		if failed := <-p.done; err == nil {
-			err = failed
-		}
+	for _, p := range all {
+		err = cmp.Or(err, <-p.done)
 	}
 	return err
 }
@@ -81,20 +86,20 @@ func (e *Engine) fromOutbox(r Raised, name string) *publication {
 
 // acceptable gives the name of the event that a row is, or why it is none. The
 // rules are those of publishing.
-func (e *Engine) acceptable(r Raised) (name string, err error) {
+func (e *Engine) acceptable(r Raised) (name, reason string) {
 	switch {
 	case r.TooLarge:
-		return "", fmt.Errorf("Body is larger than %d bytes", MostBody)
+		return "", fmt.Sprintf("Body is larger than %d bytes", MostBody)
 	case len(r.Body) == 0:
-		return "", errors.New("Body must not be empty")
+		return "", "Body must not be empty"
 	case !utf8.Valid(r.Body) || bytes.IndexByte(r.Body, 0) >= 0:
-		return "", errors.New("Body must be text without the character 0")
+		return "", "Body must be text without the character 0"
 	}
-	name, err = e.Event(r.Name)
+	name, err := e.Event(r.Name)
 	if err != nil {
-		return "", errors.New(fault.Of(err).Message)
+		return "", fault.Of(err).Message
 	}
-	return name, nil
+	return name, ""
 }
 
 // dropOutbox answers those of a load that come from the outbox, where they are

@@ -16,7 +16,6 @@ type Retention struct {
 const (
 	upkeepEvery = time.Hour
 	walkEvery   = 24 * time.Hour // that the walk over old messages begins anew
-	restTimes   = 8              // as long as a step kept others waiting it rests
 	leastRest   = time.Millisecond
 )
 
@@ -24,13 +23,15 @@ const (
 type stint struct {
 	rows, least, most int
 	aim               time.Duration // of a step
+	rests             int           // times as long as a step took it rests after it
 }
 
-// A file is written to by one at a time, and whoever publishes waits for a step.
-// On a server the rows of others stay free, and a step is a few round trips.
+// A file is written to by one at a time, and whoever publishes waits for a step:
+// these take a twenty-fifth of the time. On a server the rows of others stay
+// free, and a step is a few round trips.
 var (
-	fileStint   = stint{rows: 100, least: 50, most: 2000, aim: 2 * time.Millisecond}
-	serverStint = stint{rows: 1000, least: 100, most: 2000, aim: 200 * time.Millisecond}
+	fileStint   = stint{rows: 100, least: 50, most: 2000, aim: 2 * time.Millisecond, rests: 24}
+	serverStint = stint{rows: 1000, least: 100, most: 2000, aim: 200 * time.Millisecond, rests: 4}
 )
 
 // learn draws a conclusion from a step. One that had less to do, and took no
@@ -104,7 +105,7 @@ func (u *upkeep) steps(ctx context.Context, step func(context.Context) (Removed,
 			return err
 		}
 		u.learn(r)
-		if !u.sleep(ctx, nil, max(restTimes*r.Took, time.Since(began), leastRest)) {
+		if !u.sleep(ctx, nil, max(time.Duration(u.rests)*r.Took, time.Since(began), leastRest)) {
 			return ctx.Err()
 		}
 	}

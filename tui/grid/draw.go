@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -63,7 +62,6 @@ func (g *Grid) give(room int) {
 			}
 		}
 		if widest < 0 {
-			clear(g.given)
 			return
 		}
 		g.given[widest]++
@@ -275,51 +273,4 @@ func (g *Grid) cells(row *Row) []string {
 	}
 	g.fitted[row] = cells
 	return cells
-}
-
-// Place says which row is selected and which columns are seen.
-func (g *Grid) Place() string {
-	if g.rows.Len() == 0 {
-		return "no rows"
-	}
-	text := fmt.Sprintf("row %s of %s", Thousands(g.at+1), Thousands(g.rows.Len()))
-	if g.lines || len(g.columns) == 0 {
-		return text
-	}
-	first, last := g.scrolled()
-	if first > last {
-		return text
-	}
-	less, more := "", ""
-	if first > g.frozen {
-		less = g.look.Less + " "
-	}
-	if last < len(g.columns)-1 {
-		more = " " + g.look.More
-	}
-	return text + fmt.Sprintf("   %scols %d-%d of %d%s", less, first+1, last+1, len(g.columns), more)
-}
-
-// scrolled is the first and the last column that are seen beside the frozen
-// ones, or of all where none scrolls.
-func (g *Grid) scrolled() (first, last int) {
-	first, last = len(g.columns), -1
-	for _, p := range g.layout {
-		if p.column >= g.frozen || !g.fenced() {
-			first, last = min(first, p.column), max(last, p.column)
-		}
-	}
-	if first == g.frozen {
-		first = 0
-	}
-	return first, last
-}
-
-// Thousands groups digits for people.
-func Thousands(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

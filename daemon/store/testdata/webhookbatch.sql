@@ -66,6 +66,11 @@ IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
 IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND Next = @Version) SET @Result = 2;
 IF @Result = 0
 BEGIN
+DELETE o FROM whd.WH_Outbox o WITH (READPAST)
+JOIN OPENJSON(@Outbox) WITH (ID bigint '$[0]') n ON n.ID = o.OutboxID
+WHERE o.RefusedReason IS NULL;
+IF @@ROWCOUNT <> @OutboxCount SET @Result = 4;
+IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
 INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
 SELECT e.EventID, e.RecID, REPLACE(REPLACE(REPLACE(REPLACE(e.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~k', NCHAR(10)), N'~0', N'~'), e.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]',
 	EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') e
@@ -116,6 +121,9 @@ SELECT @Result;
   @Leases
   @LeaseCount
   @Version
+  @Outbox
+  @OutboxCount
+  @OutboxLast
   @T0
   @T1
   @Events
@@ -129,3 +137,20 @@ SELECT @Result;
   @RowHash
   @Keys
 
+== removal
+
+SET XACT_ABORT ON;
+DECLARE @Removed int;
+BEGIN TRANSACTION;
+DELETE m FROM whd.SY_WebhookMessage m
+JOIN OPENJSON(@Messages) WITH (ID bigint '$[0]', Status tinyint '$[2]', Attempts int '$[3]') c ON c.ID = m.ID
+WHERE m.Status = c.Status AND m.Attempts = c.Attempts;
+SET @Removed = @@ROWCOUNT;
+DELETE r FROM whd.SY_WebhookMessageResponse r
+JOIN OPENJSON(@Messages) WITH (ID bigint '$[0]') c ON c.ID = r.MessageID
+WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.ID = r.MessageID);
+DELETE e FROM whd.WH_Event e
+WHERE e.EventID IN (SELECT c.EventID FROM OPENJSON(@Messages) WITH (EventID bigint '$[1]') c)
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = e.EventID);
+COMMIT TRANSACTION;
+SELECT @Removed;

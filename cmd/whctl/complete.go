@@ -1,0 +1,233 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// completeCommand is what the shells' scripts call: with the shell's name, the
+// index of the word that the cursor is in, and all words of the line, the
+// program's among them. It stands in no table, since its words are no command
+// line of ours.
+const completeCommand = "__complete"
+
+// candidate is one way to go on.
+type candidate struct{ value, meaning string }
+
+// complete prints a line for each way to go on: the word, and behind a tab what
+// it means. Nothing is asked of any service. Whatever is wrong, it is silent:
+// there is no place for a message while somebody types.
+func (p *program) complete(args []string) error {
+	if len(args) < 3 {
+		return usagef("%s takes SHELL CURSOR WORDS...", completeCommand)
+	}
+	cursor, err := strconv.Atoi(args[1])
+	words := args[2:]
+	if err != nil || cursor < 1 || cursor > len(words) {
+		return usagef("%s: no word %s", completeCommand, args[1])
+	}
+	if cursor == len(words) {
+		words = append(slices.Clone(words), "")
+	}
+	strip := ""
+	if args[0] == "bash" {
+		words, cursor, strip = rejoin(words, cursor)
+	}
+	c := p.completion(words[1:], cursor-1)
+	return write(p.stdout, c.candidates(), strip)
+}
+
+func write(to io.Writer, all []candidate, strip string) error {
+	var text strings.Builder
+	for _, one := range all {
+		if value, begins := strings.CutPrefix(one.value, strip); begins {
+			fmt.Fprintf(&text, "%s\t%s\n", inertText(value), inertText(one.meaning))
+		}
+	}
+	_, err := io.WriteString(to, text.String())
+	return err
+}
+
+// rejoin puts words together that bash has split at = and :, and says what part
+// of the one at the cursor bash believes to be a word of its own.
+func rejoin(words []string, cursor int) (joined []string, at int, strip string) {
+	glued := func(word string) bool { return word != "" && strings.Trim(word, "=:") == "" }
+	for i, word := range words {
+		if i > 1 && (glued(word) || glued(words[i-1])) {
+			if i == cursor {
+				if strip = joined[len(joined)-1]; glued(word) {
+					strip += word
+				}
+			}
+			joined[len(joined)-1] += word
+		} else {
+			joined = append(joined, word)
+		}
+		if i == cursor {
+			at = len(joined) - 1
+		}
+	}
+	return joined, at, strings.TrimLeft(strip, `"'`)
+}
+
+// completion is what is known of an unfinished line.
+type completion struct {
+	*program
+	app     *cli.App
+	command *cli.Command // found so far; nil before one
+	path    []string
+	args    []string // arguments before the cursor
+	all     []string // arguments of the line
+	flag    string   // whose value is at the cursor; empty for none
+	current string   // the word at the cursor, without the quote before it
+	quoted  bool
+}
+
+// completion reads the words of a line as far as they go.
+func (p *program) completion(words []string, cursor int) *completion {
+	c := &completion{program: p, app: p.app()}
+	flags := (options{}).add(c.app.Flags).everywhere(c.app.Commands)
+	commands := c.app.Commands
+	for i := 0; i < len(words); i++ {
+		word := strings.TrimLeft(words[i], `"'`)
+		if i == cursor {
+			c.current, c.quoted = word, word != words[i]
+			continue
+		}
+		name, isFlag := flagName(word)
+		switch o := flags[name]; {
+		case isFlag && o.value && !strings.Contains(word, "="):
+			if i++; i == cursor {
+				value := strings.TrimLeft(words[i], `"'`)
+				c.flag, c.current, c.quoted = o.name, value, value != words[i]
+			}
+		case isFlag:
+		default:
+			commands = c.word(commands, strings.TrimRight(word, `"'`), i < cursor)
+		}
+	}
+	return c
+}
+
+// word takes a command, or an argument.
+func (c *completion) word(commands []*cli.Command, word string, before bool) []*cli.Command {
+	if found := findCommand(commands, []string{word}); found != nil && len(c.all) == 0 && before {
+		c.command, c.path = found, append(c.path, found.Name)
+		return found.Subcommands
+	}
+	c.all = append(c.all, word)
+	if before {
+		c.args = append(c.args, word)
+	}
+	return commands
+}
+
+// flagName is the name of a flag that a word gives.
+func flagName(word string) (string, bool) {
+	if len(word) < 2 || word[0] != '-' {
+		return "", false
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	return name, true
+}
+
+// candidates are the ways to go on that begin like the word at the cursor.
+func (c *completion) candidates() []candidate {
+	name, isFlag := flagName(c.current)
+	switch {
+	case c.flag != "":
+		return c.matching(c.ofFlag(c.flag), "")
+	case isFlag && strings.Contains(c.current, "="):
+		head, rest, _ := strings.Cut(c.current, "=")
+		c.current = rest
+		return c.matching(c.ofFlag(c.longName(name)), head+"=")
+	case strings.HasPrefix(c.current, "-"):
+		return c.matching(c.flags(), "")
+	}
+	return c.matching(c.ofArgument(), "")
+}
+
+// matching keeps what begins like the word at the cursor, in any letter case.
+// Of a list separated by commas, the last item counts.
+func (c *completion) matching(all []candidate, head string) []candidate {
+	var kept []candidate
+	for _, one := range all {
+		if len(one.value) >= len(c.current) && strings.EqualFold(one.value[:len(c.current)], c.current) {
+			one.value = head + one.value
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
+func (c *completion) longName(name string) string {
+	return (options{}).add(c.app.Flags).everywhere(c.app.Commands)[name].name
+}
+
+// flags are those of the command and of all commands.
+func (c *completion) flags() []candidate {
+	all := c.app.Flags
+	if c.command != nil {
+		all = slices.Concat(c.command.Flags, all)
+	}
+	var found []candidate
+	for _, f := range all {
+		usage := ""
+		if documented, ok := f.(cli.DocGenerationFlag); ok {
+			_, usage = unquoteUsage(documented.GetUsage())
+		}
+		found = append(found, candidate{"--" + f.Names()[0], usage})
+	}
+	return found
+}
+
+// ofArgument is what the table says of the argument at the cursor: a command, or
+// the word by which ArgsUsage calls it.
+func (c *completion) ofArgument() []candidate {
+	commands := c.app.Commands
+	if c.command != nil {
+		commands = c.command.Subcommands
+	}
+	if len(commands) > 0 && len(c.args) == 0 {
+		return commandCandidates(commands)
+	}
+	if c.command == nil {
+		return nil
+	}
+	words := strings.Fields(c.command.ArgsUsage)
+	if len(words) == 0 {
+		return nil
+	}
+	word := words[min(len(c.args), len(words)-1)]
+	if len(c.args) >= len(words) && !strings.Contains(word, "...") {
+		return nil
+	}
+	return c.named(strings.Trim(word, "[]."))
+}
+
+func commandCandidates(commands []*cli.Command) []candidate {
+	var all []candidate
+	for _, one := range commands {
+		if !one.Hidden {
+			all = append(all, candidate{one.Name, one.Usage})
+		}
+	}
+	return all
+}
+
+// kindAsked is the record kind that the line names, nil where it does not.
+func (c *completion) kindAsked() *record.Kind {
+	for _, word := range c.all {
+		if kind, ok := c.registry.Lookup(word); ok {
+			return kind
+		}
+	}
+	return nil
+}

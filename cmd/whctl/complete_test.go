@@ -1,0 +1,136 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// completions are the words that a line can go on with. The cursor is behind its
+// last word.
+func completions(t *testing.T, tr trial, shell string, line ...string) []string {
+	t.Helper()
+	words := append([]string{"whctl"}, line...)
+	got := tr.run(t, append([]string{completeCommand, shell, strconv.Itoa(len(words) - 1)}, words...)...)
+	if got.code != 0 || got.stderr != "" {
+		t.Fatalf("%q: %+v", line, got)
+	}
+	var values []string
+	for one := range strings.Lines(got.stdout) {
+		value, _, tabbed := strings.Cut(strings.TrimSuffix(one, "\n"), "\t")
+		if !tabbed {
+			t.Errorf("%q: %q has no tab", line, one)
+		}
+		values = append(values, value)
+	}
+	return values
+}
+
+func TestComplete(t *testing.T) {
+	config := configOf(t, "profile = 'prod'\n[profiles.prod]\n[profiles.test]\n")
+	for _, c := range []struct {
+		shell string
+		line  []string
+		want  string
+	}{
+		{"fish", []string{"qu"}, "query"},
+		{"fish", []string{"query", "so"}, "SO_Totals"},
+		{"fish", []string{"query", "--take", "SO"}, ""},
+		{"fish", []string{"query", "--take", "5", "SO"}, "SO_Totals"},
+		{"fish", []string{"--profile", "prod", "query", "SO_"}, "SO_Totals"},
+		{"fish", []string{"query", "SO_Totals", "SO"}, ""},
+		{"fish", []string{"record", "SO"}, "SO_Totals"},
+		{"fish", []string{"query", "SO_Totals", "--fie"}, "--fields"},
+		{"fish", []string{"query", "SO_Totals", "--verb"}, "--verbose"},
+		{"fish", []string{"query", "SO_Totals", "--fields", "Inv"}, "InvoiceID InvoiceTotal"},
+		{"fish", []string{"query", "SO_Totals", "--fields", "InvoiceID,inv"}, "InvoiceID,InvoiceTotal"},
+		{"fish", []string{"query", "SO_Totals", "--order-by", "-InvoiceT"}, "-InvoiceTotal"},
+		{"fish", []string{"query", "SO_Totals", "-w", "InvoiceI"}, "InvoiceID"},
+		{"fish", []string{"query", "SO_Totals", "-w", `"InvoiceID^`}, "InvoiceID^="},
+		{"fish", []string{"query", "SO_Totals", "-w", "InvoiceIDS"}, "InvoiceIDStartsWith="},
+		{"fish", []string{"query", "SO_Totals", "--where", "InvoiceTotalN"}, "InvoiceTotalNotEqualTo="},
+		{"fish", []string{"query", "SO_Totals", "--where", "InvoiceIDN"}, ""},
+		{"fish", []string{"query", "--where", "Inv"}, ""},
+		{"fish", []string{"query", "SO_Totals", "--format=nd"}, "--format=ndjson"},
+		{"bash", []string{"query", "SO_Totals", "--format", "=", "nd"}, "ndjson"},
+		{"bash", []string{"query", "SO_Totals", "--format", "="}, "table vertical csv tsv json ndjson xlsx raw"},
+		{"fish", []string{"profile", ""}, "list use add remove show"},
+		{"fish", []string{"profiles", "use", ""}, "prod test"},
+		{"fish", []string{"query", "--profile", ""}, "prod test"},
+		{"fish", []string{"config", "set", "read_only", ""}, "true false"},
+		{"fish", []string{"config", "set", "colour", "b"}, "blue"},
+		{"fish", []string{"completion", ""}, "bash zsh fish powershell"},
+		{"fish", []string{"help", "exit"}, "exit-codes"},
+		{"fish", []string{"version", ""}, ""},
+		{"fish", []string{"nonsense", ""}, ""},
+		{"fish", []string{"query", "SO_Totals", "-o", "x"}, ""},
+	} {
+		if got := strings.Join(completions(t, trial{config: config}, c.shell, c.line...), " "); got != c.want {
+			t.Errorf("%s %q: %q, want %q", c.shell, c.line, got, c.want)
+		}
+	}
+}
+
+// What stands behind the cursor counts too: the record may come last.
+func TestCompleteInTheMiddle(t *testing.T) {
+	got := trial{}.run(t, completeCommand, "zsh", "3", "whctl", "query", "--fields", "InvoiceT", "SO_Totals")
+	if !strings.HasPrefix(got.stdout, "InvoiceTotal\t") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Names that the service told are offered for a day.
+func TestCompleteNames(t *testing.T) {
+	cache := t.TempDir()
+	env := map[string]string{"XDG_CACHE_HOME": cache}
+	p := &program{env: func(name string) string { return env[name] }}
+	p.rememberNames(&settings{}, "events", []string{"job.created"})
+	file := filepath.Join(cache, "whctl", "default-events.json")
+	now := trial{}.clock()
+	complete := func(age time.Duration) []string {
+		if err := os.Chtimes(file, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		c := (&program{env: p.env, now: trial{}.clock, registry: nil}).completion(nil, 0)
+		var values []string
+		for _, one := range c.events() {
+			values = append(values, one.value)
+		}
+		return values
+	}
+	if got := complete(23 * time.Hour); !slices.Contains(got, "job.created") || !slices.Contains(got, "salesorder.created") {
+		t.Errorf("a fresh name: %v", got)
+	}
+	if got := complete(25 * time.Hour); slices.Contains(got, "job.created") || !slices.Contains(got, "salesorder.created") {
+		t.Errorf("an old name: %v", got)
+	}
+}
+
+// FuzzComplete: whatever stands on the line, completion neither fails nor writes
+// what a shell would misread.
+func FuzzComplete(f *testing.F) {
+	f.Add("query\nSO_Totals\n--where\n\"InvoiceTotal>", 3)
+	f.Add("--format\n=\nx\n:\n-", 2)
+	f.Add("-\n--\n=\n--=\n'", 4)
+	f.Fuzz(func(t *testing.T, text string, cursor int) {
+		words := append([]string{"whctl"}, strings.Split(text, "\n")...)
+		if cursor < 1 || cursor > len(words) {
+			return
+		}
+		for _, shell := range shellNames() {
+			got := trial{}.run(t, append([]string{completeCommand, shell, strconv.Itoa(cursor)}, words...)...)
+			for line := range strings.Lines(got.stdout) {
+				if strings.Count(line, "\t") != 1 {
+					t.Fatalf("%q: line %q", words, line)
+				}
+			}
+			if got.code != 0 {
+				t.Fatalf("%q: %+v", words, got)
+			}
+		}
+	})
+}

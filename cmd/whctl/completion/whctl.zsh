@@ -1,0 +1,24 @@
+#compdef whctl
+# zsh completion of whctl:  source <(whctl completion zsh)
+_whctl() {
+	local line value
+	local -a values meanings
+	while IFS=$'\t' read -r value line; do
+		values+=("$value")
+		meanings+=("${value}${line:+  -- $line}")
+	done < <("${(Q)words[1]}" __complete zsh $((CURRENT - 1)) "${words[@]}" 2>/dev/null)
+	if (( $#values == 0 )); then
+		_files
+		return
+	fi
+	if [[ $values[1] == *[=\ \<\>] ]]; then
+		compadd -S '' -l -d meanings -a values
+	else
+		compadd -l -d meanings -a values
+	fi
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+	_whctl "$@"
+else
+	compdef _whctl whctl
+fi

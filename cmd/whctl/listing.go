@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+)
+
+// systemKind is a kind of what the service keeps itself.
+func systemKind(name string) *record.Kind {
+	kind, ok := record.System().Lookup(name)
+	if !ok {
+		panic("whctl: no kind " + name) // a mistake of the caller, caught by any test of it
+	}
+	return kind
+}
+
+// listFlags are those of commands that list.
+func listFlags() []cli.Flag { return append(queryFlags(), outputFlags()...) }
+
+// keyFlag is for what shows SubscriberIDs.
+func keyFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "full", Usage: "show SubscriberIDs whole on a terminal; whoever knows one can use it"}
+}
+
+// forPeople reports whether a format is one to read, rather than to work with.
+func (f format) forPeople() bool { return f.name == "table" || f.name == "vertical" }
+
+// hiddenKeys are the fields of which only the ends are shown, since others may
+// look at the screen too.
+func (p *program) hiddenKeys(c *cli.Context, f format, keys []string) []string {
+	if !f.forPeople() || !p.onScreen(c) || c.Bool("full") {
+		return nil
+	}
+	return keys
+}
+
+// shortID is the ends of an id.
+func shortID(id string) string {
+	if len(id) <= 10 {
+		return id
+	}
+	return id[:4] + ".." + id[len(id)-4:]
+}
+
+// shortened is rows with only the ends of some fields.
+func shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[client.Row, error] {
+	if len(fields) == 0 {
+		return rows
+	}
+	return func(yield func(client.Row, error) bool) {
+		for row, err := range rows {
+			if err == nil {
+				row, err = shortenedRow(row, fields)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+func shortenedRow(row client.Row, fields []string) (client.Row, error) {
+	text := []byte{'{'}
+	for name, value := range row.All() {
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		if slices.Contains(fields, name) && !value.Null() {
+			value = fmt.Appendf(nil, "%q", shortID(value.String()))
+		}
+		if value.Null() {
+			value = []byte("null")
+		}
+		text = append(fmt.Appendf(text, "%q:", name), value...)
+	}
+	return client.ParseRow(append(text, '}'))
+}
+
+// showDocuments prints documents of the service. Of those of a kind the columns
+// are its fields; JSON has all that they hold.
+func showDocuments[T any](p *program, c *cli.Context, columns []column, keys []string, documents ...T) error {
+	f, err := p.format(c)
+	if err != nil {
+		return err
+	}
+	var rows []client.Row
+	for _, document := range documents {
+		row, err := documentRow(document)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	_, err = p.printRows(c, columns, shortened(each(rows), p.hiddenKeys(c, f, keys)))
+	return err
+}
+
+// documentRow is a document as a row.
+func documentRow(document any) (client.Row, error) {
+	text, err := documentText(document)
+	if err != nil {
+		return client.Row{}, err
+	}
+	return client.ParseRow(text)
+}
+
+// documentText is a document as JSON, as the service would write it.
+func documentText(document any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(document)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+}
+
+// newFlags are those of commands that make something.
+func newFlags(others ...cli.Flag) []cli.Flag {
+	return slices.Concat(others, []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print all of what was made, not only its id"}}, changeFlags())
+}
+
+// tellNew prints the id of something that was made, or with --json all of it.
+func (p *program) tellNew(c *cli.Context, id string, document any) error {
+	text := []byte(id)
+	if c.Bool("json") {
+		var err error
+		if text, err = documentText(document); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(p.stdout, "%s\n", text)
+	return err
+}
+
+// forEach does something to each of several and goes on after a failure. What
+// it did is told for each.
+func (p *program) forEach(c *cli.Context, names []string, do func(name string) (done string, err error)) error {
+	failed := 0
+	for _, name := range names {
+		done, err := do(name)
+		switch {
+		case err != nil && (len(names) == 1 || c.Context.Err() != nil || endsQuietly(err)):
+			return err
+		case err != nil:
+			failed++
+			p.notice(c, "%s: %s", name, err)
+		default:
+			p.notice(c, "%s", done)
+		}
+	}
+	if failed > 0 {
+		return &partialError{fmt.Sprintf("%d of %d failed", failed, len(names))}
+	}
+	return nil
+}
+
+// several names things in words: the one, or how many.
+func several(names []string, one, many string) string {
+	if len(names) == 1 {
+		return one + " " + names[0]
+	}
+	return fmt.Sprintf("%d %s", len(names), many)
+}
+
+// all joins what was given as arguments, for messages.
+func quoted(text string) string { return `"` + strings.TrimSpace(text) + `"` }

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+func (p *program) messageCommands() []*cli.Command {
+	return []*cli.Command{{
+		Name: "messages", Aliases: []string{"message"}, Usage: "see what was sent, and send it again",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list messages", Flags: append(append(listFlags(), periodFlags()...), keyFlag()), Action: p.listMessages,
+				Description: `whctl messages list --where "Status in 2,3" --since 2h
+whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime --take 20`,
+			},
+			{
+				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message, or with --attempts what was answered", Action: p.showMessage,
+				Flags: append(outputFlags(), &cli.BoolFlag{Name: "attempts", Usage: "list the attempts to send it"}, keyFlag()),
+			},
+			{
+				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "send messages again that have failed: those named, or all that match", Flags: bulkFlags(), Action: p.retryMessages,
+				Description: `whctl messages retry 01a1..7fa4
+whctl messages retry --where "Status=3" --since 2h --dry-run
+whctl messages retry --where "Status=3" --where "EventName^=salesorder." --since 2h --yes`,
+			},
+			{
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, and cancel what is pending: those named, or all that match", Flags: bulkFlags(), Action: p.deleteMessages,
+				Description: `whctl messages delete 01a1..7fa4 --yes
+whctl messages delete --where "Status=1" --until 2026-07-01 --dry-run`,
+			},
+			{
+				Name: "tail", Usage: "follow what becomes of messages, as it happens", Flags: append(append(tailFlags(), messageTailFlags()...), keyFlag()), Action: p.tailMessages,
+				Description: `whctl messages tail --status failed,retry
+whctl messages tail --event "salesorder.*" --ndjson`,
+			},
+		},
+	}}
+}
+
+// periodFlags say when messages were added.
+func periodFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "since", Usage: "added at `TIME` or later: 2h, 3d, today, 2026-07-01, 2026-07-01T10:00"},
+		&cli.StringFlag{Name: "until", Usage: "added before `TIME`"},
+	}
+}
+
+// bulkFlags are those of what is done to many messages. --where and --take mean
+// the same as in lists.
+func bulkFlags() []cli.Flag {
+	flags := append(changeFlags(), periodFlags()...)
+	for _, f := range queryFlags() {
+		switch f.Names()[0] {
+		case "where", "take":
+			flags = append(flags, f)
+		}
+	}
+	return append(flags,
+		&cli.BoolFlag{Name: "all-messages", Usage: "without a condition, every message there is"},
+		&cli.BoolFlag{Name: ownDryRun, Usage: "only tell how many messages are meant"})
+}
+
+// messageBrief are the fields of messages that people see at first.
+var messageBrief = []string{"AddedDateTime", "Status", "EventName", "URL", "Retries", "LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime", "MessageID"}
+
+func (p *program) listMessages(c *cli.Context) error {
+	where, err := p.period(c)
+	if err != nil {
+		return err
+	}
+	return p.list(c, listing{kind: systemKind("Message"), brief: messageBrief, keys: messageKeys, where: where})
+}
+
+// period reads --since and --until.
+func (p *program) period(c *cli.Context) ([]client.Filter, error) {
+	var where []client.Filter
+	for _, end := range []struct {
+		flag     string
+		operator record.Operator
+	}{{"since", record.GreaterThanOrEqualTo}, {"until", record.LessThan}} {
+		if !c.IsSet(end.flag) {
+			continue
+		}
+		s, err := p.settings(c)
+		if err != nil {
+			return nil, err
+		}
+		at, err := timeOf(c.String(end.flag), p.now().In(s.zone()))
+		if err != nil {
+			return nil, usagef("--%s %s", end.flag, err)
+		}
+		where = append(where, client.Filter{Field: "AddedDateTime", Operator: end.operator, Values: []string{at.UTC().Format(wire.DateLayout)}})
+	}
+	return where, nil
+}
+
+// showMessage is whctl messages show.
+func (p *program) showMessage(c *cli.Context) error {
+	service, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	n, err := findMessage(c.Context, service, c.Args().First())
+	if err != nil {
+		return err
+	}
+	kind := systemKind("Message")
+	if c.Bool("attempts") {
+		kind = systemKind("MessageResponse")
+	}
+	where := map[string][]string{"MessageID": {n.id}}
+	if c.Bool("attempts") {
+		page, err := service.MessageResponses(c.Context, n.subscriber, where)
+		if err != nil {
+			return err
+		}
+		return showDocuments(p, c, columnsOf(kind, attemptFields), messageKeys, page.Results...)
+	}
+	page, err := service.AllMessages(c.Context, where)
+	if err != nil {
+		return err
+	}
+	return showDocuments(p, c, columnsOf(kind, nil), messageKeys, page.Results...)
+}
+
+// attemptFields are those of an attempt that its message does not show.
+var attemptFields = []string{"ItemNo", "LastSavedDateTime", "HTTPCode", "Message", "Duration", "Status", "URL"}
+
+func (p *program) retryMessages(c *cli.Context) error { return p.onMessages(c, retrying) }
+
+func (p *program) deleteMessages(c *cli.Context) error { return p.onMessages(c, deleting) }
+
+// onMessages does something to the messages that are named, or to all that
+// match.
+func (p *program) onMessages(c *cli.Context, what bulk) error {
+	if c.Args().Len() == 0 {
+		return p.onMatching(c, what)
+	}
+	for _, name := range []string{"where", "since", "until", "take", "all-messages", ownDryRun} {
+		if c.IsSet(name) {
+			return usagef("either messages or --%s say which are meant", name)
+		}
+	}
+	names := c.Args().Slice()
+	service, err := p.connectToChange(c, change{what: what.verb + " " + several(names, "the message", "messages"), sweeping: what.sweeping})
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	return p.forEach(c, names, func(name string) (string, error) {
+		n, err := findMessage(c.Context, service, name)
+		if err != nil {
+			return "", err
+		}
+		return what.one(c, service, n)
+	})
+}
+
+func retryOne(c *cli.Context, service *client.Client, n messageName) (string, error) {
+	_, err := service.RetryMessage(c.Context, n.subscriber, n.subscription, n.id)
+	return fmt.Sprintf("message %s is due now", n.id), err
+}
+
+func deleteOne(c *cli.Context, service *client.Client, n messageName) (string, error) {
+	return fmt.Sprintf("message %s is deleted", n.id), service.RemoveMessage(c.Context, n.subscriber, n.subscription, n.id)
+}
+
+// timeOf reads a time: a date, a day, or how long ago it was.
+func timeOf(text string, now time.Time) (time.Time, error) {
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	var days int
+	if n, err := fmt.Sscanf(text, "%dd", &days); n == 1 && err == nil && days >= 0 && text == fmt.Sprintf("%dd", days) {
+		return now.AddDate(0, 0, -days), nil
+	}
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch text {
+	case "now":
+		return now, nil
+	case "today":
+		return today, nil
+	case "yesterday":
+		return today.AddDate(0, 0, -1), nil
+	}
+	// A date without a zone is one of this place, whose zone is named for that.
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("must be a time such as 2h, 3d, today, 2026-07-01 or 2026-07-01T10:00, not %q", text)
+}

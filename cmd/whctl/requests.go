@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+func (p *program) requestCommands() []*cli.Command {
+	return []*cli.Command{{
+		Name: "requests", Aliases: []string{"request"}, Usage: "see what the service was asked",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list requests, the newest first", Flags: append(listFlags(), errorsFlag()), Action: p.listRequests,
+				Description: `whctl requests list --errors --take 20
+whctl requests list --where "PathInfo^=/Webhooks"`,
+			},
+			{Name: "tail", Usage: "follow what the service is asked, as it happens", Flags: append(tailFlags(), errorsFlag()), Action: p.tailRequests},
+		},
+	}}
+}
+
+func errorsFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "errors", Usage: "only what was answered with an error"}
+}
+
+// firstError is the first status that says that something is wrong.
+const firstError = 400
+
+func (p *program) listRequests(c *cli.Context) error {
+	l := listing{kind: systemKind("RequestLog"), brief: []string{"DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"}}
+	if c.Bool("errors") {
+		l.where = []client.Filter{{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{fmt.Sprint(firstError)}}}
+	}
+	return p.list(c, l)
+}
+
+var answeredColumns = []column{
+	{"At", record.Epoch}, {"Method", record.Text}, {"PathInfo", record.Text}, {"StatusCode", record.Int},
+	{"DurationMilliseconds", record.Decimal}, {"UserName", record.Text}, {"RequestID", record.Text},
+}
+
+func (p *program) tailRequests(c *cli.Context) error {
+	service, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	return p.tail(c, service, wire.TopicRequests, answeredColumns, nil, func(e client.StreamEvent) (document any, text string) {
+		r, ok := e.(client.RequestEvent)
+		if !ok || c.Bool("errors") && r.StatusCode < firstError {
+			return nil, ""
+		}
+		took := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
+		return r.AnsweredRequest, fmt.Sprintf("%s  %d  %-6s %s  %s  %s", p.clock(r.At), r.StatusCode, r.Method, r.PathInfo, took, r.UserName)
+	})
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+func subscriberFlag() cli.Flag {
+	return &cli.StringFlag{Name: "subscriber", Usage: "of the `SUBSCRIBER`, by id or name; who has the id needs no other permission"}
+}
+
+func (p *program) subscriptionCommands() []*cli.Command {
+	ofOne := append(changeFlags(), subscriberFlag())
+	return []*cli.Command{{
+		Name: "subscriptions", Aliases: []string{"subscription"}, Usage: "manage which events go where",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list the subscriptions", Flags: append(listFlags(), subscriberFlag(), keyFlag()), Action: p.listSubscriptions,
+				Description: `whctl subscriptions list
+whctl subscriptions list --subscriber "ACME shop"
+whctl subscriptions list --where "IsEnabled=false"`,
+			},
+			{Name: "show", ArgsUsage: "SUBSCRIPTION", Usage: "show a subscription", Flags: append(outputFlags(), subscriberFlag(), keyFlag()), Action: p.showSubscription},
+			{
+				Name: "create", ArgsUsage: "SUBSCRIBER EVENT URL", Usage: "send events to an address, and print the subscription's id", Flags: newFlags(subscriptionFlags()...), Action: p.createSubscription,
+				Description: `whctl subscriptions create "ACME shop" salesorder.created https://hooks.acme.example/erp --secret-file acme.secret
+whctl subscriptions create "ACME shop" "debtor.*" https://hooks.acme.example/erp --header "Authorization: @token.txt"`,
+			},
+			{Name: "enable", ArgsUsage: "SUBSCRIPTION...", Usage: "send what waits, and what comes", Flags: ofOne, Action: p.enableSubscriptions(true)},
+			{Name: "disable", ArgsUsage: "SUBSCRIPTION...", Usage: "let messages wait", Flags: ofOne, Action: p.enableSubscriptions(false)},
+			{
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "SUBSCRIPTION...", Usage: "delete subscriptions with their messages",
+				Flags: ofOne, Action: p.deleteSubscriptions,
+			},
+			{Name: "test", ArgsUsage: "SUBSCRIPTION", Usage: "send a test message and print its id", Flags: append(newFlags(), subscriberFlag()), Action: p.testSubscription},
+			{
+				Name: "rotate-secret", ArgsUsage: "SUBSCRIPTION", Usage: "sign with a new secret, and print it", Action: p.rotateSecret,
+				Flags: append(newFlags(
+					&cli.StringFlag{Name: "keep-for", Usage: "how long the old secret signs as well: 0, or a `DURATION` such as 12h; default: 24h"},
+					secretFileFlag(),
+				), subscriberFlag()),
+				Description: "whctl subscriptions rotate-secret 1f0c..9ab2 --keep-for 12h --secret-file acme.secret",
+			},
+		},
+	}}
+}
+
+func secretFileFlag() cli.Flag {
+	return &cli.StringFlag{Name: "secret-file", Usage: "write the new secret to `FILE`, which only you can read"}
+}
+
+func subscriptionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeated; VALUE may be @FILE, so that no secret stands in a command line"},
+		&cli.BoolFlag{Name: "ordered", Usage: "wait for each message to arrive before the next"},
+		&cli.StringFlag{Name: "retry-schedule", Usage: "`WAITS` between attempts, such as 5s,30s,2m; default: the service's"},
+		&cli.BoolFlag{Name: "disabled", Usage: "let its messages wait until it is enabled"},
+		secretFileFlag(),
+	}
+}
+
+func (p *program) listSubscriptions(c *cli.Context) error {
+	l := listing{
+		kind: systemKind("Subscription"), keys: subscriptionKeys,
+		brief: []string{"EventName", "URL", "IsEnabled", "RecID", "SY_WebhookSubscriber_RecID", "DisabledReason"},
+	}
+	subscriber := c.String("subscriber")
+	if subscriber == "" {
+		return p.list(c, l)
+	}
+	service, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	id, err := findSubscriber(c.Context, service, subscriber)
+	if err != nil {
+		return err
+	}
+	if wholeID.MatchString(subscriber) && !anySet(c, queryFlags()) {
+		return p.listOwnSubscriptions(c, service, l, id)
+	}
+	l.where = []client.Filter{{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{id}}}
+	return p.list(c, l)
+}
+
+// anySet reports whether one of the flags is given.
+func anySet(c *cli.Context, flags []cli.Flag) bool {
+	for _, f := range flags {
+		if c.IsSet(f.Names()[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// listOwnSubscriptions lists those of one subscriber in the way that is open to
+// all who know its id.
+func (p *program) listOwnSubscriptions(c *cli.Context, service *client.Client, l listing, subscriber string) error {
+	f, err := p.format(c)
+	if err != nil {
+		return err
+	}
+	all, err := service.Subscriptions(c.Context, subscriber)
+	if err != nil {
+		return err
+	}
+	var fields []string
+	if f.forPeople() {
+		fields = l.brief
+	}
+	return showDocuments(p, c, columnsOf(l.kind, fields), l.keys, all...)
+}
+
+func (p *program) showSubscription(c *cli.Context) error {
+	service, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	n, err := findSubscription(c.Context, service, c.String("subscriber"), c.Args().First())
+	if err != nil {
+		return err
+	}
+	all, err := service.Subscriptions(c.Context, n.subscriber)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if strings.EqualFold(one.RecID, n.id) {
+			return showDocuments(p, c, columnsOf(systemKind("Subscription"), nil), subscriptionKeys, one)
+		}
+	}
+	return &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("the subscriber has no subscription %q", n.id)}
+}
+
+func (p *program) createSubscription(c *cli.Context) error {
+	event, url := c.Args().Get(1), c.Args().Get(2)
+	request := wire.SubscriptionRequest{EventName: &event, URL: &url, IsEnabled: new(!c.Bool("disabled")), Ordered: new(c.Bool("ordered"))}
+	if c.IsSet("retry-schedule") {
+		request.RetrySchedule = new(c.String("retry-schedule"))
+	}
+	var err error
+	if request.Headers, err = p.headers(c.StringSlice("header")); err != nil {
+		return err
+	}
+	service, err := p.connectToChange(c, change{what: fmt.Sprintf("send %s to %s", event, url)})
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	subscriber, err := findSubscriber(c.Context, service, c.Args().First())
+	if err != nil {
+		return err
+	}
+	made, err := service.AddSubscription(c.Context, subscriber, request)
+	if err != nil {
+		return err
+	}
+	p.notice(c, "%s goes to %s%s", made.EventName, made.URL, unlessEnabled(made.IsEnabled))
+	if err := p.hideSecret(c, made.Secret); err != nil {
+		return err
+	}
+	return p.tellNew(c, made.RecID, made)
+}
+
+// headers reads --header.
+func (p *program) headers(texts []string) (*[]wire.Header, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	var all []wire.Header
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			return nil, usagef(`--header must be like "X-Tenant: 7"`) // the text may be a secret
+		}
+		value, err := p.argument(strings.TrimSpace(value))
+		if err != nil {
+			return nil, usagef("--header %s: %s", name, err)
+		}
+		all = append(all, wire.Header{Name: strings.TrimSpace(name), Value: strings.TrimRight(value, "\r\n")})
+	}
+	return &all, nil
+}
+
+// hideSecret puts a new secret where it was asked for. Standard error is no
+// place for it, unless a person looks at it.
+func (p *program) hideSecret(c *cli.Context, secret string) error {
+	switch path := c.String("secret-file"); {
+	case path != "":
+		if err := replaceFile(path, []byte(secret+"\n"), privateFile); err != nil {
+			return fmt.Errorf("the secret is not written: %w; whctl subscriptions rotate-secret makes another", err)
+		}
+		p.notice(c, "its secret is in %s", path)
+	case c.Bool("json"):
+	case p.person.watches:
+		p.notice(c, "its secret, which is not shown again: %s", secret)
+	default:
+		p.notice(c, "its secret is not shown: --secret-file or --json would have; whctl subscriptions rotate-secret makes another")
+	}
+	return nil
+}
+
+// enableSubscriptions is whctl subscriptions enable and disable.
+func (p *program) enableSubscriptions(enabled bool) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		what := change{what: enabling(enabled) + " " + several(c.Args().Slice(), "the subscription", "subscriptions")}
+		return p.eachSubscription(c, what, func(service *client.Client, n subscriptionName) (string, error) {
+			changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, wire.SubscriptionRequest{IsEnabled: &enabled})
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%s to %s is %sd", changed.EventName, changed.URL, enabling(enabled)), nil
+		})
+	}
+}
+
+func (p *program) deleteSubscriptions(c *cli.Context) error {
+	what := change{what: "delete " + several(c.Args().Slice(), "the subscription", "subscriptions") + " with all messages", sweeping: true}
+	return p.eachSubscription(c, what, func(service *client.Client, n subscriptionName) (string, error) {
+		return fmt.Sprintf("subscription %s is deleted", n.id), service.RemoveSubscription(c.Context, n.subscriber, n.id)
+	})
+}
+
+// eachSubscription changes those that are named.
+func (p *program) eachSubscription(c *cli.Context, what change, do func(*client.Client, subscriptionName) (string, error)) error {
+	service, err := p.connectToChange(c, what)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	return p.forEach(c, c.Args().Slice(), func(name string) (string, error) {
+		n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
+		if err != nil {
+			return "", err
+		}
+		return do(service, n)
+	})
+}
+
+func (p *program) testSubscription(c *cli.Context) error {
+	name := c.Args().First()
+	service, err := p.connectToChange(c, change{what: "send a test message to the subscription " + name})
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
+	if err != nil {
+		return err
+	}
+	state, err := service.TestSubscription(c.Context, n.subscriber, n.id)
+	if err != nil {
+		return err
+	}
+	p.notice(c, "a test message is on its way; whctl messages show %s tells what became of it", state.MessageID)
+	return p.tellNew(c, state.MessageID, state)
+}
+
+func (p *program) rotateSecret(c *cli.Context) error {
+	name := c.Args().First()
+	service, err := p.connectToChange(c, change{what: "replace the secret of the subscription " + name})
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
+	if err != nil {
+		return err
+	}
+	made, err := service.RotateSecret(c.Context, n.subscriber, n.id, wire.SecretRequest{KeepFor: c.String("keep-for")})
+	if err != nil {
+		return err
+	}
+	p.notice(c, "messages are signed with a new secret%s", alsoOld(made.OldSecretUntil))
+	if c.IsSet("secret-file") {
+		return p.hideSecret(c, made.Secret)
+	}
+	return p.tellNew(c, made.Secret, made)
+}
+
+// alsoOld says how long a secret goes on that was replaced.
+func alsoOld(until wire.Moment) string {
+	if time := momentText(until); time != "" {
+		return ", and with the old one until " + time
+	}
+	return ""
+}
