@@ -16,6 +16,7 @@ type Limits struct {
 	MaxIn        int   // values of one In
 	MaxBody      int64 // bytes of a request's body
 	MaxEventBody int64 `json:",omitempty"` // bytes of the body of a request that raises an event
+	MaxStreams   int   `json:",omitempty"` // live streams at a time
 	MaxHead      int   // bytes of URL and headers
 }
 

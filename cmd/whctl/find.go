@@ -9,11 +9,12 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Things of webhooks are named by their ids, by the ends of an id as screens
-// show them, and subscribers by their names too.
+// Things of webhooks are named by their ids, by the ends of an id or its
+// beginning as screens show them, and subscribers by their names too.
 
 var (
 	wholeID = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}$`)
+	idStart = regexp.MustCompile(`^([0-9A-Fa-f]{8}[0-9A-Fa-f-]*)~?$`)
 	idEnds  = regexp.MustCompile(`^([0-9A-Fa-f]{4})(?:\.\.|…)([0-9A-Fa-f]{4})$`)
 )
 
@@ -21,6 +22,9 @@ var (
 func byID(field, text string) ([]client.Filter, bool) {
 	if wholeID.MatchString(text) {
 		return []client.Filter{{Field: field, Operator: record.Equal, Values: []string{text}}}, true
+	}
+	if start := idStart.FindStringSubmatch(text); start != nil {
+		return []client.Filter{{Field: field, Operator: record.StartsWith, Values: start[1:2]}}, true
 	}
 	ends := idEnds.FindStringSubmatch(text)
 	if ends == nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -68,7 +70,7 @@ func bulkFlags() []cli.Flag {
 }
 
 // messageBrief are the fields of messages that people see at first.
-var messageBrief = []string{"AddedDateTime", "Status", "EventName", "URL", "Retries", "LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime", "MessageID"}
+var messageBrief = []string{"MessageID", "Status", "EventName", "URL", "Retries", "AddedDateTime", "LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime"}
 
 func (p *program) listMessages(c *cli.Context) error {
 	where, err := p.period(c)
@@ -175,12 +177,8 @@ func deleteOne(c *cli.Context, service *client.Client, n messageName) (string, e
 
 // timeOf reads a time: a date, a day, or how long ago it was.
 func timeOf(text string, now time.Time) (time.Time, error) {
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return now.Add(-ago), nil
-	}
-	var days int
-	if n, err := fmt.Sscanf(text, "%dd", &days); n == 1 && err == nil && days >= 0 && text == fmt.Sprintf("%dd", days) {
-		return now.AddDate(0, 0, -days), nil
+	if at, ok := shifted(text, now, -1); ok {
+		return at, nil
 	}
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	switch text {
@@ -198,4 +196,15 @@ func timeOf(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("must be a time such as 2h, 3d, today, 2026-07-01 or 2026-07-01T10:00, not %q", text)
+}
+
+// shifted is a time before or after now, which a text such as 2h or 3d says how
+// far it is.
+func shifted(text string, now time.Time, direction int) (time.Time, bool) {
+	if digits, isDays := strings.CutSuffix(text, "d"); isDays {
+		days, err := strconv.ParseUint(digits, 10, 16)
+		return now.AddDate(0, 0, direction*int(days)), err == nil
+	}
+	span, err := time.ParseDuration(text)
+	return now.Add(time.Duration(direction) * span), err == nil && span >= 0
 }

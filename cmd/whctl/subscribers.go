@@ -43,7 +43,7 @@ var (
 
 func (p *program) listSubscribers(c *cli.Context) error {
 	return p.list(c, listing{
-		kind: systemKind("Subscriber"), brief: []string{"Name", "RecID", "IsEnabled", "LastSavedDateTime"}, keys: subscriberKeys,
+		kind: systemKind("Subscriber"), brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"}, keys: subscriberKeys,
 	})
 }
 

@@ -68,7 +68,7 @@ func subscriptionFlags() []cli.Flag {
 func (p *program) listSubscriptions(c *cli.Context) error {
 	l := listing{
 		kind: systemKind("Subscription"), keys: subscriptionKeys,
-		brief: []string{"EventName", "URL", "IsEnabled", "RecID", "SY_WebhookSubscriber_RecID", "DisabledReason"},
+		brief: []string{"RecID", "EventName", "URL", "IsEnabled", "SY_WebhookSubscriber_RecID", "DisabledReason"},
 	}
 	subscriber := c.String("subscriber")
 	if subscriber == "" {

@@ -271,4 +271,3 @@ func (w *tailWriter) print(what tidings, keys []string) error {
 	}
 	return errors.Join(err, w.out.Flush())
 }
-

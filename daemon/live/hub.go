@@ -16,8 +16,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// mostReaders is how many there may be at a time.
-const mostReaders = 64
+// MostReaders is how many there may be at a time.
+const MostReaders = 64
 
 // Config is what a Hub works with. Its zero value is that of a daemon alone.
 type Config struct {
@@ -123,7 +123,7 @@ func (h *Hub) join(r *Reader, lastID string) error {
 	switch {
 	case h.life.Err() != nil:
 		return ErrClosed
-	case len(h.readers) == mostReaders:
+	case len(h.readers) == MostReaders:
 		h.counts.Refused++
 		return ErrFull
 	}

@@ -145,13 +145,13 @@ func TestAReaderWhoseConnectionTakesNothing(t *testing.T) {
 func TestOneReaderTooMany(t *testing.T) {
 	h := newHub(t, Config{})
 	var all []*listener
-	for range mostReaders {
+	for range MostReaders {
 		all = append(all, listen(t, h, Requests, ""))
 	}
 	if _, err := h.Open(Messages, ""); !errors.Is(err, ErrFull) {
 		t.Errorf("one more: %v", err)
 	}
-	if c := h.Counts(); c != (Counts{Readers: mostReaders, Refused: 1}) || h.Watched() {
+	if c := h.Counts(); c != (Counts{Readers: MostReaders, Refused: 1}) || h.Watched() {
 		t.Errorf("counts %+v", c)
 	}
 	all[7].end(context.Canceled)

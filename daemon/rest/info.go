@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/query"
 )
 
@@ -61,7 +62,7 @@ func (s *Server) limits(x *exchange) wire.Limits {
 		MaxTake: x.options.Query.MaxTake, MaxIn: query.MaxIn, MaxBody: s.MaxBody, MaxHead: s.MaxHead,
 	}
 	if s.Engine != nil {
-		l.MaxEventBody = eventFactor * s.MaxBody
+		l.MaxEventBody, l.MaxStreams = eventFactor*s.MaxBody, live.MostReaders
 	}
 	return l
 }

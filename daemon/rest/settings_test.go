@@ -311,7 +311,7 @@ func TestInfo(t *testing.T) {
 	if err != nil || at.Before(began) || !at.Equal(time.Time(info.ServerDateTime)) || !strings.HasSuffix(info.ServerTime, "+08:00") {
 		t.Errorf("the time is %s and %v (%v)", info.ServerTime, time.Time(info.ServerDateTime), err)
 	}
-	if want := (wire.Limits{MaxTake: 500, MaxIn: 2000, MaxBody: 2048, MaxEventBody: 8192, MaxHead: 65536}); info.Limits != want || info.Version == "" {
+	if want := (wire.Limits{MaxTake: 500, MaxIn: 2000, MaxBody: 2048, MaxEventBody: 8192, MaxStreams: 64, MaxHead: 65536}); info.Limits != want || info.Version == "" {
 		t.Errorf("%+v, want %+v", info, want)
 	}
 	bare := read[wire.Info](t, stranger(t, daemontest.Start(t, "--webhooks-enabled=false", "--requestlog-enabled=false")).do("GET /Info", "").want(t, 200))

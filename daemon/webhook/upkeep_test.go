@@ -117,6 +117,7 @@ func TestRemovedSubscriptionsFirst(t *testing.T) {
 			x.publish("debtor.updated", "arrives")
 			x.publish("creditor.created", "arrives")
 		}
+		x.pass(45 * time.Minute) // so that the next look finds them all
 		var calls []webhooktest.Call
 		note := func(c webhooktest.Call) {
 			x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+)
+
+func billFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "bill", Usage: "`ID` of the bill"},
+		&cli.StringFlag{Name: "stage", Usage: "`ID` of the bill's stage"},
+		&cli.StringFlag{Name: "setting", Usage: "`ID` of the custom field"},
+	}
+}
+
+func (p *program) billCommands() []*cli.Command {
+	return []*cli.Command{{
+		Name: "bill", Aliases: []string{"bills"}, Usage: "see and change the custom fields of a bill's stage",
+		Subcommands: []*cli.Command{
+			{
+				Name: "show", Usage: "show the custom fields of a stage, or one with --setting", Flags: append(outputFlags(), billFlags()...), Action: p.showBill,
+				Description: "whctl bill show --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH",
+			},
+			{
+				Name: "set-field", Usage: "change what a custom field holds", Action: p.setBillField,
+				Flags:       newFlags(append(billFlags(), &cli.StringFlag{Name: "contents", Usage: "the `TEXT`, which may be empty; @FILE reads a file"})...),
+				Description: `whctl bill set-field --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH --setting ac11c1bf-8086-46f3-b0c6-1e332c539728 --contents Assembly`,
+			},
+		},
+	}}
+}
+
+var billColumns = []column{{"SettingID", record.Text}, {"SettingName", record.Text}, {"Contents", record.Text}, {"PluginID", record.Text}, {"PluginName", record.Text}}
+
+// billField is the field that flags name. Those that are needed must be there.
+func billField(c *cli.Context, needed ...string) (client.BillField, error) {
+	for _, name := range needed {
+		if c.String(name) == "" {
+			return client.BillField{}, usagef("bill %s needs --%s", c.Command.Name, name)
+		}
+	}
+	return client.BillField{BillID: c.String("bill"), StageID: c.String("stage"), SettingID: c.String("setting")}, nil
+}
+
+func (p *program) showBill(c *cli.Context) error {
+	field, err := billField(c, "bill", "stage")
+	if err != nil {
+		return err
+	}
+	service, err := p.connect(c)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	if field.SettingID == "" {
+		values, err := service.BillValues(c.Context, client.BillStage{BillID: field.BillID, StageID: field.StageID})
+		if err != nil {
+			return err
+		}
+		return showDocuments(p, c, billColumns, nil, values...)
+	}
+	value, err := service.BillValue(c.Context, field)
+	if err != nil {
+		return err
+	}
+	return showDocuments(p, c, billColumns, nil, value)
+}
+
+func (p *program) setBillField(c *cli.Context) error {
+	field, err := billField(c, "bill", "stage", "setting")
+	if err != nil {
+		return err
+	}
+	if !c.IsSet("contents") {
+		return usagef("bill set-field needs --contents; an empty text clears the field")
+	}
+	contents, err := p.argument(c.String("contents"))
+	if err != nil {
+		return usagef("--contents: %s", err)
+	}
+	service, err := p.connectToChange(c, change{what: fmt.Sprintf("set the field %s of bill %s", field.SettingID, field.BillID)})
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	value, err := service.SetBillValue(c.Context, field, contents)
+	if err != nil {
+		return err
+	}
+	name := value.SettingID
+	if value.SettingName != nil {
+		name = *value.SettingName
+	}
+	p.notice(c, "%s of bill %s, stage %s, is set", name, field.BillID, field.StageID)
+	return p.tellNew(c, value.SettingID, value)
+}
