@@ -274,6 +274,7 @@ func TestStreamThatIsSilent(t *testing.T) {
 				}
 			}
 		}
+		time.Sleep(2 * time.Second) // the service notices only when it says something
 	})
 }
 

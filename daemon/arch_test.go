@@ -102,8 +102,9 @@ var tools = []library{
 
 // unlinked says what may not be part of a binary, however indirectly.
 var unlinked = map[string][]string{
-	"cmd/daemon": {"github.com/charmbracelet", "github.com/go-resty", "github.com/urfave", "testing"},
-	"cmd/whctl":  {"database/sql", "modernc.org", "github.com/microsoft/go-mssqldb", "testing"},
+	"cmd/daemon":     {"github.com/charmbracelet", "github.com/go-resty", "github.com/urfave", "testing"},
+	"cmd/whctl/xlsx": {"database/sql", "net/http", "testing"},
+	"cmd/whctl":      {"database/sql", "modernc.org", "github.com/microsoft/go-mssqldb", "testing"},
 }
 
 // listed is what `go list` says about a package.

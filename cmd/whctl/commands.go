@@ -26,6 +26,7 @@ func (p *program) commands() []*cli.Command {
 		p.serviceCommands(),
 		p.triggerCommands(),
 		p.listenCommands(),
+		p.doctorCommands(),
 		p.loginCommands(),
 		p.profileCommands(),
 		p.configCommands(),

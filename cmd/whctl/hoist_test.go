@@ -123,10 +123,14 @@ func TestFlagsStandAnywhere(t *testing.T) {
 	}
 }
 
+const guid = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+
 // sampleWords are arguments that commands can be run with, by what the table
 // calls them.
 var sampleWords = map[string]string{
 	"RECORD": "SO_Totals", "[RECORD]": "SO_Totals", "NAME": "new", "PROFILE": "other", "[PROFILE]": "other", "SHELL": "fish", "SETTING": "format", "VALUE": "json", "[COMMAND|TOPIC...]": "query",
+	"SUBSCRIBER": "acme", "SUBSCRIBER...": "acme", "SUBSCRIPTION": guid, "SUBSCRIPTION...": guid, "MESSAGE": guid, "[MESSAGE...]": guid,
+	"EVENT": "debtor.created", "[EVENT]": "debtor.created", "URL": "https://hooks.example", "USER": "ann", "USER...": "ann", "KEY...": "nightly",
 }
 
 // sampleFlags are flags that commands can be run with, where they have them, in

@@ -154,9 +154,9 @@ func (c *conversation) typeKeys(keys string) {
 	}
 }
 
-// leave waits for the program, however it ends.
+// leave ends the program in the middle of what it does.
 func (c *conversation) leave() {
-	go io.Copy(io.Discard, c.screen) // until the terminal is closed
+	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,7 +21,7 @@ import (
 // One daemon with demo records serves all that asks a real one, since loading
 // them takes longer than the tests do.
 func TestWithService(t *testing.T) {
-	service := daemontest.Start(t, "--demo")
+	service := daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8")
 	t.Run("stories", func(t *testing.T) { stories(t, service) })
 	t.Run("keyring", func(t *testing.T) { rememberInKeyring(t, service) })
 	t.Run("csv", func(t *testing.T) { agreeOnCSV(t, service) })
@@ -31,7 +32,9 @@ func stories(t *testing.T, service *daemontest.Instance) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
+		Cmds:          storyCommands(),
 		Setup: func(env *testscript.Env) error {
+			env.Values[castKey{}] = &sync.Map{}
 			env.Setenv(envURL, service.URL)
 			env.Setenv(envUser, "admin")
 			env.Setenv(envPassword, daemontest.AdminPassword)

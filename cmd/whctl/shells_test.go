@@ -50,7 +50,6 @@ func TestLinesAreCompleted(t *testing.T) {
 				c.seen = nil
 				c.typeKeys(typed + "\t")
 				c.await(want)
-				c.typeKeys("\x03exit\n")
 				c.leave()
 			}
 		})

@@ -148,15 +148,15 @@ func (p *pair) testKeys(t *testing.T) {
 	ctx := context.Background()
 	for n, c := range p.clients {
 		other, key := p.clients[1-n], fmt.Sprint("clocks ", n)
-		first, err := c.RaiseEventOnce(ctx, key, "debtor.created", "one")
+		first, err := c.RaiseEventOnce(ctx, key, ofMany, "one")
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := other.RaiseEventOnce(ctx, key, "debtor.created", "one")
+		again, err := other.RaiseEventOnce(ctx, key, ofMany, "one")
 		if err != nil || again.EventID != first.EventID {
 			t.Errorf("repeated: %+v, %v; first %+v", again, err, first)
 		}
-		_, err = other.RaiseEventOnce(ctx, key, "debtor.created", "two")
+		_, err = other.RaiseEventOnce(ctx, key, ofMany, "two")
 		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusConflict {
 			t.Errorf("another body under the key: %v", err)
 		}

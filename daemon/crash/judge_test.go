@@ -25,13 +25,6 @@ func (d disturbances) between(from, to time.Time) bool {
 	})
 }
 
-// outlived reports whether a freeze that lasted at one time had ended by another.
-func (d disturbances) outlived(during, after time.Time) bool {
-	return slices.ContainsFunc(d, func(one disturbance) bool {
-		return one.frozen && during.After(one.settled) && during.Before(one.until) && after.After(one.until)
-	})
-}
-
 // frozen is how many of them are freezes.
 func (d disturbances) frozen() (n int) {
 	for _, one := range d {
@@ -58,9 +51,10 @@ func (d disturbances) endOf(a *attempt) time.Time {
 // verdict is what the records of a bureau show.
 type verdict struct {
 	events, messages, attempts int
-	twice                      int      // deliveries of a message beyond its first
-	frozen                     int      // attempts that were frozen in the middle
-	late                       int      // that came after a freeze, of messages delivered while it lasted
+	twice                      int // deliveries of a message beyond its first
+	frozen                     int // attempts that were frozen in the middle
+	late                       int // that came after a freeze, of messages delivered while it lasted
+	lateBy                     time.Duration
 	slow                       int      // that repeat others since a daemon was too slow to renew its lease
 	faults                     []string // broken promises
 }
@@ -115,11 +109,22 @@ func (v *verdict) judgeMessage(id string, all []*attempt, d disturbances, taken 
 		default:
 			v.fault("message %s (%s) was delivered %v and attempted again %v, and nothing had happened in between", id, a.body, clockOf(success.begin), clockOf(a.begin))
 		}
-		if success != nil && d.outlived(success.begin, a.begin) {
-			v.late++
+		if success != nil {
+			v.judgeLate(d, success, a)
 		}
 		if a.taken {
 			success = a
+		}
+	}
+}
+
+// judgeLate counts attempts after a freeze that the frozen daemon had begun
+// before: it was about to send. Its lease tells it of all others.
+func (v *verdict) judgeLate(d disturbances, success, a *attempt) {
+	for _, one := range d {
+		if one.frozen && success.begin.After(one.settled) && success.begin.Before(one.until) && a.begin.After(one.until) {
+			v.late++
+			v.lateBy = max(v.lateBy, a.begin.Sub(one.until))
 		}
 	}
 }
@@ -184,8 +189,8 @@ func placeOf(body string) (n int) {
 // report logs the verdict and fails where a promise is broken.
 func (v *verdict) report(t *testing.T, d disturbances, c *callers) {
 	t.Helper()
-	t.Logf("%d kills, %d freezes: %d events accepted, other calls %v; %d messages in %d attempts; %d deliveries beyond the first of a message; %d attempts frozen in the middle, %d sent after a freeze though the other daemon had delivered, %d repeated since a daemon was too slow for its lease",
-		len(d)-d.frozen(), d.frozen(), v.events, c.others, v.messages, v.attempts, v.twice, v.frozen, v.late, v.slow)
+	t.Logf("%d kills, %d freezes: %d events accepted, other calls %v; %d messages in %d attempts; %d deliveries beyond the first of a message; %d attempts frozen in the middle, %d sent up to %v after a freeze though the other daemon had delivered, %d repeated since a daemon was too slow for its lease",
+		len(d)-d.frozen(), d.frozen(), v.events, c.others, v.messages, v.attempts, v.twice, v.frozen, v.late, v.lateBy.Round(time.Millisecond), v.slow)
 	for _, f := range v.faults[:min(len(v.faults), 20)] {
 		t.Error(f)
 	}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/bizhook/whd/client"
+)
+
+// secretVariables are those of which not even the beginning is told.
+var secretVariables = []string{envToken, envPassword}
+
+// bundle writes what was found out, and what it was found out from, into a zip.
+// Everything in it is redacted, whatever it is.
+func (d *patient) bundle(path string) error {
+	files := []struct {
+		name    string
+		content any
+	}{
+		{"findings.json", d.found},
+		{"version.json", map[string]string{"whctl": versionText(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}},
+		{"settings.json", d.settingsTold()},
+		{"environment.json", d.environment()},
+		{"service.json", d.info},
+		{"service-settings.json", d.serviceSettings()},
+		{"stats.json", d.stats()},
+	}
+	var packed bytes.Buffer
+	archive := zip.NewWriter(&packed)
+	for _, f := range files {
+		text, err := json.MarshalIndent(f.content, "", "  ")
+		if err != nil {
+			return err
+		}
+		w, err := archive.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: d.now()})
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w, client.Redact(string(text))); err != nil {
+			return err
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return err
+	}
+	return replaceFile(path, packed.Bytes(), privateFile)
+}
+
+// settingsTold are the settings in force, each with where that was said.
+func (d *patient) settingsTold() map[string][2]string {
+	all := make(map[string][2]string)
+	if d.settings != nil {
+		for name, value := range d.settings.values {
+			all[name] = [2]string{value.text, value.origin}
+		}
+	}
+	return all
+}
+
+// environment are the variables that are read, those of secrets without value.
+func (d *patient) environment() map[string]string {
+	all := make(map[string]string)
+	for _, v := range append(variables(), variable{name: "TERM"}, variable{name: "LANG"}) {
+		text := d.env(v.name)
+		if text != "" && slices.Contains(secretVariables, v.name) {
+			text = "***"
+		}
+		if text != "" {
+			all[v.name] = text
+		}
+	}
+	return all
+}
+
+var errNotAsked = errors.New("not asked: it takes the role admin")
+
+// serviceSettings are what the service tells of its settings, or why it does
+// not.
+func (d *patient) serviceSettings() any {
+	if !d.admin {
+		return errNotAsked.Error()
+	}
+	settings, err := d.service.Settings(d.c.Context)
+	if err != nil {
+		return err.Error()
+	}
+	return settings
+}
+
+func (d *patient) stats() any {
+	if !d.admin {
+		return errNotAsked.Error()
+	}
+	stats, err := d.service.Stats(d.c.Context, 0)
+	if err != nil {
+		return err.Error()
+	}
+	return stats
+}
