@@ -32,6 +32,7 @@ func (p *program) commands() []*cli.Command {
 		p.configCommands(),
 		p.tuiCommands(),
 		p.completionCommands(),
+		p.manCommands(),
 		p.helpCommands(),
 	)
 }

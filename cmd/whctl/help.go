@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 )
 
 // topic is a page of help that belongs to no single command.
@@ -125,23 +124,28 @@ func (p page) flags(title string, flags []cli.Flag) {
 	}
 	p.line("\n%s:", title)
 	for _, f := range flags {
-		documented, ok := f.(cli.DocGenerationFlag)
-		if !ok {
-			continue
-		}
-		placeholder, usage := unquoteUsage(documented.GetUsage())
-		text := "--" + f.Names()[0]
-		if documented.TakesValue() {
-			text += " " + placeholder
-		}
-		for _, short := range f.Names()[1:] {
-			text += ", -" + short
-		}
-		if value := documented.GetDefaultText(); value != "" && value != "0" && documented.TakesValue() {
-			usage += " (default " + strings.Trim(value, `"`) + ")"
-		}
-		p.entry(text, usage)
+		p.entry(flagHelp(f))
 	}
+}
+
+// flagHelp is how a flag is written, and what it does, with its default.
+func flagHelp(f cli.Flag) (names, usage string) {
+	documented, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return "--" + f.Names()[0], ""
+	}
+	placeholder, usage := unquoteUsage(documented.GetUsage())
+	names = "--" + f.Names()[0]
+	if documented.TakesValue() {
+		names += " " + placeholder
+	}
+	for _, short := range f.Names()[1:] {
+		names += ", -" + short
+	}
+	if value := documented.GetDefaultText(); value != "" && value != "0" && documented.TakesValue() {
+		usage += " (default " + strings.Trim(value, `"`) + ")"
+	}
+	return names, usage
 }
 
 // unquoteUsage takes the name of the value out of a usage text, where it
@@ -153,119 +157,4 @@ func unquoteUsage(usage string) (name, text string) {
 		return "VALUE", usage
 	}
 	return name, before + name + after
-}
-
-// helpFilters is made of the tables that the parser reads.
-func helpFilters(w io.Writer) {
-	page := newPage(w)
-	page.line(`--where "FIELD OPERATOR VALUE", repeated: all must hold. Use double quotes in every shell.`)
-	page.line("\n  operator\tword\tmember of the service\tfields\tmeaning")
-	for _, o := range record.Operators() {
-		page.line("  %s\t%s\tFIELD%s=\t%s\t%s", where.Symbol(o), where.Word(o), o.Suffix(), familiesOf(o), where.Meaning(o))
-	}
-	page.line(`
-Values that hold a comma, ".." or blanks at an end stand in double quotes; a
-quote inside is doubled. Dates may be today, yesterday or -7d.
-
-  whctl query SO_Totals --where "InvoiceTotal>=1000" --where "InvoiceID^=D1"
-  whctl query SO_Totals --where "InvoiceTotal in 10..20"
-  whctl query SO_Totals --where "InvoiceID in D1,D2"
-  whctl query SO_Totals --where "InvoiceTotalGreaterThan=1000"
-  whctl query SO_Totals --where "@conditions.txt"
-  whctl query SO_Totals --filter-json "@filter.json"
-
-A file of conditions has one on each line, and lines with # are remarks; @- is
-standard input. --filter-json takes the members of the service as a JSON object.
-
-whctl records RECORD lists the operators of each field.`)
-	_ = page.Flush() // help to a closed pipe has no reader to tell
-}
-
-// familiesOf says which fields take an operator.
-func familiesOf(o record.Operator) string {
-	var list []string
-	for _, f := range []struct {
-		family record.Family
-		name   string
-	}{{record.S, "text"}, {record.N, "numbers, dates"}, {record.E, "bool, byte[]"}, {record.G, "guid"}} {
-		if f.family.Takes(o) {
-			list = append(list, f.name)
-		}
-	}
-	if len(list) == 4 {
-		return "all"
-	}
-	return strings.Join(list, ", ")
-}
-
-func helpFormats(w io.Writer) {
-	page := newPage(w)
-	page.line("--format NAME; without it table on a terminal and csv elsewhere.\n")
-	for _, f := range formats() {
-		page.entry(f.name, f.summary)
-	}
-	page.line(`
-A table on a terminal has %d rows unless --take or --all is given; every other
-output has all rows. Numbers keep the digits that the service sent. In Windows
-PowerShell use -o FILE instead of >, which changes the encoding.`, screenful)
-	_ = page.Flush() // help to a closed pipe has no reader to tell
-}
-
-func helpExits(w io.Writer) {
-	page := newPage(w)
-	for _, e := range exits {
-		page.entry(fmt.Sprint(e.code), e.meaning)
-	}
-	_ = page.Flush() // help to a closed pipe has no reader to tell
-}
-
-func helpEnvironment(w io.Writer) {
-	page := newPage(w)
-	for _, v := range variables() {
-		page.entry(v.name, v.meaning)
-	}
-	_ = page.Flush() // help to a closed pipe has no reader to tell
-}
-
-func helpAuth(w io.Writer) {
-	fmt.Fprint(w, `Who asks is decided by the first of these that is there:
-
-  1. an API key: --token-file FILE, WHCTL_TOKEN
-  2. a password: --password-stdin, --password-file FILE, WHCTL_PASSWORD,
-     of the user that --user, WHCTL_USER or the profile names
-  3. what whctl login has stored for the profile, for the same address and user
-
-  whctl login --profile prod --url https://erp01:5050 --user jsmith
-  whctl login --password-file secret.txt --remember
-  whctl whoami
-  whctl logout
-
-whctl login takes the password from the same places, then from the login that
-is stored, then asks for it on a terminal. It stores the session in the system's
-keyring; with --remember the password too, so that a session that is over is
-renewed without a question. Where there is no keyring, as for services, on Linux
-without a desktop and over SSH on Windows, --insecure-storage stores them in
-logins.toml beside the configuration, which only you can read. Scripts are best
-off with an API key.
-
-No flag takes a secret itself, since everyone on a machine can read its command
-lines.
-`)
-}
-
-func helpPowerShell(w io.Writer) {
-	fmt.Fprint(w, `Put conditions in double quotes: in cmd.exe ' is no quote, so that > would write
-to a file, and PowerShell takes $ inside double quotes for a variable.
-
-  whctl query SO_Totals --where "InvoiceTotal>=1000"
-  whctl query SO_Totals --where "InvoiceTotal ge 1000"
-  whctl query SO_Totals --where "@conditions.txt"
-
-Windows PowerShell 5.1 changes the encoding of what goes through > and |, and
-takes double quotes inside of arguments away. Use -o FILE, and files for JSON:
-
-  whctl query SO_Totals --csv --excel -o totals.csv
-  whctl query SO_Totals --format xlsx -o totals.xlsx
-  whctl query SO_Totals --filter-json "@filter.json"
-`)
 }

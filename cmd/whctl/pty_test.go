@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
@@ -104,6 +105,13 @@ type conversation struct {
 	cmd    *exec.Cmd
 	before *term.State
 	seen   []byte
+	ended  chan ending
+}
+
+// ending is how a program ended, and how it left the terminal.
+type ending struct {
+	err   error
+	after *term.State
 }
 
 func converse(t *testing.T, args ...string) *conversation {
@@ -123,7 +131,10 @@ func converseWith(t *testing.T, cmd *exec.Cmd, url string) *conversation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { screen.Close(); keyboard.Close() })
+	t.Cleanup(func() { screen.Close() })
+	if err := pty.Setsize(screen, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
 	before, err := term.GetState(int(keyboard.Fd()))
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +144,20 @@ func converseWith(t *testing.T, cmd *exec.Cmd, url string) *conversation {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return &conversation{t: t, screen: screen, cmd: cmd, before: before}
+	c := &conversation{t: t, screen: screen, cmd: cmd, before: before, ended: make(chan ending, 1)}
+	go c.watch(keyboard)
+	return c
+}
+
+// watch waits for the end, and closes the terminal then, so that nobody waits
+// for what is not coming.
+func (c *conversation) watch(keyboard *os.File) {
+	watchdog := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
+	defer watchdog.Stop()
+	end := ending{err: c.cmd.Wait()}
+	end.after, _ = term.GetState(int(keyboard.Fd())) // nil is another state too
+	_ = keyboard.Close()
+	c.ended <- end
 }
 
 // await reads the screen until a text is there.
@@ -157,16 +181,16 @@ func (c *conversation) typeKeys(keys string) {
 // leave ends the program in the middle of what it does.
 func (c *conversation) leave() {
 	_ = c.cmd.Process.Kill()
-	_ = c.cmd.Wait()
+	<-c.ended
 }
 
 // end waits for the program, and looks whether the terminal is as it was.
 func (c *conversation) end() (code int) {
 	c.t.Helper()
-	code = exitOf(c.t, c.cmd.Wait())
-	after, err := term.GetState(int(c.screen.Fd()))
-	if err != nil || !reflect.DeepEqual(after, c.before) {
-		c.t.Errorf("the terminal was left in another state (%v)", err)
+	end := <-c.ended
+	code = exitOf(c.t, end.err)
+	if !reflect.DeepEqual(end.after, c.before) {
+		c.t.Error("the terminal was left in another state")
 	}
 	return code
 }

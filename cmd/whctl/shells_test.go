@@ -49,7 +49,7 @@ func TestLinesAreCompleted(t *testing.T) {
 				c.await("ready\r\n")
 				c.seen = nil
 				c.typeKeys(typed + "\t")
-				c.await(want)
+				c.await(strings.TrimSpace(want)) // zsh puts signs before a blank
 				c.leave()
 			}
 		})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bufio"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,9 +27,12 @@ import (
 //	interrupt NAME CODE         interrupts a command and checks its exit code
 //	finish NAME CODE            waits for a command and checks its exit code
 //	capture NAME                sets $NAME to the last line of stdout
+//	orphan NAME                 sets $NAME to the name of a subscriber whose process has ended
+//	unpack FILE DIR             unpacks a zip
 func storyCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"receive": receive, "start": start, "await": await, "interrupt": finish(true), "finish": finish(false), "capture": capture,
+		"orphan": orphan, "unpack": unpack,
 	}
 }
 
@@ -152,4 +157,21 @@ func finish(interrupt bool) func(*testscript.TestScript, bool, []string) {
 func capture(ts *testscript.TestScript, _ bool, args []string) {
 	text := strings.TrimSpace(ts.ReadFile("stdout"))
 	ts.Setenv(args[0], text[strings.LastIndex(text, "\n")+1:])
+}
+
+// orphan takes the number of a process that was there.
+func orphan(ts *testscript.TestScript, _ bool, args []string) {
+	path, err := exec.LookPath("whctl")
+	ts.Check(err)
+	cmd := exec.Command(path, "version")
+	ts.Check(cmd.Run())
+	mine := directSubscriber()
+	ts.Setenv(args[0], strings.TrimSuffix(mine, strconv.Itoa(os.Getpid()))+strconv.Itoa(cmd.Process.Pid))
+}
+
+func unpack(ts *testscript.TestScript, _ bool, args []string) {
+	archive, err := zip.OpenReader(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer archive.Close()
+	ts.Check(os.CopyFS(filepath.Clean(ts.MkAbs(args[1])), archive))
 }

@@ -163,6 +163,13 @@ func (p *program) createSubscription(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if made.IsEnabled && c.Bool("disabled") { // a service that knows no disabled ones at first
+		secret := made.Secret
+		if made, err = service.UpdateSubscription(c.Context, subscriber, made.RecID, wire.SubscriptionRequest{IsEnabled: new(false)}); err != nil {
+			return fmt.Errorf("the subscription is added, but enabled: %w", err)
+		}
+		made.Secret = secret
+	}
 	p.notice(c, "%s goes to %s%s", made.EventName, made.URL, unlessEnabled(made.IsEnabled))
 	if err := p.hideSecret(c, made.Secret); err != nil {
 		return err

@@ -51,6 +51,10 @@ DROP INDEX IX_SY_WebhookMessage_Due ON whd.SY_WebhookMessage;
 
 CREATE INDEX IX_SY_WebhookMessage_Due ON whd.SY_WebhookMessage (PartitionID, SubscriptionID, NextAttemptDateTime, ID, Status) WHERE NextAttemptDateTime IS NOT NULL;
 
+-- Whoever inserts thousands of rows at once must not lock the table, and the
+-- daemon with it, until that ends.
+ALTER TABLE whd.WH_Outbox SET (LOCK_ESCALATION = DISABLE);
+
 -- +goose Down
 
 DROP INDEX IX_SY_WebhookMessage_Due ON whd.SY_WebhookMessage;

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// The manual has every command and every flag of the table, and no line that
+// would be taken for a request by mistake.
+func TestManual(t *testing.T) {
+	got := trial{}.run(t, "man")
+	if got.code != 0 || !strings.HasPrefix(got.stdout, ".TH \"WHCTL\" \"1\"") {
+		t.Fatalf("%+v", got)
+	}
+	for _, l := range leaves(testApp().Commands) {
+		if heading := roff("whctl " + strings.TrimSpace(l.String()+" "+l.ArgsUsage)); !strings.Contains(got.stdout, ".SS \""+heading) {
+			t.Errorf("there is nothing on %s", l)
+		}
+		for _, f := range l.Flags {
+			if !strings.Contains(got.stdout, roff("--"+f.Names()[0])) {
+				t.Errorf("there is nothing on --%s", f.Names()[0])
+			}
+		}
+	}
+	for line := range strings.Lines(got.stdout) {
+		request, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch request {
+		case ".TH", ".SH", ".SS", ".TP", ".PP", ".nf", ".fi":
+			continue
+		}
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			t.Errorf("line %q", line)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+)
+
+// job is one query on its way.
+type job struct {
+	*program
+	context  *cli.Context
+	service  *client.Client
+	query    client.Query
+	format   format
+	out      *output
+	progress *progress
+	notes    client.Notes
+	rows     int64    // that came; with --count, that match
+	total    int64    // of all matches; 0 where nobody knows
+	limited  bool     // to a screenful, which nobody asked for
+	keys     []string // fields of which only the ends are shown
+}
+
+func (j *job) run() error {
+	switch {
+	case j.context.Bool("count"):
+		return j.count()
+	case j.format.new == nil:
+		return j.raw()
+	}
+	return j.print()
+}
+
+// count is --count: one number, whatever the format.
+func (j *job) count() (err error) {
+	if j.rows, err = j.service.Count(j.context.Context, j.query); err == nil {
+		fmt.Fprintln(j.out, j.rows)
+	}
+	return err
+}
+
+// raw is --format raw: what the service sends, byte for byte.
+func (j *job) raw() (err error) {
+	_, j.notes, err = j.service.Download(j.context.Context, j.query, j.format.flavour, j.out)
+	j.rows = -1 // nobody counts them
+	return err
+}
+
+// print is everything else: the rows, and before them what the service did not
+// do as asked.
+func (j *job) print() error {
+	columns := columnsOf(j.query.Kind, j.query.Fields)
+	to, err := j.printer(j.context, j.format, j.out, sheet{j.query.Kind.Name, columns})
+	if err != nil {
+		return err
+	}
+	rows, err := j.fetch()
+	if err != nil {
+		return err
+	}
+	if j.notes.TakeClamped != "" {
+		j.notice(j.context, "the service gives at most %s rows at a time", j.notes.TakeClamped)
+	}
+	if j.notes.Ignored != "" {
+		j.notice(j.context, "the service ignored %s", j.notes.Ignored)
+	}
+	j.progress = j.startProgress()
+	return copyRows(to, shortened(j.counted(rows), j.keys))
+}
+
+// counted counts rows as they pass.
+func (j *job) counted(rows iter.Seq2[client.Row, error]) iter.Seq2[client.Row, error] {
+	return func(yield func(client.Row, error) bool) {
+		for row, err := range rows {
+			if err == nil {
+				j.rows++
+				j.progress.at(j.context.Context, j.rows)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// fetch asks for the rows: a few for a table at once and with their total,
+// else as a stream.
+func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
+	q := j.query
+	if j.format.name == "table" && q.Take == nil && !j.context.Bool("all") && j.onScreen(j.context) {
+		s, err := j.settings(j.context)
+		if err != nil {
+			return nil, err
+		}
+		q.Take, j.limited = new(s.count("default_take")), true
+	}
+	if j.format.name != "table" || q.Take == nil || *q.Take > pageMax {
+		return j.stream(q)
+	}
+	q.Include = []string{"Total"}
+	page, err := j.service.Page(j.context.Context, q)
+	if err != nil {
+		return nil, err
+	}
+	j.total, j.notes = page.Total, page.Notes
+	return each(page.Rows), nil
+}
+
+// stream asks for any number of rows. What is known of them at the end is noted
+// then.
+func (j *job) stream(q client.Query) (iter.Seq2[client.Row, error], error) {
+	stream, err := j.service.Rows(j.context.Context, q)
+	if err != nil {
+		return nil, err
+	}
+	j.notes = stream.Notes()
+	return func(yield func(client.Row, error) bool) {
+		for row, err := range stream.All() {
+			if !yield(row, err) {
+				return
+			}
+		}
+		j.notes = stream.Notes()
+	}, nil
+}
+
+// each makes a stream of rows that are all here.
+func each(rows []client.Row) iter.Seq2[client.Row, error] {
+	return func(yield func(client.Row, error) bool) {
+		for _, row := range rows {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// tell says below a table, or of a file, how much there is.
+func (j *job) tell() {
+	if j.notes.Unverified {
+		j.notice(j.context, "the reply came to its end, but a proxy has taken away the count that would prove it whole")
+	}
+	switch {
+	case j.context.Bool("count"):
+	case j.rows < 0 && j.out.file != nil:
+		j.notice(j.context, "written to %s", j.out.name)
+	case j.rows < 0:
+	case j.out.file != nil:
+		j.notice(j.context, "%s written to %s", countRows(j.rows), j.out.name)
+	case j.format.name != "table":
+	case j.total > j.rows && j.limited:
+		j.notice(j.context, "%s of %s  (--all for all)", thousands(j.rows), countRows(j.total))
+	case j.total > j.rows:
+		j.notice(j.context, "%s of %s", thousands(j.rows), countRows(j.total))
+	default:
+		j.notice(j.context, "%s", countRows(j.rows))
+	}
+}
