@@ -115,8 +115,7 @@ func (e *Engine) land(l *lane, m *Message, o Outcome, counts bool) (*lane, *Mess
 		l.breaker.note(o, policy.Schedule, now)
 		e.noteHealth(l, o, policy, now)
 	} else {
-		delete(l.away, m.ID)
-		l.leave(m)
+		l.putBack(m)
 	}
 	e.tend(l)
 	next, more := e.turn()

@@ -196,6 +196,16 @@ func (l *lane) settle(m *Message) {
 	}
 }
 
+// putBack takes back a message whose attempt did not begin, or does not count.
+// Those behind it in an ordered lane must not pass it.
+func (l *lane) putBack(m *Message) {
+	if delete(l.away, m.ID); l.ordered() {
+		l.drop()
+		return
+	}
+	l.leave(m)
+}
+
 // drop empties the queues. What was in them is read again when its time comes.
 func (l *lane) drop() {
 	l.fresh, l.waiting, l.head = nil, nil, nil

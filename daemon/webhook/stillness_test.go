@@ -35,3 +35,22 @@ func TestNothingIsSentAfterAStandstill(t *testing.T) {
 		}
 	}
 }
+
+// TestAStandstillKeepsTheOrder: the messages behind the one that was not sent
+// wait for it.
+func TestAStandstillKeepsTheOrder(t *testing.T) {
+	e := New(Config{Sender: silent{t}, Term: time.Minute, Attempts: 10})
+	e.clock.local, e.clock.store = time.Now(), noon
+	e.sending, e.renewed = t.Context(), time.Now()
+	l := testLane(true)
+	e.lanes[l.id] = l
+	l.admit(waitingMessage(7, 0))
+	l.admit(waitingMessage(8, 0))
+	m := l.take(noon)
+	e.flying++
+	e.renewed = e.renewed.Add(-e.Term)
+	e.fly(l, m)
+	if m := l.take(noon); m != nil {
+		t.Errorf("message %d passes message 7", m.ID)
+	}
+}

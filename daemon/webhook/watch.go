@@ -64,7 +64,10 @@ func (e *Engine) adopt(s *Snapshot) {
 		if !was && l.enabled() {
 			l.health = health{since: l.sub.FailingSince}
 		}
-		if was && !l.enabled() || line != l.ordered() {
+		switch {
+		case line != l.ordered():
+			l.doubtAll() // several may be under way, of which one at a time follows
+		case was && !l.enabled():
 			l.drop()
 		}
 		if l.sub == nil {
