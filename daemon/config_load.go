@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 )
@@ -230,20 +231,37 @@ func (s setting) put(c *Config, text string) error {
 	if err := v.set(text); err != nil {
 		return err
 	}
-	if n, bounded := v.(numeric); bounded && n.number() < s.least {
-		return fmt.Errorf("%s is below the least that works, %s", text, s.leastText())
+	if n, bounded := v.(numeric); bounded {
+		return s.bound(text, n.number())
 	}
 	return nil
 }
 
-// leastText prints the bound as the setting's own kind does.
-func (s setting) leastText() string {
+// bound holds a number against the row's bounds.
+func (s setting) bound(text string, n int64) error {
+	switch {
+	case n == 0 && s.orNone:
+		return nil
+	case n < s.least && s.orNone:
+		return fmt.Errorf("%s is below the least that works, %s; 0 is no limit", text, s.boundText(s.least))
+	case n < s.least:
+		return fmt.Errorf("%s is below the least that works, %s", text, s.boundText(s.least))
+	case s.most != 0 && n > s.most:
+		return fmt.Errorf("%s is above the most that works, %s", text, s.boundText(s.most))
+	}
+	return nil
+}
+
+// boundText prints a bound as the setting's own kind does.
+func (s setting) boundText(n int64) string {
 	var c Config
 	switch p := s.into(&c).(type) {
 	case *int:
-		*p = int(s.least)
+		*p = int(n)
 	case *Size:
-		*p = Size(s.least)
+		*p = Size(n)
+	case *time.Duration:
+		*p = time.Duration(n)
 	}
 	return s.value(&c).text()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -22,12 +23,17 @@ type setting struct {
 
 	choices []string           // the only texts allowed, where not empty
 	least   int64              // of a number, size (bytes) or duration (nanoseconds)
+	most    int64              // the same, 0: no bound
+	orNone  bool               // 0, which stands for no limit, is allowed below the least
 	check   func(string) error // a rule of its own for a text
 
 	state   bool // its default is the platform's state directory
 	outside bool // it cannot stand in the file, since it names the file
 	live    bool // asked for each time that it counts: it may change while the daemon runs
 }
+
+// mostDays is about a century, which a duration can still hold.
+const mostDays = 36500
 
 // settings is the table, in the order in which people meet the settings.
 func settings() []setting {
@@ -75,9 +81,9 @@ func settings() []setting {
 			help: "when a page's Total is counted: always; asked, where Include=Total asks; auto: always on the embedded store, asked on a server"},
 		{name: "query.time_zone", into: func(c *Config) any { return &c.Query.TimeZone }, initial: "Local",
 			help: "zone of the records' zoneless times; Local: the host's"},
-		{name: "query.timeout", into: func(c *Config) any { return &c.Query.Timeout }, initial: "30s", live: true,
+		{name: "query.timeout", into: func(c *Config) any { return &c.Query.Timeout }, initial: "30s", least: int64(10 * time.Millisecond), orNone: true, live: true,
 			help: "time limit of a query's statement; 0: none"},
-		{name: "query.count_timeout", into: func(c *Config) any { return &c.Query.CountTimeout }, initial: "10s", live: true,
+		{name: "query.count_timeout", into: func(c *Config) any { return &c.Query.CountTimeout }, initial: "10s", least: int64(10 * time.Millisecond), orNone: true, live: true,
 			help: "time limit of counting a Total; 0: none"},
 
 		{name: "http.base_path", argument: "PATH", into: func(c *Config) any { return &c.HTTP.BasePath }, check: checkBasePath,
@@ -105,9 +111,9 @@ func settings() []setting {
 
 		{name: "auth.queries", into: func(c *Config) any { return &c.Auth.Queries }, initial: "required", choices: []string{"required", "anonymous"}, live: true,
 			help: "whether queries need a login: required, or anonymous, for closed networks"},
-		{name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, initial: "8h", least: 1, live: true,
+		{name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, initial: "8h", least: int64(time.Minute), live: true,
 			help: "time after which an unused login ends"},
-		{name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, initial: "336h", least: 1, live: true,
+		{name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, initial: "336h", least: int64(time.Second), live: true,
 			help: "the same for a login with RememberMe"},
 
 		{name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddressOrNone,
@@ -133,13 +139,13 @@ func settings() []setting {
 			help: "time of nothing but failures, over at least as many attempts as the schedule has, after which a subscription is disabled; 0: never"},
 		{name: "webhooks.outbox_poll", into: func(c *Config) any { return &c.Webhooks.OutboxPoll }, initial: "1s", least: 10_000_000,
 			help: "how often a server's table WH_Outbox is looked into, where T-SQL raises events"},
-		{name: "webhooks.keep_successful", into: func(c *Config) any { return &c.Webhooks.KeepSuccessful }, initial: "30d", live: true,
+		{name: "webhooks.keep_successful", into: func(c *Config) any { return &c.Webhooks.KeepSuccessful }, initial: "30d", least: int64(time.Hour), orNone: true, live: true,
 			help: "time for which messages are kept after they were delivered; 0: no limit"},
-		{name: "webhooks.keep_failed", into: func(c *Config) any { return &c.Webhooks.KeepFailed }, initial: "90d", live: true,
+		{name: "webhooks.keep_failed", into: func(c *Config) any { return &c.Webhooks.KeepFailed }, initial: "90d", least: int64(time.Hour), orNone: true, live: true,
 			help: "time for which messages are kept after they failed for good; 0: no limit"},
-		{name: "webhooks.connect_timeout", into: func(c *Config) any { return &c.Webhooks.ConnectTimeout }, initial: "5s", least: 1,
+		{name: "webhooks.connect_timeout", into: func(c *Config) any { return &c.Webhooks.ConnectTimeout }, initial: "5s", least: int64(time.Second),
 			help: "time to connect to a receiver"},
-		{name: "webhooks.attempt_timeout", into: func(c *Config) any { return &c.Webhooks.AttemptTimeout }, initial: "15s", least: 1, live: true,
+		{name: "webhooks.attempt_timeout", into: func(c *Config) any { return &c.Webhooks.AttemptTimeout }, initial: "15s", least: int64(time.Second), live: true,
 			help: "time that an attempt as a whole may take"},
 		{name: "webhooks.max_attempts", into: func(c *Config) any { return &c.Webhooks.MaxAttempts }, initial: "1000", least: 4,
 			help: "attempts under way at once"},
@@ -150,7 +156,7 @@ func settings() []setting {
 			help: "remember requests, for /Logs"},
 		{name: "requestlog.bodies", into: func(c *Config) any { return &c.RequestLog.Bodies }, initial: "false", live: true,
 			help: "remember with them what they and their replies carry, secrets and logins left out"},
-		{name: "requestlog.days", into: func(c *Config) any { return &c.RequestLog.Days }, initial: "14", live: true,
+		{name: "requestlog.days", into: func(c *Config) any { return &c.RequestLog.Days }, initial: "14", most: mostDays, live: true,
 			help: "days for which requests are remembered; 0: no limit"},
 		{name: "requestlog.max_size", into: func(c *Config) any { return &c.RequestLog.MaxSize }, initial: "1GiB", live: true,
 			help: "room that they may take, beyond which the oldest are forgotten; 0: no limit"},

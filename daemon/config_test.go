@@ -188,6 +188,17 @@ func TestMistakes(t *testing.T) {
 		{"least, flag", told{args: "--http-max-requests 0"}, `setting http.max_requests (flag --http-max-requests): 0 is below the least that works, 1`},
 		{"least size", told{args: "--http-max-head 1B"}, `setting http.max_head (flag --http-max-head): 1B is below the least that works, 1KiB`},
 		{"negative", env("WHD_QUERY_MAX_TAKE=-1"), `setting query.max_take (variable WHD_QUERY_MAX_TAKE): -1 is below the least that works, 0`},
+		{"least duration", told{args: "--webhooks-attempt-timeout 1ns"}, `setting webhooks.attempt_timeout (flag --webhooks-attempt-timeout): 1ns is below the least that works, 1s`},
+		{"least connecting", told{args: "--webhooks-connect-timeout 0"}, `setting webhooks.connect_timeout (flag --webhooks-connect-timeout): 0 is below the least that works, 1s`},
+		{"least login", told{args: "--auth-session 59s"}, `setting auth.session (flag --auth-session): 59s is below the least that works, 1m`},
+		{"least remembered login", told{args: "--auth-remember 999ms"}, `setting auth.remember (flag --auth-remember): 999ms is below the least that works, 1s`},
+		{"least or none", told{args: "--query-timeout 1ms"}, `setting query.timeout (flag --query-timeout): 1ms is below the least that works, 10ms; 0 is no limit`},
+		{"least or none, counting", told{args: "--query-count-timeout 1ms"}, `setting query.count_timeout (flag --query-count-timeout): 1ms is below the least that works, 10ms; 0 is no limit`},
+		{"least or for ever", told{args: "--webhooks-keep-successful 59m"}, `setting webhooks.keep_successful (flag --webhooks-keep-successful): 59m is below the least that works, 1h; 0 is no limit`},
+		{"least or for ever, failed", told{args: "--webhooks-keep-failed 1ns"}, `setting webhooks.keep_failed (flag --webhooks-keep-failed): 1ns is below the least that works, 1h; 0 is no limit`},
+		{"most", told{args: "--requestlog-days 36501"}, `setting requestlog.days (flag --requestlog-days): 36501 is above the most that works, 36500`},
+		{"no days", told{args: "--requestlog-days -1"}, `setting requestlog.days (flag --requestlog-days): -1 is below the least that works, 0`},
+		{"own events", told{args: "--webhooks-events job.created,WebHooks.x"}, `setting webhooks.events (flag --webhooks-events): "WebHooks.x" is not a name for your events: those that begin with webhooks. are the service's own`},
 		{"bool", told{args: "--demo=maybe"}, `setting demo (flag --demo): "maybe" is neither true nor false`},
 		{"duration", env("WHD_QUERY_TIMEOUT=30"), `setting query.timeout (variable WHD_QUERY_TIMEOUT): "30" is not a duration such as 30s, 8h or 14d`},
 		{"size", env("WHD_HTTP_MAX_BODY=1 acre"), `setting http.max_body (variable WHD_HTTP_MAX_BODY): "1 acre" is not a size such as 65536, 64KiB or 1MiB`},
@@ -405,6 +416,32 @@ func TestTableIsSound(t *testing.T) {
 		if s.initial != "" && s.put(new(Config), s.initial) != nil {
 			t.Errorf("%s: its default breaks its own rules", s.name)
 		}
+	}
+}
+
+// TestBoundsAreAllowed: the bounds themselves, and 0 where it stands for no limit.
+func TestBoundsAreAllowed(t *testing.T) {
+	var c Config
+	for _, s := range settings() {
+		var texts []string
+		for _, bound := range []int64{s.least, s.most} {
+			if bound != 0 {
+				texts = append(texts, s.boundText(bound))
+			}
+		}
+		if s.orNone {
+			texts = append(texts, "0")
+		}
+		for _, text := range texts {
+			if err := s.put(&c, text); err != nil {
+				t.Errorf("%s: %v", s.name, err)
+			}
+		}
+	}
+	c.RequestLog.Days = mostDays
+	d := Daemon{settings: newLiveSettings(c)}
+	if kept := d.keptRequests().For; kept.Hours() != 24*mostDays {
+		t.Errorf("%d days are kept as %v", mostDays, kept)
 	}
 }
 

@@ -26,7 +26,7 @@ type value interface {
 	text() string          // what set would read back
 }
 
-// numeric is a value that setting.least bounds.
+// numeric is a value that setting.least and setting.most bound.
 type numeric interface{ number() int64 }
 
 // valueOf picks the reading by the Go type of a setting's place.

@@ -120,11 +120,17 @@ func (v eventsValue) set(text string) error {
 		if !isEventName(name) {
 			return fmt.Errorf("%q is not the name of an event such as job.created: letters, digits, - and _ around points", name)
 		}
+		if len(name) > len(ownEvents) && strings.EqualFold(name[:len(ownEvents)], ownEvents) {
+			return fmt.Errorf("%q is not a name for your events: those that begin with %s are the service's own", name, ownEvents)
+		}
 		names = append(names, name)
 	}
 	*v.p = names
 	return nil
 }
+
+// ownEvents begin the names of the service's own events.
+const ownEvents = "webhooks."
 
 func isEventName(name string) bool {
 	const most = 100

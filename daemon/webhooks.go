@@ -70,7 +70,7 @@ func (d *Daemon) engineConfig(kept webhook.Store) webhook.Config {
 	c := d.config.Webhooks
 	e := webhook.Config{Store: kept, Sender: d.webhooks.sender, Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts,
 		Keep: func() webhook.Retention { return d.current().Webhooks.Retention() },
-		Show: d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched}
+		Show: d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched, Joined: d.webhooks.streams.Joined}
 	if d.config.Store != embedded { // other daemons may share the store
 		e.Term, e.Watch, e.Poll = c.Lease, watchEvery, c.OutboxPoll
 		e.Event = func(name string) (string, error) { return d.webhooks.registrar.Rules().Event(name) }

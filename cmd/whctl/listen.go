@@ -88,11 +88,10 @@ func (l *listener) mirror() error {
 	if err != nil {
 		return err
 	}
-	for e, err := range service.Stream(l.c.Context, client.StreamOptions{Topics: []string{wire.TopicMessages}}) {
+	for e, err := range l.stream(l.c, service, wire.TopicMessages) {
 		if err != nil {
 			return err
 		}
-		l.tellLink(l.c, service, e)
 		if _, ok := e.(client.Connected); ok {
 			l.notice(l.c, "mirroring to %s; real subscribers are unaffected", l.forward.to.Redacted())
 		}

@@ -170,5 +170,5 @@ func several(names []string, one, many string) string {
 	return fmt.Sprintf("%d %s", len(names), many)
 }
 
-// all joins what was given as arguments, for messages.
+// quoted is a name as messages have it.
 func quoted(text string) string { return `"` + strings.TrimSpace(text) + `"` }

@@ -4,10 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -29,70 +25,6 @@ func messageTailFlags() []cli.Flag {
 		&cli.StringFlag{Name: "subscription", Usage: "only of the `SUBSCRIPTION`, by id"},
 		&cli.StringFlag{Name: "subscriber", Usage: "only of the `SUBSCRIBER`, by id or name"},
 	}
-}
-
-// statusWords are the statuses of messages in words.
-var statusWords = []string{"new", "ok", "retry", "failed"}
-
-func statusWord(status int) string {
-	if status < 0 || status >= len(statusWords) {
-		return fmt.Sprint(status)
-	}
-	return statusWords[status]
-}
-
-// changeFilter says which changes of messages are meant.
-type changeFilter struct {
-	statuses                 []int
-	event                    string
-	subscriber, subscription string
-}
-
-func (f changeFilter) takes(m wire.MessageChange) bool {
-	event, _ := path.Match(strings.ToLower(f.event), strings.ToLower(m.EventName)) // the pattern was checked
-	return (len(f.statuses) == 0 || slices.Contains(f.statuses, m.Status)) &&
-		(f.event == "" || event) &&
-		(f.subscriber == "" || strings.EqualFold(f.subscriber, m.SubscriberID)) &&
-		(f.subscription == "" || strings.EqualFold(f.subscription, m.SubscriptionID))
-}
-
-// changeFilter reads the flags.
-func (p *program) changeFilter(c *cli.Context, service *client.Client) (f changeFilter, err error) {
-	if f.statuses, err = readStatuses(c.String("status")); err != nil {
-		return f, err
-	}
-	f.event = c.String("event")
-	if _, err := path.Match(f.event, ""); err != nil {
-		return f, usagef("--event %q is no pattern such as salesorder.*", f.event)
-	}
-	if text := c.String("subscriber"); text != "" {
-		if f.subscriber, err = findSubscriber(c.Context, service, text); err != nil {
-			return f, err
-		}
-	}
-	if text := c.String("subscription"); text != "" {
-		n, err := findSubscription(c.Context, service, f.subscriber, text)
-		if err != nil {
-			return f, err
-		}
-		f.subscription = n.id
-	}
-	return f, nil
-}
-
-func readStatuses(text string) ([]int, error) {
-	var all []int
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
-		n := slices.Index(statusWords, strings.ToLower(word))
-		if number, err := strconv.Atoi(word); err == nil {
-			n = number
-		}
-		if n < 0 || n >= len(statusWords) {
-			return nil, usagef("--status %q must be of 0 to 3, or %s", word, strings.Join(statusWords, ", "))
-		}
-		all = append(all, n)
-	}
-	return all, nil
 }
 
 var changeColumns = []column{
@@ -185,12 +117,11 @@ func (p *program) tail(c *cli.Context, service *client.Client, topic string, col
 // followed are the documents of a stream that are meant, each with its line.
 func (p *program) followed(c *cli.Context, service *client.Client, topic string, shown func(client.StreamEvent) (any, string)) iter.Seq2[tidings, error] {
 	return func(yield func(tidings, error) bool) {
-		for e, err := range service.Stream(c.Context, client.StreamOptions{Topics: []string{topic}}) {
+		for e, err := range p.stream(c, service, topic) {
 			if err != nil {
 				yield(tidings{}, err)
 				return
 			}
-			p.tellLink(c, service, e)
 			if document, text := shown(e); document != nil && !yield(tidings{document, text}, nil) {
 				return
 			}
@@ -202,6 +133,31 @@ func (p *program) followed(c *cli.Context, service *client.Client, topic string,
 type tidings struct {
 	document any
 	line     string
+}
+
+// stream follows a topic and tells how the connection stands. A connection that
+// is lost is made again, but one that could not even be made once is an error.
+func (p *program) stream(c *cli.Context, service *client.Client, topic string) iter.Seq2[client.StreamEvent, error] {
+	return func(yield func(client.StreamEvent, error) bool) {
+		connected := false
+		for e, err := range service.Stream(c.Context, client.StreamOptions{Topics: []string{topic}}) {
+			switch e := e.(type) {
+			case client.Connected:
+				connected = true
+			case client.Disconnected:
+				if !connected {
+					yield(nil, e.Err)
+					return
+				}
+			}
+			if err == nil {
+				p.tellLink(c, service, e)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // tellLink tells how the connection stands, at each change.

@@ -87,7 +87,7 @@ func (s *Service) byKey(ctx context.Context, secret string, via Via) (Identity, 
 	var err error
 	if looksLikeKey(secret) {
 		hash := hashOf(secret)
-		key, err = s.keys.load(hash, now, func() (*Key, error) { return s.store.Key(ctx, hash) })
+		key, err = s.keys.load(ctx, hash, now, func() (*Key, error) { return s.store.Key(ctx, hash) })
 	}
 	if err != nil {
 		return Identity{}, err
@@ -131,7 +131,7 @@ func (s *Service) session(ctx context.Context, id string) (*Session, time.Time, 
 		return nil, time.Time{}, nil
 	}
 	hash, now := hashOf(id), s.clock()
-	session, err := s.sessions.load(hash, now, func() (*Session, error) { return s.store.Session(ctx, hash) })
+	session, err := s.sessions.load(ctx, hash, now, func() (*Session, error) { return s.store.Session(ctx, hash) })
 	if err != nil || session == nil {
 		return nil, time.Time{}, err
 	}

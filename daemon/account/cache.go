@@ -1,9 +1,12 @@
 package account
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 const (
@@ -20,6 +23,7 @@ type cache[V any] struct {
 	entries map[string]cached[V]
 	age     uint64 // counts forget
 	swept   time.Time
+	pending map[string]*fetching[V] // under way
 }
 
 type cached[V any] struct {
@@ -28,21 +32,31 @@ type cached[V any] struct {
 }
 
 func newCache[V any](ttl time.Duration) *cache[V] {
-	return &cache[V]{ttl: ttl, entries: make(map[string]cached[V])}
+	return &cache[V]{ttl: ttl, entries: make(map[string]cached[V]), pending: make(map[string]*fetching[V])}
 }
 
-// load gives what is remembered, else what fetch finds.
-func (c *cache[V]) load(name string, now time.Time, fetch func() (*V, error)) (*V, error) {
-	value, ok, age := c.peek(name, now)
-	if ok {
-		return value, nil
+// load gives what is remembered, else what fetch finds. Those who want the same
+// at the same moment share one fetch: else all the requests of a busy client would
+// go to the store whenever what is remembered has become old.
+func (c *cache[V]) load(ctx context.Context, name string, now time.Time, fetch func() (*V, error)) (*V, error) {
+	for {
+		value, ok, age := c.peek(name, now)
+		if ok {
+			return value, nil
+		}
+		f, mine := c.join(name, age)
+		if mine {
+			return c.fetch(ctx, name, now, f, fetch)
+		}
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return nil, fault.Because(ctx.Err(), fault.Unavailable, "the request ended before it was known who sent it")
+		}
+		if !f.abandoned {
+			return f.value, f.err
+		}
 	}
-	value, err := fetch()
-	if err != nil {
-		return nil, err
-	}
-	c.put(name, value, now, age)
-	return value, nil
 }
 
 func (c *cache[V]) peek(name string, now time.Time) (value *V, ok bool, age uint64) {

@@ -10,7 +10,7 @@ import (
 func TestCache(t *testing.T) {
 	c, now, fetched := newCache[int](5*time.Second), day, 0
 	load := func(name string, value *int, err error) (*int, error) {
-		return c.load(name, now, func() (*int, error) { fetched++; return value, err })
+		return c.load(t.Context(), name, now, func() (*int, error) { fetched++; return value, err })
 	}
 	expect := func(what string, got *int, err error, want *int, wantFetched int) {
 		t.Helper()
@@ -44,14 +44,14 @@ func TestCache(t *testing.T) {
 // What was read before a change and arrives after it is old.
 func TestCacheKeepsNothingOld(t *testing.T) {
 	c, old, fresh := newCache[int](time.Minute), new(1), new(2)
-	got, err := c.load("a", day, func() (*int, error) {
+	got, err := c.load(t.Context(), "a", day, func() (*int, error) {
 		c.forget(func(string, *int) bool { return true })
 		return old, nil
 	})
 	if err != nil || got != old {
 		t.Fatal(got, err)
 	}
-	if got, _ = c.load("a", day, func() (*int, error) { return fresh, nil }); got != fresh {
+	if got, _ = c.load(t.Context(), "a", day, func() (*int, error) { return fresh, nil }); got != fresh {
 		t.Error("the old value was kept")
 	}
 }

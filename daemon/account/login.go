@@ -135,7 +135,7 @@ func (s *Service) user(ctx context.Context, name string) (*User, error) {
 	if len(name) > maxName {
 		return nil, nil
 	}
-	return s.users.load(name, s.clock(), func() (*User, error) { return s.store.User(ctx, name) })
+	return s.users.load(ctx, name, s.clock(), func() (*User, error) { return s.store.User(ctx, name) })
 }
 
 // prove finds the user whose password it is, by computing its hash.

@@ -23,6 +23,9 @@ import (
 // TestDaemonsWhoseClocksDiffer has the clock of one daemon differ by an hour from
 // that of the other one and the server: nothing changes by that.
 func TestDaemonsWhoseClocksDiffer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
 	if os.Getenv(mssqltest.Variable) == "" {
 		t.Skip("skipped, since " + mssqltest.Variable + " names no server")
 	}

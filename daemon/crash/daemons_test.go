@@ -40,6 +40,9 @@ type pair struct {
 // TestTwoDaemonsKeepTheirPromises kills one of two daemons at random moments, or
 // has it stand still for longer than its lease.
 func TestTwoDaemonsKeepTheirPromises(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
 	p := openPair(t, daemontest.Program{}, daemontest.Program{})
 	p.trouble(t, *rounds)
 	p.conclude(t)

@@ -119,10 +119,12 @@ func (v *verdict) judgeMessage(id string, all []*attempt, d disturbances, taken 
 }
 
 // judgeLate counts attempts after a freeze that the frozen daemon had begun
-// before: it was about to send. Its lease tells it of all others.
+// before: it was about to send. Its lease tells it of all others. Where something
+// else had happened meanwhile, that may have been the reason.
 func (v *verdict) judgeLate(d disturbances, success, a *attempt) {
-	for _, one := range d {
-		if one.frozen && success.begin.After(one.settled) && success.begin.Before(one.until) && a.begin.After(one.until) {
+	for n, one := range d {
+		others := slices.Delete(slices.Clone(d), n, n+1)
+		if one.frozen && success.begin.After(one.settled) && success.begin.Before(one.until) && a.begin.After(one.until) && !others.between(success.begin, a.begin) {
 			v.late++
 			v.lateBy = max(v.lateBy, a.begin.Sub(one.until))
 		}

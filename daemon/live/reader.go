@@ -16,6 +16,7 @@ type Reader struct {
 	topics Topics
 	cursor uint64 // number of the last change that it was given
 	lost   string // why it begins with a reset; empty where it does not
+	joined bool   // others have joined since it began: it gets a reset, once; the hub's lock guards it
 	wake   chan struct{}
 	notes  chan []byte
 }
@@ -86,6 +87,9 @@ func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) err
 // changes appends what is new. Where there is more of it than one send should
 // have, the reader comes here again.
 func (r *Reader) changes(dst []byte) ([]byte, error) {
+	if r.hub.takeJoined(r) {
+		dst = r.reset(dst, lostOthers)
+	}
 	out, last, more, err := r.hub.follow(dst, r.cursor)
 	r.cursor = last
 	if more {

@@ -127,6 +127,7 @@ func (h *Hub) id(number uint64) string { return h.epoch + "-" + strconv.FormatUi
 const (
 	lostForeign = "what has happened since is not known: the service was started anew, or another one answers, or nobody has watched for a while"
 	lostOverrun = "more has happened since than the service remembers"
+	lostOthers  = "from here on the changes of other daemons are shown too"
 	lostSlow    = "more happens than this reader can follow"
 )
 

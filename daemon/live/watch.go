@@ -45,3 +45,23 @@ func (h *Hub) setWatched(on bool) {
 		h.epoch = newEpoch() // what others did meanwhile is missing
 	}
 }
+
+// Joined says that from now on the changes of other daemons are published too.
+// Readers that began before get a reset, since they have missed some.
+func (h *Hub) Joined() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range h.readers {
+		r.joined = true
+		r.nudge()
+	}
+}
+
+// takeJoined reports whether a reader is still to be told, once.
+func (h *Hub) takeJoined(r *Reader) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := r.joined
+	r.joined = false
+	return was
+}

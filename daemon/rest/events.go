@@ -63,7 +63,7 @@ func (s *Server) publish(x *exchange, name string, body []byte) (webhook.Receipt
 		return webhook.Receipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
 			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
 	}
-	receipt, replayed, err := s.Engine.PublishOnce(x.r.Context(), name, body, key)
+	receipt, replayed, err := s.Engine.PublishOnce(x.r.Context(), name, body, x.who.Name+"\n"+key) // others have keys of their own
 	if replayed {
 		x.w.Header().Set(wire.HeaderReplayed, "true")
 	}

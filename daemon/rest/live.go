@@ -115,8 +115,9 @@ func (w *response) until(ctx context.Context) (release func()) {
 // stream up. It is less than a client waits for a heartbeat that is late.
 const lookPatience = 3 * time.Second
 
-// mayStay looks whether who reads a stream may still do so. Where the store does
-// not say, they may.
+// mayStay looks whether who reads a stream may still do so. Only where the store
+// cannot say do they stay: whoever is refused is, whatever for, lest failed logins
+// keep a stream open whose password has changed.
 func (s *Server) mayStay(x *exchange) func(context.Context) error {
 	given := credentials(x)
 	return func(ctx context.Context) error {
@@ -124,12 +125,12 @@ func (s *Server) mayStay(x *exchange) func(context.Context) error {
 		defer cancel()
 		who, err := s.Accounts.Authenticate(ctx, given)
 		switch {
-		case fault.Is(err, fault.Unauthorized):
-			return err
 		case err == nil && !who.Role.Includes(x.route.role):
 			return fault.New(fault.Forbidden, "%s has the role %s by now", who.Name, who.Role)
+		case fault.Is(err, fault.Unavailable), fault.Is(err, fault.Timeout), errors.Is(err, context.Canceled), ctx.Err() != nil:
+			return nil
 		}
-		return nil
+		return err
 	}
 }
 

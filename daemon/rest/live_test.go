@@ -273,6 +273,32 @@ func TestALiveStreamEndsWithTheRightToReadIt(t *testing.T) {
 	next[goclient.MessageEvent](t, mine)
 }
 
+// TestFailedLoginsKeepNoStreamOpen: a stream whose password has changed ends also
+// while its user is refused for failed logins.
+func TestFailedLoginsKeepNoStreamOpen(t *testing.T) {
+	s, us := startStreaming(t, time.Minute), audit.Itself()
+	const before, after = "the-old-password", "the-new-password"
+	if _, err := s.accounts.As(us).AddUser(t.Context(), account.NewUser{Name: "eve", Role: account.Admin, Password: before}); err != nil {
+		t.Fatal(err)
+	}
+	stranger := client{t: t, url: s.url}
+	reply, err := transport.RoundTrip(stranger.request("GET /Webhooks/Stream", "", basic("eve", before)))
+	if err != nil || reply.StatusCode != 200 {
+		t.Fatal(err, reply)
+	}
+	defer reply.Body.Close()
+	for n := range 5 {
+		stranger.do("GET /Sessions/Current", "", basic("eve", fmt.Sprint("wrong-", n))).want(t, 401)
+	}
+	if err := s.accounts.As(us).SetPassword(t.Context(), "eve", after); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, reply.Body); err != nil {
+		t.Error(err)
+	}
+	stranger.do("GET /Sessions/Current", "", basic("eve", after)).want(t, 429) // and was all the while
+}
+
 // stuck opens a stream of which nothing is read.
 func (s *streaming) stuck() *socket {
 	s.t.Helper()

@@ -111,6 +111,9 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		`{"admin_password":"x"}`:                                           {400, "admin_password", "takes a restart"},
 		`{"query.max_take":1,"query.total":"always","auth.session":null}`:  {409, "query.total,auth.session", "flag --query-total"},
 		`{"webhooks.attempt_timeout":"16s","query.max_take":1}`:            {400, "webhooks.attempt_timeout", "webhooks.lease is 45s"},
+		`{"webhooks.attempt_timeout":"1ns","auth.remember":"1ns"}`:         {400, "webhooks.attempt_timeout,auth.remember", "1ns is below the least that works, 1s"},
+		`{"webhooks.keep_failed":"1s","requestlog.days":200000}`:           {400, "webhooks.keep_failed,requestlog.days", "above the most that works, 36500"},
+		`{"webhooks.events":"Webhooks.test"}`:                              {400, "webhooks.events", "the service's own"},
 		`{"query.max_take":1`:                                              {400, "", "cannot be read"},
 		`{"query.max_take":1,"Query.Max_Take":2}`:                          {400, "", "twice"},
 	} {

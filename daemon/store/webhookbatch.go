@@ -194,7 +194,7 @@ func (w *batchText) disabledRows(disabled []webhook.Disabled) [][]any {
 func healthRows(all []webhook.Health) [][]any {
 	rows := make([][]any, len(all))
 	for i, h := range all {
-		rows[i] = []any{h.Subscription, absent(momentText(h.Since))}
+		rows[i] = []any{h.Subscription, absent(momentText(h.Since)), bit(h.Anew)}
 	}
 	return rows
 }

@@ -277,9 +277,9 @@ WHERE ExpiryDateTime <= `+f.own.clock()+` OR EventGUID = excluded.EventGUID`, le
 
 // health notes since when subscriptions fail, or that they do not any more.
 func (f *fileWriter) health(b *webhook.Batch) error {
-	return f.each(`UPDATE SY_WebhookSubscription SET FailingSince = ?2 WHERE ID = ?1 AND (?2 IS NULL OR FailingSince IS NULL)`,
+	return f.each(`UPDATE SY_WebhookSubscription SET FailingSince = ?2 WHERE ID = ?1 AND (?2 IS NULL OR ?3 = 1 OR FailingSince IS NULL)`,
 		len(b.Health), func(s *sqlite.Stmt, i int) error {
-			bind(s, b.Health[i].Subscription, absent(momentText(b.Health[i].Since)))
+			bind(s, b.Health[i].Subscription, absent(momentText(b.Health[i].Since)), bit(b.Health[i].Anew))
 			return f.step(s)
 		})
 }

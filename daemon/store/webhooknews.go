@@ -108,12 +108,14 @@ const changesAtOnce = 200
 // Changes is webhook.Store's. The batches of one partition are written one after
 // another, so that nobody who has read one has missed an earlier one.
 func (w *Webhooks) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
+	begins := len(marks) == 0
+	marks[nowhere] = 0
 	partitions, err := list(ctx, w.own, scanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
 	if err != nil {
 		return nil, w.own.fault(err, "looking for other daemons")
 	}
 	for _, partition := range partitions {
-		some, err := w.changesOf(ctx, partition, marks)
+		some, err := w.changesOf(ctx, partition, marks, begins)
 		if err != nil {
 			return all, w.own.fault(err, "reading the changes of other daemons")
 		}
@@ -122,10 +124,13 @@ func (w *Webhooks) Changes(ctx context.Context, home int64, marks map[int64]int6
 	return all, nil
 }
 
-func (w *Webhooks) changesOf(ctx context.Context, partition int64, marks map[int64]int64) (all []webhook.Change, err error) {
+// nowhere is no partition. Its mark says that the others have been looked for.
+const nowhere = 0
+
+func (w *Webhooks) changesOf(ctx context.Context, partition int64, marks map[int64]int64, begins bool) (all []webhook.Change, err error) {
 	of := sql.Named("Partition", partition)
 	mark, known := marks[partition]
-	if !known {
+	if !known && begins {
 		last, err := found(ctx, w.own, scanInt, `SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, of)
 		if err != nil {
 			return nil, err
@@ -170,20 +175,30 @@ func changesText(b *webhook.Batch) string {
 // How long nudges and changes are kept. Daemons read them every second; one that
 // could not for longer begins anew.
 const (
-	nudgeLife  = 24 * time.Hour
+	nudgeLife  = 10 * time.Minute
 	changeLife = 2 * time.Minute
-	tidyRows   = 200
+	tidyRows   = 500 // at once
 )
 
 // Tidy is webhook.Store's.
 func (w *Webhooks) Tidy(ctx context.Context) error {
-	_, err := w.own.exec(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+w.own.clockAfter()+` AND Number IN (
-	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+w.own.first()+`)`, termArg(-changeLife), sql.Named("Limit", tidyRows))
+	err := w.tidy(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+w.own.clockAfter()+` AND Number IN (
+	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+w.own.first()+`)`, changeLife)
 	if err == nil {
-		_, err = w.own.exec(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+w.own.clockAfter()+` AND Number IN (
-	SELECT n.Number FROM whd.WH_Nudge n ORDER BY n.Number`+w.own.first()+`)`, termArg(-nudgeLife), sql.Named("Limit", tidyRows))
+		err = w.tidy(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+w.own.clockAfter()+` AND Number IN (
+	SELECT n.Number FROM whd.WH_Nudge n ORDER BY n.Number`+w.own.first()+`)`, nudgeLife)
 	}
 	return w.own.fault(err, "removing what everybody has read")
+}
+
+// tidy removes some rows after others, until there are no more that are old.
+func (w *Webhooks) tidy(ctx context.Context, statement string, life time.Duration) error {
+	for {
+		n, err := w.own.exec(ctx, statement, termArg(-life), sql.Named("Limit", tidyRows))
+		if err != nil || n < tidyRows/2 {
+			return err
+		}
+	}
 }
 
 // Succeeded is webhook.Store's.

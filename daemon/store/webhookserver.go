@@ -104,8 +104,8 @@ IF EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey k
 	WHERE k.EventGUID <> n.EventGUID COLLATE Latin1_General_BIN2) SET @Result = 3;
 `
 	serverHealth = `UPDATE s SET FailingSince = h.Since FROM whd.SY_WebhookSubscription s
-JOIN OPENJSON(@Health) WITH (ID bigint '$[0]', Since datetime2(7) '$[1]') h ON h.ID = s.ID
-WHERE h.Since IS NULL OR s.FailingSince IS NULL;
+JOIN OPENJSON(@Health) WITH (ID bigint '$[0]', Since datetime2(7) '$[1]', Anew bit '$[2]') h ON h.ID = s.ID
+WHERE h.Since IS NULL OR h.Anew = 1 OR s.FailingSince IS NULL;
 `
 	serverChanges = `INSERT INTO whd.WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (@Home, @Number, SYSUTCDATETIME(), @Changes);
 `

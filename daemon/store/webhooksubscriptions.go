@@ -155,6 +155,10 @@ const ownedBy = ` WHERE RecID = @Subscription AND SubscriberID IN (SELECT b.ID F
 func (w *Webhooks) ChangeRegistration(ctx context.Context, subscriber, guid string, c webhook.RegistrationChange, at time.Time) (webhook.Registration, error) {
 	u := changesOf(c)
 	steps := []step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy, subscriptionArgs(subscriber, guid), at, c.RowHash)}
+	if c.Ordered != nil && *c.Ordered { // one daemon sends them all from now on
+		steps = append(steps, step{`UPDATE whd.SY_WebhookMessage SET PartitionID = 1
+WHERE PartitionID <> 1 AND NextAttemptDateTime IS NOT NULL AND SubscriptionID = ` + subscriptionID, []any{sql.Named("Subscription", guid)}, false})
+	}
 	if c.Headers != nil {
 		steps = append(steps, step{`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID = ` + subscriptionID,
 			[]any{sql.Named("Subscription", guid)}, false})

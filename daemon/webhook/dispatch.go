@@ -110,10 +110,7 @@ func (e *Engine) land(l *lane, m *Message, o Outcome, counts bool) (*lane, *Mess
 	defer e.mu.Unlock()
 	l.flying--
 	if counts {
-		now, policy := e.now(), e.policyOf(l.sub)
-		l.throttle.note(o)
-		l.breaker.note(o, policy.Schedule, now)
-		e.noteHealth(l, o, policy, now)
+		e.noteOutcome(l, m, o)
 	} else {
 		l.putBack(m)
 	}
@@ -125,12 +122,25 @@ func (e *Engine) land(l *lane, m *Message, o Outcome, counts bool) (*lane, *Mess
 	return next, more
 }
 
+// noteOutcome lets a lane learn from an attempt. One at the URL that the
+// subscription had before says nothing about the endpoint that it has. The
+// engine's lock is held.
+func (e *Engine) noteOutcome(l *lane, m *Message, o Outcome) {
+	if l.sub == nil || m.URL != l.sub.URL {
+		return
+	}
+	now, policy := e.now(), e.policyOf(l.sub)
+	l.throttle.note(o)
+	l.breaker.note(o, policy.Schedule, now)
+	e.noteHealth(l, o, policy, now)
+}
+
 // decide hands the ledger what becomes of a message.
 func (e *Engine) decide(m *Message, o Outcome) {
 	sub := e.snapshot().Subscription(m.Subscription)
 	after := Decide(m.State, o, e.policyOf(sub), e.now(), spread())
 	reason := ""
-	if o.Disables() {
+	if o.Disables() && sub != nil && m.URL == sub.URL {
 		reason = disabledBy(o)
 	}
 	e.ledger.record(Recorded{m, after, o}, reason)

@@ -34,6 +34,7 @@ type Config struct {
 
 	Show    func([]Change) // is told of all changes, in their order, and must not block; nil for nobody
 	Watched func() bool    // reports whether somebody reads them; nil for nobody
+	Joined  func()         // is told when other daemons' changes have begun to be among them; nil for nobody
 }
 
 // Engine delivers messages. It is made by New, works between Start and Stop,

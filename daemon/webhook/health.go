@@ -43,7 +43,7 @@ func (h *health) hopeless(p Policy, now time.Time) bool {
 // noteHealth counts an attempt for its subscription. The engine's lock is held.
 func (e *Engine) noteHealth(l *lane, o Outcome, p Policy, now time.Time) {
 	if l.health.note(o, now) {
-		e.ledger.noteHealth(Health{l.id, l.health.since})
+		e.ledger.noteHealth(Health{Subscription: l.id, Since: l.health.since})
 	}
 	if !l.health.doomed && l.enabled() && l.health.hopeless(p, now) {
 		l.health.doomed = true
@@ -82,11 +82,12 @@ type disabledBody struct {
 }
 
 // announce makes the events that tell of the subscriptions which a load
-// disables. They are written with it, or not at all. Of several attempts at a
-// subscription under way at once, the first disables it.
+// disables. They are written with it, or not at all. One that is disabled
+// already, by another attempt, another daemon or a person, is not disabled again.
 func (e *Engine) announce(l *load) {
 	now, subs := e.now(), e.snapshot()
 	known := make(map[int64]bool)
+	l.notices = nil
 	l.disabled = slices.DeleteFunc(l.disabled, func(d Disabled) bool {
 		sub := subs.Subscription(d.Subscription)
 		again := sub == nil || !sub.Enabled || known[d.Subscription]

@@ -51,32 +51,33 @@ func (e *Engine) keeping(ctx context.Context) {
 	pause := e.Term / 3
 	for e.sleep(ctx, e.orphaned, pause) {
 		pause = e.Term / 3
-		if err := e.keep(ctx); err != nil {
+		if err := e.keep(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("renewing the leases failed", "error", err.Error())
 			pause = e.Term / 12
 		}
 	}
 }
 
-// dismiss gives back the leases of partitions whose messages are done, so that
-// daemons which start have no need to make more and more of them.
-func (e *Engine) dismiss(ctx context.Context, held []Lease) (kept []Lease, err error) {
+// divideLeases finds the leases of partitions whose messages are done. They are
+// given back, so that daemons which start need not make more and more.
+func (e *Engine) divideLeases(ctx context.Context, held []Lease) (kept, done []Lease, err error) {
+	home := e.homeLease().Partition
 	for _, l := range held {
-		if l.Partition != e.homeLease().Partition && l.Partition != firstPartition {
-			open, err := e.store.Open(ctx, l.Partition)
-			if err != nil {
-				return nil, err
-			}
-			if len(open) == 0 {
-				if err := e.store.Release(ctx, []Lease{l}); err != nil {
-					return nil, err
-				}
-				continue
-			}
+		if l.Partition == home || l.Partition == firstPartition {
+			kept = append(kept, l)
+			continue
 		}
-		kept = append(kept, l)
+		open, err := e.store.Open(ctx, l.Partition)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(open) > 0 {
+			kept = append(kept, l)
+		} else {
+			done = append(done, l)
+		}
 	}
-	return kept, nil
+	return kept, done, nil
 }
 
 // lapsing reports whether a lease may run out before an attempt that begins now
@@ -94,8 +95,15 @@ func (e *Engine) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if held, err = e.dismiss(ctx, held); err != nil {
+	held, done, err := e.divideLeases(ctx, held)
+	if err != nil {
 		return err
+	}
+	if len(done) > 0 {
+		e.hold(held, began) // before they can be somebody else's
+		if err := e.store.Release(ctx, done); err != nil {
+			return err
+		}
 	}
 	found, err := e.store.TakeOver(ctx, e.Term)
 	if err != nil {

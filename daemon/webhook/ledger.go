@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -85,8 +86,23 @@ func (g *ledger) disable(d Disabled) {
 func (g *ledger) noteHealth(h Health) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.health = append(g.health, h)
+	g.health = addHealth(g.health, h)
 	g.nudge()
+}
+
+// addHealth adds what was noted last of a subscription to what was noted before,
+// so that each is there once.
+func addHealth(all []Health, h Health) []Health {
+	i := slices.IndexFunc(all, func(was Health) bool { return was.Subscription == h.Subscription })
+	switch {
+	case i < 0:
+		return append(all, h)
+	case h.Since.IsZero() || h.Anew:
+		all[i] = h
+	case all[i].Since.IsZero():
+		all[i] = Health{h.Subscription, h.Since, true}
+	}
+	return all
 }
 
 // tell queues changes that were made beside the ledger, for other daemons.
@@ -194,7 +210,11 @@ func (g *ledger) giveBack(l load) {
 	defer g.mu.Unlock()
 	g.outcomes = append(l.outcomes, g.outcomes...)
 	g.disabled = append(l.disabled, g.disabled...)
-	g.health = append(l.health, g.health...)
+	later := g.health
+	g.health = l.health
+	for _, h := range later {
+		g.health = addHealth(g.health, h)
+	}
 	g.told = append(l.told, g.told...)
 }
 

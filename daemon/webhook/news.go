@@ -31,6 +31,9 @@ func (e *Engine) hearing(ctx context.Context) {
 		if err == nil && round%tidyEvery == 0 && e.hasDuties() {
 			err = e.store.Tidy(ctx)
 		}
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			e.log.Warn("asking for news of other daemons failed", "error", err.Error())
 			wait.next()
@@ -103,7 +106,7 @@ const (
 func (e *Engine) following(ctx context.Context) {
 	wait := newPatience()
 	var marks map[int64]int64
-	var asked time.Time
+	var asked, joins time.Time
 	for e.sleep(ctx, nil, changesEvery+wait.wait) {
 		if e.Watched == nil || !e.Watched() {
 			marks = nil
@@ -111,14 +114,33 @@ func (e *Engine) following(ctx context.Context) {
 		}
 		if marks == nil {
 			marks, asked = make(map[int64]int64), time.Time{}
+			joins = time.Now().Add(2 * e.Watch)
 		}
 		err := e.follow(ctx, marks, &asked)
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			e.log.Warn("reading the changes of other daemons failed", "error", err.Error())
 			wait.next()
 			continue
 		}
 		wait.reset()
+		if !joins.IsZero() && time.Now().After(joins) {
+			joins = time.Time{}
+			e.joined()
+		}
+	}
+}
+
+// joined says that the other daemons have heard by now that their changes are
+// read. What they changed before was not shown.
+func (e *Engine) joined() {
+	e.mu.Lock()
+	alone := e.daemons == 1
+	e.mu.Unlock()
+	if !alone && e.Joined != nil {
+		e.Joined()
 	}
 }
 

@@ -64,8 +64,8 @@ type Store interface {
 	// Watch notes for how long a stream of this daemon is read.
 	Watch(ctx context.Context, home Lease, term time.Duration) error
 	// Changes reads what other daemons have written since the marks, by
-	// partition, and moves these on. A partition without a mark gets one: of it
-	// nothing is read the first time.
+	// partition, and moves these on. Without any it only sets them: what comes
+	// next is read.
 	Changes(ctx context.Context, home int64, marks map[int64]int64) ([]Change, error)
 	// Tidy removes nudges and changes that everybody has read by now.
 	Tidy(ctx context.Context) error
@@ -165,6 +165,7 @@ type Disabled struct {
 type Health struct {
 	Subscription int64
 	Since        time.Time
+	Anew         bool // there was a success before: what is stored does not count
 }
 
 // Nudge is what one daemon tells the others about messages of a subscription.

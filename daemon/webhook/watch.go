@@ -72,6 +72,7 @@ func (e *Engine) adopt(s *Snapshot) {
 		}
 		if l.sub == nil {
 			e.close(l)
+			signal(e.litter) // whichever daemon removed it
 		}
 	}
 	for sub := range s.Subscriptions {

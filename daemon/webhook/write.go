@@ -20,7 +20,6 @@ func (e *Engine) writing(ctx context.Context) {
 	wait := newPatience()
 	for e.ledger.await(e.flush) {
 		l := e.ledger.next()
-		e.announce(&l)
 		err := e.write(ctx, &l)
 		switch {
 		case err == nil:
@@ -44,6 +43,7 @@ func (e *Engine) write(ctx context.Context, l *load) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
 	for {
+		e.announce(l)
 		b := Batch{Version: e.snapshot().Version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health}
 		if err := e.fill(ctx, &b, slices.Concat(l.publications, l.notices)); err != nil {
 			return err

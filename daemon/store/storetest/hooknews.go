@@ -145,11 +145,15 @@ func (h hooks) change(home webhook.Lease, number int64, events ...string) {
 func healthNoted(h hooks) {
 	r, ctx := h.subscribe(), h.t.Context()
 	l := h.lease(time.Hour)
-	note := func(since time.Time) {
+	write := func(n webhook.Health) {
 		h.t.Helper()
 		b := h.batch(l)
-		b.Health = []webhook.Health{{Subscription: r.ID, Since: since}}
+		b.Health = []webhook.Health{n}
 		h.check(h.Write(ctx, b))
+	}
+	note := func(since time.Time) {
+		h.t.Helper()
+		write(webhook.Health{Subscription: r.ID, Since: since})
 	}
 	expect := func(want time.Time) {
 		h.t.Helper()
@@ -163,6 +167,8 @@ func healthNoted(h hooks) {
 	note(noon)
 	note(noon.Add(time.Hour)) // by another daemon, which noticed later
 	expect(noon)
+	write(webhook.Health{Subscription: r.ID, Since: noon.Add(time.Hour), Anew: true})
+	expect(noon.Add(time.Hour))
 	note(time.Time{})
 	expect(time.Time{})
 	note(noon)

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Two that write the same file at once do not meet, and nobody can be waiting
+// under the name that is going to be used.
+func TestParts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "totals.csv")
+	first, err := createPart(path, privateFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := createPart(path, privateFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Name() == second.Name() || filepath.Dir(first.Name()) != filepath.Dir(path) {
+		t.Errorf("parts %s and %s", first.Name(), second.Name())
+	}
+	if _, err := first.WriteString("one"); err != nil {
+		t.Fatal(err)
+	}
+	if err := keepPart(first, path); err != nil {
+		t.Fatal(err)
+	}
+	dropPart(second)
+	wantFile(t, path, "one")
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A configuration that is a link stays one, as people have who keep theirs
+// elsewhere; a new one is private, and so is its directory.
+func TestReplaceFile(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "mine.toml"), filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Skip("no links here: " + err.Error())
+	}
+	if err := replaceFile(link, []byte("new"), privateFile); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, target, "new")
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced")
+	}
+	fresh := filepath.Join(dir, "whctl", "config.toml")
+	if err := replaceFile(fresh, []byte("new"), privateFile); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{fresh: "-rw-------", filepath.Dir(fresh): "drwx------"} {
+		if info, err := os.Stat(path); err != nil || !strings.HasPrefix(info.Mode().String(), want) {
+			t.Errorf("%s is %v, want %s", path, info.Mode(), want)
+		}
+	}
+}

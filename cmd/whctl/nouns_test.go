@@ -1,0 +1,84 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+)
+
+const acme = `{"RecID":"1f0c0000-0000-4000-8000-000000009ab2","Name":"acme","IsEnabled":true}`
+
+// A SubscriberID is a key: a screen shows its ends only, all else the whole of it.
+func TestSubscriberIDsOnScreen(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		flags    string
+		whole    bool
+	}{
+		{true, "", false}, {true, "--table", false}, {true, "--format vertical", false},
+		{true, "--full", true}, {true, "--json", true}, {true, "--csv", true}, {false, "", true}, {false, "--table", true},
+	} {
+		args := append([]string{"subscribers", "list", "--fields", "RecID"}, strings.Fields(c.flags)...)
+		got := trial{handler: rows(1, acme), terminal: c.terminal}.run(t, args...)
+		whole := strings.Contains(got.stdout, "1f0c0000-0000-4000-8000-000000009ab2")
+		if got.code != 0 || whole != c.whole || !whole && !strings.Contains(got.stdout, "1f0c..9ab2") {
+			t.Errorf("terminal %t, %s: exit %d, %q", c.terminal, c.flags, got.code, got.stdout)
+		}
+	}
+}
+
+// Whoever is asked about many messages is told how many. Fewer than that is
+// partial success.
+func TestBulkAsks(t *testing.T) {
+	for _, c := range []struct {
+		answer, done string
+		code, sent   int
+	}{
+		{"y\n", "37", 0, 2}, {"n\n", "37", 9, 1}, {"\n", "37", 9, 1}, {"y\n", "30", 7, 2},
+	} {
+		keyboard, typed, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer keyboard.Close()
+		if _, err := io.WriteString(typed, c.answer); err != nil {
+			t.Fatal(err)
+		}
+		typed.Close()
+		sent := 0
+		got := trial{person: person{keyboard: keyboard, watches: true}, handler: func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			retried := c.done
+			if sent++; strings.Contains(string(body), `"DryRun":"true"`) {
+				retried = "37"
+			}
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"Matched":49,"Retried":`+retried+`,"Skipped":12}`)
+		}}.run(t, "messages", "retry", "--where", "Status=3")
+		if got.code != c.code || sent != c.sent || !strings.Contains(got.stderr, ": retry 37 messages? [y/N] ") {
+			t.Errorf("answer %q: exit %d, %d requests, stderr %q", c.answer, got.code, sent, got.stderr)
+		}
+	}
+}
+
+// What --set changes of a body leaves the rest as it is, digit for digit.
+func TestSetMembers(t *testing.T) {
+	for _, c := range []struct{ body, set, want string }{
+		{`{"A":1.50,"B":null}`, "C=x", `{"A":1.50,"B":null,"C":"x"}`},
+		{`{"A":1}`, "A=2.00", `{"A":2.00}`},
+		{`{}`, `A="007"`, `{"A":"007"}`},
+		{`{}`, "A=", `{"A":""}`},
+		{`{"A":1}`, "A=<b>=", `{"A":"<b>="}`},
+	} {
+		if got, err := setMembers(c.body, []string{c.set}); err != nil || got != c.want {
+			t.Errorf("%s, %s: %s, %v; want %s", c.body, c.set, got, err, c.want)
+		}
+	}
+	for _, set := range []string{"A", "=1"} {
+		if _, err := setMembers("{}", []string{set}); !isUsage(err) {
+			t.Errorf("%q: %v", set, err)
+		}
+	}
+}
