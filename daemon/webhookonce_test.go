@@ -61,6 +61,33 @@ func TestPublishingOnce(t *testing.T) {
 	}
 }
 
+// TestASubscriptionThatBeginsDisabled has its messages wait from the first on.
+func TestASubscriptionThatBeginsDisabled(t *testing.T) {
+	_, as := hookHouse(t)
+	admin, publisher := as("admin"), as("publisher")
+	ctx := context.Background()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, got := receiver(t, 200)
+	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.*"), IsEnabled: pointer(false)})
+	if err != nil || s.IsEnabled {
+		t.Fatal(s, err)
+	}
+	if r, err := publisher.RaiseEvent(ctx, "debtor.updated", "{}"); err != nil || r.Messages != 1 {
+		t.Fatal(r, err)
+	}
+	page, err := admin.Messages(ctx, shop.RecID, nil)
+	if err != nil || len(page.Results) != 1 || page.Results[0].Status != 0 || len(got) != 0 {
+		t.Errorf("messages are %+v (%v)", page, err)
+	}
+	if _, err := admin.UpdateSubscription(ctx, shop.RecID, s.RecID, wire.SubscriptionRequest{IsEnabled: pointer(true)}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, got)
+}
+
 // Keys that are none are refused, and an answer that was given before says so.
 func TestIdempotencyKeysOnTheWire(t *testing.T) {
 	i, _ := hookHouse(t)

@@ -1,14 +1,10 @@
-//go:build unix
-
 package main
 
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -58,31 +54,6 @@ func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
 	}
 	if _, err := keyring.Get(keyringService, account); !errors.Is(err, keyring.ErrNotFound) {
 		t.Errorf("the secret is still there (%v)", err)
-	}
-}
-
-// A keyring that waits for somebody to unlock it is given up after a while.
-// Here it is a D-Bus that takes connections and never says anything.
-func TestKeyringThatHangs(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("D-Bus is Linux's")
-	}
-	path := filepath.Join(t.TempDir(), "bus")
-	bus, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer bus.Close()
-	config := configOf(t, "")
-	cmd := process(t, "http://127.0.0.1:1", "whoami")
-	logins := "[default]\nurl = 'http://127.0.0.1:1'\nuser = 'ann'\nstore = 'keyring'\n"
-	if err := os.WriteFile(filepath.Join(config, "logins.toml"), []byte(logins), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Env = append(cmd.Env, envConfig+"="+filepath.Join(config, "config.toml"), "DBUS_SESSION_BUS_ADDRESS=unix:path="+path)
-	out, err := cmd.CombinedOutput()
-	if code := exitOf(t, err); code != 3 || !strings.Contains(string(out), "the keyring did not answer within 3s\n") {
-		t.Errorf("exit %d, %s", code, out)
 	}
 }
 

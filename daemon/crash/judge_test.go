@@ -110,7 +110,7 @@ func (v *verdict) judgeMessage(id string, all []*attempt, d disturbances, taken 
 			v.fault("message %s (%s) was delivered %v and attempted again %v, and nothing had happened in between", id, a.body, clockOf(success.begin), clockOf(a.begin))
 		}
 		if success != nil {
-			v.judgeLate(d, success, a)
+			v.judgeLate(d, success, a, taken)
 		}
 		if a.taken {
 			success = a
@@ -120,8 +120,11 @@ func (v *verdict) judgeMessage(id string, all []*attempt, d disturbances, taken 
 
 // judgeLate counts attempts after a freeze that the frozen daemon had begun
 // before: it was about to send. Its lease tells it of all others. Where something
-// else had happened meanwhile, that may have been the reason.
-func (v *verdict) judgeLate(d disturbances, success, a *attempt) {
+// else has happened since the other daemon delivered, that is the reason.
+func (v *verdict) judgeLate(d disturbances, success, a *attempt, taken []time.Time) {
+	if between(success.begin, a.begin, taken) {
+		return
+	}
 	for n, one := range d {
 		others := slices.Delete(slices.Clone(d), n, n+1)
 		if one.frozen && success.begin.After(one.settled) && success.begin.Before(one.until) && a.begin.After(one.until) && !others.between(success.begin, a.begin) {

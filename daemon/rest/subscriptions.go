@@ -70,10 +70,13 @@ func (s *Server) addSubscription(x *exchange) error {
 		return err
 	}
 	f.knows(inSubscriber)
-	n := webhook.Registration{Subscriber: x.params.get(inSubscriber), Private: admin,
+	n := webhook.Registration{Subscriber: x.params.get(inSubscriber), Private: admin, Enabled: true,
 		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent)}
 	if headers := x.headers(f); headers != nil {
 		n.Headers = *headers
+	}
+	if enabled := f.flag(memberEnabled); enabled != nil {
+		n.Enabled = *enabled
 	}
 	if ordered := f.flag(memberOrdered); ordered != nil {
 		n.Ordered = *ordered

@@ -118,6 +118,7 @@ func webhookOperations() []metadata.Operation {
 			subscriberInPath,
 			{Name: webhook.MemberURL, Type: "string", Required: true, Help: "the address that gets the messages"},
 			{Name: webhook.MemberEvent, Type: "string", Required: true, Help: "a published event, a family such as debtor.*, or *"},
+			{Name: memberEnabled, Type: "bool", Help: "true unless given"},
 		}, subscriptionMembers...)},
 		{Name: "ChangeSubscription", Group: groupWebhooks, Summary: "Change a subscription", Answer: wire.Subscription{}, Members: append([]metadata.Member{
 			subscriberInPath, subscriptionInPath,

@@ -111,7 +111,7 @@ func (h *house) subscribe(url, pattern string, change ...func(*webhook.Registrat
 		}
 		h.subject = b.GUID
 	}
-	n := webhook.Registration{Subscriber: h.subject, URL: url, Pattern: pattern}
+	n := webhook.Registration{Subscriber: h.subject, URL: url, Pattern: pattern, Enabled: true}
 	for _, c := range change {
 		c(&n)
 	}

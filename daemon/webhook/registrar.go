@@ -194,7 +194,7 @@ func (r *Registrar) AddRegistration(ctx context.Context, n Registration) (Regist
 	if err := CheckHeaders(n.Headers); err != nil {
 		return n, err
 	}
-	n.Secret, n.Enabled, n.SavedAt = NewSecret(), true, r.engine.now()
+	n.Secret, n.SavedAt = NewSecret(), r.engine.now()
 	made, err := r.book.AddRegistration(ctx, n)
 	if err == nil {
 		r.engine.Reload(ctx)
