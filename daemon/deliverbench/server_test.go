@@ -7,7 +7,9 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// twoDaemons measures two daemons on one server against one.
+// twoDaemons measures two daemons on one server against one. The daemons wait for
+// the server: where that has no processors of its own, two of them only halve the
+// batches that it works on.
 func twoDaemons(s *stage, b *testing.B) {
 	if os.Getenv("WHD_TEST_SQLSERVER_DSN") == "" {
 		s.table.skipped(b, "WHD_TEST_SQLSERVER_DSN names no server")
@@ -25,7 +27,7 @@ func twoDaemons(s *stage, b *testing.B) {
 		}
 	})
 	first.subscribe(b, event(0), urls[0])
-	got := samples{what: "deliveries a second by two daemons on a server", metric: "deliveries/s", unit: "/s", named: "one"}
+	got := samples{what: "deliveries a second by two daemons on a server, which may share their processors", metric: "deliveries/s", unit: "/s", named: "one"}
 	one, two := first.target(event(0)), second.target(event(0))
 	run(b, r, 200, 1, one, two) // until all is in its cache
 	rounds(b, func(n int) {
