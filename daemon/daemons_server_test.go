@@ -1,18 +1,15 @@
 package daemon_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
-	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
@@ -72,20 +69,6 @@ func (x *twins) raise(t *testing.T, n int, event, body string, messages int) {
 	if receipt.Messages != messages {
 		t.Errorf("%q raised at daemon %d goes to %d subscriptions, want %d", body, n, receipt.Messages, messages)
 	}
-}
-
-// count is the number that a statement gives on the server.
-func (x *twins) count(t *testing.T, statement string) (n int) {
-	t.Helper()
-	s, err := mssql.Open(mssql.Config{DSN: x.dsn, Connections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.DB().QueryRow(statement).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 // refused waits until a client is nobody any more, and says how long it took.
@@ -148,32 +131,14 @@ func TestPublishingOnceAtTwoDaemons(t *testing.T) {
 		x.subscribe(t, 0, wire.SubscriptionRequest{URL: &to, EventName: &pattern})
 	}
 	const key, event, body = "order 4711", "debtor.updated", `{"DebtorID":"0001"}`
-	var posts sync.WaitGroup
-	var mu sync.Mutex
-	receipts := make(map[wire.EventReceipt]int)
-	for n := range 32 {
-		posts.Go(func() {
-			r, err := x.admin[n%2].RaiseEventOnce(context.Background(), key, event, body)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			receipts[*r]++
-		})
-	}
-	posts.Wait()
-	if len(receipts) != 1 {
-		t.Errorf("receipts are %v", receipts)
-	}
+	raiseAtOnce(t, key, event, body, x.admin[0], x.admin[1])
 	for range 2 {
 		await(t, got)
 	}
-	for statement, want := range map[string]int{
+	for statement, want := range map[string]int64{
 		"SELECT COUNT(*) FROM whd.WH_Event": 1, "SELECT COUNT(*) FROM whd.SY_WebhookMessage": 2, "SELECT COUNT(*) FROM whd.WH_IdempotencyKey": 1,
 	} {
-		if n := x.count(t, statement); n != want {
+		if n := mssqltest.Count(t, x.dsn, statement); n != want {
 			t.Errorf("%s: %d, want %d", statement, n, want)
 		}
 	}

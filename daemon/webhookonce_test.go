@@ -13,6 +13,31 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
+// raiseAtOnce raises an event 32 times at once under one key, by turns through
+// the publishers. All must get the same receipt.
+func raiseAtOnce(t *testing.T, key, event, body string, publishers ...*client.Client) {
+	t.Helper()
+	var posts sync.WaitGroup
+	var mu sync.Mutex
+	receipts := make(map[wire.EventReceipt]int)
+	for n := range 32 {
+		posts.Go(func() {
+			r, err := publishers[n%len(publishers)].RaiseEventOnce(context.Background(), key, event, body)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			receipts[*r]++
+		})
+	}
+	posts.Wait()
+	if len(receipts) != 1 {
+		t.Errorf("receipts are %v", receipts)
+	}
+}
+
 // TestPublishingOnce raises one event many times under one key.
 func TestPublishingOnce(t *testing.T) {
 	_, as := hookHouse(t)
@@ -28,25 +53,7 @@ func TestPublishingOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var posts sync.WaitGroup
-	var mu sync.Mutex
-	receipts := make(map[wire.EventReceipt]int)
-	for range 32 {
-		posts.Go(func() {
-			r, err := publisher.RaiseEventOnce(ctx, "order 4711", "debtor.updated", `{"DebtorID":"0001"}`)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			receipts[*r]++
-		})
-	}
-	posts.Wait()
-	if len(receipts) != 1 {
-		t.Errorf("receipts are %v", receipts)
-	}
+	raiseAtOnce(t, "order 4711", "debtor.updated", `{"DebtorID":"0001"}`, publisher)
 	for range 2 {
 		await(t, got)
 	}

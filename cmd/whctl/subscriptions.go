@@ -214,17 +214,28 @@ func (p *program) eachSubscription(c *cli.Context, what change, do func(*client.
 	})
 }
 
-func (p *program) testSubscription(c *cli.Context) error {
+// subscriptionToChange connects for a change of the one subscription that the
+// arguments name, and finds it.
+func (p *program) subscriptionToChange(c *cli.Context, what string) (*client.Client, subscriptionName, error) {
 	name := c.Args().First()
-	service, err := p.connectToChange(c, change{what: "send a test message to the subscription " + name})
+	service, err := p.connectToChange(c, change{what: what + " the subscription " + name})
+	if err != nil {
+		return nil, subscriptionName{}, err
+	}
+	n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
+	if err != nil {
+		service.Close()
+		return nil, n, err
+	}
+	return service, n, nil
+}
+
+func (p *program) testSubscription(c *cli.Context) error {
+	service, n, err := p.subscriptionToChange(c, "send a test message to")
 	if err != nil {
 		return err
 	}
 	defer service.Close()
-	n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
-	if err != nil {
-		return err
-	}
 	state, err := service.TestSubscription(c.Context, n.subscriber, n.id)
 	if err != nil {
 		return err
@@ -234,16 +245,11 @@ func (p *program) testSubscription(c *cli.Context) error {
 }
 
 func (p *program) rotateSecret(c *cli.Context) error {
-	name := c.Args().First()
-	service, err := p.connectToChange(c, change{what: "replace the secret of the subscription " + name})
+	service, n, err := p.subscriptionToChange(c, "replace the secret of")
 	if err != nil {
 		return err
 	}
 	defer service.Close()
-	n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
-	if err != nil {
-		return err
-	}
 	made, err := service.RotateSecret(c.Context, n.subscriber, n.id, wire.SecretRequest{KeepFor: c.String("keep-for")})
 	if err != nil {
 		return err

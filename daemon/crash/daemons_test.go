@@ -12,7 +12,6 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
-	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
@@ -213,15 +212,7 @@ func (p *pair) awaitNothingOpen(t *testing.T) {
 }
 
 // count is the number that a statement gives on the server.
-func (p *pair) count(t *testing.T, statement string) (n int64) {
+func (p *pair) count(t *testing.T, statement string) int64 {
 	t.Helper()
-	s, err := mssql.Open(mssql.Config{DSN: p.dsn, Connections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.DB().QueryRow(statement).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return mssqltest.Count(t, p.dsn, statement)
 }

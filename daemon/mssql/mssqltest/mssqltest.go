@@ -57,6 +57,20 @@ func exec(dsn, statement string) error {
 	return err
 }
 
+// Count is the number that a statement gives.
+func Count(tb testing.TB, dsn, statement string) (n int64) {
+	tb.Helper()
+	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.DB().QueryRow(statement).Scan(&n); err != nil {
+		tb.Fatalf("%s: %v", statement, err)
+	}
+	return n
+}
+
 // AwaitSessions waits until the service has no more than so many sessions on the
 // server, in the database of the connection string, and gives their number.
 func AwaitSessions(tb testing.TB, dsn string, most int) int {
