@@ -40,3 +40,16 @@ func peakMemory(pid int) (float64, error) {
 	}
 	return 0, fmt.Errorf("the process status has no peak")
 }
+
+// busyTime is the time for which the machine's processors have worked since it
+// began, all together.
+func busyTime() (time.Duration, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	var user, nice, system, idle, wait, interrupts, soft int64
+	_, err = fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &interrupts, &soft)
+	const tick = time.Second / 100 // that the kernel shows to everybody
+	return time.Duration(user+nice+system+interrupts+soft) * tick, err
+}
