@@ -47,6 +47,12 @@ type Options struct {
 	// sent.
 	ReadOnly bool
 
+	// Retries is how often a read is sent again that was answered with 502, 503 or
+	// 504, or whose connection was closed before the reply began. What could
+	// change something never is. Retrying is told of each time.
+	Retries  int
+	Retrying func(err error, pause time.Duration)
+
 	// Renewed is told of each session that took the place of Session after that
 	// had ended. With Session, User and Password, calls sign in anew once.
 	Renewed func(session string)
@@ -164,8 +170,9 @@ func (what call) harmless() bool {
 
 // do sends one request and waits for its reply to begin. Its result has a
 // status of success and a body that the caller closes; everything else is an
-// *Error, or ErrNotSent. There are no retries but net/http's own, of reads whose
-// connection turned out to be closed already, and the one behind a new session.
+// *Error, or ErrNotSent. There are no retries but those of Options.Retries,
+// net/http's own, of reads whose connection turned out to be closed already, and
+// the one behind a new session.
 func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
 	if c.options.DryRun != nil {
 		c.options.DryRun(c.shown(what, c.request(ctx, what)))
@@ -175,14 +182,14 @@ func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
 		return nil, &Error{Kind: ReadOnly, Message: "read-only: nothing was sent, since it could change something"}
 	}
 	session := c.session.Load()
-	reply, err := c.exchange(ctx, what)
+	reply, err := c.exchangeReads(ctx, what)
 	if what.session || !c.ended(session, err) {
 		return reply, err
 	}
 	if err := c.renew(ctx, session); err != nil {
 		return nil, err
 	}
-	return c.exchange(ctx, what)
+	return c.exchangeReads(ctx, what)
 }
 
 // exchange is do without what surrounds it.
@@ -258,7 +265,7 @@ func (c *Client) unanswered(ctx context.Context, err error, connected bool) erro
 	case connected && errors.As(err, &timeout) && timeout.Timeout():
 		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no answer from %s within %s", c.base, c.options.Timeout), Err: err}
 	case connected:
-		return &Error{Kind: Unreachable, Message: "no answer from " + c.base + ": the connection was closed", Err: err}
+		return &Error{Kind: Unreachable, Message: "no answer from " + c.base + ": the connection was closed", Err: errors.Join(errClosed, err)}
 	}
 	return &Error{Kind: Unreachable, Message: fmt.Sprintf("cannot reach %s: %s", c.base, err), Err: err}
 }

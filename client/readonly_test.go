@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +47,28 @@ func TestReadOnly(t *testing.T) {
 	}
 	if changes < 10 {
 		t.Errorf("only %d methods change something", changes)
+	}
+}
+
+// A dry run of what is done to many messages only counts.
+func TestReadOnlyCounts(t *testing.T) {
+	var asked []string
+	c := serveWith(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, string(body))
+		answer(http.StatusOK, "application/json", `{"Matched":7,"Retried":5,"Deleted":5}`)(w, r)
+	}, client.Options{ReadOnly: true})
+	for _, members := range []url.Values{{"Status": {"3"}, "DryRun": {"true"}}, {"DryRun": {"false"}}, {"DryRun": {"true", "false"}}, {"dryrun": {"true"}}, {"All": {"true"}}, nil} {
+		_, retried := c.RetryMessages(t.Context(), members)
+		_, deleted := c.DeleteMessages(t.Context(), members)
+		for _, err := range []error{retried, deleted} {
+			if counts := members.Get("Status") != ""; counts && err != nil || !counts && !client.Is(err, client.ReadOnly) {
+				t.Errorf("%v: %v", members, err)
+			}
+		}
+	}
+	if want := `{"DryRun":"true","Status":"3"}`; !slices.Equal(asked, []string{want, want}) {
+		t.Errorf("sent %q", asked)
 	}
 }
 

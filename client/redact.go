@@ -20,6 +20,9 @@ var (
 	// API keys and the secrets of subscriptions are known by their beginning.
 	secretText = regexp.MustCompile(`\b(whd_|whsec_)[\w+/=-]+`)
 
+	// A user and password in an address, such as that of a proxy.
+	userInfo = regexp.MustCompile(`(://)[^/@\s"]+@`)
+
 	guid = regexp.MustCompile(`(?i)\b([0-9a-f]{4})[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{8}([0-9a-f]{4})\b`)
 )
 
@@ -28,6 +31,7 @@ var (
 func Redact(text string) string {
 	text = secretMember.ReplaceAllString(text, `$1"`+hidden+`"`)
 	text = secretText.ReplaceAllString(text, "${1}"+hidden)
+	text = userInfo.ReplaceAllString(text, "${1}"+hidden+"@")
 	return guid.ReplaceAllString(text, "$1..$2")
 }
 

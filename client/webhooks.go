@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/bizhook/whd/client/wire"
 )
@@ -90,7 +91,14 @@ func (c *Client) RemoveSubscription(ctx context.Context, subscriber, id string) 
 
 // TestSubscription sends a message to a subscription, to see whether it arrives.
 func (c *Client) TestSubscription(ctx context.Context, subscriber, id string) (*wire.MessageState, error) {
-	return fetch[*wire.MessageState](ctx, c, http.MethodPost, subscriptionPath(subscriber, id)+"/Test", json.RawMessage("{}"))
+	return c.TestSubscriptionWith(ctx, subscriber, id, wire.TestRequest{})
+}
+
+// TestSubscriptionWith sends a message to a subscription that looks like one of
+// an event, or has a certain body. Receivers tell it by the header Webhook-Test.
+// It takes the role publisher.
+func (c *Client) TestSubscriptionWith(ctx context.Context, subscriber, id string, request wire.TestRequest) (*wire.MessageState, error) {
+	return fetch[*wire.MessageState](ctx, c, http.MethodPost, subscriptionPath(subscriber, id)+"/Test", request)
 }
 
 // Messages is a page of a subscriber's messages. The members are those of a
@@ -132,13 +140,23 @@ const messagesPath = "/Webhooks/Messages"
 // or wait for another attempt. The members are filters of a query of messages,
 // and Since, Until, Take, DryRun and All.
 func (c *Client) RetryMessages(ctx context.Context, members url.Values) (*wire.MessagesRetried, error) {
-	return fetch[*wire.MessagesRetried](ctx, c, http.MethodPost, messagesPath+"/Retry", inBody(members))
+	return toMessages[*wire.MessagesRetried](ctx, c, messagesPath+"/Retry", members)
 }
 
 // DeleteMessages deletes all messages that match a filter, with members as those
 // of RetryMessages, and cancels what is pending of them.
 func (c *Client) DeleteMessages(ctx context.Context, members url.Values) (*wire.MessagesDeleted, error) {
-	return fetch[*wire.MessagesDeleted](ctx, c, http.MethodPost, messagesPath+"/Delete", inBody(members))
+	return toMessages[*wire.MessagesDeleted](ctx, c, messagesPath+"/Delete", members)
+}
+
+// toMessages does something to all messages that match. A dry run changes
+// nothing: the service refuses members that it does not know.
+func toMessages[T any](ctx context.Context, c *Client, path string, members url.Values) (document T, err error) {
+	what := call{method: http.MethodPost, path: path, accept: mediaJSON, reads: slices.Equal(members["DryRun"], []string{"true"})}
+	if what.body, err = json.Marshal(inBody(members)); err != nil {
+		return document, err
+	}
+	return answer[T](ctx, c, what)
 }
 
 // inBody is members as a JSON body, where a filter may be longer than an address.

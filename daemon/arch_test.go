@@ -16,12 +16,14 @@ const module = "github.com/bizhook/whd"
 
 // edges says which of our packages each of them may import, tests aside.
 var edges = map[string][]string{
-	"client/record": nil,
-	"client/wire":   {"client/record"},
-	"client":        {"client/record", "client/wire"},
-	"client/where":  {"client", "client/record", "client/wire"},
+	"client/record":   nil,
+	"client/wire":     {"client/record"},
+	"client":          {"client/record", "client/wire"},
+	"client/where":    {"client", "client/record", "client/wire"},
+	"client/workbook": {"client", "client/record", "client/wire", "client/xlsx"},
+	"client/xlsx":     nil,
 
-	"tui":         {"client", "client/record", "client/where", "client/wire", "tui/grid", "tui/nostall"},
+	"tui":         {"client", "client/record", "client/where", "client/wire", "client/workbook", "tui/grid", "tui/nostall"},
 	"tui/grid":    {"client/record"},
 	"tui/nostall": nil,
 
@@ -35,6 +37,8 @@ var edges = map[string][]string{
 	"daemon/query":           {"client/record", "client/wire", "daemon/fault", "daemon/dialect"},
 	"daemon/encode":          {"client/record", "client/wire", "daemon/row"},
 	"daemon/audit":           nil,
+	"daemon/datadir":         nil,
+	"daemon/backup":          {"daemon/datadir", "daemon/sqlite"},
 	"daemon/requestlog":      {"daemon/fault"},
 	"daemon/webhook":         {"client/record", "client/wire", "daemon/audit", "daemon/fault"},
 	"daemon/live":            {"client/wire", "daemon/webhook"},
@@ -42,17 +46,18 @@ var edges = map[string][]string{
 	"daemon/bill":            {"client/record", "client/wire", "daemon/fault"},
 	"daemon/metadata":        {"client/record", "client/wire", "daemon/encode", "daemon/query"},
 	"daemon/demo":            {"client/record", "client/wire"},
-	"daemon/store":           {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/dialect", "daemon/fault", "daemon/mssql", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/sqlite", "daemon/tsql", "daemon/webhook"},
+	"daemon/store":           {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/datadir", "daemon/dialect", "daemon/fault", "daemon/mssql", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/sqlite", "daemon/tsql", "daemon/webhook"},
 	"daemon/store/storetest": {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/demo", "daemon/fault", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/store", "daemon/tsql", "daemon/webhook"},
 	"daemon/rest":            {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/encode", "daemon/fault", "daemon/live", "daemon/metadata", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/store", "daemon/webhook"},
-	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/demo", "daemon/fault", "daemon/live", "daemon/query", "daemon/requestlog", "daemon/rest", "daemon/sqlite", "daemon/store", "daemon/webhook"},
+	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/backup", "daemon/bill", "daemon/datadir", "daemon/demo", "daemon/fault", "daemon/live", "daemon/query", "daemon/requestlog", "daemon/rest", "daemon/service", "daemon/sqlite", "daemon/store", "daemon/trace", "daemon/webhook"},
+	"daemon/service":         nil,
+	"daemon/trace":           nil,
 	"daemon/daemontest":      {"daemon"},
 	"daemon/readbench":       nil, // benchmarks only
 	"daemon/deliverbench":    nil, // benchmarks only
 	"daemon/crash":           nil, // tests only
 	"cmd/daemon":             {"daemon"},
-	"cmd/whctl":              {"client", "client/record", "client/where", "client/wire", "cmd/whctl/xlsx", "tui"},
-	"cmd/whctl/xlsx":         nil,
+	"cmd/whctl":              {"client", "client/record", "client/where", "client/wire", "client/workbook", "client/xlsx", "tui"},
 
 	"daemon/encode/encodetest":   {"client/record"}, // tests only
 	"daemon/webhook/webhooktest": {"daemon/fault", "daemon/webhook"},
@@ -75,7 +80,8 @@ var libraries = []library{
 	{module: "github.com/creack/pty", why: "tests on a terminal"},
 	{module: "github.com/go-resty/resty/v2", users: []string{"client"}, why: "the HTTP side of the Go client"},
 	{module: "github.com/itchyny/gojq", users: []string{"cmd/whctl"}, why: "--jq of whctl"},
-	{module: "github.com/klauspost/compress", users: []string{"daemon/rest"}, why: "zstd and gzip that keep up with the encoders"},
+	{module: "github.com/kardianos/service", users: []string{"daemon/service"}, why: "installing and steering services of Windows and systemd"},
+	{module: "github.com/klauspost/compress", users: []string{"daemon/backup", "daemon/rest"}, why: "zstd and gzip that keep up with the encoders; zstd of backups"},
 	{module: "github.com/microsoft/go-mssqldb", users: []string{"daemon/mssql"}, why: "the driver for SQL Server"},
 	{module: "github.com/pb33f/libopenapi", why: "tests that read our OpenAPI document"},
 	{module: "github.com/pb33f/libopenapi-validator", why: "tests of our OpenAPI document, and of real requests and answers against it"},
@@ -85,10 +91,19 @@ var libraries = []library{
 	{module: "github.com/rogpeppe/go-internal", why: "tests of whctl as scripts"},
 	{module: "github.com/urfave/cli/v2", users: []string{"cmd/whctl"}, why: "commands and flags of whctl"},
 	{module: "github.com/zalando/go-keyring", users: []string{"cmd/whctl"}, why: "secrets of whctl in the keyring of the system"},
+	{module: "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", users: []string{"daemon/trace"}, why: "spans of requests, within those of who asks"},
+	{module: "go.opentelemetry.io/otel", users: []string{"daemon/trace"}, why: "the words in which spans tell of requests and deliveries"},
+	{module: "go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp", users: []string{"daemon/trace"}, why: "sending spans to a collector, with the standard variables"},
+	{module: "go.opentelemetry.io/otel/metric", users: []string{"daemon/trace"}, why: "having otelhttp count nothing"},
+	{module: "go.opentelemetry.io/otel/sdk", users: []string{"daemon/trace"}, why: "gathering spans, and which of them to keep"},
+	{module: "go.opentelemetry.io/otel/trace", users: []string{"daemon/trace"}, why: "spans of deliveries"},
+	{module: "go.opentelemetry.io/proto/otlp", why: "tests that read spans as a collector does"},
 	{module: "go.uber.org/goleak", why: "tests that no goroutine is left behind"},
 	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
+	{module: "golang.org/x/sys", users: []string{"daemon/service"}, why: "what the service manager of Windows asks of a service, and the clock that systemd goes by"},
 	{module: "golang.org/x/term", users: []string{"cmd/whctl", "daemon"}, why: "asking for a password without showing it; the width of a terminal"},
 	{module: "golang.org/x/time", users: []string{"daemon/rest"}, why: "token buckets for http.rate"},
+	{module: "google.golang.org/protobuf", why: "the same"},
 	{module: "modernc.org/libc", users: []string{"daemon/sqlite"}, why: "the memory that the SQLite engine shares with us"},
 	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite", "daemon/store"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite"},
 		why: "the embedded store: SQLite without cgo, so that one binary runs everywhere"},
@@ -102,15 +117,14 @@ var tools = []library{
 
 // unlinked says what may not be part of a binary, however indirectly.
 var unlinked = map[string][]string{
-	"cmd/daemon":     {"github.com/charmbracelet", "github.com/go-resty", "github.com/urfave", "testing"},
-	"cmd/whctl/xlsx": {"database/sql", "net/http", "testing"},
-	"cmd/whctl":      {"database/sql", "modernc.org", "github.com/microsoft/go-mssqldb", "testing"},
+	"cmd/daemon": {"github.com/charmbracelet", "github.com/go-resty", "github.com/urfave", "testing"},
+	"cmd/whctl":  {"database/sql", "modernc.org", "github.com/microsoft/go-mssqldb", "testing"},
 }
 
 // listed is what `go list` says about a package.
 type listed struct {
 	ImportPath   string
-	Module       *struct{ Path string }
+	Module       *struct{ Path, Dir string }
 	Standard     bool
 	Imports      []string
 	TestImports  []string

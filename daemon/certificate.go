@@ -52,6 +52,17 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.pair, nil
 }
 
+// reopen reads the pair although its files look as before.
+func (c *certificate) reopen() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	state, err := c.look()
+	if err == nil {
+		err = c.read(state)
+	}
+	return err
+}
+
 func (c *certificate) look() (state [2]fileState, err error) {
 	for i, name := range []string{c.files.Cert, c.files.Key} {
 		info, statErr := os.Stat(name)

@@ -19,6 +19,8 @@ type Process struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Signals <-chan os.Signal // those that ask the program to stop
+
+	Reloads func() <-chan os.Signal // begins to catch those that ask to read the settings again; nil for none
 }
 
 // exit is a status with which the program ends.
@@ -140,9 +142,14 @@ func (c *call) countArgs() error {
 	return nil
 }
 
+// settings reads the settings, as they stand now.
+func (c *call) settings() (Config, *Origins, error) {
+	return load(sources{c.flags, c.Env, os.ReadFile, thisPlatform()})
+}
+
 // config reads the settings and prints warnings about them.
 func (c *call) config() (Config, *Origins, error) {
-	config, origins, err := load(sources{c.flags, c.Env, os.ReadFile, thisPlatform()})
+	config, origins, err := c.settings()
 	if err != nil {
 		return Config{}, nil, err
 	}

@@ -2,18 +2,31 @@ package daemon
 
 import (
 	"context"
+	"os"
 	"runtime"
+
+	"github.com/bizhook/whd/daemon/service"
 )
 
-// serve runs the daemon until the context ends.
-func serve(ctx context.Context, c *call) error {
+// serve runs the daemon until the context or a service manager ends it.
+func serve(ctx context.Context, c *call) (err error) {
+	supervisor, err := service.Find(c.Env)
+	if err != nil {
+		return err
+	}
+	defer func() { supervisor.End(exitOf(err).status, err) }()
 	config, _, err := c.config()
 	if err != nil {
 		return err
 	}
+	var reloads <-chan os.Signal
+	if c.Reloads != nil {
+		reloads = c.Reloads()
+	}
 	ballast := make([]byte, ballastSize)
 	defer runtime.KeepAlive(ballast)
-	return Run(ctx, config, c.Stdout, newLogger(c.Stderr, config.Log.Format))
+	log := supervisor.Log(newLogger(c.Stderr, config.Log.Format).Handler())
+	return life{config: config, out: c.Stdout, log: log, supervisor: supervisor, reloads: reloads, again: c.settings}.run(ctx)
 }
 
 // ballastSize is memory that is never touched, and so takes none. The collector

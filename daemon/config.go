@@ -28,6 +28,8 @@ type Config struct {
 	HTTP    HTTPConfig
 	Auth    AuthConfig
 	Metrics MetricsConfig
+	Trace   TraceConfig
+	Admin   AdminConfig
 
 	Webhooks   WebhooksConfig
 	RequestLog RequestLogConfig
@@ -91,6 +93,7 @@ type HTTPConfig struct {
 	IdleTimeout       time.Duration
 	WriteStall        time.Duration
 	ShutdownGrace     time.Duration
+	ShutdownDelay     time.Duration // before the grace begins
 	MaxBody           Size
 	MaxHead           Size
 }
@@ -108,6 +111,16 @@ func (a AuthConfig) AnonymousQueries() bool { return a.Queries == "anonymous" }
 // MetricsConfig is where /metrics is served.
 type MetricsConfig struct {
 	Listen string // empty: on the main listener
+}
+
+// TraceConfig says where spans of requests and deliveries go.
+type TraceConfig struct {
+	Endpoint string // base URL of an OTLP collector; empty: what its standard variables say
+}
+
+// AdminConfig is where the process can be looked into.
+type AdminConfig struct {
+	Listen string // an address of this host only; empty: nowhere
 }
 
 // RequestLogConfig says what is remembered of requests, and for how long.

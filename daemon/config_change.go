@@ -32,7 +32,7 @@ func (l *liveSettings) All() []wire.Setting {
 func (l *liveSettings) document(s setting, state *liveState) wire.Setting {
 	var standard Config
 	_ = s.put(&standard, s.initial) // which a test of the table proves to be right
-	origin := l.told.origins.Of(s.name)
+	origin := state.told.origins.Of(s.name)
 	doc := wire.Setting{
 		Name: s.name, Value: s.value(&state.config).text(), Default: s.value(&standard).text(), Origin: string(origin),
 		Kind: s.value(&standard).kind(), Choices: s.choices, Help: s.help, Changeable: !origin.outranks(),
@@ -69,7 +69,7 @@ func (l *liveSettings) Change(ctx context.Context, to []rest.SettingChange, by a
 			return err
 		}
 		l.take(version, saved)
-		p := plan{state: l.state.Load(), told: &l.told, actor: by, at: time.Now()}
+		p := plan{state: l.state.Load(), actor: by, at: time.Now()}
 		if err := p.make(to); err != nil || len(p.changes) == 0 {
 			return err
 		}
@@ -98,7 +98,6 @@ func (l *liveSettings) read(ctx context.Context) (int64, map[string]store.SavedS
 // plan is a change of settings while it is checked.
 type plan struct {
 	state     *liveState
-	told      *Config
 	actor     audit.Actor
 	at        time.Time
 	saved     map[string]store.SavedSetting // as it will be
@@ -138,13 +137,13 @@ func (p *plan) make(to []rest.SettingChange) error {
 
 // add notes what becomes of one setting.
 func (p *plan) add(next *Config, s setting, wish *string) error {
-	if origin := p.told.origins.Of(s.name); origin.outranks() {
+	if origin := p.state.told.origins.Of(s.name); origin.outranks() {
 		p.outranked = append(p.outranked, fault.Field{Name: s.name, Message: outrankedBy(origin)})
 		return nil
 	}
 	was := s.value(&p.state.config).text()
 	if wish == nil {
-		_ = s.put(next, s.value(p.told).text()) // as it was told at the start
+		_ = s.put(next, s.value(&p.state.told).text()) // as it was told
 		if _, held := p.saved[s.name]; held {
 			delete(p.saved, s.name)
 			p.note(resetSetting, s, nil, was, next)

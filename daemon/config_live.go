@@ -31,7 +31,6 @@ func (o Origin) outranks() bool {
 // liveSettings are the settings as they are now: those of the file, variables
 // and flags, with what the service itself holds in its store.
 type liveSettings struct {
-	told Config // by file, variables and flags
 	book *store.Settings
 	log  *slog.Logger
 	news func(*Config) // called with settings that have changed
@@ -43,6 +42,7 @@ type liveSettings struct {
 
 // liveState is one state of the settings. It never changes.
 type liveState struct {
+	told    Config // by file, variables and flags
 	version int64
 	saved   map[string]store.SavedSetting
 	counts  map[string]bool // the saved settings that are in force
@@ -53,13 +53,15 @@ type liveState struct {
 }
 
 func newLiveSettings(told Config) *liveSettings {
-	l := &liveSettings{told: told, warned: make(map[string]bool), news: func(*Config) {}}
-	l.state.Store(newState(told))
+	l := &liveSettings{warned: make(map[string]bool), news: func(*Config) {}}
+	l.state.Store(newState(told, told))
 	return l
 }
 
-func newState(c Config) *liveState {
-	return &liveState{config: c, level: c.Log.level(), events: c.Webhooks.PublishedEvents(), rest: c.restOptions()}
+// newState is that of settings that were told, with what the service holds put
+// over them.
+func newState(told, c Config) *liveState {
+	return &liveState{told: told, config: c, level: c.Log.level(), events: c.Webhooks.PublishedEvents(), rest: c.restOptions()}
 }
 
 // restOptions are what the settings say to the HTTP edge.
@@ -107,7 +109,16 @@ func (l *liveSettings) take(version int64, saved map[string]store.SavedSetting) 
 	if version <= was.version {
 		return
 	}
-	is, problems := l.told.with(saved)
+	if names := l.enter(was.told, version, saved); len(names) > 0 {
+		l.log.Info("settings of the service are in force", "changed", strings.Join(names, ", "))
+	}
+}
+
+// enter makes a state the present one and names the settings that it changed. The
+// caller holds taking.
+func (l *liveSettings) enter(told Config, version int64, saved map[string]store.SavedSetting) []string {
+	was := l.state.Load()
+	is, problems := told.with(saved)
 	is.version = version
 	for _, p := range problems {
 		if !l.warned[p] {
@@ -116,10 +127,11 @@ func (l *liveSettings) take(version int64, saved map[string]store.SavedSetting) 
 		}
 	}
 	l.state.Store(is)
-	if names := differing(&was.config, &is.config); len(names) > 0 {
-		l.log.Info("settings of the service are in force", "changed", strings.Join(names, ", "))
+	names := differing(&was.config, &is.config)
+	if len(names) > 0 {
 		l.news(&is.config)
 	}
+	return names
 }
 
 // differing names the settings whose values differ.
@@ -150,7 +162,7 @@ func (c Config) with(saved map[string]store.SavedSetting) (*liveState, []string)
 	if config.check() != nil {
 		config, counts, problems = c.overlaid(saved, true)
 	}
-	is := newState(config)
+	is := newState(c, config)
 	is.saved, is.counts = saved, counts
 	return is, problems
 }

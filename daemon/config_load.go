@@ -91,10 +91,11 @@ type sources struct {
 	platform platform
 }
 
-// LoadConfig reads the settings: defaults, the TOML file named by --config or
-// WHD_CONFIG, variables, and flags, of which the later win. Apart from reading
-// that file and those of secrets it depends on its arguments only. A mistake
-// is a *UsageError with all mistakes of all sources.
+// LoadConfig reads the settings: defaults, the TOML file that --config or
+// WHD_CONFIG names or that stands at the platform's place, credentials of systemd,
+// variables, and flags, of which the later win. Apart from reading that file and
+// those of secrets it depends on its arguments only. A mistake is a *UsageError
+// with all mistakes of all sources.
 func LoadConfig(args, env []string, readFile func(string) ([]byte, error)) (Config, *Origins, error) {
 	flags, rest, err := parseSettings(args)
 	if err != nil {
@@ -111,10 +112,12 @@ func load(from sources) (Config, *Origins, error) {
 	var wrong UsageError
 	env := from.platform.environment(from.env)
 	environment, warnings := environmentLayer(table, env)
-	file := fileLayer(table, settingText("config", environment, from.flags), from.readFile, &wrong)
+	named := from.configFile(table, env, environment)
+	file := fileLayer(table, named, from.readFile, &wrong)
+	credentials := credentialLayer(table, env, from.readFile)
 	var c Config
 	origins := &Origins{Warnings: warnings, of: make(map[string]Origin)}
-	for _, l := range []layer{defaultLayer(table, from.platform, env), file, environment, from.flags} {
+	for _, l := range []layer{defaultLayer(table, from.platform, env), {named}, file, credentials, environment, from.flags} {
 		l.apply(&c, origins, from.readFile, &wrong)
 	}
 	wrong.Problems = append(wrong.Problems, crossCheck(&c, origins)...)
@@ -144,7 +147,10 @@ func defaultLayer(table []setting, on platform, env []string) layer {
 // stateDirectory is where the platform wants a service's files, or "" where
 // the environment does not say.
 func stateDirectory(on platform, env []string) string {
+	given, _, _ := strings.Cut(variable(env, "STATE_DIRECTORY"), ":") // by systemd
 	switch {
+	case on.os == "linux" && path.IsAbs(given):
+		return given
 	case on.os == "windows":
 		return under(variable(env, "PROGRAMDATA"), `\whd`)
 	case on.os == "darwin":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -33,9 +34,35 @@ const sampleHead = `# Settings of whd. Each stands here with its default, as a c
 # A setting may also be given as a variable, such as WHD_QUERY_MAX_TAKE, or as
 # a flag of whd serve, such as --query-max-take. Flags win over variables, and
 # variables over this file. So does what was changed by PATCH /Settings while the
-# service ran. A secret may be given as the name of a file that
-# holds it: admin_password_file, WHD_ADMIN_PASSWORD_FILE, --admin-password-file.
+# service ran. A secret may be given as the name of a file that holds it:
+# admin_password_file, WHD_ADMIN_PASSWORD_FILE, --admin-password-file, or as a
+# credential of systemd with the name of the setting.
 `
+
+// serviceHead begins the file of a service.
+const serviceHead = `#
+# A service reads this file again at: whd service reload. What that cannot change
+# is named in the log, and waits for: whd service restart.
+`
+
+// serviceSample writes the file that a new service begins with. Whoever runs a
+// command of whd beside the service finds the service's data by it.
+func serviceSample(w io.Writer, on platform, env []string) error {
+	var c Config
+	var wrong UsageError
+	env = append(slices.Clone(env), "STATE_DIRECTORY=/var/lib/whd") // as the unit names it
+	defaultLayer(settings(), on, env).apply(&c, &Origins{of: make(map[string]Origin)}, nil, &wrong)
+	if len(wrong.Problems) > 0 {
+		return &wrong
+	}
+	var b strings.Builder
+	if err := printSample(&b, c); err != nil {
+		return err
+	}
+	text := strings.Replace(b.String(), sampleHead, sampleHead+serviceHead, 1)
+	_, err := io.WriteString(w, strings.Replace(text, "# data_dir = ", "data_dir = ", 1))
+	return err
+}
 
 // printSample writes a TOML file in which every setting stands as a comment
 // with its default in c.

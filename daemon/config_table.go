@@ -39,7 +39,7 @@ const mostDays = 36500
 func settings() []setting {
 	return []setting{
 		{name: "config", argument: "FILE", into: func(c *Config) any { return &c.File }, outside: true,
-			help: "TOML file of settings"},
+			help: "TOML file of settings; default: /etc/whd/whd.toml or %ProgramData%\\whd\\whd.toml, where it exists"},
 		{name: "listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Listen }, initial: "127.0.0.1:5050", check: checkAddress,
 			help: "address and port to serve on; port 0 picks a free one"},
 		{name: "data_dir", argument: "DIR", into: func(c *Config) any { return &c.DataDir }, state: true,
@@ -104,6 +104,8 @@ func settings() []setting {
 			help: "time after which a client that takes no byte is cut off"},
 		{name: "http.shutdown_grace", into: func(c *Config) any { return &c.HTTP.ShutdownGrace }, initial: "10s",
 			help: "time that requests in work get to finish when the daemon stops"},
+		{name: "http.shutdown_delay", into: func(c *Config) any { return &c.HTTP.ShutdownDelay }, initial: "0s",
+			help: "time for which a daemon that is to stop still serves while /readyz says 503, so that a load balancer sends no more requests"},
 		{name: "http.max_body", into: func(c *Config) any { return &c.HTTP.MaxBody }, initial: "1MiB", least: 1,
 			help: "largest request body"},
 		{name: "http.max_head", into: func(c *Config) any { return &c.HTTP.MaxHead }, initial: "64KiB", least: 1024,
@@ -118,6 +120,10 @@ func settings() []setting {
 
 		{name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddressOrNone,
 			help: "address and port of /metrics; empty: those of the service"},
+		{name: "trace.endpoint", argument: "URL", into: func(c *Config) any { return &c.Trace.Endpoint }, check: checkCollector,
+			help: "OpenTelemetry collector that traces go to by OTLP over HTTP, such as http://127.0.0.1:4318; empty: that of OTEL_EXPORTER_OTLP_ENDPOINT, or none"},
+		{name: "admin.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Admin.Listen }, check: checkLoopback,
+			help: "address of this host, and port, of /debug/pprof, which shows where time and memory go; empty: none"},
 
 		{name: "webhooks.enabled", into: func(c *Config) any { return &c.Webhooks.Enabled }, initial: "true",
 			help: "take events and deliver them to subscriptions"},

@@ -59,6 +59,9 @@ func TestPrecedence(t *testing.T) {
 		{"variable over file", told{args: "--config whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "variable:2", "variable WHD_LISTEN"},
 		{"flag over all", told{args: "--listen flag:3 --config=whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "flag:3", "flag --listen"},
 		{"last of two flags", told{args: "--listen a:1 --listen=b:2"}, "b:2", "flag --listen"},
+		{"file at the platform's place", told{files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "etc:1", "file /etc/whd/whd.toml:1"},
+		{"another file than the platform's", told{args: "--config whd.toml", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'", "whd.toml": "listen = 'file:1'"}}, "file:1", "file whd.toml:1"},
+		{"no file, by a flag", told{args: "--config=", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "127.0.0.1:5050", "default"},
 		{"empty variable is none", told{env: []string{"WHD_LISTEN="}}, "127.0.0.1:5050", "default"},
 	}
 	for _, c := range cases {
@@ -227,6 +230,10 @@ func TestMistakes(t *testing.T) {
 		{"empty secret file", told{args: "--admin-password-file whd.toml", files: file("\n")}, `setting admin_password (flag --admin-password-file): the file whd.toml is empty`},
 		{"secret twice", told{env: []string{"WHD_ADMIN_PASSWORD=canary", "WHD_ADMIN_PASSWORD_FILE=whd.toml"}, files: file("canary")}, "setting admin_password (variable WHD_ADMIN_PASSWORD): stands beside variable WHD_ADMIN_PASSWORD_FILE; only one of them can be meant"},
 
+		{"credential", told{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/store": "canary"}}, `setting store (credential store): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
+		{"empty credential", told{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/admin_password": "\n"}}, `setting admin_password (credential admin_password): the file /run/c/admin_password is empty`},
+		{"file at the platform's place", told{files: map[string]string{"/etc/whd/whd.toml": "lisen = ':1'"}}, `file /etc/whd/whd.toml:1: unknown key "lisen"; did you mean listen?`},
+
 		{"TOML syntax", toml("demo = true\nlisten = = 1\n"), `file whd.toml:2:`},
 		{"TOML twice", toml("demo = true\ndemo = false\n"), `file whd.toml:2:`},
 		{"TOML unknown key", toml("\n[http]\nmax_bodi = 1\n"), `file whd.toml:3: unknown key "http.max_bodi"; did you mean http.max_body or http.max_head?`},
@@ -291,6 +298,7 @@ func TestStateDirectory(t *testing.T) {
 		{platform{"linux", false}, []string{"HOME=/home/erp", "XDG_STATE_HOME=relative"}, "/home/erp/.local/state/whd"},
 		{platform{"linux", false}, []string{"HOME=/home/erp"}, "/home/erp/.local/state/whd"},
 		{platform{"linux", false}, nil, ""},
+		{platform{"linux", false}, []string{"HOME=/home/erp", "STATE_DIRECTORY=/var/lib/whd:/var/lib/other"}, "/var/lib/whd"},
 		{platform{"darwin", false}, []string{"HOME=/Users/erp"}, "/Users/erp/Library/Application Support/whd"},
 		{platform{"windows", false}, []string{`Path=x`, `ProgramData=C:\ProgramData`}, `C:\ProgramData\whd`},
 		{platform{"windows", false}, []string{`PROGRAMDATA=D:\Data\`}, `D:\Data\whd`},

@@ -19,6 +19,7 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/trace"
 )
 
 // Daemon is the whole service: New wires it, Start serves, Stop tears down.
@@ -33,12 +34,15 @@ type Daemon struct {
 	accounts   *account.Service
 	requestLog *requestlog.Recorder // nil for none
 	webhooks   webhooks
+	traces     *trace.Tracer // nil for none
 	rest       *rest.Server
 	address    net.Addr
 	greeting   greeting
 	demoFilled bool       // at this start
 	failed     chan error // a server that ended by itself
 	stops      []stop     // in the order of their starts
+
+	certificates []*certificate // of the listeners
 }
 
 // stop is one named step of tearing down.
@@ -54,9 +58,9 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 // New opens the store and wires the service. What it opened is closed again
 // when it fails.
 func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), out: out, failed: make(chan error, 2)}
+	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), out: out, failed: make(chan error, 3)}
 	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
-	for _, step := range []func(context.Context) error{d.openStore, d.openClock, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openWebhooks, d.wire} {
+	for _, step := range []func(context.Context) error{d.openStore, d.openClock, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
 		}
@@ -128,8 +132,10 @@ func (d *Daemon) wire(context.Context) error {
 		Webhooks:       d.webhooks.registrar,
 		Engine:         d.webhooks.engine,
 		Streams:        d.webhooks.streams,
+		Trace:          d.traceParts(),
 		Version:        Version(),
 		Warnings:       d.config.warnings(),
+		HostURL:        c.Webhooks.HostURL,
 		Options:        d.restOptions,
 		Settings:       d.settings,
 		BasePath:       c.HTTP.BasePath,
@@ -176,7 +182,10 @@ func (d *Daemon) Start(ctx context.Context) error {
 	if err := d.startWebhooks(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	d.serve("http", listener, d.rest)
+	d.serve("http", listener, d.traces.Handler(d.rest, d.rest.Route))
+	if err := d.serveAdmin(); err != nil {
+		return err
+	}
 	if d.config.Metrics.Listen == "" {
 		return nil
 	}
@@ -196,6 +205,7 @@ func (d *Daemon) listen(address string) (net.Listener, error) {
 
 func (d *Daemon) serve(name string, listener net.Listener, handler http.Handler) {
 	server := d.server(handler)
+	server.RegisterOnShutdown(d.rest.Streams.Close) // which would never end by themselves
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -245,6 +255,7 @@ func (d *Daemon) secure(plain net.Listener) (net.Listener, error) {
 		plain.Close()
 		return nil, fmt.Errorf("tls.cert and tls.key: %w", err)
 	}
+	d.certificates = append(d.certificates, pair)
 	return tls.NewListener(plain, &tls.Config{GetCertificate: pair.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }
 
@@ -266,12 +277,13 @@ func (d *Daemon) URL() string {
 // Failed delivers the error of a listener that ended by itself.
 func (d *Daemon) Failed() <-chan error { return d.failed }
 
-// Stop tears down in the reverse order of the starts. Requests in work may
-// finish until ctx is done; new ones are turned away at once.
+// Stop tears down in the reverse order of the starts. Connections are refused at
+// once. What has come on those that are open may finish until ctx is done: a
+// client sees either a whole answer or the end of a connection without any.
 func (d *Daemon) Stop(ctx context.Context) error {
 	var errs []error
 	if d.rest != nil {
-		_ = d.rest.Drain(ctx) // the servers report it too, if requests are left
+		d.rest.Leave()
 	}
 	for i := len(d.stops) - 1; i >= 0; i-- {
 		if err := d.stops[i].run(ctx); err != nil {
@@ -280,24 +292,4 @@ func (d *Daemon) Stop(ctx context.Context) error {
 	}
 	d.stops = nil
 	return errors.Join(errs...)
-}
-
-// Run is the daemon's life: it serves until ctx is done, then stops.
-func Run(ctx context.Context, c Config, out io.Writer, log *slog.Logger) error {
-	d, err := New(ctx, c, out, log)
-	if err != nil {
-		return err
-	}
-	err = d.Start(ctx)
-	if err == nil {
-		d.welcome()
-		select {
-		case <-ctx.Done():
-		case err = <-d.failed:
-		}
-	}
-	d.log.Info("stopping", "grace", c.HTTP.ShutdownGrace)
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.HTTP.ShutdownGrace)
-	defer cancel()
-	return errors.Join(err, d.Stop(grace))
 }

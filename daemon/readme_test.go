@@ -20,7 +20,7 @@ func TestReadmeTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := string(text)
-	for name, table := range map[string]string{"operations": operationsTable(), "settings": settingsTable(), "dependencies": dependenciesTable()} {
+	for name, table := range map[string]string{"operations": operationsTable(), "settings": settingsTable(), "dependencies": dependenciesTable(t)} {
 		if want, err = replaceBetween(want, name, table); err != nil {
 			t.Fatal(err)
 		}
@@ -80,18 +80,25 @@ func settingsTable() string {
 	return b.String()
 }
 
-func dependenciesTable() string {
+// dependenciesTable lists the modules with their licences.
+func dependenciesTable(t *testing.T) string {
+	of := make(map[string]string)
+	for _, p := range goList(t, "-deps", "-test", "./...", "honnef.co/go/tools/cmd/staticcheck") {
+		if p.Module != nil && of[p.Module.Path] == "" {
+			of[p.Module.Path] = licenceOf(p.Module.Dir)
+		}
+	}
 	var b strings.Builder
-	b.WriteString("| Module | Used by | For |\n|---|---|---|\n")
+	b.WriteString("| Module | Licence | Used by | For |\n|---|---|---|---|\n")
 	for _, l := range libraries {
 		users := "tests"
 		if l.users != nil {
 			users = "`" + strings.Join(l.users, "`, `") + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", l.module, users, l.why)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.module, of[l.module], users, l.why)
 	}
 	for _, l := range tools {
-		fmt.Fprintf(&b, "| `%s` | `make check` | %s |\n", l.module, l.why)
+		fmt.Fprintf(&b, "| `%s` | %s | `make check` | %s |\n", l.module, of[l.module], l.why)
 	}
-	return b.String()
+	return b.String() + "\n" + licencesText(t)
 }

@@ -3,7 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -23,7 +23,8 @@ type app struct {
 
 	width, height int
 	tabs          [len(tabNames)][]screen // what is open in each tab, the last in front
-	tab, before   int
+	tab           int
+	former        place   // what was seen before
 	over          overlay // what lies over the screen, nil for nothing
 	line          *line   // that is typed, nil for none
 	history       map[string][]string
@@ -31,6 +32,19 @@ type app struct {
 	user     string
 	readOnly bool
 	features map[string]bool // of the service; nil while it has not said
+	keeper   *keeper         // of what outlives the session
+
+	root     context.Context // of all profiles
+	leave    context.CancelFunc
+	era      int // of the profile, to know answers to the former one
+	profiles []Profile
+	locked   map[string]bool // profiles that :ro was said of
+
+	delayed []delayed            // changes that can be taken back still
+	leaving map[string]discarded // subscriptions that are being deleted, by id
+	mouse   bool                 // clicks come here
+	clicked click                // the last one
+	crash   crash
 
 	link     link
 	feed     *feed
@@ -38,25 +52,39 @@ type app struct {
 	hearing  context.Context // of the feed
 	polling  bool            // a poll is on its way
 
-	toasts toasts
-	burst  burst
-	jobs   int  // exports on their way
-	ending bool // quit was asked for although a job runs
+	toasts   toasts
+	burst    burst
+	jobs     jobs
+	ending   bool      // quit was asked for although a job runs
+	held     *unsent   // what a sign-in releases; nil for nothing
+	billForm *form     // of the field that is being changed
+	todo     []tea.Cmd // what the present message leads to besides
 }
 
 // newApp makes the app; ctx ends everything that it does.
 func newApp(ctx context.Context, c *client.Client, o Options) *app {
 	a := &app{
-		options: o, context: ctx, client: c, theme: newTheme(o.ASCII, o.Mono),
-		user: o.User, readOnly: o.ReadOnly, history: make(map[string][]string),
+		options: o, root: ctx, client: c, theme: newTheme(o.ASCII, o.Mono),
+		user: o.User, readOnly: o.ReadOnly, history: make(map[string][]string), locked: make(map[string]bool),
+		leaving: make(map[string]discarded), mouse: o.Mouse, crash: crash{dir: o.State},
 	}
+	a.context, a.leave = context.WithCancel(ctx)
 	a.now = o.Now()
+	var err error
+	if a.keeper, err = openKeeper(o.State, o.Profile); err != nil {
+		a.fail("what was kept of the last session", err)
+	}
+	a.recallCommands()
 	return a
 }
 
 // Init is bubbletea's.
 func (a *app) Init() tea.Cmd {
-	return tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen(), a.after(time.Second, tickMsg{}))
+	cmds := []tea.Cmd{a.openTab(homeTab), a.whoAmI(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{})}
+	if a.mouse {
+		cmds = append(cmds, tea.EnableMouseCellMotion)
+	}
+	return tea.Batch(cmds...)
 }
 
 // front is the screen that is seen.
@@ -70,10 +98,18 @@ func (a *app) front() screen {
 
 // Update is bubbletea's: it routes, and decides nothing that is a screen's.
 func (a *app) Update(m tea.Msg) (tea.Model, tea.Cmd) {
+	defer a.crash.note()
 	a.now = a.options.Now()
 	a.toasts.expire(a.now)
-	return a, a.handle(m)
+	cmd := a.handle(m)
+	if len(a.todo) > 0 {
+		cmd, a.todo = tea.Batch(append(a.todo, cmd)...), nil
+	}
+	return a, cmd
 }
+
+// later is a command that the present message leads to besides.
+func (a *app) later(cmd tea.Cmd) { a.todo = append(a.todo, cmd) }
 
 func (a *app) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
@@ -85,6 +121,8 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 		}
 	case tea.KeyMsg:
 		return a.key(m)
+	case tea.MouseMsg:
+		return a.point(m)
 	case tickMsg:
 		return tea.Batch(a.tick(), a.after(time.Second, tickMsg{}))
 	case liveMsg:
@@ -100,14 +138,24 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 // answer hands an answer to the screen that asked, if it is still there.
 func (a *app) answer(m answered) tea.Cmd {
 	r := m.about()
+	change, changed := m.(doneMsg)
+	if changed {
+		a.removed(change)
+	}
+	if r.to != nil && !a.isOpen(r.to) {
+		if changed {
+			a.done(change)
+		}
+		return nil
+	}
 	if was := a.link.signedOut; !errors.Is(r.err, errReadOnly) {
 		a.link.heard(r.err, a.now)
 		a.askWho(was)
 	}
-	if r.to == nil {
+	switch {
+	case r.to == nil:
 		return a.own(m)
-	}
-	if !a.isOpen(r.to) || client.Is(r.err, client.Cancelled) {
+	case client.Is(r.err, client.Cancelled):
 		return nil
 	}
 	return r.to.update(m)
@@ -123,7 +171,7 @@ func (a *app) askWho(was bool) {
 func (a *app) isOpen(s screen) bool {
 	for _, stack := range a.tabs {
 		for _, one := range stack {
-			if one == s {
+			if h, ok := one.(holder); one == s || ok && h.holds(s) {
 				return true
 			}
 		}
@@ -137,22 +185,41 @@ func (a *app) own(m answered) tea.Cmd {
 	case whoMsg:
 		return a.introduced(m)
 	case unlockedMsg:
+		if m.era != a.era {
+			return nil
+		}
 		if m.err != nil {
 			a.fail("read-only as before", m.err)
 			return nil
 		}
 		a.client, a.readOnly = m.client, false
+		delete(a.locked, a.options.Profile)
 		a.tell(warning, "changes are allowed for this session (:ro forbids them)")
 	case signedInMsg:
 		return a.signedIn(m)
+	case switchedMsg:
+		return a.switched(m)
+	case profilesMsg:
+		a.listed(m)
+	case recreatedMsg:
+		return a.recreated(m)
+	case keptMsg:
+		a.fail("keeping how things are shown", m.err)
+	case heldMsg:
+		a.hold(m.unsent)
 	case exportMsg:
 		a.exported(m)
+	case billMsg:
+		return a.billed(m)
 	}
 	return nil
 }
 
 // introduced learns who we are and what the service can do.
 func (a *app) introduced(m whoMsg) tea.Cmd {
+	if m.era != a.era {
+		return nil
+	}
 	a.polling = false
 	if m.info != nil {
 		a.features = make(map[string]bool)
@@ -175,6 +242,7 @@ func (a *app) tick() tea.Cmd {
 	if t, ok := a.front().(ticker); ok {
 		cmds = append(cmds, t.tick())
 	}
+	cmds = append(cmds, a.ripe(), a.keep())
 	if a.polling || !a.link.polls(a.now) || a.now.Unix()%int64(pollEvery/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
@@ -216,11 +284,19 @@ func (a *app) live(m liveMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// quit ends the program. Where a job runs, it takes a second key.
+// quit ends the program. Where a job runs or a delete waits, it takes a second
+// key.
 func (a *app) quit() tea.Cmd {
-	if a.jobs > 0 && !a.ending {
+	var open []string
+	if n := a.jobs.running(); n > 0 {
+		open = append(open, plural(n, "export is", "exports are")+" on the way")
+	}
+	if n := len(a.delayed); n > 0 {
+		open = append(open, plural(n, "delete still waits and is not sent then", "deletes still wait and are not sent then"))
+	}
+	if len(open) > 0 && !a.ending {
 		a.ending = true
-		a.tell(warning, fmt.Sprintf("%s on the way: once more ends it", plural(a.jobs, "export is", "exports are")))
+		a.tell(warning, strings.Join(open, ", ")+": once more ends it")
 		return nil
 	}
 	return tea.Quit

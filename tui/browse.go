@@ -25,6 +25,8 @@ type browser struct {
 	records map[*grid.Row]heldRecord
 	as      string // the time of what is shown
 	counted bool
+	typed   typedConditions // the filters as they were typed
+	saved   string          // whose name this has been opened by or saved under
 }
 
 // heldRecord is the record behind a row.
@@ -33,11 +35,18 @@ type heldRecord struct {
 	cut bool // some of its values
 }
 
-// newBrowser opens a kind with filters.
+// newBrowser opens a kind as it was left, with these filters where there are
+// any.
 func newBrowser(a *app, kind *record.Kind, filters []client.Filter) *browser {
-	b := &browser{table: newTable(a, false), kind: kind, name: kind.Name, filters: filters, pages: grid.NewPages(), records: make(map[*grid.Row]heldRecord)}
+	b := &browser{table: newTable(a, false), kind: kind, name: kind.Name, pages: grid.NewPages(), records: make(map[*grid.Row]heldRecord)}
 	b.setFields(usualFields(kind))
 	b.grid.SetRows(b.pages)
+	if as, was := a.keeper.Grids[kind.Name]; was {
+		b.arrange(as)
+	}
+	if filters != nil {
+		b.filters = filters
+	}
 	return b
 }
 
@@ -61,7 +70,6 @@ func (b *browser) setFields(fields []string) {
 
 func (b *browser) start() tea.Cmd  { return b.reload() }
 func (b *browser) shown() tea.Cmd  { return b.want() }
-func (b *browser) title() string   { return b.name }
 func (b *browser) scopes() []scope { return []scope{inBrowser, inGrids, inLists} }
 func (b *browser) waiting() bool   { return b.pages.Loading() }
 
@@ -194,8 +202,11 @@ func (b *browser) forget() {
 
 func (b *browser) do(k binding) tea.Cmd {
 	if b.move(k) {
-		if k.action == goTop {
+		switch k.action {
+		case goTop:
 			b.grid.Follow(b.kind.Name == "RequestLog" && b.order.Column == "")
+		case narrower, wider, freezeHere:
+			b.remember()
 		}
 		return b.want()
 	}
@@ -219,7 +230,7 @@ func (b *browser) do(k binding) tea.Cmd {
 	case chooseColumns:
 		b.app.over = newChooser(b)
 	case export:
-		b.app.line = b.exportLine()
+		b.app.over = newExportForm(b.app, b.exportable())
 	case copyCell:
 		b.copyCell()
 	case copyRow:
@@ -241,6 +252,7 @@ func (b *browser) sort() tea.Cmd {
 	default:
 		b.order = grid.Sort{}
 	}
+	b.remember()
 	return b.reload()
 }
 
@@ -283,6 +295,7 @@ func (b *browser) problems() tea.Cmd {
 func (b *browser) limit(filters []client.Filter) tea.Cmd {
 	b.filters = filters
 	b.grid.Unmark()
+	b.remember()
 	return b.reload()
 }
 

@@ -113,6 +113,7 @@ func (c *chooser) apply() tea.Cmd {
 	}
 	b.app.over = nil
 	b.setFields(fields)
+	b.remember()
 	return b.reload()
 }
 

@@ -38,7 +38,7 @@ func (a *app) change(to screen, what string, ids []string, make func(ctx context
 	if a.readOnly {
 		return func() tea.Msg { return doneMsg{reply{to, errReadOnly}, what, ids} }
 	}
-	return func() tea.Msg { return doneMsg{reply{to, make(ctx, c)}, what, ids} }
+	return repeatable(what, func() tea.Msg { return doneMsg{reply{to, make(ctx, c)}, what, ids} })
 }
 
 // listen begins to follow the service.
@@ -68,27 +68,41 @@ func (a *app) hear(ctx context.Context) tea.Cmd {
 	})
 }
 
+// openProfile makes a client of another profile.
+func (a *app) openProfile(name string) tea.Cmd {
+	open, dir := a.options.Switch, a.options.State
+	return func() tea.Msg {
+		c, o, err := open(name)
+		if err != nil {
+			return switchedMsg{reply: reply{err: err}}
+		}
+		k, err := openKeeper(dir, name)
+		return switchedMsg{client: c, options: o, keeper: k, unkept: err}
+	}
+}
+
 // whoAmI asks who we are to the service, and what it can do.
 func (a *app) whoAmI() tea.Cmd {
-	c, parent := a.client, a.context
+	c, parent, era := a.client, a.context, a.era
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(parent, quick)
 		defer cancel()
-		info, err := c.Info(ctx)
-		if err != nil {
-			return whoMsg{reply: reply{err: err}}
+		m := whoMsg{era: era}
+		if m.info, m.err = c.Info(ctx); m.err != nil {
+			m.info = nil
+			return m
 		}
-		user, err := c.CurrentSession(ctx)
-		return whoMsg{reply{err: err}, user, info}
+		m.user, m.err = c.CurrentSession(ctx)
+		return m
 	}
 }
 
 // unlock asks for a client that may change things.
 func (a *app) unlock() tea.Cmd {
-	make := a.options.Unlock
+	make, era := a.options.Unlock, a.era
 	return func() tea.Msg {
 		c, err := make()
-		return unlockedMsg{reply{err: err}, c}
+		return unlockedMsg{reply{err: err}, c, era}
 	}
 }
 
@@ -157,19 +171,23 @@ func (a *app) record(ctx context.Context, to screen, q client.Query, at int) tea
 // subscribers fetches the subscribers with how many there are.
 func (a *app) subscribers(ctx context.Context, to screen) tea.Cmd {
 	c := a.client
-	kind, _ := record.System().Lookup("Subscriber")
 	return func() tea.Msg {
-		page, err := c.Page(ctx, client.Query{Kind: kind, OrderBy: []string{"Name"}, Take: new(int64(listMost)), Include: []string{"Total"}})
-		m := subscribersMsg{reply: reply{to, err}}
-		if err != nil {
-			return m
-		}
-		for _, row := range page.Rows {
-			m.list = append(m.list, wire.Subscriber{RecID: row.Text("RecID"), Name: row.Text("Name"), IsEnabled: row.Text("IsEnabled") == "true"})
-		}
-		m.total = int(page.Total)
-		return m
+		list, total, err := subscribersOf(ctx, c)
+		return subscribersMsg{reply{to, err}, list, total}
 	}
+}
+
+// subscribersOf lists the subscribers, by name.
+func subscribersOf(ctx context.Context, c *client.Client) (list []wire.Subscriber, total int, err error) {
+	kind, _ := record.System().Lookup("Subscriber")
+	page, err := c.Page(ctx, client.Query{Kind: kind, OrderBy: []string{"Name"}, Take: new(int64(listMost)), Include: []string{"Total"}})
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, row := range page.Rows {
+		list = append(list, wire.Subscriber{RecID: row.Text("RecID"), Name: row.Text("Name"), IsEnabled: row.Text("IsEnabled") == "true"})
+	}
+	return list, int(page.Total), nil
 }
 
 // listMost is how many subscribers, subscriptions and so on are shown.
@@ -192,19 +210,39 @@ func (a *app) subscriptions(ctx context.Context, to screen, subscriber string) t
 	}
 }
 
-// events fetches the events with what is subscribed to.
+// eventsLooked is how many of the newest messages are looked at to find out when
+// an event was raised last.
+const eventsLooked = 1000
+
+// events fetches the events, what is subscribed to, and when they were raised.
 func (a *app) events(ctx context.Context, to screen) tea.Cmd {
 	c := a.client
 	return func() tea.Msg {
-		list, err := c.Events(ctx)
-		if err != nil {
-			return eventsMsg{reply: reply{to, err}}
+		m := eventsMsg{reply: reply{to: to}, names: make(map[string]string), last: make(map[string]time.Time)}
+		if m.list, m.err = c.Events(ctx); m.err != nil {
+			return m
 		}
 		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
-		if err != nil {
-			return eventsMsg{reply{to, err}, list, nil}
+		if m.err = err; err != nil {
+			return m
 		}
-		return eventsMsg{reply{to, nil}, list, page.Results}
+		m.subscriptions = page.Results
+		newest, err := c.AllMessages(ctx, url.Values{"Take": {strconv.Itoa(eventsLooked)}, "Fields": {"EventName,AddedDateTime"}})
+		if m.err = err; err != nil {
+			return m
+		}
+		m.looked = len(newest.Results)
+		for _, one := range newest.Results {
+			if at := time.Time(one.AddedDateTime); at.After(m.last[one.EventName]) {
+				m.last[one.EventName] = at
+			}
+		}
+		list, _, err := subscribersOf(ctx, c)
+		m.err = err
+		for _, one := range list {
+			m.names[one.RecID] = one.Name
+		}
+		return m
 	}
 }
 
@@ -259,8 +297,24 @@ func (a *app) message(ctx context.Context, to screen, subscriber, id string) tea
 			return m
 		}
 		m.responses = responses.Results
+		m.headers, m.noHeaders = ownHeaders(ctx, c, m.message)
 		return m
 	}
+}
+
+// ownHeaders are those of a message's subscription, or why they are not known:
+// that does not keep the message from being shown.
+func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers []wire.Header, why string) {
+	list, err := c.Subscriptions(ctx, m.SubscriberID)
+	if err != nil {
+		return nil, err.Error()
+	}
+	for _, s := range list {
+		if s.RecID == m.SubscriptionID {
+			return s.Headers, ""
+		}
+	}
+	return nil, "the subscription is not there any more"
 }
 
 // stats fetches what the first screen shows.
@@ -304,32 +358,32 @@ func (a *app) removeOne(to screen, m wire.Message) tea.Cmd {
 
 // retryMany makes all messages due now that match; dry only counts them.
 func (a *app) retryMany(to screen, members url.Values, dry bool) tea.Cmd {
-	return a.bulk(to, members, dry, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
+	return a.bulk("retry of messages", to, members, dry, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
 		m.retried, m.err = c.RetryMessages(ctx, q)
 	})
 }
 
 // removeMany deletes all messages that match; dry only counts them.
 func (a *app) removeMany(to screen, members url.Values, dry bool) tea.Cmd {
-	return a.bulk(to, members, dry, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
+	return a.bulk("delete of messages", to, members, dry, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
 		m.deleted, m.err = c.DeleteMessages(ctx, q)
 	})
 }
 
-func (a *app) bulk(to screen, members url.Values, dry bool, do func(context.Context, *client.Client, *retriedMsg, url.Values)) tea.Cmd {
+func (a *app) bulk(what string, to screen, members url.Values, dry bool, do func(context.Context, *client.Client, *retriedMsg, url.Values)) tea.Cmd {
 	c, ctx := a.client, a.context
 	q := clone(members)
 	if dry {
 		q.Set("DryRun", "true")
 	}
 	readOnly := a.readOnly
-	return func() tea.Msg {
+	return repeatable(what, func() tea.Msg {
 		m := retriedMsg{reply: reply{to: to}, dry: dry}
 		if m.err = errReadOnly; !readOnly {
 			do(ctx, c, &m, q)
 		}
 		return m
-	}
+	})
 }
 
 // testSubscription sends a test message.
@@ -382,7 +436,7 @@ func (a *app) addSubscriber(to screen, name string) tea.Cmd {
 // wanted.
 func (a *app) addSubscription(to screen, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
 	c, ctx, readOnly := a.client, a.context, a.readOnly
-	return func() tea.Msg {
+	return repeatable("new subscription", func() tea.Msg {
 		m := subscriptionMsg{reply: reply{to: to}}
 		if m.err = errReadOnly; readOnly {
 			return m
@@ -391,7 +445,57 @@ func (a *app) addSubscription(to screen, subscriber string, request wire.Subscri
 			return m
 		}
 		if _, err := c.TestSubscription(ctx, subscriber, m.subscription.RecID); err != nil {
-			m.err = fmt.Errorf("it was created, but the test message was not sent: %w", err)
+			// not %w: it must not look as if nothing had been done
+			m.err = fmt.Errorf("it was created, but the test message was not sent: %v", err)
+		}
+		return m
+	})
+}
+
+// recreate makes a subscription anew that was deleted. Its subscriber is found
+// by its name and the ends of its id.
+func (a *app) recreate(d discarded) tea.Cmd {
+	c, ctx, readOnly := a.client, a.context, a.readOnly
+	return repeatable("making "+d.EventName+" anew", func() tea.Msg {
+		m := recreatedMsg{of: d}
+		if m.err = errReadOnly; readOnly {
+			return m
+		}
+		kind, _ := record.System().Lookup("Subscriber")
+		name := client.Filter{Field: "Name", Operator: record.Equal, Values: []string{d.Subscriber}}
+		page, err := c.Page(ctx, client.Query{Kind: kind, Where: []client.Filter{name}, Take: new(int64(listMost))})
+		if m.err = err; err != nil {
+			return m
+		}
+		for _, row := range page.Rows {
+			if id := row.Text("RecID"); shortID(id) == d.SubscriberID {
+				m.subscription, m.err = c.AddSubscription(ctx, id, wire.SubscriptionRequest{
+					EventName: &d.EventName, URL: &d.URL, IsEnabled: &d.IsEnabled, Ordered: &d.Ordered, RetrySchedule: &d.RetrySchedule,
+				})
+				return m
+			}
+		}
+		m.err = fmt.Errorf("the subscriber %s (%s) is not there any more", d.Subscriber, d.SubscriberID)
+		return m
+	})
+}
+
+// countViews counts the rows of views, one after the other.
+func (a *app) countViews(ctx context.Context, to screen, views []view) tea.Cmd {
+	c := a.client
+	queries := make(map[string]client.Query)
+	for _, v := range views {
+		if q, ok := a.viewQuery(v); ok {
+			queries[v.Name] = q
+		}
+	}
+	return func() tea.Msg {
+		m := viewsMsg{reply: reply{to: to}, counts: make(map[string]string)}
+		for name, q := range queries {
+			n, err := c.Count(ctx, q)
+			if m.counts[name] = grid.Thousands(int(n)); err != nil {
+				m.counts[name] = "?"
+			}
 		}
 		return m
 	}
@@ -404,11 +508,32 @@ func onOff(on bool) string {
 	return "disabled"
 }
 
-// export writes all rows of a query to a file.
-func (a *app) export(q client.Query, path string, fields []string) tea.Cmd {
+// export writes rows to a file, in the background. The writing begins at once,
+// so that whoever waits for it waits for all of it.
+func (a *app) export(j *job) tea.Cmd {
+	c, ctx := a.client, a.context
+	written := make(chan error, 1)
+	a.jobs.writing.Go(func() { written <- j.write(c, ctx) })
+	return func() tea.Msg { return exportMsg{reply{err: <-written}, j} }
+}
+
+// billValue fetches what a custom field of a bill's stage holds.
+func (a *app) billValue(field client.BillField) tea.Cmd {
 	c, ctx := a.client, a.context
 	return func() tea.Msg {
-		n, err := writeRows(ctx, c, q, path, fields)
-		return exportMsg{reply{err: err}, path, n}
+		value, err := c.BillValue(ctx, field)
+		return billMsg{reply: reply{err: err}, field: field, value: value}
 	}
+}
+
+// setBillValue changes it.
+func (a *app) setBillValue(field client.BillField, contents string) tea.Cmd {
+	c, ctx, readOnly := a.client, a.context, a.readOnly
+	return repeatable("change of "+field.SettingID, func() tea.Msg {
+		m := billMsg{reply: reply{err: errReadOnly}, field: field, changed: true}
+		if !readOnly {
+			m.value, m.err = c.SetBillValue(ctx, field, contents)
+		}
+		return m
+	})
 }

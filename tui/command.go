@@ -24,18 +24,45 @@ func verbs() []verb {
 		{"help", "the keys of what is on the screen", func(a *app, _ string) tea.Cmd { a.over = newHelp(a); return nil }},
 		{"cli", "the whctl command that shows the same", func(a *app, _ string) tea.Cmd { a.over = newTwin(a, a.front().twin()); return nil }},
 		{"rw", "allow changes for this session", func(a *app, rest string) tea.Cmd { return a.allow(rest) }},
-		{"ro", "forbid changes for this session", func(a *app, _ string) tea.Cmd { a.readOnly = true; return nil }},
+		{"ro", "forbid changes for this session", func(a *app, _ string) tea.Cmd { return a.forbid() }},
+		{"save", "keep these rows as a view: save NAME", func(a *app, name string) tea.Cmd { return a.save(name) }},
+		{"drop", "forget a view: drop NAME", func(a *app, name string) tea.Cmd { return a.dropView(name) }},
+		{"trash", "subscriptions that were deleted here, to make them anew", func(a *app, _ string) tea.Cmd { a.over = newTrash(a); return nil }},
+		{"profiles", "switch to another profile", func(a *app, _ string) tea.Cmd { return a.listProfiles(true) }},
 		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
+		{"jobs", "the exports of this session", func(a *app, _ string) tea.Cmd { a.over = newJobList(a); return nil }},
+		{"bill", "a custom field of a bill: BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return a.bill(rest) }},
 		{"refresh", "fetch again", func(a *app, _ string) tea.Cmd { return a.refresh() }},
 		{"login", "sign in", func(a *app, _ string) tea.Cmd { a.over = newLogin(a); return nil }},
 		{"quit", "leave", func(a *app, _ string) tea.Cmd { return a.quit() }},
 	}
 }
 
+// operand is what some verbs take, beside what runs them.
+type operand struct {
+	check func(a *app, rest string) error
+	words func(a *app) []string // what it can be
+}
+
+var operands = map[string]operand{
+	"save": {(*app).checkViewName, (*app).viewNames},
+	"drop": {(*app).checkView, (*app).viewNames},
+	"bill": {(*app).checkBill, func(*app) []string { return nil }},
+}
+
+// verbNames lists them for people.
+func verbNames() string {
+	var names []string
+	for _, v := range verbs() {
+		names = append(names, v.name)
+	}
+	return strings.Join(names, " ")
+}
+
 // newCommandLine takes a record kind with conditions, a tab or a verb.
 func newCommandLine(a *app) *line {
-	l := newLine(a, "command", ":", "")
-	l.help = "a record kind (with conditions), a tab, or: help cli rw ro errors refresh login quit"
+	l := newLine(a, commandHistory, ":", "")
+	l.help = "a record kind (with conditions), a tab, a view, @profile, or: " + verbNames()
 	l.suggest = a.suggestCommands
 	l.check = func(text string) error {
 		_, err := a.command(text)
@@ -59,6 +86,11 @@ func (a *app) command(text string) (func() tea.Cmd, error) {
 	}
 	for _, v := range verbs() {
 		if v.name == word {
+			if takes := operands[word]; takes.check != nil {
+				if err := takes.check(a, strings.TrimSpace(rest)); err != nil {
+					return nil, err
+				}
+			}
 			return func() tea.Cmd { return v.run(a, strings.TrimSpace(rest)) }, nil
 		}
 	}
@@ -74,11 +106,19 @@ func (a *app) command(text string) (func() tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() tea.Cmd { return a.openKind(best.kind, filters) }, nil
+	typed := a.note(best.kind, rest)
+	return func() tea.Cmd { return a.openKind(best.kind, filters, typed) }, nil
 }
 
-func (a *app) openKind(kind *record.Kind, filters []client.Filter) tea.Cmd {
-	return a.pushIn(recordsTab, newBrowser(a, kind, filters))
+// openKind opens a kind as it was left, or with these filters where there are
+// any.
+func (a *app) openKind(kind *record.Kind, filters []client.Filter, typed typedConditions) tea.Cmd {
+	b := newBrowser(a, kind, filters)
+	if filters != nil {
+		b.typed = typed
+		b.remember()
+	}
+	return a.pushIn(recordsTab, b)
 }
 
 // target is what a word can mean.
@@ -96,6 +136,12 @@ func (a *app) targets() []target {
 	}
 	for i, name := range tabNames {
 		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return a.openTab(i) }})
+	}
+	for _, v := range a.keeper.Views {
+		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return a.openView(v) }})
+	}
+	for _, p := range a.profiles {
+		all = append(all, target{name: "@" + p.Name, help: "switch to " + shortURL(p.URL), run: func() tea.Cmd { return a.switchTo(p.Name) }})
 	}
 	for _, v := range verbs() {
 		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(a, "") }})
@@ -143,6 +189,9 @@ func inOrder(name, word string) bool {
 func (a *app) suggestCommands(text string) []suggestion {
 	word, rest, more := strings.Cut(strings.TrimLeft(text, " "), " ")
 	matches := a.matches(word)
+	if takes, ok := operands[word]; ok && more {
+		return suggestWords(word, rest, takes.words(a))
+	}
 	if more {
 		if len(matches) == 0 || matches[0].kind == nil {
 			return nil
@@ -158,6 +207,24 @@ func (a *app) suggestCommands(text string) []suggestion {
 		list = append(list, suggestion{t.name, t.name, t.help})
 	}
 	return list
+}
+
+// suggestWords completes what a verb takes.
+func suggestWords(verb, rest string, words []string) []suggestion {
+	var list []suggestion
+	for _, word := range words {
+		if strings.HasPrefix(word, rest) && word != rest {
+			list = append(list, suggestion{verb + " " + word, word, ""})
+		}
+	}
+	return list
+}
+
+// forbid begins the read-only mode, which stays with the profile.
+func (a *app) forbid() tea.Cmd {
+	a.readOnly, a.locked[a.options.Profile] = true, true
+	a.tell(info, "nothing can be changed now (:rw lifts it)")
+	return nil
 }
 
 // allow lifts the read-only mode. Of a protected profile its name has to be

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 )
 
 // driver runs an app without a terminal: it plays bubbletea's part, one message
@@ -41,6 +42,9 @@ func drive(t testing.TB, c *client.Client, o Options) *driver {
 	o.URL, o.Zone = "http://erp01:5050", time.UTC
 	o.Now = func() time.Time { return d.clock }
 	o.Output = &d.copied
+	if o.Env == nil {
+		o.Env = func(name string) string { return map[string]string{"WHCTL_CLIPBOARD": "osc52"}[name] }
+	}
 	o.Input = strings.NewReader("")
 	o.tick = func(after time.Duration, m tea.Msg) tea.Cmd {
 		d.timers = append(d.timers, timer{d.clock.Add(after), m})
@@ -196,6 +200,9 @@ func (d *driver) press(names ...string) {
 	}
 }
 
+// letter is a key with a character.
+func letter(r string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(r)} }
+
 func (d *driver) key(m tea.KeyMsg) {
 	d.t.Helper()
 	d.clock = d.clock.Add(500 * time.Millisecond)
@@ -243,4 +250,23 @@ func (d *driver) checkScreen() {
 			d.t.Errorf("line %d is %d wide on %dx%d: %q\n%s", i+1, w, d.app.width, d.app.height, line, d.text())
 		}
 	}
+}
+
+// kindOf is a record kind.
+func kindOf(t testing.TB, name string) *record.Kind {
+	t.Helper()
+	kind, ok := record.Builtin().Lookup(name)
+	if !ok {
+		t.Fatalf("no kind %s", name)
+	}
+	return kind
+}
+
+func filtersOf(t testing.TB, a *app, kind, text string) []client.Filter {
+	t.Helper()
+	filters, err := a.readFilters(kindOf(t, kind), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filters
 }

@@ -1,8 +1,12 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -12,18 +16,22 @@ import (
 	"github.com/bizhook/whd/tui/grid"
 )
 
-// events lists the published events and how many subscriptions get them.
+// events lists the published events, how many subscriptions get them, and when
+// they were raised last.
 type events struct {
 	table
 	list          []wire.Event
 	subscriptions []wire.Subscription
+	names         map[string]string    // of the subscribers, by id
+	last          map[string]time.Time // when an event was raised last
+	looked        int                  // how many of the newest messages tell that
 	busy          bool
 	search        string
 }
 
 func newEvents(a *app) screen {
 	e := &events{table: newTable(a, true)}
-	e.grid.SetColumns([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
+	e.grid.SetColumns([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Last seen", Right: true, Min: 9}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
 	return e
 }
 
@@ -46,17 +54,44 @@ func (e *events) poll() tea.Cmd {
 }
 
 func (e *events) update(m tea.Msg) tea.Cmd {
-	got, ok := m.(eventsMsg)
-	if !ok {
-		return nil
-	}
-	e.busy = false
-	e.app.fail("fetching events", got.err)
-	if got.list != nil {
-		e.list, e.subscriptions = got.list, got.subscriptions
-		e.fill()
+	switch m := m.(type) {
+	case eventsMsg:
+		e.busy = false
+		e.app.fail("fetching events", m.err)
+		if m.list != nil {
+			e.list, e.subscriptions, e.names, e.last, e.looked = m.list, m.subscriptions, m.names, m.last, m.looked
+			e.fill()
+		}
+	case subscriptionMsg:
+		e.app.subscribed(m)
+		return e.poll()
 	}
 	return nil
+}
+
+// follow takes note of events that are raised.
+func (e *events) follow(m liveMsg) tea.Cmd {
+	for _, c := range m.changes {
+		if at := time.Time(c.At); e.last != nil && c.Status == 0 && c.Retries == 0 && !c.Deleted && at.After(e.last[c.EventName]) {
+			e.last[c.EventName] = at
+		}
+	}
+	e.fill()
+	return nil
+}
+
+// tick lets times go on.
+func (e *events) tick() tea.Cmd {
+	e.fill()
+	return nil
+}
+
+func (e *events) status() string {
+	text := e.grid.Place()
+	if e.looked >= eventsLooked {
+		text += fmt.Sprintf("   last seen: of the newest %s messages", grid.Thousands(eventsLooked))
+	}
+	return text
 }
 
 func (e *events) fill() {
@@ -65,25 +100,36 @@ func (e *events) fill() {
 		if !strings.Contains(strings.ToLower(one.Name+" "+one.Description), strings.ToLower(e.search)) {
 			continue
 		}
-		count := grid.Cell{Text: fmt.Sprint(e.count(one.Name))}
+		count := grid.Cell{Text: fmt.Sprint(len(e.taking(one.Name)))}
 		if count.Text == "0" {
 			count.Ink = e.app.theme.dim
 		}
-		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, {Text: one.Description, Ink: e.app.theme.dim}}})
+		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, {Text: e.app.moment(e.last[one.Name])}, {Text: one.Description, Ink: e.app.theme.dim}}})
 	}
 	e.grid.SetRows(grid.NewList(rows))
 }
 
-// count is how many subscriptions get an event, by its name, its family or *.
-func (e *events) count(name string) int {
-	family, _, _ := strings.Cut(name, ".")
-	n := 0
+// taking are the subscriptions that get an event, by its name, its family or *.
+func (e *events) taking(name string) []wire.Subscription {
+	var all []wire.Subscription
 	for _, s := range e.subscriptions {
-		if s.EventName == name || s.EventName == "*" || s.EventName == family+".*" {
-			n++
+		if record.TakesEvent(s.EventName, name) {
+			all = append(all, s)
 		}
 	}
-	return n
+	return all
+}
+
+// showTaking lists who gets an event.
+func (e *events) showTaking(name string) overlay {
+	t := &text{app: e.app, title: "Who gets " + name}
+	for _, s := range e.taking(name) {
+		t.lines = append(t.lines, span{e.names[s.SubscriberID] + ", by " + s.EventName, e.app.theme.crumb}, span{"  " + shortURL(s.URL), ""}, span{"  " + e.app.enabledCell(s.IsEnabled, s.DisabledReason).Text, e.app.theme.dim}, span{})
+	}
+	if len(t.lines) == 0 {
+		t.lines = []span{{"Nobody. n subscribes somebody to it.", ""}}
+	}
+	return t
 }
 
 func (e *events) do(b binding) tea.Cmd {
@@ -95,8 +141,47 @@ func (e *events) do(b binding) tea.Cmd {
 		return e.app.pushIn(messagesTab, newMessages(e.app, messageFilter{conditions: []client.Filter{only}}))
 	case b.action == copyCell:
 		e.app.clip(row.ID)
+	case b.action == showSubscribed:
+		e.app.over = e.showTaking(row.ID)
+	case b.action == addNew:
+		e.app.over = e.newForm(row.ID)
 	}
 	return nil
+}
+
+// newForm asks who is to get an event, and where.
+func (e *events) newForm(event string) overlay {
+	f := e.app.subscriptionForm("New subscription", event, e, func(values map[string]string) (string, error) {
+		for id, name := range e.names {
+			if strings.EqualFold(name, values[subscriberField]) {
+				return id, nil
+			}
+		}
+		return "", errors.New("there is no such subscriber")
+	})
+	who := &field{name: subscriberField, label: "Subscriber", help: "whose program gets it", input: newInput("")}
+	if len(e.names) == 1 {
+		for _, name := range e.names {
+			who.input.SetValue(name)
+		}
+	}
+	who.pick = e.pickNames
+	f.fields = append([]*field{who}, f.fields...)
+	return f
+}
+
+// pickNames lists the subscribers whose name holds a text.
+func (e *events) pickNames(text string) []suggestion {
+	var list []suggestion
+	for _, name := range slices.Sorted(maps.Values(e.names)) {
+		if strings.EqualFold(name, text) {
+			return nil
+		}
+		if strings.Contains(strings.ToLower(name), strings.ToLower(text)) {
+			list = append(list, suggestion{name, name, ""})
+		}
+	}
+	return list
 }
 
 // find narrows the list while it is typed.

@@ -58,6 +58,7 @@ func (b *browser) filterLine(text string) *line {
 	}
 	l.accept = func(text string) tea.Cmd {
 		filters, _ := b.app.readFilters(b.kind, text) // it was checked just now
+		b.typed = b.app.note(b.kind, text)
 		return b.limit(filters)
 	}
 	return l

@@ -1,40 +1,12 @@
 package tui
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
-
-// A kind is opened with conditions by the command line, and all that match go to
-// a file that Excel opens right.
-func TestExport(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
-	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
-	d.press(":", "'in_col Description in \"=SUM(A1)\",\"@today\",Red", "enter")
-	d.sees("IN_Colours", `[Description in =SUM(A1),@today,Red]`)
-	d.press("e", "enter")
-	d.sees("rows written to")
-	text, err := os.ReadFile(filepath.Join(d.app.options.Downloads, "IN_Colours.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(string(text), "\r\n")
-	if lines[0] != "\ufeffRecID,Description,ColourCode,StyleID,DisplayOrder" || len(lines) < 4 {
-		t.Errorf("the file begins with %q and has %d lines", lines[0], len(lines))
-	}
-	if !strings.Contains(string(text), ",'=SUM(A1),") || !strings.Contains(string(text), ",'@today,") {
-		t.Errorf("formulas are not guarded:\n%s", text)
-	}
-	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*.part")); len(rest) > 0 {
-		t.Errorf("%v is left behind", rest)
-	}
-}
 
 // A value that no field can have does not leave the line.
 func TestWrongFilterIsNotSent(t *testing.T) {
@@ -123,6 +95,8 @@ func TestQuestions(t *testing.T) {
 	d.press("y")
 	d.sees("Delete this message?", "8")
 	d.press("y")
+	d.sees("in 5s", "U undo")
+	d.later(undoFor)
 	d.sees("done")
 	d.until("the message is gone", func() bool {
 		page, err := s.client.AllMessages(t.Context(), nil)

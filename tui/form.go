@@ -2,12 +2,14 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/grid"
 )
 
 // field is one line of a form.
@@ -19,6 +21,8 @@ type field struct {
 	input  textinput.Model
 	wrong  string
 	pick   func(text string) []suggestion
+	among  []string // what it can be; nil for any text
+	chosen func()   // another of these was chosen; nil where nobody cares
 }
 
 // form asks for what a new thing needs.
@@ -29,6 +33,8 @@ type form struct {
 	at     int
 	notes  []string
 	send   func(values map[string]string, try bool) tea.Cmd
+	leave  func() // what esc does besides closing it; nil for nothing
+	login  bool   // it asks for a password
 }
 
 func (f *form) add(name, label, value, help string) *field {
@@ -42,15 +48,38 @@ func (f *form) scopes() []scope { return []scope{inForm} }
 // typed edits the field.
 func (f *form) typed(m tea.KeyMsg) tea.Cmd {
 	one := f.fields[f.at]
-	one.input, _ = one.input.Update(m)
 	one.wrong = ""
+	if one.among != nil {
+		one.choose(m)
+		return nil
+	}
+	one.input, _ = one.input.Update(m)
 	return nil
+}
+
+// choose goes through what a field can be.
+func (f *field) choose(m tea.KeyMsg) {
+	step := 0
+	switch m.Type {
+	case tea.KeyRight, tea.KeySpace:
+		step = 1
+	case tea.KeyLeft:
+		step = -1
+	}
+	at := slices.Index(f.among, f.input.Value())
+	f.input.SetValue(f.among[(at+step+len(f.among))%len(f.among)])
+	if step != 0 && f.chosen != nil {
+		f.chosen()
+	}
 }
 
 func (f *form) do(b binding) tea.Cmd {
 	switch b.action {
 	case goBack:
 		f.app.over = nil
+		if f.leave != nil {
+			f.leave()
+		}
 	case nextField:
 		f.complete()
 		if f.at == len(f.fields)-1 {
@@ -131,6 +160,13 @@ func (f *form) fieldLine(one *field, active bool, width int) string {
 	if one.masked {
 		mask = "*"
 	}
+	if one.among != nil {
+		ink := grid.Ink("")
+		if active {
+			ink, label = t.Selected, t.key.Paint(label)
+		}
+		return label + f.app.compose(width-10, []span{{t.Less + " ", t.dim}, {one.input.Value(), ink}, {" " + t.More, t.dim}}, nil)
+	}
 	if active {
 		return t.key.Paint(label) + f.app.typing(one.input, width-10, mask)
 	}
@@ -158,7 +194,10 @@ func (f *form) picks(one *field, width, room int) []string {
 
 // newLogin asks for a password, where the session has ended.
 func newLogin(a *app) overlay {
-	f := &form{app: a, title: "Sign in to " + shortURL(a.options.URL)}
+	f := &form{app: a, title: "Sign in to " + shortURL(a.options.URL), login: true}
+	if a.held != nil {
+		f.notes = []string{"your action (" + a.held.what + ") runs after"}
+	}
 	f.add("UserName", "User", a.user, "")
 	f.add("Password", "Password", "", "it is kept for this session only").masked = true
 	if a.user != "" {
@@ -167,6 +206,7 @@ func newLogin(a *app) overlay {
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
 		return a.signIn(values["UserName"], values["Password"])
 	}
+	f.leave = a.giveUp
 	return f
 }
 
@@ -178,5 +218,5 @@ func (a *app) signedIn(m signedInMsg) tea.Cmd {
 	}
 	a.over, a.user, a.link.signedOut, a.link.refused = nil, m.user, false, nil
 	a.tell(info, "signed in as "+m.user)
-	return tea.Batch(a.listen(), a.whoAmI(), a.refresh())
+	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
 }

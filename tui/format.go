@@ -73,13 +73,18 @@ func shortID(id string) string {
 	return id[:4] + ".." + id[len(id)-4:]
 }
 
-// shortURL is an address without what nearly all of them have.
+// shortURL is an address without what nearly all of them have, and without what
+// stands behind its ?, which can be a key.
 func shortURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return text
 	}
-	return u.Host + strings.TrimSuffix(u.RequestURI(), "/")
+	short := u.Host + strings.TrimSuffix(u.EscapedPath(), "/")
+	if u.RawQuery != "" {
+		short += "?.."
+	}
+	return short
 }
 
 // size is a number of bytes for people.

@@ -21,7 +21,9 @@ type home struct {
 	busy     bool
 	asked    time.Time
 	wrong    error
-	at       int // the selected endpoint
+	at       int               // the selected endpoint, or view behind them
+	views    map[string]string // how many rows they have, by name
+	counted  time.Time
 }
 
 func newHome(a *app) screen { return &home{part: newPart(a)} }
@@ -43,7 +45,7 @@ func (h *home) poll() tea.Cmd {
 		return nil
 	}
 	h.busy, h.asked = true, h.app.now
-	return h.app.stats(h.context, h)
+	return tea.Batch(h.app.stats(h.context, h), h.count())
 }
 
 // follow asks again for the figures, at most every two seconds.
@@ -55,6 +57,10 @@ func (h *home) follow(m liveMsg) tea.Cmd {
 }
 
 func (h *home) update(m tea.Msg) tea.Cmd {
+	if views, ok := m.(viewsMsg); ok {
+		h.views = views.counts
+		return nil
+	}
 	got, ok := m.(statsMsg)
 	if !ok {
 		return nil
@@ -80,19 +86,23 @@ func (h *home) do(b binding) tea.Cmd {
 			lane := lanes[h.at]
 			return h.app.pushIn(messagesTab, newMessages(h.app, messageFilter{subscription: lane.SubscriptionID, label: lane.EventName, problems: true}))
 		}
+		if i := h.at - len(lanes); i < len(h.app.keeper.Views) {
+			return h.app.openView(h.app.keeper.Views[i])
+		}
 	}
-	h.at = max(0, min(h.at, len(lanes)-1))
+	h.at = max(0, min(h.at, len(lanes)+min(len(h.app.keeper.Views), viewsShown)-1))
 	return nil
 }
 
-// troubled are the subscriptions with failures, the worst first.
+// troubled are the subscriptions with failures that are listed, the worst first.
 func (h *home) troubled() []wire.Lane {
 	if h.stats == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(h.stats.Lanes), func(l wire.Lane) bool {
+	lanes := slices.DeleteFunc(slices.Clone(h.stats.Lanes), func(l wire.Lane) bool {
 		return l.Failed == 0 && l.GivenUp == 0 && l.LastFailure == nil && l.Breaker != wire.BreakerOpen && l.IsEnabled
 	})
+	return lanes[:min(len(lanes), endpointsShown)]
 }
 
 func (h *home) status() string {
@@ -109,7 +119,7 @@ func (h *home) view() string {
 	case h.stats != nil:
 		lines = h.dashboard()
 	case h.wrong != nil && client.Is(h.wrong, client.Unauthorized):
-		lines = h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.")
+		lines = append(h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.", ""), h.viewLines(h.width, 0)...)
 	case h.wrong != nil:
 		lines = h.plain("  "+describe(h.wrong), "", "  R tries again, 2 shows records.")
 	default:
@@ -240,9 +250,9 @@ func (h *home) endpoints() []string {
 	lines := []string{h.app.compose(width, []span{{"Problem endpoints", t.crumb}}, []span{{"failed  last ", t.label}})}
 	lanes := h.troubled()
 	if len(lanes) == 0 {
-		return append(lines, t.dim.Paint(t.Fit("none", width, false)))
+		lines = append(lines, t.dim.Paint(t.Fit("none", width, false)))
 	}
-	for i, lane := range lanes[:min(len(lanes), 6)] {
+	for i, lane := range lanes {
 		pointer, ink := "  ", t.Selected
 		if i == h.at {
 			pointer = t.Pointer + " "
@@ -259,7 +269,7 @@ func (h *home) endpoints() []string {
 		right := fmt.Sprintf("%6d  %s ", lane.Failed+lane.GivenUp, t.Fit(last, 9, false))
 		lines = append(lines, h.app.compose(width, []span{{pointer + shortURL(lane.URL), ink}}, []span{{right, t.status[3]}}))
 	}
-	return lines
+	return append(lines, h.viewLines(width, len(lanes))...)
 }
 
 // recent are the messages that failed last.

@@ -156,7 +156,13 @@ func (a *app) do(b binding, key string) tea.Cmd {
 	case goTab:
 		return a.openTab(int(key[0] - '1'))
 	case goPrevious:
-		return a.openTab(a.before)
+		return a.goBefore()
+	case switchProfile:
+		return a.listProfiles(true)
+	case switchMouse:
+		return a.turnMouse()
+	case takeBack:
+		return a.undo()
 	case switchTimes:
 		a.times = (a.times + 1) % timeMode(len(timeModes))
 		a.tell(info, "times: "+timeModes[a.times])
@@ -169,6 +175,8 @@ func (a *app) do(b binding, key string) tea.Cmd {
 		a.over = newMenu(a)
 	case showErrors:
 		a.over = newErrors(a)
+	case showJobs:
+		a.over = newJobList(a)
 	case showTwin:
 		a.over = newTwin(a, a.front().twin())
 	case redraw:

@@ -24,18 +24,21 @@ const (
 	inEvents
 	inText // help and other text that scrolls
 	inConfirm
+	inTypedConfirm
 	inLine // a line that is typed
 	inColumns
 	inForm
 	inMenu
+	inJobs
+	inErrors
 )
 
 // scopeNames head the sections of the help.
 var scopeNames = [...]string{
 	everywhere: "Everywhere", inLists: "Lists", inGrids: "Columns", inKinds: "Records", inBrowser: "Rows of a record kind",
 	inRecord: "One record", inHome: "Home", inSubscribers: "Subscribers", inSubscriptions: "Subscriptions", inMessages: "Messages",
-	inMessage: "One message", inEvents: "Events", inText: "Text", inConfirm: "A question", inLine: "A line that you type",
-	inColumns: "Choice of columns", inForm: "A form", inMenu: "A menu",
+	inMessage: "One message", inEvents: "Events", inText: "Text", inConfirm: "A question", inTypedConfirm: "A question that a word answers", inLine: "A line that you type",
+	inColumns: "Choice of columns", inForm: "A form", inMenu: "A menu", inJobs: "Exports", inErrors: "Errors",
 }
 
 // action is what a key means.
@@ -51,14 +54,18 @@ const (
 	quit
 	goTab
 	goPrevious
+	switchProfile
 	switchTimes
 	pauseLive
 	refresh
 	problemsOnly
 	showErrors
+	showJobs
 	showActions
 	redraw
 	suspend
+	switchMouse
+	takeBack
 	showTwin
 	goUp
 	goDown
@@ -90,6 +97,8 @@ const (
 	copyCell
 	copyRow
 	export
+	reveal
+	showSubscribed
 	addNew
 	retry
 	remove
@@ -135,12 +144,16 @@ var bindings = []binding{
 	{everywhere, "q", quitOrBack, "", "back; on the first screen of a tab: quit", false},
 	{everywhere, "ctrl+c", quit, "", "quit", false},
 	{everywhere, "1 2 3 4 5 6", goTab, "", "the tabs", false},
-	{everywhere, "-", goPrevious, "", "the tab before", false},
+	{everywhere, "-", goPrevious, "", "what was seen before, and back again", false},
+	{everywhere, "@", switchProfile, "", "another profile", false},
 	{everywhere, "t", switchTimes, "", "times: relative, local, UTC", false},
 	{everywhere, "p", pauseLive, "", "pause what is live, and go on", false},
 	{everywhere, "R f5", refresh, "", "fetch again", false},
 	{everywhere, "x", showActions, "actions", "everything that can be done here", false},
+	{everywhere, "U", takeBack, "", "take a delete back, as long as it waits", false},
+	{everywhere, "M", switchMouse, "", "the mouse: clicks here, or selects text", false},
 	{everywhere, "ctrl+e", showErrors, "", "the errors so far", false},
+	{everywhere, "J", showJobs, "", "the exports of this session", false},
 	{everywhere, "ctrl+l", redraw, "", "draw the screen anew", false},
 	{everywhere, "ctrl+z", suspend, "", "to the shell; fg comes back", false},
 	{everywhere, "c", showTwin, "", "the whctl command that shows the same", false},
@@ -214,10 +227,11 @@ var bindings = []binding{
 	{inMessages, "a", markAll, "all", "mark all that match the filter", false},
 	{inMessages, "u", unmark, "", "take all marks away", false},
 	{inMessages, "!", problemsOnly, "problems", "only those that failed", false},
+	{inMessages, "e", export, "", "write messages to a file", false},
 	{inMessages, "F", clearFilters, "", "no filters", false},
 	{inMessages, "y", copyCell, "", "copy the MessageID", false},
 
-	{inMessage, "tab right l", nextTab, "next tab", "attempts, body, subscription, cURL", false},
+	{inMessage, "tab right l", nextTab, "next tab", "attempts, body, headers, response, cURL", false},
 	{inMessage, "shift+tab left h", previousTab, "", "the tab before", false},
 	{inMessage, "r", retry, "retry", "send it again", true},
 	{inMessage, "D", remove, "delete", "delete it", true},
@@ -227,8 +241,12 @@ var bindings = []binding{
 	{inMessage, "N", previousMatch, "", "the match before", false},
 	{inMessage, "y", copyCell, "", "copy the MessageID", false},
 	{inMessage, "Y", copyRow, "copy", "copy what the tab shows", false},
+	{inMessage, "e", export, "save body", "write the body to a file", false},
+	{inMessage, "v", reveal, "", "show what is masked, as far as the service tells it", false},
 
 	{inEvents, "enter", open, "messages", "the messages of this event", false},
+	{inEvents, "n", addNew, "subscribe", "subscribe somebody to this event", true},
+	{inEvents, "S", showSubscribed, "who gets it", "the subscriptions that get this event", false},
 	{inEvents, "y", copyCell, "copy", "copy the name", false},
 
 	{inText, "up k", goUp, "", "up", false},
@@ -241,6 +259,9 @@ var bindings = []binding{
 
 	{inConfirm, "y", accept, "", "yes", false},
 	{inConfirm, "esc n enter q", decline, "", "no", false},
+
+	{inTypedConfirm, "enter", accept, "", "yes, where the word was typed; else no", false},
+	{inTypedConfirm, "esc", decline, "", "no", false},
 
 	{inLine, "enter", submit, "", "do it", false},
 	{inLine, "esc", goBack, "", "leave it", false},
@@ -269,6 +290,18 @@ var bindings = []binding{
 	{inMenu, "up k", goUp, "", "up", false},
 	{inMenu, "down j", goDown, "", "down", false},
 	{inMenu, "esc q x", goBack, "close", "close", false},
+
+	{inJobs, "up k", goUp, "", "up", false},
+	{inJobs, "down j", goDown, "", "down", false},
+	{inJobs, "D", remove, "cancel it", "cancel the export; its file is taken away", false},
+	{inJobs, "y", copyCell, "copy path", "copy the path of the file", false},
+	{inJobs, "esc q J", goBack, "close", "close", false},
+
+	{inErrors, "up k", goUp, "", "up", false},
+	{inErrors, "down j", goDown, "", "down", false},
+	{inErrors, "y", copyCell, "copy", "copy the error with its request id", false},
+	{inErrors, "Y", copyRow, "copy all", "copy all errors", false},
+	{inErrors, "esc q ctrl+e", goBack, "close", "close", false},
 }
 
 // keyNames splits a row's keys.

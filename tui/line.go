@@ -83,6 +83,9 @@ func (l *line) submit() tea.Cmd {
 	text := l.input.Value()
 	if list := l.app.history[l.kind]; text != "" && (len(list) == 0 || list[len(list)-1] != text) {
 		l.app.history[l.kind] = append(list, text)
+		if l.kind == commandHistory {
+			l.app.keeper.addCommand(text)
+		}
 	}
 	l.app.line = nil
 	return l.accept(text)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"net"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -17,6 +18,22 @@ func TestMain(m *testing.M) {
 func connected(t testing.TB, i *daemontest.Instance) *client.Client {
 	t.Helper()
 	c, err := client.New(client.Options{URL: i.URL, User: "admin", Password: daemontest.AdminPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// unreachable is a client of a service that is not there.
+func unreachable(t testing.TB) *client.Client {
+	t.Helper()
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nobody.Close()
+	c, err := client.New(client.Options{URL: "http://" + nobody.Addr().String()})
 	if err != nil {
 		t.Fatal(err)
 	}

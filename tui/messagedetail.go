@@ -1,15 +1,14 @@
 package tui
 
 import (
-	"fmt"
-	"strconv"
+	"errors"
+	"os"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
 )
 
 // messageScreen shows one message: its attempts, what it says, and how to send
@@ -20,12 +19,13 @@ type messageScreen struct {
 	list      *messages
 	message   wire.Message
 	responses []wire.MessageResponse
+	headers   []wire.Header // the subscription's own, without their values
+	noHeaders string        // why they are not known
 	tab       int
 	wait      bool
 	whole     bool // the body is here
+	revealed  bool // what is secret is shown, as far as it is known
 }
-
-var messageTabs = []string{"Attempts", "Body", "Response", "cURL"}
 
 func newMessage(list *messages, m wire.Message) screen {
 	s := &messageScreen{part: newPart(list.app), list: list, message: m}
@@ -60,6 +60,7 @@ func (s *messageScreen) update(m tea.Msg) tea.Cmd {
 			return nil
 		}
 		s.message, s.responses, s.whole = *m.message, m.responses, true
+		s.headers, s.noHeaders = m.headers, m.noHeaders
 		s.fill()
 	case doneMsg:
 		s.app.done(m)
@@ -76,78 +77,9 @@ func (s *messageScreen) setSize(width, height int) {
 
 // fill makes the lines of the open tab.
 func (s *messageScreen) fill() {
-	switch {
-	case s.width == 0:
-	case s.tab == 0:
-		s.setLines(s.attempts())
-	case s.tab == 1:
-		s.setLines(s.app.jsonLines([]byte(s.message.Body), s.width-2))
-	case s.tab == 2:
-		s.setLines(s.answers())
-	default:
-		s.setLines(s.curl())
+	if s.width > 0 {
+		s.setLines(messageTabs[s.tab].lines(s))
 	}
-}
-
-// attempts lists what was tried, and when the next attempt is.
-func (s *messageScreen) attempts() []span {
-	t := s.app.theme
-	when, what := 23, 36
-	if s.width < 76 {
-		when, what = 10, 24
-	}
-	lines := []span{{"  " + t.Fit("  #  when", when+5, false) + t.Fit("result", what, false) + "         took", t.Title}}
-	for _, r := range s.responses {
-		result, ink := resultOf(r), t.status[3]
-		if r.Status == 1 {
-			ink = t.status[1]
-		}
-		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s  %s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), when, false), t.Fit(result, what, false), took(r.Duration)), ink})
-	}
-	if at := time.Time(s.message.NextAttemptDateTime); s.message.Status == 2 && !at.IsZero() {
-		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.app.clock(at), when, false), "scheduled, "+until(at.Sub(s.app.now))), t.dim})
-	}
-	if len(s.responses) == 0 && s.whole {
-		lines = append(lines, span{"  no attempt yet", t.dim})
-	}
-	return lines
-}
-
-// resultOf is what came of an attempt.
-func resultOf(r wire.MessageResponse) string {
-	if r.HTTPCode != nil {
-		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
-	}
-	return r.Message
-}
-
-// took is a duration of the wire for people.
-func took(text string) string {
-	var span wire.TimeSpan
-	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
-		return text
-	}
-	return fmt.Sprintf("%8s ms", grid.Thousands(int(time.Duration(span).Milliseconds())))
-}
-
-// answers are what the receiver said, the last first.
-func (s *messageScreen) answers() []span {
-	var lines []span
-	for i := len(s.responses) - 1; i >= 0; i-- {
-		lines = append(lines, span{fmt.Sprintf("  attempt %d: %s", s.responses[i].ItemNo, resultOf(s.responses[i])), s.app.theme.crumb})
-	}
-	return lines
-}
-
-// curl sends the same from this computer. What is secret is not known here.
-func (s *messageScreen) curl() []span {
-	text := "curl -X POST " + argument(s.message.URL) + ` -H "Content-Type: application/json; charset=utf-8"` +
-		" -H " + argument("webhook-id: "+s.message.MessageID) + " -H " + argument("X-Event-Name: "+s.message.EventName) + " --data-binary @body.json"
-	lines := []span{{"  The body goes to body.json (Y copies it). Signature and own headers are not", s.app.theme.dim}, {"  known here: the receiver may refuse it.", s.app.theme.dim}, {}}
-	for _, l := range wrapped(text, s.width-4) {
-		lines = append(lines, span{"  " + l.text, ""})
-	}
-	return lines
 }
 
 func (s *messageScreen) view() string {
@@ -157,12 +89,12 @@ func (s *messageScreen) view() string {
 		body = strings.Repeat(a.theme.Loading, 3)
 	}
 	head := []string{
-		a.compose(s.width, []span{{"  To     ", a.theme.label}, {s.message.URL, ""}}, []span{{"subscriber ", a.theme.label}, {shortID(s.message.SubscriberID) + " ", ""}}),
+		a.compose(s.width, []span{{"  To     ", a.theme.label}, {s.address(), ""}}, []span{{"subscriber ", a.theme.label}, {s.secret(s.message.SubscriberID) + " ", ""}}),
 		a.compose(s.width, []span{{"  Added  ", a.theme.label}, {a.clock(time.Time(s.message.AddedDateTime)) + " (" + age(a.now.Sub(time.Time(s.message.AddedDateTime))) + " ago)", ""}}, []span{{"size ", a.theme.label}, {body + " ", ""}}),
 		strings.Repeat(" ", s.width),
 	}
 	lines := append(head, s.draw()...)
-	return strings.Join(append(lines, a.tabbed(messageTabs, s.tab, s.width)), "\n")
+	return strings.Join(append(lines, a.tabbed(messageTabNames(), s.tab, s.width)), "\n")
 }
 
 func (s *messageScreen) title() string { return shortID(s.message.MessageID) }
@@ -200,6 +132,11 @@ func (s *messageScreen) do(b binding) tea.Cmd {
 		s.app.clip(s.message.MessageID)
 	case copyRow:
 		s.copyTab()
+	case reveal:
+		s.revealed = !s.revealed
+		s.fill()
+	case export:
+		s.app.line = s.saveLine()
 	}
 	return nil
 }
@@ -212,7 +149,8 @@ func (s *messageScreen) step(n int) tea.Cmd {
 		return s.list.want()
 	}
 	s.afresh()
-	s.message, s.responses, s.whole = one, nil, false
+	s.message, s.responses, s.whole, s.revealed = one, nil, false, false
+	s.headers, s.noHeaders = nil, ""
 	s.fill()
 	return tea.Batch(s.list.want(), s.poll())
 }
@@ -223,10 +161,14 @@ func (s *messageScreen) turn(n int) {
 	s.fill()
 }
 
-// copyTab copies what the tab shows: of the body every byte.
+// copyTab copies what the tab shows: of the body every byte, of cURL the command.
 func (s *messageScreen) copyTab() {
-	if s.tab == 1 {
+	switch messageTabs[s.tab].name {
+	case "Body":
 		s.app.clip(s.message.Body)
+		return
+	case "cURL":
+		s.app.clip(s.curlText())
 		return
 	}
 	var lines []string
@@ -234,4 +176,25 @@ func (s *messageScreen) copyTab() {
 		lines = append(lines, strings.TrimRight(l.text, " "))
 	}
 	s.app.clip(strings.Join(lines, "\n"))
+}
+
+// saveLine asks where the body is to be written.
+func (s *messageScreen) saveLine() *line {
+	l := newLine(s.app, "save", "save body to", freeName(s.app.options.Downloads, "body-"+shortID(s.message.MessageID), ".json"))
+	l.help = size(len(s.message.Body)) + ", every byte as it is sent; enter saves, esc leaves it"
+	l.check = func(path string) error {
+		if !s.whole {
+			return errors.New("the body is on its way")
+		}
+		return checkTarget(path, "")
+	}
+	l.accept = func(path string) tea.Cmd {
+		if err := os.WriteFile(path, []byte(s.message.Body), 0o600); err != nil {
+			s.app.fail("saving the body", err)
+			return nil
+		}
+		s.app.tell(info, size(len(s.message.Body))+" written to "+path)
+		return nil
+	}
+	return l
 }

@@ -50,6 +50,8 @@ type messages struct {
 	asked    time.Time               // when the rows were fetched last
 	due      bool                    // the first page is to be fetched again
 	allMarks bool                    // all that match are meant, also those that are not here
+	typed    typedConditions         // the conditions as they were typed
+	saved    string                  // whose name this has been opened by or saved under
 }
 
 // changedFor is how long a change stays marked, and a row in sight that the
@@ -72,7 +74,6 @@ func (s *messages) shown() tea.Cmd {
 	s.repaint()
 	return s.want()
 }
-func (s *messages) title() string   { return "Messages" }
 func (s *messages) scopes() []scope { return []scope{inMessages, inLists} }
 func (s *messages) waiting() bool   { return s.pages.Loading() }
 
@@ -228,6 +229,9 @@ func (s *messages) do(b binding) tea.Cmd {
 	case clearFilters:
 		s.filter = messageFilter{}
 		return s.reload()
+	case export:
+		s.app.over = newExportForm(s.app, s.exportable())
+		return nil
 	case retry, remove:
 		return s.act(b.action)
 	}
@@ -255,9 +259,15 @@ func (s *messages) unmark() bool {
 	return had
 }
 
+// messageKind is what messages can be filtered by.
+func messageKind() *record.Kind {
+	kind, _ := record.System().Lookup(messageRecord)
+	return kind
+}
+
 // find is the line of filters.
 func (s *messages) find() *line {
-	kind, _ := record.System().Lookup("Message")
+	kind := messageKind()
 	var texts []string
 	for _, f := range s.filter.conditions {
 		texts = append(texts, where.Text(f))
@@ -271,6 +281,7 @@ func (s *messages) find() *line {
 	}
 	l.accept = func(text string) tea.Cmd {
 		s.filter.conditions, _ = s.app.readFilters(kind, text) // it was checked just now
+		s.typed = s.app.note(kind, text)
 		return s.reload()
 	}
 	return l

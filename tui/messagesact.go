@@ -39,7 +39,9 @@ func (a *app) askOne(to screen, m wire.Message, what action) {
 		a.ask("Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd { return a.retryOne(to, m) })
 		return
 	}
-	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. This cannot be undone."), func() tea.Cmd { return a.removeOne(to, m) })
+	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+age(undoFor)+", U takes that back."), func() tea.Cmd {
+		return a.delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd { return a.removeOne(to, m) })
+	})
 }
 
 // meant is the filter of the messages that are marked; nil where none is.
@@ -92,14 +94,17 @@ func (s *messages) askRetry(would wire.MessagesRetried) {
 		lines = append(lines, fmt.Sprintf("%s delivered or on the way already and left alone.", plural(int(would.Skipped), "is", "are")))
 	}
 	members := s.meant()
-	s.app.ask(fmt.Sprintf("Retry %s?", plural(int(would.Retried), "message", "messages")), fmt.Sprintf("retry %s", grid.Thousands(int(would.Retried))),
+	s.app.askMany(int(would.Retried), fmt.Sprintf("Retry %s?", plural(int(would.Retried), "message", "messages")), fmt.Sprintf("retry %s", grid.Thousands(int(would.Retried))),
 		append(lines, "Each is sent once more, oldest first."), func() tea.Cmd { return s.app.retryMany(s, members, false) })
 }
 
 func (s *messages) askRemove(would wire.MessagesDeleted) {
 	members := s.meant()
-	s.app.ask(fmt.Sprintf("Delete %s?", plural(int(would.Deleted), "message", "messages")), fmt.Sprintf("delete %s", grid.Thousands(int(would.Deleted))),
-		append(s.targets(), "What is pending of them is not sent. This cannot be undone."), func() tea.Cmd { return s.app.removeMany(s, members, false) })
+	what := "delete of " + plural(int(would.Deleted), "message", "messages")
+	s.app.askMany(int(would.Deleted), fmt.Sprintf("Delete %s?", plural(int(would.Deleted), "message", "messages")), fmt.Sprintf("delete %s", grid.Thousands(int(would.Deleted))),
+		append(s.targets(), "What is pending of them is not sent. For "+age(undoFor)+", U takes that back."), func() tea.Cmd {
+			return s.app.delay(what, members["MessageIDIn"], func() tea.Cmd { return s.app.removeMany(s, members, false) })
+		})
 }
 
 // targets says where the messages go that are meant, of those that are here.

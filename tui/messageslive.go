@@ -24,7 +24,11 @@ func (s *messages) row(m wire.Message) *grid.Row {
 	if at, ok := s.changed[m.MessageID]; ok && a.now.Sub(at) < changedFor {
 		last = a.theme.left
 	}
-	return &grid.Row{ID: m.MessageID, Cells: []grid.Cell{
+	under := grid.Ink("")
+	if a.goes(m.MessageID) {
+		last, under = a.theme.bad, a.theme.dim
+	}
+	return &grid.Row{ID: m.MessageID, Ink: under, Cells: []grid.Cell{
 		{Text: word, Ink: ink}, {Text: m.EventName}, {Text: shortURL(m.URL)}, {Text: tries(m)}, {Text: answerOf(m)}, {Text: next},
 		{Text: a.moment(time.Time(m.AddedDateTime))}, {Text: last, Ink: a.theme.accent},
 	}}

@@ -43,12 +43,30 @@ type (
 		reply
 		user *wire.CurrentSession
 		info *wire.Info
+		era  int // of the app that asked
 	}
 
 	// unlockedMsg brings a client that may change things.
 	unlockedMsg struct {
 		reply
 		client *client.Client
+		era    int // of the app that asked
+	}
+
+	// keptMsg says that something was written down.
+	keptMsg struct{ reply }
+
+	// recreatedMsg brings a subscription that was made anew.
+	recreatedMsg struct {
+		reply
+		of           discarded
+		subscription *wire.Subscription
+	}
+
+	// viewsMsg brings how many rows views have.
+	viewsMsg struct {
+		reply
+		counts map[string]string // by name
 	}
 
 	// doneMsg says that a change was made.
@@ -86,11 +104,18 @@ type (
 		row client.Row
 	}
 
-	// exportMsg tells how an export goes.
+	// exportMsg tells that an export has ended.
 	exportMsg struct {
 		reply
-		path string
-		rows int
+		job *job
+	}
+
+	// billMsg brings what a custom field of a bill holds, or holds now.
+	billMsg struct {
+		reply
+		field   client.BillField
+		value   *wire.CustomFieldValue
+		changed bool
 	}
 
 	subscribersMsg struct {
@@ -120,12 +145,17 @@ type (
 		reply
 		message   *wire.Message
 		responses []wire.MessageResponse
+		headers   []wire.Header // the subscription's own, without values
+		noHeaders string        // why they are not known
 	}
 
 	eventsMsg struct {
 		reply
 		list          []wire.Event
 		subscriptions []wire.Subscription
+		names         map[string]string    // of the subscribers, by id
+		last          map[string]time.Time // when an event was raised last, of the newest messages
+		looked        int                  // how many messages these were
 	}
 
 	statsMsg struct {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -84,19 +83,6 @@ func newHelp(a *app) overlay {
 	return t
 }
 
-// newErrors lists the failures so far, the last first.
-func newErrors(a *app) overlay {
-	t := &text{app: a, title: "Errors"}
-	for i := len(a.toasts.failed) - 1; i >= 0; i-- {
-		one := a.toasts.failed[i]
-		t.lines = append(t.lines, wrapped(a.clock(one.at)+"  "+one.text, t.wide())...)
-	}
-	if len(t.lines) == 0 {
-		t.lines = []span{{"Nothing has failed so far.", ""}}
-	}
-	return t
-}
-
 // newTwin shows the command that does the same.
 func newTwin(a *app, command string) overlay {
 	t := &text{app: a, title: "The same on the command line"}
@@ -123,50 +109,6 @@ func wrapped(long string, width int) []span {
 		lines = append(lines, span{word, ""})
 	}
 	return lines
-}
-
-// confirm is a question before something is changed. The key that asks it is
-// never the one that answers it, and keys that arrive at once are not heard.
-type confirm struct {
-	app   *app
-	title string
-	lines []string
-	yes   string
-	run   func() tea.Cmd
-	since time.Time
-}
-
-// confirmPause is how long a question hears nothing: a paste must not answer it.
-const confirmPause = 250 * time.Millisecond
-
-// ask opens a question.
-func (a *app) ask(title, yes string, lines []string, run func() tea.Cmd) {
-	a.over = &confirm{app: a, title: title, lines: lines, yes: yes, run: run, since: a.now}
-}
-
-func (c *confirm) scopes() []scope { return []scope{inConfirm} }
-
-func (c *confirm) do(b binding) tea.Cmd {
-	if c.app.now.Sub(c.since) < confirmPause {
-		return nil
-	}
-	c.app.over = nil
-	if b.action == accept {
-		return c.run()
-	}
-	return nil
-}
-
-func (c *confirm) box(width, height int) []string {
-	t := c.app.theme
-	width = min(width, 72) - 4
-	var lines []string
-	for _, text := range c.lines[:min(len(c.lines), max(1, height-5))] {
-		lines = append(lines, t.Fit(text, width, false))
-	}
-	lines = append(lines, strings.Repeat(" ", width),
-		c.app.compose(width, nil, []span{{"y ", t.key}, {c.yes, ""}, {"      enter/esc ", t.key}, {"cancel", ""}}))
-	return c.app.frame(c.title, width, lines)
 }
 
 // menu lists what can be done, and why what cannot.

@@ -11,7 +11,8 @@ import (
 type screen interface {
 	start() tea.Cmd         // it was opened
 	shown() tea.Cmd         // it came to the front, also right after start
-	stop()                  // it was left for good
+	stop()                  // it was left, and nothing is waited for any more
+	afresh()                // it is opened again
 	update(tea.Msg) tea.Cmd // an answer to one of its commands
 	do(binding) tea.Cmd     // a key with a meaning here
 	setSize(width, height int)
@@ -35,6 +36,8 @@ type (
 	ticker interface{ tick() tea.Cmd }
 	// waiter reports whether something is on its way.
 	waiter interface{ waiting() bool }
+	// holder has screens inside of it.
+	holder interface{ holds(screen) bool }
 	// unmarker takes marks away before esc leaves the screen.
 	unmarker interface{ unmark() bool }
 )

@@ -1,11 +1,16 @@
 package tui
 
-import "github.com/bizhook/whd/tui/grid"
+import (
+	"strings"
+
+	"github.com/bizhook/whd/tui/grid"
+)
 
 // theme is how everything looks. This is the only file with colours: the 16 of
 // every terminal, on whatever background it has.
 type theme struct {
 	grid.Look
+	mono                                    bool
 	corner, side, bar                       string // of boxes
 	dot, good, again, bad, left, step, bars string
 
@@ -17,7 +22,7 @@ type theme struct {
 
 // themes are made of two sets of glyphs and two of inks.
 func newTheme(ascii, mono bool) *theme {
-	t := &theme{}
+	t := &theme{mono: mono}
 	t.Glyphs = fullGlyphs
 	t.corner, t.side, t.bar, t.step, t.bars = "╭╮╰╯", "│", "─", " › ", " ▁▂▃▄▅▆▇█"
 	t.dot, t.good, t.again, t.bad, t.left = "·", "✓", "~", "x", "←"
@@ -59,6 +64,22 @@ func (t *theme) colour() {
 	t.live, t.waiting, t.offline = "1;32", "1;33", "1;37;41"
 	t.status = [4]grid.Ink{"90", "32", "33", "31"}
 	t.toast = [3]grid.Ink{"32", "33", "31"}
+}
+
+// profileInks are the colours that a profile can have.
+var profileInks = map[string]grid.Ink{"red": "1;37;41", "green": "30;42", "yellow": "30;43", "blue": "1;37;44", "magenta": "1;37;45", "cyan": "30;46"}
+
+// profile is a profile's name on the first line: a band in its colour, where it
+// has one.
+func (t *theme) profile(name, colour string) []span {
+	ink, known := profileInks[colour]
+	switch {
+	case name == "":
+		return nil
+	case !known || t.mono:
+		return []span{{strings.ToUpper(name) + "  ", t.accent}}
+	}
+	return []span{{" " + strings.ToUpper(name) + " ", ink}, {" ", ""}}
 }
 
 // The words for the status of a message.

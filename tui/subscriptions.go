@@ -6,7 +6,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 )
@@ -86,21 +85,9 @@ func (s *subscriptions) fill() {
 	s.grid.SetRows(grid.NewList(rows))
 }
 
-// added shows the secret of a new subscription, which is never shown again.
+// added tells how a new subscription went.
 func (s *subscriptions) added(m subscriptionMsg) tea.Cmd {
-	if m.subscription == nil {
-		if f, ok := s.app.over.(*form); !ok || !f.refuse(m.err) {
-			s.app.fail("new subscription", m.err)
-		}
-		return nil
-	}
-	s.app.fail("new subscription", m.err)
-	t := s.app.theme
-	s.app.over = &text{app: s.app, title: "Created", lines: []span{
-		{m.subscription.EventName + " to " + m.subscription.URL, ""}, {},
-		{"The secret that its messages are signed with. It is not shown again:", t.crumb}, {},
-		{"  " + m.subscription.Secret, ""},
-	}}
+	s.app.subscribed(m)
 	return s.poll()
 }
 
@@ -140,50 +127,16 @@ func (s *subscriptions) do(b binding) tea.Cmd {
 		a.ask(verbOf(!one.IsEnabled)+" "+one.EventName+"?", strings.ToLower(verbOf(!one.IsEnabled)), append([]string{"to " + one.URL}, enableLines(one.IsEnabled)...),
 			func() tea.Cmd { return a.enableSubscription(s, one, !one.IsEnabled) })
 	case remove:
-		a.ask("Delete the subscription?", "delete it", []string{one.EventName + " to", "  " + one.URL, "Its messages and responses go with it, and what is pending is not sent.", "This cannot be undone."},
-			func() tea.Cmd { return a.removeSubscription(s, one) })
+		a.ask("Delete the subscription?", "delete it", []string{one.EventName + " to", "  " + one.URL, "Its messages and responses go with it, and what is pending is not sent.", ":trash can make it anew, with another id and secret and without headers."},
+			func() tea.Cmd {
+				a.leaving[one.RecID] = discardable(one, s.subscriber)
+				return a.removeSubscription(s, one)
+			})
 	}
 	return nil
 }
 
 // newForm asks for a new subscription.
 func (s *subscriptions) newForm(event string) overlay {
-	f := &form{app: s.app, title: "New subscription for " + s.subscriber.Name}
-	f.add("EventName", "Event", event, "a published event, a family such as debtor.*, or *").pick = pickEvents
-	f.add("URL", "URL", "https://", "the service sends there; this computer need not reach it")
-	f.add("Headers", "Header", "", "a header to send with it, such as Authorization; empty for none")
-	f.add("HeaderValue", "Value", "", "of that header").masked = true
-	f.notes = []string{"ctrl+s create   ctrl+t create and send a test   esc cancel"}
-	f.send = func(values map[string]string, try bool) tea.Cmd {
-		event, url := values["EventName"], values["URL"]
-		if rest, doubled := strings.CutPrefix(url, "https://http"); doubled {
-			url = "http" + rest // what stands there already was typed once more
-		}
-		request := wire.SubscriptionRequest{EventName: &event, URL: &url}
-		if name := values["Headers"]; name != "" {
-			request.Headers = &[]wire.Header{{Name: name, Value: values["HeaderValue"]}}
-		}
-		return s.app.addSubscription(s, s.subscriber.RecID, request, try)
-	}
-	return f
-}
-
-// pickEvents lists the events that a text begins.
-func pickEvents(text string) []suggestion {
-	if text == "*" || strings.HasSuffix(text, ".*") {
-		return nil
-	}
-	var starts, holds []suggestion
-	for _, e := range record.Events() {
-		one := suggestion{e.Name, e.Name, ""}
-		switch {
-		case strings.EqualFold(e.Name, text):
-			return nil
-		case strings.HasPrefix(e.Name, strings.ToLower(text)):
-			starts = append(starts, one)
-		case strings.Contains(e.Name, strings.ToLower(text)):
-			holds = append(holds, one)
-		}
-	}
-	return append(starts, holds...)
+	return s.app.subscriptionForm("New subscription for "+s.subscriber.Name, event, s, func(map[string]string) (string, error) { return s.subscriber.RecID, nil })
 }

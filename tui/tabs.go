@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -18,12 +20,14 @@ const (
 
 // openTab brings a tab to the front.
 func (a *app) openTab(tab int) tea.Cmd {
-	if tab != a.tab {
-		a.before, a.tab = a.tab, tab
-	}
-	a.over, a.line = nil, nil
+	a.leavePlace()
+	return a.bring(tab)
+}
+
+func (a *app) bring(tab int) tea.Cmd {
+	a.tab, a.over, a.line = tab, nil, nil
 	if len(a.tabs[tab]) == 0 {
-		return a.push(a.first(tab))
+		return a.put(a.first(tab))
 	}
 	a.resize()
 	return a.front().shown()
@@ -48,6 +52,11 @@ func (a *app) first(tab int) screen {
 
 // push opens a screen over the one in front.
 func (a *app) push(s screen) tea.Cmd {
+	a.leavePlace()
+	return a.put(s)
+}
+
+func (a *app) put(s screen) tea.Cmd {
 	a.tabs[a.tab] = append(a.tabs[a.tab], s)
 	a.resize()
 	return tea.Batch(s.start(), s.shown())
@@ -55,11 +64,12 @@ func (a *app) push(s screen) tea.Cmd {
 
 // pushIn opens a screen in another tab, over its first.
 func (a *app) pushIn(tab int, s screen) tea.Cmd {
-	cmd := a.openTab(tab)
+	a.leavePlace()
+	cmd := a.bring(tab)
 	for len(a.tabs[tab]) > 1 {
 		a.drop()
 	}
-	return tea.Batch(cmd, a.push(s))
+	return tea.Batch(cmd, a.put(s))
 }
 
 func (a *app) drop() {
@@ -73,7 +83,48 @@ func (a *app) pop() (tea.Cmd, bool) {
 	if len(a.tabs[a.tab]) <= 1 {
 		return nil, false
 	}
+	a.leavePlace()
 	a.drop()
 	a.resize()
 	return a.front().shown(), true
+}
+
+// place is what was open in a tab, also where it was closed meanwhile.
+type place struct {
+	tab   int
+	stack []screen
+}
+
+// leavePlace remembers what is in front, which something else takes the place
+// of now.
+func (a *app) leavePlace() {
+	if stack := a.tabs[a.tab]; len(stack) > 0 {
+		a.former = place{a.tab, slices.Clone(stack)}
+	}
+}
+
+// goBefore goes to what was in front before, and opens again what was closed of
+// it.
+func (a *app) goBefore() tea.Cmd {
+	to := a.former
+	if len(to.stack) == 0 {
+		a.tell(info, "nothing was seen before this")
+		return nil
+	}
+	a.leavePlace()
+	a.tab, a.over, a.line = to.tab, nil, nil
+	same := 0
+	for same < min(len(to.stack), len(a.tabs[to.tab])) && to.stack[same] == a.tabs[to.tab][same] {
+		same++
+	}
+	for len(a.tabs[to.tab]) > same {
+		a.drop()
+	}
+	var cmds []tea.Cmd
+	for _, s := range to.stack[same:] {
+		s.afresh()
+		cmds = append(cmds, a.put(s))
+	}
+	a.resize()
+	return tea.Batch(append(cmds, a.front().shown())...)
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -30,6 +31,9 @@ type Options struct {
 	InsecureTLS bool   // certificates are not checked
 	ASCII       bool   // no signs beyond ASCII
 	Mono        bool   // no colours
+	Mouse       bool   // clicks come here from the start; the terminal selects no text then
+	Colour      string // of the profile's name, as Profile.Colour
+	State       string // the directory of what outlives a session; empty for none
 	Downloads   string // the directory that exports go to unless another is named
 	Registry    *record.Registry
 	Zone        *time.Location // of local times; nil for the computer's
@@ -39,6 +43,13 @@ type Options struct {
 	// Unlock makes a client that may change things; nil where nothing may lift
 	// ReadOnly.
 	Unlock func() (*client.Client, error)
+	// Profiles lists what can be switched to; nil where that is nothing.
+	Profiles func() ([]Profile, error)
+	// Switch makes what Run would be given for a profile: a client, and the
+	// options that are about the profile. The others stay.
+	Switch func(profile string) (*client.Client, Options, error)
+	// Env reads variables of the environment; nil for os.Getenv.
+	Env func(string) string
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
 
@@ -58,6 +69,7 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	ended := ctx.Err() != nil
 	cancel()
 	a.wait()
+	err = a.crash.told(err)
 	if ended && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
 		return nil // somebody ended it from outside
 	}
@@ -66,6 +78,9 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 
 // complete fills in what was left open.
 func (o Options) complete() Options {
+	if o.Env == nil {
+		o.Env = os.Getenv
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -86,8 +101,11 @@ func (o Options) complete() Options {
 	return o
 }
 
-// wait waits for what reads the stream.
+// wait waits for what reads the stream, and for exports to put their files in
+// order.
 func (a *app) wait() {
+	a.jobs.wait()
+	_ = a.keeper.write() // nobody is there to be told any more
 	if a.stopFeed != nil {
 		a.stopFeed()
 		<-a.feed.ended

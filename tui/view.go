@@ -13,7 +13,9 @@ import (
 const (
 	leastWidth  = 60
 	leastHeight = 15
-	linesAround = 6 // four above the screen, two below
+	linesAround = linesAbove + 2
+	linesAbove  = 4 // of the screen
+	tabRow      = 1 // the line of the tabs, from 0
 )
 
 func (a *app) tooSmall() bool { return a.width < leastWidth || a.height < leastHeight }
@@ -30,6 +32,7 @@ func (a *app) resize() {
 
 // View is bubbletea's: exactly as many lines and cells as the terminal has.
 func (a *app) View() string {
+	defer a.crash.note()
 	switch {
 	case a.width == 0:
 		return ""
@@ -95,9 +98,7 @@ func (a *app) compose(width int, left, right []span) string {
 func (a *app) identity() string {
 	t := a.theme
 	left := []span{{" whctl  ", t.brand}}
-	if a.options.Profile != "" {
-		left = append(left, span{strings.ToUpper(a.options.Profile) + "  ", t.accent})
-	}
+	left = append(left, t.profile(a.options.Profile, a.options.Colour)...)
 	left = append(left, span{shortURL(a.options.URL), ""})
 	if a.options.InsecureTLS {
 		left = append(left, span{"  TLS!", t.offline})
@@ -128,7 +129,13 @@ func (a *app) stateInk(word string) grid.Ink {
 
 // tabLine is line 2.
 func (a *app) tabLine() string {
-	left := []span{{" ", ""}}
+	left, right := a.tabSpans()
+	return a.compose(a.width, left, right)
+}
+
+// tabSpans are the tabs, each behind a blank or two, and the help at the right.
+func (a *app) tabSpans() (left, right []span) {
+	left = []span{{" ", ""}}
 	for i, name := range tabNames {
 		ink := grid.Ink("")
 		if i == a.tab {
@@ -139,7 +146,7 @@ func (a *app) tabLine() string {
 		}
 		left = append(left, span{fmt.Sprintf("%d %s", i+1, name), ink}, span{"  ", ""})
 	}
-	return a.compose(a.width, left, []span{{"? help ", a.theme.dim}})
+	return left, []span{{"? help ", a.theme.dim}}
 }
 
 // crumbs is line 3: how we came here and what limits the rows; or the line that
@@ -162,7 +169,7 @@ func (a *app) crumbs() string {
 // statusLine is a message where there is one, else what the screen says.
 func (a *app) statusLine() string {
 	if s := a.toasts.shown; s != nil {
-		return a.compose(a.width, []span{{" " + s.text + " ", a.theme.toast[s.level]}}, nil)
+		return a.compose(a.width, []span{{" " + s.text + " ", a.theme.toast[s.level]}}, append(a.undoSpans(), a.jobSpans()...))
 	}
 	if a.link.away(a.now) {
 		text := " " + describe(a.link.failed)
@@ -171,7 +178,16 @@ func (a *app) statusLine() string {
 		}
 		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  R now ", a.theme.key}})
 	}
-	return a.compose(a.width, []span{{" " + a.front().status(), ""}}, nil)
+	return a.compose(a.width, []span{{" " + a.front().status(), ""}}, append(a.undoSpans(), a.jobSpans()...))
+}
+
+// jobSpans says at the end of the line what is on its way.
+func (a *app) jobSpans() []span {
+	word := a.jobWord()
+	if word == "" {
+		return nil
+	}
+	return []span{{" " + word + " ", a.theme.accent}}
 }
 
 // hintLine names the keys that matter here.

@@ -20,6 +20,7 @@ type deliveries struct {
 	*daemontest.Instance
 	client     *client.Client
 	subscriber string
+	receiver   string // its address
 	bad        string // the subscription whose receiver answers 503
 	latest     time.Time
 }
@@ -28,7 +29,7 @@ type deliveries struct {
 // fail and wait for long, one has failed for good.
 func startDeliveries(t *testing.T) *deliveries {
 	t.Helper()
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := startReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/bad/erp":
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -36,22 +37,12 @@ func startDeliveries(t *testing.T) *deliveries {
 			w.Header().Set("webhook-delivery", "abort-message")
 			w.WriteHeader(http.StatusBadRequest)
 		}
-	}))
-	t.Cleanup(receiver.Close)
-	s := &deliveries{Instance: daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")}
-	s.client = connected(t, s.Instance)
-	ctx := t.Context()
-	name := "acme-shop"
-	subscriber, err := s.client.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.subscriber = subscriber.RecID
-	s.subscribe(t, "salesorder.created", receiver.URL+"/erp/in")
-	s.bad = s.subscribe(t, "debtor.*", receiver.URL+"/bad/erp")
-	s.subscribe(t, "inventory.stocklevel", receiver.URL+"/gone/notify")
+	})
+	s.subscribe(t, "salesorder.created", s.receiver+"/erp/in")
+	s.bad = s.subscribe(t, "debtor.*", s.receiver+"/bad/erp")
+	s.subscribe(t, "inventory.stocklevel", s.receiver+"/gone/notify")
 	other := "wms"
-	if _, err := s.client.AddSubscriber(ctx, wire.SubscriberRequest{Name: &other, IsEnabled: new(bool)}); err != nil {
+	if _, err := s.client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &other, IsEnabled: new(bool)}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -60,6 +51,22 @@ func startDeliveries(t *testing.T) *deliveries {
 	}
 	s.raise(t, "inventory.stocklevel", `{"InventoryID":"I1","Stock":0}`, 3)
 	s.raise(t, "salesorder.created", `{"InvoiceNo":"D9"}`, 1)
+	return s
+}
+
+// startReceiver runs a receiver of messages, and a daemon with one subscriber.
+func startReceiver(t *testing.T, receive http.HandlerFunc) *deliveries {
+	t.Helper()
+	receiver := httptest.NewServer(receive)
+	t.Cleanup(receiver.Close)
+	s := &deliveries{Instance: daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8"), receiver: receiver.URL}
+	s.client = connected(t, s.Instance)
+	name := "acme-shop"
+	subscriber, err := s.client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.subscriber = subscriber.RecID
 	return s
 }
 
@@ -153,7 +160,11 @@ func TestWebhookScreens(t *testing.T) {
 		d.golden("S10-message", look)
 		d.press("tab")
 		d.golden("S10-message-body", look)
-		d.press("tab", "tab")
+		d.press("tab")
+		d.golden("S10-message-headers", look)
+		d.press("tab")
+		d.golden("S10-message-response", look)
+		d.press("tab")
 		d.golden("S10-message-curl", look)
 		d.press("5", "/", "'stock", "enter")
 		d.golden("S00-events", look)

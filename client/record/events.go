@@ -16,26 +16,27 @@ type eventFamily struct {
 	name   string // before the point
 	people string // what people call the record
 	verbs  string // separated by spaces
+	key    string // the member that names the record in a sample
 }
 
 // eventFamilies is the table of interface.md.
 var eventFamilies = []eventFamily{
-	{"bookin", "book in", "created updated"},
-	{"creditor", "creditor (supplier)", "created deleted updated"},
-	{"creditorclassification", "creditor classification", "created deleted updated"},
-	{"debtor", "debtor (customer)", "created deleted updated"},
-	{"debtorcategory", "debtor category", "created deleted updated"},
-	{"debtorclassification", "debtor classification", "created deleted updated"},
-	{"goodsreceivednote", "goods received note", "created updated"},
-	{"inventory", "inventory item (product)", "created deleted updated stocklevel"},
-	{"inventorycategory", "inventory category", "created deleted updated"},
-	{"inventoryclassification", "inventory classification", "created deleted updated"},
-	{"purchaseorder", "purchase order", "created deleted updated"},
-	{"salesorder", "sales order", "created updated"},
-	{"salesquote", "sales quote", "created updated"},
-	{"shipment", "shipment", "created updated"},
-	{"warehousetransferin", "warehouse transfer in", "created updated"},
-	{"warehousetransferout", "warehouse transfer out", "created updated"},
+	{"bookin", "book in", "created updated", "BookInID"},
+	{"creditor", "creditor (supplier)", "created deleted updated", "CreditorID"},
+	{"creditorclassification", "creditor classification", "created deleted updated", "ClassificationID"},
+	{"debtor", "debtor (customer)", "created deleted updated", "DebtorID"},
+	{"debtorcategory", "debtor category", "created deleted updated", "CategoryID"},
+	{"debtorclassification", "debtor classification", "created deleted updated", "ClassificationID"},
+	{"goodsreceivednote", "goods received note", "created updated", "GoodsReceivedNoteID"},
+	{"inventory", "inventory item (product)", "created deleted updated stocklevel", "InventoryID"},
+	{"inventorycategory", "inventory category", "created deleted updated", "CategoryID"},
+	{"inventoryclassification", "inventory classification", "created deleted updated", "ClassificationID"},
+	{"purchaseorder", "purchase order", "created deleted updated", "OrderID"},
+	{"salesorder", "sales order", "created updated", "InvoiceID"},
+	{"salesquote", "sales quote", "created updated", "QuoteID"},
+	{"shipment", "shipment", "created updated", "ShipmentID"},
+	{"warehousetransferin", "warehouse transfer in", "created updated", "TransferID"},
+	{"warehousetransferout", "warehouse transfer out", "created updated", "TransferID"},
 }
 
 // occasions say when an event occurs, by its verb.
@@ -67,6 +68,26 @@ func ServiceEvents() []Event {
 	return []Event{{SubscriptionDisabled, "The service has disabled a subscription, whose messages wait from now on"}}
 }
 
+// TestEvent is the event that tries a subscription out. Nobody can raise it, or
+// subscribe to it.
+const TestEvent = "webhooks.test"
+
+// TestOf is the name of an event that tries a subscription out and looks like
+// another one to receivers.
+func TestOf(event string) string { return TestEvent + ":" + event }
+
+// SentEvent is the name of an event as receivers get it, and whether they are
+// told that it is a test.
+func SentEvent(name string) (sent string, test bool) {
+	if name == TestEvent {
+		return name, true
+	}
+	if sent, test = strings.CutPrefix(name, TestOf("")); test {
+		return sent, true
+	}
+	return name, false
+}
+
 // EventPattern reports whether a subscription may name the text as its events,
 // and gives it in the letter case of the events: the name of a published event,
 // a family such as debtor.*, or *.
@@ -88,4 +109,24 @@ func EventPattern(events []Event, text string) (pattern string, ok bool) {
 		return head + ".*", true
 	}
 	return events[i].Name, true
+}
+
+// TakesEvent reports whether a subscription with a pattern of EventPattern gets
+// an event.
+func TakesEvent(pattern, event string) bool {
+	family, wild := strings.CutSuffix(pattern, ".*")
+	head, _, _ := strings.Cut(event, ".")
+	return pattern == "*" || strings.EqualFold(pattern, event) || wild && strings.EqualFold(head, family)
+}
+
+// SampleBody is a document to try an event out with: JSON that names a record
+// which there is not. The documents of the business have many more members.
+func SampleBody(event string) string {
+	head, _, _ := strings.Cut(event, ".")
+	for _, f := range eventFamilies {
+		if strings.EqualFold(f.name, head) {
+			return `{"EventName":"` + event + `","` + f.key + `":"TEST-1","Test":true}`
+		}
+	}
+	return `{"EventName":"` + event + `","Test":true}`
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 )
@@ -42,6 +43,46 @@ func TestEventPattern(t *testing.T) {
 	} {
 		if got, ok := EventPattern(events, text); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, ok)
+		}
+	}
+}
+
+func TestTakesEvent(t *testing.T) {
+	for pattern, takes := range map[string]bool{
+		"*": true, "debtor.*": true, "Debtor.updated": true, "debtor.created": false, "debtorcategory.*": false, "debt.*": false,
+	} {
+		if TakesEvent(pattern, "debtor.updated") != takes {
+			t.Errorf("%s", pattern)
+		}
+	}
+}
+
+// Every event has a sample, which is JSON.
+func TestSampleBodies(t *testing.T) {
+	for _, e := range append(Events(), Event{Name: "job.created"}) {
+		var sample struct {
+			EventName string
+			Test      bool
+		}
+		if err := json.Unmarshal([]byte(SampleBody(e.Name)), &sample); err != nil || sample.EventName != e.Name || !sample.Test {
+			t.Errorf("%s: %s, %v", e.Name, SampleBody(e.Name), err)
+		}
+	}
+}
+
+func TestSentEvent(t *testing.T) {
+	for name, want := range map[string]struct {
+		sent string
+		test bool
+	}{
+		"debtor.updated":                 {"debtor.updated", false},
+		TestEvent:                        {TestEvent, true},
+		TestOf("debtor.updated"):         {"debtor.updated", true},
+		"webhooks.testing":               {"webhooks.testing", false},
+		"webhooks.subscription.disabled": {SubscriptionDisabled, false},
+	} {
+		if sent, test := SentEvent(name); sent != want.sent || test != want.test {
+			t.Errorf("%s: %s, %v", name, sent, test)
 		}
 	}
 }

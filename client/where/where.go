@@ -161,7 +161,7 @@ func operands(operator record.Operator, value string) ([]string, error) {
 // found before anything is sent.
 func (f Reader) checked(field record.Field, operator record.Operator, values []string) (client.Filter, error) {
 	for i, value := range values {
-		if field.Type == record.DateTime {
+		if field.Type.Held() == record.DateTime {
 			values[i] = f.date(value)
 		}
 		if _, err := wire.ParseValue(field.Type, values[i], time.UTC); err != nil {

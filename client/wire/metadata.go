@@ -6,6 +6,8 @@ type Metadata struct {
 	Version    string
 	URL        string // of the service, as the asker reached it
 	Operations []Operation
+
+	WebhooksHostURL string `json:",omitempty"` // by which the company reaches the service
 }
 
 // Operation is one thing that the service does. The members from Parameters on

@@ -7,6 +7,9 @@ type Info struct {
 	ServerDateTime Moment // the same moment
 	Features       []string
 	Limits         Limits
+
+	// WebhooksHostURL is the service's own address, by which the company reaches it.
+	WebhooksHostURL string `json:",omitempty"`
 }
 
 // Limits are the bounds of what can be asked. Those that do not exist are left

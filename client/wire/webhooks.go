@@ -93,6 +93,13 @@ type MessageState struct {
 	Retries   int
 }
 
+// TestRequest says what a subscription is tried out with. What is empty the
+// service chooses.
+type TestRequest struct {
+	EventName string `json:",omitempty"` // one that the subscription takes, which the message looks like
+	Body      string `json:",omitempty"` // delivered byte for byte
+}
+
 // SubscriberRequest adds or changes a subscriber. What is nil stays as it is.
 type SubscriberRequest struct {
 	Name      *string `json:",omitempty"`

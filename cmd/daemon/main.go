@@ -20,5 +20,13 @@ func main() {
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
 		Signals: signals,
+		Reloads: reloads,
 	}))
+}
+
+// reloads catches what would else end the program.
+func reloads() <-chan os.Signal {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	return hangups
 }

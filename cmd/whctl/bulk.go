@@ -77,8 +77,10 @@ func (p *program) onMatching(c *cli.Context, what bulk) error {
 		_, err := fmt.Fprintln(p.stdout, would.done)
 		return err
 	}
-	if err := p.confirm(c, s, change{what: what.verb + " " + countOf(would.done, "message", "messages"), sweeping: true}); err != nil {
-		return err
+	if !s.yes("read_only") { // else the client refuses, whoever agrees
+		if err := p.confirm(c, s, change{what: what.verb + " " + countOf(would.done, "message", "messages"), sweeping: true}); err != nil {
+			return err
+		}
 	}
 	members.Del("DryRun")
 	return p.doMatching(c, service, what, members, would)

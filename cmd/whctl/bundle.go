@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/bizhook/whd/client"
 )
@@ -65,13 +67,15 @@ func (d *patient) settingsTold() map[string][2]string {
 // environment are the variables that are read, those of secrets without value.
 func (d *patient) environment() map[string]string {
 	all := make(map[string]string)
-	for _, v := range append(variables(), variable{name: "TERM"}, variable{name: "LANG"}) {
-		text := d.env(v.name)
-		if text != "" && slices.Contains(secretVariables, v.name) {
-			text = "***"
-		}
-		if text != "" {
-			all[v.name] = text
+	for _, v := range append(variables(), variable{name: "TERM, LANG, LC_ALL, LC_CTYPE, SSH_TTY, TMUX, STY"}) {
+		for name := range strings.SplitSeq(v.name, ", ") {
+			text := d.env(name)
+			if text != "" && slices.Contains(secretVariables, name) {
+				text = "***"
+			}
+			if text != "" {
+				all[name] = text
+			}
 		}
 	}
 	return all
@@ -100,5 +104,17 @@ func (d *patient) stats() any {
 	if err != nil {
 		return err.Error()
 	}
+	for i := range stats.Lanes {
+		stats.Lanes[i].URL = hostOf(stats.Lanes[i].URL)
+	}
 	return stats
+}
+
+// hostOf is an address without its path and query, which may be the key to it.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "***"
+	}
+	return u.Scheme + "://" + u.Host
 }

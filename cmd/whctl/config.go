@@ -174,6 +174,9 @@ func (p *program) runEditor(c *cli.Context, path string) error {
 	}
 	command := exec.CommandContext(c.Context, words[0], append(words[1:], path)...)
 	command.Stdin, command.Stdout, command.Stderr = p.stdin, p.stdout, p.stderr
+	if !p.terminal.is {
+		command.Stdout = p.stderr // standard output is for data
+	}
 	if err := command.Run(); err != nil {
 		return fmt.Errorf("nothing was changed: the editor %s (EDITOR) failed: %w", words[0], err)
 	}

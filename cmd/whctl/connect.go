@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -53,6 +54,10 @@ func (p *program) clientFor(c *cli.Context, s *settings, readOnly bool) (*client
 	return client.New(o)
 }
 
+// retries is how often the request of --all is sent again where the service, or
+// something on the way to it, cannot answer for a moment.
+const retries = 3
+
 // options are a client's but for who asks.
 func (p *program) options(c *cli.Context, s *settings) (client.Options, error) {
 	trust, err := p.trust(c, s)
@@ -67,6 +72,11 @@ func (p *program) options(c *cli.Context, s *settings) (client.Options, error) {
 	}
 	if c.Bool("debug") {
 		o.Wire = &inertWriter{to: p.stderr}
+	}
+	if c.Bool("all") {
+		o.Retries, o.Retrying = retries, func(err error, pause time.Duration) {
+			p.notice(c, "%s; trying again in %s", err, pause.Round(time.Millisecond))
+		}
 	}
 	if c.Bool("dry-run") && !(options{}).add(c.Command.Flags).has(ownDryRun) {
 		o.DryRun = p.showRequest

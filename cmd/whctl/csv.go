@@ -67,7 +67,7 @@ func (p *csvPrinter) quote(line []byte, v client.Value, t record.Type) []byte {
 	if c := v[0]; c != '"' && c != '{' && c != '[' {
 		return append(line, v...) // a number or a bool
 	}
-	p.text = appendCell(p.text[:0], v, t)
+	p.text = v.AppendCell(p.text[:0], t)
 	if p.excel && v[0] == '"' && formula(p.text) {
 		p.text = append([]byte{'\''}, p.text...)
 	}

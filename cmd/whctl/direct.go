@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -197,7 +198,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		return // the service hears that it was not received
 	}
 	event, id := in.Header.Get("X-Event-Name"), in.Header.Get("Webhook-Id")
-	if event == "webhooks.test" {
+	if event == record.TestEvent {
 		select {
 		case <-r.reached:
 		default:

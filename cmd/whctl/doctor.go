@@ -58,9 +58,13 @@ var checks = []struct {
 	{"clock", (*patient).offset},
 	{"sign-in", (*patient).signedIn},
 	{"stream", (*patient).streams},
+	{"host url", (*patient).hostURL},
 	{"left behind", (*patient).leftBehind},
 	{"keyring", (*patient).keyringWorks},
 	{"terminal", (*patient).terminalFits},
+	{"glyphs", (*patient).glyphs},
+	{"clipboard", (*patient).clipboard},
+	{"background", (*patient).background},
 }
 
 // doctor is whctl doctor.

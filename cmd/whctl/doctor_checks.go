@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,4 +186,55 @@ func (d *patient) streams() finding {
 		}
 	}
 	return finding{}
+}
+
+// hostURL looks at what the service says is its own address, by which the others
+// in the company should reach it, and tries it.
+func (d *patient) hostURL() finding {
+	if d.info == nil || !slices.Contains(d.info.Features, "webhooks") {
+		return finding{}
+	}
+	address := d.info.WebhooksHostURL
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+		return finding{Result: fine, Detail: "the service names no address of its own (webhooks.host_url)"}
+	case err != nil:
+		return finding{Result: wrong, Detail: "webhooks.host_url is no address", Fix: hostURLFix}
+	case isLoopback(u.Hostname()):
+		return finding{Result: odd, Detail: address + " leads every other computer to itself", Fix: hostURLFix}
+	}
+	if err := d.try(address); err != nil {
+		return finding{Result: odd, Detail: err.Error(), Fix: "does a firewall let it be reached from here? " + hostURLFix}
+	}
+	return finding{Result: fine, Detail: address + " answers"}
+}
+
+const hostURLFix = "webhooks.host_url of the service must be the address by which users in the company reach it"
+
+// try asks at another address of the service, without telling who asks.
+func (d *patient) try(address string) error {
+	o, err := d.options(d.c, d.settings)
+	if err != nil {
+		return err
+	}
+	o.URL, o.Timeout, o.DryRun = address, doctorPatience, nil
+	there, err := client.New(o)
+	if err != nil {
+		return err
+	}
+	defer there.Close()
+	ctx, cancel := context.WithTimeout(d.c.Context, doctorPatience)
+	defer cancel()
+	_, err = there.Info(ctx)
+	return err
+}
+
+// isLoopback reports whether a host is the computer that asks.
+func isLoopback(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if at, err := netip.ParseAddr(host); err == nil {
+		return at.Unmap().IsLoopback() || at.IsUnspecified()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

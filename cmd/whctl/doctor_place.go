@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -84,21 +83,4 @@ func (d *patient) keyringWorks() finding {
 		return finding{Result: odd, Detail: err.Error(), Fix: "whctl login --insecure-storage keeps logins in a file; " + envToken + " and " + envPassword + " need neither"}
 	}
 	return finding{Result: fine, Detail: "works"}
-}
-
-// smallest is the terminal that whctl tui needs.
-const smallest = 60
-
-func (d *patient) terminalFits() finding {
-	if !d.terminal.is {
-		return finding{Result: fine, Detail: "standard output is none"}
-	}
-	f := finding{Result: fine, Detail: fmt.Sprintf("%d wide, TERM=%s, colours: %t", d.terminal.width, d.env("TERM"), d.inColour(d.c))}
-	switch {
-	case d.terminal.width < smallest:
-		f.Result, f.Fix = odd, fmt.Sprintf("whctl tui needs a width of %d", smallest)
-	case runtime.GOOS != "windows" && !strings.Contains(strings.ToLower(d.env("LC_ALL")+d.env("LC_CTYPE")+d.env("LANG")), "utf"):
-		f.Result, f.Detail, f.Fix = odd, f.Detail+", not UTF-8", "LANG=C.UTF-8, or WHCTL_ASCII=1 for the screens"
-	}
-	return f
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // Things of webhooks are named by their ids, by the ends of an id or its
@@ -87,6 +90,20 @@ func findSubscription(ctx context.Context, service *client.Client, subscriber, t
 	fields := []string{"RecID", "SY_WebhookSubscriber_RecID"}
 	row, err := findOne(ctx, service, client.Query{Kind: systemKind("Subscription"), Where: where, Fields: fields}, "subscription", text)
 	return subscriptionName{row.Text(fields[1]), row.Text(fields[0])}, err
+}
+
+// subscriptionOf is a subscription as it stands, which takes no more than the
+// SubscriberID.
+func subscriptionOf(ctx context.Context, service *client.Client, n subscriptionName) (one wire.Subscription, err error) {
+	all, err := service.Subscriptions(ctx, n.subscriber)
+	if err != nil {
+		return one, err
+	}
+	i := slices.IndexFunc(all, func(one wire.Subscription) bool { return strings.EqualFold(one.RecID, n.id) })
+	if i < 0 {
+		return one, &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("the subscriber has no subscription %q", n.id)}
+	}
+	return all[i], nil
 }
 
 // messageName is a message, and whose it is.

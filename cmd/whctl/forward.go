@@ -16,6 +16,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/bizhook/whd/client/record"
 )
 
 const (
@@ -57,7 +59,11 @@ type answered struct {
 
 // post sends a message as the service does, but for headers of subscriptions.
 func (f *forwarder) post(ctx context.Context, id, event string, body []byte) (answered, error) {
-	header := http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Webhook-Id": {id}, "X-Event-Name": {event}}
+	sent, test := record.SentEvent(event)
+	header := http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Webhook-Id": {id}, "X-Event-Name": {sent}}
+	if test {
+		header.Set("Webhook-Test", "true")
+	}
 	if f.secret != nil {
 		at := f.now()
 		header.Set("Webhook-Timestamp", fmt.Sprint(at.Unix()))

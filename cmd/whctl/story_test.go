@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,17 +22,18 @@ import (
 
 // storyCommands are what stories need beside whctl:
 //
-//	receive NAME STATUS...      begins a receiver at $NAME, which answers with these, the last one again and again
+//	receive NAME STATUS...      begins a receiver at $NAME, which answers with these, the last one again and again; hold never answers
 //	start NAME COMMAND...       begins a command
 //	await NAME REGEXP           waits until a line of what was received, or printed, matches
 //	interrupt NAME CODE         interrupts a command and checks its exit code
 //	finish NAME CODE            waits for a command and checks its exit code
+//	exits CODE COMMAND...       runs a command as exec does, and checks its exit code
 //	capture NAME                sets $NAME to the last line of stdout
 //	orphan NAME                 sets $NAME to the name of a subscriber whose process has ended
 //	unpack FILE DIR             unpacks a zip
 func storyCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"receive": receive, "start": start, "await": await, "interrupt": finish(true), "finish": finish(false), "capture": capture,
+		"receive": receive, "start": start, "await": await, "interrupt": finish(true), "finish": finish(false), "exits": execExits, "capture": capture,
 		"orphan": orphan, "unpack": unpack,
 	}
 }
@@ -77,6 +79,10 @@ func (l *lines) read() (all []string, grown <-chan struct{}) {
 func receive(ts *testscript.TestScript, _ bool, args []string) {
 	l := &lines{grown: make(chan struct{})}
 	codes := args[1:]
+	if codes[0] == "hold" {
+		receiveWithoutAnswer(ts, args[0])
+		return
+	}
 	var mu sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -92,11 +98,26 @@ func receive(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		w.WriteHeader(code)
 		fmt.Fprintf(w, "answer %d", code)
-		l.add(fmt.Sprintf("%d %s %s %s", code, r.Header.Get("X-Event-Name"), body, r.Header.Get("Webhook-Signature")))
+		event := r.Header.Get("X-Event-Name")
+		if r.Header.Get("Webhook-Test") != "" {
+			event += " test"
+		}
+		l.add(fmt.Sprintf("%d %s %s %s", code, event, strings.ReplaceAll(string(body), "\n", ""), r.Header.Get("Webhook-Signature")))
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL)
 	cast(ts).Store(args[0], l)
+}
+
+// receiveWithoutAnswer holds each request until the story is over.
+func receiveWithoutAnswer(ts *testscript.TestScript, name string) {
+	over := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	ts.Defer(func() {
+		close(over)
+		server.Close()
+	})
+	ts.Setenv(name, server.URL)
 }
 
 func start(ts *testscript.TestScript, _ bool, args []string) {
@@ -151,6 +172,19 @@ func finish(interrupt bool) func(*testscript.TestScript, bool, []string) {
 			all, _ := l.read()
 			ts.Fatalf("%s ended with %s, want %s:\n%s", args[0], code, args[1], strings.Join(all, "\n"))
 		}
+	}
+}
+
+func execExits(ts *testscript.TestScript, _ bool, args []string) {
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,13 +31,23 @@ whctl subscriptions list --where "IsEnabled=false"`,
 				Description: `whctl subscriptions create "ACME shop" salesorder.created https://hooks.acme.example/erp --secret-file acme.secret
 whctl subscriptions create "ACME shop" "debtor.*" https://hooks.acme.example/erp --header "Authorization: @token.txt"`,
 			},
+			{
+				Name: "change", ArgsUsage: "SUBSCRIPTION", Usage: "change where events go, which, or how", Flags: append(subscriptionChangeFlags(), ofOne...), Action: p.changeSubscription,
+				Description: `whctl subscriptions change 1f0c..9ab2 --to https://hooks.acme.example/v2
+whctl subscriptions change 1f0c..9ab2 --event "salesorder.*" --ordered=false
+whctl subscriptions change 1f0c..9ab2 --header "Authorization: @token.txt" --header "X-Tenant: 7"`,
+			},
 			{Name: "enable", ArgsUsage: "SUBSCRIPTION...", Usage: "send what waits, and what comes", Flags: ofOne, Action: p.enableSubscriptions(true)},
 			{Name: "disable", ArgsUsage: "SUBSCRIPTION...", Usage: "let messages wait", Flags: ofOne, Action: p.enableSubscriptions(false)},
 			{
 				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "SUBSCRIPTION...", Usage: "delete subscriptions with their messages",
 				Flags: ofOne, Action: p.deleteSubscriptions,
 			},
-			{Name: "test", ArgsUsage: "SUBSCRIPTION", Usage: "send a test message and print its id", Flags: append(newFlags(), subscriberFlag()), Action: p.testSubscription},
+			{
+				Name: "test", ArgsUsage: "SUBSCRIPTION", Usage: "send a test message, print its id, and wait for what the receiver answers", Flags: append(newFlags(trialFlags()...), subscriberFlag()), Action: p.testSubscription,
+				Description: `whctl subscriptions test 1f0c..9ab2
+whctl subscriptions test 1f0c..9ab2 --no-wait`,
+			},
 			{
 				Name: "rotate-secret", ArgsUsage: "SUBSCRIPTION", Usage: "sign with a new secret, and print it", Action: p.rotateSecret,
 				Flags: append(newFlags(
@@ -128,16 +137,11 @@ func (p *program) showSubscription(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := service.Subscriptions(c.Context, n.subscriber)
+	one, err := subscriptionOf(c.Context, service, n)
 	if err != nil {
 		return err
 	}
-	for _, one := range all {
-		if strings.EqualFold(one.RecID, n.id) {
-			return showDocuments(p, c, columnsOf(systemKind("Subscription"), nil), subscriptionKeys, one)
-		}
-	}
-	return &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("the subscriber has no subscription %q", n.id)}
+	return showDocuments(p, c, columnsOf(systemKind("Subscription"), nil), subscriptionKeys, one)
 }
 
 func (p *program) createSubscription(c *cli.Context) error {
@@ -214,10 +218,8 @@ func (p *program) eachSubscription(c *cli.Context, what change, do func(*client.
 	})
 }
 
-// subscriptionToChange connects for a change of the one subscription that the
-// arguments name, and finds it.
-func (p *program) subscriptionToChange(c *cli.Context, what string) (*client.Client, subscriptionName, error) {
-	name := c.Args().First()
+// subscriptionToChange connects for a change of one subscription, and finds it.
+func (p *program) subscriptionToChange(c *cli.Context, name, what string) (*client.Client, subscriptionName, error) {
 	service, err := p.connectToChange(c, change{what: what + " the subscription " + name})
 	if err != nil {
 		return nil, subscriptionName{}, err
@@ -230,22 +232,8 @@ func (p *program) subscriptionToChange(c *cli.Context, what string) (*client.Cli
 	return service, n, nil
 }
 
-func (p *program) testSubscription(c *cli.Context) error {
-	service, n, err := p.subscriptionToChange(c, "send a test message to")
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	state, err := service.TestSubscription(c.Context, n.subscriber, n.id)
-	if err != nil {
-		return err
-	}
-	p.notice(c, "a test message is on its way; whctl messages show %s tells what became of it", state.MessageID)
-	return p.tellNew(c, state.MessageID, state)
-}
-
 func (p *program) rotateSecret(c *cli.Context) error {
-	service, n, err := p.subscriptionToChange(c, "replace the secret of")
+	service, n, err := p.subscriptionToChange(c, c.Args().First(), "replace the secret of")
 	if err != nil {
 		return err
 	}

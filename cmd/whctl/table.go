@@ -73,7 +73,7 @@ func (l layout) cell(v client.Value, t record.Type) string {
 	if v.Null() {
 		return l.null
 	}
-	text := appendCell(nil, v, t)
+	text := v.AppendCell(nil, t)
 	if (t == record.DateTime || t == record.Epoch) && bytes.IndexByte(text, '.') >= 0 {
 		text = bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte("."))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -31,7 +32,8 @@ type changeFilter struct {
 }
 
 func (f changeFilter) takes(m wire.MessageChange) bool {
-	event, _ := path.Match(strings.ToLower(f.event), strings.ToLower(m.EventName)) // the pattern was checked
+	sent, _ := record.SentEvent(m.EventName)
+	event, _ := path.Match(strings.ToLower(f.event), strings.ToLower(sent)) // the pattern was checked
 	return (len(f.statuses) == 0 || slices.Contains(f.statuses, m.Status)) &&
 		(f.event == "" || event) &&
 		(f.subscriber == "" || strings.EqualFold(f.subscriber, m.SubscriberID)) &&

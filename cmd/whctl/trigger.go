@@ -1,61 +1,54 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 )
 
 func (p *program) triggerCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "trigger", ArgsUsage: "[EVENT]", Usage: "raise an event to try out a subscription, and print its id", Action: p.trigger,
-		Flags: append(newFlags(
-			&cli.StringFlag{Name: "body", Usage: "the `TEXT` that is delivered, byte for byte; @FILE reads a file, - or @- standard input"},
+		Name: "trigger", ArgsUsage: "[EVENT]", Usage: "try an event out on one subscription, or raise it for all, and print the id", Action: p.trigger,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "body", Usage: "the `TEXT` that is delivered, byte for byte; @FILE reads a file, - or @- standard input; default: a sample"},
 			&cli.StringSliceFlag{Name: "set", Usage: "change a member of the body: `NAME=VALUE`, repeated; VALUE is JSON where it can be, else a text"},
-			&cli.StringFlag{Name: "subscription", Usage: "only of the `SUBSCRIPTION`, by id"},
-			&cli.BoolFlag{Name: "all-subscribers", Usage: "send it to all subscriptions that take the event"},
-		), &cli.BoolFlag{Name: "list", Usage: "list the events, and how many subscriptions take each"}),
+			&cli.BoolFlag{Name: "edit", Usage: "change the body in an editor (VISUAL, EDITOR) before it is sent"},
+			&cli.StringFlag{Name: "subscription", Usage: "to the `SUBSCRIPTION` only, by id, as a test"},
+			&cli.BoolFlag{Name: "all-subscribers", Usage: "to all subscriptions that take the event, as if it had happened"},
+			&cli.BoolFlag{Name: "list", Usage: "list the events, how many subscriptions take each, and a sample of its body"},
+			subscriberFlag(),
+		}, outputFlags(), changeFlags()),
 		Description: `whctl trigger --list
-whctl trigger salesorder.created --subscription 1f0c..9ab2 --body @order.json --set InvoiceID=D1
+whctl trigger salesorder.created --subscription 1f0c..9ab2
+whctl trigger salesorder.created --subscription 1f0c..9ab2 --body @order.json --set InvoiceID=D1 --edit
 whctl trigger salesorder.created --all-subscribers --yes`,
 	}}
 }
 
-// taker is a subscription, and what it takes.
-type taker struct{ id, event string }
-
-func (t taker) takes(event string) bool {
-	family, wild := strings.CutSuffix(t.event, "*")
-	return strings.EqualFold(t.event, event) || wild && strings.HasPrefix(strings.ToLower(event), strings.ToLower(family))
-}
-
-// takers are all subscriptions. Those that are disabled take events too, which
-// wait.
-func takers(ctx context.Context, service *client.Client) ([]taker, error) {
-	rows, err := service.Rows(ctx, client.Query{Kind: systemKind("Subscription"), Fields: []string{"RecID", "EventName"}, Strict: true})
+// patterns are the events of all subscriptions. Those that are disabled take
+// events too, which wait.
+func patterns(ctx context.Context, service *client.Client) ([]string, error) {
+	rows, err := service.Rows(ctx, client.Query{Kind: systemKind("Subscription"), Fields: []string{"EventName"}, Strict: true})
 	if err != nil {
 		return nil, err
 	}
-	var all []taker
+	var all []string
 	for row, err := range rows.All() {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, taker{row.Text("RecID"), row.Text("EventName")})
+		all = append(all, row.Text("EventName"))
 	}
 	return all, nil
 }
 
-// trigger is whctl trigger. The service sends an event to all subscriptions that
-// take it, so for one it is raised only where no other does.
+// trigger is whctl trigger. One subscription gets a message that is marked as a
+// test; all of them get the event itself.
 func (p *program) trigger(c *cli.Context) error {
 	event := c.Args().First()
 	if c.Bool("list") {
@@ -73,12 +66,28 @@ func (p *program) trigger(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if !c.Bool("dry-run") {
-		if err := p.checkTakers(c, event); err != nil {
-			return err
-		}
+	if c.Bool("all-subscribers") {
+		return p.triggerAll(c, event, body)
 	}
-	service, err := p.connectToChange(c, change{what: "raise " + event + " for " + triggerTarget(c), sweeping: c.Bool("all-subscribers")})
+	return p.triggerOne(c, event, body)
+}
+
+func (p *program) triggerOne(c *cli.Context, event, body string) error {
+	service, n, err := p.subscriptionToChange(c, c.String("subscription"), "send a test of "+event+" to")
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	state, err := service.TestSubscriptionWith(c.Context, n.subscriber, n.id, wire.TestRequest{EventName: event, Body: body})
+	if err != nil {
+		return err
+	}
+	p.notice(c, "a test of %s is on its way; whctl messages show %s tells what became of it", event, state.MessageID)
+	return p.tellNew(c, state.MessageID, state)
+}
+
+func (p *program) triggerAll(c *cli.Context, event, body string) error {
+	service, err := p.connectToChange(c, change{what: "raise " + event + " for all its subscriptions", sweeping: true})
 	if err != nil {
 		return err
 	}
@@ -91,120 +100,6 @@ func (p *program) trigger(c *cli.Context) error {
 	return p.tellNew(c, receipt.EventID, receipt)
 }
 
-func triggerTarget(c *cli.Context) string {
-	if one := c.String("subscription"); one != "" {
-		return "the subscription " + one
-	}
-	return "all its subscriptions"
-}
-
-// checkTakers makes sure that an event for one subscription goes to no other.
-func (p *program) checkTakers(c *cli.Context, event string) error {
-	one := c.String("subscription")
-	if one == "" {
-		return nil
-	}
-	service, err := p.connect(c)
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	n, err := findSubscription(c.Context, service, "", one)
-	if err != nil {
-		return err
-	}
-	all, err := takers(c.Context, service)
-	if err != nil {
-		return err
-	}
-	others, takes := 0, false
-	for _, t := range all {
-		switch {
-		case !t.takes(event):
-		case t.id == n.id:
-			takes = true
-		default:
-			others++
-		}
-	}
-	switch {
-	case !takes:
-		return usagef("the subscription does not take %s; whctl subscriptions test %s sends it a test message", event, shortID(n.id))
-	case others > 0:
-		return &unconfirmedError{fmt.Sprintf("%s would go to %s too: --all-subscribers --yes sends it to all, whctl subscriptions test %s a test message to the one",
-			event, countOf(int64(others), "other subscription", "other subscriptions"), shortID(n.id))}
-	}
-	return nil
-}
-
-// triggerBody is what is sent: that of --body, or else a document that says what
-// it is, with the changes of --set.
-func (p *program) triggerBody(c *cli.Context, event string) (string, error) {
-	body, err := p.body(c)
-	if err != nil {
-		return "", err
-	}
-	if !c.IsSet("body") {
-		text, err := documentText(map[string]any{"EventName": event, "Test": true})
-		if err != nil {
-			return "", err
-		}
-		body = string(text)
-	}
-	sets := c.StringSlice("set")
-	if len(sets) == 0 {
-		return body, nil
-	}
-	return setMembers(body, sets)
-}
-
-// setMembers changes members of a JSON object. The others keep their digits, and
-// all keep their order; new ones come last.
-func setMembers(body string, sets []string) (string, error) {
-	object, err := client.ParseRow([]byte(body))
-	if err != nil {
-		return "", usagef("--set needs a body that is a JSON object")
-	}
-	type member struct {
-		name  string
-		value []byte
-	}
-	var members []member
-	for name, value := range object.All() {
-		members = append(members, member{name, value})
-	}
-	for _, set := range sets {
-		name, value, ok := strings.Cut(set, "=")
-		if !ok || name == "" {
-			return "", usagef("--set %q must be like InvoiceID=D1", set)
-		}
-		text := []byte(value)
-		if !json.Valid(text) {
-			text, _ = documentText(value) // a text can always be encoded
-		}
-		at := slices.IndexFunc(members, func(m member) bool { return m.name == name })
-		if at < 0 {
-			at, members = len(members), append(members, member{name: name})
-		}
-		members[at].value = text
-	}
-	var out bytes.Buffer
-	for i, m := range members {
-		name, _ := documentText(m.name) // the same
-		if m.value == nil {
-			m.value = []byte("null")
-		}
-		fmt.Fprintf(&out, "%s%s:%s", separators[min(i, 1)], name, m.value)
-	}
-	if len(members) == 0 {
-		out.WriteByte('{')
-	}
-	return out.String() + "}", nil
-}
-
-// separators stand before the first member of an object, and before the others.
-var separators = [2]string{"{", ","}
-
 func (p *program) listTriggers(c *cli.Context) error {
 	service, err := p.connect(c)
 	if err != nil {
@@ -215,22 +110,22 @@ func (p *program) listTriggers(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := takers(c.Context, service)
+	all, err := patterns(c.Context, service)
 	if err != nil {
 		return err
 	}
 	var lines [][]any
 	for _, e := range events {
 		n := 0
-		for _, t := range all {
-			if t.takes(e.Name) {
+		for _, pattern := range all {
+			if record.TakesEvent(pattern, e.Name) {
 				n++
 			}
 		}
-		lines = append(lines, []any{e.Name, n, e.Description})
+		lines = append(lines, []any{e.Name, n, e.Description, record.SampleBody(e.Name)})
 	}
 	_, err = p.show(c, triggerColumns, lines)
 	return err
 }
 
-var triggerColumns = []column{{"Event", record.Text}, {"Subscriptions", record.Int}, {"Description", record.Text}}
+var triggerColumns = []column{{"Event", record.Text}, {"Subscriptions", record.Int}, {"Description", record.Text}, {"Sample", record.Text}}

@@ -30,7 +30,7 @@ func (p *tsvPrinter) row(r client.Row) error {
 			line = append(line, p.null...)
 			continue
 		}
-		p.text = appendCell(p.text[:0], v, p.columns[i].typ)
+		p.text = v.AppendCell(p.text[:0], p.columns[i].typ)
 		line = appendTSV(line, p.text)
 	}
 	_, err := p.out.Write(append(line, '\n'))

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,6 +18,7 @@ func (p *program) tuiCommands() []*cli.Command {
 		Name: "tui", Usage: "look at everything on one screen, live", Action: p.tui,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "ascii", Usage: "lines and signs of ASCII only (WHCTL_ASCII)"},
+			&cli.BoolFlag{Name: "mouse", Usage: "take the mouse, also over ssh; --mouse=false leaves it to the terminal, as M does"},
 		},
 		Description: `whctl tui
 whctl tui --profile prod --read-only`,
@@ -31,22 +35,143 @@ func (p *program) tui(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	readOnly := s.yes("read_only") || s.yes("protected")
-	service, err := p.clientFor(c, s, readOnly)
+	screens := &session{program: p, c: c}
+	defer screens.close()
+	service, o, err := screens.open(s)
 	if err != nil {
 		return err
 	}
-	defer service.Close()
-	o := tui.Options{
-		URL: service.URL(), Profile: s.profile, User: s.text("user"), Registry: p.registry, Zone: s.zone(), Now: p.now,
-		ReadOnly: readOnly, Protected: readOnly && s.profile != "", InsecureTLS: s.yes("insecure_tls"),
-		ASCII: c.Bool("ascii") || p.env("WHCTL_ASCII") != "", Mono: !p.inColour(c), Downloads: downloads(),
-		Input: p.stdin, Output: p.stdout,
-	}
-	if !c.IsSet("read-only") {
-		o.Unlock = func() (*client.Client, error) { return p.clientFor(c, s, false) }
-	}
+	o.Registry, o.Now, o.Downloads, o.State = p.registry, p.now, downloads(), p.stateDir()
+	o.ASCII, o.Mono, o.Mouse = c.Bool("ascii") || p.env("WHCTL_ASCII") != "", !p.inColour(c), p.takesMouse(c)
+	o.Input, o.Output, o.Env = p.stdin, p.stdout, p.env
+	o.Profiles, o.Switch = p.switchable, screens.change
 	return tui.Run(c.Context, service, o)
+}
+
+// session is what one run of the screens has opened.
+type session struct {
+	*program
+	c      *cli.Context
+	opened []*client.Client
+}
+
+// open makes a client, and the options of the screens that are about it.
+func (s *session) open(in *settings) (*client.Client, tui.Options, error) {
+	readOnly := in.yes("read_only") || in.yes("protected") || s.c.Bool("read-only")
+	service, err := s.connectBy(in, readOnly)
+	if err != nil {
+		return nil, tui.Options{}, err
+	}
+	o := tui.Options{
+		URL: service.URL(), Profile: in.profile, User: in.text("user"), Colour: in.text("colour"), Zone: in.zone(),
+		ReadOnly: readOnly, Protected: readOnly && in.profile != "", InsecureTLS: in.yes("insecure_tls"),
+	}
+	if !s.c.IsSet("read-only") {
+		o.Unlock = func() (*client.Client, error) { return s.connectBy(in, false) }
+	}
+	return service, o, nil
+}
+
+func (s *session) connectBy(in *settings, readOnly bool) (*client.Client, error) {
+	service, err := s.clientFor(s.c, in, readOnly)
+	if err == nil {
+		s.opened = append(s.opened, service)
+	}
+	return service, err
+}
+
+// change is open for another profile: as its table says, and with what whctl
+// login has stored for it. Flags and variables were meant for the first one, and
+// a key must not go to another service.
+func (s *session) change(profile string) (*client.Client, tui.Options, error) {
+	in, err := s.settingsOf(profile)
+	if err != nil {
+		return nil, tui.Options{}, err
+	}
+	other := *s.program
+	other.stderr = io.Discard // the screens are there
+	who, err := other.storedIdentity(s.c, in)
+	if err != nil {
+		return nil, tui.Options{}, err
+	}
+	other.resolved, other.who = in, &who
+	part := &session{program: &other, c: s.c}
+	service, o, err := part.open(in)
+	s.opened = append(s.opened, part.opened...)
+	return service, o, err
+}
+
+func (s *session) close() {
+	for _, one := range s.opened {
+		one.Close()
+	}
+}
+
+// settingsOf are what the file says of a profile, and what is initially so.
+func (p *program) settingsOf(profile string) (*settings, error) {
+	file, err := p.knownProfile(profile)
+	if err != nil {
+		return nil, err
+	}
+	s := &settings{file: file, profile: profile, values: make(map[string]told)}
+	for _, one := range settingTable {
+		s.values[one.name] = told{one.initial, "default"}
+		if in := file.lookup(s.section(one), one.name); in != nil {
+			s.values[one.name] = told{in.text, file.path}
+		}
+	}
+	return s, nil
+}
+
+// switchable are the profiles that the screens can change to.
+func (p *program) switchable() ([]tui.Profile, error) {
+	file, err := p.readConfig()
+	if err != nil {
+		return nil, err
+	}
+	var list []tui.Profile
+	for _, name := range file.profiles() {
+		s, err := p.settingsOf(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, tui.Profile{
+			Name: name, URL: s.text("url"), Colour: s.text("colour"), ReadOnly: s.yes("read_only"), Protected: s.yes("protected"),
+		})
+	}
+	return list, nil
+}
+
+// takesMouse reports whether clicks are for the screens: over ssh, people want to
+// select text with it instead.
+func (p *program) takesMouse(c *cli.Context) bool {
+	if c.IsSet("mouse") {
+		return c.Bool("mouse")
+	}
+	return !slices.ContainsFunc([]string{"SSH_TTY", "SSH_CONNECTION"}, func(name string) bool { return p.env(name) != "" })
+}
+
+// stateDir is where the screens keep how they were left; empty where there is no
+// place for it.
+func (p *program) stateDir() string {
+	if dir := p.env("XDG_STATE_HOME"); dir != "" {
+		return filepath.Join(dir, "whctl")
+	}
+	home, err := os.UserHomeDir()
+	switch {
+	case runtime.GOOS == "windows":
+		home = p.env("LOCALAPPDATA")
+	case err != nil:
+		return ""
+	case runtime.GOOS == "darwin":
+		home = filepath.Join(home, "Library", "Application Support")
+	default:
+		home = filepath.Join(home, ".local", "state")
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, "whctl")
 }
 
 // downloads is where a browser would put files, else the present directory.

@@ -60,7 +60,7 @@ func Open(dir string, args ...string) (*Instance, error) {
 		return nil, err
 	}
 	config.Log.Level = "debug" // nothing is left out, unless a test changes that while it runs
-	i := &Instance{Dir: dir, Log: newLog()}
+	i := &Instance{Dir: dir, Log: NewLog()}
 	log := slog.New(slog.NewTextHandler(i.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if i.D, err = daemon.New(context.Background(), config, io.Discard, log); err != nil {
 		return nil, err
@@ -104,7 +104,8 @@ type Log struct {
 	grown chan struct{} // closed at the next line
 }
 
-func newLog() *Log { return &Log{grown: make(chan struct{})} }
+// NewLog is an empty log.
+func NewLog() *Log { return &Log{grown: make(chan struct{})} }
 
 // Write is io.Writer's.
 func (l *Log) Write(b []byte) (int, error) {

@@ -73,6 +73,19 @@ func (g Program) Launch(dir string, args ...string) (*Process, error) {
 	return p, p.cmd.Start()
 }
 
+// Command is a command of whd in a process of its own, which the caller starts
+// and waits for.
+func Command(args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), processVariable+"=1")
+	_, err = cmd.StdinPipe() // whose end would end the command
+	return cmd, err
+}
+
 // Await waits until the daemon listens.
 func (p *Process) Await() error {
 	lines := bufio.NewScanner(p.out)

@@ -7,7 +7,7 @@ import (
 
 // Document is the list of operations.
 func (s *Service) Document(serviceURL string) wire.Metadata {
-	doc := wire.Metadata{Service: "whd", Version: s.Version, URL: serviceURL, Operations: make([]wire.Operation, len(s.Operations))}
+	doc := wire.Metadata{Service: "whd", Version: s.Version, URL: serviceURL, WebhooksHostURL: s.HostURL, Operations: make([]wire.Operation, len(s.Operations))}
 	for i := range s.Operations {
 		doc.Operations[i] = s.Operations[i].outline()
 	}

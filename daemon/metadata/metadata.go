@@ -15,6 +15,7 @@ import (
 type Service struct {
 	Version    string
 	Base       string // path that stands before every path
+	HostURL    string // by which the company reaches the service, empty where nobody said
 	Operations []Operation
 }
 

@@ -35,14 +35,23 @@ func (s *Server) authorise(x *exchange) error {
 	if open && given.Empty() {
 		return nil
 	}
-	err := s.identify(x, given)
+	err := s.demand(x, need)
 	if open && fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
 		return nil // browsers go on sending the cookie of a session that has ended
 	}
-	if err == nil && !x.who.Role.Includes(need) {
+	return err
+}
+
+// demand finds out who asks, and refuses those who have not the role that it
+// takes.
+func (s *Server) demand(x *exchange, need account.Role) error {
+	if err := s.identify(x, credentials(x)); err != nil {
+		return err
+	}
+	if !x.who.Role.Includes(need) {
 		return fault.New(fault.Forbidden, "this takes the role %s; %s has the role %s", need, x.who.Name, x.who.Role)
 	}
-	return err
+	return nil
 }
 
 func onlyCookie(c account.Credentials) bool {

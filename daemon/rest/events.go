@@ -38,6 +38,9 @@ func (s *Server) raiseEvent(x *exchange) error {
 	}
 	name := f.required(memberEvent)
 	body := x.eventBody(f)
+	if body == nil {
+		f.missing = append(f.missing, fault.Field{Name: memberBody, Message: "must not be empty"})
+	}
 	if err := f.done(x); err != nil {
 		return err
 	}
@@ -78,12 +81,11 @@ func isIdempotencyKey(key string) bool {
 }
 
 // eventBody is what is delivered. A text is delivered itself; any other JSON
-// value as the bytes that it has in the request.
+// value as the bytes that it has in the request. It is nil where there is none.
 func (x *exchange) eventBody(f *form) []byte {
 	f.knows(memberBody)
 	m, ok := f.members.Get(memberBody)
 	if !ok || m.Empty {
-		f.missing = append(f.missing, fault.Field{Name: memberBody, Message: "must not be empty"})
 		return nil
 	}
 	if raw := rawMember(x.body, memberBody); raw != nil && raw[0] != '"' {

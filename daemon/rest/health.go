@@ -18,7 +18,7 @@ const readyTimeout = 2 * time.Second
 // ready says whether the service can do its work: 503 with the reason
 // otherwise. Warnings do not keep it from its work.
 func (s *Server) ready(x *exchange) error {
-	if s.admission.stopping() {
+	if s.leaving.Load() || s.admission.stopping() {
 		return errStopping()
 	}
 	ctx, cancel := context.WithTimeout(x.r.Context(), readyTimeout)

@@ -29,7 +29,7 @@ func (s *Server) info(x *exchange) error {
 	now := x.start.In(s.zone(x))
 	return x.document(http.StatusOK, "Info", wire.Info{
 		Version: s.Version, ServerTime: now.Format(serverTime), ServerDateTime: wire.Moment(now),
-		Features: s.features(), Limits: s.limits(x),
+		Features: s.features(), Limits: s.limits(x), WebhooksHostURL: s.HostURL,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -108,11 +109,32 @@ func (s *Server) testSubscription(x *exchange) error {
 	if err := s.limitRetries(x); err != nil {
 		return err
 	}
-	m, err := s.Webhooks.Try(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
+	t, err := s.trial(x)
+	if err != nil {
+		return err
+	}
+	m, err := s.Webhooks.Try(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription), t)
 	if err != nil {
 		return err
 	}
 	return x.messageState(m)
+}
+
+// trial reads what a subscription is to be tried out with. The receiver checks
+// nothing but the signature, so who decides what is signed needs the role that
+// raising events takes, and not just the SubscriberID.
+func (s *Server) trial(x *exchange) (webhook.Trial, error) {
+	f, err := s.form(x)
+	if err != nil {
+		return webhook.Trial{}, err
+	}
+	f.knows(inSubscriber, inSubscription)
+	event, _ := f.given(memberEvent)
+	t := webhook.Trial{Event: event, Body: x.eventBody(f)}
+	if err := f.done(x); err != nil || t.Event == "" && t.Body == nil {
+		return t, err
+	}
+	return t, s.demand(x, account.Publisher)
 }
 
 // messageState answers with a message that is going to be sent.

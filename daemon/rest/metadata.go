@@ -50,7 +50,7 @@ func (s *Server) documentsFor(x *exchange) *documents {
 // describe puts together what the documents tell of: each route's operation,
 // with all routes that lead to it. Queries are open where they need no login.
 func (s *Server) describe(open bool) *metadata.Service {
-	d := &metadata.Service{Version: s.Version, Base: s.base()}
+	d := &metadata.Service{Version: s.Version, Base: s.base(), HostURL: s.HostURL}
 	facts := operations()
 	for _, r := range routes() {
 		for _, o := range s.operationsOf(r, roleName(r, open), facts) {

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -42,12 +43,15 @@ type Config struct {
 	Options  func() *Options // what may change, asked for each request; nil for nothing
 	Settings Settings        // that may change
 	Warnings []string        // about how the service was set up, for /readyz
+	HostURL  string          // the service's own address, by which the company reaches it; empty where nobody said
 
 	BasePath       string
 	TrustedProxies []netip.Prefix
 	Webhooks       *webhook.Registrar // nil where webhooks are turned off
 	Engine         *webhook.Engine    // the same
 	Streams        *live.Hub          // what live streams show; nil for nothing but requests
+
+	Trace func(ctx context.Context, part string, from, to time.Time) // tells of a request's parts; nil for nobody
 
 	CORSOrigins []string // as browsers write them
 	MaxRequests int
@@ -65,6 +69,7 @@ type Server struct {
 	system    *record.Registry // the kinds that the service itself keeps
 	router    *router
 	admission *admission
+	leaving   atomic.Bool // as Leave says
 	metrics   *metrics
 
 	documents     *documents // of what the service can be asked
@@ -104,6 +109,10 @@ func New(c Config) *Server {
 	s.documents, s.openDocuments = s.newDocuments(false), s.newDocuments(true)
 	return s
 }
+
+// Leave makes /readyz say that the service is going away, so that whoever spreads
+// requests over several daemons leaves this one out. Requests are served as before.
+func (s *Server) Leave() { s.leaving.Store(true) }
 
 // Drain makes /readyz say that the service is going away, turns new requests
 // away, ends live streams, and waits until those in work are done or ctx is. It
@@ -259,6 +268,7 @@ func (s *Server) end(x *exchange) {
 	}
 	s.metrics.inWork.Dec()
 	s.metrics.note(x)
+	s.traceParts(x)
 	s.logRequest(x)
 	s.showRequest(x)
 	s.logAccess(x)

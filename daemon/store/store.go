@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -50,6 +51,7 @@ const (
 // Store is an open store.
 type Store struct {
 	config  Config
+	lock    *datadir.Lock // of the embedded store
 	records backend
 	system  map[record.Database]reader // of the kinds that the service itself keeps
 	pool    *sqlite.Pool               // of the embedded store's records
@@ -77,6 +79,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 func (s *Store) open(ctx context.Context) error {
 	if s.config.DSN != "" {
 		return s.openServer(ctx)
+	}
+	var err error
+	if s.lock, err = datadir.Share(s.config.Dir); err != nil {
+		return fault.Because(err, fault.Unavailable, "the store cannot be opened: %s", err)
 	}
 	records, err := newSQLiteRecords(s.path(recordsFile), s.config)
 	if err != nil {
@@ -146,6 +152,9 @@ func (s *Store) Close() error {
 	}
 	if s.own != nil {
 		errs = append(errs, s.own.close())
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Release())
 	}
 	return errors.Join(errs...)
 }

@@ -88,7 +88,12 @@ func (w *Webhooks) ChangeSubscriber(ctx context.Context, guid string, c webhook.
 	u.text("Name", c.Name)
 	u.bool("IsEnabled", c.Enabled)
 	at := []any{sql.Named("Subscriber", guid)}
-	hit, err := w.own.run(ctx, raised(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash), written(e))
+	steps := []step{raised(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
+	if c.Enabled != nil { // what failed before does not count against it
+		steps = append(steps, step{`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL
+WHERE SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`, at, false})
+	}
+	hit, err := w.own.run(ctx, append(steps, written(e))...)
 	if err != nil {
 		return webhook.Subscriber{}, w.own.fault(err, "changing a subscriber")
 	}

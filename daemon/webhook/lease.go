@@ -83,7 +83,13 @@ func (e *Engine) divideLeases(ctx context.Context, held []Lease) (kept, done []L
 // lapsing reports whether a lease may run out before an attempt that begins now
 // has ended: then another daemon could make the same one. The engine's lock is
 // held.
-func (e *Engine) lapsing() bool { return e.Term > 0 && time.Since(e.renewed) > e.Term*2/3 }
+func (e *Engine) lapsing() bool { return e.Term > 0 && elapsed(e.renewed) > e.Term*2/3 }
+
+// elapsed is the time since a moment by that clock which has gone further: the
+// monotonic one may stand while a machine is suspended.
+func elapsed(since time.Time) time.Duration {
+	return max(time.Since(since), time.Now().Round(0).Sub(since))
+}
 
 func (e *Engine) keep(ctx context.Context) error {
 	e.leasing.Lock()

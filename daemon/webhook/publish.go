@@ -47,17 +47,14 @@ func (e *Engine) publish(ctx context.Context, name string, body []byte, key *Key
 	return Receipt{p.event.GUID, len(p.messages)}, nil
 }
 
-// testEvent is the name of the event that tries a subscription out.
-const testEvent = "webhooks.test"
-
 // Try sends a message to one subscription, whatever events it is for, and gives
 // the message once it is durable.
-func (e *Engine) Try(ctx context.Context, subscription int64, body []byte) (*Message, error) {
+func (e *Engine) Try(ctx context.Context, subscription int64, name string, body []byte) (*Message, error) {
 	if err := cmp.Or(ctx.Err(), e.Ready()); err != nil {
 		return nil, err
 	}
 	now := e.now()
-	p := &publication{event: &Event{GUID: newGUID(now), Name: testEvent, Body: body, AddedAt: now}, only: subscription, done: make(chan error, 1)}
+	p := &publication{event: &Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, only: subscription, done: make(chan error, 1)}
 	if err := e.await(p); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
@@ -249,14 +250,37 @@ func (r *Registrar) RemoveRegistration(ctx context.Context, subscriber, id strin
 	return r.removed(ctx, removed, err, "subscription")
 }
 
+// Trial is what a subscription is tried out with. Where it is zero the message
+// says no more than that it is a test.
+type Trial struct {
+	Event string // that the message looks like, one that the subscription takes; empty for none
+	Body  []byte // nil for a sample
+}
+
 // Try sends a message to a subscription, so that people can see whether it
-// arrives.
-func (r *Registrar) Try(ctx context.Context, subscriber, id string) (*Message, error) {
+// arrives. Receivers are told that it is a test.
+func (r *Registrar) Try(ctx context.Context, subscriber, id string, t Trial) (*Message, error) {
 	s, err := r.Registration(ctx, subscriber, id)
 	if err != nil {
 		return nil, err
 	}
-	return r.engine.Try(ctx, s.ID, []byte(`{"Test":true,"SubscriptionID":"`+s.GUID+`"}`))
+	name, body := record.TestEvent, t.Body
+	if t.Event != "" {
+		event, err := r.rules().Event(t.Event)
+		if err != nil {
+			return nil, err
+		}
+		if !record.TakesEvent(s.Pattern, event) {
+			return nil, refused(MemberEvent, "must be one that the subscription takes, which is for %s", s.Pattern)
+		}
+		if name = record.TestOf(event); body == nil {
+			body = []byte(record.SampleBody(event))
+		}
+	}
+	if body == nil {
+		body = []byte(`{"Test":true,"SubscriptionID":"` + s.GUID + `"}`)
+	}
+	return r.engine.Try(ctx, s.ID, name, body)
 }
 
 // address puts the ids of a path into the form in which they are stored.

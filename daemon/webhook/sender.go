@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/bizhook/whd/client/record"
 )
 
 // SenderConfig is what an HTTPSender works with.
@@ -132,7 +134,10 @@ func (s *HTTPSender) request(ctx context.Context, m *Message, sub *Subscription,
 	if signature := sign(sub.secretsAt(at), m.GUID, at, m.Event.Body); signature != "" {
 		h[headerSignature] = []string{signature}
 	}
-	h[headerEvent] = []string{m.Event.Name}
+	name, test := record.SentEvent(m.Event.Name)
+	if h[headerEvent] = []string{name}; test {
+		h[headerTest] = []string{"true"}
+	}
 	for i, header := range sub.Headers {
 		if i == 0 || !sameName(sub.Headers[:i], header.Name) {
 			h.Del(header.Name)

@@ -18,6 +18,7 @@ const (
 	headerTimestamp = "Webhook-Timestamp"
 	headerSignature = "Webhook-Signature"
 	headerEvent     = "X-Event-Name"
+	headerTest      = "Webhook-Test" // a name that no subscription's own header may have
 )
 
 // secretPrefix begins every secret, as Standard Webhooks has it.

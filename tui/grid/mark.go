@@ -1,5 +1,10 @@
 package grid
 
+import (
+	"maps"
+	"slices"
+)
+
 // Mark marks the selected row, or takes its mark away, and goes on to the next.
 func (g *Grid) Mark() {
 	row := g.Row()
@@ -58,6 +63,9 @@ func (g *Grid) Marked(id string) bool {
 	_, marked := g.marks[id]
 	return marked
 }
+
+// MarkedIDs lists the ids of the marked rows, also of those that are not here.
+func (g *Grid) MarkedIDs() []string { return slices.Sorted(maps.Keys(g.marks)) }
 
 // MarkedRows lists the marked rows that are here, in their order.
 func (g *Grid) MarkedRows() []*Row {

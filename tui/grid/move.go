@@ -107,6 +107,16 @@ func (g *Grid) Widen(n int) {
 // Widths are the widths that were chosen by hand, by column name.
 func (g *Grid) Widths() map[string]int { return g.byHand }
 
+// SetWidths takes the place of the widths that were chosen by hand.
+func (g *Grid) SetWidths(widths map[string]int) {
+	clear(g.byHand)
+	for name, width := range widths {
+		g.byHand[name] = max(narrowest, min(width, widest))
+	}
+	g.changed()
+	g.revealColumn()
+}
+
 // columnWidth is how wide a column is drawn where there is room. The one that
 // is sorted has room for the mark behind its title.
 func (g *Grid) columnWidth(i int) int {

@@ -1,5 +1,10 @@
 package grid
 
+import (
+	"maps"
+	"slices"
+)
+
 // PageRows is how many rows are fetched at once.
 const PageRows = 200
 
@@ -206,6 +211,15 @@ func (p *Pages) Find(id string) int {
 		return i
 	}
 	return -1
+}
+
+// Here lists the rows that are here, in their order.
+func (p *Pages) Here() []*Row {
+	var rows []*Row
+	for _, number := range slices.Sorted(maps.Keys(p.pages)) {
+		rows = append(rows, p.pages[number].rows...)
+	}
+	return rows
 }
 
 // Replace puts another row of the same id in the place of one that is here.

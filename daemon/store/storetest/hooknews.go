@@ -176,6 +176,10 @@ func healthNoted(h hooks) {
 	_, err := h.ChangeRegistration(ctx, r.Subscriber, r.GUID, webhook.RegistrationChange{Enabled: &enabled}, noon)
 	h.check(err)
 	expect(time.Time{}) // who enables it lets it begin anew
+	write(webhook.Health{Subscription: r.ID, Since: noon, Anew: true})
+	_, err = h.ChangeSubscriber(ctx, r.Subscriber, webhook.SubscriberChange{Enabled: &enabled}, noted())
+	h.check(err)
+	expect(time.Time{}) // and who enables its subscriber
 }
 
 func successSince(h hooks) {

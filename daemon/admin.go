@@ -1,0 +1,63 @@
+package daemon
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"net/netip"
+	"strings"
+)
+
+// serveAdmin serves what tells how the process is doing from inside, on this
+// host only.
+func (d *Daemon) serveAdmin() error {
+	if d.config.Admin.Listen == "" {
+		return nil
+	}
+	listener, err := net.Listen("tcp", d.config.Admin.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	d.serve("admin", listener, fromHere(profiles()))
+	return nil
+}
+
+// profiles are those of net/http/pprof, but for the command line: it may hold a
+// connection string.
+func profiles() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.Handle("/debug/pprof/cmdline", http.NotFoundHandler())
+	return mux
+}
+
+// fromHere refuses requests for another name than this host's: a page on the
+// Internet whose name leads here would be let in by the browser.
+func fromHere(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLoopback("//" + r.Host) {
+			http.Error(w, "this is for this host only", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// checkLoopback accepts an address that only this host reaches.
+func checkLoopback(text string) error {
+	if text == "" {
+		return nil
+	}
+	if err := checkAddress(text); err != nil {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(text)
+	if at, err := netip.ParseAddr(host); err == nil && at.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") {
+		return nil
+	}
+	return fmt.Errorf("%q can be reached from elsewhere; it must be an address of this host only, such as 127.0.0.1:5051", text)
+}

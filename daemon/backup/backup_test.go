@@ -1,0 +1,236 @@
+package backup_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/backup"
+	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+func TestThereAndBack(t *testing.T) {
+	s := source(t)
+	file := filepath.Join(t.TempDir(), "it's [one]*.backup")
+	for range 2 { // the second replaces the first
+		m, err := backup.Write(t.Context(), s, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Program != "whd test" || len(m.Members) != 2 || !strings.Contains(m.Names(), "records.db, whd.db (version ") {
+			t.Errorf("got %+v", m)
+		}
+	}
+	if got := names(t, filepath.Dir(file)); len(got) != 1 {
+		t.Errorf("beside the backup there are %q", got)
+	}
+	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	to := backup.Target{Dir: filepath.Join(t.TempDir(), "new", "place"), Files: s.Files}
+	r, err := backup.Restore(t.Context(), to, file)
+	if err != nil || r.Aside != "" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got := names(t, to.Dir); !slices.Equal(got, []string{"records.db", "whd.db", "whd.lock"}) {
+		t.Errorf("got %q", got)
+	}
+	opens(t, to.Dir)
+}
+
+// opens looks whether a store is usable, and filled.
+func opens(t *testing.T, dir string) {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if empty, err := st.Empty(t.Context()); empty || err != nil {
+		t.Errorf("empty %v, %v", empty, err)
+	}
+	if err := errors.Join(st.Ready(t.Context()), st.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A store that is there, and whoever works with it, is left alone.
+func TestRestoreWhereAStoreIs(t *testing.T) {
+	s := source(t)
+	file := saved(t, s)
+	to := backup.Target{Dir: t.TempDir(), Files: s.Files, Beside: []string{"demo-key"}}
+	if err := os.WriteFile(filepath.Join(to.Dir, "demo-key"), []byte("of before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, to, file, "holds a store already: demo-key; --force")
+	fill(t, to.Dir)
+	refused(t, to, file, "holds a store already: records.db, whd.db, demo-key; --force")
+	to.Force = true
+	working, err := datadir.Share(to.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(t, to, file, "stop it first")
+	if err := working.Release(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := backup.Restore(t.Context(), to, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, r.Aside); !slices.Equal(got, []string{"demo-key", "records.db", "whd.db"}) {
+		t.Errorf("set aside: %q", got)
+	}
+	if got := names(t, to.Dir); !slices.Equal(got, []string{"records.db", filepath.Base(r.Aside), "whd.db", "whd.lock"}) {
+		t.Errorf("there are %q", got)
+	}
+	opens(t, to.Dir)
+}
+
+// refused looks whether a restore fails for a reason and changes nothing.
+func refused(t *testing.T, to backup.Target, file, why string) {
+	t.Helper()
+	before := names(t, to.Dir)
+	_, err := backup.Restore(t.Context(), to, file)
+	if err == nil || !strings.Contains(err.Error(), why) {
+		t.Errorf("got %v, want %q", err, why)
+	}
+	after := slices.DeleteFunc(names(t, to.Dir), func(name string) bool { return name == "whd.lock" })
+	if !slices.Equal(after, slices.DeleteFunc(before, func(name string) bool { return name == "whd.lock" })) {
+		t.Errorf("%q became %q", before, after)
+	}
+}
+
+// Whatever was done to a backup is noticed before anything is replaced.
+func TestBackupsThatAreDamaged(t *testing.T) {
+	s := source(t)
+	whole, err := os.ReadFile(saved(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(whole)
+	file := filepath.Join(t.TempDir(), "damaged")
+	cases := map[string][]byte{
+		"empty":              nil,
+		"a text":             []byte("no backup"),
+		"a database":         must(os.ReadFile(filepath.Join(s.Dir, "whd.db")))(t),
+		"half":               whole[:n/2],
+		"without its end":    whole[:n-1],
+		"without its sum":    whole[:n-4],
+		"a few bytes":        whole[:20],
+		"another byte":       altered(whole, n/2),
+		"another byte early": altered(whole, n/10),
+		"another last byte":  altered(whole, n-1),
+		"something behind":   append(bytes.Clone(whole), "more"...),
+	}
+	for at := 1; at < 10; at++ {
+		cases["another byte, place "+string(rune('A'+at))] = altered(whole, n*at/10)
+	}
+	for name, content := range cases {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(file, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := backup.Verify(t.Context(), file); err == nil {
+				t.Error("it is taken for a backup")
+			}
+			refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, "")
+		})
+	}
+}
+
+func altered(whole []byte, at int) []byte {
+	other := bytes.Clone(whole)
+	other[at] ^= 0x10
+	return other
+}
+
+func must[T any](value T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// A backup of a later program is for that program.
+func TestBackupOfANewerSchema(t *testing.T) {
+	s := source(t)
+	file := saved(t, s)
+	older := slices.Clone(s.Files)
+	for i := range older {
+		older[i].Newest = min(older[i].Newest, 1)
+	}
+	refused(t, backup.Target{Dir: t.TempDir(), Files: older}, file, "this program knows version 1 only; restore it with whd test or a later one")
+	refused(t, backup.Target{Dir: t.TempDir(), Files: older[:1]}, file, `it has a file "whd.db" that no store has`)
+}
+
+func TestWhereNoBackupCanBe(t *testing.T) {
+	s := source(t)
+	for name, at := range map[string]string{
+		"no such directory": filepath.Join(t.TempDir(), "missing", "file"),
+		"a directory":       t.TempDir(),
+		"another file":      filepath.Join(s.Dir, "whd.db"),
+	} {
+		if _, err := backup.Write(t.Context(), s, at); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	opens(t, s.Dir)
+	s.Dir = t.TempDir()
+	file := filepath.Join(t.TempDir(), "file")
+	if _, err := backup.Write(t.Context(), s, file); err == nil || !strings.Contains(err.Error(), "records.db is missing") {
+		t.Errorf("of an empty directory: %v", err)
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it left a file (%v)", err)
+	}
+}
+
+// A database that is damaged makes no backup.
+func TestBackupOfADamagedStore(t *testing.T) {
+	s := source(t)
+	path := filepath.Join(s.Dir, "records.db")
+	content := must(os.ReadFile(path))(t)
+	for at := 3 * 4096; at < len(content); at += 4096 {
+		copy(content[at:], bytes.Repeat([]byte{0xEE}, 200))
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if _, err := backup.Write(t.Context(), s, file); err == nil || !strings.Contains(err.Error(), "records.db") {
+		t.Errorf("got %v", err)
+	}
+	if left := names(t, filepath.Dir(file)); left != nil {
+		t.Errorf("it left %q", left)
+	}
+}
+
+func TestWhatIsCancelledLeavesNothing(t *testing.T) {
+	s := source(t)
+	file := saved(t, s)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	other := filepath.Join(t.TempDir(), "other")
+	if _, err := backup.Write(ended, s, other); err == nil {
+		t.Error("a backup goes on")
+	}
+	to := backup.Target{Dir: t.TempDir(), Files: s.Files}
+	if _, err := backup.Restore(ended, to, file); !errors.Is(err, context.Canceled) {
+		t.Errorf("a restore goes on (%v)", err)
+	}
+	if left := append(names(t, filepath.Dir(other)), names(t, to.Dir)...); !slices.Equal(left, []string{"whd.lock"}) {
+		t.Errorf("left: %q", left)
+	}
+}

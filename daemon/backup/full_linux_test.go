@@ -1,0 +1,71 @@
+package backup_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/backup"
+)
+
+// small mounts a file system with little room.
+func small(t *testing.T, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skip("this user may not mount a small file system:", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// A disk that fills leaves nothing of a backup, and what had its name.
+func TestBackupOntoADiskThatFills(t *testing.T) {
+	s := source(t)
+	var room int64
+	for _, f := range s.Files[:2] {
+		info, err := os.Stat(filepath.Join(s.Dir, f.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		room += info.Size()
+	}
+	whole := must(os.ReadFile(saved(t, s)))(t)
+	for name, size := range map[string]int64{"no copy fits": room / 4, "one fits": room - room/8, "the archive does not": room + int64(len(whole))/2} {
+		t.Run(name, func(t *testing.T) {
+			dir := small(t, kib(size+int64(len(whole))))
+			file := filepath.Join(dir, "file")
+			if err := os.WriteFile(file, whole, 0o600); err != nil { // of before
+				t.Fatal(err)
+			}
+			_, err := backup.Write(t.Context(), s, file)
+			if err == nil || !strings.Contains(err.Error(), "full") && !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("got %v", err)
+			}
+			if got := names(t, dir); !slices.Equal(got, []string{"file"}) {
+				t.Errorf("there are %q", got)
+			}
+			if err := backup.Verify(t.Context(), file); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("restore", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, backup.Target{Dir: small(t, kib(room/2)), Files: s.Files}, file, "are free")
+	})
+}
+
+func kib(bytes int64) string { return fmt.Sprintf("%dk", bytes>>10) }

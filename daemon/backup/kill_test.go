@@ -1,0 +1,93 @@
+package backup_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/backup"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// TestKilledInTheMiddle kills whd backup and whd restore at many moments: there
+// is nothing half under any name that counts, and the next run is not disturbed
+// by what is left.
+func TestKilledInTheMiddle(t *testing.T) {
+	s := source(t)
+	file := filepath.Join(t.TempDir(), "store.backup")
+	finished := rounds(t, func() bool {
+		_, err := os.Stat(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return false
+		case err != nil:
+			t.Fatal(err)
+		}
+		if err := backup.Verify(t.Context(), file); err != nil {
+			t.Fatalf("half a backup has its name: %v", err)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	}, "backup", "--data-dir", s.Dir, file)
+	t.Logf("backup: %d of %d were finished", finished, kills)
+	if _, err := backup.Write(t.Context(), s, file); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, filepath.Dir(file)); len(got) != 1 {
+		t.Errorf("beside the backup there are %q", got)
+	}
+
+	to := backup.Target{Dir: filepath.Join(t.TempDir(), "place"), Files: s.Files, Force: true}
+	finished = rounds(t, func() bool {
+		defer os.RemoveAll(to.Dir)
+		if _, err := os.Stat(filepath.Join(to.Dir, "restore-unfinished")); err == nil {
+			return false // which keeps daemons out
+		}
+		_, records := os.Stat(filepath.Join(to.Dir, "records.db"))
+		_, own := os.Stat(filepath.Join(to.Dir, "whd.db"))
+		if (records == nil) != (own == nil) {
+			t.Fatal("half a store is in its place")
+		}
+		return own == nil
+	}, "restore", "--data-dir", to.Dir, file)
+	t.Logf("restore: %d of %d were finished", finished, kills)
+	if _, err := backup.Restore(t.Context(), to, file); err != nil {
+		t.Fatal(err)
+	}
+	opens(t, to.Dir)
+}
+
+const kills = 12
+
+// rounds runs a command and kills it, each time a little later, and counts how
+// often done says that it had finished.
+func rounds(t *testing.T, done func() bool, args ...string) (finished int) {
+	t.Helper()
+	began := time.Now()
+	said, err := must(daemontest.Command(args...))(t).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	took := time.Since(began)
+	if !done() {
+		t.Fatalf("%q did nothing: %s", args, said)
+	}
+	for n := range kills {
+		cmd := must(daemontest.Command(args...))(t)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(took*time.Duration(n+1)/kills, func() { cmd.Process.Kill() })
+		_ = cmd.Wait()
+		kill.Stop()
+		if done() {
+			finished++
+		}
+	}
+	return finished
+}

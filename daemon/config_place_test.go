@@ -1,0 +1,71 @@
+package daemon
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+)
+
+func TestConfigPlace(t *testing.T) {
+	for _, c := range []struct {
+		on   platform
+		env  []string
+		want string
+	}{
+		{platform{os: "linux"}, nil, "/etc/whd/whd.toml"},
+		{platform{os: "darwin"}, nil, "/etc/whd/whd.toml"},
+		{platform{os: "windows"}, []string{`ProgramData=C:\ProgramData`}, `C:\ProgramData\whd\whd.toml`},
+		{platform{os: "windows"}, nil, ""},
+	} {
+		if got := c.on.configPlace(c.on.environment(c.env)); got != c.want {
+			t.Errorf("%v %v: %q, want %q", c.on, c.env, got, c.want)
+		}
+	}
+}
+
+// TestUnreadableConfigIsNoMissingOne: what an administrator wrote is never passed
+// over.
+func TestUnreadableConfigIsNoMissingOne(t *testing.T) {
+	_, _, err := load(sources{nil, []string{"HOME=/home/erp"}, func(name string) ([]byte, error) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}, platform{os: "linux"}})
+	if want := "setting config (default): cannot read the file /etc/whd/whd.toml: permission denied"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestCredentials come from files that systemd made, and rank above the file of
+// settings.
+func TestCredentials(t *testing.T) {
+	in := told{args: "--config whd.toml", env: []string{"CREDENTIALS_DIRECTORY=/run/credentials/whd.service", "WHD_STORE_READ_DSN=sqlserver://by-variable"}, files: map[string]string{
+		"whd.toml": "store_file = 'other'\n", "other": "sqlserver://by-file",
+		"/run/credentials/whd.service/store":          "sqlserver://by-credential\n",
+		"/run/credentials/whd.service/store.read_dsn": "sqlserver://by-credential",
+		"/run/credentials/whd.service/admin_password": "s3cret-x",
+		"/run/credentials/whd.service/listen":         ":1",
+	}}
+	got, origins, err := in.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Store != "sqlserver://by-credential" || origins.Of("store") != "credential store" || got.AdminPassword != "s3cret-x" ||
+		got.Server.ReadDSN != "sqlserver://by-variable" || got.Listen != "127.0.0.1:5050" {
+		t.Errorf("got %#v, %q, listen %s", got, []string{string(got.Store), string(got.AdminPassword), string(got.Server.ReadDSN)}, got.Listen)
+	}
+}
+
+// TestServiceSample is a file that can be read as it is, and says where the data are.
+func TestServiceSample(t *testing.T) {
+	for _, on := range []platform{{os: "linux", superuser: true}, {os: "windows"}} {
+		env := []string{`PROGRAMDATA=C:\ProgramData`}
+		var b strings.Builder
+		if err := serviceSample(&b, on, env); err != nil {
+			t.Fatal(err)
+		}
+		got, origins, err := told{args: "--config whd.toml", files: file(b.String())}.load()
+		want := map[string]string{"linux": "/var/lib/whd", "windows": `C:\ProgramData\whd`}[on.os]
+		if err != nil || got.DataDir != want || !strings.HasPrefix(string(origins.Of("data_dir")), "file whd.toml:") || origins.Of("listen") != byDefault {
+			t.Errorf("%s: %q, %v", on.os, got.DataDir, err)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package datadir_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/datadir"
+)
+
+func TestWhoMayWork(t *testing.T) {
+	dir := t.TempDir()
+	first, err := datadir.Share(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := datadir.Share(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*datadir.Lock{first, second} {
+		if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "stop it first") {
+			t.Errorf("while others work: %v", err)
+		}
+		if err := l.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := datadir.Own(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := datadir.Share(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "being replaced") {
+		t.Errorf("while the files are replaced: %v", err)
+	}
+	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) {
+		t.Errorf("twice: %v", err)
+	}
+	if err := own.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What was cut short stays so, whoever comes next.
+func TestUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	own, err := datadir.Own(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish, err := own.Unfinished()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := own.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := datadir.Share(dir); err == nil || !strings.Contains(err.Error(), "cut short") {
+		t.Errorf("after a crash: %v", err)
+	}
+	if err := finish(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := datadir.Share(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFree(t *testing.T) {
+	if n, err := datadir.Free(t.TempDir()); err != nil || n <= 0 {
+		t.Errorf("%d bytes are free (%v)", n, err)
+	}
+	if _, err := datadir.Free(t.TempDir() + "/missing"); err == nil {
+		t.Error("a directory that is not there has room")
+	}
+}

@@ -1,0 +1,33 @@
+//go:build unix
+
+package datadir
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// errLocked is how the system says that somebody else has the lock.
+var errLocked error = syscall.EWOULDBLOCK
+
+func lock(file *os.File, alone bool) error {
+	how := syscall.LOCK_SH
+	if alone {
+		how = syscall.LOCK_EX
+	}
+	for {
+		if err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// Free is the room, in bytes, that is left for files in the directory.
+func Free(dir string) (int64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}

@@ -1,0 +1,86 @@
+package daemon_test
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// serving is `whd serve` in this process.
+type serving struct {
+	url, dir string
+	log      *daemontest.Log
+	signals  chan os.Signal
+	reloads  chan os.Signal
+	status   chan int
+}
+
+// serveFile begins to serve with a file of settings.
+func serveFile(t *testing.T, settings string, args ...string) *serving {
+	t.Helper()
+	s := &serving{dir: t.TempDir(), log: daemontest.NewLog(), signals: make(chan os.Signal, 2), reloads: make(chan os.Signal, 1), status: make(chan int, 1)}
+	s.write(t, settings)
+	out := make(output, 100)
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--config", filepath.Join(s.dir, "whd.toml")}, args...)
+	go func() {
+		s.status <- daemon.Main(daemon.Process{Args: args, Stdin: new(bytes.Reader), Stdout: out, Stderr: s.log, Signals: s.signals,
+			Reloads: func() <-chan os.Signal { return s.reloads }})
+	}()
+	select {
+	case text := <-out:
+		s.url = regexp.MustCompile(`serves (https?://\S+)`).FindStringSubmatch(text)[1]
+	case status := <-s.status:
+		t.Fatalf("it ended with %d: %s", status, s.log)
+	}
+	return s
+}
+
+func (s *serving) write(t *testing.T, settings string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, "whd.toml"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end asks for the end and waits for it.
+func (s *serving) end(t *testing.T) {
+	t.Helper()
+	s.signals <- os.Interrupt
+	if status := <-s.status; status != 0 {
+		t.Errorf("it ended with %d: %s", status, s.log)
+	}
+}
+
+// TestHangup has the settings read again while requests are served.
+func TestHangup(t *testing.T) {
+	noLeaks(t)
+	s := serveFile(t, "[auth]\nqueries = 'required'\n")
+	query := s.url + "/json/reply/DB_ClassQuery"
+	if reply, _ := get(t, query); reply.StatusCode != http.StatusUnauthorized {
+		t.Errorf("status %d", reply.StatusCode)
+	}
+	s.write(t, "[auth]\nqueries = 'anonymous'\n[http]\nmax_requests = 7\n")
+	s.reloads <- syscall.SIGHUP
+	s.log.Await(t, "the settings were read again", "changed=auth.queries")
+	s.log.Await(t, "level=WARN", "wait for a restart", "settings=http.max_requests")
+	if reply, _ := get(t, query); reply.StatusCode != http.StatusOK {
+		t.Errorf("status %d", reply.StatusCode)
+	}
+
+	// What is wrong changes nothing, and is told with its line.
+	s.write(t, "[auth]\nqueries = 'required'\n[http]\nmax_bodi = 7\nrate = 'canary'\n")
+	s.reloads <- syscall.SIGHUP
+	s.log.Await(t, "level=ERROR", "those of before stay", "whd.toml:4: unknown key")
+	s.log.Await(t, "level=ERROR", "those of before stay", "setting http.rate (file "+filepath.Join(s.dir, "whd.toml")+":5)")
+	if reply, _ := get(t, query); reply.StatusCode != http.StatusOK {
+		t.Errorf("status %d", reply.StatusCode)
+	}
+	s.end(t)
+}

@@ -1,0 +1,62 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+
+	"golang.org/x/sys/windows/svc/eventlog"
+)
+
+// eventHandler writes warnings and errors to the event log of Windows. What is
+// said of every request would drown them there.
+type eventHandler struct {
+	slog.Handler // writes a line into the buffer
+	line         *line
+	events       *eventlog.Log
+}
+
+// line is one entry on its way to the event log.
+type line struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func newEventHandler(events *eventlog.Log) slog.Handler {
+	l := new(line)
+	options := &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}
+	return eventHandler{slog.NewTextHandler(&l.text, options), l, events}
+}
+
+// withoutTime leaves out what an entry has by itself.
+func withoutTime(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// Handle is slog.Handler's.
+func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {
+	h.line.mu.Lock()
+	defer h.line.mu.Unlock()
+	h.line.text.Reset()
+	if err := h.Handler.Handle(ctx, r); err != nil {
+		return err
+	}
+	if r.Level >= slog.LevelError {
+		return h.events.Error(eventID, h.line.text.String())
+	}
+	return h.events.Warning(eventID, h.line.text.String())
+}
+
+// WithAttrs is slog.Handler's.
+func (h eventHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return eventHandler{h.Handler.WithAttrs(attributes), h.line, h.events}
+}
+
+// WithGroup is slog.Handler's.
+func (h eventHandler) WithGroup(name string) slog.Handler {
+	return eventHandler{h.Handler.WithGroup(name), h.line, h.events}
+}

@@ -1,0 +1,112 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	manage "github.com/kardianos/service"
+)
+
+const (
+	platform     = "linux-systemd"
+	platformName = "systemd"
+	account      = "whd"
+)
+
+// packaged is where packages have the unit.
+var packaged = []string{"/usr/lib/systemd/system/whd.service", "/lib/systemd/system/whd.service"}
+
+func (i Installation) options() manage.KeyValue {
+	return manage.KeyValue{"SystemdScript": Unit(i.Executable, i.Config)}
+}
+
+// allow says why the service cannot be installed, before anything is done.
+func (i Installation) allow() error {
+	if os.Geteuid() != 0 {
+		return errors.New("installing a service takes root's rights: run it with sudo")
+	}
+	for _, unit := range packaged {
+		if _, err := os.Stat(unit); err == nil {
+			return fmt.Errorf("a package has installed the service (%s); begin it with: systemctl enable --now %s", unit, Name)
+		}
+	}
+	for _, hidden := range []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"} {
+		if strings.HasPrefix(i.Executable, hidden) {
+			return fmt.Errorf("a service cannot see %s; copy the program to /usr/local/bin/%s and install it from there", i.Executable, Name)
+		}
+	}
+	return nil
+}
+
+func (i Installation) install(s manage.Service, out io.Writer) error {
+	group, err := makeAccount(out)
+	if err != nil {
+		return err
+	}
+	if err := i.makeSettings(group, out); err != nil {
+		return err
+	}
+	if err := s.Install(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "the service is installed; begin it with: %s service start\n", Name)
+	return nil
+}
+
+// makeAccount makes the account unless it exists, and returns the number of its
+// group.
+func makeAccount(out io.Writer) (int, error) {
+	if _, err := user.Lookup(account); err != nil {
+		cmd := exec.Command("useradd", "--system", "--user-group", "--home-dir", "/var/lib/whd", "--no-create-home", "--shell", "/usr/sbin/nologin", account)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("making the account %s: %w: %s", account, err, text)
+		}
+		fmt.Fprintf(out, "account %s made\n", account)
+	}
+	group, err := user.LookupGroup(account)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(group.Gid)
+}
+
+// makeSettings writes the file of settings unless it exists. The service can read
+// it, and nobody else but root.
+func (i Installation) makeSettings(group int, out io.Writer) error {
+	if _, err := os.Stat(i.Config); err == nil {
+		return nil
+	}
+	dir := filepath.Dir(i.Config)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	err := errors.Join(os.WriteFile(i.Config, i.Settings, 0o640), os.Chmod(i.Config, 0o640), os.Chown(i.Config, 0, group))
+	if filepath.Base(dir) == Name {
+		err = errors.Join(err, os.Chmod(dir, 0o750), os.Chown(dir, 0, group))
+	}
+	if err == nil {
+		fmt.Fprintf(out, "settings in %s\n", i.Config)
+	}
+	return err
+}
+
+// failed reports whether the service has ended in a way that nobody asked for.
+func failed() bool {
+	text, _ := exec.Command("systemctl", "is-failed", Name+".service").Output() // its status says the same
+	return strings.TrimSpace(string(text)) == "failed"
+}
+
+// SendReload has the service read its settings again.
+func SendReload() error {
+	if text, err := exec.Command("systemctl", "reload", Name+".service").CombinedOutput(); err != nil {
+		return fmt.Errorf("systemctl reload: %w: %s", err, text)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	manage "github.com/kardianos/service"
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/svc"
+	"golang.org/x/sys/windows/svc/mgr"
+)
+
+const (
+	platform     = "windows-service"
+	platformName = "Windows"
+	account      = `NT SERVICE\` + Name // a virtual one, which has no password
+)
+
+func (i Installation) options() manage.KeyValue {
+	return manage.KeyValue{"DelayedAutoStart": true}
+}
+
+func (i Installation) allow() error {
+	if !windows.GetCurrentProcessToken().IsElevated() {
+		return errors.New("installing a service takes an administrator's rights: run it in a terminal that was opened as administrator")
+	}
+	return nil
+}
+
+func (i Installation) install(s manage.Service, out io.Writer) error {
+	if err := s.Install(); err != nil {
+		return err
+	}
+	err := errors.Join(restartOnFailure(), i.makeSettings())
+	if err != nil {
+		return errors.Join(err, s.Uninstall())
+	}
+	fmt.Fprintf(out, "settings in %s\nthe service is installed as %s; begin it with: %s service start\n", i.Config, account, Name)
+	return nil
+}
+
+// restarts are what Windows does after the first, the second and every other
+// failure in a day.
+var restarts = []mgr.RecoveryAction{
+	{Type: mgr.ServiceRestart, Delay: 5 * time.Second},
+	{Type: mgr.ServiceRestart, Delay: 30 * time.Second},
+	{Type: mgr.ServiceRestart, Delay: time.Minute},
+}
+
+const day = 24 * 60 * 60 // in seconds
+
+func restartOnFailure() error {
+	return withService(func(s *mgr.Service) error {
+		return errors.Join(s.SetRecoveryActions(restarts, day), s.SetRecoveryActionsOnNonCrashFailures(true))
+	})
+}
+
+// makeSettings writes the file of settings unless it exists. Its directory, where
+// the data are as well, is for the service, the system and administrators only.
+func (i Installation) makeSettings() error {
+	dir := filepath.Dir(i.Config)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := closeToOthers(dir); err != nil {
+		return fmt.Errorf("keeping others from %s: %w", dir, err)
+	}
+	if _, err := os.Stat(i.Config); err == nil {
+		return nil
+	}
+	return os.WriteFile(i.Config, i.Settings, 0o600)
+}
+
+// closeToOthers gives a directory, and what will be in it, to the system (SY),
+// administrators (BA) and the service, which may do everything but give it away.
+func closeToOthers(dir string) error {
+	const all, modify = "FA", "0x1301bf"
+	rights, err := windows.SecurityDescriptorFromString(
+		"D:P(A;OICI;" + all + ";;;SY)(A;OICI;" + all + ";;;BA)(A;OICI;" + modify + ";;;" + identity(Name) + ")")
+	if err != nil {
+		return err
+	}
+	list, _, err := rights.DACL()
+	if err != nil {
+		return err
+	}
+	const what = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
+	return windows.SetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT, what, nil, nil, list, nil)
+}
+
+func failed() bool { return false }
+
+// SendReload has the service read its settings again.
+func SendReload() error {
+	return withService(func(s *mgr.Service) error {
+		_, err := s.Control(svc.ParamChange)
+		return err
+	})
+}
+
+func withService(work func(*mgr.Service) error) error {
+	m, err := mgr.Connect()
+	if err != nil {
+		return err
+	}
+	defer m.Disconnect()
+	s, err := m.OpenService(Name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return work(s)
+}

@@ -1,0 +1,158 @@
+//go:build linux
+
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listener is systemd's end of the socket.
+type listener struct{ *net.UnixConn }
+
+func listen(t *testing.T, name string) listener {
+	t.Helper()
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return listener{conn}
+}
+
+// next is the next datagram.
+func (l listener) next(t *testing.T) string {
+	t.Helper()
+	text := make([]byte, 4096)
+	n, err := l.Read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text[:n])
+}
+
+// told is a supervisor with what else its environment has.
+func told(t *testing.T, env ...string) *Supervisor {
+	t.Helper()
+	s, err := Find(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSystemdIsTold(t *testing.T) {
+	abstract := "@whd-test-" + strconv.Itoa(os.Getpid())
+	for _, socket := range []string{filepath.Join(t.TempDir(), "notify"), abstract} {
+		l := listen(t, socket)
+		s := told(t, "HOME=/", "NOTIFY_SOCKET="+socket)
+		s.Ready("serves http://[::]:5050\nwith warnings")
+		if got, want := l.next(t), "READY=1\nSTATUS=serves http://[::]:5050; with warnings"; got != want {
+			t.Errorf("ready: %q, want %q", got, want)
+		}
+		before, err := monotonic()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Reloading()
+		head, at, _ := strings.Cut(l.next(t), "\nMONOTONIC_USEC=")
+		microseconds, err := strconv.ParseInt(at, 10, 64)
+		if since := time.Duration(microseconds)*time.Microsecond - before.Truncate(time.Microsecond); err != nil || since < 0 || since > time.Hour ||
+			head != "RELOADING=1\nSTATUS=reads its settings again" {
+			t.Errorf("reloading: %q at %q, %v after the test began (%v)", head, at, since, err)
+		}
+		s.Stopping(25 * time.Second)
+		if got, want := l.next(t), "STOPPING=1\nSTATUS=stops\nEXTEND_TIMEOUT_USEC=25000000"; got != want {
+			t.Errorf("stopping: %q, want %q", got, want)
+		}
+		s.End(0, nil)
+	}
+}
+
+// TestNobodyIsTold where the program was not started as a service.
+func TestNobodyIsTold(t *testing.T) {
+	for _, env := range [][]string{nil, {"NOTIFY_SOCKET="}, {"NOTIFY_SOCKET=vsock:2:1"}} {
+		s := told(t, env...)
+		s.Ready("serves")
+		s.Stopping(time.Second)
+		s.Watch(t.Context(), func(context.Context) error { return errors.New("nobody asks") })
+		if _, is := s.manager.(nobody); !is {
+			t.Errorf("%q: told is %T", env, s.manager)
+		}
+	}
+}
+
+func TestLostSocketIsWarnedOf(t *testing.T) {
+	var log strings.Builder
+	s := told(t, "NOTIFY_SOCKET="+filepath.Join(t.TempDir(), "gone"))
+	s.Log(slog.NewTextHandler(&log, nil))
+	s.Ready("serves")
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "cannot be told") {
+		t.Errorf("the log is %s", &log)
+	}
+}
+
+// TestWatchdog hears from the service while it answers, and not while it does not.
+func TestWatchdog(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	l := listen(t, socket)
+	s := told(t, "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=4000", "WATCHDOG_PID="+strconv.Itoa(os.Getpid()))
+	var log strings.Builder
+	s.Log(slog.NewTextHandler(&log, nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	asked, answer := make(chan bool), make(chan error)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.Watch(ctx, func(context.Context) error { asked <- true; return <-answer })
+	}()
+	for range 2 {
+		<-asked
+		answer <- nil
+		if got := l.next(t); got != "WATCHDOG=1" {
+			t.Errorf("told %q", got)
+		}
+	}
+	<-asked
+	answer <- errors.New("deaf")
+	<-asked // it has said nothing of the answer before
+	cancel()
+	answer <- ctx.Err()
+	<-ended
+	s.Ready("is next")
+	if got := l.next(t); !strings.HasPrefix(got, "READY=1") {
+		t.Errorf("told %q after an answer that was none", got)
+	}
+	if n := strings.Count(log.String(), "does not answer itself"); n != 1 {
+		t.Errorf("logged %d times: %s", n, &log)
+	}
+}
+
+// TestWatchdogOfAnother process is none of ours.
+func TestWatchdogOfAnother(t *testing.T) {
+	for env, want := range map[string]time.Duration{"WATCHDOG_PID=1": 0, "WATCHDOG_PID=": 4 * time.Millisecond, "A=B": 4 * time.Millisecond} {
+		if got := told(t, "NOTIFY_SOCKET=/x", "WATCHDOG_USEC=4000", env).manager.watchdog(); got != want {
+			t.Errorf("%s: %v, want %v", env, got, want)
+		}
+	}
+}
+
+func TestOrders(t *testing.T) {
+	s := told(t)
+	for range 3 {
+		s.order(Reload)
+	}
+	s.order(Stop)
+	s.order(Stop)
+	if first, second := <-s.Orders(), <-s.Orders(); first != Reload || second != Stop || len(s.orders) != 0 {
+		t.Errorf("%v, %v, and %d more", first, second, len(s.orders))
+	}
+}

@@ -1,0 +1,45 @@
+package service
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the expected outputs anew")
+
+// shipped is the unit that packages have.
+const shipped = "../../cmd/daemon/deploy/whd.service"
+
+func TestShippedUnit(t *testing.T) {
+	want := Unit("/usr/bin/whd", "/etc/whd/whd.toml")
+	if *update {
+		if err := os.WriteFile(shipped, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(shipped); err != nil || string(got) != want {
+		t.Errorf("%s is stale (%v): run make golden", shipped, err)
+	}
+}
+
+func TestQuotedPaths(t *testing.T) {
+	for path, want := range map[string]string{
+		"/usr/bin/whd":    "/usr/bin/whd",
+		"/opt/a b/whd":    `"/opt/a b/whd"`,
+		"/opt/100%/whd":   "/opt/100%%/whd",
+		`/opt/"$x\y"/whd`: `"/opt/\"$$x\\y\"/whd"`,
+	} {
+		if got := quoted(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// TestIdentity compares with an identifier that every Windows has.
+func TestIdentity(t *testing.T) {
+	const want = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"
+	if got := identity("TrustedInstaller"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

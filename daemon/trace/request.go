@@ -1,0 +1,72 @@
+package trace
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Handler makes a span of each request that has a route. The route, a pattern
+// such as /Webhooks/Subscribers/{SubscriberID}, is all that the span tells of the
+// address: ids in paths and values in queries are secrets in part.
+func (t *Tracer) Handler(next http.Handler, route func(*http.Request) (pattern string, traced bool)) http.Handler {
+	if t == nil {
+		return next
+	}
+	spans := otelhttp.NewHandler(http.HandlerFunc(func(w http.ResponseWriter, shown *http.Request) {
+		next.ServeHTTP(w, whole(shown))
+	}), "", otelhttp.WithTracerProvider(t.provider), otelhttp.WithMeterProvider(noop.NewMeterProvider()),
+		otelhttp.WithPropagators(propagation.TraceContext{}),
+		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.Pattern }))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		pattern, traced := route(r)
+		if !traced {
+			next.ServeHTTP(w, r)
+			return
+		}
+		spans.ServeHTTP(w, shown(r, pattern))
+	})
+}
+
+type wholeKey struct{}
+
+// shownHeaders are those that a span may tell of, or that it is told by.
+var shownHeaders = []string{"Traceparent", "Tracestate", "User-Agent"}
+
+// shown is a request with what a span may tell of it.
+func shown(r *http.Request, pattern string) *http.Request {
+	s := r.WithContext(context.WithValue(r.Context(), wholeKey{}, r))
+	s.Pattern = pattern
+	s.URL = &url.URL{Path: pattern}
+	s.RequestURI = pattern
+	s.Header = make(http.Header, len(shownHeaders))
+	for _, name := range shownHeaders {
+		if values := r.Header[name]; values != nil {
+			s.Header[name] = values
+		}
+	}
+	return s
+}
+
+// whole is the request that another one was shown for, in the span's context.
+func whole(shown *http.Request) *http.Request {
+	r := shown.Context().Value(wholeKey{}).(*http.Request).WithContext(shown.Context())
+	r.Body = shown.Body // which counts
+	return r
+}
+
+// Part tells of a part of the request whose context this is, once it is over.
+// Parts of no length are left out.
+func (t *Tracer) Part(ctx context.Context, name string, from, to time.Time) {
+	if t == nil || from.IsZero() || !to.After(from) || !trace.SpanFromContext(ctx).IsRecording() {
+		return
+	}
+	_, span := t.spans.Start(ctx, name, trace.WithTimestamp(from))
+	span.End(trace.WithTimestamp(to))
+}

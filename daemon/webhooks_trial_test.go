@@ -1,0 +1,129 @@
+package daemon_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// TestTryingAnEvent: one subscription gets a message that looks like one of an
+// event. Its header says that it is a test, also where it is sent again, and
+// those who look at messages see it too.
+func TestTryingAnEvent(t *testing.T) {
+	_, as := hookHouse(t, "--webhooks-retry-schedule", "1s,1s")
+	admin, publisher, stranger := as("admin"), as("publisher"), as("")
+	ctx := context.Background()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, got := receiver(t, 500, 200)
+	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.*")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, others := receiver(t, 200)
+	if _, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &other, EventName: pointer("*")}); err != nil {
+		t.Fatal(err)
+	}
+	const body = `{ "DebtorID" : "0001" }`
+	state, err := publisher.TestSubscriptionWith(ctx, shop.RecID, s.RecID, wire.TestRequest{EventName: "Debtor.Updated", Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second after the first was answered 500
+		d := await(t, got)
+		if d.body != body || d.header.Get("X-Event-Name") != "debtor.updated" || d.header.Get("Webhook-Test") != "true" || d.header.Get("Webhook-Id") != state.MessageID {
+			t.Errorf("delivered %+v", d)
+		}
+	}
+	if m := settled(t, stranger, shop.RecID, url.Values{"Status": {"1"}}); m.EventName != "webhooks.test:debtor.updated" || m.MessageID != state.MessageID {
+		t.Errorf("message %+v", m)
+	}
+	for _, request := range []wire.TestRequest{{EventName: "debtor.created"}, {Body: "just text"}, {}} {
+		if _, err := publisher.TestSubscriptionWith(ctx, shop.RecID, s.RecID, request); err != nil {
+			t.Fatal(err)
+		}
+		d, want := await(t, got), request.Body
+		if request.EventName != "" {
+			want = record.SampleBody(request.EventName)
+		}
+		if !strings.Contains(d.body, want) || d.header.Get("Webhook-Test") != "true" {
+			t.Errorf("%+v delivered %+v", request, d)
+		}
+	}
+	if _, err := publisher.RaiseEvent(ctx, "salesorder.created", "x"); err != nil {
+		t.Fatal(err)
+	}
+	if d := await(t, others); d.body != "x" || d.header["Webhook-Test"] != nil {
+		t.Errorf("the first that the other subscription got is %+v", d)
+	}
+}
+
+// TestTrialsThatAreRefused: what is signed is decided by those who may raise
+// events.
+func TestTrialsThatAreRefused(t *testing.T) {
+	i, as := hookHouse(t)
+	admin := as("admin")
+	ctx := context.Background()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, got := receiver(t, 200)
+	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.*")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/Webhooks/Subscribers/" + shop.RecID + "/Subscriptions/" + s.RecID + "/Test"
+	for _, tt := range []struct {
+		role, body string
+		status     int
+		say        string
+	}{
+		{"", `{"EventName":"debtor.updated"}`, 401, "Unauthorized"},
+		{"", `{"Body":"x"}`, 401, "Unauthorized"},
+		{"reader", `{"EventName":"debtor.updated"}`, 403, "publisher"},
+		{"admin", `{"EventName":"debtor.vanished"}`, 400, `"FieldName":"EventName"`},
+		{"admin", `{"EventName":"salesorder.created"}`, 400, `which is for debtor.*`},
+		{"admin", `{"EventName":"webhooks.subscription.disabled"}`, 400, `"FieldName":"EventName"`},
+		{"admin", `{"EventName":["debtor.updated","debtor.created"]}`, 400, `"FieldName":"EventName"`},
+		{"admin", `{"Body":"a\u0000b"}`, 400, `"FieldName":"Body"`},
+		{"admin", `{"Bodi":"x","Strict":true}`, 400, `"FieldName":"Bodi"`},
+		{"admin", `{"Body":`, 400, "SerializationException"},
+		{"admin", `{"Body":"` + strings.Repeat("x", 4<<20) + `"}`, 413, "RequestTooLarge"},
+	} {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, i.URL+path, strings.NewReader(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Header.Set("Accept", "application/json"); tt.role != "" {
+			r.Header.Set("Authorization", "Bearer "+i.Key(t, tt.role))
+		}
+		reply, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(reply.Body)
+		reply.Body.Close()
+		if err != nil || reply.StatusCode != tt.status || !strings.Contains(string(text), tt.say) {
+			t.Errorf("%s %.60s: %d %s, %v", tt.role, tt.body, reply.StatusCode, text, err)
+		}
+	}
+	if _, err := as("").TestSubscription(ctx, shop.RecID, s.RecID); err != nil {
+		t.Error(err)
+	}
+	if d := await(t, got); d.header.Get("X-Event-Name") != "webhooks.test" {
+		t.Errorf("the first message that came is %+v", d)
+	}
+	if _, err := admin.TestSubscriptionWith(ctx, shop.RecID, shop.RecID, wire.TestRequest{EventName: "debtor.updated"}); !client.Is(err, client.NotFound) {
+		t.Errorf("no such subscription: %v", err)
+	}
+}

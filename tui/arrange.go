@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"maps"
+	"slices"
+)
+
+// How rows are shown is kept by kind and profile: a kind looks as it was left.
+
+// arrange shows the rows as they were kept. Fields that the kind does not have
+// any more are left out.
+func (b *browser) arrange(as arrangement) {
+	fields := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
+		_, known := b.kind.Column(name)
+		return !known
+	})
+	if len(fields) > 0 {
+		b.setFields(fields)
+		b.grid.Freeze(as.Frozen)
+	}
+	b.grid.SetWidths(as.Widths)
+	b.order = sortOf(as.OrderBy)
+	if _, known := b.kind.Column(b.order.Column); !known {
+		b.order = sortOf("")
+	}
+	b.filters, b.typed = b.app.recallFilters(b.kind, as.Where)
+}
+
+// arrangement is how the rows are shown now.
+func (b *browser) arrangement() arrangement {
+	return arrangement{
+		Fields: slices.Clone(b.fields), Widths: maps.Clone(b.grid.Widths()), Frozen: b.grid.Frozen(),
+		OrderBy: orderOf(b.order), Where: b.typed.texts(b.app, b.kind, b.filters),
+	}
+}
+
+// remember keeps how the rows are shown now. A view is kept by :save alone.
+func (b *browser) remember() {
+	if b.saved == "" {
+		b.app.keeper.setGrid(b.kind.Name, b.arrangement())
+	}
+}
+
+func (b *browser) viewed() view { return view{Record: b.kind.Name, arrangement: b.arrangement()} }
+
+func (b *browser) called(name string) { b.saved = name }
+
+func (b *browser) title() string {
+	if b.saved != "" {
+		return b.name + " (" + b.saved + ")"
+	}
+	return b.name
+}
+
+func (s *messages) viewed() view {
+	f := s.filter
+	return view{
+		Record: messageRecord, Subscription: f.subscription, Label: f.label, Problems: f.problems,
+		arrangement: arrangement{Where: s.typed.texts(s.app, messageKind(), f.conditions)},
+	}
+}
+
+func (s *messages) called(name string) { s.saved = name }
+
+func (s *messages) title() string {
+	if s.saved != "" {
+		return "Messages (" + s.saved + ")"
+	}
+	return "Messages"
+}

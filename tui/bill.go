@@ -1,0 +1,127 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+)
+
+// Bill fields are changed by :bill B/S/X: what the field holds is fetched, the
+// new value is typed below it, and both are shown once more before it is sent.
+
+// bill opens the form of a field, or asks which where it is not named.
+func (a *app) bill(text string) tea.Cmd {
+	if text == "" {
+		a.over = newBillChoice(a)
+		return nil
+	}
+	field, _ := readBillField(text) // it was checked just now
+	return a.billValue(field)
+}
+
+// checkBill refuses what names no field.
+func (a *app) checkBill(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := readBillField(text)
+	return err
+}
+
+// readBillField reads the ids of a bill, its stage and a custom field.
+func readBillField(text string) (client.BillField, error) {
+	ids := strings.Split(text, "/")
+	if len(ids) != 3 || ids[0] == "" || ids[1] == "" || ids[2] == "" {
+		return client.BillField{}, errors.New("bill takes three ids: BILL/STAGE/SETTING")
+	}
+	return client.BillField{BillID: ids[0], StageID: ids[1], SettingID: ids[2]}, nil
+}
+
+func billName(f client.BillField) string { return f.BillID + "/" + f.StageID + "/" + f.SettingID }
+
+// newBillChoice asks for the three ids.
+func newBillChoice(a *app) overlay {
+	f := &form{app: a, title: "Custom field of a bill"}
+	f.add("BillID", "Bill", "", "the id of the bill")
+	f.add("StageID", "Stage", "", "the id of its stage")
+	f.add("SettingID", "Setting", "", "the id of the custom field; enter shows what it holds")
+	f.send = func(values map[string]string, _ bool) tea.Cmd {
+		for i, one := range f.fields {
+			if values[one.name] == "" {
+				one.wrong, f.at = "this is needed", i
+				return nil
+			}
+		}
+		return a.billValue(client.BillField{BillID: values["BillID"], StageID: values["StageID"], SettingID: values["SettingID"]})
+	}
+	return f
+}
+
+// billed takes what a field holds, or that it was changed.
+func (a *app) billed(m billMsg) tea.Cmd {
+	f, open := a.over.(*form)
+	switch {
+	case m.err != nil && m.changed && a.billForm != nil && a.billForm.refuse(m.err):
+		a.over = a.billForm // with what was wrong at its place
+	case m.err != nil && open && f.refuse(m.err):
+	case m.err != nil:
+		a.fail("bill "+billName(m.field), m.err)
+	case m.changed:
+		a.billForm = nil
+		a.tell(info, billTitle(m)+" is set")
+	default:
+		a.billForm = newBillForm(a, m)
+		a.over = a.billForm
+	}
+	return nil
+}
+
+func billTitle(m billMsg) string {
+	if m.value.SettingName != nil && *m.value.SettingName != "" {
+		return *m.value.SettingName
+	}
+	return m.field.SettingID
+}
+
+// newBillForm asks for the new value.
+func newBillForm(a *app, m billMsg) *form {
+	was, stored := "", m.value.Contents != nil
+	if stored {
+		was = *m.value.Contents
+	}
+	f := &form{app: a, title: billTitle(m) + " of bill " + m.field.BillID}
+	f.add("Contents", "Contents", was, "an empty text clears the field")
+	f.notes = []string{"it holds  " + billText(was, stored), "stage     " + m.field.StageID, "ctrl+s shows both before it is sent   esc cancel"}
+	if f.fields[0].input.Value() != was {
+		f.notes = append(f.notes, "it has line breaks or is long, which is lost here: whctl bill set-field keeps them")
+	}
+	f.send = func(map[string]string, bool) tea.Cmd {
+		now := f.fields[0].input.Value() // blanks at its ends are the user's
+		switch {
+		case a.readOnly:
+			a.tell(warning, "this session is read-only (:rw lifts it)")
+			return nil
+		case now == was && stored:
+			f.fields[0].wrong = "that is what it holds already"
+			return nil
+		}
+		a.ask("Change "+billTitle(m)+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + m.field.BillID + ", stage " + m.field.StageID},
+			func() tea.Cmd { return a.setBillValue(m.field, now) })
+		return nil
+	}
+	return f
+}
+
+// billText is a value as people can tell it from none.
+func billText(text string, stored bool) string {
+	switch {
+	case !stored:
+		return "- (nothing is stored)"
+	case text == "":
+		return `"" (empty)`
+	}
+	return text
+}

@@ -1,0 +1,78 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/demo"
+)
+
+// A custom field of a bill shows what it holds, both values are shown before
+// the new one is sent, and then it holds that.
+func TestBill(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	c := connected(t, i)
+	d := drive(t, c, Options{})
+	bill, stage, setting := demo.BillExample()
+	field := client.BillField{BillID: bill, StageID: stage, SettingID: setting}
+	before, err := c.BillValue(t.Context(), field)
+	if err != nil || before.Contents == nil {
+		t.Fatal(before, err)
+	}
+	was := *before.Contents
+	holds := func(want string) {
+		t.Helper()
+		if now, err := c.BillValue(t.Context(), field); err != nil || *now.Contents != want {
+			t.Errorf("it holds %q, want %q (%v)", *now.Contents, want, err)
+		}
+	}
+	d.press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter")
+	d.sees("of bill "+bill, "it holds  "+was)
+	d.press("ctrl+s")
+	d.sees("that is what it holds already")
+	d.press("'x", "ctrl+s")
+	d.sees("Change ", "old  "+was, "new  "+was+"x")
+	d.press("enter")
+	holds(was)
+	d.press(":", "up", "enter", "'x", "ctrl+s", "y")
+	d.sees(" is set")
+	holds(was + "x")
+
+	d.press(":", "'bill", "enter", "enter", "enter", "enter")
+	d.sees("this is needed")
+	d.press("'nobody's", "down", "'S", "down", "'X", "enter")
+	d.sees("nobody's")
+	d.press("esc", "esc", ":", "'bill a/b", "enter")
+	d.sees("BILL/STAGE/SETTING")
+}
+
+// What the service finds wrong with a value stands at the field, with the value
+// as it was typed.
+func TestBillShowsWhatIsWrong(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	d := drive(t, connected(t, i), Options{})
+	bill, stage, setting := demo.BillExample()
+	d.press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter")
+	d.app.billForm.fields[0].input.SetValue("new")
+	d.press("ctrl+s")
+	d.send(billMsg{reply: reply{err: &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}}, field: client.BillField{}, changed: true})
+	d.sees("must be shorter", "new", "it holds")
+	if strings.Contains(d.text(), "Change ") {
+		t.Error("the question is still there")
+	}
+}
+
+// A read-only session shows a field and changes none.
+func TestBillIsReadOnly(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	d := drive(t, connected(t, i), Options{ReadOnly: true})
+	bill, stage, setting := demo.BillExample()
+	d.press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
+	d.sees("read-only")
+	if _, asked := d.app.over.(*confirm); asked {
+		t.Error("it asks for what it may not do")
+	}
+}

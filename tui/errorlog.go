@@ -1,0 +1,102 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// errorLog lists the failures so far, the last first, with the ids by which the
+// service knows the requests.
+type errorLog struct {
+	app *app
+	at  int
+}
+
+func newErrors(a *app) overlay { return &errorLog{app: a} }
+
+func (l *errorLog) scopes() []scope { return []scope{inErrors} }
+
+// failures are those that are remembered, the last first.
+func (l *errorLog) failure(i int) (toast, bool) {
+	all := l.app.toasts.failed
+	if i < 0 || i >= len(all) {
+		return toast{}, false
+	}
+	return all[len(all)-1-i], true
+}
+
+func (l *errorLog) do(b binding) tea.Cmd {
+	switch b.action {
+	case goBack:
+		l.app.over = nil
+	case goUp:
+		l.at = max(0, l.at-1)
+	case goDown:
+		l.at = max(0, min(len(l.app.toasts.failed)-1, l.at+1))
+	case copyCell:
+		if one, ok := l.failure(l.at); ok {
+			l.app.clip(copiedFailure(one))
+		}
+	case copyRow:
+		var all []string
+		for i := range l.app.toasts.failed {
+			one, _ := l.failure(i)
+			all = append(all, copiedFailure(one))
+		}
+		l.app.clip(strings.Join(all, "\n"))
+	}
+	return nil
+}
+
+// copiedFailure is a failure as somebody who helps wants it: with its date, in
+// UTC like the service's log.
+func copiedFailure(one toast) string { return one.at.UTC().Format(time.RFC3339) + "  " + one.text }
+
+func (l *errorLog) box(width, height int) []string {
+	t := l.app.theme
+	width = min(width, 96) - 4
+	if len(l.app.toasts.failed) == 0 {
+		return l.app.frame("Errors", width, []string{t.Fit("Nothing has failed so far.", width, false)})
+	}
+	var lines []string
+	for i := l.first(width, height-2); len(lines) < height-2; i++ {
+		one, ok := l.failure(i)
+		if !ok {
+			break
+		}
+		lines = append(lines, l.entry(one, i == l.at, width)...)
+	}
+	return l.app.frame("Errors ("+plural(len(l.app.toasts.failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
+}
+
+// entry is one failure: its time and, over as many lines as it takes, what it
+// says.
+func (l *errorLog) entry(one toast, selected bool, width int) []string {
+	t := l.app.theme
+	pointer, ink := "  ", t.Null
+	if selected {
+		pointer, ink = t.Pointer+" ", t.Selected
+	}
+	var lines []string
+	for n, part := range wrapped(one.text, width-12) {
+		before := pointer + l.app.clock(one.at) + "  "
+		if n > 0 {
+			before = strings.Repeat(" ", 12)
+		}
+		lines = append(lines, ink.Paint(t.Fit(before+part.text, width, false)))
+	}
+	return lines
+}
+
+// first is the failure that stands at the top, so that the selected one is seen.
+func (l *errorLog) first(width, room int) int {
+	for i := l.at; i >= 0; i-- {
+		one, _ := l.failure(i)
+		if room -= len(l.entry(one, false, width)); room < 0 {
+			return min(i+1, l.at)
+		}
+	}
+	return 0
+}

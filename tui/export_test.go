@@ -1,0 +1,247 @@
+package tui
+
+import (
+	"archive/zip"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// exported reads the one file that an export has made.
+func exported(t *testing.T, d *driver, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(d.app.options.Downloads, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*"+partEnd)); len(rest) > 0 {
+		t.Errorf("%v is left behind", rest)
+	}
+	return string(text)
+}
+
+// A kind is opened with conditions by the command line, and all that match go to
+// a file that Excel opens right.
+func TestExport(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
+	d.press(":", "'in_col Description in \"=SUM(A1)\",\"@today\",Red", "enter")
+	d.sees("IN_Colours", `[Description in =SUM(A1),@today,Red]`)
+	d.press("e", "up", "up", "right", "ctrl+s")
+	d.sees("rows written to")
+	text := exported(t, d, "IN_Colours.csv")
+	lines := strings.Split(text, "\r\n")
+	if lines[0] != "\ufeffRecID,Description,ColourCode,StyleID,DisplayOrder" || len(lines) < 4 {
+		t.Errorf("the file begins with %q and has %d lines", lines[0], len(lines))
+	}
+	if !strings.Contains(text, ",'=SUM(A1),") || !strings.Contains(text, ",'@today,") {
+		t.Errorf("formulas are not guarded:\n%s", text)
+	}
+}
+
+// Each format and each choice of rows gives the rows that are meant, in the
+// order of the screen.
+func TestExportFormats(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
+	d.press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", "s", "j", "space", "j", "space")
+	b := d.app.front().(*browser)
+	var want []string
+	for _, row := range b.grid.MarkedRows() {
+		want = append(want, row.ID)
+	}
+	for range exportFormats[1:] {
+		d.press("e", "up", "up")
+		for range len(d.app.jobs.all) + 1 {
+			d.press("right")
+		}
+		d.sees("the 2 rows that are marked")
+		d.press("ctrl+s")
+		d.sees("2 rows written to")
+	}
+	if got := invoices(t, exported(t, d, "SO_Totals-2.csv")); strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("csv has %v, want %v", got, want)
+	}
+	var all []struct{ InvoiceID string }
+	if err := json.Unmarshal([]byte(exported(t, d, "SO_Totals.json")), &all); err != nil || len(all) != 2 || all[0].InvoiceID != want[0] {
+		t.Errorf("json has %v, %v", all, err)
+	}
+	if lines := strings.Split(exported(t, d, "SO_Totals.ndjson"), "\n"); len(lines) != 3 || !strings.Contains(lines[1], want[1]) {
+		t.Errorf("ndjson has %q", lines)
+	}
+	d.press("e", "up", "right", "down", "ctrl+s")
+	d.sees("SO_Totals.xlsx")
+	sheet := sheetOf(t, filepath.Join(d.app.options.Downloads, "SO_Totals.xlsx"))
+	if rows := strings.Count(sheet, "<row>"); rows != b.pages.Total()+1 || !strings.Contains(sheet, want[0]) {
+		t.Errorf("the workbook has %d rows, of %d", rows, b.pages.Total())
+	}
+	d.press("J")
+	d.sees("Exports", "SO_Totals.xlsx", "rows written", "2 rows written")
+	d.press("y")
+	d.sees("copied")
+}
+
+// invoices are the first cells of a file of CSV.
+func invoices(t *testing.T, text string) []string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, row := range rows[1:] {
+		ids = append(ids, row[0])
+	}
+	return ids
+}
+
+func sheetOf(t *testing.T, path string) string {
+	t.Helper()
+	archive, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	file, err := archive.Open("xl/worksheets/sheet1.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Where a marked row is not here any more, the service is asked for it.
+func TestExportOfMarksThatAreGone(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
+	d.press(":", "'SO_Totals", "enter", "space", "G", "space")
+	b := d.app.front().(*browser)
+	want := b.grid.MarkedIDs()
+	b.pages.Reset()
+	d.press("e", "up", "up", "right", "right", "ctrl+s")
+	d.sees("2 rows written to")
+	if got := invoices(t, exported(t, d, "SO_Totals.csv")); strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A file that is there is replaced only where the user says so twice, and a
+// directory that is not there is told at its field.
+func TestExportTarget(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	dir := t.TempDir()
+	d := drive(t, connected(t, i), Options{})
+	path := filepath.Join(dir, "a.csv")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.press(":", "'IN_Colours", "enter", "e", "ctrl+u")
+	form := d.app.over.(*form)
+	form.fields[2].input.SetValue(filepath.Join(dir, "none", "a.csv"))
+	d.press("ctrl+s")
+	d.sees("there is no directory")
+	form.fields[2].input.SetValue(path)
+	d.press("ctrl+s")
+	d.sees("it is there already")
+	if text, _ := os.ReadFile(path); string(text) != "old" {
+		t.Error("it was replaced at once")
+	}
+	d.press("ctrl+s")
+	d.sees("rows written to")
+	if text, _ := os.ReadFile(path); string(text) == "old" {
+		t.Error("it was not replaced")
+	}
+}
+
+// An export shows how far it is, holds quitting back, and is cancelled by D;
+// nothing is left of its file then.
+func TestExportIsCancelled(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	address, stalled := stallRows(t, i.URL)
+	c, err := client.New(client.Options{URL: address, User: "admin", Password: daemontest.AdminPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	d := drive(t, c, Options{Downloads: t.TempDir()})
+	d.press(":", "'SO_Totals", "enter", "e")
+	d.clock = d.clock.Add(ms(500))
+	d.take(keys["ctrl+s"]) // not press, which would wait for the end
+	<-stalled
+	d.take(tickMsg{})
+	d.sees("export ", " of 12,000")
+	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], partEnd) {
+		t.Errorf("meanwhile there is %v", rest)
+	}
+	d.take(keys["ctrl+c"])
+	d.sees("1 export is on the way: once more ends it")
+	d.take(letter("J"))
+	d.sees("Exports", "SO_Totals")
+	d.take(letter("D"))
+	d.settle()
+	d.sees("was cancelled")
+	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*")); len(rest) > 0 {
+		t.Errorf("%v is left", rest)
+	}
+}
+
+// stallRows stands before a service and lets no answer with all rows of a kind
+// come to its end.
+func stallRows(t *testing.T, service string) (address string, stalled <-chan struct{}) {
+	t.Helper()
+	target, err := url.Parse(service)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached := make(chan struct{}, 10)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.FlushInterval = -1
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		if strings.HasPrefix(r.URL.Path, "/Queries/SO_Totals") && !strings.Contains(string(body)+r.URL.RawQuery, "Take") {
+			w.Header().Set("Content-Type", "application/x-ndjson")
+			_, _ = io.WriteString(w, `{"InvoiceID":"D1"}`+"\n")
+			_ = http.NewResponseController(w).Flush()
+			reached <- struct{}{}
+			<-r.Context().Done()
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL, reached
+}
+
+// Messages are exported with their bodies.
+func TestExportOfMessages(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{Downloads: t.TempDir()})
+	d.press("4", "!", "e", "up", "up", "left", "left", "ctrl+s")
+	d.sees("4 rows written to")
+	text := exported(t, d, "Messages.ndjson")
+	if strings.Count(text, "\n") != 4 || !strings.Contains(text, `\"DebtorID\":\"C0\"`) {
+		t.Errorf("got %s", text)
+	}
+}

@@ -1,0 +1,137 @@
+package tui
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/workbook"
+)
+
+// exportColumn is a field that is exported.
+type exportColumn struct {
+	name string
+	typ  record.Type
+}
+
+// rowWriter writes rows one by one; end is called only where all came.
+type rowWriter interface {
+	row(client.Row) error
+	end() error
+}
+
+// format is a way to write rows.
+type format struct {
+	name string
+	end  string // of the file's name
+	help string
+	open func(io.Writer, *job) (rowWriter, error)
+}
+
+// exportFormats are the formats, the first choice first.
+var exportFormats = []format{
+	{"xlsx", ".xlsx", "a workbook: numbers and dates are such, text stays text", newBook},
+	{"csv for Excel", ".csv", "with byte order mark and CRLF; no text is taken for a formula", newExcelCSV},
+	{"csv", ".csv", "for programs: UTF-8, line feeds, values as the service sends them", newPlainCSV},
+	{"ndjson", ".ndjson", "for programs: an object a line, nulls left out", newLinesOfJSON},
+	{"json", ".json", "one array of objects, nulls left out", newArrayOfJSON},
+}
+
+func (j *job) names() []string {
+	var names []string
+	for _, c := range j.columns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+type bookWriter struct{ *workbook.Writer }
+
+func newBook(out io.Writer, j *job) (rowWriter, error) {
+	var columns []workbook.Column
+	for _, c := range j.columns {
+		columns = append(columns, workbook.Column{Name: c.name, Type: c.typ})
+	}
+	w, err := workbook.New(out, j.name, columns)
+	return bookWriter{w}, err
+}
+
+func (w bookWriter) row(r client.Row) error { return w.Row(r) }
+func (w bookWriter) end() error             { return w.Close() }
+
+// csvWriter writes RFC 4180.
+type csvWriter struct {
+	table   *csv.Writer
+	names   []string
+	columns []exportColumn
+	values  []client.Value
+	cells   []string
+	excel   bool
+}
+
+// newExcelCSV writes what Excel opens right: with a mark of its encoding, its
+// line breaks, and no text that it would take for a formula.
+func newExcelCSV(out io.Writer, j *job) (rowWriter, error) {
+	if _, err := io.WriteString(out, "\ufeff"); err != nil {
+		return nil, err
+	}
+	return newCSV(out, j, true)
+}
+
+func newPlainCSV(out io.Writer, j *job) (rowWriter, error) { return newCSV(out, j, false) }
+
+func newCSV(out io.Writer, j *job, excel bool) (rowWriter, error) {
+	w := &csvWriter{table: csv.NewWriter(out), names: j.names(), columns: j.columns, cells: make([]string, len(j.columns)), excel: excel}
+	w.table.UseCRLF = excel
+	return w, w.table.Write(w.names)
+}
+
+func (w *csvWriter) row(r client.Row) error {
+	w.values = r.Values(w.values[:0], w.names)
+	for i, v := range w.values {
+		w.cells[i] = string(v.AppendCell(nil, w.columns[i].typ))
+		if w.excel && len(v) > 0 && v[0] == '"' && w.cells[i] != "" && strings.ContainsRune("=+-@\t\r", rune(w.cells[i][0])) {
+			w.cells[i] = "'" + w.cells[i]
+		}
+	}
+	return w.table.Write(w.cells)
+}
+
+func (w *csvWriter) end() error {
+	w.table.Flush()
+	return w.table.Error()
+}
+
+// jsonWriter writes objects as the service wrote them.
+type jsonWriter struct {
+	out           io.Writer
+	before, after string // each but the first, and all
+	last          string
+}
+
+func newLinesOfJSON(out io.Writer, _ *job) (rowWriter, error) {
+	return &jsonWriter{out: out, after: "\n"}, nil
+}
+
+func newArrayOfJSON(out io.Writer, _ *job) (rowWriter, error) {
+	_, err := io.WriteString(out, "[")
+	return &jsonWriter{out: out, before: "\n", last: "\n]\n"}, err
+}
+
+func (w *jsonWriter) row(r client.Row) error {
+	_, err := io.WriteString(w.out, w.before)
+	if w.last != "" {
+		w.before = ",\n"
+	}
+	_, writeErr := w.out.Write(r.JSON())
+	_, afterErr := io.WriteString(w.out, w.after)
+	return errors.Join(err, writeErr, afterErr)
+}
+
+func (w *jsonWriter) end() error {
+	_, err := io.WriteString(w.out, w.last)
+	return err
+}

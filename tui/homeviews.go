@@ -1,0 +1,55 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// The saved views on the first screen, with how many rows they have.
+
+// countEvery is how often the rows of views are counted at most.
+const countEvery = 10 * time.Second
+
+// count counts the rows of the saved views.
+func (h *home) count() tea.Cmd {
+	views := h.app.keeper.Views
+	fresh := h.app.now.Sub(h.counted) < countEvery && !slices.ContainsFunc(views, func(v view) bool { return h.views[v.Name] == "" })
+	if len(views) == 0 || fresh {
+		return nil
+	}
+	h.counted = h.app.now
+	return h.app.countViews(h.context, h, views)
+}
+
+// viewLines lists the views, as many as there is room for.
+func (h *home) viewLines(width, before int) []string {
+	t := h.app.theme
+	views := h.app.keeper.Views
+	if len(views) == 0 {
+		return nil
+	}
+	lines := []string{h.app.compose(width, []span{{"Saved views", t.crumb}}, []span{{"rows ", t.label}})}
+	for i, v := range views[:min(len(views), viewsShown)] {
+		pointer, ink := "  ", t.Selected
+		if before+i == h.at {
+			pointer = t.Pointer + " "
+		} else {
+			ink = ""
+		}
+		rows := h.views[v.Name]
+		if rows == "" {
+			rows = strings.Repeat(t.Loading, 3)
+		}
+		lines = append(lines, h.app.compose(width, []span{{pointer + v.Name, ink}, {"  " + v.Record, t.dim}}, []span{{t.Fit(rows, 10, true) + " ", ""}}))
+	}
+	return lines
+}
+
+// How many are listed; the others are found by their names.
+const (
+	viewsShown     = 5
+	endpointsShown = 6
+)

@@ -1,0 +1,195 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// A kind looks as it was left, in another session too; marks do not come back.
+func TestKindsLookAsTheyWereLeft(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	c := connected(t, i)
+	o := Options{State: t.TempDir(), Profile: "prod"}
+	d := drive(t, c, o)
+	d.press(":", "'SO_Totals", "enter", "l", ">", ">", "z", "s", "s", "/", "'InvoiceTotal>=1000", "enter", "space", "space")
+	d.press("C", "j", "j", "space", "enter")
+	before := d.app.front().(*browser)
+	if before.grid.Marks() != 2 || len(before.fields) != 7 || before.grid.Frozen() != 1 {
+		t.Fatalf("%d marks, %d fields, %d frozen", before.grid.Marks(), len(before.fields), before.grid.Frozen())
+	}
+	d.press("0", "l", "z")
+	kept := before.arrangement()
+	d.later(ms(1000)) // when it is written
+
+	for name, again := range map[string]*driver{"this session": d, "the next": drive(t, c, o)} {
+		again.press(":", "'SO_Totals", "enter")
+		b := again.app.front().(*browser)
+		now := b.arrangement()
+		if b == before || !slices.Equal(now.Fields, kept.Fields) || now.Widths["InvoiceTotal"] != kept.Widths["InvoiceTotal"] || now.Frozen != 2 ||
+			now.OrderBy != "-InvoiceTotal" || !slices.Equal(now.Where, []string{"InvoiceTotal>=1000"}) {
+			t.Errorf("in %s the rows look as %+v, want %+v", name, now, kept)
+		}
+		again.sees("[InvoiceTotal>=1000]", "InvoiceTotal ▼")
+		if b.grid.Marks() != 0 {
+			t.Errorf("in %s %d rows are marked", name, b.grid.Marks())
+		}
+	}
+	other := drive(t, c, Options{State: o.State, Profile: "test"})
+	other.press(":", "'SO_Totals", "enter")
+	other.sees("row 1 of 12,000")
+}
+
+// The file is for its owner alone, whole at any time, and what two sessions
+// change in it stays.
+func TestKeptFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	one, err := openKeeper(dir, "prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := openKeeper(dir, "prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.setGrid("SO_Totals", arrangement{Fields: []string{"InvoiceID"}})
+	other.setGrid("DB_Class", arrangement{OrderBy: "-Class"})
+	other.setView(view{Name: "all", Record: "DB_Class"})
+	for _, k := range []*keeper{one, other, one} {
+		if err := k.write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, err := openKeeper(dir, "prod")
+	if err != nil || len(last.Grids) != 2 || last.Grids["SO_Totals"].Fields[0] != "InvoiceID" || len(last.Views) != 1 {
+		t.Errorf("kept is %+v, %v", last.kept, err)
+	}
+	files, _ := os.ReadDir(dir)
+	if len(files) != 1 {
+		t.Errorf("%v is in the directory", files)
+	}
+	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "prod.json"): 0o600} {
+		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+}
+
+// A file that makes no sense is set aside with a word, and a newer one is left
+// as it is.
+func TestKeptFileThatMakesNoSense(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	c := connected(t, i)
+	for text, says := range map[string]string{
+		`{"Grids": {"SO_Tot`:             "is set aside as",
+		`{"Version": 1, "Grids": [1, 2]}`: "is set aside as",
+		`{"Version": 99}`:                 "a newer whctl has written it",
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "prod.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d := drive(t, c, Options{State: dir, Profile: "prod"})
+		d.press("ctrl+e")
+		if shown := strings.Join(strings.FieldsFunc(d.text(), func(r rune) bool { return strings.ContainsRune(" │\n", r) }), " "); !strings.Contains(shown, says) {
+			t.Errorf("%s: the errors are\n%s", text, d.text())
+		}
+		d.press("esc", "esc", ":", "'DB_Class", "enter", "s")
+		d.later(ms(1000))
+		kept, readErr := readKept(path)
+		aside, asideErr := os.ReadFile(path + ".unreadable")
+		if newer := strings.Contains(text, "99"); newer && (readErr == nil || asideErr == nil) || !newer && (string(aside) != text || kept.Grids["DB_Class"].OrderBy == "") {
+			t.Errorf("%s: kept %+v (%v), aside %q", text, kept, readErr, aside)
+		}
+	}
+}
+
+// What was kept and does not hold any more is left out.
+func TestKeptOfAnotherTime(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	dir := t.TempDir()
+	k, _ := openKeeper(dir, "")
+	k.setGrid("SO_Totals", arrangement{Fields: []string{"Gone", "InvoiceTotal"}, Widths: map[string]int{"InvoiceTotal": -5, "Gone": 10}, Frozen: 99, OrderBy: "Gone", Where: []string{"Gone=1", "InvoiceTotal>=1000"}})
+	k.setView(view{Name: "old", Record: "XX_Gone"})
+	if err := k.write(); err != nil {
+		t.Fatal(err)
+	}
+	d := drive(t, connected(t, i), Options{State: dir})
+	d.press(":", "'SO_Totals", "enter")
+	d.checkScreen()
+	d.sees("[InvoiceTotal>=1000]", `the saved filter "Gone=1" of SO_Totals does not hold any more`)
+	d.press(":", "'old", "enter")
+	d.sees("there is no record XX_Gone any more")
+}
+
+// Rows and messages are saved under a name, counted on the first screen, opened
+// from there and by the name, and forgotten.
+func TestSavedViews(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	o := Options{State: t.TempDir()}
+	c := connected(t, i)
+	d := drive(t, c, o)
+	d.press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", ":", "'save big-invoices", "enter")
+	d.sees("big-invoices is saved", "SO_Totals (big-invoices)")
+	d.press("F") // a view is changed by save alone
+	d.press("4", "/", "'Status=3  AddedDateTime>=today", "enter", ":", "'save failed-today", "enter")
+	d.sees("failed-today is saved", "Messages (failed-today)")
+	d.press(":", "'save Home", "enter")
+	d.sees("Home is something else already")
+	d.press("esc", ":", "'save a b", "enter")
+	d.sees("one word")
+	d.press("esc")
+	d.later(ms(1000))
+
+	next := drive(t, c, o)
+	next.awaitLive()
+	v, _ := next.app.keeper.view("failed-today")
+	if !slices.Equal(v.Where, []string{"Status=3", "AddedDateTime>=today"}) {
+		t.Errorf("the view of messages is %+v", v)
+	}
+	total, err := c.Count(t.Context(), client.Query{Kind: kindOf(t, "SO_Totals"), Where: filtersOf(t, next.app, "SO_Totals", "InvoiceTotal>=1000")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next.sees("Saved views", "big-invoices  SO_Totals", "failed-today  Message")
+	lines := strings.Split(next.text(), "\n")
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "big-invoices") })
+	if !strings.HasSuffix(strings.TrimSpace(lines[at]), " "+grid.Thousands(int(total))) {
+		t.Errorf("%q does not count %d rows", lines[at], total)
+	}
+	next.press("enter")
+	next.sees("SO_Totals (big-invoices)", "[InvoiceTotal>=1000]", "InvoiceTotal ▲")
+	next.press(":", "'failed", "enter")
+	next.sees("Messages (failed-today)", "[Status=3]", "[AddedDateTime>=2026-07-01]")
+	next.press(":", "'drop big", "tab", "enter")
+	next.sees("big-invoices is not a view any more")
+	next.press("1")
+	if strings.Contains(next.text(), "big-invoices  SO_Totals") {
+		t.Errorf("it is still there:\n%s", next.text())
+	}
+}
+
+// Commands of former sessions are found with the up key.
+func TestCommandsAreKept(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	o := Options{State: t.TempDir()}
+	c := connected(t, i)
+	d := drive(t, c, o)
+	d.press(":", "'DB_Class", "enter", ":", "'IN_Colours", "enter", ":", "'DB_Class", "enter")
+	d.later(ms(1000))
+	next := drive(t, c, o)
+	next.press(":", "up")
+	next.sees(" : DB_Class")
+	next.press("up")
+	next.sees(" : IN_Colours")
+	next.press("up", "down")
+	next.sees(" : DB_Class")
+}

@@ -1,0 +1,213 @@
+package tui
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// messageTab is one of the tabs of a message, and what it shows.
+type messageTab struct {
+	name  string
+	lines func(s *messageScreen) []span
+}
+
+var messageTabs = []messageTab{
+	{"Attempts", (*messageScreen).attempts},
+	{"Body", (*messageScreen).body},
+	{"Headers", (*messageScreen).headerLines},
+	{"Response", (*messageScreen).answers},
+	{"cURL", (*messageScreen).curl},
+}
+
+func messageTabNames() []string {
+	var names []string
+	for _, t := range messageTabs {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// attempts lists what was tried, and when the next attempt is.
+func (s *messageScreen) attempts() []span {
+	t := s.app.theme
+	when, what := 23, 36
+	if s.width < 76 {
+		when, what = 10, 24
+	}
+	lines := []span{{"  " + t.Fit("  #  when", when+5, false) + t.Fit("result", what, false) + "         took", t.Title}}
+	for _, r := range s.responses {
+		ink := t.status[3]
+		if r.Status == 1 {
+			ink = t.status[1]
+		}
+		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s  %s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), when, false), t.Fit(resultOf(r), what, false), took(r.Duration)), ink})
+	}
+	if at := time.Time(s.message.NextAttemptDateTime); s.message.Status == 2 && !at.IsZero() {
+		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.app.clock(at), when, false), "scheduled, "+until(at.Sub(s.app.now))), t.dim})
+	}
+	if len(s.responses) == 0 && s.whole {
+		lines = append(lines, span{"  no attempt yet", t.dim})
+	}
+	return lines
+}
+
+// resultOf is what came of an attempt.
+func resultOf(r wire.MessageResponse) string {
+	if r.HTTPCode != nil {
+		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
+	}
+	return r.Message
+}
+
+// took is a duration of the wire for people.
+func took(text string) string {
+	var span wire.TimeSpan
+	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
+		return text
+	}
+	return fmt.Sprintf("%8s ms", grid.Thousands(int(time.Duration(span).Milliseconds())))
+}
+
+func (s *messageScreen) body() []span {
+	return s.app.jsonLines([]byte(s.message.Body), s.width-2)
+}
+
+// secretMask stands for what is not shown.
+const secretMask = "********"
+
+// sentHeaders are the headers of a delivery. What the service does not tell is
+// masked whatever the user asks for.
+func (s *messageScreen) sentHeaders() []wire.Header {
+	all := []wire.Header{
+		{Name: "Content-Type", Value: "application/json; charset=utf-8"},
+		{Name: "Webhook-Id", Value: s.message.MessageID},
+		{Name: "X-Event-Name", Value: s.message.EventName},
+		{Name: "Webhook-Timestamp", Value: ""},
+		{Name: "Webhook-Signature", Value: ""},
+	}
+	for _, h := range s.headers {
+		all = append(all, wire.Header{Name: h.Name, Value: secretMask})
+	}
+	return all
+}
+
+// headerLines lists what a delivery is sent with.
+func (s *messageScreen) headerLines() []span {
+	t := s.app.theme
+	width := 20
+	for _, h := range s.headers {
+		width = min(max(width, len(h.Name)+2), 40)
+	}
+	var lines []span
+	for _, h := range s.sentHeaders() {
+		value := h.Value
+		if value == "" {
+			value = "made anew for each attempt"
+		}
+		lines = append(lines, span{"  " + t.Fit(h.Name, width, false) + value, ""})
+	}
+	lines = append(lines, span{})
+	switch {
+	case !s.whole:
+		lines = append(lines, span{"  " + strings.Repeat(t.Loading, 3), t.dim})
+	case s.headers == nil && s.noHeaders != "":
+		lines = append(lines, span{"  The subscription's own headers: " + s.noHeaders, t.dim})
+	case len(s.headers) == 0:
+		lines = append(lines, span{"  The subscription has no headers of its own.", t.dim})
+	default:
+		lines = append(lines, span{"  The service never tells the values of a subscription's own headers.", t.dim})
+	}
+	return append(lines, span{"  SubscriberID        " + s.secret(s.message.SubscriberID), ""}, span{"  SubscriptionID      " + s.message.SubscriptionID, ""}, s.revealHint())
+}
+
+func (s *messageScreen) revealHint() span {
+	if s.revealed {
+		return span{"  v hides it again", s.app.theme.dim}
+	}
+	return span{"  v shows the SubscriberID and what stands behind ? in the address", s.app.theme.dim}
+}
+
+// secret is an id that is a key: its ends, until the user asks for all of it.
+func (s *messageScreen) secret(id string) string {
+	if s.revealed {
+		return id
+	}
+	return shortID(id)
+}
+
+// address is where the message goes. What stands behind its ? can be a key.
+func (s *messageScreen) address() string {
+	if s.revealed {
+		return s.message.URL
+	}
+	return maskURL(s.message.URL)
+}
+
+// maskURL is an address without the values of its query and without a password.
+func maskURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	if _, has := u.User.Password(); has {
+		u.User = url.UserPassword(u.User.Username(), secretMask)
+	}
+	if u.RawQuery != "" {
+		names := strings.Split(u.RawQuery, "&")
+		for i, one := range names {
+			if name, _, has := strings.Cut(one, "="); has {
+				names[i] = name + "=" + secretMask
+			} else {
+				names[i] = secretMask
+			}
+		}
+		u.RawQuery = strings.Join(names, "&")
+	}
+	return strings.ReplaceAll(u.String(), url.PathEscape(secretMask), secretMask)
+}
+
+// answers are what the receiver said, the last first.
+func (s *messageScreen) answers() []span {
+	t := s.app.theme
+	var lines []span
+	for i := len(s.responses) - 1; i >= 0; i-- {
+		r := s.responses[i]
+		code := "no answer"
+		if r.HTTPCode != nil {
+			code = strconv.Itoa(*r.HTTPCode)
+		}
+		lines = append(lines, span{fmt.Sprintf("  Attempt %d", r.ItemNo), t.crumb},
+			span{"    status   " + code, ""}, span{"    message  " + r.Message, ""},
+			span{"    ended    " + s.app.moment(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration)), ""}, span{})
+	}
+	if len(lines) == 0 {
+		return []span{{"  no answer yet", t.dim}}
+	}
+	return append(lines, span{"  The service tells the status and its reason, not the text of an answer.", t.dim})
+}
+
+// curl sends the same from this computer. What is secret is not known here.
+func (s *messageScreen) curl() []span {
+	t := s.app.theme
+	lines := []span{{"  The body goes to body.json (e saves it). Signature and the values of own", t.dim}, {"  headers are not known here: the receiver may refuse it.", t.dim}, {}}
+	for _, l := range wrapped(s.curlText(), s.width-4) {
+		lines = append(lines, span{"  " + l.text, ""})
+	}
+	return lines
+}
+
+func (s *messageScreen) curlText() string {
+	text := "curl -X POST " + argument(s.address())
+	for _, h := range s.sentHeaders() {
+		if h.Value != "" {
+			text += " -H " + argument(h.Name+": "+h.Value)
+		}
+	}
+	return text + " --data-binary @body.json"
+}

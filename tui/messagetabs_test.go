@@ -1,0 +1,64 @@
+package tui
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The tabs of a message tell what the service does, and nothing secret before v.
+func TestMessageTabs(t *testing.T) {
+	s := startReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s.subscribe(t, "debtor.updated", s.receiver+"/erp?key=of-the-receiver&plain")
+	s.raise(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+	d := s.open(t, Options{Downloads: t.TempDir()})
+	d.resize(120, 40)
+	d.press("4")
+	d.sees("/erp?..")
+	d.press("enter")
+	var all strings.Builder
+	for range messageTabs {
+		all.WriteString(d.text())
+		d.press("tab")
+	}
+	for _, secret := range []string{"of-the-receiver", "Bearer", s.subscriber} {
+		if strings.Contains(all.String(), secret) {
+			t.Errorf("%s is shown", secret)
+		}
+	}
+	for _, want := range []string{"503 Service Unavailable", `"DebtorID"`, "Authorization", secretMask, "Webhook-Signature", "made anew for each attempt", "status   503", "curl -X POST", "key=" + secretMask} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("%s is not shown:\n%s", want, all.String())
+		}
+	}
+	d.press("tab", "tab", "v")
+	d.sees("key=of-the-receiver", s.subscriber, "Authorization", secretMask, "v hides it again")
+	d.press("v")
+	if strings.Contains(d.text(), "of-the-receiver") {
+		t.Error("v does not hide it again")
+	}
+	d.press("e", "enter")
+	d.sees("17 B written to")
+	files, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "body-*.json"))
+	if len(files) != 1 {
+		t.Fatalf("files %v", files)
+	}
+	if text, err := os.ReadFile(files[0]); string(text) != `{"DebtorID":"C0"}` || err != nil {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+}
+
+func TestMaskURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://a.test/x":             "https://a.test/x",
+		"https://a.test/x?key=1&b=2&c": "https://a.test/x?key=" + secretMask + "&b=" + secretMask + "&" + secretMask,
+		"https://user:word@a.test/":    "https://user:" + secretMask + "@a.test/",
+		"::not an address":             "::not an address",
+	} {
+		if got := maskURL(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

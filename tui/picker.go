@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// choice is one line of a picker.
+type choice struct {
+	spans []span
+	take  func() tea.Cmd
+}
+
+// picker lets one of several things be chosen.
+type picker struct {
+	app     *app
+	title   string
+	note    string // below them
+	choices []choice
+	at      int
+}
+
+func (p *picker) scopes() []scope { return []scope{inMenu} }
+
+func (p *picker) do(b binding) tea.Cmd {
+	switch b.action {
+	case goUp:
+		p.at = max(0, p.at-1)
+	case goDown:
+		p.at = max(0, min(len(p.choices)-1, p.at+1))
+	case goBack:
+		p.app.over = nil
+	case accept:
+		p.app.over = nil
+		if p.at < len(p.choices) {
+			return p.choices[p.at].take()
+		}
+	}
+	return nil
+}
+
+func (p *picker) box(width, height int) []string {
+	t := p.app.theme
+	width = min(width, 80) - 4
+	room := max(1, height-4)
+	var lines []string
+	for i := max(0, p.at-room+1); i < len(p.choices) && len(lines) < room; i++ {
+		pointer := span{"  ", ""}
+		if i == p.at {
+			pointer = span{t.Pointer + " ", t.Selected}
+		}
+		lines = append(lines, p.app.compose(width, append([]span{pointer}, p.choices[i].spans...), nil))
+	}
+	lines = append(lines, strings.Repeat(" ", width), t.dim.Paint(t.Fit(p.note, width, false)))
+	return p.app.frame(p.title, width, lines)
+}

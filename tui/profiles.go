@@ -1,0 +1,155 @@
+package tui
+
+import (
+	"context"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+)
+
+// Profile is a service that can be switched to.
+type Profile struct {
+	Name      string
+	URL       string
+	Colour    string // of its name: red, green, yellow, blue, magenta, cyan, or empty
+	ReadOnly  bool
+	Protected bool
+}
+
+// newProfiles lets another profile be chosen.
+func newProfiles(a *app, list []Profile) overlay {
+	p := &picker{app: a, title: "Profiles", note: "enter switches to it; rows and marks of this one are forgotten   esc stay"}
+	for i, one := range list {
+		mark := "  "
+		if one.Name == a.options.Profile {
+			mark, p.at = a.theme.Mark+" ", i
+		}
+		rights := ""
+		switch {
+		case one.ReadOnly:
+			rights = "  read-only"
+		case one.Protected:
+			rights = "  protected"
+		}
+		spans := append([]span{{mark, ""}}, a.theme.profile(one.Name, one.Colour)...)
+		p.choices = append(p.choices, choice{
+			spans: append(spans, span{shortURL(one.URL), ""}, span{rights, a.theme.dim}),
+			take:  func() tea.Cmd { return a.switchTo(one.Name) },
+		})
+	}
+	if len(list) == 0 {
+		p.note = "No profiles yet: whctl profile add makes one.   esc close"
+	}
+	return p
+}
+
+// listProfiles finds out what can be switched to.
+func (a *app) listProfiles(ask bool) tea.Cmd {
+	list, era := a.options.Profiles, a.era
+	if list == nil {
+		if ask {
+			a.tell(warning, "this session knows no other profiles")
+		}
+		return nil
+	}
+	return func() tea.Msg {
+		all, err := list()
+		return profilesMsg{reply{err: err}, all, ask, era}
+	}
+}
+
+// listed takes up the profiles, and asks which one where that is wanted.
+func (a *app) listed(m profilesMsg) {
+	if m.err != nil {
+		a.fail("reading the profiles", m.err)
+		return
+	}
+	a.profiles = m.list
+	if m.ask && m.era == a.era && a.over == nil && a.line == nil {
+		a.over = newProfiles(a, m.list)
+	}
+}
+
+// switchTo leaves this profile for another one.
+func (a *app) switchTo(name string) tea.Cmd {
+	switch {
+	case name == a.options.Profile:
+		a.tell(info, "this is "+name+" already")
+	case len(a.delayed) > 0:
+		a.tell(warning, "a delete still waits here: U takes it back, or wait until it is sent")
+	case a.jobs.running() > 0:
+		a.tell(warning, "an export is still on the way here: J shows it")
+	case a.options.Switch == nil:
+		a.tell(warning, "this session knows no other profiles")
+	default:
+		a.tell(info, "switching to "+name)
+		return a.openProfile(name)
+	}
+	return nil
+}
+
+// switched begins with another profile: nothing of the former one stays but the
+// look of things.
+func (a *app) switched(m switchedMsg) tea.Cmd {
+	if m.err != nil {
+		a.fail("still "+a.options.Profile+", since the other profile cannot be used", m.err)
+		return nil
+	}
+	a.abandon()
+	was := a.options
+	a.options = m.options.within(was)
+	a.client, a.keeper = m.client, m.keeper
+	a.user, a.readOnly = a.options.User, a.options.ReadOnly || a.locked[a.options.Profile]
+	a.features, a.polling, a.held, a.ending = nil, false, nil, false
+	a.link = link{session: a.link.session}
+	a.recallCommands()
+	if m.unkept != nil {
+		a.fail("what was kept of "+a.options.Profile, m.unkept)
+	} else {
+		a.tell(info, "this is "+a.options.Profile+" now")
+	}
+	return tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen())
+}
+
+// within are options of another profile in the session that has begun.
+func (o Options) within(session Options) Options {
+	o.ASCII, o.Mono, o.Mouse, o.State = session.ASCII, session.Mono, session.Mouse, session.State
+	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output
+	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now
+	o.tick, o.hear = session.tick, session.hear
+	return o.complete()
+}
+
+// abandon leaves every screen, ends the stream, and gives up what is asked.
+func (a *app) abandon() {
+	for tab := range a.tabs {
+		for _, s := range a.tabs[tab] {
+			s.stop()
+		}
+		a.tabs[tab] = nil
+	}
+	a.tab, a.former, a.over, a.line = homeTab, place{}, nil, nil
+	a.leave()
+	a.era++
+	a.context, a.leave = context.WithCancel(a.root)
+	clear(a.history)
+	clear(a.leaving)
+}
+
+// switchedMsg brings another profile.
+type switchedMsg struct {
+	reply
+	client  *client.Client
+	options Options
+	keeper  *keeper
+	unkept  error // what was kept of it cannot be read
+}
+
+// profilesMsg brings what can be switched to.
+type profilesMsg struct {
+	reply
+	list []Profile
+	ask  bool // which one
+	era  int  // of the app that asked
+}

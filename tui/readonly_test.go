@@ -1,0 +1,219 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// A walk does everything that can be done, and says yes to every question.
+type walk struct {
+	*driver
+	places [][]string // the keys that open each screen
+}
+
+// screensWithActions are the keys that open the screens on which something can
+// be done to deliveries.
+var screensWithActions = [][]string{
+	{"1"}, {"2"}, {":", "'SO_Totals", "enter"}, {":", "'SO_Totals", "enter", "enter"}, {"3"}, {"3", "enter"}, {"4"}, {"4", "a"}, {"4", "space", "space"},
+	{"4", "enter"}, {"5"}, {"6"}, {"6", "enter"},
+}
+
+// leave is what a walk does not press, since nothing but the walk would end.
+var leave = []action{quit, suspend, redraw}
+
+// at goes to a screen from wherever it is.
+func (w *walk) at(place []string) {
+	w.t.Helper()
+	w.quit, w.app.over, w.app.line = false, nil, nil
+	for tab := range w.app.tabs {
+		w.app.tab = tab
+		for len(w.app.tabs[tab]) > 1 {
+			w.app.drop()
+		}
+	}
+	w.app.tab = homeTab
+	w.app.toasts.dismiss()
+	w.press(place...)
+	if m, ok := w.app.front().(*messages); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
+		m.unmark()
+	}
+}
+
+// yes answers whatever is asked.
+func (w *walk) yes() {
+	w.t.Helper()
+	for range 6 {
+		w.clock = w.clock.Add(time.Second)
+		switch over := w.app.over.(type) {
+		case *confirm:
+			w.press("y")
+		case *typedConfirm:
+			w.press("'"+over.word, "enter")
+		case *form:
+			w.fill(over)
+			w.press("ctrl+s")
+		case nil:
+			return
+		default:
+			w.press("enter", "y")
+		}
+	}
+}
+
+// fill puts something into every field of a form.
+func (w *walk) fill(f *form) {
+	for _, one := range f.fields {
+		if one.among == nil {
+			one.input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", subscriberField: "acme-shop", exportPath: "/nowhere/x"}[one.name])
+		}
+		if one.input.Value() == "" && !one.masked {
+			one.input.SetValue("filled")
+		}
+	}
+}
+
+// everything presses every key and every row of the menu on every screen, and
+// says every name in the palette.
+func (w *walk) everything() {
+	w.t.Helper()
+	for _, place := range w.places {
+		w.at(place)
+		scopes := append(w.app.front().scopes(), everywhere)
+		for _, s := range scopes {
+			for _, b := range within(scopes, s) {
+				if slices.Contains(leave, b.action) {
+					continue
+				}
+				w.at(place)
+				w.press(named(b.keyNames()[0]))
+				w.yes()
+				w.at(place)
+				w.fromMenu(b)
+			}
+		}
+		w.later(10 * time.Second) // what waits to be undone is done then
+	}
+	for _, one := range w.app.targets() {
+		if one.name == "quit" {
+			continue
+		}
+		for _, rest := range []string{"", " 1f0c/2/3"} {
+			w.at([]string{"3", "enter"})
+			w.press(":", "'"+one.name+rest, "enter")
+			w.yes()
+			w.press("esc")
+		}
+	}
+}
+
+// named is a key as the driver calls it.
+func named(key string) string {
+	if key == " " {
+		return "space"
+	}
+	return key
+}
+
+// fromMenu does what a binding does by the list of actions.
+func (w *walk) fromMenu(b binding) {
+	w.t.Helper()
+	w.press("x")
+	m, open := w.app.over.(*menu)
+	if !open {
+		return
+	}
+	m.at = slices.IndexFunc(m.rows, func(row binding) bool { return row.scope == b.scope && row.keys == b.keys })
+	if m.at >= 0 {
+		w.press("enter")
+		w.yes()
+	}
+}
+
+// forms sends the forms and the commands themselves, which the keys of a
+// read-only session do not even open.
+func (w *walk) forms() {
+	w.t.Helper()
+	a := w.app
+	w.at([]string{"3"})
+	subscribers := a.front().(*subscribers)
+	w.press("enter")
+	subscriptions := a.front().(*subscriptions)
+	w.at([]string{"5"})
+	events := a.front().(*events)
+	for _, f := range []overlay{subscribers.newForm(), subscriptions.newForm("debtor.updated"), events.newForm("debtor.updated")} {
+		a.over = f
+		w.yes()
+	}
+	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
+	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
+	for _, cmd := range []tea.Cmd{
+		a.retryOne(events, message), a.removeOne(events, message), a.retryMany(events, map[string][]string{"All": {"true"}}, false), a.removeMany(events, map[string][]string{"All": {"true"}}, false),
+		a.testSubscription(events, one), a.enableSubscription(events, one, true), a.removeSubscription(events, one),
+		a.enableSubscriber(events, wire.Subscriber{RecID: "W"}, true), a.removeSubscriber(events, wire.Subscriber{RecID: "W"}), a.addSubscriber(events, "x"),
+		a.addSubscription(events, "W", wire.SubscriptionRequest{}, true), a.setBillValue(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x"),
+	} {
+		w.run(cmd)
+		w.settle()
+	}
+}
+
+// A session that is read-only sends nothing that could change anything, by
+// whatever way it is asked to: keys, the menu, the palette, forms. The same walk
+// through a session that is not sends every kind of change.
+func TestReadOnlyLetsNothingThrough(t *testing.T) {
+	s := startDeliveries(t)
+	for _, test := range []struct {
+		name           string
+		screens, under bool // what is read-only
+	}{{"screens and client", true, true}, {"the screens alone", true, false}, {"the client alone", false, true}, {"nothing", false, false}} {
+		t.Run(test.name, func(t *testing.T) {
+			counter, changes := countChanges(t, s.URL)
+			c, err := client.New(client.Options{URL: counter, User: "admin", Password: daemontest.AdminPassword, ReadOnly: test.under})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(c.Close)
+			d := drive(t, c, Options{ReadOnly: test.screens, Profile: "prod", Downloads: t.TempDir()})
+			d.clock = time.Now()
+			w := &walk{d, screensWithActions}
+			w.everything()
+			byKeys := kindsOf(changes())
+			w.forms()
+			all := kindsOf(changes())
+			switch {
+			case test.screens || test.under:
+				if len(all) > 0 {
+					t.Errorf("requests that change something were sent: %v", changes())
+				}
+			case len(byKeys) < 8 || len(all) < 10:
+				t.Errorf("the walk misses kinds of changes; by keys %v; all %v", byKeys, all)
+			}
+		})
+	}
+}
+
+// kindsOf are the methods and the ends of the paths of requests.
+func kindsOf(requests []string) []string {
+	var kinds []string
+	for _, r := range requests {
+		words := strings.Fields(r)
+		parts := strings.Split(words[1], "/")
+		kind := fmt.Sprintf("%s %d %s", words[0], len(parts), parts[len(parts)-1])
+		if len(parts[len(parts)-1]) > 30 {
+			kind = fmt.Sprintf("%s %d", words[0], len(parts))
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}

@@ -1,0 +1,67 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// delayed is a change that nothing can bring back and that waits a moment
+// therefore. Until then it is known here only.
+type delayed struct {
+	due  time.Time
+	what string   // for people
+	ids  []string // what it is about; empty where only the service knows
+	run  func() tea.Cmd
+}
+
+// undoFor is how long it can be taken back.
+const undoFor = 5 * time.Second
+
+// delay makes a change in a moment.
+func (a *app) delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
+	a.delayed = append(a.delayed, delayed{a.now.Add(undoFor), what, ids, run})
+	return a.front().shown()
+}
+
+// undo takes the last change back that still waits.
+func (a *app) undo() tea.Cmd {
+	last := len(a.delayed) - 1
+	if last < 0 {
+		a.tell(warning, "there is nothing to take back: only deletes of messages wait, for "+age(undoFor))
+		return nil
+	}
+	what := a.delayed[last].what
+	a.delayed = a.delayed[:last]
+	a.tell(info, what+": taken back, nothing was sent")
+	return a.front().shown()
+}
+
+// ripe makes the changes whose time has come.
+func (a *app) ripe() tea.Cmd {
+	var cmds []tea.Cmd
+	a.delayed = slices.DeleteFunc(a.delayed, func(d delayed) bool {
+		due := !a.now.Before(d.due)
+		if due {
+			cmds = append(cmds, d.run())
+		}
+		return due
+	})
+	return tea.Batch(cmds...)
+}
+
+// goes reports whether a change of this waits.
+func (a *app) goes(id string) bool {
+	return slices.ContainsFunc(a.delayed, func(d delayed) bool { return slices.Contains(d.ids, id) })
+}
+
+// undoSpans tell what waits and how to take it back.
+func (a *app) undoSpans() []span {
+	if len(a.delayed) == 0 {
+		return nil
+	}
+	last := a.delayed[len(a.delayed)-1]
+	left := (last.due.Sub(a.now) + time.Second - 1).Truncate(time.Second)
+	return []span{{last.what + " in " + age(left) + "  ", a.theme.waiting}, {"U", a.theme.key}, {" undo ", a.theme.dim}}
+}

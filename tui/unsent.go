@@ -1,0 +1,65 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// unsent is a change that the service refused since the session had ended. It is
+// made after the next sign-in.
+type unsent struct {
+	what  string // for people
+	again tea.Cmd
+	under overlay // what the question for the password covers
+}
+
+// heldMsg says that a change was not made, since we are not signed in.
+type heldMsg struct {
+	reply
+	unsent unsent
+}
+
+// repeatable makes a command that changes something one that can be made again
+// after a sign-in.
+func repeatable(what string, cmd tea.Cmd) tea.Cmd {
+	return func() tea.Msg {
+		m := cmd()
+		if one, ok := m.(answered); ok && unauthorized(one.about().err) {
+			return heldMsg{reply{err: one.about().err}, unsent{what: what, again: cmd}}
+		}
+		return m
+	}
+}
+
+// hold keeps a change and asks for the password.
+func (a *app) hold(h unsent) {
+	h.under = a.over
+	if f, asked := a.over.(*form); asked && f.login {
+		h.under = nil
+		if a.held != nil {
+			h.under = a.held.under
+		}
+	}
+	a.held, a.line = &h, nil
+	a.over = newLogin(a)
+}
+
+// release makes what was held, once somebody has signed in.
+func (a *app) release() tea.Cmd {
+	h := a.held
+	if h == nil {
+		return nil
+	}
+	a.held, a.over = nil, h.under
+	a.tell(info, "now: "+h.what)
+	return repeatable(h.what, h.again)
+}
+
+// giveUp forgets what was held: nobody signed in.
+func (a *app) giveUp() {
+	if a.held == nil {
+		return
+	}
+	a.over = a.held.under
+	a.tell(warning, "not done: "+a.held.what)
+	a.held = nil
+}
