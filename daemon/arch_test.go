@@ -56,6 +56,7 @@ var edges = map[string][]string{
 	"daemon/readbench":       nil, // benchmarks only
 	"daemon/deliverbench":    nil, // benchmarks only
 	"daemon/crash":           nil, // tests only
+	"daemon/readme":          nil, // tests only
 	"cmd/daemon":             {"daemon"},
 	"cmd/whctl":              {"client", "client/record", "client/where", "client/wire", "client/workbook", "client/xlsx", "tui"},
 

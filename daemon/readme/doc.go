@@ -1,0 +1,2 @@
+// Package readme holds the test that follows the README from top to bottom.
+package readme
