@@ -43,7 +43,7 @@ test-sqlserver: ## run the tests that need a server, which WHD_TEST_SQLSERVER_DS
 race: ## run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) $(PACKAGES)
 
-check: format vet lint cross modules goldens ## everything that is checked besides the tests
+check: format vet lint cross modules goldens deploy vuln ## everything that is checked besides the tests
 
 format: ## fail where gofmt would change a file
 	@unformatted=$$(gofmt -l cmd client daemon $(wildcard tui)); \
@@ -64,6 +64,16 @@ cross: ## compile for the other platforms
 modules: ## go.mod and go.sum are complete, minimal and unaltered
 	$(GO) mod verify
 	$(GO) mod tidy -diff
+
+.PHONY: deploy vuln dist
+deploy: ## look at the scripts and units of packages with what is here for that
+	.ci/deploy
+
+vuln: ## look for known weaknesses of what the programs use, where the list of them can be reached
+	.ci/vuln
+
+dist: ## build what is published for every platform into bin/dist, or for TARGETS="linux/amd64 ..."
+	GO=$(GO) VERSION='$(VERSION)' COMMIT='$(COMMIT)' .ci/dist bin/dist $(TARGETS)
 
 goldens: ## fail where `make golden` would change a file
 	.ci/goldens

@@ -15,6 +15,7 @@ import (
 var ownRoutes = map[string]string{
 	"RequestLog":   "/Logs",
 	"Message":      messagesPath,
+	"Attempt":      messagesPath + "/Responses",
 	"Subscriber":   subscribersPath,
 	"Subscription": "/Webhooks/Subscriptions",
 }

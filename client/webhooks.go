@@ -112,6 +112,12 @@ func (c *Client) MessageResponses(ctx context.Context, subscriber string, member
 	return page[wire.MessageResponse](ctx, c, subscriberPath(subscriber)+"/Messages/Responses", members)
 }
 
+// Attempts is a page of the attempts to send the messages of all subscribers,
+// with the text of answers. It takes the role admin.
+func (c *Client) Attempts(ctx context.Context, members url.Values) (*wire.Page[wire.Attempt], error) {
+	return page[wire.Attempt](ctx, c, messagesPath+"/Responses", members)
+}
+
 func page[T any](ctx context.Context, c *Client, path string, members url.Values) (*wire.Page[T], error) {
 	if len(members) > 0 {
 		path += "?" + members.Encode()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/bizhook/whd/daemon/bill"
@@ -17,9 +18,21 @@ func checkOptions() []option {
 }
 
 // errIncomplete is how a check ends that has found something missing.
-var errIncomplete = errors.New("the store lacks something that the service needs")
+var errIncomplete = errors.New("something that the service needs is missing or wrong")
 
-// check compares what the service needs with what the store has.
+// checked is what a check has found.
+type checked struct {
+	store.Report
+	warnings []string
+	verdicts []verdict
+}
+
+// failed reports whether the service cannot do all of its work.
+func (f checked) failed() bool {
+	return f.Report.Failed() || slices.ContainsFunc(f.verdicts, func(v verdict) bool { return v.Status == wrong })
+}
+
+// check compares what the service needs with what there is. It changes nothing.
 func check(ctx context.Context, c *call) error {
 	write := writeReport
 	switch format := c.own["format"]; format {
@@ -33,22 +46,28 @@ func check(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return config.withStore(ctx, asItIs, func(s *store.Store) error {
-		report, err := s.Check(ctx)
-		if err != nil {
-			return err
+	found := checked{warnings: config.warnings()}
+	err = config.withStore(ctx, asItIs, func(s *store.Store) (err error) {
+		if found.Report, err = s.Check(ctx); err == nil {
+			found.verdicts = (&inspection{config: config, store: s}).inspect(ctx)
 		}
-		if err := write(c.Stdout, report, config.warnings()); err != nil {
-			return err
-		}
-		if report.Failed() {
-			return errIncomplete
-		}
-		return nil
+		return err
 	})
+	if err != nil { // what can be said without the store
+		found.verdicts = (&inspection{config: config, problem: err}).inspect(ctx)
+	}
+	if writing := write(c.Stdout, found); writing != nil || err != nil {
+		return errors.Join(err, writing)
+	}
+	if found.failed() {
+		return errIncomplete
+	}
+	return nil
 }
 
-func writeReport(w io.Writer, r store.Report, warnings []string) error {
+// writeReport is for people. Of the store it says nothing where that cannot be
+// opened.
+func writeReport(w io.Writer, r checked) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(r.Findings) > 0 {
 		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
@@ -72,13 +91,21 @@ func writeReport(w io.Writer, r store.Report, warnings []string) error {
 	if err := columns.Flush(); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n%s: %s\n",
-		r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills, r.Own.Name, state(r.Own))
+	text := ""
+	if r.Own.Name != "" {
+		text = fmt.Sprintf("records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n%s: %s\n",
+			r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills, r.Own.Name, state(r.Own))
+	}
+	for _, problem := range r.Rights {
+		text += problem + "\n"
+	}
 	if r.Host != nil {
 		text += "ERP: " + hostState(r.Host) + "\n"
 	}
-	for _, warning := range warnings {
-		text += "warning: " + warning + "\n"
+	for _, v := range r.verdicts {
+		if v.Status != skipped {
+			text += v.String() + "\n"
+		}
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -107,7 +134,8 @@ func state(m store.Migration) string {
 	return fmt.Sprintf("version %d, up to date", m.After)
 }
 
-func writeReportJSON(w io.Writer, r store.Report, warnings []string) error {
+// writeReportJSON is for programs. The README says what its members mean.
+func writeReportJSON(w io.Writer, r checked) error {
 	type finding struct {
 		Record, Table string
 		Field         string `json:",omitempty"`
@@ -117,6 +145,7 @@ func writeReportJSON(w io.Writer, r store.Report, warnings []string) error {
 	type tables struct {
 		Name            string
 		Version, Needed int64
+		Problems        []string
 	}
 	report := struct {
 		Complete bool
@@ -125,12 +154,14 @@ func writeReportJSON(w io.Writer, r store.Report, warnings []string) error {
 		Own      tables
 		Host     *store.HostVersion `json:",omitempty"`
 		Findings []finding
+		Checks   []verdict
 		Warnings []string
-	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest}, r.Host, []finding{}, append([]string{}, warnings...)}
+	}{!r.failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest, append([]string{}, r.Rights...)}, r.Host, []finding{}, r.verdicts, append([]string{}, r.warnings...)}
 	for _, f := range r.Findings {
 		report.Findings = append(report.Findings, finding{f.Kind, f.Table, f.Field, f.Problem, f.Warning})
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
 	return encoder.Encode(report)
 }

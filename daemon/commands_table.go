@@ -23,11 +23,11 @@ func commands() []command {
 	all := settings()
 	storing := settingsNamed(all, "config", "store", "store.schema", "data_dir")
 	reading := settingsNamed(all, "config", "store", "store.read_dsn", "store.schema", "data_dir", "erp.schema", "erp.sources")
-	checking := append(reading, settingsNamed(all, "webhooks.enabled", "webhooks.host_url", "erp.version_source")...)
+	checking := append(reading, settingsNamed(all, "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")...)
 	return []command{
 		{name: "serve", summary: "Serve the records over HTTP until a signal comes", settings: all, run: serve},
 		{name: "migrate", summary: "Bring the store's own tables up to date and print their versions", settings: storing, run: migrate},
-		{name: "check", summary: "Compare the store's tables with those that the service needs", options: checkOptions(), settings: checking, run: check},
+		{name: "check", summary: "Compare what the service needs with what there is: tables, columns, rights, room, clock, addresses", options: checkOptions(), settings: checking, run: check},
 		{name: "backup", args: "FILE", summary: "Put the embedded store into one file, also while daemons work with it", settings: storing, run: backUp},
 		{name: "restore", args: "FILE", summary: "Bring back the embedded store that such a file has", options: restoreOptions(), settings: storing, run: restore},
 		{name: "demo", summary: "Fill an empty store with the records of a demo business; on a server it makes missing tables", settings: reading, run: fillStore},

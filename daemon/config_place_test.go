@@ -69,3 +69,12 @@ func TestServiceSample(t *testing.T) {
 		}
 	}
 }
+
+// TestShippedSettings: the packages' file is that of a service that begins.
+func TestShippedSettings(t *testing.T) {
+	var b strings.Builder
+	if err := serviceSample(&b, platform{os: "linux", superuser: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "../../cmd/daemon/deploy/whd.toml", b.String())
+}

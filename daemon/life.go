@@ -125,11 +125,9 @@ func (l life) change(d *Daemon) error {
 func (l life) stop(ctx context.Context, d *Daemon, delay time.Duration) error {
 	grace := l.config.HTTP.ShutdownGrace
 	d.log.Info("stopping", "delay", delay, "grace", grace)
+	d.rest.Leave()
 	l.supervisor.Stopping(delay + grace + stopMargin)
-	if delay > 0 {
-		d.rest.Leave()
-		time.Sleep(delay) // a second signal ends the process
-	}
+	time.Sleep(delay) // a second signal does not wait for it
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	return d.Stop(within)

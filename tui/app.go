@@ -256,6 +256,9 @@ func (a *app) tick() tea.Cmd {
 
 // live takes what the stream told, and waits for more.
 func (a *app) live(m liveMsg) tea.Cmd {
+	if m.fault != "" {
+		panic(m.fault)
+	}
 	if m.session != a.link.session {
 		return nil
 	}
@@ -310,7 +313,12 @@ func (a *app) fail(what string, err error) {
 	if err == nil || client.Is(err, client.Cancelled) {
 		return
 	}
-	a.toasts.add(failure, what+": "+describe(err), a.now)
+	text := what + ": " + describe(err)
+	if f, asked := a.over.(*form); asked && f.login && unauthorized(err) && what != signingIn {
+		a.toasts.note(text, a.now) // the question for the password says as much
+		return
+	}
+	a.toasts.add(failure, text, a.now)
 }
 
 // describe is an error with what helps to act on it.

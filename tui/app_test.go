@@ -18,6 +18,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -42,9 +43,22 @@ func TestScreensWithoutService(t *testing.T) {
 			t.Error("the password is shown")
 		}
 		d.golden("S14-login", look)
-		d.resize(52, 12)
-		d.checkScreen()
-		d.sees("Terminal is 52x12. whctl needs 60x15.")
+		d.app.held = &unsent{what: "retry of salesorder.created"}
+		d.app.over = newLogin(d.app)
+		d.golden("S14-login-held", look)
+		d.press("esc")
+		d.app.fail("retry of salesorder.created", &client.Error{Kind: client.Rejected, Status: http.StatusConflict, Message: "Conflict: the message is being sent at this moment", RequestID: "7cc5e9c8cae49bb1"})
+		d.app.fail("fetching messages", &client.Error{Kind: client.TimedOut, Message: "no answer within 30s"})
+		d.press("ctrl+e")
+		d.golden("S00-errors", look)
+		d.press("esc", "esc")
+		d.send(billMsg{field: client.BillField{BillID: "45A7XTVR", StageID: "A56V5IQ5", SettingID: "ac11c1bf"}, value: &wire.CustomFieldValue{SettingName: new("Colour"), Contents: new("Red")}})
+		d.press("'dish")
+		d.golden("S00-bill", look)
+		d.press("ctrl+s")
+		d.golden("S00-bill-question", look)
+		d.press("esc")
+		d.goldenIn([][2]int{{52, 12}, {59, 40}, {200, 14}, {20, 5}}, "S15-small", look)
 		d.resize(1, 1)
 		d.checkScreen()
 	})

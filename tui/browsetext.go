@@ -3,12 +3,9 @@ package tui
 import (
 	"fmt"
 	"math/big"
+	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 )
 
 func (b *browser) copyCell() {
@@ -44,50 +41,78 @@ func tabless(r rune) rune {
 	return r
 }
 
-// sum adds the selected column of the marked rows, exactly.
+// sum adds the selected column of the marked rows, exactly, and finds the
+// smallest and the largest.
 func (b *browser) sum() string {
 	c, ok := b.grid.Column()
 	if !ok || !c.Right {
 		return ""
 	}
-	total, digits := new(big.Rat), 0
+	var total, low, high *big.Rat
+	digits := 0
 	for _, row := range b.grid.MarkedRows() {
 		text := b.records[row].row.Text(c.Name)
-		if n, ok := new(big.Rat).SetString(text); ok {
-			total.Add(total, n)
-			_, fraction, _ := strings.Cut(text, ".")
-			digits = max(digits, len(fraction))
+		n, ok := new(big.Rat).SetString(text)
+		if !ok {
+			continue // such as none
+		}
+		_, fraction, _ := strings.Cut(text, ".")
+		digits = max(digits, len(fraction))
+		if total == nil {
+			total, low, high = new(big.Rat), n, n
+		}
+		total.Add(total, n)
+		if n.Cmp(low) < 0 {
+			low = n
+		}
+		if n.Cmp(high) > 0 {
+			high = n
 		}
 	}
-	return ", sum of " + c.Name + " " + grouped(total.FloatString(digits))
+	if total == nil {
+		return ", none has " + c.Name
+	}
+	shown := func(n *big.Rat) string { return grouped(n.FloatString(digits)) }
+	return ", " + c.Name + " sum " + shown(total) + "  min " + shown(low) + "  max " + shown(high)
 }
 
-// twin is the command that shows the same rows.
+// twin is the command that shows the same rows. Those of the audit have none but
+// over HTTP.
 func (b *browser) twin() string {
-	if b.kind.Database != record.InRecords {
-		return "whctl requests list" + conditions(b.filters)
+	text := "whctl query " + b.kind.Name
+	switch b.kind.Name {
+	case "RequestLog":
+		text = "whctl requests list"
+	case "WH_Audit":
+		return b.curl()
 	}
-	text := "whctl query " + b.kind.Name + conditions(b.filters)
+	text += conditions(b.typed.texts(b.app, b.kind, b.filters))
 	if q := b.query(); len(q.OrderBy) > 0 {
 		text += " --order-by " + q.OrderBy[0]
 	}
-	if !slices.Equal(b.fields, b.kind.FieldNames()) {
+	if !slices.Equal(b.fields, usualFields(b.kind)) || len(b.fields) < len(b.kind.Fields) {
 		text += " --fields " + strings.Join(b.fields, ",")
 	}
 	return text
 }
 
-// conditions are filters as arguments of a command.
-func conditions(filters []client.Filter) string {
+// conditions are conditions as arguments of a command.
+func conditions(texts []string) string {
 	var text strings.Builder
-	for _, f := range filters {
-		fmt.Fprintf(&text, " --where %s", argument(where.Text(f)))
+	for _, one := range texts {
+		fmt.Fprintf(&text, " --where %s", argument(one))
 	}
 	return text.String()
 }
 
-// argument puts a text into double quotes, which every shell knows.
-func argument(text string) string { return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"` }
+// argument quotes a text for a shell: in double quotes, which every one knows,
+// unless it holds what means something between them.
+func argument(text string) string {
+	if runtime.GOOS != "windows" && strings.ContainsAny(text, "$`\\!") {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
+}
 
 // curl asks for the same rows without our programs.
 func (b *browser) curl() string {

@@ -39,9 +39,9 @@ func (a *app) askMany(count int, title, yes string, lines []string, run func() t
 	one := confirm{app: a, title: title, lines: lines, yes: yes, run: run, since: a.now}
 	switch {
 	case a.options.Protected && a.options.Profile != "":
-		a.over = &typedConfirm{confirm: one, word: a.options.Profile, what: "the profile is protected: type its name, " + a.options.Profile + ","}
+		a.over = &typedConfirm{confirm: one, word: a.options.Profile, what: "protected: type " + a.options.Profile}
 	case count >= countTyped:
-		a.over = &typedConfirm{confirm: one, word: strconv.Itoa(count), what: "type their number, " + strconv.Itoa(count) + ","}
+		a.over = &typedConfirm{confirm: one, word: strconv.Itoa(count), what: "type " + strconv.Itoa(count)}
 	default:
 		a.over = &one
 	}
@@ -136,7 +136,7 @@ func (c *typedConfirm) box(width, height int) []string {
 	if c.input != nil {
 		input = *c.input
 	}
-	help := fmt.Sprintf("%s and enter to %s   esc cancels", c.what, c.yes)
+	help := fmt.Sprintf("%s and enter to %s; esc cancels", c.what, c.yes)
 	ink := t.dim
 	if c.wrong {
 		help, ink = fmt.Sprintf("that is not %s; esc cancels", c.word), t.status[3]

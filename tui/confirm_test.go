@@ -102,7 +102,7 @@ func TestRetryManyTakesTheirNumber(t *testing.T) {
 	s := startFailures(t, 30)
 	d := s.open(t, Options{})
 	d.press("4", "!", "a", "r")
-	d.sees("Retry 30 messages?", "type their number, 30,")
+	d.sees("Retry 30 messages?", "type 30 and enter to retry 30")
 	d.press("y", "enter")
 	d.sees("that is not 30")
 	d.press("backspace", "'30", "enter")

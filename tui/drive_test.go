@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -145,9 +146,28 @@ func (d *driver) later(by time.Duration) {
 		}
 		due := d.timers[next]
 		d.timers = append(d.timers[:next], d.timers[next+1:]...)
-		d.clock = due.at
+		if due.at.After(d.clock) { // one that is overdue comes now
+			d.clock = due.at
+		}
 		d.send(due.message)
 	}
+}
+
+// wait lets time pass from now on: what was due while keys were pressed is
+// due at once.
+func (d *driver) wait(by time.Duration) {
+	d.t.Helper()
+	for i := range d.timers {
+		d.timers[i].at = later(d.timers[i].at, d.clock)
+	}
+	d.later(by)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // until gives the app what the stream tells, until that is enough.
@@ -269,4 +289,14 @@ func filtersOf(t testing.TB, a *app, kind, text string) []client.Filter {
 		t.Fatal(err)
 	}
 	return filters
+}
+
+// keptText is the file of what outlives the session.
+func keptText(t testing.TB, d *driver) string {
+	t.Helper()
+	text, err := os.ReadFile(d.app.keeper.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -3,7 +3,9 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -34,11 +36,33 @@ func newFeed(session int, events source) *feed {
 	f := &feed{batch: liveMsg{session: session}, arrived: make(chan struct{}, 1), ended: make(chan struct{})}
 	go func() {
 		defer close(f.ended)
+		defer f.caught()
 		for event, err := range events {
 			f.add(event, err)
 		}
 	}()
 	return f
+}
+
+// caught hands a panic on to the loop of the screens, which leaves the terminal
+// as it was.
+func (f *feed) caught() {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.batch.fault = fmt.Sprintf("%v\n\n%s", fault, debug.Stack())
+	f.tell()
+}
+
+// tell says that there is something to take.
+func (f *feed) tell() {
+	select {
+	case f.arrived <- struct{}{}:
+	default:
+	}
 }
 
 // add takes one event of the stream into the batch.
@@ -72,10 +96,7 @@ func (f *feed) add(event client.StreamEvent, err error) {
 		b.reset = true
 	}
 	f.bound()
-	select {
-	case f.arrived <- struct{}{}:
-	default:
-	}
+	f.tell()
 }
 
 // batchMost is how many changes are told one by one. More of them at once are

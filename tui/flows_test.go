@@ -124,3 +124,27 @@ func TestPollsWithoutStream(t *testing.T) {
 		t.Error("nothing was fetched again")
 	}
 }
+
+// A message that was retried is seen to arrive in the list of problems, and
+// leaves it after a while.
+func TestArrivedMessageLeavesTheProblems(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("4", "!")
+	list := d.app.front().(*messages)
+	before := list.pages.Total()
+	one, _ := list.selected()
+	admin := s.client
+	if err := admin.RemoveMessage(t.Context(), one.SubscriberID, one.SubscriptionID, one.MessageID); err != nil {
+		t.Fatal(err)
+	}
+	code := 200
+	d.send(liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 1, HTTPCode: &code}}})
+	d.sees("OK     inventory.", "←")
+	d.wait(changedFor - ms(2000))
+	d.sees("←")
+	d.wait(ms(4000))
+	if now := list.pages.Total(); now != before-1 || list.pages.Find(one.MessageID) >= 0 {
+		t.Errorf("%d messages are listed, want %d", now, before-1)
+	}
+}

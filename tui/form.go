@@ -210,10 +210,13 @@ func newLogin(a *app) overlay {
 	return f
 }
 
+// signingIn is what fails where a password is wrong.
+const signingIn = "signing in"
+
 // signedIn goes on after the sign-in.
 func (a *app) signedIn(m signedInMsg) tea.Cmd {
 	if m.err != nil {
-		a.fail("signing in", m.err)
+		a.fail(signingIn, m.err)
 		return nil
 	}
 	a.over, a.user, a.link.signedOut, a.link.refused = nil, m.user, false, nil

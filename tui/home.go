@@ -31,7 +31,9 @@ func newHome(a *app) screen { return &home{part: newPart(a)} }
 func (h *home) title() string   { return "Home" }
 func (h *home) scopes() []scope { return []scope{inHome, inLists} }
 func (h *home) waiting() bool   { return h.busy }
-func (h *home) twin() string    { return "whctl messages list --where \"Status in 2,3\"" }
+func (h *home) twin() string {
+	return `whctl messages list --where "Status in 2,3" --order-by -LastSavedDateTime`
+}
 
 func (h *home) shown() tea.Cmd {
 	if h.stats != nil && h.app.now.Sub(h.asked) < pollEvery {
@@ -166,7 +168,10 @@ func (h *home) chart(rows int) []string {
 	glyphs := []rune(t.bars)
 	step := int64(len(glyphs) - 1)
 	minutes := min(len(h.stats.Minutes.Delivered), h.width-chartLabel-1) // the last ones, where there is no room for all
-	delivered, failed := lastOf(h.stats.Minutes.Delivered, minutes), lastOf(h.stats.Minutes.Failed, minutes)
+	delivered, failed := lastOf(h.stats.Minutes.Delivered, minutes), slices.Clone(lastOf(h.stats.Minutes.Failed, minutes))
+	for i, n := range lastOf(h.stats.Minutes.GivenUp, minutes) {
+		failed[i] += n
+	}
 	most := int64(1)
 	for i := range delivered {
 		most = max(most, delivered[i]+failed[i])
@@ -176,6 +181,8 @@ func (h *home) chart(rows int) []string {
 		label := strings.Repeat(" ", chartLabel)
 		if row == rows-1 {
 			label = t.Fit(fmt.Sprint(most), chartLabel-1, true) + " "
+		} else if row == 0 && t.failedBar != "" {
+			label = t.Fit(t.failedBar+" failed", chartLabel, false)
 		}
 		var b strings.Builder
 		for i := range delivered {
@@ -201,8 +208,11 @@ func (h *home) bar(delivered, failed, most, row, rows, step int64, glyphs []rune
 	if bad > row*step {
 		ink = h.app.theme.status[3]
 	}
-	if part == 0 {
+	switch {
+	case part == 0:
 		return " "
+	case bad > row*step && h.app.theme.failedBar != "":
+		return ink.Paint(h.app.theme.failedBar)
 	}
 	return ink.Paint(string(glyphs[part]))
 }

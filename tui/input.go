@@ -53,7 +53,9 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 	if m.Type == tea.KeyCtrlC {
 		return a.quit()
 	}
-	a.ending = false
+	if m.String() != "q" {
+		a.ending = false
+	}
 	if a.tooSmall() || a.front() == nil {
 		if m.String() == "q" {
 			return a.quit()

@@ -142,7 +142,7 @@ func (l *jobList) do(b binding) tea.Cmd {
 		l.at = min(len(l.app.jobs.all)-1, l.at+1)
 	case b.action == copyCell:
 		l.app.clip(one.path)
-	case b.action == remove && one.ended.IsZero():
+	case b.action == cancelJob && one.ended.IsZero():
 		one.cancel()
 	}
 	return nil

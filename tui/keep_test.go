@@ -88,7 +88,7 @@ func TestKeptFileThatMakesNoSense(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	c := connected(t, i)
 	for text, says := range map[string]string{
-		`{"Grids": {"SO_Tot`:             "is set aside as",
+		`{"Grids": {"SO_Tot`:              "is set aside as",
 		`{"Version": 1, "Grids": [1, 2]}`: "is set aside as",
 		`{"Version": 99}`:                 "a newer whctl has written it",
 	} {

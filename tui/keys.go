@@ -99,6 +99,7 @@ const (
 	export
 	reveal
 	showSubscribed
+	cancelJob
 	addNew
 	retry
 	remove
@@ -293,7 +294,7 @@ var bindings = []binding{
 
 	{inJobs, "up k", goUp, "", "up", false},
 	{inJobs, "down j", goDown, "", "down", false},
-	{inJobs, "D", remove, "cancel it", "cancel the export; its file is taken away", false},
+	{inJobs, "D", cancelJob, "cancel it", "cancel the export; its file is taken away", false},
 	{inJobs, "y", copyCell, "copy path", "copy the path of the file", false},
 	{inJobs, "esc q J", goBack, "close", "close", false},
 

@@ -77,8 +77,12 @@ func (s *messageScreen) setSize(width, height int) {
 
 // fill makes the lines of the open tab.
 func (s *messageScreen) fill() {
-	if s.width > 0 {
-		s.setLines(messageTabs[s.tab].lines(s))
+	switch lines := messageTabs[s.tab].lines(s); {
+	case s.width == 0:
+	case messageTabs[s.tab].name == "Body":
+		s.setJSON(lines)
+	default:
+		s.setLines(lines)
 	}
 }
 

@@ -112,12 +112,12 @@ func (s *messages) status() string {
 func (s *messages) twin() string {
 	text := "whctl messages list"
 	if s.filter.subscription != "" {
-		text += ` --where "SubscriptionID=` + shortID(s.filter.subscription) + `"`
+		text += ` --where "SubscriptionID=` + s.filter.subscription + `"`
 	}
 	if s.filter.problems {
 		text += ` --where "Status in 2,3"`
 	}
-	return text + conditions(s.filter.conditions)
+	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.conditions)) + " --order-by -AddedDateTime"
 }
 
 // reload asks for something else.

@@ -89,7 +89,7 @@ func (s *messages) askRetry(would wire.MessagesRetried) {
 		s.app.tell(warning, fmt.Sprintf("none of %d messages has failed", would.Matched))
 		return
 	}
-	lines := s.targets()
+	lines := s.targets(int(would.Retried), 2)
 	if would.Skipped > 0 {
 		lines = append(lines, fmt.Sprintf("%s delivered or on the way already and left alone.", plural(int(would.Skipped), "is", "are")))
 	}
@@ -102,17 +102,19 @@ func (s *messages) askRemove(would wire.MessagesDeleted) {
 	members := s.meant()
 	what := "delete of " + plural(int(would.Deleted), "message", "messages")
 	s.app.askMany(int(would.Deleted), fmt.Sprintf("Delete %s?", plural(int(would.Deleted), "message", "messages")), fmt.Sprintf("delete %s", grid.Thousands(int(would.Deleted))),
-		append(s.targets(), "What is pending of them is not sent. For "+age(undoFor)+", U takes that back."), func() tea.Cmd {
+		append(s.targets(int(would.Deleted), 0), "What is pending of them is not sent. For "+age(undoFor)+", U takes that back."), func() tea.Cmd {
 			return s.app.delay(what, members["MessageIDIn"], func() tea.Cmd { return s.app.removeMany(s, members, false) })
 		})
 }
 
-// targets says where the messages go that are meant, of those that are here.
-func (s *messages) targets() []string {
+// targets says where messages of at least a status go that are meant, and how
+// many of them are not here, so that nobody knows where those go.
+func (s *messages) targets(count, least int) []string {
 	counts := make(map[string]int)
 	last := make(map[string]string)
 	for id, m := range s.known {
-		if (s.allMarks || s.grid.Marked(id)) && m.Status >= 2 {
+		if (s.allMarks || s.grid.Marked(id)) && m.Status >= least {
+			count--
 			to := shortURL(m.URL)
 			counts[to]++
 			last[to] = answerOf(m)
@@ -134,6 +136,9 @@ func (s *messages) targets() []string {
 	}
 	if len(names) > 4 {
 		lines = append(lines, fmt.Sprintf("       and %d others", len(names)-4))
+	}
+	if count > 0 {
+		lines = append(lines, fmt.Sprintf("%5d  on pages that are not loaded", count))
 	}
 	return lines
 }

@@ -58,6 +58,7 @@ func (s *messages) repaint() {
 	for id, at := range s.changed {
 		if s.app.now.Sub(at) >= changedFor {
 			delete(s.changed, id)
+			s.due = s.due || s.limited() // it may be none of those that are meant any more
 		}
 	}
 	first, last := s.grid.Window()
@@ -68,6 +69,10 @@ func (s *messages) repaint() {
 	}
 	s.grid.Sync()
 }
+
+// limited reports whether a message that changes can stop being one of those
+// that are shown.
+func (s *messages) limited() bool { return s.filter.problems || len(s.filter.conditions) > 0 }
 
 // refit puts a new row in place of a message's, if it looks different.
 func (s *messages) refit(id string) {

@@ -184,7 +184,7 @@ func (s *messageScreen) answers() []span {
 		}
 		lines = append(lines, span{fmt.Sprintf("  Attempt %d", r.ItemNo), t.crumb},
 			span{"    status   " + code, ""}, span{"    message  " + r.Message, ""},
-			span{"    ended    " + s.app.moment(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration)), ""}, span{})
+			span{"    ended    " + s.app.clock(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration)), ""}, span{})
 	}
 	if len(lines) == 0 {
 		return []span{{"  no answer yet", t.dim}}

@@ -119,8 +119,6 @@ func (k *kinds) click(x, y int, again bool) tea.Cmd { return k.clickRow(k, x, y,
 
 func (e *events) click(x, y int, again bool) tea.Cmd { return e.clickRow(e, x, y, again) }
 
-func (s *subscriptions) click(x, y int, again bool) tea.Cmd { return s.clickRow(s, x, y, again) }
-
 func (s *messages) click(x, y int, again bool) tea.Cmd {
 	return tea.Batch(s.clickRow(s, x, y, again), s.want())
 }

@@ -36,6 +36,7 @@ type (
 		lost      error         // the connection
 		retry     time.Duration // after which it is made again
 		final     error         // the service refuses the stream
+		fault     string        // what panicked where the stream is read
 	}
 
 	// whoMsg says who we are to the service, and what it can do.

@@ -10,6 +10,7 @@ import (
 type pager struct {
 	shell  *app
 	lines  []span
+	inked  [][]span // of the lines, where parts of them have inks of their own
 	top    int
 	cols   int
 	rows   int
@@ -17,8 +18,14 @@ type pager struct {
 }
 
 func (p *pager) setLines(lines []span) {
-	p.lines = lines
+	p.lines, p.inked = lines, nil
 	p.scroll(0)
+}
+
+// setJSON shows lines of a text that is JSON, if it is.
+func (p *pager) setJSON(lines []span) {
+	p.setLines(lines)
+	p.inked = p.shell.theme.inkJSON(lines)
 }
 
 func (p *pager) fit(width, height int) {
@@ -103,6 +110,10 @@ func (p *pager) draw() []string {
 		s := p.lines[p.top+i]
 		if p.holds(p.top + i) {
 			s.ink = p.shell.theme.typed
+		}
+		if p.inked != nil && !p.holds(p.top+i) {
+			lines[i] = p.shell.compose(p.cols, p.inked[p.top+i], nil)
+			continue
 		}
 		lines[i] = s.ink.Paint(p.shell.theme.Fit(s.text, p.cols, false))
 	}

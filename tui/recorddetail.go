@@ -86,7 +86,7 @@ func (r *recordScreen) fill() {
 	case r.tab == 0:
 		r.setLines(r.fieldLines())
 	case r.tab == 1:
-		r.setLines(r.app.jsonLines(r.whole.JSON(), r.width))
+		r.setJSON(r.app.jsonLines(r.whole.JSON(), r.width))
 	default:
 		r.setLines(r.requestLines())
 	}

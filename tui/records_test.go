@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -11,6 +12,7 @@ func TestRecordScreens(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	c := connected(t, i)
 	forLooks(t, func(t *testing.T, look string, o Options) {
+		o.Downloads = "/home/jsmith/Downloads"
 		d := drive(t, c, o)
 		d.awaitLive()
 		d.press("2")
@@ -39,5 +41,18 @@ func TestRecordScreens(t *testing.T) {
 		d.golden("S00-actions", look)
 		d.press("esc", "c")
 		d.golden("S00-twin", look)
+		d.press("esc", "e")
+		d.golden("S00-export", look)
+		d.press("esc")
+		done := &job{name: "SO_Totals", path: "/home/jsmith/Downloads/SO_Totals.xlsx", began: d.clock, ended: d.clock}
+		running := &job{name: "SO_Totals", path: "/home/jsmith/Downloads/SO_Totals.csv", total: 12_000, began: d.clock}
+		failed := &job{name: "Messages", path: "/home/jsmith/Downloads/Messages.xlsx", began: d.clock, ended: d.clock, err: errors.New("no space left on device")}
+		done.rows.Store(12_000)
+		running.rows.Store(3_400)
+		d.app.jobs.all = []*job{done, failed, running}
+		d.press("J")
+		d.golden("S00-jobs", look)
+		d.press("esc")
+		d.app.jobs.all = nil
 	})
 }

@@ -13,6 +13,9 @@ type theme struct {
 	mono                                    bool
 	corner, side, bar                       string // of boxes
 	dot, good, again, bad, left, step, bars string
+	failedBar                               string // of what has failed, where no colour tells it; else empty
+
+	jsonName, jsonText, jsonValue grid.Ink
 
 	brand, dim, crumb, chip, tab, key, accent, label, boxed, typed grid.Ink
 	live, waiting, offline                                         grid.Ink
@@ -32,6 +35,12 @@ func newTheme(ascii, mono bool) *theme {
 		t.dot, t.good, t.left = ".", "+", "<-"
 	}
 	t.weigh()
+	if mono {
+		t.failedBar = "▒"
+	}
+	if ascii {
+		t.failedBar = "x"
+	}
 	if !mono {
 		t.colour()
 	}
@@ -62,6 +71,7 @@ func (t *theme) colour() {
 	t.Title, t.Marked = "1;36", "36"
 	t.brand, t.chip, t.key, t.accent, t.boxed = "1;36", "35", "36", "36", "36"
 	t.live, t.waiting, t.offline = "1;32", "1;33", "1;37;41"
+	t.jsonName, t.jsonText, t.jsonValue = "36", "32", "33"
 	t.status = [4]grid.Ink{"90", "32", "33", "31"}
 	t.toast = [3]grid.Ink{"32", "33", "31"}
 }

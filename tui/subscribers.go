@@ -19,6 +19,7 @@ type subscribers struct {
 	loaded bool
 	busy   bool
 	search string
+	detail *subscriptions // of the selected one, where there is room
 }
 
 func newSubscribers(a *app) screen {
@@ -66,6 +67,7 @@ func (s *subscribers) update(m tea.Msg) tea.Cmd {
 		}
 		s.list, s.total, s.loaded = m.list, m.total, true
 		s.fill()
+		return s.look(true)
 	case doneMsg:
 		s.app.done(m)
 		return s.poll()
@@ -119,7 +121,7 @@ func (s *subscribers) selected() (wire.Subscriber, bool) {
 
 func (s *subscribers) do(b binding) tea.Cmd {
 	if s.move(b) {
-		return nil
+		return s.look(false)
 	}
 	if b.action == addNew {
 		s.app.over = s.newForm()
@@ -131,7 +133,7 @@ func (s *subscribers) do(b binding) tea.Cmd {
 	}
 	switch b.action {
 	case open:
-		return s.app.push(newSubscriptions(s.app, one))
+		return s.enter()
 	case copyCell:
 		s.app.clip(one.RecID)
 	case toggleEnabled:
@@ -180,6 +182,6 @@ func (s *subscribers) find() *line {
 		s.fill()
 		return nil
 	}
-	l.accept = func(string) tea.Cmd { return nil }
+	l.accept = func(string) tea.Cmd { return s.look(false) }
 	return l
 }

@@ -14,6 +14,7 @@ import (
 type subscriptions struct {
 	table
 	subscriber wire.Subscriber
+	master     *subscribers // at the left, where there is room; nil for none
 	list       []wire.Subscription
 	loaded     bool
 	busy       bool
@@ -33,7 +34,7 @@ func (s *subscriptions) chips() []string {
 	return []string{shortID(s.subscriber.RecID), onOff(s.subscriber.IsEnabled)}
 }
 func (s *subscriptions) twin() string {
-	return "whctl subscriptions list --subscriber " + shortID(s.subscriber.RecID)
+	return "whctl subscriptions list --subscriber " + argument(s.subscriber.Name)
 }
 
 func (s *subscriptions) poll() tea.Cmd {

@@ -36,9 +36,14 @@ func (t *toasts) add(l level, text string, now time.Time) {
 	}
 	t.shown = &toast{l, text, now}
 	if l == failure {
-		t.failed = append(t.failed, *t.shown)
-		t.failed = t.failed[max(0, len(t.failed)-failedKept):]
+		t.note(text, now)
 	}
+}
+
+// note remembers a failure without showing it.
+func (t *toasts) note(text string, now time.Time) {
+	t.failed = append(t.failed, toast{failure, text, now})
+	t.failed = t.failed[max(0, len(t.failed)-failedKept):]
 }
 
 // expire takes away a message that was shown for long enough.

@@ -42,6 +42,9 @@ func (a *app) View() string {
 		return ""
 	}
 	body := strings.Split(a.front().view(), "\n")
+	if a.link.away(a.now) {
+		body = a.faded(body)
+	}
 	if a.over != nil {
 		body = a.lay(body, a.over.box(a.width-4, len(body)))
 	} else if a.line != nil {
@@ -51,14 +54,25 @@ func (a *app) View() string {
 	return strings.Join(append(lines, a.statusLine(), a.hintLine()), "\n")
 }
 
+// faded draws what is not up to date: without its own inks.
+func (a *app) faded(body []string) []string {
+	for i, line := range body {
+		body[i] = a.theme.Wait.Paint(ansi.Strip(line))
+	}
+	return body
+}
+
 // smallView says how large the terminal has to be.
 func (a *app) smallView() string {
 	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", a.width, a.height, leastWidth, leastHeight)
+	words := wrapped(text, a.width)
 	lines := make([]string, a.height)
 	for i := range lines {
-		n := min(len(text), a.width)
-		lines[i] = a.theme.Fit(text[:n], a.width, false)
-		text = text[n:]
+		text = ""
+		if i < len(words) {
+			text = words[i].text
+		}
+		lines[i] = a.theme.Fit(text, a.width, false)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -129,7 +129,7 @@ func init() { passing = append(passing, figures...) }
 
 // busyHour gives the chart an hour, where the test had but a second.
 func busyHour(s *wire.Stats) {
-	s.Minutes.Delivered, s.Minutes.Failed = make([]int64, 60), make([]int64, 60)
+	s.Minutes.Delivered, s.Minutes.Failed, s.Minutes.GivenUp = make([]int64, 60), make([]int64, 60), make([]int64, 60)
 	for i := range 60 {
 		s.Minutes.Delivered[i] = int64(i * i % 41)
 		if i%13 > 9 {
@@ -156,6 +156,10 @@ func TestWebhookScreens(t *testing.T) {
 		d.golden("S11-retry", look)
 		d.press("esc", "a", "r")
 		d.golden("S11-retry-all", look)
+		d.press("esc")
+		d.app.askMany(1204, "Retry 1,204 messages?", "retry 1,204", []string{" 1204  hooks.acme.test/erp/in   last 503", "Each is sent once more, oldest first."}, nil)
+		d.press("'12")
+		d.golden("S11-retry-many", look)
 		d.press("esc", "esc", "enter")
 		d.golden("S10-message", look)
 		d.press("tab")

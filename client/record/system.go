@@ -60,25 +60,10 @@ func SystemKinds() []Kind {
 				{"MaxRetries", Int, N, NotNull},
 			}},
 		{Name: "MessageResponse", Area: "Webhooks", Summary: "Attempts to send messages of webhooks, and what was answered",
-			Database: InOwn, Table: "WH_MessageResponseView", NewestFirst: true, Fields: []Field{
-				{"MessageItemNo", Long, N, NotNull},
-				{"SubscriberID", Text, S, NotNull},
-				{"SubscriptionID", Text, S, NotNull},
-				{"MessageID", Text, S, NotNull},
-				{"MessageResponseID", Text, S, NotNull},
-				{"EventName", Text, S, NotNull},
-				{"URL", Text, S, NotNull},
-				{"Body", Text, S, NotNull},
-				{"Status", Int, N, NotNull},
-				{"Retries", Int, N, NotNull},
-				{"AddedDateTime", Epoch, N, NotNull},
-				{"MessageLastSavedDateTime", Epoch, N, NotNull},
-				{"HTTPCode", Int, N, Nullable},
-				{"Message", Text, S, NotNull},
-				{"ItemNo", Int, N, NotNull},
-				{"LastSavedDateTime", Epoch, N, NotNull},
-				{"Duration", TimeSpan, N, NotNull},
-			}},
+			Database: InOwn, Table: "WH_MessageResponseView", NewestFirst: true, Fields: attemptFields()},
+		{Name: "Attempt", Area: "Webhooks", Summary: "Attempts to send messages of webhooks, of all subscribers, with the text of answers",
+			Database: InOwn, Table: "WH_MessageResponseView", NewestFirst: true, Fields: append(attemptFields(),
+				Field{"Detail", Text, S, Nullable}, Field{"AnswerText", Text, S, Nullable})},
 		{Name: "Subscriber", Area: "Webhooks", Summary: "Subscribers of webhooks",
 			Database: InOwn, Table: "SY_WebhookSubscriber", Fields: []Field{
 				{"ItemNo", Int, N, NotNull},
@@ -102,6 +87,30 @@ func SystemKinds() []Kind {
 				{"Ordered", Bool, E, NotNull},
 				{"RetrySchedule", Text, S, Nullable},
 			}},
+	}
+}
+
+// attemptFields are those of an attempt that everybody may see who has its
+// SubscriberID.
+func attemptFields() []Field {
+	return []Field{
+		{"MessageItemNo", Long, N, NotNull},
+		{"SubscriberID", Text, S, NotNull},
+		{"SubscriptionID", Text, S, NotNull},
+		{"MessageID", Text, S, NotNull},
+		{"MessageResponseID", Text, S, NotNull},
+		{"EventName", Text, S, NotNull},
+		{"URL", Text, S, NotNull},
+		{"Body", Text, S, NotNull},
+		{"Status", Int, N, NotNull},
+		{"Retries", Int, N, NotNull},
+		{"AddedDateTime", Epoch, N, NotNull},
+		{"MessageLastSavedDateTime", Epoch, N, NotNull},
+		{"HTTPCode", Int, N, Nullable},
+		{"Message", Text, S, NotNull},
+		{"ItemNo", Int, N, NotNull},
+		{"LastSavedDateTime", Epoch, N, NotNull},
+		{"Duration", TimeSpan, N, NotNull},
 	}
 }
 

@@ -166,3 +166,10 @@ type MessageResponse struct {
 	LastSavedDateTime        Moment
 	Duration                 string // such as PT0.0123S
 }
+
+// Attempt is one attempt as admins see it.
+type Attempt struct {
+	MessageResponse
+	Detail     *string // the error, where no answer came
+	AnswerText *string // the first 4 KiB of an answer
+}

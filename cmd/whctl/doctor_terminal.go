@@ -36,7 +36,7 @@ func (d *patient) inUTF8() bool {
 
 // glyphs shows the signs that the screens are made of, for people to look at.
 func (d *patient) glyphs() finding {
-	if !d.terminal.is || !d.inUTF8() || yes(d.env("WHCTL_ASCII")) {
+	if !d.terminal.is || !d.inUTF8() || d.env(envASCII) != "" {
 		return finding{}
 	}
 	return finding{Result: fine, Detail: "look at it: ✓ ● ▸ … › │─┼╭╮ ▁▂▃▄▅▆▇█ are signs, not boxes, and é 日本 are three letters", Fix: "if not: WHCTL_ASCII=1, or another font"}
@@ -44,7 +44,7 @@ func (d *patient) glyphs() finding {
 
 // clipboard tells by which way a copy made in whctl tui gets to the clipboard.
 func (d *patient) clipboard() finding {
-	way, remote := d.env("WHCTL_CLIPBOARD"), d.env("SSH_TTY") != "" || d.env("SSH_CONNECTION") != ""
+	way, remote := d.env(envClipboard), d.env("SSH_TTY") != "" || d.env("SSH_CONNECTION") != ""
 	const fix = "WHCTL_CLIPBOARD=native, osc52 or file chooses another way"
 	switch {
 	case way != "" && way != "auto":
@@ -126,7 +126,7 @@ func (d *patient) background() finding {
 	switch {
 	case told:
 		return finding{Result: fine, Detail: fmt.Sprintf("the terminal told it (OSC 11) after %s: %s", took, colour)}
-	case answer != "":
+	case strings.Contains(answer, "\x1b"):
 		return finding{Result: fine, Detail: fmt.Sprintf("the terminal does not tell it (OSC 11), but answered after %s; whctl tui takes it for dark", took)}
 	}
 	return finding{Result: odd, Detail: fmt.Sprintf("the terminal answers no questions (OSC 11) within %s; whctl tui asks none", backgroundPatience)}

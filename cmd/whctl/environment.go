@@ -8,6 +8,9 @@ const (
 	envUser     = "WHCTL_USER"
 	envPassword = "WHCTL_PASSWORD"
 	envColumns  = "COLUMNS"
+
+	envClipboard = "WHCTL_CLIPBOARD"
+	envASCII     = "WHCTL_ASCII"
 )
 
 // variable is one that is read.
@@ -26,7 +29,9 @@ func variables() []variable {
 		variable{envPassword, "password of the user"},
 		variable{envConfig, "configuration file; logins.toml is beside it"},
 		variable{envColumns, "width of tables, where no terminal tells it"},
-		variable{"VISUAL, EDITOR", "editor of whctl config edit"},
+		variable{"VISUAL, EDITOR", "editor of whctl config edit and whctl trigger --edit"},
+		variable{envClipboard, "way to the clipboard in whctl tui: auto, native, osc52 or file"},
+		variable{envASCII, "lines and signs of ASCII only in whctl tui"},
 		variable{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "colours in questions, as usual"},
 		variable{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "proxies, as usual"},
 	)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -60,6 +61,7 @@ func (p *program) login(c *cli.Context) error {
 		return err
 	}
 	defer in.service.Close()
+	in.warnOfPlainHTTP()
 	session, err := in.service.Login(c.Context, in.user, in.password)
 	if err != nil {
 		return err
@@ -73,6 +75,15 @@ func (p *program) login(c *cli.Context) error {
 		return err
 	}
 	return in.tell(place)
+}
+
+// warnOfPlainHTTP tells those who are about to send a password for everybody to
+// read.
+func (in *signIn) warnOfPlainHTTP() {
+	u, err := url.Parse(in.service.URL())
+	if err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		in.notice(in.c, "warning: %s is not encrypted: whoever is on the way there can read the password; an address of https:// hides it", in.service.URL())
+	}
 }
 
 // credentials finds the user and the password, and asks for what is missing.

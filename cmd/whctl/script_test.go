@@ -21,7 +21,7 @@ import (
 // One daemon with demo records serves all that asks a real one, since loading
 // them takes longer than the tests do.
 func TestWithService(t *testing.T) {
-	service := daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8")
+	service := daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "1s,2s,720h")
 	t.Run("stories", func(t *testing.T) { stories(t, service) })
 	t.Run("keyring", func(t *testing.T) { rememberInKeyring(t, service) })
 	t.Run("csv", func(t *testing.T) { agreeOnCSV(t, service) })

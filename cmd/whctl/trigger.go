@@ -62,6 +62,11 @@ func (p *program) trigger(c *cli.Context) error {
 	case one != "" && all:
 		return usagef("--subscription and --all-subscribers exclude each other")
 	}
+	for _, f := range outputFlags() {
+		if name := f.Names()[0]; c.IsSet(name) && name != "json" {
+			return usagef("--%s goes with --list only", name)
+		}
+	}
 	body, err := p.triggerBody(c, event)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 var update = flag.Bool("update", false, "write the expected outputs anew")
@@ -29,6 +30,7 @@ var update = flag.Bool("update", false, "write the expected outputs anew")
 // TestMain lets tests run the program as a process of its own, under the name
 // whctl, and what stories need beside it.
 func TestMain(m *testing.M) {
+	daemontest.PlayIfLaunched()
 	testscript.Main(m, map[string]func(){"whctl": main, "forget-session": forgetSession})
 }
 

@@ -62,7 +62,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	opens(t, to.Dir)
 }
 
-const kills = 12
+const kills = 6
 
 // rounds runs a command and kills it, each time a little later, and counts how
 // often done says that it had finished.

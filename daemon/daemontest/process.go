@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/bizhook/whd/daemon"
@@ -24,10 +26,16 @@ const (
 
 // Main is for TestMain of tests that start daemons in processes of their own.
 func Main(m *testing.M) {
+	PlayIfLaunched()
+	os.Exit(m.Run())
+}
+
+// PlayIfLaunched is what Main begins with, for a TestMain that has more to do. It
+// does not return from a process that was started to be a daemon.
+func PlayIfLaunched() {
 	if os.Getenv(processVariable) != "" {
 		os.Exit(play(os.Args[1:]))
 	}
-	os.Exit(m.Run())
 }
 
 // Process is a daemon in a process of its own, as it ships.
@@ -124,7 +132,11 @@ func (p *Process) Stop() error {
 	return errors.Join(p.stdin.Close(), p.cmd.Wait(), p.log.Close())
 }
 
-// play is the daemon until standard input ends.
+// Wait waits for a daemon that was told to end by a signal. An exit status other
+// than 0 is an *exec.ExitError.
+func (p *Process) Wait() error { return errors.Join(p.cmd.Wait(), p.log.Close()) }
+
+// play is the daemon until standard input ends, or a signal comes.
 func play(args []string) int {
 	end, err := profile()
 	if err != nil {
@@ -132,12 +144,19 @@ func play(args []string) int {
 		return 1
 	}
 	defer end()
-	signals := make(chan os.Signal, 1)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
 		signals <- os.Interrupt
 	}()
-	return daemon.Main(daemon.Process{Args: args, Env: os.Environ(), Stdin: new(bytes.Reader), Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals})
+	return daemon.Main(daemon.Process{Args: args, Env: os.Environ(), Stdin: new(bytes.Reader), Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals, Reloads: hangups})
+}
+
+func hangups() <-chan os.Signal {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	return signals
 }
 
 // profile writes the process's CPU profile where that is asked for.

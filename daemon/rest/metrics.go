@@ -21,7 +21,7 @@ type metrics struct {
 	bytes    prometheus.Counter
 }
 
-func newMetrics() *metrics {
+func newMetrics(version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		inWork:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "whd_http_requests_in_work", Help: "Requests in work."}),
@@ -31,7 +31,9 @@ func newMetrics() *metrics {
 		aborted: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_replies_aborted_total", Help: "Replies cut off after their first byte, or whose client went away."}),
 		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_reply_bytes_total", Help: "Bytes of reply bodies."}),
 	}
-	m.registry.MustRegister(m.inWork, m.requests, m.seconds, m.aborted, m.bytes,
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "whd_build_info", Help: "1; the label has the version of the program."}, []string{"version"})
+	build.WithLabelValues(version).Set(1)
+	m.registry.MustRegister(build, m.inWork, m.requests, m.seconds, m.aborted, m.bytes,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.page = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m

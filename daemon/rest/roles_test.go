@@ -27,7 +27,7 @@ var roleOf = map[string]string{
 	"Subscriptions": "", "AddSubscription": "", "GetSubscription": "", "ChangeSubscription": "", "RemoveSubscription": "",
 	"SubscriberMessages": "", "SubscriberResponses": "", "MessageResponses": "", "RemoveMessage": "", "RetryMessage": "", "TestSubscription": "",
 	"RotateSecret": "", "RetryMessages": "admin", "DeleteMessages": "admin",
-	"MessageQuery": "admin", "SubscriptionQuery": "admin", "Stream": "admin", "Stats": "admin",
+	"MessageQuery": "admin", "AttemptQuery": "admin", "SubscriptionQuery": "admin", "Stream": "admin", "Stats": "admin",
 
 	"Info": "", "Settings": "admin", "ChangeSettings": "admin",
 

@@ -93,7 +93,7 @@ func New(c Config) *Server {
 		system:    record.System(),
 		router:    newRouter(routes(), c.BasePath),
 		admission: newAdmission(c.MaxRequests),
-		metrics:   newMetrics(),
+		metrics:   newMetrics(c.Version),
 
 		protection: newProtection(c.CORSOrigins),
 		limiter:    newLimiter(Rate{}),

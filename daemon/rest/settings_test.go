@@ -339,4 +339,9 @@ func TestALoopbackHostURLIsSaid(t *testing.T) {
 	if !strings.HasPrefix(body, "ready\nwarning: webhooks.host_url is an address of this host only") || strings.Contains(body, "5050") {
 		t.Errorf("got %s", body)
 	}
+	for _, request := range []string{"GET /Info", "GET /metadata.json"} {
+		if body := stranger(t, i).do(request, "").want(t, 200).body; !strings.Contains(body, `"WebhooksHostURL":"http://localhost:5050"`) {
+			t.Errorf("%s: %s", request, body)
+		}
+	}
 }

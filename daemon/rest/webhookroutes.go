@@ -78,6 +78,8 @@ func webhookRoutes() []route {
 			operation: "Stats", summary: "Figures of the delivery of webhooks"},
 		{methods: "GET", pattern: "/Webhooks/Messages", role: account.Admin, kind: "Message", serve: (*Server).query,
 			operation: "MessageQuery", summary: "The messages of all subscribers, newest first"},
+		{methods: "GET", pattern: "/Webhooks/Messages/Responses", role: account.Admin, kind: "Attempt", serve: (*Server).query,
+			operation: "AttemptQuery", summary: "The attempts to send the messages of all subscribers, newest first, with the text of answers"},
 		{methods: "POST", pattern: "/Webhooks/Messages/Retry", role: account.Admin, changes: true, serve: (*Server).retryMessages,
 			operation: "RetryMessages", summary: "Send all messages again that match a filter and have failed"},
 		{methods: "POST", pattern: "/Webhooks/Messages/Delete", role: account.Admin, changes: true, serve: (*Server).deleteMessages,

@@ -20,6 +20,7 @@ type Report struct {
 	Bills    int // tables of bills that were
 	Findings []Finding
 	Host     *HostVersion // nil where the settings do not say what holds it
+	Rights   []string     // what keeps the service from using its own tables, while they are up to date
 }
 
 // Failed reports whether something is missing, so that the service cannot do
@@ -30,7 +31,7 @@ func (r Report) Failed() bool {
 			return true
 		}
 	}
-	return r.Own.After < r.Own.Latest
+	return r.Own.After < r.Own.Latest || len(r.Rights) > 0
 }
 
 // described is a backend that can say what record kinds are read from.
@@ -58,6 +59,11 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	r := Report{Own: own}
+	if own.After >= own.Latest {
+		if r.Rights, err = s.own.rights(ctx); err != nil {
+			return r, fmt.Errorf("looking at the rights on the service's own tables: %w", classify(err))
+		}
+	}
 	records := s.records.(described)
 	for _, kind := range s.config.Registry.Kinds() {
 		_, _, findings, err := examine(ctx, records, kind)

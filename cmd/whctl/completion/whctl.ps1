@@ -1,11 +1,11 @@
 # PowerShell completion of whctl:  whctl completion powershell | Out-String | Invoke-Expression
-Register-ArgumentCompleter -Native -CommandName whctl, whctl.exe -ScriptBlock {
+Register-ArgumentCompleter -Native -CommandName 'whctl', 'whctl.exe' -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
     $words = @($commandAst.CommandElements | Where-Object { $_.Extent.StartOffset -lt $cursorPosition } | ForEach-Object { $_.Extent.Text })
     $cursor = $words.Count - 1
     if ($wordToComplete -eq '') { $cursor = $words.Count }
-    $given = $words | ForEach-Object { $_ -replace '"', '' }
-    & $words[0] __complete powershell $cursor @given 2>$null | ForEach-Object {
+    $given = @($words | ForEach-Object { $_.Trim('"''') })
+    & $given[0] __complete powershell $cursor @given 2>$null | ForEach-Object {
         $value, $meaning = $_ -split "`t", 2
         $text = $value
         if ($value -match '[ <>]') { $text = '"' + $value + '"' }

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// oddRows are rows that spreadsheets and careless readers spoil, and oddCells
+// what must be read of them. What is nil is null.
+var (
+	oddColumns = layout{columns: []column{{"T", record.Text}, {"N", record.Decimal}, {"B", record.Bool}}, null: "NULL"}
+	oddRows    = []string{
+		`{"T":"00123","N":40002.1500,"B":true}`,
+		`{"T":"say \"so\", twice","N":12345678901234567890123456789012345678,"B":false}`,
+		`{"T":"two\nlines","N":-0.00000000000000000000000000000000000001}`,
+		`{"T":"carriage\r\nreturn","N":922337203685477.5807}`,
+		`{"T":"=cmd|' /C calc'!A0","N":0}`,
+		`{"T":"+1","N":-5}`, `{"T":"@SUM(A1)"}`, `{"T":"1E5"}`, `{"T":"MAR1"}`,
+		`{"T":"","N":null}`,
+		`{"T":null,"N":1}`,
+		`{"T":" \ud83d\ude00 \u00e9\t"}`,
+		`{"T":"NULL?"}`,
+	}
+	oddCells = [][]any{
+		{"00123", "40002.1500", "true"},
+		{`say "so", twice`, "12345678901234567890123456789012345678", "false"},
+		{"two\nlines", "-0.00000000000000000000000000000000000001", nil},
+		{"carriage\r\nreturn", "922337203685477.5807", nil},
+		{"=cmd|' /C calc'!A0", "0", nil},
+		{"+1", "-5", nil}, {"@SUM(A1)", nil, nil}, {"1E5", nil, nil}, {"MAR1", nil, nil},
+		{"", nil, nil},
+		{nil, "1", nil},
+		{" 😀 é\t", nil, nil},
+		{"NULL?", nil, nil},
+	}
+)
+
+// python runs a program of Python, which prints JSON, on a file.
+func python(t *testing.T, program, name, content string) (read any) {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs Python 3")
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), python, "-c", program, path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &read); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return read
+}
+
+// asRead is the header and the cells as Python hands them over.
+func asRead(cells [][]any, null any) any {
+	all := []any{[]any{"T", "N", "B"}}
+	for _, row := range cells {
+		line := make([]any, len(row))
+		for i, cell := range row {
+			if line[i] = cell; cell == nil {
+				line[i] = null
+			}
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+const readCSV = `
+import csv, json, sys
+with open(sys.argv[1], encoding="utf-8", newline="") as f:
+    print(json.dumps(list(csv.reader(f, strict=True))))
+`
+
+// Python's csv module reads every cell as it was sent, in a strict mode; a null
+// is told from an empty text.
+func TestCSVInPython(t *testing.T) {
+	got := python(t, readCSV, "rows.csv", printed(t, "csv", oddColumns, oddRows...))
+	if want := asRead(oddCells, "NULL"); !reflect.DeepEqual(got, want) {
+		t.Errorf("\ngot  %q\nwant %q", got, want)
+	}
+}
+
+const readWorkbook = `
+import json, re, sys, zipfile
+from xml.etree import ElementTree
+ns = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+def unescape(text):
+    return re.sub("_x([0-9A-Fa-f]{4})_", lambda m: chr(int(m.group(1), 16)), text)
+rows = []
+with zipfile.ZipFile(sys.argv[1]) as book:
+    assert book.testzip() is None
+    sheet = ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml"))
+    for row in sheet.iter(ns + "row"):
+        cells = {}
+        for cell in row.iter(ns + "c"):
+            assert cell.find(ns + "f") is None, "a formula"
+            kind = cell.get("t", "n")
+            text = "".join(t.text or "" for t in cell.iter(ns + "t")) if kind == "inlineStr" else cell.findtext(ns + "v")
+            if kind == "b":
+                text = {"0": "false", "1": "true"}[text]
+            column = re.match("[A-Z]+", cell.get("r")).group()
+            cells["ABC".index(column)] = [kind, unescape(text)]
+        rows.append([cells.get(i) for i in range(3)])
+print(json.dumps(rows))
+`
+
+// A reader of workbooks that is not ours, and knows nothing of spreadsheets but
+// their file format, finds texts as texts, and of numbers every digit: those
+// with more than a spreadsheet can hold are texts too.
+func TestWorkbookInPython(t *testing.T) {
+	got, ok := python(t, readWorkbook, "rows.xlsx", printed(t, "xlsx", oddColumns, oddRows...)).([]any)
+	if !ok || len(got) != 1+len(oddCells) {
+		t.Fatalf("%d rows", len(got))
+	}
+	for i, row := range got[1:] {
+		for at, cell := range row.([]any) {
+			want := oddCells[i][at]
+			if want == nil || want == "" { // which look the same in a workbook
+				if cell != nil && cell.([]any)[1] != "" {
+					t.Errorf("row %d, column %d: %q, want nothing", i, at, cell)
+				}
+				continue
+			}
+			kind, text := cell.([]any)[0], cell.([]any)[1]
+			if text != want || kind != kindOf(at, text) {
+				t.Errorf("row %d, column %d: %q as %s, want %q", i, at, text, kind, want)
+			}
+		}
+	}
+}
+
+// kindOf is the type that a cell must have.
+func kindOf(column int, text any) string {
+	switch {
+	case column == 2:
+		return "b"
+	case column == 1 && text != "12345678901234567890123456789012345678" && text != "922337203685477.5807":
+		return "n"
+	}
+	return "inlineStr"
+}

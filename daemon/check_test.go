@@ -1,0 +1,122 @@
+package daemon_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// checkOf runs whd check on a data directory. It must end with the status and
+// say this of one of the things that it looks at.
+func checkOf(t *testing.T, dir string, status int, name, state, detail string, args ...string) {
+	t.Helper()
+	var out, complaint bytes.Buffer
+	got := daemon.Main(daemon.Process{Args: append([]string{"check", "--format", "json", "--data-dir", dir}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaint})
+	var r checkReport
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil || got != status || r.Complete != (status == 0) {
+		t.Fatalf("%q: status %d, want %d, %v: %s%s", args, got, status, err, &out, &complaint)
+	}
+	for _, c := range r.Checks {
+		if c.Name == name && c.Status == state && strings.Contains(c.Detail, detail) {
+			return
+		}
+	}
+	t.Errorf("%q: no %q that is %s since %q in %+v", args, name, state, detail, r.Checks)
+}
+
+func TestCheckLooksRound(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	checkOf(t, dir, 0, "data directory", "ok", "free")
+	checkOf(t, dir, 0, "store", "ok", "sqlite")
+	checkOf(t, dir, 0, "clock", "skipped", "")
+	checkOf(t, dir, 0, "certificate", "skipped", "")
+	checkOf(t, dir, 0, "targets", "ok", "0 enabled")
+	checkOf(t, dir, 0, "webhooks.host_url", "skipped", "")
+	checkOf(t, dir, 0, "webhooks.host_url", "warning", "this host only", "--webhooks-host-url", "http://localhost:5050")
+	checkOf(t, dir, 0, "webhooks.host_url", "skipped", "", "--webhooks-host-url", "http://localhost:5050", "--webhooks-enabled=false")
+	checkOf(t, dir, 1, "certificate", "failed", "tls.cert", "--tls-cert", "gone", "--tls-key", "gone")
+	checkOf(t, dir, 3, "store", "failed", "the store cannot be opened", "--store-file", secretFile(t, "sqlserver://sa:canary@127.0.0.1:1?database=erp"))
+
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	daemontest.WritePair(t, cert, key, time.Now())
+	checkOf(t, dir, 0, "certificate", "ok", "valid until", "--tls-cert", cert, "--tls-key", key)
+	if runtime.GOOS != "windows" {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		checkOf(t, dir, 0, "data directory", "warning", "open to other users")
+	}
+}
+
+func secretFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Messages that could not be sent are told before they are.
+func TestCheckTargets(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
+	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "admin")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	shop, err := c.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"http://127.0.0.1:9/a-secret", "http://no-such-name.invalid/a-secret"} {
+		if _, err := c.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{URL: &target, EventName: pointer("*")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: messages may not be sent there: 127.0.0.1 is a loopback address")
+	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: the address of no-such-name.invalid is not found", "--webhooks-allow-targets", "127.0.0.0/8")
+}
+
+// The address that users have is tried.
+func TestCheckHostURL(t *testing.T) {
+	here := ""
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		if network, is := one.(*net.IPNet); is && network.IP.IsGlobalUnicast() && network.IP.To4() != nil {
+			here = network.IP.String()
+		}
+	}
+	if here == "" {
+		t.Skip("this host has no address but the loopback one")
+	}
+	i := daemontest.Start(t, "--listen", here+":0")
+	checkOf(t, i.Dir, 0, "webhooks.host_url", "ok", "answers", "--webhooks-host-url", i.URL)
+	other := httptest.NewUnstartedServer(http.NotFoundHandler())
+	if other.Listener, err = net.Listen("tcp", here+":0"); err != nil {
+		t.Fatal(err)
+	}
+	other.Start()
+	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "answered by something else (status 404)", "--webhooks-host-url", other.URL)
+	other.Close()
+	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "it does not answer", "--webhooks-host-url", other.URL)
+}

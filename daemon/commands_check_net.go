@@ -1,0 +1,123 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// checkPatience is how long an answer from the network is waited for.
+const checkPatience = 5 * time.Second
+
+// lookAtHostURL tries the address by which users in the company reach the
+// service.
+func lookAtHostURL(ctx context.Context, n *inspection) []verdict {
+	address := n.config.Webhooks.HostURL
+	if address == "" || !n.config.Webhooks.Enabled {
+		return is(skipped, "")
+	}
+	if isLoopback(address) {
+		return is(doubt, "%s is an address of this host only; it must be the one by which users in the company reach the service", address)
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/healthz", nil)
+	if err != nil {
+		return is(wrong, "%v", err)
+	}
+	reply, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return is(doubt, "it does not answer: %v; is the service running, and the way to it open?", err)
+	}
+	defer reply.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(reply.Body, 16))
+	if reply.StatusCode != http.StatusOK || string(text) != "ok\n" {
+		return is(doubt, "%s is answered by something else (status %d)", address, reply.StatusCode)
+	}
+	return is(fine, "%s answers", address)
+}
+
+// mostTargets bounds how many targets are told of.
+const mostTargets = 20
+
+// lookAtTargets looks whether messages may go where subscriptions want them. It
+// sends nothing.
+func lookAtTargets(ctx context.Context, n *inspection) []verdict {
+	if n.store == nil || !n.config.Webhooks.Enabled || n.store.Current(ctx) != nil {
+		return is(skipped, "")
+	}
+	snapshot, err := n.store.Webhooks().Snapshot(ctx)
+	if err != nil {
+		return is(wrong, "%v", err)
+	}
+	guard := webhook.Guard{Allow: n.config.Webhooks.AllowTargets}
+	hosts := make(map[string]string) // what is wrong with those looked at
+	var all []verdict
+	count := 0
+	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }) {
+		if !sub.Enabled {
+			continue
+		}
+		count++
+		if problem := n.target(ctx, guard, sub, hosts); problem != "" {
+			all = append(all, is(doubt, "subscription %s of %s: %s", sub.GUID, sub.SubscriberName, problem)...)
+		}
+	}
+	switch {
+	case len(all) > mostTargets:
+		return append(all[:mostTargets], is(doubt, "and %d more", len(all)-mostTargets)...)
+	case all != nil:
+		return all
+	}
+	return is(fine, "%d enabled", count)
+}
+
+// target says what keeps messages from a subscription's target. Of its URL only
+// the host is told: the rest may hold a secret.
+func (n *inspection) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subscription, hosts map[string]string) string {
+	u, err := url.Parse(sub.URL)
+	if err != nil {
+		return "its URL cannot be read"
+	}
+	if self := testTarget(n.config.Webhooks.HostURL); self != nil && self.Host == u.Host {
+		return ""
+	}
+	if err := guard.CheckURL(u, sub.Private); err != nil {
+		return err.Error()
+	}
+	key := u.Host + strconv.FormatBool(sub.Private)
+	problem, known := hosts[key]
+	if !known {
+		problem = unreachableName(ctx, guard, u, sub.Private)
+		hosts[key] = problem
+	}
+	return problem
+}
+
+// unreachableName says why no message would go to any address that a name has.
+func unreachableName(ctx context.Context, guard webhook.Guard, u *url.URL, private bool) string {
+	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	defer cancel()
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		return fmt.Sprintf("the address of %s is not found", u.Hostname())
+	}
+	var refusal error
+	for _, at := range found {
+		if refusal = guard.Check(netip.AddrPortFrom(at, 0), private); refusal == nil {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s: %v", u.Hostname(), refusal)
+}

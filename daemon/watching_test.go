@@ -1,0 +1,142 @@
+package daemon_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+const (
+	dashboardFile = "../cmd/daemon/deploy/grafana.json"
+	alertsFile    = "../cmd/daemon/deploy/alerts.yaml"
+)
+
+var (
+	metricKind = regexp.MustCompile(`(?m)^# TYPE (\w+) (\w+)$`)
+	metricName = regexp.MustCompile(`\b(?:whd|process|go)_\w+`)
+	selector   = regexp.MustCompile(`\b(\w+)\{([^}]*)\}`)
+	matcher    = regexp.MustCompile(`(\w+)\s*(?:=~|!~|!=|=)`)
+	ofTarget   = []string{"job", "instance", "le"} // labels that Prometheus gives
+)
+
+// shownMetrics are all metrics that a daemon shows, by what queries may call
+// them.
+func shownMetrics(t *testing.T) (names map[string]bool, ours map[string]metric) {
+	t.Helper()
+	i := daemontest.Start(t)
+	get(t, i.URL+"/metrics")
+	_, text := get(t, i.URL+"/metrics")
+	names = make(map[string]bool)
+	for _, m := range metricKind.FindAllStringSubmatch(text, -1) {
+		names[m[1]] = true
+		if m[2] == "histogram" {
+			names[m[1]+"_bucket"], names[m[1]+"_sum"], names[m[1]+"_count"] = true, true, true
+		}
+	}
+	return names, readMetrics(text)
+}
+
+// expressions are the queries of the dashboard and of the alerts.
+func expressions(t *testing.T) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile(dashboardFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct {
+		Panels []struct {
+			ID                 int
+			Type               string
+			Title, Description string
+			Targets            []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &board); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[int]bool)
+	for _, p := range board.Panels {
+		if seen[p.ID] || p.Title == "" || p.Type != "row" && (p.Description == "" || len(p.Targets) == 0) {
+			t.Errorf("panel %d, %q, says too little or has another's number", p.ID, p.Title)
+		}
+		seen[p.ID] = true
+		for _, target := range p.Targets {
+			all = append(all, target.Expr)
+		}
+	}
+	rules, err := os.ReadFile(alertsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(all, alertExpressions(string(rules))...)
+}
+
+// alertExpressions takes what stands between expr and for or labels.
+func alertExpressions(rules string) (all []string) {
+	for _, rule := range strings.Split(rules, "- alert: ")[1:] {
+		_, rest, _ := strings.Cut(rule, "expr:")
+		query, _, _ := strings.Cut(rest, "\n        labels:")
+		query, _, _ = strings.Cut(query, "\n        for:")
+		all = append(all, query)
+	}
+	return all
+}
+
+// TestWhatIsWatchedExists: every metric and label in the dashboard and the alerts
+// is one that a daemon shows.
+func TestWhatIsWatchedExists(t *testing.T) {
+	names, ours := shownMetrics(t)
+	watched := make(map[string]bool)
+	for _, query := range expressions(t) {
+		found := metricName.FindAllString(query, -1)
+		if len(found) == 0 && !strings.Contains(query, "up{") {
+			t.Errorf("no metric in %s", query)
+		}
+		for _, name := range found {
+			watched[histogramOf(name)] = true
+			if !names[name] {
+				t.Errorf("there is no metric %s, which is asked for in %s", name, query)
+			}
+		}
+		for _, s := range selector.FindAllStringSubmatch(query, -1) {
+			for _, label := range matcher.FindAllStringSubmatch(s[2], -1) {
+				of := ours[histogramOf(s[1])].labels + "`" + strings.Join(ofTarget, "``") + "`"
+				if !strings.Contains(of, "`"+label[1]+"`") {
+					t.Errorf("%s has no label %s, which is asked for in %s", s[1], label[1], query)
+				}
+			}
+		}
+	}
+	for name := range ours {
+		if !watched[name] {
+			t.Errorf("nothing on the dashboard shows %s", name)
+		}
+	}
+}
+
+// histogramOf is the metric that a series belongs to.
+func histogramOf(name string) string {
+	for _, end := range []string{"_bucket", "_sum", "_count"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
+}
+
+// TestAlerts has promtool, where it is installed, read the alerts and try them
+// on made-up figures.
+func TestAlerts(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("skipped, since promtool, which comes with Prometheus, is not installed")
+	}
+	for _, args := range [][]string{{"check", "rules", alertsFile}, {"test", "rules", "testdata/alerts.test.yaml"}} {
+		if out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %q: %v\n%s", args, err, out)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package tui
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// Names, texts and other values have inks of their own, also where a line was
+// broken; nothing of the text is lost.
+func TestJSONInks(t *testing.T) {
+	look := newTheme(false, false)
+	a := &app{theme: look}
+	for _, test := range []struct {
+		text  string
+		width int
+		want  string // with N, T, V before what has that ink
+	}{
+		{`{"a":1.50,"b":"x\"y: z","c":[null,true,-2e9],"":{}}`, 80, "{\n  N\"a\": V1.50,\n  N\"b\": T\"x\\\"y: z\",\n  N\"c\": [\n    Vnull,\n    Vtrue,\n    V-2e9\n  ],\n  N\"\": {}\n}"},
+		{`{"amount":12345678901234567890123456789.000000000000000000001}`, 80, "{\n  N\"amount\": V12345678901234567890123456789.000000000000000000001\n}"},
+		{`{"text":"0123456789\"{}[]1: \"x"}`, 20, "{\n  N\"text\": T\"012345678\nT9\\\"{}[]1: \\\"x\"\n}"},
+		{`["a","b"]`, 80, "[\n  T\"a\",\n  T\"b\"\n]"},
+		{`no JSON: "at" 1`, 80, `no JSON: "at" 1`},
+		{``, 80, ""},
+	} {
+		lines := a.jsonLines([]byte(test.text), test.width)
+		inked := look.inkJSON(lines)
+		names := map[grid.Ink]string{look.jsonName: "N", look.jsonText: "T", look.jsonValue: "V", "": ""}
+		var got []string
+		for i, line := range lines {
+			if inked == nil {
+				got = append(got, line.text)
+				continue
+			}
+			var b, plain strings.Builder
+			for _, piece := range inked[i] {
+				b.WriteString(names[piece.ink] + piece.text)
+				plain.WriteString(piece.text)
+			}
+			if plain.String() != line.text {
+				t.Errorf("%q became %q", line.text, plain.String())
+			}
+			got = append(got, b.String())
+		}
+		if text := strings.Join(got, "\n"); text != test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", test.text, text, test.want)
+		}
+	}
+}
+
+// What a text of any kind holds reaches the screen as it is, and no more.
+func FuzzJSONInks(f *testing.F) {
+	for _, text := range []string{`{"a":"b"}`, `{"\u0022":[1,2]}`, "{", `["`, "{\"a\\", "[\x1b[31m\"\x00", `{"小":"売"}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		a := &app{theme: newTheme(false, false)}
+		p := pager{shell: a}
+		p.fit(40, 10)
+		p.setJSON(a.jsonLines([]byte(text), 38))
+		for i, line := range p.draw() {
+			if w := ansi.StringWidth(line); w != 40 {
+				t.Errorf("line %d of %q is %d wide: %q", i, text, w, line)
+			}
+		}
+		for i, pieces := range p.inked {
+			var b strings.Builder
+			for _, piece := range pieces {
+				b.WriteString(piece.text)
+			}
+			if b.String() != p.lines[i].text {
+				t.Errorf("%q became %q", p.lines[i].text, b.String())
+			}
+		}
+	})
+}
+
+func BenchmarkJSONInks(b *testing.B) {
+	a := &app{theme: newTheme(false, false)}
+	lines := a.jsonLines([]byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		a.theme.inkJSON(lines)
+	}
+}
+
+// The status adds up the marked numbers exactly.
+func TestSumOfMarked(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	c := connected(t, i)
+	d := drive(t, c, Options{})
+	d.press(":", "'SO_Totals", "enter", "l", "space", "space", "space")
+	page, err := c.Page(t.Context(), client.Query{Kind: kindOf(t, "SO_Totals"), Take: new(int64(3))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := new(big.Rat)
+	for _, row := range page.Rows {
+		n, ok := new(big.Rat).SetString(row.Text("InvoiceTotal"))
+		if !ok {
+			t.Fatalf("%s is no number", row.Text("InvoiceTotal"))
+		}
+		sum.Add(sum, n)
+	}
+	d.resize(120, 24)
+	_, fraction, _ := strings.Cut(page.Rows[0].Text("InvoiceTotal"), ".")
+	d.sees("3 marked, InvoiceTotal sum "+grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
+}

@@ -1,0 +1,232 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+func longest(times []time.Duration) time.Duration {
+	return slices.Max(append(times, 0)).Round(time.Millisecond)
+}
+
+func median(times []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(times))
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[len(sorted)/2].Round(time.Millisecond)
+}
+
+// wideKind is a kind of 24 fields, as the widest of the business have.
+func wideKind() record.Kind {
+	kind := record.Kind{Name: "SO_Wide", Area: "Sales", Summary: "Wide", Table: "SO_Wide"}
+	for i := range 24 {
+		f := record.Field{Name: fmt.Sprintf("Column%02dTotal", i), Type: record.Text, Filter: record.S, Null: record.Nullable}
+		if i%3 == 1 {
+			f.Type, f.Filter = record.Decimal, record.N
+		}
+		if i == 0 {
+			f.Null = record.NotNull
+		}
+		kind.Fields = append(kind.Fields, f)
+	}
+	return kind
+}
+
+// widePage is a page of rows of it, with texts of other scripts and nulls.
+func widePage(t testing.TB, kind *record.Kind, number int) []client.Row {
+	t.Helper()
+	var rows []client.Row
+	for n := number * grid.PageRows; n < (number+1)*grid.PageRows; n++ {
+		members := make(map[string]any)
+		for i, f := range kind.Fields {
+			switch {
+			case i == 0:
+				members[f.Name] = fmt.Sprintf("D%05d", n)
+			case f.Type == record.Decimal:
+				members[f.Name] = json.Number(fmt.Sprintf("%d.%02d", n*7919%100000, i))
+			case i%7 == 2:
+				members[f.Name] = fmt.Sprintf("Müller & Söhne №%d 世界株式会社", n)
+			case i%7 != 5:
+				members[f.Name] = fmt.Sprintf("text %d of row %d", i, n)
+			}
+		}
+		text, err := json.Marshal(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, err := client.ParseRow(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// wideBrowser is an app on 200x60 that shows 12,000 rows of 24 columns.
+type wideBrowser struct {
+	app  *app
+	b    *browser
+	kind *record.Kind
+}
+
+const wideRows = 12_000
+
+func newWideBrowser(t testing.TB) *wideBrowser {
+	t.Helper()
+	registry, err := record.NewRegistry(wideKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := registry.Lookup("SO_Wide")
+	d := drive(t, unreachable(t), Options{Registry: registry, Output: nil})
+	w := &wideBrowser{app: d.app, b: newBrowser(d.app, kind, nil), kind: kind}
+	d.app.pushIn(recordsTab, w.b)
+	d.resize(200, 60)
+	w.b.pages.SetTotal(w.b.pages.Generation(), wideRows)
+	w.feed(t)
+	return w
+}
+
+// feed brings the pages that are missing around the selected row.
+func (w *wideBrowser) feed(t testing.TB) {
+	t.Helper()
+	first, last := w.b.grid.Window()
+	for number := first / grid.PageRows; number <= min(last, wideRows-1)/grid.PageRows; number++ {
+		if w.b.pages.Row(number*grid.PageRows) == nil {
+			w.app.Update(pageMsg{reply: reply{to: w.b}, generation: w.b.pages.Generation(), number: number, rows: widePage(t, w.kind, number)})
+		}
+	}
+}
+
+// BenchmarkScreen is one key press with the whole screen that follows, at 200x60
+// over 12,000 rows of 24 columns, and what all of that keeps in memory.
+func BenchmarkScreen(b *testing.B) {
+	for _, test := range []struct {
+		name string
+		keys []string
+	}{
+		{"down", []string{"down"}},
+		{"page", []string{"pgdown"}},
+		{"columns", []string{"right", "right", "right", "right", "left", "left", "left", "left"}},
+		{"ends", []string{"end", "home"}},
+		{"mark", []string{"space"}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			w := newWideBrowser(b)
+			took := make([]time.Duration, 0, b.N)
+			b.ResetTimer()
+			for i := range b.N {
+				if test.name == "page" && w.b.grid.At() == wideRows-1 {
+					w.app.Update(keys["home"])
+				}
+				b.StopTimer()
+				w.feed(b)
+				b.StartTimer()
+				began := time.Now()
+				w.app.Update(keys[test.keys[i%len(test.keys)]])
+				_ = w.app.View()
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+			b.ReportMetric(float64(took[len(took)-1].Microseconds()), "max-µs")
+		})
+	}
+}
+
+// BenchmarkHeap is what the app keeps once all 12,000 rows were seen.
+func BenchmarkHeap(b *testing.B) {
+	for range b.N {
+		w := newWideBrowser(b)
+		for at := 0; at < wideRows; at += 50 {
+			w.b.grid.To(at)
+			w.feed(b)
+			w.app.Update(tea.KeyMsg{Type: tea.KeyDown})
+			_ = w.app.View()
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "heap-MB")
+		runtime.KeepAlive(w)
+	}
+}
+
+// hostile is what terminals take for commands, what hides itself, and what is
+// wider than it looks.
+const hostileText = "\x1b[31mred\x1b]52;c;aGk=\a\x1b]0;title\a\u009b31m\u202eright\u2066to left\u200b\u00ad\ufeff e\u0301\u0301\u0301\u0301\u0301 世界 \x00\x07\b\r\n\t\x7f👩‍👩‍👧‍👦"
+
+// What may stand in what is drawn: inks, and no other sequences.
+var (
+	anInk   = regexp.MustCompile("\x1b\\[[0-9;]*m")
+	inertly = regexp.MustCompile("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+)
+
+// checkInert fails where the screen holds anything that a terminal would act on.
+func (d *driver) checkInert(where string) {
+	d.t.Helper()
+	d.checkScreen()
+	if bad := inertly.FindString(anInk.ReplaceAllString(d.app.View(), "")); bad != "" {
+		d.t.Errorf("%s draws %q", where, bad)
+	}
+}
+
+// Whatever records, messages, headers, errors and names hold, nothing of it
+// reaches the terminal as a command.
+func TestHostileTextIsInert(t *testing.T) {
+	i := daemontest.Start(t)
+	d := drive(t, connected(t, i), Options{Profile: hostileText, User: hostileText})
+	d.checkInert("the first line")
+	d.app.fail(hostileText, &client.Error{Kind: client.Rejected, Message: hostileText, RequestID: hostileText})
+	d.checkInert("a failure")
+	d.press("ctrl+e")
+	d.checkInert("the list of errors")
+	d.press("esc", "esc")
+
+	list := newMessages(d.app, messageFilter{label: hostileText}).(*messages)
+	d.app.pushIn(messagesTab, list)
+	d.resize(100, 30)
+	one := wire.Message{MessageID: hostileText, SubscriberID: hostileText, SubscriptionID: hostileText, EventName: hostileText, URL: "https://a.test/" + hostileText, Body: `{"a":"` + hostileText + strings.Repeat(hostileText, 20_000) + `"}`,
+		LastMessageResponseMessage: hostileText, Status: 2}
+	d.send(messagesMsg{reply{to: list}, list.pages.Generation(), 0, []wire.Message{one}, 1})
+	d.checkInert("the list of messages")
+	s := newMessage(list, one).(*messageScreen)
+	d.app.push(s)
+	d.resize(100, 30)
+	d.send(messageMsg{reply: reply{to: s}, message: &one, headers: []wire.Header{{Name: hostileText}}, noHeaders: hostileText,
+		responses: []wire.MessageResponse{{ItemNo: 1, Message: hostileText, Duration: hostileText}}})
+	for _, tab := range messageTabs {
+		d.checkInert("the tab " + tab.name)
+		d.press("tab")
+	}
+	d.press("v", "r")
+	d.checkInert("a question")
+	d.press("esc")
+	d.app.jobs.all = append(d.app.jobs.all, &job{name: hostileText, path: hostileText, err: fmt.Errorf("%s", hostileText), ended: d.clock})
+	d.press("J")
+	d.checkInert("the exports")
+	d.press("esc", ":", "'bill")
+	d.app.line.set(hostileText)
+	d.checkInert("a line that is typed")
+	d.press("esc")
+	d.send(billMsg{field: client.BillField{BillID: hostileText, StageID: hostileText, SettingID: hostileText}, value: &wire.CustomFieldValue{SettingName: new(hostileText), Contents: new(hostileText)}})
+	d.checkInert("a bill's field")
+	d.press("'x", "ctrl+s")
+	d.checkInert("both values of a bill's field")
+}

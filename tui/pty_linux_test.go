@@ -1,0 +1,241 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/creack/pty"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// How long the proofs take. The defaults show that they work; figures need
+// more.
+var (
+	floodFor = flag.Duration("flood", 2*time.Second, "how long changes are raised")
+	restarts = flag.Int("restarts", 2, "how often the daemon is stopped and started again")
+)
+
+// terminal runs the screens on a pseudo-terminal and reads what they draw.
+type terminal struct {
+	t     testing.TB
+	keys  *os.File
+	ended chan error
+
+	mu    sync.Mutex
+	out   bytes.Buffer
+	total atomic.Int64 // bytes drawn
+}
+
+// onTerminal opens the screens on a terminal of a size, until the test ends.
+func onTerminal(t testing.TB, c *client.Client, width, height uint16, o Options) *terminal {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := pty.Setsize(master, &pty.Winsize{Rows: height, Cols: width}); err != nil {
+		t.Fatal(err)
+	}
+	m := &terminal{t: t, keys: master, ended: make(chan error, 1)}
+	o.Input, o.Output, o.Env = slave, slave, environment("WHCTL_CLIPBOARD=osc52")
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		m.ended <- Run(ctx, c, o)
+		_ = slave.Close()
+	}()
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		m.read()
+	}()
+	t.Cleanup(func() {
+		_, _ = master.WriteString("\x03\x03") // ctrl+c, as a user ends it
+		select {
+		case err := <-m.ended:
+			m.ended <- err
+		case <-time.After(patience):
+			t.Error("ctrl+c does not end it")
+		}
+		stop()
+		if err := <-m.ended; err != nil {
+			t.Error(err)
+		}
+		<-read
+		_ = master.Close()
+	})
+	return m
+}
+
+func (m *terminal) read() {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := m.keys.Read(buffer)
+		m.total.Add(int64(n))
+		m.mu.Lock()
+		m.out.Write(buffer[:n])
+		m.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drawn takes what was drawn since it was asked last.
+func (m *terminal) drawn() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	text := m.out.String()
+	m.out.Reset()
+	return text
+}
+
+func (m *terminal) press(text string) {
+	m.t.Helper()
+	if _, err := m.keys.WriteString(text); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// await waits until something is drawn, gives all that was drawn meanwhile, and
+// tells how long that took.
+func (m *terminal) await(what string, is *regexp.Regexp, patience time.Duration) (text string, took time.Duration) {
+	m.t.Helper()
+	began := time.Now()
+	for pause := time.NewTicker(time.Millisecond); ; <-pause.C {
+		text += m.drawn()
+		if is.MatchString(text) {
+			return text, time.Since(began)
+		}
+		if time.Since(began) > patience {
+			m.t.Fatalf("%s is not drawn: %q", what, ansi.Strip(text))
+		}
+	}
+}
+
+var (
+	isLive   = regexp.MustCompile(`LIVE`)
+	isAway   = regexp.MustCompile(`OFFLINE|STALE|POLL`)
+	isCopied = regexp.MustCompile(`\x1b\]52;c;([^\a]*)\a`)
+	isHelp   = regexp.MustCompile(`Everywhere|Messages`)
+)
+
+// selected asks by a key which message is selected, and how long that takes.
+func (m *terminal) selected() (id string, took time.Duration) {
+	m.t.Helper()
+	m.drawn()
+	m.press("y")
+	text, took := m.await("the copied id", isCopied, patience)
+	decoded, err := base64.StdEncoding.DecodeString(isCopied.FindStringSubmatch(text)[1])
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return string(decoded), took
+}
+
+// changesASecond is how many changes of messages a flood makes.
+const changesASecond = 300
+
+// While hundreds of messages change a second, the selected row stays the one
+// that was selected. How quickly keys are answered and how much is drawn is
+// logged.
+func TestFlood(t *testing.T) {
+	s := startReceiver(t, func(http.ResponseWriter, *http.Request) {})
+	s.subscribe(t, "salesorder.created", s.receiver)
+	for i := range 50 {
+		s.raise(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"A%d"}`, i), 1)
+	}
+	m := onTerminal(t, s.client, 120, 40, Options{URL: s.URL})
+	m.await("LIVE", isLive, patience)
+	m.press("4")
+	m.await("the list", regexp.MustCompile(`of 50`), patience)
+	for range 12 {
+		m.press("j")
+		m.await("the pointer", regexp.MustCompile(`row \d+ of`), patience)
+	}
+	want, _ := m.selected()
+
+	ctx, stop := context.WithTimeout(t.Context(), *floodFor)
+	defer stop()
+	raised := flood(ctx, t, s)
+	before, began := m.total.Load(), time.Now()
+	var keys []time.Duration
+	for ctx.Err() == nil {
+		id, took := m.selected()
+		if id != want {
+			t.Fatalf("%s is selected, want %s", id, want)
+		}
+		keys = append(keys, took)
+		m.press("?")
+		_, took = m.await("the help", isHelp, patience)
+		m.press("\x1b")
+		keys = append(keys, took)
+		pause := time.NewTimer(300 * time.Millisecond)
+		<-pause.C
+	}
+	took := time.Since(began)
+	changes := 2 * <-raised // a message is added and delivered
+	t.Logf("%.0f changes a second for %s; %.1f KB a second drawn; %d keys answered within %s, half of them within %s", float64(changes)/took.Seconds(), took.Round(time.Millisecond),
+		float64(m.total.Load()-before)/1024/took.Seconds(), len(keys), longest(keys), median(keys))
+}
+
+// flood raises events until ctx is done, and tells then how many.
+func flood(ctx context.Context, t *testing.T, s *deliveries) <-chan int {
+	count := make(chan int, 1)
+	go func() {
+		n := 0
+		for pause := time.NewTicker(2 * time.Second / changesASecond); ctx.Err() == nil; <-pause.C {
+			if _, err := s.client.RaiseEvent(ctx, "salesorder.created", `{"InvoiceNo":"B"}`); err != nil && ctx.Err() == nil {
+				t.Error(err)
+				break
+			}
+			n++
+		}
+		count <- n
+	}()
+	return count
+}
+
+// However often the daemon goes and comes back, the screen says so each time,
+// and is live again without a key.
+func TestRestarts(t *testing.T) {
+	dir := t.TempDir()
+	i, err := daemontest.Open(dir, "--demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimPrefix(i.URL, "http://")
+	m := onTerminal(t, connected(t, i), 100, 30, Options{URL: i.URL})
+	m.await("LIVE", isLive, patience)
+	var times []time.Duration
+	for range *restarts {
+		if err := i.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		m.drawn()
+		m.await("that it is away", isAway, patience)
+		if i, err = daemontest.Open(dir, "--demo", "--listen", address); err != nil {
+			t.Fatal(err)
+		}
+		m.drawn()
+		_, took := m.await("LIVE again", isLive, patience)
+		times = append(times, took)
+	}
+	t.Logf("live again %d times of %d, after %s at most", len(times), *restarts, longest(times))
+	if err := i.Stop(); err != nil {
+		t.Error(err)
+	}
+}

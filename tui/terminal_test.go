@@ -1,0 +1,171 @@
+//go:build linux
+
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"github.com/bizhook/whd/client"
+)
+
+// asProgram makes a test binary the program on the terminal: it shows the
+// screens, and where its clock is asked once a file is there, it panics.
+const asProgram = "TUI_TEST_PROGRAM"
+
+func init() {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(program())
+	}
+}
+
+// program is what the test binary does then.
+func program() int {
+	dir := os.Getenv(asProgram)
+	c, err := client.New(client.Options{URL: "http://127.0.0.1:9"})
+	if err != nil {
+		fmt.Println(err)
+		return 2
+	}
+	defer c.Close()
+	o := Options{Input: os.Stdin, Output: os.Stdout, State: dir, Mouse: true, Now: func() time.Time {
+		if _, err := os.Stat(filepath.Join(dir, "panic")); err == nil {
+			panic("the clock has stopped")
+		}
+		return time.Now()
+	}}
+	if err := Run(context.Background(), c, o); err != nil {
+		fmt.Printf("ended: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// However the program ends, the terminal is as it was: its modes, the screen
+// that was there, a cursor, and no mouse.
+func TestTerminalIsAsBefore(t *testing.T) {
+	signalled := func(signal syscall.Signal) func(*testing.T, *os.File, *exec.Cmd, string) {
+		return func(t *testing.T, _ *os.File, cmd *exec.Cmd, _ string) {
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	typed := func(keys string) func(*testing.T, *os.File, *exec.Cmd, string) {
+		return func(t *testing.T, screen *os.File, _ *exec.Cmd, _ string) {
+			if _, err := screen.WriteString(keys); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, test := range []struct {
+		name string
+		end  func(*testing.T, *os.File, *exec.Cmd, string)
+		code int
+		says string
+	}{
+		{"quit", typed("q"), 0, ""},
+		{"ctrl+c", typed("\x03"), 0, ""},
+		{"SIGTERM", signalled(syscall.SIGTERM), 0, ""},
+		{"SIGHUP", signalled(syscall.SIGHUP), 0, ""},
+		{"panic", func(t *testing.T, _ *os.File, _ *exec.Cmd, dir string) {
+			if err := os.WriteFile(filepath.Join(dir, "panic"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}, 1, "crash.log"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			out, code := inTerminal(t, dir, func(screen *os.File, cmd *exec.Cmd) { test.end(t, screen, cmd, dir) })
+			if code != test.code || !strings.Contains(out, test.says) {
+				t.Errorf("exit %d, want %d; it wrote %q", code, test.code, out)
+			}
+			for _, mode := range []struct{ on, off, what string }{
+				{"\x1b[?1049h", "\x1b[?1049l", "the other screen"}, {"\x1b[?25l", "\x1b[?25h", "no cursor"},
+				{"\x1b[?1002h", "\x1b[?1002l", "the mouse"}, {"\x1b[?1006h", "\x1b[?1006l", "the mouse's form"}, {"\x1b[?2004h", "\x1b[?2004l", "marked pastes"},
+			} {
+				on, off := strings.LastIndex(out, mode.on), strings.LastIndex(out, mode.off)
+				if on < 0 || off < on {
+					t.Errorf("%s was turned on at %d and off at %d", mode.what, on, off)
+				}
+			}
+			if text, err := os.ReadFile(filepath.Join(dir, "crash.log")); test.says != "" && (err != nil || !strings.Contains(string(text), "the clock has stopped") || !strings.Contains(string(text), "app.go")) {
+				t.Errorf("the log says %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// inTerminal runs the screens on a terminal, does something once they are there,
+// and gives all that was written and the exit code.
+func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.Cmd)) (written string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	screen, keyboard, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	if err := pty.Setsize(screen, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := term.GetState(int(keyboard.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), asProgram+"="+dir, "TERM=xterm-256color")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = keyboard, keyboard, keyboard
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	var after *term.State
+	go func() {
+		err := cmd.Wait()
+		after, _ = term.GetState(int(keyboard.Fd()))
+		_ = keyboard.Close()
+		ended <- err
+	}()
+	var out strings.Builder
+	asked := false
+	for some := make([]byte, 4096); ; {
+		n, err := screen.Read(some)
+		out.Write(some[:n])
+		if err != nil {
+			break // which is how Linux says that the other side is closed
+		}
+		if !asked && strings.Contains(out.String(), "Messages") {
+			asked = true
+			then(screen, cmd)
+		}
+	}
+	err = <-ended
+	if !reflect.DeepEqual(before, after) {
+		t.Error("the terminal was left in another state")
+	}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		t.Fatalf("it did not end; it wrote %q", out.String())
+	case errors.As(err, &exit):
+		return out.String(), exit.ExitCode()
+	case err != nil:
+		t.Fatal(err)
+	}
+	return out.String(), 0
+}

@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// What a screen says is the same on the command line is a command that runs.
+func TestTwinsRun(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the shell of this test is sh")
+	}
+	binary := filepath.Join(t.TempDir(), "whctl")
+	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/whctl").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	for name, keys := range map[string][]string{
+		"home":          {"1"},
+		"kinds":         {"2"},
+		"rows":          {":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", "s"},
+		"columns":       {":", "'SO_Totals", "enter", "C", "j", "space", "enter"},
+		"quotes":        {":", `'in_col Description in "a b","c"`, "enter"},
+		"dollars":       {":", "'in_col Description*=$(exit 3)'x`\\", "enter"},
+		"record":        {":", "'DB_Class", "enter", "F", "enter"},
+		"subscribers":   {"3"},
+		"subscriptions": {"3", "enter"},
+		"messages of":   {"3", "enter", "enter"},
+		"messages":      {"4", "/", "'AddedDateTime>=today", "enter", "!"},
+		"message":       {"4", "F", "enter"},
+		"events":        {"5"},
+		"requests":      {"6", "!"},
+	} {
+		for d.app.over != nil || len(d.app.tabs[d.app.tab]) > 1 {
+			d.press("esc")
+		}
+		d.press(keys...)
+		twin := d.app.front().twin()
+		cmd := exec.Command("sh", "-c", twin)
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary), "HOME="+t.TempDir(), "WHCTL_URL="+s.URL, "WHCTL_USER=admin", "WHCTL_PASSWORD="+daemontest.AdminPassword)
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(twin, "whctl ") {
+			t.Errorf("%s: %s: %v\n%s", name, twin, err, out)
+		}
+		d.press("c")
+		d.sees("The same on the command line")
+	}
+}

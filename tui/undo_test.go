@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// A delete waits for five seconds, in which it can be taken back; leaving asks.
+func TestDeleteCanBeTakenBack(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("4", "D", "y")
+	d.sees("delete of", "U undo", " x ")
+	d.press("q")
+	d.sees("still waits")
+	if d.quit {
+		t.Fatal("the program ends although a delete waits")
+	}
+	d.press("U")
+	d.sees("taken back, nothing was sent")
+	d.later(2 * undoFor)
+	if n := s.total(t); n != 8 {
+		t.Fatalf("there are %d messages", n)
+	}
+
+	d.press("space", "space", "D", "y")
+	d.sees("delete of 2 messages")
+	d.later(undoFor)
+	if n := s.total(t); n != 6 {
+		t.Errorf("there are %d messages", n)
+	}
+	d.press("D", "y", "q", "q")
+	if !d.quit {
+		t.Error("q twice does not end the program")
+	}
+	if n := s.total(t); n != 6 {
+		t.Errorf("there are %d messages after leaving", n)
+	}
+}
+
+// A delete whose time comes while nothing can be changed any more is not sent.
+func TestDelayedDeleteAndReadOnly(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("4", "D", "y", ":", "'ro", "enter")
+	d.later(undoFor)
+	d.sees("read-only: nothing was sent")
+	if n := s.total(t); n != 8 {
+		t.Errorf("there are %d messages", n)
+	}
+}
+
+func (s *deliveries) total(t *testing.T) int64 {
+	t.Helper()
+	page, err := s.client.AllMessages(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Total
+}
+
+// A subscription that was deleted is made anew from the trash, without what the
+// service does not tell.
+func TestTrash(t *testing.T) {
+	s := startDeliveries(t)
+	o := Options{State: t.TempDir()}
+	d := s.open(t, o)
+	d.press(":", "'trash", "enter")
+	d.sees("No subscription was deleted here")
+	d.press("esc", "3", "enter", "j")
+	one, _ := d.app.front().(*subscriptions).selected()
+	d.press("D")
+	d.sees(":trash can make it anew")
+	d.press("y")
+	d.sees("delete of debtor.*: done")
+	d.later(ms(1000))
+
+	next := s.open(t, o)
+	next.press("3", "enter", ":", "'trash", "enter")
+	next.sees(one.EventName, "acme-shop")
+	next.press("enter")
+	next.sees("another id and another secret", "cannot be read back", "Authorization")
+	next.press("y")
+	next.sees("Created", "whsec_")
+	next.press("esc")
+	next.sees("row 1 of 3")
+	list, err := s.client.Subscriptions(t.Context(), s.subscriber)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(list, func(l wire.Subscription) bool { return l.EventName == one.EventName })
+	if i < 0 || list[i].URL != one.URL || list[i].RetrySchedule != one.RetrySchedule || len(list[i].Headers) != 0 || list[i].RecID == one.RecID {
+		t.Errorf("of %+v it made %+v", one, list)
+	}
+	if len(next.app.keeper.Trash) != 0 {
+		t.Errorf("it is still in the trash: %+v", next.app.keeper.Trash)
+	}
+	if next.app.wait(); keptText(t, next) == "" || strings.Contains(keptText(t, next), s.subscriber) {
+		t.Error("the SubscriberID, which is a key, is in the file")
+	}
+}
