@@ -102,15 +102,19 @@ func TestRandomKeysChangeNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	d := drive(t, c, Options{})
+	d := drive(t, c, Options{Downloads: t.TempDir()})
 	d.clock = time.Now()
 	alphabet := []string{"enter", "esc", "tab", "up", "down", "left", "right", "pgdown", "home", "end", "space", "ctrl+d", "ctrl+s", "backspace",
-		"r", "D", "T", "o", "n", "a", "v", "u", "j", "k", "G", "g", "x", "?", ":", "/", "!", "s", "=", "C", "F", "1", "2", "3", "4", "5", "6", "-", "t", "p", "c", "z", "<", ">", "[", "]", "Y", "y"}
+		"r", "D", "T", "o", "n", "a", "v", "u", "j", "k", "G", "g", "x", "?", ":", "/", "!", "s", "=", "C", "F", "1", "2", "3", "4", "5", "6", "-", "t", "p", "c", "z", "<", ">", "[", "]", "Y", "y",
+		"e", "J", "S", "U", "M", "@", "x", "ctrl+e", "0", "$", "P", "f1"}
 	random := rand.New(rand.NewPCG(8, 15))
+	questions := 0
 	for range *presses {
 		name := alphabet[random.IntN(len(alphabet))]
-		if _, asked := d.app.over.(*confirm); asked && (name == "y") {
-			continue // that would be the answer
+		if _, asked := d.app.over.(*confirm); asked {
+			if questions++; name == "y" {
+				continue // that would be the answer
+			}
 		}
 		if _, filled := d.app.over.(*form); filled {
 			name = "esc" // to fill in a form is to want it
@@ -128,6 +132,9 @@ func TestRandomKeysChangeNothing(t *testing.T) {
 	}
 	if list := changes(); len(list) > 0 {
 		t.Errorf("requests that change something were sent: %v", list)
+	}
+	if t.Logf("%d keys, %d of them before a question", *presses, questions); questions == 0 {
+		t.Error("no question was ever asked")
 	}
 }
 

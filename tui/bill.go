@@ -64,6 +64,7 @@ func newBillChoice(a *app) overlay {
 func (a *app) billed(m billMsg) tea.Cmd {
 	f, open := a.over.(*form)
 	switch {
+	case m.era != a.era: // another service has another bill of that id
 	case m.err != nil && m.changed && a.billForm != nil && a.billForm.refuse(m.err):
 		a.over = a.billForm // with what was wrong at its place
 	case m.err != nil && open && f.refuse(m.err):

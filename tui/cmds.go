@@ -38,7 +38,7 @@ func (a *app) change(to screen, what string, ids []string, make func(ctx context
 	if a.readOnly {
 		return func() tea.Msg { return doneMsg{reply{to, errReadOnly}, what, ids} }
 	}
-	return repeatable(what, func() tea.Msg { return doneMsg{reply{to, make(ctx, c)}, what, ids} })
+	return a.repeatable(what, func() tea.Msg { return doneMsg{reply{to, make(ctx, c)}, what, ids} })
 }
 
 // listen begins to follow the service.
@@ -377,7 +377,7 @@ func (a *app) bulk(what string, to screen, members url.Values, dry bool, do func
 		q.Set("DryRun", "true")
 	}
 	readOnly := a.readOnly
-	return repeatable(what, func() tea.Msg {
+	return a.repeatable(what, func() tea.Msg {
 		m := retriedMsg{reply: reply{to: to}, dry: dry}
 		if m.err = errReadOnly; !readOnly {
 			do(ctx, c, &m, q)
@@ -436,7 +436,7 @@ func (a *app) addSubscriber(to screen, name string) tea.Cmd {
 // wanted.
 func (a *app) addSubscription(to screen, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
 	c, ctx, readOnly := a.client, a.context, a.readOnly
-	return repeatable("new subscription", func() tea.Msg {
+	return a.repeatable("new subscription", func() tea.Msg {
 		m := subscriptionMsg{reply: reply{to: to}}
 		if m.err = errReadOnly; readOnly {
 			return m
@@ -456,7 +456,7 @@ func (a *app) addSubscription(to screen, subscriber string, request wire.Subscri
 // by its name and the ends of its id.
 func (a *app) recreate(d discarded) tea.Cmd {
 	c, ctx, readOnly := a.client, a.context, a.readOnly
-	return repeatable("making "+d.EventName+" anew", func() tea.Msg {
+	return a.repeatable("making "+d.EventName+" anew", func() tea.Msg {
 		m := recreatedMsg{of: d}
 		if m.err = errReadOnly; readOnly {
 			return m
@@ -519,18 +519,18 @@ func (a *app) export(j *job) tea.Cmd {
 
 // billValue fetches what a custom field of a bill's stage holds.
 func (a *app) billValue(field client.BillField) tea.Cmd {
-	c, ctx := a.client, a.context
+	c, ctx, era := a.client, a.context, a.era
 	return func() tea.Msg {
 		value, err := c.BillValue(ctx, field)
-		return billMsg{reply: reply{err: err}, field: field, value: value}
+		return billMsg{reply: reply{err: err}, era: era, field: field, value: value}
 	}
 }
 
 // setBillValue changes it.
 func (a *app) setBillValue(field client.BillField, contents string) tea.Cmd {
-	c, ctx, readOnly := a.client, a.context, a.readOnly
-	return repeatable("change of "+field.SettingID, func() tea.Msg {
-		m := billMsg{reply: reply{err: errReadOnly}, field: field, changed: true}
+	c, ctx, readOnly, era := a.client, a.context, a.readOnly, a.era
+	return a.repeatable("change of "+field.SettingID, func() tea.Msg {
+		m := billMsg{reply: reply{err: errReadOnly}, era: era, field: field, changed: true}
 		if !readOnly {
 			m.value, m.err = c.SetBillValue(ctx, field, contents)
 		}

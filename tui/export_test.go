@@ -193,7 +193,7 @@ func TestExportIsCancelled(t *testing.T) {
 	d.sees("Exports", "SO_Totals")
 	d.take(letter("D"))
 	d.settle()
-	d.sees("was cancelled")
+	d.sees("cancelled: export to")
 	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*")); len(rest) > 0 {
 		t.Errorf("%v is left", rest)
 	}

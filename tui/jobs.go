@@ -70,7 +70,7 @@ func (a *app) exported(m exportMsg) {
 	j.held, j.only = nil, nil
 	switch {
 	case client.Is(m.err, client.Cancelled):
-		a.tell(warning, "export to "+j.path+" was cancelled")
+		a.tell(warning, "cancelled: export to "+j.path)
 	case m.err != nil:
 		a.fail("export to "+j.path, m.err)
 	default:

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
@@ -132,11 +133,14 @@ func (k *keeper) write() error {
 	for _, how := range changes {
 		how(&now)
 	}
-	text, err := json.MarshalIndent(now, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false) // conditions are to be read by people too
+	out.SetIndent("", "  ")
+	if err := out.Encode(now); err != nil {
 		return err
 	}
-	return replace(k.path, append(text, '\n'))
+	return replace(k.path, text.Bytes())
 }
 
 // replace writes a file that only its owner can read in place of another one.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
@@ -81,12 +82,7 @@ func (l *line) submit() tea.Cmd {
 		return nil
 	}
 	text := l.input.Value()
-	if list := l.app.history[l.kind]; text != "" && (len(list) == 0 || list[len(list)-1] != text) {
-		l.app.history[l.kind] = append(list, text)
-		if l.kind == commandHistory {
-			l.app.keeper.addCommand(text)
-		}
-	}
+	l.app.recallable(l.kind, text)
 	l.app.line = nil
 	return l.accept(text)
 }
@@ -95,6 +91,19 @@ func (l *line) set(text string) {
 	l.input.SetValue(text)
 	l.input.CursorEnd()
 	l.verify()
+}
+
+// recallable remembers what was typed, but for the name that a protected profile
+// wants to be typed anew each time.
+func (a *app) recallable(kind, text string) {
+	list := a.history[kind]
+	if text == "" || strings.HasPrefix(text, "rw ") || len(list) > 0 && list[len(list)-1] == text {
+		return
+	}
+	a.history[kind] = append(list, text)
+	if kind == commandHistory {
+		a.keeper.addCommand(text)
+	}
 }
 
 // recall goes through what was typed before.

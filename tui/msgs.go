@@ -117,6 +117,7 @@ type (
 		field   client.BillField
 		value   *wire.CustomFieldValue
 		changed bool
+		era     int // of the app that asked
 	}
 
 	subscribersMsg struct {

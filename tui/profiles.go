@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -20,6 +21,10 @@ type Profile struct {
 // newProfiles lets another profile be chosen.
 func newProfiles(a *app, list []Profile) overlay {
 	p := &picker{app: a, title: "Profiles", note: "enter switches to it; rows and marks of this one are forgotten   esc stay"}
+	longest := 0
+	for _, one := range list {
+		longest = max(longest, len(one.Name))
+	}
 	for i, one := range list {
 		mark := "  "
 		if one.Name == a.options.Profile {
@@ -34,7 +39,7 @@ func newProfiles(a *app, list []Profile) overlay {
 		}
 		spans := append([]span{{mark, ""}}, a.theme.profile(one.Name, one.Colour)...)
 		p.choices = append(p.choices, choice{
-			spans: append(spans, span{shortURL(one.URL), ""}, span{rights, a.theme.dim}),
+			spans: append(spans, span{strings.Repeat(" ", longest-len(one.Name)) + shortURL(one.URL), ""}, span{rights, a.theme.dim}),
 			take:  func() tea.Cmd { return a.switchTo(one.Name) },
 		})
 	}

@@ -64,6 +64,11 @@ func TestProfilesAndReadOnly(t *testing.T) {
 	d.sees("protected: type :rw test", "RO")
 	d.press(":", "'rw test", "enter")
 	d.sees("changes are allowed for this session", "RW")
+	d.press(":", "up")
+	if strings.Contains(d.text(), ": rw test") {
+		t.Error("the name need not be typed again")
+	}
+	d.press("esc")
 	d.press(":", "'@prod", "enter")
 	d.sees(" PROD ", "RW")
 	d.press(":", "'ro", "enter", ":", "'@test", "enter")

@@ -19,16 +19,13 @@ import (
 	"github.com/bizhook/whd/tui/grid"
 )
 
-func longest(times []time.Duration) time.Duration {
-	return slices.Max(append(times, 0)).Round(time.Millisecond)
-}
-
-func median(times []time.Duration) time.Duration {
+// quantile is how long a part of some times took at most.
+func quantile(times []time.Duration, part float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(times))
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[len(sorted)/2].Round(time.Millisecond)
+	return sorted[min(int(part*float64(len(sorted))), len(sorted)-1)]
 }
 
 // wideKind is a kind of 24 fields, as the widest of the business have.
@@ -111,42 +108,6 @@ func (w *wideBrowser) feed(t testing.TB) {
 		if w.b.pages.Row(number*grid.PageRows) == nil {
 			w.app.Update(pageMsg{reply: reply{to: w.b}, generation: w.b.pages.Generation(), number: number, rows: widePage(t, w.kind, number)})
 		}
-	}
-}
-
-// BenchmarkScreen is one key press with the whole screen that follows, at 200x60
-// over 12,000 rows of 24 columns, and what all of that keeps in memory.
-func BenchmarkScreen(b *testing.B) {
-	for _, test := range []struct {
-		name string
-		keys []string
-	}{
-		{"down", []string{"down"}},
-		{"page", []string{"pgdown"}},
-		{"columns", []string{"right", "right", "right", "right", "left", "left", "left", "left"}},
-		{"ends", []string{"end", "home"}},
-		{"mark", []string{"space"}},
-	} {
-		b.Run(test.name, func(b *testing.B) {
-			w := newWideBrowser(b)
-			took := make([]time.Duration, 0, b.N)
-			b.ResetTimer()
-			for i := range b.N {
-				if test.name == "page" && w.b.grid.At() == wideRows-1 {
-					w.app.Update(keys["home"])
-				}
-				b.StopTimer()
-				w.feed(b)
-				b.StartTimer()
-				began := time.Now()
-				w.app.Update(keys[test.keys[i%len(test.keys)]])
-				_ = w.app.View()
-				took = append(took, time.Since(began))
-			}
-			slices.Sort(took)
-			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
-			b.ReportMetric(float64(took[len(took)-1].Microseconds()), "max-µs")
-		})
 	}
 }
 

@@ -9,15 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
-	"golang.org/x/term"
-
 	"github.com/bizhook/whd/client"
 )
 
@@ -122,10 +119,7 @@ func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.C
 	if err := pty.Setsize(screen, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}
-	before, err := term.GetState(int(keyboard.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := modes(keyboard)
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), asProgram+"="+dir, "TERM=xterm-256color")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = keyboard, keyboard, keyboard
@@ -134,10 +128,10 @@ func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.C
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	var after *term.State
+	var after string
 	go func() {
 		err := cmd.Wait()
-		after, _ = term.GetState(int(keyboard.Fd()))
+		after = modes(keyboard)
 		_ = keyboard.Close()
 		ended <- err
 	}()
@@ -155,8 +149,8 @@ func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.C
 		}
 	}
 	err = <-ended
-	if !reflect.DeepEqual(before, after) {
-		t.Error("the terminal was left in another state")
+	if after != before || before == "" {
+		t.Errorf("the terminal was left in another state: %q, want %q", after, before)
 	}
 	var exit *exec.ExitError
 	switch {
@@ -168,4 +162,15 @@ func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.C
 		t.Fatal(err)
 	}
 	return out.String(), 0
+}
+
+// modes is the state of a terminal as stty writes it, empty where it cannot.
+func modes(terminal *os.File) string {
+	stty := exec.Command("stty", "-g")
+	stty.Stdin = terminal
+	out, err := stty.Output()
+	if err != nil {
+		return ""
+	}
+	return string(out)
 }

@@ -92,7 +92,7 @@ func (a *app) askAnew(d discarded) {
 	}
 	lines := []string{
 		d.EventName + " to", "  " + d.URL, "for " + d.Subscriber + " (" + d.SubscriberID + ").",
-		"It gets another id and another secret; its messages do not come back.",
+		"It gets another id and another secret. Its messages do not come", "back.",
 	}
 	if len(d.Headers) > 0 {
 		lines = append(lines, "What its headers held cannot be read back, and they are left out:", "  "+strings.Join(d.Headers, ", "))

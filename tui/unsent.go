@@ -16,15 +16,17 @@ type unsent struct {
 type heldMsg struct {
 	reply
 	unsent unsent
+	era    int // of the app that asked
 }
 
 // repeatable makes a command that changes something one that can be made again
 // after a sign-in.
-func repeatable(what string, cmd tea.Cmd) tea.Cmd {
+func (a *app) repeatable(what string, cmd tea.Cmd) tea.Cmd {
+	era := a.era
 	return func() tea.Msg {
 		m := cmd()
 		if one, ok := m.(answered); ok && unauthorized(one.about().err) {
-			return heldMsg{reply{err: one.about().err}, unsent{what: what, again: cmd}}
+			return heldMsg{reply{err: one.about().err}, unsent{what: what, again: cmd}, era}
 		}
 		return m
 	}
@@ -51,7 +53,7 @@ func (a *app) release() tea.Cmd {
 	}
 	a.held, a.over = nil, h.under
 	a.tell(info, "now: "+h.what)
-	return repeatable(h.what, h.again)
+	return a.repeatable(h.what, h.again)
 }
 
 // giveUp forgets what was held: nobody signed in.

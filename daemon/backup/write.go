@@ -49,8 +49,13 @@ func Write(ctx context.Context, s Source, file string) (Manifest, error) {
 
 // replaceable keeps what is no backup from being replaced by one.
 func replaceable(file string) error {
-	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Lstat(file); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is there already and is no file", file)
 	}
 	a, err := open(file)
 	if err != nil {

@@ -60,8 +60,13 @@ func take(dir string, alone bool) (*Lock, error) {
 	}
 }
 
-// Release gives the right back.
-func (l *Lock) Release() error { return l.file.Close() }
+// Release gives the right back. Calling it again does nothing.
+func (l *Lock) Release() error {
+	if err := l.file.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}
 
 // Unfinished marks the directory: until the mark is finished nobody works with
 // its files, not even after a crash.

@@ -36,8 +36,10 @@ func TestWhoMayWork(t *testing.T) {
 	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) {
 		t.Errorf("twice: %v", err)
 	}
-	if err := own.Release(); err != nil {
-		t.Fatal(err)
+	for range 2 {
+		if err := own.Release(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -24,19 +24,28 @@ func (i Installation) options() manage.KeyValue {
 	return manage.KeyValue{"DelayedAutoStart": true}
 }
 
+// allow asks the service manager for all rights, which it gives administrators.
 func (i Installation) allow() error {
-	if !windows.GetCurrentProcessToken().IsElevated() {
+	m, err := mgr.Connect()
+	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
 		return errors.New("installing a service takes an administrator's rights: run it in a terminal that was opened as administrator")
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return m.Disconnect()
 }
 
 func (i Installation) install(s manage.Service, out io.Writer) error {
 	if err := s.Install(); err != nil {
 		return err
 	}
-	err := errors.Join(restartOnFailure(), i.makeSettings())
-	if err != nil {
+	err := restartOnFailure()
+	if errors.Is(err, windows.ERROR_INVALID_LEVEL) {
+		fmt.Fprintln(out, "this system has no restarts of services that fail; whoever watches them has to")
+		err = nil
+	}
+	if err = errors.Join(err, i.makeSettings()); err != nil {
 		return errors.Join(err, s.Uninstall())
 	}
 	fmt.Fprintf(out, "settings in %s\nthe service is installed as %s; begin it with: %s service start\n", i.Config, account, Name)

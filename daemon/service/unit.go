@@ -29,7 +29,8 @@ StartLimitIntervalSec=0
 
 [Service]
 # The second line is for systemd 253 and later, where a reload is over when whd has
-# read its settings. An older one warns of it and goes by the first.
+# read its settings; it sends the signal of ExecReload itself, too. An older one warns
+# of the second and goes by the first.
 Type=notify
 Type=notify-reload
 ExecStart=EXECUTABLE serve --config CONFIG
@@ -39,8 +40,11 @@ TimeoutStartSec=5min
 WatchdogSec=30s
 Restart=on-failure
 RestartSec=5s
-# Settings that are wrong do not get better by trying again.
+# Settings that are wrong do not get better by trying again. A program in Go that
+# breaks down has the same status, unless it is told to end as crashed.
 RestartPreventExitStatus=2
+Environment=GOTRACEBACK=crash
+LimitCORE=0
 
 User=whd
 Group=whd

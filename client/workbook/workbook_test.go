@@ -1,0 +1,70 @@
+package workbook
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/xlsx"
+)
+
+// sheet writes rows and reads the sheet back as text.
+func sheet(t *testing.T, rows ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := New(&out, "rows", []Column{{"T", record.Text}, {"N", record.Decimal}, {"D", record.Epoch}, {"B", record.Bool}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range rows {
+		row, err := client.ParseRow([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Row(row); err != nil {
+			return "", err
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := archive.Open("xl/worksheets/sheet1.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), nil
+}
+
+// Values become what they are, as far as a cell keeps it.
+func TestRow(t *testing.T) {
+	text, err := sheet(t, `{"T":"00123","N":40002.15,"D":"/Date(1782864000000+0000)/","B":true}`, `{"T":"=1","N":12345678901234567890}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">00123</t>", "<v>40002.15</v>", `t="b"><v>1</v>`, "<v>46204</v>", ">=1</t>", ">12345678901234567890</t>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in %s", want, text)
+		}
+	}
+}
+
+// A text that no cell holds is told with its row.
+func TestRowThatDoesNotFit(t *testing.T) {
+	_, err := sheet(t, `{"T":"a"}`, `{"T":"`+strings.Repeat("a", xlsx.MaxText+1)+`"}`)
+	if !errors.Is(err, xlsx.ErrText) || !strings.Contains(err.Error(), "row 2") {
+		t.Errorf("got %v", err)
+	}
+}

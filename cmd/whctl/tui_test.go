@@ -1,0 +1,100 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// screensOf is a session of the screens with a configuration, variables and flags.
+func screensOf(t *testing.T, config string, env map[string]string, args ...string) *session {
+	t.Helper()
+	env[envConfig] = filepath.Join(configOf(t, config), "config.toml")
+	p := &program{
+		env: func(name string) string { return env[name] }, stdout: io.Discard, stderr: io.Discard,
+		registry: record.Builtin(), now: time.Now, patience: patience,
+	}
+	flags := flag.NewFlagSet("tui", flag.ContinueOnError)
+	for _, name := range []string{"read-only", "mouse"} {
+		flags.Bool(name, false, "")
+	}
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	c := cli.NewContext(cli.NewApp(), flags, nil)
+	c.Context = t.Context()
+	s := &session{program: p, c: c}
+	t.Cleanup(s.close)
+	return s
+}
+
+// Another profile is opened as its table says. What was given for the first one
+// goes to no other service: neither its key nor its address.
+func TestScreensChangeProfile(t *testing.T) {
+	var asked []string
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Header.Get("Authorization")+r.Header.Get("Cookie"))
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"Version":"1"}`)
+	}))
+	defer other.Close()
+	config := fmt.Sprintf("profile = 'one'\n[profiles.one]\nurl = 'http://127.0.0.1:9'\n[profiles.two]\nurl = '%s'\ncolour = 'green'\nprotected = true\n", other.URL)
+	env := map[string]string{envToken: "key-of-one", envURL: "http://127.0.0.1:9", envUser: "ann", envPassword: "of-ann", "WHCTL_READ_ONLY": "false"}
+	s := screensOf(t, config, env)
+	service, o, err := s.change("two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := service.Info(t.Context()); err != nil || len(asked) != 1 || asked[0] != "" {
+		t.Errorf("%v; the other service was asked with %q", err, asked)
+	}
+	if o.Profile != "two" || o.URL != other.URL || o.Colour != "green" || !o.ReadOnly || !o.Protected || o.User != "" || o.Unlock == nil {
+		t.Errorf("options %+v", o)
+	}
+	if _, _, err := s.change("three"); err == nil {
+		t.Error("a profile that is not there was opened")
+	}
+	list, err := s.switchable()
+	if err != nil || len(list) != 2 || list[1].Name != "two" || !list[1].Protected || list[1].Colour != "green" {
+		t.Errorf("profiles %+v, %v", list, err)
+	}
+	only := screensOf(t, config, env, "--read-only")
+	if _, o, err := only.change("two"); err != nil || !o.ReadOnly || o.Unlock != nil {
+		t.Errorf("--read-only does not hold for another profile: %+v, %v", o, err)
+	}
+}
+
+// Over ssh the mouse is the terminal's, unless it is asked for.
+func TestScreensTakeMouse(t *testing.T) {
+	for _, test := range []struct {
+		env  map[string]string
+		args []string
+		want bool
+	}{
+		{map[string]string{}, nil, true},
+		{map[string]string{}, []string{"--mouse=false"}, false},
+		{map[string]string{"SSH_TTY": "/dev/pts/1"}, nil, false},
+		{map[string]string{"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}, []string{"--mouse"}, true},
+	} {
+		s := screensOf(t, "", test.env, test.args...)
+		if got := s.takesMouse(s.c); got != test.want {
+			t.Errorf("%v %v: %v", test.env, test.args, got)
+		}
+	}
+}
+
+func TestStateDir(t *testing.T) {
+	s := screensOf(t, "", map[string]string{"XDG_STATE_HOME": "/state"})
+	if got, want := s.stateDir(), filepath.Join("/state", "whctl"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

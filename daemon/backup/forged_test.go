@@ -1,0 +1,94 @@
+package backup_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/bizhook/whd/daemon/backup"
+)
+
+// TestForgedBackups are whole archives whose contents are not what they say.
+func TestForgedBackups(t *testing.T) {
+	s := source(t)
+	genuine := must(os.ReadFile(saved(t, s)))(t)
+	for name, c := range map[string]struct {
+		forge func(n int, head *tar.Header, body []byte) []byte
+		why   string
+	}{
+		"another content": {func(n int, _ *tar.Header, body []byte) []byte {
+			if n == 2 {
+				body[len(body)/2] ^= 1
+			}
+			return body
+		}, "damaged at whd.db: its checksum is another"},
+		"another name": {func(n int, head *tar.Header, body []byte) []byte {
+			if n == 1 {
+				head.Name = "../records.db"
+			}
+			return body
+		}, "another file is in its place"},
+		"a name outside": {manifestWith(func(m *backup.Manifest) { m.Members[0].Name = "../records.db" }), `it has a file "../records.db" that no store has`},
+		"a file twice":   {manifestWith(func(m *backup.Manifest) { m.Members[0].Name = "whd.db" }), `it has a file "whd.db" that no store has`},
+		"a file missing": {manifestWith(func(m *backup.Manifest) { m.Members = m.Members[:1] }), "whd.db is missing in it"},
+		"another schema": {manifestWith(func(m *backup.Manifest) { m.Members[1].Schema = 3 }), "its tables have version"},
+		"a later form":   {manifestWith(func(m *backup.Manifest) { m.Format = 2 }), "in a form that this program does not know"},
+		"a huge size":    {manifestWith(func(m *backup.Manifest) { m.Members[0].Size = 1 << 60 }), "are free"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "forged")
+			if err := os.WriteFile(file, repacked(t, genuine, c.forge), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, c.why)
+		})
+	}
+}
+
+// manifestWith changes the manifest, which comes first.
+func manifestWith(change func(*backup.Manifest)) func(int, *tar.Header, []byte) []byte {
+	return func(n int, _ *tar.Header, body []byte) []byte {
+		if n != 0 {
+			return body
+		}
+		var m backup.Manifest
+		if err := json.Unmarshal(body, &m); err != nil {
+			panic(err)
+		}
+		change(&m)
+		changed, err := json.Marshal(m)
+		if err != nil {
+			panic(err)
+		}
+		return changed
+	}
+}
+
+// repacked is an archive with each member as forge gives it.
+func repacked(t *testing.T, whole []byte, forge func(n int, head *tar.Header, body []byte) []byte) []byte {
+	t.Helper()
+	plain := must(zstd.NewReader(bytes.NewReader(whole)))(t)
+	defer plain.Close()
+	var out bytes.Buffer
+	small := must(zstd.NewWriter(&out))(t)
+	from, to := tar.NewReader(plain), tar.NewWriter(small)
+	for n := 0; ; n++ {
+		head, err := from.Next()
+		if err == io.EOF {
+			break
+		}
+		body := forge(n, head, must(io.ReadAll(from))(t))
+		head.Size = int64(len(body))
+		must(0, to.WriteHeader(head))(t)
+		must(to.Write(body))(t)
+	}
+	must(0, to.Close())(t)
+	must(0, small.Close())(t)
+	return out.Bytes()
+}

@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// used is the processor's time that this thread has taken: what else the
+// computer does meanwhile is not counted.
+func used() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(1, &u) // RUSAGE_THREAD
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkScreen is one key press with the whole screen that follows, at 200x60
+// over 12,000 rows of 24 columns, and what all of that keeps in memory.
+func BenchmarkScreen(b *testing.B) {
+	for _, test := range []struct {
+		name string
+		keys []string
+	}{
+		{"down", []string{"down"}},
+		{"page", []string{"pgdown"}},
+		{"columns", []string{"right", "right", "right", "right", "left", "left", "left", "left"}},
+		{"ends", []string{"end", "home"}},
+		{"mark", []string{"space"}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			w := newWideBrowser(b)
+			took, worked := make([]time.Duration, 0, b.N), make([]time.Duration, 0, b.N)
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			b.ResetTimer()
+			for i := range b.N {
+				if test.name == "page" && w.b.grid.At() == wideRows-1 {
+					w.app.Update(keys["home"])
+				}
+				b.StopTimer()
+				w.feed(b)
+				b.StartTimer()
+				began, before := time.Now(), used()
+				w.app.Update(keys[test.keys[i%len(test.keys)]])
+				_ = w.app.View()
+				took, worked = append(took, time.Since(began)), append(worked, used()-before)
+			}
+			b.ReportMetric(float64(quantile(took, 0.99).Microseconds()), "p99-µs")
+			b.ReportMetric(float64(quantile(worked, 0.99).Microseconds()), "cpu-p99-µs")
+			b.ReportMetric(float64(quantile(worked, 1).Microseconds()), "cpu-max-µs")
+		})
+	}
+}

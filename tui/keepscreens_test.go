@@ -1,0 +1,40 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// What is kept, as it is seen: views on the first screen, profiles, the trash.
+func TestKeptScreens(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	forLooks(t, func(t *testing.T, look string, o Options) {
+		with := twoProfiles(t, i, i)
+		with.ASCII, with.Mono = o.ASCII, o.Mono
+		k, err := openKeeper(with.State, "prod")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.setView(view{Name: "big-invoices", Record: "SO_Totals", arrangement: arrangement{Where: []string{"InvoiceTotal>=50000"}}})
+		k.setView(view{Name: "failed", Record: messageRecord, Problems: true})
+		k.discard(discarded{
+			At: time.Date(2026, 7, 1, 13, 0, 0, 0, time.UTC), Subscriber: "acme-shop", SubscriberID: "1f0c..9ab2",
+			EventName: "debtor.*", URL: "https://hooks.acme.example/erp/in", IsEnabled: true, Headers: []string{"Authorization"},
+		})
+		if err := k.write(); err != nil {
+			t.Fatal(err)
+		}
+		d := drive(t, connected(t, i), with)
+		d.awaitLive()
+		d.press("R", "j")
+		d.golden("S01-home-views", look)
+		d.press("@")
+		d.golden("S00-profiles", look)
+		d.press("esc", ":", "'trash", "enter")
+		d.golden("S00-trash", look)
+		d.press("enter")
+		d.golden("S00-trash-question", look)
+	})
+}

@@ -1,0 +1,38 @@
+package tui
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client"
+)
+
+// Whatever happens in whatever order, LIVE is said only where the last thing
+// that is known of the stream is a heartbeat of the last 20 seconds.
+func TestLiveTakesAHeartbeat(t *testing.T) {
+	gone := &client.Error{Kind: client.Unreachable, Message: "refused"}
+	rapid.Check(t, func(t *rapid.T) {
+		var l link
+		now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
+		var beat time.Time
+		t.Repeat(map[string]func(*rapid.T){
+			"time passes": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.Int64Range(0, 30_000).Draw(t, "milliseconds")) * time.Millisecond)
+			},
+			"connected":   func(*rapid.T) { l.take(liveMsg{connected: true}, now) },
+			"a heartbeat": func(*rapid.T) { l.take(liveMsg{beat: true}, now); beat = now },
+			"lost":        func(*rapid.T) { l.take(liveMsg{lost: gone, retry: time.Second}, now); beat = time.Time{} },
+			"refused":     func(*rapid.T) { l.take(liveMsg{final: errors.New("no")}, now); beat = time.Time{} },
+			"an answer":   func(*rapid.T) { l.heard(nil, now) },
+			"no answer":   func(*rapid.T) { l.heard(gone, now) },
+			"": func(t *rapid.T) {
+				if l.word(now) == "LIVE" && (beat.IsZero() || now.Sub(beat) >= heartbeatLimit) {
+					t.Errorf("LIVE, and the last heartbeat was at %v, now %v", beat, now)
+				}
+			},
+		})
+	})
+}
