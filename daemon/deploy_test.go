@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,5 +43,28 @@ func TestLoginScriptNamesEveryKind(t *testing.T) {
 	}
 	if want := len(record.Builtin().Kinds()) + len(tables) - 1; grants != want {
 		t.Errorf("%d tables can be read, want %d: those of the kinds and of bills", grants, want)
+	}
+}
+
+// TestDeployedSettingsExist: what the images are told is what whd knows.
+func TestDeployedSettingsExist(t *testing.T) {
+	known := []string{"WHD_DB_PASSWORD", "WHD_TEST_SQLSERVER_DSN"} // of the file itself, and of tests
+	for _, s := range settings() {
+		known = append(known, s.variable())
+	}
+	for _, name := range []string{"compose.yaml", "Containerfile"} {
+		text, err := os.ReadFile("../cmd/daemon/deploy/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`WHD_[A-Z_]+`).FindAllString(string(text), -1)
+		if len(found) == 0 {
+			t.Errorf("%s names no setting", name)
+		}
+		for _, variable := range found {
+			if !slices.Contains(known, variable) {
+				t.Errorf("%s sets %s, which is no setting", name, variable)
+			}
+		}
 	}
 }

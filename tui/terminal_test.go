@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
 	"github.com/bizhook/whd/client"
+	"github.com/creack/pty"
 )
 
 // asProgram makes a test binary the program on the terminal: it shows the

@@ -18,8 +18,9 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// many streams so many rows of SO_Totals.
-func many(t *testing.T, count int) (url string) {
+// many streams so many rows of SO_Totals. Behind the last it says so, and waits
+// before it ends the reply.
+func many(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{}) (url string) {
 	const piece = 1000
 	text := strings.Repeat(`{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500}`+"\n", piece)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,22 +32,40 @@ func many(t *testing.T, count int) (url string) {
 				return
 			}
 		}
+		close(sent)
+		<-end
 		w.Header().Set(wire.HeaderRowCount, fmt.Sprint(count))
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
 }
 
-// peak is the most memory that an export took, in MiB.
-func peak(t *testing.T, format string, count int) int64 {
+// peak is the most memory that an export has taken by its last row, in MiB. What
+// the system says of a process that has ended may be of the one that started it.
+func peak(t *testing.T, format string, count int) (mebibytes int) {
 	t.Helper()
-	cmd := process(t, many(t, count), "query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(t.TempDir(), "totals"))
+	sent, end := make(chan struct{}), make(chan struct{})
+	cmd := process(t, many(t, count, sent, end), "query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(t.TempDir(), "totals"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil || !strings.HasPrefix(stderr.String(), thousands(int64(count))+" rows written") {
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-sent
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	if err != nil {
+		t.Error(err)
+	}
+	close(end)
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), thousands(int64(count))+" rows written") {
 		t.Fatalf("%s: %v, %s", format, err, &stderr)
 	}
-	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kibibytes int
+	if _, err := fmt.Sscan(rest, &kibibytes); err != nil {
+		t.Fatalf("%v in %s", err, status)
+	}
+	return kibibytes >> 10
 }
 
 // Memory does not grow with the rows: it stays below 60 MiB for a million, and a

@@ -116,11 +116,11 @@ func (p *program) showMessage(c *cli.Context) error {
 	}
 	kind := systemKind("Message")
 	if c.Bool("attempts") {
-		kind = systemKind("MessageResponse")
+		kind = systemKind("Attempt")
 	}
 	where := map[string][]string{"MessageID": {n.id}}
 	if c.Bool("attempts") {
-		page, err := service.MessageResponses(c.Context, n.subscriber, where)
+		page, err := service.Attempts(c.Context, where)
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (p *program) showMessage(c *cli.Context) error {
 }
 
 // attemptFields are those of an attempt that its message does not show.
-var attemptFields = []string{"ItemNo", "LastSavedDateTime", "HTTPCode", "Message", "Duration", "Status", "URL"}
+var attemptFields = []string{"ItemNo", "LastSavedDateTime", "HTTPCode", "Message", "Duration", "Status", "URL", "Detail", "AnswerText"}
 
 func (p *program) retryMessages(c *cli.Context) error { return p.onMessages(c, retrying) }
 

@@ -1,36 +1,31 @@
 package service
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
-	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/eventlog"
 )
 
-// find asks the service manager itself: it knows the processes that it has started.
 func find(_ []string, order func(Order)) (manager, error) {
+	if is, err := svc.IsWindowsService(); err != nil || !is {
+		return nobody{}, err
+	}
 	log, err := eventlog.Open(Name)
 	if err != nil {
 		return nobody{}, fmt.Errorf("opening the event log: %w", err)
 	}
-	w := &windowsService{order: order, events: log, states: make(chan svc.Status), exit: make(chan uint32), begun: make(chan struct{}), over: make(chan struct{})}
+	w := &windowsService{order: order, events: log, states: make(chan svc.Status), exit: make(chan uint32), over: make(chan struct{})}
 	go func() {
 		defer close(w.over)
-		err = svc.Run(Name, w)
+		if err := svc.Run(Name, w); err != nil {
+			_ = log.Error(eventID, "the service manager does not take this program for its service: "+err.Error())
+			order(Stop)
+		}
 	}()
-	select {
-	case <-w.begun:
-		return w, nil
-	case <-w.over:
-	}
-	if errors.Is(err, windows.ERROR_FAILED_SERVICE_CONTROLLER_CONNECT) {
-		err = nil // a person has started it, or another program
-	}
-	return nobody{}, errors.Join(err, log.Close())
+	return w, nil
 }
 
 // windowsService speaks with the service manager of Windows.
@@ -39,8 +34,7 @@ type windowsService struct {
 	events *eventlog.Log
 	states chan svc.Status
 	exit   chan uint32
-	begun  chan struct{} // closed when the service manager listens
-	over   chan struct{} // closed when it does not any more
+	over   chan struct{} // closed when nobody listens any more
 }
 
 // eventID is that of every entry: the source of events has the text of Windows
@@ -55,7 +49,6 @@ const accepted = svc.AcceptStop | svc.AcceptShutdown | svc.AcceptParamChange
 
 // Execute is svc.Handler's: it passes orders and states on until the service ends.
 func (w *windowsService) Execute(_ []string, requests <-chan svc.ChangeRequest, states chan<- svc.Status) (bool, uint32) {
-	close(w.begun)
 	is := svc.Status{State: svc.StartPending, WaitHint: uint32((2 * step).Milliseconds())}
 	states <- is
 	ticker := time.NewTicker(step)

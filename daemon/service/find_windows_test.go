@@ -1,0 +1,51 @@
+package service
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/windows/svc"
+)
+
+// TestExecute plays the service manager.
+func TestExecute(t *testing.T) {
+	orders := make(chan Order, 4)
+	w := &windowsService{order: func(o Order) { orders <- o }, states: make(chan svc.Status), exit: make(chan uint32), over: make(chan struct{})}
+	requests, states := make(chan svc.ChangeRequest), make(chan svc.Status, 100)
+	code := make(chan uint32)
+	go func() {
+		_, status := w.Execute(nil, requests, states)
+		code <- status
+	}()
+	if is := <-states; is.State != svc.StartPending || is.WaitHint == 0 || is.Accepts != 0 {
+		t.Errorf("first %+v", is)
+	}
+	if is := <-states; is.State != svc.StartPending || is.CheckPoint != 1 { // as time goes by
+		t.Errorf("while it begins %+v", is)
+	}
+	w.states <- svc.Status{State: svc.Running, Accepts: accepted}
+	for is := range states {
+		if is.State == svc.Running {
+			break
+		}
+	}
+	for cmd, want := range map[svc.Cmd]Order{svc.ParamChange: Reload, svc.Stop: Stop, svc.Shutdown: Stop} {
+		requests <- svc.ChangeRequest{Cmd: cmd}
+		if got := <-orders; got != want {
+			t.Errorf("%v: %v, want %v", cmd, got, want)
+		}
+	}
+	requests <- svc.ChangeRequest{Cmd: svc.Interrogate, CurrentStatus: svc.Status{State: svc.Running}}
+	if is := <-states; is.State != svc.Running {
+		t.Errorf("asked how it is: %+v", is)
+	}
+	w.exit <- 3
+	select {
+	case status := <-code:
+		if status != 3 {
+			t.Errorf("status %d", status)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it does not end")
+	}
+}
