@@ -291,7 +291,7 @@ func (a *app) message(ctx context.Context, to screen, subscriber, id string) tea
 			return m
 		}
 		m.message = &page.Results[0]
-		responses, err := c.MessageResponses(ctx, subscriber, url.Values{"MessageID": {id}, "OrderBy": {"ItemNo"}, "Take": {"200"}})
+		responses, err := c.Attempts(ctx, url.Values{"MessageID": {id}, "OrderBy": {"ItemNo"}, "Take": {"200"}})
 		if err != nil {
 			m.err = err
 			return m

@@ -18,7 +18,7 @@ type messageScreen struct {
 	pager
 	list      *messages
 	message   wire.Message
-	responses []wire.MessageResponse
+	responses []wire.Attempt
 	headers   []wire.Header // the subscription's own, without their values
 	noHeaders string        // why they are not known
 	tab       int

@@ -46,7 +46,7 @@ func (s *messageScreen) attempts() []span {
 		if r.Status == 1 {
 			ink = t.status[1]
 		}
-		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s  %s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), when, false), t.Fit(resultOf(r), what, false), took(r.Duration)), ink})
+		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s  %s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), when, false), t.Fit(resultOf(r.MessageResponse), what, false), took(r.Duration)), ink})
 	}
 	if at := time.Time(s.message.NextAttemptDateTime); s.message.Status == 2 && !at.IsZero() {
 		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.app.clock(at), when, false), "scheduled, "+until(at.Sub(s.app.now))), t.dim})
@@ -184,12 +184,30 @@ func (s *messageScreen) answers() []span {
 		}
 		lines = append(lines, span{fmt.Sprintf("  Attempt %d", r.ItemNo), t.crumb},
 			span{"    status   " + code, ""}, span{"    message  " + r.Message, ""},
-			span{"    ended    " + s.app.clock(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration)), ""}, span{})
+			span{"    ended    " + s.app.clock(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration)), ""})
+		lines = append(lines, s.answerText(r)...)
+		lines = append(lines, span{})
 	}
 	if len(lines) == 0 {
 		return []span{{"  no answer yet", t.dim}}
 	}
-	return append(lines, span{"  The service tells the status and its reason, not the text of an answer.", t.dim})
+	return lines
+}
+
+// answerText is what an endpoint said, or what went wrong where it said nothing.
+func (s *messageScreen) answerText(r wire.Attempt) []span {
+	text := r.AnswerText
+	if text == nil {
+		text = r.Detail
+	}
+	if text == nil || *text == "" {
+		return nil
+	}
+	lines := s.app.jsonLines([]byte(*text), s.width-6)
+	for i := range lines {
+		lines[i].text = "    " + lines[i].text
+	}
+	return lines
 }
 
 // curl sends the same from this computer. What is secret is not known here.

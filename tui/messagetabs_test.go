@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,7 +11,10 @@ import (
 
 // The tabs of a message tell what the service does, and nothing secret before v.
 func TestMessageTabs(t *testing.T) {
-	s := startReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s := startReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "upstream is down")
+	})
 	s.subscribe(t, "debtor.updated", s.receiver+"/erp?key=of-the-receiver&plain")
 	s.raise(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
 	d := s.open(t, Options{Downloads: t.TempDir()})
@@ -28,7 +32,7 @@ func TestMessageTabs(t *testing.T) {
 			t.Errorf("%s is shown", secret)
 		}
 	}
-	for _, want := range []string{"503 Service Unavailable", `"DebtorID"`, "Authorization", secretMask, "Webhook-Signature", "made anew for each attempt", "status   503", "curl -X POST", "key=" + secretMask} {
+	for _, want := range []string{"503 Service Unavailable", `"DebtorID"`, "Authorization", secretMask, "Webhook-Signature", "made anew for each attempt", "status   503", "upstream is down", "curl -X POST", "key=" + secretMask} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("%s is not shown:\n%s", want, all.String())
 		}

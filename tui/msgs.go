@@ -146,7 +146,7 @@ type (
 	messageMsg struct {
 		reply
 		message   *wire.Message
-		responses []wire.MessageResponse
+		responses []wire.Attempt
 		headers   []wire.Header // the subscription's own, without values
 		noHeaders string        // why they are not known
 	}

@@ -171,7 +171,7 @@ func TestHostileTextIsInert(t *testing.T) {
 	d.app.push(s)
 	d.resize(100, 30)
 	d.send(messageMsg{reply: reply{to: s}, message: &one, headers: []wire.Header{{Name: hostileText}}, noHeaders: hostileText,
-		responses: []wire.MessageResponse{{ItemNo: 1, Message: hostileText, Duration: hostileText}}})
+		responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}})
 	for _, tab := range messageTabs {
 		d.checkInert("the tab " + tab.name)
 		d.press("tab")

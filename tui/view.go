@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -173,6 +174,7 @@ func (a *app) crumbs() string {
 	for _, s := range a.tabs[a.tab] {
 		names = append(names, s.title())
 	}
+	names = slices.Compact(names) // a list and a part of it, which the chips tell apart
 	left := []span{{" " + strings.Join(names, a.theme.step), a.theme.crumb}}
 	for _, chip := range a.front().chips() {
 		left = append(left, span{"  ", ""}, span{"[" + chip + "]", a.theme.chip})

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -33,6 +34,7 @@ func startDeliveries(t *testing.T) *deliveries {
 		switch r.URL.Path {
 		case "/bad/erp":
 			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, "<html>\n<h1>upstream is down</h1>\n</html>")
 		case "/gone/notify":
 			w.Header().Set("webhook-delivery", "abort-message")
 			w.WriteHeader(http.StatusBadRequest)

@@ -95,6 +95,31 @@ func TestRestoreWhereAStoreIs(t *testing.T) {
 	opens(t, to.Dir)
 }
 
+// A restore that goes back to what one before has left half done says no less of
+// it than that one: nobody may work with it.
+func TestBackToHalfAStore(t *testing.T) {
+	s := source(t)
+	file := saved(t, s)
+	to := backup.Target{Dir: t.TempDir(), Files: s.Files, Beside: []string{"below/file"}, Force: true} // which cannot be moved
+	must(0, os.Mkdir(filepath.Join(to.Dir, "below"), 0o700))(t)
+	must(0, os.WriteFile(filepath.Join(to.Dir, "below", "file"), nil, 0o600))(t)
+	must(0, os.WriteFile(filepath.Join(to.Dir, "records.db"), nil, 0o600))(t)
+	refused(t, to, file, "below/file")
+	whole := must(datadir.Share(to.Dir))(t)
+	must(0, whole.Release())(t)
+
+	own := must(datadir.Own(to.Dir))(t)
+	must(own.Unfinished())(t)
+	must(0, own.Release())(t)
+	refused(t, to, file, "below/file")
+	if _, err := datadir.Share(to.Dir); err == nil || !strings.Contains(err.Error(), "was cut short") {
+		t.Errorf("the mark is gone (%v)", err)
+	}
+	to.Beside = nil
+	must(backup.Restore(t.Context(), to, file))(t)
+	opens(t, to.Dir)
+}
+
 // refused looks whether a restore fails for a reason and changes nothing.
 func refused(t *testing.T, to backup.Target, file, why string) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -40,6 +41,10 @@ func TestForgedBackups(t *testing.T) {
 		"another schema": {manifestWith(func(m *backup.Manifest) { m.Members[1].Schema = 3 }), "its tables have version"},
 		"a later form":   {manifestWith(func(m *backup.Manifest) { m.Format = 2 }), "in a form that this program does not know"},
 		"a huge size":    {manifestWith(func(m *backup.Manifest) { m.Members[0].Size = 1 << 60 }), "are free"},
+		"huge sizes": {manifestWith(func(m *backup.Manifest) {
+			m.Members[0].Size, m.Members[1].Size = 1<<62, 1<<62
+		}), "larger than any disk"},
+		"a size below 0": {manifestWith(func(m *backup.Manifest) { m.Members[0].Size = -1 }), "that no store has"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "forged")
@@ -49,6 +54,29 @@ func TestForgedBackups(t *testing.T) {
 			refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, c.why)
 		})
 	}
+}
+
+// TestAFileMore is an archive with more in it than its manifest says.
+func TestAFileMore(t *testing.T) {
+	s := source(t)
+	whole := must(os.ReadFile(saved(t, s)))(t)
+	plain := must(zstd.NewReader(nil))(t)
+	defer plain.Close()
+	content := must(plain.DecodeAll(whole, nil))(t)
+	content = content[:len(content)-1024] // without the two blocks of zeros at its end
+	more := must(tarOf("../more"))(t)
+	small := must(zstd.NewWriter(nil))(t)
+	file := filepath.Join(t.TempDir(), "forged")
+	must(0, os.WriteFile(file, small.EncodeAll(append(content, more...), nil), 0o600))(t)
+	refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, `damaged at its end: it has a file "../more" more`)
+}
+
+// tarOf is an archive with an empty file.
+func tarOf(name string) ([]byte, error) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600})
+	return b.Bytes(), errors.Join(err, w.Close())
 }
 
 // manifestWith changes the manifest, which comes first.

@@ -81,10 +81,13 @@ func (a *archive) unpack(ctx context.Context, to func(Member) (io.WriteCloser, e
 			return err
 		}
 	}
-	if _, err := a.tar.Next(); err != io.EOF {
+	switch head, err := a.tar.Next(); {
+	case err == nil:
+		return damaged("its end", fmt.Errorf("it has a file %q more", head.Name))
+	case err != io.EOF:
 		return damaged("its end", err)
 	}
-	if _, err := io.Copy(io.Discard, a.plain); err != nil { // the checksum of the whole
+	if _, err := io.Copy(io.Discard, reader{ctx, a.plain}); err != nil { // the checksum of the whole
 		return damaged("its end", err)
 	}
 	return nil

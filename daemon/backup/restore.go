@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,9 @@ func (t Target) takes(m Manifest) error {
 		if newest := t.Files[at].Newest; member.Schema > newest {
 			return fmt.Errorf("%s has version %d and this program knows version %d only; restore it with %s or a later one", member.Name, member.Schema, newest, m.Program)
 		}
+		if member.Size > math.MaxInt64-room {
+			return errors.New("its files are larger than any disk")
+		}
 		room += member.Size
 	}
 	for _, f := range t.Files {
@@ -147,6 +151,7 @@ func roomFor(members []Member, dir string) error {
 // places. Where one cannot be moved, all go back; where the process ends in
 // between, a mark keeps daemons from working with half of each.
 func (t Target) replace(lock *datadir.Lock, there []string, draft string, members []Member) (aside string, err error) {
+	whole := !lock.CutShort() // else going back is no end either
 	finish, err := lock.Unfinished()
 	if err != nil {
 		return "", err
@@ -154,7 +159,9 @@ func (t Target) replace(lock *datadir.Lock, there []string, draft string, member
 	var done moves
 	if len(there) > 0 {
 		aside = filepath.Join(t.Dir, "replaced-"+time.Now().UTC().Format("20060102T150405.000Z"))
-		err = os.Mkdir(aside, 0o700)
+		if err = os.Mkdir(aside, 0o700); err == nil {
+			err = datadir.Entrust(t.Dir, aside)
+		}
 	}
 	for _, name := range there {
 		if err == nil {
@@ -162,8 +169,12 @@ func (t Target) replace(lock *datadir.Lock, there []string, draft string, member
 		}
 	}
 	for _, m := range members {
+		from := filepath.Join(draft, m.Name)
 		if err == nil {
-			err = done.move(filepath.Join(draft, m.Name), filepath.Join(t.Dir, m.Name))
+			err = datadir.Entrust(t.Dir, from)
+		}
+		if err == nil {
+			err = done.move(from, filepath.Join(t.Dir, m.Name))
 		}
 	}
 	if err != nil {
@@ -173,7 +184,10 @@ func (t Target) replace(lock *datadir.Lock, there []string, draft string, member
 		if aside != "" {
 			err = errors.Join(err, os.Remove(aside))
 		}
-		return "", errors.Join(err, finish())
+		if whole {
+			err = errors.Join(err, finish())
+		}
+		return "", err
 	}
 	return aside, finish()
 }

@@ -32,7 +32,7 @@ func Share(dir string) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, unfinishedName)); !errors.Is(err, fs.ErrNotExist) {
+	if l.CutShort() {
 		return nil, errors.Join(fmt.Errorf("a restore into %s was cut short, so its files may be of different stores; run whd restore --force again", dir), l.Release())
 	}
 	return l, nil
@@ -42,7 +42,7 @@ func Share(dir string) (*Lock, error) {
 func Own(dir string) (*Lock, error) { return take(dir, true) }
 
 func take(dir string, alone bool) (*Lock, error) {
-	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := openLock(filepath.Join(dir, lockName))
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,35 @@ func take(dir string, alone bool) (*Lock, error) {
 	}
 }
 
+// openLock opens the file, which is made once and belongs to whom the directory
+// does: a command that root has run must not keep the daemon out.
+func openLock(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := Entrust(filepath.Dir(path), path); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
 // Release gives the right back. Calling it again does nothing.
 func (l *Lock) Release() error {
 	if err := l.file.Close(); !errors.Is(err, os.ErrClosed) {
 		return err
 	}
 	return nil
+}
+
+// CutShort reports whether the files in the directory may be of different stores,
+// since replacing them did not come to its end.
+func (l *Lock) CutShort() bool {
+	_, err := os.Stat(filepath.Join(filepath.Dir(l.file.Name()), unfinishedName))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // Unfinished marks the directory: until the mark is finished nobody works with

@@ -1,0 +1,40 @@
+package backup_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/backup"
+)
+
+// What root makes in the directory belongs to the daemon that works there.
+func TestWhatRootMakes(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can act for others")
+	}
+	const daemon = 65534
+	s := source(t)
+	file := saved(t, s)
+	must(0, os.Remove(filepath.Join(s.Dir, "whd.lock")))(t)
+	must(0, os.Chown(s.Dir, daemon, daemon))(t)
+	must(0, os.Chmod(s.Dir, 0o700))(t)
+	must(backup.Write(t.Context(), s, filepath.Join(t.TempDir(), "file")))(t)
+	ownedBy(t, daemon, filepath.Join(s.Dir, "whd.lock"))
+
+	r := must(backup.Restore(t.Context(), backup.Target{Dir: s.Dir, Files: s.Files, Force: true}, file))(t)
+	for _, name := range names(t, s.Dir) {
+		ownedBy(t, daemon, filepath.Join(s.Dir, name))
+	}
+	if info := must(os.Stat(r.Aside))(t); info.Mode().Perm() != 0o700 {
+		t.Errorf("%v", info.Mode())
+	}
+}
+
+func ownedBy(t *testing.T, user uint32, path string) {
+	t.Helper()
+	if got := must(os.Lstat(path))(t).Sys().(*syscall.Stat_t).Uid; got != user {
+		t.Errorf("%s belongs to %d", path, got)
+	}
+}
