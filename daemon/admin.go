@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,8 +20,21 @@ func (d *Daemon) serveAdmin() error {
 	if err != nil {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
-	d.serve("admin", listener, fromHere(profiles()))
+	ending, end := context.WithCancel(context.Background())
+	d.serve("admin", listener, fromHere(until(ending, profiles())))
+	d.onStop("profiles", func(context.Context) error { end(); return nil })
 	return nil
+}
+
+// until has requests end with a context: a profile that somebody takes, perhaps
+// for minutes, keeps the service from nothing when it is to stop.
+func until(ending context.Context, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(ending, cancel)()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
 // profiles are those of net/http/pprof, but for the command line: it may hold a
@@ -36,10 +50,11 @@ func profiles() http.Handler {
 }
 
 // fromHere refuses requests for another name than this host's: a page on the
-// Internet whose name leads here would be let in by the browser.
+// Internet whose name leads here would be let in by the browser. One of another
+// name could not read what it gets, but have profiles taken all the time.
 func fromHere(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isLoopback("//" + r.Host) {
+		if !isLoopback("//"+r.Host) || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			http.Error(w, "this is for this host only", http.StatusForbidden)
 			return
 		}

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"regexp"
@@ -31,14 +32,45 @@ func TestAdminListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Host, r.Close = "rebound.example:80", true
-	reply, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
+	r.Close = true
+	own := r.Host
+	for _, c := range []struct{ host, site string }{{"rebound.example:80", "same-origin"}, {own, "cross-site"}} {
+		r.Host = c.host
+		r.Header.Set("Sec-Fetch-Site", c.site)
+		reply, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply.Body.Close()
+		if reply.StatusCode != 403 {
+			t.Errorf("%+v: status %d", c, reply.StatusCode)
+		}
 	}
-	reply.Body.Close()
-	if reply.StatusCode != 403 {
-		t.Errorf("under a foreign name: status %d", reply.StatusCode)
+}
+
+// A profile that is being taken does not hold up the end, nor make it a failure.
+func TestStopWhileAProfileIsTaken(t *testing.T) {
+	noLeaks(t)
+	i := daemontest.Start(t, "--admin-listen", "127.0.0.1:0")
+	address := regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(i.Log.Await(t, "listening", "for=admin"))[1]
+	taken := make(chan error)
+	go func() {
+		reply, err := http.Get("http://" + address + "/debug/pprof/profile?seconds=600")
+		if err == nil {
+			_, err = io.Copy(io.Discard, reply.Body)
+			reply.Body.Close()
+		}
+		taken <- err
+	}()
+	for began := false; !began; {
+		_, body := get(t, "http://"+address+"/debug/pprof/goroutine?debug=2")
+		began = strings.Contains(body, "net/http/pprof.sleep(")
+	}
+	if err := i.Stop(); err != nil {
+		t.Error(err)
+	}
+	if err := <-taken; err != nil {
+		t.Errorf("the profile: %v", err)
 	}
 }
 

@@ -3,6 +3,8 @@ package daemon_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,7 +18,9 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/backup"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // checkOf runs whd check on a data directory. It must end with the status and
@@ -37,11 +41,53 @@ func checkOf(t *testing.T, dir string, status int, name, state, detail string, a
 	t.Errorf("%q: no %q that is %s since %q in %+v", args, name, state, detail, r.Checks)
 }
 
-func TestCheckLooksRound(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
+// newStore is a directory with an empty store.
+func newStore(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	if status := daemon.Main(daemon.Process{Args: []string{"migrate", "--data-dir", dir}, Stdout: io.Discard, Stderr: t.Output()}); status != 0 {
+		t.Fatalf("whd migrate: status %d", status)
+	}
+	return dir
+}
+
+// A check makes no store where there is none, nor changes one that a newer
+// program would.
+func TestCheckChangesNothing(t *testing.T) {
+	parent := t.TempDir()
+	for _, dir := range []string{filepath.Join(parent, "mistyped"), parent} {
+		checkOf(t, dir, 3, "store", "failed", "there is no store in "+dir+", since records.db is missing")
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+		t.Errorf("it made %v (%v)", left, err)
+	}
+	dir := newStore(t)
+	file := filepath.Join(dir, "whd.db")
+	older(t, file)
+	checkOf(t, dir, 3, "store", "failed", file+" has version 6 of 7; make a backup")
+	if version, err := backup.Version(t.Context(), file); version != 6 || err != nil {
+		t.Errorf("it is now version %d, %v", version, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "restore-unfinished"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	checkOf(t, dir, 3, "store", "failed", "was cut short")
+}
+
+// older has a file of the store say that it is of version 6.
+func older(t *testing.T, file string) {
+	t.Helper()
+	conn, err := sqlite.Open(file, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(conn.Exec("DELETE FROM WH_Migration WHERE version_id > 6"), conn.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCheckLooksRound(t *testing.T) {
+	dir := newStore(t)
 	checkOf(t, dir, 0, "data directory", "ok", "free")
 	checkOf(t, dir, 0, "store", "ok", "sqlite")
 	checkOf(t, dir, 0, "clock", "skipped", "")

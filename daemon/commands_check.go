@@ -47,12 +47,15 @@ func check(ctx context.Context, c *call) error {
 		return err
 	}
 	found := checked{warnings: config.warnings()}
-	err = config.withStore(ctx, asItIs, func(s *store.Store) (err error) {
-		if found.Report, err = s.Check(ctx); err == nil {
-			found.verdicts = (&inspection{config: config, store: s}).inspect(ctx)
-		}
-		return err
-	})
+	err = config.openable(ctx)
+	if err == nil {
+		err = config.withStore(ctx, asItIs, func(s *store.Store) (err error) {
+			if found.Report, err = s.Check(ctx); err == nil {
+				found.verdicts = (&inspection{config: config, store: s}).inspect(ctx)
+			}
+			return err
+		})
+	}
 	if err != nil { // what can be said without the store
 		found.verdicts = (&inspection{config: config, problem: err}).inspect(ctx)
 	}

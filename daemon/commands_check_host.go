@@ -26,7 +26,7 @@ func lookAtDirectory(_ context.Context, n *inspection) (all []verdict) {
 	dir := n.config.DataDir
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return is(wrong, "%s does not exist and cannot be made", dir)
+		return is(wrong, "%s does not exist", dir)
 	}
 	if err == nil {
 		err = writable(dir)

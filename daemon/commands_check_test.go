@@ -10,6 +10,7 @@ import (
 
 func TestCheckEmbedded(t *testing.T) {
 	o := newOffice(t)
+	o.do(0, "", "migrate")
 	if got := o.do(0, "", "check").stdout; !strings.Contains(got, "14 of 14 kinds are complete\nbills: 5 of 5 tables are complete\n") || !strings.Contains(got, "whd.db: version ") || strings.Contains(got, "PROBLEM") {
 		t.Errorf("got %s", got)
 	}
@@ -27,6 +28,7 @@ func TestCheckEmbedded(t *testing.T) {
 
 func TestCheckJSON(t *testing.T) {
 	o := newOffice(t)
+	o.do(0, "", "migrate")
 	var report struct {
 		Complete bool
 		Records  int

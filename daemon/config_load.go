@@ -41,8 +41,8 @@ func (o *Origins) Of(name string) Origin {
 // arguments or the settings. Every problem is a line of its own.
 type UsageError struct{ Problems []string }
 
-// Error is the problems, one per line.
-func (e *UsageError) Error() string { return strings.Join(e.Problems, "\n") }
+// Error is the problems, one per line, without passwords.
+func (e *UsageError) Error() string { return withoutPasswords(strings.Join(e.Problems, "\n")) }
 
 func usage(format string, args ...any) *UsageError {
 	return &UsageError{Problems: []string{fmt.Sprintf(format, args...)}}

@@ -7,12 +7,15 @@ import (
 
 // reload goes over to settings that were read again, as far as they may change
 // while the daemon runs. It names those that have changed and those that wait for
-// a restart. Where what may change does not go together with what may not, nothing
-// changes.
+// a restart. Where what may change does not go together with what may not, or the
+// file is gone, nothing changes.
 func (l *liveSettings) reload(again Config) (changed, waiting []string, err error) {
 	l.taking.Lock()
 	defer l.taking.Unlock()
 	was := l.state.Load()
+	if was.told.File != "" && again.File == "" { // which is not named by anybody, else it would have been missed
+		return nil, nil, fmt.Errorf("the file %s is gone; to go on without it takes a restart", was.told.File)
+	}
 	told := was.told
 	told.origins = &Origins{of: make(map[string]Origin)}
 	for _, s := range settings() {

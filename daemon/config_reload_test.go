@@ -77,3 +77,15 @@ func TestReloadOfHalves(t *testing.T) {
 		t.Errorf("in force: %+v", c)
 	}
 }
+
+// TestReloadWithoutTheFile: one at the platform's place, which nobody has named, is
+// gone at the moment, as while it is replaced. Its limits hold on.
+func TestReloadWithoutTheFile(t *testing.T) {
+	l, changed, _, err := reloaded(t, told{files: map[string]string{"/etc/whd/whd.toml": "[query]\nmax_take = 5\n"}}, told{}, nil)
+	if err == nil || changed != nil {
+		t.Errorf("changed: %q, error %v", changed, err)
+	}
+	if c := l.state.Load().config; c.Query.MaxTake != 5 {
+		t.Errorf("in force: %+v", c)
+	}
+}

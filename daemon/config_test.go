@@ -255,6 +255,12 @@ func TestMistakes(t *testing.T) {
 		{"TOML two stores", toml("store_file = 'a'\n[store]\ndsn = 'sqlite'\n"), `setting store (file whd.toml:1): stands beside file whd.toml:3; only one of them can be meant`},
 		{"TOML two files of the store", told{args: "--config whd.toml", files: map[string]string{"whd.toml": "store_file = 'a'\nstore.dsn_file = 'a'\n", "a": "sqlite"}}, `setting store (file whd.toml:2): stands beside file whd.toml:1; only one of them can be meant`},
 		{"TOML store as a table", toml("[store]\nsqlite = true\n"), `file whd.toml:2: unknown key "store.sqlite"`},
+		{"TOML table like a setting", toml("[stores]\nread_dsn = 'canary'\n"), `file whd.toml:1: unknown key "stores"; did you mean store?`},
+		{"password in another setting", env("WHD_LISTEN=sqlserver://sa:canary@db"), `setting listen (variable WHD_LISTEN): "sqlserver://***@db" is not an address and port such as 127.0.0.1:5050 or :5050`},
+		{"password of an @ and a quote", env(`WHD_LOG_LEVEL=sqlserver://sa:"canary"@canary@db`), `setting log.level (variable WHD_LOG_LEVEL): "sqlserver://***@db" is none of: debug, info, warn, error`},
+		{"password among options", env("WHD_LISTEN=Server=db;Pwd = canary;Database=ERP"), `setting listen (variable WHD_LISTEN): "Server=db;Pwd =***;Database=ERP" is not an address and port such as 127.0.0.1:5050 or :5050`},
+		{"password for the name of a file", toml("store_file = 'sqlserver://sa:canary@db'\n"), `setting store (file whd.toml:1): cannot read the file sqlserver://***@db: file does not exist`},
+		{"password in a key", toml("'store=sqlserver://sa:canary@db' = 1\n"), `file whd.toml:1: unknown key "store=sqlserver://***@db"`},
 		{"all at once", told{args: "--config whd.toml --demo=2", env: []string{"WHD_LISTEN=x"}, files: file("a = 1\ndebug = 2\n")}, `file whd.toml:1: unknown key "a"
 setting debug (file whd.toml:2): it must be true or false
 setting listen (variable WHD_LISTEN): "x" is not an address and port such as 127.0.0.1:5050 or :5050

@@ -190,7 +190,7 @@ func (f *tomlFile) names() []string {
 		if group := s.group(); group != "" && !slices.Contains(names, group) {
 			names = append(names, group)
 		}
-		if !s.outside {
+		if !s.outside && !slices.Contains(names, s.name) {
 			names = append(names, s.name)
 		}
 	}

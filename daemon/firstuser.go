@@ -14,6 +14,9 @@ import (
 	"github.com/bizhook/whd/daemon/store"
 )
 
+// timesGrace is how long it may take to write when logins were used last.
+const timesGrace = 3 * time.Second
+
 // openAccounts starts the accounts and makes sure that there is a first user.
 // Where our own tables on a server are behind, that waits until they are not:
 // the daemon serves meanwhile, and says at /readyz and at every login what has
@@ -27,7 +30,11 @@ func (d *Daemon) openAccounts(ctx context.Context) error {
 	}
 	d.accounts = s
 	s.Start(context.WithoutCancel(ctx))
-	d.onStop("accounts", s.Stop)
+	d.onStop("accounts", func(ctx context.Context) error { // also where requests have taken the whole of the grace
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timesGrace)
+		defer cancel()
+		return s.Stop(ctx)
+	})
 	err = d.store.Current(ctx)
 	if errors.Is(err, store.ErrBehind) {
 		d.log.Warn("nobody can sign in yet", "reason", fault.Of(err).Message)

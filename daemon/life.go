@@ -37,17 +37,29 @@ func Run(ctx context.Context, c Config, out io.Writer, log *slog.Logger) error {
 func (l life) run(ctx context.Context) error {
 	d, err := New(ctx, l.config, l.out, l.log)
 	if err != nil {
-		return err
+		return l.early(ctx, err)
 	}
 	delay := l.config.HTTP.ShutdownDelay
 	if err = d.Start(ctx); err == nil {
 		d.welcome()
 		err = l.attend(ctx, d)
+	} else {
+		err = l.early(ctx, err)
 	}
 	if err != nil {
 		delay = 0 // nobody is served any more
 	}
 	return errors.Join(err, l.stop(ctx, d, delay))
+}
+
+// early is the error of a start that did not succeed: none if the daemon was told
+// to end before.
+func (l life) early(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	l.log.Info("stopped before it served", "reason", err.Error())
+	return nil
 }
 
 // attend does what signals and the supervisor ask for, until one of them asks for

@@ -84,3 +84,14 @@ func TestHangup(t *testing.T) {
 	}
 	s.end(t)
 }
+
+// TestSignalDuringTheStart is an end like any other.
+func TestSignalDuringTheStart(t *testing.T) {
+	noLeaks(t)
+	log, signals := daemontest.NewLog(), make(chan os.Signal, 2)
+	signals <- os.Interrupt
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--config="}
+	if status := daemon.Main(daemon.Process{Args: args, Stdin: new(bytes.Reader), Stdout: make(output, 100), Stderr: log, Signals: signals}); status != 0 {
+		t.Errorf("it ended with %d: %s", status, log)
+	}
+}

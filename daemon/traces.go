@@ -9,7 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// traceGrace is how long the last spans may take to be sent.
+// traceGrace is how long the last spans may take to be sent, and no more than half
+// of what is left for all that is to be ended.
 const traceGrace = 3 * time.Second
 
 // openTraces begins to tell a collector of requests and deliveries, where one
@@ -18,7 +19,11 @@ func (d *Daemon) openTraces(ctx context.Context) (err error) {
 	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: Version(), Log: d.log})
 	if d.traces != nil {
 		d.onStop("traces", func(ctx context.Context) error {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), traceGrace)
+			grace := traceGrace
+			if end, limited := ctx.Deadline(); limited {
+				grace = min(grace, time.Until(end)/2)
+			}
+			ctx, cancel := context.WithTimeout(ctx, grace)
 			defer cancel()
 			if err := d.traces.Close(ctx); err != nil {
 				d.log.Warn(err.Error()) // a collector that is away keeps nobody from stopping

@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/hex"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -205,6 +207,22 @@ func TestTracesForNobody(t *testing.T) {
 		t.Errorf("status %d", reply.StatusCode)
 	}
 	if err := i.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// One that takes spans and does not answer leaves time to end the rest.
+func TestTracesForOneThatHangs(t *testing.T) {
+	ended := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-ended }))
+	t.Cleanup(func() { close(ended); hangs.Close() })
+	i := daemontest.Start(t, "--trace-endpoint", hangs.URL)
+	if reply, _ := get(t, i.URL+"/Info"); reply.StatusCode != 200 {
+		t.Errorf("status %d", reply.StatusCode)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2900*time.Millisecond) // less than the spans would take
+	defer cancel()
+	if err := i.D.Stop(ctx); err != nil {
 		t.Error(err)
 	}
 }

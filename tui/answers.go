@@ -18,6 +18,8 @@ func (a *app) answer(m answered) tea.Cmd {
 	if r.to != nil && !a.isOpen(r.to) {
 		if changed {
 			a.done(change)
+		} else if many, ok := m.(retriedMsg); ok && !many.dry {
+			a.settled(many)
 		}
 		return nil
 	}

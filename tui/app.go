@@ -24,9 +24,10 @@ type app struct {
 	width, height int
 	tabs          [len(tabNames)][]screen // what is open in each tab, the last in front
 	tab           int
-	former        place   // what was seen before
-	over          overlay // what lies over the screen, nil for nothing
-	line          *line   // that is typed, nil for none
+	former        place           // what was seen before
+	outdated      map[screen]bool // were not told of changes; fetched again when they are seen
+	over          overlay         // what lies over the screen, nil for nothing
+	line          *line           // that is typed, nil for none
 	history       map[string][]string
 
 	user     string
@@ -66,7 +67,7 @@ func newApp(ctx context.Context, c *client.Client, o Options) *app {
 	a := &app{
 		options: o, root: ctx, client: c, theme: newTheme(o.ASCII, o.Mono),
 		user: o.User, readOnly: o.ReadOnly, history: make(map[string][]string), locked: make(map[string]bool),
-		leaving: make(map[string]discarded), mouse: o.Mouse, crash: crash{dir: o.State},
+		leaving: make(map[string]discarded), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State},
 	}
 	a.context, a.leave = context.WithCancel(ctx)
 	a.now = o.Now()
@@ -127,6 +128,9 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 		return tea.Batch(a.tick(), a.after(time.Second, tickMsg{}))
 	case liveMsg:
 		return a.live(m)
+	case sentMsg:
+		m.form.sent = false
+		return func() tea.Msg { return m.answer }
 	case toastMsg:
 		a.tell(m.level, m.text)
 	case answered:
@@ -170,9 +174,7 @@ func (a *app) live(m liveMsg) tea.Cmd {
 		cmds = append(cmds, a.hear(a.hearing))
 	}
 	if m.reset || m.beat && wasAway {
-		if p, ok := a.front().(poller); ok {
-			cmds = append(cmds, p.poll())
-		}
+		cmds = append(cmds, a.missed())
 	}
 	if !a.link.paused {
 		for _, stack := range a.tabs {

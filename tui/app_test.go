@@ -26,7 +26,7 @@ func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // Screens that no service is needed for, or that show that there is none.
 func TestScreensWithoutService(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	forLooks(t, func(t *testing.T, look string, o Options) {
 		d := drive(t, connected(t, i), o)
 		d.awaitLive()

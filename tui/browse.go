@@ -119,6 +119,9 @@ func (b *browser) poll() tea.Cmd {
 // follow fetches the request log again when requests were answered, as long as
 // its newest are in sight.
 func (b *browser) follow(m liveMsg) tea.Cmd {
+	if m.requests > 0 && b.grid.Following() && b.app.front() != screen(b) {
+		b.app.outdated[b] = true
+	}
 	if m.requests > 0 && b.grid.Following() && b.app.front() == screen(b) && !b.pages.Loading() {
 		return b.poll()
 	}

@@ -378,7 +378,7 @@ func (a *app) bulk(what string, to screen, members url.Values, dry bool, do func
 	}
 	readOnly := a.readOnly
 	return a.repeatable(what, func() tea.Msg {
-		m := retriedMsg{reply: reply{to: to}, dry: dry}
+		m := retriedMsg{reply: reply{to: to}, dry: dry, members: members}
 		if m.err = errReadOnly; !readOnly {
 			do(ctx, c, &m, q)
 		}

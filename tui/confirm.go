@@ -93,7 +93,11 @@ func (c *typedConfirm) scopes() []scope { return []scope{inTypedConfirm} }
 
 // typed takes single keys only: a paste is no answer.
 func (c *typedConfirm) typed(m tea.KeyMsg) tea.Cmd {
-	if c.deaf() || m.Paste || len(m.Runes) > 1 {
+	if c.deaf() {
+		return nil
+	}
+	if m.Paste || len(m.Runes) > 1 {
+		c.app.tell(warning, "a paste is no answer: type it key by key")
 		return nil
 	}
 	if c.input == nil {

@@ -123,3 +123,40 @@ func startFailures(t *testing.T, count int) *deliveries {
 	}
 	return s
 }
+
+// What a question about many messages asks is what yes does, whatever was opened
+// before the service had counted them.
+func TestQuestionMeansWhatWasMarked(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("4", "!", "a")
+	m := d.app.front().(*messages)
+	count := m.act(remove)().(retriedMsg)
+	d.press("F", "a")
+	d.send(count)
+	d.sees("Delete 4 messages?")
+	d.press("y")
+	d.wait(2 * undoFor)
+	if n := s.total(t); n != 4 {
+		t.Errorf("%d messages are left, want 4", n)
+	}
+
+	d.press("a")
+	count = m.act(remove)().(retriedMsg)
+	d.press("1")
+	d.send(count)
+	if d.app.over != nil {
+		t.Errorf("it asks about a list that was left:\n%s", d.text())
+	}
+	d.press("n", "y")
+}
+
+// How a bulk action went is told also where its screen was left.
+func TestBulkIsToldElsewhere(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("!", "a", "D", "y", "esc", "esc")
+	d.sees(" Messages  ", "of 8")
+	d.wait(undoFor + ms(500))
+	d.sees("4 messages deleted")
+}

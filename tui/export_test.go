@@ -34,7 +34,7 @@ func exported(t *testing.T, d *driver, name string) string {
 // A kind is opened with conditions by the command line, and all that match go to
 // a file that Excel opens right.
 func TestExport(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
 	d.press(":", "'in_col Description in \"=SUM(A1)\",\"@today\",Red", "enter")
 	d.sees("IN_Colours", `[Description in =SUM(A1),@today,Red]`)
@@ -53,7 +53,7 @@ func TestExport(t *testing.T) {
 // Each format and each choice of rows gives the rows that are meant, in the
 // order of the screen.
 func TestExportFormats(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
 	d.press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", "s", "j", "space", "j", "space")
 	b := d.app.front().(*browser)
@@ -126,7 +126,7 @@ func sheetOf(t *testing.T, path string) string {
 
 // Where a marked row is not here any more, the service is asked for it.
 func TestExportOfMarksThatAreGone(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
 	d.press(":", "'SO_Totals", "enter", "space", "G", "space")
 	b := d.app.front().(*browser)
@@ -142,7 +142,7 @@ func TestExportOfMarksThatAreGone(t *testing.T) {
 // A file that is there is replaced only where the user says so twice, and a
 // directory that is not there is told at its field.
 func TestExportTarget(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	dir := t.TempDir()
 	d := drive(t, connected(t, i), Options{})
 	path := filepath.Join(dir, "a.csv")
@@ -170,7 +170,7 @@ func TestExportTarget(t *testing.T) {
 // An export shows how far it is, holds quitting back, and is cancelled by D;
 // nothing is left of its file then.
 func TestExportIsCancelled(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	address, stalled := stallRows(t, i.URL)
 	c, err := client.New(client.Options{URL: address, User: "admin", Password: daemontest.AdminPassword})
 	if err != nil {

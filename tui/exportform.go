@@ -113,6 +113,9 @@ func newExportForm(a *app, e exportable) overlay {
 			where.wrong, f.at, replaces = err.Error(), 2, path
 			return nil
 		}
+		if whole, err := filepath.Abs(path); err == nil {
+			path = whole // what is told later says where it is
+		}
 		a.over = nil
 		j := &job{name: e.name, path: path, format: formatOf(values[exportFormat]), columns: e.columns, query: e.query, key: e.key, total: e.total}
 		e.narrow(j, values[exportScope])

@@ -1,16 +1,17 @@
 package tui
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // A value that no field can have does not leave the line.
 func TestWrongFilterIsNotSent(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{})
 	d.press(":", "'SO_Totals", "enter", "/", "'InvoiceID>5", "enter")
 	d.sees("/ InvoiceID>5", "InvoiceID is text")
@@ -23,7 +24,7 @@ func TestWrongFilterIsNotSent(t *testing.T) {
 // The last row is reached without the rows between, and the selection stays on
 // its row when all are fetched again.
 func TestLastRow(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{})
 	d.press(":", "'SO_Totals", "enter", "G")
 	d.sees("row 12,000 of 12,000")
@@ -107,7 +108,7 @@ func TestQuestions(t *testing.T) {
 // Who may not read the stream sees rows that are fetched again and again, and no
 // word that says they were live.
 func TestPollsWithoutStream(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
 	if err != nil {
 		t.Fatal(err)
@@ -147,4 +148,109 @@ func TestArrivedMessageLeavesTheProblems(t *testing.T) {
 	if now := list.pages.Total(); now != before-1 || list.pages.Find(one.MessageID) >= 0 {
 		t.Errorf("%d messages are listed, want %d", now, before-1)
 	}
+}
+
+// A failure is seen in the list of problems without a key, though the message was
+// none of them when it came; of a delivery that got no answer the words are
+// fetched.
+func TestProblemsComeByThemselves(t *testing.T) {
+	s := startDeliveries(t)
+	s.subscribe(t, "creditor.created", "http://127.0.0.1:9/nobody")
+	d := s.open(t, Options{})
+	d.press("4", "!")
+	d.sees("following", "of 4")
+	if _, err := s.client.RaiseEvent(t.Context(), "creditor.created", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	d.until("the failure is listed", func() bool {
+		d.wait(followEvery)
+		d.beat()
+		return strings.Contains(d.text(), "of 5") && strings.Contains(d.text(), "connection r")
+	})
+}
+
+// What changes right after the figures were fetched is fetched too, and so are
+// figures that are a minute old: the last hour is another one then.
+func TestHomeStaysUpToDate(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	h := d.app.front().(*home)
+	change := liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{{MessageID: "new", Status: 1, At: wire.Moment(d.clock)}}}
+	d.wait(pollEvery)
+	d.send(change)
+	asked := h.asked
+	d.clock = d.clock.Add(ms(500))
+	d.send(change)
+	if h.asked != asked {
+		t.Error("the figures are fetched more often than every two seconds")
+	}
+	for range 3 {
+		d.wait(time.Second)
+		d.beat()
+	}
+	if h.asked == asked {
+		t.Error("the second change is not fetched")
+	}
+	asked = h.asked
+	for range 61 {
+		d.beat()
+		d.wait(time.Second)
+	}
+	if h.asked == asked {
+		t.Error("the figures of an hour are as they were a minute ago")
+	}
+}
+
+// Screens that were not in front while changes were not told fetch their rows
+// again when they are seen.
+func TestScreensBehindMissNothing(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("4")
+	list := d.app.front().(*messages)
+	for name, miss := range map[string]func(){
+		"a reset": func() { d.send(liveMsg{session: d.app.link.session, beat: true, reset: true}) },
+		"a pause": func() {
+			d.press("p")
+			d.send(liveMsg{session: d.app.link.session, beat: true, changes: make([]wire.MessageChange, 3)})
+			d.press("p")
+		},
+	} {
+		d.press("1")
+		before := list.pages.Generation()
+		miss()
+		d.press("4")
+		if list.pages.Generation() == before {
+			t.Errorf("after %s the rows are as they were", name)
+		}
+	}
+	d.press("1")
+	before := list.pages.Generation()
+	d.press("4")
+	if list.pages.Generation() != before {
+		t.Error("rows that are up to date are fetched again")
+	}
+}
+
+// A form that is sent twice before the answer is here makes one thing.
+func TestFormIsSentOnce(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
+	for range 3 {
+		d.take(keys["ctrl+s"])
+	}
+	d.settle()
+	d.sees("Created")
+	d.press("esc")
+	if n := len(d.app.front().(*subscriptions).list); n != 4 {
+		t.Errorf("there are %d subscriptions, want 4", n)
+	}
+	d.press("n", "'nothing.", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
+	d.sees("New subscription for")
+	for range len("nothing.") {
+		d.press("shift+tab", "backspace")
+	}
+	d.press("'debtor.created", "ctrl+s")
+	d.sees("Created")
 }

@@ -35,6 +35,7 @@ type form struct {
 	send   func(values map[string]string, try bool) tea.Cmd
 	leave  func() // what esc does besides closing it; nil for nothing
 	login  bool   // it asks for a password
+	sent   bool   // and not answered yet
 }
 
 func (f *form) add(name, label, value, help string) *field {
@@ -108,12 +109,29 @@ func (f *form) complete() {
 	}
 }
 
+// sentMsg is the answer to what a form has sent.
+type sentMsg struct {
+	form   *form
+	answer tea.Msg
+}
+
+// submit sends the form, once: keys that are pressed until the answer is here
+// make nothing twice.
 func (f *form) submit(try bool) tea.Cmd {
+	if f.sent {
+		f.app.tell(info, "it is sent already; esc leaves the form")
+		return nil
+	}
 	values := make(map[string]string)
 	for _, one := range f.fields {
 		values[one.name] = strings.TrimSpace(one.input.Value())
 	}
-	return f.send(values, try)
+	cmd := f.send(values, try)
+	if cmd == nil {
+		return nil
+	}
+	f.sent = true
+	return func() tea.Msg { return sentMsg{f, cmd()} }
 }
 
 // refuse puts the service's complaints to the fields that they are about. It is

@@ -19,6 +19,7 @@ type home struct {
 	counts   [4]int
 	failures []wire.Message
 	busy     bool
+	due      bool // something has changed since they were asked for
 	asked    time.Time
 	wrong    error
 	at       int               // the selected endpoint, or view behind them
@@ -46,16 +47,27 @@ func (h *home) poll() tea.Cmd {
 	if h.busy {
 		return nil
 	}
-	h.busy, h.asked = true, h.app.now
+	h.busy, h.due, h.asked = true, false, h.app.now
 	return tea.Batch(h.app.stats(h.context, h), h.count())
 }
 
+// figuresLast is how long the figures of the last hour hold where nothing
+// changes.
+const figuresLast = time.Minute
+
 // follow asks again for the figures, at most every two seconds.
 func (h *home) follow(m liveMsg) tea.Cmd {
-	if len(m.changes) > 0 && h.app.front() == screen(h) && h.app.now.Sub(h.asked) >= pollEvery {
-		return h.poll()
+	h.due = h.due || len(m.changes) > 0
+	return h.tick()
+}
+
+// tick asks for them where it was too early for that before.
+func (h *home) tick() tea.Cmd {
+	old := h.app.now.Sub(h.asked)
+	if h.app.link.paused || h.app.front() != screen(h) || h.busy || old < pollEvery || !h.due && old < figuresLast {
+		return nil
 	}
-	return nil
+	return h.poll()
 }
 
 func (h *home) update(m tea.Msg) tea.Cmd {

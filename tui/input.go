@@ -206,8 +206,8 @@ func (a *app) pause() tea.Cmd {
 	a.link.paused = !a.link.paused
 	missed := a.link.missed
 	a.link.missed = 0
-	if p, ok := a.front().(poller); ok && !a.link.paused && missed > 0 {
-		return p.poll()
+	if !a.link.paused && missed > 0 {
+		return a.missed()
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/grid"
 )
 
@@ -92,7 +91,7 @@ func BenchmarkJSONInks(b *testing.B) {
 
 // The status adds up the marked numbers exactly.
 func TestSumOfMarked(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	c := connected(t, i)
 	d := drive(t, c, Options{})
 	d.press(":", "'SO_Totals", "enter", "l", "space", "space", "space")

@@ -48,6 +48,7 @@ type keeper struct {
 
 	mu      sync.Mutex // of the file and of what is not in it yet
 	pending []func(*kept)
+	failing bool // the last write
 }
 
 // openKeeper reads what was kept of a profile in a directory, which may be
@@ -120,9 +121,7 @@ func (k *keeper) due() bool {
 func (k *keeper) write() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	changes := k.pending
-	k.pending = nil
-	if len(changes) == 0 {
+	if len(k.pending) == 0 {
 		return nil
 	}
 	now, err := readKept(k.path)
@@ -130,7 +129,7 @@ func (k *keeper) write() error {
 		return err
 	}
 	now.Version = keptVersion
-	for _, how := range changes {
+	for _, how := range k.pending {
 		how(&now)
 	}
 	var text bytes.Buffer
@@ -140,7 +139,11 @@ func (k *keeper) write() error {
 	if err := out.Encode(now); err != nil {
 		return err
 	}
-	return replace(k.path, text.Bytes())
+	if err := replace(k.path, text.Bytes()); err != nil {
+		return err
+	}
+	k.pending = nil
+	return nil
 }
 
 // replace writes a file that only its owner can read in place of another one.
@@ -174,11 +177,21 @@ func (a *app) keep() tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		if err := k.write(); err != nil {
+		err := k.write()
+		if told := k.fails(err != nil); err != nil && !told {
 			return keptMsg{reply{err: err}}
 		}
 		return nil
 	}
+}
+
+// fails takes note of how a write went, and tells whether the one before failed
+// too: once is enough to tell the user. What is not in the file waits.
+func (k *keeper) fails(now bool) (before bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before, k.failing = k.failing, now
+	return before
 }
 
 // commandHistory is what typed commands are found under.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,13 +10,12 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/grid"
 )
 
 // A kind looks as it was left, in another session too; marks do not come back.
 func TestKindsLookAsTheyWereLeft(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	c := connected(t, i)
 	o := Options{State: t.TempDir(), Profile: "prod"}
 	d := drive(t, c, o)
@@ -85,7 +85,7 @@ func TestKeptFile(t *testing.T) {
 // A file that makes no sense is set aside with a word, and a newer one is left
 // as it is.
 func TestKeptFileThatMakesNoSense(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	c := connected(t, i)
 	for text, says := range map[string]string{
 		`{"Grids": {"SO_Tot`:              "is set aside as",
@@ -114,7 +114,7 @@ func TestKeptFileThatMakesNoSense(t *testing.T) {
 
 // What was kept and does not hold any more is left out.
 func TestKeptOfAnotherTime(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	dir := t.TempDir()
 	k, _ := openKeeper(dir, "")
 	k.setGrid("SO_Totals", arrangement{Fields: []string{"Gone", "InvoiceTotal"}, Widths: map[string]int{"InvoiceTotal": -5, "Gone": 10}, Frozen: 99, OrderBy: "Gone", Where: []string{"Gone=1", "InvoiceTotal>=1000"}})
@@ -133,7 +133,7 @@ func TestKeptOfAnotherTime(t *testing.T) {
 // Rows and messages are saved under a name, counted on the first screen, opened
 // from there and by the name, and forgotten.
 func TestSavedViews(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	o := Options{State: t.TempDir()}
 	c := connected(t, i)
 	d := drive(t, c, o)
@@ -179,7 +179,7 @@ func TestSavedViews(t *testing.T) {
 
 // Commands of former sessions are found with the up key.
 func TestCommandsAreKept(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	o := Options{State: t.TempDir()}
 	c := connected(t, i)
 	d := drive(t, c, o)
@@ -192,4 +192,31 @@ func TestCommandsAreKept(t *testing.T) {
 	next.sees(" : IN_Colours")
 	next.press("up", "down")
 	next.sees(" : DB_Class")
+}
+
+// What cannot be written is told once, and is in the file when that can be
+// written again.
+func TestKeepingThatFails(t *testing.T) {
+	dir := t.TempDir()
+	blocked := filepath.Join(dir, "state")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := &keeper{path: filepath.Join(blocked, "default.json")}
+	a := &app{keeper: k}
+	for i, want := range []bool{true, false} {
+		k.addCommand(fmt.Sprint("command ", i))
+		if told := a.keep()() != nil; told != want {
+			t.Errorf("write %d: told %v", i, told)
+		}
+	}
+	if err := os.Remove(blocked); err != nil {
+		t.Fatal(err)
+	}
+	if m := a.keep()(); m != nil || k.due() {
+		t.Errorf("%v, due %v", m, k.due())
+	}
+	if had, err := readKept(k.path); err != nil || len(had.Commands) != 2 {
+		t.Errorf("%v holds %q", err, had.Commands)
+	}
 }

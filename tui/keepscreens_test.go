@@ -3,13 +3,11 @@ package tui
 import (
 	"testing"
 	"time"
-
-	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // What is kept, as it is seen: views on the first screen, profiles, the trash.
 func TestKeptScreens(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	forLooks(t, func(t *testing.T, look string, o Options) {
 		with := twoProfiles(t, i, i)
 		with.ASCII, with.Mono = o.ASCII, o.Mono

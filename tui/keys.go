@@ -256,6 +256,8 @@ var bindings = []binding{
 	{inText, "G end", goBottom, "", "the end", false},
 	{inText, "pgup", pageUp, "", "a page up", false},
 	{inText, "pgdown space", pageDown, "", "a page down", false},
+	{inText, "/", askFilter, "find", "only the lines with a word", false},
+	{inText, "y", copyCell, "", "copy what is to be copied", false},
 	{inText, "esc q ? f1", goBack, "close", "close", false},
 
 	{inConfirm, "y", accept, "", "yes", false},

@@ -28,6 +28,7 @@ type line struct {
 	check   func(text string) error // while it is typed
 	accept  func(text string) tea.Cmd
 	wrong   error
+	start   string
 	at      int // in the history, counted from its end; 0 is what is typed now
 	typed   string
 }
@@ -36,7 +37,7 @@ type line struct {
 const lineMost = 4096
 
 func newLine(a *app, kind, prompt, text string) *line {
-	l := &line{app: a, kind: kind, prompt: prompt, input: newInput(text)}
+	l := &line{app: a, kind: kind, prompt: prompt, input: newInput(text), start: text}
 	return l
 }
 
@@ -62,6 +63,9 @@ func (l *line) key(m tea.KeyMsg) tea.Cmd {
 	switch b.action {
 	case goBack:
 		l.app.line = nil
+		if l.check != nil {
+			_ = l.check(l.start) // lists that narrow while it is typed are as they were
+		}
 	case complete:
 		if list := l.list(); len(list) > 0 {
 			l.set(list[0].text)

@@ -1,7 +1,11 @@
 package tui
 
 import (
+	"errors"
+	"fmt"
 	"net"
+	"os"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -10,9 +14,46 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
+// suite runs the tests and stops then what they have shared.
+type suite struct{ tests *testing.M }
+
+func (s suite) Run() int {
+	status := s.tests.Run()
+	if shared.instance == nil {
+		return status
+	}
+	if err := errors.Join(shared.instance.Stop(), os.RemoveAll(shared.instance.Dir)); err != nil {
+		fmt.Fprintln(os.Stderr, "the shared daemon:", err)
+		return 1
+	}
+	return status
+}
+
+// shared is a daemon with demo records, whose loading takes long.
+var shared struct {
+	once     sync.Once
+	instance *daemontest.Instance
+	err      error
+}
+
+// demoDaemon is a daemon with demo records for tests that only read them.
+func demoDaemon(t testing.TB) *daemontest.Instance {
+	t.Helper()
+	shared.once.Do(func() {
+		var dir string
+		if dir, shared.err = os.MkdirTemp("", "whctl-tui-test-"); shared.err == nil {
+			shared.instance, shared.err = daemontest.Open(dir, "--demo")
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.instance
+}
+
 func TestMain(m *testing.M) {
 	// bubbletea does not wait for its timers, which end within a second
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.Tick.func1"), goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).execBatchMsg"))
+	goleak.VerifyTestMain(suite{m}, goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.Tick.func1"), goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).execBatchMsg"))
 }
 
 // connected is a client of a daemon that signs in as its administrator.

@@ -110,14 +110,19 @@ func (s *messages) status() string {
 }
 
 func (s *messages) twin() string {
-	text := "whctl messages list"
+	return "whctl messages list" + s.limits() + " --order-by -AddedDateTime"
+}
+
+// limits are the conditions of the rows, as whctl takes them.
+func (s *messages) limits() string {
+	text := ""
 	if s.filter.subscription != "" {
 		text += ` --where "SubscriptionID=` + s.filter.subscription + `"`
 	}
 	if s.filter.problems {
 		text += ` --where "Status in 2,3"`
 	}
-	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.conditions)) + " --order-by -AddedDateTime"
+	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.conditions))
 }
 
 // reload asks for something else.

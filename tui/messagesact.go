@@ -67,24 +67,36 @@ func (s *messages) meant() url.Values {
 func (s *messages) answered(m retriedMsg) tea.Cmd {
 	switch {
 	case m.err != nil:
-		s.app.fail("messages", m.err)
+		s.app.settled(m)
+		return nil
+	case m.dry && (s.app.front() != screen(s) || s.app.over != nil || s.app.line != nil):
+		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: r or D once more asks")
 		return nil
 	case m.dry && m.retried != nil:
-		s.askRetry(*m.retried)
+		s.askRetry(*m.retried, m.members)
 		return nil
 	case m.dry:
-		s.askRemove(*m.deleted)
+		s.askRemove(*m.deleted, m.members)
 		return nil
-	case m.retried != nil:
-		s.app.tell(info, fmt.Sprintf("%s due now, %d left alone", plural(int(m.retried.Retried), "message is", "messages are"), m.retried.Skipped))
-	default:
-		s.app.tell(info, plural(int(m.deleted.Deleted), "message", "messages")+" deleted")
 	}
+	s.app.settled(m)
 	s.unmark()
 	return s.poll()
 }
 
-func (s *messages) askRetry(would wire.MessagesRetried) {
+// settled tells what a bulk action did, also where its screen was left meanwhile.
+func (a *app) settled(m retriedMsg) {
+	switch {
+	case m.err != nil:
+		a.fail("messages", m.err)
+	case m.retried != nil:
+		a.tell(info, fmt.Sprintf("%s due now, %d left alone", plural(int(m.retried.Retried), "message is", "messages are"), m.retried.Skipped))
+	default:
+		a.tell(info, plural(int(m.deleted.Deleted), "message", "messages")+" deleted")
+	}
+}
+
+func (s *messages) askRetry(would wire.MessagesRetried, members url.Values) {
 	if would.Retried == 0 {
 		s.app.tell(warning, fmt.Sprintf("none of %d messages has failed", would.Matched))
 		return
@@ -93,13 +105,11 @@ func (s *messages) askRetry(would wire.MessagesRetried) {
 	if would.Skipped > 0 {
 		lines = append(lines, fmt.Sprintf("%s delivered or on the way already and left alone.", plural(int(would.Skipped), "is", "are")))
 	}
-	members := s.meant()
 	s.app.askMany(int(would.Retried), fmt.Sprintf("Retry %s?", plural(int(would.Retried), "message", "messages")), fmt.Sprintf("retry %s", grid.Thousands(int(would.Retried))),
 		append(lines, "Each is sent once more, oldest first."), func() tea.Cmd { return s.app.retryMany(s, members, false) })
 }
 
-func (s *messages) askRemove(would wire.MessagesDeleted) {
-	members := s.meant()
+func (s *messages) askRemove(would wire.MessagesDeleted, members url.Values) {
 	what := "delete of " + plural(int(would.Deleted), "message", "messages")
 	s.app.askMany(int(would.Deleted), fmt.Sprintf("Delete %s?", plural(int(would.Deleted), "message", "messages")), fmt.Sprintf("delete %s", grid.Thousands(int(would.Deleted))),
 		append(s.targets(int(would.Deleted), 0), "What is pending of them is not sent. For "+age(undoFor)+", U takes that back."), func() tea.Cmd {

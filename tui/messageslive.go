@@ -132,13 +132,15 @@ func (s *messages) change(c wire.MessageChange) {
 	one.Status, one.Retries, one.NextAttemptDateTime = c.Status, c.Retries, c.NextAttemptDateTime
 	if c.HTTPCode != nil || c.Duration != 0 {
 		one.LastMessageResponseHTTPCode = c.HTTPCode
+		s.due = s.due || c.HTTPCode == nil // why no answer came is not told
 	}
 	s.known[c.MessageID] = one
 	s.changed[c.MessageID] = s.app.now
 	s.refit(c.MessageID)
 }
 
-// means reports whether a new message can be one of those that are shown.
+// means reports whether a new message can be one of those that are shown. Of
+// the problems it is one only now that it has failed.
 func (s *messages) means(c wire.MessageChange) bool {
-	return !s.filter.problems && (s.filter.subscription == "" || s.filter.subscription == c.SubscriptionID)
+	return (!s.filter.problems || c.Status >= 2) && (s.filter.subscription == "" || s.filter.subscription == c.SubscriptionID)
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"net/url"
 	"time"
 
 	"github.com/bizhook/whd/client"
@@ -171,6 +172,7 @@ type (
 	retriedMsg struct {
 		reply
 		dry     bool
+		members url.Values // which messages were meant
 		retried *wire.MessagesRetried
 		deleted *wire.MessagesDeleted
 	}

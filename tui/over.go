@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -22,6 +24,8 @@ type text struct {
 	title string
 	lines []span
 	top   int
+	only  string // the lines that hold it; empty for all
+	copy  string // what y copies; empty for nothing
 }
 
 func (t *text) scopes() []scope { return []scope{inText} }
@@ -40,11 +44,36 @@ func (t *text) do(b binding) tea.Cmd {
 		t.top = 0
 	case goBottom:
 		t.top = len(t.lines)
+	case askFilter:
+		t.app.line = t.find()
+	case copyCell:
+		t.app.clip(t.copy)
 	case goBack:
 		t.app.over = nil
 	}
-	t.top = max(0, min(t.top, len(t.lines)-(t.app.height-linesAround-2)))
+	t.top = max(0, min(t.top, len(t.shown())-(t.app.height-linesAround-2)))
 	return nil
+}
+
+// find narrows the text while it is typed.
+func (t *text) find() *line {
+	l := newLine(t.app, "find", "/", t.only)
+	l.help = "only the lines that hold it; enter keeps them, esc shows what was shown"
+	l.check = func(text string) error {
+		t.only, t.top = text, 0
+		return nil
+	}
+	l.accept = func(string) tea.Cmd { return nil }
+	return l
+}
+
+// shown are the lines that hold what is sought.
+func (t *text) shown() []span {
+	if t.only == "" {
+		return t.lines
+	}
+	sought := strings.ToLower(t.only)
+	return slices.DeleteFunc(slices.Clone(t.lines), func(s span) bool { return !strings.Contains(strings.ToLower(s.text), sought) })
 }
 
 // widestText is how wide a text becomes, its frame included.
@@ -56,11 +85,15 @@ func (t *text) wide() int { return min(t.app.width-4, widestText) - 4 }
 func (t *text) box(_, height int) []string {
 	width := t.wide()
 	var lines []string
-	for i := t.top; i < len(t.lines) && len(lines) < height-2; i++ {
-		lines = append(lines, t.lines[i].ink.Paint(t.app.theme.Fit(t.lines[i].text, width, false)))
+	shown := t.shown()
+	for i := t.top; i < len(shown) && len(lines) < height-2; i++ {
+		lines = append(lines, shown[i].ink.Paint(t.app.theme.Fit(shown[i].text, width, false)))
+	}
+	if len(shown) == 0 {
+		lines = append(lines, t.app.theme.dim.Paint(t.app.theme.Fit("nothing holds "+t.only, width, false)))
 	}
 	title := t.title
-	if len(t.lines) > height-2 {
+	if len(shown) > height-2 {
 		title += "  (" + t.app.theme.Up + t.app.theme.Down + ")"
 	}
 	return t.app.frame(title, width, lines)
@@ -85,8 +118,19 @@ func newHelp(a *app) overlay {
 
 // newTwin shows the command that does the same.
 func newTwin(a *app, command string) overlay {
-	t := &text{app: a, title: "The same on the command line"}
+	profile := ""
+	if name := a.options.Profile; name != "" {
+		profile = " --profile " + argument(name) // the shell's is another one, maybe
+	}
+	command += profile
+	t := &text{app: a, title: "The same on the command line", copy: command}
 	t.lines = append(wrapped(command, t.wide()), span{}, span{"copied, where the terminal allows it", a.theme.dim})
+	if d, ok := a.front().(doer); ok {
+		t.lines = append(t.lines, span{}, span{"What can be done here:", a.theme.crumb})
+		for _, deed := range d.deeds() {
+			t.lines = append(t.lines, wrapped(deed+profile, t.wide())...)
+		}
+	}
 	a.clip(command)
 	return t
 }
@@ -98,8 +142,12 @@ func wrapped(long string, width int) []span {
 	var lines []span
 	for word := range strings.FieldsSeq(long) {
 		for len(word) > width {
-			lines = append(lines, span{word[:width], ""})
-			word = word[width:]
+			cut := width
+			for cut > 1 && !utf8.RuneStart(word[cut]) {
+				cut--
+			}
+			lines = append(lines, span{word[:cut], ""})
+			word = word[cut:]
 		}
 		last := len(lines) - 1
 		if last >= 0 && len(lines[last].text)+1+len(word) <= width {

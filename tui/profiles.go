@@ -140,6 +140,7 @@ func (a *app) abandon() {
 	a.context, a.leave = context.WithCancel(a.root)
 	clear(a.history)
 	clear(a.leaving)
+	clear(a.outdated)
 }
 
 // switchedMsg brings another profile.

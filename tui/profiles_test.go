@@ -34,7 +34,7 @@ func twoProfiles(t *testing.T, prod, test *daemontest.Instance) Options {
 // Another profile begins afresh: nothing that was fetched or marked stays, what
 // may be done is what that profile allows, and its own rows are shown.
 func TestProfilesAreSwitched(t *testing.T) {
-	prod, test := daemontest.Start(t, "--demo"), daemontest.Start(t)
+	prod, test := demoDaemon(t), daemontest.Start(t)
 	d := drive(t, connected(t, prod), twoProfiles(t, prod, test))
 	d.awaitLive()
 	d.sees(" PROD ", "RW")
@@ -79,7 +79,7 @@ func TestProfilesAndReadOnly(t *testing.T) {
 
 // A profile that cannot be used leaves everything as it is.
 func TestProfileThatFails(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	o := twoProfiles(t, i, i)
 	o.Switch = func(string) (*client.Client, Options, error) { return nil, Options{}, errors.New("no such file") }
 	d := drive(t, connected(t, i), o)
@@ -89,7 +89,7 @@ func TestProfileThatFails(t *testing.T) {
 
 // What was seen before is a key away, also where it was closed.
 func TestViewBefore(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{})
 	d.press("-")
 	d.press(":", "'DB_Class", "enter", "j", "j", "enter")

@@ -35,9 +35,10 @@ type terminal struct {
 	keys  *os.File
 	ended chan error
 
-	mu    sync.Mutex
-	out   bytes.Buffer
-	total atomic.Int64 // bytes drawn
+	mu      sync.Mutex
+	out     bytes.Buffer
+	total   atomic.Int64 // bytes drawn
+	pressed time.Time    // when the last keys were
 }
 
 // onTerminal opens the screens on a terminal of a size, until the test ends.
@@ -103,8 +104,14 @@ func (m *terminal) drawn() string {
 	return text
 }
 
+// press presses keys, no sooner after the last ones than anybody could: what
+// comes faster is taken for a paste.
 func (m *terminal) press(text string) {
 	m.t.Helper()
+	if since := time.Since(m.pressed); since < burstWithin {
+		<-time.After(burstWithin - since)
+	}
+	m.pressed = time.Now()
 	if _, err := m.keys.WriteString(text); err != nil {
 		m.t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Screens of records, over the demo records of a real daemon.
 func TestRecordScreens(t *testing.T) {
-	i := daemontest.Start(t, "--demo")
+	i := daemontest.Start(t, "--demo") // its own: how many rows there are is shown
 	c := connected(t, i)
 	forLooks(t, func(t *testing.T, look string, o Options) {
 		o.Downloads = "/home/jsmith/Downloads"

@@ -61,10 +61,11 @@ func (a *app) subscribed(m subscriptionMsg) {
 
 // newSecret shows the secret of a subscription that has just been made.
 func newSecret(a *app, s *wire.Subscription) overlay {
-	return &text{app: a, title: "Created", lines: []span{
+	return &text{app: a, title: "Created", copy: s.Secret, lines: []span{
 		{s.EventName + " to " + s.URL, ""}, {},
 		{"The secret that its messages are signed with. It is not shown again:", a.theme.crumb}, {},
-		{"  " + s.Secret, ""},
+		{"  " + s.Secret, ""}, {},
+		{"y copies it", a.theme.dim},
 	}}
 }
 

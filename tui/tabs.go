@@ -30,7 +30,7 @@ func (a *app) bring(tab int) tea.Cmd {
 		return a.put(a.first(tab))
 	}
 	a.resize()
-	return a.front().shown()
+	return a.seen()
 }
 
 // first is the screen that a tab begins with.
@@ -86,7 +86,7 @@ func (a *app) pop() (tea.Cmd, bool) {
 	a.leavePlace()
 	a.drop()
 	a.resize()
-	return a.front().shown(), true
+	return a.seen(), true
 }
 
 // place is what was open in a tab, also where it was closed meanwhile.
@@ -126,5 +126,34 @@ func (a *app) goBefore() tea.Cmd {
 		cmds = append(cmds, a.put(s))
 	}
 	a.resize()
-	return tea.Batch(append(cmds, a.front().shown())...)
+	return tea.Batch(append(cmds, a.seen())...)
+}
+
+// missed fetches what is in front again, since changes were not told, and the
+// rest when it is seen.
+func (a *app) missed() tea.Cmd {
+	a.outdated = make(map[screen]bool)
+	for _, stack := range a.tabs {
+		for _, s := range stack {
+			a.outdated[s] = true
+		}
+	}
+	return a.renew(a.front())
+}
+
+// seen is what the screen does that has come to the front.
+func (a *app) seen() tea.Cmd {
+	s := a.front()
+	if a.outdated[s] {
+		return tea.Batch(s.shown(), a.renew(s))
+	}
+	return s.shown()
+}
+
+func (a *app) renew(s screen) tea.Cmd {
+	delete(a.outdated, s)
+	if p, ok := s.(poller); ok {
+		return p.poll()
+	}
+	return nil
 }

@@ -5,11 +5,14 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -81,6 +84,7 @@ func (o Options) complete() Options {
 	if o.Env == nil {
 		o.Env = os.Getenv
 	}
+	o.ASCII = o.ASCII || plainTerminal(o.Env)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -99,6 +103,21 @@ func (o Options) complete() Options {
 		o.hear = func(wait tea.Cmd) tea.Cmd { return wait }
 	}
 	return o
+}
+
+// plainTerminal reports whether a terminal says that it has no signs but those
+// of ASCII, or that it may draw them two cells wide.
+func plainTerminal(env func(string) string) bool {
+	if term := env("TERM"); term == "linux" || term == "dumb" {
+		return true
+	}
+	locale := cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG"))
+	if locale == "" {
+		return false
+	}
+	coded := strings.ReplaceAll(strings.ToLower(locale), "-", "")
+	east := slices.ContainsFunc([]string{"ja", "ko", "zh"}, func(word string) bool { return strings.HasPrefix(coded, word+"_") })
+	return east || !strings.Contains(coded, "utf8")
 }
 
 // wait waits for what reads the stream, and for exports to put their files in

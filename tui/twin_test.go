@@ -11,6 +11,9 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
+// placeholders are what stands in commands for what only the user knows.
+var placeholders = strings.NewReplacer("SUBSCRIBER", "acme-shop", "EVENT", "salesorder.created", "URL", "https://hooks.acme.example/erp", "NAME", "other")
+
 // What a screen says is the same on the command line is a command that runs.
 func TestTwinsRun(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -43,10 +46,22 @@ func TestTwinsRun(t *testing.T) {
 		}
 		d.press(keys...)
 		twin := d.app.front().twin()
-		cmd := exec.Command("sh", "-c", twin)
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary), "HOME="+t.TempDir(), "WHCTL_URL="+s.URL, "WHCTL_USER=admin", "WHCTL_PASSWORD="+daemontest.AdminPassword)
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(twin, "whctl ") {
-			t.Errorf("%s: %s: %v\n%s", name, twin, err, out)
+		lines := []string{twin}
+		if does, ok := d.app.front().(doer); ok {
+			for _, deed := range does.deeds() {
+				if !strings.Contains(deed, " --output ") {
+					deed = placeholders.Replace(deed) + " --yes --read-only || test $? -ne 2" // it is understood, and refused
+				}
+				lines = append(lines, deed)
+			}
+		}
+		for _, line := range lines {
+			cmd := exec.Command("sh", "-c", line)
+			cmd.Dir = t.TempDir()
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary), "HOME="+t.TempDir(), "WHCTL_URL="+s.URL, "WHCTL_USER=admin", "WHCTL_PASSWORD="+daemontest.AdminPassword)
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(line, "whctl ") {
+				t.Errorf("%s: %s: %v\n%s", name, line, err, out)
+			}
 		}
 		d.press("c")
 		d.sees("The same on the command line")

@@ -185,7 +185,11 @@ func (a *app) crumbs() string {
 // statusLine is a message where there is one, else what the screen says.
 func (a *app) statusLine() string {
 	if s := a.toasts.shown; s != nil {
-		return a.compose(a.width, []span{{" " + s.text + " ", a.theme.toast[s.level]}}, append(a.undoSpans(), a.jobSpans()...))
+		right := append(a.undoSpans(), a.jobSpans()...)
+		if s.level == failure && ansi.StringWidth(s.text)+2 > a.width {
+			right = append(right, span{"  ctrl+e", a.theme.key}, span{" all of it ", a.theme.dim})
+		}
+		return a.compose(a.width, []span{{" " + s.text + " ", a.theme.toast[s.level]}}, right)
 	}
 	if a.link.away(a.now) {
 		text := " " + describe(a.link.failed)

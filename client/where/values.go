@@ -12,6 +12,7 @@ import (
 var (
 	errOpenQuote = errors.New(`a closing " is missing; a " inside a quoted value is doubled`)
 	errBehind    = errors.New(`there is text behind the closing "; a " inside a quoted value is doubled`)
+	errNoText    = errors.New(`a text must follow; write "" for an empty text, which matches all`)
 	errEmptyItem = errors.New(`the list has an empty item; write "" for an empty text`)
 )
 

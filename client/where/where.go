@@ -108,6 +108,9 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, didYouMean(near))
 	}
 	field := f.Kind.Fields[member.Field]
+	if theirs, ours, ok := cutForeign(rest); ok && field.Filter != record.S {
+		return client.Filter{}, fmt.Errorf("there is no %s: use %s", theirs, ours)
+	}
 	operator, value, ok := cutOperator(rest)
 	if !ok {
 		return client.Filter{}, fmt.Errorf("%s must be followed by one of: %s", field.Name, Allowed(field.Filter))
@@ -144,6 +147,9 @@ func familyName(field record.Field) string {
 // operands reads as many values as the operator takes.
 func operands(operator record.Operator, value string) ([]string, error) {
 	if operator.Arity() == record.One {
+		if value == "" && inEveryText(operator) {
+			return nil, errNoText
+		}
 		one, err := scalar(value)
 		return []string{one}, err
 	}
@@ -227,6 +233,26 @@ func cutOperator(text string) (o record.Operator, value string, ok bool) {
 		}
 	}
 	return 0, "", false
+}
+
+// foreign are the operators of other languages, which are read as ours with a
+// value that begins with the rest of them: only texts have such values.
+var foreign = [...]struct{ theirs, ours string }{{"==", "="}, {"=>", ">="}, {"=<", "<="}, {"<>", "!="}}
+
+// cutForeign tells what is written here for an operator of another language.
+func cutForeign(text string) (theirs, ours string, ok bool) {
+	for _, f := range foreign {
+		if strings.HasPrefix(text, f.theirs) {
+			return f.theirs, f.ours, true
+		}
+	}
+	return "", "", false
+}
+
+// inEveryText reports whether an operator finds an empty text in every text, so
+// that a value that was forgotten, or a variable that is empty, would match all.
+func inEveryText(o record.Operator) bool {
+	return o == record.StartsWith || o == record.EndsWith || o == record.Contains
 }
 
 // didYouMean is a suggestion to append to a message.

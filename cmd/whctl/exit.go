@@ -54,10 +54,12 @@ func endsQuietly(err error) bool {
 	return err == nil || errors.Is(err, client.ErrNotSent) || brokenPipe(err)
 }
 
-// brokenPipe knows the codes of Windows too, which Go does not translate.
+// brokenPipe is true of our output's pipe, not of a connection that the service
+// has closed, which has the same code. It knows the codes of Windows too, which
+// Go does not translate.
 func brokenPipe(err error) bool {
 	var code syscall.Errno
-	if !errors.As(err, &code) {
+	if _, isReply := errors.AsType[*client.Error](err); isReply || !errors.As(err, &code) {
 		return false
 	}
 	const windowsBrokenPipe, windowsNoData = 109, 232

@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -31,6 +35,7 @@ func TestExitCodes(t *testing.T) {
 		"usage":          {trial{}, []string{"query", "DB_Class", "--where", "Class>5"}, 2, "Class is text: use"},
 		"bad address":    {trial{env: map[string]string{envURL: "erp01:5050"}}, []string{"query", "DB_Class"}, 2, "WHCTL_URL"},
 		"unreachable":    {trial{env: map[string]string{envURL: closedAddress(t)}}, []string{"query", "DB_Class"}, 3, "cannot reach http://127.0.0.1"},
+		"wrong key":      {trial{handler: status(401, "Unauthorized"), env: map[string]string{envToken: "x"}}, []string{"query", "DB_Class"}, 4, "the API key is from the variable WHCTL_TOKEN"},
 		"not signed in":  {trial{handler: status(401, "Unauthorized")}, []string{"query", "DB_Class"}, 4, "WHCTL_TOKEN"},
 		"role too low":   {trial{handler: status(403, "Forbidden")}, []string{"query", "DB_Class"}, 4, "Forbidden"},
 		"not found":      {trial{handler: status(404, "NotFound")}, []string{"query", "DB_Class"}, 5, "NotFound"},
@@ -62,6 +67,26 @@ func TestExitCodes(t *testing.T) {
 	for _, e := range exits {
 		if e.is != nil && !seen[e.code] {
 			t.Errorf("no run ended with %d", e.code)
+		}
+	}
+}
+
+// Our output's reader may go; a service that closes the connection while it is
+// sent something has the same code, and has not done what it was asked.
+func TestClosedConnection(t *testing.T) {
+	closed := &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}
+	for _, c := range []struct {
+		err  error
+		code int
+	}{
+		{&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}, 0},
+		{&client.Error{Kind: client.Unreachable, Message: "no answer", Err: closed}, 3},
+		{fmt.Errorf("the event: %w", &client.Error{Kind: client.Failed, Err: closed}), 1},
+	} {
+		var stderr strings.Builder
+		(&program{stderr: &stderr}).report(c.err)
+		if code := exitCode(c.err); code != c.code || (stderr.String() == "") != (code == 0) {
+			t.Errorf("%v: exit %d, want %d; stderr %q", c.err, code, c.code, stderr.String())
 		}
 	}
 }
@@ -147,6 +172,7 @@ func TestUsageErrors(t *testing.T) {
 		"config set url http://x":           "belongs to a profile",
 		"records --profile prod":            `there is no profile "prod"`,
 		"query SO_Totals --format xlsx":     "needs a file",
+		"query SO_Totals -o totals.XLSX":    "add --format xlsx",
 		"query SO_Totals --format raw:yaml": "no format",
 		"query SO_Totals --csv --jq .":      "--jq goes with",
 		"query SO_Totals --jq .[":           "--jq: unexpected",

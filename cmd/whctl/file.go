@@ -43,8 +43,12 @@ func dropPart(part *os.File) {
 }
 
 // replaceFile writes a small file in place of the old one, through a link if
-// there is one, and makes the directory that it belongs to.
+// there is one, and makes the directory that it belongs to. Devices and pipes
+// stay what they are, and are written to.
 func replaceFile(path string, text []byte, mode fs.FileMode) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeInPlace(path, text)
+	}
 	if err := os.MkdirAll(filepath.Dir(path), privateDir); err != nil {
 		return err
 	}
@@ -64,4 +68,13 @@ func replaceFile(path string, text []byte, mode fs.FileMode) error {
 		return err
 	}
 	return keepPart(part, target)
+}
+
+func writeInPlace(path string, text []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
 }

@@ -148,18 +148,21 @@ func (p *program) keepSession(c *cli.Context, who identity, session string) {
 	}
 }
 
-// howToSignIn is the command that would help where the service wants to know
-// who asks.
+// howToSignIn is what would help where the service wants to know who asks. A key
+// that it refuses would win over any login.
 func (p *program) howToSignIn() string {
+	if p.who != nil && p.who.token != "" {
+		return fmt.Sprintf("the API key is from the %s: put another one there, or take it away and sign in with whctl login", p.who.source)
+	}
 	line := []string{"whctl", "login"}
 	if s := p.resolved; s != nil {
 		if s.profile != "" {
 			line = append(line, "--profile", s.profile)
 		}
-		if s.values["url"].origin != "default" && s.file.lookup(s.profile, "url") == nil {
+		if kept := s.file.lookup(s.profile, "url"); s.values["url"].origin != "default" && (kept == nil || kept.text != s.text("url")) {
 			line = append(line, "--url", s.text("url"))
 		}
-		if user := s.text("user"); user != "" && s.file.lookup(s.profile, "user") == nil {
+		if kept, user := s.file.lookup(s.profile, "user"), s.text("user"); user != "" && (kept == nil || kept.text != user) {
 			line = append(line, "--user", user)
 		}
 	}

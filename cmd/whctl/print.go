@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -107,6 +108,9 @@ func (p *program) format(c *cli.Context) (format, error) {
 		var err error
 		if asked, err = p.defaultFormat(c); err != nil {
 			return format{}, err
+		}
+		if path := c.String("output"); asked != "xlsx" && strings.EqualFold(filepath.Ext(path), ".xlsx") {
+			return format{}, usagef("%s would hold %s and be no workbook: add --format xlsx", path, asked)
 		}
 	}
 	name, flavour, _ := strings.Cut(strings.ToLower(asked), ":")

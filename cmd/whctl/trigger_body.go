@@ -23,8 +23,11 @@ func (p *program) triggerBody(c *cli.Context, event string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !c.IsSet("body") {
+	switch {
+	case !c.IsSet("body"):
 		body = record.SampleBody(event)
+	case body == "": // in whose place the service would send a sample
+		return "", usagef("the --body is empty; without --body a sample is sent")
 	}
 	if sets := c.StringSlice("set"); len(sets) > 0 {
 		if body, err = setMembers(body, sets); err != nil {

@@ -242,6 +242,20 @@ func TestBackupOfADamagedStore(t *testing.T) {
 	}
 }
 
+// A request log that is damaged does not keep one from a backup of the rest, once
+// one knows.
+func TestBackupWithADamagedRequestLog(t *testing.T) {
+	s := source(t)
+	log := filepath.Join(s.Dir, "requestlog.db")
+	must(0, os.WriteFile(log, []byte("no database"), 0o600))(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if _, err := backup.Write(t.Context(), s, file); err == nil || !strings.Contains(err.Error(), log) || !strings.Contains(err.Error(), "works without requestlog.db") {
+		t.Errorf("got %v", err)
+	}
+	must(0, os.Rename(log, log+".damaged"))(t)
+	must(backup.Write(t.Context(), s, file))(t)
+}
+
 func TestWhatIsCancelledLeavesNothing(t *testing.T) {
 	s := source(t)
 	file := saved(t, s)

@@ -151,7 +151,7 @@ func roomFor(members []Member, dir string) error {
 // places. Where one cannot be moved, all go back; where the process ends in
 // between, a mark keeps daemons from working with half of each.
 func (t Target) replace(lock *datadir.Lock, there []string, draft string, members []Member) (aside string, err error) {
-	whole := !lock.CutShort() // else going back is no end either
+	whole := !datadir.CutShort(t.Dir) // else going back is no end either
 	finish, err := lock.Unfinished()
 	if err != nil {
 		return "", err

@@ -68,6 +68,18 @@ func examine(ctx context.Context, path string, reorder bool) (schema int64, err 
 // migrationTable is where the versions of a file's tables stand.
 const migrationTable = "WH_Migration"
 
+// Version is that of the tables in a database file of the store, which it only
+// reads; 0 where there are none.
+func Version(ctx context.Context, path string) (n int64, err error) {
+	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true, BusyTimeout: busy})
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	defer conn.Watch(ctx)()
+	return version(conn)
+}
+
 func version(conn *sqlite.Conn) (n int64, err error) {
 	there, err := one(conn, "SELECT COUNT(*) FROM sqlite_schema WHERE name = '"+migrationTable+"'")
 	if err != nil || there == "0" {

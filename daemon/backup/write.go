@@ -82,6 +82,9 @@ func (s Source) write(ctx context.Context, drafts, file string) (Manifest, error
 			continue
 		}
 		member, err := snapshot(ctx, from, filepath.Join(drafts, f.Name))
+		if err != nil && !f.Needed && ctx.Err() == nil {
+			err = fmt.Errorf("%w; the store works without %s: while no daemon runs, move it and its -wal and -shm away", err, f.Name)
+		}
 		if err != nil {
 			return m, err
 		}

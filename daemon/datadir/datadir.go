@@ -32,7 +32,7 @@ func Share(dir string) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.CutShort() {
+	if CutShort(dir) {
 		return nil, errors.Join(fmt.Errorf("a restore into %s was cut short, so its files may be of different stores; run whd restore --force again", dir), l.Release())
 	}
 	return l, nil
@@ -86,8 +86,8 @@ func (l *Lock) Release() error {
 
 // CutShort reports whether the files in the directory may be of different stores,
 // since replacing them did not come to its end.
-func (l *Lock) CutShort() bool {
-	_, err := os.Stat(filepath.Join(filepath.Dir(l.file.Name()), unfinishedName))
+func CutShort(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, unfinishedName))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 

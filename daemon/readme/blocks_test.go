@@ -3,7 +3,6 @@ package readme
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -82,8 +81,6 @@ var spoken = map[string]string{
 	"go": "TestReadmeVerifies", "csharp": "TestReadmeVerifies", "php": "TestReadmeVerifies", "javascript": "TestReadmeVerifies", "python": "TestReadmeVerifies",
 	"sql": "TestEventsFromTSQL", "powershell": "not run: it needs Windows", "toml": "TestReadmeSettings",
 }
-
-var exported = regexp.MustCompile(`(?m)^export (\w+)=`)
 
 func readmeBlocks(t *testing.T) []block {
 	t.Helper()

@@ -13,13 +13,32 @@ import (
 	"testing"
 )
 
-// prelude is what the session knows before the README begins: curl fails on
-// answers that are errors, and a service that is run goes on beside the
-// commands, as in another terminal.
+// prelude is what the session knows before the README begins: what fails is noted,
+// also in the middle of a line; curl fails on answers that are errors or lead
+// elsewhere; an exported variable holds something; what runs for a time does so until
+// that is over; and a service that is run goes on beside the commands, as in another
+// terminal, until the shell ends.
 const prelude = `
-set -u -o pipefail
-curl() { command curl --fail-with-body --silent --show-error "$@" </dev/null; }
-stop() { if [ -n "${SERVER:-}" ]; then kill "$SERVER"; wait "$SERVER"; SERVER=; fi; } 2>/dev/null
+set -u -E -o pipefail
+failed() { echo "$*" >>"$FAILED"; }
+curl() { command curl --fail-with-body --location --max-redirs 0 --silent --show-error "$@" </dev/null; }
+export() {
+    builtin export "$@"
+    local each
+    for each; do
+        each=${each%%=*}
+        [ -n "${!each}" ] || failed "export $each: it is empty"
+    done
+}
+timeout() {
+    local limit=$1 status=0
+    shift
+    if [ "$1" = curl ]; then set -- curl --fail-with-body "${@:2}"; fi
+    command timeout "$limit" "$@" </dev/null || status=$?
+    [ "$status" -eq 124 ] || failed "$*: it ended by itself, with status $status"
+}
+stop() { if [ -n "${SERVER:-}" ]; then kill "$SERVER"; wait "$SERVER" || true; SERVER=; fi; } 2>/dev/null
+trap stop EXIT
 make() {
     if [ "${1:-}" != run ]; then command make "$@" </dev/null; return; fi
     local args="${2:-}"
@@ -29,6 +48,12 @@ make() {
     until command curl --fail --silent --output /dev/null http://ADDRESS/readyz; do
         kill -0 "$SERVER" || { cat run.log; return 1; }
         sleep 0.1
+    done
+}
+alone() {
+    local job
+    for job in $(jobs -p); do
+        [ "$job" = "${SERVER:-}" ] || failed "process $job was left behind"
     done
 }
 `
@@ -45,7 +70,7 @@ func TestReadme(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a Unix shell")
 	}
-	s := begin(t)
+	s := begin(t, checkout(t))
 	used := make(map[string]int)
 	for _, b := range readmeBlocks(t) {
 		if b.language == "sh" {
@@ -62,15 +87,24 @@ func TestReadme(t *testing.T) {
 // session is a shell that takes one block after another.
 type session struct {
 	address string
+	block   string // the file of the block that is run
+	failed  string // the file of what has failed in it
 	in      io.Writer
 	out     *bufio.Reader
 }
 
-func begin(t *testing.T) *session {
-	s := &session{address: freeAddress(t)}
+func begin(t *testing.T, dir string) *session {
+	t.Helper()
+	for _, tool := range []string{"bash", "curl", "make", "timeout"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	files := t.TempDir()
+	s := &session{address: freeAddress(t), block: filepath.Join(files, "block"), failed: filepath.Join(files, "failed")}
 	sh := exec.Command("bash", "--noprofile", "--norc")
-	sh.Dir = checkout(t)
-	sh.Env = append(os.Environ(), "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "WHCTL_CONFIG=", "LC_ALL=C.UTF-8")
+	sh.Dir = dir
+	sh.Env = append(os.Environ(), "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "WHCTL_CONFIG=", "LC_ALL=C.UTF-8", "FAILED="+s.failed)
 	in, err := sh.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +119,7 @@ func begin(t *testing.T) *session {
 	}
 	s.in, s.out = in, bufio.NewReader(out)
 	t.Cleanup(func() {
-		_, _ = io.WriteString(s.in, "stop\nexit\n")
+		_ = in.Close()
 		_, _ = io.Copy(io.Discard, s.out)
 		_ = sh.Wait()
 	})
@@ -93,17 +127,10 @@ func begin(t *testing.T) *session {
 	return s
 }
 
-// run runs a block. Every command must succeed, and every variable that it
-// exports hold something.
+// run runs a block, in which nothing may fail.
 func (s *session) run(t *testing.T, line int, commands string) {
 	t.Helper()
-	commands = strings.NewReplacer("127.0.0.1:5050", s.address, "ADDRESS", s.address).Replace(commands)
-	var checks strings.Builder
-	for _, name := range exported.FindAllStringSubmatch(commands, -1) {
-		fmt.Fprintf(&checks, "[ -n \"$%s\" ]\n", name[1])
-	}
-	fmt.Fprintf(s.in, "FAILED=\ntrap 'FAILED+=\"$BASH_COMMAND; \"' ERR\n%s\n%strap - ERR\nprintf '\\n%%s\\n%s\\n' \"$FAILED\"\n", commands, &checks, mark)
-	said, failed, ended := s.answer()
+	said, failed, ended := s.try(t, commands)
 	switch {
 	case !ended:
 		t.Fatalf("README.md:%d: the shell ended\n%s", line, said)
@@ -114,20 +141,37 @@ func (s *session) run(t *testing.T, line int, commands string) {
 	}
 }
 
-// answer reads what a block prints, whose last line names the commands that
-// failed.
-func (s *session) answer() (said, failed string, ended bool) {
-	var lines []string
+// try runs a block from a file, so that no command of it reads those behind it, and
+// tells what it has said and which of it have failed.
+func (s *session) try(t *testing.T, commands string) (said, failed string, ended bool) {
+	t.Helper()
+	commands = strings.NewReplacer("127.0.0.1:5050", s.address, "ADDRESS", s.address).Replace(commands)
+	for name, text := range map[string]string{s.block: commands + "\n", s.failed: ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fmt.Fprintf(s.in, "trap 'failed \"$BASH_COMMAND\"' ERR\n. %q </dev/null\ntrap - ERR\nalone\nprintf '\\n%s\\n'\n", s.block, mark)
+	said, ended = s.answer()
+	text, err := os.ReadFile(s.failed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said, strings.Join(strings.Split(strings.TrimSpace(string(text)), "\n"), "; "), ended
+}
+
+// answer reads what a block prints.
+func (s *session) answer() (said string, ended bool) {
+	var lines strings.Builder
 	for {
 		line, err := s.out.ReadString('\n')
 		if err != nil {
-			return strings.Join(lines, ""), "", false
+			return lines.String(), false
 		}
 		if line == mark+"\n" {
-			last := len(lines) - 1
-			return strings.Join(lines[:last], ""), strings.TrimSpace(lines[last]), true
+			return lines.String(), true
 		}
-		lines = append(lines, line)
+		lines.WriteString(line)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 type systemd struct {
 	socket string
 	every  time.Duration // of the watchdog
+	limit  time.Duration // for which it may take no datagram
 }
 
 // findSystemd is nil where the program was not started by systemd, or not as a
@@ -30,7 +31,7 @@ func findSystemd(env []string) *systemd {
 	if !strings.HasPrefix(socket, "/") && !strings.HasPrefix(socket, "@") { // a path, or a name of Linux's own
 		return nil
 	}
-	s := &systemd{socket: socket}
+	s := &systemd{socket: socket, limit: 5 * time.Second}
 	if pid := given["WATCHDOG_PID"]; pid == "" || pid == strconv.Itoa(os.Getpid()) {
 		microseconds, _ := strconv.ParseInt(given["WATCHDOG_USEC"], 10, 64) // 0: no watchdog
 		s.every = time.Duration(max(microseconds, 0)) * time.Microsecond
@@ -65,12 +66,17 @@ func (s *systemd) tell(what state, within time.Duration, how string) error {
 	return s.send(line)
 }
 
+// send hands a datagram over. Where nobody reads them and the socket is full, the
+// service goes on without: it must be able to end.
 func (s *systemd) send(text string) error {
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: s.socket, Net: "unixgram"})
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	if err := conn.SetWriteDeadline(time.Now().Add(s.limit)); err != nil {
+		return err
+	}
 	_, err = conn.Write([]byte(text))
 	return err
 }

@@ -100,6 +100,19 @@ func TestLostSocketIsWarnedOf(t *testing.T) {
 	}
 }
 
+// TestFullSocketHoldsNothingUp has a listener that reads nothing.
+func TestFullSocketHoldsNothingUp(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	listen(t, socket)
+	var log strings.Builder
+	s := told(t, "NOTIFY_SOCKET="+socket)
+	s.manager.(*systemd).limit = time.Millisecond
+	s.Log(slog.NewTextHandler(&log, nil))
+	for !strings.Contains(log.String(), "i/o timeout") {
+		s.Stopping(time.Second)
+	}
+}
+
 // TestWatchdog hears from the service while it answers, and not while it does not.
 func TestWatchdog(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")

@@ -58,6 +58,9 @@ func Open(ctx context.Context, c Config) (*Tracer, error) {
 	if !c.wanted() {
 		return nil, nil
 	}
+	if err := checkVariables(); err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
 	var options []otlptracehttp.Option
 	if c.Endpoint != "" {
 		to, err := url.Parse(c.Endpoint)

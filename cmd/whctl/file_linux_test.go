@@ -1,0 +1,32 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// A pipe or a device stays one: as root, a file with a secret would else take
+// the place of /dev/stdout.
+func TestReplaceNoPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(path, os.O_RDWR, 0) // which waits for no writer
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := replaceFile(path, []byte("new"), privateFile); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		t.Fatalf("the pipe has become %v, %v", info, err)
+	}
+	text := make([]byte, 3)
+	if _, err := reader.Read(text); err != nil || string(text) != "new" {
+		t.Errorf("read %q, %v", text, err)
+	}
+}

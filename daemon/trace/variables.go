@@ -1,0 +1,51 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// headerVariables are those of the standard that say what lets spans in at the
+// collector.
+var headerVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"}
+
+// checkVariables refuses addresses and headers that the library would leave out,
+// and print with the secrets in them.
+func checkVariables() error {
+	var errs []error
+	for _, name := range endpointVariables {
+		if text := strings.TrimSpace(os.Getenv(name)); text != "" && !isCollector(text) {
+			errs = append(errs, fmt.Errorf("the variable %s is no address such as http://127.0.0.1:4318; what lets one in there stands in %s", name, headerVariables[1]))
+		}
+	}
+	for _, name := range headerVariables {
+		if text := strings.TrimSpace(os.Getenv(name)); text != "" && !areHeaders(text) {
+			errs = append(errs, fmt.Errorf("the variable %s is no list such as name=value,name=value with values as in URLs", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func isCollector(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+}
+
+func areHeaders(text string) bool {
+	for pair := range strings.SplitSeq(text, ",") {
+		name, value, found := strings.Cut(pair, "=")
+		name = strings.TrimSpace(name)
+		if _, err := url.PathUnescape(value); err != nil || !found || name == "" || strings.ContainsFunc(name, notOfToken) {
+			return false
+		}
+	}
+	return true
+}
+
+// notOfToken reports whether a character stands in no name of a header.
+func notOfToken(c rune) bool {
+	return c <= ' ' || c >= 0x7F || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+}

@@ -1,0 +1,66 @@
+package trace_test
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/trace"
+)
+
+// What a variable holds may be a secret, in whatever form: it is refused by the
+// name of the variable.
+func TestWrongVariables(t *testing.T) {
+	for _, c := range []struct {
+		name, value string
+		right       bool
+	}{
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1", true},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://[canary", false},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "canary:4318", false},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:canary@127.0.0.1:1", false},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "/canary", false},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20canary, x-org = 1", true},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "Bearer canary", false},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%zcanary", false},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "authorization: canary=", false},
+		{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a=b,canary", false},
+	} {
+		t.Run(c.name+"="+c.value, func(t *testing.T) {
+			t.Setenv(c.name, c.value)
+			printed := stderr(t, func() {
+				tracer, err := trace.Open(t.Context(), trace.Config{Endpoint: "http://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
+				if (err == nil) != c.right || err != nil && (!strings.Contains(err.Error(), c.name) || strings.Contains(err.Error(), "canary")) {
+					t.Errorf("got %v", err)
+				}
+				if err := tracer.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			if printed != "" {
+				t.Errorf("it printed %s", printed)
+			}
+		})
+	}
+}
+
+// stderr is what a call prints there.
+func stderr(t *testing.T, call func()) string {
+	t.Helper()
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := os.Stderr
+	os.Stderr = to
+	defer func() { os.Stderr = before }()
+	call()
+	to.Close()
+	text, err := io.ReadAll(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,74 @@
+package tui
+
+// doer names the whctl commands that do what the keys of a screen do: to what
+// is marked, else to the selected row.
+type doer interface{ deeds() []string }
+
+func (s *messages) deeds() []string {
+	which := s.which()
+	if which == "" {
+		return nil
+	}
+	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.twin() + toFile("Messages")}
+}
+
+// which names the messages that are meant, as whctl takes them.
+func (s *messages) which() string {
+	if s.allMarks {
+		if limits := s.limits(); limits != "" {
+			return limits
+		}
+		return " --all-messages"
+	}
+	text := ""
+	for _, row := range s.grid.MarkedRows() {
+		text += " " + row.ID
+	}
+	if one, ok := s.selected(); ok && text == "" {
+		text = " " + one.MessageID
+	}
+	return text
+}
+
+func (s *messageScreen) deeds() []string {
+	return []string{"whctl messages retry " + s.message.MessageID, "whctl messages delete " + s.message.MessageID}
+}
+
+func (s *subscribers) deeds() []string {
+	list := []string{"whctl subscribers create NAME"}
+	if one, ok := s.selected(); ok {
+		name := argument(one.Name)
+		list = append(list, "whctl subscribers "+switching(one.IsEnabled)+" "+name, "whctl subscribers delete "+name)
+	}
+	return list
+}
+
+func (s *subscriptions) deeds() []string {
+	list := []string{"whctl subscriptions create " + argument(s.subscriber.Name) + " EVENT URL"}
+	if one, ok := s.selected(); ok {
+		list = append(list, "whctl subscriptions test "+one.RecID, "whctl subscriptions "+switching(one.IsEnabled)+" "+one.RecID, "whctl subscriptions delete "+one.RecID)
+	}
+	return list
+}
+
+func (e *events) deeds() []string {
+	if row := e.grid.Row(); row != nil {
+		return []string{"whctl subscriptions create SUBSCRIBER " + row.ID + " URL"}
+	}
+	return nil
+}
+
+func (b *browser) deeds() []string { return []string{b.twin() + toFile(b.name)} }
+
+// switching is the command that turns on what is off, and off what is on.
+func switching(on bool) string {
+	if on {
+		return "disable"
+	}
+	return "enable"
+}
+
+// toFile writes all rows that match to a file.
+func toFile(name string) string {
+	return " --all --format " + exportFormats[0].name + " --output " + argument(name+exportFormats[0].end)
+}

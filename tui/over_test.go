@@ -1,0 +1,85 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// The help shows only the lines with a word while that is typed; leaving the
+// line shows what was shown before.
+func TestHelpIsSearched(t *testing.T) {
+	d := drive(t, unreachable(t), Options{})
+	d.press("?", "/", "'errors so")
+	d.sees("the errors so far", "ctrl+e")
+	if strings.Contains(d.text(), "everything that can be done") {
+		t.Errorf("other lines are shown too:\n%s", d.text())
+	}
+	d.press("enter")
+	d.sees("the errors so far")
+	d.press("/", "'zzz")
+	d.sees("nothing holds errors sozzz")
+	d.press("esc")
+	d.sees("the errors so far")
+	d.press("esc")
+	if d.app.over != nil {
+		t.Error("esc does not close the help")
+	}
+}
+
+// A list that was narrowed while a word was typed is whole again where the line
+// is left.
+func TestLeftSearchNarrowsNothing(t *testing.T) {
+	d := drive(t, unreachable(t), Options{})
+	d.press("2", "/", "'zzz")
+	if strings.Contains(d.text(), "SO_Totals") {
+		t.Fatalf("nothing is narrowed:\n%s", d.text())
+	}
+	d.press("esc")
+	d.sees("BM_Stage")
+	if strings.Contains(d.text(), "zzz") {
+		t.Errorf("the word stays:\n%s", d.text())
+	}
+}
+
+// The command that does the same asks the same service.
+func TestTwinNamesTheProfile(t *testing.T) {
+	d := drive(t, unreachable(t), Options{Profile: "test"})
+	d.press("4", "c")
+	d.sees("whctl messages list --order-by -AddedDateTime --profile", `"test"`)
+	d.copied.Reset()
+	d.press("y")
+	if text := d.lastCopied(); !strings.HasSuffix(text, `--profile "test"`) {
+		t.Errorf("copied %q", text)
+	}
+}
+
+// What breaks long words does not break characters.
+func TestWrappedWords(t *testing.T) {
+	for _, line := range wrapped(strings.Repeat("中", 30)+" "+strings.Repeat("é", 40), 16) {
+		if strings.ContainsRune(line.text, '\uFFFD') || len(line.text) > 16 {
+			t.Errorf("%q", line.text)
+		}
+	}
+}
+
+// Terminals that say so get signs of ASCII only.
+func TestPlainTerminals(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		env   map[string]string
+		plain bool
+	}{
+		{"nothing said", nil, false},
+		{"xterm", map[string]string{"TERM": "xterm-256color", "LANG": "en_GB.UTF-8"}, false},
+		{"lower case", map[string]string{"TERM": "xterm", "LC_ALL": "C.utf8"}, false},
+		{"the console of linux", map[string]string{"TERM": "linux", "LANG": "en_GB.UTF-8"}, true},
+		{"dumb", map[string]string{"TERM": "dumb"}, true},
+		{"no locale", map[string]string{"LANG": "en_GB.UTF-8", "LC_ALL": "C"}, true},
+		{"wide signs", map[string]string{"LANG": "ja_JP.UTF-8"}, true},
+	} {
+		env := func(name string) string { return test.env[name] }
+		if o := (Options{Env: env}).complete(); o.ASCII != test.plain {
+			t.Errorf("%s: ASCII is %v", test.name, o.ASCII)
+		}
+	}
+}
