@@ -183,6 +183,7 @@ func TestMistakes(t *testing.T) {
 		in   told
 		want string
 	}{
+		{"letters swapped", told{args: "--stroe x"}, `unknown flag --stroe; did you mean --store?`},
 		{"unknown flag", told{args: "--lisen :1"}, `unknown flag --lisen; did you mean --listen?`},
 		{"unknown flag, nothing near", told{args: "--zzz"}, `unknown flag --zzz`},
 		{"flag without value", told{args: "--listen --demo"}, `flag --listen needs a value: --listen ADDRESS`},

@@ -35,7 +35,7 @@ func TestLeftSearchNarrowsNothing(t *testing.T) {
 		t.Fatalf("nothing is narrowed:\n%s", d.text())
 	}
 	d.press("esc")
-	d.sees("BM_Stage")
+	d.sees("SO_Totals")
 	if strings.Contains(d.text(), "zzz") {
 		t.Errorf("the word stays:\n%s", d.text())
 	}

@@ -93,27 +93,30 @@ func Near(name string, names []string) []string {
 	return near
 }
 
-// distance is the Levenshtein distance of two names, in bytes. Long ones are
-// not compared, since that takes the product of their lengths: they are as far
-// apart as names can be.
+// distance is how many bytes have to be put in, taken out, replaced or swapped
+// with the next to make one name of another (the optimal string alignment
+// distance). Long ones are not compared, since that takes the product of their
+// lengths: they are as far apart as names can be.
 func distance(a, b string) int {
 	if len(a) > 100 || len(b) > 100 {
 		return len(a) + len(b)
 	}
-	row := make([]int, len(b)+1)
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
+		before, last, row = last, row, before
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := diagonal
+			replaced := last[j-1]
 			if a[i-1] != b[j-1] {
-				cost++
+				replaced++
 			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
+			row[j] = min(last[j]+1, row[j-1]+1, replaced)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
 		}
 	}
 	return row[len(b)]
