@@ -55,8 +55,8 @@ vet: ## go vet
 lint: ## staticcheck, in the version that go.mod names
 	$(GO) tool staticcheck ./...
 
-cross: ## compile for the other platforms
-	@for target in linux/arm64 windows/amd64 darwin/amd64 darwin/arm64; do \
+cross: ## compile for the other systems; make dist builds all that is published
+	@for target in windows/amd64 darwin/arm64; do \
 		echo "build $$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./...; \
 	done
