@@ -47,6 +47,7 @@ type app struct {
 	clicked click                // the last one
 	crash   crash
 
+	lanes    lanes
 	link     link
 	feed     *feed
 	stopFeed context.CancelFunc

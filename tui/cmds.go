@@ -341,6 +341,15 @@ func (a *app) stats(ctx context.Context, to screen) tea.Cmd {
 	}
 }
 
+// laneStats fetches how deliveries to subscriptions stand.
+func (a *app) laneStats(to screen) tea.Cmd {
+	c, ctx := a.client, a.context
+	return func() tea.Msg {
+		stats, err := c.Stats(ctx, time.Minute)
+		return lanesMsg{reply{to, err}, stats}
+	}
+}
+
 // retryOne makes one message due now.
 func (a *app) retryOne(to screen, m wire.Message) tea.Cmd {
 	return a.change(to, "retry of "+m.EventName, []string{m.MessageID}, func(ctx context.Context, c *client.Client) error {

@@ -47,7 +47,6 @@ func (s *messageScreen) follow(m liveMsg) tea.Cmd {
 			return s.poll()
 		}
 	}
-	s.fill()
 	return nil
 }
 
@@ -62,11 +61,22 @@ func (s *messageScreen) update(m tea.Msg) tea.Cmd {
 		s.message, s.responses, s.whole = *m.message, m.responses, true
 		s.headers, s.noHeaders = m.headers, m.noHeaders
 		s.fill()
+	case lanesMsg:
+		s.app.explained(m)
+		s.fill()
 	case doneMsg:
 		s.app.done(m)
 		return s.poll()
 	}
 	return nil
+}
+
+// tick lets times go on, and asks why the message is late.
+func (s *messageScreen) tick() tea.Cmd {
+	if messageTabs[s.tab].ages {
+		s.fill()
+	}
+	return s.app.explain(s, s.app.asks(s.message))
 }
 
 func (s *messageScreen) setSize(width, height int) {
@@ -106,8 +116,8 @@ func (s *messageScreen) title() string { return shortID(s.message.MessageID) }
 func (s *messageScreen) chips() []string {
 	word, _ := s.app.theme.statusText(s.message.Status)
 	chips := []string{s.message.EventName, word}
-	if at := time.Time(s.message.NextAttemptDateTime); s.message.Status == 2 && !at.IsZero() {
-		chips = append(chips, "next "+until(at.Sub(s.app.now)))
+	if next := s.app.next(s.message); next != "-" {
+		chips = append(chips, "next "+next)
 	}
 	return append(chips, "try "+tries(s.message))
 }

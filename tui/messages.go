@@ -162,6 +162,9 @@ func (s *messages) update(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case messagesMsg:
 		return s.page(m)
+	case lanesMsg:
+		s.app.explained(m)
+		s.repaint()
 	case doneMsg:
 		s.app.done(m)
 		if m.err == nil {

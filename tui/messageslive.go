@@ -16,10 +16,6 @@ import (
 func (s *messages) row(m wire.Message) *grid.Row {
 	a := s.app
 	word, ink := a.theme.statusText(m.Status)
-	next := "-"
-	if at := time.Time(m.NextAttemptDateTime); m.Status == 2 && !at.IsZero() {
-		next = until(at.Sub(a.now))
-	}
 	last := ""
 	if at, ok := s.changed[m.MessageID]; ok && a.now.Sub(at) < changedFor {
 		last = a.theme.left
@@ -29,7 +25,7 @@ func (s *messages) row(m wire.Message) *grid.Row {
 		last, under = a.theme.bad, a.theme.dim
 	}
 	return &grid.Row{ID: m.MessageID, Ink: under, Cells: []grid.Cell{
-		{Text: word, Ink: ink}, {Text: m.EventName}, {Text: shortURL(m.URL)}, {Text: tries(m)}, {Text: answerOf(m)}, {Text: next},
+		{Text: word, Ink: ink}, {Text: m.EventName}, {Text: shortURL(m.URL)}, {Text: tries(m)}, {Text: answerOf(m)}, {Text: a.next(m)},
 		{Text: a.moment(time.Time(m.AddedDateTime))}, {Text: last, Ink: a.theme.accent},
 	}}
 }
@@ -100,7 +96,18 @@ func (s *messages) follow(m liveMsg) tea.Cmd {
 // tick lets times go on, and fetches what has come.
 func (s *messages) tick() tea.Cmd {
 	s.repaint()
-	return s.catchUp()
+	return tea.Batch(s.catchUp(), s.app.explain(s, s.asksInSight()))
+}
+
+// asksInSight reports whether a message in sight makes one ask why it waits.
+func (s *messages) asksInSight() bool {
+	first, last := s.grid.Window()
+	for i := first; i <= last; i++ {
+		if row := s.pages.Row(i); row != nil && s.app.asks(s.known[row.ID]) {
+			return true
+		}
+	}
+	return false
 }
 
 // followEvery is how often rows are fetched at most where the list follows.

@@ -15,14 +15,15 @@ import (
 type messageTab struct {
 	name  string
 	lines func(s *messageScreen) []span
+	ages  bool // it tells how long something takes, or took place ago
 }
 
 var messageTabs = []messageTab{
-	{"Attempts", (*messageScreen).attempts},
-	{"Body", (*messageScreen).body},
-	{"Headers", (*messageScreen).headerLines},
-	{"Response", (*messageScreen).answers},
-	{"cURL", (*messageScreen).curl},
+	{"Attempts", (*messageScreen).attempts, true},
+	{"Body", (*messageScreen).body, false},
+	{"Headers", (*messageScreen).headerLines, false},
+	{"Response", (*messageScreen).answers, false},
+	{"cURL", (*messageScreen).curl, false},
 }
 
 func messageTabNames() []string {
@@ -48,8 +49,9 @@ func (s *messageScreen) attempts() []span {
 		}
 		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s  %s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), when, false), t.Fit(resultOf(r.MessageResponse), what, false), took(r.Duration)), ink})
 	}
-	if at := time.Time(s.message.NextAttemptDateTime); s.message.Status == 2 && !at.IsZero() {
-		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.app.clock(at), when, false), "scheduled, "+until(at.Sub(s.app.now))), t.dim})
+	if next := s.app.nextLong(s.message); next != "-" {
+		at := time.Time(s.message.NextAttemptDateTime)
+		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.app.clock(at), when, false), next), t.dim})
 	}
 	if len(s.responses) == 0 && s.whole {
 		lines = append(lines, span{"  no attempt yet", t.dim})

@@ -168,6 +168,12 @@ type (
 		counts   [4]int // of messages, by Status
 	}
 
+	// lanesMsg brings how deliveries to subscriptions stand.
+	lanesMsg struct {
+		reply
+		stats *wire.Stats
+	}
+
 	// retriedMsg tells what a bulk retry did, or would do.
 	retriedMsg struct {
 		reply

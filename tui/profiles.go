@@ -107,7 +107,7 @@ func (a *app) switched(m switchedMsg) tea.Cmd {
 	a.client, a.keeper = m.client, m.keeper
 	a.user, a.readOnly = a.options.User, a.options.ReadOnly || a.locked[a.options.Profile]
 	a.features, a.polling, a.held, a.ending = nil, false, nil, false
-	a.link = link{session: a.link.session}
+	a.link, a.lanes = link{session: a.link.session}, lanes{}
 	a.recallCommands()
 	if m.unkept != nil {
 		a.fail("what was kept of "+a.options.Profile, m.unkept)

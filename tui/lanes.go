@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// lanes is how deliveries to subscriptions stand. It is asked for only where a
+// message does not go out at its time, since that is what it explains.
+type lanes struct {
+	known map[string]wire.Lane // by the id of the subscription
+	asked time.Time
+}
+
+const (
+	lanesLast = 10 * time.Second // that what is known of lanes holds
+	lateAfter = 3 * time.Second  // an attempt is not on its way any more
+)
+
+// take keeps what the service told.
+func (l *lanes) take(s *wire.Stats, now time.Time) {
+	l.asked, l.known = now, make(map[string]wire.Lane, len(s.Lanes))
+	for _, lane := range s.Lanes {
+		l.known[lane.SubscriptionID] = lane
+	}
+}
+
+// late reports whether a message should have been sent by now.
+func (a *app) late(m wire.Message) bool {
+	switch m.Status {
+	case 0:
+		return a.now.Sub(time.Time(m.AddedDateTime)) > lateAfter
+	case 2:
+		at := time.Time(m.NextAttemptDateTime)
+		return !at.IsZero() && a.now.Sub(at) > lateAfter
+	}
+	return false
+}
+
+// asks reports whether the lane of a message is worth a look: the message is
+// late, or was said to be held up, which may be over.
+func (a *app) asks(m wire.Message) bool { return a.late(m) || a.next(m) == "off" }
+
+// explain asks how deliveries stand, where that was not asked for just now.
+func (a *app) explain(to screen, asks bool) tea.Cmd {
+	if !asks || a.link.paused || a.now.Sub(a.lanes.asked) < lanesLast {
+		return nil
+	}
+	a.lanes.asked = a.now
+	return a.laneStats(to)
+}
+
+// next is when the next attempt of a message is, in a word: "off" where its
+// subscription is disabled, "held" where its endpoint fails so often that one
+// message at a time is tried.
+func (a *app) next(m wire.Message) string {
+	lane, known := a.lanes.known[m.SubscriptionID]
+	at := time.Time(m.NextAttemptDateTime)
+	switch {
+	case m.Status != 0 && m.Status != 2:
+		return "-"
+	case known && !lane.IsEnabled:
+		return "off"
+	case known && lane.Breaker == wire.BreakerOpen && a.late(m):
+		return "held"
+	case m.Status == 0 || at.IsZero():
+		return "-"
+	}
+	return until(at.Sub(a.now))
+}
+
+// nextLong is the same with its reason.
+func (a *app) nextLong(m wire.Message) string {
+	switch word := a.next(m); word {
+	case "off":
+		return "not sent: the subscription is off"
+	case "held":
+		probe := time.Time(a.lanes.known[m.SubscriptionID].NextProbeDateTime)
+		return "held: the endpoint fails; tried again " + soon(probe.Sub(a.now))
+	case "-":
+		return word
+	default:
+		return "scheduled, " + word
+	}
+}
+
+// soon is how long it takes until something happens.
+func soon(d time.Duration) string {
+	if d <= 0 {
+		return "now"
+	}
+	return "in " + age(d)
+}
+
+// explained keeps the answer. Without one, words stay as they are: what is late
+// is seen anyway.
+func (a *app) explained(m lanesMsg) {
+	if m.err == nil {
+		a.lanes.take(m.stats, a.now)
+	}
+}
