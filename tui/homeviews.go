@@ -24,21 +24,21 @@ func (h *home) count() tea.Cmd {
 	return h.app.countViews(h.context, h, views)
 }
 
+// viewsListed are the views that there is room for.
+func (h *home) viewsListed() []view {
+	views := h.app.keeper.Views
+	return views[:min(len(views), viewsShown)]
+}
+
 // viewLines lists the views, as many as there is room for.
 func (h *home) viewLines(width, before int) []string {
 	t := h.app.theme
-	views := h.app.keeper.Views
-	if len(views) == 0 {
+	if len(h.viewsListed()) == 0 {
 		return nil
 	}
 	lines := []string{h.app.compose(width, []span{{"Saved views", t.crumb}}, []span{{"rows ", t.label}})}
-	for i, v := range views[:min(len(views), viewsShown)] {
-		pointer, ink := "  ", t.Selected
-		if before+i == h.at {
-			pointer = t.Pointer + " "
-		} else {
-			ink = ""
-		}
+	for i, v := range h.viewsListed() {
+		pointer, ink := h.pointer(before + i)
 		rows := h.views[v.Name]
 		if rows == "" {
 			rows = strings.Repeat(t.Loading, 3)

@@ -51,6 +51,7 @@ type messages struct {
 	due      bool                    // the first page is to be fetched again
 	allMarks bool                    // all that match are meant, also those that are not here
 	typed    typedConditions         // the conditions as they were typed
+	sought   string                  // the id of a message to select once it is here
 	saved    string                  // whose name this has been opened by or saved under
 }
 
@@ -101,12 +102,22 @@ func (s *messages) status() string {
 	case s.grid.Marks() > 0:
 		text += fmt.Sprintf("   %d marked", s.grid.Marks())
 	}
-	if n := len(s.news); n > 0 && !s.grid.Following() {
-		text += fmt.Sprintf("   new %s: g shows them", grid.Thousands(n))
-	} else if s.grid.Following() {
-		text += "   following"
+	return text + s.newer() + "   times: " + timeModes[s.app.times]
+}
+
+// newer tells of messages that are not shown. Whether they match conditions the
+// service alone knows.
+func (s *messages) newer() string {
+	switch n := len(s.news); {
+	case s.grid.Following():
+		return "   following"
+	case n == 0:
+		return ""
+	case len(s.filter.conditions) > 0:
+		return "   there are new ones: g shows those that match"
+	default:
+		return fmt.Sprintf("   new %s: g shows them", grid.Thousands(n))
 	}
-	return text + "   times: " + timeModes[s.app.times]
 }
 
 func (s *messages) twin() string {
@@ -194,9 +205,18 @@ func (s *messages) page(m messagesMsg) tea.Cmd {
 	if s.pages.Put(m.generation, m.number, rows) {
 		s.pages.SetTotal(m.generation, m.total)
 		s.grid.Sync()
+		s.seek()
 	}
 	s.forget()
 	return s.want()
+}
+
+// seek selects the message that the list was opened for.
+func (s *messages) seek() {
+	if s.sought != "" && s.grid.Select(s.sought) {
+		s.sought = ""
+		s.grid.Follow(false)
+	}
 }
 
 // forget drops messages whose rows are not kept any more.
@@ -244,6 +264,7 @@ func (s *messages) do(b binding) tea.Cmd {
 		return s.act(b.action)
 	}
 	if s.move(b) {
+		s.sought = ""
 		return s.want()
 	}
 	return s.doOne(b)

@@ -123,6 +123,7 @@ var figures = []struct {
 	as string
 }{
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "14:02:07"},
+	{regexp.MustCompile(` \d\d:\d\d `), " 14:02 "},
 	{regexp.MustCompile(`in [12]\dh`), "in 20h"},
 	{regexp.MustCompile(`[ \d]{7}\d ms`), "       1 ms"},
 }

@@ -1,0 +1,58 @@
+package tui
+
+import "testing"
+
+// A failure on the first screen is opened where it stands, over the list of all
+// that failed, in which one can go on.
+func TestFailureFromTheFirstScreen(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	h := d.app.front().(*home)
+	if len(h.entries()) != 2+4 {
+		t.Fatalf("%d entries:\n%s", len(h.entries()), d.text())
+	}
+	d.press("G")
+	last := h.failures[3].MessageID
+	if h.chosen != "message "+last {
+		t.Errorf("%s is chosen", h.chosen)
+	}
+	d.press("R")
+	if h.at != 5 {
+		t.Errorf("the same figures again choose entry %d", h.at)
+	}
+	d.press("enter")
+	d.sees("Messages › "+shortID(last), "503 Service Unavailable")
+	d.press("esc")
+	d.sees("[problems]")
+	if one, ok := d.app.front().(*messages).selected(); !ok || one.MessageID != last {
+		t.Errorf("the list is at %s, not at %s:\n%s", one.MessageID, last, d.text())
+	}
+	d.press("-", "-", "1")
+	d.sees("Recent failures")
+}
+
+// Entries that go leave the selection where it was; a list that is there again
+// selects what was chosen.
+func TestChosenEntryStays(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	h := d.app.front().(*home)
+	d.press("G", "up")
+	kept := h.chosen
+	failures := h.failures
+	h.failures = failures[2:]
+	h.keepChosen()
+	if h.chosen != kept || h.entries()[h.at].key != kept {
+		t.Errorf("entry %d of %d, %s for %s", h.at, len(h.entries()), h.chosen, kept)
+	}
+	h.failures = nil
+	h.keepChosen()
+	if h.at != 1 {
+		t.Errorf("entry %d of %d", h.at, len(h.entries()))
+	}
+	h.failures = failures
+	h.keepChosen()
+	if h.entries()[h.at].key != kept {
+		t.Errorf("%s is not chosen again", kept)
+	}
+}

@@ -1,0 +1,88 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The deliveries of the last hour on the first screen.
+
+// chartLabel is how many cells stand before the bars.
+const chartLabel = 8
+
+// chartRows is how high the chart is.
+func (h *home) chartRows() int { return max(1, min(6, h.height-14)) }
+
+// hours is the time below the bars, each where its minute's bar is.
+func (h *home) hours() string {
+	const apart = 20 // minutes
+	minutes := min(len(h.stats.Minutes.Delivered), h.width-chartLabel-1)
+	line := []byte(strings.Repeat(" ", h.width))
+	for ago := minutes - 1; ago >= apart/2; ago -= apart {
+		at := time.Time(h.stats.Minutes.From).Add(time.Duration(len(h.stats.Minutes.Delivered)-1-ago) * time.Minute)
+		copy(line[chartLabel+minutes-1-ago:], h.app.clock(at)[:len("15:04")])
+	}
+	if minutes >= apart {
+		copy(line[chartLabel+minutes-len("now"):], "now")
+	}
+	return h.app.theme.dim.Paint(string(line))
+}
+
+func lastOf(values []int64, n int) []int64 { return values[max(0, len(values)-n):] }
+
+// chart draws a bar a minute, what failed of it in its own ink below.
+func (h *home) chart(rows int) []string {
+	t := h.app.theme
+	glyphs := []rune(t.bars)
+	step := int64(len(glyphs) - 1)
+	minutes := min(len(h.stats.Minutes.Delivered), h.width-chartLabel-1) // the last ones, where there is no room for all
+	delivered, failed := lastOf(h.stats.Minutes.Delivered, minutes), slices.Clone(lastOf(h.stats.Minutes.Failed, minutes))
+	for i, n := range lastOf(h.stats.Minutes.GivenUp, minutes) {
+		failed[i] += n
+	}
+	most := int64(1)
+	for i := range delivered {
+		most = max(most, delivered[i]+failed[i])
+	}
+	var lines []string
+	for row := rows - 1; row >= 0; row-- {
+		label := strings.Repeat(" ", chartLabel)
+		if row == rows-1 {
+			label = t.Fit(fmt.Sprint(most), chartLabel-1, true) + " "
+		} else if row == 0 && t.failedBar != "" {
+			label = t.Fit(t.failedBar+" failed", chartLabel, false)
+		}
+		var b strings.Builder
+		for i := range delivered {
+			b.WriteString(h.bar(delivered[i], failed[i], most, int64(row), int64(rows), step, glyphs))
+		}
+		lines = append(lines, t.dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, h.width-chartLabel-len(delivered))))
+	}
+	return lines
+}
+
+func (h *home) bar(delivered, failed, most, row, rows, step int64, glyphs []rune) string {
+	units := rows * step
+	full := (delivered + failed) * units / most
+	if delivered+failed > 0 {
+		full = max(full, 1)
+	}
+	bad := failed * units / most
+	if failed > 0 {
+		bad = max(bad, 1)
+	}
+	part := max(0, min(step, full-row*step))
+	ink := h.app.theme.status[1]
+	if bad > row*step {
+		ink = h.app.theme.status[3]
+	}
+	switch {
+	case part == 0:
+		return " "
+	case bad > row*step && h.app.theme.failedBar != "":
+		return ink.Paint(h.app.theme.failedBar)
+	}
+	return ink.Paint(string(glyphs[part]))
+}
