@@ -18,9 +18,8 @@ var update = flag.Bool("update", false, "write the expected screens anew")
 var (
 	sizes = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
 	looks = [...]struct {
-		name        string
-		ascii, mono bool
-	}{{"colour", false, false}, {"mono", false, true}, {"ascii", true, true}}
+		name, signs, theme string
+	}{{"colour", Full, Dark}, {"mono", Full, Mono}, {"ascii", ASCII, Mono}}
 )
 
 // What is another each time takes the place of something as long.
@@ -103,6 +102,6 @@ func difference(want, got string) string {
 // forLooks runs a story once in each look.
 func forLooks(t *testing.T, story func(t *testing.T, look string, o Options)) {
 	for _, l := range looks {
-		t.Run(l.name, func(t *testing.T) { story(t, l.name, Options{ASCII: l.ascii, Mono: l.mono, Profile: "prod"}) })
+		t.Run(l.name, func(t *testing.T) { story(t, l.name, Options{Signs: l.signs, Theme: l.theme, Profile: "prod"}) })
 	}
 }

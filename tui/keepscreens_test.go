@@ -10,7 +10,7 @@ func TestKeptScreens(t *testing.T) {
 	i := demoDaemon(t)
 	forLooks(t, func(t *testing.T, look string, o Options) {
 		with := twoProfiles(t, i, i)
-		with.ASCII, with.Mono = o.ASCII, o.Mono
+		with.Signs, with.Theme = o.Signs, o.Theme
 		k, err := openKeeper(with.State, "prod")
 		if err != nil {
 			t.Fatal(err)

@@ -61,25 +61,3 @@ func TestWrappedWords(t *testing.T) {
 		}
 	}
 }
-
-// Terminals that say so get signs of ASCII only.
-func TestPlainTerminals(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		env   map[string]string
-		plain bool
-	}{
-		{"nothing said", nil, false},
-		{"xterm", map[string]string{"TERM": "xterm-256color", "LANG": "en_GB.UTF-8"}, false},
-		{"lower case", map[string]string{"TERM": "xterm", "LC_ALL": "C.utf8"}, false},
-		{"the console of linux", map[string]string{"TERM": "linux", "LANG": "en_GB.UTF-8"}, true},
-		{"dumb", map[string]string{"TERM": "dumb"}, true},
-		{"no locale", map[string]string{"LANG": "en_GB.UTF-8", "LC_ALL": "C"}, true},
-		{"wide signs", map[string]string{"LANG": "ja_JP.UTF-8"}, true},
-	} {
-		env := func(name string) string { return test.env[name] }
-		if o := (Options{Env: env}).complete(); o.ASCII != test.plain {
-			t.Errorf("%s: ASCII is %v", test.name, o.ASCII)
-		}
-	}
-}

@@ -23,33 +23,52 @@ type theme struct {
 	toast                                                          [3]grid.Ink // by level
 }
 
-// themes are made of two sets of glyphs and two of inks.
-func newTheme(ascii, mono bool) *theme {
-	t := &theme{mono: mono}
-	t.Glyphs = fullGlyphs
-	t.corner, t.side, t.bar, t.step, t.bars = "╭╮╰╯", "│", "─", " › ", " ▁▂▃▄▅▆▇█"
-	t.dot, t.good, t.again, t.bad, t.left = "·", "✓", "~", "x", "←"
-	if ascii {
-		t.Glyphs = asciiGlyphs
-		t.corner, t.side, t.bar, t.step, t.bars = "++++", "|", "-", " > ", " .:-=+*#%"
-		t.dot, t.good, t.left = ".", "+", "<-"
-	}
+// newTheme makes one of a set of signs and a palette, of Signs and Themes.
+func newTheme(signs, palette string) *theme {
+	t := &theme{mono: palette == Mono}
+	t.draw(signs)
 	t.weigh()
-	if mono {
-		t.failedBar = "▒"
-	}
-	if ascii {
-		t.failedBar = "x"
-	}
-	if !mono {
+	switch palette {
+	case Mono:
+	case Light:
+		t.colour()
+		t.lighten()
+	default:
 		t.colour()
 	}
 	return t
 }
 
+// draw sets the signs.
+func (t *theme) draw(signs string) {
+	t.again, t.bad = "~", "x"
+	if t.mono {
+		t.failedBar = "▒"
+	}
+	switch signs {
+	case ASCII:
+		t.Glyphs = asciiGlyphs
+		t.corner, t.side, t.bar, t.step, t.bars, t.failedBar = "++++", "|", "-", " > ", " .:-=+*#%", "x"
+		t.dot, t.good, t.left = ".", "+", "<-"
+	case Limited:
+		t.Glyphs = limitedGlyphs
+		t.corner, t.side, t.bar, t.step, t.bars = "┌┐└┘", "│", "─", " › ", " ▄█"
+		t.dot, t.good, t.left = "·", "√", "←"
+	default:
+		t.Glyphs = fullGlyphs
+		t.corner, t.side, t.bar, t.step, t.bars = "╭╮╰╯", "│", "─", " › ", " ▁▂▃▄▅▆▇█"
+		t.dot, t.good, t.left = "·", "✓", "←"
+	}
+}
+
 var fullGlyphs = grid.Glyphs{
 	Cut: "…", Newline: "¶", Tab: "»", Fence: "│", Line: "─", Cross: "┼", Pointer: "▸", Mark: "●",
 	Up: "▲", Down: "▼", Less: "‹", More: "›", Loading: "·", Nothing: "-", Replacement: "�",
+}
+
+var limitedGlyphs = grid.Glyphs{
+	Cut: "…", Newline: "¶", Tab: "»", Fence: "│", Line: "─", Cross: "┼", Pointer: "►", Mark: "●",
+	Up: "▲", Down: "▼", Less: "‹", More: "›", Loading: "·", Nothing: "-", Replacement: "?",
 }
 
 var asciiGlyphs = grid.Glyphs{
@@ -74,6 +93,15 @@ func (t *theme) colour() {
 	t.jsonName, t.jsonText, t.jsonValue = "36", "32", "33"
 	t.status = [4]grid.Ink{"90", "32", "33", "31"}
 	t.toast = [3]grid.Ink{"32", "33", "31"}
+}
+
+// lighten puts darker colours where those of colour are too pale for a light
+// background: yellow and cyan.
+func (t *theme) lighten() {
+	t.Title, t.Marked = "1;34", "34"
+	t.brand, t.key, t.accent, t.boxed = "1;34", "34", "34", "34"
+	t.waiting, t.status[2], t.toast[1] = "1;35", "35", "35"
+	t.jsonName, t.jsonValue = "34", "35"
 }
 
 // profileInks are the colours that a profile can have.

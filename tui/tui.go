@@ -5,14 +5,12 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -32,8 +30,8 @@ type Options struct {
 	ReadOnly    bool   // changes are forbidden until they are allowed
 	Protected   bool   // to allow them takes the name of the profile
 	InsecureTLS bool   // certificates are not checked
-	ASCII       bool   // no signs beyond ASCII
-	Mono        bool   // no colours
+	Theme       string // one of Themes; empty for Auto
+	Signs       string // one of Signs; empty for Auto
 	Mouse       bool   // clicks come here from the start; the terminal selects no text then
 	Colour      string // of the profile's name, as Profile.Colour
 	State       string // the directory of what outlives a session; empty for none
@@ -66,7 +64,10 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
-	a := newApp(ctx, c, o.complete())
+	if o = o.complete(); o.Theme == "" && mayAsk(o.Env) {
+		o.Theme = askedTheme(o.Input, o.Output)
+	}
+	a := newApp(ctx, c, o)
 	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
 	_, err := program.Run()
 	ended := ctx.Err() != nil
@@ -84,7 +85,12 @@ func (o Options) complete() Options {
 	if o.Env == nil {
 		o.Env = os.Getenv
 	}
-	o.ASCII = o.ASCII || plainTerminal(o.Env)
+	if o.Signs == "" || o.Signs == Auto {
+		o.Signs = knownSigns(runtime.GOOS, o.Env)
+	}
+	if o.Theme == "" || o.Theme == Auto {
+		o.Theme = hintedTheme(o.Env)
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -103,21 +109,6 @@ func (o Options) complete() Options {
 		o.hear = func(wait tea.Cmd) tea.Cmd { return wait }
 	}
 	return o
-}
-
-// plainTerminal reports whether a terminal says that it has no signs but those
-// of ASCII, or that it may draw them two cells wide.
-func plainTerminal(env func(string) string) bool {
-	if term := env("TERM"); term == "linux" || term == "dumb" {
-		return true
-	}
-	locale := cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG"))
-	if locale == "" {
-		return false
-	}
-	coded := strings.ReplaceAll(strings.ToLower(locale), "-", "")
-	east := slices.ContainsFunc([]string{"ja", "ko", "zh"}, func(word string) bool { return strings.HasPrefix(coded, word+"_") })
-	return east || !strings.Contains(coded, "utf8")
 }
 
 // wait waits for what reads the stream, and for exports to put their files in

@@ -62,12 +62,10 @@ func (c *completion) ofSetting(name string) []candidate {
 		return c.profiles()
 	case s.form == yesNo:
 		return plain([]string{"true", "false"})
-	case s.form == colourName:
-		return plain(colourNames())
 	case s.form == formatName:
 		return formatCandidates()
 	}
-	return nil
+	return plain(s.form.choices())
 }
 
 func plain(values []string) []candidate {

@@ -172,12 +172,11 @@ func (f form) example() string {
 		return `a duration such as "30s"`
 	case address:
 		return `an address such as "https://erp01:5050", without user and password`
-	case colourName:
-		return "one of " + strings.Join(colourNames(), ", ")
-	case formatName:
-		return "one of " + strings.Join(formatNames(), ", ")
 	case zone:
 		return `a zone such as "Europe/Berlin"`
+	}
+	if names := f.choices(); names != nil {
+		return "one of " + strings.Join(names, ", ")
 	}
 	return "a text in quotes"
 }

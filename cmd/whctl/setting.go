@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui"
 )
 
 // setting is one thing that a flag, a variable and the configuration file can
@@ -30,6 +31,8 @@ type setting struct {
 var settingTable = []setting{
 	{name: "profile", flag: "profile", env: "WHCTL_PROFILE", form: anyText, meaning: "profile of the configuration to use"},
 	{name: "format", env: "WHCTL_FORMAT", form: formatName, meaning: "format of rows; --format wins"},
+	{name: "theme", env: "WHCTL_THEME", form: themeName, initial: tui.Auto, meaning: "colours of whctl tui; --theme wins"},
+	{name: "signs", env: "WHCTL_SIGNS", form: signsName, initial: tui.Auto, meaning: "what lines and signs of whctl tui are drawn with; --signs wins"},
 	{name: "timeout", flag: "timeout", env: "WHCTL_TIMEOUT", form: span, initial: client.DefaultTimeout.String(), meaning: "how long a reply may take to begin"},
 	{name: "url", ofProfiles: true, flag: "url", env: envURL, form: address, initial: client.DefaultURL, meaning: "address of the service"},
 	{name: "user", ofProfiles: true, flag: "user", env: envUser, form: anyText, meaning: "user name"},
@@ -99,7 +102,24 @@ const (
 	colourName
 	zone
 	formatName
+	themeName
+	signsName
 )
+
+// choices are what a text can be; nil where that is no list.
+func (f form) choices() []string {
+	switch f {
+	case colourName:
+		return colourNames()
+	case formatName:
+		return formatNames()
+	case themeName:
+		return tui.Themes()
+	case signsName:
+		return tui.Signs()
+	}
+	return nil
+}
 
 // check reports what would be right where the text is not.
 func (f form) check(text string) error {
@@ -123,10 +143,9 @@ func (f form) check(text string) error {
 		if _, err := time.LoadLocation(text); err != nil {
 			return fmt.Errorf("must be Local, UTC or a zone such as Europe/Berlin")
 		}
-	case colourName:
-		return oneOf(text, colourNames())
-	case formatName:
-		return oneOf(text, formatNames())
+	}
+	if names := f.choices(); names != nil {
+		return oneOf(text, names)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,7 +18,9 @@ func (p *program) tuiCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "tui", Usage: "look at everything on one screen, live", Action: p.tui,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "ascii", Usage: "lines and signs of ASCII only (WHCTL_ASCII)"},
+			&cli.StringFlag{Name: "theme", Usage: "`THEME` of colours: " + strings.Join(tui.Themes(), ", "), DefaultText: tui.Auto},
+			&cli.StringFlag{Name: "signs", Usage: "`SET` that lines and signs are drawn with: " + strings.Join(tui.Signs(), ", "), DefaultText: tui.Auto},
+			&cli.BoolFlag{Name: "ascii", Usage: "the same as --signs ascii (WHCTL_ASCII)"},
 			&cli.BoolFlag{Name: "mouse", Usage: "take the mouse, also over ssh; --mouse=false leaves it to the terminal, as M does"},
 		},
 		Description: `whctl tui
@@ -35,6 +38,10 @@ func (p *program) tui(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	theme, signs, err := p.look(c, s)
+	if err != nil {
+		return err
+	}
 	screens := &session{program: p, c: c}
 	defer screens.close()
 	service, o, err := screens.open(s)
@@ -42,10 +49,39 @@ func (p *program) tui(c *cli.Context) error {
 		return err
 	}
 	o.Registry, o.Now, o.Downloads, o.State = p.registry, p.now, downloads(), p.stateDir()
-	o.ASCII, o.Mono, o.Mouse = c.Bool("ascii") || p.env("WHCTL_ASCII") != "", !p.inColour(c), p.takesMouse(c)
+	o.Theme, o.Signs, o.Mouse = theme, signs, p.takesMouse(c)
 	o.Input, o.Output, o.Env = p.stdin, p.stdout, p.env
 	o.Profiles, o.Switch = p.switchable, screens.change
 	return tui.Run(c.Context, service, o)
+}
+
+// look is how the screens are to look: as flags say, else as settings do.
+func (p *program) look(c *cli.Context, s *settings) (theme, signs string, err error) {
+	if theme, err = chosenOf(c, s, "theme"); err != nil {
+		return "", "", err
+	}
+	if signs, err = chosenOf(c, s, "signs"); err != nil {
+		return "", "", err
+	}
+	if !p.inColour(c) {
+		theme = tui.Mono
+	}
+	if c.Bool("ascii") || !c.IsSet("signs") && p.env(envASCII) != "" {
+		signs = tui.ASCII
+	}
+	return theme, signs, nil
+}
+
+// chosenOf is a setting that a command has a flag for.
+func chosenOf(c *cli.Context, s *settings, name string) (string, error) {
+	if !c.IsSet(name) {
+		return strings.ToLower(s.text(name)), nil
+	}
+	one, _ := settingNamed(name)
+	if err := one.form.check(c.String(name)); err != nil {
+		return "", usagef("--%s %s", name, err)
+	}
+	return strings.ToLower(c.String(name)), nil
 }
 
 // session is what one run of the screens has opened.

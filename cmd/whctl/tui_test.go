@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -24,8 +25,11 @@ func screensOf(t *testing.T, config string, env map[string]string, args ...strin
 		registry: record.Builtin(), now: time.Now, patience: patience,
 	}
 	flags := flag.NewFlagSet("tui", flag.ContinueOnError)
-	for _, name := range []string{"read-only", "mouse"} {
+	for _, name := range []string{"read-only", "mouse", "ascii", "no-color"} {
 		flags.Bool(name, false, "")
+	}
+	for _, name := range []string{"theme", "signs"} {
+		flags.String(name, "", "")
 	}
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
@@ -96,5 +100,40 @@ func TestStateDir(t *testing.T) {
 	s := screensOf(t, "", map[string]string{"XDG_STATE_HOME": "/state"})
 	if got, want := s.stateDir(), filepath.Join("/state", "whctl"); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// How the screens look is said by flags, else by variables, else by the file;
+// whoever wants no colours gets none.
+func TestLookOfScreens(t *testing.T) {
+	for _, test := range []struct {
+		name         string
+		config       string
+		env          map[string]string
+		args         []string
+		theme, signs string
+		wrong        string
+	}{
+		{name: "nothing said", theme: "auto", signs: "auto"},
+		{name: "file", config: "theme = 'light'\nsigns = 'limited'\n", theme: "light", signs: "limited"},
+		{name: "variable", config: "theme = 'light'\n", env: map[string]string{"WHCTL_THEME": "Dark"}, theme: "dark", signs: "auto"},
+		{name: "flag", env: map[string]string{"WHCTL_THEME": "dark", "WHCTL_ASCII": "1"}, args: []string{"--theme=light", "--signs=full"}, theme: "light", signs: "full"},
+		{name: "ascii", args: []string{"--ascii"}, theme: "auto", signs: "ascii"},
+		{name: "ascii by its variable", config: "signs = 'full'\n", env: map[string]string{"WHCTL_ASCII": "1"}, theme: "auto", signs: "ascii"},
+		{name: "no colours", env: map[string]string{"NO_COLOR": "1"}, args: []string{"--theme=light"}, theme: "mono", signs: "auto"},
+		{name: "no such theme", args: []string{"--theme=ligth"}, wrong: `--theme must be one of auto, dark, light, mono; did you mean light?`},
+		{name: "no such signs", args: []string{"--signs=braille"}, wrong: "--signs must be one of auto, full, limited, ascii"},
+	} {
+		env := map[string]string{"CLICOLOR_FORCE": "1"}
+		maps.Copy(env, test.env)
+		s := screensOf(t, test.config, env, test.args...)
+		in, err := s.settings(s.c)
+		if err != nil {
+			t.Fatal(test.name, err)
+		}
+		theme, signs, err := s.look(s.c, in)
+		if theme != test.theme || signs != test.signs || err != nil && err.Error() != test.wrong || (err == nil) != (test.wrong == "") {
+			t.Errorf("%s: %q, %q, %v", test.name, theme, signs, err)
+		}
 	}
 }
