@@ -1,6 +1,11 @@
 package tui
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+)
 
 // A failure on the first screen is opened where it stands, over the list of all
 // that failed, in which one can go on.
@@ -54,5 +59,26 @@ func TestChosenEntryStays(t *testing.T) {
 	h.keepChosen()
 	if h.entries()[h.at].key != kept {
 		t.Errorf("%s is not chosen again", kept)
+	}
+}
+
+// A bar tells what failed at an endpoint, also where that is little.
+func TestShareOfFailures(t *testing.T) {
+	d := drive(t, unreachable(t), Options{Signs: ASCII, Theme: Mono})
+	h := d.app.front().(*home)
+	for want, lane := range map[string]wire.Lane{
+		"            ": {},
+		"%%%%%%%%%%%%": {Delivered: 7},
+		"xxxxxxxxxxxx": {Failed: 5, GivenUp: 2},
+		"%%%%%%xxxxxx": {Delivered: 5, Failed: 4, GivenUp: 1},
+		"%%%%%%%%%%%x": {Delivered: 9999, GivenUp: 1},
+	} {
+		var got strings.Builder
+		for _, s := range h.share(lane) {
+			got.WriteString(s.text)
+		}
+		if got.String() != want {
+			t.Errorf("%d delivered, %d failed: %q, want %q", lane.Delivered, lane.Failed+lane.GivenUp, got.String(), want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -64,10 +65,37 @@ func (h *home) endpoints() []string {
 	}
 	for i, lane := range lanes {
 		pointer, ink := h.pointer(i)
-		right := fmt.Sprintf("%6d  %s ", lane.Failed+lane.GivenUp, t.Fit(lastAnswer(lane), answer, false))
-		lines = append(lines, h.app.compose(width, []span{{pointer + shortURL(lane.URL), ink}}, []span{{right, t.status[3]}}))
+		right := []span{{fmt.Sprintf("%6d  %s ", lane.Failed+lane.GivenUp, t.Fit(lastAnswer(lane), answer, false)), t.status[3]}}
+		if width >= roomForShares {
+			right = append(h.share(lane), right...)
+		}
+		lines = append(lines, h.app.compose(width, []span{{pointer + shortURL(lane.URL), ink}}, right))
 	}
 	return append(lines, h.viewLines(width, len(lanes))...)
+}
+
+// How wide the bars beside the endpoints are, and from which width on there is
+// room for them.
+const (
+	shareCells    = 12
+	roomForShares = 66
+)
+
+// share is a bar of what an endpoint took and what failed there.
+func (h *home) share(lane wire.Lane) []span {
+	t := h.app.theme
+	failed := lane.Failed + lane.GivenUp
+	all := lane.Delivered + failed
+	if all == 0 {
+		return []span{{strings.Repeat(" ", shareCells), ""}}
+	}
+	bad := int(failed * shareCells / all)
+	if failed > 0 {
+		bad = max(bad, 1) // one of a thousand is seen
+	}
+	glyphs := []rune(t.bars)
+	block := string(glyphs[len(glyphs)-1])
+	return []span{{strings.Repeat(block, shareCells-bad), t.status[1]}, {strings.Repeat(cmp.Or(t.failedBar, block), bad), t.status[3]}}
 }
 
 // lastAnswer is what an endpoint said when it failed last.
