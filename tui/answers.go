@@ -11,16 +11,11 @@ import (
 // answer hands an answer to the screen that asked, if it is still there.
 func (a *app) answer(m answered) tea.Cmd {
 	r := m.about()
-	change, changed := m.(doneMsg)
-	if changed {
+	if change, ok := m.(doneMsg); ok {
 		a.removed(change)
 	}
 	if r.to != nil && !a.isOpen(r.to) {
-		if changed {
-			a.done(change)
-		} else if many, ok := m.(retriedMsg); ok && !many.dry {
-			a.settled(many)
-		}
+		a.afterwards(m)
 		return nil
 	}
 	if was := a.link.signedOut; !errors.Is(r.err, errReadOnly) {
@@ -34,6 +29,22 @@ func (a *app) answer(m answered) tea.Cmd {
 		return nil
 	}
 	return r.to.update(m)
+}
+
+// afterwards tells how a change went whose screen was left meanwhile.
+func (a *app) afterwards(m answered) {
+	switch m := m.(type) {
+	case doneMsg:
+		a.done(m)
+	case changedMsg:
+		a.changed(m)
+	case subscriptionMsg:
+		a.subscribed(m)
+	case retriedMsg:
+		if !m.dry {
+			a.settled(m)
+		}
+	}
 }
 
 // askWho asks for a password when the session has just ended.
@@ -78,6 +89,8 @@ func (a *app) own(m answered) tea.Cmd {
 		a.listed(m)
 	case recreatedMsg:
 		return a.recreated(m)
+	case rotatedMsg:
+		a.rotated(m)
 	case keptMsg:
 		a.fail("keeping how things are shown", m.err)
 	case heldMsg:

@@ -104,6 +104,9 @@ func (a *app) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	a.now = a.options.Now()
 	a.toasts.expire(a.now)
 	cmd := a.handle(m)
+	if a.link.fine() {
+		a.toasts.reached()
+	}
 	if len(a.todo) > 0 {
 		cmd, a.todo = tea.Batch(append(a.todo, cmd)...), nil
 	}
@@ -131,6 +134,9 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 		return a.live(m)
 	case sentMsg:
 		m.form.sent = false
+		if one, ok := m.answer.(answered); ok {
+			return a.answer(one) // before any other key, which could send it again
+		}
 		return func() tea.Msg { return m.answer }
 	case toastMsg:
 		a.tell(m.level, m.text)
@@ -208,7 +214,7 @@ func (a *app) quit() tea.Cmd {
 }
 
 // tell shows a message to the user.
-func (a *app) tell(l level, text string) { a.toasts.add(l, text, a.now) }
+func (a *app) tell(l level, text string) { a.toasts.add(toast{level: l, text: text, at: a.now}) }
 
 // fail shows what went wrong: what was to be done, and the service's words.
 func (a *app) fail(what string, err error) {
@@ -220,7 +226,7 @@ func (a *app) fail(what string, err error) {
 		a.toasts.note(text, a.now) // the question for the password says as much
 		return
 	}
-	a.toasts.add(failure, text, a.now)
+	a.toasts.add(toast{level: failure, text: text, at: a.now, link: ofLink(err)})
 }
 
 // describe is an error with what helps to act on it.

@@ -56,7 +56,7 @@ func (s *messages) viewed() view {
 	f := s.filter
 	return view{
 		Record: messageRecord, Subscription: f.subscription, Label: f.label, Problems: f.problems,
-		arrangement: arrangement{Where: s.typed.texts(s.app, messageKind(), f.conditions)},
+		arrangement: arrangement{Where: s.typed.texts(s.app, messageKind(), f.all())},
 	}
 }
 

@@ -44,7 +44,7 @@ func billName(f client.BillField) string { return f.BillID + "/" + f.StageID + "
 
 // newBillChoice asks for the three ids.
 func newBillChoice(a *app) overlay {
-	f := &form{app: a, title: "Custom field of a bill"}
+	f := &form{app: a, title: "Custom field of a bill", verb: "show"}
 	f.add("BillID", "Bill", "", "the id of the bill")
 	f.add("StageID", "Stage", "", "the id of its stage")
 	f.add("SettingID", "Setting", "", "the id of the custom field; enter shows what it holds")
@@ -93,9 +93,9 @@ func newBillForm(a *app, m billMsg) *form {
 	if stored {
 		was = *m.value.Contents
 	}
-	f := &form{app: a, title: billTitle(m) + " of bill " + m.field.BillID}
+	f := &form{app: a, title: billTitle(m) + " of bill " + m.field.BillID, verb: "change"}
 	f.add("Contents", "Contents", was, "an empty text clears the field")
-	f.notes = []string{"it holds  " + billText(was, stored), "stage     " + m.field.StageID, "ctrl+s shows both before it is sent   esc cancel"}
+	f.notes = []string{"it holds  " + billText(was, stored), "stage     " + m.field.StageID, "both are shown before it is sent"}
 	if f.fields[0].input.Value() != was {
 		f.notes = append(f.notes, "it has line breaks or is long, which is lost here: whctl bill set-field keeps them")
 	}

@@ -434,10 +434,9 @@ func (a *app) removeSubscriber(to screen, s wire.Subscriber) tea.Cmd {
 }
 
 // addSubscriber adds a subscriber.
-func (a *app) addSubscriber(to screen, name string) tea.Cmd {
-	return a.change(to, "new subscriber "+name, nil, func(ctx context.Context, c *client.Client) error {
-		_, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
-		return err
+func (a *app) addSubscriber(to screen, f *form, name string) tea.Cmd {
+	return a.subscriber(to, f, "new subscriber "+name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
+		return c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
 	})
 }
 
@@ -542,6 +541,59 @@ func (a *app) setBillValue(field client.BillField, contents string) tea.Cmd {
 		m := billMsg{reply: reply{err: errReadOnly}, era: era, field: field, changed: true}
 		if !readOnly {
 			m.value, m.err = c.SetBillValue(ctx, field, contents)
+		}
+		return m
+	})
+}
+
+// changeSubscription changes a subscription, and sends it a test message where
+// that is wanted.
+func (a *app) changeSubscription(to screen, f *form, s wire.Subscription, request wire.SubscriptionRequest, try bool) tea.Cmd {
+	c, ctx, readOnly := a.client, a.context, a.readOnly
+	what := "change of " + s.EventName
+	return a.repeatable(what, func() tea.Msg {
+		m := changedMsg{reply: reply{to, errReadOnly}, form: f, what: what}
+		if readOnly {
+			return m
+		}
+		if m.subscription, m.err = c.UpdateSubscription(ctx, s.SubscriberID, s.RecID, request); m.err != nil || !try {
+			return m
+		}
+		m.what += " and a test message"
+		if _, err := c.TestSubscription(ctx, s.SubscriberID, s.RecID); err != nil {
+			// not %w: it must not look as if nothing had been done
+			m.err = fmt.Errorf("it was changed, but the test message was not sent: %v", err)
+		}
+		return m
+	})
+}
+
+// changeSubscriber gives a subscriber another name.
+func (a *app) changeSubscriber(to screen, f *form, s wire.Subscriber, name string) tea.Cmd {
+	return a.subscriber(to, f, "change of "+s.Name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
+		return c.UpdateSubscriber(ctx, s.RecID, wire.SubscriberRequest{Name: &name})
+	})
+}
+
+// subscriber is a command of a form that makes or changes a subscriber.
+func (a *app) subscriber(to screen, f *form, what string, make func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
+	c, ctx, readOnly := a.client, a.context, a.readOnly
+	return a.repeatable(what, func() tea.Msg {
+		m := changedMsg{reply: reply{to, errReadOnly}, form: f, what: what}
+		if !readOnly {
+			m.subscriber, m.err = make(ctx, c)
+		}
+		return m
+	})
+}
+
+// rotateSecret replaces the secret of a subscription.
+func (a *app) rotateSecret(s wire.Subscription) tea.Cmd {
+	c, ctx, readOnly := a.client, a.context, a.readOnly
+	return a.repeatable("new secret of "+s.EventName, func() tea.Msg {
+		m := rotatedMsg{reply: reply{err: errReadOnly}, of: s}
+		if !readOnly {
+			m.made, m.err = c.RotateSecret(ctx, s.SubscriberID, s.RecID, wire.SecretRequest{})
 		}
 		return m
 	})

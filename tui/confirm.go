@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type confirm struct {
 	yes   string // what it does
 	run   func() tea.Cmd
 	since time.Time
+	top   int // how many of its lines are above what is seen
 }
 
 const (
@@ -54,7 +56,7 @@ func (c *confirm) scopes() []scope { return []scope{inConfirm} }
 func (c *confirm) deaf() bool { return c.app.now.Sub(c.since) < confirmPause }
 
 func (c *confirm) do(b binding) tea.Cmd {
-	if c.deaf() {
+	if c.deaf() || c.scroll(b) {
 		return nil
 	}
 	c.app.over = nil
@@ -66,17 +68,61 @@ func (c *confirm) do(b binding) tea.Cmd {
 
 func (c *confirm) box(width, height int) []string {
 	t := c.app.theme
-	width = min(width, 72) - 4
-	return c.framed(width, height, c.app.compose(width, nil, []span{{"y ", t.key}, {c.yes, ""}, {"      enter/esc ", t.key}, {"cancel", ""}}))
+	width = min(width, widestConfirm) - 4
+	no := c.app.options.Keys.of(inConfirm, decline)
+	return c.framed(width, height, c.app.compose(width, nil, []span{
+		{c.app.keyFor(inConfirm, accept) + " ", t.key}, {c.yes, ""}, {"      " + strings.Join(no[:min(len(no), 2)], "/") + " ", t.key}, {"cancel", ""},
+	}))
 }
 
-// framed draws the question and below it how to answer.
+// widestConfirm is how wide a question becomes, its frame included.
+const widestConfirm = 72
+
+// framed draws the question and below it how to answer, which is always seen.
+// Where there is no room for all lines of the question, its frame says so.
 func (c *confirm) framed(width, height int, answer ...string) []string {
-	var lines []string
-	for _, text := range c.lines[:min(len(c.lines), max(1, height-4-len(answer)))] {
-		lines = append(lines, c.app.theme.Fit(text, width, false))
+	lines := c.texts(width)
+	room := max(1, height-2-len(answer))
+	if len(lines) < room {
+		lines = append(lines, "")
 	}
-	return c.app.frame(c.title, width, append(append(lines, strings.Repeat(" ", width)), answer...))
+	c.top = max(0, min(c.top, len(lines)-room))
+	shown := slices.Clone(lines[c.top:min(len(lines), c.top+room)])
+	for i, text := range shown {
+		shown[i] = c.app.theme.Fit(text, width, false)
+	}
+	return c.app.part(c.title, width, append(shown, answer...), c.top, len(lines)-c.top-len(shown))
+}
+
+// sentenceLines is how many lines a sentence of a question takes at most.
+const sentenceLines = 4
+
+// texts are the lines of the question. Sentences are broken, so that nothing of
+// them is lost; what begins with a blank names a thing, and is cut.
+func (c *confirm) texts(width int) []string {
+	var lines []string
+	for _, text := range c.lines {
+		if strings.HasPrefix(text, " ") {
+			lines = append(lines, text)
+			continue
+		}
+		lines = append(lines, c.app.theme.broken(text, width, sentenceLines)...)
+	}
+	return lines
+}
+
+// scroll moves the lines of a question that is longer than the screen. It is
+// false for other keys.
+func (c *confirm) scroll(b binding) bool {
+	switch b.action {
+	case goUp:
+		c.top--
+	case goDown:
+		c.top++
+	default:
+		return false
+	}
+	return true
 }
 
 // typedConfirm is a question that one word answers, which is typed key by key.
@@ -111,7 +157,7 @@ func (c *typedConfirm) typed(m tea.KeyMsg) tea.Cmd {
 // do takes enter behind the right word only. Alone it cancels, and what comes
 // faster than anybody types is not heard.
 func (c *typedConfirm) do(b binding) tea.Cmd {
-	if c.deaf() || c.app.now.Sub(c.last) < burstWithin {
+	if c.deaf() || c.scroll(b) || c.app.now.Sub(c.last) < burstWithin {
 		return nil
 	}
 	switch {
@@ -135,15 +181,15 @@ func (c *typedConfirm) text() string {
 
 func (c *typedConfirm) box(width, height int) []string {
 	t := c.app.theme
-	width = min(width, 72) - 4
+	width = min(width, widestConfirm) - 4
 	input := newInput("")
 	if c.input != nil {
 		input = *c.input
 	}
-	help := fmt.Sprintf("%s and enter to %s; esc cancels", c.what, c.yes)
+	help := fmt.Sprintf("%s and %s to %s; %s cancels", c.what, c.app.keyFor(inTypedConfirm, accept), c.yes, c.app.keyFor(inTypedConfirm, decline))
 	ink := t.dim
 	if c.wrong {
-		help, ink = fmt.Sprintf("that is not %s; esc cancels", c.word), t.status[3]
+		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.word, c.app.keyFor(inTypedConfirm, decline)), t.status[3]
 	}
 	return c.framed(width, height, ink.Paint(t.Fit(help, width, false)), t.key.Paint("> ")+c.app.typing(input, width-2, ""))
 }

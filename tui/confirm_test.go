@@ -160,3 +160,38 @@ func TestBulkIsToldElsewhere(t *testing.T) {
 	d.wait(undoFor + ms(500))
 	d.sees("4 messages deleted")
 }
+
+// On every size each word of a question can be read, and how to answer is seen.
+func TestQuestionsAreReadWhole(t *testing.T) {
+	lines := []string{
+		" 1204  hooks.acme.test/erp/in   last 503", "   37  10.2.0.9:8080/notify   last timeout", "       and 4 others", "   12  on pages that are not loaded",
+		"12 are delivered or on the way already and left alone.", "Each is sent once more, oldest first, and what the receivers answer is seen in the list of messages while they are sent.",
+		"This cannot be undone.",
+	}
+	for _, size := range sizes {
+		for _, count := range []int{1, 1204} {
+			d := drive(t, unreachable(t), Options{})
+			d.resize(size[0], size[1])
+			d.app.askMany(count, "Retry 1,204 messages?", "retry 1,204", lines, nil)
+			read := ""
+			for range len(lines) + 4 {
+				d.checkScreen()
+				d.sees("cancel")
+				read += strings.NewReplacer("│", " ", "\n", " ").Replace(d.text())
+				d.press("down")
+			}
+			if d.app.over == nil {
+				t.Fatal("a key that scrolls answers")
+			}
+			for _, word := range strings.Fields(strings.Join(lines, " ")) {
+				if !strings.Contains(read, " "+word+" ") {
+					t.Errorf("%v, %d messages: %q cannot be read:\n%s", size, count, word, d.text())
+				}
+			}
+			for range len(lines) + 4 {
+				d.press("up")
+			}
+			d.sees("1204  hooks.acme.test/erp/in")
+		}
+	}
+}

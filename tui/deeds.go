@@ -38,7 +38,7 @@ func (s *subscribers) deeds() []string {
 	list := []string{"whctl subscribers create NAME"}
 	if one, ok := s.selected(); ok {
 		name := argument(one.Name)
-		list = append(list, "whctl subscribers "+switching(one.IsEnabled)+" "+name, "whctl subscribers delete "+name)
+		list = append(list, "whctl subscribers change "+name+" --name NAME", "whctl subscribers "+switching(one.IsEnabled)+" "+name, "whctl subscribers delete "+name)
 	}
 	return list
 }
@@ -46,7 +46,8 @@ func (s *subscribers) deeds() []string {
 func (s *subscriptions) deeds() []string {
 	list := []string{"whctl subscriptions create " + argument(s.subscriber.Name) + " EVENT URL"}
 	if one, ok := s.selected(); ok {
-		list = append(list, "whctl subscriptions test "+one.RecID, "whctl subscriptions "+switching(one.IsEnabled)+" "+one.RecID, "whctl subscriptions delete "+one.RecID)
+		list = append(list, "whctl subscriptions change "+one.RecID+" --to URL", "whctl subscriptions test "+one.RecID, "whctl subscriptions rotate-secret "+one.RecID,
+			"whctl subscriptions "+switching(one.IsEnabled)+" "+one.RecID, "whctl subscriptions delete "+one.RecID)
 	}
 	return list
 }

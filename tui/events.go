@@ -187,7 +187,7 @@ func (e *events) pickNames(text string) []suggestion {
 // find narrows the list while it is typed.
 func (e *events) find() *line {
 	l := newLine(e.app, "events", "/", e.search)
-	l.help = "part of a name or a description; enter keeps it"
+	l.help = "part of a name or a description; " + e.app.keyFor(inLine, submit) + " keeps it"
 	l.check = func(text string) error {
 		e.search = text
 		e.fill()

@@ -36,7 +36,7 @@ func TestEvents(t *testing.T) {
 		d.press("backspace")
 	}
 	d.press("'acme", "tab", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
-	d.sees("Created", "debtor.created to http://127.0.0.1:9/x", "whsec_")
+	d.sees("Created", "debtor.created to", "http://127.0.0.1:9/x", "whsec_")
 	d.press("esc")
 	if line := lineWith(t, d, "debtor.created"); !strings.Contains(line, " 2 ") {
 		t.Errorf("%q", line)

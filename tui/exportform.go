@@ -83,7 +83,7 @@ const (
 
 // newExportForm asks in which format, of what and where to.
 func newExportForm(a *app, e exportable) overlay {
-	f := &form{app: a, title: "Export " + e.name, notes: []string{"left/right choose   ctrl+s begins   esc leaves it"}}
+	f := &form{app: a, title: "Export " + e.name, verb: "export"}
 	how := f.add(exportFormat, "Format", exportFormats[0].name, exportFormats[0].help)
 	for _, one := range exportFormats {
 		how.among = append(how.among, one.name)
@@ -214,7 +214,7 @@ func (s *messages) exportable() exportable {
 
 // filters is the filter as queries take it.
 func (f messageFilter) filters() []client.Filter {
-	all := append([]client.Filter(nil), f.conditions...)
+	all := append([]client.Filter(nil), f.all()...)
 	if f.subscription != "" {
 		all = append(all, client.Filter{Field: "SubscriptionID", Operator: record.Equal, Values: []string{f.subscription}})
 	}

@@ -50,7 +50,7 @@ func (b *browser) find() *line { return b.filterLine(b.filterText()) }
 
 func (b *browser) filterLine(text string) *line {
 	l := newLine(b.app, "filter "+b.kind.Name, "/", text)
-	l.help = "enter filters at the service   tab completes   two blanks between conditions   esc leaves it"
+	l.help = b.app.keyFor(inLine, submit) + " filters at the service   " + b.app.keyFor(inLine, complete) + " completes   two blanks between conditions   " + b.app.keyFor(inLine, goBack) + " leaves it"
 	l.suggest = func(text string) []suggestion { return suggestFields(b.kind, text) }
 	l.check = func(text string) error {
 		_, err := b.app.readFilters(b.kind, text)

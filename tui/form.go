@@ -4,74 +4,74 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/client/wire"
 )
 
-// field is one line of a form.
-type field struct {
-	name   string // as the service calls it, so that its complaints find their place
-	label  string
-	help   string
-	masked bool
-	input  textinput.Model
-	wrong  string
-	pick   func(text string) []suggestion
-	among  []string // what it can be; nil for any text
-	chosen func()   // another of these was chosen; nil where nobody cares
-}
-
-// form asks for what a new thing needs.
+// form asks for what a new thing needs, or for what is to be changed of one.
 type form struct {
 	app    *app
 	title  string
+	verb   string // what ctrl+s does, such as create
+	tries  bool   // ctrl+t does it too, and sends a test message
 	fields []*field
 	at     int
 	notes  []string
 	send   func(values map[string]string, try bool) tea.Cmd
-	leave  func() // what esc does besides closing it; nil for nothing
-	login  bool   // it asks for a password
-	sent   bool   // and not answered yet
+	place  func(wrong wire.FieldError) *field // which of several fields of one name a complaint is about; nil where names are enough
+	leave  func()                             // what esc does besides closing it; nil for nothing
+	login  bool                               // it asks for a password
+	sent   bool                               // and not answered yet
+	last   time.Time                          // when the last character was typed
 }
 
 func (f *form) add(name, label, value, help string) *field {
-	one := &field{name: name, label: label, help: help, input: newInput(value)}
+	one := newField(name, label, value, help)
 	f.fields = append(f.fields, one)
 	return one
 }
 
 func (f *form) scopes() []scope { return []scope{inForm} }
 
-// typed edits the field.
-func (f *form) typed(m tea.KeyMsg) tea.Cmd {
-	one := f.fields[f.at]
-	one.wrong = ""
-	if one.among != nil {
-		one.choose(m)
-		return nil
+// hinted is what the line of hints shows: a form has words of its own.
+func (a *app) hinted() []binding {
+	if f, ok := a.over.(*form); ok {
+		return f.hints()
 	}
-	one.input, _ = one.input.Update(m)
-	return nil
+	return a.options.Keys.hints(a.scopes())
 }
 
-// choose goes through what a field can be.
-func (f *field) choose(m tea.KeyMsg) {
-	step := 0
-	switch m.Type {
-	case tea.KeyRight, tea.KeySpace:
-		step = 1
-	case tea.KeyLeft:
-		step = -1
+// hints are those of the table of keys, in the words of this form.
+func (f *form) hints() []binding {
+	var all []binding
+	for _, b := range f.app.options.Keys.hints([]scope{inForm}) {
+		switch b.action {
+		case submit:
+			b.hint = f.verb
+		case submitAndTest:
+			if b.hint = f.verb + " and test"; !f.tries {
+				continue
+			}
+		}
+		all = append(all, b)
 	}
-	at := slices.Index(f.among, f.input.Value())
-	f.input.SetValue(f.among[(at+step+len(f.among))%len(f.among)])
-	if step != 0 && f.chosen != nil {
-		f.chosen()
+	if f.fields[f.at].among != nil {
+		all = append(all, binding{scope: inForm, keys: "left/right", hint: "choose"})
 	}
+	return all
+}
+
+// typed edits the field.
+func (f *form) typed(m tea.KeyMsg) tea.Cmd {
+	if !m.Paste {
+		f.last = f.app.now
+	}
+	f.fields[f.at].typed(m)
+	return nil
 }
 
 func (f *form) do(b binding) tea.Cmd {
@@ -82,31 +82,61 @@ func (f *form) do(b binding) tea.Cmd {
 			f.leave()
 		}
 	case nextField:
-		f.complete()
-		if f.at == len(f.fields)-1 {
-			return f.submit(false)
+		if f.pasted() {
+			return nil
 		}
-		f.at++
+		return f.next()
 	case previousField:
-		f.at = max(0, f.at-1)
+		f.at = max(0, f.step(-1))
 	case submit:
 		return f.submit(false)
 	case submitAndTest:
-		return f.submit(true)
+		if f.tries {
+			return f.submit(true)
+		}
 	}
 	return nil
 }
 
-// complete takes the first of what can be picked where the text begins it.
-func (f *form) complete() {
+// pasted takes an enter or a tab that came faster than anybody types for a part
+// of the text: where a terminal does not mark pastes, their line breaks would
+// send the form.
+func (f *form) pasted() bool {
+	if f.app.now.Sub(f.last) >= burstWithin {
+		return false
+	}
+	f.typed(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
+	f.app.tell(warning, "taken for the line break of a paste: press it once more")
+	return true
+}
+
+// next goes to the next field; behind the last it sends the form.
+func (f *form) next() tea.Cmd {
 	one := f.fields[f.at]
-	if one.pick == nil || one.input.Value() == "" {
-		return
+	one.complete()
+	if wrong := one.fault(); wrong != "" {
+		one.wrong = wrong
+		return nil
 	}
-	if list := one.pick(one.input.Value()); len(list) > 0 {
-		one.input.SetValue(list[0].text)
-		one.input.CursorEnd()
+	if one.more != nil {
+		one.more()
 	}
+	to := f.step(1)
+	if to >= len(f.fields) {
+		return f.submit(false)
+	}
+	f.at = to
+	return nil
+}
+
+// step is the field before or after this one. What stands behind something empty
+// is left out.
+func (f *form) step(by int) int {
+	to := f.at + by
+	if to > 0 && to < len(f.fields) && f.fields[to].behind && f.fields[to].empty() && f.fields[to-1].empty() {
+		to += by
+	}
+	return to
 }
 
 // sentMsg is the answer to what a form has sent.
@@ -123,8 +153,12 @@ func (f *form) submit(try bool) tea.Cmd {
 		return nil
 	}
 	values := make(map[string]string)
-	for _, one := range f.fields {
-		values[one.name] = strings.TrimSpace(one.input.Value())
+	for i, one := range f.fields {
+		if wrong := one.fault(); wrong != "" {
+			one.wrong, f.at = wrong, i
+			return nil
+		}
+		values[one.name] = one.text()
 	}
 	cmd := f.send(values, try)
 	if cmd == nil {
@@ -143,101 +177,24 @@ func (f *form) refuse(err error) bool {
 	}
 	placed := false
 	for _, wrong := range e.Fields {
-		for i, one := range f.fields {
-			if strings.EqualFold(one.name, wrong.FieldName) {
-				one.wrong, f.at, placed = wrong.Message, i, true
-			}
+		if one := f.about(wrong); one != nil {
+			one.wrong, f.at, placed = wrong.Message, slices.Index(f.fields, one), true
 		}
 	}
 	return placed
 }
 
-func (f *form) box(width, height int) []string {
-	t := f.app.theme
-	width = min(width, 76) - 4
-	var lines []string
-	for i, one := range f.fields {
-		lines = append(lines, f.fieldLine(one, i == f.at, width))
-		if one.wrong != "" {
-			lines = append(lines, t.status[3].Paint(t.Fit("          "+one.wrong, width, false)))
-		} else if i == f.at {
-			lines = append(lines, t.dim.Paint(t.Fit("          "+one.help, width, false)))
-			lines = append(lines, f.picks(one, width, height-len(f.fields)*2-4)...)
+// about is the field that a complaint names; nil where there is none.
+func (f *form) about(wrong wire.FieldError) *field {
+	if f.place != nil {
+		if one := f.place(wrong); one != nil {
+			return one
 		}
 	}
-	for _, note := range f.notes {
-		lines = append(lines, t.dim.Paint(t.Fit(note, width, false)))
-	}
-	return f.app.frame(f.title, width, lines[:min(len(lines), max(1, height-2))])
-}
-
-func (f *form) fieldLine(one *field, active bool, width int) string {
-	t := f.app.theme
-	label := t.Fit(one.label, 10, false)
-	mask := ""
-	if one.masked {
-		mask = "*"
-	}
-	if one.among != nil {
-		ink := grid.Ink("")
-		if active {
-			ink, label = t.Selected, t.key.Paint(label)
+	for _, one := range f.fields {
+		if strings.EqualFold(one.name, wrong.FieldName) {
+			return one
 		}
-		return label + f.app.compose(width-10, []span{{t.Less + " ", t.dim}, {one.input.Value(), ink}, {" " + t.More, t.dim}}, nil)
 	}
-	if active {
-		return t.key.Paint(label) + f.app.typing(one.input, width-10, mask)
-	}
-	value := one.input.Value()
-	if one.masked {
-		value = strings.Repeat("*", len([]rune(value)))
-	}
-	return t.dim.Paint(label) + t.Fit(value, width-10, false)
-}
-
-// picks lists what can be picked.
-func (f *form) picks(one *field, width, room int) []string {
-	if one.pick == nil {
-		return nil
-	}
-	var lines []string
-	for _, s := range one.pick(one.input.Value()) {
-		if len(lines) >= min(5, room) {
-			break
-		}
-		lines = append(lines, f.app.theme.dim.Paint(f.app.theme.Fit("          "+s.name+"  "+s.help, width, false)))
-	}
-	return lines
-}
-
-// newLogin asks for a password, where the session has ended.
-func newLogin(a *app) overlay {
-	f := &form{app: a, title: "Sign in to " + shortURL(a.options.URL), login: true}
-	if a.held != nil {
-		f.notes = []string{"your action (" + a.held.what + ") runs after"}
-	}
-	f.add("UserName", "User", a.user, "")
-	f.add("Password", "Password", "", "it is kept for this session only").masked = true
-	if a.user != "" {
-		f.at = 1
-	}
-	f.send = func(values map[string]string, _ bool) tea.Cmd {
-		return a.signIn(values["UserName"], values["Password"])
-	}
-	f.leave = a.giveUp
-	return f
-}
-
-// signingIn is what fails where a password is wrong.
-const signingIn = "signing in"
-
-// signedIn goes on after the sign-in.
-func (a *app) signedIn(m signedInMsg) tea.Cmd {
-	if m.err != nil {
-		a.fail(signingIn, m.err)
-		return nil
-	}
-	a.over, a.user, a.link.signedOut, a.link.refused = nil, m.user, false, nil
-	a.tell(info, "signed in as "+m.user)
-	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
+	return nil
 }

@@ -136,7 +136,7 @@ func (h *home) view() string {
 	case h.wrong != nil && client.Is(h.wrong, client.Unauthorized):
 		lines = append(h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.", ""), h.viewLines(h.width, 0)...)
 	case h.wrong != nil:
-		lines = h.plain("  "+describe(h.wrong), "", "  R tries again, 2 shows records.")
+		lines = h.plain("  "+describe(h.wrong), "", "  "+h.app.keyFor(everywhere, refresh)+" tries again, :records shows records.")
 	default:
 		lines = h.plain("  Deliveries " + strings.Repeat(h.app.theme.Loading, 3))
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -21,8 +22,9 @@ const (
 	burstRunes  = 5 // in one message
 )
 
-// pasted reports whether a key is part of a paste.
-func (b *burst) pasted(m tea.KeyMsg, now time.Time) bool {
+// pasted reports whether a key is part of a paste. One that moves only is
+// harmless when it repeats.
+func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 	if m.Paste || len(m.Runes) >= burstRunes && strings.Count(string(m.Runes), string(m.Runes[:1])) < len(m.Runes) {
 		b.until = now.Add(burstPause)
 		return true
@@ -34,7 +36,7 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time) bool {
 	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace {
 		return false
 	}
-	fast := !b.recent[0].IsZero() && now.Sub(b.recent[0]) < burstWithin && !held(m)
+	fast := !b.recent[0].IsZero() && now.Sub(b.recent[0]) < burstWithin && !moves
 	copy(b.recent[:], b.recent[1:])
 	b.recent[len(b.recent)-1] = now
 	if fast {
@@ -43,9 +45,16 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time) bool {
 	return fast
 }
 
-// held reports whether a key moves only, so that it is harmless when it repeats.
-func held(m tea.KeyMsg) bool {
-	return m.Type == tea.KeyRunes && strings.Trim(string(m.Runes), "hjklnN[]") == ""
+// movers are the actions that change nothing but what is seen.
+var movers = []action{goUp, goDown, goLeft, goRight, pageBefore, pageAfter, nextMatch, previousMatch, nextTab, previousTab}
+
+// moves reports whether keys do nothing but move here.
+func (a *app) moves(m tea.KeyMsg) bool {
+	scopes := a.scopes()
+	return m.Type == tea.KeyRunes && !slices.ContainsFunc(m.Runes, func(r rune) bool {
+		b, _ := a.options.Keys.lookup(scopes, string(r))
+		return !slices.Contains(movers, b.action)
+	})
 }
 
 // key routes one key press.
@@ -53,11 +62,11 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 	if m.Type == tea.KeyCtrlC {
 		return a.quit()
 	}
-	if m.String() != "q" {
-		a.ending = false
-	}
+	b, _ := a.options.Keys.lookup([]scope{everywhere}, m.String())
+	ends := b.action == quit || b.action == quitOrBack
+	a.ending = a.ending && ends
 	if a.tooSmall() || a.front() == nil {
-		if m.String() == "q" {
+		if ends {
 			return a.quit()
 		}
 		return nil
@@ -66,13 +75,13 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 		return a.line.key(m)
 	}
 	if form, typing := a.over.(typist); typing {
-		if b, ok := lookup(a.over.scopes(), m.String()); !ok || m.Paste {
+		if b, ok := a.options.Keys.lookup(a.over.scopes(), m.String()); !ok || m.Paste {
 			return form.typed(m)
 		} else if !m.Paste {
 			return a.over.do(b)
 		}
 	}
-	if a.burst.pasted(m, a.now) {
+	if a.burst.pasted(m, a.now, a.moves(m)) {
 		a.tell(warning, "a paste was ignored: nothing is typed here")
 		return nil
 	}
@@ -107,10 +116,16 @@ func (a *app) scopes() []scope {
 
 // press is one key where nothing is typed.
 func (a *app) press(key string) tea.Cmd {
-	b, ok := lookup(a.scopes(), key)
-	switch {
-	case !ok:
+	b, ok := a.options.Keys.lookup(a.scopes(), key)
+	if !ok {
 		return nil
+	}
+	return a.perform(b, key)
+}
+
+// perform does what a binding says; the key is empty where none was pressed.
+func (a *app) perform(b binding, key string) tea.Cmd {
+	switch {
 	case a.over != nil:
 		return a.over.do(b)
 	case b.scope == everywhere:
@@ -155,8 +170,10 @@ func (a *app) do(b binding, key string) tea.Cmd {
 			return cmd
 		}
 		return a.quit()
+	case quit:
+		return a.quit()
 	case goTab:
-		return a.openTab(int(key[0] - '1'))
+		return a.openTab(max(0, slices.Index(b.keyNames(), key)) % len(tabNames))
 	case goPrevious:
 		return a.goBefore()
 	case switchProfile:

@@ -1,10 +1,5 @@
 package tui
 
-import (
-	"slices"
-	"strings"
-)
-
 // scope is where a binding holds. What is open has a list of them, the
 // narrowest first.
 type scope uint8
@@ -105,6 +100,8 @@ const (
 	remove
 	test
 	toggleEnabled
+	edit
+	renewSecret
 	nextTab
 	previousTab
 	nextMatch
@@ -127,7 +124,8 @@ const (
 )
 
 // binding is one row of the table of keys, from which dispatch, the line of
-// hints and the help are made.
+// hints and the help are made. Its keys are the usual ones, unless the user has
+// others.
 type binding struct {
 	scope  scope
 	keys   string // as bubbletea names them, separated by blanks; a blank itself is "space"
@@ -137,7 +135,7 @@ type binding struct {
 	writes bool // it can change something at the service
 }
 
-var bindings = []binding{
+var bindings = Keymap{
 	{everywhere, "? f1", askHelp, "help", "help for what is on the screen", false},
 	{everywhere, ":", askCommand, "go to", "go to a record kind, a tab, or do something by its name", false},
 	{everywhere, "/", askFilter, "", "filter rows, or find in a text", false},
@@ -209,14 +207,17 @@ var bindings = []binding{
 
 	{inSubscribers, "enter", open, "open", "the subscriptions", false},
 	{inSubscribers, "n", addNew, "new", "add a subscriber", true},
+	{inSubscribers, "E", edit, "change", "change its name", true},
 	{inSubscribers, "o", toggleEnabled, "on/off", "enable or disable", true},
 	{inSubscribers, "D", remove, "delete", "delete with its subscriptions and messages", true},
 	{inSubscribers, "y", copyCell, "copy id", "copy the SubscriberID, which is its key", false},
 
 	{inSubscriptions, "enter", open, "messages", "the messages", false},
 	{inSubscriptions, "n", addNew, "new", "add a subscription", true},
+	{inSubscriptions, "E", edit, "change", "change which events go where, or how", true},
 	{inSubscriptions, "T", test, "test", "send a test message", true},
 	{inSubscriptions, "o", toggleEnabled, "on/off", "enable or disable", true},
+	{inSubscriptions, "W", renewSecret, "", "sign with a new secret", true},
 	{inSubscriptions, "D", remove, "delete", "delete, and cancel what is pending", true},
 	{inSubscriptions, "y", copyCell, "copy id", "copy the SubscriptionID", false},
 
@@ -261,9 +262,13 @@ var bindings = []binding{
 	{inText, "esc q ? f1", goBack, "close", "close", false},
 
 	{inConfirm, "y", accept, "", "yes", false},
-	{inConfirm, "esc n enter q", decline, "", "no", false},
+	{inConfirm, "up k", goUp, "", "what is above, where it is longer than the screen", false},
+	{inConfirm, "down j", goDown, "", "what is below", false},
+	{inConfirm, "enter esc n q", decline, "", "no", false},
 
 	{inTypedConfirm, "enter", accept, "", "yes, where the word was typed; else no", false},
+	{inTypedConfirm, "up", goUp, "", "what is above, where it is longer than the screen", false},
+	{inTypedConfirm, "down", goDown, "", "what is below", false},
 	{inTypedConfirm, "esc", decline, "", "no", false},
 
 	{inLine, "enter", submit, "", "do it", false},
@@ -283,10 +288,10 @@ var bindings = []binding{
 	{inColumns, "r", resetChoice, "reset", "all columns in their own order", false},
 	{inColumns, "h", hideEmpty, "hide empty", "hide those that are empty in all rows that are here", false},
 
-	{inForm, "ctrl+s", submit, "send", "send it", false},
-	{inForm, "enter tab down", nextField, "", "the next field; behind the last: send it", false},
+	{inForm, "ctrl+s", submit, "do it", "do what the form is for", false},
+	{inForm, "enter tab down", nextField, "", "the next field; behind the last: do it", false},
 	{inForm, "shift+tab up", previousField, "", "the field before", false},
-	{inForm, "ctrl+t", submitAndTest, "", "create it and send a test message", false},
+	{inForm, "ctrl+t", submitAndTest, "test", "do it and send a test message", false},
 	{inForm, "esc", goBack, "cancel", "leave it", false},
 
 	{inMenu, "enter", accept, "do it", "do it", false},
@@ -305,63 +310,4 @@ var bindings = []binding{
 	{inErrors, "y", copyCell, "copy", "copy the error with its request id", false},
 	{inErrors, "Y", copyRow, "copy all", "copy all errors", false},
 	{inErrors, "esc q ctrl+e", goBack, "close", "close", false},
-}
-
-// keyNames splits a row's keys.
-func (b binding) keyNames() []string {
-	names := strings.Fields(b.keys)
-	for i, name := range names {
-		if name == "space" {
-			names[i] = " "
-		}
-	}
-	return names
-}
-
-// label is the first key as people call it.
-func (b binding) label() string {
-	first, rest, several := strings.Cut(b.keys, " ")
-	if b.action == goTab && several {
-		return first + ".." + rest[len(rest)-1:]
-	}
-	return first
-}
-
-// lookup finds what a key means in the first of the scopes that knows it.
-func lookup(scopes []scope, key string) (binding, bool) {
-	for _, s := range scopes {
-		for _, b := range bindings {
-			if b.scope == s && slices.Contains(b.keyNames(), key) {
-				return b, true
-			}
-		}
-	}
-	return binding{}, false
-}
-
-// within lists the bindings of a scope that a narrower one does not shadow.
-func within(scopes []scope, s scope) []binding {
-	var all []binding
-	for _, b := range bindings {
-		if b.scope != s {
-			continue
-		}
-		if found, _ := lookup(scopes, b.keyNames()[0]); found.scope == s {
-			all = append(all, b)
-		}
-	}
-	return all
-}
-
-// hints lists what the line of hints shows.
-func hints(scopes []scope) []binding {
-	var all []binding
-	for _, s := range scopes {
-		for _, b := range within(scopes, s) {
-			if b.hint != "" {
-				all = append(all, b)
-			}
-		}
-	}
-	return all
 }

@@ -34,17 +34,17 @@ type link struct {
 // take learns from what the stream told.
 func (l *link) take(m liveMsg, now time.Time) {
 	if m.connected {
-		l.connected, l.lost = true, nil
+		l.connected, l.lost, l.signedOut = true, nil, false
 	}
-	if m.beat {
-		l.beat, l.reached, l.lost, l.failed, l.signedOut = now, now, nil, nil, false
+	if m.beat { // which a stream has that outlives its session for a moment
+		l.beat, l.reached, l.lost, l.failed = now, now, nil, nil
 	}
 	if m.lost != nil {
 		l.connected, l.lost, l.lostAt, l.retryAt, l.beat = false, m.lost, now, now.Add(m.retry), time.Time{}
 	}
 	if m.final != nil {
 		l.connected, l.refused, l.beat = false, m.final, time.Time{}
-		l.signedOut = unauthorized(m.final)
+		l.signedOut = l.signedOut || unauthorized(m.final)
 	}
 	if l.paused {
 		l.missed += len(m.changes) + m.requests
@@ -63,6 +63,15 @@ func (l *link) heard(err error, now time.Time) {
 		l.reached, l.failed, l.signedOut = now, nil, false
 	}
 }
+
+// ofLink reports whether an error says only that the service could not be asked,
+// or not by us.
+func ofLink(err error) bool {
+	return unauthorized(err) || client.Is(err, client.Unreachable) || client.Is(err, client.TimedOut)
+}
+
+// fine reports whether the service answers, and us.
+func (l *link) fine() bool { return !l.signedOut && l.failed == nil && !l.reached.IsZero() }
 
 // unauthorized reports whether an error says that we are not signed in.
 func unauthorized(err error) bool {

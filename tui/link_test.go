@@ -18,19 +18,24 @@ func TestLiveTakesAHeartbeat(t *testing.T) {
 		var l link
 		now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 		var beat time.Time
+		var out bool // the last answer was that we are not signed in
 		t.Repeat(map[string]func(*rapid.T){
 			"time passes": func(t *rapid.T) {
 				now = now.Add(time.Duration(rapid.Int64Range(0, 30_000).Draw(t, "milliseconds")) * time.Millisecond)
 			},
-			"connected":   func(*rapid.T) { l.take(liveMsg{connected: true}, now) },
+			"connected":   func(*rapid.T) { l.take(liveMsg{connected: true}, now); out = false },
 			"a heartbeat": func(*rapid.T) { l.take(liveMsg{beat: true}, now); beat = now },
 			"lost":        func(*rapid.T) { l.take(liveMsg{lost: gone, retry: time.Second}, now); beat = time.Time{} },
 			"refused":     func(*rapid.T) { l.take(liveMsg{final: errors.New("no")}, now); beat = time.Time{} },
-			"an answer":   func(*rapid.T) { l.heard(nil, now) },
+			"an answer":   func(*rapid.T) { l.heard(nil, now); out = false },
 			"no answer":   func(*rapid.T) { l.heard(gone, now) },
+			"signed out":  func(*rapid.T) { l.heard(&client.Error{Kind: client.Unauthorized, Status: 401}, now); out = true },
 			"": func(t *rapid.T) {
 				if l.word(now) == "LIVE" && (beat.IsZero() || now.Sub(beat) >= heartbeatLimit) {
 					t.Errorf("LIVE, and the last heartbeat was at %v, now %v", beat, now)
+				}
+				if l.word(now) == "LIVE" && out {
+					t.Error("LIVE, and we are not signed in")
 				}
 			},
 		})

@@ -195,7 +195,7 @@ func (s *messageScreen) copyTab() {
 // saveLine asks where the body is to be written.
 func (s *messageScreen) saveLine() *line {
 	l := newLine(s.app, "save", "save body to", freeName(s.app.options.Downloads, "body-"+shortID(s.message.MessageID), ".json"))
-	l.help = size(len(s.message.Body)) + ", every byte as it is sent; enter saves, esc leaves it"
+	l.help = size(len(s.message.Body)) + ", every byte as it is sent; " + s.app.keyFor(inLine, submit) + " saves, " + s.app.keyFor(inLine, goBack) + " leaves it"
 	l.check = func(path string) error {
 		if !s.whole {
 			return errors.New("the body is on its way")

@@ -21,7 +21,8 @@ type messageFilter struct {
 	subscription string // its id, empty for all
 	label        string // of what was chosen elsewhere, for people
 	conditions   []client.Filter
-	problems     bool // only those that failed
+	problems     bool      // only those that failed
+	at           time.Time // up to which they were added; zero for no such limit
 }
 
 // members is the filter as the service takes it.
@@ -30,7 +31,7 @@ func (f messageFilter) members() url.Values {
 	if f.subscription != "" {
 		q.Set("SubscriptionID", f.subscription)
 	}
-	for _, c := range f.conditions {
+	for _, c := range f.all() {
 		q[c.Member()] = c.Values
 	}
 	if f.problems {
@@ -89,6 +90,9 @@ func (s *messages) chips() []string {
 	for _, f := range s.filter.conditions {
 		chips = append(chips, where.Text(f))
 	}
+	if !s.filter.at.IsZero() {
+		chips = append(chips, s.atChip())
+	}
 	return chips
 }
 
@@ -109,14 +113,16 @@ func (s *messages) status() string {
 // service alone knows.
 func (s *messages) newer() string {
 	switch n := len(s.news); {
+	case !s.filter.at.IsZero():
+		return "   no new ones come in"
 	case s.grid.Following():
 		return "   following"
 	case n == 0:
 		return ""
 	case len(s.filter.conditions) > 0:
-		return "   there are new ones: g shows those that match"
+		return "   there are new ones: " + s.app.keyFor(inLists, goTop) + " shows those that match"
 	default:
-		return fmt.Sprintf("   new %s: g shows them", grid.Thousands(n))
+		return fmt.Sprintf("   new %s: %s shows them", grid.Thousands(n), s.app.keyFor(inLists, goTop))
 	}
 }
 
@@ -133,7 +139,7 @@ func (s *messages) limits() string {
 	if s.filter.problems {
 		text += ` --where "Status in 2,3"`
 	}
-	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.conditions))
+	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.all()))
 }
 
 // reload asks for something else.
@@ -302,10 +308,13 @@ func (s *messages) find() *line {
 		texts = append(texts, where.Text(f))
 	}
 	l := newLine(s.app, "filter Message", "/", strings.Join(texts, conditionGap))
-	l.help = "such as Status=3  EventName^=debtor; enter filters at the service   tab completes"
+	l.help = "such as Status=3  EventName^=debtor; " + s.app.keyFor(inLine, submit) + " filters at the service   " + s.app.keyFor(inLine, complete) + " completes"
 	l.suggest = func(text string) []suggestion { return suggestFields(kind, text) }
 	l.check = func(text string) error {
-		_, err := s.app.readFilters(kind, text)
+		filters, err := s.app.readFilters(kind, text)
+		if err == nil && !s.filter.at.IsZero() {
+			_, err = where.Append(filters, asOf(s.filter.at))
+		}
 		return err
 	}
 	l.accept = func(text string) tea.Cmd {

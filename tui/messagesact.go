@@ -39,7 +39,7 @@ func (a *app) askOne(to screen, m wire.Message, what action) {
 		a.ask("Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd { return a.retryOne(to, m) })
 		return
 	}
-	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+age(undoFor)+", U takes that back."), func() tea.Cmd {
+	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+age(undoFor)+", "+a.keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
 		return a.delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd { return a.removeOne(to, m) })
 	})
 }
@@ -70,7 +70,7 @@ func (s *messages) answered(m retriedMsg) tea.Cmd {
 		s.app.settled(m)
 		return nil
 	case m.dry && (s.app.front() != screen(s) || s.app.over != nil || s.app.line != nil):
-		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: r or D once more asks")
+		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: "+s.app.keyFor(inMessages, retry)+" or "+s.app.keyFor(inMessages, remove)+" once more asks")
 		return nil
 	case m.dry && m.retried != nil:
 		s.askRetry(*m.retried, m.members)
@@ -112,7 +112,7 @@ func (s *messages) askRetry(would wire.MessagesRetried, members url.Values) {
 func (s *messages) askRemove(would wire.MessagesDeleted, members url.Values) {
 	what := "delete of " + plural(int(would.Deleted), "message", "messages")
 	s.app.askMany(int(would.Deleted), fmt.Sprintf("Delete %s?", plural(int(would.Deleted), "message", "messages")), fmt.Sprintf("delete %s", grid.Thousands(int(would.Deleted))),
-		append(s.targets(int(would.Deleted), 0), "What is pending of them is not sent. For "+age(undoFor)+", U takes that back."), func() tea.Cmd {
+		append(s.targets(int(would.Deleted), 0), "What is pending of them is not sent. For "+age(undoFor)+", "+s.app.keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
 			return s.app.delay(what, members["MessageIDIn"], func() tea.Cmd { return s.app.removeMany(s, members, false) })
 		})
 }

@@ -149,5 +149,5 @@ func (s *messages) change(c wire.MessageChange) {
 // means reports whether a new message can be one of those that are shown. Of
 // the problems it is one only now that it has failed.
 func (s *messages) means(c wire.MessageChange) bool {
-	return (!s.filter.problems || c.Status >= 2) && (s.filter.subscription == "" || s.filter.subscription == c.SubscriptionID)
+	return s.filter.at.IsZero() && (!s.filter.problems || c.Status >= 2) && (s.filter.subscription == "" || s.filter.subscription == c.SubscriptionID)
 }

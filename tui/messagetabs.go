@@ -132,7 +132,7 @@ func (s *messageScreen) revealHint() span {
 	if s.revealed {
 		return span{"  v hides it again", s.app.theme.dim}
 	}
-	return span{"  v shows the SubscriberID and what stands behind ? in the address", s.app.theme.dim}
+	return span{"  " + s.app.keyFor(inMessage, reveal) + " shows the SubscriberID and what stands behind ? in the address", s.app.theme.dim}
 }
 
 // secret is an id that is a key: its ends, until the user asks for all of it.
@@ -215,7 +215,7 @@ func (s *messageScreen) answerText(r wire.Attempt) []span {
 // curl sends the same from this computer. What is secret is not known here.
 func (s *messageScreen) curl() []span {
 	t := s.app.theme
-	lines := []span{{"  The body goes to body.json (e saves it). Signature and the values of own", t.dim}, {"  headers are not known here: the receiver may refuse it.", t.dim}, {}}
+	lines := []span{{"  The body goes to body.json (" + s.app.keyFor(inMessage, export) + " saves it). Signature and the values of own", t.dim}, {"  headers are not known here: the receiver may refuse it.", t.dim}, {}}
 	for _, l := range wrapped(s.curlText(), s.width-4) {
 		lines = append(lines, span{"  " + l.text, ""})
 	}

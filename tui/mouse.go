@@ -29,10 +29,10 @@ const wheelRows = 3
 func (a *app) turnMouse() tea.Cmd {
 	a.mouse = !a.mouse
 	if a.mouse {
-		a.tell(info, "the mouse clicks here now; with shift it selects text, M gives it back")
+		a.tell(info, "the mouse clicks here now; with shift it selects text, "+a.keyFor(everywhere, switchMouse)+" gives it back")
 		return tea.EnableMouseCellMotion
 	}
-	a.tell(info, "the mouse selects text now; M takes it again")
+	a.tell(info, "the mouse selects text now; "+a.keyFor(everywhere, switchMouse)+" takes it again")
 	return tea.DisableMouse
 }
 
@@ -68,7 +68,7 @@ func (a *app) wheel(way action) tea.Cmd {
 		switch over := a.over.(type) {
 		case nil:
 			cmds = append(cmds, a.front().do(binding{action: way}))
-		case *text, *picker, *menu, *chooser:
+		case *text, *picker, *menu, *chooser, *confirm, *typedConfirm:
 			cmds = append(cmds, over.do(binding{action: way}))
 		}
 	}

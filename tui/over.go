@@ -58,7 +58,7 @@ func (t *text) do(b binding) tea.Cmd {
 // find narrows the text while it is typed.
 func (t *text) find() *line {
 	l := newLine(t.app, "find", "/", t.only)
-	l.help = "only the lines that hold it; enter keeps them, esc shows what was shown"
+	l.help = "only the lines that hold it; " + t.app.keyFor(inLine, submit) + " keeps them, " + t.app.keyFor(inLine, goBack) + " shows what was shown"
 	l.check = func(text string) error {
 		t.only, t.top = text, 0
 		return nil
@@ -109,7 +109,7 @@ func newHelp(a *app) overlay {
 			t.lines = append(t.lines, span{})
 		}
 		t.lines = append(t.lines, span{scopeNames[s], a.theme.crumb})
-		for _, b := range within(scopes, s) {
+		for _, b := range a.options.Keys.within(scopes, s) {
 			t.lines = append(t.lines, span{"  " + a.theme.Fit(b.keys, 18, false) + " " + b.help, ""})
 		}
 	}
@@ -173,7 +173,7 @@ func newMenu(a *app) overlay {
 		if s == inLists {
 			continue
 		}
-		m.rows = append(m.rows, within(scopes, s)...)
+		m.rows = append(m.rows, a.options.Keys.within(scopes, s)...)
 	}
 	return m
 }
@@ -190,7 +190,7 @@ func (m *menu) do(b binding) tea.Cmd {
 		m.app.over = nil
 	case accept:
 		m.app.over = nil
-		return m.app.press(m.rows[m.at].keyNames()[0])
+		return m.app.perform(m.rows[m.at], "")
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type Profile struct {
 
 // newProfiles lets another profile be chosen.
 func newProfiles(a *app, list []Profile) overlay {
-	p := &picker{app: a, title: "Profiles", note: "enter switches to it; rows and marks of this one are forgotten   esc stay"}
+	p := &picker{app: a, title: "Profiles", note: a.keyFor(inMenu, accept) + " switches to it; rows and marks of this one are forgotten   " + a.keyFor(inMenu, goBack) + " stay"}
 	longest := 0
 	for _, one := range list {
 		longest = max(longest, len(one.Name))
@@ -44,7 +44,7 @@ func newProfiles(a *app, list []Profile) overlay {
 		})
 	}
 	if len(list) == 0 {
-		p.note = "No profiles yet: whctl profile add makes one.   esc close"
+		p.note = "No profiles yet: whctl profile add makes one.   " + a.keyFor(inMenu, goBack) + " close"
 	}
 	return p
 }
@@ -82,9 +82,9 @@ func (a *app) switchTo(name string) tea.Cmd {
 	case name == a.options.Profile:
 		a.tell(info, "this is "+name+" already")
 	case len(a.delayed) > 0:
-		a.tell(warning, "a delete still waits here: U takes it back, or wait until it is sent")
+		a.tell(warning, "a delete still waits here: "+a.keyFor(everywhere, takeBack)+" takes it back, or wait until it is sent")
 	case a.jobs.running() > 0:
-		a.tell(warning, "an export is still on the way here: J shows it")
+		a.tell(warning, "an export is still on the way here: "+a.keyFor(everywhere, showJobs)+" shows it")
 	case a.options.Switch == nil:
 		a.tell(warning, "this session knows no other profiles")
 	default:
@@ -120,7 +120,7 @@ func (a *app) switched(m switchedMsg) tea.Cmd {
 // within are options of another profile in the session that has begun.
 func (o Options) within(session Options) Options {
 	o.Signs, o.Theme, o.Mouse, o.State = session.Signs, session.Theme, session.Mouse, session.State
-	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output
+	o.Downloads, o.Registry, o.Keys, o.Input, o.Output = session.Downloads, session.Registry, session.Keys, session.Input, session.Output
 	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now
 	o.tick, o.hear = session.tick, session.hear
 	return o.complete()

@@ -72,10 +72,10 @@ func (w *walk) yes() {
 // fill puts something into every field of a form.
 func (w *walk) fill(f *form) {
 	for _, one := range f.fields {
-		if one.among == nil {
-			one.input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", subscriberField: "acme-shop", exportPath: "/nowhere/x"}[one.name])
+		if one.among == nil && !one.kept && one.name != headersField {
+			one.input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", subscriberField: "acme-shop", scheduleField: "5s", exportPath: "/nowhere/x"}[one.name])
 		}
-		if one.input.Value() == "" && !one.masked {
+		if one.input.Value() == "" && !one.masked && one.name != headersField {
 			one.input.SetValue("filled")
 		}
 	}
@@ -90,7 +90,7 @@ func (w *walk) everything() {
 		w.at(place)
 		scopes := append(w.app.front().scopes(), everywhere)
 		for _, s := range scopes {
-			for _, b := range within(scopes, s) {
+			for _, b := range w.app.options.Keys.within(scopes, s) {
 				if slices.Contains(leave, b.action) || slices.Contains(shared, s) && w.done[b.keys] {
 					continue
 				}
@@ -154,7 +154,10 @@ func (w *walk) forms() {
 	subscriptions := a.front().(*subscriptions)
 	w.at([]string{"5"})
 	events := a.front().(*events)
-	for _, f := range []overlay{subscribers.newForm(), subscriptions.newForm("debtor.updated"), events.newForm("debtor.updated")} {
+	for _, f := range []overlay{
+		subscribers.newForm(), subscribers.changeForm(wire.Subscriber{RecID: "W"}),
+		subscriptions.newForm("debtor.updated"), subscriptions.changeForm(wire.Subscription{RecID: "S", SubscriberID: "W"}), events.newForm("debtor.updated"),
+	} {
 		a.over = f
 		w.yes()
 	}
@@ -163,8 +166,9 @@ func (w *walk) forms() {
 	for _, cmd := range []tea.Cmd{
 		a.retryOne(events, message), a.removeOne(events, message), a.retryMany(events, map[string][]string{"All": {"true"}}, false), a.removeMany(events, map[string][]string{"All": {"true"}}, false),
 		a.testSubscription(events, one), a.enableSubscription(events, one, true), a.removeSubscription(events, one),
-		a.enableSubscriber(events, wire.Subscriber{RecID: "W"}, true), a.removeSubscriber(events, wire.Subscriber{RecID: "W"}), a.addSubscriber(events, "x"),
-		a.addSubscription(events, "W", wire.SubscriptionRequest{}, true), a.setBillValue(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x"),
+		a.enableSubscriber(events, wire.Subscriber{RecID: "W"}, true), a.removeSubscriber(events, wire.Subscriber{RecID: "W"}), a.addSubscriber(events, nil, "x"),
+		a.addSubscription(events, "W", wire.SubscriptionRequest{}, true), a.changeSubscription(events, nil, one, wire.SubscriptionRequest{}, true),
+		a.changeSubscriber(events, nil, wire.Subscriber{RecID: "W"}, "x"), a.rotateSecret(one), a.setBillValue(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x"),
 	} {
 		w.run(cmd)
 		w.settle()
@@ -199,7 +203,7 @@ func TestReadOnlyLetsNothingThrough(t *testing.T) {
 				if len(all) > 0 {
 					t.Errorf("requests that change something were sent: %v", changes())
 				}
-			case len(byKeys) < 8 || len(all) < 10:
+			case len(byKeys) < 10 || len(all) < 12:
 				t.Errorf("the walk misses kinds of changes; by keys %v; all %v", byKeys, all)
 			}
 		})

@@ -76,6 +76,7 @@ func (s *subscribers) enter() tea.Cmd {
 		s.detail = newSubscriptions(s.app, one).(*subscriptions)
 		s.detail.master = s
 	}
+	s.detail.subscriber = one // which may have another name by now
 	s.detail.afresh()
 	return s.app.push(s.detail)
 }

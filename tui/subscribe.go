@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -9,18 +10,57 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// subscriberField is the field of a form that says who gets something.
-const subscriberField = "Subscriber"
+// The fields of a form that say who gets something, and how.
+const (
+	subscriberField = "Subscriber"
+	orderedField    = "Ordered"
+	scheduleField   = "RetrySchedule"
+)
+
+// What a chooser of yes and no can be.
+const (
+	yes = "yes"
+	no  = "no"
+)
+
+// subscriptionFields adds the fields of a subscription to a form.
+func (f *form) subscriptionFields(s wire.Subscription) *headerLines {
+	f.add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").pick = pickEvents
+	f.add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
+	var names []string
+	for _, h := range s.Headers {
+		names = append(names, h.Name)
+	}
+	headers := f.addHeaders(names)
+	ordered := f.add(orderedField, "Ordered", no, "yes: each message waits until the one before has arrived or failed for good")
+	if ordered.among = []string{no, yes}; s.Ordered {
+		ordered.set(yes)
+	}
+	f.add(scheduleField, "Retries", waits(s.RetrySchedule), "waits between attempts, such as 5s, 30s, 2m; empty: the service's")
+	return headers
+}
+
+// waits is a schedule without the units that are nought: 1h0m0s is 1h.
+func waits(schedule string) string {
+	list := strings.Split(schedule, ",")
+	for i, wait := range list {
+		wait = strings.TrimSpace(wait)
+		if short, cut := strings.CutSuffix(wait, "m0s"); cut {
+			wait = short + "m"
+		}
+		if short, cut := strings.CutSuffix(wait, "h0m"); cut {
+			wait = short + "h"
+		}
+		list[i] = wait
+	}
+	return strings.Join(list, ", ")
+}
 
 // subscriptionForm asks for a new subscription; whose it is, who tells by the
 // values.
 func (a *app) subscriptionForm(title, event string, to screen, who func(values map[string]string) (id string, err error)) *form {
-	f := &form{app: a, title: title}
-	f.add("EventName", "Event", event, "a published event, a family such as debtor.*, or *").pick = pickEvents
-	f.add("URL", "URL", "https://", "the service sends there; this computer need not reach it")
-	f.add("Headers", "Header", "", "a header to send with it, such as Authorization; empty for none")
-	f.add("HeaderValue", "Value", "", "of that header").masked = true
-	f.notes = []string{"ctrl+s create   ctrl+t create and send a test   esc cancel"}
+	f := &form{app: a, title: title, verb: "create", tries: true}
+	headers := f.subscriptionFields(wire.Subscription{EventName: event, URL: "https://"})
 	f.send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := who(values)
 		if err != nil {
@@ -28,20 +68,33 @@ func (a *app) subscriptionForm(title, event string, to screen, who func(values m
 			f.fields[0].wrong = err.Error()
 			return nil
 		}
-		return a.addSubscription(to, subscriber, subscriptionOf(values), try)
+		request := subscriptionOf(values, wire.Subscription{})
+		if list := headers.headers(); len(list) > 0 {
+			request.Headers = &list
+		}
+		return a.addSubscription(to, subscriber, request, try)
 	}
 	return f
 }
 
-// subscriptionOf is what a form asks the service for.
-func subscriptionOf(values map[string]string) wire.SubscriptionRequest {
-	event, url := values["EventName"], values["URL"]
+// subscriptionOf is what a form asks the service for: all that is another than
+// it was.
+func subscriptionOf(values map[string]string, was wire.Subscription) (request wire.SubscriptionRequest) {
+	url := values["URL"]
 	if rest, doubled := strings.CutPrefix(url, "https://http"); doubled {
 		url = "http" + rest // what stands there already was typed once more
 	}
-	request := wire.SubscriptionRequest{EventName: &event, URL: &url}
-	if name := values["Headers"]; name != "" {
-		request.Headers = &[]wire.Header{{Name: name, Value: values["HeaderValue"]}}
+	if event := values["EventName"]; event != was.EventName || event == "" {
+		request.EventName = &event
+	}
+	if url != was.URL || url == "" {
+		request.URL = &url
+	}
+	if ordered := values[orderedField] == yes; ordered != was.Ordered {
+		request.Ordered = &ordered
+	}
+	if schedule := values[scheduleField]; schedule != waits(was.RetrySchedule) {
+		request.RetrySchedule = &schedule
 	}
 	return request
 }
@@ -57,16 +110,6 @@ func (a *app) subscribed(m subscriptionMsg) {
 	}
 	a.fail("new subscription", m.err)
 	a.over = newSecret(a, m.subscription)
-}
-
-// newSecret shows the secret of a subscription that has just been made.
-func newSecret(a *app, s *wire.Subscription) overlay {
-	return &text{app: a, title: "Created", copy: s.Secret, lines: []span{
-		{s.EventName + " to " + s.URL, ""}, {},
-		{"The secret that its messages are signed with. It is not shown again:", a.theme.crumb}, {},
-		{"  " + s.Secret, ""}, {},
-		{"y copies it", a.theme.dim},
-	}}
 }
 
 // pickEvents lists the events that a text begins.
@@ -86,5 +129,5 @@ func pickEvents(text string) []suggestion {
 			holds = append(holds, one)
 		}
 	}
-	return append(starts, holds...)
+	return slices.Concat(starts, holds)
 }

@@ -71,6 +71,8 @@ func (s *subscribers) update(m tea.Msg) tea.Cmd {
 	case doneMsg:
 		s.app.done(m)
 		return s.poll()
+	case changedMsg:
+		return s.edited(m)
 	}
 	return nil
 }
@@ -136,13 +138,15 @@ func (s *subscribers) do(b binding) tea.Cmd {
 		return s.enter()
 	case copyCell:
 		s.app.clip(one.RecID)
+	case edit:
+		s.app.over = s.changeForm(one)
 	case toggleEnabled:
 		s.app.ask(verbOf(!one.IsEnabled)+" "+one.Name+"?", strings.ToLower(verbOf(!one.IsEnabled)), enableLines(one.IsEnabled), func() tea.Cmd {
 			return s.app.enableSubscriber(s, one, !one.IsEnabled)
 		})
 	case remove:
 		s.app.ask("Delete "+one.Name+"?", "delete it", []string{
-			"Its subscriptions, their messages and responses go with it,", "and what is pending is not sent. This cannot be undone.",
+			"Its subscriptions, their messages and responses go with it, and what is pending is not sent. This cannot be undone.",
 		}, func() tea.Cmd { return s.app.removeSubscriber(s, one) })
 	}
 	return nil
@@ -158,25 +162,57 @@ func verbOf(on bool) string {
 // enableLines say what becomes of messages.
 func enableLines(was bool) []string {
 	if was {
-		return []string{"Events still make messages. They wait, and go out when it is enabled", "again."}
+		return []string{"Events still make messages. They wait, and go out when it is enabled again."}
 	}
 	return []string{"What has waited goes out now."}
 }
 
 func (s *subscribers) newForm() overlay {
-	f := &form{app: s.app, title: "New subscriber"}
+	f := &form{app: s.app, title: "New subscriber", verb: "create"}
 	f.add("Name", "Name", "", "whose program gets the events; enter creates it")
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
-		s.app.over = nil
-		return s.app.addSubscriber(s, values["Name"])
+		return s.app.addSubscriber(s, f, values["Name"])
 	}
 	return f
+}
+
+// changeForm asks what a subscriber is to be called.
+func (s *subscribers) changeForm(one wire.Subscriber) overlay {
+	f := &form{app: s.app, title: "Change " + one.Name, verb: "change"}
+	f.add("Name", "Name", one.Name, "its id, which is its key, stays as it is; "+s.app.keyFor(inSubscribers, toggleEnabled)+" enables and disables it")
+	f.send = func(values map[string]string, _ bool) tea.Cmd {
+		name := values["Name"]
+		switch name {
+		case "":
+			f.fields[0].wrong = "a subscriber has a name"
+			return nil
+		case one.Name:
+			f.unchanged()
+			return nil
+		}
+		return s.app.changeSubscriber(s, f, one, name)
+	}
+	return f
+}
+
+// edited puts what a subscriber is called now into the list.
+func (s *subscribers) edited(m changedMsg) tea.Cmd {
+	if m.subscriber != nil {
+		for i := range s.list {
+			if s.list[i].RecID == m.subscriber.RecID {
+				s.list[i].Name = m.subscriber.Name
+			}
+		}
+		s.fill()
+	}
+	s.app.changed(m)
+	return s.poll()
 }
 
 // find narrows the list while it is typed.
 func (s *subscribers) find() *line {
 	l := newLine(s.app, "subscribers", "/", s.search)
-	l.help = "part of a name; enter keeps it"
+	l.help = "part of a name; " + s.app.keyFor(inLine, submit) + " keeps it"
 	l.check = func(text string) error {
 		s.search = text
 		s.fill()

@@ -64,6 +64,8 @@ func (s *subscriptions) update(m tea.Msg) tea.Cmd {
 		return s.poll()
 	case subscriptionMsg:
 		return s.added(m)
+	case changedMsg:
+		return s.edited(m)
 	}
 	return nil
 }
@@ -89,6 +91,19 @@ func (s *subscriptions) fill() {
 // added tells how a new subscription went.
 func (s *subscriptions) added(m subscriptionMsg) tea.Cmd {
 	s.app.subscribed(m)
+	return s.poll()
+}
+
+// edited puts what a subscription is now into the list, which may have been older
+// than the form.
+func (s *subscriptions) edited(m changedMsg) tea.Cmd {
+	if m.subscription != nil {
+		if i := slices.IndexFunc(s.list, func(one wire.Subscription) bool { return one.RecID == m.subscription.RecID }); i >= 0 {
+			s.list[i] = *m.subscription
+			s.fill()
+		}
+	}
+	s.app.changed(m)
 	return s.poll()
 }
 
@@ -122,13 +137,19 @@ func (s *subscriptions) do(b binding) tea.Cmd {
 		return a.push(newMessages(a, messageFilter{subscription: one.RecID, label: one.EventName}))
 	case copyCell:
 		a.clip(one.RecID)
+	case edit:
+		a.over = s.changeForm(one)
+	case renewSecret:
+		a.askSecret(one)
 	case test:
 		a.ask("Send a test message?", "send it", []string{one.EventName + " to", "  " + one.URL, "It is sent once and marked as a test."}, func() tea.Cmd { return a.testSubscription(s, one) })
 	case toggleEnabled:
 		a.ask(verbOf(!one.IsEnabled)+" "+one.EventName+"?", strings.ToLower(verbOf(!one.IsEnabled)), append([]string{"to " + one.URL}, enableLines(one.IsEnabled)...),
 			func() tea.Cmd { return a.enableSubscription(s, one, !one.IsEnabled) })
 	case remove:
-		a.ask("Delete the subscription?", "delete it", []string{one.EventName + " to", "  " + one.URL, "Its messages and responses go with it, and what is pending is not sent.", ":trash can make it anew, with another id and secret and without headers."},
+		a.ask("Delete the subscription?", "delete it", []string{one.EventName + " to", "  " + one.URL,
+			"Its messages and responses go with it, and what is pending is not sent.",
+			":trash can make it anew, with another id and secret and without headers."},
 			func() tea.Cmd {
 				a.leaving[one.RecID] = discardable(one, s.subscriber)
 				return a.removeSubscription(s, one)

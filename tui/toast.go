@@ -19,45 +19,61 @@ type toast struct {
 	level level
 	text  string
 	at    time.Time
+	link  bool // it tells that the service could not be asked, which ends by itself
 }
 
-// toasts are the message that is shown, and the failures so far.
+// toasts are what is told at present, and the failures so far. What passes
+// covers a failure for its few seconds, and does not take it away.
 type toasts struct {
-	shown  *toast
-	failed []toast
+	passing, lasting *toast
+	failed           []toast
 }
 
 // failedKept is how many failures are remembered.
 const failedKept = 200
 
-func (t *toasts) add(l level, text string, now time.Time) {
-	if t.shown != nil && t.shown.level == failure && l == info {
-		return // a failure is not covered by what matters less
+func (t *toasts) add(one toast) {
+	if one.level != failure {
+		t.passing = &one
+		return
 	}
-	t.shown = &toast{l, text, now}
-	if l == failure {
-		t.note(text, now)
-	}
+	t.passing, t.lasting = nil, &one
+	t.note(one.text, one.at)
 }
 
 // note remembers a failure without showing it.
 func (t *toasts) note(text string, now time.Time) {
-	t.failed = append(t.failed, toast{failure, text, now})
+	t.failed = append(t.failed, toast{level: failure, text: text, at: now})
 	t.failed = t.failed[max(0, len(t.failed)-failedKept):]
+}
+
+// shown is the message that is seen, nil for none.
+func (t *toasts) shown() *toast {
+	if t.passing != nil {
+		return t.passing
+	}
+	return t.lasting
 }
 
 // expire takes away a message that was shown for long enough.
 func (t *toasts) expire(now time.Time) {
-	if t.shown != nil && stays[t.shown.level] > 0 && now.Sub(t.shown.at) >= stays[t.shown.level] {
-		t.shown = nil
+	if t.passing != nil && now.Sub(t.passing.at) >= stays[t.passing.level] {
+		t.passing = nil
 	}
 }
 
-// dismiss takes a failure away. It is false where none is shown.
+// reached takes away what was told of a service that could not be asked.
+func (t *toasts) reached() {
+	if t.lasting != nil && t.lasting.link {
+		t.lasting = nil
+	}
+}
+
+// dismiss takes the failure away that is seen. It is false where none is.
 func (t *toasts) dismiss() bool {
-	was := t.shown != nil && t.shown.level == failure
+	was := t.passing == nil && t.lasting != nil
 	if was {
-		t.shown = nil
+		t.lasting = nil
 	}
 	return was
 }

@@ -70,7 +70,7 @@ func (a *app) removed(m doneMsg) {
 
 // newTrash lists what was deleted, to be made anew.
 func newTrash(a *app) overlay {
-	p := &picker{app: a, title: "Deleted subscriptions", note: "enter makes one anew   esc close"}
+	p := &picker{app: a, title: "Deleted subscriptions", note: a.keyFor(inMenu, accept) + " makes one anew   " + a.keyFor(inMenu, goBack) + " close"}
 	for _, d := range a.keeper.Trash {
 		p.choices = append(p.choices, choice{
 			spans: []span{{a.moment(d.At) + "  ", a.theme.dim}, {d.EventName + "  ", ""}, {d.Subscriber + "  ", a.theme.accent}, {shortURL(d.URL), ""}},
@@ -78,7 +78,7 @@ func newTrash(a *app) overlay {
 		})
 	}
 	if len(p.choices) == 0 {
-		p.note = "No subscription was deleted here.   esc close"
+		p.note = "No subscription was deleted here.   " + a.keyFor(inMenu, goBack) + " close"
 	}
 	return p
 }
@@ -92,7 +92,7 @@ func (a *app) askAnew(d discarded) {
 	}
 	lines := []string{
 		d.EventName + " to", "  " + d.URL, "for " + d.Subscriber + " (" + d.SubscriberID + ").",
-		"It gets another id and another secret. Its messages do not come", "back.",
+		"It gets another id and another secret. Its messages do not come back.",
 	}
 	if len(d.Headers) > 0 {
 		lines = append(lines, "What its headers held cannot be read back, and they are left out:", "  "+strings.Join(d.Headers, ", "))

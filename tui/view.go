@@ -151,6 +151,7 @@ func (a *app) tabLine() string {
 // tabSpans are the tabs, each behind a blank or two, and the help at the right.
 func (a *app) tabSpans() (left, right []span) {
 	left = []span{{" ", ""}}
+	keys := a.options.Keys.of(everywhere, goTab)
 	for i, name := range tabNames {
 		ink := grid.Ink("")
 		if i == a.tab {
@@ -159,9 +160,12 @@ func (a *app) tabSpans() (left, right []span) {
 		if a.width < 76 && i != a.tab {
 			name = name[:min(3, len(name))]
 		}
-		left = append(left, span{fmt.Sprintf("%d %s", i+1, name), ink}, span{"  ", ""})
+		if i < len(keys) {
+			name = keys[i] + " " + name
+		}
+		left = append(left, span{name, ink}, span{"  ", ""})
 	}
-	return left, []span{{"? help ", a.theme.dim}}
+	return left, []span{{a.keyFor(everywhere, askHelp) + " help ", a.theme.dim}}
 }
 
 // crumbs is line 3: how we came here and what limits the rows; or the line that
@@ -184,10 +188,10 @@ func (a *app) crumbs() string {
 
 // statusLine is a message where there is one, else what the screen says.
 func (a *app) statusLine() string {
-	if s := a.toasts.shown; s != nil {
+	if s := a.toasts.shown(); s != nil && !(s.link && a.link.away(a.now)) {
 		right := append(a.undoSpans(), a.jobSpans()...)
 		if s.level == failure && ansi.StringWidth(s.text)+2 > a.width {
-			right = append(right, span{"  ctrl+e", a.theme.key}, span{" all of it ", a.theme.dim})
+			right = append(right, span{"  " + a.keyFor(everywhere, showErrors), a.theme.key}, span{" all of it ", a.theme.dim})
 		}
 		return a.compose(a.width, []span{{" " + s.text + " ", a.theme.toast[s.level]}}, right)
 	}
@@ -196,7 +200,7 @@ func (a *app) statusLine() string {
 		if !a.link.reached.IsZero() {
 			text = " Data from " + a.clock(a.link.reached) + ", " + age(a.now.Sub(a.link.reached)) + " ago: " + describe(a.link.failed)
 		}
-		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  R now ", a.theme.key}})
+		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  " + a.keyFor(everywhere, refresh) + " now ", a.theme.key}})
 	}
 	return a.compose(a.width, []span{{" " + a.front().status(), ""}}, append(a.undoSpans(), a.jobSpans()...))
 }
@@ -217,12 +221,12 @@ func (a *app) hintLine() string {
 	}
 	left := []span{{" ", ""}}
 	room := a.width - 2
-	for _, b := range hints(a.scopes()) {
+	for _, b := range a.hinted() {
 		ink := a.theme.key
 		if a.over == nil && a.reason(b) != "" {
 			ink = a.theme.dim
 		}
-		need := len(b.label()) + len(b.hint) + 3
+		need := ansi.StringWidth(b.label()) + len(b.hint) + 3
 		if room -= need; room < 0 {
 			break
 		}
@@ -260,18 +264,3 @@ func (a *app) lay(body, box []string) []string {
 
 // reset ends what ink there is.
 const reset = "\x1b[0m"
-
-// frame draws a box around lines that are each width cells wide.
-func (a *app) frame(title string, width int, lines []string) []string {
-	t := a.theme
-	corner := []rune(t.corner)
-	head, used := t.Inert(" "+title+" ", width-2)
-	edge := func(left, right rune, inner string) string {
-		return t.boxed.Paint(string(left)) + inner + t.boxed.Paint(string(right))
-	}
-	box := []string{edge(corner[0], corner[1], t.boxed.Paint(t.bar+t.bar)+t.crumb.Paint(head)+t.boxed.Paint(strings.Repeat(t.bar, width-used)))}
-	for _, line := range lines {
-		box = append(box, t.boxed.Paint(t.side)+" "+line+" "+t.boxed.Paint(t.side))
-	}
-	return append(box, edge(corner[2], corner[3], t.boxed.Paint(strings.Repeat(t.bar, width+2))))
-}

@@ -13,15 +13,17 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui"
 )
 
-// configFile is the configuration: settings at its top, and a table
-// [profiles.NAME] for each profile.
+// configFile is the configuration: settings at its top, a table [profiles.NAME]
+// for each profile, and [keys] of the screens.
 type configFile struct {
 	path    string
 	text    []byte
 	entries []entry
 	heads   []entry // of the tables of profiles, which have no key
+	keys    []tui.KeySetting
 }
 
 // entry is a key where it stands in the file.
@@ -110,8 +112,11 @@ func keyOf(parser *unstable.Parser, node *unstable.Node) (names []string, line i
 	return names, line
 }
 
-// addHead takes up the head of a profile's table. [profiles] alone is allowed.
+// addHead takes up the head of a table. [profiles] alone is allowed.
 func (f *configFile) addHead(names []string, line int) error {
+	if names[0] == keysTable && len(names) <= 2 {
+		return nil
+	}
 	if names[0] != profilesTable || len(names) > 2 {
 		return usagef("%s:%d: there is no table [%s]; profiles stand in tables such as [profiles.prod]", f.path, line, strings.Join(names, "."))
 	}
@@ -123,6 +128,9 @@ func (f *configFile) addHead(names []string, line int) error {
 
 // add takes up a key and its value.
 func (f *configFile) add(parser *unstable.Parser, names []string, line int, node *unstable.Node) error {
+	if names[0] == keysTable {
+		return f.addKeys(names, line, node.Value())
+	}
 	e := entry{key: names[0], line: line, start: int(node.Raw.Offset), end: int(node.Raw.Offset + node.Raw.Length)}
 	ofProfile := len(names) == 3 && names[0] == profilesTable
 	if ofProfile {

@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/where"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -49,7 +47,7 @@ whctl messages tail --event "salesorder.*" --ndjson`,
 // periodFlags say when messages were added.
 func periodFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "since", Usage: "added at `TIME` or later: 2h, 3d, today, 2026-07-01, 2026-07-01T10:00"},
+		&cli.StringFlag{Name: "since", Usage: "added at `TIME` or later: 2h, 3d, today, 13:00, 2026-07-01, 2026-07-01T10:00"},
 		&cli.StringFlag{Name: "until", Usage: "added before `TIME`"},
 	}
 }
@@ -82,7 +80,7 @@ func (p *program) listMessages(c *cli.Context) error {
 
 // period reads --since and --until.
 func (p *program) period(c *cli.Context) ([]client.Filter, error) {
-	var where []client.Filter
+	var filters []client.Filter
 	for _, end := range []struct {
 		flag     string
 		operator record.Operator
@@ -94,13 +92,13 @@ func (p *program) period(c *cli.Context) ([]client.Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		at, err := timeOf(c.String(end.flag), p.now().In(s.zone()))
+		at, err := where.Time(c.String(end.flag), p.now().In(s.zone()))
 		if err != nil {
 			return nil, usagef("--%s %s", end.flag, err)
 		}
-		where = append(where, client.Filter{Field: "AddedDateTime", Operator: end.operator, Values: []string{at.UTC().Format(wire.DateLayout)}})
+		filters = append(filters, client.Filter{Field: "AddedDateTime", Operator: end.operator, Values: []string{at.UTC().Format(wire.DateLayout)}})
 	}
-	return where, nil
+	return filters, nil
 }
 
 // showMessage is whctl messages show.
@@ -173,38 +171,4 @@ func retryOne(c *cli.Context, service *client.Client, n messageName) (string, er
 
 func deleteOne(c *cli.Context, service *client.Client, n messageName) (string, error) {
 	return fmt.Sprintf("message %s is deleted", n.id), service.RemoveMessage(c.Context, n.subscriber, n.subscription, n.id)
-}
-
-// timeOf reads a time: a date, a day, or how long ago it was.
-func timeOf(text string, now time.Time) (time.Time, error) {
-	if at, ok := shifted(text, now, -1); ok {
-		return at, nil
-	}
-	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	switch text {
-	case "now":
-		return now, nil
-	case "today":
-		return today, nil
-	case "yesterday":
-		return today.AddDate(0, 0, -1), nil
-	}
-	// A date without a zone is one of this place, whose zone is named for that.
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return at, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("must be a time such as 2h, 3d, today, 2026-07-01 or 2026-07-01T10:00, not %q", text)
-}
-
-// shifted is a time before or after now, which a text such as 2h or 3d says how
-// far it is.
-func shifted(text string, now time.Time, direction int) (time.Time, bool) {
-	if digits, isDays := strings.CutSuffix(text, "d"); isDays {
-		days, err := strconv.ParseUint(digits, 10, 16)
-		return now.AddDate(0, 0, direction*int(days)), err == nil
-	}
-	span, err := time.ParseDuration(text)
-	return now.Add(time.Duration(direction) * span), err == nil && span >= 0
 }

@@ -24,6 +24,11 @@ whctl subscribers list --where "IsEnabled=false"`,
 				Flags:       newFlags(&cli.BoolFlag{Name: "disabled", Usage: "let its messages wait until it is enabled"}),
 				Description: `id=$(whctl subscribers create "ACME shop")`,
 			},
+			{
+				Name: "change", ArgsUsage: "SUBSCRIBER", Usage: "give a subscriber another name; its id stays", Action: p.changeSubscriber,
+				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "name", Usage: "call it `NAME`"}}, changeFlags()...),
+				Description: `whctl subscribers change "ACME shop" --name "ACME online shop"`,
+			},
 			{Name: "enable", ArgsUsage: "SUBSCRIBER...", Usage: "send what waits, and what comes", Flags: changeFlags(), Action: p.enableSubscribers(true)},
 			{Name: "disable", ArgsUsage: "SUBSCRIBER...", Usage: "let messages wait", Flags: changeFlags(), Action: p.enableSubscribers(false)},
 			{

@@ -22,7 +22,7 @@ const MostReaders = 64
 // Config is what a Hub works with. Its zero value is that of a daemon alone.
 type Config struct {
 	Shared bool          // changes of other daemons are published only while the hub is watched
-	Check  time.Duration // between two looks at a reader's right to read; a minute where zero
+	Check  time.Duration // between two looks at a reader's right to read; 15 s where zero
 }
 
 // Why a reader ends.
@@ -68,7 +68,7 @@ type Counts struct {
 // New makes a Hub. Close ends it.
 func New(c Config) *Hub {
 	if c.Check == 0 {
-		c.Check = time.Minute
+		c.Check = heartbeatEvery
 	}
 	h := &Hub{config: c, epoch: newEpoch()}
 	h.life, h.end = context.WithCancel(context.Background())

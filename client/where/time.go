@@ -1,0 +1,48 @@
+package where
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Time reads a time that people name: a date, a time of day, a day, or how long
+// before now it was. What names no zone is of that of now.
+func Time(text string, now time.Time) (time.Time, error) {
+	if at, ok := Shifted(strings.TrimPrefix(text, "-"), now, -1); ok {
+		return at, nil
+	}
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch text {
+	case "now":
+		return now, nil
+	case "today":
+		return today, nil
+	case "yesterday":
+		return today.AddDate(0, 0, -1), nil
+	}
+	// A date without a zone is one of this place, whose zone is named for that.
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, nil
+		}
+	}
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location()), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("must be a time such as 2h, 3d, today, 13:00, 2026-07-01 or 2026-07-01T10:00, not %q", text)
+}
+
+// Shifted is a time before or after now, which a text such as 2h or 3d says how
+// far it is.
+func Shifted(text string, now time.Time, direction int) (time.Time, bool) {
+	if digits, isDays := strings.CutSuffix(text, "d"); isDays {
+		days, err := strconv.ParseUint(digits, 10, 16)
+		return now.AddDate(0, 0, direction*int(days)), err == nil
+	}
+	span, err := time.ParseDuration(text)
+	return now.Add(time.Duration(direction) * span), err == nil && span >= 0
+}

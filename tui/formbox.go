@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// How a form is drawn.
+
+const (
+	widestForm  = 76 // cells, its frame included
+	labelWidth  = 10
+	remarkLines = 3 // that a help or a complaint takes at most
+	picksShown  = 5
+)
+
+// maskedText stands for a value that is not shown, however long it is.
+const maskedText = "********"
+
+// box draws the form. Where there is no room for all of it, the field that is
+// edited is seen with its help or what is wrong with it.
+func (f *form) box(width, height int) []string {
+	width = min(width, widestForm) - 4
+	room := max(1, height-2)
+	lines, from, to := f.lines(width, room)
+	top := max(0, min(from, to+1-room, len(lines)-room))
+	shown := lines[top:min(len(lines), top+room)]
+	return f.app.part(f.title, width, shown, top, len(lines)-top-len(shown))
+}
+
+// lines are all lines of the form. Those of the field that is edited begin at
+// from and end before to.
+func (f *form) lines(width, room int) (lines []string, from, to int) {
+	t := f.app.theme
+	for i := 0; i < len(f.fields); i++ {
+		begin, first := len(lines), i
+		if f.paired(i) {
+			i++
+			lines = append(lines, f.pairLine(first, width))
+		} else {
+			lines = append(lines, f.fieldLine(f.fields[i], i == f.at, width))
+		}
+		for at := first; at <= i; at++ {
+			lines = append(lines, f.remarks(at, width, room)...)
+		}
+		if first <= f.at && f.at <= i {
+			from, to = begin, len(lines)
+		}
+	}
+	for _, note := range append(f.notes, f.keys()) {
+		for _, text := range t.broken(note, width, remarkLines) {
+			lines = append(lines, t.dim.Paint(t.Fit(text, width, false)))
+		}
+	}
+	return lines, from, to
+}
+
+// keys are what the line of hints says, which is far away on large screens.
+func (f *form) keys() string {
+	var words []string
+	for _, b := range f.hints() {
+		words = append(words, b.label()+" "+b.hint)
+	}
+	return strings.Join(words, "   ")
+}
+
+// remarks stand below a field: what is wrong with it, or its help and what can
+// be picked where it is edited.
+func (f *form) remarks(at, width, room int) []string {
+	t, one := f.app.theme, f.fields[at]
+	text, ink := one.wrong, t.status[3]
+	if text == "" {
+		if text, ink = one.help, t.dim; at != f.at {
+			return nil
+		}
+	}
+	var lines []string
+	for _, part := range t.broken(text, width-labelWidth, remarkLines) {
+		lines = append(lines, indented(ink, t.Fit(part, width-labelWidth, false)))
+	}
+	if at != f.at || one.wrong != "" {
+		return lines
+	}
+	return append(lines, f.picks(one, width, room-len(lines)-2)...)
+}
+
+func indented(ink grid.Ink, text string) string {
+	return ink.Paint(strings.Repeat(" ", labelWidth) + text)
+}
+
+// picks lists what can be picked; the first is what enter takes.
+func (f *form) picks(one *field, width, room int) []string {
+	if one.pick == nil {
+		return nil
+	}
+	t := f.app.theme
+	var lines []string
+	list := one.pick(one.input.Value())
+	for i, s := range list[:min(len(list), picksShown, max(1, room))] {
+		pointer := " "
+		if i == 0 {
+			pointer = t.Pointer
+		}
+		lines = append(lines, indented(t.dim, t.Fit(pointer+" "+s.name+"  "+s.help, width-labelWidth, false)))
+	}
+	return lines
+}
+
+func (f *form) fieldLine(one *field, active bool, width int) string {
+	t := f.app.theme
+	label := f.label(one, active)
+	if one.among == nil {
+		return label + f.value(one, active, width-labelWidth)
+	}
+	ink := grid.Ink("")
+	if active {
+		ink = t.Selected
+	}
+	return label + f.app.compose(width-labelWidth, []span{{t.Less + " ", t.dim}, {one.input.Value(), ink}, {" " + t.More, t.dim}}, nil)
+}
+
+func (f *form) label(one *field, active bool) string {
+	ink := f.app.theme.dim
+	if active {
+		ink = f.app.theme.key
+	}
+	return ink.Paint(f.app.theme.Fit(one.label, labelWidth, false))
+}
+
+// value is what a field holds, with the cursor where it is edited.
+func (f *form) value(one *field, active bool, width int) string {
+	text, mask := one.input.Value(), ""
+	if one.masked {
+		mask = "*"
+		if text != "" || one.kept {
+			text = maskedText
+		}
+	}
+	switch {
+	case !active:
+		return f.app.theme.Fit(text, width, false)
+	case one.kept:
+		return f.app.typing(newInput(maskedText), width, "")
+	}
+	return f.app.typing(one.input, width, mask)
+}
+
+// paired reports whether another field stands on the line of this one.
+func (f *form) paired(at int) bool { return at+1 < len(f.fields) && f.fields[at+1].behind }
+
+// addMore stands behind the last of several pairs.
+const addMore = "   + add"
+
+// pairLine is a name and, behind it, its value: of the last pair with what
+// enter does there.
+func (f *form) pairLine(at, width int) string {
+	t := f.app.theme
+	name, value := f.fields[at], f.fields[at+1]
+	label := f.label(name, f.at == at || f.at == at+1)
+	end, ink := strings.Repeat(" ", len(addMore)), t.dim
+	if value.more != nil && !f.paired(at+2) {
+		end = addMore
+		if f.at == at+1 && !name.empty() && !value.empty() {
+			ink = t.key
+		}
+	}
+	width -= labelWidth + len(addMore)
+	left := min(24, width/2)
+	shown := f.value(name, f.at == at, left)
+	if f.at != at && !name.empty() {
+		shown = t.Fit(name.input.Value()+":", left, false)
+	}
+	return label + shown + "  " + f.value(value, f.at == at+1, width-left-2) + ink.Paint(end)
+}

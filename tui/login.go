@@ -1,0 +1,37 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// newLogin asks for a password, where the session has ended.
+func newLogin(a *app) overlay {
+	f := &form{app: a, title: "Sign in to " + shortURL(a.options.URL), verb: "sign in", login: true}
+	if a.held != nil {
+		f.notes = []string{"your action (" + a.held.what + ") runs after"}
+	}
+	f.add("UserName", "User", a.user, "")
+	f.add("Password", "Password", "", "it is kept for this session only").masked = true
+	if a.user != "" {
+		f.at = 1
+	}
+	f.send = func(values map[string]string, _ bool) tea.Cmd {
+		return a.signIn(values["UserName"], values["Password"])
+	}
+	f.leave = a.giveUp
+	return f
+}
+
+// signingIn is what fails where a password is wrong.
+const signingIn = "signing in"
+
+// signedIn goes on after the sign-in.
+func (a *app) signedIn(m signedInMsg) tea.Cmd {
+	if m.err != nil {
+		a.fail(signingIn, m.err)
+		return nil
+	}
+	a.over, a.user, a.link.signedOut, a.link.refused = nil, m.user, false, nil
+	a.tell(info, "signed in as "+m.user)
+	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
+}

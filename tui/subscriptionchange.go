@@ -1,0 +1,56 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// changedMsg tells what became of something that a form made or changed.
+type changedMsg struct {
+	reply
+	form         *form
+	what         string // was done, for people
+	subscription *wire.Subscription
+	subscriber   *wire.Subscriber // one of both, unless nothing was changed
+}
+
+// changed tells how a change went: what was wrong stands at its field, and the
+// form is closed once it is done.
+func (a *app) changed(m changedMsg) {
+	open := a.over == overlay(m.form)
+	done := m.subscription != nil || m.subscriber != nil
+	if done && open {
+		a.over = nil
+	}
+	switch {
+	case m.err == nil:
+		a.tell(info, m.what+": done")
+	case done || !open || !m.form.refuse(m.err):
+		a.fail(m.what, m.err)
+	}
+}
+
+// unchanged says that there is nothing to be sent.
+func (f *form) unchanged() {
+	f.app.tell(info, "nothing is changed yet; "+f.app.keyFor(inForm, goBack)+" leaves the form")
+}
+
+// changeForm asks what a subscription is to be.
+func (s *subscriptions) changeForm(one wire.Subscription) overlay {
+	f := &form{app: s.app, title: "Change " + one.EventName + " for " + s.subscriber.Name, verb: "change", tries: true}
+	headers := f.subscriptionFields(one)
+	f.send = func(values map[string]string, try bool) tea.Cmd {
+		request := subscriptionOf(values, one)
+		if headers.changed() {
+			// all of them take the place of those that were shown, and of no others
+			request.Headers, request.RowHash = new(headers.headers()), one.RowHash
+		}
+		if request.URL == nil && request.EventName == nil && request.Headers == nil && request.Ordered == nil && request.RetrySchedule == nil {
+			f.unchanged()
+			return nil
+		}
+		return s.app.changeSubscription(s, f, one, request, try)
+	}
+	return f
+}
