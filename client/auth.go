@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,6 +71,9 @@ func readDocument(reply *http.Response, document any) error {
 	text, err := jsonBody(reply, maxDocument)
 	if err != nil {
 		return err
+	}
+	if bytes.Equal(bytes.TrimSpace(text), []byte("null")) {
+		return cut(reply, errors.New("it is null"), "the reply cannot be read")
 	}
 	if err := json.Unmarshal(text, document); err != nil {
 		return cut(reply, err, "the reply cannot be read")

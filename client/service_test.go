@@ -36,3 +36,29 @@ func TestServiceCalls(t *testing.T) {
 		t.Errorf("%s: %+v, %v; want %s", sent, all, err, want)
 	}
 }
+
+// A proxy's null is no document: nobody gets nothing without an error.
+func TestNullIsNoDocument(t *testing.T) {
+	for _, body := range []string{"null", " null\n"} {
+		c := serveWith(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+			io.WriteString(w, body)
+		}, client.Options{Token: "whd_y"})
+		ctx := t.Context()
+		for name, ask := range map[string]func() error{
+			"Info":             func() error { _, err := c.Info(ctx); return err },
+			"Stats":            func() error { _, err := c.Stats(ctx, 0); return err },
+			"CurrentSession":   func() error { _, err := c.CurrentSession(ctx); return err },
+			"Login":            func() error { _, err := c.Login(ctx, "ann", "password"); return err },
+			"AllMessages":      func() error { _, err := c.AllMessages(ctx, nil); return err },
+			"AllSubscriptions": func() error { _, err := c.AllSubscriptions(ctx, nil); return err },
+			"Attempts":         func() error { _, err := c.Attempts(ctx, nil); return err },
+			"TestSubscription": func() error { _, err := c.TestSubscription(ctx, "a", "b"); return err },
+			"Settings":         func() error { _, err := c.Settings(ctx); return err },
+		} {
+			if err := ask(); !client.Is(err, client.Incomplete) {
+				t.Errorf("%s of %q: %v", name, body, err)
+			}
+		}
+	}
+}

@@ -100,6 +100,9 @@ func expectTotals(t *testing.T, s *wire.Stats) {
 	if s.Window != wire.TimeSpan(time.Hour) || begin.Second() != 0 || now.Sub(begin) > time.Hour || now.Sub(begin) < 59*time.Minute {
 		t.Errorf("at %v the minutes of %v begin at %v", now, s.Window, begin)
 	}
+	if since := time.Time(s.SinceDateTime); since.IsZero() || !since.Before(now) || now.Sub(since) > time.Hour {
+		t.Errorf("counted since %v, at %v", since, now)
+	}
 	if d := s.Depth; d == nil || d.NotSent != 0 || d.RetryPending != 3 || time.Time(d.OldestDateTime).IsZero() || s.DepthMessage != "" {
 		t.Errorf("open are %+v (%s)", d, s.DepthMessage)
 	}
@@ -148,7 +151,7 @@ func TestStatsInEveryFormat(t *testing.T) {
 	i, _ := hookHouse(t)
 	key := i.Key(t, "admin")
 	for format, says := range map[string]string{
-		"json": `"Totals":{"Events":0,`, "xml": "<Totals><Events>0</Events>", "csv": "ServerDateTime,Daemon,Daemons,Window,Totals,", "jsv": "Totals:{Events:0,",
+		"json": `"Totals":{"Events":0,`, "xml": "<Totals><Events>0</Events>", "csv": "ServerDateTime,SinceDateTime,Daemon,Daemons,Window,Totals,", "jsv": "Totals:{Events:0,",
 		"html": "<dt>Totals</dt>", "ndjson": `"Lanes":[]`,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", i.URL+"/Webhooks/Stats."+format, nil)

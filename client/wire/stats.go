@@ -4,6 +4,7 @@ package wire
 // that answers, since it was started.
 type Stats struct {
 	ServerDateTime Moment
+	SinceDateTime  Moment   // when the daemon was started: it counts nothing of before
 	Daemon         string   // the host that the daemon runs on
 	Daemons        int      // that work on the store
 	Window         TimeSpan // that Totals, Latency, Delay and Minutes are of

@@ -63,7 +63,7 @@ func (f *form) window() time.Duration {
 func statsDocument(s webhook.Stats) *wire.Stats {
 	n := len(s.Minutes)
 	d := &wire.Stats{
-		ServerDateTime: wire.Moment(s.At), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
+		ServerDateTime: wire.Moment(s.At), SinceDateTime: wire.Moment(s.Since), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
 		Totals: trafficDocument(s.Total), Latency: latencyDocument(s.Attempts), Delay: latencyDocument(s.Delay),
 		Minutes:    minutesDocument(s),
 		LaneWindow: wire.TimeSpan(time.Duration(min(n, webhook.LaneMinutes)) * time.Minute), Lanes: []wire.Lane{}, OtherLanes: s.Others,

@@ -68,8 +68,8 @@ func (s *Server) changeSubscriber(x *exchange) error {
 	}
 	f.knows(inSubscriber, "ItemNo")
 	c := webhook.SubscriberChange{Enabled: f.flag(memberEnabled), RowHash: f.rowHash()}
-	if name := f.optional(memberName); name != nil {
-		text := f.name(*name)
+	if f.optional(memberName) != nil {
+		text := f.name(f.required(memberName))
 		c.Name = &text
 	}
 	if err := f.done(x); err != nil {

@@ -74,6 +74,7 @@ type Engine struct {
 		left int
 	}
 
+	began    time.Time
 	hunger   chan struct{}      // buffered; a lane is starving
 	changed  chan struct{}      // buffered; subscriptions have changed
 	litter   chan struct{}      // buffered; subscriptions were removed
@@ -94,7 +95,7 @@ func New(c Config) *Engine {
 		lanes: make(map[int64]*lane), isStarving: make(map[int64]bool),
 		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
-	e.trouble = errNotStarted
+	e.trouble, e.began = errNotStarted, e.now()
 	return e
 }
 

@@ -104,6 +104,7 @@ func (f *figures) forget(subs *Snapshot) {
 // Stats are figures of the last minutes.
 type Stats struct {
 	At       time.Time // when they were taken
+	Since    time.Time // when the daemon began to count
 	Total    Traffic
 	Attempts Quantiles // of how long attempts took
 	Delay    Quantiles // from publishing to delivery, of messages that the first attempt delivered
@@ -120,7 +121,7 @@ const LaneMinutes = lineSpan
 func (e *Engine) Stats(minutes, lanes int, open []Backlog) Stats {
 	now := e.now()
 	minute, span := minuteOf(now), int64(min(max(1, minutes), daySpan))
-	s := Stats{At: now, Lanes: e.lanesWith(open)}
+	s := Stats{At: now, Since: e.began, Lanes: e.lanesWith(open)}
 	e.figures.sum(&s, minute, span)
 	for some := range slices.Chunk(s.Lanes, lanesAtOnce) {
 		e.figures.traffic(some, minute, min(span, lineSpan))
