@@ -18,7 +18,7 @@ func (a *app) answer(m answered) tea.Cmd {
 		a.afterwards(m)
 		return nil
 	}
-	if was := a.link.signedOut; !errors.Is(r.err, errReadOnly) {
+	if was := a.link.signedOut; ofService(m) && !errors.Is(r.err, errReadOnly) {
 		a.link.heard(r.err, a.now)
 		a.askWho(was)
 	}
@@ -29,6 +29,16 @@ func (a *app) answer(m answered) tea.Cmd {
 		return nil
 	}
 	return r.to.update(m)
+}
+
+// ofService reports whether an answer is the service's: others say nothing of
+// the way to it.
+func ofService(m answered) bool {
+	switch m.(type) {
+	case keptMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg, viewsMsg:
+		return false
+	}
+	return true
 }
 
 // afterwards tells how a change went whose screen was left meanwhile.
@@ -91,6 +101,12 @@ func (a *app) own(m answered) tea.Cmd {
 		return a.recreated(m)
 	case rotatedMsg:
 		a.rotated(m)
+	case trialMsg:
+		return a.tried(m)
+	case outcomeMsg:
+		a.happened(m)
+	case eventNamesMsg:
+		a.learnt(m)
 	case keptMsg:
 		a.fail("keeping how things are shown", m.err)
 	case heldMsg:

@@ -33,7 +33,9 @@ type app struct {
 	user     string
 	readOnly bool
 	features map[string]bool // of the service; nil while it has not said
-	keeper   *keeper         // of what outlives the session
+
+	eventNames []string // those that the service has beside the published ones; nil while it has not said
+	keeper     *keeper  // of what outlives the session
 
 	root     context.Context // of all profiles
 	leave    context.CancelFunc
@@ -43,6 +45,7 @@ type app struct {
 
 	delayed []delayed            // changes that can be taken back still
 	leaving map[string]discarded // subscriptions that are being deleted, by id
+	trials  map[string]*trial    // test messages whose outcome is awaited, by id
 	mouse   bool                 // clicks come here
 	clicked click                // the last one
 	crash   crash
@@ -68,7 +71,7 @@ func newApp(ctx context.Context, c *client.Client, o Options) *app {
 	a := &app{
 		options: o, root: ctx, client: c, theme: newTheme(o.Signs, o.Theme),
 		user: o.User, readOnly: o.ReadOnly, history: make(map[string][]string), locked: make(map[string]bool),
-		leaving: make(map[string]discarded), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State},
+		leaving: make(map[string]discarded), trials: make(map[string]*trial), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State},
 	}
 	a.context, a.leave = context.WithCancel(ctx)
 	a.now = o.Now()
@@ -82,11 +85,7 @@ func newApp(ctx context.Context, c *client.Client, o Options) *app {
 
 // Init is bubbletea's.
 func (a *app) Init() tea.Cmd {
-	cmds := []tea.Cmd{a.openTab(homeTab), a.whoAmI(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{})}
-	if a.mouse {
-		cmds = append(cmds, tea.EnableMouseCellMotion)
-	}
-	return tea.Batch(cmds...)
+	return a.crash.guard(tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.takeMouse()))
 }
 
 // front is the screen that is seen.
@@ -110,7 +109,7 @@ func (a *app) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	if len(a.todo) > 0 {
 		cmd, a.todo = tea.Batch(append(a.todo, cmd)...), nil
 	}
-	return a, cmd
+	return a, a.crash.guard(cmd)
 }
 
 // later is a command that the present message leads to besides.
@@ -138,6 +137,8 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 			return a.answer(one) // before any other key, which could send it again
 		}
 		return func() tea.Msg { return m.answer }
+	case tea.ResumeMsg:
+		return a.takeMouse()
 	case toastMsg:
 		a.tell(m.level, m.text)
 	case answered:
@@ -152,7 +153,7 @@ func (a *app) tick() tea.Cmd {
 	if t, ok := a.front().(ticker); ok {
 		cmds = append(cmds, t.tick())
 	}
-	cmds = append(cmds, a.ripe(), a.keep())
+	cmds = append(cmds, a.ripe(), a.keep(), a.trialsTick())
 	if a.polling || !a.link.polls(a.now) || a.now.Unix()%int64(pollEvery/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
@@ -176,7 +177,8 @@ func (a *app) live(m liveMsg) tea.Cmd {
 	was := a.link.signedOut
 	a.link.take(m, a.now)
 	a.askWho(was)
-	var cmds []tea.Cmd
+	cmds := []tea.Cmd{a.trialsFollow(m.changes)}
+	a.lanes.due = a.lanes.due || len(m.changes) > 0
 	if m.final == nil {
 		cmds = append(cmds, a.hear(a.hearing))
 	}
@@ -216,8 +218,15 @@ func (a *app) quit() tea.Cmd {
 // tell shows a message to the user.
 func (a *app) tell(l level, text string) { a.toasts.add(toast{level: l, text: text, at: a.now}) }
 
-// fail shows what went wrong: what was to be done, and the service's words.
-func (a *app) fail(what string, err error) {
+// fail shows what went wrong of what the user asked for: what was to be done,
+// and the service's words.
+func (a *app) fail(what string, err error) { a.failed(what, err, false) }
+
+// unfetched shows what could not be fetched. Where only the way to the service is
+// to blame, that is over once it answers again.
+func (a *app) unfetched(what string, err error) { a.failed(what, err, ofLink(err)) }
+
+func (a *app) failed(what string, err error, link bool) {
 	if err == nil || client.Is(err, client.Cancelled) {
 		return
 	}
@@ -226,7 +235,7 @@ func (a *app) fail(what string, err error) {
 		a.toasts.note(text, a.now) // the question for the password says as much
 		return
 	}
-	a.toasts.add(toast{level: failure, text: text, at: a.now, link: ofLink(err)})
+	a.toasts.add(toast{level: failure, text: text, at: a.now, link: link})
 }
 
 // describe is an error with what helps to act on it.

@@ -205,7 +205,8 @@ func TestStateIsTrue(t *testing.T) {
 		{1, func(now time.Time) { l.take(liveMsg{connected: true, beat: true}, now) }, "LIVE"},
 		{1, func(now time.Time) { l.heard(&client.Error{Kind: client.Unauthorized, Status: 401}, now) }, "AUTH"},
 		{1, func(now time.Time) { l.heard(errors.New("anything else"), now) }, "AUTH"},
-		{1, func(now time.Time) { l.take(liveMsg{beat: true}, now) }, "LIVE"},
+		{1, func(now time.Time) { l.take(liveMsg{beat: true}, now) }, "AUTH"}, // a stream outlives its session for a moment
+		{1, func(now time.Time) { l.take(liveMsg{connected: true, beat: true}, now) }, "LIVE"},
 		{1, func(now time.Time) { l.paused = true; l.take(liveMsg{requests: 37}, now) }, "PAUSED +37"},
 	}
 	for i, s := range steps {

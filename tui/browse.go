@@ -27,6 +27,7 @@ type browser struct {
 	counted bool
 	typed   typedConditions // the filters as they were typed
 	saved   string          // whose name this has been opened by or saved under
+	wrap    bool            // long values of one record stand on several lines
 }
 
 // heldRecord is the record behind a row.
@@ -59,19 +60,25 @@ func newRequests(a *app) screen {
 	return b
 }
 
-func (b *browser) setFields(fields []string) {
-	b.fields = fields
-	frozen := 0
-	if len(fields) > 1 {
-		frozen = 1
+func (b *browser) start() tea.Cmd {
+	if !b.ofRequests() {
+		b.app.keeper.setOpened(b.kind.Name, b.app.now)
 	}
-	b.grid.SetColumns(fieldColumns(b.kind, fields), frozen)
+	return b.reload()
 }
 
-func (b *browser) start() tea.Cmd  { return b.reload() }
-func (b *browser) shown() tea.Cmd  { return b.want() }
-func (b *browser) scopes() []scope { return []scope{inBrowser, inGrids, inLists} }
-func (b *browser) waiting() bool   { return b.pages.Loading() }
+func (b *browser) shown() tea.Cmd { return b.want() }
+func (b *browser) waiting() bool  { return b.pages.Loading() }
+
+// ofRequests reports whether the rows are those of the request log.
+func (b *browser) ofRequests() bool { return b.kind.Name == "RequestLog" }
+
+func (b *browser) scopes() []scope {
+	if b.ofRequests() {
+		return []scope{inRequests, inBrowser, inGrids, inLists}
+	}
+	return []scope{inBrowser, inGrids, inLists}
+}
 
 func (b *browser) chips() []string {
 	var chips []string
@@ -104,7 +111,7 @@ func (b *browser) reload() tea.Cmd {
 	clear(b.records)
 	b.counted = false
 	b.grid.SetSort(b.order)
-	b.grid.Follow(b.kind.Name == "RequestLog" && b.order.Column == "")
+	b.grid.Follow(b.ofRequests() && b.order.Column == "")
 	b.grid.To(0)
 	return tea.Batch(b.want(), b.app.total(b.context, b, b.pages.Generation(), b.query()))
 }
@@ -144,7 +151,7 @@ func (b *browser) update(m tea.Msg) tea.Cmd {
 		return b.page(m)
 	case totalMsg:
 		if m.err != nil {
-			b.app.fail("counting "+b.name, m.err)
+			b.app.unfetched("counting "+b.name, m.err)
 			return nil
 		}
 		b.counted = true
@@ -157,15 +164,14 @@ func (b *browser) update(m tea.Msg) tea.Cmd {
 func (b *browser) page(m pageMsg) tea.Cmd {
 	if m.err != nil {
 		if b.pages.Failed(m.generation, m.number) {
-			b.app.fail("fetching "+b.name, m.err)
+			b.app.unfetched("fetching "+b.name, m.err)
 		}
 		return nil
 	}
-	rows := gridRows(b.kind, b.fields, m.rows)
+	rows := b.made(m.rows)
 	if !b.pages.Put(m.generation, m.number, rows) {
 		return nil
 	}
-	b.paint(rows)
 	for i, row := range rows {
 		b.records[row] = heldRecord{m.rows[i], m.cut[i]}
 	}
@@ -175,39 +181,11 @@ func (b *browser) page(m pageMsg) tea.Cmd {
 	return b.want()
 }
 
-// paint gives requests that failed their ink.
-func (b *browser) paint(rows []*grid.Row) {
-	column := slices.Index(b.fields, "StatusCode")
-	if b.kind.Name != "RequestLog" || column < 0 {
-		return
-	}
-	for _, row := range rows {
-		switch code := row.Cells[column].Text; {
-		case code >= "500":
-			row.Cells[column].Ink = b.app.theme.status[3]
-		case code >= "400":
-			row.Cells[column].Ink = b.app.theme.status[2]
-		}
-	}
-}
-
-// forget drops records whose rows are not kept any more.
-func (b *browser) forget() {
-	if len(b.records) <= 2*grid.PageRows*20 {
-		return
-	}
-	for row := range b.records {
-		if i := b.pages.Find(row.ID); i < 0 || b.pages.Row(i) != row {
-			delete(b.records, row)
-		}
-	}
-}
-
 func (b *browser) do(k binding) tea.Cmd {
 	if b.move(k) {
 		switch k.action {
 		case goTop:
-			b.grid.Follow(b.kind.Name == "RequestLog" && b.order.Column == "")
+			b.grid.Follow(b.ofRequests() && b.order.Column == "")
 		case narrower, wider, freezeHere:
 			b.remember()
 		}
@@ -282,10 +260,6 @@ func (b *browser) keep() tea.Cmd {
 
 // problems keeps the requests that failed, or all of them.
 func (b *browser) problems() tea.Cmd {
-	if b.kind.Name != "RequestLog" {
-		b.app.tell(warning, "only requests and messages fail")
-		return nil
-	}
 	failed := client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}}
 	others := slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == failed.Member() })
 	if len(others) == len(b.filters) {

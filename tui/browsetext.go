@@ -45,7 +45,7 @@ func tabless(r rune) rune {
 // smallest and the largest.
 func (b *browser) sum() string {
 	c, ok := b.grid.Column()
-	if !ok || !c.Right {
+	if !ok || !b.number(c.Name) {
 		return ""
 	}
 	var total, low, high *big.Rat
@@ -74,6 +74,12 @@ func (b *browser) sum() string {
 	}
 	shown := func(n *big.Rat) string { return grouped(n.FloatString(digits)) }
 	return ", " + c.Name + " sum " + shown(total) + "  min " + shown(low) + "  max " + shown(high)
+}
+
+// number reports whether a field holds numbers.
+func (b *browser) number(name string) bool {
+	at, known := b.kind.Column(name)
+	return known && b.kind.Fields[at].Type.Number()
 }
 
 // twin is the command that shows the same rows. Those of the audit have none but

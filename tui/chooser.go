@@ -1,9 +1,14 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/grid"
 )
 
 // chooser chooses and orders the columns of a browser.
@@ -11,7 +16,8 @@ type chooser struct {
 	browser *browser
 	names   []string // all of them, the chosen first
 	chosen  map[string]bool
-	at      int
+	sought  string // part of the names that are listed
+	at      int    // the selected one of those
 }
 
 func newChooser(b *browser) overlay {
@@ -46,17 +52,27 @@ func (c *chooser) fields() []string {
 
 func (c *chooser) scopes() []scope { return []scope{inColumns} }
 
+// listed are the fields whose names hold what is sought.
+func (c *chooser) listed() []string {
+	sought := strings.ToLower(c.sought)
+	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !strings.Contains(strings.ToLower(name), sought) })
+}
+
 func (c *chooser) do(b binding) tea.Cmd {
 	switch b.action {
 	case goBack:
 		c.browser.app.over = nil
 	case goUp:
-		c.at = max(0, c.at-1)
+		c.to(c.at - 1)
 	case goDown:
-		c.at = min(len(c.names)-1, c.at+1)
+		c.to(c.at + 1)
+	case askFilter:
+		c.browser.app.line = c.find()
 	case toggle:
-		c.chosen[c.names[c.at]] = !c.chosen[c.names[c.at]]
-		c.at = min(len(c.names)-1, c.at+1)
+		if list := c.listed(); len(list) > 0 {
+			c.chosen[list[c.at]] = !c.chosen[list[c.at]]
+			c.to(c.at + 1)
+		}
 	case toggleAll:
 		c.all()
 	case moveEarlier:
@@ -65,6 +81,8 @@ func (c *chooser) do(b binding) tea.Cmd {
 		c.swap(1)
 	case resetChoice:
 		c.set(usualFields(c.browser.kind))
+	case keysAndMoney:
+		c.onlyMoney()
 	case hideEmpty:
 		c.hideEmpty()
 	case accept:
@@ -73,17 +91,52 @@ func (c *chooser) do(b binding) tea.Cmd {
 	return nil
 }
 
+// to selects one of the fields that are listed.
+func (c *chooser) to(at int) { c.at = max(0, min(at, len(c.listed())-1)) }
+
+// find narrows the list while it is typed.
+func (c *chooser) find() *line {
+	l := newLine(c.browser.app, "columns", "/", c.sought)
+	l.help = "part of a field's name; " + c.browser.app.keyFor(inLine, submit) + " keeps it"
+	l.check = func(text string) error {
+		c.sought = text
+		c.to(0)
+		return nil
+	}
+	l.accept = func(string) tea.Cmd { return nil }
+	return l
+}
+
+// all chooses what is listed, or none of it where all of it is chosen.
 func (c *chooser) all() {
-	every := len(c.fields()) == len(c.names)
-	for _, name := range c.names {
+	list := c.listed()
+	every := !slices.ContainsFunc(list, func(name string) bool { return !c.chosen[name] })
+	for _, name := range list {
 		c.chosen[name] = !every
 	}
 }
 
+// swap moves a field to the place of the one listed before it, or after.
 func (c *chooser) swap(step int) {
-	if to := c.at + step; to >= 0 && to < len(c.names) {
-		c.names[c.at], c.names[to] = c.names[to], c.names[c.at]
-		c.at = to
+	list := c.listed()
+	to := c.at + step
+	if to < 0 || to >= len(list) {
+		return
+	}
+	from, place := slices.Index(c.names, list[c.at]), slices.Index(c.names, list[to])
+	c.names = slices.Insert(slices.Delete(c.names, from, from+1), place, list[c.at])
+	c.at = to
+}
+
+// onlyMoney chooses what tells records apart and what they come to.
+func (c *chooser) onlyMoney() {
+	kind := c.browser.kind
+	if !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Decimal }) {
+		c.browser.app.tell(warning, kind.Name+" has no field of money")
+		return
+	}
+	for i, f := range kind.Fields {
+		c.chosen[f.Name] = i == 0 || f.Type == record.Decimal || strings.HasSuffix(f.Name, "ID")
 	}
 }
 
@@ -121,21 +174,32 @@ func (c *chooser) box(width, height int) []string {
 	t := c.browser.app.theme
 	width = min(width, 68) - 4
 	room := max(1, height-3)
-	head := span{plural(len(c.fields()), "column is", "columns are") + " shown, of " + plural(len(c.names), "field", "fields"), t.dim}
-	lines := []string{head.ink.Paint(t.Fit(head.text, width, false))}
-	for i := max(0, c.at-room+1); i < len(c.names) && len(lines) <= room; i++ {
-		name := c.names[i]
-		at, _ := c.browser.kind.Column(name)
-		check, ink := "[ ] ", t.Selected
-		if c.chosen[name] {
-			check = "[x] "
-		}
-		pointer := t.Pointer + " "
-		if i != c.at {
-			pointer, ink = "  ", ""
-		}
-		text := pointer + check + t.Fit(name, min(32, width-22), false) + "  " + c.browser.kind.Fields[at].TypeName()
-		lines = append(lines, ink.Paint(t.Fit(text, width, false)))
+	list := c.listed()
+	left := span{"/ " + c.sought, t.key}
+	if c.sought == "" {
+		left = span{c.browser.app.keyFor(inColumns, askFilter) + " finds a field", t.dim}
+	}
+	lines := []string{c.browser.app.compose(width, []span{left}, []span{{fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), t.dim}})}
+	for i := max(0, c.at-room+1); i < len(list) && len(lines) <= room; i++ {
+		lines = append(lines, c.row(list[i], i == c.at, width))
+	}
+	if len(list) == 0 {
+		lines = append(lines, t.dim.Paint(t.Fit("no field's name holds "+c.sought, width, false)))
 	}
 	return c.browser.app.frame("Columns: "+c.browser.name, width, lines)
+}
+
+// row is a field, and whether it is chosen.
+func (c *chooser) row(name string, selected bool, width int) string {
+	t := c.browser.app.theme
+	at, _ := c.browser.kind.Column(name)
+	check, pointer, ink := "[ ] ", "  ", grid.Ink("")
+	if c.chosen[name] {
+		check = "[x] "
+	}
+	if selected {
+		pointer, ink = t.Pointer+" ", t.Selected
+	}
+	text := pointer + check + t.Fit(name, min(32, width-22), false) + "  " + c.browser.kind.Fields[at].TypeName()
+	return ink.Paint(t.Fit(text, width, false))
 }

@@ -172,8 +172,19 @@ func (a *app) record(ctx context.Context, to screen, q client.Query, at int) tea
 func (a *app) subscribers(ctx context.Context, to screen) tea.Cmd {
 	c := a.client
 	return func() tea.Msg {
-		list, total, err := subscribersOf(ctx, c)
-		return subscribersMsg{reply{to, err}, list, total}
+		m := subscribersMsg{reply: reply{to: to}}
+		if m.list, m.total, m.err = subscribersOf(ctx, c); m.err != nil {
+			return m
+		}
+		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}, "Fields": {"SY_WebhookSubscriber_RecID"}})
+		if err != nil || len(page.Results) == listMost {
+			return m // the names do without the numbers
+		}
+		m.subscriptions = make(map[string]int)
+		for _, one := range page.Results {
+			m.subscriptions[one.SubscriberID]++
+		}
+		return m
 	}
 }
 
@@ -345,7 +356,7 @@ func (a *app) stats(ctx context.Context, to screen) tea.Cmd {
 func (a *app) laneStats(to screen) tea.Cmd {
 	c, ctx := a.client, a.context
 	return func() tea.Msg {
-		stats, err := c.Stats(ctx, time.Minute)
+		stats, err := c.Stats(ctx, time.Hour)
 		return lanesMsg{reply{to, err}, stats}
 	}
 }
@@ -396,11 +407,91 @@ func (a *app) bulk(what string, to screen, members url.Values, dry bool, do func
 }
 
 // testSubscription sends a test message.
-func (a *app) testSubscription(to screen, s wire.Subscription) tea.Cmd {
-	return a.change(to, "test of "+s.EventName, []string{s.RecID}, func(ctx context.Context, c *client.Client) error {
-		_, err := c.TestSubscription(ctx, s.SubscriberID, s.RecID)
-		return err
+func (a *app) testSubscription(s wire.Subscription) tea.Cmd {
+	c, ctx, readOnly := a.client, a.context, a.readOnly
+	return a.repeatable("test of "+s.EventName, func() tea.Msg {
+		if readOnly {
+			return trialMsg{reply: reply{err: errReadOnly}, trial: trial{of: s}}
+		}
+		return sendTrial(ctx, c, &s)
 	})
+}
+
+// sendTrial sends a test message, and finds out whether it goes out at all.
+func sendTrial(ctx context.Context, c *client.Client, s *wire.Subscription) trialMsg {
+	m := trialMsg{trial: trial{of: *s}}
+	state, err := c.TestSubscription(ctx, s.SubscriberID, s.RecID)
+	if m.err = err; err != nil {
+		return m
+	}
+	m.trial.message = state.MessageID
+	if list, err := c.Subscriptions(ctx, s.SubscriberID); err == nil {
+		for _, one := range list {
+			if one.RecID == s.RecID && !one.IsEnabled {
+				m.off = "the subscription"
+			}
+		}
+	}
+	if who, err := c.Subscriber(ctx, s.SubscriberID); err == nil && !who.IsEnabled {
+		m.off = "the subscriber"
+	}
+	return m
+}
+
+// outcome asks for the first attempt to send a message. That takes no more than
+// the SubscriberID.
+func (a *app) outcome(subscriber, id string) tea.Cmd {
+	c, ctx := a.client, a.context
+	return func() tea.Msg {
+		m := outcomeMsg{id: id}
+		tries, err := c.MessageResponses(ctx, subscriber, url.Values{"MessageID": {id}, "Fields": {"Status,HTTPCode,Message,Duration,LastSavedDateTime"}, "OrderBy": {"ItemNo"}, "Take": {"1"}})
+		if m.err = err; err != nil || len(tries.Results) == 0 {
+			return m
+		}
+		m.attempt = &tries.Results[0]
+		page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Fields": {"Status,NextAttemptDateTime"}, "Take": {"1"}})
+		if err == nil && len(page.Results) > 0 {
+			m.message = &page.Results[0]
+		}
+		return m
+	}
+}
+
+// stake counts what goes with a subscriber, or with one subscription of it.
+func (a *app) stake(to screen, of wire.Subscriber, one *wire.Subscription) tea.Cmd {
+	c, ctx := a.client, a.context
+	return func() tea.Msg {
+		m := stakeMsg{reply: reply{to: to}, subscriber: of, subscription: one}
+		members := url.Values{"SubscriberID": {of.RecID}, "Take": {"0"}, "Include": {"Total"}}
+		if one != nil {
+			members = url.Values{"SubscriptionID": {one.RecID}, "Take": {"0"}, "Include": {"Total"}}
+		} else {
+			list, err := c.Subscriptions(ctx, of.RecID)
+			if m.err = err; err != nil {
+				return m
+			}
+			m.subscriptions = len(list)
+		}
+		all, err := c.AllMessages(ctx, members)
+		if m.err = err; err != nil {
+			return m
+		}
+		members.Set("StatusIn", "0,2")
+		open, err := c.AllMessages(ctx, members)
+		if m.err = err; err == nil {
+			m.messages, m.pending = int(all.Total), int(open.Total)
+		}
+		return m
+	}
+}
+
+// askEventNames asks for the names of the events.
+func (a *app) askEventNames() tea.Cmd {
+	c, ctx, era := a.client, a.context, a.era
+	return func() tea.Msg {
+		list, err := c.Events(ctx)
+		return eventNamesMsg{reply{err: err}, list, era}
+	}
 }
 
 // enableSubscription enables or disables a subscription.
@@ -452,10 +543,7 @@ func (a *app) addSubscription(to screen, subscriber string, request wire.Subscri
 		if m.subscription, m.err = c.AddSubscription(ctx, subscriber, request); m.err != nil || !try {
 			return m
 		}
-		if _, err := c.TestSubscription(ctx, subscriber, m.subscription.RecID); err != nil {
-			// not %w: it must not look as if nothing had been done
-			m.err = fmt.Errorf("it was created, but the test message was not sent: %v", err)
-		}
+		m.trial = new(sendTrial(ctx, c, m.subscription))
 		return m
 	})
 }
@@ -559,11 +647,7 @@ func (a *app) changeSubscription(to screen, f *form, s wire.Subscription, reques
 		if m.subscription, m.err = c.UpdateSubscription(ctx, s.SubscriberID, s.RecID, request); m.err != nil || !try {
 			return m
 		}
-		m.what += " and a test message"
-		if _, err := c.TestSubscription(ctx, s.SubscriberID, s.RecID); err != nil {
-			// not %w: it must not look as if nothing had been done
-			m.err = fmt.Errorf("it was changed, but the test message was not sent: %v", err)
-		}
+		m.trial = new(sendTrial(ctx, c, m.subscription))
 		return m
 	})
 }

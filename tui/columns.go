@@ -16,14 +16,31 @@ func fieldColumns(kind *record.Kind, fields []string) []grid.Column {
 	for i, name := range fields {
 		at, _ := kind.Column(name)
 		columns[i] = grid.FieldColumn(kind.Fields[at])
+		if own, ok := ownColumns[kind.Name][name]; ok {
+			own.Name = name
+			columns[i] = own
+		}
 	}
 	return columns
+}
+
+// ownColumns are columns of some fields whose names are longer than what they
+// hold.
+var ownColumns = map[string]map[string]grid.Column{
+	"RequestLog": {
+		"StatusCode":      {Title: "Status", Right: true},
+		"HttpMethod":      {Title: "Method", Min: 6},
+		"PathInfo":        {Title: "Path", Min: 22, Max: 60, Flex: true, Both: true},
+		"RequestDuration": {Title: "Duration", Right: true},
+		"UserAuthId":      {Title: "User", Min: 5, Max: 24, Flex: true},
+		"IpAddress":       {Title: "Address"},
+	},
 }
 
 // usual are the fields of a kind that are shown at first, all where it is not
 // named: of the request log, what tells requests apart.
 var usual = map[string][]string{
-	"RequestLog": {"Id", "DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"},
+	"RequestLog": {"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress"},
 }
 
 // usualFields leaves out byte[], which nobody can read.
@@ -41,7 +58,7 @@ func usualFields(kind *record.Kind) []string {
 }
 
 // gridRows makes rows of records. Their id is the first field of the kind.
-func gridRows(kind *record.Kind, fields []string, rows []client.Row) []*grid.Row {
+func gridRows(kind *record.Kind, fields []string, rows []client.Row, cell func(record.Type, client.Value) grid.Cell) []*grid.Row {
 	types := make([]record.Type, len(fields))
 	for i, name := range fields {
 		at, _ := kind.Column(name)
@@ -53,7 +70,7 @@ func gridRows(kind *record.Kind, fields []string, rows []client.Row) []*grid.Row
 		values = row.Values(values[:0], fields)
 		cells := make([]grid.Cell, len(values))
 		for c, v := range values {
-			cells[c] = cellOf(types[c], v)
+			cells[c] = cell(types[c], v)
 		}
 		shown[i] = &grid.Row{ID: row.Text(kind.Fields[0].Name), Cells: cells}
 	}
@@ -65,6 +82,9 @@ func gridRows(kind *record.Kind, fields []string, rows []client.Row) []*grid.Row
 func cellOf(t record.Type, v client.Value) grid.Cell {
 	if v.Null() {
 		return grid.Cell{Null: true}
+	}
+	if t == record.TimeSpan {
+		return grid.Cell{Text: durationText(v.String())}
 	}
 	return grid.Cell{Text: valueText(t, v.String())}
 }

@@ -64,7 +64,8 @@ func verbNames() string {
 // newCommandLine takes a record kind with conditions, a tab or a verb.
 func newCommandLine(a *app) *line {
 	l := newLine(a, commandHistory, ":", "")
-	l.help = "a record kind (with conditions), a tab, a view, @profile, or: " + verbNames()
+	l.help = "a record kind (with conditions), a tab, a view, @profile, or one of these words"
+	l.words = verbNames()
 	l.suggest = a.suggestCommands
 	l.check = func(text string) error {
 		_, err := a.command(text)

@@ -5,11 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // crash is what is known of a mistake of ours that ended the screens.
 type crash struct {
 	dir  string // where it is written, empty for nowhere
+	mu   sync.Mutex
 	path string // where it was written
 }
 
@@ -24,7 +28,26 @@ func (c *crash) note() {
 	panic(fault)
 }
 
+// guard notes what goes wrong in a command, and in those that it is made of.
+func (c *crash) guard(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		defer c.note()
+		m := cmd()
+		if several, ok := m.(tea.BatchMsg); ok {
+			for i := range several {
+				several[i] = c.guard(several[i])
+			}
+		}
+		return m
+	}
+}
+
 func (c *crash) write(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.dir == "" || c.path != "" {
 		return
 	}
@@ -36,6 +59,8 @@ func (c *crash) write(text string) {
 
 // told is the error of a program that ended so.
 func (c *crash) told(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.path == "" {
 		return err
 	}

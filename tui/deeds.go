@@ -1,5 +1,7 @@
 package tui
 
+import "github.com/bizhook/whd/client/wire"
+
 // doer names the whctl commands that do what the keys of a screen do: to what
 // is marked, else to the selected row.
 type doer interface{ deeds() []string }
@@ -46,10 +48,16 @@ func (s *subscribers) deeds() []string {
 func (s *subscriptions) deeds() []string {
 	list := []string{"whctl subscriptions create " + argument(s.subscriber.Name) + " EVENT URL"}
 	if one, ok := s.selected(); ok {
-		list = append(list, "whctl subscriptions change "+one.RecID+" --to URL", "whctl subscriptions test "+one.RecID, "whctl subscriptions rotate-secret "+one.RecID,
-			"whctl subscriptions "+switching(one.IsEnabled)+" "+one.RecID, "whctl subscriptions delete "+one.RecID)
+		list = append(list, subscriptionDeeds(one)...)
 	}
 	return list
+}
+
+func subscriptionDeeds(one wire.Subscription) []string {
+	return []string{
+		"whctl subscriptions change " + one.RecID + " --to URL", "whctl subscriptions test " + one.RecID, "whctl subscriptions rotate-secret " + one.RecID,
+		"whctl subscriptions " + switching(one.IsEnabled) + " " + one.RecID, "whctl subscriptions delete " + one.RecID,
+	}
 }
 
 func (e *events) deeds() []string {

@@ -27,7 +27,11 @@ type events struct {
 	looked        int                  // how many of the newest messages tell that
 	busy          bool
 	search        string
+	hidden        error // why nobody tells who gets events, and when they were raised; nil where all is told
 }
+
+// notTold stands where nobody tells.
+const notTold = "?"
 
 func newEvents(a *app) screen {
 	e := &events{table: newTable(a, true)}
@@ -56,8 +60,12 @@ func (e *events) poll() tea.Cmd {
 func (e *events) update(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case eventsMsg:
-		e.busy = false
-		e.app.fail("fetching events", m.err)
+		e.busy, e.hidden = false, nil
+		if client.Is(m.err, client.Unauthorized) && !unauthorized(m.err) {
+			e.hidden = m.err
+		} else {
+			e.app.unfetched("fetching events", m.err)
+		}
 		if m.list != nil {
 			e.list, e.subscriptions, e.names, e.last, e.looked = m.list, m.subscriptions, m.names, m.last, m.looked
 			e.fill()
@@ -88,6 +96,9 @@ func (e *events) tick() tea.Cmd {
 
 func (e *events) status() string {
 	text := e.grid.Place()
+	if e.hidden != nil {
+		return text + "   who gets them and when takes the role admin"
+	}
 	if e.looked >= eventsLooked {
 		text += fmt.Sprintf("   last seen: of the newest %s messages", grid.Thousands(eventsLooked))
 	}
@@ -100,13 +111,33 @@ func (e *events) fill() {
 		if !strings.Contains(strings.ToLower(one.Name+" "+one.Description), strings.ToLower(e.search)) {
 			continue
 		}
-		count := grid.Cell{Text: fmt.Sprint(len(e.taking(one.Name)))}
-		if count.Text == "0" {
-			count.Ink = e.app.theme.dim
-		}
-		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, {Text: e.app.moment(e.last[one.Name])}, {Text: one.Description, Ink: e.app.theme.dim}}})
+		count, last := e.figures(one.Name)
+		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, last, {Text: one.Description, Ink: e.app.theme.dim}}})
 	}
 	e.grid.SetRows(grid.NewList(rows))
+}
+
+// figures are how many subscriptions get an event, and when it was raised last.
+func (e *events) figures(name string) (count, last grid.Cell) {
+	count = grid.Cell{Text: fmt.Sprint(len(e.taking(name)))}
+	if count.Text == "0" {
+		count.Ink = e.app.theme.dim
+	}
+	last = grid.Cell{Text: e.app.moment(e.last[name])}
+	if e.hidden != nil {
+		count = grid.Cell{Text: notTold, Ink: e.app.theme.dim}
+		if e.last[name].IsZero() {
+			last = count
+		}
+	}
+	return count, last
+}
+
+// retime shows when events were raised in another way.
+func (e *events) retime() string {
+	e.fitColumns()
+	e.fill()
+	return ""
 }
 
 // taking are the subscriptions that get an event, by its name, its family or *.
@@ -135,7 +166,12 @@ func (e *events) showTaking(name string) overlay {
 func (e *events) do(b binding) tea.Cmd {
 	row := e.grid.Row()
 	switch {
-	case e.move(b) || row == nil:
+	case e.move(b):
+	case b.action == askFilter:
+		e.app.line = e.find()
+	case row == nil:
+	case e.hidden != nil && (b.action == showSubscribed || b.action == addNew):
+		e.app.tell(warning, "subscriptions take the role admin: "+describe(e.hidden))
 	case b.action == open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
 		return e.app.pushIn(messagesTab, newMessages(e.app, messageFilter{conditions: []client.Filter{only}}))

@@ -43,10 +43,16 @@ func (e *exportable) scopes() []string {
 }
 
 func (e *exportable) marking() string {
-	return "the " + plural(len(e.marked), "row", "rows") + " that are marked"
+	return the(len(e.marked)) + "marked"
 }
-func (e *exportable) loading() string {
-	return "the " + plural(len(e.loaded), "row", "rows") + " that are loaded"
+func (e *exportable) loading() string { return the(len(e.loaded)) + "loaded" }
+
+// the names rows by what they are.
+func the(rows int) string {
+	if rows == 1 {
+		return "the row that is "
+	}
+	return "the " + grid.Thousands(rows) + " rows that are "
 }
 
 func (e *exportable) matching() string {
@@ -90,14 +96,15 @@ func newExportForm(a *app, e exportable) overlay {
 	}
 	what := f.add(exportScope, "Rows", e.scopes()[0], "the order and the columns are those of the screen")
 	what.among = e.scopes()
-	free := freeName(a.options.Downloads, e.name, exportFormats[0].end)
-	where := f.add(exportPath, "File", free, "it gets its name when it is complete")
+	dir := whole(a.options.Downloads)
+	free := freeName(dir, e.name, exportFormats[0].end)
+	where := f.add(exportPath, "File", free, "unless you type another directory, in "+dir+"; it gets its name when it is complete")
 	how.chosen = func() {
 		one := formatOf(how.input.Value())
 		how.help = one.help
 		path := where.input.Value()
 		if path == free {
-			free = freeName(a.options.Downloads, e.name, one.end)
+			free = freeName(dir, e.name, one.end)
 			path = free
 		} else {
 			path = strings.TrimSuffix(path, filepath.Ext(path)) + one.end
@@ -109,12 +116,12 @@ func newExportForm(a *app, e exportable) overlay {
 	replaces := ""
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
 		path := values[exportPath]
+		if path != "" {
+			path = whole(path) // what is told later says where it is
+		}
 		if err := checkTarget(path, replaces); err != nil {
 			where.wrong, f.at, replaces = err.Error(), 2, path
 			return nil
-		}
-		if whole, err := filepath.Abs(path); err == nil {
-			path = whole // what is told later says where it is
 		}
 		a.over = nil
 		j := &job{name: e.name, path: path, format: formatOf(values[exportFormat]), columns: e.columns, query: e.query, key: e.key, total: e.total}
@@ -122,6 +129,14 @@ func newExportForm(a *app, e exportable) overlay {
 		return a.begin(j)
 	}
 	return f
+}
+
+// whole is a path from its root on, as far as that is known.
+func whole(path string) string {
+	if all, err := filepath.Abs(path); err == nil {
+		return all
+	}
+	return path
 }
 
 func formatOf(name string) format {
@@ -215,6 +230,9 @@ func (s *messages) exportable() exportable {
 // filters is the filter as queries take it.
 func (f messageFilter) filters() []client.Filter {
 	all := append([]client.Filter(nil), f.all()...)
+	if f.subscriber != "" {
+		all = append(all, client.Filter{Field: "SubscriberID", Operator: record.Equal, Values: []string{f.subscriber}})
+	}
 	if f.subscription != "" {
 		all = append(all, client.Filter{Field: "SubscriptionID", Operator: record.Equal, Values: []string{f.subscription}})
 	}

@@ -15,8 +15,8 @@ import (
 const partEnd = ".part"
 
 // write writes the rows of a job to its file, which gets its name when it is
-// complete. What is not is taken away, unless the whole session ends: then it
-// stays for who comes back.
+// complete. What is not is taken away, unless the whole session ends: then the
+// rows that it has stay for who comes back.
 func (j *job) write(c *client.Client, session context.Context) (err error) {
 	file, err := os.OpenFile(j.path+partEnd, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -34,7 +34,7 @@ func (j *job) write(c *client.Client, session context.Context) (err error) {
 	switch {
 	case err == nil:
 		return os.Rename(j.path+partEnd, j.path)
-	case session.Err() != nil:
+	case session.Err() != nil && j.rows.Load() > 0:
 		return err
 	}
 	_ = os.Remove(j.path + partEnd)

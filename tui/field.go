@@ -22,6 +22,7 @@ type field struct {
 	input  textinput.Model
 	wrong  string
 	pick   func(text string) []suggestion
+	picked int           // which of these tab takes, from 0
 	among  []string      // what it can be; nil for any text
 	chosen func()        // another of these was chosen; nil where nobody cares
 	check  func() string // says what is wrong with it, "" for nothing; nil where the service alone knows
@@ -60,7 +61,7 @@ func (f *field) fault() string {
 // typed edits the field. What does not fit is not taken at all: a part of a key
 // or an address would be another one.
 func (f *field) typed(m tea.KeyMsg) {
-	f.wrong = ""
+	f.wrong, f.picked = "", 0
 	if f.among != nil {
 		f.choose(m)
 		return
@@ -99,12 +100,32 @@ func (f *field) choose(m tea.KeyMsg) {
 	}
 }
 
-// complete takes the first of what can be picked where the text begins it.
+// suggestions are what can be picked.
+func (f *field) suggestions() []suggestion {
+	if f.pick == nil {
+		return nil
+	}
+	return f.pick(f.input.Value())
+}
+
+// choosePick goes through what can be picked. It is false where that is nothing,
+// or where there is nothing before the first.
+func (f *field) choosePick(step int) bool {
+	list := f.suggestions()
+	if len(list) == 0 || f.picked+step < 0 {
+		return false
+	}
+	f.picked = min(f.picked+step, len(list)-1)
+	return true
+}
+
+// complete takes what is picked: where nothing was typed or chosen, nothing.
 func (f *field) complete() {
-	if f.pick == nil || f.input.Value() == "" {
+	if f.input.Value() == "" && f.picked == 0 {
 		return
 	}
-	if list := f.pick(f.input.Value()); len(list) > 0 {
-		f.set(list[0].text)
+	if list := f.suggestions(); len(list) > 0 {
+		f.set(list[min(f.picked, len(list)-1)].text)
 	}
+	f.picked = 0
 }

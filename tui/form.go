@@ -88,6 +88,14 @@ func (f *form) do(b binding) tea.Cmd {
 		return f.next()
 	case previousField:
 		f.at = max(0, f.step(-1))
+	case lineDown:
+		if !f.fields[f.at].choosePick(1) && f.step(1) < len(f.fields) {
+			return f.next()
+		}
+	case lineUp:
+		if !f.fields[f.at].choosePick(-1) {
+			f.at = max(0, f.step(-1))
+		}
 	case submit:
 		return f.submit(false)
 	case submitAndTest:

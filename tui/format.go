@@ -65,6 +65,18 @@ func (a *app) clock(at time.Time) string {
 	return at.In(a.options.Zone).Format("15:04:05")
 }
 
+// zoneName is the zone of times, where they are not told by their age.
+func (a *app) zoneName() string {
+	switch a.times {
+	case relative:
+		return ""
+	case utc:
+		return " UTC"
+	}
+	name, _ := a.now.In(a.options.Zone).Zone()
+	return " " + name
+}
+
 // shortID is the ends of an id: a SubscriberID is a secret.
 func shortID(id string) string {
 	if len(id) <= 10 {

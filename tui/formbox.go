@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/bizhook/whd/tui/grid"
@@ -13,6 +14,7 @@ const (
 	labelWidth  = 10
 	remarkLines = 3 // that a help or a complaint takes at most
 	picksShown  = 5
+	picksLeast  = 2 // however little room there is
 )
 
 // maskedText stands for a value that is not shown, however long it is.
@@ -89,20 +91,24 @@ func indented(ink grid.Ink, text string) string {
 	return ink.Paint(strings.Repeat(" ", labelWidth) + text)
 }
 
-// picks lists what can be picked; the first is what enter takes.
+// picks lists what can be picked, as much of it as there is room for. The one
+// with the pointer is what enter takes.
 func (f *form) picks(one *field, width, room int) []string {
-	if one.pick == nil {
+	t := f.app.theme
+	list := one.suggestions()
+	if len(list) == 0 {
 		return nil
 	}
-	t := f.app.theme
+	room = min(len(list), picksShown, max(picksLeast, room))
+	first := max(0, one.picked-room+1)
 	var lines []string
-	list := one.pick(one.input.Value())
-	for i, s := range list[:min(len(list), picksShown, max(1, room))] {
-		pointer := " "
-		if i == 0 {
-			pointer = t.Pointer
+	for i, s := range list[first:min(len(list), first+room)] {
+		pointer, count, ink := " ", "", t.dim
+		if first+i == min(one.picked, len(list)-1) {
+			pointer, count, ink = t.Pointer, fmt.Sprintf(" %d of %d", first+i+1, len(list)), ""
 		}
-		lines = append(lines, indented(t.dim, t.Fit(pointer+" "+s.name+"  "+s.help, width-labelWidth, false)))
+		text := t.Fit(pointer+" "+s.name+"  "+s.help, width-labelWidth-len(count), false)
+		lines = append(lines, indented(ink, text+count))
 	}
 	return lines
 }

@@ -115,7 +115,7 @@ func (h *home) troubled() []wire.Lane {
 		return nil
 	}
 	lanes := slices.DeleteFunc(slices.Clone(h.stats.Lanes), func(l wire.Lane) bool {
-		return l.Failed == 0 && l.GivenUp == 0 && l.LastFailure == nil && l.Breaker != wire.BreakerOpen && l.IsEnabled
+		return l.Failed == 0 && l.GivenUp == 0 && l.LastFailure == nil && l.RetryPending == 0 && l.Breaker != wire.BreakerOpen && l.IsEnabled
 	})
 	return lanes[:min(len(lanes), endpointsShown)]
 }
@@ -133,6 +133,8 @@ func (h *home) view() string {
 	switch {
 	case h.stats != nil:
 		lines = h.dashboard()
+	case h.wrong != nil && unauthorized(h.wrong):
+		lines = h.plain("  You are not signed in.", "", "  :login asks for the password.")
 	case h.wrong != nil && client.Is(h.wrong, client.Unauthorized):
 		lines = append(h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.", ""), h.viewLines(h.width, 0)...)
 	case h.wrong != nil:
@@ -161,11 +163,7 @@ func (h *home) dashboard() []string {
 	if s.SuccessRate != nil {
 		rate = fmt.Sprintf("%.1f%%", *s.SuccessRate*100)
 	}
-	title := " Deliveries, last 60 min"
-	if h.narrow() {
-		title = " Last 60 min"
-	}
-	lines := []string{h.app.compose(h.width, []span{{title, t.crumb}}, []span{
+	lines := []string{h.app.compose(h.width, []span{{h.chartTitle(), t.crumb}}, []span{
 		{"delivered ", t.label}, {grouped(fmt.Sprint(s.Totals.Delivered)), t.status[1]}, {"   failed ", t.label}, {grouped(fmt.Sprint(s.Totals.Failed + s.Totals.GivenUp)), t.status[3]},
 		{"   success ", t.label}, {rate + " ", ""}})}
 	lines = append(lines, h.chart(h.chartRows())...)

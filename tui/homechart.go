@@ -12,6 +12,20 @@ import (
 // chartLabel is how many cells stand before the bars.
 const chartLabel = 8
 
+// chartTitle says of which time the figures are: a daemon counts nothing of
+// before its start.
+func (h *home) chartTitle() string {
+	from := "last 60 min"
+	since, now := time.Time(h.stats.SinceDateTime), time.Time(h.stats.ServerDateTime)
+	if !since.IsZero() && now.Sub(since) < time.Hour {
+		from = "since " + h.app.clock(since)[:len("15:04")]
+	}
+	if h.narrow() {
+		return " " + strings.ToUpper(from[:1]) + from[1:]
+	}
+	return " Deliveries, " + from
+}
+
 // chartRows is how high the chart is.
 func (h *home) chartRows() int { return max(1, min(6, h.height-14)) }
 

@@ -63,6 +63,9 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 		return a.quit()
 	}
 	b, _ := a.options.Keys.lookup([]scope{everywhere}, m.String())
+	if b.action == suspend { // also where something is typed
+		return tea.Suspend
+	}
 	ends := b.action == quit || b.action == quitOrBack
 	a.ending = a.ending && ends
 	if a.tooSmall() || a.front() == nil {
@@ -81,11 +84,38 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 			return a.over.do(b)
 		}
 	}
+	if cmd, opened := a.typedAhead(m); opened {
+		return cmd
+	}
 	if a.burst.pasted(m, a.now, a.moves(m)) {
 		a.tell(warning, "a paste was ignored: nothing is typed here")
 		return nil
 	}
 	return a.keys(m)
+}
+
+// typedAhead takes keys that arrive together, as they do over slow lines, where
+// they open a line: what stands behind it is typed there, and does nothing until
+// somebody presses enter.
+func (a *app) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
+	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 {
+		return nil, false
+	}
+	for i, r := range m.Runes {
+		b, _ := a.options.Keys.lookup(a.scopes(), string(r))
+		switch b.action {
+		case goTab: // which many press before it
+		case askCommand, askFilter:
+			before := a.keys(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[:i+1]})
+			if a.line == nil {
+				return before, true // nothing can be filtered here
+			}
+			return tea.Batch(before, a.line.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})), true
+		default:
+			return nil, false
+		}
+	}
+	return nil, false
 }
 
 // keys hands on the single keys of a message: over slow lines several arrive
@@ -117,7 +147,8 @@ func (a *app) scopes() []scope {
 // press is one key where nothing is typed.
 func (a *app) press(key string) tea.Cmd {
 	b, ok := a.options.Keys.lookup(a.scopes(), key)
-	if !ok {
+	if !ok || a.over == nil && !a.means(b) {
+		a.unused(key)
 		return nil
 	}
 	return a.perform(b, key)
@@ -132,7 +163,7 @@ func (a *app) perform(b binding, key string) tea.Cmd {
 		return a.do(b, key)
 	}
 	if reason := a.reason(b); reason != "" {
-		a.tell(warning, b.help+": "+reason)
+		a.tell(warning, reason+"   ("+b.name()+")")
 		return nil
 	}
 	return a.front().do(b)
@@ -141,7 +172,7 @@ func (a *app) perform(b binding, key string) tea.Cmd {
 // reason says why a binding cannot be used now, "" where it can.
 func (a *app) reason(b binding) string {
 	if b.writes && a.readOnly {
-		return "this session is read-only (:rw lifts it)"
+		return "read-only: :rw lifts it"
 	}
 	if feature := needs[b.action]; feature != "" && a.features != nil && !a.features[feature] {
 		return "this service cannot do that yet (" + feature + ")"
@@ -183,9 +214,7 @@ func (a *app) do(b binding, key string) tea.Cmd {
 	case takeBack:
 		return a.undo()
 	case switchTimes:
-		a.times = (a.times + 1) % timeMode(len(timeModes))
-		a.tell(info, "times: "+timeModes[a.times])
-		return a.front().shown()
+		return a.nextTimes()
 	case pauseLive:
 		return a.pause()
 	case refresh:

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -24,6 +25,7 @@ type kept struct {
 	Views    []view                 `json:",omitempty"`
 	Trash    []discarded            `json:",omitempty"` // the last in front
 	Commands []string               `json:",omitempty"` // that were typed, the last behind
+	Opened   map[string]time.Time   `json:",omitempty"` // when the rows of a record kind were, last
 }
 
 // arrangement is how the rows of a kind are shown.
@@ -209,6 +211,16 @@ func (k *keeper) setGrid(kind string, a arrangement) {
 			all.Grids = make(map[string]arrangement)
 		}
 		all.Grids[kind] = a
+	})
+}
+
+// setOpened keeps when the rows of a kind were opened.
+func (k *keeper) setOpened(kind string, at time.Time) {
+	k.change(func(all *kept) {
+		if all.Opened == nil {
+			all.Opened = make(map[string]time.Time)
+		}
+		all.Opened[kind] = at
 	})
 }
 

@@ -55,7 +55,7 @@ func (m *mapping) conflict(i int) error {
 		name := common(b, other)
 		switch {
 		case i == j, name == "", !together(b.scope, other.scope):
-		case b.scope != other.scope && (b.action == other.action || common(bindings[i], bindings[j]) != ""):
+		case b.action == other.action || common(bindings[i], bindings[j]) != "":
 		default:
 			return fmt.Errorf("%s is the key of %s in %s already", name, actionWords[other.action], scopeWords[other.scope])
 		}

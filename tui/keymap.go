@@ -13,7 +13,7 @@ type Keymap []binding
 // an action, since both stand in one table there.
 var scopeWords = map[scope]string{
 	everywhere: "everywhere", inLists: "lists", inGrids: "grids", inKinds: "kinds", inBrowser: "rows", inRecord: "record", inHome: "home",
-	inSubscribers: "subscribers", inSubscriptions: "subscriptions", inMessages: "messages", inMessage: "message", inEvents: "events",
+	inSubscribers: "subscribers", inSubscriptions: "subscriptions", inSubscription: "subscription", inMessages: "messages", inMessage: "message", inEvents: "events", inRequests: "requests",
 	inText: "text", inConfirm: "question", inTypedConfirm: "typed_question", inLine: "line", inColumns: "columns", inForm: "form",
 	inMenu: "menu", inJobs: "exports", inErrors: "errors",
 }
@@ -29,20 +29,20 @@ var actionWords = map[action]string{
 	open: "open", pageBefore: "previous", pageAfter: "next", sortColumn: "sort", filterColumn: "filter_column", keepValue: "keep_value",
 	clearFilters: "clear_filters", chooseColumns: "choose_columns", freezeHere: "freeze", narrower: "narrower", wider: "wider", mark: "mark",
 	markRange: "mark_range", markAll: "mark_all", unmark: "unmark", copyCell: "copy", copyRow: "copy_row", export: "export", reveal: "reveal",
-	showSubscribed: "subscribed", cancelJob: "cancel_export", addNew: "new", retry: "retry", remove: "delete", test: "test",
+	showSubscribed: "subscribed", showInfo: "info", showMessages: "all_messages", cancelJob: "cancel_export", addNew: "new", retry: "retry", remove: "delete", test: "test",
 	toggleEnabled: "enable", edit: "change", renewSecret: "new_secret", nextTab: "next_tab", previousTab: "previous_tab",
 	nextMatch: "next_match", previousMatch: "previous_match",
 	accept: "accept", decline: "decline", complete: "complete", older: "older", newer: "newer", toggle: "toggle", toggleAll: "toggle_all",
-	moveEarlier: "move_left", moveLater: "move_right", resetChoice: "reset", hideEmpty: "hide_empty", submit: "submit",
-	submitAndTest: "submit_and_test", nextField: "next_field", previousField: "previous_field",
+	moveEarlier: "move_left", moveLater: "move_right", resetChoice: "reset", hideEmpty: "hide_empty", keysAndMoney: "keys_and_money", wrapLines: "wrap", saveBytes: "save_bytes", submit: "submit",
+	submitAndTest: "submit_and_test", nextField: "next_field", previousField: "previous_field", lineDown: "line_down", lineUp: "line_up",
 }
 
 // stacks are the scopes that hold at the same time, the narrowest first: those of
 // each screen, and those of what lies over it.
 var stacks = [...][]scope{
 	{inHome, inLists, everywhere}, {inKinds, inLists, everywhere}, {inBrowser, inGrids, inLists, everywhere}, {inRecord, inLists, everywhere},
-	{inSubscribers, inLists, everywhere}, {inSubscriptions, inLists, everywhere}, {inMessages, inLists, everywhere}, {inMessage, inLists, everywhere},
-	{inEvents, inLists, everywhere}, {inText}, {inConfirm}, {inTypedConfirm}, {inLine}, {inColumns}, {inForm}, {inMenu}, {inJobs}, {inErrors},
+	{inSubscribers, inLists, everywhere}, {inSubscriptions, inLists, everywhere}, {inSubscription, inLists, everywhere}, {inMessages, inLists, everywhere}, {inMessage, inLists, everywhere},
+	{inEvents, inLists, everywhere}, {inRequests, inBrowser, inGrids, inLists, everywhere}, {inText}, {inConfirm}, {inTypedConfirm}, {inLine}, {inColumns}, {inForm}, {inMenu}, {inJobs}, {inErrors},
 }
 
 // blank is a blank as the table has it, where blanks separate keys.

@@ -14,9 +14,11 @@ const (
 	inHome
 	inSubscribers
 	inSubscriptions
+	inSubscription
 	inMessages
 	inMessage
 	inEvents
+	inRequests
 	inText // help and other text that scrolls
 	inConfirm
 	inTypedConfirm
@@ -31,8 +33,8 @@ const (
 // scopeNames head the sections of the help.
 var scopeNames = [...]string{
 	everywhere: "Everywhere", inLists: "Lists", inGrids: "Columns", inKinds: "Records", inBrowser: "Rows of a record kind",
-	inRecord: "One record", inHome: "Home", inSubscribers: "Subscribers", inSubscriptions: "Subscriptions", inMessages: "Messages",
-	inMessage: "One message", inEvents: "Events", inText: "Text", inConfirm: "A question", inTypedConfirm: "A question that a word answers", inLine: "A line that you type",
+	inRecord: "One record", inHome: "Home", inSubscribers: "Subscribers", inSubscriptions: "Subscriptions", inSubscription: "One subscription", inMessages: "Messages",
+	inMessage: "One message", inEvents: "Events", inRequests: "Requests", inText: "Text", inConfirm: "A question", inTypedConfirm: "A question that a word answers", inLine: "A line that you type",
 	inColumns: "Choice of columns", inForm: "A form", inMenu: "A menu", inJobs: "Exports", inErrors: "Errors",
 }
 
@@ -94,6 +96,8 @@ const (
 	export
 	reveal
 	showSubscribed
+	showInfo
+	showMessages
 	cancelJob
 	addNew
 	retry
@@ -117,10 +121,15 @@ const (
 	moveLater
 	resetChoice
 	hideEmpty
+	keysAndMoney
+	wrapLines
+	saveBytes
 	submit
 	submitAndTest
 	nextField
 	previousField
+	lineDown
+	lineUp
 )
 
 // binding is one row of the table of keys, from which dispatch, the line of
@@ -145,7 +154,7 @@ var bindings = Keymap{
 	{everywhere, "1 2 3 4 5 6", goTab, "", "the tabs", false},
 	{everywhere, "-", goPrevious, "", "what was seen before, and back again", false},
 	{everywhere, "@", switchProfile, "", "another profile", false},
-	{everywhere, "t", switchTimes, "", "times: relative, local, UTC", false},
+	{everywhere, "t", switchTimes, "", "times of the service: ages, local, UTC; those of records have no zone", false},
 	{everywhere, "p", pauseLive, "", "pause what is live, and go on", false},
 	{everywhere, "R f5", refresh, "", "fetch again", false},
 	{everywhere, "x", showActions, "actions", "everything that can be done here", false},
@@ -188,15 +197,17 @@ var bindings = Keymap{
 	{inBrowser, "F", clearFilters, "", "no filters", false},
 	{inBrowser, "C", chooseColumns, "columns", "choose and order columns", false},
 	{inBrowser, "e", export, "export", "write rows to a file", false},
-	{inBrowser, "!", problemsOnly, "", "of requests: only those that failed", false},
 
 	{inKinds, "enter", open, "open", "open the rows of this kind", false},
+	{inKinds, "/", askFilter, "search", "only the kinds with a word", false},
 	{inKinds, "y", copyCell, "", "copy the name", false},
 
 	{inRecord, "enter tab right l", nextTab, "next tab", "fields, JSON, request", false},
 	{inRecord, "shift+tab left h", previousTab, "", "the tab before", false},
 	{inRecord, "[", pageBefore, "previous", "the record before", false},
 	{inRecord, "]", pageAfter, "next", "the record after", false},
+	{inRecord, "w", wrapLines, "wrap", "long values on several lines, or on one", false},
+	{inRecord, "o", saveBytes, "", "write what a field of bytes holds to a file", false},
 	{inRecord, "n", nextMatch, "", "the next match", false},
 	{inRecord, "N", previousMatch, "", "the match before", false},
 	{inRecord, "y", copyCell, "copy", "copy the value", false},
@@ -206,6 +217,7 @@ var bindings = Keymap{
 	{inHome, "!", problemsOnly, "problems", "the messages that failed", false},
 
 	{inSubscribers, "enter", open, "open", "the subscriptions", false},
+	{inSubscribers, "m", showMessages, "messages", "all messages of the subscriber", false},
 	{inSubscribers, "n", addNew, "new", "add a subscriber", true},
 	{inSubscribers, "E", edit, "change", "change its name", true},
 	{inSubscribers, "o", toggleEnabled, "on/off", "enable or disable", true},
@@ -213,6 +225,7 @@ var bindings = Keymap{
 	{inSubscribers, "y", copyCell, "copy id", "copy the SubscriberID, which is its key", false},
 
 	{inSubscriptions, "enter", open, "messages", "the messages", false},
+	{inSubscriptions, "i", showInfo, "info", "all that is known of the subscription, and how deliveries stand", false},
 	{inSubscriptions, "n", addNew, "new", "add a subscription", true},
 	{inSubscriptions, "E", edit, "change", "change which events go where, or how", true},
 	{inSubscriptions, "T", test, "test", "send a test message", true},
@@ -220,6 +233,19 @@ var bindings = Keymap{
 	{inSubscriptions, "W", renewSecret, "", "sign with a new secret", true},
 	{inSubscriptions, "D", remove, "delete", "delete, and cancel what is pending", true},
 	{inSubscriptions, "y", copyCell, "copy id", "copy the SubscriptionID", false},
+
+	{inSubscription, "enter", open, "messages", "the messages", false},
+	{inSubscription, "E", edit, "change", "change which events go where, or how", true},
+	{inSubscription, "T", test, "test", "send a test message", true},
+	{inSubscription, "o", toggleEnabled, "on/off", "enable or disable", true},
+	{inSubscription, "W", renewSecret, "secret", "sign with a new secret", true},
+	{inSubscription, "D", remove, "delete", "delete, and cancel what is pending", true},
+	{inSubscription, "v", reveal, "reveal", "show what is masked of its URL", false},
+	{inSubscription, "[", pageBefore, "previous", "the subscription before", false},
+	{inSubscription, "]", pageAfter, "next", "the subscription after", false},
+	{inSubscription, "n", nextMatch, "", "the next match", false},
+	{inSubscription, "N", previousMatch, "", "the match before", false},
+	{inSubscription, "y", copyCell, "copy id", "copy the SubscriptionID", false},
 
 	{inMessages, "enter", open, "detail", "open the message", false},
 	{inMessages, "r", retry, "retry", "send again: the row, or all that are marked", true},
@@ -249,7 +275,10 @@ var bindings = Keymap{
 	{inEvents, "enter", open, "messages", "the messages of this event", false},
 	{inEvents, "n", addNew, "subscribe", "subscribe somebody to this event", true},
 	{inEvents, "S", showSubscribed, "who gets it", "the subscriptions that get this event", false},
+	{inEvents, "/", askFilter, "search", "only the events with a word", false},
 	{inEvents, "y", copyCell, "copy", "copy the name", false},
+
+	{inRequests, "!", problemsOnly, "failed", "only those that failed, or all", false},
 
 	{inText, "up k", goUp, "", "up", false},
 	{inText, "down j", goDown, "", "down", false},
@@ -287,10 +316,14 @@ var bindings = Keymap{
 	{inColumns, "J shift+down", moveLater, "move", "further to the right", false},
 	{inColumns, "r", resetChoice, "reset", "all columns in their own order", false},
 	{inColumns, "h", hideEmpty, "hide empty", "hide those that are empty in all rows that are here", false},
+	{inColumns, "m", keysAndMoney, "keys + money", "only what tells records apart, and amounts", false},
+	{inColumns, "/", askFilter, "find", "only the fields with a word in their names", false},
 
 	{inForm, "ctrl+s", submit, "do it", "do what the form is for", false},
-	{inForm, "enter tab down", nextField, "", "the next field; behind the last: do it", false},
-	{inForm, "shift+tab up", previousField, "", "the field before", false},
+	{inForm, "enter tab", nextField, "", "the next field, with what is picked; enter behind the last: do it", false},
+	{inForm, "shift+tab", previousField, "", "the field before", false},
+	{inForm, "down", lineDown, "", "the next of what can be picked, else the next field", false},
+	{inForm, "up", lineUp, "", "the one before, else the field before", false},
 	{inForm, "ctrl+t", submitAndTest, "test", "do it and send a test message", false},
 	{inForm, "esc", goBack, "cancel", "leave it", false},
 

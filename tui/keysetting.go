@@ -133,10 +133,10 @@ func readKey(text string) (string, error) {
 	if text == " " {
 		return blank, nil
 	}
-	if r, size := utf8.DecodeRuneInString(text); size == len(text) && unicode.IsGraphic(r) {
+	if r, size := utf8.DecodeRuneInString(text); text != "" && size == len(text) && unicode.IsPrint(r) {
 		return text, nil
 	}
-	if rest, alt := strings.CutPrefix(text, "alt+"); alt {
+	if head, rest, several := strings.Cut(text, "+"); several && strings.EqualFold(head, "alt") {
 		name, err := readKey(rest)
 		if err == nil && (name == blank || strings.HasPrefix(name, "alt+")) {
 			err = noKey(text)

@@ -27,9 +27,44 @@ func newKinds(a *app) screen {
 	if audit, ok := record.System().Lookup("WH_Audit"); ok {
 		k.all = append(k.all, audit)
 	}
-	k.grid.SetColumns([]grid.Column{{Name: "Area", Min: 10, Flex: true}, {Name: "Record", Min: 26}, {Name: "Fields", Right: true}, {Name: "Rows", Right: true, Min: 8}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
+	k.setColumns()
 	k.fill()
 	return k
+}
+
+// areaRoom is from how many cells on there is room for the names of areas.
+const areaRoom = 80
+
+func (k *kinds) setSize(width, height int) {
+	k.table.setSize(width, height)
+	k.setColumns()
+	k.fill()
+}
+
+// setColumns makes room for the names of areas, where there is enough.
+func (k *kinds) setColumns() {
+	area := 10
+	for _, kind := range k.all {
+		if k.width >= areaRoom {
+			area = max(area, len(kind.Area))
+		}
+	}
+	k.grid.SetColumns([]grid.Column{{Name: "Area", Min: area, Flex: true}, {Name: "Record", Min: 26}, {Name: "Rows", Right: true, Min: 6}, {Name: "Fields", Right: true},
+		{Name: "Opened", Right: true}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
+}
+
+// shown tells anew when kinds were opened.
+func (k *kinds) shown() tea.Cmd {
+	k.fill()
+	return nil
+}
+
+func (k *kinds) tick() tea.Cmd { return k.shown() }
+
+func (k *kinds) retime() string {
+	k.setColumns()
+	k.fill()
+	return ""
 }
 
 func (k *kinds) start() tea.Cmd {
@@ -80,7 +115,8 @@ func (k *kinds) fill() {
 		}
 		area = kind.Area
 		rows = append(rows, &grid.Row{ID: kind.Name, Cells: []grid.Cell{
-			{Text: shown, Ink: k.app.theme.dim}, {Text: kind.Name}, {Text: fmt.Sprint(len(kind.Fields))}, {Text: total}, {Text: kind.Summary, Ink: k.app.theme.dim},
+			{Text: shown, Ink: k.app.theme.dim}, {Text: kind.Name}, {Text: total}, {Text: fmt.Sprint(len(kind.Fields))},
+			{Text: k.app.moment(k.app.keeper.Opened[kind.Name]), Ink: k.app.theme.dim}, {Text: kind.Summary, Ink: k.app.theme.dim},
 		}})
 	}
 	k.grid.SetRows(grid.NewList(rows))
@@ -89,7 +125,10 @@ func (k *kinds) fill() {
 func (k *kinds) do(b binding) tea.Cmd {
 	row := k.grid.Row()
 	switch {
-	case k.move(b) || row == nil:
+	case k.move(b):
+	case b.action == askFilter:
+		k.app.line = k.find()
+	case row == nil:
 	case b.action == open:
 		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })
 		return k.app.push(newBrowser(k.app, k.all[i], nil))

@@ -8,24 +8,50 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// lanes is how deliveries to subscriptions stand. It is asked for only where a
-// message does not go out at its time, since that is what it explains.
+// lanes is how deliveries to subscriptions stand. It is asked for where that is
+// shown, and where a message does not go out at its time, since it explains why.
 type lanes struct {
 	known map[string]wire.Lane // by the id of the subscription
+	whole bool                 // those that are not among them have nothing to tell
+	due   bool                 // something has become of messages since
 	asked time.Time
 }
 
 const (
 	lanesLast = 10 * time.Second // that what is known of lanes holds
+	lanesSoon = 3 * time.Second  // that it holds where something becomes of messages
 	lateAfter = 3 * time.Second  // an attempt is not on its way any more
 )
 
 // take keeps what the service told.
 func (l *lanes) take(s *wire.Stats, now time.Time) {
-	l.asked, l.known = now, make(map[string]wire.Lane, len(s.Lanes))
+	l.asked, l.known, l.whole = now, make(map[string]wire.Lane, len(s.Lanes)), s.OtherLanes == 0
 	for _, lane := range s.Lanes {
 		l.known[lane.SubscriptionID] = lane
 	}
+}
+
+// of is how deliveries to a subscription stand, false where that is not known.
+// Of one without traffic it is nothing but noughts.
+func (l *lanes) of(subscription string) (wire.Lane, bool) {
+	lane, known := l.known[subscription]
+	return lane, known || l.whole
+}
+
+// figures asks how deliveries stand for a screen that shows it: soon after
+// something became of messages, else now and then.
+func (a *app) figures(to screen) tea.Cmd {
+	old := a.now.Sub(a.lanes.asked)
+	if a.link.paused || old < lanesSoon || !a.lanes.due && old < lanesLast {
+		return nil
+	}
+	return a.figuresNow(to)
+}
+
+// figuresNow asks whenever it was asked last.
+func (a *app) figuresNow(to screen) tea.Cmd {
+	a.lanes.asked, a.lanes.due = a.now, false
+	return a.laneStats(to)
 }
 
 // late reports whether a message should have been sent by now.

@@ -24,6 +24,7 @@ type line struct {
 	prompt  string
 	input   textinput.Model
 	help    string // in the line of hints
+	words   string // that are shown below while nothing is typed
 	suggest func(text string) []suggestion
 	check   func(text string) error // while it is typed
 	accept  func(text string) tea.Cmd
@@ -177,9 +178,21 @@ func (l *line) hint() string {
 	return l.help
 }
 
+// wordLines are what can be typed by its name, all of it.
+func (l *line) wordLines(width int) []string {
+	if l.words == "" || l.input.Value() != "" {
+		return nil
+	}
+	var lines []string
+	for _, words := range wrapped(l.words, width-4) {
+		lines = append(lines, l.app.compose(width, []span{{"   " + words.text, l.app.theme.key}}, nil))
+	}
+	return lines
+}
+
 // suggestions are drawn below the line.
 func (l *line) suggestions(width, room int) []string {
-	var lines []string
+	lines := l.wordLines(width)
 	for _, s := range l.list() {
 		if len(lines) == min(8, room) {
 			break

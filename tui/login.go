@@ -28,7 +28,7 @@ const signingIn = "signing in"
 // signedIn goes on after the sign-in.
 func (a *app) signedIn(m signedInMsg) tea.Cmd {
 	if m.err != nil {
-		a.fail(signingIn, m.err)
+		a.unfetched(signingIn, m.err)
 		return nil
 	}
 	a.over, a.user, a.link.signedOut, a.link.refused = nil, m.user, false, nil

@@ -55,7 +55,7 @@ func (s *messageScreen) update(m tea.Msg) tea.Cmd {
 	case messageMsg:
 		s.wait = false
 		if m.err != nil {
-			s.app.fail("fetching the message", m.err)
+			s.app.unfetched("fetching the message", m.err)
 			return nil
 		}
 		s.message, s.responses, s.whole = *m.message, m.responses, true

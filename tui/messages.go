@@ -18,8 +18,9 @@ import (
 
 // messageFilter says which messages are shown.
 type messageFilter struct {
+	subscriber   string // its id, empty for all
 	subscription string // its id, empty for all
-	label        string // of what was chosen elsewhere, for people
+	label        string // of what was chosen elsewhere, for people: of a subscriber its name
 	conditions   []client.Filter
 	problems     bool      // only those that failed
 	at           time.Time // up to which they were added; zero for no such limit
@@ -28,6 +29,9 @@ type messageFilter struct {
 // members is the filter as the service takes it.
 func (f messageFilter) members() url.Values {
 	q := url.Values{}
+	if f.subscriber != "" {
+		q.Set("SubscriberID", f.subscriber)
+	}
 	if f.subscription != "" {
 		q.Set("SubscriptionID", f.subscription)
 	}
@@ -63,7 +67,7 @@ const changedFor = 10 * time.Second
 func newMessages(a *app, filter messageFilter) screen {
 	m := &messages{table: newTable(a, true), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
 	m.grid.SetColumns([]grid.Column{
-		{Name: "Status", Min: 7}, {Name: "Event", Min: 10, Max: 32, Flex: true}, {Name: "To", Min: 10, Max: 60, Flex: true}, {Name: "Try", Right: true, Min: 4},
+		{Name: "Status", Min: 7}, {Name: "Event", Min: 10, Max: 32, Flex: true}, {Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, {Name: "Try", Right: true, Min: 4},
 		{Name: "HTTP", Min: 4, Max: 20, Flex: true}, {Name: "Next", Min: 7}, {Name: "Age", Right: true, Min: 4}, {Name: " ", Min: 2},
 	}, 0)
 	m.grid.SetRows(m.pages)
@@ -133,6 +137,11 @@ func (s *messages) twin() string {
 // limits are the conditions of the rows, as whctl takes them.
 func (s *messages) limits() string {
 	text := ""
+	if s.filter.subscriber != "" {
+		// by its ends, since the id is a key
+		first, last, _ := strings.Cut(shortID(s.filter.subscriber), "..")
+		text += " --where " + argument("SubscriberID^="+first) + " --where " + argument("SubscriberID$="+last)
+	}
 	if s.filter.subscription != "" {
 		text += ` --where "SubscriptionID=` + s.filter.subscription + `"`
 	}
@@ -199,7 +208,7 @@ func (s *messages) update(m tea.Msg) tea.Cmd {
 func (s *messages) page(m messagesMsg) tea.Cmd {
 	if m.err != nil {
 		if s.pages.Failed(m.generation, m.number) {
-			s.app.fail("fetching messages", m.err)
+			s.app.unfetched("fetching messages", m.err)
 		}
 		return nil
 	}

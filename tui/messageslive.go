@@ -149,5 +149,10 @@ func (s *messages) change(c wire.MessageChange) {
 // means reports whether a new message can be one of those that are shown. Of
 // the problems it is one only now that it has failed.
 func (s *messages) means(c wire.MessageChange) bool {
-	return s.filter.at.IsZero() && (!s.filter.problems || c.Status >= 2) && (s.filter.subscription == "" || s.filter.subscription == c.SubscriptionID)
+	return s.filter.at.IsZero() && (!s.filter.problems || c.Status >= 2) && s.filter.of(c)
+}
+
+// of reports whether a message goes to whom the filter means.
+func (f messageFilter) of(c wire.MessageChange) bool {
+	return (f.subscriber == "" || f.subscriber == c.SubscriberID) && (f.subscription == "" || f.subscription == c.SubscriptionID)
 }

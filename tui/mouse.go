@@ -24,6 +24,15 @@ const doubleClick = 500 * time.Millisecond
 // wheelRows is how far one step of the wheel goes.
 const wheelRows = 3
 
+// takeMouse has the terminal tell of clicks, where they are wanted here: at the
+// start, and when the shell has had it meanwhile.
+func (a *app) takeMouse() tea.Cmd {
+	if !a.mouse {
+		return nil
+	}
+	return tea.EnableMouseCellMotion
+}
+
 // turnMouse takes the mouse, or gives it back to the terminal, which selects
 // text with it.
 func (a *app) turnMouse() tea.Cmd {

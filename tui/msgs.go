@@ -123,8 +123,9 @@ type (
 
 	subscribersMsg struct {
 		reply
-		list  []wire.Subscriber
-		total int
+		list          []wire.Subscriber
+		total         int
+		subscriptions map[string]int // how many each has, by its id; nil where that is not known
 	}
 
 	subscriptionsMsg struct {
@@ -132,9 +133,17 @@ type (
 		list []wire.Subscription
 	}
 
+	// eventNamesMsg brings the events that the service has.
+	eventNamesMsg struct {
+		reply
+		list []wire.Event
+		era  int // of the app that asked
+	}
+
 	subscriptionMsg struct {
 		reply
 		subscription *wire.Subscription
+		trial        *trialMsg // of its test message; nil where none was wanted
 	}
 
 	messagesMsg struct {

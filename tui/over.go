@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/grid"
 )
 
 // overlay lies over the screen and gets all keys.
@@ -24,8 +26,17 @@ type text struct {
 	title string
 	lines []span
 	top   int
-	only  string // the lines that hold it; empty for all
-	copy  string // what y copies; empty for nothing
+	only  string           // the lines that hold it; empty for all
+	copy  string           // what y copies; empty for nothing
+	names map[int][]string // of lines, by number: those whose name is sought come first
+}
+
+// named gives a line names by which it is found.
+func (t *text) named(line int, names []string) {
+	if t.names == nil {
+		t.names = make(map[int][]string)
+	}
+	t.names[line] = names
 }
 
 func (t *text) scopes() []scope { return []scope{inText} }
@@ -67,13 +78,22 @@ func (t *text) find() *line {
 	return l
 }
 
-// shown are the lines that hold what is sought.
+// shown are the lines that hold what is sought, in front those that are called
+// so.
 func (t *text) shown() []span {
 	if t.only == "" {
 		return t.lines
 	}
-	sought := strings.ToLower(t.only)
-	return slices.DeleteFunc(slices.Clone(t.lines), func(s span) bool { return !strings.Contains(strings.ToLower(s.text), sought) })
+	var first, others []span
+	for i, line := range t.lines {
+		switch {
+		case slices.Contains(t.names[i], t.only):
+			first = append(first, line)
+		case strings.Contains(strings.ToLower(line.text), strings.ToLower(t.only)):
+			others = append(others, line)
+		}
+	}
+	return append(first, others...)
 }
 
 // widestText is how wide a text becomes, its frame included.
@@ -109,8 +129,9 @@ func newHelp(a *app) overlay {
 			t.lines = append(t.lines, span{})
 		}
 		t.lines = append(t.lines, span{scopeNames[s], a.theme.crumb})
-		for _, b := range a.options.Keys.within(scopes, s) {
-			t.lines = append(t.lines, span{"  " + a.theme.Fit(b.keys, 18, false) + " " + b.help, ""})
+		for _, b := range a.inUse(scopes, s) {
+			t.named(len(t.lines), strings.Fields(b.keys))
+			t.lines = append(t.lines, span{"  " + a.theme.Fit(b.keys, 18, false) + " " + b.said(), ""})
 		}
 	}
 	return t
@@ -173,7 +194,7 @@ func newMenu(a *app) overlay {
 		if s == inLists {
 			continue
 		}
-		m.rows = append(m.rows, a.options.Keys.within(scopes, s)...)
+		m.rows = append(m.rows, a.inUse(scopes, s)...)
 	}
 	return m
 }
@@ -201,17 +222,32 @@ func (m *menu) box(width, height int) []string {
 	room := max(1, height-2)
 	var lines []string
 	for i := max(0, m.at-room+1); i < len(m.rows) && len(lines) < room; i++ {
-		b := m.rows[i]
-		text, ink := "  "+t.Fit(b.label(), 8, false)+b.help, t.Selected
+		pointer, ink := "  ", grid.Ink("")
 		if i == m.at {
-			text = t.Pointer + text[1:]
-		} else {
-			ink = ""
+			pointer, ink = t.Pointer+" ", t.Selected
 		}
-		if reason := m.app.reason(b); reason != "" && b.scope != everywhere {
-			text, ink = text+": "+reason, t.dim
+		if m.app.reason(m.rows[i]) != "" && m.rows[i].scope != everywhere {
+			ink = t.dim
 		}
-		lines = append(lines, ink.Paint(t.Fit(text, width, false)))
+		lines = append(lines, ink.Paint(t.Fit(pointer+m.line(m.rows[i]), width, false)))
 	}
 	return m.app.frame("Actions", width, lines)
 }
+
+// line is a key and what it does; of one that cannot be used now the reason
+// stands where all of it is seen.
+func (m *menu) line(b binding) string {
+	room := 0
+	for _, one := range m.rows {
+		room = max(room, len(one.label()))
+	}
+	text := m.app.theme.Fit(b.label(), room+2, false)
+	if reason := m.app.reason(b); reason != "" && b.scope != everywhere {
+		return text + m.app.theme.Fit(b.name(), widestName, false) + "  " + reason
+	}
+	return text + b.said()
+}
+
+// widestName is what is seen of what a key does where the reason why it cannot
+// be used stands behind it.
+const widestName = 16

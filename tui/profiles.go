@@ -106,7 +106,7 @@ func (a *app) switched(m switchedMsg) tea.Cmd {
 	a.options = m.options.within(was)
 	a.client, a.keeper = m.client, m.keeper
 	a.user, a.readOnly = a.options.User, a.options.ReadOnly || a.locked[a.options.Profile]
-	a.features, a.polling, a.held, a.ending = nil, false, nil, false
+	a.features, a.polling, a.held, a.ending, a.eventNames = nil, false, nil, false, nil
 	a.link, a.lanes = link{session: a.link.session}, lanes{}
 	a.recallCommands()
 	if m.unkept != nil {
@@ -140,6 +140,7 @@ func (a *app) abandon() {
 	a.context, a.leave = context.WithCancel(a.root)
 	clear(a.history)
 	clear(a.leaving)
+	clear(a.trials)
 	clear(a.outdated)
 }
 

@@ -23,7 +23,7 @@ type walk struct {
 // screensWithActions are the keys that open the screens on which something can
 // be done to deliveries.
 var screensWithActions = [][]string{
-	{"1"}, {"2"}, {":", "'SO_Totals", "enter"}, {":", "'SO_Totals", "enter", "enter"}, {"3"}, {"3", "enter"}, {"4"}, {"4", "a"}, {"4", "space", "space"},
+	{"1"}, {"2"}, {":", "'SO_Totals", "enter"}, {":", "'SO_Totals", "enter", "enter"}, {"3"}, {"3", "enter"}, {"3", "enter", "i"}, {"4"}, {"4", "a"}, {"4", "space", "space"},
 	{"4", "enter"}, {"5"}, {"6"}, {"6", "enter"},
 }
 
@@ -165,7 +165,7 @@ func (w *walk) forms() {
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
 	for _, cmd := range []tea.Cmd{
 		a.retryOne(events, message), a.removeOne(events, message), a.retryMany(events, map[string][]string{"All": {"true"}}, false), a.removeMany(events, map[string][]string{"All": {"true"}}, false),
-		a.testSubscription(events, one), a.enableSubscription(events, one, true), a.removeSubscription(events, one),
+		a.testSubscription(one), a.enableSubscription(events, one, true), a.removeSubscription(events, one),
 		a.enableSubscriber(events, wire.Subscriber{RecID: "W"}, true), a.removeSubscriber(events, wire.Subscriber{RecID: "W"}), a.addSubscriber(events, nil, "x"),
 		a.addSubscription(events, "W", wire.SubscriptionRequest{}, true), a.changeSubscription(events, nil, one, wire.SubscriptionRequest{}, true),
 		a.changeSubscriber(events, nil, wire.Subscriber{RecID: "W"}, "x"), a.rotateSecret(one), a.setBillValue(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x"),

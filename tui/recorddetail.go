@@ -61,7 +61,7 @@ func (r *recordScreen) update(m tea.Msg) tea.Cmd {
 	}
 	r.wait = false
 	if got.err != nil {
-		r.app.fail("fetching the record", got.err)
+		r.app.unfetched("fetching the record", got.err)
 		return nil
 	}
 	if got.row.Text(r.browser.kind.Fields[0].Name) != r.row.ID {
@@ -109,17 +109,31 @@ func (r *recordScreen) fieldLines() []span {
 			lines = append(lines, span{name + strings.Repeat(t.Loading, 3), t.dim})
 		case v.Null():
 			lines = append(lines, span{name + t.Nothing + "   null", t.dim})
-		case f.Type == record.Bytes:
-			lines = append(lines, span{name + size(len(text)*3/4) + " of bytes", ""})
 		default:
-			lines = append(lines, r.valueLines(name, valueText(f.Type, text))...)
+			lines = append(lines, r.valueLines(name, r.valueText(f.Type, text))...)
 		}
 	}
 	return lines
 }
 
-// valueLines shows a long value on several lines.
+// valueText is a value where there is room for all of it.
+func (r *recordScreen) valueText(t record.Type, text string) string {
+	switch {
+	case t == record.Bytes && r.wait:
+		return strings.Repeat(r.app.theme.Loading, 3)
+	case t == record.Bytes:
+		return bytesText(text) + "   " + r.app.keyFor(inRecord, saveBytes) + " saves them to a file"
+	case t == record.DateTime && zoned(r.browser.kind):
+		return r.app.wholeInstant(text)
+	}
+	return valueText(t, text)
+}
+
+// valueLines shows a long value on several lines, where that is wanted.
 func (r *recordScreen) valueLines(name, text string) []span {
+	if !r.browser.wrap {
+		return []span{{name + text, ""}}
+	}
 	parts := chopped(text, r.width-len(name)-1)
 	if len(parts) == 0 {
 		return []span{{name, ""}}
@@ -189,6 +203,11 @@ func (r *recordScreen) do(b binding) tea.Cmd {
 	case pageAfter:
 		r.browser.grid.Move(1)
 		return tea.Batch(r.browser.want(), r.load())
+	case wrapLines:
+		r.browser.wrap = !r.browser.wrap
+		r.fill()
+	case saveBytes:
+		r.save()
 	case copyRow:
 		r.app.clip(string(r.whole.JSON()))
 	case copyCell:

@@ -16,7 +16,7 @@ func newSecret(a *app, s *wire.Subscription) overlay {
 // secretText shows a secret this once.
 func (a *app) secretText(title string, s *wire.Subscription, secret string, more ...string) overlay {
 	t := &text{app: a, title: title, copy: secret, lines: []span{
-		{s.EventName + " to", ""}, {s.URL, ""}, {},
+		{s.EventName + " to", ""}, {maskURL(s.URL), ""}, {},
 		{"Its messages are signed with this secret. It is not", a.theme.crumb},
 		{"shown again; " + a.keyFor(inText, copyCell) + " copies it:", a.theme.crumb}, {secret, ""},
 	}}
@@ -29,7 +29,7 @@ func (a *app) secretText(title string, s *wire.Subscription, secret string, more
 // askSecret asks before the secret of a subscription is replaced.
 func (a *app) askSecret(s wire.Subscription) {
 	a.ask("Sign with a new secret?", "make a new one", []string{
-		s.EventName + " to", "  " + s.URL,
+		s.EventName + " to", "  " + maskURL(s.URL),
 		"The new secret signs at once. For 24 hours the present one signs too: the receiver must know the new one by then.",
 		"One replaced within the last 24 hours stops signing.",
 	}, func() tea.Cmd { return a.rotateSecret(s) })

@@ -19,13 +19,21 @@ const (
 func (s *subscribers) setSize(width, height int) {
 	s.part.setSize(width, height)
 	if width < splitFrom {
-		s.grid.SetSize(width, height)
+		s.fit(width, height)
 		return
 	}
-	s.grid.SetSize(splitLeft, height)
+	s.fit(splitLeft, height)
 	if s.detail != nil {
 		s.detail.setSize(width, height)
 	}
+}
+
+// fit gives the list its size, and the columns that there is room for.
+func (s *subscribers) fit(width, height int) {
+	if s.fitted.fit(s.grid, width) {
+		s.fill()
+	}
+	s.grid.SetSize(width, height)
 }
 
 func (s *subscribers) view() string {
@@ -92,7 +100,11 @@ func (s *subscribers) click(x, y int, again bool) tea.Cmd {
 func (s *subscriptions) setSize(width, height int) {
 	s.part.setSize(width, height)
 	if s.split() {
+		s.master.fit(splitLeft, height)
 		width -= splitLeft + 1
+	}
+	if s.fitted.fit(s.grid, width) {
+		s.fill()
 	}
 	s.grid.SetSize(width, height)
 }
@@ -104,9 +116,7 @@ func (s *subscriptions) view() string {
 	if !s.split() {
 		return s.grid.View()
 	}
-	left := s.master.grid
-	left.SetSize(splitLeft, s.height)
-	return s.app.side(s.app.unlit(left.View()), s.grid.View())
+	return s.app.side(s.app.unlit(s.master.grid.View()), s.grid.View())
 }
 
 func (s *subscriptions) click(x, y int, again bool) tea.Cmd {

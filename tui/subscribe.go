@@ -25,7 +25,8 @@ const (
 
 // subscriptionFields adds the fields of a subscription to a form.
 func (f *form) subscriptionFields(s wire.Subscription) *headerLines {
-	f.add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").pick = pickEvents
+	f.add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").pick = f.app.pickEvents
+	f.app.later(f.app.askEventNames())
 	f.add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
 	var names []string
 	for _, h := range s.Headers {
@@ -110,22 +111,46 @@ func (a *app) subscribed(m subscriptionMsg) {
 	}
 	a.fail("new subscription", m.err)
 	a.over = newSecret(a, m.subscription)
+	if m.trial != nil {
+		m.trial.before = "created; "
+		m.trial.under(a.over)
+		a.later(a.tried(*m.trial))
+	}
 }
 
-// pickEvents lists the events that a text begins.
-func pickEvents(text string) []suggestion {
+// learnt keeps the names of the events that the service has beside those that
+// are known without asking.
+func (a *app) learnt(m eventNamesMsg) {
+	if m.err != nil || m.era != a.era {
+		return // what is known without asking can be picked, and all others be typed
+	}
+	a.eventNames = nil
+	for _, e := range m.list {
+		if !slices.ContainsFunc(record.Events(), func(known record.Event) bool { return known.Name == e.Name }) {
+			a.eventNames = append(a.eventNames, e.Name)
+		}
+	}
+}
+
+// pickEvents lists the events that a text begins, then those that hold it.
+func (a *app) pickEvents(text string) []suggestion {
 	if text == "*" || strings.HasSuffix(text, ".*") {
 		return nil
 	}
-	var starts, holds []suggestion
+	var names []string
 	for _, e := range record.Events() {
-		one := suggestion{e.Name, e.Name, ""}
+		names = append(names, e.Name)
+	}
+	names = append(names, a.eventNames...)
+	var starts, holds []suggestion
+	for _, name := range names {
+		one := suggestion{name, name, ""}
 		switch {
-		case strings.EqualFold(e.Name, text):
+		case strings.EqualFold(name, text):
 			return nil
-		case strings.HasPrefix(e.Name, strings.ToLower(text)):
+		case strings.HasPrefix(strings.ToLower(name), strings.ToLower(text)):
 			starts = append(starts, one)
-		case strings.Contains(e.Name, strings.ToLower(text)):
+		case strings.Contains(strings.ToLower(name), strings.ToLower(text)):
 			holds = append(holds, one)
 		}
 	}

@@ -19,12 +19,15 @@ type subscribers struct {
 	loaded bool
 	busy   bool
 	search string
+	has    map[string]int // subscriptions, by the id of the subscriber; nil where that is not known
+	sought string         // the id of one to select once it is here
 	detail *subscriptions // of the selected one, where there is room
+	fitted fitted
 }
 
 func newSubscribers(a *app) screen {
-	s := &subscribers{table: newTable(a, true)}
-	s.grid.SetColumns([]grid.Column{{Name: "Name", Min: 16, Max: 80, Flex: true}, {Name: "SubscriberID", Min: 12}, {Name: "State", Min: 9}}, 0)
+	s := &subscribers{table: newTable(a, true), fitted: fitted{all: subscriberColumns}}
+	s.fitted.fit(s.grid, leastWidth)
 	return s
 }
 
@@ -44,8 +47,11 @@ func (s *subscribers) chips() []string {
 
 func (s *subscribers) poll() tea.Cmd {
 	s.busy = true
-	return s.app.subscribers(s.context, s)
+	return tea.Batch(s.app.subscribers(s.context, s), s.app.figuresNow(s))
 }
+
+// tick lets the figures go on.
+func (s *subscribers) tick() tea.Cmd { return s.app.figures(s) }
 
 func (s *subscribers) status() string {
 	switch {
@@ -62,15 +68,26 @@ func (s *subscribers) update(m tea.Msg) tea.Cmd {
 	case subscribersMsg:
 		s.busy = false
 		if m.err != nil {
-			s.app.fail("fetching subscribers", m.err)
+			s.app.unfetched("fetching subscribers", m.err)
 			return nil
 		}
-		s.list, s.total, s.loaded = m.list, m.total, true
+		s.list, s.total, s.has, s.loaded = m.list, m.total, m.subscriptions, true
 		s.fill()
+		if s.sought != "" && s.grid.Select(s.sought) {
+			s.sought = ""
+		}
 		return s.look(true)
+	case lanesMsg:
+		s.app.explained(m)
+		s.fill()
+		if s.detail != nil {
+			s.detail.fill()
+		}
 	case doneMsg:
 		s.app.done(m)
 		return s.poll()
+	case stakeMsg:
+		s.app.askRemove(m)
 	case changedMsg:
 		return s.edited(m)
 	}
@@ -80,11 +97,14 @@ func (s *subscribers) update(m tea.Msg) tea.Cmd {
 func (s *subscribers) fill() {
 	var rows []*grid.Row
 	for _, one := range s.list {
-		if !strings.Contains(strings.ToLower(one.Name), strings.ToLower(s.search)) {
+		state := s.app.enabledCell(one.IsEnabled, "")
+		if !holdsWords(s.search, one.Name, state.Text) {
 			continue
 		}
-		row := &grid.Row{ID: one.RecID, Cells: []grid.Cell{{Text: one.Name}, {Text: shortID(one.RecID), Ink: s.app.theme.dim}, s.app.enabledCell(one.IsEnabled, "")}}
-		rows = append(rows, row)
+		waiting, known := s.app.lanes.pendingOf(one.RecID)
+		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(
+			grid.Cell{Text: one.Name}, grid.Cell{Text: shortID(one.RecID), Ink: s.app.theme.dim}, state, s.app.figure(int64(s.has[one.RecID]), s.has != nil), s.app.figure(waiting, known),
+		)})
 	}
 	s.grid.SetRows(grid.NewList(rows))
 }
@@ -136,6 +156,8 @@ func (s *subscribers) do(b binding) tea.Cmd {
 	switch b.action {
 	case open:
 		return s.enter()
+	case showMessages:
+		return s.app.pushIn(messagesTab, newMessages(s.app, messageFilter{subscriber: one.RecID, label: one.Name}))
 	case copyCell:
 		s.app.clip(one.RecID)
 	case edit:
@@ -145,9 +167,7 @@ func (s *subscribers) do(b binding) tea.Cmd {
 			return s.app.enableSubscriber(s, one, !one.IsEnabled)
 		})
 	case remove:
-		s.app.ask("Delete "+one.Name+"?", "delete it", []string{
-			"Its subscriptions, their messages and responses go with it, and what is pending is not sent. This cannot be undone.",
-		}, func() tea.Cmd { return s.app.removeSubscriber(s, one) })
+		return s.app.stake(s, one, nil)
 	}
 	return nil
 }
@@ -198,10 +218,11 @@ func (s *subscribers) changeForm(one wire.Subscriber) overlay {
 // edited puts what a subscriber is called now into the list.
 func (s *subscribers) edited(m changedMsg) tea.Cmd {
 	if m.subscriber != nil {
-		for i := range s.list {
-			if s.list[i].RecID == m.subscriber.RecID {
-				s.list[i].Name = m.subscriber.Name
-			}
+		s.sought = m.subscriber.RecID // a new one is selected once it is here
+		if i := slices.IndexFunc(s.list, func(one wire.Subscriber) bool { return one.RecID == s.sought }); i >= 0 {
+			s.list[i].Name, s.sought = m.subscriber.Name, ""
+		} else {
+			s.search = ""
 		}
 		s.fill()
 	}
@@ -212,7 +233,7 @@ func (s *subscribers) edited(m changedMsg) tea.Cmd {
 // find narrows the list while it is typed.
 func (s *subscribers) find() *line {
 	l := newLine(s.app, "subscribers", "/", s.search)
-	l.help = "part of a name; " + s.app.keyFor(inLine, submit) + " keeps it"
+	l.help = "words of the name or the state; " + s.app.keyFor(inLine, submit) + " keeps it"
 	l.check = func(text string) error {
 		s.search = text
 		s.fill()

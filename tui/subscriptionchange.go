@@ -13,6 +13,7 @@ type changedMsg struct {
 	what         string // was done, for people
 	subscription *wire.Subscription
 	subscriber   *wire.Subscriber // one of both, unless nothing was changed
+	trial        *trialMsg        // of the test message; nil where none was wanted
 }
 
 // changed tells how a change went: what was wrong stands at its field, and the
@@ -24,6 +25,9 @@ func (a *app) changed(m changedMsg) {
 		a.over = nil
 	}
 	switch {
+	case m.trial != nil:
+		m.trial.before = m.what + ": done; "
+		a.later(a.tried(*m.trial))
 	case m.err == nil:
 		a.tell(info, m.what+": done")
 	case done || !open || !m.form.refuse(m.err):
@@ -38,7 +42,12 @@ func (f *form) unchanged() {
 
 // changeForm asks what a subscription is to be.
 func (s *subscriptions) changeForm(one wire.Subscription) overlay {
-	f := &form{app: s.app, title: "Change " + one.EventName + " for " + s.subscriber.Name, verb: "change", tries: true}
+	return s.app.changeForm(s, s.subscriber, one)
+}
+
+// changeForm asks what a subscription is to be, for a screen.
+func (a *app) changeForm(to screen, of wire.Subscriber, one wire.Subscription) overlay {
+	f := &form{app: a, title: "Change " + one.EventName + " for " + of.Name, verb: "change", tries: true}
 	headers := f.subscriptionFields(one)
 	f.send = func(values map[string]string, try bool) tea.Cmd {
 		request := subscriptionOf(values, one)
@@ -50,7 +59,7 @@ func (s *subscriptions) changeForm(one wire.Subscription) overlay {
 			f.unchanged()
 			return nil
 		}
-		return s.app.changeSubscription(s, f, one, request, try)
+		return a.changeSubscription(to, f, one, request, try)
 	}
 	return f
 }

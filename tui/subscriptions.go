@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -16,13 +15,15 @@ type subscriptions struct {
 	subscriber wire.Subscriber
 	master     *subscribers // at the left, where there is room; nil for none
 	list       []wire.Subscription
+	fitted     fitted
 	loaded     bool
 	busy       bool
+	search     string
 }
 
 func newSubscriptions(a *app, subscriber wire.Subscriber) screen {
-	s := &subscriptions{table: newTable(a, true), subscriber: subscriber}
-	s.grid.SetColumns([]grid.Column{{Name: "Event", Min: 16, Flex: true}, {Name: "URL", Min: 20, Max: 80, Flex: true}, {Name: "State", Min: 9, Flex: true}, {Name: "Order"}, {Name: "Headers", Min: 8, Flex: true}}, 0)
+	s := &subscriptions{table: newTable(a, true), subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
+	s.fitted.fit(s.grid, leastWidth)
 	return s
 }
 
@@ -31,7 +32,11 @@ func (s *subscriptions) title() string   { return s.subscriber.Name }
 func (s *subscriptions) scopes() []scope { return []scope{inSubscriptions, inLists} }
 func (s *subscriptions) waiting() bool   { return s.busy }
 func (s *subscriptions) chips() []string {
-	return []string{shortID(s.subscriber.RecID), onOff(s.subscriber.IsEnabled)}
+	chips := []string{shortID(s.subscriber.RecID), onOff(s.subscriber.IsEnabled)}
+	if s.search != "" {
+		chips = append(chips, s.search)
+	}
+	return chips
 }
 func (s *subscriptions) twin() string {
 	return "whctl subscriptions list --subscriber " + argument(s.subscriber.Name)
@@ -39,12 +44,21 @@ func (s *subscriptions) twin() string {
 
 func (s *subscriptions) poll() tea.Cmd {
 	s.busy = true
-	return s.app.subscriptions(s.context, s, s.subscriber.RecID)
+	return tea.Batch(s.app.subscriptions(s.context, s, s.subscriber.RecID), s.app.figuresNow(s))
 }
 
+// tick lets the figures go on.
+func (s *subscriptions) tick() tea.Cmd { return s.app.figures(s) }
+
+// status says of the selected subscription why nothing goes out, if so.
 func (s *subscriptions) status() string {
 	if s.loaded && len(s.list) == 0 {
 		return "no subscriptions yet: n adds one"
+	}
+	if one, ok := s.selected(); ok {
+		if why := s.app.trouble(one); why != "" {
+			return s.grid.Place() + "   " + why
+		}
 	}
 	return s.grid.Place()
 }
@@ -54,14 +68,22 @@ func (s *subscriptions) update(m tea.Msg) tea.Cmd {
 	case subscriptionsMsg:
 		s.busy = false
 		if m.err != nil {
-			s.app.fail("fetching subscriptions", m.err)
+			s.app.unfetched("fetching subscriptions", m.err)
 			return nil
 		}
 		s.list, s.loaded = m.list, true
 		s.fill()
+	case lanesMsg:
+		s.app.explained(m)
+		s.fill()
+		if s.split() {
+			s.master.fill()
+		}
 	case doneMsg:
 		s.app.done(m)
 		return s.poll()
+	case stakeMsg:
+		s.app.askRemove(m)
 	case subscriptionMsg:
 		return s.added(m)
 	case changedMsg:
@@ -70,22 +92,30 @@ func (s *subscriptions) update(m tea.Msg) tea.Cmd {
 	return nil
 }
 
+// fill makes the rows of those that hold all words that are sought.
 func (s *subscriptions) fill() {
 	var rows []*grid.Row
 	for _, one := range s.list {
-		order := ""
-		if one.Ordered {
-			order = "ordered"
+		state := s.app.stateCell(one)
+		if !holdsWords(s.search, one.EventName, shortURL(one.URL), state.Text, one.DisabledReason) {
+			continue
 		}
-		var names []string
-		for _, h := range one.Headers {
-			names = append(names, h.Name)
-		}
-		rows = append(rows, &grid.Row{ID: one.RecID, Cells: []grid.Cell{
-			{Text: one.EventName}, {Text: one.URL}, s.app.enabledCell(one.IsEnabled, one.DisabledReason), {Text: order}, {Text: strings.Join(names, ", ")},
-		}})
+		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(s.app.subscriptionCells(one, state)...)})
 	}
 	s.grid.SetRows(grid.NewList(rows))
+}
+
+// find narrows the list while it is typed.
+func (s *subscriptions) find() *line {
+	l := newLine(s.app, "subscriptions", "/", s.search)
+	l.help = "words of the event, the URL or the state; " + s.app.keyFor(inLine, submit) + " keeps it"
+	l.check = func(text string) error {
+		s.search = text
+		s.fill()
+		return nil
+	}
+	l.accept = func(string) tea.Cmd { return nil }
+	return l
 }
 
 // added tells how a new subscription went.
@@ -128,34 +158,13 @@ func (s *subscriptions) do(b binding) tea.Cmd {
 		return nil
 	}
 	one, ok := s.selected()
-	if !ok {
+	switch {
+	case !ok:
 		return nil
+	case b.action == showInfo:
+		return s.app.push(newSubscription(s, one))
 	}
-	a := s.app
-	switch b.action {
-	case open:
-		return a.push(newMessages(a, messageFilter{subscription: one.RecID, label: one.EventName}))
-	case copyCell:
-		a.clip(one.RecID)
-	case edit:
-		a.over = s.changeForm(one)
-	case renewSecret:
-		a.askSecret(one)
-	case test:
-		a.ask("Send a test message?", "send it", []string{one.EventName + " to", "  " + one.URL, "It is sent once and marked as a test."}, func() tea.Cmd { return a.testSubscription(s, one) })
-	case toggleEnabled:
-		a.ask(verbOf(!one.IsEnabled)+" "+one.EventName+"?", strings.ToLower(verbOf(!one.IsEnabled)), append([]string{"to " + one.URL}, enableLines(one.IsEnabled)...),
-			func() tea.Cmd { return a.enableSubscription(s, one, !one.IsEnabled) })
-	case remove:
-		a.ask("Delete the subscription?", "delete it", []string{one.EventName + " to", "  " + one.URL,
-			"Its messages and responses go with it, and what is pending is not sent.",
-			":trash can make it anew, with another id and secret and without headers."},
-			func() tea.Cmd {
-				a.leaving[one.RecID] = discardable(one, s.subscriber)
-				return a.removeSubscription(s, one)
-			})
-	}
-	return nil
+	return s.app.act(s, s.subscriber, one, b.action)
 }
 
 // newForm asks for a new subscription.

@@ -37,8 +37,11 @@ func (t *toasts) add(one toast) {
 		t.passing = &one
 		return
 	}
-	t.passing, t.lasting = nil, &one
 	t.note(one.text, one.at)
+	if one.link && t.lasting != nil && !t.lasting.link {
+		return // what the user asked for and was not done matters more
+	}
+	t.passing, t.lasting = nil, &one
 }
 
 // note remembers a failure without showing it.

@@ -91,7 +91,7 @@ func (a *app) askAnew(d discarded) {
 		return
 	}
 	lines := []string{
-		d.EventName + " to", "  " + d.URL, "for " + d.Subscriber + " (" + d.SubscriberID + ").",
+		d.EventName + " to", "  " + maskURL(d.URL), "for " + d.Subscriber + " (" + d.SubscriberID + ").",
 		"It gets another id and another secret. Its messages do not come back.",
 	}
 	if len(d.Headers) > 0 {

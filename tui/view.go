@@ -129,7 +129,7 @@ func (a *app) identity() string {
 		left = append(left, span{"  ...", t.dim})
 	}
 	word := a.link.word(a.now)
-	return a.compose(a.width, left, []span{mode, {"  ", ""}, {word, a.stateInk(word)}, {"  " + a.clock(a.now) + " ", t.dim}})
+	return a.compose(a.width, left, []span{mode, {"  ", ""}, {word, a.stateInk(word)}, {"  " + a.clock(a.now) + a.zoneName() + " ", t.dim}})
 }
 
 func (a *app) stateInk(word string) grid.Ink {
@@ -179,11 +179,18 @@ func (a *app) crumbs() string {
 		names = append(names, s.title())
 	}
 	names = slices.Compact(names) // a list and a part of it, which the chips tell apart
-	left := []span{{" " + strings.Join(names, a.theme.step), a.theme.crumb}}
+	var chips []span
+	room := a.width - 2
 	for _, chip := range a.front().chips() {
-		left = append(left, span{"  ", ""}, span{"[" + chip + "]", a.theme.chip})
+		chips = append(chips, span{"  ", ""}, span{"[" + chip + "]", a.theme.chip})
+		room -= ansi.StringWidth(chip) + 4
 	}
-	return a.compose(a.width, left, nil)
+	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], a.theme.step)) > room; first++ {
+		names[first] = "" // what limits the rows matters more than how one came here
+		names[first+1] = a.theme.Cut + a.theme.step + names[first+1]
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	return a.compose(a.width, append([]span{{" " + strings.Join(names, a.theme.step), a.theme.crumb}}, chips...), nil)
 }
 
 // statusLine is a message where there is one, else what the screen says.

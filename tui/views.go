@@ -107,6 +107,10 @@ func (a *app) save(name string) tea.Cmd {
 		a.tell(warning, "rows and messages can be saved as a view, this cannot")
 		return nil
 	}
+	if m, ok := v.(*messages); ok && m.filter.subscriber != "" {
+		a.tell(warning, "the messages of one subscriber are no view: it would keep the SubscriberID, which is a key")
+		return nil
+	}
 	one := v.viewed()
 	one.Name = name
 	_, was := a.keeper.view(name)

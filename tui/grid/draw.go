@@ -269,6 +269,9 @@ func (g *Grid) cells(row *Row) []string {
 		if c.Null {
 			c.Text = g.look.Nothing
 		}
+		if g.columns[p.column].Both {
+			c.Text = g.look.Middle(c.Text, p.width)
+		}
 		cells[i] = g.look.Fit(c.Text, p.width, g.columns[p.column].Right)
 	}
 	g.fitted[row] = cells

@@ -40,6 +40,11 @@ func (g *Grid) scrolled() (first, last int) {
 	return first, last
 }
 
+// Whole reports whether all columns are seen from end to end.
+func (g *Grid) Whole() bool {
+	return len(g.layout) == len(g.columns) && (len(g.layout) == 0 || !g.layout[len(g.layout)-1].cut)
+}
+
 // Thousands groups digits for people.
 func Thousands(n int) string {
 	text := fmt.Sprint(n)

@@ -252,6 +252,16 @@ func (g *Glyphs) Fit(text string, width int, right bool) string {
 	return shown + blanks(width-used)
 }
 
+// Middle cuts text in its middle where it takes more than width cells, so that
+// both ends are seen. Only visible ASCII, such as addresses are, is cut so.
+func (g *Glyphs) Middle(text string, width int) string {
+	if len(text) <= width || width < 5 || !plain(text, len(text)) {
+		return text
+	}
+	end := width / 2
+	return text[:width-1-end] + g.Cut + text[len(text)-end:]
+}
+
 const blank = "                                                                                                                                "
 
 // blanks is n spaces.

@@ -102,3 +102,27 @@ func hostile() *rapid.Generator[string] {
 	)
 	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "") })
 }
+
+// An address is cut where its ends can still be seen; what is no plain text is
+// left to Fit.
+func TestMiddle(t *testing.T) {
+	g := &Glyphs{Cut: "~"}
+	for _, test := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"hooks.acme.test/erp/in", 22, "hooks.acme.test/erp/in"},
+		{"hooks.acme.test/erp/in", 21, "hooks.acme~est/erp/in"},
+		{"hooks.acme.test/erp/in", 12, "hooks~erp/in"},
+		{"hooks.acme.test/erp/in", 5, "ho~in"},
+		{"hooks.acme.test/erp/in", 4, "hooks.acme.test/erp/in"},
+		{"über.example/erp", 8, "über.example/erp"},
+		{"a\x1b[31mbcdefgh", 6, "a\x1b[31mbcdefgh"},
+		{"", 6, ""},
+	} {
+		if got := g.Middle(test.text, test.width); got != test.want {
+			t.Errorf("%q in %d: %q, want %q", test.text, test.width, got, test.want)
+		}
+	}
+}

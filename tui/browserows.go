@@ -1,0 +1,159 @@
+package tui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// How records become rows, also again where times are shown in another way.
+
+// setFields shows other fields. The first one stays in place, but of requests,
+// which are not known by any field.
+func (b *browser) setFields(fields []string) {
+	b.fields = fields
+	frozen := 0
+	if len(fields) > 1 && !b.ofRequests() {
+		frozen = 1
+	}
+	b.grid.SetColumns(b.columns(), frozen)
+}
+
+// columns are those of the fields that are shown.
+func (b *browser) columns() []grid.Column {
+	columns := fieldColumns(b.kind, b.fields)
+	for i := range columns {
+		if at, _ := b.kind.Column(columns[i].Name); b.kind.Fields[at].Type == record.DateTime && zoned(b.kind) {
+			columns[i].Title, columns[i].Right = "Time", false
+			if b.app.times == relative {
+				columns[i].Title, columns[i].Right = "Age", true
+			}
+		}
+	}
+	return columns
+}
+
+// made makes the rows of records.
+func (b *browser) made(records []client.Row) []*grid.Row {
+	rows := gridRows(b.kind, b.fields, records, b.cell)
+	b.paint(rows)
+	return rows
+}
+
+// cell is a value as this list shows it.
+func (b *browser) cell(t record.Type, v client.Value) grid.Cell {
+	if t == record.DateTime && zoned(b.kind) && !v.Null() {
+		return grid.Cell{Text: b.app.instantText(v.String())}
+	}
+	return cellOf(t, v)
+}
+
+// paint gives requests that failed their ink.
+func (b *browser) paint(rows []*grid.Row) {
+	column := slices.Index(b.fields, "StatusCode")
+	if !b.ofRequests() || column < 0 {
+		return
+	}
+	for _, row := range rows {
+		switch code := row.Cells[column].Text; {
+		case code >= "500":
+			row.Cells[column].Ink = b.app.theme.status[3]
+		case code >= "400":
+			row.Cells[column].Ink = b.app.theme.status[2]
+		}
+	}
+}
+
+// dated reports whether times are shown.
+func (b *browser) dated() bool {
+	return slices.ContainsFunc(b.fields, func(name string) bool {
+		at, _ := b.kind.Column(name)
+		return b.kind.Fields[at].Type == record.DateTime
+	})
+}
+
+// retime shows the times of the service in another way.
+func (b *browser) retime() string {
+	if !zoned(b.kind) {
+		return zoneless(b.dated())
+	}
+	for _, row := range b.pages.Here() {
+		b.remake(row)
+	}
+	b.grid.SetColumns(b.columns(), b.grid.Frozen())
+	b.grid.Sync()
+	return ""
+}
+
+// zoneless says that the times of the business stay as they are, where some are
+// in sight.
+func zoneless(dated bool) string {
+	if dated {
+		return "those of records have no zone and stay"
+	}
+	return ""
+}
+
+// retime shows the times of the record in another way.
+func (r *recordScreen) retime() string {
+	r.fill()
+	if zoned(r.browser.kind) {
+		return ""
+	}
+	dated := slices.ContainsFunc(r.browser.kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
+	return zoneless(dated)
+}
+
+// tick lets ages go on.
+func (r *recordScreen) tick() tea.Cmd {
+	if r.app.times == relative && r.tab == 0 && zoned(r.browser.kind) {
+		r.fill()
+	}
+	return nil
+}
+
+// tick lets ages go on.
+func (b *browser) tick() tea.Cmd {
+	if b.app.times != relative || !zoned(b.kind) || !b.dated() {
+		return nil
+	}
+	first, last := b.grid.Window()
+	for i := first; i <= last; i++ {
+		b.remake(b.pages.Row(i))
+	}
+	b.grid.Sync()
+	return nil
+}
+
+// remake puts a new row in place of one that is here, if it looks different.
+func (b *browser) remake(row *grid.Row) {
+	held, known := b.records[row]
+	i := -1
+	if known {
+		i = b.pages.Find(row.ID)
+	}
+	if i < 0 || b.pages.Row(i) != row {
+		return
+	}
+	if fresh := b.made([]client.Row{held.row})[0]; !slices.Equal(fresh.Cells, row.Cells) {
+		b.pages.Replace(i, fresh)
+		delete(b.records, row)
+		b.records[fresh] = held
+	}
+}
+
+// forget drops records whose rows are not kept any more.
+func (b *browser) forget() {
+	if len(b.records) <= 2*grid.PageRows*20 {
+		return
+	}
+	for row := range b.records {
+		if i := b.pages.Find(row.ID); i < 0 || b.pages.Row(i) != row {
+			delete(b.records, row)
+		}
+	}
+}

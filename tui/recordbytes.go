@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// Fields of bytes are told by what they seem to be, and written to files.
+
+// bytesText tells how many bytes there are and what they seem to be.
+func bytesText(encoded string) string {
+	content, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "bytes that cannot be read: " + err.Error()
+	}
+	return size(len(content)) + " of " + sniffed(content)
+}
+
+// anyBytes is what http.DetectContentType says of what it does not know.
+const anyBytes = "application/octet-stream"
+
+// sniffed is the type that bytes seem to have.
+func sniffed(content []byte) string {
+	kind, _, _ := strings.Cut(http.DetectContentType(content), ";")
+	if kind == anyBytes || len(content) == 0 {
+		return "bytes"
+	}
+	return kind
+}
+
+// ends are what the names of files of some types end with.
+var ends = map[string]string{
+	"application/pdf": ".pdf", "application/zip": ".zip", "application/x-gzip": ".gz", "image/gif": ".gif", "image/jpeg": ".jpg", "image/png": ".png",
+	"image/bmp": ".bmp", "image/webp": ".webp", "text/html": ".html", "text/plain": ".txt", "text/xml": ".xml",
+}
+
+// endOf is what the name of a file of such bytes ends with.
+func endOf(content []byte) string { return cmp.Or(ends[sniffed(content)], ".bin") }
+
+// save asks where the bytes of a field are to be written, and of which where
+// there are several.
+func (r *recordScreen) save() {
+	if r.row == nil || r.wait {
+		r.app.tell(warning, "the record is on its way")
+		return
+	}
+	var fields []choice
+	for _, f := range r.browser.kind.Fields {
+		v := r.whole.Value(f.Name)
+		if f.Type != record.Bytes || v.Null() {
+			continue
+		}
+		text := v.String()
+		fields = append(fields, choice{[]span{{f.Name + "  ", ""}, {bytesText(text), r.app.theme.dim}}, func() tea.Cmd {
+			r.app.line = r.saveLine(f.Name, text)
+			return nil
+		}})
+	}
+	switch len(fields) {
+	case 0:
+		r.app.tell(info, "no field of this record holds bytes")
+	case 1:
+		_ = fields[0].take()
+	default:
+		r.app.over = &picker{app: r.app, title: "Write which bytes to a file?", choices: fields}
+	}
+}
+
+// saveLine asks where the bytes of a field are to be written.
+func (r *recordScreen) saveLine(name, encoded string) *line {
+	content, broken := base64.StdEncoding.DecodeString(encoded)
+	path := freeName(whole(r.app.options.Downloads), fmt.Sprintf("%s-%s", fileName(r.row.ID), name), endOf(content))
+	l := newLine(r.app, "save", "save "+name+" to", path)
+	l.help = size(len(content)) + " of " + sniffed(content) + "; " + r.app.keyFor(inLine, submit) + " saves, " + r.app.keyFor(inLine, goBack) + " leaves it"
+	l.check = func(path string) error {
+		if broken != nil {
+			return errors.New("these bytes cannot be read: " + broken.Error())
+		}
+		return checkTarget(path, "")
+	}
+	l.accept = func(path string) tea.Cmd {
+		path = whole(path)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			r.app.fail("saving "+name, err)
+			return nil
+		}
+		r.app.tell(info, size(len(content))+" written to "+path)
+		return nil
+	}
+	return l
+}
+
+// fileName is an id as a part of a file's name: what means something in paths
+// is left out.
+func fileName(id string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, id)
+	const most = 60
+	return string([]rune(name)[:min(most, len([]rune(name)))])
+}

@@ -1,0 +1,88 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a field of bytes holds is told, and goes to a file as it is.
+func TestBytesOfARecord(t *testing.T) {
+	dir := t.TempDir()
+	d := drive(t, connected(t, demoDaemon(t)), Options{Downloads: dir})
+	d.press(":", "'CR_BatchTransDocuments", "enter", "enter")
+	r := d.app.front().(*recordScreen)
+	for r.whole.Value("FileBinary").Null() {
+		d.press("]")
+	}
+	content, err := base64.StdEncoding.DecodeString(r.whole.Text("FileBinary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.sees(size(len(content))+" of "+sniffed(content), "o saves them to a file")
+	d.press("o")
+	d.sees("save FileBinary to", "enter saves")
+	d.press("enter")
+	d.sees("written to " + dir[:20])
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(files) != 1 {
+		t.Fatalf("%v", files)
+	}
+	if got, _ := os.ReadFile(files[0]); !bytes.Equal(got, content) || filepath.Ext(files[0]) != endOf(content) {
+		t.Errorf("%s has %d bytes, want %d", files[0], len(got), len(content))
+	}
+	d.press("esc", "esc", ":", "'DB_Class", "enter", "enter", "o")
+	d.sees("no field of this record holds bytes")
+}
+
+func TestSniffedBytes(t *testing.T) {
+	for _, test := range []struct{ content, shown, end string }{
+		{"%PDF-1.7\n", "9 B of application/pdf", ".pdf"},
+		{"\x89PNG\r\n\x1a\n", "8 B of image/png", ".png"},
+		{"plain words", "11 B of text/plain", ".txt"},
+		{"\x00\x01\x02", "3 B of bytes", ".bin"},
+		{"", "0 B of bytes", ".bin"},
+	} {
+		if got := bytesText(base64.StdEncoding.EncodeToString([]byte(test.content))); got != test.shown || endOf([]byte(test.content)) != test.end {
+			t.Errorf("%q is %q (%s)", test.content, got, endOf([]byte(test.content)))
+		}
+	}
+	if got := bytesText("&&&"); !strings.HasPrefix(got, "bytes that cannot be read") {
+		t.Errorf("%q", got)
+	}
+	for id, want := range map[string]string{"../etc/x": ".._etc_x", strings.Repeat("é", 80): strings.Repeat("é", 60), "A\x1b1": "A_1"} {
+		if got := fileName(id); got != want {
+			t.Errorf("%q is %q", id, got)
+		}
+	}
+}
+
+// A long value stands on one line, and on several where that is wanted, also of
+// the next record.
+func TestLongValuesWrap(t *testing.T) {
+	d := drive(t, connected(t, demoDaemon(t)), Options{})
+	d.press("6")
+	d.press("enter")
+	r := d.app.front().(*recordScreen)
+	d.resize(60, 40)
+	before := len(r.lines)
+	if before != len(r.browser.kind.Fields) {
+		t.Errorf("%d lines of %d fields", before, len(r.browser.kind.Fields))
+	}
+	d.press("w")
+	wrapped := len(r.lines)
+	if wrapped <= before {
+		t.Errorf("nothing is wrapped:\n%s", d.text())
+	}
+	d.press("]")
+	if len(r.lines) <= before {
+		t.Errorf("the next one is not wrapped:\n%s", d.text())
+	}
+	d.press("w")
+	if len(r.lines) != before {
+		t.Errorf("it stays wrapped:\n%s", d.text())
+	}
+}
