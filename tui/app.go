@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -236,19 +235,4 @@ func (a *app) failed(what string, err error, link bool) {
 		return
 	}
 	a.toasts.add(toast{level: failure, text: text, at: a.now, link: link})
-}
-
-// describe is an error with what helps to act on it.
-func describe(err error) string {
-	text := err.Error()
-	var e *client.Error
-	if errors.As(err, &e) {
-		for _, f := range e.Fields {
-			text += "; " + f.FieldName + ": " + f.Message
-		}
-		if e.RequestID != "" {
-			text += " (request " + e.RequestID + ")"
-		}
-	}
-	return text
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/tui/grid"
@@ -50,7 +51,11 @@ func (f *form) lines(width, room int) (lines []string, from, to int) {
 			from, to = begin, len(lines)
 		}
 	}
-	for _, note := range append(f.notes, f.keys()) {
+	notes := append(slices.Clone(f.notes), f.keys())
+	if f.sent {
+		notes = []string{"on its way " + strings.Repeat(t.Loading, 3) + "   esc leaves the form"}
+	}
+	for _, note := range notes {
 		for _, text := range t.broken(note, width, remarkLines) {
 			lines = append(lines, t.dim.Paint(t.Fit(text, width, false)))
 		}

@@ -218,6 +218,10 @@ func (a *app) do(b binding, key string) tea.Cmd {
 	case pauseLive:
 		return a.pause()
 	case refresh:
+		if a.link.signedOut {
+			a.over = newLogin(a)
+			return nil
+		}
 		return a.refresh()
 	case showActions:
 		a.over = newMenu(a)

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,7 +73,7 @@ func (a *app) exported(m exportMsg) {
 	case client.Is(m.err, client.Cancelled):
 		a.tell(warning, "cancelled: export to "+j.path)
 	case m.err != nil:
-		a.fail("export to "+j.path, m.err)
+		a.fail("export to "+filepath.Base(j.path), m.err)
 	default:
 		a.tell(info, plural(int(j.rows.Load()), "row", "rows")+" written to "+j.path)
 	}

@@ -123,7 +123,7 @@ func TestVerbsAreSeen(t *testing.T) {
 // Who may not see subscriptions is told so, and not that there are none.
 func TestEventsWithoutTheRole(t *testing.T) {
 	i := daemontest.Start(t)
-	c, err := client.New(client.Options{URL: i.URL, Key: i.Key(t, "query")})
+	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,24 @@ func newLogin(a *app) overlay {
 	return f
 }
 
+// again asks for the password once more, and says why.
+func (f *form) again(err error) {
+	f.at = len(f.fields) - 1
+	password := f.fields[f.at]
+	password.input.SetValue("")
+	password.wrong = err.Error()
+}
+
 // signingIn is what fails where a password is wrong.
 const signingIn = "signing in"
 
 // signedIn goes on after the sign-in.
 func (a *app) signedIn(m signedInMsg) tea.Cmd {
+	if f, asked := a.over.(*form); m.err != nil && asked && f.login {
+		a.toasts.note(signingIn+": "+describe(m.err), a.now)
+		f.again(m.err)
+		return nil
+	}
 	if m.err != nil {
 		a.unfetched(signingIn, m.err)
 		return nil

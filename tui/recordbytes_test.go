@@ -60,12 +60,11 @@ func TestSniffedBytes(t *testing.T) {
 	}
 }
 
-// A long value stands on one line, and on several where that is wanted, also of
-// the next record.
+// A long value stands on one line, and on several where that is wanted, until it
+// is not.
 func TestLongValuesWrap(t *testing.T) {
 	d := drive(t, connected(t, demoDaemon(t)), Options{})
-	d.press("6")
-	d.press("enter")
+	d.press(":", "'SY_Filters", "enter", "enter")
 	r := d.app.front().(*recordScreen)
 	d.resize(60, 40)
 	before := len(r.lines)
@@ -77,9 +76,9 @@ func TestLongValuesWrap(t *testing.T) {
 	if wrapped <= before {
 		t.Errorf("nothing is wrapped:\n%s", d.text())
 	}
-	d.press("]")
-	if len(r.lines) <= before {
-		t.Errorf("the next one is not wrapped:\n%s", d.text())
+	d.press("]", "[")
+	if len(r.lines) != wrapped {
+		t.Errorf("it is not wrapped when it comes again:\n%s", d.text())
 	}
 	d.press("w")
 	if len(r.lines) != before {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -21,6 +22,7 @@ type recordScreen struct {
 	whole   client.Row
 	cut     bool // values were too long to keep, the whole ones are on their way
 	wait    bool
+	partly  bool // what the list does not hold of it has not come
 }
 
 var recordTabs = []string{"Fields", "JSON", "Request"}
@@ -38,7 +40,7 @@ func (r *recordScreen) shown() tea.Cmd { return r.load() }
 func (r *recordScreen) load() tea.Cmd {
 	b := r.browser
 	r.afresh()
-	r.row, r.wait = b.grid.Row(), false
+	r.row, r.wait, r.partly = b.grid.Row(), false, false
 	if r.row == nil {
 		r.setLines(nil)
 		return b.want()
@@ -48,10 +50,23 @@ func (r *recordScreen) load() tea.Cmd {
 	r.top = 0
 	r.fill()
 	if held.cut || len(b.fields) < len(b.kind.Fields) {
-		r.wait = true
-		return r.app.record(r.context, r, b.query(), b.grid.At())
+		r.wait, r.partly = true, true
+		q, at := r.asked()
+		return r.app.record(r.context, r, q, at)
 	}
 	return nil
+}
+
+// asked is the query of the record, and its place there. One of the service's
+// own is asked for by its number, since there are new ones all the time.
+func (r *recordScreen) asked() (client.Query, int) {
+	b := r.browser
+	q := b.query()
+	if !zoned(b.kind) {
+		return q, b.grid.At()
+	}
+	q.Where = []client.Filter{{Field: b.kind.Fields[0].Name, Operator: record.Equal, Values: []string{r.row.ID}}}
+	return q, 0
 }
 
 func (r *recordScreen) update(m tea.Msg) tea.Cmd {
@@ -60,6 +75,7 @@ func (r *recordScreen) update(m tea.Msg) tea.Cmd {
 		return nil
 	}
 	r.wait = false
+	r.fill()
 	if got.err != nil {
 		r.app.unfetched("fetching the record", got.err)
 		return nil
@@ -68,7 +84,7 @@ func (r *recordScreen) update(m tea.Msg) tea.Cmd {
 		r.app.tell(warning, "the rows have changed meanwhile: R fetches them again")
 		return nil
 	}
-	r.whole, r.cut = got.row, false
+	r.whole, r.cut, r.partly = got.row, false, false
 	r.fill()
 	return nil
 }
@@ -107,6 +123,8 @@ func (r *recordScreen) fieldLines() []span {
 		switch text := v.String(); {
 		case v.Null() && r.wait:
 			lines = append(lines, span{name + strings.Repeat(t.Loading, 3), t.dim})
+		case v.Null() && r.partly && !slices.Contains(r.browser.fields, f.Name):
+			lines = append(lines, span{name + notTold, t.dim})
 		case v.Null():
 			lines = append(lines, span{name + t.Nothing + "   null", t.dim})
 		default:

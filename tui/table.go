@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	"github.com/bizhook/whd/tui/grid"
 )
 
@@ -19,8 +21,16 @@ func (t *table) setSize(width, height int) {
 	t.grid.SetSize(width, height)
 }
 
-func (t *table) view() string   { return t.grid.View() }
-func (t *table) status() string { return t.grid.Place() }
+func (t *table) view() string { return t.grid.View() }
+
+// status is where the selection is. Nothing is said of rows that are on their
+// way.
+func (t *table) status() string {
+	if t.grid.Len() == 0 && t.app.fetching() {
+		return "on its way " + strings.Repeat(t.app.theme.Loading, 3)
+	}
+	return t.grid.Place()
+}
 
 // move does what keys mean in all lists. It is false for other keys.
 func (t *table) move(b binding) bool {

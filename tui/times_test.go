@@ -22,7 +22,7 @@ func TestRequestsOnSmallScreens(t *testing.T) {
 			t.Errorf("80 columns show no %s: %q", title, head)
 		}
 	}
-	if line := lineWith(t, d, "/auth"); !strings.Contains(line, " ms ") || strings.Contains(line, "PT") {
+	if line := lineWith(t, d, "/Sessions/Current"); !strings.Contains(line, " ms ") || strings.Contains(line, "PT") {
 		t.Errorf("the duration is not one for people: %q", line)
 	}
 	d.sees("! failed")
@@ -126,5 +126,20 @@ func TestDurationText(t *testing.T) {
 		if got := durationText(text); got != want {
 			t.Errorf("%s is %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A request is shown whole although others come all the time.
+func TestRequestAmongNewOnes(t *testing.T) {
+	c := connected(t, demoDaemon(t))
+	d := drive(t, c, Options{})
+	d.press("6", "j", "j", "j")
+	if _, err := c.Info(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.press("enter")
+	r := d.app.front().(*recordScreen)
+	if r.partly || r.whole.Text("Id") != r.row.ID || r.whole.Text("IpAddress") == "" {
+		t.Errorf("it is not whole:\n%s", d.text())
 	}
 }

@@ -125,11 +125,17 @@ func (a *app) identity() string {
 	if a.readOnly {
 		mode = span{" RO", t.dim}
 	}
-	if w, ok := a.front().(waiter); ok && w.waiting() {
+	if a.fetching() {
 		left = append(left, span{"  ...", t.dim})
 	}
 	word := a.link.word(a.now)
 	return a.compose(a.width, left, []span{mode, {"  ", ""}, {word, a.stateInk(word)}, {"  " + a.clock(a.now) + a.zoneName() + " ", t.dim}})
+}
+
+// fetching reports whether something of the screen in front is on its way.
+func (a *app) fetching() bool {
+	w, ok := a.front().(waiter)
+	return ok && w.waiting()
 }
 
 func (a *app) stateInk(word string) grid.Ink {
@@ -244,7 +250,11 @@ func (a *app) hintLine() string {
 
 // under draws lines over the first lines of the body.
 func (a *app) under(body, lines []string) []string {
-	copy(body, lines[:min(len(lines), len(body))])
+	lines = lines[:min(len(lines), len(body))]
+	copy(body, lines)
+	if n := len(lines); n > 0 && n < len(body) { // what lies below is none of it
+		body[n] = a.theme.Rule.Paint(strings.Repeat(a.theme.Line, a.width))
+	}
 	return body
 }
 

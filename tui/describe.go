@@ -1,0 +1,52 @@
+package tui
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/bizhook/whd/client"
+)
+
+// describe is an error with what helps to act on it, the reason first: lines are
+// short. Whose file it is about, who shows the error says.
+func describe(err error) string {
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return file.Err.Error()
+	}
+	text := err.Error()
+	var e *client.Error
+	if !errors.As(err, &e) {
+		return text
+	}
+	if reason := wayReason(e); reason != "" {
+		text = reason
+	}
+	for _, f := range e.Fields {
+		text += "; " + f.FieldName + ": " + f.Message
+	}
+	if e.RequestID != "" {
+		text += " (request " + e.RequestID + ")"
+	}
+	return text
+}
+
+// wayReason is in short why the service cannot be reached, empty where that is
+// no matter of its computer or its name.
+func wayReason(e *client.Error) string {
+	what, _, _ := strings.Cut(e.Message, ": ")
+	var system *os.SyscallError
+	var name *net.DNSError
+	switch {
+	case e.Kind != client.Unreachable:
+		return ""
+	case errors.As(e.Err, &name):
+		return what + ": " + name.Err
+	case errors.As(e.Err, &system):
+		return what + ": " + system.Err.Error()
+	}
+	return ""
+}
