@@ -51,9 +51,7 @@ func (a *app) afterwards(m answered) {
 	case subscriptionMsg:
 		a.subscribed(m)
 	case retriedMsg:
-		if !m.dry {
-			a.settled(m)
-		}
+		a.settled(m)
 	}
 }
 
@@ -104,7 +102,7 @@ func (a *app) own(m answered) tea.Cmd {
 	case trialMsg:
 		return a.tried(m)
 	case outcomeMsg:
-		a.happened(m)
+		return a.happened(m)
 	case eventNamesMsg:
 		a.learnt(m)
 	case keptMsg:
@@ -117,6 +115,8 @@ func (a *app) own(m answered) tea.Cmd {
 		a.exported(m)
 	case billMsg:
 		return a.billed(m)
+	case billFieldsMsg:
+		a.listedBill(m)
 	}
 	return nil
 }

@@ -54,10 +54,9 @@ func (b *browser) title() string {
 
 func (s *messages) viewed() view {
 	f := s.filter
-	return view{
-		Record: messageRecord, Subscription: f.subscription, Label: f.label, Problems: f.problems,
-		arrangement: arrangement{Where: s.typed.texts(s.app, messageKind(), f.all())},
-	}
+	v := view{Record: messageRecord, Subscription: f.subscription, Label: s.whose(), Problems: f.problems, Undelivered: f.undelivered, arrangement: s.arrangement()}
+	v.Where, v.OrderBy = s.typed.texts(s.app, messageKind(), f.all()), orderOf(s.order)
+	return v
 }
 
 func (s *messages) called(name string) { s.saved = name }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -9,8 +10,9 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// Bill fields are changed by :bill B/S/X: what the field holds is fetched, the
-// new value is typed below it, and both are shown once more before it is sent.
+// Bill fields are changed by :bill B/S/X, or by choosing one of :bill B/S: what
+// the field holds is fetched, the new value is typed below it, and both are shown
+// once more before it is sent.
 
 // bill opens the form of a field, or asks which where it is not named.
 func (a *app) bill(text string) tea.Cmd {
@@ -19,6 +21,14 @@ func (a *app) bill(text string) tea.Cmd {
 		return nil
 	}
 	field, _ := readBillField(text) // it was checked just now
+	return a.showBill(field)
+}
+
+// showBill shows a field, or those of the stage where none is named.
+func (a *app) showBill(field client.BillField) tea.Cmd {
+	if field.SettingID == "" {
+		return a.billValues(client.BillStage{BillID: field.BillID, StageID: field.StageID})
+	}
 	return a.billValue(field)
 }
 
@@ -31,33 +41,75 @@ func (a *app) checkBill(text string) error {
 	return err
 }
 
-// readBillField reads the ids of a bill, its stage and a custom field.
+// readBillField reads the ids of a bill, its stage and, if it is named, a custom
+// field.
 func readBillField(text string) (client.BillField, error) {
-	ids := strings.Split(text, "/")
-	if len(ids) != 3 || ids[0] == "" || ids[1] == "" || ids[2] == "" {
-		return client.BillField{}, errors.New("bill takes three ids: BILL/STAGE/SETTING")
+	ids := strings.Split(strings.TrimSpace(text), "/")
+	if len(ids) < 2 || len(ids) > 3 || slices.Contains(ids, "") {
+		return client.BillField{}, errors.New("bill takes two ids or three: BILL/STAGE or BILL/STAGE/SETTING")
 	}
+	ids = append(ids, "")
 	return client.BillField{BillID: ids[0], StageID: ids[1], SettingID: ids[2]}, nil
 }
 
-func billName(f client.BillField) string { return f.BillID + "/" + f.StageID + "/" + f.SettingID }
+func billName(f client.BillField) string {
+	return strings.TrimSuffix(f.BillID+"/"+f.StageID+"/"+f.SettingID, "/")
+}
 
-// newBillChoice asks for the three ids.
+// newBillChoice asks for the ids.
 func newBillChoice(a *app) overlay {
 	f := &form{app: a, title: "Custom field of a bill", verb: "show"}
-	f.add("BillID", "Bill", "", "the id of the bill")
+	f.add("BillID", "Bill", "", "the id of the bill, or all: BILL/STAGE/SETTING")
 	f.add("StageID", "Stage", "", "the id of its stage")
-	f.add("SettingID", "Setting", "", "the id of the custom field; enter shows what it holds")
+	f.add("SettingID", "Setting", "", "the id of the custom field; empty lists them")
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
-		for i, one := range f.fields {
+		if field, err := readBillField(values["BillID"]); err == nil {
+			return a.showBill(field)
+		}
+		for i, one := range f.fields[:2] {
 			if values[one.name] == "" {
 				one.wrong, f.at = "this is needed", i
 				return nil
 			}
 		}
-		return a.billValue(client.BillField{BillID: values["BillID"], StageID: values["StageID"], SettingID: values["SettingID"]})
+		return a.showBill(client.BillField{BillID: values["BillID"], StageID: values["StageID"], SettingID: values["SettingID"]})
 	}
 	return f
+}
+
+// listedBill lists the fields of a stage with what they hold.
+func (a *app) listedBill(m billFieldsMsg) {
+	f, open := a.over.(*form)
+	switch {
+	case m.era != a.era:
+	case m.err != nil && open && f.refuse(m.err):
+	case m.err != nil:
+		a.fail("bill "+m.stage.BillID, m.err)
+	default:
+		a.over = newBillFields(a, m)
+	}
+}
+
+func newBillFields(a *app, m billFieldsMsg) overlay {
+	p := &picker{app: a, title: "Custom fields of bill " + m.stage.BillID, note: a.keyFor(inMenu, accept) + " changes one"}
+	if len(m.values) == 0 {
+		p.note = "this stage has no custom fields"
+	}
+	for _, v := range m.values {
+		field := client.BillField{BillID: m.stage.BillID, StageID: m.stage.StageID, SettingID: v.SettingID}
+		name, holds, stored := v.SettingID, "", v.Contents != nil
+		if v.SettingName != nil && *v.SettingName != "" {
+			name = *v.SettingName
+		}
+		if stored {
+			holds = *v.Contents
+		}
+		p.choices = append(p.choices, choice{
+			spans: []span{{a.theme.Fit(name, 28, false) + "  ", ""}, {billText(holds, stored), a.theme.dim}},
+			take:  func() tea.Cmd { return a.billValue(field) },
+		})
+	}
+	return p
 }
 
 // billed takes what a field holds, or that it was changed.

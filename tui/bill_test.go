@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,11 +42,24 @@ func TestBill(t *testing.T) {
 	d.sees(" is set")
 	holds(was + "x")
 
-	d.press(":", "'bill", "enter", "enter", "enter", "enter")
+	d.press(":", "'bill "+bill+"/"+stage, "enter")
+	d.sees("Custom fields of bill "+bill, was+"x")
+	all, err := c.BillValues(t.Context(), client.BillStage{BillID: bill, StageID: stage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range slices.IndexFunc(all, func(v wire.CustomFieldValue) bool { return v.SettingID == setting }) {
+		d.press("down")
+	}
+	d.press("enter")
+	d.sees("it holds  " + was + "x")
+	d.press("esc", ":", "'bill", "enter", "'"+bill+"/"+stage+"/"+setting, "ctrl+s")
+	d.sees("it holds  " + was + "x")
+	d.press("esc", ":", "'bill", "enter", "enter", "enter", "enter")
 	d.sees("this is needed")
 	d.press("'nobody's", "down", "'S", "down", "'X", "enter")
 	d.sees("nobody's")
-	d.press("esc", "esc", ":", "'bill a/b", "enter")
+	d.press("esc", "esc", ":", "'bill a//b", "enter")
 	d.sees("BILL/STAGE/SETTING")
 }
 

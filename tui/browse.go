@@ -155,7 +155,9 @@ func (b *browser) update(m tea.Msg) tea.Cmd {
 			return nil
 		}
 		b.counted = true
-		b.pages.SetTotal(m.generation, m.total)
+		if short := b.pages.Total(); !b.ofRequests() || short < 0 || short >= grid.PageRows { // else all came, and counting made one more
+			b.pages.SetTotal(m.generation, m.total)
+		}
 		b.grid.Sync()
 	}
 	return nil

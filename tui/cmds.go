@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -38,7 +39,15 @@ func (a *app) change(to screen, what string, ids []string, make func(ctx context
 	if a.readOnly {
 		return func() tea.Msg { return doneMsg{reply{to, errReadOnly}, what, ids} }
 	}
-	return a.repeatable(what, func() tea.Msg { return doneMsg{reply{to, make(ctx, c)}, what, ids} })
+	return a.repeatable(what, func() tea.Msg { return doneMsg{reply{to, notSent(make(ctx, c))}, what, ids} })
+}
+
+// notSent says so of a change that has not left this computer.
+func notSent(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return fmt.Errorf("not sent: %w", err)
+	}
+	return err
 }
 
 // listen begins to follow the service.
@@ -275,6 +284,19 @@ func (a *app) messages(ctx context.Context, to screen, generation, number int, m
 	}
 }
 
+// subscriberNames fetches the names of all subscribers.
+func (a *app) subscriberNames(ctx context.Context, to screen) tea.Cmd {
+	c := a.client
+	return func() tea.Msg {
+		list, _, err := subscribersOf(ctx, c)
+		m := subscriberNamesMsg{reply{to, err}, make(map[string]string, len(list))}
+		for _, one := range list {
+			m.names[one.RecID] = one.Name
+		}
+		return m
+	}
+}
+
 // messageFields are all but the body.
 const messageFields = "ItemNo,SubscriberID,SubscriptionID,MessageID,EventName,URL,Status,Retries,AddedDateTime,LastSavedDateTime," +
 	"LastMessageResponseHTTPCode,LastMessageResponseMessage,NextAttemptDateTime,MaxRetries"
@@ -376,31 +398,88 @@ func (a *app) removeOne(to screen, m wire.Message) tea.Cmd {
 	})
 }
 
-// retryMany makes all messages due now that match; dry only counts them.
-func (a *app) retryMany(to screen, members url.Values, dry bool) tea.Cmd {
-	return a.bulk("retry of messages", to, members, dry, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
+// weigh counts what would be done to messages, and looks where the newest go.
+func (a *app) weigh(to screen, w *weighing) tea.Cmd {
+	c, readOnly := a.client, a.readOnly
+	ctx, cancel := context.WithCancel(a.context)
+	w.cancel = cancel
+	return a.repeatable(w.name(), func() tea.Msg {
+		m := weighedMsg{reply: reply{to: to, err: errReadOnly}, of: w}
+		if !readOnly {
+			m.err = m.ask(ctx, c)
+		}
+		return m
+	})
+}
+
+// ask counts at the service.
+func (m *weighedMsg) ask(ctx context.Context, c *client.Client) (err error) {
+	w := m.of
+	if m.matched, m.done, err = w.would(ctx, c, w.members); err != nil {
+		return err
+	}
+	if w.failed != nil {
+		if _, m.failed, err = w.would(ctx, c, w.failed); err != nil {
+			return err
+		}
+	}
+	if !w.all {
+		return nil // they are here
+	}
+	q := clone(w.members)
+	if narrow := alsoStatus(q, 2, 3); w.what == retry && narrow != nil {
+		q = narrow
+	}
+	q.Del("All")
+	q.Set("Take", strconv.Itoa(newestWeighed))
+	q.Set("Fields", "MessageID,SubscriptionID,URL,Status,LastMessageResponseHTTPCode,LastMessageResponseMessage")
+	page, err := c.AllMessages(ctx, q)
+	if err == nil {
+		m.newest = page.Results
+	}
+	return err
+}
+
+// would counts what would be done to messages.
+func (w *weighing) would(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
+	q := clone(members)
+	q.Set("DryRun", "true")
+	if w.what == remove {
+		r, err := c.DeleteMessages(ctx, q)
+		if err != nil {
+			return 0, 0, err
+		}
+		return r.Matched, r.Deleted, nil
+	}
+	r, err := c.RetryMessages(ctx, q)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.Matched, r.Retried, nil
+}
+
+// retryMany makes all messages due now that match.
+func (a *app) retryMany(to screen, members url.Values, what string) tea.Cmd {
+	return a.bulk(what, to, members, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
 		m.retried, m.err = c.RetryMessages(ctx, q)
 	})
 }
 
-// removeMany deletes all messages that match; dry only counts them.
-func (a *app) removeMany(to screen, members url.Values, dry bool) tea.Cmd {
-	return a.bulk("delete of messages", to, members, dry, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
+// removeMany deletes all messages that match.
+func (a *app) removeMany(to screen, members url.Values, what string) tea.Cmd {
+	return a.bulk(what, to, members, func(ctx context.Context, c *client.Client, m *retriedMsg, q url.Values) {
 		m.deleted, m.err = c.DeleteMessages(ctx, q)
 	})
 }
 
-func (a *app) bulk(what string, to screen, members url.Values, dry bool, do func(context.Context, *client.Client, *retriedMsg, url.Values)) tea.Cmd {
+func (a *app) bulk(what string, to screen, members url.Values, do func(context.Context, *client.Client, *retriedMsg, url.Values)) tea.Cmd {
 	c, ctx := a.client, a.context
-	q := clone(members)
-	if dry {
-		q.Set("DryRun", "true")
-	}
-	readOnly := a.readOnly
+	q, readOnly := clone(members), a.readOnly
 	return a.repeatable(what, func() tea.Msg {
-		m := retriedMsg{reply: reply{to: to}, dry: dry, members: members}
+		m := retriedMsg{reply: reply{to: to}, what: what}
 		if m.err = errReadOnly; !readOnly {
 			do(ctx, c, &m, q)
+			m.err = notSent(m.err)
 		}
 		return m
 	})
@@ -619,6 +698,15 @@ func (a *app) billValue(field client.BillField) tea.Cmd {
 	return func() tea.Msg {
 		value, err := c.BillValue(ctx, field)
 		return billMsg{reply: reply{err: err}, era: era, field: field, value: value}
+	}
+}
+
+// billValues fetches what all custom fields of a bill's stage hold.
+func (a *app) billValues(stage client.BillStage) tea.Cmd {
+	c, ctx, era := a.client, a.context, a.era
+	return func() tea.Msg {
+		values, err := c.BillValues(ctx, stage)
+		return billFieldsMsg{reply: reply{err: err}, stage: stage, values: values, era: era}
 	}
 }
 

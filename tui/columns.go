@@ -30,9 +30,9 @@ var ownColumns = map[string]map[string]grid.Column{
 	"RequestLog": {
 		"StatusCode":      {Title: "Status", Right: true},
 		"HttpMethod":      {Title: "Method", Min: 6},
-		"PathInfo":        {Title: "Path", Min: 22, Max: 60, Flex: true, Both: true},
+		"PathInfo":        {Title: "Path", Min: 20, Max: 60, Flex: true, Both: true},
 		"RequestDuration": {Title: "Duration", Right: true},
-		"UserAuthId":      {Title: "User", Min: 5, Max: 24, Flex: true},
+		"UserAuthId":      {Title: "User", Min: 8, Max: 24, Flex: true},
 		"IpAddress":       {Title: "Address"},
 	},
 }

@@ -32,7 +32,7 @@ func verbs() []verb {
 		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
 		{"jobs", "the exports of this session", func(a *app, _ string) tea.Cmd { a.over = newJobList(a); return nil }},
 		{"at", "messages as of a time: at 13:00; alone, as they come", func(a *app, rest string) tea.Cmd { return a.holdAt(rest) }},
-		{"bill", "a custom field of a bill: BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return a.bill(rest) }},
+		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return a.bill(rest) }},
 		{"refresh", "fetch again", func(a *app, _ string) tea.Cmd { return a.refresh() }},
 		{"login", "sign in", func(a *app, _ string) tea.Cmd { a.over = newLogin(a); return nil }},
 		{"quit", "leave", func(a *app, _ string) tea.Cmd { return a.quit() }},
@@ -64,7 +64,7 @@ func verbNames() string {
 // newCommandLine takes a record kind with conditions, a tab or a verb.
 func newCommandLine(a *app) *line {
 	l := newLine(a, commandHistory, ":", "")
-	l.help = "a record kind (with conditions), a tab, a view, @profile, or one of these words"
+	l.help = "a kind with conditions, tab, view, @profile or these words"
 	l.words = verbNames()
 	l.suggest = a.suggestCommands
 	l.check = func(text string) error {

@@ -20,7 +20,8 @@ type confirm struct {
 	yes   string // what it does
 	run   func() tea.Cmd
 	since time.Time
-	top   int // how many of its lines are above what is seen
+	top   int    // how many of its lines are above what is seen
+	other func() // asks about more or fewer things; nil where there are none
 }
 
 const (
@@ -40,23 +41,46 @@ func (a *app) ask(title, yes string, lines []string, run func() tea.Cmd) {
 func (a *app) askMany(count int, title, yes string, lines []string, run func() tea.Cmd) {
 	one := confirm{app: a, title: title, lines: lines, yes: yes, run: run, since: a.now}
 	switch {
-	case a.options.Protected && a.options.Profile != "":
+	case a.protected():
 		a.over = &typedConfirm{confirm: one, word: a.options.Profile, what: "protected: type " + a.options.Profile}
-	case count >= countTyped:
+	case a.typedAnswer(count):
 		a.over = &typedConfirm{confirm: one, word: strconv.Itoa(count), what: "type " + strconv.Itoa(count)}
 	default:
 		a.over = &one
 	}
 }
 
-func (c *confirm) scopes() []scope { return []scope{inConfirm} }
+// protected reports whether questions are answered by the name of the profile.
+func (a *app) protected() bool { return a.options.Protected && a.options.Profile != "" }
+
+// typedAnswer reports whether a question about so many things is answered by a
+// word.
+func (a *app) typedAnswer(count int) bool { return a.protected() || count >= countTyped }
+
+// offer gives the question that was asked just now another one beside it, about
+// more or fewer things.
+func (a *app) offer(other func()) {
+	switch c := a.over.(type) {
+	case *confirm:
+		c.other = other
+	case *typedConfirm:
+		c.other = other
+	}
+}
+
+func (c *confirm) scopes() []scope {
+	if c.other != nil {
+		return []scope{inRetryQuestion, inConfirm}
+	}
+	return []scope{inConfirm}
+}
 
 // deaf reports whether the question was asked so lately that nobody can have
 // read it.
 func (c *confirm) deaf() bool { return c.app.now.Sub(c.since) < confirmPause }
 
 func (c *confirm) do(b binding) tea.Cmd {
-	if c.deaf() || c.scroll(b) {
+	if c.deaf() || c.scroll(b) || c.turn(b) {
 		return nil
 	}
 	c.app.over = nil
@@ -125,6 +149,15 @@ func (c *confirm) scroll(b binding) bool {
 	return true
 }
 
+// turn asks about more or fewer things instead. It is false for other keys.
+func (c *confirm) turn(b binding) bool {
+	if b.action != include {
+		return false
+	}
+	c.other()
+	return true
+}
+
 // typedConfirm is a question that one word answers, which is typed key by key.
 type typedConfirm struct {
 	confirm
@@ -135,7 +168,12 @@ type typedConfirm struct {
 	wrong bool
 }
 
-func (c *typedConfirm) scopes() []scope { return []scope{inTypedConfirm} }
+func (c *typedConfirm) scopes() []scope {
+	if c.other != nil {
+		return []scope{inTypedRetryQuestion, inTypedConfirm}
+	}
+	return []scope{inTypedConfirm}
+}
 
 // typed takes single keys only: a paste is no answer.
 func (c *typedConfirm) typed(m tea.KeyMsg) tea.Cmd {
@@ -157,7 +195,7 @@ func (c *typedConfirm) typed(m tea.KeyMsg) tea.Cmd {
 // do takes enter behind the right word only. Alone it cancels, and what comes
 // faster than anybody types is not heard.
 func (c *typedConfirm) do(b binding) tea.Cmd {
-	if c.deaf() || c.scroll(b) || c.app.now.Sub(c.last) < burstWithin {
+	if c.deaf() || c.scroll(b) || c.turn(b) || c.app.now.Sub(c.last) < burstWithin {
 		return nil
 	}
 	switch {

@@ -102,7 +102,7 @@ func TestRetryManyTakesTheirNumber(t *testing.T) {
 	s := startFailures(t, 30)
 	d := s.open(t, Options{})
 	d.press("4", "!", "a", "r")
-	d.sees("Retry 30 messages?", "type 30 and enter to retry 30")
+	d.sees("Retry 30 failed messages?", "type 30 and enter to retry 30")
 	d.press("y", "enter")
 	d.sees("that is not 30")
 	d.press("backspace", "'30", "enter")
@@ -131,7 +131,7 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	d := s.open(t, Options{})
 	d.press("4", "!", "a")
 	m := d.app.front().(*messages)
-	count := m.act(remove)().(retriedMsg)
+	count := m.act(remove)().(weighedMsg)
 	d.press("F", "a")
 	d.send(count)
 	d.sees("Delete 4 messages?")
@@ -142,7 +142,7 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	}
 
 	d.press("a")
-	count = m.act(remove)().(retriedMsg)
+	count = m.act(remove)().(weighedMsg)
 	d.press("1")
 	d.send(count)
 	if d.app.over != nil {

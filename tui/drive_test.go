@@ -54,7 +54,7 @@ func drive(t testing.TB, c *client.Client, o Options) *driver {
 	o.hear = func(wait tea.Cmd) tea.Cmd {
 		go func() {
 			select {
-			case d.live <- wait():
+			case d.live <- sameClocks(wait()):
 			case <-t.Context().Done():
 			}
 		}()
@@ -66,6 +66,15 @@ func drive(t testing.TB, c *client.Client, o Options) *driver {
 	d.settle()
 	d.resize(80, 24)
 	return d
+}
+
+// sameClocks has the service's clock agree with the test's.
+func sameClocks(m tea.Msg) tea.Msg {
+	if told, ok := m.(liveMsg); ok {
+		told.ahead = 0
+		return told
+	}
+	return m
 }
 
 // run starts a command, and those that it is made of.

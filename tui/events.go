@@ -27,7 +27,7 @@ type events struct {
 	looked        int                  // how many of the newest messages tell that
 	busy          bool
 	search        string
-	hidden        error // why nobody tells who gets events, and when they were raised; nil where all is told
+	hidden        bool // who gets events, and when they were raised: this user may not see that
 }
 
 // notTold stands where nobody tells.
@@ -60,9 +60,9 @@ func (e *events) poll() tea.Cmd {
 func (e *events) update(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case eventsMsg:
-		e.busy, e.hidden = false, nil
+		e.busy, e.hidden = false, false
 		if client.Is(m.err, client.Unauthorized) && !unauthorized(m.err) {
-			e.hidden = m.err
+			e.hidden = true
 		} else {
 			e.app.unfetched("fetching events", m.err)
 		}
@@ -96,7 +96,7 @@ func (e *events) tick() tea.Cmd {
 
 func (e *events) status() string {
 	text := e.grid.Place()
-	if e.hidden != nil {
+	if e.hidden {
 		return text + "   who gets them and when takes the role admin"
 	}
 	if e.looked >= eventsLooked {
@@ -124,7 +124,7 @@ func (e *events) figures(name string) (count, last grid.Cell) {
 		count.Ink = e.app.theme.dim
 	}
 	last = grid.Cell{Text: e.app.moment(e.last[name])}
-	if e.hidden != nil {
+	if e.hidden {
 		count = grid.Cell{Text: notTold, Ink: e.app.theme.dim}
 		if e.last[name].IsZero() {
 			last = count
@@ -170,8 +170,8 @@ func (e *events) do(b binding) tea.Cmd {
 	case b.action == askFilter:
 		e.app.line = e.find()
 	case row == nil:
-	case e.hidden != nil && (b.action == showSubscribed || b.action == addNew):
-		e.app.tell(warning, "subscriptions take the role admin: "+describe(e.hidden))
+	case e.hidden && (b.action == showSubscribed || b.action == addNew):
+		e.app.tell(warning, "subscriptions take the role admin")
 	case b.action == open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
 		return e.app.pushIn(messagesTab, newMessages(e.app, messageFilter{conditions: []client.Filter{only}}))

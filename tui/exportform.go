@@ -98,7 +98,7 @@ func newExportForm(a *app, e exportable) overlay {
 	what.among = e.scopes()
 	dir := whole(a.options.Downloads)
 	free := freeName(dir, e.name, exportFormats[0].end)
-	where := f.add(exportPath, "File", free, "unless you type another directory, in "+dir+"; it gets its name when it is complete")
+	where := f.add(exportPath, "File", free, "it gets its name when it is complete")
 	how.chosen = func() {
 		one := formatOf(how.input.Value())
 		how.help = one.help
@@ -218,6 +218,9 @@ func (s *messages) exportable() exportable {
 		name: "Messages", query: client.Query{Kind: kind, Where: s.filter.filters()}, key: "MessageID", total: s.pages.Total(), marked: s.grid.MarkedIDs(), all: s.allMarks,
 		rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
 	}
+	if by := s.orderBy(); by != "" {
+		e.query.OrderBy = []string{by}
+	}
 	for _, f := range kind.Fields {
 		e.columns = append(e.columns, exportColumn{f.Name, f.Type})
 	}
@@ -236,8 +239,8 @@ func (f messageFilter) filters() []client.Filter {
 	if f.subscription != "" {
 		all = append(all, client.Filter{Field: "SubscriptionID", Operator: record.Equal, Values: []string{f.subscription}})
 	}
-	if f.problems {
-		all = append(all, client.Filter{Field: "Status", Operator: record.In, Values: []string{"2", "3"}})
+	if c, limits := f.standing().condition(); limits {
+		all = append(all, c)
 	}
 	return all
 }

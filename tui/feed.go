@@ -79,6 +79,9 @@ func (f *feed) add(event client.StreamEvent, err error) {
 		b.lost, b.retry, b.beat, b.connected = e.Err, e.Retry, false, false
 	case client.HeartbeatEvent:
 		b.beat = true
+		if !e.ServerTime.IsZero() {
+			b.ahead = time.Until(e.ServerTime)
+		}
 		f.remember(e.ID)
 	case client.MessageEvent:
 		b.changes = append(b.changes, e.MessageChange)

@@ -118,7 +118,7 @@ func (a *app) stateCell(one wire.Subscription) grid.Cell {
 	switch {
 	case !one.IsEnabled:
 		return grid.Cell{Text: "disabled", Ink: a.theme.status[3]}
-	case lane.Breaker == wire.BreakerOpen:
+	case a.breaks(one.RecID):
 		return grid.Cell{Text: "held", Ink: a.theme.status[3]}
 	case !time.Time(lane.FailingSince).IsZero():
 		return grid.Cell{Text: "failing", Ink: a.theme.status[2]}

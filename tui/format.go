@@ -44,13 +44,19 @@ func until(d time.Duration) string {
 	return "in " + age(d)
 }
 
+// since is how long ago the service did something, by its own clock.
+func (a *app) since(at time.Time) time.Duration { return a.now.Add(a.link.ahead).Sub(at) }
+
+// left is how long it takes until the service does something, by its own clock.
+func (a *app) left(at time.Time) time.Duration { return -a.since(at) }
+
 // moment is a time as the mode shows it; "-" where there is none.
 func (a *app) moment(at time.Time) string {
 	switch {
 	case at.IsZero():
 		return "-"
 	case a.times == relative:
-		return age(a.now.Sub(at))
+		return age(a.since(at))
 	case a.times == utc:
 		return at.UTC().Format("01-02 15:04:05")
 	}

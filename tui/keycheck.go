@@ -17,7 +17,7 @@ var waysOut = []action{goBack, quitOrBack, quit, decline}
 const alwaysQuits = "ctrl+c"
 
 // typedIn are the scopes in which most keys are text.
-var typedIn = []scope{inLine, inForm, inTypedConfirm}
+var typedIn = []scope{inLine, inForm, inTypedConfirm, inTypedRetryQuestion}
 
 // editing are the keys that change a text, besides those with a sign on them.
 var editing = []string{blank, "backspace", "delete", "left", "right", "home", "end"}

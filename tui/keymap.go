@@ -15,7 +15,7 @@ var scopeWords = map[scope]string{
 	everywhere: "everywhere", inLists: "lists", inGrids: "grids", inKinds: "kinds", inBrowser: "rows", inRecord: "record", inHome: "home",
 	inSubscribers: "subscribers", inSubscriptions: "subscriptions", inSubscription: "subscription", inMessages: "messages", inMessage: "message", inEvents: "events", inRequests: "requests",
 	inText: "text", inConfirm: "question", inTypedConfirm: "typed_question", inLine: "line", inColumns: "columns", inForm: "form",
-	inMenu: "menu", inJobs: "exports", inErrors: "errors",
+	inMenu: "menu", inJobs: "exports", inErrors: "errors", inRetryQuestion: "retry_question", inTypedRetryQuestion: "typed_retry_question",
 }
 
 // actionWords are the actions as a configuration names them. They stay as they
@@ -35,14 +35,15 @@ var actionWords = map[action]string{
 	accept: "accept", decline: "decline", complete: "complete", older: "older", newer: "newer", toggle: "toggle", toggleAll: "toggle_all",
 	moveEarlier: "move_left", moveLater: "move_right", resetChoice: "reset", hideEmpty: "hide_empty", keysAndMoney: "keys_and_money", wrapLines: "wrap", saveBytes: "save_bytes", submit: "submit",
 	submitAndTest: "submit_and_test", nextField: "next_field", previousField: "previous_field", lineDown: "line_down", lineUp: "line_up",
+	include: "include",
 }
 
 // stacks are the scopes that hold at the same time, the narrowest first: those of
 // each screen, and those of what lies over it.
 var stacks = [...][]scope{
 	{inHome, inLists, everywhere}, {inKinds, inLists, everywhere}, {inBrowser, inGrids, inLists, everywhere}, {inRecord, inLists, everywhere},
-	{inSubscribers, inLists, everywhere}, {inSubscriptions, inLists, everywhere}, {inSubscription, inLists, everywhere}, {inMessages, inLists, everywhere}, {inMessage, inLists, everywhere},
-	{inEvents, inLists, everywhere}, {inRequests, inBrowser, inGrids, inLists, everywhere}, {inText}, {inConfirm}, {inTypedConfirm}, {inLine}, {inColumns}, {inForm}, {inMenu}, {inJobs}, {inErrors},
+	{inSubscribers, inLists, everywhere}, {inSubscriptions, inLists, everywhere}, {inSubscription, inLists, everywhere}, {inMessages, inGrids, inLists, everywhere}, {inMessage, inLists, everywhere},
+	{inEvents, inLists, everywhere}, {inRequests, inBrowser, inGrids, inLists, everywhere}, {inText}, {inConfirm}, {inTypedConfirm}, {inRetryQuestion, inConfirm}, {inTypedRetryQuestion, inTypedConfirm}, {inLine}, {inColumns}, {inForm}, {inMenu}, {inJobs}, {inErrors},
 }
 
 // blank is a blank as the table has it, where blanks separate keys.

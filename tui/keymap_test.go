@@ -47,7 +47,7 @@ func TestStacks(t *testing.T) {
 	}
 	d.press(":", "'SO_Totals", "enter", "C")
 	a := d.app
-	for _, over := range []overlay{a.over, newHelp(a), newMenu(a), newLogin(a), newErrors(a), newJobList(a), &confirm{}, &typedConfirm{}, &picker{}} {
+	for _, over := range []overlay{a.over, newHelp(a), newMenu(a), newLogin(a), newErrors(a), newJobList(a), &confirm{}, &typedConfirm{}, &confirm{other: func() {}}, &typedConfirm{confirm: confirm{other: func() {}}}, &picker{}} {
 		found = append(found, over.scopes())
 	}
 	a.line = newCommandLine(a)
@@ -113,7 +113,7 @@ func TestNewKeymap(t *testing.T) {
 		{"what edits a line", []KeySetting{{Scope: "line", Action: "complete", Keys: []string{"right"}}}, nil, "right is typed in line"},
 		{"yes by enter", []KeySetting{{Scope: "question", Action: "accept", Keys: []string{"enter"}}, {Scope: "question", Action: "decline", Keys: []string{"esc"}}}, nil, "enter is no answer"},
 		{"yes by what asks", []KeySetting{{Scope: "question", Action: "accept", Keys: []string{"D"}}}, nil, "D answers questions with yes, and delete in"},
-		{"what asks by yes", []KeySetting{{Action: "retry", Keys: []string{"Y"}}, {Scope: "message", Action: "copy_row", Keys: []string{"w"}}, {Scope: "question", Action: "accept", Keys: []string{"Y"}}}, nil, "Y answers questions with yes, and retry in messages asks them"},
+		{"what asks by yes", []KeySetting{{Action: "retry", Keys: []string{"Y"}}, {Action: "copy_row", Keys: []string{"f9"}}, {Scope: "question", Action: "accept", Keys: []string{"Y"}}}, nil, "Y answers questions with yes, and retry in messages asks them"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for i := range test.settings {
@@ -259,21 +259,21 @@ func TestOtherKeys(t *testing.T) {
 		KeySetting{Scope: "question", Action: "accept", Keys: []string{"Y"}},
 		KeySetting{Action: "undo"},
 		KeySetting{Action: "help", Keys: []string{"H"}},
-		KeySetting{Action: "tabs", Keys: []string{"A", "B", "Q", "i", "I", "L"}},
+		KeySetting{Action: "tabs", Keys: []string{"A", "B", "Q", "b", "I", "L"}},
 	)})
-	d.sees("A Home", "i Messages", "H help")
+	d.sees("A Home", "b Messages", "H help")
 	d.press("4")
 	d.sees("A Home", " Home ")
-	d.press("i")
+	d.press("b")
 	d.sees("w retry", "following")
 	d.press("down", "r")
 	if d.app.over != nil {
 		t.Errorf("r does something still:\n%s", d.text())
 	}
 	d.press("H")
-	d.sees("w f9 ", "send again: the row")
+	d.sees("w f9 ", "retry: send again: the row")
 	d.press("esc", "x", "down")
-	d.sees("w       send again")
+	d.sees("w       retry: send again")
 	d.press("enter")
 	d.sees("Retry this message?", "Y retry it")
 	d.press("esc", "w")

@@ -28,6 +28,8 @@ const (
 	inMenu
 	inJobs
 	inErrors
+	inRetryQuestion
+	inTypedRetryQuestion
 )
 
 // scopeNames head the sections of the help.
@@ -35,7 +37,7 @@ var scopeNames = [...]string{
 	everywhere: "Everywhere", inLists: "Lists", inGrids: "Columns", inKinds: "Records", inBrowser: "Rows of a record kind",
 	inRecord: "One record", inHome: "Home", inSubscribers: "Subscribers", inSubscriptions: "Subscriptions", inSubscription: "One subscription", inMessages: "Messages",
 	inMessage: "One message", inEvents: "Events", inRequests: "Requests", inText: "Text", inConfirm: "A question", inTypedConfirm: "A question that a word answers", inLine: "A line that you type",
-	inColumns: "Choice of columns", inForm: "A form", inMenu: "A menu", inJobs: "Exports", inErrors: "Errors",
+	inColumns: "Choice of columns", inForm: "A form", inMenu: "A menu", inJobs: "Exports", inErrors: "Errors", inRetryQuestion: "A question about retries", inTypedRetryQuestion: "A question about retries that a word answers",
 }
 
 // action is what a key means.
@@ -130,6 +132,7 @@ const (
 	previousField
 	lineDown
 	lineUp
+	include
 )
 
 // binding is one row of the table of keys, from which dispatch, the line of
@@ -154,7 +157,7 @@ var bindings = Keymap{
 	{everywhere, "1 2 3 4 5 6", goTab, "", "the tabs", false},
 	{everywhere, "-", goPrevious, "", "what was seen before, and back again", false},
 	{everywhere, "@", switchProfile, "", "another profile", false},
-	{everywhere, "t", switchTimes, "", "times of the service: ages, local, UTC; those of records have no zone", false},
+	{everywhere, "t", switchTimes, "", "times: ages, local, UTC; those of records stay", false},
 	{everywhere, "p", pauseLive, "", "pause what is live, and go on", false},
 	{everywhere, "R f5", refresh, "", "fetch again", false},
 	{everywhere, "x", showActions, "actions", "everything that can be done here", false},
@@ -250,14 +253,15 @@ var bindings = Keymap{
 	{inMessages, "enter", open, "detail", "open the message", false},
 	{inMessages, "r", retry, "retry", "send again: the row, or all that are marked", true},
 	{inMessages, "D", remove, "delete", "delete: the row, or all that are marked", true},
-	{inMessages, "space", mark, "mark", "mark the row, or take its mark away", false},
-	{inMessages, "v", markRange, "", "mark up to the row that was marked last", false},
 	{inMessages, "a", markAll, "all", "mark all that match the filter", false},
-	{inMessages, "u", unmark, "", "take all marks away", false},
-	{inMessages, "!", problemsOnly, "problems", "only those that failed", false},
-	{inMessages, "e", export, "", "write messages to a file", false},
+	{inMessages, "!", problemsOnly, "problems", "only those that failed; then with those that wait, then all", false},
+	{inMessages, "s", sortColumn, "", "sort by this column: up, down, the newest first", false},
+	{inMessages, "f", filterColumn, "", "filter by this column", false},
+	{inMessages, "=", keepValue, "this value", "keep what is the same in this column: To means the same subscription", false},
 	{inMessages, "F", clearFilters, "", "no filters", false},
-	{inMessages, "y", copyCell, "", "copy the MessageID", false},
+	{inMessages, "C", chooseColumns, "", "choose and order columns", false},
+	{inMessages, "e", export, "", "write messages to a file", false},
+	{inMessages, "y", copyCell, "", "copy the cell; of the status, the MessageID", false},
 
 	{inMessage, "tab right l", nextTab, "next tab", "attempts, body, headers, response, cURL", false},
 	{inMessage, "shift+tab left h", previousTab, "", "the tab before", false},
@@ -295,6 +299,9 @@ var bindings = Keymap{
 	{inConfirm, "down j", goDown, "", "what is below", false},
 	{inConfirm, "enter esc n q", decline, "", "no", false},
 
+	{inRetryQuestion, "i", include, "", "with what is scheduled already, or without", false},
+	{inTypedRetryQuestion, "tab", include, "", "with what is scheduled already, or without", false},
+
 	{inTypedConfirm, "enter", accept, "", "yes, where the word was typed; else no", false},
 	{inTypedConfirm, "up", goUp, "", "what is above, where it is longer than the screen", false},
 	{inTypedConfirm, "down", goDown, "", "what is below", false},
@@ -310,14 +317,14 @@ var bindings = Keymap{
 	{inColumns, "esc q", goBack, "cancel", "leave it", false},
 	{inColumns, "up k", goUp, "", "up", false},
 	{inColumns, "down j", goDown, "", "down", false},
+	{inColumns, "/", askFilter, "find", "only the fields with a word in their names", false},
 	{inColumns, "space", toggle, "toggle", "show this column, or not", false},
 	{inColumns, "*", toggleAll, "all", "all columns, or none but the first", false},
+	{inColumns, "m", keysAndMoney, "money", "only what tells records apart, and amounts", false},
 	{inColumns, "K shift+up", moveEarlier, "", "further to the left", false},
 	{inColumns, "J shift+down", moveLater, "move", "further to the right", false},
 	{inColumns, "r", resetChoice, "reset", "all columns in their own order", false},
 	{inColumns, "h", hideEmpty, "hide empty", "hide those that are empty in all rows that are here", false},
-	{inColumns, "m", keysAndMoney, "keys + money", "only what tells records apart, and amounts", false},
-	{inColumns, "/", askFilter, "find", "only the fields with a word in their names", false},
 
 	{inForm, "ctrl+s", submit, "do it", "do what the form is for", false},
 	{inForm, "enter tab", nextField, "", "the next field, with what is picked; enter behind the last: do it", false},

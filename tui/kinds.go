@@ -59,13 +59,16 @@ func (k *kinds) shown() tea.Cmd {
 	return nil
 }
 
-func (k *kinds) tick() tea.Cmd { return k.shown() }
-
-func (k *kinds) retime() string {
-	k.setColumns()
-	k.fill()
-	return ""
+// opened is how long ago the rows of a kind were opened.
+func (k *kinds) opened(kind *record.Kind) string {
+	at := k.app.keeper.Opened[kind.Name]
+	if at.IsZero() {
+		return "-"
+	}
+	return age(k.app.now.Sub(at))
 }
+
+func (k *kinds) tick() tea.Cmd { return k.shown() }
 
 func (k *kinds) start() tea.Cmd {
 	var cmds []tea.Cmd
@@ -116,7 +119,7 @@ func (k *kinds) fill() {
 		area = kind.Area
 		rows = append(rows, &grid.Row{ID: kind.Name, Cells: []grid.Cell{
 			{Text: shown, Ink: k.app.theme.dim}, {Text: kind.Name}, {Text: total}, {Text: fmt.Sprint(len(kind.Fields))},
-			{Text: k.app.moment(k.app.keeper.Opened[kind.Name]), Ink: k.app.theme.dim}, {Text: kind.Summary, Ink: k.app.theme.dim},
+			{Text: k.opened(kind), Ink: k.app.theme.dim}, {Text: kind.Summary, Ink: k.app.theme.dim},
 		}})
 	}
 	k.grid.SetRows(grid.NewList(rows))

@@ -38,6 +38,13 @@ func (l *lanes) of(subscription string) (wire.Lane, bool) {
 	return lane, known || l.whole
 }
 
+// turned reports whether a subscription was enabled or disabled since it was
+// fetched: the service itself disables some.
+func (l *lanes) turned(one wire.Subscription) bool {
+	lane, known := l.known[one.RecID]
+	return known && lane.IsEnabled != one.IsEnabled
+}
+
 // figures asks how deliveries stand for a screen that shows it: soon after
 // something became of messages, else now and then.
 func (a *app) figures(to screen) tea.Cmd {

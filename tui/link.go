@@ -27,6 +27,7 @@ type link struct {
 	failed    error     // the last request got none
 	failedAt  time.Time
 	signedOut bool
+	ahead     time.Duration // how far the service's clock is ahead of ours
 	paused    bool
 	missed    int // changes while paused
 }
@@ -37,7 +38,7 @@ func (l *link) take(m liveMsg, now time.Time) {
 		l.connected, l.lost, l.signedOut = true, nil, false
 	}
 	if m.beat { // which a stream has that outlives its session for a moment
-		l.beat, l.reached, l.lost, l.failed = now, now, nil, nil
+		l.beat, l.reached, l.lost, l.failed, l.ahead = now, now, nil, nil, m.ahead
 	}
 	if m.lost != nil {
 		l.connected, l.lost, l.lostAt, l.retryAt, l.beat = false, m.lost, now, now.Add(m.retry), time.Time{}
@@ -62,6 +63,21 @@ func (l *link) heard(err error, now time.Time) {
 	case err == nil:
 		l.reached, l.failed, l.signedOut = now, nil, false
 	}
+}
+
+// sameClock is how far two clocks may be apart without a word.
+const sameClock = 2 * time.Second
+
+// clocks says by how much the service's clock differs; empty for not worth
+// mentioning.
+func (l *link) clocks() string {
+	switch {
+	case l.ahead > sameClock:
+		return " +" + age(l.ahead) + " there"
+	case l.ahead < -sameClock:
+		return " -" + age(-l.ahead) + " there"
+	}
+	return ""
 }
 
 // ofLink reports whether an error says only that the service could not be asked,

@@ -41,3 +41,20 @@ func TestLiveTakesAHeartbeat(t *testing.T) {
 		})
 	})
 }
+
+// Clocks that differ are told of, and ages are those of the service's clock.
+func TestClocksDiffer(t *testing.T) {
+	d := drive(t, unreachable(t), Options{})
+	at := d.clock.Add(-time.Minute)
+	for ahead, want := range map[time.Duration]string{0: "", 1900 * time.Millisecond: "", 3 * time.Second: " +3s there", -2 * time.Hour: " -2h there"} {
+		d.send(liveMsg{session: d.app.link.session, connected: true, beat: true, ahead: ahead})
+		if got := d.app.link.clocks(); got != want {
+			t.Errorf("%v ahead: %q, want %q", ahead, got, want)
+		}
+		if got, want := d.app.moment(at), age(time.Minute+ahead); got != want {
+			t.Errorf("%v ahead: %s ago, want %s", ahead, got, want)
+		}
+	}
+	d.send(liveMsg{session: d.app.link.session, connected: true, beat: true, ahead: 3 * time.Second})
+	d.sees("+3s there")
+}

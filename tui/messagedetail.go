@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -23,8 +22,10 @@ type messageScreen struct {
 	noHeaders string        // why they are not known
 	tab       int
 	wait      bool
-	whole     bool // the body is here
-	revealed  bool // what is secret is shown, as far as it is known
+	whole     bool   // the body is here
+	revealed  bool   // what is secret is shown, as far as it is known
+	saved     string // where the body was written; empty for nowhere
+	sending   string // what was answered with yes and has no answer yet; empty for nothing
 }
 
 func newMessage(list *messages, m wire.Message) screen {
@@ -65,6 +66,7 @@ func (s *messageScreen) update(m tea.Msg) tea.Cmd {
 		s.app.explained(m)
 		s.fill()
 	case doneMsg:
+		s.sending = ""
 		s.app.done(m)
 		return s.poll()
 	}
@@ -73,6 +75,9 @@ func (s *messageScreen) update(m tea.Msg) tea.Cmd {
 
 // tick lets times go on, and asks why the message is late.
 func (s *messageScreen) tick() tea.Cmd {
+	if s.app.held != nil {
+		s.sending = "" // what becomes of it is told after the sign-in
+	}
 	if messageTabs[s.tab].ages {
 		s.fill()
 	}
@@ -81,12 +86,12 @@ func (s *messageScreen) tick() tea.Cmd {
 
 func (s *messageScreen) setSize(width, height int) {
 	s.part.setSize(width, height)
-	s.fit(width, height-4)
 	s.fill()
 }
 
 // fill makes the lines of the open tab.
 func (s *messageScreen) fill() {
+	s.fit(s.width, s.height-len(s.head())-1)
 	switch lines := messageTabs[s.tab].lines(s); {
 	case s.width == 0:
 	case messageTabs[s.tab].name == "Body":
@@ -97,34 +102,32 @@ func (s *messageScreen) fill() {
 }
 
 func (s *messageScreen) view() string {
-	a := s.app
-	body := size(len(s.message.Body))
-	if !s.whole {
-		body = strings.Repeat(a.theme.Loading, 3)
-	}
-	head := []string{
-		a.compose(s.width, []span{{"  To     ", a.theme.label}, {s.address(), ""}}, []span{{"subscriber ", a.theme.label}, {s.secret(s.message.SubscriberID) + " ", ""}}),
-		a.compose(s.width, []span{{"  Added  ", a.theme.label}, {a.clock(time.Time(s.message.AddedDateTime)) + " (" + age(a.now.Sub(time.Time(s.message.AddedDateTime))) + " ago)", ""}}, []span{{"size ", a.theme.label}, {body + " ", ""}}),
-		strings.Repeat(" ", s.width),
-	}
+	head := s.head()
+	s.fit(s.width, s.height-len(head)-1) // which names that have come meanwhile can make longer
 	lines := append(head, s.draw()...)
-	return strings.Join(append(lines, a.tabbed(messageTabNames(), s.tab, s.width)), "\n")
+	return strings.Join(append(lines, s.app.tabbed(messageTabNames(), s.tab, s.width)), "\n")
 }
 
 func (s *messageScreen) title() string { return shortID(s.message.MessageID) }
 
 func (s *messageScreen) chips() []string {
 	word, _ := s.app.theme.statusText(s.message.Status)
-	chips := []string{s.message.EventName, word}
+	chips := []string{word}
 	if next := s.app.next(s.message); next != "-" {
 		chips = append(chips, "next "+next)
 	}
-	return append(chips, "try "+tries(s.message))
+	return append(chips, "try "+tries(s.message), s.message.EventName)
 }
 
-func (s *messageScreen) status() string  { return s.list.grid.Place() }
+func (s *messageScreen) status() string {
+	if s.sending != "" {
+		return s.sending + " ..."
+	}
+	place, _, _ := strings.Cut(s.list.grid.Place(), statusGap) // its columns are not seen here
+	return place
+}
 func (s *messageScreen) scopes() []scope { return []scope{inMessage, inLists} }
-func (s *messageScreen) waiting() bool   { return s.wait }
+func (s *messageScreen) waiting() bool   { return s.wait || s.sending != "" }
 func (s *messageScreen) twin() string    { return "whctl messages show " + s.message.MessageID }
 
 func (s *messageScreen) do(b binding) tea.Cmd {
@@ -137,7 +140,7 @@ func (s *messageScreen) do(b binding) tea.Cmd {
 	case previousTab:
 		s.turn(-1)
 	case retry, remove:
-		s.app.askOne(s, s.message, b.action)
+		s.app.askOne(s, s.message, b.action, func(what string) { s.sending = what })
 	case pageBefore:
 		return s.step(-1)
 	case pageAfter:
@@ -163,7 +166,7 @@ func (s *messageScreen) step(n int) tea.Cmd {
 		return s.list.want()
 	}
 	s.afresh()
-	s.message, s.responses, s.whole, s.revealed = one, nil, false, false
+	s.message, s.responses, s.whole, s.revealed, s.saved = one, nil, false, false, ""
 	s.headers, s.noHeaders = nil, ""
 	s.fill()
 	return tea.Batch(s.list.want(), s.poll())
@@ -192,9 +195,14 @@ func (s *messageScreen) copyTab() {
 	s.app.clip(strings.Join(lines, "\n"))
 }
 
+// bodyPath is where the body is written unless somebody says otherwise.
+func (s *messageScreen) bodyPath() string {
+	return freeName(s.app.options.Downloads, "body-"+shortID(s.message.MessageID), ".json")
+}
+
 // saveLine asks where the body is to be written.
 func (s *messageScreen) saveLine() *line {
-	l := newLine(s.app, "save", "save body to", freeName(s.app.options.Downloads, "body-"+shortID(s.message.MessageID), ".json"))
+	l := newLine(s.app, "save", "save body to", s.bodyPath())
 	l.help = size(len(s.message.Body)) + ", every byte as it is sent; " + s.app.keyFor(inLine, submit) + " saves, " + s.app.keyFor(inLine, goBack) + " leaves it"
 	l.check = func(path string) error {
 		if !s.whole {
@@ -208,6 +216,8 @@ func (s *messageScreen) saveLine() *line {
 			return nil
 		}
 		s.app.tell(info, size(len(s.message.Body))+" written to "+path)
+		s.saved = path
+		s.fill()
 		return nil
 	}
 	return l

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -23,6 +24,7 @@ type messageFilter struct {
 	label        string // of what was chosen elsewhere, for people: of a subscriber its name
 	conditions   []client.Filter
 	problems     bool      // only those that failed
+	undelivered  bool      // only those that failed and those that wait
 	at           time.Time // up to which they were added; zero for no such limit
 }
 
@@ -38,8 +40,8 @@ func (f messageFilter) members() url.Values {
 	for _, c := range f.all() {
 		q[c.Member()] = c.Values
 	}
-	if f.problems {
-		q["StatusIn"] = []string{"2", "3"}
+	if c, limits := f.standing().condition(); limits {
+		q[c.Member()] = c.Values
 	}
 	return q
 }
@@ -48,6 +50,8 @@ func (f messageFilter) members() url.Values {
 type messages struct {
 	table
 	filter   messageFilter
+	order    grid.Sort       // by a column; of none, the newest come first
+	columns  []messageColumn // that are shown, with the one for signs
 	pages    *grid.Pages
 	known    map[string]wire.Message // by id, of the rows that are here
 	changed  map[string]time.Time    // when a row changed that is marked so
@@ -58,6 +62,10 @@ type messages struct {
 	typed    typedConditions         // the conditions as they were typed
 	sought   string                  // the id of a message to select once it is here
 	saved    string                  // whose name this has been opened by or saved under
+	bulk     bulkState
+
+	subscribers map[string]string // the names that were fetched, by id
+	namesAsked  bool
 }
 
 // changedFor is how long a change stays marked, and a row in sight that the
@@ -65,12 +73,12 @@ type messages struct {
 const changedFor = 10 * time.Second
 
 func newMessages(a *app, filter messageFilter) screen {
-	m := &messages{table: newTable(a, true), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
-	m.grid.SetColumns([]grid.Column{
-		{Name: "Status", Min: 7}, {Name: "Event", Min: 10, Max: 32, Flex: true}, {Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, {Name: "Try", Right: true, Min: 4},
-		{Name: "HTTP", Min: 4, Max: 20, Flex: true}, {Name: "Next", Min: 7}, {Name: "Age", Right: true, Min: 4}, {Name: " ", Min: 2},
-	}, 0)
+	m := &messages{table: newTable(a, false), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
 	m.grid.SetRows(m.pages)
+	m.show(usualMessageColumns(), 0)
+	if as, was := a.keeper.Grids[messagesKept]; was {
+		m.arrange(as)
+	}
 	m.grid.Follow(true)
 	return m
 }
@@ -80,16 +88,16 @@ func (s *messages) shown() tea.Cmd {
 	s.repaint()
 	return s.want()
 }
-func (s *messages) scopes() []scope { return []scope{inMessages, inLists} }
-func (s *messages) waiting() bool   { return s.pages.Loading() }
+func (s *messages) scopes() []scope { return []scope{inMessages, inGrids, inLists} }
+func (s *messages) waiting() bool   { return s.pages.Loading() || s.bulk.busy() }
 
 func (s *messages) chips() []string {
 	var chips []string
-	if s.filter.label != "" {
-		chips = append(chips, s.filter.label)
+	if whose := s.whose(); whose != "" {
+		chips = append(chips, whose)
 	}
-	if s.filter.problems {
-		chips = append(chips, "problems")
+	if chip := s.filter.standing().chip; chip != "" {
+		chips = append(chips, chip)
 	}
 	for _, f := range s.filter.conditions {
 		chips = append(chips, where.Text(f))
@@ -101,17 +109,27 @@ func (s *messages) chips() []string {
 }
 
 func (s *messages) status() string {
-	text := s.grid.Place()
-	switch {
-	case s.grid.Len() == 0 && !s.pages.Loading():
+	text, columns, _ := strings.Cut(s.grid.Place(), statusGap)
+	text += s.marked()
+	switch word := s.bulk.word(s.app); {
+	case word != "":
+		return word
+	case s.pages.Total() < 0 && s.pages.Loading():
+		return "loading messages ..."
+	case s.pages.Total() < 0:
+		return "no answer yet: " + s.app.keyFor(everywhere, refresh) + " asks again"
+	case s.grid.Len() == 0:
 		text = "no messages"
-	case s.allMarks:
-		text += "   all that match are marked"
-	case s.grid.Marks() > 0:
-		text += fmt.Sprintf("   %d marked", s.grid.Marks())
 	}
-	return text + s.newer() + "   times: " + timeModes[s.app.times]
+	text += s.heldText() + s.newer()
+	if columns != "" {
+		text += statusGap + columns
+	}
+	return text + statusGap + "times: " + timeModes[s.app.times]
 }
+
+// statusGap is between the parts of a line of status.
+const statusGap = "   "
 
 // newer tells of messages that are not shown. Whether they match conditions the
 // service alone knows.
@@ -123,7 +141,7 @@ func (s *messages) newer() string {
 		return "   following"
 	case n == 0:
 		return ""
-	case len(s.filter.conditions) > 0:
+	case len(s.filter.conditions) > 0 || !s.newest():
 		return "   there are new ones: " + s.app.keyFor(inLists, goTop) + " shows those that match"
 	default:
 		return fmt.Sprintf("   new %s: %s shows them", grid.Thousands(n), s.app.keyFor(inLists, goTop))
@@ -131,7 +149,7 @@ func (s *messages) newer() string {
 }
 
 func (s *messages) twin() string {
-	return "whctl messages list" + s.limits() + " --order-by -AddedDateTime"
+	return "whctl messages list" + s.limits() + " --order-by " + cmp.Or(s.orderBy(), "-AddedDateTime")
 }
 
 // limits are the conditions of the rows, as whctl takes them.
@@ -145,8 +163,8 @@ func (s *messages) limits() string {
 	if s.filter.subscription != "" {
 		text += ` --where "SubscriptionID=` + s.filter.subscription + `"`
 	}
-	if s.filter.problems {
-		text += ` --where "Status in 2,3"`
+	if c, limits := s.filter.standing().condition(); limits {
+		text += " --where " + argument(where.Text(c))
 	}
 	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.all()))
 }
@@ -157,9 +175,11 @@ func (s *messages) reload() tea.Cmd {
 	s.pages.Reset()
 	clear(s.known)
 	clear(s.news)
-	s.due, s.allMarks, s.asked = false, false, s.app.now
-	s.grid.Unmark()
-	s.grid.Follow(true)
+	s.due, s.asked = false, s.app.now
+	s.clearMarks()
+	s.grid.SetSort(s.order)
+	s.grid.To(0)
+	s.grid.Follow(s.newest())
 	return s.want()
 }
 
@@ -179,7 +199,7 @@ func (s *messages) want() tea.Cmd {
 	first, last := s.grid.Window()
 	var cmds []tea.Cmd
 	for _, number := range s.pages.Wanted(first, last) {
-		cmds = append(cmds, s.app.messages(s.context, s, s.pages.Generation(), number, s.filter.members()))
+		cmds = append(cmds, s.app.messages(s.context, s, s.pages.Generation(), number, s.members()))
 	}
 	return tea.Batch(cmds...)
 }
@@ -191,7 +211,12 @@ func (s *messages) update(m tea.Msg) tea.Cmd {
 	case lanesMsg:
 		s.app.explained(m)
 		s.repaint()
+	case subscriberNamesMsg:
+		s.named(m)
+	case weighedMsg:
+		s.weighed(m)
 	case doneMsg:
+		s.bulk.sending = ""
 		s.app.done(m)
 		if m.err == nil {
 			for _, id := range m.ids {
@@ -222,8 +247,9 @@ func (s *messages) page(m messagesMsg) tea.Cmd {
 		s.grid.Sync()
 		s.seek()
 	}
+	s.markMore()
 	s.forget()
-	return s.want()
+	return tea.Batch(s.want(), s.wantNames(m.list))
 }
 
 // seek selects the message that the list was opened for.
@@ -254,35 +280,58 @@ func (s *messages) selected() (wire.Message, bool) {
 func (s *messages) do(b binding) tea.Cmd {
 	switch b.action {
 	case goTop:
-		s.grid.Follow(true)
+		s.grid.Follow(s.newest())
 		if len(s.news) > 0 {
 			return s.poll()
 		}
-	case markAll:
-		s.allMarks = true
-		return nil
-	case unmark:
-		s.unmark()
-		return nil
 	case mark, markRange:
-		s.allMarks = false
-	case problemsOnly:
-		s.filter.problems = !s.filter.problems
-		return s.reload()
-	case clearFilters:
-		s.filter = messageFilter{}
-		return s.reload()
-	case export:
-		s.app.over = newExportForm(s.app, s.exportable())
-		return nil
-	case retry, remove:
-		return s.act(b.action)
+		s.chooseMarks()
+	case markAll, unmark, retry, remove:
+		return s.mark(b.action)
 	}
 	if s.move(b) {
-		s.sought = ""
+		s.moved(b)
 		return s.want()
 	}
+	if deed := messageDeeds[b.action]; deed != nil {
+		return deed(s)
+	}
 	return s.doOne(b)
+}
+
+// messageDeeds are the actions on the list as a whole, which say what is shown
+// of it.
+var messageDeeds = map[action]func(s *messages) tea.Cmd{
+	problemsOnly: (*messages).nextStanding,
+	sortColumn:   (*messages).sort,
+	keepValue:    (*messages).keep,
+	clearFilters: func(s *messages) tea.Cmd {
+		s.filter = messageFilter{}
+		return s.reload()
+	},
+	filterColumn: func(s *messages) tea.Cmd {
+		s.filterColumn()
+		return nil
+	},
+	chooseColumns: func(s *messages) tea.Cmd {
+		s.app.over = newMessageChooser(s)
+		return nil
+	},
+	export: func(s *messages) tea.Cmd {
+		s.app.over = newExportForm(s.app, s.exportable())
+		return nil
+	},
+}
+
+// moved takes note of where the selection has gone, and keeps what was changed
+// of columns.
+func (s *messages) moved(b binding) {
+	s.sought = ""
+	s.aside(b)
+	switch b.action {
+	case narrower, wider, freezeHere:
+		s.remember()
+	}
 }
 
 func (s *messages) doOne(b binding) tea.Cmd {
@@ -292,44 +341,15 @@ func (s *messages) doOne(b binding) tea.Cmd {
 	case b.action == open:
 		return s.app.push(newMessage(s, one))
 	case b.action == copyCell:
-		s.app.clip(one.MessageID)
+		s.copyCell(one)
+	case b.action == copyRow:
+		s.copyRows(one)
 	}
 	return nil
-}
-
-func (s *messages) unmark() bool {
-	had := s.table.unmark() || s.allMarks
-	s.allMarks = false
-	return had
 }
 
 // messageKind is what messages can be filtered by.
 func messageKind() *record.Kind {
 	kind, _ := record.System().Lookup(messageRecord)
 	return kind
-}
-
-// find is the line of filters.
-func (s *messages) find() *line {
-	kind := messageKind()
-	var texts []string
-	for _, f := range s.filter.conditions {
-		texts = append(texts, where.Text(f))
-	}
-	l := newLine(s.app, "filter Message", "/", strings.Join(texts, conditionGap))
-	l.help = "such as Status=3  EventName^=debtor; " + s.app.keyFor(inLine, submit) + " filters at the service   " + s.app.keyFor(inLine, complete) + " completes"
-	l.suggest = func(text string) []suggestion { return suggestFields(kind, text) }
-	l.check = func(text string) error {
-		filters, err := s.app.readFilters(kind, text)
-		if err == nil && !s.filter.at.IsZero() {
-			_, err = where.Append(filters, asOf(s.filter.at))
-		}
-		return err
-	}
-	l.accept = func(text string) tea.Cmd {
-		s.filter.conditions, _ = s.app.readFilters(kind, text) // it was checked just now
-		s.typed = s.app.note(kind, text)
-		return s.reload()
-	}
-	return l
 }

@@ -3,8 +3,6 @@ package tui
 import (
 	"fmt"
 	"net/url"
-	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -18,30 +16,102 @@ import (
 // act asks whether messages are to be retried or deleted.
 func (s *messages) act(what action) tea.Cmd {
 	if members := s.meant(); members != nil {
-		if what == retry {
-			return s.app.retryMany(s, members, true)
-		}
-		return s.app.removeMany(s, members, true)
+		s.bulk.forget()
+		s.bulk.counting = newWeighing(what, members, s.allMarks)
+		return s.app.weigh(s, s.bulk.counting)
 	}
-	one, ok := s.selected()
-	if !ok {
-		return nil
+	if one, ok := s.selected(); ok {
+		s.app.askOne(s, one, what, func(what string) { s.bulk.sending = what })
 	}
-	s.app.askOne(s, one, what)
 	return nil
 }
 
-// askOne asks before something is done to one message.
-func (a *app) askOne(to screen, m wire.Message, what action) {
+// askOne asks before something is done to one message. Begin is told what has
+// begun then.
+func (a *app) askOne(to screen, m wire.Message, what action, begin func(what string)) {
 	word, _ := a.theme.statusText(m.Status)
 	lines := []string{m.EventName + " to", "  " + shortURL(m.URL), "It is " + word + ", last answer " + answerOf(m) + "."}
 	if what == retry {
-		a.ask("Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd { return a.retryOne(to, m) })
+		if why := a.refusal(m); why != "" {
+			a.tell(warning, why)
+			return
+		}
+		a.ask("Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
+			begin("retry of " + m.EventName)
+			return a.retryOne(to, m)
+		})
 		return
 	}
 	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+age(undoFor)+", "+a.keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
-		return a.delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd { return a.removeOne(to, m) })
+		return a.delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
+			begin("delete of " + m.EventName)
+			return a.removeOne(to, m)
+		})
 	})
+}
+
+// refusal says why a message cannot be retried, empty where it can.
+func (a *app) refusal(m wire.Message) string {
+	switch word := a.nextLong(m); {
+	case m.Status == 1:
+		return "it was delivered: only what has failed can be retried"
+	case m.Status != 0:
+		return ""
+	case word != "-":
+		return "no attempt yet, " + word
+	}
+	return "its first attempt is on its way: only what has failed can be retried"
+}
+
+// mark does what keys mean for marks, and for what is marked.
+func (s *messages) mark(what action) tea.Cmd {
+	switch what {
+	case markAll:
+		s.allMarks = true
+		s.markMore()
+	case unmark:
+		s.clearMarks()
+	default:
+		return s.act(what)
+	}
+	return nil
+}
+
+// markMore marks the rows that are here, where all that match are meant.
+func (s *messages) markMore() {
+	if !s.allMarks {
+		return
+	}
+	var ids []string
+	for _, row := range s.pages.Here() {
+		ids = append(ids, row.ID)
+	}
+	s.grid.SetMarks(ids)
+}
+
+// chooseMarks ends that all that match are meant, since rows are chosen.
+func (s *messages) chooseMarks() {
+	if s.allMarks && s.grid.Marks() < s.pages.Total() {
+		s.app.tell(warning, "only rows that are loaded are marked now, no longer all that match")
+	}
+	s.allMarks = false
+}
+
+// clearMarks is false where there are none.
+func (s *messages) clearMarks() bool {
+	had := s.table.unmark() || s.allMarks
+	s.allMarks = false
+	return had
+}
+
+// unmark is a step back: what is counted for a question is given up, or marks go.
+func (s *messages) unmark() bool {
+	if s.bulk.counting != nil {
+		s.bulk.forget()
+		s.app.tell(info, "nothing is asked, and nothing was done")
+		return true
+	}
+	return s.clearMarks()
 }
 
 // meant is the filter of the messages that are marked; nil where none is.
@@ -63,24 +133,49 @@ func (s *messages) meant() url.Values {
 	return nil
 }
 
-// answered takes what a bulk action did, or would do: then it asks.
-func (s *messages) answered(m retriedMsg) tea.Cmd {
+// bulkState is what is on its way of what is done to messages.
+type bulkState struct {
+	counting *weighing // before a question; nil for nothing
+	sending  string    // what was answered with yes; empty for nothing
+}
+
+// word tells of it, empty for nothing.
+func (b *bulkState) word(a *app) string {
 	switch {
-	case m.err != nil:
-		s.app.settled(m)
-		return nil
-	case m.dry && (s.app.front() != screen(s) || s.app.over != nil || s.app.line != nil):
-		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: "+s.app.keyFor(inMessages, retry)+" or "+s.app.keyFor(inMessages, remove)+" once more asks")
-		return nil
-	case m.dry && m.retried != nil:
-		s.askRetry(*m.retried, m.members)
-		return nil
-	case m.dry:
-		s.askRemove(*m.deleted, m.members)
+	case b.counting != nil:
+		return "counting for the " + b.counting.name() + " ...   " + a.keyFor(everywhere, goBack) + " cancels"
+	case b.sending != "":
+		return b.sending + " ..."
+	}
+	return ""
+}
+
+func (b *bulkState) busy() bool { return b.counting != nil || b.sending != "" }
+
+// forget gives up what is counted: no question comes any more.
+func (b *bulkState) forget() {
+	if b.counting != nil {
+		b.counting.cancel()
+		b.counting.cancelled, b.counting = true, nil
+	}
+}
+
+// check ends the words where the service wants a sign-in first: then the app
+// tells what becomes of it.
+func (b *bulkState) check(a *app) {
+	if a.held != nil {
+		b.counting, b.sending = nil, ""
+	}
+}
+
+// answered takes what a bulk action did. What failed stays marked.
+func (s *messages) answered(m retriedMsg) tea.Cmd {
+	s.bulk.sending = ""
+	s.app.settled(m)
+	if m.err != nil {
 		return nil
 	}
-	s.app.settled(m)
-	s.unmark()
+	s.clearMarks()
 	return s.poll()
 }
 
@@ -88,67 +183,10 @@ func (s *messages) answered(m retriedMsg) tea.Cmd {
 func (a *app) settled(m retriedMsg) {
 	switch {
 	case m.err != nil:
-		a.fail("messages", m.err)
+		a.fail(m.what, m.err)
 	case m.retried != nil:
-		a.tell(info, fmt.Sprintf("%s due now, %d left alone", plural(int(m.retried.Retried), "message is", "messages are"), m.retried.Skipped))
+		a.tell(info, fmt.Sprintf("%s due now, %s left alone", plural(int(m.retried.Retried), "message is", "messages are"), grid.Thousands(int(m.retried.Skipped))))
 	default:
 		a.tell(info, plural(int(m.deleted.Deleted), "message", "messages")+" deleted")
 	}
-}
-
-func (s *messages) askRetry(would wire.MessagesRetried, members url.Values) {
-	if would.Retried == 0 {
-		s.app.tell(warning, fmt.Sprintf("none of %d messages has failed", would.Matched))
-		return
-	}
-	lines := s.targets(int(would.Retried), 2)
-	if would.Skipped > 0 {
-		lines = append(lines, fmt.Sprintf("%s delivered or on the way already and left alone.", plural(int(would.Skipped), "is", "are")))
-	}
-	s.app.askMany(int(would.Retried), fmt.Sprintf("Retry %s?", plural(int(would.Retried), "message", "messages")), fmt.Sprintf("retry %s", grid.Thousands(int(would.Retried))),
-		append(lines, "Each is sent once more, oldest first."), func() tea.Cmd { return s.app.retryMany(s, members, false) })
-}
-
-func (s *messages) askRemove(would wire.MessagesDeleted, members url.Values) {
-	what := "delete of " + plural(int(would.Deleted), "message", "messages")
-	s.app.askMany(int(would.Deleted), fmt.Sprintf("Delete %s?", plural(int(would.Deleted), "message", "messages")), fmt.Sprintf("delete %s", grid.Thousands(int(would.Deleted))),
-		append(s.targets(int(would.Deleted), 0), "What is pending of them is not sent. For "+age(undoFor)+", "+s.app.keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
-			return s.app.delay(what, members["MessageIDIn"], func() tea.Cmd { return s.app.removeMany(s, members, false) })
-		})
-}
-
-// targets says where messages of at least a status go that are meant, and how
-// many of them are not here, so that nobody knows where those go.
-func (s *messages) targets(count, least int) []string {
-	counts := make(map[string]int)
-	last := make(map[string]string)
-	for id, m := range s.known {
-		if (s.allMarks || s.grid.Marked(id)) && m.Status >= least {
-			count--
-			to := shortURL(m.URL)
-			counts[to]++
-			last[to] = answerOf(m)
-		}
-	}
-	var names []string
-	for name := range counts {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(x, y string) int {
-		if counts[x] != counts[y] {
-			return counts[y] - counts[x]
-		}
-		return strings.Compare(x, y)
-	})
-	var lines []string
-	for _, name := range names[:min(4, len(names))] {
-		lines = append(lines, fmt.Sprintf("%5d  %s   last %s", counts[name], name, last[name]))
-	}
-	if len(names) > 4 {
-		lines = append(lines, fmt.Sprintf("       and %d others", len(names)-4))
-	}
-	if count > 0 {
-		lines = append(lines, fmt.Sprintf("%5d  on pages that are not loaded", count))
-	}
-	return lines
 }

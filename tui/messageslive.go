@@ -15,19 +15,35 @@ import (
 // so that few lines change.
 func (s *messages) row(m wire.Message) *grid.Row {
 	a := s.app
-	word, ink := a.theme.statusText(m.Status)
-	last := ""
-	if at, ok := s.changed[m.MessageID]; ok && a.now.Sub(at) < changedFor {
-		last = a.theme.left
-	}
-	under := grid.Ink("")
+	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.columns))}
 	if a.goes(m.MessageID) {
-		last, under = a.theme.bad, a.theme.dim
+		row.Ink = a.theme.dim
 	}
-	return &grid.Row{ID: m.MessageID, Ink: under, Cells: []grid.Cell{
-		{Text: word, Ink: ink}, {Text: m.EventName}, {Text: shortURL(m.URL)}, {Text: tries(m)}, {Text: answerOf(m)}, {Text: a.next(m)},
-		{Text: a.moment(time.Time(m.AddedDateTime))}, {Text: last, Ink: a.theme.accent},
-	}}
+	for i, c := range s.columns {
+		row.Cells[i] = c.cell(s, m)
+	}
+	return row
+}
+
+func (s *messages) statusCell(m wire.Message) grid.Cell {
+	word, ink := s.app.theme.statusText(m.Status)
+	return grid.Cell{Text: word, Ink: ink}
+}
+
+func (s *messages) ageCell(m wire.Message) grid.Cell {
+	return grid.Cell{Text: s.app.moment(time.Time(m.AddedDateTime))}
+}
+
+// signCell marks what has changed just now, and what is about to be deleted.
+func (s *messages) signCell(m wire.Message) grid.Cell {
+	sign := grid.Cell{Ink: s.app.theme.accent}
+	if at, ok := s.changed[m.MessageID]; ok && s.app.now.Sub(at) < changedFor {
+		sign.Text = s.app.theme.left
+	}
+	if s.app.goes(m.MessageID) {
+		sign.Text = s.app.theme.bad
+	}
+	return sign
 }
 
 // tries is the number of attempts and how many there may be.
@@ -68,7 +84,17 @@ func (s *messages) repaint() {
 
 // limited reports whether a message that changes can stop being one of those
 // that are shown.
-func (s *messages) limited() bool { return s.filter.problems || len(s.filter.conditions) > 0 }
+func (s *messages) limited() bool {
+	return s.filter.standing().statuses != nil || len(s.filter.conditions) > 0
+}
+
+// remake makes all rows anew.
+func (s *messages) remake() {
+	for _, row := range s.pages.Here() {
+		s.refit(row.ID)
+	}
+	s.grid.Sync()
+}
 
 // refit puts a new row in place of a message's, if it looks different.
 func (s *messages) refit(id string) {
@@ -96,7 +122,17 @@ func (s *messages) follow(m liveMsg) tea.Cmd {
 // tick lets times go on, and fetches what has come.
 func (s *messages) tick() tea.Cmd {
 	s.repaint()
-	return tea.Batch(s.catchUp(), s.app.explain(s, s.asksInSight()))
+	s.bulk.check(s.app)
+	return tea.Batch(s.catchUp(), s.explain())
+}
+
+// explain asks how deliveries stand where a message in sight makes one ask why
+// it waits, and where those are counted that wait beside what is shown.
+func (s *messages) explain() tea.Cmd {
+	if s.filter.problems {
+		return s.app.figures(s)
+	}
+	return s.app.explain(s, s.asksInSight())
 }
 
 // asksInSight reports whether a message in sight makes one ask why it waits.
@@ -149,7 +185,7 @@ func (s *messages) change(c wire.MessageChange) {
 // means reports whether a new message can be one of those that are shown. Of
 // the problems it is one only now that it has failed.
 func (s *messages) means(c wire.MessageChange) bool {
-	return s.filter.at.IsZero() && (!s.filter.problems || c.Status >= 2) && s.filter.of(c)
+	return s.filter.at.IsZero() && s.filter.standing().means(c.Status) && s.filter.of(c)
 }
 
 // of reports whether a message goes to whom the filter means.

@@ -1,14 +1,15 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
 )
 
 // messageTab is one of the tabs of a message, and what it shows.
@@ -32,48 +33,6 @@ func messageTabNames() []string {
 		names = append(names, t.name)
 	}
 	return names
-}
-
-// attempts lists what was tried, and when the next attempt is.
-func (s *messageScreen) attempts() []span {
-	t := s.app.theme
-	when, what := 23, 36
-	if s.width < 76 {
-		when, what = 10, 24
-	}
-	lines := []span{{"  " + t.Fit("  #  when", when+5, false) + t.Fit("result", what, false) + "         took", t.Title}}
-	for _, r := range s.responses {
-		ink := t.status[3]
-		if r.Status == 1 {
-			ink = t.status[1]
-		}
-		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s  %s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), when, false), t.Fit(resultOf(r.MessageResponse), what, false), took(r.Duration)), ink})
-	}
-	if next := s.app.nextLong(s.message); next != "-" {
-		at := time.Time(s.message.NextAttemptDateTime)
-		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.app.clock(at), when, false), next), t.dim})
-	}
-	if len(s.responses) == 0 && s.whole {
-		lines = append(lines, span{"  no attempt yet", t.dim})
-	}
-	return lines
-}
-
-// resultOf is what came of an attempt.
-func resultOf(r wire.MessageResponse) string {
-	if r.HTTPCode != nil {
-		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
-	}
-	return r.Message
-}
-
-// took is a duration of the wire for people.
-func took(text string) string {
-	var span wire.TimeSpan
-	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
-		return text
-	}
-	return fmt.Sprintf("%8s ms", grid.Thousands(int(time.Duration(span).Milliseconds())))
 }
 
 func (s *messageScreen) body() []span {
@@ -215,7 +174,11 @@ func (s *messageScreen) answerText(r wire.Attempt) []span {
 // curl sends the same from this computer. What is secret is not known here.
 func (s *messageScreen) curl() []span {
 	t := s.app.theme
-	lines := []span{{"  The body goes to body.json (" + s.app.keyFor(inMessage, export) + " saves it). Signature and the values of own", t.dim}, {"  headers are not known here: the receiver may refuse it.", t.dim}, {}}
+	where := "  " + s.app.keyFor(inMessage, export) + " saves the body as " + s.bodyName() + "."
+	if s.saved != "" {
+		where = "  The body is saved as " + s.saved + "."
+	}
+	lines := []span{{where, t.dim}, {"  Signature and values of own headers are not known here:", t.dim}, {"  the receiver may refuse it.", t.dim}, {}}
 	for _, l := range wrapped(s.curlText(), s.width-4) {
 		lines = append(lines, span{"  " + l.text, ""})
 	}
@@ -229,5 +192,10 @@ func (s *messageScreen) curlText() string {
 			text += " -H " + argument(h.Name+": "+h.Value)
 		}
 	}
-	return text + " --data-binary @body.json"
+	return text + " --data-binary " + argument("@"+s.bodyName())
+}
+
+// bodyName is the file that the body is in, or would be saved to.
+func (s *messageScreen) bodyName() string {
+	return filepath.Base(cmp.Or(s.saved, s.bodyPath()))
 }

@@ -77,7 +77,7 @@ func (a *app) wheel(way action) tea.Cmd {
 		switch over := a.over.(type) {
 		case nil:
 			cmds = append(cmds, a.front().do(binding{action: way}))
-		case *text, *picker, *menu, *chooser, *confirm, *typedConfirm:
+		case *text, *picker, *menu, *chooser, *messageChooser, *confirm, *typedConfirm:
 			cmds = append(cmds, over.do(binding{action: way}))
 		}
 	}
@@ -129,7 +129,15 @@ func (k *kinds) click(x, y int, again bool) tea.Cmd { return k.clickRow(k, x, y,
 func (e *events) click(x, y int, again bool) tea.Cmd { return e.clickRow(e, x, y, again) }
 
 func (s *messages) click(x, y int, again bool) tea.Cmd {
-	return tea.Batch(s.clickRow(s, x, y, again), s.want())
+	row, title := s.press(x, y)
+	s.aside(binding{})
+	switch {
+	case title:
+		return s.sort()
+	case row && again:
+		return s.do(binding{action: open})
+	}
+	return s.want()
 }
 
 // click of a title sorts by it.

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"net/url"
 	"time"
 
 	"github.com/bizhook/whd/client"
@@ -33,6 +32,7 @@ type (
 		pulse     *wire.Pulse
 		connected bool
 		beat      bool
+		ahead     time.Duration // how far the service's clock is ahead of ours
 		reset     bool
 		lost      error         // the connection
 		retry     time.Duration // after which it is made again
@@ -121,6 +121,14 @@ type (
 		era     int // of the app that asked
 	}
 
+	// billFieldsMsg brings what all custom fields of a bill's stage hold.
+	billFieldsMsg struct {
+		reply
+		stage  client.BillStage
+		values []wire.CustomFieldValue
+		era    int // of the app that asked
+	}
+
 	subscribersMsg struct {
 		reply
 		list          []wire.Subscriber
@@ -183,11 +191,10 @@ type (
 		stats *wire.Stats
 	}
 
-	// retriedMsg tells what a bulk retry did, or would do.
+	// retriedMsg tells what a bulk action did.
 	retriedMsg struct {
 		reply
-		dry     bool
-		members url.Values // which messages were meant
+		what    string // for people
 		retried *wire.MessagesRetried
 		deleted *wire.MessagesDeleted
 	}

@@ -164,7 +164,7 @@ func (w *walk) forms() {
 	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
 	for _, cmd := range []tea.Cmd{
-		a.retryOne(events, message), a.removeOne(events, message), a.retryMany(events, map[string][]string{"All": {"true"}}, false), a.removeMany(events, map[string][]string{"All": {"true"}}, false),
+		a.retryOne(events, message), a.removeOne(events, message), a.retryMany(events, map[string][]string{"All": {"true"}}, "retry"), a.removeMany(events, map[string][]string{"All": {"true"}}, "delete"),
 		a.testSubscription(one), a.enableSubscription(events, one, true), a.removeSubscription(events, one),
 		a.enableSubscriber(events, wire.Subscriber{RecID: "W"}, true), a.removeSubscriber(events, wire.Subscriber{RecID: "W"}), a.addSubscriber(events, nil, "x"),
 		a.addSubscription(events, "W", wire.SubscriptionRequest{}, true), a.changeSubscription(events, nil, one, wire.SubscriptionRequest{}, true),

@@ -26,7 +26,6 @@ const (
 // subscriptionFields adds the fields of a subscription to a form.
 func (f *form) subscriptionFields(s wire.Subscription) *headerLines {
 	f.add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").pick = f.app.pickEvents
-	f.app.later(f.app.askEventNames())
 	f.add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
 	var names []string
 	for _, h := range s.Headers {
@@ -62,6 +61,7 @@ func waits(schedule string) string {
 func (a *app) subscriptionForm(title, event string, to screen, who func(values map[string]string) (id string, err error)) *form {
 	f := &form{app: a, title: title, verb: "create", tries: true}
 	headers := f.subscriptionFields(wire.Subscription{EventName: event, URL: "https://"})
+	a.later(a.askEventNames())
 	f.send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := who(values)
 		if err != nil {

@@ -31,8 +31,14 @@ func newSubscribers(a *app) screen {
 	return s
 }
 
-func (s *subscribers) start() tea.Cmd  { return nil }
-func (s *subscribers) shown() tea.Cmd  { return s.poll() }
+func (s *subscribers) start() tea.Cmd { return nil }
+func (s *subscribers) shown() tea.Cmd {
+	if s.detail != nil && s.detail.search != "" {
+		s.detail.search = "" // which is not seen beside it
+		s.detail.fill()
+	}
+	return s.poll()
+}
 func (s *subscribers) title() string   { return "Subscribers" }
 func (s *subscribers) scopes() []scope { return []scope{inSubscribers, inLists} }
 func (s *subscribers) twin() string    { return "whctl subscribers list" }

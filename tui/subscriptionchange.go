@@ -49,6 +49,7 @@ func (s *subscriptions) changeForm(one wire.Subscription) overlay {
 func (a *app) changeForm(to screen, of wire.Subscriber, one wire.Subscription) overlay {
 	f := &form{app: a, title: "Change " + one.EventName + " for " + of.Name, verb: "change", tries: true}
 	headers := f.subscriptionFields(one)
+	a.later(a.askEventNames())
 	f.send = func(values map[string]string, try bool) tea.Cmd {
 		request := subscriptionOf(values, one)
 		if headers.changed() {

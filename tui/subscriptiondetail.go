@@ -50,6 +50,9 @@ func (s *subscriptionScreen) update(m tea.Msg) tea.Cmd {
 	case lanesMsg:
 		s.app.explained(m)
 		s.fill()
+		if s.app.lanes.turned(s.one) {
+			return s.app.subscriptions(s.context, s, s.one.SubscriberID)
+		}
 	case doneMsg:
 		s.app.done(m)
 		return s.poll()
@@ -97,7 +100,14 @@ func (s *subscriptionScreen) title() string   { return s.one.EventName }
 func (s *subscriptionScreen) scopes() []scope { return []scope{inSubscription, inLists} }
 func (s *subscriptionScreen) waiting() bool   { return s.wait }
 func (s *subscriptionScreen) twin() string    { return "whctl subscriptions show " + s.one.RecID }
-func (s *subscriptionScreen) status() string  { return s.list.grid.Place() }
+
+func (s *subscriptionScreen) status() string {
+	text := s.list.grid.Place()
+	if s.top+s.rows < len(s.lines) {
+		text += "   " + s.app.keyFor(inLists, goDown) + " shows what is below"
+	}
+	return text
+}
 
 func (s *subscriptionScreen) chips() []string {
 	return []string{s.app.stateCell(s.one).Text}

@@ -79,6 +79,9 @@ func (s *subscriptions) update(m tea.Msg) tea.Cmd {
 		if s.split() {
 			s.master.fill()
 		}
+		if slices.ContainsFunc(s.list, s.app.lanes.turned) {
+			return s.app.subscriptions(s.context, s, s.subscriber.RecID)
+		}
 	case doneMsg:
 		s.app.done(m)
 		return s.poll()

@@ -29,7 +29,7 @@ func (a *app) nextTimes() tea.Cmd {
 	}
 	cmd := a.front().shown()
 	if note == "" && a.front().view() == before {
-		note = "nothing on this screen changes by it"
+		note = "nothing here changes by it but the clock"
 	}
 	if note != "" {
 		note = "   " + note

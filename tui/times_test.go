@@ -106,7 +106,7 @@ func TestTimesThatStay(t *testing.T) {
 	}{
 		"rows":   {[]string{":", "'IN_KitStockTakeMain", "enter"}, "those of records have no zone and stay"},
 		"record": {[]string{":", "'IN_KitStockTakeMain", "enter", "enter"}, "those of records have no zone and stay"},
-		"none":   {[]string{":", "'DB_Class", "enter"}, "nothing on this screen changes by it"},
+		"none":   {[]string{":", "'DB_Class", "enter"}, "nothing here changes by it but the clock"},
 	} {
 		d := drive(t, connected(t, i), Options{})
 		d.press(test.keys...)

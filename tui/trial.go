@@ -19,10 +19,13 @@ type trial struct {
 	below   int    // so many lines of the box
 	since   time.Time
 	asked   bool // what became of it is being asked for
+	moved   bool // something became of it since
 }
 
-// trialLast is how long the outcome of a test is waited for.
-const trialLast = 10 * time.Second
+const (
+	trialLast = 10 * time.Second // that the outcome of a test is waited for
+	trialHeld = 3 * time.Second  // where the endpoint is known to fail, so that little is sent
+)
 
 // trialMsg tells that a test message was taken by the service.
 type trialMsg struct {
@@ -64,10 +67,16 @@ func (a *app) tried(m trialMsg) tea.Cmd {
 		a.conclude(&t, warning, m.off+" is off, the message waits")
 		return nil
 	}
-	t.since, t.asked = a.now, true
+	t.since = a.now
 	a.trials[t.message] = &t
 	a.tell(info, t.before+"test: waiting for the answer")
 	t.inBox(a, "waiting for the answer")
+	return a.outcomeOf(&t)
+}
+
+// outcomeOf asks what became of a test message.
+func (a *app) outcomeOf(t *trial) tea.Cmd {
+	t.asked, t.moved = true, false
 	return a.outcome(t.of.SubscriberID, t.message)
 }
 
@@ -100,9 +109,12 @@ func (t *trial) under(box overlay) {
 func (a *app) trialsFollow(changes []wire.MessageChange) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, c := range changes {
-		if t := a.trials[c.MessageID]; t != nil && c.Status != 0 && !t.asked {
-			t.asked = true
-			cmds = append(cmds, a.outcome(t.of.SubscriberID, t.message))
+		switch t := a.trials[c.MessageID]; {
+		case t == nil || c.Status == 0:
+		case t.asked:
+			t.moved = true
+		default:
+			cmds = append(cmds, a.outcomeOf(t))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -114,11 +126,10 @@ func (a *app) trialsTick() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, t := range a.trials {
 		switch {
-		case a.now.Sub(t.since) >= trialLast:
+		case a.now.Sub(t.since) >= trialLast, a.now.Sub(t.since) >= trialHeld && a.breaks(t.of.RecID):
 			a.conclude(t, warning, a.unanswered(t))
 		case !t.asked:
-			t.asked = true
-			cmds = append(cmds, a.outcome(t.of.SubscriberID, t.message))
+			cmds = append(cmds, a.outcomeOf(t))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -127,17 +138,23 @@ func (a *app) trialsTick() tea.Cmd {
 // unanswered says that nothing became of a test message yet, and why, where that
 // is known.
 func (a *app) unanswered(t *trial) string {
-	if lane := a.lanes.known[t.of.RecID]; lane.Breaker == wire.BreakerOpen {
+	if lane := a.lanes.known[t.of.RecID]; a.breaks(t.of.RecID) {
 		return "it waits, since the endpoint fails; that is tried again " + soon(time.Time(lane.NextProbeDateTime).Sub(a.now))
 	}
 	return "no answer yet after " + age(trialLast) + "; its message is in Messages"
 }
 
+// breaks reports whether a subscription's endpoint is known to fail so often that
+// one message at a time is tried.
+func (a *app) breaks(subscription string) bool {
+	return a.lanes.known[subscription].Breaker == wire.BreakerOpen
+}
+
 // happened takes what became of a test message.
-func (a *app) happened(m outcomeMsg) {
+func (a *app) happened(m outcomeMsg) tea.Cmd {
 	t := a.trials[m.id]
 	if t == nil {
-		return
+		return nil
 	}
 	t.asked = false
 	switch {
@@ -148,7 +165,10 @@ func (a *app) happened(m outcomeMsg) {
 	case m.attempt != nil:
 		l, text := outcomeText(m.attempt, m.message)
 		a.conclude(t, l, text)
+	case t.moved:
+		return a.outcomeOf(t)
 	}
+	return nil
 }
 
 // outcomeText says what the first attempt came to, and what becomes of the

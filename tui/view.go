@@ -129,7 +129,7 @@ func (a *app) identity() string {
 		left = append(left, span{"  ...", t.dim})
 	}
 	word := a.link.word(a.now)
-	return a.compose(a.width, left, []span{mode, {"  ", ""}, {word, a.stateInk(word)}, {"  " + a.clock(a.now) + a.zoneName() + " ", t.dim}})
+	return a.compose(a.width, left, []span{mode, {"  ", ""}, {word, a.stateInk(word)}, {"  " + a.clock(a.now) + a.zoneName() + a.link.clocks() + " ", t.dim}})
 }
 
 // fetching reports whether something of the screen in front is on its way.

@@ -22,6 +22,7 @@ type view struct {
 	Subscription string `json:",omitempty"` // of messages
 	Label        string `json:",omitempty"` // for people, of that
 	Problems     bool   `json:",omitempty"` // messages that failed
+	Undelivered  bool   `json:",omitempty"` // and those that wait
 	arrangement
 }
 
@@ -108,7 +109,7 @@ func (a *app) save(name string) tea.Cmd {
 		return nil
 	}
 	if m, ok := v.(*messages); ok && m.filter.subscriber != "" {
-		a.tell(warning, "the messages of one subscriber are no view: it would keep the SubscriberID, which is a key")
+		a.tell(warning, "no view of one subscriber: it would keep the SubscriberID, which is a key")
 		return nil
 	}
 	one := v.viewed()
@@ -134,9 +135,11 @@ func (a *app) dropView(name string) tea.Cmd {
 // openView opens a view.
 func (a *app) openView(v view) tea.Cmd {
 	if v.Record == messageRecord {
-		m := newMessages(a, messageFilter{subscription: v.Subscription, label: v.Label, problems: v.Problems}).(*messages)
+		m := newMessages(a, messageFilter{subscription: v.Subscription, label: v.Label, problems: v.Problems, undelivered: v.Undelivered}).(*messages)
 		m.filter.conditions, m.typed = a.recallFilters(messageKind(), v.Where)
 		m.called(v.Name)
+		m.arrange(v.arrangement)
+		m.order = messageOrder(v.OrderBy)
 		return a.pushIn(messagesTab, m)
 	}
 	kind, ok := a.kindNamed(v.Record)
@@ -214,8 +217,8 @@ func (a *app) viewQuery(v view) (client.Query, bool) {
 		return client.Query{}, false
 	}
 	texts := v.Where
-	if v.Problems {
-		texts = append(slices.Clone(texts), "Status in 2,3")
+	if c, limits := (messageFilter{problems: v.Problems, undelivered: v.Undelivered}).standing().condition(); limits {
+		texts = append(slices.Clone(texts), where.Text(c))
 	}
 	if v.Subscription != "" {
 		texts = append(slices.Clone(texts), "SubscriptionID="+v.Subscription)

@@ -11,6 +11,7 @@ type Column struct {
 	Max   int    // cells that it takes at most unless somebody widens it; DefaultMax where 0
 	Flex  bool   // gives way, down to Min, so that all columns can be seen
 	Both  bool   // texts are cut in their middle, since both ends tell them apart
+	From  int    // cells of the grid from which on others give way for it
 }
 
 // DefaultMax is how wide a column becomes by itself.

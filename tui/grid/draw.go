@@ -51,8 +51,10 @@ func (g *Grid) arrange() {
 func (g *Grid) give(room int) {
 	g.given = make([]int, len(g.columns))
 	over := -between - room
-	for i := range g.columns {
-		over += g.columnWidth(i) + between
+	for i, c := range g.columns {
+		if g.width >= c.From {
+			over += g.columnWidth(i) + between
+		}
 	}
 	for ; over > 0; over-- {
 		widest := -1

@@ -67,6 +67,7 @@ func (g *Grid) SetSize(width, height int) {
 	g.width, g.height = max(0, width), max(0, height)
 	g.changed()
 	g.reveal()
+	g.measure() // more rows are seen, maybe
 }
 
 // SetRows gives the grid other rows. The selection stays on its id.

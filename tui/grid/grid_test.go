@@ -246,3 +246,23 @@ func TestFieldColumn(t *testing.T) {
 		}
 	}
 }
+
+// Rows that come in sight because the grid becomes higher count for the widths
+// of columns, and whoever is asked whether all columns are seen knows it.
+func TestResizedGridMeasures(t *testing.T) {
+	g := New(plainLook, true)
+	g.SetColumns(columns("Name", "Note"), 0)
+	g.SetSize(40, 4)
+	g.SetRows(NewList([]*Row{row("1", "a", "b"), row("2", "a", "b"), row("3", "a", "b"), row("4", "a long one that is seen", "b")}))
+	if _ = g.View(); !g.Whole() {
+		t.Error("narrow columns are not all seen")
+	}
+	g.SetSize(40, 10)
+	if view := g.View(); !strings.Contains(view, "a long one that is seen") {
+		t.Errorf("the row is cut:\n%s", view)
+	}
+	g.SetSize(20, 10)
+	if g.Whole() {
+		t.Error("what is out of sight is seen")
+	}
+}

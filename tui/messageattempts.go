@@ -1,0 +1,105 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// attemptColumns are how wide what is told of attempts is.
+type attemptColumns struct{ when, result, answer int }
+
+const (
+	tookCells   = 11 // of how long an attempt took
+	answerLeast = 12 // cells from which on the beginning of an answer is worth showing
+)
+
+// attemptColumns are as wide as there is room for. An answer comes last.
+func (s *messageScreen) attemptColumns() attemptColumns {
+	c := attemptColumns{when: 16, result: 25}
+	if s.width < 76 {
+		c = attemptColumns{when: 10, result: 24}
+	}
+	if c.answer = s.width - c.when - c.result - tookCells - 10; c.answer < answerLeast {
+		c.answer = 0
+	}
+	return c
+}
+
+// attempts lists what was tried, and when the next attempt is.
+func (s *messageScreen) attempts() []span {
+	t, c := s.app.theme, s.attemptColumns()
+	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", tookCells, true)
+	if c.answer > 0 {
+		title += "   answer"
+	}
+	lines := []span{{title, t.Title}}
+	before := ""
+	for _, r := range s.responses {
+		ink := t.status[3]
+		if r.Status == 1 {
+			ink = t.status[1]
+		}
+		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(resultOf(r.MessageResponse), c.result, false), t.Fit(took(r.Duration), tookCells, true))
+		if said := firstLine(r); c.answer > 0 && said != "" {
+			shown := said
+			if said == before {
+				shown = "the same"
+			}
+			before = said
+			text += "   " + t.Fit(shown, c.answer, false)
+		}
+		lines = append(lines, span{text, ink})
+	}
+	if next := s.app.nextLong(s.message); next != "-" {
+		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.nextAt(), c.when, false), next), t.dim})
+	}
+	if len(s.responses) == 0 && s.whole {
+		lines = append(lines, span{"  no attempt yet", t.dim})
+	}
+	return lines
+}
+
+// nextAt is when the next attempt is, a dash where nobody knows.
+func (s *messageScreen) nextAt() string {
+	at := time.Time(s.message.NextAttemptDateTime)
+	if at.IsZero() {
+		return "-"
+	}
+	return s.app.clock(at)
+}
+
+// firstLine is the beginning of what an endpoint said, or of what went wrong
+// where it said nothing.
+func firstLine(r wire.Attempt) string {
+	text := r.AnswerText
+	if text == nil {
+		text = r.Detail
+	}
+	if text == nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(*text), "\n")
+	return strings.TrimSpace(line)
+}
+
+// resultOf is what came of an attempt.
+func resultOf(r wire.MessageResponse) string {
+	if r.HTTPCode != nil {
+		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
+	}
+	return r.Message
+}
+
+// took is a duration of the wire for people.
+func took(text string) string {
+	var span wire.TimeSpan
+	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
+		return text
+	}
+	return fmt.Sprintf("%8s ms", grid.Thousands(int(time.Duration(span).Milliseconds())))
+}

@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// messageColumn is a column of the list of messages.
+type messageColumn struct {
+	grid.Column
+	field string // of the record, by which the service orders and filters; empty for none
+	cell  func(s *messages, m wire.Message) grid.Cell
+	text  func(s *messages, m wire.Message) string // what is copied of it; nil for what is shown
+}
+
+// messageColumns are the columns in their usual order. Up to subscriberFrom
+// cells, the last one is seen by those alone who go there.
+var messageColumns = []messageColumn{
+	{grid.Column{Name: "Status", Min: 7}, "Status", (*messages).statusCell, func(_ *messages, m wire.Message) string { return m.MessageID }},
+	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
+	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, "URL", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: shortURL(m.URL)} }, func(_ *messages, m wire.Message) string { return m.URL }},
+	{grid.Column{Name: "Try", Right: true, Min: 4}, "Retries", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: tries(m)} }, nil},
+	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: answerOf(m)} }, nil},
+	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *messages, m wire.Message) grid.Cell { return grid.Cell{Text: s.app.next(m)} }, nil},
+	{grid.Column{Name: ageColumn, Right: true, Min: 4}, "AddedDateTime", (*messages).ageCell, nil},
+	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, From: subscriberFrom}, "", (*messages).subscriberCell, nil},
+}
+
+const (
+	subscriberFrom = 100
+	ageColumn      = "Age"
+)
+
+// signColumn tells of changes. It is always there, and nothing is chosen by it.
+var signColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*messages).signCell}
+
+// shownColumn is one of the columns by its name.
+func shownColumn(name string) (messageColumn, bool) {
+	i := slices.IndexFunc(messageColumns, func(c messageColumn) bool { return c.Name == name })
+	if i < 0 {
+		return messageColumn{}, false
+	}
+	return messageColumns[i], true
+}
+
+func usualMessageColumns() []string {
+	var names []string
+	for _, c := range messageColumns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// show shows these columns. The sign stands before those at the end that are
+// not always seen.
+func (s *messages) show(names []string, frozen int) {
+	s.columns = nil
+	for _, name := range names {
+		if c, known := shownColumn(name); known {
+			s.columns = append(s.columns, c)
+		}
+	}
+	at := len(s.columns)
+	for at > 0 && s.columns[at-1].From > 0 {
+		at--
+	}
+	s.columns = slices.Insert(s.columns, cmp.Or(at, len(s.columns)), signColumn)
+	columns := make([]grid.Column, len(s.columns))
+	for i, c := range s.columns {
+		columns[i] = c.Column
+	}
+	s.grid.SetColumns(columns, frozen)
+	s.remake()
+}
+
+// names are the columns that are shown, in their order.
+func (s *messages) names() []string {
+	var names []string
+	for _, c := range s.columns {
+		if c.Name != signColumn.Name {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// column is the selected one.
+func (s *messages) column() messageColumn { return s.columns[s.grid.ColumnAt()] }
+
+// aside goes past the sign, which is no column to stop at.
+func (s *messages) aside(b binding) {
+	if s.column().Name != signColumn.Name {
+		return
+	}
+	step := 1
+	if at := s.grid.ColumnAt(); b.action == goLeft && at > 0 || at == len(s.columns)-1 {
+		step = -1
+	}
+	s.grid.MoveColumn(step)
+}
+
+// messagesKept is what the arrangement of messages is kept by. It is no record's
+// name.
+const messagesKept = "Messages"
+
+// arrange shows messages as they were kept. Which of them and in which order is
+// part of a view alone: a list begins with the newest, whatever was looked for
+// last.
+func (s *messages) arrange(as arrangement) {
+	names := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
+		_, known := shownColumn(name)
+		return !known
+	})
+	if len(names) > 0 {
+		s.show(names, as.Frozen)
+	}
+	s.grid.SetWidths(as.Widths)
+}
+
+// arrangement is how messages are shown now.
+func (s *messages) arrangement() arrangement {
+	return arrangement{Fields: s.names(), Widths: maps.Clone(s.grid.Widths()), Frozen: s.grid.Frozen()}
+}
+
+// remember keeps how messages are shown now. A view is kept by :save alone.
+func (s *messages) remember() {
+	if s.saved == "" {
+		s.app.keeper.setGrid(messagesKept, s.arrangement())
+	}
+}
+
+// columnKind has the columns as fields, so that they are chosen as those of
+// records are.
+var columnKind = sync.OnceValue(func() *record.Kind {
+	of, kind := messageKind(), record.Kind{Name: messagesKept}
+	for _, c := range messageColumns {
+		field := record.Field{Name: c.Name, Type: record.Text}
+		if at, known := of.Column(c.field); known {
+			field = of.Fields[at]
+			field.Name = c.Name
+		}
+		kind.Fields = append(kind.Fields, field)
+	}
+	all, err := record.NewRegistry(kind)
+	if err != nil {
+		panic("tui: " + err.Error()) // two columns of one name, caught by every test
+	}
+	one, _ := all.Lookup(messagesKept)
+	return one
+})
+
+// messageChooser chooses and orders the columns of messages.
+type messageChooser struct {
+	*chooser
+	list *messages
+}
+
+func newMessageChooser(s *messages) overlay {
+	b := &browser{table: table{part: part{app: s.app}}, kind: columnKind(), name: s.title(), fields: s.names()}
+	return &messageChooser{newChooser(b).(*chooser), s}
+}
+
+func (c *messageChooser) do(b binding) tea.Cmd {
+	switch b.action {
+	case accept:
+		return c.apply()
+	case hideEmpty:
+		c.hideEmpty()
+		return nil
+	}
+	return c.chooser.do(b)
+}
+
+func (c *messageChooser) apply() tea.Cmd {
+	names := c.fields()
+	if len(names) == 0 {
+		c.list.app.tell(warning, "at least one column has to be shown")
+		return nil
+	}
+	c.list.app.over = nil
+	c.list.show(names, c.list.grid.Frozen())
+	c.list.remember()
+	return c.list.want()
+}
+
+// hideEmpty takes the choice from columns without a value in the rows that are
+// here.
+func (c *messageChooser) hideEmpty() {
+	for _, one := range messageColumns {
+		empty := true
+		for _, m := range c.list.known {
+			text := one.cell(c.list, m).Text
+			empty = empty && (text == "" || text == "-")
+		}
+		if empty {
+			c.chosen[one.Name] = false
+		}
+	}
+}

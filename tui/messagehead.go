@@ -1,0 +1,67 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// What stands over the tabs of a message: where it goes, whose it is, when it
+// was made.
+
+// addressLines is how many lines an address takes at most.
+const addressLines = 4
+
+// labelCells are those before what is told.
+const labelCells = 9
+
+// head is what stands over the tabs. An address is never cut where there is
+// room for more lines; a line that it fills has the subscriber below it.
+func (s *messageScreen) head() []string {
+	t, whose := s.app.theme, s.whose()
+	room := s.width - labelCells - 1
+	address := s.address()
+	var lines []string
+	if ansi.StringWidth(address)+ansi.StringWidth(whose)+2 <= room {
+		lines = append(lines, s.headed("To", address, whose))
+	} else {
+		for i, part := range wrapped(address, max(1, room)) {
+			if i == addressLines {
+				break
+			}
+			lines = append(lines, s.headed([]string{"To", ""}[min(i, 1)], part.text, ""))
+		}
+		lines = append(lines, s.headed("For", strings.TrimPrefix(whose, "subscriber "), ""))
+	}
+	added := time.Time(s.message.AddedDateTime)
+	body := size(len(s.message.Body))
+	if !s.whole {
+		body = strings.Repeat(t.Loading, 3)
+	}
+	lines = append(lines, s.headed("Added", s.app.clock(added)+" ("+age(s.app.now.Sub(added))+" ago)", "size "+body))
+	if len(lines) == 2 {
+		lines = append(lines, strings.Repeat(" ", s.width))
+	}
+	return lines
+}
+
+// headed is one of these lines, with something at its end.
+func (s *messageScreen) headed(label, text, end string) string {
+	t := s.app.theme
+	left := []span{{t.Fit("  "+label, labelCells, false), t.label}, {text, ""}}
+	if end == "" {
+		return s.app.compose(s.width, left, nil)
+	}
+	word, rest, _ := strings.Cut(end, " ")
+	return s.app.compose(s.width, left, []span{{word + " ", t.label}, {rest + " ", ""}})
+}
+
+// whose names the subscriber, with its id, which is a key and masked therefore.
+func (s *messageScreen) whose() string {
+	id := s.secret(s.message.SubscriberID)
+	if name, known := s.list.nameOf(s.message); known {
+		return "subscriber " + name + " " + id
+	}
+	return "subscriber " + id
+}

@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"encoding/json"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// Whose a message is. Messages have the ids of subscribers only, which are keys:
+// their names come with the figures of subscriptions, and else are fetched once.
+
+// subscriberNamesMsg brings the names of subscribers.
+type subscriberNamesMsg struct {
+	reply
+	names map[string]string // by id
+}
+
+// subscriberOf names the subscriber of a message, or gives the ends of its id.
+func (s *messages) subscriberOf(m wire.Message) string {
+	name, known := s.nameOf(m)
+	if !known {
+		return shortID(m.SubscriberID)
+	}
+	return name
+}
+
+func (s *messages) nameOf(m wire.Message) (string, bool) {
+	if lane, known := s.app.lanes.known[m.SubscriptionID]; known && lane.SubscriberName != "" {
+		return lane.SubscriberName, true
+	}
+	name, known := s.subscribers[m.SubscriberID]
+	return name, known
+}
+
+func (s *messages) subscriberCell(m wire.Message) grid.Cell {
+	name, known := s.nameOf(m)
+	if !known {
+		return grid.Cell{Text: shortID(m.SubscriberID), Ink: s.app.theme.dim}
+	}
+	return grid.Cell{Text: name}
+}
+
+// wantNames fetches the names, once, where one is missing.
+func (s *messages) wantNames(list []wire.Message) tea.Cmd {
+	if s.namesAsked {
+		return nil
+	}
+	for _, m := range list {
+		if _, known := s.nameOf(m); !known {
+			s.namesAsked = true
+			return s.app.subscriberNames(s.context, s)
+		}
+	}
+	return nil
+}
+
+// named takes the names; without them, ids stay.
+func (s *messages) named(m subscriberNamesMsg) {
+	if m.err == nil {
+		s.subscribers = m.names
+		s.remake()
+	}
+}
+
+// copyCell copies the selected cell: all of its value, where a part is shown.
+func (s *messages) copyCell(m wire.Message) {
+	c := s.column()
+	if c.text != nil {
+		s.app.clip(c.text(s, m))
+		return
+	}
+	s.app.clip(c.cell(s, m).Text)
+}
+
+// copyRows copies marked messages with tabs between cells, else the message as
+// JSON.
+func (s *messages) copyRows(one wire.Message) {
+	rows := s.grid.MarkedRows()
+	if len(rows) == 0 {
+		s.app.clip(messageJSON(one))
+		return
+	}
+	var lines []string
+	for _, row := range rows {
+		var cells []string
+		for _, c := range s.columns {
+			if m, here := s.known[row.ID]; here && c.Name != signColumn.Name {
+				cells = append(cells, strings.Map(tabless, c.cell(s, m).Text))
+			}
+		}
+		lines = append(lines, strings.Join(cells, "\t"))
+	}
+	s.app.clip(strings.Join(lines, "\n"))
+	if more := s.pages.Total() - len(rows); s.allMarks && more > 0 {
+		s.app.tell(warning, plural(len(rows), "row", "rows")+" copied: "+grid.Thousands(more)+" more match, whose pages are not loaded")
+	}
+}
+
+// messageJSON is a message without its body, which lists do not have.
+func messageJSON(m wire.Message) string {
+	text, err := json.Marshal(struct {
+		wire.Message
+		Body string `json:",omitempty"`
+	}{Message: m})
+	if err != nil {
+		panic("tui: " + err.Error()) // a message is made of texts and numbers
+	}
+	return string(text)
+}

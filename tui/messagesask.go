@@ -1,0 +1,246 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// What is asked before something is done to many messages: how many the service
+// counts, where they go, and what is left alone.
+
+// weighing is what is counted for a question.
+type weighing struct {
+	what      action     // retry or remove
+	all       bool       // all that match are meant, else those that are marked
+	members   url.Values // which messages are meant
+	failed    url.Values // of these, those that nobody tries to send any more; nil where no filter can tell
+	cancel    context.CancelFunc
+	cancelled bool
+}
+
+func newWeighing(what action, members url.Values, all bool) *weighing {
+	w := &weighing{what: what, members: members, all: all}
+	if what == retry {
+		w.failed = alsoStatus(members, 3)
+	}
+	return w
+}
+
+func (w *weighing) name() string {
+	if w.what == retry {
+		return "retry of messages"
+	}
+	return "delete of messages"
+}
+
+// alsoStatus narrows a filter to some statuses; nil where it has all conditions
+// on the status already that could say so.
+func alsoStatus(members url.Values, statuses ...int) url.Values {
+	var values []string
+	for _, one := range statuses {
+		values = append(values, strconv.Itoa(one))
+	}
+	for _, name := range []string{"StatusIn", "Status"} {
+		if _, taken := members[name]; !taken && (name == "StatusIn" || len(values) == 1) {
+			narrow := clone(members)
+			narrow[name] = values
+			return narrow
+		}
+	}
+	return nil
+}
+
+// weighedMsg tells what would be done.
+type weighedMsg struct {
+	reply
+	of      *weighing
+	matched int64
+	done    int64          // would be, of these
+	failed  int64          // would be, of those that nobody tries to send any more
+	newest  []wire.Message // of all that match
+}
+
+// newestWeighed is how many messages are looked at for where they go.
+const newestWeighed = 1000
+
+// weighed asks, unless the counting was given up or something else is open by
+// now.
+func (s *messages) weighed(m weighedMsg) {
+	if m.of.cancelled {
+		return
+	}
+	m.of.cancel()
+	if s.bulk.counting == m.of {
+		s.bulk.counting = nil
+	}
+	switch {
+	case m.err != nil:
+		s.app.fail(m.of.name(), m.err)
+	case s.app.front() != screen(s) || s.app.over != nil || s.app.line != nil:
+		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: "+s.app.keyFor(inMessages, retry)+" or "+s.app.keyFor(inMessages, remove)+" once more asks")
+	case m.of.what == remove:
+		s.askRemove(m)
+	default:
+		s.askRetry(m, !m.of.all || m.failed == 0)
+	}
+}
+
+// askRetry asks whether what has failed is sent once more; with scheduled, also
+// what is to be tried again anyway.
+func (s *messages) askRetry(m weighedMsg, scheduled bool) {
+	if m.done == 0 {
+		s.app.tell(warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", plural(int(m.matched), "message", "messages")))
+		return
+	}
+	members, count, least, noun := m.of.members, int(m.done), 2, "message"
+	if !scheduled {
+		members, count, least, noun = m.of.failed, int(m.failed), 3, "failed message"
+	}
+	what := "retry of " + plural(count, "message", "messages")
+	lines := append(s.targets(m, count, least), m.others(scheduled, s.app)...)
+	lines = append(lines, "Each is sent once more, oldest first.")
+	s.app.askMany(count, "Retry "+plural(count, noun, noun+"s")+"?", "retry "+grid.Thousands(count), lines, func() tea.Cmd {
+		s.bulk.sending = what
+		return s.app.retryMany(s, members, what)
+	})
+	if m.failed > 0 && m.failed < m.done {
+		s.app.offer(func() { s.askRetry(m, !scheduled) })
+	}
+}
+
+// others tells of the messages that are scheduled, and of those that nothing is
+// done about.
+func (m *weighedMsg) others(scheduled bool, a *app) []string {
+	var lines []string
+	waiting, left := int(m.done-m.failed), int(m.matched-m.done)
+	key := a.keyFor(inRetryQuestion, include)
+	if a.typedAnswer(int(m.done)) {
+		key = a.keyFor(inTypedRetryQuestion, include)
+	}
+	switch {
+	case waiting == 0 || m.of.failed == nil:
+	case !scheduled:
+		lines = append(lines, fmt.Sprintf("%s scheduled already and left alone (%s includes them).", plural(waiting, "more is", "more are"), key))
+	case m.failed == 0:
+		lines = append(lines, "All of them are scheduled already, and go out now instead.")
+	default:
+		lines = append(lines, fmt.Sprintf("%s scheduled already, and would go out now instead (%s leaves them alone).", plural(waiting, "of them is", "of them are"), key))
+	}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("%s delivered or not tried yet, and left alone.", plural(left, "is", "are")))
+	}
+	return lines
+}
+
+func (s *messages) askRemove(m weighedMsg) {
+	count := int(m.done)
+	what := "delete of " + plural(count, "message", "messages")
+	s.app.askMany(count, "Delete "+plural(count, "message", "messages")+"?", "delete "+grid.Thousands(count),
+		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+age(undoFor)+", "+s.app.keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
+			return s.app.delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
+				s.bulk.sending = what
+				return s.app.removeMany(s, m.of.members, what)
+			})
+		})
+}
+
+// receiver is where messages go.
+type receiver struct {
+	name, answer, still string
+	count               int
+}
+
+// targetsShown is how many of them a question names.
+const targetsShown = 4
+
+// targets says where messages of at least a status go that are meant. Of very
+// many the newest tell that.
+func (s *messages) targets(m weighedMsg, count, least int) []string {
+	all := s.grouped(m.looked(s), least)
+	var lines []string
+	room := 0
+	for _, one := range all[:min(targetsShown, len(all))] {
+		room = max(room, min(targetRoom, len(one.name)))
+	}
+	for i, one := range all {
+		count -= one.count
+		if i < targetsShown {
+			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", grid.Thousands(one.count), s.app.theme.Fit(s.app.theme.Middle(one.name, room), room, false), one.answer, one.still))
+		}
+	}
+	if more := len(all) - targetsShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("        and %s", plural(more, "other", "others")))
+	}
+	if count > 0 {
+		lines = append(lines, fmt.Sprintf("%6s  %s", grid.Thousands(count), m.unseen()))
+	}
+	return lines
+}
+
+// targetRoom is how much of an address is shown.
+const targetRoom = 30
+
+// looked are the messages that tell where those go that are meant.
+func (m *weighedMsg) looked(s *messages) []wire.Message {
+	if m.of.all {
+		return m.newest
+	}
+	var list []wire.Message
+	for _, row := range s.grid.MarkedRows() {
+		list = append(list, s.known[row.ID])
+	}
+	return list
+}
+
+// unseen names those of which nobody knows where they go.
+func (m *weighedMsg) unseen() string {
+	if m.of.all {
+		return fmt.Sprintf("older than the newest %s that match", grid.Thousands(len(m.newest)))
+	}
+	return "that have changed since they were marked"
+}
+
+// grouped counts messages by where they go, most first. The newest tells the
+// answer.
+func (s *messages) grouped(list []wire.Message, least int) []*receiver {
+	byName := make(map[string]*receiver)
+	var all []*receiver
+	for _, m := range list {
+		if m.Status < least {
+			continue
+		}
+		one := byName[shortURL(m.URL)]
+		if one == nil {
+			one = &receiver{name: shortURL(m.URL), answer: answerOf(m), still: s.failing(m.SubscriptionID)}
+			byName[one.name] = one
+			all = append(all, one)
+		}
+		one.count++
+	}
+	slices.SortFunc(all, func(x, y *receiver) int {
+		if x.count != y.count {
+			return y.count - x.count
+		}
+		return strings.Compare(x.name, y.name)
+	})
+	return all
+}
+
+// failing tells that an endpoint has done nothing but fail lately.
+func (s *messages) failing(subscription string) string {
+	lane := s.app.lanes.known[subscription]
+	if lane.LastFailure == nil || time.Time(lane.FailingSince).IsZero() {
+		return ""
+	}
+	return "   (still failing " + age(s.app.now.Sub(time.Time(lane.LastFailure.At))) + " ago)"
+}
