@@ -90,7 +90,7 @@ func TestRequests(t *testing.T) {
 	d.sees("200")
 }
 
-var presses = flag.Int("presses", 1000, "how many random keys are pressed")
+var presses = flag.Int("presses", 3000, "how many random keys are pressed")
 
 // Whatever is pressed and pasted, nothing is sent or deleted unless a question
 // was answered with y a moment after it was asked.

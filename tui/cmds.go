@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -44,7 +44,8 @@ func (a *app) change(to screen, what string, ids []string, make func(ctx context
 
 // notSent says so of a change that has not left this computer.
 func notSent(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+	e, ok := errors.AsType[*client.Error](err)
+	if ok && e.Kind == client.Unreachable && strings.HasPrefix(e.Message, "cannot reach") { // there was no connection at all
 		return fmt.Errorf("not sent: %w", err)
 	}
 	return err

@@ -23,7 +23,7 @@ func describe(err error) string {
 		return text
 	}
 	if reason := wayReason(e); reason != "" {
-		text = reason
+		text = strings.Replace(text, e.Error(), reason, 1) // what is said before it stays
 	}
 	for _, f := range e.Fields {
 		text += "; " + f.FieldName + ": " + f.Message

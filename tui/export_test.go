@@ -82,6 +82,9 @@ func TestExportFormats(t *testing.T) {
 	}
 	d.press("e", "up", "right", "down", "ctrl+s")
 	d.sees("SO_Totals.xlsx")
+	d.press("u", "space", "e")
+	d.sees("the row that is marked", filepath.Dir(d.app.options.Downloads)[:16])
+	d.press("esc")
 	sheet := sheetOf(t, filepath.Join(d.app.options.Downloads, "SO_Totals.xlsx"))
 	if rows := strings.Count(sheet, "<row>"); rows != b.pages.Total()+1 || !strings.Contains(sheet, want[0]) {
 		t.Errorf("the workbook has %d rows, of %d", rows, b.pages.Total())

@@ -129,17 +129,19 @@ func (a *app) stateCell(one wire.Subscription) grid.Cell {
 // trouble says why messages of a subscription do not go out, empty where they
 // do.
 func (a *app) trouble(one wire.Subscription) string {
-	lane, _ := a.lanes.of(one.RecID)
+	lane, known := a.lanes.known[one.RecID]
 	since := time.Time(lane.FailingSince)
 	switch {
 	case !one.IsEnabled && one.DisabledReason != "":
 		return "disabled: " + one.DisabledReason
 	case !one.IsEnabled:
 		return "disabled by somebody: its messages wait"
+	case known && !lane.IsEnabled:
+		return "the subscriber is disabled: its messages wait"
 	case lane.Breaker == wire.BreakerOpen:
-		return "held: the endpoint fails" + lastFailure(lane) + "; tried again " + soon(time.Time(lane.NextProbeDateTime).Sub(a.now))
+		return "held: the endpoint fails" + lastFailure(lane) + "; tried again " + soon(a.left(time.Time(lane.NextProbeDateTime)))
 	case !since.IsZero():
-		return "failing for " + age(a.now.Sub(since)) + lastFailure(lane)
+		return "failing for " + age(a.since(since)) + lastFailure(lane)
 	}
 	return ""
 }

@@ -101,6 +101,8 @@ func (h *home) do(b binding) tea.Cmd {
 		h.choose(len(h.entries()) - 1)
 	case problemsOnly:
 		return h.app.pushIn(messagesTab, newMessages(h.app, messageFilter{problems: true}))
+	case showInfo:
+		return h.openSubscription()
 	case open:
 		if all := h.entries(); h.at < len(all) {
 			return all[h.at].open()

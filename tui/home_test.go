@@ -82,3 +82,17 @@ func TestShareOfFailures(t *testing.T) {
 		}
 	}
 }
+
+// Why an endpoint is as it is, is one key away from the first screen.
+func TestSubscriptionFromTheFirstScreen(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("i")
+	d.sees("Subscribers › acme-shop › debtor.*", s.receiver+"/bad/erp", "20h, 20h")
+	d.press("esc")
+	if one, ok := d.app.front().(*subscriptions).selected(); !ok || one.RecID != s.bad {
+		t.Errorf("the list is not at the subscription:\n%s", d.text())
+	}
+	d.press("1", "G", "i")
+	d.sees("Subscribers › acme-shop › debtor.*")
+}

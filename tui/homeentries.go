@@ -33,6 +33,33 @@ func (h *home) openLane(lane wire.Lane) tea.Cmd {
 	return h.app.pushIn(messagesTab, newMessages(h.app, messageFilter{subscription: lane.SubscriptionID, label: lane.EventName, problems: true}))
 }
 
+// openSubscription shows the subscription of the selected endpoint, or of the
+// selected failure.
+func (h *home) openSubscription() tea.Cmd {
+	lane, ok := h.laneChosen()
+	if !ok {
+		h.app.tell(info, "this is about an endpoint or a failure")
+		return nil
+	}
+	list := newSubscriptions(h.app, wire.Subscriber{RecID: lane.SubscriberID, Name: lane.SubscriberName, IsEnabled: true}).(*subscriptions)
+	list.sought = lane.SubscriptionID
+	one := wire.Subscription{RecID: lane.SubscriptionID, SubscriberID: lane.SubscriberID, EventName: lane.EventName, URL: lane.URL, IsEnabled: lane.IsEnabled, Ordered: lane.Ordered}
+	return tea.Batch(h.app.pushIn(subscribersTab, list), h.app.push(newSubscription(list, one)))
+}
+
+// laneChosen is the lane that the selected entry is about.
+func (h *home) laneChosen() (wire.Lane, bool) {
+	lanes, views := h.troubled(), h.viewsListed()
+	if h.at < len(lanes) {
+		return lanes[h.at], true
+	}
+	if i := h.at - len(lanes) - len(views); i >= 0 && i < len(h.failuresListed()) {
+		lane, known := h.app.lanes.known[h.failures[i].SubscriptionID]
+		return lane, known
+	}
+	return wire.Lane{}, false
+}
+
 // openFailure shows a message over the list of all that failed.
 func (h *home) openFailure(m wire.Message) tea.Cmd {
 	list := newMessages(h.app, messageFilter{problems: true}).(*messages)

@@ -69,7 +69,7 @@ func (h *home) comes(status int) string {
 	if first.IsZero() {
 		return ""
 	}
-	return until(first.Sub(h.app.now))
+	return until(h.app.left(first))
 }
 
 // endpointColumns are how wide what is told of endpoints is.

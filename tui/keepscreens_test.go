@@ -1,9 +1,36 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
+
+// The list of kinds says how long ago each was opened, in the next session too.
+func TestOpenedKinds(t *testing.T) {
+	c := connected(t, demoDaemon(t))
+	o := Options{State: t.TempDir(), Profile: "prod"}
+	d := drive(t, c, o)
+	d.press("2")
+	if line := lineWith(t, d, "IN_Colours"); !strings.HasSuffix(strings.TrimSpace(line), "-") {
+		t.Errorf("%q", line)
+	}
+	d.press(":", "'IN_Colours", "enter", "esc")
+	d.wait(3 * time.Minute)
+	again := drive(t, c, o)
+	again.clock = d.clock
+	again.press("2")
+	for name, one := range map[string]*driver{"this session": d, "the next": again} {
+		if line := lineWith(t, one, "IN_Colours"); !strings.HasSuffix(strings.TrimSpace(line), "3m") {
+			t.Errorf("in %s: %q", name, line)
+		}
+	}
+	again.press("/", "'bills of", "enter")
+	again.sees("Bills of materials", "[bills of]", "/ search")
+	if strings.Contains(again.text(), "IN_Colours") {
+		t.Errorf("others are listed too:\n%s", again.text())
+	}
+}
 
 // What is kept, as it is seen: views on the first screen, profiles, the trash.
 func TestKeptScreens(t *testing.T) {

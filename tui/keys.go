@@ -217,6 +217,7 @@ var bindings = Keymap{
 	{inRecord, "Y", copyRow, "copy JSON", "copy the record as JSON", false},
 
 	{inHome, "enter", open, "open", "open what is selected", false},
+	{inHome, "i", showInfo, "endpoint", "the subscription of the selected endpoint, and how deliveries to it stand", false},
 	{inHome, "!", problemsOnly, "problems", "the messages that failed", false},
 
 	{inSubscribers, "enter", open, "open", "the subscriptions", false},

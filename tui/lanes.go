@@ -39,10 +39,11 @@ func (l *lanes) of(subscription string) (wire.Lane, bool) {
 }
 
 // turned reports whether a subscription was enabled or disabled since it was
-// fetched: the service itself disables some.
-func (l *lanes) turned(one wire.Subscription) bool {
+// fetched: the service itself disables some. The lanes of a subscriber that is
+// disabled are, too.
+func (l *lanes) turned(one wire.Subscription, of wire.Subscriber) bool {
 	lane, known := l.known[one.RecID]
-	return known && lane.IsEnabled != one.IsEnabled
+	return known && lane.IsEnabled != (one.IsEnabled && of.IsEnabled)
 }
 
 // figures asks how deliveries stand for a screen that shows it: soon after
@@ -65,10 +66,10 @@ func (a *app) figuresNow(to screen) tea.Cmd {
 func (a *app) late(m wire.Message) bool {
 	switch m.Status {
 	case 0:
-		return a.now.Sub(time.Time(m.AddedDateTime)) > lateAfter
+		return a.since(time.Time(m.AddedDateTime)) > lateAfter
 	case 2:
 		at := time.Time(m.NextAttemptDateTime)
-		return !at.IsZero() && a.now.Sub(at) > lateAfter
+		return !at.IsZero() && a.since(at) > lateAfter
 	}
 	return false
 }
@@ -102,7 +103,7 @@ func (a *app) next(m wire.Message) string {
 	case m.Status == 0 || at.IsZero():
 		return "-"
 	}
-	return until(at.Sub(a.now))
+	return until(a.left(at))
 }
 
 // nextLong is the same with its reason.
@@ -112,7 +113,7 @@ func (a *app) nextLong(m wire.Message) string {
 		return "not sent: the subscription is off"
 	case "held":
 		probe := time.Time(a.lanes.known[m.SubscriptionID].NextProbeDateTime)
-		return "held: the endpoint fails; tried again " + soon(probe.Sub(a.now))
+		return "held: the endpoint fails; tried again " + soon(a.left(probe))
 	case "-":
 		return word
 	default:

@@ -55,13 +55,26 @@ func (s *messageScreen) attempts() []span {
 		}
 		lines = append(lines, span{text, ink})
 	}
-	if next := s.app.nextLong(s.message); next != "-" {
-		lines = append(lines, span{fmt.Sprintf("  %3d  %s%s", len(s.responses)+1, t.Fit(s.nextAt(), c.when, false), next), t.dim})
-	}
+	lines = append(lines, s.scheduled(c)...)
 	if len(s.responses) == 0 && s.whole {
 		lines = append(lines, span{"  no attempt yet", t.dim})
 	}
 	return lines
+}
+
+// scheduled tells of the next attempt: on two lines where there is no room for
+// its reason on one.
+func (s *messageScreen) scheduled(c attemptColumns) []span {
+	t, next := s.app.theme, s.app.nextLong(s.message)
+	if next == "-" {
+		return nil
+	}
+	before := fmt.Sprintf("  %3d  %s", len(s.responses)+1, t.Fit(s.nextAt(), c.when, false))
+	what, more, two := strings.Cut(next, "; ")
+	if !two || len(before)+len(next) < s.width {
+		return []span{{before + next, t.dim}}
+	}
+	return []span{{before + what + ";", t.dim}, {strings.Repeat(" ", len(before)) + more, t.dim}}
 }
 
 // nextAt is when the next attempt is, a dash where nobody knows.

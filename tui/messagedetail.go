@@ -140,7 +140,7 @@ func (s *messageScreen) do(b binding) tea.Cmd {
 	case previousTab:
 		s.turn(-1)
 	case retry, remove:
-		s.app.askOne(s, s.message, b.action, func(what string) { s.sending = what })
+		s.app.askOne(s, s.message, b.action, func(what string) { s.sending, s.app.toasts.passing = what, nil })
 	case pageBefore:
 		return s.step(-1)
 	case pageAfter:

@@ -89,7 +89,7 @@ func (s *messages) copyRows(one wire.Message) {
 		var cells []string
 		for _, c := range s.columns {
 			if m, here := s.known[row.ID]; here && c.Name != signColumn.Name {
-				cells = append(cells, strings.Map(tabless, c.cell(s, m).Text))
+				cells = append(cells, strings.Map(tabless, s.plain(c, m)))
 			}
 		}
 		lines = append(lines, strings.Join(cells, "\t"))
@@ -98,6 +98,15 @@ func (s *messages) copyRows(one wire.Message) {
 	if more := s.pages.Total() - len(rows); s.allMarks && more > 0 {
 		s.app.tell(warning, plural(len(rows), "row", "rows")+" copied: "+grid.Thousands(more)+" more match, whose pages are not loaded")
 	}
+}
+
+// plain is a cell without a sign that only looks at it.
+func (s *messages) plain(c messageColumn, m wire.Message) string {
+	text := c.cell(s, m).Text
+	if c.field == "Status" {
+		_, text, _ = strings.Cut(text, " ")
+	}
+	return text
 }
 
 // messageJSON is a message without its body, which lists do not have.

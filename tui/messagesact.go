@@ -18,13 +18,17 @@ func (s *messages) act(what action) tea.Cmd {
 	if members := s.meant(); members != nil {
 		s.bulk.forget()
 		s.bulk.counting = newWeighing(what, members, s.allMarks)
+		s.app.toasts.passing = nil // the line says that it counts
 		return s.app.weigh(s, s.bulk.counting)
 	}
 	if one, ok := s.selected(); ok {
-		s.app.askOne(s, one, what, func(what string) { s.bulk.sending = what })
+		s.app.askOne(s, one, what, s.begin)
 	}
 	return nil
 }
+
+// begin notes what is on its way, which the line of status says from now on.
+func (s *messages) begin(what string) { s.bulk.sending, s.app.toasts.passing = what, nil }
 
 // askOne asks before something is done to one message. Begin is told what has
 // begun then.

@@ -106,16 +106,30 @@ func (s *messages) askRetry(m weighedMsg, scheduled bool) {
 	if !scheduled {
 		members, count, least, noun = m.of.failed, int(m.failed), 3, "failed message"
 	}
+	if m.failed == m.done {
+		noun = "failed message"
+	}
 	what := "retry of " + plural(count, "message", "messages")
 	lines := append(s.targets(m, count, least), m.others(scheduled, s.app)...)
-	lines = append(lines, "Each is sent once more, oldest first.")
+	lines = append(lines, s.pace(m, least))
 	s.app.askMany(count, "Retry "+plural(count, noun, noun+"s")+"?", "retry "+grid.Thousands(count), lines, func() tea.Cmd {
-		s.bulk.sending = what
+		s.begin(what)
 		return s.app.retryMany(s, members, what)
 	})
 	if m.failed > 0 && m.failed < m.done {
 		s.app.offer(func() { s.askRetry(m, !scheduled) })
 	}
+}
+
+// pace tells how they are sent. Behind an endpoint that fails they do not go out
+// before one of them has arrived.
+func (s *messages) pace(m weighedMsg, least int) string {
+	for _, one := range m.looked(s) {
+		if one.Status >= least && s.app.lanes.known[one.SubscriptionID].Breaker == wire.BreakerOpen {
+			return "Each is sent once more, oldest first; where an endpoint only fails, one at a time until one arrives."
+		}
+	}
+	return "Each is sent once more, oldest first."
 }
 
 // others tells of the messages that are scheduled, and of those that nothing is
@@ -132,9 +146,9 @@ func (m *weighedMsg) others(scheduled bool, a *app) []string {
 	case !scheduled:
 		lines = append(lines, fmt.Sprintf("%s scheduled already and left alone (%s includes them).", plural(waiting, "more is", "more are"), key))
 	case m.failed == 0:
-		lines = append(lines, "All of them are scheduled already, and go out now instead.")
+		lines = append(lines, "All of them are scheduled already, and due now instead.")
 	default:
-		lines = append(lines, fmt.Sprintf("%s scheduled already, and would go out now instead (%s leaves them alone).", plural(waiting, "of them is", "of them are"), key))
+		lines = append(lines, fmt.Sprintf("%s scheduled already, and due now instead (%s leaves them alone).", plural(waiting, "of them is", "of them are"), key))
 	}
 	if left > 0 {
 		lines = append(lines, fmt.Sprintf("%s delivered or not tried yet, and left alone.", plural(left, "is", "are")))
@@ -148,7 +162,7 @@ func (s *messages) askRemove(m weighedMsg) {
 	s.app.askMany(count, "Delete "+plural(count, "message", "messages")+"?", "delete "+grid.Thousands(count),
 		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+age(undoFor)+", "+s.app.keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
 			return s.app.delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
-				s.bulk.sending = what
+				s.begin(what)
 				return s.app.removeMany(s, m.of.members, what)
 			})
 		})
@@ -188,7 +202,7 @@ func (s *messages) targets(m weighedMsg, count, least int) []string {
 }
 
 // targetRoom is how much of an address is shown.
-const targetRoom = 30
+const targetRoom = 24
 
 // looked are the messages that tell where those go that are meant.
 func (m *weighedMsg) looked(s *messages) []wire.Message {
@@ -242,5 +256,5 @@ func (s *messages) failing(subscription string) string {
 	if lane.LastFailure == nil || time.Time(lane.FailingSince).IsZero() {
 		return ""
 	}
-	return "   (still failing " + age(s.app.now.Sub(time.Time(lane.LastFailure.At))) + " ago)"
+	return "  (still failing " + age(s.app.now.Sub(time.Time(lane.LastFailure.At))) + " ago)"
 }

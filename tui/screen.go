@@ -65,7 +65,6 @@ func (p *part) afresh() {
 }
 
 func (p *part) start() tea.Cmd          { return nil }
-func (p *part) shown() tea.Cmd          { return nil }
 func (p *part) stop()                   { p.cancel() }
 func (p *part) chips() []string         { return nil }
 func (p *part) setSize(width, high int) { p.width, p.height = width, high }

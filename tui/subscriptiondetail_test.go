@@ -40,7 +40,7 @@ func TestSubscriptionScreen(t *testing.T) {
 	d.press("esc", "D")
 	d.sees("Delete the subscription?", "?token="+secretMask, "Its 1 message with what was answered goes with it.", "None of the messages is pending.")
 	d.press("esc", "enter")
-	d.sees("[debtor.*]", "FAIL")
+	d.sees("debtor.updated", "FAIL")
 	d.press("esc", "D", "y")
 	d.sees("delete of debtor.*: done")
 	d.wait(stays[info])

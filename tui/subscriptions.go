@@ -19,6 +19,7 @@ type subscriptions struct {
 	loaded     bool
 	busy       bool
 	search     string
+	sought     string // the id of a subscription to select once it is here
 }
 
 func newSubscriptions(a *app, subscriber wire.Subscriber) screen {
@@ -73,13 +74,16 @@ func (s *subscriptions) update(m tea.Msg) tea.Cmd {
 		}
 		s.list, s.loaded = m.list, true
 		s.fill()
+		if s.sought != "" && s.grid.Select(s.sought) {
+			s.sought = ""
+		}
 	case lanesMsg:
 		s.app.explained(m)
 		s.fill()
 		if s.split() {
 			s.master.fill()
 		}
-		if slices.ContainsFunc(s.list, s.app.lanes.turned) {
+		if slices.ContainsFunc(s.list, func(one wire.Subscription) bool { return s.app.lanes.turned(one, s.subscriber) }) {
 			return s.app.subscriptions(s.context, s, s.subscriber.RecID)
 		}
 	case doneMsg:

@@ -66,7 +66,7 @@ func (a *app) wholeInstant(text string) string {
 	}
 	shown := at.In(a.options.Zone).Format("2006-01-02 15:04:05.000 MST")
 	if a.times == relative {
-		shown = age(a.now.Sub(at)) + " ago   " + shown
+		shown = age(a.since(at)) + " ago   " + shown
 	}
 	return shown
 }

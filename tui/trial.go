@@ -139,7 +139,7 @@ func (a *app) trialsTick() tea.Cmd {
 // is known.
 func (a *app) unanswered(t *trial) string {
 	if lane := a.lanes.known[t.of.RecID]; a.breaks(t.of.RecID) {
-		return "it waits, since the endpoint fails; that is tried again " + soon(time.Time(lane.NextProbeDateTime).Sub(a.now))
+		return "it waits, since the endpoint fails; that is tried again " + soon(a.left(time.Time(lane.NextProbeDateTime)))
 	}
 	return "no answer yet after " + age(trialLast) + "; its message is in Messages"
 }

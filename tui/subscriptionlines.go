@@ -1,0 +1,136 @@
+package tui
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// What the screen of a subscription tells.
+
+// detailLine is a line of the screen: a label and what is told.
+type detailLine struct {
+	label, text string
+	ink         grid.Ink
+}
+
+// fill makes the lines anew. What is too long for one goes on below.
+func (s *subscriptionScreen) fill() {
+	if s.width == 0 {
+		return
+	}
+	t := s.app.theme
+	var lines []span
+	var inked [][]span
+	for _, l := range s.told() {
+		texts := t.broken(l.text, s.width-detailLabel-3, detailLines)
+		if len(texts) == 0 {
+			texts = []string{""}
+		}
+		for i, text := range texts {
+			label := l.label
+			if i > 0 {
+				label = ""
+			}
+			row := []span{{"  " + t.Fit(label, detailLabel, false), t.label}, {text, l.ink}}
+			lines, inked = append(lines, span{row[0].text + text, ""}), append(inked, row)
+		}
+	}
+	s.setLines(lines)
+	s.inked = inked
+}
+
+const (
+	detailLabel = 16 // how wide the labels are
+	detailLines = 20 // that a text takes at most
+)
+
+// told is all that is known of the subscription.
+func (s *subscriptionScreen) told() []detailLine {
+	a, one := s.app, s.one
+	t := a.theme
+	address := maskURL(one.URL)
+	if s.revealed {
+		address = one.URL
+	}
+	state := a.stateCell(one)
+	why := cmp.Or(a.trouble(one), state.Text)
+	if one.IsEnabled && !s.list.subscriber.IsEnabled {
+		why = "enabled, but the subscriber is disabled: its messages wait"
+	}
+	lines := []detailLine{
+		{"Event", one.EventName, t.crumb}, {"URL", address, ""}, {"State", why, state.Ink}, {},
+	}
+	lines = append(lines, s.deliveries()...)
+	order := "no: messages go out side by side"
+	if one.Ordered {
+		order = "yes: each message waits for the one before"
+	}
+	return append(lines, detailLine{},
+		detailLine{"Ordered", order, ""}, detailLine{"Retries", cmp.Or(waits(one.RetrySchedule), "as the service's settings say"), ""},
+		detailLine{"Headers", cmp.Or(headerNames(one), "none of its own"), ""}, detailLine{},
+		detailLine{"Subscriber", s.list.subscriber.Name + "  " + shortID(one.SubscriberID), ""}, detailLine{"SubscriptionID", one.RecID, ""},
+		detailLine{"ItemNo", fmt.Sprint(one.ItemNo), t.dim}, detailLine{"Saved", s.at(one.LastSavedDateTime), t.dim}, detailLine{"RowHash", base64.StdEncoding.EncodeToString(one.RowHash), t.dim})
+}
+
+// deliveries is how deliveries to the subscription stand.
+func (s *subscriptionScreen) deliveries() []detailLine {
+	a := s.app
+	lane, known := a.lanes.of(s.one.RecID)
+	if !known {
+		return []detailLine{{"Deliveries", strings.Repeat(a.theme.Loading, 3), a.theme.dim}}
+	}
+	lines := []detailLine{
+		{"Last hour", fmt.Sprintf("%s delivered, %s failed, %s given up", thousands(lane.Delivered), thousands(lane.Failed), thousands(lane.GivenUp)), ""},
+		{"Waiting", s.waits(lane), ""},
+		{"On the way", fmt.Sprintf("%d, at most %d at a time", lane.InFlight, lane.Limit), ""},
+	}
+	if lane.Limit == 0 {
+		lines = lines[:len(lines)-1] // nothing was sent since the service was started
+	}
+	if p99 := time.Duration(lane.P99); p99 > 0 {
+		lines = append(lines, detailLine{"Attempts take", "99% of them at most " + thousands(p99.Milliseconds()) + " ms", ""})
+	}
+	if since := cmp.Or(s.one.FailingSince, lane.FailingSince); !time.Time(since).IsZero() {
+		lines = append(lines, detailLine{"Failing since", s.at(since), a.theme.status[3]})
+	}
+	if lane.Breaker == wire.BreakerOpen {
+		lines = append(lines, detailLine{"Next try", s.at(lane.NextProbeDateTime) + ": one message at a time, until one is received", ""})
+	}
+	if lane.LastFailure != nil {
+		lines = append(lines, detailLine{"Last failure", failureText(*lane.LastFailure) + ", " + s.at(lane.LastFailure.At), ""})
+	}
+	return lines
+}
+
+// waits is what waits to be sent.
+func (s *subscriptionScreen) waits(lane wire.Lane) string {
+	if lane.Pending == 0 {
+		return "nothing"
+	}
+	text := fmt.Sprintf("%s: %s not sent yet, %s to be tried again", plural(int(lane.Pending), "message", "messages"), thousands(lane.NotSent), thousands(lane.RetryPending))
+	if at := time.Time(lane.OldestDateTime); !at.IsZero() {
+		text += "; the oldest since " + s.at(lane.OldestDateTime)
+	}
+	return text
+}
+
+func thousands(n int64) string { return grid.Thousands(int(n)) }
+
+// at is a time with its date, and how long ago or ahead it is.
+func (s *subscriptionScreen) at(m wire.Moment) string {
+	at := time.Time(m)
+	if at.IsZero() {
+		return "-"
+	}
+	text := s.app.here(at).Format("2006-01-02 15:04:05")
+	if left := s.app.left(at); left > 0 {
+		return text + " (" + soon(left) + ")"
+	}
+	return text + " (" + age(s.app.since(at)) + " ago)"
+}
