@@ -21,7 +21,7 @@ type fittedColumn struct {
 
 var subscriptionColumns = []fittedColumn{
 	{grid.Column{Name: "Event", Min: 14, Flex: true}, 0},
-	{grid.Column{Name: "URL", Min: 12, Max: 80, Flex: true}, 0},
+	{grid.Column{Name: "URL", Min: 12, Max: 80, Flex: true, Both: true}, 0},
 	{grid.Column{Name: "State", Min: 8}, 0},
 	{grid.Column{Name: "OK", Right: true, Min: 5}, 70},
 	{grid.Column{Name: "Fail", Right: true, Min: 4}, 0},

@@ -26,20 +26,28 @@ func (h *home) chartTitle() string {
 	return " Deliveries, " + from
 }
 
-// chartRows is how high the chart is.
-func (h *home) chartRows() int { return max(1, min(6, h.height-14)) }
+// chartRows is how high the chart is: a third of what a large screen has.
+func (h *home) chartRows() int { return max(1, min(6+max(0, h.height-34)/3, h.height-14)) }
+
+// barWidth is how many cells a minute takes.
+func (h *home) barWidth() int { return max(1, min(3, (h.width-chartLabel-1)/60)) }
+
+// minutesShown is how many minutes there is room for.
+func (h *home) minutesShown() int {
+	return min(len(h.stats.Minutes.Delivered), (h.width-chartLabel-1)/h.barWidth())
+}
 
 // hours is the time below the bars, each where its minute's bar is.
 func (h *home) hours() string {
 	const apart = 20 // minutes
-	minutes := min(len(h.stats.Minutes.Delivered), h.width-chartLabel-1)
+	minutes, wide := h.minutesShown(), h.barWidth()
 	line := []byte(strings.Repeat(" ", h.width))
 	for ago := minutes - 1; ago >= apart/2; ago -= apart {
 		at := time.Time(h.stats.Minutes.From).Add(time.Duration(len(h.stats.Minutes.Delivered)-1-ago) * time.Minute)
-		copy(line[chartLabel+minutes-1-ago:], h.app.clock(at)[:len("15:04")])
+		copy(line[chartLabel+(minutes-1-ago)*wide:], h.app.clock(at)[:len("15:04")])
 	}
 	if minutes >= apart {
-		copy(line[chartLabel+minutes-len("now"):], "now")
+		copy(line[chartLabel+minutes*wide-len("now"):], "now")
 	}
 	return h.app.theme.dim.Paint(string(line))
 }
@@ -51,7 +59,7 @@ func (h *home) chart(rows int) []string {
 	t := h.app.theme
 	glyphs := []rune(t.bars)
 	step := int64(len(glyphs) - 1)
-	minutes := min(len(h.stats.Minutes.Delivered), h.width-chartLabel-1) // the last ones, where there is no room for all
+	minutes, wide := h.minutesShown(), h.barWidth() // the last ones, where there is no room for all
 	delivered, failed := lastOf(h.stats.Minutes.Delivered, minutes), slices.Clone(lastOf(h.stats.Minutes.Failed, minutes))
 	for i, n := range lastOf(h.stats.Minutes.GivenUp, minutes) {
 		failed[i] += n
@@ -70,9 +78,9 @@ func (h *home) chart(rows int) []string {
 		}
 		var b strings.Builder
 		for i := range delivered {
-			b.WriteString(h.bar(delivered[i], failed[i], most, int64(row), int64(rows), step, glyphs))
+			b.WriteString(strings.Repeat(h.bar(delivered[i], failed[i], most, int64(row), int64(rows), step, glyphs), wide))
 		}
-		lines = append(lines, t.dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, h.width-chartLabel-len(delivered))))
+		lines = append(lines, t.dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, h.width-chartLabel-len(delivered)*wide)))
 	}
 	return lines
 }

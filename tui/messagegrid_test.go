@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -90,6 +92,9 @@ func TestMessagesAreSorted(t *testing.T) {
 	d.to(ageColumn)
 	d.press("s", "s")
 	d.sees("Age ▼", "following")
+	d.press("0")
+	d.send(tea.MouseMsg{X: 5, Y: linesAbove, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+	d.sees("Status ▲")
 	d.to("Subscriber")
 	d.press("s")
 	d.sees("the service cannot order by subscriber")

@@ -1,50 +1,14 @@
 package tui
 
 import (
-	"cmp"
-	"fmt"
 	"maps"
-	"net/url"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 )
-
-// messageFilter says which messages are shown.
-type messageFilter struct {
-	subscriber   string // its id, empty for all
-	subscription string // its id, empty for all
-	label        string // of what was chosen elsewhere, for people: of a subscriber its name
-	conditions   []client.Filter
-	problems     bool      // only those that failed
-	undelivered  bool      // only those that failed and those that wait
-	at           time.Time // up to which they were added; zero for no such limit
-}
-
-// members is the filter as the service takes it.
-func (f messageFilter) members() url.Values {
-	q := url.Values{}
-	if f.subscriber != "" {
-		q.Set("SubscriberID", f.subscriber)
-	}
-	if f.subscription != "" {
-		q.Set("SubscriptionID", f.subscription)
-	}
-	for _, c := range f.all() {
-		q[c.Member()] = c.Values
-	}
-	if c, limits := f.standing().condition(); limits {
-		q[c.Member()] = c.Values
-	}
-	return q
-}
 
 // messages lists messages, the newest first, and keeps them up to date.
 type messages struct {
@@ -90,84 +54,6 @@ func (s *messages) shown() tea.Cmd {
 }
 func (s *messages) scopes() []scope { return []scope{inMessages, inGrids, inLists} }
 func (s *messages) waiting() bool   { return s.pages.Loading() || s.bulk.busy() }
-
-func (s *messages) chips() []string {
-	var chips []string
-	if whose := s.whose(); whose != "" {
-		chips = append(chips, whose)
-	}
-	if chip := s.filter.standing().chip; chip != "" {
-		chips = append(chips, chip)
-	}
-	for _, f := range s.filter.conditions {
-		chips = append(chips, where.Text(f))
-	}
-	if !s.filter.at.IsZero() {
-		chips = append(chips, s.atChip())
-	}
-	return chips
-}
-
-func (s *messages) status() string {
-	text, columns, _ := strings.Cut(s.grid.Place(), statusGap)
-	text += s.marked()
-	switch word := s.bulk.word(s.app); {
-	case word != "":
-		return word
-	case s.pages.Total() < 0 && s.pages.Loading():
-		return "loading messages ..."
-	case s.pages.Total() < 0:
-		return "no answer yet: " + s.app.keyFor(everywhere, refresh) + " asks again"
-	case s.grid.Len() == 0:
-		text = "no messages"
-	}
-	text += s.heldText() + s.newer()
-	if columns != "" {
-		text += statusGap + columns
-	}
-	return text + statusGap + "times: " + timeModes[s.app.times]
-}
-
-// statusGap is between the parts of a line of status.
-const statusGap = "   "
-
-// newer tells of messages that are not shown. Whether they match conditions the
-// service alone knows.
-func (s *messages) newer() string {
-	switch n := len(s.news); {
-	case !s.filter.at.IsZero():
-		return "   no new ones come in"
-	case s.grid.Following():
-		return "   following"
-	case n == 0:
-		return ""
-	case len(s.filter.conditions) > 0 || !s.newest():
-		return "   there are new ones: " + s.app.keyFor(inLists, goTop) + " shows those that match"
-	default:
-		return fmt.Sprintf("   new %s: %s shows them", grid.Thousands(n), s.app.keyFor(inLists, goTop))
-	}
-}
-
-func (s *messages) twin() string {
-	return "whctl messages list" + s.limits() + " --order-by " + cmp.Or(s.orderBy(), "-AddedDateTime")
-}
-
-// limits are the conditions of the rows, as whctl takes them.
-func (s *messages) limits() string {
-	text := ""
-	if s.filter.subscriber != "" {
-		// by its ends, since the id is a key
-		first, last, _ := strings.Cut(shortID(s.filter.subscriber), "..")
-		text += " --where " + argument("SubscriberID^="+first) + " --where " + argument("SubscriberID$="+last)
-	}
-	if s.filter.subscription != "" {
-		text += ` --where "SubscriptionID=` + s.filter.subscription + `"`
-	}
-	if c, limits := s.filter.standing().condition(); limits {
-		text += " --where " + argument(where.Text(c))
-	}
-	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.all()))
-}
 
 // reload asks for something else.
 func (s *messages) reload() tea.Cmd {
@@ -346,10 +232,4 @@ func (s *messages) doOne(b binding) tea.Cmd {
 		s.copyRows(one)
 	}
 	return nil
-}
-
-// messageKind is what messages can be filtered by.
-func messageKind() *record.Kind {
-	kind, _ := record.System().Lookup(messageRecord)
-	return kind
 }

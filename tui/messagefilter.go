@@ -1,0 +1,131 @@
+package tui
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/where"
+)
+
+// messageFilter says which messages are shown.
+type messageFilter struct {
+	subscriber   string // its id, empty for all
+	subscription string // its id, empty for all
+	label        string // of what was chosen elsewhere, for people: of a subscriber its name
+	conditions   []client.Filter
+	problems     bool      // only those that failed
+	undelivered  bool      // only those that failed and those that wait
+	at           time.Time // up to which they were added; zero for no such limit
+}
+
+// members is the filter as the service takes it.
+func (f messageFilter) members() url.Values {
+	q := url.Values{}
+	if f.subscriber != "" {
+		q.Set("SubscriberID", f.subscriber)
+	}
+	if f.subscription != "" {
+		q.Set("SubscriptionID", f.subscription)
+	}
+	for _, c := range f.all() {
+		q[c.Member()] = c.Values
+	}
+	if c, limits := f.standing().condition(); limits {
+		q[c.Member()] = c.Values
+	}
+	return q
+}
+
+// standing says by what has become of them which messages are shown.
+type standing struct {
+	chip     string
+	statuses []string // nil for all
+}
+
+// statuses are what ! goes through beside all of them.
+func (f messageFilter) standing() standing {
+	switch {
+	case f.undelivered:
+		return standing{"not delivered", []string{"0", "2", "3"}}
+	case f.problems:
+		return standing{"problems", []string{"2", "3"}}
+	}
+	return standing{}
+}
+
+// condition is the condition that this is; false for none.
+func (s standing) condition() (client.Filter, bool) {
+	return client.Filter{Field: "Status", Operator: record.In, Values: s.statuses}, s.statuses != nil
+}
+
+// means reports whether a message with this status is shown. What has just come
+// is no problem before it has failed.
+func (s standing) means(status int) bool {
+	return s.statuses == nil || slices.Contains(s.statuses, strconv.Itoa(status))
+}
+
+func (s *messages) twin() string {
+	return "whctl messages list" + s.limits() + " --order-by " + cmp.Or(s.orderBy(), "-AddedDateTime")
+}
+
+// limits are the conditions of the rows, as whctl takes them.
+func (s *messages) limits() string {
+	text := ""
+	if s.filter.subscriber != "" {
+		// by its ends, since the id is a key
+		first, last, _ := strings.Cut(shortID(s.filter.subscriber), "..")
+		text += " --where " + argument("SubscriberID^="+first) + " --where " + argument("SubscriberID$="+last)
+	}
+	if s.filter.subscription != "" {
+		text += ` --where "SubscriptionID=` + s.filter.subscription + `"`
+	}
+	if c, limits := s.filter.standing().condition(); limits {
+		text += " --where " + argument(where.Text(c))
+	}
+	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.all()))
+}
+
+func (s *messages) filterText() string {
+	var texts []string
+	for _, f := range s.filter.conditions {
+		texts = append(texts, where.Text(f))
+	}
+	return strings.Join(texts, conditionGap)
+}
+
+// find is the line of filters.
+func (s *messages) find() *line { return s.filterLine(s.filterText()) }
+
+func (s *messages) filterLine(text string) *line {
+	kind := messageKind()
+	l := newLine(s.app, "filter Message", "/", text)
+	l.help = "such as Status=3  EventName^=debtor; " + s.app.keyFor(inLine, submit) + " filters at the service   " + s.app.keyFor(inLine, complete) + " completes"
+	l.suggest = func(text string) []suggestion { return suggestFields(kind, text) }
+	l.check = func(text string) error {
+		filters, err := s.app.readFilters(kind, text)
+		if err == nil && !s.filter.at.IsZero() {
+			_, err = where.Append(filters, asOf(s.filter.at))
+		}
+		return err
+	}
+	l.accept = func(text string) tea.Cmd {
+		s.filter.conditions, _ = s.app.readFilters(kind, text) // it was checked just now
+		s.typed = s.app.note(kind, text)
+		return s.reload()
+	}
+	return l
+}
+
+// messageKind is what messages can be filtered by.
+func messageKind() *record.Kind {
+	kind, _ := record.System().Lookup(messageRecord)
+	return kind
+}

@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bizhook/whd/client/where"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+)
+
+// What is told around the list of messages: what limits it, and how it stands.
+
+func (s *messages) chips() []string {
+	var chips []string
+	if whose := s.whose(); whose != "" {
+		chips = append(chips, whose)
+	}
+	if chip := s.filter.standing().chip; chip != "" {
+		chips = append(chips, chip)
+	}
+	for _, f := range s.filter.conditions {
+		chips = append(chips, where.Text(f))
+	}
+	if !s.filter.at.IsZero() {
+		chips = append(chips, s.atChip())
+	}
+	return chips
+}
+
+func (s *messages) status() string {
+	text, columns, _ := strings.Cut(s.grid.Place(), statusGap)
+	text += s.marked()
+	switch word := s.bulk.word(s.app); {
+	case word != "":
+		return word
+	case s.pages.Total() < 0 && s.pages.Loading():
+		return "loading messages ..."
+	case s.pages.Total() < 0:
+		return "no answer yet: " + s.app.keyFor(everywhere, refresh) + " asks again"
+	case s.grid.Len() == 0:
+		text = "no messages"
+	}
+	text += s.heldText() + s.newer()
+	if columns != "" {
+		text += statusGap + columns
+	}
+	return text + statusGap + "times: " + timeModes[s.app.times]
+}
+
+// statusGap is between the parts of a line of status.
+const statusGap = "   "
+
+// newer tells of messages that are not shown. Whether they match conditions the
+// service alone knows.
+func (s *messages) newer() string {
+	switch n := len(s.news); {
+	case !s.filter.at.IsZero():
+		return "   no new ones come in"
+	case s.grid.Following():
+		return "   following"
+	case n == 0:
+		return ""
+	case len(s.filter.conditions) > 0 || !s.newest():
+		return "   there are new ones: " + s.app.keyFor(inLists, goTop) + " shows those that match"
+	default:
+		return fmt.Sprintf("   new %s: %s shows them", grid.Thousands(n), s.app.keyFor(inLists, goTop))
+	}
+}
+
+// held counts the messages that nobody has tried to send, since their endpoint
+// fails or is off. Of a list with conditions the service alone knows.
+func (s *messages) held() int64 {
+	if !s.filter.problems || s.filter.undelivered || len(s.filter.all()) > 0 {
+		return 0
+	}
+	var n int64
+	for _, lane := range s.app.lanes.known {
+		stuck := !lane.IsEnabled || lane.Breaker == wire.BreakerOpen
+		if stuck && s.filter.of(wire.MessageChange{SubscriberID: lane.SubscriberID, SubscriptionID: lane.SubscriptionID}) {
+			n += lane.NotSent
+		}
+	}
+	return n
+}
+
+// heldText tells of them.
+func (s *messages) heldText() string {
+	n := s.held()
+	if n == 0 {
+		return ""
+	}
+	return "   " + grid.Thousands(int(n)) + " more wait: " + s.app.keyFor(inMessages, problemsOnly) + " shows them"
+}
+
+// whose is whose messages are shown, empty for everybody's.
+func (s *messages) whose() string {
+	if lane, known := s.app.lanes.known[s.filter.subscription]; known {
+		return subscriptionLabel(lane.EventName, lane.URL)
+	}
+	return s.filter.label
+}
+
+// subscriptionLabel is what is sent, and where to.
+func subscriptionLabel(event, address string) string { return event + " to " + shortURL(address) }
+
+// marked tells how many messages are marked.
+func (s *messages) marked() string {
+	switch n := s.grid.Marks(); {
+	case s.allMarks:
+		return "   " + grid.Thousands(max(0, s.pages.Total())) + " marked: all that match"
+	case n > 0:
+		return fmt.Sprintf("   %s marked", grid.Thousands(n))
+	}
+	return ""
+}
