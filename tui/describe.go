@@ -38,15 +38,34 @@ func describe(err error) string {
 // no matter of its computer or its name.
 func wayReason(e *client.Error) string {
 	what, _, _ := strings.Cut(e.Message, ": ")
+	if why := wayCause(e); why != "" {
+		return what + ": " + why
+	}
+	return ""
+}
+
+// wayCause is the same without the address.
+func wayCause(e *client.Error) string {
 	var system *os.SyscallError
 	var name *net.DNSError
 	switch {
 	case e.Kind != client.Unreachable:
 		return ""
 	case errors.As(e.Err, &name):
-		return what + ": " + name.Err
+		return name.Err
 	case errors.As(e.Err, &system):
-		return what + ": " + system.Err.Error()
+		return system.Err.Error()
 	}
 	return ""
+}
+
+// cause is why the service cannot be reached, where the address stands beside it.
+func cause(err error) string {
+	var e *client.Error
+	if errors.As(err, &e) {
+		if why := wayCause(e); why != "" {
+			return why
+		}
+	}
+	return describe(err)
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -29,6 +30,7 @@ type text struct {
 	only  string           // the lines that hold it; empty for all
 	copy  string           // what y copies; empty for nothing
 	names map[int][]string // of lines, by number: those whose name is sought come first
+	hang  int              // cells before what is left of a line that is too long
 }
 
 // named gives a line names by which it is found.
@@ -54,7 +56,7 @@ func (t *text) do(b binding) tea.Cmd {
 	case goTop:
 		t.top = 0
 	case goBottom:
-		t.top = len(t.lines)
+		t.top = len(t.shown())
 	case askFilter:
 		t.app.line = t.find()
 	case copyCell:
@@ -78,9 +80,33 @@ func (t *text) find() *line {
 	return l
 }
 
-// shown are the lines that hold what is sought, in front those that are called
-// so.
+// shown are the lines as they are seen: long ones are broken.
 func (t *text) shown() []span {
+	var lines []span
+	for _, line := range t.meant() {
+		before := min(t.hang, len(line.text))
+		for before > 0 && before < len(line.text) && !utf8.RuneStart(line.text[before]) {
+			before--
+		}
+		pieces := t.app.theme.broken(line.text[before:], t.wide()-t.hang, math.MaxInt)
+		if len(pieces) < 2 {
+			lines = append(lines, line)
+			continue
+		}
+		for i, piece := range pieces {
+			lead := line.text[:before]
+			if i > 0 {
+				lead = strings.Repeat(" ", before)
+			}
+			lines = append(lines, span{lead + piece, line.ink})
+		}
+	}
+	return lines
+}
+
+// meant are the lines that hold what is sought, in front those that are called
+// so.
+func (t *text) meant() []span {
 	if t.only == "" {
 		return t.lines
 	}
@@ -122,7 +148,8 @@ func (t *text) box(_, height int) []string {
 // newHelp lists the keys of what is on the screen, then those of everywhere. It
 // is made of the table of keys, like dispatch.
 func newHelp(a *app) overlay {
-	t := &text{app: a, title: "Help"}
+	const keys = 18 // cells
+	t := &text{app: a, title: "Help", hang: 2 + keys + 1}
 	scopes := append(a.front().scopes(), everywhere)
 	for _, s := range scopes {
 		if len(t.lines) > 0 {
@@ -131,7 +158,7 @@ func newHelp(a *app) overlay {
 		t.lines = append(t.lines, span{scopeNames[s], a.theme.crumb})
 		for _, b := range a.inUse(scopes, s) {
 			t.named(len(t.lines), strings.Fields(b.keys))
-			t.lines = append(t.lines, span{"  " + a.theme.Fit(b.keys, 18, false) + " " + b.said(), ""})
+			t.lines = append(t.lines, span{"  " + a.theme.Fit(b.keys, keys, false) + " " + b.said(), ""})
 		}
 	}
 	return t
@@ -145,11 +172,11 @@ func newTwin(a *app, command string) overlay {
 	}
 	command += profile
 	t := &text{app: a, title: "The same on the command line", copy: command}
-	t.lines = append(wrapped(command, t.wide()), span{}, span{"copied, where the terminal allows it", a.theme.dim})
+	t.lines = append(t.lines, span{command, ""}, span{}, span{"copied, where the terminal allows it", a.theme.dim})
 	if d, ok := a.front().(doer); ok {
 		t.lines = append(t.lines, span{}, span{"What can be done here:", a.theme.crumb})
 		for _, deed := range d.deeds() {
-			t.lines = append(t.lines, wrapped(deed+profile, t.wide())...)
+			t.lines = append(t.lines, span{deed + profile, ""})
 		}
 	}
 	a.clip(command)

@@ -20,7 +20,7 @@ type Profile struct {
 
 // newProfiles lets another profile be chosen.
 func newProfiles(a *app, list []Profile) overlay {
-	p := &picker{app: a, title: "Profiles", note: a.keyFor(inMenu, accept) + " switches to it; rows and marks of this one are forgotten   " + a.keyFor(inMenu, goBack) + " stay"}
+	p := &picker{app: a, title: "Profiles", note: a.keyFor(inMenu, accept) + " switches and forgets rows and marks of this one   " + a.keyFor(inMenu, goBack) + " stay"}
 	longest := 0
 	for _, one := range list {
 		longest = max(longest, len(one.Name))

@@ -211,7 +211,7 @@ func (a *app) statusLine() string {
 	if a.link.away(a.now) {
 		text := " " + describe(a.link.failed)
 		if !a.link.reached.IsZero() {
-			text = " Data from " + a.clock(a.link.reached) + ", " + age(a.now.Sub(a.link.reached)) + " ago: " + describe(a.link.failed)
+			text = " Data from " + a.clock(a.link.reached) + ", " + age(a.now.Sub(a.link.reached)) + " ago: " + cause(a.link.failed)
 		}
 		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  " + a.keyFor(everywhere, refresh) + " now ", a.theme.key}})
 	}

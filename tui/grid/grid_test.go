@@ -266,3 +266,24 @@ func TestResizedGridMeasures(t *testing.T) {
 		t.Error("what is out of sight is seen")
 	}
 }
+
+// A column for which the others do not give way yet is reached by going there.
+func TestColumnFromAWidthOn(t *testing.T) {
+	g := New(&Look{Glyphs: Glyphs{Cut: "…", Less: "‹", More: "›"}}, false)
+	g.SetColumns([]Column{{Name: "A", Min: 4, Flex: true}, {Name: "B", Min: 10, From: 30}}, 0)
+	g.SetRows(NewList([]*Row{row("1", strings.Repeat("a", 16), "b")}))
+	for _, test := range []struct {
+		width, column int
+		want          string
+	}{
+		{20, 0, "row 1 of 1   cols 1-1 of 2 ›"},
+		{20, 1, "row 1 of 1   ‹ cols 2-2 of 2"},
+		{30, 0, "row 1 of 1   cols 1-2 of 2"},
+	} {
+		g.SetSize(test.width, 6)
+		g.ToColumn(test.column)
+		if got := g.Place(); got != test.want {
+			t.Errorf("at %d cells in column %d: %s, want %s", test.width, test.column, got, test.want)
+		}
+	}
+}
