@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -10,37 +12,19 @@ import (
 	"github.com/bizhook/whd/client/where"
 )
 
-// Filters are typed as for whctl query --where, several with two blanks or more
-// between them.
+// Filters are typed as for whctl query --where, several of them in a line.
 
+// conditionGap stands between conditions that are written here.
 const conditionGap = "  "
-
-// splitConditions takes a line apart. Two blanks inside of quotes are a value's.
-func splitConditions(text string) []string {
-	var parts []string
-	start, quoted := 0, false
-	for i := range len(text) {
-		if text[i] == '"' {
-			quoted = !quoted
-		}
-		if !quoted && strings.HasPrefix(text[i:], conditionGap) {
-			parts = appendPart(parts, text[start:i])
-			start = i + len(conditionGap)
-		}
-	}
-	return appendPart(parts, text[min(start, len(text)):])
-}
-
-func appendPart(parts []string, part string) []string {
-	if part = strings.TrimSpace(part); part != "" {
-		parts = append(parts, part)
-	}
-	return parts
-}
 
 // readFilters reads a line of conditions.
 func (a *app) readFilters(kind *record.Kind, text string) ([]client.Filter, error) {
-	return where.Reader{Kind: kind, Now: a.now}.ParseAll(splitConditions(text))
+	f := where.Reader{Kind: kind, Now: a.now}
+	filters, err := f.ParseAll(f.Split(text))
+	if why := errors.Unwrap(err); why != nil {
+		err = why // what is wrong stands on the line itself
+	}
+	return filters, err
 }
 
 func (b *browser) filterText() string { return strings.Join(b.chips(), conditionGap) }
@@ -50,7 +34,7 @@ func (b *browser) find() *line { return b.filterLine(b.filterText()) }
 
 func (b *browser) filterLine(text string) *line {
 	l := newLine(b.app, "filter "+b.kind.Name, "/", text)
-	l.help = b.app.keyFor(inLine, submit) + " filters at the service   " + b.app.keyFor(inLine, complete) + " completes   two blanks between conditions   " + b.app.keyFor(inLine, goBack) + " leaves it"
+	l.help = b.app.keyFor(inLine, submit) + " filters at the service   " + b.app.keyFor(inLine, complete) + " completes   " + b.app.keyFor(inLine, goBack) + " leaves it"
 	l.suggest = func(text string) []suggestion { return suggestFields(b.kind, text) }
 	l.check = func(text string) error {
 		_, err := b.app.readFilters(b.kind, text)
@@ -64,18 +48,15 @@ func (b *browser) filterLine(text string) *line {
 	return l
 }
 
-// suggestFields completes the field that the line ends with.
+// suggestFields completes the field that the line ends with, and tells what can
+// follow it.
 func suggestFields(kind *record.Kind, text string) []suggestion {
-	at := 0
-	if i := strings.LastIndex(text, conditionGap); i >= 0 {
-		at = i + len(conditionGap)
-	}
-	word := strings.TrimLeft(text[at:], " ")
-	if strings.ContainsAny(word, `=<>!^$*~" `) {
+	head := text[:strings.LastIndexByte(text, ' ')+1]
+	word := text[len(head):]
+	if before := strings.TrimSpace(head); before != "" && !lastWhole(kind, before) || strings.ContainsAny(word, `=<>!^$*~"`) {
 		return nil
 	}
-	head := text[:len(text)-len(word)]
-	var starts, holds []suggestion
+	var exact, starts, holds []suggestion
 	for _, f := range kind.Fields {
 		if f.Filter == record.None {
 			continue
@@ -84,11 +65,19 @@ func suggestFields(kind *record.Kind, text string) []suggestion {
 		name, part := strings.ToLower(f.Name), strings.ToLower(word)
 		switch {
 		case name == part:
+			exact = append(exact, one)
 		case strings.HasPrefix(name, part):
 			starts = append(starts, one)
 		case strings.Contains(name, part):
 			holds = append(holds, one)
 		}
 	}
-	return append(starts, holds...)
+	return slices.Concat(exact, starts, holds)
+}
+
+// lastWhole reports whether the last condition of a line has all that it needs.
+func lastWhole(kind *record.Kind, line string) bool {
+	f := where.Reader{Kind: kind}
+	parts := f.Split(line)
+	return len(parts) > 0 && f.Whole(parts[len(parts)-1])
 }

@@ -187,8 +187,9 @@ type typedConditions map[string]string
 // note remembers how conditions were typed.
 func (a *app) note(kind *record.Kind, text string) typedConditions {
 	typed := make(typedConditions)
-	for _, part := range splitConditions(text) {
-		if one, err := (where.Reader{Kind: kind, Now: a.now}).Parse(part); err == nil {
+	f := where.Reader{Kind: kind, Now: a.now}
+	for _, part := range f.Split(text) {
+		if one, err := f.Parse(part); err == nil {
 			typed[one.Member()] = part
 		}
 	}

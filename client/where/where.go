@@ -171,10 +171,19 @@ func (f Reader) checked(field record.Field, operator record.Operator, values []s
 			values[i] = f.date(value)
 		}
 		if _, err := wire.ParseValue(field.Type, values[i], time.UTC); err != nil {
-			return client.Filter{}, fmt.Errorf("%s %w", field.Name, err)
+			return client.Filter{}, fmt.Errorf("%s %w%s", field.Name, err, withoutCommas(field, values[i]))
 		}
 	}
 	return client.Filter{Field: field.Name, Operator: operator, Values: values}, nil
+}
+
+// withoutCommas is what to write for a number that is written as people read it.
+func withoutCommas(field record.Field, text string) string {
+	plain := strings.ReplaceAll(text, ",", "")
+	if _, err := wire.ParseValue(field.Type, plain, time.UTC); err != nil || plain == text || !field.Type.Number() {
+		return ""
+	}
+	return ", without commas: " + plain
 }
 
 // date resolves today, yesterday and -7d, seven days before today, by the

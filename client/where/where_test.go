@@ -138,6 +138,7 @@ func TestConditionRefused(t *testing.T) {
 		`InvoiceTotal between 1,2,3`:      "two values",
 		`InvoiceTotal between a..b`:       "must be a number",
 		`InvoiceTotal=`:                   "must be a number",
+		`InvoiceTotal>=10,000`:            "without commas: 10000",
 		`InvoiceTotal<>3`:                 "there is no <>: use !=",
 		`InvoiceTotal == 3`:               "there is no ==: use =",
 		`InvoiceTotal=>3`:                 "there is no =>: use >=",
