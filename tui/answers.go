@@ -79,7 +79,7 @@ func (a *app) own(m answered) tea.Cmd {
 	case whoMsg:
 		return a.introduced(m)
 	case unlockedMsg:
-		if m.era != a.era {
+		if m.era != a.era || m.asked != a.forbidden { // :ro was said since
 			return nil
 		}
 		if m.err != nil {
@@ -90,6 +90,9 @@ func (a *app) own(m answered) tea.Cmd {
 		delete(a.locked, a.options.Profile)
 		a.tell(warning, "changes are allowed for this session (:ro forbids them)")
 	case signedInMsg:
+		if m.era != a.era {
+			return nil
+		}
 		return a.signedIn(m)
 	case switchedMsg:
 		return a.switched(m)

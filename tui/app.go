@@ -42,6 +42,8 @@ type app struct {
 	profiles []Profile
 	locked   map[string]bool // profiles that :ro was said of
 
+	forbidden int // how often :ro was said
+
 	delayed []delayed            // changes that can be taken back still
 	leaving map[string]discarded // subscriptions that are being deleted, by id
 	trials  map[string]*trial    // test messages whose outcome is awaited, by id

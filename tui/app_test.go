@@ -92,6 +92,26 @@ func TestRequests(t *testing.T) {
 
 var presses = flag.Int("presses", 3000, "how many random keys are pressed")
 
+// pastes are texts whose letters are keys.
+var pastes = []string{"DyDyTyry", "Dear colleague\n:rw\nD\ny\n", ":ro\n", "4/a\nDy\n", "3D\ny", ":trash\ny\n", "WyEyny"}
+
+// paste pastes as terminals do that mark pastes, and as those do that do not:
+// piece by piece, within a moment.
+func (d *driver) paste(text string) {
+	d.clock = d.clock.Add(ms(300))
+	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.ReplaceAll(text, "\n", " ")), Paste: true})
+	d.clock = d.clock.Add(ms(300))
+	for i, piece := range strings.Split(text, "\n") {
+		if i > 0 {
+			d.send(tea.KeyMsg{Type: tea.KeyEnter})
+		}
+		if piece != "" {
+			d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(piece)})
+		}
+		d.clock = d.clock.Add(time.Millisecond)
+	}
+}
+
 // Whatever is pressed and pasted, nothing is sent or deleted unless a question
 // was answered with y a moment after it was asked.
 func TestRandomKeysChangeNothing(t *testing.T) {
@@ -106,7 +126,7 @@ func TestRandomKeysChangeNothing(t *testing.T) {
 	d.clock = time.Now()
 	alphabet := []string{"enter", "esc", "tab", "up", "down", "left", "right", "pgdown", "home", "end", "space", "ctrl+d", "ctrl+s", "backspace",
 		"r", "D", "T", "o", "n", "a", "v", "u", "j", "k", "G", "g", "x", "?", ":", "/", "!", "s", "=", "C", "F", "1", "2", "3", "4", "5", "6", "-", "t", "p", "c", "z", "<", ">", "[", "]", "Y", "y",
-		"e", "J", "S", "U", "M", "@", "x", "ctrl+e", "0", "$", "P", "f1"}
+		"e", "J", "S", "U", "M", "E", "W", "i", "m", "w", "b", "q", "@", "x", "ctrl+e", "0", "$", "P", "f1"}
 	random := rand.New(rand.NewPCG(8, 15))
 	questions := 0
 	for range *presses {
@@ -120,8 +140,7 @@ func TestRandomKeysChangeNothing(t *testing.T) {
 			name = "esc" // to fill in a form is to want it
 		}
 		if random.IntN(20) == 0 {
-			d.clock = d.clock.Add(ms(300))
-			d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("DyDyTyry"), Paste: true})
+			d.paste(pastes[random.IntN(len(pastes))])
 			continue
 		}
 		d.press(name)

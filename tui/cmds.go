@@ -109,19 +109,19 @@ func (a *app) whoAmI() tea.Cmd {
 
 // unlock asks for a client that may change things.
 func (a *app) unlock() tea.Cmd {
-	make, era := a.options.Unlock, a.era
+	make, era, asked := a.options.Unlock, a.era, a.forbidden
 	return func() tea.Msg {
 		c, err := make()
-		return unlockedMsg{reply{err: err}, c, era}
+		return unlockedMsg{reply{err: err}, c, era, asked}
 	}
 }
 
 // signIn starts a session.
 func (a *app) signIn(user, password string) tea.Cmd {
-	c, ctx := a.client, a.context
+	c, ctx, era := a.client, a.context, a.era
 	return func() tea.Msg {
 		_, err := c.Login(ctx, user, password)
-		return signedInMsg{reply{err: err}, user}
+		return signedInMsg{reply{err: err}, era, user}
 	}
 }
 

@@ -226,6 +226,7 @@ func suggestWords(verb, rest string, words []string) []suggestion {
 // forbid begins the read-only mode, which stays with the profile.
 func (a *app) forbid() tea.Cmd {
 	a.readOnly, a.locked[a.options.Profile] = true, true
+	a.forbidden++
 	a.tell(info, "nothing can be changed now (:rw lifts it)")
 	return nil
 }

@@ -80,7 +80,11 @@ func (c *confirm) scopes() []scope {
 func (c *confirm) deaf() bool { return c.app.now.Sub(c.since) < confirmPause }
 
 func (c *confirm) do(b binding) tea.Cmd {
-	if c.deaf() || c.scroll(b) || c.turn(b) {
+	if c.deaf() {
+		c.since = c.app.now // a key that is held answers nothing until it is let go
+		return nil
+	}
+	if c.scroll(b) || c.turn(b) {
 		return nil
 	}
 	c.app.over = nil

@@ -83,6 +83,7 @@ func (h *home) update(m tea.Msg) tea.Cmd {
 	h.busy = false
 	if h.wrong = got.err; got.err == nil {
 		h.stats, h.counts, h.failures = got.stats, got.counts, got.failures
+		even(&got.stats.Minutes)
 		h.app.lanes.take(got.stats, h.app.now)
 		h.keepChosen()
 	}

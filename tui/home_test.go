@@ -96,3 +96,14 @@ func TestSubscriptionFromTheFirstScreen(t *testing.T) {
 	d.press("1", "G", "i")
 	d.sees("Subscribers › acme-shop › debtor.*")
 }
+
+// A service that leaves series of the chart out does not end the program.
+func TestUnevenMinutes(t *testing.T) {
+	d := drive(t, unreachable(t), Options{})
+	h := d.app.front().(*home)
+	d.send(statsMsg{reply: reply{to: h}, stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}})
+	d.checkScreen()
+	if m := h.stats.Minutes; len(m.Delivered) != 4 || len(m.Failed) != 4 || m.Delivered[3] != 3 || m.Delivered[0] != 0 {
+		t.Errorf("%+v", m)
+	}
+}

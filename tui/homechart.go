@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bizhook/whd/client/wire"
 )
 
 // The deliveries of the last hour on the first screen.
@@ -50,6 +52,14 @@ func (h *home) hours() string {
 		copy(line[chartLabel+minutes*wide-len("now"):], "now")
 	}
 	return h.app.theme.dim.Paint(string(line))
+}
+
+// even gives all series of the chart the length of the longest one.
+func even(m *wire.Minutes) {
+	most := max(len(m.Delivered), len(m.Failed), len(m.GivenUp))
+	for _, series := range []*[]int64{&m.Delivered, &m.Failed, &m.GivenUp} {
+		*series = append(make([]int64, most-len(*series)), *series...)
+	}
 }
 
 func lastOf(values []int64, n int) []int64 { return values[max(0, len(values)-n):] }

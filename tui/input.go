@@ -63,7 +63,7 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 		return a.quit()
 	}
 	b, _ := a.options.Keys.lookup([]scope{everywhere}, m.String())
-	if b.action == suspend { // also where something is typed
+	if b.action == suspend && m.Type == tea.KeyCtrlZ { // also where something is typed, which ctrl+z never is
 		return tea.Suspend
 	}
 	ends := b.action == quit || b.action == quitOrBack
@@ -98,7 +98,7 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 // they open a line: what stands behind it is typed there, and does nothing until
 // somebody presses enter.
 func (a *app) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
-	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 {
+	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 || a.now.Before(a.burst.until) {
 		return nil, false
 	}
 	for i, r := range m.Runes {

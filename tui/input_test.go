@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
 )
 
 // What arrives in one piece over a slow line is typed where it was meant to be,
@@ -64,5 +66,57 @@ func TestCrashOfACommand(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(c.dir, "crash.log"))
 	if err != nil || !strings.Contains(string(text), "in a command") {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// A paste does nothing on terminals that do not mark it: neither do its lines
+// become commands, nor does what stands in a line that it opened.
+func TestUnmarkedPastesDoNothing(t *testing.T) {
+	unlocked := 0
+	for _, text := range []string{"Dear colleague,\n:rw prod\nbye", ":rw prod\n", "4:rw prod\n"} {
+		d := drive(t, unreachable(t), Options{Profile: "prod", Protected: true, ReadOnly: true, Unlock: func() (*client.Client, error) {
+			unlocked++
+			return unreachable(t), nil
+		}})
+		d.paste(text)
+		if unlocked > 0 || !d.app.readOnly {
+			t.Errorf("%q lifts read-only", text)
+		}
+	}
+	d := drive(t, unreachable(t), Options{Profile: "prod", ReadOnly: true, Unlock: func() (*client.Client, error) { return unreachable(t), nil }})
+	d.press(":", "'rw", "enter")
+	if d.app.readOnly {
+		t.Error("the same by hand does nothing")
+	}
+}
+
+// A key that is held when a question comes does not answer it.
+func TestHeldKeysAnswerNothing(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.open(t, Options{})
+	d.press("4", "!", "r")
+	for range 40 {
+		d.clock = d.clock.Add(ms(33))
+		d.send(letter("y"))
+	}
+	if _, asked := d.app.over.(*confirm); !asked {
+		t.Error("the question was answered by a key that is held")
+	}
+	d.press("esc")
+}
+
+// What was chosen since wins over an answer that comes late.
+func TestLateUnlock(t *testing.T) {
+	d := drive(t, unreachable(t), Options{ReadOnly: true})
+	before := d.app.forbidden
+	d.press(":", "'ro", "enter")
+	d.send(unlockedMsg{client: unreachable(t), era: d.app.era, asked: before})
+	if !d.app.readOnly {
+		t.Error("a late answer lifts what was forbidden since")
+	}
+	d.app.user = "ann"
+	d.send(signedInMsg{era: d.app.era - 1, user: "bob"})
+	if d.app.user != "ann" {
+		t.Error("a sign-in of the former profile changes the user of this one")
 	}
 }

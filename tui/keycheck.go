@@ -99,7 +99,8 @@ func (m *mapping) answer() error {
 	return nil
 }
 
-// asks reports whether an action can lead to a question.
+// asks reports whether an action can lead to a question, or is one whose key
+// people hold, also when a question comes.
 func asks(b binding) bool {
-	return b.writes || b.scope != inConfirm && slices.Contains([]action{accept, submit, submitAndTest, nextField, open}, b.action)
+	return b.writes || b.scope != inConfirm && (slices.Contains([]action{accept, submit, submitAndTest, nextField, open}, b.action) || slices.Contains(movers, b.action))
 }

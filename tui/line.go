@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
@@ -30,7 +31,8 @@ type line struct {
 	accept  func(text string) tea.Cmd
 	wrong   error
 	start   string
-	at      int // in the history, counted from its end; 0 is what is typed now
+	last    time.Time // when something was typed last
+	at      int       // in the history, counted from its end; 0 is what is typed now
 	typed   string
 }
 
@@ -57,7 +59,7 @@ func (l *line) key(m tea.KeyMsg) tea.Cmd {
 	b, bound := l.app.options.Keys.lookup([]scope{inLine}, m.String())
 	if !bound || m.Paste {
 		l.input, _ = l.input.Update(m)
-		l.at = 0
+		l.at, l.last = 0, l.app.now
 		l.verify()
 		return nil
 	}
@@ -84,6 +86,10 @@ func (l *line) key(m tea.KeyMsg) tea.Cmd {
 // submit does what the line says, unless it is wrong.
 func (l *line) submit() tea.Cmd {
 	if l.verify(); l.wrong != nil {
+		return nil
+	}
+	if l.app.now.Sub(l.last) < burstWithin { // nobody is so fast: it belongs to a paste
+		l.app.tell(info, "it came with a paste: "+l.app.keyFor(inLine, submit)+" once more does it")
 		return nil
 	}
 	text := l.input.Value()

@@ -53,6 +53,7 @@ type (
 		reply
 		client *client.Client
 		era    int // of the app that asked
+		asked  int // how often :ro had been said by then
 	}
 
 	// keptMsg says that something was written down.
@@ -203,5 +204,6 @@ type (
 // signedInMsg tells how signing in went.
 type signedInMsg struct {
 	reply
+	era  int // of the app that asked
 	user string
 }

@@ -1,12 +1,12 @@
 package tui
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/tui/grid"
 )
@@ -88,17 +88,14 @@ func (t *text) shown() []span {
 		for before > 0 && before < len(line.text) && !utf8.RuneStart(line.text[before]) {
 			before--
 		}
-		pieces := t.app.theme.broken(line.text[before:], t.wide()-t.hang, math.MaxInt)
-		if len(pieces) < 2 {
+		if ansi.StringWidth(line.text) <= t.wide() {
 			lines = append(lines, line)
 			continue
 		}
-		for i, piece := range pieces {
-			lead := line.text[:before]
-			if i > 0 {
-				lead = strings.Repeat(" ", before)
-			}
-			lines = append(lines, span{lead + piece, line.ink})
+		lead := line.text[:before]
+		for _, piece := range wrapped(line.text[before:], t.wide()-t.hang) {
+			lines = append(lines, span{lead + piece.text, line.ink})
+			lead = strings.Repeat(" ", before)
 		}
 	}
 	return lines

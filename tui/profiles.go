@@ -81,10 +81,8 @@ func (a *app) switchTo(name string) tea.Cmd {
 	switch {
 	case name == a.options.Profile:
 		a.tell(info, "this is "+name+" already")
-	case len(a.delayed) > 0:
-		a.tell(warning, "a delete still waits here: "+a.keyFor(everywhere, takeBack)+" takes it back, or wait until it is sent")
-	case a.jobs.running() > 0:
-		a.tell(warning, "an export is still on the way here: "+a.keyFor(everywhere, showJobs)+" shows it")
+	case a.bound() != "":
+		a.tell(warning, a.bound())
 	case a.options.Switch == nil:
 		a.tell(warning, "this session knows no other profiles")
 	default:
@@ -94,11 +92,26 @@ func (a *app) switchTo(name string) tea.Cmd {
 	return nil
 }
 
+// bound says what keeps one in this profile; empty for nothing.
+func (a *app) bound() string {
+	switch {
+	case len(a.delayed) > 0:
+		return "a delete still waits here: " + a.keyFor(everywhere, takeBack) + " takes it back, or wait until it is sent"
+	case a.jobs.running() > 0:
+		return "an export is still on the way here: " + a.keyFor(everywhere, showJobs) + " shows it"
+	}
+	return ""
+}
+
 // switched begins with another profile: nothing of the former one stays but the
 // look of things.
 func (a *app) switched(m switchedMsg) tea.Cmd {
 	if m.err != nil {
 		a.fail("still "+a.options.Profile+", since the other profile cannot be used", m.err)
+		return nil
+	}
+	if why := a.bound(); why != "" { // since then
+		a.tell(warning, why)
 		return nil
 	}
 	a.abandon()

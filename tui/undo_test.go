@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -101,4 +103,17 @@ func TestTrash(t *testing.T) {
 	if next.app.wait(); keptText(t, next) == "" || strings.Contains(keptText(t, next), s.subscriber) {
 		t.Error("the SubscriberID, which is a key, is in the file")
 	}
+}
+
+// A delete that was asked for while another profile was being opened is sent to
+// the one that it was meant for, which stays.
+func TestNoSwitchWhileADeleteWaits(t *testing.T) {
+	d := drive(t, unreachable(t), Options{Profile: "a"})
+	was := d.app.client
+	d.app.delay("delete of one", []string{"1"}, func() tea.Cmd { return nil })
+	d.send(switchedMsg{client: unreachable(t), options: Options{Profile: "b"}, keeper: d.app.keeper})
+	if d.app.client != was || d.app.options.Profile != "a" || len(d.app.delayed) != 1 {
+		t.Errorf("profile %s, %d deletes wait", d.app.options.Profile, len(d.app.delayed))
+	}
+	d.sees("a delete still waits here")
 }
