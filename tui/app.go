@@ -58,13 +58,13 @@ type app struct {
 	hearing  context.Context // of the feed
 	polling  bool            // a poll is on its way
 
-	toasts   toasts
-	burst    burst
-	jobs     jobs
-	ending   bool      // quit was asked for although a job runs
-	held     *unsent   // what a sign-in releases; nil for nothing
-	billForm *form     // of the field that is being changed
-	todo     []tea.Cmd // what the present message leads to besides
+	toasts  toasts
+	burst   burst
+	jobs    jobs
+	ending  bool         // quit was asked for although a job runs
+	held    *unsent      // what a sign-in releases; nil for nothing
+	secrets []*secretBox // that nobody has read and closed yet, the one that is shown first
+	todo    []tea.Cmd    // what the present message leads to besides
 }
 
 // newApp makes the app; ctx ends everything that it does.
@@ -104,6 +104,7 @@ func (a *app) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	a.now = a.options.Now()
 	a.toasts.expire(a.now)
 	cmd := a.handle(m)
+	a.showSecret()
 	if a.link.fine() {
 		a.toasts.reached()
 	}
@@ -133,11 +134,7 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 	case liveMsg:
 		return a.live(m)
 	case sentMsg:
-		m.form.sent = false
-		if one, ok := m.answer.(answered); ok {
-			return a.answer(one) // before any other key, which could send it again
-		}
-		return func() tea.Msg { return m.answer }
+		return a.arrived(m)
 	case tea.ResumeMsg:
 		return a.takeMouse()
 	case toastMsg:
@@ -198,8 +195,8 @@ func (a *app) live(m liveMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// quit ends the program. Where a job runs or a delete waits, it takes a second
-// key.
+// quit ends the program. Where a job runs, or a delete or a secret waits, it
+// takes a second key.
 func (a *app) quit() tea.Cmd {
 	var open []string
 	if n := a.jobs.running(); n > 0 {
@@ -207,6 +204,9 @@ func (a *app) quit() tea.Cmd {
 	}
 	if n := len(a.delayed); n > 0 {
 		open = append(open, plural(n, "delete still waits and is not sent then", "deletes still wait and are not sent then"))
+	}
+	if n := a.unread(); n > 0 {
+		open = append(open, plural(n, "secret is", "secrets are")+" not read yet")
 	}
 	if len(open) > 0 && !a.ending {
 		a.ending = true

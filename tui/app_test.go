@@ -57,7 +57,7 @@ func TestScreensWithoutService(t *testing.T) {
 		d.golden("S00-bill", look)
 		d.press("ctrl+s")
 		d.golden("S00-bill-question", look)
-		d.press("esc")
+		d.press("esc", "esc")
 		d.goldenIn([][2]int{{52, 12}, {59, 40}, {200, 14}, {20, 5}}, "S15-small", look)
 		d.resize(1, 1)
 		d.checkScreen()

@@ -79,12 +79,13 @@ func newBillChoice(a *app) overlay {
 
 // listedBill lists the fields of a stage with what they hold.
 func (a *app) listedBill(m billFieldsMsg) {
-	f, open := a.over.(*form)
 	switch {
 	case m.era != a.era:
-	case m.err != nil && open && f.refuse(m.err):
+	case m.err != nil && m.form.open() && m.form.refuse(m.err):
 	case m.err != nil:
 		a.fail("bill "+m.stage.BillID, m.err)
+	case !a.free(m.form):
+		a.tell(warning, "the custom fields of bill "+m.stage.BillID+" are not shown, since something else was opened meanwhile")
 	default:
 		a.over = newBillFields(a, m)
 	}
@@ -114,20 +115,18 @@ func newBillFields(a *app, m billFieldsMsg) overlay {
 
 // billed takes what a field holds, or that it was changed.
 func (a *app) billed(m billMsg) tea.Cmd {
-	f, open := a.over.(*form)
 	switch {
 	case m.era != a.era: // another service has another bill of that id
-	case m.err != nil && m.changed && a.billForm != nil && a.billForm.refuse(m.err):
-		a.over = a.billForm // with what was wrong at its place
-	case m.err != nil && open && f.refuse(m.err):
+	case m.err != nil && m.form.open() && m.form.refuse(m.err):
 	case m.err != nil:
 		a.fail("bill "+billName(m.field), m.err)
 	case m.changed:
-		a.billForm = nil
+		m.form.close()
 		a.tell(info, billTitle(m)+" is set")
+	case !a.free(m.form):
+		a.tell(warning, billTitle(m)+" of bill "+m.field.BillID+" is not shown, since something else was opened meanwhile")
 	default:
-		a.billForm = newBillForm(a, m)
-		a.over = a.billForm
+		a.over = newBillForm(a, m)
 	}
 	return nil
 }
@@ -162,7 +161,11 @@ func newBillForm(a *app, m billMsg) *form {
 			return nil
 		}
 		a.ask("Change "+billTitle(m)+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + m.field.BillID + ", stage " + m.field.StageID},
-			func() tea.Cmd { return a.setBillValue(m.field, now) })
+			func() tea.Cmd {
+				a.over = f // until it is answered
+				return f.through(a.setBillValue(m.field, now))
+			})
+		a.goesBack(f)
 		return nil
 	}
 	return f

@@ -38,7 +38,10 @@ func TestBill(t *testing.T) {
 	d.sees("Change ", "old  "+was, "new  "+was+"x")
 	d.press("enter")
 	holds(was)
-	d.press(":", "up", "enter", "'x", "ctrl+s", "y")
+	if f, back := d.app.over.(*form); !back || f.fields[0].text() != was+"x" {
+		t.Errorf("no to the question leaves what was typed:\n%s", d.text())
+	}
+	d.press("ctrl+s", "y")
 	d.sees(" is set")
 	holds(was + "x")
 
@@ -70,9 +73,13 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 	d := drive(t, connected(t, i), Options{})
 	bill, stage, setting := demo.BillExample()
 	d.press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter")
-	d.app.billForm.fields[0].input.SetValue("new")
-	d.press("ctrl+s")
-	d.send(billMsg{reply: reply{err: &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}}, field: client.BillField{}, changed: true})
+	d.erase()
+	d.press("'new", "ctrl+s")
+	d.clock = d.clock.Add(ms(500))
+	d.app.Update(letter("y")) // what the service answers comes now
+	f := d.app.over.(*form)
+	d.sees("on its way")
+	d.send(sentMsg{f, billMsg{reply: reply{err: &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}}, field: client.BillField{}, changed: true}})
 	d.sees("must be shorter", "new", "it holds")
 	if strings.Contains(d.text(), "Change ") {
 		t.Error("the question is still there")

@@ -121,7 +121,7 @@ func (a *app) signIn(user, password string) tea.Cmd {
 	c, ctx, era := a.client, a.context, a.era
 	return func() tea.Msg {
 		_, err := c.Login(ctx, user, password)
-		return signedInMsg{reply{err: err}, era, user}
+		return signedInMsg{reply: reply{err: err}, era: era, user: user}
 	}
 }
 
@@ -214,20 +214,23 @@ func subscribersOf(ctx context.Context, c *client.Client) (list []wire.Subscribe
 // listMost is how many subscribers, subscriptions and so on are shown.
 const listMost = 2000
 
-// subscriptions fetches the subscriptions of a subscriber, or of all where it is
-// empty.
+// subscriptions fetches the subscriptions of a subscriber with the subscriber
+// itself, or those of all where it is empty.
 func (a *app) subscriptions(ctx context.Context, to screen, subscriber string) tea.Cmd {
 	c := a.client
 	return func() tea.Msg {
+		m := subscriptionsMsg{reply: reply{to: to}}
 		if subscriber != "" {
-			list, err := c.Subscriptions(ctx, subscriber)
-			return subscriptionsMsg{reply{to, err}, list}
+			if m.subscriber, m.err = c.Subscriber(ctx, subscriber); m.err == nil {
+				m.list, m.subscriber.Subscriptions = m.subscriber.Subscriptions, nil
+			}
+			return m
 		}
 		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
-		if err != nil {
-			return subscriptionsMsg{reply{to, err}, nil}
+		if m.err = err; err == nil {
+			m.list = page.Results
 		}
-		return subscriptionsMsg{reply{to, nil}, page.Results}
+		return m
 	}
 }
 

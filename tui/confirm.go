@@ -20,8 +20,9 @@ type confirm struct {
 	yes   string // what it does
 	run   func() tea.Cmd
 	since time.Time
-	top   int    // how many of its lines are above what is seen
-	other func() // asks about more or fewer things; nil where there are none
+	top   int     // how many of its lines are above what is seen
+	other func()  // asks about more or fewer things; nil where there are none
+	under overlay // what no goes back to; nil for the screen
 }
 
 const (
@@ -68,6 +69,17 @@ func (a *app) offer(other func()) {
 	}
 }
 
+// goesBack has no to the question that was asked just now go back to what it
+// covers.
+func (a *app) goesBack(to overlay) {
+	switch c := a.over.(type) {
+	case *confirm:
+		c.under = to
+	case *typedConfirm:
+		c.under = to
+	}
+}
+
 func (c *confirm) scopes() []scope {
 	if c.other != nil {
 		return []scope{inRetryQuestion, inConfirm}
@@ -87,10 +99,11 @@ func (c *confirm) do(b binding) tea.Cmd {
 	if c.scroll(b) || c.turn(b) {
 		return nil
 	}
-	c.app.over = nil
 	if b.action == accept {
+		c.app.over = nil
 		return c.run()
 	}
+	c.app.over = c.under
 	return nil
 }
 
@@ -204,7 +217,7 @@ func (c *typedConfirm) do(b binding) tea.Cmd {
 	}
 	switch {
 	case b.action == decline || c.text() == "":
-		c.app.over = nil
+		c.app.over = c.under
 	case c.text() != c.word:
 		c.wrong = true
 	default:

@@ -1,10 +1,7 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -183,41 +180,6 @@ func (e *events) do(b binding) tea.Cmd {
 		e.app.over = e.newForm(row.ID)
 	}
 	return nil
-}
-
-// newForm asks who is to get an event, and where.
-func (e *events) newForm(event string) overlay {
-	f := e.app.subscriptionForm("New subscription", event, e, func(values map[string]string) (string, error) {
-		for id, name := range e.names {
-			if strings.EqualFold(name, values[subscriberField]) {
-				return id, nil
-			}
-		}
-		return "", errors.New("there is no such subscriber")
-	})
-	who := &field{name: subscriberField, label: "Subscriber", help: "whose program gets it", input: newInput("")}
-	if len(e.names) == 1 {
-		for _, name := range e.names {
-			who.input.SetValue(name)
-		}
-	}
-	who.pick = e.pickNames
-	f.fields = append([]*field{who}, f.fields...)
-	return f
-}
-
-// pickNames lists the subscribers whose name holds a text.
-func (e *events) pickNames(text string) []suggestion {
-	var list []suggestion
-	for _, name := range slices.Sorted(maps.Values(e.names)) {
-		if strings.EqualFold(name, text) {
-			return nil
-		}
-		if strings.Contains(strings.ToLower(name), strings.ToLower(text)) {
-			list = append(list, suggestion{name, name, ""})
-		}
-	}
-	return list
 }
 
 // find narrows the list while it is typed.

@@ -54,3 +54,36 @@ func lineWith(t *testing.T, d *driver, text string) string {
 	t.Fatalf("no line has %q:\n%s", text, d.text())
 	return ""
 }
+
+// Where several subscribers have a name, the ends of the id say which is meant.
+func TestNamesOfSeveral(t *testing.T) {
+	s := startDeliveries(t)
+	var ids []string
+	for _, name := range []string{"Twin", "TWIN"} {
+		one, err := s.client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, one.RecID)
+	}
+	d := s.open(t, Options{})
+	d.press("5", "n", "'acme-shop")
+	d.sees("Subscriber acme-shop")
+	d.erase()
+	d.press("'twin", "ctrl+s")
+	d.sees("2 subscribers are called so", shortID(ids[0]), shortID(ids[1]))
+	events := d.app.front().(*events)
+	for i, id := range ids {
+		for _, text := range []string{id, shortID(id), []string{"Twin", "TWIN"}[i] + " (" + shortID(id) + ")"} {
+			if got, err := events.meant(text); got != id || err != nil {
+				t.Errorf("%s is %q, %v; want %s", text, got, err, id)
+			}
+		}
+	}
+	d.erase()
+	d.press("'twi", "down")
+	d.sees("Twin ("+shortID(ids[0])+")", "TWIN ("+shortID(ids[1])+")")
+	if id, err := events.meant("acme-SHOP"); id != s.subscriber || err != nil {
+		t.Errorf("acme-SHOP is %q, %v", id, err)
+	}
+}

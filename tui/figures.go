@@ -111,6 +111,17 @@ func headerNames(one wire.Subscription) string {
 	return strings.Join(names, ", ")
 }
 
+// enabledCell says whether something is on, and if not, why.
+func (a *app) enabledCell(on bool, reason string) grid.Cell {
+	if on {
+		return grid.Cell{Text: "enabled"}
+	}
+	if reason != "" {
+		reason = ": " + reason
+	}
+	return grid.Cell{Text: "disabled" + reason, Ink: a.theme.status[2]}
+}
+
 // stateCell is how a subscription stands, in a word: "held" where one message at
 // a time is tried, since its endpoint fails.
 func (a *app) stateCell(one wire.Subscription) grid.Cell {

@@ -67,7 +67,7 @@ func (f *form) hints() []binding {
 
 // typed edits the field.
 func (f *form) typed(m tea.KeyMsg) tea.Cmd {
-	if !m.Paste {
+	if !m.Paste && (m.Type == tea.KeyRunes || m.Type == tea.KeySpace) {
 		f.last = f.app.now
 	}
 	f.fields[f.at].typed(m)
@@ -108,12 +108,14 @@ func (f *form) do(b binding) tea.Cmd {
 
 // pasted takes an enter or a tab that came faster than anybody types for a part
 // of the text: where a terminal does not mark pastes, their line breaks would
-// send the form.
+// send the form. A blank takes their place, except where one would choose.
 func (f *form) pasted() bool {
 	if f.app.now.Sub(f.last) >= burstWithin {
 		return false
 	}
-	f.typed(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
+	if f.last = f.app.now; f.fields[f.at].among == nil {
+		f.typed(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
+	}
 	f.app.tell(warning, "taken for the line break of a paste: press it once more")
 	return true
 }
@@ -145,35 +147,6 @@ func (f *form) step(by int) int {
 		to += by
 	}
 	return to
-}
-
-// sentMsg is the answer to what a form has sent.
-type sentMsg struct {
-	form   *form
-	answer tea.Msg
-}
-
-// submit sends the form, once: keys that are pressed until the answer is here
-// make nothing twice.
-func (f *form) submit(try bool) tea.Cmd {
-	if f.sent {
-		f.app.tell(info, "it is sent already; esc leaves the form")
-		return nil
-	}
-	values := make(map[string]string)
-	for i, one := range f.fields {
-		if wrong := one.fault(); wrong != "" {
-			one.wrong, f.at = wrong, i
-			return nil
-		}
-		values[one.name] = one.text()
-	}
-	cmd := f.send(values, try)
-	if cmd == nil {
-		return nil
-	}
-	f.sent = true
-	return func() tea.Msg { return sentMsg{f, cmd()} }
 }
 
 // refuse puts the service's complaints to the fields that they are about. It is

@@ -187,3 +187,38 @@ func TestChooser(t *testing.T) {
 		t.Errorf("the schedule is %q", got)
 	}
 }
+
+// An enter that comes as fast as a paste sends nothing, and chooses nothing.
+func TestFastEnterChoosesNothing(t *testing.T) {
+	d := drive(t, unreachable(t), Options{})
+	f := d.app.subscriptionForm("New subscription", "salesorder", d.app.front(), nil)
+	d.app.over = f
+	f.at = len(f.fields) - 2
+	ordered := f.fields[f.at]
+	d.key(letter("y"))
+	d.send(keys["enter"])
+	if ordered.text() != yes {
+		t.Errorf("y and enter choose %q", ordered.text())
+	}
+	d.key(keys["right"])
+	d.send(keys["enter"]) // no paste has arrows
+	if ordered.text() != no || f.at != len(f.fields)-1 {
+		t.Errorf("right and enter choose %q, and the field is %d", ordered.text(), f.at)
+	}
+}
+
+// Only a scheme that was typed behind the one of the form is taken away, and an
+// address that nobody has touched is not changed.
+func TestSchemeTypedTwice(t *testing.T) {
+	for typed, want := range map[string]string{
+		"https://http://a.test/x": "http://a.test/x", "https://https://a.test/x": "https://a.test/x",
+		"https://httpbin.test/x": "https://httpbin.test/x", "https://https.test/": "https://https.test/", "http://a.test/": "http://a.test/",
+	} {
+		if request := subscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: "https://was.test/"}); *request.URL != want {
+			t.Errorf("%s: %s is sent, want %s", typed, *request.URL, want)
+		}
+		if request := subscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: typed}); request.URL != nil {
+			t.Errorf("%s was not touched, and %s is sent", typed, *request.URL)
+		}
+	}
+}

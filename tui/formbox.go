@@ -12,8 +12,8 @@ import (
 
 const (
 	widestForm  = 76 // cells, its frame included
-	labelWidth  = 10
-	remarkLines = 3 // that a help or a complaint takes at most
+	labelWidth  = 11 // of the longest label, and a blank
+	remarkLines = 3  // that a help or a complaint takes at most
 	picksShown  = 5
 	picksLeast  = 2 // however little room there is
 )

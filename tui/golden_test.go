@@ -64,19 +64,25 @@ func (d *driver) goldenIn(sizes [][2]int, name, look string) {
 	}
 }
 
-// portrait is the screen as a text: with its inks as {1;31} where colours
-// matter.
+// portrait is the screen as a text: with its inks as {1;31}, but for the look that
+// is about signs alone.
 func (d *driver) portrait(look string) string {
 	text := d.app.View()
-	if look == "colour" {
+	if look != "ascii" {
 		text = inks.ReplaceAllString(text, "{$1}")
 	}
 	text = ansi.Strip(text)
 	for _, p := range passing {
 		text = p.is.ReplaceAllStringFunc(text, func(was string) string { return p.as[:min(len(was), len(p.as))] })
 	}
-	return text
+	return cutPort.ReplaceAllStringFunc(text, func(was string) string { return digit.ReplaceAllString(was, "0") })
 }
+
+// cutPort is in an address that is cut in its middle, within its port.
+var (
+	cutPort = regexp.MustCompile(`:\d{0,5}[…~]\d{0,5}/|[…~]\d{1,5}/|:\d{1,4}[…~]`)
+	digit   = regexp.MustCompile(`\d`)
+)
 
 var inks = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 

@@ -41,9 +41,11 @@ func (h *home) openSubscription() tea.Cmd {
 		h.app.tell(info, "this is about an endpoint or a failure")
 		return nil
 	}
+	// Until both are fetched, the lane's reason tells which of them is disabled.
 	list := newSubscriptions(h.app, wire.Subscriber{RecID: lane.SubscriberID, Name: lane.SubscriberName, IsEnabled: true}).(*subscriptions)
 	list.sought = lane.SubscriptionID
-	one := wire.Subscription{RecID: lane.SubscriptionID, SubscriberID: lane.SubscriberID, EventName: lane.EventName, URL: lane.URL, IsEnabled: lane.IsEnabled, Ordered: lane.Ordered}
+	one := wire.Subscription{RecID: lane.SubscriptionID, SubscriberID: lane.SubscriberID, EventName: lane.EventName, URL: lane.URL,
+		IsEnabled: lane.IsEnabled, DisabledReason: lane.DisabledReason, Ordered: lane.Ordered}
 	return tea.Batch(h.app.pushIn(subscribersTab, list), h.app.push(newSubscription(list, one)))
 }
 

@@ -15,7 +15,7 @@ var scopeWords = map[scope]string{
 	everywhere: "everywhere", inLists: "lists", inGrids: "grids", inKinds: "kinds", inBrowser: "rows", inRecord: "record", inHome: "home",
 	inSubscribers: "subscribers", inSubscriptions: "subscriptions", inSubscription: "subscription", inMessages: "messages", inMessage: "message", inEvents: "events", inRequests: "requests",
 	inText: "text", inConfirm: "question", inTypedConfirm: "typed_question", inLine: "line", inColumns: "columns", inForm: "form",
-	inMenu: "menu", inJobs: "exports", inErrors: "errors", inRetryQuestion: "retry_question", inTypedRetryQuestion: "typed_retry_question",
+	inMenu: "menu", inJobs: "exports", inErrors: "errors", inRetryQuestion: "retry_question", inTypedRetryQuestion: "typed_retry_question", inSecret: "secret",
 }
 
 // actionWords are the actions as a configuration names them. They stay as they
@@ -43,7 +43,7 @@ var actionWords = map[action]string{
 var stacks = [...][]scope{
 	{inHome, inLists, everywhere}, {inKinds, inLists, everywhere}, {inBrowser, inGrids, inLists, everywhere}, {inRecord, inLists, everywhere},
 	{inSubscribers, inLists, everywhere}, {inSubscriptions, inLists, everywhere}, {inSubscription, inLists, everywhere}, {inMessages, inGrids, inLists, everywhere}, {inMessage, inLists, everywhere},
-	{inEvents, inLists, everywhere}, {inRequests, inBrowser, inGrids, inLists, everywhere}, {inText}, {inConfirm}, {inTypedConfirm}, {inRetryQuestion, inConfirm}, {inTypedRetryQuestion, inTypedConfirm}, {inLine}, {inColumns}, {inForm}, {inMenu}, {inJobs}, {inErrors},
+	{inEvents, inLists, everywhere}, {inRequests, inBrowser, inGrids, inLists, everywhere}, {inText}, {inConfirm}, {inTypedConfirm}, {inRetryQuestion, inConfirm}, {inTypedRetryQuestion, inTypedConfirm}, {inLine}, {inColumns}, {inForm}, {inMenu}, {inJobs}, {inErrors}, {inSecret},
 }
 
 // blank is a blank as the table has it, where blanks separate keys.

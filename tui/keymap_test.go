@@ -47,7 +47,7 @@ func TestStacks(t *testing.T) {
 	}
 	d.press(":", "'SO_Totals", "enter", "C")
 	a := d.app
-	for _, over := range []overlay{a.over, newHelp(a), newMenu(a), newLogin(a), newErrors(a), newJobList(a), &confirm{}, &typedConfirm{}, &confirm{other: func() {}}, &typedConfirm{confirm: confirm{other: func() {}}}, &picker{}} {
+	for _, over := range []overlay{a.over, newHelp(a), newMenu(a), newLogin(a), newErrors(a), newJobList(a), &confirm{}, &typedConfirm{}, &confirm{other: func() {}}, &typedConfirm{confirm: confirm{other: func() {}}}, &picker{}, &secretBox{}} {
 		found = append(found, over.scopes())
 	}
 	a.line = newCommandLine(a)

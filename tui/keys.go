@@ -30,6 +30,7 @@ const (
 	inErrors
 	inRetryQuestion
 	inTypedRetryQuestion
+	inSecret
 )
 
 // scopeNames head the sections of the help.
@@ -37,7 +38,7 @@ var scopeNames = [...]string{
 	everywhere: "Everywhere", inLists: "Lists", inGrids: "Columns", inKinds: "Records", inBrowser: "Rows of a record kind",
 	inRecord: "One record", inHome: "Home", inSubscribers: "Subscribers", inSubscriptions: "Subscriptions", inSubscription: "One subscription", inMessages: "Messages",
 	inMessage: "One message", inEvents: "Events", inRequests: "Requests", inText: "Text", inConfirm: "A question", inTypedConfirm: "A question that a word answers", inLine: "A line that you type",
-	inColumns: "Choice of columns", inForm: "A form", inMenu: "A menu", inJobs: "Exports", inErrors: "Errors", inRetryQuestion: "A question about retries", inTypedRetryQuestion: "A question about retries that a word answers",
+	inColumns: "Choice of columns", inForm: "A form", inMenu: "A menu", inJobs: "Exports", inErrors: "Errors", inRetryQuestion: "A question about retries", inTypedRetryQuestion: "A question about retries that a word answers", inSecret: "A secret",
 }
 
 // action is what a key means.
@@ -295,6 +296,11 @@ var bindings = Keymap{
 	{inText, "y", copyCell, "", "copy what is to be copied", false},
 	{inText, "esc q ? f1", goBack, "close", "close", false},
 
+	{inSecret, "y", copyCell, "copy", "copy the secret", false},
+	{inSecret, "up k", goUp, "", "what is above, where it is longer than the screen", false},
+	{inSecret, "down j", goDown, "", "what is below", false},
+	{inSecret, "esc", goBack, "close", "close: the secret is not shown again", false},
+
 	{inConfirm, "y", accept, "", "yes", false},
 	{inConfirm, "up k", goUp, "", "what is above, where it is longer than the screen", false},
 	{inConfirm, "down j", goDown, "", "what is below", false},
@@ -320,7 +326,7 @@ var bindings = Keymap{
 	{inColumns, "down j", goDown, "", "down", false},
 	{inColumns, "/", askFilter, "find", "only the fields with a word in their names", false},
 	{inColumns, "space", toggle, "toggle", "show this column, or not", false},
-	{inColumns, "*", toggleAll, "all", "all columns, or none but the first", false},
+	{inColumns, "*", toggleAll, "all", "all columns, or none where all are shown", false},
 	{inColumns, "m", keysAndMoney, "money", "only what tells records apart, and amounts", false},
 	{inColumns, "K shift+up", moveEarlier, "", "further to the left", false},
 	{inColumns, "J shift+down", moveLater, "move", "further to the right", false},

@@ -15,6 +15,8 @@ type lanes struct {
 	whole bool                 // those that are not among them have nothing to tell
 	due   bool                 // something has become of messages since
 	asked time.Time
+	since time.Time       // from when on the figures are, where that is less than an hour ago
+	other map[string]bool // those that were enabled or disabled otherwise than what was fetched, by id
 }
 
 const (
@@ -29,6 +31,19 @@ func (l *lanes) take(s *wire.Stats, now time.Time) {
 	for _, lane := range s.Lanes {
 		l.known[lane.SubscriptionID] = lane
 	}
+	l.since = time.Time{}
+	if since := time.Time(s.SinceDateTime); time.Time(s.ServerDateTime).Sub(since) < time.Hour {
+		l.since = since
+	}
+}
+
+// counted says of which time the figures are: a daemon counts nothing of before
+// its start.
+func (l *lanes) counted(a *app) string {
+	if l.since.IsZero() {
+		return "Last hour"
+	}
+	return "Since " + a.clock(l.since)[:len("15:04")]
 }
 
 // of is how deliveries to a subscription stand, false where that is not known.
@@ -38,12 +53,25 @@ func (l *lanes) of(subscription string) (wire.Lane, bool) {
 	return lane, known || l.whole
 }
 
-// turned reports whether a subscription was enabled or disabled since it was
-// fetched: the service itself disables some. The lanes of a subscriber that is
-// disabled are, too.
-func (l *lanes) turned(one wire.Subscription, of wire.Subscriber) bool {
-	lane, known := l.known[one.RecID]
-	return known && lane.IsEnabled != (one.IsEnabled && of.IsEnabled)
+// turned reports whether subscriptions of a subscriber were enabled or disabled
+// since they were fetched: the service itself disables some. The lanes of a
+// subscriber that is disabled are, too. It is told once, since a daemon may be
+// behind what is stored.
+func (l *lanes) turned(of wire.Subscriber, list ...wire.Subscription) bool {
+	turned := false
+	for _, one := range list {
+		lane, known := l.known[one.RecID]
+		if !known || lane.IsEnabled == (one.IsEnabled && of.IsEnabled) {
+			delete(l.other, one.RecID)
+			continue
+		}
+		turned = turned || !l.other[one.RecID]
+		if l.other == nil {
+			l.other = make(map[string]bool)
+		}
+		l.other[one.RecID] = true
+	}
+	return turned
 }
 
 // figures asks how deliveries stand for a screen that shows it: soon after

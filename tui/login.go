@@ -35,16 +35,20 @@ const signingIn = "signing in"
 
 // signedIn goes on after the sign-in.
 func (a *app) signedIn(m signedInMsg) tea.Cmd {
-	if f, asked := a.over.(*form); m.err != nil && asked && f.login {
+	if m.err != nil && m.form.open() {
 		a.toasts.note(signingIn+": "+describe(m.err), a.now)
-		f.again(m.err)
+		m.form.again(m.err)
 		return nil
 	}
 	if m.err != nil {
 		a.unfetched(signingIn, m.err)
 		return nil
 	}
-	a.over, a.user, a.link.signedOut, a.link.refused = nil, m.user, false, nil
+	m.form.close()
+	if f, asked := a.over.(*form); asked && f.login && a.held != nil {
+		a.over = nil // what it was asked for is made now
+	}
+	a.user, a.link.signedOut, a.link.refused = m.user, false, nil
 	a.tell(info, "signed in as "+m.user)
 	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
 }

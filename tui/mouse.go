@@ -77,7 +77,7 @@ func (a *app) wheel(way action) tea.Cmd {
 		switch over := a.over.(type) {
 		case nil:
 			cmds = append(cmds, a.front().do(binding{action: way}))
-		case *text, *picker, *menu, *chooser, *messageChooser, *confirm, *typedConfirm:
+		case *text, *secretBox, *picker, *menu, *chooser, *messageChooser, *confirm, *typedConfirm:
 			cmds = append(cmds, over.do(binding{action: way}))
 		}
 	}

@@ -119,7 +119,8 @@ type (
 		field   client.BillField
 		value   *wire.CustomFieldValue
 		changed bool
-		era     int // of the app that asked
+		era     int   // of the app that asked
+		form    *form // that it answers; nil for none
 	}
 
 	// billFieldsMsg brings what all custom fields of a bill's stage hold.
@@ -127,7 +128,8 @@ type (
 		reply
 		stage  client.BillStage
 		values []wire.CustomFieldValue
-		era    int // of the app that asked
+		era    int   // of the app that asked
+		form   *form // that it answers; nil for none
 	}
 
 	subscribersMsg struct {
@@ -139,7 +141,8 @@ type (
 
 	subscriptionsMsg struct {
 		reply
-		list []wire.Subscription
+		list       []wire.Subscription
+		subscriber *wire.Subscriber // whose they are; nil where those of all were asked for
 	}
 
 	// eventNamesMsg brings the events that the service has.
@@ -153,6 +156,7 @@ type (
 		reply
 		subscription *wire.Subscription
 		trial        *trialMsg // of its test message; nil where none was wanted
+		form         *form     // that it answers; nil for none
 	}
 
 	messagesMsg struct {
@@ -206,4 +210,5 @@ type signedInMsg struct {
 	reply
 	era  int // of the app that asked
 	user string
+	form *form // that it answers; nil for none
 }

@@ -207,13 +207,14 @@ func wrapped(long string, width int) []span {
 // menu lists what can be done, and why what cannot.
 type menu struct {
 	app  *app
+	of   screen // whose actions they are
 	rows []binding
 	at   int
 }
 
 func newMenu(a *app) overlay {
-	m := &menu{app: a}
-	scopes := append(a.front().scopes(), everywhere)
+	m := &menu{app: a, of: a.front()}
+	scopes := append(m.of.scopes(), everywhere)
 	for _, s := range scopes {
 		if s == inLists {
 			continue
@@ -235,6 +236,10 @@ func (m *menu) do(b binding) tea.Cmd {
 		m.app.over = nil
 	case accept:
 		m.app.over = nil
+		if m.app.front() != m.of {
+			m.app.tell(warning, "nothing was done, since another screen took the place of the one that it was about")
+			return nil
+		}
 		return m.app.perform(m.rows[m.at], "")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -8,18 +9,74 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
+// secretBox shows a secret, which is told but once. Keys that were meant for what
+// was open before do not close it.
+type secretBox struct {
+	text
+	since time.Time // when it was shown; zero while it waits
+	under overlay   // what was opened over it, and waits until it is closed
+}
+
+func (s *secretBox) scopes() []scope { return []scope{inSecret} }
+
+func (s *secretBox) do(b binding) tea.Cmd {
+	a := s.app
+	switch {
+	case a.now.Sub(s.since) < confirmPause:
+	case b.action == goBack:
+		a.secrets = slices.DeleteFunc(a.secrets, func(one *secretBox) bool { return one == s })
+		a.over = s.under
+	default:
+		return s.text.do(b)
+	}
+	return nil
+}
+
+// tellOnce has a secret shown as soon as nothing else is typed or read.
+func (a *app) tellOnce(s *secretBox) {
+	if a.over != nil || a.line != nil {
+		a.tell(warning, "there is a secret to be read: it is shown when this is closed")
+	}
+	a.secrets = append(a.secrets, s)
+}
+
+// showSecret shows the first of the secrets that wait, where nothing else is
+// open. One that is shown stays in front until it is closed.
+func (a *app) showSecret() {
+	if len(a.secrets) == 0 {
+		return
+	}
+	switch s := a.secrets[0]; {
+	case a.over == overlay(s):
+	case !s.since.IsZero():
+		s.under, a.over = a.over, s
+	case a.over == nil && a.line == nil:
+		s.since, a.over = a.now, s
+	}
+}
+
+// unread is how many secrets wait to be shown.
+func (a *app) unread() (n int) {
+	for _, s := range a.secrets {
+		if s.since.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
 // newSecret shows the secret of a subscription that has just been made.
-func newSecret(a *app, s *wire.Subscription) overlay {
+func newSecret(a *app, s *wire.Subscription) *secretBox {
 	return a.secretText("Created", s, s.Secret)
 }
 
 // secretText shows a secret this once.
-func (a *app) secretText(title string, s *wire.Subscription, secret string, more ...string) overlay {
-	t := &text{app: a, title: title, copy: secret, lines: []span{
+func (a *app) secretText(title string, s *wire.Subscription, secret string, more ...string) *secretBox {
+	t := &secretBox{text: text{app: a, title: title, copy: secret, lines: []span{
 		{s.EventName + " to", ""}, {maskURL(s.URL), ""}, {},
 		{"Its messages are signed with this secret. It is not", a.theme.crumb},
-		{"shown again; " + a.keyFor(inText, copyCell) + " copies it:", a.theme.crumb}, {secret, ""},
-	}}
+		{"shown again; " + a.keyFor(inSecret, copyCell) + " copies it:", a.theme.crumb}, {secret, ""},
+	}}}
 	for _, line := range more {
 		t.lines = append(t.lines, span{line, ""})
 	}
@@ -57,5 +114,5 @@ func (a *app) rotated(m rotatedMsg) {
 		}
 		until = "The one before signs too until " + at.In(zone).Format("2006-01-02 15:04") + "."
 	}
-	a.over = a.secretText("New secret", &m.of, m.made.Secret, until)
+	a.tellOnce(a.secretText("New secret", &m.of, m.made.Secret, until))
 }

@@ -82,8 +82,8 @@ func (a *app) subscriptionForm(title, event string, to screen, who func(values m
 // it was.
 func subscriptionOf(values map[string]string, was wire.Subscription) (request wire.SubscriptionRequest) {
 	url := values["URL"]
-	if rest, doubled := strings.CutPrefix(url, "https://http"); doubled {
-		url = "http" + rest // what stands there already was typed once more
+	if url != was.URL {
+		url = once(url)
 	}
 	if event := values["EventName"]; event != was.EventName || event == "" {
 		request.EventName = &event
@@ -100,20 +100,33 @@ func subscriptionOf(values map[string]string, was wire.Subscription) (request wi
 	return request
 }
 
+// once is an address without the scheme that the form begins it with, where it was
+// typed or pasted with its own.
+func once(url string) string {
+	for _, scheme := range []string{"http://", "https://"} {
+		if rest, doubled := strings.CutPrefix(url, "https://"+scheme); doubled {
+			return scheme + rest
+		}
+	}
+	return url
+}
+
 // subscribed tells how a new subscription went: what was wrong stands at its
 // field, and the secret is shown, which is never shown again.
 func (a *app) subscribed(m subscriptionMsg) {
 	if m.subscription == nil {
-		if f, ok := a.over.(*form); !ok || !f.refuse(m.err) {
+		if !m.form.open() || !m.form.refuse(m.err) {
 			a.fail("new subscription", m.err)
 		}
 		return
 	}
 	a.fail("new subscription", m.err)
-	a.over = newSecret(a, m.subscription)
+	m.form.close()
+	box := newSecret(a, m.subscription)
+	a.tellOnce(box)
 	if m.trial != nil {
 		m.trial.before = "created; "
-		m.trial.under(a.over)
+		m.trial.under(&box.text)
 		a.later(a.tried(*m.trial))
 	}
 }

@@ -115,17 +115,6 @@ func (s *subscribers) fill() {
 	s.grid.SetRows(grid.NewList(rows))
 }
 
-// enabledCell says whether something is on, and if not, why.
-func (a *app) enabledCell(on bool, reason string) grid.Cell {
-	if on {
-		return grid.Cell{Text: "enabled"}
-	}
-	if reason != "" {
-		reason = ": " + reason
-	}
-	return grid.Cell{Text: "disabled" + reason, Ink: a.theme.status[2]}
-}
-
 // done tells how a change went.
 func (a *app) done(m doneMsg) {
 	if m.err != nil {
@@ -234,6 +223,15 @@ func (s *subscribers) edited(m changedMsg) tea.Cmd {
 	}
 	s.app.changed(m)
 	return s.poll()
+}
+
+// renew puts what a subscriber is now into the list, unless it is not there any
+// more.
+func (s *subscribers) renew(one wire.Subscriber) {
+	if i := slices.IndexFunc(s.list, func(old wire.Subscriber) bool { return old.RecID == one.RecID }); i >= 0 {
+		s.list[i] = one
+		s.fill()
+	}
 }
 
 // find narrows the list while it is typed.

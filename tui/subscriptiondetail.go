@@ -45,7 +45,7 @@ func (s *subscriptionScreen) update(m tea.Msg) tea.Cmd {
 	case lanesMsg:
 		s.app.explained(m)
 		s.fill()
-		if s.app.lanes.turned(s.one, s.list.subscriber) {
+		if s.app.lanes.turned(s.list.subscriber, s.one) {
 			return s.app.subscriptions(s.context, s, s.one.SubscriberID)
 		}
 	case doneMsg:
@@ -68,7 +68,7 @@ func (s *subscriptionScreen) update(m tea.Msg) tea.Cmd {
 func (s *subscriptionScreen) found(m subscriptionsMsg) tea.Cmd {
 	s.wait = false
 	if m.err != nil {
-		s.app.fail("fetching the subscription", m.err)
+		s.app.unfetched("fetching the subscription", m.err)
 		return nil
 	}
 	i := slices.IndexFunc(m.list, func(one wire.Subscription) bool { return one.RecID == s.one.RecID })
@@ -80,6 +80,7 @@ func (s *subscriptionScreen) found(m subscriptionsMsg) tea.Cmd {
 		return nil
 	}
 	s.one = m.list[i]
+	s.list.renew(m.subscriber)
 	s.fill()
 	return nil
 }
@@ -105,6 +106,9 @@ func (s *subscriptionScreen) status() string {
 }
 
 func (s *subscriptionScreen) chips() []string {
+	if s.waitsFor() {
+		return []string{"subscriber disabled"}
+	}
 	return []string{s.app.stateCell(s.one).Text}
 }
 
@@ -123,6 +127,12 @@ func (s *subscriptionScreen) do(b binding) tea.Cmd {
 		return nil
 	}
 	return s.app.act(s, s.list.subscriber, s.one, b.action)
+}
+
+// waitsFor reports whether nothing but its subscriber, which is disabled, keeps
+// the subscription from being sent anything.
+func (s *subscriptionScreen) waitsFor() bool {
+	return s.one.IsEnabled && !s.list.subscriber.IsEnabled
 }
 
 // step goes to the subscription before or after in the list.

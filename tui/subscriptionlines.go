@@ -60,7 +60,7 @@ func (s *subscriptionScreen) told() []detailLine {
 	}
 	state := a.stateCell(one)
 	why := cmp.Or(a.trouble(one), state.Text)
-	if one.IsEnabled && !s.list.subscriber.IsEnabled {
+	if s.waitsFor() {
 		why = "enabled, but the subscriber is disabled: its messages wait"
 	}
 	lines := []detailLine{
@@ -86,7 +86,7 @@ func (s *subscriptionScreen) deliveries() []detailLine {
 		return []detailLine{{"Deliveries", strings.Repeat(a.theme.Loading, 3), a.theme.dim}}
 	}
 	lines := []detailLine{
-		{"Last hour", fmt.Sprintf("%s delivered, %s failed, %s given up", thousands(lane.Delivered), thousands(lane.Failed), thousands(lane.GivenUp)), ""},
+		{a.lanes.counted(a), fmt.Sprintf("%s delivered, %s failed, %s given up", thousands(lane.Delivered), thousands(lane.Failed), thousands(lane.GivenUp)), ""},
 		{"Waiting", s.waits(lane), ""},
 		{"On the way", fmt.Sprintf("%d, at most %d at a time", lane.InFlight, lane.Limit), ""},
 	}
@@ -96,7 +96,7 @@ func (s *subscriptionScreen) deliveries() []detailLine {
 	if p99 := time.Duration(lane.P99); p99 > 0 {
 		lines = append(lines, detailLine{"Attempts take", "99% of them at most " + thousands(p99.Milliseconds()) + " ms", ""})
 	}
-	if since := cmp.Or(s.one.FailingSince, lane.FailingSince); !time.Time(since).IsZero() {
+	if since := s.failing(lane); !time.Time(since).IsZero() {
 		lines = append(lines, detailLine{"Failing since", s.at(since), a.theme.status[3]})
 	}
 	if lane.Breaker == wire.BreakerOpen {
@@ -106,6 +106,16 @@ func (s *subscriptionScreen) deliveries() []detailLine {
 		lines = append(lines, detailLine{"Last failure", failureText(*lane.LastFailure) + ", " + s.at(lane.LastFailure.At), ""})
 	}
 	return lines
+}
+
+// failing is since when every attempt has failed, zero where one did not. The
+// lane knows it sooner than the subscription, which is fetched now and then; of
+// one that is disabled and has no messages there is none.
+func (s *subscriptionScreen) failing(lane wire.Lane) wire.Moment {
+	if lane.SubscriptionID == "" && (!s.one.IsEnabled || s.waitsFor()) {
+		return s.one.FailingSince
+	}
+	return lane.FailingSince
 }
 
 // waits is what waits to be sent.

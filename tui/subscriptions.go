@@ -33,7 +33,10 @@ func (s *subscriptions) title() string   { return s.subscriber.Name }
 func (s *subscriptions) scopes() []scope { return []scope{inSubscriptions, inLists} }
 func (s *subscriptions) waiting() bool   { return s.busy }
 func (s *subscriptions) chips() []string {
-	chips := []string{shortID(s.subscriber.RecID), onOff(s.subscriber.IsEnabled)}
+	chips := []string{shortID(s.subscriber.RecID)}
+	if s.loaded { // before, the subscriber may be known by its name only
+		chips = append(chips, onOff(s.subscriber.IsEnabled))
+	}
 	if s.search != "" {
 		chips = append(chips, s.search)
 	}
@@ -73,6 +76,7 @@ func (s *subscriptions) update(m tea.Msg) tea.Cmd {
 			return nil
 		}
 		s.list, s.loaded = m.list, true
+		s.renew(m.subscriber)
 		s.fill()
 		if s.sought != "" && s.grid.Select(s.sought) {
 			s.sought = ""
@@ -83,7 +87,7 @@ func (s *subscriptions) update(m tea.Msg) tea.Cmd {
 		if s.split() {
 			s.master.fill()
 		}
-		if slices.ContainsFunc(s.list, func(one wire.Subscription) bool { return s.app.lanes.turned(one, s.subscriber) }) {
+		if s.app.lanes.turned(s.subscriber, s.list...) {
 			return s.app.subscriptions(s.context, s, s.subscriber.RecID)
 		}
 	case doneMsg:
@@ -97,6 +101,17 @@ func (s *subscriptions) update(m tea.Msg) tea.Cmd {
 		return s.edited(m)
 	}
 	return nil
+}
+
+// renew takes what the subscriber is now, also for the list of subscribers.
+func (s *subscriptions) renew(of *wire.Subscriber) {
+	if of == nil {
+		return
+	}
+	s.subscriber = *of
+	if s.master != nil {
+		s.master.renew(*of)
+	}
 }
 
 // fill makes the rows of those that hold all words that are sought.

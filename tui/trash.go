@@ -107,7 +107,7 @@ func (a *app) recreated(m recreatedMsg) tea.Cmd {
 		return nil
 	}
 	a.keeper.restored(m.of)
-	a.over = newSecret(a, m.subscription)
+	a.tellOnce(newSecret(a, m.subscription))
 	if p, ok := a.front().(poller); ok {
 		return p.poll()
 	}

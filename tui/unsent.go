@@ -9,6 +9,7 @@ import (
 type unsent struct {
 	what  string // for people
 	again tea.Cmd
+	form  *form   // that it was sent by; nil for none
 	under overlay // what the question for the password covers
 }
 
@@ -35,7 +36,10 @@ func (a *app) repeatable(what string, cmd tea.Cmd) tea.Cmd {
 // hold keeps a change and asks for the password.
 func (a *app) hold(h unsent) {
 	h.under = a.over
-	if f, asked := a.over.(*form); asked && f.login {
+	if s, told := a.over.(*secretBox); told {
+		h.under = s.under // the password is asked for below it
+	}
+	if f, asked := h.under.(*form); asked && f.login {
 		h.under = nil
 		if a.held != nil {
 			h.under = a.held.under
@@ -51,9 +55,15 @@ func (a *app) release() tea.Cmd {
 	if h == nil {
 		return nil
 	}
-	a.held, a.over = nil, h.under
+	if a.held = nil; a.over == nil {
+		a.over = h.under
+	}
 	a.tell(info, "now: "+h.what)
-	return a.repeatable(h.what, h.again)
+	again := a.repeatable(h.what, h.again)
+	if h.form == nil {
+		return again
+	}
+	return h.form.through(again)
 }
 
 // giveUp forgets what was held: nobody signed in.

@@ -98,3 +98,52 @@ func TestErrorLog(t *testing.T) {
 		t.Error("esc does not close it")
 	}
 }
+
+// While a form is sent again after a sign-in, it cannot be sent once more.
+func TestFormIsSentOnceAfterSignIn(t *testing.T) {
+	s := startDeliveries(t)
+	d, end := s.expiring(t)
+	d.press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
+	end()
+	d.press("ctrl+s", "'"+daemontest.AdminPassword)
+	d.clock = d.clock.Add(ms(500))
+	d.take(keys["enter"])
+	for !strings.Contains(d.text(), "now: new subscription") {
+		m := <-d.answers
+		d.waiting--
+		d.take(m)
+	}
+	if f, back := d.app.over.(*form); !back || !f.sent {
+		t.Error("the form is not on its way")
+	}
+	d.clock = d.clock.Add(ms(500))
+	d.take(keys["ctrl+s"])
+	d.settle()
+	page, err := connected(t, s.Instance).AllSubscriptions(t.Context(), nil)
+	if err != nil || page.Total != 4 {
+		t.Errorf("there are %d subscriptions, %v", page.Total, err)
+	}
+}
+
+// Whoever signs in late closes nothing but the question for the password.
+func TestSignInClosesItsFormOnly(t *testing.T) {
+	s := startDeliveries(t)
+	d := s.subscriptionsOf(t)
+	d.press(":", "'login", "enter")
+	login := d.app.over.(*form)
+	d.press("esc", "n", "'debtor.created")
+	typed := d.app.over
+	d.send(sentMsg{login, signedInMsg{era: d.app.era, user: "admin"}})
+	if d.app.over != typed {
+		t.Errorf("the form that is typed is gone:\n%s", d.text())
+	}
+	d.send(sentMsg{login, signedInMsg{era: d.app.era, user: "admin", reply: reply{err: &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"}}}})
+	if f := d.app.over.(*form); f.fields[0].wrong+f.fields[1].wrong != "" {
+		t.Error("another form is blamed for a wrong password")
+	}
+	d.press("esc", ":", "'login", "enter")
+	d.send(sentMsg{d.app.over.(*form), signedInMsg{era: d.app.era, user: "admin"}})
+	if d.app.over != nil {
+		t.Error("the question for the password stays")
+	}
+}

@@ -1,0 +1,79 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// newForm asks who is to get an event, and where.
+func (e *events) newForm(event string) overlay {
+	f := e.app.subscriptionForm("New subscription", event, e, func(values map[string]string) (string, error) {
+		return e.meant(values[subscriberField])
+	})
+	who := &field{name: subscriberField, label: "Subscriber", help: "whose program gets it", input: newInput("")}
+	if len(e.names) == 1 {
+		for _, name := range e.names {
+			who.input.SetValue(name)
+		}
+	}
+	who.pick = e.pickNames
+	f.fields = append([]*field{who}, f.fields...)
+	return f
+}
+
+// meant finds a subscriber by its name, its id or the ends of it. Names that
+// several have are refused.
+func (e *events) meant(text string) (id string, err error) {
+	if _, known := e.names[text]; known {
+		return text, nil
+	}
+	var found, ends []string
+	for _, id := range slices.Sorted(maps.Keys(e.names)) {
+		if strings.EqualFold(e.names[id], text) || text == shortID(id) || text == e.called(id) {
+			found, ends = append(found, id), append(ends, shortID(id))
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", errors.New("there is no such subscriber")
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%d subscribers are called so; type the id of the one that is meant, or its ends: %s", len(found), strings.Join(ends, " or "))
+}
+
+// called is the name of a subscriber, with the ends of its id where others are
+// called so too.
+func (e *events) called(id string) string {
+	for other, name := range e.names {
+		if other != id && strings.EqualFold(name, e.names[id]) {
+			return e.names[id] + " (" + shortID(id) + ")"
+		}
+	}
+	return e.names[id]
+}
+
+// pickNames lists the subscribers whose name holds a text.
+func (e *events) pickNames(text string) []suggestion {
+	var names []string
+	for id, name := range e.names {
+		if strings.EqualFold(name, text) {
+			return nil
+		}
+		names = append(names, e.called(id))
+	}
+	slices.Sort(names)
+	var list []suggestion
+	for _, name := range names {
+		if strings.EqualFold(name, text) {
+			return nil
+		}
+		if strings.Contains(strings.ToLower(name), strings.ToLower(text)) {
+			list = append(list, suggestion{name, name, ""})
+		}
+	}
+	return list
+}
