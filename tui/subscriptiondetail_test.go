@@ -154,9 +154,9 @@ func TestPickOfEvents(t *testing.T) {
 // What is another in each run on the screen of a subscription.
 func init() {
 	for text, as := range map[string]string{
-		`at most [\d,]+ ms *`:                "at most 1 ms",
-		`20\d\d-\d\d-\d\d \d\d:\d\d:\d\d \(`: "2026-07-02 14:02:07 (",
-		`RowHash[^\n]*`:                      "RowHash",
+		`at most [\d,]+ ms *`:     "at most 1 ms",
+		`\b20[2-9]\d-\d\d-\d\d\b`: "2026-07-02",
+		`RowHash[^\n]*`:           "RowHash",
 	} {
 		passing = append(passing, struct {
 			is *regexp.Regexp
