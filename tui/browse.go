@@ -225,16 +225,10 @@ func (b *browser) do(k binding) tea.Cmd {
 // sort goes from up to down to none on the selected column.
 func (b *browser) sort() tea.Cmd {
 	c, ok := b.grid.Column()
-	switch {
-	case !ok:
+	if !ok {
 		return nil
-	case b.order.Column != c.Name:
-		b.order = grid.Sort{Column: c.Name}
-	case !b.order.Descending:
-		b.order.Descending = true
-	default:
-		b.order = grid.Sort{}
 	}
+	b.order = b.order.Next(c.Name)
 	b.remember()
 	return b.reload()
 }

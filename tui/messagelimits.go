@@ -60,17 +60,11 @@ func (s *messages) members() url.Values {
 // sort goes from up to down to the newest first on the selected column.
 func (s *messages) sort() tea.Cmd {
 	c := s.column()
-	switch {
-	case c.field == "":
+	if c.field == "" {
 		s.app.tell(warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
 		return nil
-	case s.order.Column != c.Name:
-		s.order = grid.Sort{Column: c.Name}
-	case !s.order.Descending:
-		s.order.Descending = true
-	default:
-		s.order = grid.Sort{}
 	}
+	s.order = s.order.Next(c.Name)
 	return s.reload()
 }
 

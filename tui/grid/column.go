@@ -55,3 +55,14 @@ type Sort struct {
 	Column     string // empty for none
 	Descending bool
 }
+
+// Next is the order after another key on a column: up, down, none.
+func (s Sort) Next(column string) Sort {
+	switch {
+	case s.Column != column:
+		return Sort{Column: column}
+	case !s.Descending:
+		return Sort{column, true}
+	}
+	return Sort{}
+}
