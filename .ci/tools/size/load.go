@@ -1,0 +1,236 @@
+package main
+
+import (
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// pkg is what was measured of one package.
+type pkg struct {
+	name      string         // its path inside the module
+	product   int            // code lines outside of tests
+	tests     int            // code lines of tests
+	files     map[string]int // lines of each file outside of tests, with comments
+	functions []int          // lines of each
+	types     map[*types.TypeName]*typ
+	knot      int // files of the largest knot
+}
+
+// typ is what was measured of one named type.
+type typ struct {
+	name           string
+	file           string
+	methods        int
+	firstParameter int             // functions whose first parameter is the type
+	fields         int             // with those of embedded and unnamed structs
+	in             map[string]bool // files with its methods and functions
+	away           int             // methods in another file than the type
+}
+
+func (t *typ) functions() int { return t.methods + t.firstParameter }
+
+// support reports whether the package exists for tests, as its name says.
+func (p *pkg) support() bool { return strings.HasSuffix(p.name, "test") }
+
+// elsewhere counts the methods that are in another file than their type.
+func (p *pkg) elsewhere() (n int) {
+	for t := range maps.Values(p.types) {
+		n += t.away
+	}
+	return n
+}
+
+func load(dir string) ([]*pkg, error) {
+	config := &packages.Config{Dir: dir, Env: append(os.Environ(), "CGO_ENABLED=0"), Fset: token.NewFileSet(),
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedModule | packages.NeedImports | packages.NeedExportFile}
+	found, err := packages.Load(config, "./...")
+	if err != nil {
+		return nil, err
+	}
+	var all []*pkg
+	for _, p := range found {
+		if len(p.Errors) > 0 {
+			return nil, p.Errors[0]
+		}
+		measured, err := measure(config.Fset, p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, measured)
+	}
+	return all, nil
+}
+
+func measure(files *token.FileSet, p *packages.Package) (*pkg, error) {
+	m := &pkg{name: strings.TrimPrefix(p.PkgPath, p.Module.Path+"/"), files: make(map[string]int), types: make(map[*types.TypeName]*typ)}
+	if err := m.countLines(p.Dir); err != nil {
+		return nil, err
+	}
+	for id, object := range p.TypesInfo.Defs {
+		if name, ok := object.(*types.TypeName); ok && name.Parent() == p.Types.Scope() {
+			m.types[name] = &typ{name: m.name + "." + id.Name, file: files.Position(id.Pos()).Filename, in: make(map[string]bool), fields: fields(name.Type().Underlying())}
+		}
+	}
+	for _, file := range p.Syntax {
+		for _, declared := range file.Decls {
+			if f, ok := declared.(*ast.FuncDecl); ok {
+				m.countFunction(files, p.TypesInfo, f)
+			}
+		}
+	}
+	m.knot = largestKnot(dependencies(files, p))
+	return m, nil
+}
+
+// countLines counts every Go file of the directory, those of other systems too.
+func (p *pkg) countLines(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			p.tests += codeLines(text)
+			continue
+		}
+		p.product += codeLines(text)
+		p.files[name] = strings.Count(string(text), "\n")
+	}
+	return nil
+}
+
+// codeLines counts the lines that a token begins, ends or spans.
+func codeLines(text []byte) int {
+	set := token.NewFileSet()
+	file := set.AddFile("", -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, text, nil, 0)
+	lines := make(map[int]bool)
+	for {
+		at, kind, literal := s.Scan()
+		if kind == token.EOF {
+			return len(lines)
+		}
+		if kind == token.SEMICOLON && literal == "\n" {
+			continue
+		}
+		first := file.Line(at)
+		for n := range strings.Count(literal, "\n") + 1 {
+			lines[first+n] = true
+		}
+	}
+}
+
+func (p *pkg) countFunction(files *token.FileSet, info *types.Info, f *ast.FuncDecl) {
+	from, to := files.Position(f.Pos()), files.Position(f.End())
+	p.functions = append(p.functions, to.Line-from.Line+1)
+	signature := info.Defs[f.Name].Type().(*types.Signature)
+	receiver := signature.Recv()
+	if receiver == nil && signature.Params().Len() > 0 {
+		if t := p.types[named(signature.Params().At(0).Type())]; t != nil {
+			t.firstParameter++
+			t.in[from.Filename] = true
+		}
+		return
+	}
+	if receiver == nil {
+		return
+	}
+	if t := p.types[named(receiver.Type())]; t != nil {
+		t.methods++
+		t.in[from.Filename] = true
+		if from.Filename != t.file {
+			t.away++
+		}
+	}
+}
+
+// named is the name of a type or of what it points to, nil for none.
+func named(t types.Type) *types.TypeName {
+	if pointer, ok := t.(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	if n, ok := t.(*types.Named); ok {
+		return n.Origin().Obj()
+	}
+	return nil
+}
+
+// fields counts those of a struct, with those of structs that are embedded or
+// have no name.
+func fields(t types.Type) (n int) {
+	s, ok := t.(*types.Struct)
+	if !ok {
+		return 0
+	}
+	for f := range s.Fields() {
+		inner, isStruct := f.Type().Underlying().(*types.Struct)
+		switch _, hasName := f.Type().(*types.Named); {
+		case isStruct && (f.Embedded() || !hasName):
+			n += fields(inner)
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// dependencies says which files of the package use declarations of which others.
+func dependencies(files *token.FileSet, p *packages.Package) map[string]map[string]bool {
+	uses := make(map[string]map[string]bool)
+	for id, object := range p.TypesInfo.Uses {
+		if object.Pkg() != p.Types || !object.Pos().IsValid() {
+			continue
+		}
+		from, to := files.Position(id.Pos()).Filename, files.Position(object.Pos()).Filename
+		if from == to {
+			continue
+		}
+		if uses[from] == nil {
+			uses[from] = make(map[string]bool)
+		}
+		uses[from][to] = true
+	}
+	return uses
+}
+
+// largestKnot is the size of the largest set of files each of which reaches all
+// others of it.
+func largestKnot(uses map[string]map[string]bool) int {
+	reach := make(map[string]map[string]bool)
+	for from := range uses {
+		seen := make(map[string]bool)
+		for next := slices.Collect(maps.Keys(uses[from])); len(next) > 0; {
+			at := next[0]
+			if next = next[1:]; !seen[at] {
+				seen[at] = true
+				next = slices.AppendSeq(next, maps.Keys(uses[at]))
+			}
+		}
+		reach[from] = seen
+	}
+	largest := 0
+	for from, seen := range reach {
+		n := 0
+		for to := range seen {
+			if reach[to][from] {
+				n++
+			}
+		}
+		largest = max(largest, n)
+	}
+	return largest
+}
