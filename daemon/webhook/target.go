@@ -53,24 +53,34 @@ var reaches = []reach{
 	{netip.MustParsePrefix("100::/64"), false, "reserved"},
 	{netip.MustParsePrefix("2001::/32"), false, "reserved"}, // Teredo
 	{netip.MustParsePrefix("2001:db8::/32"), false, "documentation"},
+	{netip.MustParsePrefix("3fff::/20"), false, "documentation"},
+	{netip.MustParsePrefix("5f00::/16"), false, "reserved"}, // segment routing
 	{netip.MustParsePrefix("fc00::/7"), true, "private"},
 	{netip.MustParsePrefix("fe80::/10"), false, "link-local"},
 	{netip.MustParsePrefix("fec0::/10"), true, "private"},
 	{netip.MustParsePrefix("ff00::/8"), false, "multicast"},
 }
 
-// embedding are the networks of IPv6 whose addresses hold one of IPv4, and where
-// in their bytes it stands.
+// embedding are the networks of IPv6 whose addresses hold one of IPv4, and which
+// of their bytes are its four (RFC 6052). In the network for local translators
+// both the layout of its own length and that of a longer prefix are in use.
 var embedding = []struct {
 	network netip.Prefix
-	at      int
+	at      [4]int
 }{
-	{netip.MustParsePrefix("::/96"), 12},           // IPv4-compatible
-	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12}, // SIIT
-	{netip.MustParsePrefix("64:ff9b::/96"), 12},    // NAT64
-	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},
-	{netip.MustParsePrefix("2002::/16"), 2}, // 6to4
+	{netip.MustParsePrefix("::/96"), lastFour},           // IPv4-compatible
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), lastFour}, // SIIT
+	{netip.MustParsePrefix("64:ff9b::/96"), lastFour},    // NAT64
+	{netip.MustParsePrefix("64:ff9b:1::/96"), lastFour},
+	{localNAT64, lastFour},
+	{localNAT64, [4]int{6, 7, 9, 10}},
+	{netip.MustParsePrefix("2002::/16"), [4]int{2, 3, 4, 5}}, // 6to4
 }
+
+var (
+	localNAT64 = netip.MustParsePrefix("64:ff9b:1::/48")
+	lastFour   = [4]int{12, 13, 14, 15}
+)
 
 // Check reports why no message may go to an address. private says whether
 // networks on the premises are allowed.
@@ -82,11 +92,15 @@ func (g Guard) Check(to netip.AddrPort, private bool) error {
 	if g.Own != nil && g.Own(netip.AddrPortFrom(at, to.Port())) {
 		return fmt.Errorf("%w: %s is this service itself", ErrForbidden, to)
 	}
-	if at.Is6() {
+	if at.Is6() && at != netip.IPv6Unspecified() && at != netip.IPv6Loopback() {
+		bytes := at.As16()
 		for _, e := range embedding {
-			bytes := at.As16()
-			if inner := netip.AddrFrom4([4]byte(bytes[e.at : e.at+4])); e.network.Contains(at) && at != netip.IPv6Unspecified() && at != netip.IPv6Loopback() {
-				return g.Check(netip.AddrPortFrom(inner, to.Port()), private)
+			inner := [4]byte{bytes[e.at[0]], bytes[e.at[1]], bytes[e.at[2]], bytes[e.at[3]]}
+			if !e.network.Contains(at) || e.network == localNAT64 && inner[0] == 0 {
+				continue // 0.0.0.0/8: the address has the other layout
+			}
+			if err := g.Check(netip.AddrPortFrom(netip.AddrFrom4(inner), to.Port()), private); err != nil {
+				return err
 			}
 		}
 	}
