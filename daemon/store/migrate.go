@@ -55,11 +55,17 @@ func (o *ownDB) bringUp(ctx context.Context) (err error) {
 	if o.was, _, err = o.versions(ctx); err == nil {
 		err = o.migrate(ctx)
 	}
-	switch {
+	return o.migrationError(err)
+}
+
+func (o *ownDB) migrationError(err error) error {
+	switch refused, is := errors.AsType[*mssql.Error](err); {
 	case err == nil:
 		return nil
 	case errors.Is(err, mssql.ErrLost):
 		return unreachable(err)
+	case is && refused.Forbidden():
+		return fmt.Errorf("migrating %s: the login lacks a right: have an administrator run GRANT CREATE TABLE, CREATE VIEW for it, as login.sql does: %w", o.name, err)
 	}
 	return fmt.Errorf("migrating %s: %w", o.name, err)
 }

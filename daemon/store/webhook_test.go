@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
@@ -257,9 +258,12 @@ func TestWebhookStatements(t *testing.T) {
 func TestEscapes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e escapes
-		text := rapid.StringMatching(`([~"\\\t\na012é\x01\x1b\x1f]|[^\x00])*`).Draw(t, "text")
+		text := rapid.StringMatching(`([~"\\\t\na012ABZé\x01\x1b\x1f\x{2028}]|[^\x00])*`).Draw(t, "text")
 		sent := e.text(text)
-		if i := strings.IndexFunc(sent, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }); i >= 0 {
+		if utf8.RuneCountInString(sent) > 2*utf8.RuneCountInString(text) {
+			t.Fatalf("%q became %q, more than twice as long", text, sent)
+		}
+		if i := strings.IndexFunc(sent, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' }); i >= 0 {
 			t.Fatalf("%q holds %q", sent, sent[i])
 		}
 		back := sent

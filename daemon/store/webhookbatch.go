@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
@@ -13,34 +14,37 @@ import (
 )
 
 // batchText collects the statement of a batch for a server, and its arguments:
-// rows as JSON for OPENJSON, and long texts beside them. Babelfish cuts texts
-// that come out of OPENJSON at 4,000 characters, and leaves their escapes in.
+// rows as JSON for OPENJSON, and the bodies of events beside them. Babelfish cuts
+// texts that come out of OPENJSON at 4,000 characters, and leaves their escapes
+// in.
 type batchText struct {
 	statement strings.Builder
 	args      []any
-	texts     int // arguments that are a long text each
 	escapes   escapes
 }
 
-// serverBatch is the statement of a batch, with the parts that it needs.
+// serverBatch is the statement of a batch, with the parts that it needs. A batch
+// without rows only checks leases and version: SQL Server takes no empty block.
+//
+// The arguments are at most webhook.MaxBatchEvents and one for each kind of rows,
+// while a call takes 2,100.
 func serverBatch(b *webhook.Batch, holder sql.NamedArg) (string, []any) {
 	w := &batchText{}
-	w.part(serverBegin, "Leases", leaseRows(b.Leases))
+	w.part("", "Leases", leaseRows(b.Leases))
 	w.arg("LeaseCount", len(b.Leases))
 	w.arg("Version", b.Version)
 	if len(b.Outbox) > 0 {
 		w.outbox(b.Outbox)
 	}
 	if len(b.Events) > 0 {
-		w.part(w.withTexts(serverEvents, bodies(b.Events)), "Events", w.eventRows(b.Events))
+		w.part(w.withBodies(serverEvents, b.Events), "Events", w.eventRows(b.Events))
 	}
 	if len(b.Messages) > 0 {
 		w.part(serverMessages, "Messages", w.messageRows(b.Messages))
 	}
 	for i, round := range rounds(b.Outcomes) {
 		name := fmt.Sprintf("Outcomes%d", i+1)
-		rows, texts := outcomeRows(round)
-		w.part(w.withTexts(strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), texts), name, rows)
+		w.part(strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, w.outcomeRows(round))
 	}
 	if len(b.Disabled) > 0 {
 		w.part(serverDisabled, "Disabled", w.disabledRows(b.Disabled))
@@ -62,28 +66,33 @@ func serverBatch(b *webhook.Batch, holder sql.NamedArg) (string, []any) {
 		w.part(serverNudges, "Nudges", nudgeRows(b.Nudges))
 		w.args = append(w.args, holder)
 	}
-	w.statement.WriteString(serverEnd)
-	return w.escapes.fill(w.statement.String()), w.args
+	block := ""
+	if w.statement.Len() > 0 {
+		block = serverBlock + w.statement.String() + "END\n"
+	}
+	return serverBegin + w.escapes.fill(block) + serverEnd, w.args
 }
 
 func (w *batchText) arg(name string, value any) { w.args = append(w.args, sql.Named(name, value)) }
 
 // part adds a statement for rows.
 func (w *batchText) part(statement, name string, rows [][]any) {
-	text, err := json.Marshal(rows)
-	if err != nil {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(rows); err != nil {
 		panic("store: " + err.Error()) // texts and numbers can always be written
 	}
 	w.statement.WriteString(statement)
-	w.arg(name, mssql.Document(text))
+	w.arg(name, mssql.Document(text.Bytes()))
 }
 
-// withTexts puts rows of long texts, each behind its number, in their place in
-// a statement. There are rows to fill up to a power of two, so that statements
-// of a few lengths serve all batches.
-func (w *batchText) withTexts(statement string, rows [][]string) string {
+// withBodies puts the bodies of events, each behind its number, in their place
+// in the statement. There are rows to fill up to a power of two, so that
+// statements of a few lengths serve all batches.
+func (w *batchText) withBodies(statement string, events []*webhook.Event) string {
 	count := 1
-	for count < len(rows) {
+	for count < len(events) {
 		count *= 2
 	}
 	var list strings.Builder
@@ -91,17 +100,12 @@ func (w *batchText) withTexts(statement string, rows [][]string) string {
 		if n > 0 {
 			list.WriteString(", ")
 		}
-		fmt.Fprintf(&list, "(%d", n)
-		for _, text := range rows[min(n, len(rows)-1)] {
-			if n >= len(rows) {
-				text = ""
-			}
-			name := fmt.Sprintf("T%d", w.texts)
-			w.texts++
-			w.arg(name, mssql.Document([]byte(text)))
-			list.WriteString(", @" + name)
+		fmt.Fprintf(&list, "(%d, @T%d)", n, n)
+		var body []byte
+		if n < len(events) {
+			body = events[n].Body
 		}
-		list.WriteString(")")
+		w.arg(fmt.Sprintf("T%d", n), mssql.Document(body))
 	}
 	return strings.ReplaceAll(statement, "{texts}", list.String())
 }
@@ -110,14 +114,6 @@ func leaseRows(leases []webhook.Lease) [][]any {
 	rows := make([][]any, len(leases))
 	for i, l := range leases {
 		rows[i] = []any{l.Partition, l.Fence}
-	}
-	return rows
-}
-
-func bodies(events []*webhook.Event) [][]string {
-	rows := make([][]string, len(events))
-	for i, e := range events {
-		rows[i] = []string{string(e.Body)}
 	}
 	return rows
 }
@@ -163,24 +159,25 @@ func rounds(outcomes []webhook.Recorded) (all [][]webhook.Recorded) {
 	return all
 }
 
-// outcomeRows are attempts, and the texts of those that left any. The first row
-// of texts is for all that left none.
-func outcomeRows(outcomes []webhook.Recorded) (rows [][]any, texts [][]string) {
-	texts = [][]string{{"", ""}}
-	for _, r := range outcomes {
-		a, place := attemptOf(r), 0
-		if a.detail != "" || a.answer != "" {
-			place = len(texts)
-			texts = append(texts, []string{a.detail, a.answer})
-		}
+// outcomeRows are attempts. An answer comes in pieces, each short enough even if
+// all of its characters are escaped.
+func (w *batchText) outcomeRows(outcomes []webhook.Recorded) [][]any {
+	const piece = 2000
+	rows := make([][]any, len(outcomes))
+	for i, r := range outcomes {
+		a := attemptOf(r)
 		var code any
 		if a.code != 0 {
 			code = a.code
 		}
-		rows = append(rows, []any{a.message, a.number, a.guid, a.status, max(0, a.number-1), code, a.reason, place,
-			absent(a.next), a.ended, a.duration})
+		rows[i] = []any{a.message, a.number, a.guid, a.status, max(0, a.number-1), code, a.reason,
+			absent(a.next), a.ended, a.duration, w.escapes.text(a.detail)}
+		for range answerPieces {
+			text := fitting(a.answer, piece)
+			rows[i], a.answer = append(rows[i], w.escapes.text(text)), a.answer[len(text):]
+		}
 	}
-	return rows, texts
+	return rows
 }
 
 func (w *batchText) disabledRows(disabled []webhook.Disabled) [][]any {

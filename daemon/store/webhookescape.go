@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,56 +11,63 @@ import (
 // since Babelfish gives them out with the escapes that they came with. Such
 // characters travel as words of two others, which the statement turns back.
 
-const (
-	escapeMark   = '~'
-	escapedMark  = "~0"
-	escapedQuote = "~1"
-	escapedSlash = "~2"
-	controls     = "abcdefghijklmnopqrstuvwxyzABCDEF" // of the characters below a space, by their number
+// word is what travels for a character, which sql is an expression for.
+type word struct{ word, character, sql string }
+
+// The words of characters that are common, of those that only texts of several
+// lines hold, and of all others.
+var (
+	commonWords = []word{{"~1", `"`, `N'"'`}, {"~2", `\`, `N'\'`}}
+	lineWords   = wordsOf("\t\n\r", "tnr")
+	otherWords  = wordsOf("\x01\x02\x03\x04\x05\x06\a\b\v\f\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\u2028\u2029",
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ3456")
+	markWord = word{"~0", "~", "N'~'"} // turned back last, when no other word can come of it
+
+	escaper = newEscaper()
 )
 
-// escapes are those of a batch.
-type escapes struct{ used [len(controls)]bool }
+func wordsOf(characters, letters string) (words []word) {
+	for i, c := range []rune(characters) {
+		words = append(words, word{"~" + letters[i:i+1], string(c), fmt.Sprintf("NCHAR(%d)", c)})
+	}
+	return words
+}
+
+func newEscaper() *strings.Replacer {
+	var pairs []string
+	for _, w := range slices.Concat(commonWords, lineWords, otherWords, []word{markWord}) {
+		pairs = append(pairs, w.character, w.word)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// escapes are those of a batch. Few sets of words, so that few statements are
+// sent.
+type escapes struct{ lines, others bool }
 
 // text is a text without what JSON escapes.
 func (e *escapes) text(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == escapeMark }) {
-		return text
-	}
-	var b strings.Builder
-	b.Grow(len(text) + len(text)/4)
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c < ' ':
-			e.used[c] = true
-			b.WriteByte(escapeMark)
-			b.WriteByte(controls[c])
-		case c == '"':
-			b.WriteString(escapedQuote)
-		case c == '\\':
-			b.WriteString(escapedSlash)
-		case c == escapeMark:
-			b.WriteString(escapedMark)
-		default:
-			b.WriteByte(c)
+	for _, r := range text {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+			e.lines = true
+		case r < ' ' || r == '\u2028' || r == '\u2029':
+			e.others = true
 		}
 	}
-	return b.String()
+	return escaper.Replace(text)
 }
 
-// word is what stands for a character, which sql is an expression for.
-type word struct{ word, character, sql string }
-
-// words are in the order in which they are turned back. The mark's own is the
-// last, when no other can come of it.
+// words are in the order in which they are turned back.
 func (e *escapes) words() []word {
-	all := []word{{escapedQuote, `"`, `N'"'`}, {escapedSlash, `\`, `N'\'`}}
-	for c, used := range e.used {
-		if used {
-			all = append(all, word{string([]byte{escapeMark, controls[c]}), string(rune(c)), fmt.Sprintf("NCHAR(%d)", c)})
-		}
+	words := slices.Clone(commonWords)
+	if e.lines {
+		words = append(words, lineWords...)
 	}
-	return append(all, word{escapedMark, string(escapeMark), "N'" + string(escapeMark) + "'"})
+	if e.others {
+		words = append(words, otherWords...)
+	}
+	return append(words, markWord)
 }
 
 // fill puts an expression for the text of a column in the place of each

@@ -51,7 +51,8 @@ UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p
 JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
 IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
 IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND Next = @Version) SET @Result = 2;
-IF @Result = 0
+`
+	serverBlock = `IF @Result = 0
 BEGIN
 `
 	serverEvents = `INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
@@ -72,15 +73,16 @@ WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = m.ID);
 	HTTPCode = a.Code, ResponseMessage = a.Reason
 FROM whd.SY_WebhookMessage m
 JOIN OPENJSON(@Outcomes) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Status tinyint '$[3]', Code int '$[5]', Reason nvarchar(256) '$[6]',
-	Next datetime2(7) '$[8]', Ended datetime2(7) '$[9]') a ON a.MessageID = m.ID
+	Next datetime2(7) '$[7]', Ended datetime2(7) '$[8]') a ON a.MessageID = m.ID
 WHERE m.Attempts = a.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
 INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime)
-SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, NULLIF(t.Detail, N''), NULLIF(t.Answer, N''), a.Duration, a.Ended
+SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, NULLIF(plain(a.Detail), N''),
+	NULLIF(plain(a.Answer1) + plain(a.Answer2) + plain(a.Answer3), N''), a.Duration, a.Ended
 FROM OPENJSON(@Outcomes) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]',
-	Code int '$[5]', Reason nvarchar(256) '$[6]', N int '$[7]', Ended datetime2(7) '$[9]', Duration bigint '$[10]') a
+	Code int '$[5]', Reason nvarchar(256) '$[6]', Ended datetime2(7) '$[8]', Duration bigint '$[9]', Detail nvarchar(max) '$[10]',
+	Answer1 nvarchar(max) '$[11]', Answer2 nvarchar(max) '$[12]', Answer3 nvarchar(max) '$[13]') a
 JOIN whd.SY_WebhookMessage m ON m.ID = a.MessageID AND m.Attempts = a.Attempt
-JOIN (VALUES {texts}) t (N, Detail, Answer) ON t.N = a.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = a.MessageID AND r.Attempt = a.Attempt);
 `
 	serverDisabled = `UPDATE s SET IsEnabled = 0, DisabledReason = plain(d.Reason), LastSavedDateTime = d.At, RowHash = @RowHash
@@ -116,7 +118,6 @@ SELECT c.Next, n.SubscriptionID, n.Kind, @Holder, SYSUTCDATETIME()
 FROM OPENJSON(@Nudges) WITH (SubscriptionID bigint '$[0]', Kind tinyint '$[1]') n
 JOIN whd.WH_Number c ON c.Name = N'Nudge';
 `
-	serverEnd = `END
-IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
+	serverEnd = `IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
 SELECT @Result;`
 )

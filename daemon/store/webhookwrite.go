@@ -17,6 +17,7 @@ const (
 	mostReason   = 256
 	mostDetail   = 2000
 	mostAnswer   = 4 << 10
+	answerPieces = 3 // in which an answer reaches a server
 	mostDisabled = 400
 )
 

@@ -17,6 +17,10 @@ const (
 	unsavedMost  = 4096             // outcomes above which no attempt begins
 )
 
+// MaxBatchEvents is the number of events that a batch may have: those that were
+// published, and the notices of disabled subscriptions.
+const MaxBatchEvents = 2 * batchRows
+
 // ledger collects what is to be written. Whatever arrives while one batch is
 // being written makes the next one; an event waits for nothing else.
 type ledger struct {
@@ -193,11 +197,13 @@ func (g *ledger) next() load {
 		size += g.waiting[n].size()
 		n++
 	}
-	l := load{publications: g.waiting[:n:n], disabled: g.disabled, health: g.health, told: g.told}
-	g.waiting, g.bytes, g.disabled, g.health, g.told = g.waiting[n:], g.bytes-size, nil, nil, nil
+	l := load{publications: g.waiting[:n:n], health: g.health, told: g.told}
+	g.waiting, g.bytes, g.health, g.told = g.waiting[n:], g.bytes-size, nil, nil
 	if len(g.waiting) == 0 {
 		g.waiting = nil
 	}
+	n = min(len(g.disabled), batchRows) // each makes an event
+	l.disabled, g.disabled = g.disabled[:n:n], g.disabled[n:]
 	n = min(len(g.outcomes), batchRows)
 	l.outcomes, g.outcomes = g.outcomes[:n:n], g.outcomes[n:]
 	return l

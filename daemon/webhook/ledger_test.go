@@ -27,3 +27,33 @@ func TestHealthIsNotedOnce(t *testing.T) {
 		}
 	}
 }
+
+// A load has no more events than a batch may: many subscriptions that are
+// disabled at once, each of which makes one, are written in several.
+func TestLoadsAreBounded(t *testing.T) {
+	const many = 3*batchRows + 1
+	g := newLedger()
+	for i := range int64(many) {
+		if err := g.publish(&publication{event: &Event{}}); err != nil {
+			t.Fatal(err)
+		}
+		g.disable(Disabled{Subscription: i})
+	}
+	events, disabled := 0, int64(0)
+	for g.await(nil) {
+		l := g.next()
+		if n := len(l.publications) + len(l.disabled); n > MaxBatchEvents || n == 0 {
+			t.Fatalf("a load makes %d events, more than none and at most %d", n, MaxBatchEvents)
+		}
+		events += len(l.publications)
+		for _, d := range l.disabled {
+			if d.Subscription != disabled {
+				t.Fatalf("subscription %d came in the place of %d", d.Subscription, disabled)
+			}
+			disabled++
+		}
+		if events == many && disabled == many {
+			return
+		}
+	}
+}

@@ -21,8 +21,9 @@ GO
 CREATE SCHEMA whd AUTHORIZATION whd;
 GO
 
--- To make and change its own tables, in its own schema, at `whd migrate`.
+-- To make and change its own tables and views, in its own schema, at `whd migrate`.
 GRANT CREATE TABLE TO whd;
+GRANT CREATE VIEW TO whd;
 GO
 
 -- The record kinds.

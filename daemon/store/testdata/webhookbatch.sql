@@ -8,9 +8,6 @@ UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p
 JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
 IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
 IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND Next = @Version) SET @Result = 2;
-IF @Result = 0
-BEGIN
-END
 IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
 SELECT @Result;
   @Leases
@@ -72,13 +69,13 @@ WHERE o.RefusedReason IS NULL;
 IF @@ROWCOUNT <> @OutboxCount SET @Result = 4;
 IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
 INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT e.EventID, e.RecID, REPLACE(REPLACE(REPLACE(REPLACE(e.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~k', NCHAR(10)), N'~0', N'~'), e.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]',
+SELECT e.EventID, e.RecID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(e.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), e.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]',
 	EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') e
 JOIN (VALUES (0, @T0), (1, @T1)) b (N, Body) ON b.N = e.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = e.EventID);
 INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
 	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
-SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(m.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~k', NCHAR(10)), N'~0', N'~'), m.Status, m.Attempts, m.Next, m.Added, m.Added, m.MadeByAdmin
+SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(m.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), m.Status, m.Attempts, m.Next, m.Added, m.Added, m.MadeByAdmin
 FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]',
 	SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', Next datetime2(7) '$[8]',
 	Added datetime2(7) '$[9]', MadeByAdmin bit '$[10]') m
@@ -87,17 +84,18 @@ UPDATE m SET Status = a.Status, Attempts = a.Attempt, NextAttemptDateTime = a.Ne
 	HTTPCode = a.Code, ResponseMessage = a.Reason
 FROM whd.SY_WebhookMessage m
 JOIN OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Status tinyint '$[3]', Code int '$[5]', Reason nvarchar(256) '$[6]',
-	Next datetime2(7) '$[8]', Ended datetime2(7) '$[9]') a ON a.MessageID = m.ID
+	Next datetime2(7) '$[7]', Ended datetime2(7) '$[8]') a ON a.MessageID = m.ID
 WHERE m.Attempts = a.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
 INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime)
-SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, NULLIF(t.Detail, N''), NULLIF(t.Answer, N''), a.Duration, a.Ended
+SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, NULLIF(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Detail COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), N''),
+	NULLIF(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Answer1 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Answer2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Answer3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), N''), a.Duration, a.Ended
 FROM OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]',
-	Code int '$[5]', Reason nvarchar(256) '$[6]', N int '$[7]', Ended datetime2(7) '$[9]', Duration bigint '$[10]') a
+	Code int '$[5]', Reason nvarchar(256) '$[6]', Ended datetime2(7) '$[8]', Duration bigint '$[9]', Detail nvarchar(max) '$[10]',
+	Answer1 nvarchar(max) '$[11]', Answer2 nvarchar(max) '$[12]', Answer3 nvarchar(max) '$[13]') a
 JOIN whd.SY_WebhookMessage m ON m.ID = a.MessageID AND m.Attempts = a.Attempt
-JOIN (VALUES (0, @T2, @T3), (1, @T4, @T5)) t (N, Detail, Answer) ON t.N = a.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = a.MessageID AND r.Attempt = a.Attempt);
-UPDATE s SET IsEnabled = 0, DisabledReason = REPLACE(REPLACE(REPLACE(REPLACE(d.Reason COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~k', NCHAR(10)), N'~0', N'~'), LastSavedDateTime = d.At, RowHash = @RowHash
+UPDATE s SET IsEnabled = 0, DisabledReason = REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(d.Reason COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), LastSavedDateTime = d.At, RowHash = @RowHash
 FROM whd.SY_WebhookSubscription s
 JOIN OPENJSON(@Disabled) WITH (ID bigint '$[0]', Reason nvarchar(max) '$[1]', At datetime2(7) '$[2]') d ON d.ID = s.ID
 WHERE s.IsEnabled = 1;
@@ -128,10 +126,6 @@ SELECT @Result;
   @T1
   @Events
   @Messages
-  @T2
-  @T3
-  @T4
-  @T5
   @Outcomes1
   @Disabled
   @RowHash

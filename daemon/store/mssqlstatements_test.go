@@ -1,0 +1,187 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// emptyBlock is what SQL Server refuses (error 102), though Babelfish runs it.
+var emptyBlock = regexp.MustCompile(`(?i)\bBEGIN(\s|--.*\n)*END\b`)
+
+// No statement that this program sends to a server has an empty block.
+func TestNoEmptyBlocks(t *testing.T) {
+	files, err := filepath.Glob("../*/testdata/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := filepath.Glob("../../cmd/daemon/deploy/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	migrations, err := filepath.Glob(serverMigrations + "/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, these := range map[string][]string{"goldens": files, "scripts": scripts, "migrations": migrations} {
+		if len(these) < 2 {
+			t.Errorf("found %d %s: %q", len(these), kind, these)
+		}
+		for _, file := range these {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := emptyBlock.FindIndex(text); found != nil {
+				t.Errorf("%s:%d: an empty block", file, 1+strings.Count(string(text[:found[0]]), "\n"))
+			}
+		}
+	}
+	statement, args := serverBatch(&webhook.Batch{}, sql.Named("Holder", "h"))
+	if emptyBlock.MatchString(statement) || strings.Contains(statement, "BEGIN\n") || len(args) != 3 {
+		t.Errorf("a batch without rows is\n%s", statement)
+	}
+}
+
+// maxParameters is what a call of sp_executesql may have of its own.
+const maxParameters = 2100 - 2
+
+// expectParameters counts the arguments of a statement, each of which it has to
+// use under its name, and to declare no more than a call may have.
+func expectParameters(t *testing.T, what, statement string, args []any) {
+	t.Helper()
+	if len(args) > maxParameters {
+		t.Errorf("%s: %d parameters, more than %d", what, len(args), maxParameters)
+	}
+	used := make(map[string]bool)
+	for _, name := range variable.FindAllString(statement, -1) {
+		used[name[1:]] = true
+	}
+	for _, a := range args {
+		if name := a.(sql.NamedArg).Name; !used[name] {
+			t.Errorf("%s: @%s is given twice or not used", what, name)
+		} else {
+			used[name] = false
+		}
+	}
+}
+
+var variable = regexp.MustCompile(`@\w+`)
+
+// The largest batches that the engine makes have no more parameters than a
+// server takes: an outbox of 6,000 rows to 6 subscriptions, beside as many
+// attempts as a batch has, each with an answer, and as many notices of disabled
+// subscriptions.
+func TestParametersOfBatches(t *testing.T) {
+	const outbox, subscriptions, attempts = 6000, 6, 512
+	l := webhook.Lease{Partition: 1, Fence: 2}
+	holder := sql.Named("Holder", "h")
+	r := webhook.Registration{ID: 7, URL: "https://shop.example/in"}
+	for first := 1; first <= outbox; first += webhook.MaxBatchEvents {
+		events := min(webhook.MaxBatchEvents, outbox-first+1)
+		b := hookBatch(3, int64(1000*first), events, r, l, "{}")
+		for i := range events {
+			b.Outbox = append(b.Outbox, int64(first+i))
+			for s := 1; s < subscriptions; s++ {
+				m := *b.Messages[i]
+				m.ID, m.Subscription = m.ID+int64(1e9*s), int64(7+s)
+				b.Messages = append(b.Messages, &m)
+			}
+		}
+		b.Outcomes = succeeded(b)[:attempts]
+		for i := range b.Outcomes {
+			b.Outcomes[i].Detail, b.Outcomes[i].Text = fmt.Sprintf("why %d", i), fmt.Appendf(nil, "<p>\"%d\"</p>\n", i)
+			b.Disabled = append(b.Disabled, webhook.Disabled{Subscription: int64(i), Reason: "gone", At: hookNoon})
+			b.Health = append(b.Health, webhook.Health{Subscription: int64(i), Since: hookNoon})
+			b.Nudges = append(b.Nudges, webhook.Nudge{Subscription: int64(i), Kind: webhook.NudgeAdded})
+			b.Keys = append(b.Keys, webhook.Key{Event: fmt.Sprint(i), Until: hookNoon.Add(time.Hour)})
+		}
+		statement, args := serverBatch(&b, holder)
+		expectParameters(t, fmt.Sprintf("%d events from row %d", events, first), statement, args)
+	}
+}
+
+// Answers travel in pieces that Babelfish does not cut, even if every character
+// of them is escaped.
+func TestAnswersInPieces(t *testing.T) {
+	for _, answer := range []string{"", "short", strings.Repeat("\n", 2*mostAnswer), strings.Repeat("é", mostAnswer), strings.Repeat("\U0001F980\"", mostAnswer)} {
+		w := &batchText{}
+		row := w.outcomeRows([]webhook.Recorded{{Message: &webhook.Message{}, Outcome: webhook.Outcome{Text: []byte(answer), Began: hookNoon}}})[0]
+		back := ""
+		for _, piece := range row[len(row)-answerPieces:] {
+			if n := len([]rune(piece.(string))); n > 4000 {
+				t.Errorf("a piece has %d characters", n)
+			}
+			back += piece.(string)
+		}
+		for _, word := range w.escapes.words() {
+			back = strings.ReplaceAll(back, word.word, word.character)
+		}
+		if want := readable(answer, mostAnswer); back != want {
+			t.Errorf("%.20q came back with %d bytes, want %d", answer, len(back), len(want))
+		}
+	}
+}
+
+// loginScript is what an administrator runs before the first migration.
+const loginScript = "../../cmd/daemon/deploy/login.sql"
+
+// Whoever may run the migrations has the rights that the login script gives: it
+// grants what they create, and nothing else that creates.
+func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
+	script, err := os.ReadFile(loginScript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted := make(map[string]bool)
+	for _, grant := range regexp.MustCompile(`(?m)^GRANT (CREATE [A-Z, ]+) TO whd;`).FindAllStringSubmatch(string(script), -1) {
+		for right := range strings.SplitSeq(grant[1], ", ") {
+			granted[right] = true
+		}
+	}
+	files, err := fs.Glob(schema, serverMigrations+"/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%q %v", files, err)
+	}
+	needed := make(map[string]bool)
+	for _, file := range files {
+		text, err := schema.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, made := range regexp.MustCompile(`(?im)^\s*CREATE\s+(?:UNIQUE\s+)?(?:OR\s+ALTER\s+)?([A-Z]+)\s`).FindAllStringSubmatch(string(text), -1) {
+			object := strings.ToUpper(made[1])
+			if object == "INDEX" {
+				continue // comes with the ownership of its table
+			}
+			right := "CREATE " + object
+			if needed[right] = true; !granted[right] {
+				t.Errorf("%s needs %s, which %s does not grant", file, right, loginScript)
+			}
+		}
+	}
+	for right := range granted {
+		if !needed[right] {
+			t.Errorf("%s grants %s, which no migration needs", loginScript, right)
+		}
+	}
+}
+
+// A login that an older script made lacks the right to create views.
+func TestMigrationWithoutRight(t *testing.T) {
+	err := (&ownDB{name: "the schema whd"}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
+	for _, part := range []string{"the schema whd", "GRANT CREATE TABLE, CREATE VIEW", "login.sql", "denied"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q lacks %q", err, part)
+		}
+	}
+}
