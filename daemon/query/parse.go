@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -14,6 +15,11 @@ import (
 
 // MaxIn is the number of values that one In may have.
 const MaxIn = 2000
+
+// MaxPattern is the number of characters that the text of a Contains or the
+// pattern of a Like may have, as in SQL Server. The other operators read no text
+// more than once.
+const MaxPattern = 4000
 
 // Options are the settings that reading a request depends on.
 type Options struct {
@@ -101,6 +107,12 @@ func (p *parser) filter(m Member, target record.Member) {
 	for i, text := range texts {
 		if c.Operands[i], err = wire.ParseValue(field.Type, text, p.Zone); err != nil {
 			p.fail(m.Name, "%s", err)
+			return
+		}
+	}
+	if c.Operator == record.Contains || c.Operator == record.Like {
+		if n := utf8.RuneCountInString(texts[0]); n > MaxPattern {
+			p.fail(m.Name, "takes at most %d characters, not %d", MaxPattern, n)
 			return
 		}
 	}

@@ -183,3 +183,35 @@ func fuzzed(name, text string, how byte) Member {
 	}
 	return m
 }
+
+// TestLongPatterns: what may be compared with each place of a text is bounded,
+// in characters. What is compared with one place is not.
+func TestLongPatterns(t *testing.T) {
+	kind := registry.Kinds()[0]
+	for _, c := range []struct {
+		suffix string
+		n      int
+		wrong  bool
+	}{
+		{"Contains", MaxPattern, false}, {"Contains", MaxPattern + 1, true}, {"Like", MaxPattern, false}, {"Like", MaxPattern + 1, true},
+		{"StartsWith", MaxPattern + 1, false}, {"EndsWith", MaxPattern + 1, false}, {"", MaxPattern + 1, false},
+	} {
+		name := textField(kind) + c.suffix
+		_, err := Parse(kind, Members{{Name: name, Texts: []string{strings.Repeat("é", c.n)}}}, inUTC)
+		if !c.wrong && err != nil {
+			t.Errorf("%s of %d: %v", name, c.n, err)
+		}
+		if f := fault.Of(err); c.wrong && (f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != name || f.Fields[0].Message != "takes at most 4000 characters, not 4001") {
+			t.Errorf("%s of %d: %v", name, c.n, err)
+		}
+	}
+}
+
+func textField(kind *record.Kind) string {
+	for _, f := range kind.Fields {
+		if f.Type == record.Text {
+			return f.Name
+		}
+	}
+	panic(kind.Name + " has no text")
+}

@@ -250,6 +250,21 @@ func TestWatch(t *testing.T) {
 	c.Watch(context.Background())()
 }
 
+// TestWatchInsideMatch interrupts a statement whose only row is one match in a
+// long text: SQLite itself looks for interrupts between rows.
+func TestWatchInsideMatch(t *testing.T) {
+	c := open(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer c.Watch(ctx)()
+	cancel()
+	for _, match := range []string{"tsql_like('%" + strings.Repeat("a_", 2000) + "b%', text)", "tsql_contains(text, 'b')"} {
+		err := c.Exec("SELECT " + match + " FROM (SELECT printf('%.*c', 16000000, 'a') AS text)")
+		if e := failure(t, err); !e.Interrupted() {
+			t.Errorf("%.20s: %v", match, e)
+		}
+	}
+}
+
 func TestBusy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.db")
 	one, other := openFile(t, path, Options{}), openFile(t, path, Options{BusyTimeout: time.Millisecond})

@@ -84,13 +84,14 @@ func like(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	if !ok {
 		return // the result is NULL unless it is set
 	}
+	stop := interrupted(tls, ctx, text)
 	if kept := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0); kept != 0 {
 		compiled := keptPattern(kept)
-		result(tls, ctx, compiled.Match(text))
+		result(tls, ctx, compiled.MatchUntil(text, stop), stop)
 		return
 	}
 	compiled := tsql.CompileLike(string(pattern))
-	result(tls, ctx, compiled.Match(text))
+	result(tls, ctx, compiled.MatchUntil(text, stop), stop)
 	if keep := keepPattern(tls, compiled); keep != 0 {
 		sqlite3.Xsqlite3_set_auxdata(tls, ctx, 0, keep, function(sqlite3.Xsqlite3_free))
 	}
@@ -116,19 +117,20 @@ func keptPattern(kept uintptr) tsql.Pattern {
 
 func starts(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	if text, x, ok := operands(tls, arguments); ok {
-		result(tls, ctx, tsql.HasPrefix(text, x))
+		result(tls, ctx, tsql.HasPrefix(text, x), nil)
 	}
 }
 
 func ends(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	if text, x, ok := operands(tls, arguments); ok {
-		result(tls, ctx, tsql.HasSuffix(text, x))
+		result(tls, ctx, tsql.HasSuffix(text, x), nil)
 	}
 }
 
 func contains(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	if text, x, ok := operands(tls, arguments); ok {
-		result(tls, ctx, tsql.Contains(text, x))
+		stop := interrupted(tls, ctx, text)
+		result(tls, ctx, tsql.ContainsUntil(text, x, stop), stop)
 	}
 }
 
@@ -144,6 +146,25 @@ func operands(tls *libc.TLS, arguments uintptr) (a, b []byte, ok bool) {
 	return valueText(tls, values[0]), valueText(tls, values[1]), true
 }
 
-func result(tls *libc.TLS, ctx uintptr, yes bool) {
+// longText is the length from which on a match asks whether the statement was
+// interrupted. SQLite itself asks between rows only.
+const longText = 64 << 10
+
+// interrupted reports whether the statement that a function runs in was
+// interrupted. It is nil for texts that take no time.
+func interrupted(tls *libc.TLS, ctx uintptr, text []byte) func() bool {
+	if len(text) < longText {
+		return nil
+	}
+	db := sqlite3.Xsqlite3_context_db_handle(tls, ctx)
+	return func() bool { return sqlite3.Xsqlite3_is_interrupted(tls, db) != 0 }
+}
+
+// result is that of a match, unless stop ended it.
+func result(tls *libc.TLS, ctx uintptr, yes bool, stop func() bool) {
+	if stop != nil && stop() {
+		sqlite3.Xsqlite3_result_error_code(tls, ctx, sqlite3.SQLITE_INTERRUPT)
+		return
+	}
 	sqlite3.Xsqlite3_result_int(tls, ctx, libc.Bool32(yes))
 }

@@ -14,6 +14,9 @@ import (
 // searched, which is too slow for a sort.
 const tableEnd = 0x3000
 
+// nextCased is the first rune with a case behind the table.
+const nextCased = 0xA640
+
 // folds is read only: the canonical rune of every rune below tableEnd.
 var folds = makeFolds()
 
@@ -36,6 +39,9 @@ func makeFolds() *[tableEnd]uint16 {
 func Fold(r rune) rune {
 	if uint32(r) < tableEnd {
 		return rune(folds[r])
+	}
+	if r >= tableEnd && r < nextCased {
+		return r
 	}
 	return orbit(r)
 }

@@ -112,12 +112,24 @@ func runeRange(inside string) (lo, hi rune, size int) {
 
 // Match reports whether text matches the pattern as it is or without some or
 // all of its trailing spaces.
+func (p *Pattern) Match(text []byte) bool { return p.MatchUntil(text, nil) }
+
+// MatchUntil is Match. In long texts it asks stop, unless that is nil, now and
+// then whether to give up, and then reports false.
 //
 // Only the last star is ever tried again, since a later star makes up for
-// whatever an earlier one could have taken: the time is bounded by the product
-// of the lengths, and for the usual pattern by the text's.
-func (p *Pattern) Match(text []byte) bool {
-	m := matcher{words: p.words, text: text, end: len(trimSpaces(text)), star: -1}
+// whatever an earlier one could have taken. Elements that this takes too many
+// steps for are found by a search whose time does not depend on the text.
+func (p *Pattern) MatchUntil(text []byte, stop func() bool) bool {
+	return p.match(text, freeSteps+len(text), stop)
+}
+
+func (p *Pattern) match(text []byte, steps int, stop func() bool) bool {
+	m := matcher{words: p.words, text: text, end: len(trimSpaces(text)), star: -1, steps: steps}
+	return m.run(stop)
+}
+
+func (m *matcher) run(stop func() bool) bool {
 	for {
 		if m.pc == len(m.words) {
 			if m.pos >= m.end {
@@ -129,16 +141,23 @@ func (p *Pattern) Match(text []byte) bool {
 			}
 			m.setStar(int(op & argument))
 			continue
-		} else if m.pos == len(text) {
+		} else if m.pos == len(m.text) {
 			return false // the element wants a rune, and trying later leaves even fewer
 		} else if m.one(op) {
 			continue
 		}
-		if !m.again() {
+		if m.steps <= 0 && m.star >= 0 {
+			if !m.search(stop) {
+				return false
+			}
+		} else if !m.again() {
 			return false
 		}
 	}
 }
+
+// freeSteps is the number of steps after which a short text is searched.
+const freeSteps = 4096
 
 type matcher struct {
 	words []uint32
@@ -148,11 +167,33 @@ type matcher struct {
 	pos   int // against the rune that starts here
 	star  int // element behind the last star, or -1
 	tried int // where the text for it began
+	steps int // that may still be taken before elements are searched
+}
+
+// search finds the elements behind the last star, from where they were tried,
+// and steps over them.
+func (m *matcher) search(stop func() bool) bool {
+	rest := m.words[m.star:]
+	m.pc = len(m.words)
+	s := newSearch(rest)
+	if s.words < len(rest) {
+		m.pc = m.star + s.words
+	} else { // the last: it must not end before m.end
+		from := m.end
+		for n := s.count; n > 0 && from > m.tried; n-- {
+			_, size := foldLast(m.text[:from])
+			from -= size
+		}
+		m.tried = max(m.tried, from)
+	}
+	m.pos = s.find(m.text, m.tried, stop)
+	return m.pos >= 0
 }
 
 // one tries a single-rune element at the position and steps over both if it
 // matches.
 func (m *matcher) one(op uint32) bool {
+	m.steps--
 	r, size := foldNext(m.text[m.pos:])
 	width := 1
 	switch op &^ argument {
@@ -180,6 +221,7 @@ func ranges(op uint32) int { return int(op & (negated - 1)) }
 // inSet reports whether the set at m.pc has r.
 func (m *matcher) inSet(op, r uint32) bool {
 	set := m.words[m.pc+1:][:ranges(op)*2]
+	m.steps -= len(set)
 	for i := 1; i < len(set); i += 2 {
 		if set[i-1] <= r && r <= set[i] {
 			return op&negated == 0
@@ -221,7 +263,7 @@ func (m *matcher) seek() {
 			pos++
 		}
 	case op&^argument == opSet:
-		for pos < len(m.text) && m.text[pos] < utf8.RuneSelf && !m.inSet(op, uint32(folds[m.text[pos]])) {
+		for pos < len(m.text) && m.text[pos] < utf8.RuneSelf && m.steps > 0 && !m.inSet(op, uint32(folds[m.text[pos]])) {
 			pos++
 		}
 	}

@@ -1,8 +1,10 @@
 package tsql
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
+	"sync"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -56,19 +58,53 @@ func HasSuffix(value, x []byte) bool {
 }
 
 // Contains reports whether value LIKE '%'+x+'%', where x is taken literally.
-func Contains(value, x []byte) bool {
-	if len(x) == 0 {
-		return true
-	}
-	first, _ := foldNext(x)
-	for i := 0; i < len(value); {
-		r, size := foldNext(value[i:])
-		if r == first && prefix(value[i:], x) >= 0 {
+func Contains(value, x []byte) bool { return ContainsUntil(value, x, nil) }
+
+// ContainsUntil is Contains. In long values it asks stop, unless that is nil, now
+// and then whether to give up, and then reports false.
+func ContainsUntil(value, x []byte, stop func() bool) bool {
+	folded := foldedTexts.Get().(*foldedText)
+	defer foldedTexts.Put(folded)
+	folded.x, _ = appendFolded(folded.x[:0], x, 2*len(x))
+	for folded.value = folded.value[:0]; ; {
+		folded.value, value = appendFolded(folded.value, value, foldedBlock)
+		if bytes.Contains(folded.value, folded.x) {
 			return true
 		}
-		i += size
+		if len(value) == 0 || stop != nil && stop() {
+			return false
+		}
+		// The end may be the beginning of a match.
+		folded.value = append(folded.value[:0], folded.value[max(0, len(folded.value)-len(folded.x)+1):]...)
 	}
-	return false
+}
+
+// foldedBlock is how much of a value is folded at once, in bytes.
+const foldedBlock = 64 << 10
+
+// foldedText has room for what Contains compares.
+type foldedText struct{ value, x []byte }
+
+var foldedTexts = sync.Pool{New: func() any { return new(foldedText) }}
+
+// appendFolded appends about so many bytes of text so that they are equal where
+// folded runes are. What is no UTF-8 becomes two bytes that, like UTF-8, cannot be
+// taken for the inside of something else.
+func appendFolded(dst, text []byte, most int) (folded, rest []byte) {
+	for end := len(dst) + most; len(text) > 0 && len(dst) < end; {
+		r, size := foldNext(text)
+		switch text = text[size:]; {
+		case r < utf8.RuneSelf:
+			dst = append(dst, byte(r))
+		case r < invalidBase:
+			dst = utf8.AppendRune(dst, r)
+		case r < invalidBase+0xC0:
+			dst = append(dst, 0xFE, byte(r-invalidBase))
+		default:
+			dst = append(dst, 0xFF, byte(r-invalidBase-0x40))
+		}
+	}
+	return dst, text
 }
 
 // prefix is the number of bytes of value that match all of x, or -1.
