@@ -5,9 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"modernc.org/libc"
 )
 
 // open opens a fresh database file that is closed with the test.
@@ -250,15 +253,28 @@ func TestWatch(t *testing.T) {
 	c.Watch(context.Background())()
 }
 
-// TestWatchInsideMatch interrupts a statement whose only row is one match in a
-// long text: SQLite itself looks for interrupts between rows.
+// TestWatchInsideMatch interrupts a statement within one call of a function, as
+// SQLite itself looks for interrupts only between rows: the function returns
+// once it sees that it was interrupted.
 func TestWatchInsideMatch(t *testing.T) {
 	c := open(t)
+	long := make([]byte, longText)
+	probe := func(tls *libc.TLS, ctx uintptr, _ int32, _ uintptr) {
+		stop := interrupted(tls, ctx, long)
+		for !stop() {
+			runtime.Gosched()
+		}
+		result(tls, ctx, true, stop)
+	}
+	if err := c.function("probe", 0, function(probe), 0, 0); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer c.Watch(ctx)()
 	cancel()
-	for _, match := range []string{"tsql_like('%" + strings.Repeat("a_", 2000) + "b%', text)", "tsql_contains(text, 'b')"} {
-		err := c.Exec("SELECT " + match + " FROM (SELECT printf('%.*c', 16000000, 'a') AS text)")
+	matches := []string{"probe()", "tsql_like('%" + strings.Repeat("a_", 2000) + "b%', text)", "tsql_contains(text, 'b')"}
+	for _, match := range matches {
+		err := c.Exec("SELECT " + match + " FROM (SELECT printf('%.*c', 4000000, 'a') AS text)")
 		if e := failure(t, err); !e.Interrupted() {
 			t.Errorf("%.20s: %v", match, e)
 		}

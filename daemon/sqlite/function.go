@@ -84,8 +84,8 @@ func like(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	if !ok {
 		return // the result is NULL unless it is set
 	}
-	stop := interrupted(tls, ctx, text)
-	if kept := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0); kept != 0 {
+	kept, stop := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0), interrupted(tls, ctx, text)
+	if kept != 0 {
 		compiled := keptPattern(kept)
 		result(tls, ctx, compiled.MatchUntil(text, stop), stop)
 		return

@@ -14,9 +14,6 @@ import (
 // searched, which is too slow for a sort.
 const tableEnd = 0x3000
 
-// nextCased is the first rune with a case behind the table.
-const nextCased = 0xA640
-
 // folds is read only: the canonical rune of every rune below tableEnd.
 var folds = makeFolds()
 
@@ -39,9 +36,6 @@ func makeFolds() *[tableEnd]uint16 {
 func Fold(r rune) rune {
 	if uint32(r) < tableEnd {
 		return rune(folds[r])
-	}
-	if r >= tableEnd && r < nextCased {
-		return r
 	}
 	return orbit(r)
 }

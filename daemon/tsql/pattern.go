@@ -143,7 +143,7 @@ func (m *matcher) run(stop func() bool) bool {
 			continue
 		} else if m.pos == len(m.text) {
 			return false // the element wants a rune, and trying later leaves even fewer
-		} else if m.one(op) {
+		} else if m.one() {
 			continue
 		}
 		if m.steps <= 0 && m.star >= 0 {
@@ -173,61 +173,45 @@ type matcher struct {
 // search finds the elements behind the last star, from where they were tried,
 // and steps over them.
 func (m *matcher) search(stop func() bool) bool {
-	rest := m.words[m.star:]
-	m.pc = len(m.words)
-	s := newSearch(rest)
-	if s.words < len(rest) {
-		m.pc = m.star + s.words
-	} else { // the last: it must not end before m.end
-		from := m.end
-		for n := s.count; n > 0 && from > m.tried; n-- {
-			_, size := foldLast(m.text[:from])
-			from -= size
-		}
-		m.tried = max(m.tried, from)
+	s, least := newSearch(m.words[m.star:]), 0
+	if m.pc = m.star + len(s.words); m.pc == len(m.words) {
+		least = m.end
 	}
-	m.pos = s.find(m.text, m.tried, stop)
+	m.pos = s.find(m.text, m.tried, least, stop)
 	return m.pos >= 0
 }
 
 // one tries a single-rune element at the position and steps over both if it
 // matches.
-func (m *matcher) one(op uint32) bool {
-	m.steps--
+func (m *matcher) one() bool {
 	r, size := foldNext(m.text[m.pos:])
-	width := 1
-	switch op &^ argument {
-	case opRune:
-		if uint32(r) != op {
-			return false
-		}
-	case opAny:
-	case opSet:
-		if !m.inSet(op, uint32(r)) {
-			return false
-		}
-		width += ranges(op) * 2
-	default:
-		return false
+	ok, width := takes(m.words[m.pc:], uint32(r))
+	m.steps -= width
+	if ok {
+		m.pc += width
+		m.pos += size
 	}
-	m.pc += width
-	m.pos += size
-	return true
+	return ok
 }
 
-// ranges is the number of ranges of a set.
-func ranges(op uint32) int { return int(op & (negated - 1)) }
-
-// inSet reports whether the set at m.pc has r.
-func (m *matcher) inSet(op, r uint32) bool {
-	set := m.words[m.pc+1:][:ranges(op)*2]
-	m.steps -= len(set)
-	for i := 1; i < len(set); i += 2 {
-		if set[i-1] <= r && r <= set[i] {
-			return op&negated == 0
+// takes reports whether the first element of words matches r, and how many words
+// it has.
+func takes(words []uint32, r uint32) (ok bool, width int) {
+	switch op := words[0]; op &^ argument {
+	case opRune:
+		return r == op, 1
+	case opAny:
+		return true, 1
+	case opSet:
+		set := words[1:][:op&(negated-1)*2]
+		for i := 1; i < len(set); i += 2 {
+			if set[i-1] <= r && r <= set[i] {
+				return op&negated == 0, 1 + len(set)
+			}
 		}
+		return op&negated != 0, 1 + len(set)
 	}
-	return op&negated != 0
+	return false, 1
 }
 
 // setStar remembers the star before m.pc. Behind the last one the number of
@@ -263,7 +247,11 @@ func (m *matcher) seek() {
 			pos++
 		}
 	case op&^argument == opSet:
-		for pos < len(m.text) && m.text[pos] < utf8.RuneSelf && m.steps > 0 && !m.inSet(op, uint32(folds[m.text[pos]])) {
+		for pos < len(m.text) && m.text[pos] < utf8.RuneSelf && m.steps > 0 {
+			ok, width := takes(m.words[m.pc:], uint32(folds[m.text[pos]]))
+			if m.steps -= width; ok {
+				break
+			}
 			pos++
 		}
 	}

@@ -33,7 +33,20 @@ func CompareStrings(a, b string) int { return CompareText(view(a), view(b)) }
 func EqualText(a, b []byte) bool { return CompareText(a, b) == 0 }
 
 // HasPrefix reports whether value LIKE x+'%', where x is taken literally.
-func HasPrefix(value, x []byte) bool { return prefix(value, x) >= 0 }
+func HasPrefix(value, x []byte) bool {
+	for len(x) > 0 {
+		if len(value) == 0 {
+			return false
+		}
+		r, n := foldNext(value)
+		q, m := foldNext(x)
+		if r != q {
+			return false
+		}
+		value, x = value[n:], x[m:]
+	}
+	return true
+}
 
 // HasSuffix reports whether value LIKE '%'+x, where x is taken literally: x may
 // end where the value does, or where some of the value's trailing spaces begin.
@@ -67,7 +80,7 @@ func ContainsUntil(value, x []byte, stop func() bool) bool {
 	defer foldedTexts.Put(folded)
 	folded.x, _ = appendFolded(folded.x[:0], x, 2*len(x))
 	for folded.value = folded.value[:0]; ; {
-		folded.value, value = appendFolded(folded.value, value, foldedBlock)
+		folded.value, value = appendFolded(folded.value, value, max(foldedBlock, len(folded.x)))
 		if bytes.Contains(folded.value, folded.x) {
 			return true
 		}
@@ -80,7 +93,7 @@ func ContainsUntil(value, x []byte, stop func() bool) bool {
 }
 
 // foldedBlock is how much of a value is folded at once, in bytes.
-const foldedBlock = 64 << 10
+const foldedBlock = 4 << 10
 
 // foldedText has room for what Contains compares.
 type foldedText struct{ value, x []byte }
@@ -98,30 +111,12 @@ func appendFolded(dst, text []byte, most int) (folded, rest []byte) {
 			dst = append(dst, byte(r))
 		case r < invalidBase:
 			dst = utf8.AppendRune(dst, r)
-		case r < invalidBase+0xC0:
-			dst = append(dst, 0xFE, byte(r-invalidBase))
 		default:
-			dst = append(dst, 0xFF, byte(r-invalidBase-0x40))
+			b := byte(r - invalidBase)
+			dst = append(dst, 0xFE|b>>6&1, b&^0x40)
 		}
 	}
 	return dst, text
-}
-
-// prefix is the number of bytes of value that match all of x, or -1.
-func prefix(value, x []byte) int {
-	i := 0
-	for len(x) > 0 {
-		if i == len(value) {
-			return -1
-		}
-		r, n := foldNext(value[i:])
-		q, m := foldNext(x)
-		if r != q {
-			return -1
-		}
-		i, x = i+n, x[m:]
-	}
-	return i
 }
 
 // sameASCII is a length, in whole words, up to which a and b are the same bytes

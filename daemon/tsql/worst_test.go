@@ -106,7 +106,7 @@ func naiveContains(value, x []byte) bool {
 		return true
 	}
 	for i := 0; i < len(value); {
-		if prefix(value[i:], x) >= 0 {
+		if HasPrefix(value[i:], x) {
 			return true
 		}
 		_, size := foldNext(value[i:])
