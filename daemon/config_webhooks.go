@@ -26,6 +26,7 @@ type WebhooksConfig struct {
 	ConnectTimeout time.Duration
 	AttemptTimeout time.Duration
 	MaxAttempts    int // at once
+	Memory         Size
 	Lease          time.Duration
 	OutboxPoll     time.Duration
 	KeepSuccessful time.Duration // 0: for ever

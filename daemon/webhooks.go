@@ -68,7 +68,7 @@ const idlePerHost = 64
 
 func (d *Daemon) engineConfig(kept webhook.Store) webhook.Config {
 	c := d.config.Webhooks
-	e := webhook.Config{Store: kept, Sender: d.sender(), Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts,
+	e := webhook.Config{Store: kept, Sender: d.sender(), Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts, Memory: int(c.Memory),
 		Keep: func() webhook.Retention { return d.current().Webhooks.Retention() },
 		Show: d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched, Joined: d.webhooks.streams.Joined}
 	if d.config.Store != embedded { // other daemons may share the store

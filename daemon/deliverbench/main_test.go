@@ -45,6 +45,10 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D11", twentyKills},
 		{"D12", idle},
 		{"D13", twoDaemons},
+		{"D19-small", smallOutage},
+		{"D19", largeOutage},
+		{"D19-hanging", hangingOutage},
+		{"D19-recovery", recovery},
 	} {
 		b.Run(figure.number, func(b *testing.B) { figure.measure(s, b) })
 	}

@@ -21,6 +21,7 @@ type receiver struct {
 	mu       sync.Mutex
 	grown    *sync.Cond
 	came     int
+	last     time.Time              // when the last came
 	taken    map[string]int         // deliveries that were answered 200, by message
 	bodies   map[string]bool        // marks of the events that came
 	arrivals map[string][]time.Time // of each message, where they are kept
@@ -137,6 +138,7 @@ func (r *receiver) note(id string, body []byte, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.came++
+	r.last = now
 	r.waits = append(r.waits, since(body, now))
 	if r.keeps {
 		r.arrivals[id] = append(r.arrivals[id], now)

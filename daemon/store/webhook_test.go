@@ -204,7 +204,7 @@ func TestOpenMessagesByIndex(t *testing.T) {
 			var n sql.NullInt64
 			err = row.Scan(&n, &n, &n, &text)
 			return text, err
-		}, `EXPLAIN QUERY PLAN SELECT `+messageColumns+openMessages+condition, sql.Named("Partition", 1), sql.Named("Subscription", 1))
+		}, `EXPLAIN QUERY PLAN SELECT `+messageColumns+messageTables+openMessages+condition, sql.Named("Partition", 1), sql.Named("Subscription", 1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 // Message finds a message.
 func (w *Webhooks) Message(ctx context.Context, a webhook.Address) (*webhook.Message, error) {
-	m, err := found(ctx, w.own, scanMessage, `SELECT `+messageColumns+`
+	m, err := found(ctx, w.own, scanMessage, `SELECT `+messageColumns+`, e.Body`+messageTables+`
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`,
 		append(subscriptionArgs(a.Subscriber, a.Subscription), sql.Named("Message", a.Message))...)

@@ -11,17 +11,37 @@ import (
 // Messages are joined with their subscription wherever they are read: those of
 // one that was deleted are not there any more, however many are still to be
 // removed.
-const messageColumns = `m.ID, m.RecID, m.PartitionID, m.SubscriptionID, m.URL, m.Status, m.Attempts, m.NextAttemptDateTime, m.MadeByAdmin,
-	e.EventID, e.RecID, e.EventName, e.Body, e.AddedDateTime
+const (
+	messageColumns = `m.ID, m.RecID, m.PartitionID, m.SubscriptionID, m.URL, m.Status, m.Attempts, m.NextAttemptDateTime, m.MadeByAdmin,
+	e.EventID, e.RecID, e.EventName, e.AddedDateTime`
+	messageTables = `
 FROM whd.SY_WebhookMessage m
 JOIN whd.WH_Event e ON e.EventID = m.EventID
 JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID`
+)
 
 func scanMessage(row scanner) (*webhook.Message, error) {
 	m := &webhook.Message{Event: &webhook.Event{}}
-	err := row.Scan(&m.ID, &m.GUID, &m.Partition, &m.Subscription, &m.URL, &m.Status, &m.Attempts, (*moment)(&m.Next), &m.Private,
-		&m.Event.ID, &m.Event.GUID, &m.Event.Name, &m.Event.Body, (*moment)(&m.Event.AddedAt))
-	return m, err
+	return m, row.Scan(append(messageFields(m), &m.Event.Body)...)
+}
+
+// scanListed reads a message without its event's body.
+func scanListed(row scanner) (*webhook.Message, error) {
+	m := &webhook.Message{Event: &webhook.Event{}}
+	return m, row.Scan(append(messageFields(m), &m.Event.Size)...)
+}
+
+func messageFields(m *webhook.Message) []any {
+	return []any{&m.ID, &m.GUID, &m.Partition, &m.Subscription, &m.URL, &m.Status, &m.Attempts, (*moment)(&m.Next), &m.Private,
+		&m.Event.ID, &m.Event.GUID, &m.Event.Name, (*moment)(&m.Event.AddedAt)}
+}
+
+// bodySize is the expression for the size of a body, which it does not read.
+func (o *ownDB) bodySize() string {
+	if o.schema != "" {
+		return `DATALENGTH(e.Body)`
+	}
+	return `octet_length(e.Body)`
 }
 
 const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime IS NOT NULL`
@@ -49,9 +69,22 @@ func (w *Webhooks) Page(ctx context.Context, p webhook.Page) ([]*webhook.Message
 }
 
 func (w *Webhooks) page(ctx context.Context, p webhook.Page, condition string) ([]*webhook.Message, error) {
-	page, err := list(ctx, w.own, scanMessage, `SELECT `+messageColumns+openMessages+condition+w.own.first(),
+	page, err := list(ctx, w.own, scanListed, `SELECT `+messageColumns+`, `+w.own.bodySize()+messageTables+openMessages+condition+w.own.first(),
 		append(pageArgs(p), sql.Named("Until", stamp(p.Until)), sql.Named("Limit", p.Limit))...)
 	return page, w.own.fault(err, "reading messages")
+}
+
+// Bodies is webhook.Store's.
+func (w *Webhooks) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
+	bodies := make(map[int64][]byte, len(events))
+	_, err := list(ctx, w.own, func(row scanner) (_ struct{}, err error) {
+		var event int64
+		var body []byte
+		err = row.Scan(&event, &body)
+		bodies[event] = body
+		return struct{}{}, err
+	}, `SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+w.own.listed(), w.own.listArg(events))
+	return bodies, w.own.fault(err, "reading the bodies of events")
 }
 
 func pageArgs(p webhook.Page) []any {

@@ -14,11 +14,13 @@ func (e *Engine) tend(l *lane) {
 	now := e.now()
 	if !l.queued && l.ready(now) {
 		l.queued = true
-		e.ring = append(e.ring, l)
+		t := e.budget.of(l)
+		t.ring = append(t.ring, l)
 	}
-	if !e.isStarving[l.id] && l.lately == nil && l.hungry(now) != nil {
-		e.isStarving[l.id] = true
-		e.starving = append(e.starving, l)
+	if !l.starving && l.lately == nil && l.hungry(now) != nil {
+		l.starving = true
+		t := e.budget.of(l)
+		t.starving = append(t.starving, l)
 		signal(e.hunger)
 	}
 	e.setAlarm(l, now)
@@ -48,44 +50,65 @@ func (e *Engine) awake(l *lane) {
 // lock is held.
 func (e *Engine) pump() {
 	for e.flying < e.Attempts {
-		l, m := e.turn()
-		if m == nil {
+		f := e.turn()
+		if f == nil {
 			return
 		}
 		e.flying++
-		e.flights.Go(func() { e.fly(l, m) })
+		e.flights.Go(func() { e.fly(f) })
 	}
 }
 
-// turn gives the next lane of the ring its turn. A lane with more to send goes
-// to the end of the ring.
-func (e *Engine) turn() (*lane, *Message) {
-	if e.halted || len(e.ring) > 0 && (e.ledger.unsaved() > unsavedMost || e.lapsing()) {
-		return nil, nil
-	}
-	for len(e.ring) > 0 {
-		l := e.ring[0]
-		e.ring[0] = nil
-		e.ring = e.ring[1:]
+// flight is an attempt under way.
+type flight struct {
+	lane    *lane
+	message *Message
+	tier    *tier // whose attempt it is
+}
+
+// turn gives the next lane its turn. A lane with more to send goes to the end of
+// its ring.
+func (e *Engine) turn() *flight {
+	for !e.halted {
+		t := e.nextRing()
+		if t == nil || e.ledger.unsaved() > unsavedMost || e.lapsing() {
+			return nil
+		}
+		l := t.ring[0]
+		t.ring[0] = nil
+		t.ring = t.ring[1:]
 		l.queued = false
 		m := l.take(e.now())
 		e.tend(l)
 		if m != nil {
-			return l, m
+			t.flying++
+			return &flight{l, m, t}
 		}
 	}
-	return nil, nil
+	return nil
+}
+
+// nextRing is the tier whose turn it is, nil where none has a lane that may begin
+// an attempt.
+func (e *Engine) nextRing() *tier {
+	for range e.budget.tiers {
+		e.turned = 1 - e.turned
+		if t := &e.budget.tiers[e.turned]; len(t.ring) > 0 && t.flying < t.attempts {
+			return t
+		}
+	}
+	return nil
 }
 
 // fly makes attempts until no lane is ready.
-func (e *Engine) fly(l *lane, m *Message) {
-	for m != nil {
-		sub := e.cleared(l)
+func (e *Engine) fly(f *flight) {
+	for f != nil {
+		sub := e.cleared(f.lane)
 		var o Outcome
 		if sub != nil {
-			o = e.Sender.Send(e.sending, m, sub, e.now())
+			o = e.Sender.Send(e.sending, f.message, sub, e.now())
 		}
-		l, m = e.land(l, m, o, sub != nil && e.sending.Err() == nil)
+		f = e.land(f, o, sub != nil && e.sending.Err() == nil)
 	}
 }
 
@@ -102,24 +125,26 @@ func (e *Engine) cleared(l *lane) *Subscription {
 }
 
 // land ends an attempt and gives the next one, if any may begin.
-func (e *Engine) land(l *lane, m *Message, o Outcome, counts bool) (*lane, *Message) {
+func (e *Engine) land(f *flight, o Outcome, counts bool) *flight {
+	l, m := f.lane, f.message
 	if counts {
 		e.decide(m, o)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l.flying--
+	f.tier.flying--
 	if counts {
 		e.noteOutcome(l, m, o)
 	} else {
 		l.putBack(m)
 	}
 	e.tend(l)
-	next, more := e.turn()
-	if more == nil {
+	next := e.turn()
+	if next == nil {
 		e.flying--
 	}
-	return next, more
+	return next
 }
 
 // noteOutcome lets a lane learn from an attempt. One at the URL that the
@@ -131,7 +156,9 @@ func (e *Engine) noteOutcome(l *lane, m *Message, o Outcome) {
 	}
 	now, policy := e.now(), e.policyOf(l.sub)
 	l.throttle.note(o)
-	l.breaker.note(o, policy.Schedule, now)
+	if l.breaker.note(o, policy.Schedule, now); l.open() && len(l.known) > 0 {
+		l.drop() // what waits for the endpoint takes no memory
+	}
 	e.noteHealth(l, o, policy, now)
 }
 
@@ -163,7 +190,7 @@ func (e *Engine) policyOf(sub *Subscription) Policy {
 	return p
 }
 
-func signal(c chan struct{}) {
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -26,6 +27,7 @@ type Config struct {
 	Policy   func() Policy    // asked for each failure, so that it may change
 	Keep     func() Retention // asked for each walk over the old messages; nil for ever
 	Attempts int              // the most that are under way at once
+	Memory   int              // bytes that the messages of all queues may take; 0 for the default
 	Term     time.Duration    // of leases; 0 where no other daemon shares the store
 	Watch    time.Duration    // how often other daemons are asked what they have done; 0 for never
 
@@ -50,18 +52,18 @@ type Engine struct {
 	subs     atomic.Pointer[Snapshot]
 	ledger   *ledger
 
-	mu         sync.Mutex // guards what follows, with everything in the lanes
-	lanes      map[int64]*lane
-	ring       []*lane // that may begin an attempt, in the order of their turns
-	starving   []*lane // that want a page
-	isStarving map[int64]bool
-	flying     int
-	halted     bool // no attempt begins any more
-	leases     []Lease
-	home       Lease     // whose partition new messages belong to; the writer's to change
-	renewed    time.Time // when the leases were last known to be ours, by this process's clock
-	daemons    int       // that work on the store
-	trouble    error     // why nothing is delivered, if so
+	mu      sync.Mutex // guards what follows, with everything in the lanes
+	lanes   map[int64]*lane
+	budget  *budget
+	turned  int // the tier that had the last turn to begin an attempt
+	fed     int // the one that had the last turn to read a page
+	flying  int
+	halted  bool // no attempt begins any more
+	leases  []Lease
+	home    Lease     // whose partition new messages belong to; the writer's to change
+	renewed time.Time // when the leases were last known to be ours, by this process's clock
+	daemons int       // that work on the store
+	trouble error     // why nothing is delivered, if so
 
 	leasing sync.Mutex // held by whoever changes the leases
 
@@ -92,7 +94,7 @@ type Engine struct {
 func New(c Config) *Engine {
 	e := &Engine{Config: c, store: c.Store, log: c.Log, ledger: newLedger(), census: newCensus(),
 		daemons: 1, nudge: -1,
-		lanes: make(map[int64]*lane), isStarving: make(map[int64]bool),
+		lanes: make(map[int64]*lane), budget: newBudget(cmp.Or(c.Memory, defaultMemory), c.Attempts),
 		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
 	e.trouble, e.began = errNotStarted, e.now()

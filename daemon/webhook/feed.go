@@ -31,6 +31,7 @@ func (f *feed) rewind() { f.place, f.end, f.wake = Place{}, false, time.Time{} }
 // where its place is behind the message already: those that were raised or
 // decided first are not always written first.
 func (l *lane) leave(m *Message) {
+	l.release(m)
 	f := l.feed(m.Partition)
 	if f == nil {
 		return // the partition was lost meanwhile
@@ -64,9 +65,13 @@ func (f *feed) hungry(now time.Time) bool {
 	return !f.end || !f.wake.IsZero() && !f.wake.After(now)
 }
 
-// hungry is the feed to read from, nil while the lane has enough.
+// hungry is the feed to read from, nil while the lane has enough. An endpoint in
+// trouble has its next probe read when it is time for it.
 func (l *lane) hungry(now time.Time) *feed {
-	if !l.enabled() || len(l.fresh) >= lowMark || l.full() {
+	switch {
+	case !l.enabled() || len(l.fresh) >= lowMark || l.full() || now.Before(l.until):
+		return nil
+	case l.open() && (len(l.known)+len(l.away) > 0 || !l.free(now)):
 		return nil
 	}
 	for _, f := range l.feeds {
@@ -100,39 +105,132 @@ func (e *Engine) feeding(ctx context.Context) {
 	}
 }
 
-// nextPage finds a lane to read for.
+// nextPage finds a lane to read for. The tiers take turns.
 func (e *Engine) nextPage() (*lane, Page) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.now()
-	for len(e.starving) > 0 {
-		l := e.starving[0]
-		e.starving = e.starving[1:]
-		delete(e.isStarving, l.id)
-		if f := l.hungry(now); f != nil {
-			l.lately, l.outdated = make(map[int64]bool), false
-			f.end, f.wake, f.left = false, time.Time{}, Place{}
-			return l, Page{Partition: f.partition, Subscription: l.id, After: f.place, Until: now, InOrder: l.ordered(), Limit: l.pageSize()}
+	for range e.budget.tiers {
+		e.fed = 1 - e.fed
+		if l, p := e.budget.tiers[e.fed].nextPage(e.now()); l != nil {
+			return l, p
 		}
 	}
 	return nil, Page{}
 }
 
+func (t *tier) nextPage(now time.Time) (*lane, Page) {
+	if t.need > 0 && !t.fits(t.need) {
+		return nil, Page{}
+	}
+	t.need = 0
+	for len(t.starving) > 0 {
+		l, bytes := t.starving[0], t.portion()
+		t.starving = t.starving[1:]
+		l.starving = false
+		if f := l.hungry(now); f != nil {
+			l.lately, l.outdated = make(map[int64]bool), false
+			f.end, f.wake, f.left = false, time.Time{}, Place{}
+			return l, Page{Partition: f.partition, Subscription: l.id, After: f.place, Until: now, InOrder: l.ordered(), Limit: l.pageSize(bytes)}
+		}
+	}
+	return nil, Page{}
+}
+
+// portion is what the first of the lanes that want a page gets of the room.
+func (t *tier) portion() int { return max(0, t.limit-t.used-t.reserved) / max(1, len(t.starving)) }
+
+// readPage reads messages first, and then the bodies of those for which there is
+// room.
 func (e *Engine) readPage(ctx context.Context, l *lane, p Page) error {
 	messages, err := e.store.Page(ctx, p)
+	whole := len(messages) < p.Limit
 	var due time.Time
-	if err == nil && len(messages) < p.Limit && !p.InOrder {
+	if err == nil && whole && !p.InOrder {
 		due, err = e.store.Due(ctx, after(p, messages))
+	}
+	var t *tier
+	if err == nil {
+		var fit int
+		t, fit = e.reserve(l, messages)
+		whole = whole && fit == len(messages)
+		messages = messages[:fit]
+		err = e.readBodies(ctx, messages)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if t != nil {
+		t.reserved = 0
+	}
 	if err == nil {
-		l.paged(p, messages, due)
+		l.paged(p, messages, whole, due)
 	}
 	l.lately = nil
 	e.tend(l)
 	e.pump()
 	return err
+}
+
+// readBodies reads the bodies that are not in memory.
+func (e *Engine) readBodies(ctx context.Context, messages []*Message) error {
+	var missing []int64
+	for _, m := range messages {
+		if m.Event.Body == nil {
+			missing = append(missing, m.Event.ID)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	bodies, err := e.store.Bodies(ctx, missing)
+	for _, m := range messages {
+		if m.Event.Body == nil {
+			m.Event.Body = bodies[m.Event.ID]
+		}
+	}
+	return err
+}
+
+// reserve sets memory aside for the first messages of a page, as many as fit in
+// the queue's share of it, and has them use bodies that are in memory. Where
+// there is no room for one, the queue keeps its turn until there is.
+func (e *Engine) reserve(l *lane, messages []*Message) (t *tier, fit int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t = e.budget.of(l)
+	most, added := min(t.portion(), windowBytes-l.bytes), 0
+	for i, m := range messages {
+		size := e.budget.cost(m)
+		if known := e.budget.events[m.Event.ID]; known != nil {
+			m.Event = known
+		}
+		if l.sub != nil && m.URL == l.sub.URL {
+			m.URL = l.sub.URL
+		}
+		switch {
+		case l.has(m.ID):
+			continue
+		case added == 0 && !t.fits(size):
+			e.wait(t, l, size)
+			return t, i
+		case added > 0 && added+size > most:
+			return t, i
+		}
+		added += size
+		t.reserved = added
+	}
+	return t, len(messages)
+}
+
+// wait has a lane be the next that reads once there is so much room, and frees
+// what it can.
+func (e *Engine) wait(t *tier, l *lane, size int) {
+	t.need = size
+	t.starving = append([]*lane{l}, t.starving...)
+	l.starving = true
+	for _, other := range e.lanes {
+		other.spare(e.now())
+		e.tend(other)
+	}
 }
 
 // after is the same page beginning behind the messages, and what is due later.
@@ -146,23 +244,26 @@ func after(p Page, messages []*Message) Page {
 // paged admits the messages of a page and moves the feed's place behind them,
 // unless the lane was rewound meanwhile. A message may have been attempted since
 // it was read.
-func (l *lane) paged(p Page, messages []*Message, due time.Time) {
+func (l *lane) paged(p Page, messages []*Message, whole bool, due time.Time) {
 	f := l.feed(p.Partition)
 	if f == nil || l.outdated || !l.enabled() {
 		return
 	}
-	size := 0
-	for _, m := range messages {
-		size += len(m.Event.Body)
-		if l.known[m.ID] == nil && l.away[m.ID] == nil && !l.lately[m.ID] {
+	for i, m := range messages {
+		switch {
+		case l.has(m.ID) || l.lately[m.ID]:
+		case len(m.Event.Body) == 0 && m.Event.Size > 0: // removed since it was listed
+		case !l.budget.of(l).fits(l.budget.cost(m)): // a body that was in memory was let go
+			messages, whole = messages[:i], false
+		default:
 			l.admit(m)
 		}
-	}
-	if len(messages) > 0 {
-		l.average = max(1, size/len(messages))
+		if i >= len(messages) {
+			break
+		}
 	}
 	f.place = after(p, messages).After
-	f.end, f.wake = len(messages) < p.Limit, earliest(f.wake, due)
+	f.end, f.wake = whole, earliest(f.wake, due)
 	if f.left.ID != 0 { // the page may have been read before it was written
 		f.end = false
 		f.back(f.left, p.InOrder)

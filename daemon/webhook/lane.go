@@ -10,10 +10,8 @@ import (
 const (
 	windowMessages = 1000
 	windowBytes    = 8 << 20
-	pageIn         = 128     // messages read at once,
-	pageFirst      = 16      // before it is known how large they are,
-	pageBytes      = 4 << 20 // and about how much of them
-	lowMark        = 64      // fresh messages in memory below which more are read
+	pageIn         = 128 // messages read at once
+	lowMark        = 64  // fresh messages in memory below which more are read
 )
 
 // lane is the way to one subscription's endpoint: its messages in memory, and
@@ -23,7 +21,6 @@ type lane struct {
 	sub     *Subscription      // nil once it was deleted
 	known   map[int64]*Message // in the queues below
 	bytes   int                // of the bodies of known messages
-	average int                // of the bodies of the last page; 0 where none was read
 	away    map[int64]*Message // under way, or not yet written down
 	lately  map[int64]bool     // written down since the page that is being read; nil while none is
 	suspect map[int64]bool     // of away: may have been deleted
@@ -38,40 +35,53 @@ type lane struct {
 	shared    bool // other daemons may add to it
 	outdated  bool // what is being read may not be true any more
 	retryTurn bool // a due retry goes before a fresh message
-	queued    bool // stands in the engine's ring
+	queued    bool // is in a ring
+	starving  bool // waits for a page
 	feeds     []*feed
+	until     time.Time // before which an ordered lane reads nothing: its first message is due then
 	timer     *time.Timer
+	budget    *budget
+	hunger    chan<- struct{} // the engine's
 }
 
-func newLane(sub *Subscription, most int) *lane {
-	return &lane{id: sub.ID, sub: sub, health: health{since: sub.FailingSince}, daemons: 1, known: make(map[int64]*Message), away: make(map[int64]*Message), throttle: throttle{limit: min(firstLimit, most), most: most}}
+// newLane makes a lane. An endpoint that has only failed lately is probed first.
+func newLane(sub *Subscription, most int, b *budget, hunger chan<- struct{}) *lane {
+	l := &lane{id: sub.ID, sub: sub, health: health{since: sub.FailingSince}, daemons: 1, known: make(map[int64]*Message), away: make(map[int64]*Message), throttle: throttle{limit: min(firstLimit, most), most: most}, budget: b, hunger: hunger}
+	if !sub.FailingSince.IsZero() {
+		l.breaker.failures = trips
+	}
+	return l
 }
 
 func (l *lane) ordered() bool { return l.sub != nil && l.sub.Ordered }
 
 func (l *lane) enabled() bool { return l.sub != nil && l.sub.Enabled }
 
-// pageSize is how many messages are read at once, so that a page of large bodies
-// does not take up much memory.
-func (l *lane) pageSize() int {
-	if l.average == 0 {
-		return pageFirst
+// pageSize is how many messages are read at once, where each queue gets so many
+// bytes of memory. An endpoint in trouble gets one.
+func (l *lane) pageSize(bytes int) int {
+	if l.open() {
+		return 1
 	}
-	return min(pageIn, max(1, pageBytes/l.average))
+	return min(pageIn, max(1, bytes/messageCost))
 }
+
+// has reports whether a message is in memory.
+func (l *lane) has(id int64) bool { return l.known[id] != nil || l.away[id] != nil }
 
 func (l *lane) full() bool { return len(l.known) >= windowMessages || l.bytes >= windowBytes }
 
 // accept takes a message that was just committed into memory, where there is
-// room and nothing of the lane is left behind in the store.
+// room that no other queue waits for, and nothing of the lane is left behind in
+// the store.
 func (l *lane) accept(m *Message) {
-	f := l.feed(m.Partition)
+	f, t := l.feed(m.Partition), l.budget.of(l)
 	switch {
 	case f == nil: // the partition was lost meanwhile
-	case l.known[m.ID] != nil || l.away[m.ID] != nil: // a page was faster
+	case l.has(m.ID): // a page was faster
 	case l.shared && l.ordered() && f.end: // what others have added comes first
 		l.drop()
-	case !f.end || l.full() || !l.enabled():
+	case !f.end || l.full() || !l.enabled() || l.open() || t.need > 0 || !t.fits(l.budget.cost(m)):
 		f.end = false
 		l.leave(m)
 	default:
@@ -90,11 +100,19 @@ func (l *lane) admit(m *Message) {
 }
 
 func (l *lane) hold(m *Message) {
+	l.budget.charge(m, l.budget.of(l))
 	l.known[m.ID] = m
 	l.bytes += len(m.Event.Body)
 }
 
-// forget is hold's opposite.
+// release ends a message's time in memory.
+func (l *lane) release(m *Message) {
+	if l.budget.release(m) {
+		signal(l.hunger)
+	}
+}
+
+// forget takes a message out of the queues.
 func (l *lane) forget(m *Message) {
 	delete(l.known, m.ID)
 	l.bytes -= len(m.Event.Body)
@@ -181,14 +199,14 @@ func (l *lane) settle(m *Message) {
 	delete(l.suspect, m.ID)
 	switch {
 	case !m.Status.Open() || !l.enabled():
-	case suspect && l.ordered():
+		l.release(m)
+	case l.ordered() && (suspect || l.open()):
+		l.release(m)
 		l.drop()
-	case suspect:
-		l.leave(m)
 	case l.ordered():
 		l.head = m
 		l.hold(m)
-	case len(l.waiting) < windowMessages/2 && l.bytes < windowBytes/2:
+	case !suspect && !l.open() && l.budget.of(l).need == 0 && len(l.waiting) < windowMessages/2 && l.bytes < windowBytes/2:
 		l.hold(m)
 		heap.Push(&l.waiting, m)
 	default:
@@ -200,6 +218,7 @@ func (l *lane) settle(m *Message) {
 // Those behind it in an ordered lane must not pass it.
 func (l *lane) putBack(m *Message) {
 	if delete(l.away, m.ID); l.ordered() {
+		l.release(m)
 		l.drop()
 		return
 	}
@@ -209,9 +228,32 @@ func (l *lane) putBack(m *Message) {
 // drop empties the queues. What was in them is read again when its time comes.
 func (l *lane) drop() {
 	l.fresh, l.waiting, l.head = nil, nil, nil
+	for _, m := range l.known {
+		l.release(m)
+	}
 	clear(l.known)
-	l.bytes = 0
+	l.bytes, l.until = 0, time.Time{}
 	l.rewind()
+}
+
+// spare gives up the memory of what cannot go now. It is read again when it is
+// due.
+func (l *lane) spare(now time.Time) {
+	if h := l.head; h != nil && h.Next.After(now) {
+		l.drop()
+		l.until = h.Next
+	}
+	var due waiting
+	for _, m := range l.waiting {
+		if m.Next.After(now) {
+			l.forget(m)
+			l.leave(m)
+			continue
+		}
+		due = append(due, m)
+	}
+	heap.Init(&due)
+	l.waiting = due
 }
 
 // doubtAll has the store say which of the lane's messages are still there.
@@ -252,7 +294,7 @@ func (l *lane) alarm(now time.Time) (at time.Time) {
 	if !l.enabled() {
 		return at
 	}
-	times := []time.Time{l.probe}
+	times := []time.Time{l.probe, l.until}
 	if len(l.waiting) > 0 {
 		times = append(times, l.waiting[0].Next)
 	}

@@ -10,7 +10,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // testLane is a lane that has read all there is.
 func testLane(ordered bool) *lane {
-	l := newLane(&Subscription{ID: 1, Enabled: true, Ordered: ordered}, 100)
+	l := newLane(&Subscription{ID: 1, Enabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100), make(chan struct{}, 1))
 	l.feeds = []*feed{{partition: 1, end: true}}
 	return l
 }
@@ -28,7 +28,8 @@ func retried(m *Message) *Message {
 // beginPage is what nextPage does for one lane.
 func beginPage(t *testing.T, l *lane, now time.Time) Page {
 	t.Helper()
-	e := &Engine{lanes: map[int64]*lane{1: l}, starving: []*lane{l}, isStarving: map[int64]bool{1: true}}
+	e := &Engine{lanes: map[int64]*lane{1: l}, budget: l.budget}
+	l.budget.of(l).starving = []*lane{l}
 	e.clock.local, e.clock.store = time.Now(), now
 	of, p := e.nextPage()
 	if of == nil {
@@ -43,7 +44,7 @@ func TestAPageIsFasterThanTheWriter(t *testing.T) {
 	l := testLane(false)
 	l.rewind()
 	p := beginPage(t, l, noon.Add(time.Second))
-	l.paged(p, []*Message{waitingMessage(5, 0)}, time.Time{})
+	l.paged(p, []*Message{waitingMessage(5, 0)}, true, time.Time{})
 	l.lately = nil
 	l.accept(waitingMessage(5, 0))
 	if len(l.fresh) != 1 || len(l.known) != 1 {
@@ -64,7 +65,7 @@ func TestThePageMissesWhatIsWrittenMeanwhile(t *testing.T) {
 		l.rewind()
 		p := beginPage(t, l, noon.Add(time.Minute))
 		l.accept(waitingMessage(5, 10*time.Second)) // a page is being read: it is left in the store
-		l.paged(p, []*Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, time.Time{})
+		l.paged(p, []*Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
 		l.lately = nil
 		now := noon.Add(time.Minute)
 		if f := l.hungry(now); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, ordered) {
@@ -94,10 +95,10 @@ func TestAWaitIsNotForgotten(t *testing.T) {
 	l.rewind()
 	p := beginPage(t, l, noon)
 	l.leave(retried(waitingMessage(5, 10*time.Second)))
-	l.paged(p, nil, noon.Add(time.Hour)) // read before that
+	l.paged(p, nil, true, noon.Add(time.Hour)) // read before that
 	l.lately = nil
 	p = beginPage(t, l, noon)
-	l.paged(p, nil, noon.Add(10*time.Second))
+	l.paged(p, nil, true, noon.Add(10*time.Second))
 	l.lately = nil
 	if at := l.alarm(noon); !at.Equal(noon.Add(10 * time.Second)) {
 		t.Errorf("the lane wakes at %v", at)
@@ -151,15 +152,5 @@ func TestTheBreakerOpensOnce(t *testing.T) {
 	b.note(Outcome{Code: 200}, schedule, noon)
 	if b.open() {
 		t.Error("the breaker is open after a success")
-	}
-}
-
-// TestPagesOfLargeBodiesAreSmall has a lane read less at once where its bodies
-// are large.
-func TestPagesOfLargeBodiesAreSmall(t *testing.T) {
-	for average, want := range map[int]int{0: pageFirst, 1: pageIn, 512: pageIn, 32 << 10: 128, 64 << 10: 64, 4 << 20: 1, 64 << 20: 1} {
-		if got := (&lane{average: average}).pageSize(); got != want {
-			t.Errorf("bodies of %d bytes: %d messages a page, want %d", average, got, want)
-		}
 	}
 }

@@ -215,6 +215,9 @@ func (e *Engine) dropLost(l *load, held []Lease) {
 		if lane := e.lanes[r.Message.Subscription]; lost && lane != nil {
 			delete(lane.away, r.Message.ID)
 		}
+		if lost {
+			e.budget.release(r.Message)
+		}
 		return lost
 	})
 }

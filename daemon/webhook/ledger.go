@@ -8,13 +8,14 @@ import (
 
 // The bounds of what the ledger collects.
 const (
-	batchRows    = 512
-	batchBytes   = 1 << 20
-	queueRows    = 8192
-	queueBytes   = 64 << 20
-	outcomeDelay = time.Millisecond // that outcomes wait for company
-	outcomeRows  = 256              // that do not wait
-	unsavedMost  = 4096             // outcomes above which no attempt begins
+	batchRows     = 512
+	batchBytes    = 1 << 20
+	batchMessages = 8192 // more only of a single event
+	queueRows     = 8192
+	queueBytes    = 64 << 20
+	outcomeDelay  = time.Millisecond // that outcomes wait for company
+	outcomeRows   = 256              // that do not wait
+	unsavedMost   = 4096             // outcomes above which no attempt begins
 )
 
 // MaxBatchEvents is the number of events that a batch may have: those that were
@@ -222,6 +223,18 @@ func (g *ledger) giveBack(l load) {
 		g.health = addHealth(g.health, h)
 	}
 	g.told = append(l.told, g.told...)
+}
+
+// putBack puts events back that a load had no room for, before those that came
+// since.
+func (g *ledger) putBack(all []*publication) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, p := range all {
+		p.messages = nil
+		g.bytes += p.size()
+	}
+	g.waiting = slices.Concat(all, g.waiting)
 }
 
 // abandon takes the events out that were not written when the writer ended.

@@ -23,7 +23,11 @@ type Event struct {
 	GUID    string // outside the service
 	Name    string
 	Body    []byte // sent byte for byte
+	Size    int    // of the body, in bytes, where that was not read
 	AddedAt time.Time
+
+	holders int   // messages in memory
+	tier    *tier // that the body counts for, while there are any
 }
 
 // Message is one event on its way to one subscription. It keeps the URL that
@@ -37,6 +41,8 @@ type Message struct {
 	URL          string
 	Private      bool // an admin gave the URL: private addresses are allowed
 	State
+
+	tier *tier // that it counts for, while it is in memory
 }
 
 // State is what attempts change of a message.

@@ -29,7 +29,7 @@ func TestNothingIsSentAfterAStandstill(t *testing.T) {
 		m := l.take(noon)
 		e.flying++
 		e.renewed = e.renewed.Add(-e.Term)
-		e.fly(l, m)
+		e.fly(&flight{l, m, l.budget.of(l)})
 		if len(l.away) > 0 || l.flying > 0 || e.flying > 0 || l.hungry(noon.Add(time.Second)) == nil {
 			t.Errorf("ordered %v: the message stays here: %d away, %d under way, %d of all lanes", ordered, len(l.away), l.flying, e.flying)
 		}
@@ -49,7 +49,7 @@ func TestAStandstillKeepsTheOrder(t *testing.T) {
 	m := l.take(noon)
 	e.flying++
 	e.renewed = e.renewed.Add(-e.Term)
-	e.fly(l, m)
+	e.fly(&flight{l, m, l.budget.of(l)})
 	if m := l.take(noon); m != nil {
 		t.Errorf("message %d passes message 7", m.ID)
 	}

@@ -37,8 +37,11 @@ type Store interface {
 	// written once, however often they come: an attempt has its number.
 	Write(ctx context.Context, b Batch) error
 	// Page reads open messages of one subscription in the order in which they are
-	// due or, where asked, in that of their numbers.
+	// due or, where asked, in that of their numbers. Of the bodies of their events
+	// it gives the sizes.
 	Page(ctx context.Context, p Page) ([]*Message, error)
+	// Bodies reads the bodies of events, by their numbers.
+	Bodies(ctx context.Context, events []int64) (map[int64][]byte, error)
 	// Due is when the first open message of one subscription behind the place is
 	// due, the zero time where there is none.
 	Due(ctx context.Context, p Page) (time.Time, error)

@@ -99,7 +99,7 @@ func (e *Engine) lane(subscription int64) *lane {
 	if sub == nil {
 		return nil
 	}
-	l := newLane(sub, max(1, e.Attempts/4))
+	l := newLane(sub, max(1, e.Attempts/4), e.budget, e.hunger)
 	l.daemons, l.shared = e.daemons, e.Term > 0
 	for _, lease := range e.leases {
 		l.feeds = append(l.feeds, &feed{partition: lease.Partition})

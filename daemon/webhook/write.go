@@ -45,7 +45,7 @@ func (e *Engine) write(ctx context.Context, l *load) error {
 	for {
 		e.announce(l)
 		b := Batch{Version: e.snapshot().Version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health}
-		if err := e.fill(ctx, &b, slices.Concat(l.publications, l.notices)); err != nil {
+		if err := e.fill(ctx, &b, l); err != nil {
 			return err
 		}
 		if err := e.show(ctx, &b, l); err != nil {
@@ -71,12 +71,21 @@ func (e *Engine) write(ctx context.Context, l *load) error {
 
 // fill adds the events that go anywhere, and their messages, to a batch. New
 // numbers each time keep a write whose result is unknown apart from the next.
-func (e *Engine) fill(ctx context.Context, b *Batch, all []*publication) error {
-	now := e.snapshot()
+// Publications whose messages would be too many for one transaction are left to
+// the next.
+func (e *Engine) fill(ctx context.Context, b *Batch, l *load) error {
+	now, count := e.snapshot(), 0
 	lines := make(map[int64]bool) // ordered subscriptions
-	for _, p := range all {
+	for i, p := range slices.Concat(l.notices, l.publications) {
 		e.match(p, now, lines)
+		if count += len(p.messages); count > batchMessages && i > len(l.notices) {
+			at := i - len(l.notices)
+			e.ledger.putBack(l.publications[at:])
+			l.publications = l.publications[:at]
+			break
+		}
 	}
+	all := slices.Concat(l.publications, l.notices)
 	if len(lines) > 0 {
 		e.numbers.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
 	}
@@ -158,10 +167,13 @@ func (e *Engine) written(l load) {
 // settle makes an outcome that was written down the message's state.
 func (e *Engine) settle(r *Recorded) {
 	r.Message.State = r.After
-	if lane := e.lanes[r.Message.Subscription]; lane != nil {
-		lane.settle(r.Message)
-		e.tend(lane)
+	lane := e.lanes[r.Message.Subscription]
+	if lane == nil {
+		e.budget.release(r.Message)
+		return
 	}
+	lane.settle(r.Message)
+	e.tend(lane)
 }
 
 // failed answers the publishers of a load that could not be written, and keeps

@@ -26,6 +26,7 @@ const (
 	Version      Call = "Version"
 	Write        Call = "Write"
 	Page         Call = "Page"
+	Bodies       Call = "Bodies"
 	Due          Call = "Due"
 	Open         Call = "Open"
 	Key          Call = "Key"
@@ -264,6 +265,11 @@ func (s *Store) Write(ctx context.Context, b webhook.Batch) error {
 // Page is webhook.Store's.
 func (s *Store) Page(ctx context.Context, p webhook.Page) ([]*webhook.Message, error) {
 	return got(ctx, s, Page, func(ctx context.Context) ([]*webhook.Message, error) { return s.kept.Page(ctx, p) })
+}
+
+// Bodies is webhook.Store's.
+func (s *Store) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
+	return got(ctx, s, Bodies, func(ctx context.Context) (map[int64][]byte, error) { return s.kept.Bodies(ctx, events) })
 }
 
 // Due is webhook.Store's.

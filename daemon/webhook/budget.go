@@ -1,0 +1,98 @@
+package webhook
+
+// defaultMemory is the budget of an engine whose Config names none.
+const defaultMemory = 64 << 20
+
+// messageCost is about what a message takes in memory beside its event's body:
+// the message, its texts, and its places in maps and queues.
+const messageCost = 512
+
+// budget bounds what all queues of an engine hold in memory. The body of an
+// event counts once, however many messages in memory carry it. The engine's lock
+// guards it.
+type budget struct {
+	tiers  [2]tier
+	events map[int64]*Event // those whose bodies count, by ID
+}
+
+// tier is what queues share: turns, and parts of the attempts and of the memory.
+// Endpoints that have failed since their last success are in a tier of their own,
+// so that however many there are, and whatever waits for them, the others never
+// wait for what they hold.
+type tier struct {
+	ring     []*lane // that may begin an attempt, in the order of their turns
+	starving []*lane // that want a page, in the order of their turns
+	flying   int     // attempts under way
+	attempts int     // the most
+	limit    int     // bytes
+	used     int     // of them
+	reserved int     // bytes for the page that is being read
+	need     int     // bytes that the first of starving waits for; 0 while none waits for room
+}
+
+func newBudget(memory, attempts int) *budget {
+	return &budget{events: make(map[int64]*Event), tiers: [2]tier{
+		{limit: memory - memory/4, attempts: attempts},
+		{limit: memory / 4, attempts: max(1, attempts/2)},
+	}}
+}
+
+// of is the tier of a queue.
+func (b *budget) of(l *lane) *tier {
+	if l.health.since.IsZero() {
+		return &b.tiers[0]
+	}
+	return &b.tiers[1]
+}
+
+// fits reports whether there is room. A message that is larger than the tier has
+// it to itself.
+func (t *tier) fits(size int) bool {
+	held := t.used + t.reserved
+	return held == 0 || held+size <= t.limit
+}
+
+// cost is what a message that is not in memory would add.
+func (b *budget) cost(m *Message) int {
+	if b.events[m.Event.ID] != nil {
+		return messageCost
+	}
+	return messageCost + max(m.Event.Size, len(m.Event.Body))
+}
+
+// charge counts a message, which shares the body that is in memory already.
+func (b *budget) charge(m *Message, t *tier) {
+	if m.tier != nil {
+		return
+	}
+	if known := b.events[m.Event.ID]; known != nil {
+		m.Event = known
+	} else {
+		b.events[m.Event.ID] = m.Event
+		m.Event.tier = t
+		t.used += len(m.Event.Body)
+	}
+	m.Event.holders++
+	m.tier = t
+	t.used += messageCost
+}
+
+// release is charge's opposite. It reports whether a queue waits for the room.
+func (b *budget) release(m *Message) (wanted bool) {
+	t := m.tier
+	if t == nil {
+		return false
+	}
+	m.tier = nil
+	t.used -= messageCost
+	wanted = t.need > 0
+	if e := m.Event; e.holders > 1 {
+		e.holders--
+	} else {
+		e.holders = 0
+		e.tier.used -= len(e.Body)
+		wanted = wanted || e.tier.need > 0
+		delete(b.events, e.ID)
+	}
+	return wanted
+}
