@@ -89,7 +89,7 @@ func (s *Store) open(ctx context.Context) error {
 		return unreachable(err)
 	}
 	s.records, s.pool = records, records.pool
-	if s.own, err = openOwn(s.path(ownFile), rarelyBack); err != nil {
+	if s.own, err = openOwn(s.path(ownFile), rarelyBack, walSize); err != nil {
 		return unreachable(err)
 	}
 	if err := s.own.bringUp(ctx); err != nil {

@@ -24,7 +24,7 @@ type fileWriter struct {
 
 // filePragmas are the writer's. It decides itself when the log is written back:
 // SQLite would do so within a commit for which many wait.
-var filePragmas = []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000"}
+var filePragmas = []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000", "journal_size_limit = 33554432"}
 
 // fileBusy is how long other processes are waited for that write to the file.
 const fileBusy = 5 * time.Second
@@ -59,14 +59,14 @@ func (f *fileWriter) close() error {
 func (f *fileWriter) write(ctx context.Context, b *webhook.Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, ownLimit)
 	defer cancel()
-	return f.inTurn(ctx, batchWeight(b), func() error {
+	return f.inTurn(ctx, func() error {
 		return f.transact(ctx, func() error { return f.fill(b) })
 	})
 }
 
-// inTurn waits for the turn and writes. weight is about how many bytes the log
-// grows by; where it is time to, it is written back.
-func (f *fileWriter) inTurn(ctx context.Context, weight int, write func() error) error {
+// inTurn waits for the turn and writes. Where it is time to, the log is written
+// back.
+func (f *fileWriter) inTurn(ctx context.Context, write func() error) error {
 	leave, err := f.own.enter(ctx)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (f *fileWriter) inTurn(ctx context.Context, weight int, write func() error)
 		leave()
 		return err
 	}
-	if f.wal.due(weight) {
+	if f.wal.due(f.conn) {
 		go func() { // keeps the turn, and whoever closes the writer waits for it
 			defer leave()
 			f.wal.writeBack(f.conn)

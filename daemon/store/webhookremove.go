@@ -25,9 +25,6 @@ func scanCondemned(row scanner) (c condemned, err error) {
 // waits for it, so that the end is reached beside any load.
 const leastRemoved = 10
 
-// removalWeight is about what the removal of a message adds to the log.
-const removalWeight = 1500
-
 // remove removes messages, with what is known of their attempts and with events
 // that no other message needs, over the connection of the batches: another
 // one's changes would empty its cache, and another one would decide by itself
@@ -36,7 +33,7 @@ const removalWeight = 1500
 func (f *fileWriter) remove(ctx context.Context, all []condemned) (left []condemned, r webhook.Removed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ownLimit)
 	defer cancel()
-	err = f.inTurn(ctx, len(all)*removalWeight, func() error {
+	err = f.inTurn(ctx, func() error {
 		began := time.Now()
 		err := f.loosely(func() error {
 			return f.transact(ctx, func() (err error) {

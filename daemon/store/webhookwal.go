@@ -5,74 +5,90 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/sqlite"
-	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // walKeeper decides when the log of a file is written back into it. A writer
-// that does so between two transactions of its own lets the log begin anew; one
-// beside it never would.
+// that does so between two transactions of its own lets the log begin again from
+// its start; one beside it never would.
 type walKeeper struct {
 	batches   int
-	bytes     int
+	length    int64     // of the log, in pages, after the last transaction
 	last      time.Time // that anything was written back
-	restarted time.Time // that the log began anew
+	restarted time.Time // that readers were waited for
+	blocked   time.Time // that one kept the log from its bound
 }
 
+// What a transaction changes is not known from what it is asked to write: an
+// outcome is a few hundred bytes, and eight pages of the log where the messages
+// of many subscriptions take turns. So it is the log that is measured.
 const (
 	walBatches = 250
-	walBytes   = 16 << 20
-	walPause   = 50 * time.Millisecond
-	walLong    = 64 << 20 / walPage // pages after which readers are waited for
 	walPage    = 4096
+	walBehind  = 16 << 20 / walPage // pages after which it is written back
+	walLong    = 32 << 20 / walPage // and after which readers are waited for,
+	walMost    = 48 << 20 / walPage // longer, so that it stays below 64 MiB
+	walPause   = 50 * time.Millisecond
 	walRestart = time.Second
+	walBlocked = 10 * time.Second // after a reader was waited for in vain
+	walWait    = 100 * time.Millisecond
+	walWaitMax = time.Second // the age of a reader that may let the log grow
 )
 
 // rarelyBack has the connections beside the writer's, whose commits hold up the
 // batches, leave the log to the writer. They write it back where there are no
 // batches.
-const rarelyBack = "wal_autocheckpoint(4096)" // pages, as many as walBytes
+const rarelyBack = "wal_autocheckpoint(4096)" // pages, as many as walBehind
 
-// due counts a transaction by about what it adds to the log, and reports
-// whether it is time to write back.
-func (k *walKeeper) due(weight int) bool {
+// walSize has whoever begins the log again give back what a long read had made it
+// grow to.
+const walSize = "journal_size_limit(33554432)"
+
+// due counts a transaction, and reports whether it is time to write back.
+func (k *walKeeper) due(conn *sqlite.Conn) bool {
 	k.batches++
-	k.bytes += weight
-	return (k.batches >= walBatches || k.bytes >= walBytes) && time.Since(k.last) >= walPause
-}
-
-// batchWeight is about what a batch adds to the log.
-func batchWeight(b *webhook.Batch) int {
-	weight := (len(b.Messages) + len(b.Outcomes)) * 512
-	for _, e := range b.Events {
-		weight += len(e.Body)
-	}
-	return weight
+	_, length, done, err := checkpoint(conn, "NOOP")
+	k.length = length
+	return err == nil && (length > walMost && time.Since(k.blocked) >= walBlocked ||
+		(k.batches >= walBatches || length-done >= walBehind) && time.Since(k.last) >= walPause)
 }
 
 // writeBack writes back what no reader needs any more, and where the log is
-// long waits a little for readers so that it can begin anew. What fails here is
-// done the next time, and loses nothing.
+// long waits for readers so that it can begin again. What fails here is done the
+// next time, and loses nothing.
 func (k *walKeeper) writeBack(conn *sqlite.Conn) {
-	pages, err := checkpoint(conn, "PASSIVE")
-	if err == nil && pages > walLong && time.Since(k.restarted) >= walRestart {
-		if err := conn.Exec("PRAGMA busy_timeout = 100"); err == nil {
-			_, _ = checkpoint(conn, "RESTART")
-			_ = conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", fileBusy.Milliseconds()))
+	_, _, _, _ = checkpoint(conn, "PASSIVE")
+	switch {
+	case k.length > walMost && time.Since(k.blocked) >= walBlocked:
+		if !k.restart(conn, walWaitMax) {
+			k.blocked = time.Now()
 		}
-		k.restarted = time.Now()
+	case k.length > walLong && time.Since(k.restarted) >= walRestart:
+		k.restart(conn, walWait)
 	}
-	k.batches, k.bytes, k.last = 0, 0, time.Now()
+	k.batches, k.last = 0, time.Now()
 }
 
-// checkpoint gives the length of the log, in pages.
-func checkpoint(conn *sqlite.Conn, mode string) (int64, error) {
+// restart waits for readers of the log, and reports whether none was left.
+func (k *walKeeper) restart(conn *sqlite.Conn, wait time.Duration) bool {
+	if err := conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())); err != nil {
+		return false
+	}
+	busy, _, _, err := checkpoint(conn, "RESTART")
+	_ = conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", fileBusy.Milliseconds()))
+	k.restarted = time.Now()
+	return err == nil && !busy
+}
+
+// checkpoint gives the length of the log and how much of it was written back, in
+// pages, and whether a reader or a writer was in the way.
+func checkpoint(conn *sqlite.Conn, mode string) (busy bool, length, done int64, err error) {
 	s, err := conn.Prepare("PRAGMA wal_checkpoint(" + mode + ")")
 	if err != nil {
-		return 0, err
+		return false, 0, 0, err
 	}
 	defer s.Reset()
 	if _, err := s.Step(); err != nil {
-		return 0, err
+		return false, 0, 0, err
 	}
-	return s.Int(1), nil
+	return s.Int(0) != 0, s.Int(1), s.Int(2), nil
 }

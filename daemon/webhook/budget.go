@@ -52,6 +52,9 @@ func (t *tier) fits(size int) bool {
 	return held == 0 || held+size <= t.limit
 }
 
+// scarce reports whether queues are to hold no more than what can go at once.
+func (t *tier) scarce() bool { return t.used > t.limit/2 }
+
 // cost is what a message that is not in memory would add.
 func (b *budget) cost(m *Message) int {
 	if b.events[m.Event.ID] != nil {

@@ -69,7 +69,7 @@ func (f *feed) hungry(now time.Time) bool {
 // trouble has its next probe read when it is time for it.
 func (l *lane) hungry(now time.Time) *feed {
 	switch {
-	case !l.enabled() || len(l.fresh) >= lowMark || l.full() || now.Before(l.until):
+	case !l.enabled() || l.enough() || now.Before(l.until):
 		return nil
 	case l.open() && (len(l.known)+len(l.away) > 0 || !l.free(now)):
 		return nil

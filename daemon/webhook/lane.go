@@ -58,12 +58,22 @@ func (l *lane) ordered() bool { return l.sub != nil && l.sub.Ordered }
 func (l *lane) enabled() bool { return l.sub != nil && l.sub.Enabled }
 
 // pageSize is how many messages are read at once, where each queue gets so many
-// bytes of memory. An endpoint in trouble gets one.
+// bytes of memory. An endpoint in trouble gets one, and none gets more than it can
+// take at once where memory is scarce.
 func (l *lane) pageSize(bytes int) int {
-	if l.open() {
+	most := pageIn
+	switch {
+	case l.open():
 		return 1
+	case l.budget.of(l).scarce():
+		most = min(most, l.share())
 	}
-	return min(pageIn, max(1, bytes/messageCost))
+	return min(most, max(1, bytes/messageCost))
+}
+
+// enough reports whether the lane needs no more messages in memory.
+func (l *lane) enough() bool {
+	return len(l.fresh) >= lowMark || l.full() || len(l.fresh) > 0 && l.budget.of(l).scarce()
 }
 
 // has reports whether a message is in memory.

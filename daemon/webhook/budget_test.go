@@ -1,0 +1,402 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// tinyStore keeps messages for engines that are tested step by step.
+type tinyStore struct {
+	Store
+	open   map[int64]*Message // by number; copies, as a database gives them
+	bodies map[int64][]byte
+	read   int // bytes of bodies
+}
+
+func (s *tinyStore) add(m *Message) {
+	kept := *m
+	kept.Event = &Event{ID: m.Event.ID, Size: len(m.Event.Body), AddedAt: m.Event.AddedAt}
+	kept.tier = nil
+	s.open[m.ID], s.bodies[m.Event.ID] = &kept, m.Event.Body
+}
+
+func (s *tinyStore) Page(_ context.Context, p Page) (page []*Message, err error) {
+	for _, m := range s.open {
+		at := Place{m.Next, m.ID}
+		if m.Subscription == p.Subscription && p.After.before(at, p.InOrder) && (p.InOrder || !m.Next.After(p.Until)) {
+			read, event := *m, *m.Event
+			read.Event = &event
+			page = append(page, &read)
+		}
+	}
+	slices.SortFunc(page, func(a, b *Message) int {
+		if p.InOrder {
+			return cmp.Compare(a.ID, b.ID)
+		}
+		return cmp.Or(a.Next.Compare(b.Next), cmp.Compare(a.ID, b.ID))
+	})
+	return page[:min(len(page), p.Limit)], nil
+}
+
+func (s *tinyStore) Bodies(_ context.Context, events []int64) (map[int64][]byte, error) {
+	found := make(map[int64][]byte)
+	for _, id := range events {
+		found[id] = slices.Clone(s.bodies[id])
+		s.read += len(s.bodies[id])
+	}
+	return found, nil
+}
+
+func (s *tinyStore) Due(_ context.Context, p Page) (due time.Time, err error) {
+	for _, m := range s.open {
+		if m.Subscription == p.Subscription && p.After.before(Place{m.Next, m.ID}, false) {
+			due = earliest(due, m.Next)
+		}
+	}
+	return due, nil
+}
+
+// tinyEngine is an engine whose steps a test takes itself: nothing runs by
+// itself, and no attempt is made.
+type tinyEngine struct {
+	*Engine
+	t       *testing.T
+	store   *tinyStore
+	flights []*flight
+	subs    map[int64]*Subscription
+	version int64
+	last    int64 // number
+}
+
+func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*Subscription)) *tinyEngine {
+	t.Helper()
+	s := &tinyStore{open: make(map[int64]*Message), bodies: make(map[int64][]byte)}
+	e := &tinyEngine{t: t, store: s, subs: make(map[int64]*Subscription)}
+	e.Engine = New(Config{Store: s, Memory: memory, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Policy: func() Policy { return Policy{Schedule: []time.Duration{5 * time.Second, time.Minute, time.Hour}} }})
+	for i := range e.budget.tiers {
+		e.budget.tiers[i].attempts = 20
+	}
+	e.clock.local, e.clock.store = time.Now(), noon
+	e.leases = []Lease{{Partition: 1}}
+	for id := range int64(subscriptions) {
+		sub := &Subscription{ID: id + 1, Enabled: true}
+		for _, change := range with {
+			change(sub)
+		}
+		e.subs[sub.ID] = sub
+	}
+	e.change()
+	t.Cleanup(e.halt)
+	return e
+}
+
+// change has the engine know the subscriptions as they are now.
+func (e *tinyEngine) change() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.version++
+	var all []*Subscription
+	for _, sub := range e.subs {
+		copied := *sub
+		all = append(all, &copied)
+	}
+	s := NewSnapshot(e.version, all)
+	e.Engine.subs.Store(s)
+	e.adopt(s)
+}
+
+// publish commits an event for subscriptions.
+func (e *tinyEngine) publish(size int, to ...int64) {
+	e.last++
+	event := &Event{ID: e.last, Body: make([]byte, size), AddedAt: e.now()}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, id := range to {
+		if e.subs[id] == nil {
+			continue
+		}
+		e.last++
+		m := &Message{ID: e.last, Event: event, Partition: 1, Subscription: id, State: State{Next: e.now()}}
+		e.store.add(m)
+		if l := e.lane(id); l != nil {
+			l.accept(m)
+			e.tend(l)
+		}
+	}
+}
+
+// page reads what the feeding loop would, once.
+func (e *tinyEngine) page() bool {
+	l, p := e.nextPage()
+	if l == nil {
+		return false
+	}
+	if err := e.readPage(e.t.Context(), l, p); err != nil {
+		e.t.Error(err)
+	}
+	return true
+}
+
+func (e *tinyEngine) take() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.turn()
+	if f != nil {
+		e.flying++
+		e.flights = append(e.flights, f)
+	}
+	return f != nil
+}
+
+// finish ends one of the attempts.
+func (e *tinyEngine) finish(i int, o Outcome, counts bool) {
+	f := e.flights[i]
+	e.flights = slices.Delete(e.flights, i, i+1)
+	o.Began = e.now()
+	if next := e.land(f, o, counts); next != nil {
+		e.flights = append(e.flights, next)
+	}
+}
+
+// write writes down what has ended.
+func (e *tinyEngine) write() {
+	l := e.ledger.next()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range l.outcomes {
+		r := &l.outcomes[i]
+		if m := e.store.open[r.Message.ID]; m != nil {
+			if m.State = r.After; !m.Status.Open() {
+				delete(e.store.open, m.ID)
+			}
+		}
+		e.settle(r)
+	}
+}
+
+// later moves the clock on.
+func (e *tinyEngine) later(d time.Duration) {
+	e.clock.mu.Lock()
+	e.clock.store = e.clock.store.Add(d)
+	e.clock.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, l := range e.lanes {
+		e.tend(l)
+	}
+}
+
+// check compares what is counted with what is in memory.
+func (e *tinyEngine) check(largest int) {
+	e.t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	held := make(map[*Message]bool)
+	for _, l := range e.lanes {
+		for _, m := range l.known {
+			held[m] = true
+		}
+		for _, m := range l.away {
+			held[m] = true
+		}
+	}
+	for _, f := range e.flights { // of lanes that are gone
+		held[f.message] = true
+	}
+	for _, r := range e.ledger.outcomes {
+		held[r.Message] = true
+	}
+	want, bodies, used := 0, make(map[int64]*Event), 0
+	for m := range held {
+		want += messageCost
+		if known := bodies[m.Event.ID]; known == nil {
+			bodies[m.Event.ID] = m.Event
+			want += len(m.Event.Body)
+		} else if known != m.Event {
+			e.t.Fatalf("event %d is in memory twice", m.Event.ID)
+		}
+	}
+	for i := range e.budget.tiers {
+		tier := &e.budget.tiers[i]
+		if used += tier.used; tier.used > tier.limit+largest+messageCost {
+			e.t.Fatalf("tier %d holds %d bytes of %d", i, tier.used, tier.limit)
+		}
+	}
+	if used != want || !maps.Equal(bodies, e.budget.events) {
+		e.t.Fatalf("%d bytes and %d events are counted; %d and %d are in memory", used, len(e.budget.events), want, len(bodies))
+	}
+}
+
+// TestTheBudgetCountsWhatIsInMemory takes random steps, after each of which what
+// is counted must be what is there, within the bound. At the end all endpoints
+// work, and everything arrives.
+func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
+	const subscriptions, largest = 10, 40_000
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		e := newTinyEngine(t, 64<<10, subscriptions, func(s *Subscription) { s.Ordered = s.ID%5 == 0 })
+		pick := func() int64 { return 1 + r.Int64N(subscriptions) }
+		for range 1500 {
+			switch n := r.IntN(100); {
+			case n < 20:
+				var to []int64
+				for range 1 + r.IntN(subscriptions) {
+					to = append(to, pick())
+				}
+				slices.Sort(to)
+				size := r.IntN(4000)
+				if r.IntN(50) == 0 {
+					size = r.IntN(largest)
+				}
+				e.publish(size, slices.Compact(to)...)
+			case n < 40:
+				e.page()
+			case n < 60:
+				e.take()
+			case n < 80 && len(e.flights) > 0:
+				o := Outcome{Code: 200}
+				switch f := e.flights[0]; {
+				case f.lane.id <= 3:
+					o = Outcome{Cause: ConnectionRefused}
+				case f.lane.id == 4 || r.IntN(10) == 0:
+					o = Outcome{Code: 400}
+				}
+				e.finish(0, o, r.IntN(20) > 0)
+			case n < 92:
+				e.write()
+			case n < 94:
+				e.later(time.Duration(r.IntN(20)) * time.Second)
+			case n == 94:
+				e.Forget(pick())
+			case n == 95:
+				e.Due(pick())
+			case n == 96:
+				if sub := e.subs[pick()]; sub != nil {
+					sub.Enabled = !sub.Enabled
+					e.change()
+				}
+			case n == 97 && r.IntN(10) == 0:
+				id := pick()
+				delete(e.subs, id)
+				for _, m := range e.store.open {
+					if m.Subscription == id {
+						delete(e.store.open, m.ID)
+					}
+				}
+				e.change()
+			case n == 98:
+				e.mu.Lock()
+				e.budget.tiers[0].reserved = 0
+				e.mu.Unlock()
+				e.rewind()
+			}
+			e.check(largest)
+		}
+		for _, sub := range e.subs {
+			sub.Enabled = true
+		}
+		e.change()
+		for round := 0; len(e.store.open) > 0 || len(e.flights) > 0; round++ {
+			if round > 3000 {
+				t.Fatalf("seed %d: %d messages stay in the store, %d attempts under way; tiers: %+v", seed, len(e.store.open), len(e.flights), e.budget.tiers)
+			}
+			for e.page() {
+			}
+			for e.take() {
+			}
+			for len(e.flights) > 0 {
+				e.finish(0, Outcome{Code: 200}, true)
+			}
+			e.write()
+			e.check(largest)
+			e.later(time.Minute)
+		}
+		e.write()
+		e.check(largest)
+		if used := e.budget.tiers[0].used + e.budget.tiers[1].used; used != 0 {
+			t.Errorf("seed %d: %d bytes are counted when all is delivered", seed, used)
+		}
+	}
+}
+
+// TestHangingEndpointsTakeNoMemoryFromOthers gives an endpoint that works its
+// messages while fifty others hold on to theirs: those that failed before for as
+// long as they like, and new ones until their attempts time out.
+func TestHangingEndpointsTakeNoMemoryFromOthers(t *testing.T) {
+	const hanging, messages, size = 50, 30, 1000
+	for _, known := range []bool{true, false} {
+		const healthy = hanging + 1
+		e := newTinyEngine(t, 256<<10, hanging+1, func(s *Subscription) {
+			if known && s.ID != healthy {
+				s.FailingSince = noon.Add(-time.Hour)
+			}
+		})
+		for i := range e.budget.tiers {
+			e.budget.tiers[i].attempts = 1000
+		}
+		for n := range int64(messages) {
+			for id := range e.subs {
+				event := &Event{ID: 1000*(n+1) + id, Body: make([]byte, size)}
+				e.store.add(&Message{ID: event.ID, Event: event, Partition: 1, Subscription: id, State: State{Next: noon}})
+			}
+		}
+		e.rewind()
+		left := func() (n int) {
+			for _, m := range e.store.open {
+				if m.Subscription == healthy {
+					n++
+				}
+			}
+			return n
+		}
+		for round := 0; left() > 0; round++ {
+			if round > 10*messages {
+				t.Fatalf("known %v: %d messages of the endpoint that works are left; tiers: %+v", known, left(), e.budget.tiers)
+			}
+			for e.page() {
+			}
+			for e.take() {
+			}
+			for i := len(e.flights) - 1; i >= 0; i-- {
+				if f := e.flights[i]; f.lane.id == healthy {
+					e.finish(i, Outcome{Code: 200}, true)
+				} else if !known && round == 1 {
+					e.finish(i, Outcome{Cause: TimedOut}, true)
+				}
+			}
+			e.write()
+			e.check(size)
+		}
+	}
+}
+
+// TestABodyIsReadOnce reads a backlog of few events for many queues.
+func TestABodyIsReadOnce(t *testing.T) {
+	const subscriptions, events, size = 40, 20, 10_000
+	e := newTinyEngine(t, 4<<20, subscriptions)
+	for n := range int64(events) {
+		event := &Event{ID: n + 1, Body: make([]byte, size)}
+		for id := range e.subs {
+			e.store.add(&Message{ID: 1000*(n+1) + id, Event: event, Partition: 1, Subscription: id, State: State{Next: noon}})
+		}
+	}
+	e.rewind()
+	for e.page() {
+	}
+	e.check(size)
+	inMemory := 0
+	for _, l := range e.lanes {
+		inMemory += len(l.known)
+	}
+	if inMemory != subscriptions*events || e.store.read != events*size {
+		t.Errorf("%d messages are in memory, and %d bytes were read; want %d and %d", inMemory, e.store.read, subscriptions*events, events*size)
+	}
+}
