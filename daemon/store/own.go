@@ -34,6 +34,7 @@ type ownDB struct {
 	was    int64        // version of the tables when they were opened
 	holder string       // of leases: this process, as others know it
 	turn   *turn        // to write to a file; nil on a server
+	drain  *drain       // of long reads of a file; nil on a server
 }
 
 // openOwn opens the file of our own tables. One connection writes at a time
@@ -53,7 +54,7 @@ func openOwn(path string, first ...string) (*ownDB, error) {
 		db.Close()
 		return nil, err
 	}
-	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, holder: newGUID(), turn: newTurn()}, nil
+	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, holder: newGUID(), turn: newTurn(), drain: new(drain)}, nil
 }
 
 // ownConnections are apart from those that read records, so that slow readers

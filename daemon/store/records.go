@@ -77,19 +77,27 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*Result, error) {
 	if plan.Take == 0 {
 		return r, nil
 	}
-	if r.rows, err = r.run(query.Compile, s.config.Limits().Row); err != nil {
+	if r.rows, err = r.open(several); err != nil {
 		session.close()
 		return nil, err
 	}
 	return r, nil
 }
 
+// open starts the statement whose rows the plan is about.
+func (r *Result) open(several bool) (row.Source, error) {
+	if _, isFile := r.session.(*sqliteSession); isFile && resumable(r.plan, several) {
+		return newResuming(r)
+	}
+	return r.run(r.plan, query.Compile, r.store.config.Limits().Row)
+}
+
 // compiler is one of the functions of package query that write a statement.
 type compiler func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
 
-func (r *Result) run(compile compiler, limit time.Duration) (row.Source, error) {
+func (r *Result) run(plan *query.Plan, compile compiler, limit time.Duration) (row.Source, error) {
 	words, table := r.session.table()
-	st, err := compile(r.plan, words, table)
+	st, err := compile(plan, words, table)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +155,7 @@ func (r *Result) aggregates(t *Tail) error {
 
 // one runs a statement that gives a single row, under the limit for counts.
 func (r *Result) one(compile compiler, read func([]row.Cell)) error {
-	rows, err := r.run(compile, r.store.config.Limits().Count)
+	rows, err := r.run(r.plan, compile, r.store.config.Limits().Count)
 	if err != nil {
 		return err
 	}

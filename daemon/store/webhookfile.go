@@ -30,7 +30,7 @@ var filePragmas = []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cach
 const fileBusy = 5 * time.Second
 
 func openFileWriter(own *ownDB, path string) (batchWriter, error) {
-	f := &fileWriter{own: own, path: path}
+	f := &fileWriter{own: own, path: path, wal: walKeeper{drain: own.drain}}
 	if err := f.open(); err != nil {
 		return nil, err
 	}

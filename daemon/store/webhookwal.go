@@ -16,6 +16,7 @@ type walKeeper struct {
 	last      time.Time // that anything was written back
 	restarted time.Time // that readers were waited for
 	blocked   time.Time // that one kept the log from its bound
+	drain     *drain
 }
 
 // What a transaction changes is not known from what it is asked to write: an
@@ -68,8 +69,10 @@ func (k *walKeeper) writeBack(conn *sqlite.Conn) {
 	k.batches, k.last = 0, time.Now()
 }
 
-// restart waits for readers of the log, and reports whether none was left.
+// restart waits for readers of the log, of which the long ones make way, and
+// reports whether none was left.
 func (k *walKeeper) restart(conn *sqlite.Conn, wait time.Duration) bool {
+	defer k.drain.begin()()
 	if err := conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())); err != nil {
 		return false
 	}

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// TestLongReadsMakeWayForTheLog reads messages, and their attempts, of which
+// there are two each, while the log of changes is to begin again after each row.
+// All rows come once, and the log begins again.
+func TestLongReadsMakeWayForTheLog(t *testing.T) {
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w := s.Webhooks()
+	r, l := subscribed(t, w)
+	version, f := w.mustVersion(t), w.writer.(*fileWriter)
+	write := func(b webhook.Batch) {
+		t.Helper()
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const messages = 20
+	b := hookBatch(version, 1, messages, r, l, "body")
+	write(b)
+	for range 2 {
+		again := webhook.Batch{Version: version, Leases: b.Leases}
+		for _, m := range b.Messages {
+			m.Attempts++
+			again.Outcomes = append(again.Outcomes, webhook.Recorded{Message: m, After: webhook.State{Status: webhook.RetryPending, Attempts: m.Attempts, Next: hookNoon},
+				Outcome: webhook.Outcome{Code: 500, Began: hookNoon}})
+		}
+		write(again)
+	}
+	restart := func() bool {
+		leave, err := f.own.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer leave()
+		return f.wal.restart(f.conn, 10*time.Second)
+	}
+	for _, ask := range []struct {
+		kind    string
+		columns string
+		take    string
+	}{{"Message", "", ""}, {"Message", "EventName,MessageID", "7"}, {"Attempt", "", ""}, {"Attempt", "MessageResponseID", ""}} {
+		kind, _ := record.System().Lookup(ask.kind)
+		members := query.Members{}
+		if ask.columns != "" {
+			members = append(members, query.Member{Name: "Fields", Texts: strings.Split(ask.columns, ","), List: true})
+		}
+		if ask.take != "" {
+			members = append(members, query.Member{Name: "Take", Texts: []string{ask.take}})
+		}
+		req, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := query.NewPlan(req, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func(step, end func()) (rows []string) {
+			t.Helper()
+			result, err := s.Select(t.Context(), plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer result.Close()
+			for {
+				cells, err := result.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if cells == nil {
+					end()
+					return rows
+				}
+				text := make([]string, len(cells))
+				for i, c := range cells {
+					text[i] = c.Text(plan.Types()[i])
+				}
+				rows = append(rows, fmt.Sprint(text))
+				step()
+			}
+		}
+		all := read(func() {}, func() {})
+		restarted, began := make(chan bool, 1), 0
+		rows := read(func() {
+			if began++; began == 3 {
+				write(webhook.Batch{Version: version, Leases: b.Leases, Health: []webhook.Health{{Subscription: r.ID, Since: hookNoon, Anew: true}}})
+				go func() { restarted <- restart() }()
+				for f.own.drain.over.Load() == nil && len(restarted) == 0 {
+					time.Sleep(time.Millisecond)
+				}
+			}
+		}, func() {
+			if !<-restarted {
+				t.Errorf("%+v: the log does not begin again while the read is open", ask)
+			}
+		})
+		if !slices.Equal(rows, all) {
+			t.Errorf("%+v: with the log:\n%s\nwithout:\n%s", ask, strings.Join(rows, "\n"), strings.Join(all, "\n"))
+		}
+	}
+}
