@@ -10,12 +10,15 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
@@ -29,6 +32,7 @@ type Daemon struct {
 	registry   *record.Registry
 	log        *slog.Logger
 	out        io.Writer // for what a person at the terminal should see
+	directory  *datadir.Lock
 	store      *store.Store
 	clock      clock
 	accounts   *account.Service
@@ -36,6 +40,7 @@ type Daemon struct {
 	webhooks   webhooks
 	traces     *trace.Tracer // nil for none
 	rest       *rest.Server
+	started    time.Time
 	address    net.Addr
 	greeting   greeting
 	demoFilled bool       // at this start
@@ -58,14 +63,32 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 // New opens the store and wires the service. What it opened is closed again
 // when it fails.
 func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), out: out, failed: make(chan error, 3)}
+	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), started: time.Now(), out: out, failed: make(chan error, 3)}
 	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
-	for _, step := range []func(context.Context) error{d.openStore, d.openClock, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire} {
+	for _, step := range []func(context.Context) error{d.lockDirectory, d.openStore, d.openClock, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
 		}
 	}
 	return d, nil
+}
+
+// lockDirectory makes this process the only daemon of its data directory.
+func (d *Daemon) lockDirectory(context.Context) error {
+	err := os.MkdirAll(d.config.DataDir, 0o700)
+	if err == nil {
+		d.directory, err = datadir.Serve(d.config.DataDir, d.describe(d.config.Listen))
+	}
+	if err != nil {
+		return fault.Because(err, fault.Unavailable, "the data directory cannot be used")
+	}
+	d.onStop("data directory", func(context.Context) error { return d.directory.Release() })
+	return nil
+}
+
+// describe names this daemon to others that find its data directory in use.
+func (d *Daemon) describe(address string) string {
+	return fmt.Sprintf("pid %d, listening on %s, started %s", os.Getpid(), address, d.started.Format(time.RFC3339))
 }
 
 func (d *Daemon) openStore(ctx context.Context) error {
@@ -179,6 +202,7 @@ func (d *Daemon) Start(ctx context.Context) error {
 		return err
 	}
 	d.address = listener.Addr()
+	_ = d.directory.Describe(d.describe(d.address.String())) // see datadir.Serve
 	if err := d.startWebhooks(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}

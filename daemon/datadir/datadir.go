@@ -9,12 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 const (
 	// lockName is the file whose lock says who works with the directory. The
 	// system ends the lock with the process, however that ends.
 	lockName = "whd.lock"
+	// servingName is the file whose lock belongs to the one daemon of the
+	// directory. Its text describes that daemon.
+	servingName = "serve.lock"
 	// unfinishedName is there while files are being replaced.
 	unfinishedName = "restore-unfinished"
 )
@@ -28,7 +32,10 @@ type Lock struct{ file *os.File }
 // Share takes a right that daemons and commands may have at the same time. It
 // fails while somebody replaces the files, and where that was cut short.
 func Share(dir string) (*Lock, error) {
-	l, err := take(dir, false)
+	l, err := take(dir, lockName, false)
+	if errors.Is(err, errLocked) {
+		err = fmt.Errorf("%w: the files in %s are being replaced by whd restore", ErrInUse, dir)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -39,25 +46,60 @@ func Share(dir string) (*Lock, error) {
 }
 
 // Own takes the right that nobody else may have meanwhile.
-func Own(dir string) (*Lock, error) { return take(dir, true) }
+func Own(dir string) (*Lock, error) {
+	l, err := take(dir, lockName, true)
+	if errors.Is(err, errLocked) {
+		err = fmt.Errorf("%w: a command or a daemon works with the files in %s%s; stop it first", ErrInUse, dir, inBrackets(served(dir)))
+	}
+	return l, err
+}
 
-func take(dir string, alone bool) (*Lock, error) {
-	file, err := openLock(filepath.Join(dir, lockName))
+// Serve takes the right to be the directory's daemon, which one process has at
+// a time. The error names the process that has it by its description.
+func Serve(dir, description string) (*Lock, error) {
+	l, err := take(dir, servingName, true)
+	if errors.Is(err, errLocked) {
+		return nil, fmt.Errorf("%w: another whd serves %s%s; stop it, or give this one a data directory of its own", ErrInUse, dir, inBrackets(served(dir)))
+	}
 	if err != nil {
 		return nil, err
 	}
-	switch err := lock(file, alone); {
-	case err == nil:
-		return &Lock{file}, nil
-	case errors.Is(err, errLocked) && alone:
-		err = fmt.Errorf("%w: a daemon or a command works with the files in %s; stop it first", ErrInUse, dir)
-		return nil, errors.Join(err, file.Close())
-	case errors.Is(err, errLocked):
-		err = fmt.Errorf("%w: the files in %s are being replaced by whd restore", ErrInUse, dir)
-		return nil, errors.Join(err, file.Close())
-	default:
+	_ = l.Describe(description) // on a full disk the lock holds without it
+	return l, nil
+}
+
+// Describe changes the description that others read.
+func (l *Lock) Describe(text string) error {
+	err := l.file.Truncate(0)
+	if err == nil {
+		_, err = l.file.WriteAt([]byte(text+"\n"), 0)
+	}
+	return err
+}
+
+// served is the description of the last daemon of the directory, if any.
+func served(dir string) string {
+	text, _ := os.ReadFile(filepath.Join(dir, servingName)) // without it the message says less
+	return strings.TrimSpace(string(text))
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// take locks a file of the directory, without waiting.
+func take(dir, name string, alone bool) (*Lock, error) {
+	file, err := openLock(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(file, alone); err != nil {
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", file.Name(), err), file.Close())
 	}
+	return &Lock{file}, nil
 }
 
 // openLock opens the file, which is made once and belongs to whom the directory

@@ -43,6 +43,40 @@ func TestWhoMayWork(t *testing.T) {
 	}
 }
 
+// One daemon at a time serves a directory, and the others learn which. Commands
+// are not kept out.
+func TestServe(t *testing.T) {
+	dir := t.TempDir()
+	first, err := datadir.Serve(dir, "pid 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Describe("pid 1, listening on 127.0.0.1:5050"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = datadir.Serve(dir, "pid 2")
+	if !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "another whd serves "+dir+" (pid 1, listening on 127.0.0.1:5050)") {
+		t.Errorf("the second daemon: %v", err)
+	}
+	command, err := datadir.Share(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "(pid 1, listening on 127.0.0.1:5050); stop it first") {
+		t.Errorf("alone beside a daemon: %v", err)
+	}
+	if err := errors.Join(command.Release(), first.Release()); err != nil {
+		t.Fatal(err)
+	}
+	next, err := datadir.Serve(dir, "pid 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
 // What was cut short stays so, whoever comes next.
 func TestUnfinished(t *testing.T) {
 	dir := t.TempDir()

@@ -22,7 +22,7 @@ func lock(file *os.File, alone bool) error {
 	if alone {
 		flags |= exclusive
 	}
-	var at syscall.Overlapped
+	at := syscall.Overlapped{OffsetHigh: 1} // far behind the text, since what is locked cannot be read
 	if done, _, err := lockFile.Call(file.Fd(), flags, 0, 1, 0, uintptr(unsafe.Pointer(&at))); done == 0 {
 		return err
 	}

@@ -1,0 +1,136 @@
+package daemon_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+func TestMain(m *testing.M) { daemontest.Main(m) }
+
+// launch runs a daemon in a process of its own until the test ends.
+func launch(t *testing.T, dir string, args ...string) *daemontest.Process {
+	t.Helper()
+	p, err := daemontest.Launch(dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Kill() }) // it may have ended
+	if err := p.Await(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// run runs a command of whd and returns its status and what it complains of.
+func run(args ...string) (status int, complaint string) {
+	var b bytes.Buffer
+	status = daemon.Main(daemon.Process{Args: args, Env: []string{"WHD_ADMIN_PASSWORD=" + daemontest.AdminPassword},
+		Stdin: new(bytes.Reader), Stdout: io.Discard, Stderr: &b})
+	return status, b.String()
+}
+
+// TestSecondDaemon starts another daemon on the data directory of one: it ends
+// with status 3 and names the first, which goes on.
+func TestSecondDaemon(t *testing.T) {
+	dir := t.TempDir()
+	first := launch(t, dir, "--webhooks-allow-targets", "127.0.0.0/8")
+	for range 2 {
+		status, complaint := run("serve", "--listen", "127.0.0.1:0", "--data-dir", dir, "--config=")
+		names := fmt.Sprintf("(pid %d, listening on %s, started ", first.PID(), strings.TrimPrefix(first.URL, "http://"))
+		if status != 3 || !strings.Contains(complaint, names) {
+			t.Errorf("the second daemon ended with %d: %s\nwant %s", status, complaint, names)
+		}
+	}
+	if status, complaint := run("user", "list", "--data-dir", dir); status != 0 {
+		t.Errorf("whd user list beside the daemon: status %d, %s", status, complaint)
+	}
+	if status, complaint := run("restore", "--data-dir", dir, "--force", savedStore(t, dir)); status != 1 || !strings.Contains(complaint, fmt.Sprintf("(pid %d, ", first.PID())) {
+		t.Errorf("whd restore beside the daemon: status %d, %s", status, complaint)
+	}
+	if reply, body := get(t, first.URL+"/readyz"); reply.StatusCode != http.StatusOK {
+		t.Errorf("the first daemon: status %d, %s", reply.StatusCode, body)
+	}
+	if status := newPublisher(t, first.URL, dir).publish(); status != http.StatusCreated {
+		t.Errorf("the first daemon: status %d for an event", status)
+	}
+
+	// What a killed daemon leaves behind keeps no other from starting.
+	if err := first.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	next := launch(t, dir)
+	if reply, body := get(t, next.URL+"/readyz"); reply.StatusCode != http.StatusOK {
+		t.Errorf("the next daemon: status %d, %s", reply.StatusCode, body)
+	}
+}
+
+// savedStore is a backup of the store in a directory.
+func savedStore(t *testing.T, dir string) string {
+	t.Helper()
+	file := t.TempDir() + "/backup"
+	if status, complaint := run("backup", "--data-dir", dir, file); status != 0 {
+		t.Fatalf("whd backup: status %d, %s", status, complaint)
+	}
+	return file
+}
+
+// publisher publishes events that one subscription is for.
+type publisher struct {
+	t   *testing.T
+	url string
+	key string
+}
+
+// newPublisher makes a subscription at a daemon on a data directory, and a key.
+func newPublisher(t *testing.T, url, dir string) *publisher {
+	t.Helper()
+	var key, complaint bytes.Buffer
+	if status := daemon.Main(daemon.Process{Args: []string{"key", "add", "test", "--role", "admin", "--data-dir", dir}, Stdout: &key, Stderr: &complaint}); status != 0 {
+		t.Fatalf("whd key add: %s", &complaint)
+	}
+	p := &publisher{t, url, strings.TrimSpace(key.String())}
+	c, err := client.New(client.Options{URL: url, Token: p.key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	shop, err := c.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(endpoint.Close)
+	if _, err := c.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{URL: &endpoint.URL, EventName: pointer("*")}); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// publish publishes one event, without another try, and returns the status; 0
+// for none.
+func (p *publisher) publish() int {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), "POST", p.url+"/Webhooks/Events", strings.NewReader(`{"EventName":"debtor.updated","Body":"x"}`))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+p.key)
+	r.Header.Set("Content-Type", "application/json")
+	r.Close = true
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0
+	}
+	reply.Body.Close()
+	return reply.StatusCode
+}
