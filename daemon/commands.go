@@ -33,7 +33,7 @@ var (
 	exitDone        = exit{0, "done"}
 	exitFailure     = exit{1, "failure"}
 	exitUsage       = exit{2, "wrong usage or settings"}
-	exitUnreachable = exit{3, "the store cannot be reached"}
+	exitUnreachable = exit{3, "the store cannot be reached or used"}
 )
 
 // exitOf decides the status by the error that a command ended with.

@@ -8,6 +8,10 @@ import (
 	"github.com/bizhook/whd/daemon/service"
 )
 
+func serveOptions() []option {
+	return []option{{name: "new-store", help: "make a new store where the files of the one before are missing"}}
+}
+
 // serve runs the daemon until the context or a service manager ends it.
 func serve(ctx context.Context, c *call) (err error) {
 	supervisor, err := service.Find(c.Env)
@@ -19,6 +23,7 @@ func serve(ctx context.Context, c *call) (err error) {
 	if err != nil {
 		return err
 	}
+	config.NewStore = c.own["new-store"] == "true"
 	var reloads <-chan os.Signal
 	if c.Reloads != nil {
 		reloads = c.Reloads()

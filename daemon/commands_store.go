@@ -17,6 +17,7 @@ func (c Config) storeConfig(kinds *record.Registry, connections int) store.Confi
 		Sources:       c.ERP.Sources,
 		VersionSource: c.ERP.Version,
 		Connections:   connections,
+		New:           c.NewStore,
 		Limits:        func() store.Limits { return store.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
 	}
 	if c.Store == embedded {

@@ -25,7 +25,7 @@ func commands() []command {
 	reading := settingsNamed(all, "config", "store", "store.read_dsn", "store.schema", "data_dir", "erp.schema", "erp.sources")
 	checking := append(reading, settingsNamed(all, "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")...)
 	return []command{
-		{name: "serve", summary: "Serve the records over HTTP until a signal comes", settings: all, run: serve},
+		{name: "serve", summary: "Serve the records over HTTP until a signal comes", options: serveOptions(), settings: all, run: serve},
 		{name: "migrate", summary: "Bring the store's own tables up to date and print their versions", settings: storing, run: migrate},
 		{name: "check", summary: "Compare what the service needs with what there is: tables, columns, rights, room, clock, addresses", options: checkOptions(), settings: checking, run: check},
 		{name: "backup", args: "FILE", summary: "Put the embedded store into one file, also while daemons work with it", settings: storing, run: backUp},

@@ -18,6 +18,7 @@ type Config struct {
 	DataDir       string
 	Migrate       bool
 	Demo          bool
+	NewStore      bool // no setting: an option of whd serve
 	Debug         bool
 	AdminPassword Secret
 

@@ -23,6 +23,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/trace"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // Daemon is the whole service: New wires it, Start serves, Stop tears down.
@@ -63,9 +64,9 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 // New opens the store and wires the service. What it opened is closed again
 // when it fails.
 func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), started: time.Now(), out: out, failed: make(chan error, 3)}
+	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), started: time.Now(), out: out, failed: make(chan error, 4)}
 	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
-	for _, step := range []func(context.Context) error{d.lockDirectory, d.openStore, d.openClock, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire} {
+	for _, step := range []func(context.Context) error{d.lockDirectory, d.openStore, d.openClock, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
 		}
@@ -101,6 +102,29 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	}
 	d.store = s
 	d.onStop("store", func(context.Context) error { return s.Close() })
+	return nil
+}
+
+// storeWatch is how often the daemon looks whether the store is still its own.
+const storeWatch = time.Second
+
+// watchStore ends the daemon once files of its store were deleted or replaced,
+// or another process has taken the store over.
+func (d *Daemon) watchStore(context.Context) error {
+	if d.config.Store != embedded {
+		return nil
+	}
+	d.repeat("store watch", storeWatch, func(context.Context) bool {
+		err := d.store.Lost()
+		if engine := d.webhooks.engine; err == nil && engine != nil {
+			err = engine.Ready()
+		}
+		lost := errors.Is(err, webhook.ErrFenced)
+		if lost {
+			d.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
+		}
+		return lost
+	})
 	return nil
 }
 

@@ -2,10 +2,14 @@ package daemon_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,6 +78,19 @@ func TestSecondDaemon(t *testing.T) {
 	}
 }
 
+// end waits for the end of a daemon and returns its status and its log.
+func end(t *testing.T, p *daemontest.Process, dir string) (status int, log string) {
+	t.Helper()
+	if exited, is := errors.AsType[*exec.ExitError](p.Wait()); is {
+		status = exited.ExitCode()
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "process.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status, string(text)
+}
+
 // savedStore is a backup of the store in a directory.
 func savedStore(t *testing.T, dir string) string {
 	t.Helper()
@@ -82,6 +99,63 @@ func savedStore(t *testing.T, dir string) string {
 		t.Fatalf("whd backup: status %d, %s", status, complaint)
 	}
 	return file
+}
+
+// TestLostStore has whd.db deleted or replaced while a daemon works
+// with it. No event is accepted any more, and the daemon ends with status 3.
+func TestLostStore(t *testing.T) {
+	remove := func(t *testing.T, path string) {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace := func(t *testing.T, path string) {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = errors.Join(os.WriteFile(path+".copy", text, 0o600), os.Rename(path+".copy", path))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		lose   func(t *testing.T, path string)
+		starts bool // the next daemon, without --new-store
+	}{"deleted": {remove, false}, "replaced": {replace, true}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			args := []string{"--webhooks-allow-targets", "127.0.0.0/8", "--config="}
+			d := launch(t, dir, args...)
+			p := newPublisher(t, d.URL, dir)
+			if status := p.publish(); status != http.StatusCreated {
+				t.Fatalf("status %d for an event", status)
+			}
+			c.lose(t, filepath.Join(dir, "whd.db"))
+			if reply, _ := get(t, d.URL+"/readyz"); reply.StatusCode != http.StatusServiceUnavailable {
+				t.Errorf("/readyz: status %d", reply.StatusCode)
+			}
+			for range 50 {
+				if status := p.publish(); status != http.StatusServiceUnavailable && status != 0 {
+					t.Fatalf("status %d for an event that no file has", status)
+				}
+			}
+			const why = "whd.db was deleted or replaced"
+			if status, log := end(t, d, dir); status != 3 || !strings.Contains(log, why) {
+				t.Errorf("the daemon ended with %d: %s\nwant %s", status, log, why)
+			}
+			serve := append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
+			if !c.starts {
+				if status, complaint := run(serve...); status != 3 || !strings.Contains(complaint, "whd.db is missing") || !strings.Contains(complaint, "--new-store") {
+					t.Errorf("the next daemon ended with %d: %s", status, complaint)
+				}
+				args = append(args, "--new-store")
+			}
+			next := launch(t, dir, args...)
+			if reply, body := get(t, next.URL+"/readyz"); reply.StatusCode != http.StatusOK {
+				t.Errorf("the next daemon: status %d, %s", reply.StatusCode, body)
+			}
+		})
+	}
 }
 
 // publisher publishes events that one subscription is for.

@@ -77,10 +77,27 @@ func (l *Lock) Describe(text string) error {
 	return err
 }
 
+// storeMark is the text of the lock file once the directory has held a store.
+const storeMark = "store"
+
+// MarkStore remembers that the directory holds a store now. Where that cannot
+// be written, the next process does it.
+func (l *Lock) MarkStore() {
+	if !l.HasStore() {
+		_ = l.Describe(storeMark)
+	}
+}
+
+// HasStore reports whether the directory has held a store.
+func (l *Lock) HasStore() bool { return text(l.file.Name()) == storeMark }
+
 // served is the description of the last daemon of the directory, if any.
-func served(dir string) string {
-	text, _ := os.ReadFile(filepath.Join(dir, servingName)) // without it the message says less
-	return strings.TrimSpace(string(text))
+func served(dir string) string { return text(filepath.Join(dir, servingName)) }
+
+// text is what a lock's file says, nothing where it cannot be read.
+func text(path string) string {
+	b, _ := os.ReadFile(path)
+	return strings.TrimSpace(string(b))
 }
 
 func inBrackets(text string) string {

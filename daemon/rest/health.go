@@ -28,7 +28,7 @@ func (s *Server) ready(x *exchange) error {
 	}
 	if s.Engine != nil {
 		if err := s.Engine.Ready(); err != nil {
-			return fault.Because(err, fault.Unavailable, "no webhook is delivered: %s", err)
+			return fault.Because(err, fault.Unavailable, "no webhook is delivered: %s", fault.Of(err).Message)
 		}
 	}
 	text := "ready\n"

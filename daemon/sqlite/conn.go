@@ -17,6 +17,7 @@ import (
 // Options say how a database file is opened.
 type Options struct {
 	ReadOnly    bool          // the file must exist; nothing can be written
+	Existing    bool          // the file must exist
 	BusyTimeout time.Duration // how long a statement waits for another's lock
 	Pragmas     []string      // run in order on every connection, as "name = value"
 }
@@ -34,7 +35,7 @@ type Conn struct {
 }
 
 // Open opens the database file at path, and creates it unless it is to be read
-// only. A connection that can write puts the file into WAL mode.
+// only or must exist. A connection that can write puts the file into WAL mode.
 func Open(path string, o Options) (*Conn, error) {
 	c := &Conn{tls: libc.NewTLS()}
 	if err := c.open(path, o); err != nil {
@@ -49,7 +50,10 @@ func (c *Conn) open(path string, o Options) error {
 	if o.ReadOnly {
 		flags |= sqlite3.SQLITE_OPEN_READONLY
 	} else {
-		flags |= sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE
+		flags |= sqlite3.SQLITE_OPEN_READWRITE
+	}
+	if !o.ReadOnly && !o.Existing {
+		flags |= sqlite3.SQLITE_OPEN_CREATE
 	}
 	name, err := c.cstring(path)
 	if err != nil {

@@ -33,6 +33,7 @@ func NewPool(path string, o Options, size int) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Existing = true // a file that is deleted later is not created again
 	return &Pool{
 		path:    path,
 		options: o,

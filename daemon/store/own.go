@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -26,6 +28,7 @@ const (
 // parameters @Name, which the drivers of both understand, and tables whd.Name.
 type ownDB struct {
 	pool   *sql.DB
+	files  []openFile   // none on a server
 	end    func() error // closes the pool
 	name   string       // for people
 	schema string       // on a server, else ""
@@ -39,12 +42,21 @@ type ownDB struct {
 
 // openOwn opens the file of our own tables. One connection writes at a time
 // anyway, so a few are enough. The driver comes with package sqlite, and so do
-// the collations of the columns. What comes first decides about a new file.
+// the collations of the columns. What comes first decides about a new file. The
+// file is created here, since a connection that is opened later must not create
+// one in the place of a file that was deleted.
 func openOwn(path string, first ...string) (*ownDB, error) {
 	if err := sqlite.RegisterDriver(); err != nil {
 		return nil, err
 	}
-	pragmas := url.Values{"_pragma": append(first, "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"), "_txlock": {"immediate"}}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	pragmas := url.Values{"mode": {"rw"}, "_pragma": append(first, "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"), "_txlock": {"immediate"}}
 	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode())
 	if err != nil {
 		return nil, err
@@ -139,7 +151,10 @@ func (o *ownDB) runOnce(ctx context.Context, steps []step) (bool, error) {
 			return false, nil
 		}
 	}
-	return true, tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return false, err
+	}
+	return true, lost(o.files)
 }
 
 // exec runs a statement by itself and counts the rows that it hit.
@@ -154,8 +169,10 @@ func (o *ownDB) execText(ctx context.Context, text string, args ...any) (n int64
 			return err
 		}
 		defer leave()
-		n, err = affected(o.pool.ExecContext(ctx, text, args...))
-		return err
+		if n, err = affected(o.pool.ExecContext(ctx, text, args...)); err != nil {
+			return err
+		}
+		return lost(o.files)
 	})
 	return n, err
 }

@@ -24,6 +24,7 @@ type Config struct {
 	Schema      string        // of our own tables on a server; DefaultSchema if empty
 	ERPSchema   string        // of the records on a server; DefaultERPSchema if empty
 	LockTimeout time.Duration // how long a statement on a server waits for a lock; 0 for no limit
+	New         bool          // the embedded store may be made where there has been one
 	Migrate     bool          // bring our own tables on a server up to date; the embedded store's always are
 
 	VersionSource string // table and column of the ERP's version; empty for none
@@ -52,6 +53,7 @@ const (
 type Store struct {
 	config  Config
 	lock    *datadir.Lock // of the embedded store
+	files   []openFile    // of the embedded store
 	records backend
 	system  map[record.Database]reader // of the kinds that the service itself keeps
 	pool    *sqlite.Pool               // of the embedded store's records
@@ -84,6 +86,9 @@ func (s *Store) open(ctx context.Context) error {
 	if s.lock, err = datadir.Share(s.config.Dir); err != nil {
 		return fault.Because(err, fault.Unavailable, "the store cannot be opened: %s", err)
 	}
+	if err := s.complete(); err != nil {
+		return err
+	}
 	records, err := newSQLiteRecords(s.path(recordsFile), s.config)
 	if err != nil {
 		return unreachable(err)
@@ -95,6 +100,14 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.own.bringUp(ctx); err != nil {
 		return err
 	}
+	if s.own.files, err = note(s.path(ownFile), s.path(ownFile)+"-wal"); err != nil {
+		return unreachable(err)
+	}
+	if s.files, err = note(s.path(recordsFile)); err != nil {
+		return unreachable(err)
+	}
+	s.files = append(s.files, s.own.files...)
+	s.lock.MarkStore()
 	if s.batches, err = openFileWriter(s.own, s.path(ownFile)); err != nil {
 		return unreachable(err)
 	}
@@ -134,6 +147,9 @@ func (s *Store) Accounts() *Accounts { return &Accounts{s.own} }
 
 // Ready reports why the store cannot be used, if so.
 func (s *Store) Ready(ctx context.Context) error {
+	if err := s.Lost(); err != nil {
+		return err
+	}
 	if err := s.records.ping(ctx); err != nil {
 		return notReady(err)
 	}

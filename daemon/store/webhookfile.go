@@ -38,7 +38,7 @@ func openFileWriter(own *ownDB, path string) (batchWriter, error) {
 }
 
 func (f *fileWriter) open() (err error) {
-	f.conn, err = sqlite.Open(f.path, sqlite.Options{BusyTimeout: fileBusy, Pragmas: filePragmas})
+	f.conn, err = sqlite.Open(f.path, sqlite.Options{Existing: true, BusyTimeout: fileBusy, Pragmas: filePragmas})
 	return err
 }
 
@@ -114,7 +114,7 @@ func (f *fileWriter) transact(ctx context.Context, fill func() error) error {
 		err = f.conn.Exec("COMMIT")
 	}
 	if err == nil {
-		return nil
+		return lost(f.own.files)
 	}
 	if f.conn.InTransaction() && f.conn.Exec("ROLLBACK") != nil {
 		f.conn.Close()

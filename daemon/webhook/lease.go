@@ -149,7 +149,7 @@ func holds(leases []Lease, partition int64) bool {
 }
 
 // errFencedOff is why an engine without leases to renew has nothing to do.
-var errFencedOff = fault.New(fault.Unavailable, "another whd works on the messages of this data directory; this one has stopped delivering")
+var errFencedOff = fault.Because(ErrFenced, fault.Unavailable, "the files of the store were replaced, or another whd works with them; this one has stopped delivering")
 
 // relinquish finds out which lease was lost, after a write that was fenced off,
 // and leases a new partition if it was our own. Outcomes of messages that are
