@@ -30,7 +30,7 @@ func (c Config) openable(ctx context.Context) error {
 		}
 		path := filepath.Join(c.DataDir, f.Name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fault.New(fault.Unavailable, "there is no store in %s, since %s is missing; whd serve makes one", c.DataDir, f.Name)
+			return fault.New(fault.Unavailable, "there is no store in %s, since %s is missing; whd serve makes one, where there was one before with --new-store", c.DataDir, f.Name)
 		}
 		version, err := backup.Version(ctx, path)
 		if err == nil && version < f.Newest { // else opening it says what is wrong

@@ -49,10 +49,17 @@ func TestSecondDaemon(t *testing.T) {
 	dir := t.TempDir()
 	first := launch(t, dir, "--webhooks-allow-targets", "127.0.0.0/8")
 	for range 2 {
-		status, complaint := run("serve", "--listen", "127.0.0.1:0", "--data-dir", dir, "--config=")
+		second, err := daemontest.Launch(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second.Await() == nil {
+			t.Errorf("a second daemon serves the directory of the first (%v)", second.Kill())
+			continue
+		}
 		names := fmt.Sprintf("(pid %d, listening on %s, started ", first.PID(), strings.TrimPrefix(first.URL, "http://"))
-		if status != 3 || !strings.Contains(complaint, names) {
-			t.Errorf("the second daemon ended with %d: %s\nwant %s", status, complaint, names)
+		if status, log := end(t, second, dir); status != 3 || !strings.Contains(log, names) {
+			t.Errorf("the second daemon ended with %d: %s\nwant %s", status, log, names)
 		}
 	}
 	if status, complaint := run("user", "list", "--data-dir", dir); status != 0 {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/tsql"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // DriverName is that of the database/sql driver, which comes with this package.
@@ -15,9 +17,40 @@ const DriverName = "sqlite"
 
 // IsDuplicate reports whether an error of the database/sql driver means that a
 // row has a key that another one has already.
-func IsDuplicate(err error) bool {
-	e, is := errors.AsType[*sqlite.Error](err)
-	return is && (&Error{Code: e.Code()}).Duplicate()
+func IsDuplicate(err error) bool { return known(err).Duplicate() }
+
+// IsDamaged reports whether an error, also of the database/sql driver, means
+// that the file does not hold what it should. Trying again does not help.
+func IsDamaged(err error) bool {
+	p := known(err).primary()
+	return p == sqlite3.SQLITE_CORRUPT || p == sqlite3.SQLITE_NOTADB
+}
+
+// Reason says in a few words why an error, also of the database/sql driver, kept
+// a file from being used; nothing of other errors.
+func Reason(err error) string {
+	switch e := known(err); {
+	case IsDamaged(err):
+		return "the file is damaged"
+	case e.Full():
+		return "the disk is full"
+	case e.ReadOnly():
+		return "the file is read-only"
+	case e.Busy():
+		return "another process has locked the file"
+	case e.Unreadable():
+		return "the file cannot be read or written"
+	}
+	return ""
+}
+
+// known is SQLite's error inside err, without its message; zero if there is none.
+func known(err error) *Error {
+	if e, is := errors.AsType[*sqlite.Error](err); is {
+		return &Error{Code: e.Code()}
+	}
+	e, _ := errors.AsType[*Error](err)
+	return cmp.Or(e, &Error{})
 }
 
 // RegisterDriver makes the collations and functions known to the database/sql

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // lend lends a connection for reading. Slow clients may hold all of them for
@@ -51,11 +52,18 @@ func (b *mssqlRecords) ping(ctx context.Context) error {
 // notReady is why the store cannot be used, in the words of a query that fails
 // for the same reason.
 func notReady(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := "the store cannot be used at the moment"
 	switch f := fault.Of(classify(err)); f.Kind {
 	case fault.Unavailable:
-		return unavailable(err, f.Message)
+		text = f.Message
 	case fault.Timeout:
-		return unavailable(err, "the store does not answer in time")
+		text = "the store does not answer in time"
 	}
-	return unavailable(err, "the store cannot be used at the moment")
+	if reason := sqlite.Reason(err); reason != "" {
+		text += ": " + reason
+	}
+	return unavailable(err, text)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // The schemas on a server, unless the settings name others.
@@ -38,6 +39,7 @@ type ownDB struct {
 	holder string       // of leases: this process, as others know it
 	turn   *turn        // to write to a file; nil on a server
 	drain  *drain       // of long reads of a file; nil on a server
+	probe  probe
 }
 
 // openOwn opens the file of our own tables. One connection writes at a time
@@ -66,7 +68,7 @@ func openOwn(path string, first ...string) (*ownDB, error) {
 		db.Close()
 		return nil, err
 	}
-	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, holder: newGUID(), turn: newTurn(), drain: new(drain)}, nil
+	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, holder: newGUID(), turn: newTurn(), drain: new(drain), probe: probe{turn: newTurn()}}, nil
 }
 
 // ownConnections are apart from those that read records, so that slow readers
@@ -82,14 +84,21 @@ func openOwnSchema(ctx context.Context, c Config) (*ownDB, error) {
 	if err := server.Ping(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
-	o := &ownDB{pool: server.DB(), end: server.Close, schema: c.Schema, folder: serverMigrations, holder: newGUID(), name: "schema " + c.Schema}
+	o := &ownDB{pool: server.DB(), end: server.Close, schema: c.Schema, folder: serverMigrations, holder: newGUID(), name: "schema " + c.Schema, probe: probe{turn: newTurn()}}
 	if c.LockTimeout > 0 {
 		o.before = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(c.LockTimeout.Milliseconds(), 1))
 	}
 	return o, nil
 }
 
-func (o *ownDB) close() error { return o.end() }
+func (o *ownDB) close() error {
+	leave, err := o.probe.turn.enter(context.Background())
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return o.end()
+}
 
 // text is a statement with the schema that it works in.
 func (o *ownDB) text(statement string) string {
@@ -275,6 +284,9 @@ func (o *ownDB) fault(err error, doing string) error {
 		return err
 	}
 	err = fmt.Errorf("%s: %w", doing, err)
+	if sqlite.IsDamaged(err) {
+		return unavailable(errors.Join(webhook.ErrDamaged, err), "the file "+o.name+" is damaged")
+	}
 	if e, is := errors.AsType[*mssql.Error](err); is && (e.NoTable() || e.NoColumn()) {
 		return unavailable(err, "the service's own tables are missing or of an older version; they need whd migrate")
 	}
@@ -291,6 +303,58 @@ func (o *ownDB) ready(ctx context.Context) error {
 		return behind(o.name, current, latest)
 	}
 	return nil
+}
+
+// probe is the last attempt to write to our own tables, and how it ended. It
+// belongs to whoever has the turn.
+type probe struct {
+	turn *turn
+	at   time.Time
+	err  error
+}
+
+const (
+	probeInterval = time.Second     // between two attempts, however many ask
+	probeLimit    = 2 * time.Second // that one may take
+)
+
+// writable reports why nothing can be written to the tables, if so. It writes,
+// since nothing less shows a disk that is full or a database that is read-only.
+func (o *ownDB) writable(ctx context.Context) error {
+	leave, err := o.probe.turn.enter(ctx)
+	if err != nil {
+		return notReady(err)
+	}
+	if time.Since(o.probe.at) < probeInterval {
+		defer leave()
+		return o.probe.err
+	}
+	done := make(chan error, 1)
+	go func() { // a disk that hangs holds up the attempt, and not those who ask
+		defer leave()
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeLimit)
+		defer cancel()
+		o.probe.err = o.write(limited)
+		o.probe.at = time.Now()
+		done <- o.probe.err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return notReady(ctx.Err())
+	}
+}
+
+// write changes a number that has no other use.
+func (o *ownDB) write(ctx context.Context) error {
+	n, err := o.exec(ctx, `UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = 'Probe'`)
+	if err == nil && n == 0 {
+		if _, err = o.exec(ctx, `INSERT INTO whd.WH_Number (Name, Next) VALUES ('Probe', 1)`); duplicate(err) {
+			err = nil // another daemon has made it
+		}
+	}
+	return notReady(err)
 }
 
 // ErrBehind is what is wrapped where our own tables are older than this program

@@ -153,7 +153,10 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.records.ping(ctx); err != nil {
 		return notReady(err)
 	}
-	return s.own.ready(ctx)
+	if err := s.own.ready(ctx); err != nil {
+		return err
+	}
+	return s.own.writable(ctx)
 }
 
 // Close closes the store. Results must have been closed before.

@@ -69,7 +69,7 @@ func (c *census) good(age time.Duration) (o Open, is bool, next <-chan struct{},
 // where counting takes long. Where it cannot be counted it gives the last count
 // with the error.
 func (e *Engine) Open(ctx context.Context, age time.Duration) (Open, error) {
-	if err := e.Ready(); err != nil {
+	if err := e.troubled(); err != nil {
 		return Open{}, err
 	}
 	o, is, next, err := e.census.good(age)

@@ -52,18 +52,20 @@ type Engine struct {
 	subs     atomic.Pointer[Snapshot]
 	ledger   *ledger
 
-	mu      sync.Mutex // guards what follows, with everything in the lanes
-	lanes   map[int64]*lane
-	budget  *budget
-	turned  int // the tier that had the last turn to begin an attempt
-	fed     int // the one that had the last turn to read a page
-	flying  int
-	halted  bool // no attempt begins any more
-	leases  []Lease
-	home    Lease     // whose partition new messages belong to; the writer's to change
-	renewed time.Time // when the leases were last known to be ours, by this process's clock
-	daemons int       // that work on the store
-	trouble error     // why nothing is delivered, if so
+	mu       sync.Mutex // guards what follows, with everything in the lanes
+	lanes    map[int64]*lane
+	budget   *budget
+	turned   int // the tier that had the last turn to begin an attempt
+	fed      int // the one that had the last turn to read a page
+	flying   int
+	halted   bool // no attempt begins any more
+	leases   []Lease
+	home     Lease     // whose partition new messages belong to; the writer's to change
+	renewed  time.Time // when the leases were last known to be ours, by this process's clock
+	daemons  int       // that work on the store
+	trouble  error     // why nothing is delivered, if so
+	failure  error     // of the last write, nil if it succeeded
+	failedAt time.Time
 
 	leasing sync.Mutex // held by whoever changes the leases
 
@@ -195,11 +197,26 @@ func (e *Engine) snapshot() *Snapshot { return e.subs.Load() }
 // errNotStarted is the trouble of an engine whose tables are not there yet.
 var errNotStarted = &fault.Error{Kind: fault.Unavailable, Message: "the delivery of webhooks has not begun", RetryAfter: 2 * time.Second}
 
-// Ready reports why nothing is delivered, if so.
-func (e *Engine) Ready() error {
+// troubled reports why nothing is delivered, if so.
+func (e *Engine) troubled() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.trouble
+}
+
+// failedFor is how long a write that failed is taken for what the next one will
+// do, where the store can be written otherwise. A store that is damaged stays so
+// until a write succeeds.
+const failedFor = 3 * time.Second
+
+// Ready reports why nothing is delivered or events are refused, if so.
+func (e *Engine) Ready() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.trouble != nil || e.failure == nil || time.Since(e.failedAt) > failedFor && !errors.Is(e.failure, ErrDamaged) {
+		return e.trouble
+	}
+	return fault.Because(e.failure, fault.Unavailable, "the last events could not be stored: %s", fault.Of(e.failure).Message)
 }
 
 // Subscriptions is the set that events are matched with.

@@ -36,7 +36,7 @@ func (e *Engine) Publish(ctx context.Context, name string, body []byte) (Receipt
 }
 
 func (e *Engine) publish(ctx context.Context, name string, body []byte, key *Key) (Receipt, error) {
-	if err := cmp.Or(ctx.Err(), e.Ready()); err != nil {
+	if err := cmp.Or(ctx.Err(), e.troubled()); err != nil {
 		return Receipt{}, err
 	}
 	now := e.now()
@@ -50,7 +50,7 @@ func (e *Engine) publish(ctx context.Context, name string, body []byte, key *Key
 // Try sends a message to one subscription, whatever events it is for, and gives
 // the message once it is durable.
 func (e *Engine) Try(ctx context.Context, subscription int64, name string, body []byte) (*Message, error) {
-	if err := cmp.Or(ctx.Err(), e.Ready()); err != nil {
+	if err := cmp.Or(ctx.Err(), e.troubled()); err != nil {
 		return nil, err
 	}
 	now := e.now()

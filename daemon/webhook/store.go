@@ -85,6 +85,8 @@ type Store interface {
 var (
 	// ErrStale means that the subscriptions have changed: match again.
 	ErrStale = errors.New("the subscriptions have changed")
+	// ErrDamaged means that the store's files do not hold what they should.
+	ErrDamaged = errors.New("the store is damaged")
 	// ErrFenced means that a lease was lost: its messages are somebody else's.
 	ErrFenced = errors.New("the lease was lost")
 	// ErrKeyTaken means that an idempotency key was used by another event

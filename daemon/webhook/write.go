@@ -145,6 +145,7 @@ func (e *Engine) written(l load) {
 		e.Show(l.changes)
 	}
 	e.mu.Lock()
+	e.failure = nil
 	for _, p := range slices.Concat(l.publications, l.notices) {
 		for _, m := range p.messages {
 			if lane := e.lane(m.Subscription); lane != nil {
@@ -184,6 +185,9 @@ func (e *Engine) failed(l load, err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fault.Because(err, fault.Unavailable, "the store did not answer in time; try again")
 	}
+	e.mu.Lock()
+	e.failure, e.failedAt = err, time.Now()
+	e.mu.Unlock()
 	e.refuse(l.publications, err)
 	e.ledger.giveBack(l)
 	if len(l.publications) > 0 {

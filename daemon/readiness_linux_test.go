@@ -1,0 +1,65 @@
+package daemon_test
+
+import (
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// TestReadinessOfAFullDisk lets no file of this process grow any more while
+// events are published, and then again.
+func TestReadinessOfAFullDisk(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ) // which would end the process
+	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(bytes uint64) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: was.Max}); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(func() { limit(was.Cur) }) // before the daemon stops
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
+	t.Cleanup(func() { limit(was.Cur) })
+	p := newPublisher(t, i.URL, i.Dir)
+	ready := func() bool {
+		reply, _ := get(t, i.URL+"/readyz")
+		return reply.StatusCode == http.StatusOK
+	}
+	if status := p.publish(); status != http.StatusCreated || !ready() {
+		t.Fatalf("status %d for an event, ready %v", status, ready())
+	}
+	log, err := os.Stat(filepath.Join(i.Dir, "whd.db-wal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit(uint64(log.Size()) + 16<<10)
+	refused := 0
+	for refused == 0 || ready() {
+		if p.publish() != http.StatusCreated {
+			refused++
+		}
+		if refused == 20 {
+			t.Fatal("/readyz says 200 after 20 refused events")
+		}
+	}
+	t.Logf("/readyz says 503 after %d refused events", refused)
+	limit(was.Cur)
+	for !ready() { // without an event
+		if t.Context().Err() != nil {
+			t.Fatal("/readyz says 503 although there is space again")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if status := p.publish(); status != http.StatusCreated {
+		t.Errorf("status %d for an event although /readyz says 200", status)
+	}
+}
