@@ -14,7 +14,7 @@ import (
 // subscriberRows answers a query for what belongs to the subscriber that the
 // path names, and to a message where it names one.
 func (s *Server) subscriberRows(x *exchange) error {
-	if _, err := s.Webhooks.Subscriber(x.r.Context(), x.params.get(inSubscriber)); err != nil {
+	if _, err := s.Webhooks.Known(x.r.Context(), x.params.get(inSubscriber)); err != nil {
 		return err
 	}
 	members, err := s.members(x)
@@ -84,11 +84,17 @@ func (s *Server) limitRetries(x *exchange) error {
 	if err != nil || admin {
 		return err
 	}
-	id, err := wire.ParseGuid(x.params.get(inSubscription))
+	return s.countRetry(x)
+}
+
+// countRetry counts a retry of a subscription that there is: other ids would take
+// the place of its count.
+func (s *Server) countRetry(x *exchange) error {
+	r, err := s.Webhooks.Registration(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
 	if err != nil {
-		return nil // which is nobody's
+		return err
 	}
-	return s.retries.take(id, x.start)
+	return s.retries.take(r.GUID, x.start)
 }
 
 // retryMessage makes a message that has failed due now.

@@ -11,7 +11,11 @@ import (
 // rotateSecret replaces the secret of a subscription, and shows the new one this
 // once.
 func (s *Server) rotateSecret(x *exchange) error {
-	if err := s.limitRetries(x); err != nil {
+	admin, err := s.limitChanges(x)
+	if err == nil && !admin {
+		err = s.countRetry(x)
+	}
+	if err != nil {
 		return err
 	}
 	f, err := s.form(x)

@@ -78,6 +78,7 @@ type Server struct {
 	protection *http.CrossOriginProtection
 	limiter    *limiter
 	retries    *limiter // of messages, by subscription
+	changes    *limiter // of subscriptions, by subscriber
 }
 
 // New makes a Server.
@@ -98,6 +99,7 @@ func New(c Config) *Server {
 		protection: newProtection(c.CORSOrigins),
 		limiter:    newLimiter(Rate{}),
 		retries:    newLimiter(retryRate),
+		changes:    newLimiter(changeRate),
 	}
 	if c.RequestLog != nil {
 		s.metrics.watchLog(c.RequestLog)

@@ -61,7 +61,7 @@ func (s *Server) subscription(x *exchange) error {
 // addSubscription adds a subscription. The SubscriberID is all it takes; an
 // admin, who may name addresses on the premises, is known by more.
 func (s *Server) addSubscription(x *exchange) error {
-	admin, err := s.isAdmin(x)
+	admin, err := s.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s *Server) addSubscription(x *exchange) error {
 
 // changeSubscription changes a subscription, which the path or the body names.
 func (s *Server) changeSubscription(x *exchange) error {
-	admin, err := s.isAdmin(x)
+	admin, err := s.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -127,6 +127,9 @@ func (s *Server) changeSubscription(x *exchange) error {
 
 // removeSubscription removes a subscription and cancels what is pending.
 func (s *Server) removeSubscription(x *exchange) error {
+	if _, err := s.limitChanges(x); err != nil {
+		return err
+	}
 	if err := s.Webhooks.RemoveRegistration(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription)); err != nil {
 		return err
 	}
@@ -147,6 +150,28 @@ func (s *Server) isAdmin(x *exchange) (bool, error) {
 		return false, nil
 	}
 	return x.who.Role.Includes(account.Admin), err
+}
+
+// changeRate is how often those who have but a SubscriberID may change the
+// subscriptions of the subscriber: once a second in the long run, and as often at
+// once as it takes to make all that there may be.
+var changeRate = Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
+
+// limitChanges counts a change of a subscription, unless an admin makes it. Ids
+// of no subscriber are not counted: they would take the place of others' counts.
+func (s *Server) limitChanges(x *exchange) (admin bool, err error) {
+	if admin, err = s.isAdmin(x); err != nil || admin {
+		return admin, err
+	}
+	id, err := s.Webhooks.Known(x.r.Context(), x.params.get(inSubscriber))
+	if err != nil {
+		return false, err
+	}
+	if err = s.changes.take(id, x.start); fault.Is(err, fault.TooMany) {
+		fault.Of(err).Message = "too many changes of this subscriber's subscriptions by SubscriberID alone: 60 a minute are allowed, and up to 1,000 at once after a pause; " +
+			"wait as long as Retry-After says, or make them as an administrator"
+	}
+	return false, err
 }
 
 // headers reads the member Headers, nil where it is not given. An empty list

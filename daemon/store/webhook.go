@@ -139,6 +139,63 @@ func raised() step {
 	return step{`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, []any{sql.Named("Name", subscriptionVersion)}, true}
 }
 
+// changedKind is the kind of the rows of WH_Nudge that say which subscriptions
+// a transaction has changed. Their number is the version that it made. Where it
+// has changed none, there is a row for subscription 0.
+const changedKind = 4
+
+// changesKept is for how many versions these rows are kept. A daemon that is
+// further behind reads all subscriptions.
+const changesKept = 1000
+
+// noted are the steps of a transaction that say which subscriptions it changes.
+// They come before the removal of these, and after everything that adds them.
+func (w *Webhooks) noted(which string, args ...any) []step {
+	args = append([]any{sql.Named("Name", subscriptionVersion)}, args...)
+	return []step{
+		{`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, COALESCE(c.ID, 0), @Kind, @Holder, ` + w.own.clock() + ` FROM whd.WH_Number n
+LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_WebhookSubscription` + which + `) WHERE n.Name = @Name`,
+			append(args, sql.Named("Kind", changedKind), w.own.holderArg()), true},
+		{`DELETE FROM whd.WH_Nudge WHERE Kind = @Kind AND Number <= (SELECT n.Next - @Kept FROM whd.WH_Number n WHERE n.Name = @Name)
+	AND Number >= (SELECT n.Next - 2 * @Kept FROM whd.WH_Number n WHERE n.Name = @Name)`,
+			[]any{sql.Named("Kind", changedKind), sql.Named("Kept", changesKept), sql.Named("Name", subscriptionVersion)}, false},
+	}
+}
+
+// Changed is webhook.Store's. A version that no row speaks of was made by an
+// older program, or its rows are gone.
+func (w *Webhooks) Changed(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, error) {
+	if version <= after || version-after > changesKept {
+		return nil, nil
+	}
+	args := []any{sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version)}
+	const those = ` FROM whd.WH_Nudge n WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`
+	rows, err := list(ctx, w.own, scanChanged, `SELECT n.Number, n.SubscriptionID`+those, args...)
+	if err != nil {
+		return nil, w.own.fault(err, "looking for changed subscriptions")
+	}
+	versions, changed := make(map[int64]bool), make(map[int64]*webhook.Subscription)
+	for _, row := range rows {
+		versions[row.version], changed[row.subscription] = true, nil
+	}
+	if len(versions) < int(version-after) {
+		return nil, nil
+	}
+	all, err := w.registrations(ctx, ` WHERE s.ID IN (SELECT n.SubscriptionID`+those+`)`, args...)
+	for _, r := range all {
+		changed[r.ID] = subscriptionOf(r)
+	}
+	return changed, w.own.fault(err, "reading changed subscriptions")
+}
+
+type changedRow struct{ version, subscription int64 }
+
+func scanChanged(row scanner) (c changedRow, err error) {
+	err = row.Scan(&c.version, &c.subscription)
+	return c, err
+}
+
 // Snapshot is webhook.Store's. The version is read first: a change that comes
 // after it is in the snapshot already or makes it stale.
 func (w *Webhooks) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
@@ -150,34 +207,26 @@ func (w *Webhooks) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 	if err != nil {
 		return nil, w.own.fault(err, "reading the subscriptions")
 	}
-	owners, err := list(ctx, w.own, scanSubscriber, `SELECT `+subscriberColumns+` FROM whd.SY_WebhookSubscriber b`)
-	if err != nil {
-		return nil, w.own.fault(err, "reading the subscribers")
-	}
-	of := make(map[string]webhook.Subscriber, len(owners))
-	for _, s := range owners {
-		of[s.GUID] = s
-	}
 	subs := make([]*webhook.Subscription, len(all))
 	for i, r := range all {
-		subs[i] = subscriptionOf(r, of[r.Subscriber])
+		subs[i] = subscriptionOf(r)
 	}
 	return webhook.NewSnapshot(version, subs), nil
 }
 
 // subscriptionOf is what the engine knows of a subscription.
-func subscriptionOf(r webhook.Registration, s webhook.Subscriber) *webhook.Subscription {
+func subscriptionOf(r webhook.Registration) *webhook.Subscription {
 	secrets := []string{r.Secret}
 	if r.OldSecret != "" {
 		secrets = append(secrets, r.OldSecret)
 	}
 	reason := r.DisabledReason
-	if reason == "" && r.Enabled && !s.Enabled {
+	if reason == "" && r.Enabled && !r.SubscriberOn {
 		reason = "its subscriber is disabled"
 	}
 	return &webhook.Subscription{
-		ID: r.ID, GUID: r.GUID, Subscriber: r.Subscriber, SubscriberName: s.Name, Pattern: r.Pattern, URL: r.URL, Headers: r.Headers, Secrets: secrets, OldUntil: r.OldSecretUntil,
-		Enabled: r.Enabled && s.Enabled, DisabledReason: reason, Ordered: r.Ordered, Private: r.Private, Schedule: r.Schedule, FailingSince: r.FailingSince,
+		ID: r.ID, GUID: r.GUID, Subscriber: r.Subscriber, SubscriberName: r.SubscriberName, Pattern: r.Pattern, URL: r.URL, Headers: r.Headers, Secrets: secrets, OldUntil: r.OldSecretUntil,
+		Enabled: r.Enabled && r.SubscriberOn, DisabledReason: reason, Ordered: r.Ordered, Private: r.Private, Schedule: r.Schedule, FailingSince: r.FailingSince,
 	}
 }
 

@@ -64,6 +64,8 @@ func serverBatch(b *webhook.Batch, holder sql.NamedArg) (string, []any) {
 	}
 	if len(b.Nudges) > 0 {
 		w.part(serverNudges, "Nudges", nudgeRows(b.Nudges))
+	}
+	if len(b.Disabled)+len(b.Nudges) > 0 {
 		w.args = append(w.args, holder)
 	}
 	block := ""

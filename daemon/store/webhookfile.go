@@ -137,7 +137,7 @@ func (f *fileWriter) fill(b *webhook.Batch) error {
 			return errors.Join(err, webhook.ErrFenced)
 		}
 	}
-	current, err := f.finds(`SELECT 1 FROM WH_Number WHERE Name = 'SubscriptionVersion' AND Next = ?1`, b.Version)
+	current, err := f.finds(`SELECT 1 FROM WH_Number WHERE Name = 'SubscriptionVersion' AND ?1 IN (Next, -1)`, b.Version)
 	if err != nil || !current {
 		return errors.Join(err, webhook.ErrStale)
 	}
@@ -238,21 +238,33 @@ func (f *fileWriter) outcomes(b *webhook.Batch) error {
 
 // disable disables subscriptions, which raises their version.
 func (f *fileWriter) disable(b *webhook.Batch) error {
-	var disabled int64
+	var disabled []int64
 	err := f.each(`UPDATE SY_WebhookSubscription SET IsEnabled = 0, DisabledReason = ?2, LastSavedDateTime = ?3, RowHash = ?4
 WHERE ID = ?1 AND IsEnabled = 1`, len(b.Disabled), func(s *sqlite.Stmt, i int) error {
 		d := b.Disabled[i]
 		bind(s, d.Subscription, readable(d.Reason, mostDisabled), stamp(d.At), newRowHash())
 		err := f.step(s)
-		disabled += f.conn.Changes()
+		if f.conn.Changes() > 0 {
+			disabled = append(disabled, d.Subscription)
+		}
 		return err
 	})
-	if err != nil || disabled == 0 {
+	if err != nil || len(disabled) == 0 {
 		return err
 	}
-	return f.each(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = 'SubscriptionVersion'`, 1, func(s *sqlite.Stmt, _ int) error {
+	if err := f.run(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, subscriptionVersion); err != nil {
+		return err
+	}
+	return f.each(f.nudge(), len(disabled), func(s *sqlite.Stmt, i int) error {
+		bind(s, disabled[i], int64(changedKind), f.own.holder, subscriptionVersion)
 		return f.step(s)
 	})
+}
+
+// nudge is the statement that adds a row under one of the numbers.
+func (f *fileWriter) nudge() string {
+	return `INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, ?1, ?2, ?3, ` + f.own.clock() + ` FROM WH_Number n WHERE n.Name = ?4`
 }
 
 func (f *fileWriter) keys(b *webhook.Batch) error {
@@ -301,15 +313,11 @@ func (f *fileWriter) nudges(b *webhook.Batch) error {
 	if len(b.Nudges) == 0 {
 		return nil
 	}
-	err := f.each(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = 'Nudge'`, 1, func(s *sqlite.Stmt, _ int) error {
-		return f.step(s)
-	})
-	if err != nil {
+	if err := f.run(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, lastNudge); err != nil {
 		return err
 	}
-	return f.each(`INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, ?1, ?2, ?3, `+f.own.clock()+` FROM WH_Number n WHERE n.Name = 'Nudge'`, len(b.Nudges), func(s *sqlite.Stmt, i int) error {
-		bind(s, b.Nudges[i].Subscription, int64(b.Nudges[i].Kind), f.own.holder)
+	return f.each(f.nudge(), len(b.Nudges), func(s *sqlite.Stmt, i int) error {
+		bind(s, b.Nudges[i].Subscription, int64(b.Nudges[i].Kind), f.own.holder, lastNudge)
 		return f.step(s)
 	})
 }

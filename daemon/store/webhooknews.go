@@ -62,8 +62,8 @@ FROM whd.WH_Partition p WHERE p.LeaseUntil > `+w.own.clock()+` GROUP BY p.Holder
 	news.Orphans = len(orphans) > 0
 	if after >= 0 && after < news.Nudge {
 		news.Nudges, err = list(ctx, w.own, scanNudge, `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
-WHERE n.Number > @After AND n.Number <= @Last AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
-			sql.Named("After", after), sql.Named("Last", news.Nudge), w.own.holderArg())
+WHERE n.Number > @After AND n.Number <= @Last AND n.Kind <> @Changed AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
+			sql.Named("After", after), sql.Named("Last", news.Nudge), sql.Named("Changed", changedKind), w.own.holderArg())
 	}
 	return news, w.own.fault(err, "reading nudges")
 }
@@ -185,16 +185,17 @@ func (w *Webhooks) Tidy(ctx context.Context) error {
 	err := w.tidy(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+w.own.clockAfter()+` AND Number IN (
 	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+w.own.first()+`)`, changeLife)
 	if err == nil {
-		err = w.tidy(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+w.own.clockAfter()+` AND Number IN (
-	SELECT n.Number FROM whd.WH_Nudge n ORDER BY n.Number`+w.own.first()+`)`, nudgeLife)
+		err = w.tidy(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+w.own.clockAfter()+` AND Kind <> @Changed AND Number IN (
+	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+w.own.first()+`)`, nudgeLife, sql.Named("Changed", changedKind))
 	}
 	return w.own.fault(err, "removing what everybody has read")
 }
 
 // tidy removes some rows after others, until there are no more that are old.
-func (w *Webhooks) tidy(ctx context.Context, statement string, life time.Duration) error {
+func (w *Webhooks) tidy(ctx context.Context, statement string, life time.Duration, args ...any) error {
+	args = append(args, termArg(-life), sql.Named("Limit", tidyRows))
 	for {
-		n, err := w.own.exec(ctx, statement, termArg(-life), sql.Named("Limit", tidyRows))
+		n, err := w.own.exec(ctx, statement, args...)
 		if err != nil || n < tidyRows/2 {
 			return err
 		}

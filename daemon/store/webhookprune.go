@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
@@ -118,7 +119,13 @@ func (w *Webhooks) forget(ctx context.Context, limit int) (r webhook.Removed, er
 	if err != nil {
 		return r, err
 	}
-	_, err = w.own.run(ctx, raised(), step{`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL
-WHERE OldSecretUntil <= ` + clock, nil, true})
+	now, err := w.Now(ctx)
+	if err != nil {
+		return r, err
+	}
+	const over = ` WHERE OldSecretUntil <= @Now`
+	at := sql.Named("Now", stamp(now))
+	_, err = w.own.run(ctx, slices.Concat([]step{raised()}, w.noted(over, at), []step{
+		{`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL` + over, []any{at}, true}})...)
 	return r, err
 }

@@ -50,7 +50,7 @@ BEGIN TRANSACTION;
 UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p
 JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
 IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
-IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND Next = @Version) SET @Result = 2;
+IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND @Version IN (Next, -1)) SET @Result = 2;
 `
 	serverBlock = `IF @Result = 0
 BEGIN
@@ -89,7 +89,13 @@ WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageI
 FROM whd.SY_WebhookSubscription s
 JOIN OPENJSON(@Disabled) WITH (ID bigint '$[0]', Reason nvarchar(max) '$[1]', At datetime2(7) '$[2]') d ON d.ID = s.ID
 WHERE s.IsEnabled = 1;
-IF @@ROWCOUNT > 0 UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = N'SubscriptionVersion';
+IF @@ROWCOUNT > 0
+BEGIN
+	UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = N'SubscriptionVersion';
+	INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+	SELECT DISTINCT n.Next, d.ID, 4, @Holder, SYSUTCDATETIME() FROM OPENJSON(@Disabled) WITH (ID bigint '$[0]') d
+	JOIN whd.WH_Number n ON n.Name = N'SubscriptionVersion';
+END
 `
 	serverKeys = `UPDATE k SET Digest = n.Digest, EventGUID = n.EventGUID, Messages = n.Messages, ExpiryDateTime = n.Expiry
 FROM whd.WH_IdempotencyKey k

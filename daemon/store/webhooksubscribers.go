@@ -20,6 +20,15 @@ func (w *Webhooks) Subscriber(ctx context.Context, guid string) (webhook.Subscri
 	return all[0], nil
 }
 
+// HasSubscriber is NotFound where there is no such subscriber.
+func (w *Webhooks) HasSubscriber(ctx context.Context, guid string) error {
+	id, err := found(ctx, w.own, scanInt, `SELECT ID FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	if err != nil || id == nil {
+		return w.missing(err, "subscriber")
+	}
+	return nil
+}
+
 // Subscribers lists the subscribers with their subscriptions.
 func (w *Webhooks) Subscribers(ctx context.Context) ([]webhook.Subscriber, error) {
 	all, err := w.subscribers(ctx, ``)
@@ -70,16 +79,19 @@ func (w *Webhooks) AddSubscriber(ctx context.Context, s webhook.Subscriber, e au
 		return webhook.Subscriber{}, err
 	}
 	guid := newGUID()
-	_, err = w.own.run(ctx, raised(), step{`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
+	_, err = w.own.run(ctx, append(append([]step{raised()}, w.noted(` WHERE 1 = 0`)...), step{`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
 SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`, []any{
 		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
 		sql.Named("Saved", stamp(e.At)), sql.Named("RowHash", newRowHash()),
-	}, true}, written(e))
+	}, true}, written(e))...)
 	if err != nil {
 		return webhook.Subscriber{}, w.own.fault(err, "adding a subscriber")
 	}
 	return w.Subscriber(ctx, guid)
 }
+
+// ofSubscriber picks all subscriptions of a subscriber.
+const ofSubscriber = ` WHERE SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`
 
 // ChangeSubscriber changes a subscriber. It fails with a Conflict where the row
 // hash that the change is based on is not the present one.
@@ -89,9 +101,9 @@ func (w *Webhooks) ChangeSubscriber(ctx context.Context, guid string, c webhook.
 	u.bool("IsEnabled", c.Enabled)
 	at := []any{sql.Named("Subscriber", guid)}
 	steps := []step{raised(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
+	steps = append(steps, w.noted(ofSubscriber, at...)...)
 	if c.Enabled != nil { // what failed before does not count against it
-		steps = append(steps, step{`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL
-WHERE SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`, at, false})
+		steps = append(steps, step{`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL` + ofSubscriber, at, false})
 	}
 	hit, err := w.own.run(ctx, append(steps, written(e))...)
 	if err != nil {
@@ -112,9 +124,7 @@ func stale(thing string) error {
 // RemoveSubscriber removes a subscriber with all that belongs to it, and
 // reports whether it was there. Messages are removed by Sweep.
 func (w *Webhooks) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
-	const of = ` WHERE SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`
-	steps := append([]step{raised()}, w.removal(of, sql.Named("Subscriber", guid), sql.Named("At", stamp(e.At)))...)
-	steps = append(steps,
+	steps := append(w.removal(ofSubscriber, e.At, sql.Named("Subscriber", guid)),
 		step{`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, []any{sql.Named("Subscriber", guid)}, true}, written(e))
 	removed, err := w.own.run(ctx, steps...)
 	return removed, w.own.fault(err, "removing a subscriber")

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,35 +32,37 @@ func subscriptionArgs(subscriber, guid string) []any {
 }
 
 // registrations are subscriptions with their headers, in the order in which
-// they were made.
+// they were made. One statement reads both, so that headers never come with a URL
+// that they were not given for.
 func (w *Webhooks) registrations(ctx context.Context, condition string, args ...any) ([]webhook.Registration, error) {
-	const joined = ` FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID`
 	clock := w.own.clock()
-	all, err := list(ctx, w.own, scanRegistration, `SELECT s.ID, s.RecID, b.RecID, s.EventName, s.URL, s.ItemNo, s.IsEnabled, s.DisabledReason, s.Ordered,
+	rows, err := list(ctx, w.own, scanRegistration, `SELECT s.ID, s.RecID, b.RecID, b.Name, b.IsEnabled, s.EventName, s.URL, s.ItemNo, s.IsEnabled, s.DisabledReason, s.Ordered,
 	s.RetrySchedule, s.Secret, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecret END, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecretUntil END,
-	s.MadeByAdmin, s.FailingSince, s.LastSavedDateTime, s.RowHash`+joined+condition+` ORDER BY s.ID`, args...)
-	if err != nil {
-		return nil, err
+	s.MadeByAdmin, s.FailingSince, s.LastSavedDateTime, s.RowHash, h.Name, h.Value
+FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
+LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+condition+` ORDER BY s.ID, h.ItemNo`, args...)
+	var all []webhook.Registration
+	for _, row := range rows {
+		if n := len(all); n == 0 || all[n-1].ID != row.ID {
+			all = append(all, row.Registration)
+		}
+		if last := &all[len(all)-1]; row.header.Valid {
+			last.Headers = append(last.Headers, webhook.Header{Name: row.header.String, Value: row.value.String})
+		}
 	}
-	headers, err := list(ctx, w.own, scanHeader, `SELECT h.SubscriptionID, h.Name, h.Value`+joined+`
-JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+condition+` ORDER BY h.SubscriptionID, h.ItemNo`, args...)
-	if err != nil {
-		return nil, err
-	}
-	of := make(map[int64][]webhook.Header)
-	for _, h := range headers {
-		of[h.subscription] = append(of[h.subscription], h.Header)
-	}
-	for i := range all {
-		all[i].Headers = of[all[i].ID]
-	}
-	return all, nil
+	return all, err
 }
 
-func scanRegistration(row scanner) (r webhook.Registration, err error) {
+// registrationRow is a subscription with one of its headers, if it has any.
+type registrationRow struct {
+	webhook.Registration
+	header, value sql.NullString
+}
+
+func scanRegistration(row scanner) (r registrationRow, err error) {
 	var reason, schedule, old sql.NullString
-	err = row.Scan(&r.ID, &r.GUID, &r.Subscriber, &r.Pattern, &r.URL, &r.ItemNo, &r.Enabled, &reason, &r.Ordered,
-		&schedule, &r.Secret, &old, (*moment)(&r.OldSecretUntil), &r.Private, (*moment)(&r.FailingSince), (*moment)(&r.SavedAt), &r.RowHash)
+	err = row.Scan(&r.ID, &r.GUID, &r.Subscriber, &r.SubscriberName, &r.SubscriberOn, &r.Pattern, &r.URL, &r.ItemNo, &r.Enabled, &reason, &r.Ordered,
+		&schedule, &r.Secret, &old, (*moment)(&r.OldSecretUntil), &r.Private, (*moment)(&r.FailingSince), (*moment)(&r.SavedAt), &r.RowHash, &r.header, &r.value)
 	if err != nil {
 		return r, err
 	}
@@ -67,16 +71,6 @@ func scanRegistration(row scanner) (r webhook.Registration, err error) {
 		r.Schedule, err = parseSchedule(schedule.String)
 	}
 	return r, err
-}
-
-type storedHeader struct {
-	subscription int64
-	webhook.Header
-}
-
-func scanHeader(row scanner) (h storedHeader, err error) {
-	err = row.Scan(&h.subscription, &h.Name, &h.Value)
-	return h, err
 }
 
 // scheduleText is a schedule as it is stored, null for the settings'.
@@ -115,21 +109,60 @@ func (w *Webhooks) AddRegistration(ctx context.Context, r webhook.Registration) 
 		return webhook.Registration{}, err
 	}
 	guid := newGUID()
+	room, bounds := w.room(guid, r.Subscriber, &r.Headers, !r.Private)
+	if !r.Private {
+		room += ` AND (SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID) < @MaxSubscriptions`
+		bounds = append(bounds, sql.Named("MaxSubscriptions", webhook.MaxSubscriptions))
+	}
 	insert := step{`INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, RetrySchedule,
 	MaxRetries, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
 SELECT @ID, @RecID, b.ID, @EventName, @URL, (SELECT COALESCE(MAX(o.ItemNo), 0) + 1 FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID),
 	@IsEnabled, @Ordered, @RetrySchedule, @MaxRetries, @Secret, @MadeByAdmin, @Saved, @RowHash
-FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`, []any{
+FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber` + room, append(bounds,
 		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("EventName", r.Pattern), sql.Named("URL", r.URL),
 		sql.Named("IsEnabled", r.Enabled), sql.Named("Ordered", r.Ordered), sql.Named("RetrySchedule", scheduleText(r.Schedule)),
 		sql.Named("MaxRetries", scheduleLength(r.Schedule)), sql.Named("Secret", r.Secret), sql.Named("MadeByAdmin", r.Private),
-		sql.Named("Saved", stamp(r.SavedAt)), sql.Named("RowHash", newRowHash()), sql.Named("Subscriber", r.Subscriber),
-	}, true}
-	added, err := w.own.run(ctx, append([]step{raised(), insert}, headerSteps(guid, r.Headers)...)...)
+		sql.Named("Saved", stamp(r.SavedAt)), sql.Named("RowHash", newRowHash())), true}
+	steps := slices.Concat([]step{raised(), insert}, headerSteps(guid, r.Headers), w.noted(` WHERE RecID = @Subscription`, sql.Named("Subscription", guid)))
+	added, err := w.own.run(ctx, steps...)
 	if err != nil || !added {
-		return webhook.Registration{}, w.missing(err, "subscriber")
+		return webhook.Registration{}, w.notAdded(ctx, r, err)
 	}
 	return w.Registration(ctx, r.Subscriber, guid)
+}
+
+// notAdded is why a subscription was not added.
+func (w *Webhooks) notAdded(ctx context.Context, r webhook.Registration, err error) error {
+	if err != nil {
+		return w.own.fault(err, "adding a subscription")
+	}
+	s, err := w.Subscriber(ctx, r.Subscriber)
+	switch {
+	case err != nil:
+		return err
+	case len(s.Registrations) >= webhook.MaxSubscriptions:
+		return webhook.TooManySubscriptions()
+	}
+	return webhook.TooManyHeaders()
+}
+
+// room is the condition, with its arguments, that a subscriber has room for the
+// headers of a subscription. Nothing has to fit where it is not bounded.
+func (w *Webhooks) room(guid, subscriber string, headers *[]webhook.Header, bounded bool) (string, []any) {
+	args := subscriptionArgs(subscriber, guid)
+	if !bounded || headers == nil || len(*headers) == 0 {
+		return ``, args
+	}
+	size, length := 0, `OCTET_LENGTH`
+	for _, h := range *headers {
+		size += len(h.Name) + len(h.Value)
+	}
+	if w.own.schema != "" {
+		length = `LEN` // in characters: it has no UTF-8
+	}
+	return ` AND (SELECT COALESCE(SUM(` + length + `(h.Name) + ` + length + `(h.Value)), 0) FROM whd.SY_WebhookSubscriptionRequestHeader h
+	JOIN whd.SY_WebhookSubscription c ON c.ID = h.SubscriptionID JOIN whd.SY_WebhookSubscriber o ON o.ID = c.SubscriberID
+	WHERE o.RecID = @Subscriber AND c.RecID <> @Subscription) <= @Room`, append(args, sql.Named("Room", webhook.MaxHeaderBytes-size))
 }
 
 const subscriptionID = `(SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription)`
@@ -154,10 +187,12 @@ const ownedBy = ` WHERE RecID = @Subscription AND SubscriberID IN (SELECT b.ID F
 // row hash that the change is based on is not the present one.
 func (w *Webhooks) ChangeRegistration(ctx context.Context, subscriber, guid string, c webhook.RegistrationChange, at time.Time) (webhook.Registration, error) {
 	u := changesOf(c)
-	steps := []step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy, subscriptionArgs(subscriber, guid), at, c.RowHash)}
+	room, args := w.room(guid, subscriber, c.Headers, c.Bounded)
+	steps := []step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
+	steps = append(steps, w.noted(ownedBy, subscriptionArgs(subscriber, guid)...)...)
 	if c.Ordered != nil && *c.Ordered { // one daemon sends them all from now on
 		steps = append(steps, step{`UPDATE whd.SY_WebhookMessage SET PartitionID = 1
-WHERE PartitionID <> 1 AND NextAttemptDateTime IS NOT NULL AND SubscriptionID = ` + subscriptionID, []any{sql.Named("Subscription", guid)}, false})
+WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.PartitionID <> 1) AND NextAttemptDateTime IS NOT NULL AND SubscriptionID = ` + subscriptionID, []any{sql.Named("Subscription", guid)}, false})
 	}
 	if c.Headers != nil {
 		steps = append(steps, step{`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID = ` + subscriptionID,
@@ -169,7 +204,11 @@ WHERE PartitionID <> 1 AND NextAttemptDateTime IS NOT NULL AND SubscriptionID = 
 		return webhook.Registration{}, w.own.fault(err, "changing a subscription")
 	}
 	now, err := w.Registration(ctx, subscriber, guid)
-	if err == nil && !hit {
+	switch {
+	case err != nil || hit:
+	case c.RowHash == nil || bytes.Equal(c.RowHash, now.RowHash):
+		err = webhook.TooManyHeaders()
+	default:
 		err = stale("subscription")
 	}
 	return now, err
@@ -200,19 +239,21 @@ func changesOf(c webhook.RegistrationChange) *changes {
 // RemoveRegistration removes a subscription, and reports whether it was there.
 // From then on its messages are neither shown nor sent; Sweep removes them.
 func (w *Webhooks) RemoveRegistration(ctx context.Context, subscriber, guid string, at time.Time) (bool, error) {
-	args := append(subscriptionArgs(subscriber, guid), sql.Named("At", stamp(at)))
-	steps := w.removal(ownedBy, args...)
+	steps := w.removal(ownedBy, at, subscriptionArgs(subscriber, guid)...)
 	steps[len(steps)-1].must = true
-	removed, err := w.own.run(ctx, append([]step{raised()}, steps...)...)
+	removed, err := w.own.run(ctx, steps...)
 	return removed, w.own.fault(err, "removing a subscription")
 }
 
-// removal is the steps that remove subscriptions but for their messages.
-func (w *Webhooks) removal(which string, args ...any) []step {
-	return []step{
+// removal is the steps that remove subscriptions but for their messages, from
+// the first one of a transaction on.
+func (w *Webhooks) removal(which string, at time.Time, args ...any) []step {
+	steps := append([]step{raised()}, w.noted(which, args...)...)
+	args = append(args, sql.Named("At", stamp(at)))
+	return append(steps, []step{
 		{`INSERT INTO whd.WH_SubscriptionRemoved (SubscriptionID, RemovedDateTime)
 SELECT ID, @At FROM whd.SY_WebhookSubscription` + which, args, false},
 		{`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID IN (SELECT ID FROM whd.SY_WebhookSubscription` + which + `)`, args, false},
 		{`DELETE FROM whd.SY_WebhookSubscription` + which, args, false},
-	}
+	}...)
 }

@@ -67,7 +67,8 @@ type Engine struct {
 	failure  error     // of the last write, nil if it succeeded
 	failedAt time.Time
 
-	leasing sync.Mutex // held by whoever changes the leases
+	leasing    sync.Mutex    // held by whoever changes the leases
+	refreshing chan struct{} // a semaphore of one, for reading changed subscriptions
 
 	keys             keyTurns
 	nudge            int64 // the last that was read; the loop's that hears
@@ -97,7 +98,8 @@ func New(c Config) *Engine {
 	e := &Engine{Config: c, store: c.Store, log: c.Log, ledger: newLedger(), census: newCensus(),
 		daemons: 1, nudge: -1,
 		lanes: make(map[int64]*lane), budget: newBudget(cmp.Or(c.Memory, defaultMemory), c.Attempts),
-		hunger: make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
+		refreshing: make(chan struct{}, 1),
+		hunger:     make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
 	e.trouble, e.began = errNotStarted, e.now()
 	return e

@@ -13,6 +13,8 @@ import (
 // Book is where subscribers, subscriptions and messages are written down.
 // Things that are not there are faults of kind NotFound.
 type Book interface {
+	// HasSubscriber is NotFound where there is no such subscriber.
+	HasSubscriber(ctx context.Context, guid string) error
 	Subscriber(ctx context.Context, guid string) (Subscriber, error)
 	Subscribers(ctx context.Context) ([]Subscriber, error)
 	AddSubscriber(ctx context.Context, s Subscriber, e audit.Entry) (Subscriber, error)
@@ -21,6 +23,7 @@ type Book interface {
 
 	Registration(ctx context.Context, subscriber, guid string) (Registration, error)
 	Registrations(ctx context.Context, subscriber string) ([]Registration, error)
+	// AddRegistration bounds what a subscriber has unless an admin adds to it.
 	AddRegistration(ctx context.Context, r Registration) (Registration, error)
 	ChangeRegistration(ctx context.Context, subscriber, guid string, c RegistrationChange, at time.Time) (Registration, error)
 	RemoveRegistration(ctx context.Context, subscriber, guid string, at time.Time) (bool, error)
@@ -85,12 +88,17 @@ func (r *Registrar) Subscriber(ctx context.Context, id string) (Subscriber, erro
 	if err != nil {
 		return Subscriber{}, err
 	}
-	s, err := r.book.Subscriber(ctx, g)
-	if err != nil {
-		return s, err
+	return r.book.Subscriber(ctx, g)
+}
+
+// Known gives the id of a subscriber in the form in which it is stored, and is
+// NotFound where there is none.
+func (r *Registrar) Known(ctx context.Context, id string) (string, error) {
+	g, err := guid(id, "subscriber")
+	if err == nil {
+		err = r.book.HasSubscriber(ctx, g)
 	}
-	s.Registrations, err = r.book.Registrations(ctx, g)
-	return s, err
+	return g, err
 }
 
 // AddSubscriber adds a subscriber.
@@ -155,9 +163,6 @@ func (r *Registrar) Registrations(ctx context.Context, subscriber string) ([]Reg
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.book.Subscriber(ctx, g); err != nil {
-		return nil, err
-	}
 	return r.book.Registrations(ctx, g)
 }
 
@@ -180,10 +185,7 @@ func guids(subscriber, subscription string) (of, g string, err error) {
 // AddRegistration adds a subscription. Its secret is made here and shown once.
 func (r *Registrar) AddRegistration(ctx context.Context, n Registration) (Registration, error) {
 	var err error
-	if n.Subscriber, err = guid(n.Subscriber, "subscriber"); err != nil {
-		return n, err
-	}
-	if _, err := r.book.Subscriber(ctx, n.Subscriber); err != nil {
+	if n.Subscriber, err = r.Known(ctx, n.Subscriber); err != nil {
 		return n, err
 	}
 	if n.Pattern, err = r.rules().Pattern(n.Pattern); err != nil {
@@ -213,11 +215,41 @@ func (r *Registrar) ChangeRegistration(ctx context.Context, subscriber, id strin
 	if err := r.check(&c, admin); err != nil {
 		return Registration{}, err
 	}
-	is, err := r.book.ChangeRegistration(ctx, of, g, c, r.engine.now())
+	c.Bounded = !admin
+	var is Registration
+	for range changeAttempts {
+		var again bool
+		if is, again, err = r.change(ctx, of, g, c); !again {
+			break
+		}
+	}
+	return is, err
+}
+
+// changeAttempts is how often a change is tried that others get ahead of.
+const changeAttempts = 10
+
+// change changes a subscription, unless it is like that already. Stored headers
+// stay with the origin that they were given for: where they are kept, the change
+// is based on the state that was looked at, and tried again where another one
+// was faster.
+func (r *Registrar) change(ctx context.Context, of, g string, c RegistrationChange) (is Registration, again bool, err error) {
+	if is, err = r.book.Registration(ctx, of, g); err != nil || c.keeps(&is) {
+		return is, false, err
+	}
+	if c.Bounded && c.URL != nil && c.Headers == nil {
+		if len(is.Headers) > 0 && !sameOrigin(*c.URL, is.URL) {
+			return is, false, refused(MemberHeaders, "are stored for another origin; give the headers again when the origin changes (scheme, host or port of URL), or [] to remove them")
+		}
+		if c.RowHash == nil {
+			c.RowHash, again = is.RowHash, true
+		}
+	}
+	is, err = r.book.ChangeRegistration(ctx, of, g, c, r.engine.now())
 	if err == nil {
 		r.engine.Reload(ctx)
 	}
-	return is, err
+	return is, again && fault.Is(err, fault.Conflict), err
 }
 
 func (r *Registrar) check(c *RegistrationChange, admin bool) error {

@@ -1,6 +1,10 @@
 package webhook
 
-import "time"
+import (
+	"bytes"
+	"slices"
+	"time"
+)
 
 // Subscriber is somebody whom events go to. Its GUID is the key to its
 // subscriptions: whoever knows it may change them.
@@ -19,6 +23,8 @@ type Registration struct {
 	ID             int64
 	GUID           string
 	Subscriber     string // its GUID
+	SubscriberName string
+	SubscriberOn   bool   // the subscriber is enabled
 	Pattern        string // the name of an event, family.*, or *
 	URL            string
 	ItemNo         int // among those of the subscriber
@@ -52,9 +58,21 @@ type RegistrationChange struct {
 	Private  *bool
 	Schedule *[]time.Duration // a nil slice for the settings'
 	Headers  *[]Header        // all of them
+	Bounded  bool             // the bounds of callers with a SubscriberID alone apply
 	Secret   *Rotation
 	RowHash  []byte // that the change is based on; nil for whichever it is
 }
+
+// keeps reports whether a change would leave a subscription as it is.
+func (c *RegistrationChange) keeps(r *Registration) bool {
+	return same(c.Pattern, r.Pattern) && same(c.URL, r.URL) && same(c.Ordered, r.Ordered) && same(c.Private, r.Private) &&
+		(c.Enabled == nil || *c.Enabled == r.Enabled && r.DisabledReason == "" && r.FailingSince.IsZero()) &&
+		(c.Schedule == nil || slices.Equal(*c.Schedule, r.Schedule) && (*c.Schedule == nil) == (r.Schedule == nil)) &&
+		(c.Headers == nil || slices.Equal(*c.Headers, r.Headers)) &&
+		c.Secret == nil && (c.RowHash == nil || bytes.Equal(c.RowHash, r.RowHash))
+}
+
+func same[T comparable](wanted *T, is T) bool { return wanted == nil || *wanted == is }
 
 // Rotation replaces a secret. The old one signs as well until a time.
 type Rotation struct {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -20,6 +21,8 @@ const (
 	MemberEvent    = "EventName"
 	MemberHeaders  = "Headers"
 	MemberSchedule = "RetrySchedule"
+
+	memberSubscriber = "SubscriberID"
 )
 
 // Rules say what a subscription may be.
@@ -38,6 +41,22 @@ const (
 	maxRetries     = 100
 	maxWait        = 30 * 24 * time.Hour
 )
+
+// The bounds of what can be made with a SubscriberID alone, for one subscriber.
+const (
+	MaxSubscriptions = 1000
+	MaxHeaderBytes   = 64 << 10 // of the names and values of all its subscriptions
+)
+
+// TooManySubscriptions is the refusal of a subscription beyond the bound.
+func TooManySubscriptions() error {
+	return refused(memberSubscriber, "has %d subscriptions, the most that a SubscriberID alone can add; remove one, or add it as an administrator", MaxSubscriptions)
+}
+
+// TooManyHeaders is the refusal of headers beyond the bound.
+func TooManyHeaders() error {
+	return refused(MemberHeaders, "would take the headers of this subscriber's subscriptions over %d bytes, the most that a SubscriberID alone can store; shorten or remove some, or change them as an administrator", MaxHeaderBytes)
+}
 
 func refused(member, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
@@ -79,6 +98,22 @@ func validPort(u *url.URL) bool {
 	n, err := strconv.ParseUint(u.Port(), 10, 16)
 	return err == nil && n > 0
 }
+
+// origin is the scheme, host and port of a URL.
+func origin(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// sameOrigin reports whether what is for one URL may be sent to the other.
+func sameOrigin(a, b string) bool { return a == b || origin(a) == origin(b) }
 
 // isSelf reports whether a URL is that of the service's own test target.
 func isSelf(self, u *url.URL) bool {

@@ -138,7 +138,7 @@ func (s *HTTPSender) request(ctx context.Context, m *Message, sub *Subscription,
 	if h[headerEvent] = []string{name}; test {
 		h[headerTest] = []string{"true"}
 	}
-	for i, header := range sub.Headers {
+	for i, header := range sub.headersFor(m.URL) {
 		if i == 0 || !sameName(sub.Headers[:i], header.Name) {
 			h.Del(header.Name)
 		}

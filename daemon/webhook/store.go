@@ -30,6 +30,10 @@ type Store interface {
 	Snapshot(ctx context.Context) (*Snapshot, error)
 	// Version reads the version of the subscriptions alone.
 	Version(ctx context.Context) (int64, error)
+	// Changed reads the subscriptions that changed after one version up to another,
+	// or later, by their numbers: nil for one that is gone. The map is nil where
+	// the store does not know all of them.
+	Changed(ctx context.Context, after, version int64) (map[int64]*Subscription, error)
 
 	// Write does all of a batch in one transaction, or nothing. It fails with
 	// ErrStale where subscriptions have changed since the batch's version, and
@@ -108,7 +112,7 @@ type Lease struct {
 // numbers already. Outcomes of messages that were deleted meanwhile, or whose
 // subscription was, are dropped.
 type Batch struct {
-	Version  int64   // of the snapshot that the events were matched with
+	Version  int64   // of the snapshot that the events were matched with, or AnyVersion
 	Leases   []Lease // of all partitions that the batch touches
 	Events   []*Event
 	Messages []*Message
@@ -122,6 +126,11 @@ type Batch struct {
 	Number   int64    // of the Changes; grows
 	Changes  []Change // for the streams of other daemons
 }
+
+// AnyVersion is the version of a batch whose events were there before the
+// subscriptions were read that they were matched with. A change that is made
+// since then is concurrent with them, and need not count.
+const AnyVersion = -1
 
 // Raised is an event that somebody else has put into the store, of which nothing
 // is checked yet.

@@ -34,33 +34,58 @@ func (e *Engine) watching(ctx context.Context) {
 	}
 }
 
-// refresh reads the subscriptions if they have changed, and tells the lanes.
+// refresh reads the subscriptions that have changed, and passes them on to the
+// lanes. Its result is at least as new as the moment at which it is called.
 func (e *Engine) refresh(ctx context.Context) error {
+	select {
+	case e.refreshing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-e.refreshing }()
+	before := e.snapshot()
 	version, err := e.store.Version(ctx)
-	if err != nil || version == e.snapshot().Version {
+	if err != nil || version == before.Version {
 		return err
+	}
+	changed, err := e.store.Changed(ctx, before.Version, version)
+	if err != nil {
+		return err
+	}
+	if changed != nil {
+		e.adopt(before.with(version, changed), changed)
+		return nil
 	}
 	s, err := e.store.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if s.Version > e.snapshot().Version {
-		e.subs.Store(s)
-		e.adopt(s)
+	changed = make(map[int64]*Subscription)
+	for sub := range before.Subscriptions {
+		changed[sub.ID] = nil
 	}
+	for sub := range s.Subscriptions {
+		changed[sub.ID] = sub
+	}
+	e.adopt(s, changed)
 	return nil
 }
 
-// adopt gives the lanes their subscriptions as they are now. Messages of one
-// that was disabled stay in the store until it is enabled again; one that was
-// deleted took its messages along.
-func (e *Engine) adopt(s *Snapshot) {
-	for id, l := range e.lanes {
+// adopt gives the lanes of subscriptions that have changed what they are now.
+// Messages of one that was disabled stay in the store until it is enabled again;
+// one that was deleted took its messages along.
+func (e *Engine) adopt(s *Snapshot, changed map[int64]*Subscription) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.subs.Store(s)
+	for id, sub := range changed {
+		l := e.lane(id)
+		if l == nil {
+			continue
+		}
 		was := l.enabled()
 		line := l.ordered()
-		l.sub = s.Subscription(id)
+		l.sub = sub
 		if !was && l.enabled() {
 			l.health = health{since: l.sub.FailingSince}
 		}
@@ -73,10 +98,9 @@ func (e *Engine) adopt(s *Snapshot) {
 		if l.sub == nil {
 			e.close(l)
 			signal(e.litter) // whichever daemon removed it
+			continue
 		}
-	}
-	for sub := range s.Subscriptions {
-		e.tend(e.lane(sub.ID))
+		e.tend(l)
 	}
 	e.pump()
 }

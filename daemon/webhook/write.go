@@ -38,13 +38,17 @@ func (e *Engine) writing(ctx context.Context) {
 }
 
 // write matches the load's events and writes it in one transaction. Where the
-// subscriptions have changed since they were read, it matches again.
+// subscriptions have changed since they were read, it reads the changes and
+// matches again, once: whatever changes after that is newer than the events.
 func (e *Engine) write(ctx context.Context, l *load) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
-	for {
+	for fresh := false; ; {
 		e.announce(l)
 		b := Batch{Version: e.snapshot().Version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health}
+		if fresh {
+			b.Version = AnyVersion
+		}
 		if err := e.fill(ctx, &b, l); err != nil {
 			return err
 		}
@@ -54,7 +58,7 @@ func (e *Engine) write(ctx context.Context, l *load) error {
 		err := e.store.Write(ctx, b)
 		switch {
 		case errors.Is(err, ErrStale):
-			err = e.refresh(ctx)
+			err, fresh = e.refresh(ctx), true
 		case errors.Is(err, ErrOutboxTaken):
 			dropOutbox(l)
 			err = nil

@@ -57,7 +57,7 @@ func subscriptionRows(h hooks) {
 	s, err := h.AddSubscriber(ctx, webhook.Subscriber{Name: "Shop", Enabled: true}, noted())
 	h.check(err)
 	want := webhook.Registration{
-		Subscriber: s.GUID, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, Private: true,
+		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberOn: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, Private: true,
 		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: ""}},
 		Secret: "whsec_abc", SavedAt: noon,
 	}

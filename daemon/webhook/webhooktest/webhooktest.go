@@ -24,6 +24,7 @@ const (
 	Numbers      Call = "Numbers"
 	Snapshot     Call = "Snapshot"
 	Version      Call = "Version"
+	Changed      Call = "Changed"
 	Write        Call = "Write"
 	Page         Call = "Page"
 	Bodies       Call = "Bodies"
@@ -255,6 +256,13 @@ func (s *Store) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 // Version is webhook.Store's.
 func (s *Store) Version(ctx context.Context) (int64, error) {
 	return got(ctx, s, Version, s.kept.Version)
+}
+
+// Changed is webhook.Store's.
+func (s *Store) Changed(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, error) {
+	return got(ctx, s, Changed, func(ctx context.Context) (map[int64]*webhook.Subscription, error) {
+		return s.kept.Changed(ctx, after, version)
+	})
 }
 
 // Write is webhook.Store's.
