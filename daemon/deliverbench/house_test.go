@@ -24,6 +24,7 @@ type house struct {
 	args       []string
 	server     string // where its tables are, if not in the directory
 	publisher  string // a key
+	manager    string // a key of an administrator
 	subscriber string
 	admin      *client.Client
 }
@@ -68,8 +69,8 @@ func (h *house) prepare(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h.publisher = h.key(b, "publisher")
-	c, err := client.New(client.Options{URL: d.URL, Token: h.key(b, "admin")})
+	h.publisher, h.manager = h.key(b, "publisher"), h.key(b, "admin")
+	c, err := client.New(client.Options{URL: d.URL, Token: h.manager})
 	if err != nil {
 		b.Fatal(err)
 	}

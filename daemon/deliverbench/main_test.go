@@ -49,6 +49,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D19", largeOutage},
 		{"D19-hanging", hangingOutage},
 		{"D19-recovery", recovery},
+		{"changes", besideChanges},
 	} {
 		b.Run(figure.number, func(b *testing.B) { figure.measure(s, b) })
 	}

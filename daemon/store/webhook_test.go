@@ -325,3 +325,45 @@ func TestLogIsWrittenBack(t *testing.T) {
 		t.Errorf("the log has %d bytes (%v) after %d", info.Size(), err, 8*walBehind*walPage)
 	}
 }
+
+// TestSubscriptionsAreBounded fills a subscriber up, and tries to add one more.
+func TestSubscriptionsAreBounded(t *testing.T) {
+	w := hooksInFile(t)
+	r, _ := subscribed(t, w)
+	_, err := w.own.exec(t.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
+WITH RECURSIVE n (N) AS (SELECT 2 UNION ALL SELECT N + 1 FROM n WHERE N < 999)
+SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s.LastSavedDateTime, s.RowHash FROM n JOIN SY_WebhookSubscription s ON s.ItemNo = 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(byAdmin bool) error {
+		_, err := w.AddRegistration(t.Context(), webhook.Registration{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Private: byAdmin, SavedAt: hookNoon})
+		return err
+	}
+	if err := add(false); err != nil {
+		t.Errorf("the last: %v", err)
+	}
+	if err := add(false); !fault.Is(err, fault.Invalid) || fault.Of(err).Fields[0].Name != "SubscriberID" {
+		t.Errorf("one more: %v", err)
+	}
+	if err := add(true); err != nil {
+		t.Errorf("by an administrator: %v", err)
+	}
+}
+
+// TestOrderingLooksForOtherPartitions: messages of the partition that they belong
+// to already are not walked over.
+func TestOrderingLooksForOtherPartitions(t *testing.T) {
+	w := hooksInFile(t)
+	plan, err := list(t.Context(), w.own, func(row scanner) (detail string, err error) {
+		var a, b, c int
+		err = row.Scan(&a, &b, &c, &detail)
+		return detail, err
+	}, `EXPLAIN QUERY PLAN `+oneLine, sql.Named("Subscription", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(plan, "\n"); !strings.Contains(text, "(PartitionID=? AND SubscriptionID=?") {
+		t.Error(text)
+	}
+}

@@ -183,6 +183,11 @@ SELECT @RecID, s.ID, @ItemNo, @Name, @Value FROM whd.SY_WebhookSubscription s WH
 // ownedBy picks the subscription of a subscriber, by both GUIDs.
 const ownedBy = ` WHERE RecID = @Subscription AND SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`
 
+// oneLine moves the open messages of a subscription to the first partition. It
+// looks into the others by an index: most messages are in the first one.
+const oneLine = `UPDATE whd.SY_WebhookMessage SET PartitionID = 1
+WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.PartitionID <> 1) AND NextAttemptDateTime IS NOT NULL AND SubscriptionID = ` + subscriptionID
+
 // ChangeRegistration changes a subscription. It fails with a Conflict where the
 // row hash that the change is based on is not the present one.
 func (w *Webhooks) ChangeRegistration(ctx context.Context, subscriber, guid string, c webhook.RegistrationChange, at time.Time) (webhook.Registration, error) {
@@ -191,8 +196,7 @@ func (w *Webhooks) ChangeRegistration(ctx context.Context, subscriber, guid stri
 	steps := []step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
 	steps = append(steps, w.noted(ownedBy, subscriptionArgs(subscriber, guid)...)...)
 	if c.Ordered != nil && *c.Ordered { // one daemon sends them all from now on
-		steps = append(steps, step{`UPDATE whd.SY_WebhookMessage SET PartitionID = 1
-WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.PartitionID <> 1) AND NextAttemptDateTime IS NOT NULL AND SubscriptionID = ` + subscriptionID, []any{sql.Named("Subscription", guid)}, false})
+		steps = append(steps, step{oneLine, []any{sql.Named("Subscription", guid)}, false})
 	}
 	if c.Headers != nil {
 		steps = append(steps, step{`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID = ` + subscriptionID,

@@ -69,7 +69,7 @@ func TestSendIsAStandardWebhook(t *testing.T) {
 	t.Cleanup(srv.Close)
 	secret := NewSecret()
 	m := testMessage(srv.URL + "/hook?x=1")
-	sub := &Subscription{Secrets: []string{secret, NewSecret()}, Headers: []Header{{"X-Token", "a"}, {"X-Token", "b"}, {"content-type", "text/plain"}}}
+	sub := &Subscription{URL: srv.URL, Secrets: []string{secret, NewSecret()}, Headers: []Header{{"X-Token", "a"}, {"X-Token", "b"}, {"content-type", "text/plain"}}}
 	o := newTestSender(t, 5*time.Second).Send(context.Background(), m, sub, time.Now())
 	if o.Code != 202 || !o.Success() || string(o.Text) != "thanks" || o.Took <= 0 {
 		t.Fatalf("outcome %+v", o)

@@ -1,0 +1,58 @@
+package rest_test
+
+import (
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/rest"
+)
+
+// TestChangesBySubscriberID: so many changes of a subscriber's subscriptions may
+// be made with the SubscriberID alone, by whichever route, and an administrator
+// may make more.
+func TestChangesBySubscriberID(t *testing.T) {
+	rest.LimitChanges(t, rest.Rate{PerSecond: 1.0 / 3600, Burst: 5})
+	s := newShop(t) // one of them
+	list := s.path[:len(s.path)-len("/00000000-0000-0000-0000-000000000000")]
+	id := s.path[len(list)+1:]
+	c := stranger(t, s.Instance)
+	c.do("PATCH /Webhooks/Subscribers/00000000-0000-4000-8000-000000000000/Subscriptions/"+id, `{"Ordered":true}`).want(t, 404)
+	c.do("PATCH "+s.path, `{"Ordered":true}`).want(t, 200)
+	c.do("PATCH "+list, `{"SubscriptionID":"`+id+`","Ordered":false}`).want(t, 200)
+	c.do("POST "+s.path+"/Secret", "").want(t, 200)
+	made := read[wire.Subscription](t, c.do("POST "+list, `{"URL":"https://shop.example/in","EventName":"*"}`).want(t, 201))
+	for _, line := range []string{"PATCH " + s.path, "PATCH " + list, "POST " + list, "DELETE " + list + "/" + made.RecID, "POST " + s.path + "/Secret"} {
+		a := c.do(line, `{}`).want(t, 429)
+		a.wantMessage(t, "TooManyRequests")
+		if after := a.header.Get("Retry-After"); after == "" {
+			t.Errorf("%s: no Retry-After", line)
+		}
+	}
+	c.do("GET "+s.path, "").want(t, 200)
+	admin(t, s.Instance).do("PATCH "+s.path, `{"Ordered":true}`).want(t, 200)
+	admin(t, s.Instance).do("DELETE "+list+"/"+made.RecID, "").want(t, 204)
+}
+
+// TestHeadersOfAnotherOrigin: what a subscription was given for one origin cannot
+// be had sent to another one, by either route.
+func TestHeadersOfAnotherOrigin(t *testing.T) {
+	s := newShop(t)
+	list := s.path[:len(s.path)-len("/00000000-0000-0000-0000-000000000000")]
+	id := s.path[len(list)+1:]
+	admin(t, s.Instance).do("PATCH "+s.path, `{"Headers":[{"Name":"Authorization","Value":"Bearer s"}]}`).want(t, 200)
+	c := stranger(t, s.Instance)
+	for _, tt := range []struct {
+		line, body string
+		status     int
+	}{
+		{"PATCH " + s.path, `{"URL":"http://127.0.0.1:9/in"}`, 400},
+		{"PATCH " + list, `{"SubscriptionID":"` + id + `","URL":"http://127.0.0.1:9/in"}`, 400},
+		{"PATCH " + s.path, `{"URL":"http://127.0.0.1:9/in","Headers":null}`, 400},
+		{"PATCH " + s.path, `{"URL":"http://127.0.0.1:9/in","Headers":[]}`, 200},
+	} {
+		a := c.do(tt.line, tt.body).want(t, tt.status)
+		if tt.status != 200 {
+			a.wantMessage(t, `"FieldName":"Headers"`)
+		}
+	}
+}

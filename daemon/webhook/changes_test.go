@@ -1,0 +1,183 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/webhooktest"
+)
+
+// TestChangesAreReadOneByOne makes, changes and removes subscriptions. Events
+// that are published after a change go by it, and the subscriptions are not read
+// again as a whole.
+func TestChangesAreReadOneByOne(t *testing.T) {
+	x := newHouse(t)
+	var counting *webhooktest.Store
+	x.wrap = func(kept webhook.Store) webhook.Store {
+		counting = webhooktest.New(kept)
+		return counting
+	}
+	x.start()
+	to, ctx := newEndpoint(t, always(200)), context.Background()
+	for n := range 25 {
+		r := x.subscribe(to.URL, "debtor.created")
+		expect := func(event string, want int) {
+			t.Helper()
+			if got := x.publish(event, "x"); got.Messages != want {
+				t.Errorf("round %d: %s went to %d subscriptions, want %d", n, event, got.Messages, want)
+			}
+		}
+		expect("debtor.created", 1)
+		for _, pattern := range []string{"debtor.updated", "*"} {
+			if _, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, webhook.RegistrationChange{Pattern: &pattern}, false); err != nil {
+				t.Fatal(err)
+			}
+			expect("debtor.updated", 1)
+		}
+		if err := x.desk.RemoveRegistration(ctx, x.subject, r.GUID); err != nil {
+			t.Fatal(err)
+		}
+		expect("debtor.updated", 0)
+	}
+	if n := counting.Calls(webhooktest.Snapshot); n != 1 {
+		t.Errorf("all subscriptions were read %d times, want once, at the start", n)
+	}
+}
+
+// TestChangesWithoutEnd changes a subscription before each write. An event is
+// matched again once, with subscriptions that are as new as it is.
+func TestChangesWithoutEnd(t *testing.T) {
+	inBubble(t, func(x *trial) {
+		r := x.subscribe("http://127.0.0.1/0", "*")
+		kept, changes := x.store.Webhooks(), 0
+		x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {
+			if changes++; changes < 50 {
+				url := fmt.Sprintf("http://127.0.0.1/%d", changes)
+				if _, err := kept.ChangeRegistration(ctx, x.subject, r.GUID, webhook.RegistrationChange{URL: &url}, time.Now()); err != nil {
+					return err
+				}
+			}
+			return do(ctx)
+		}, webhooktest.Write)
+		before := x.faulty.Calls(webhooktest.Write)
+		got := x.publish("debtor.updated", "x")
+		if n := x.faulty.Calls(webhooktest.Write) - before; n != 2 || got.Messages != 1 {
+			t.Errorf("%d writes, %d messages", n, got.Messages)
+		}
+		x.faulty.Set(nil, webhooktest.Write)
+		x.expect("SY_WebhookMessage WHERE URL = 'http://127.0.0.1/1'", 1) // as it was when the event was matched
+		x.pass(time.Minute)
+	})
+}
+
+// TestChangesOfNothing leave the version and the row hash as they are.
+func TestChangesOfNothing(t *testing.T) {
+	x := newHouse(t)
+	x.start()
+	ctx, on, off := context.Background(), true, false
+	schedule, headers := []time.Duration{time.Second}, []webhook.Header{{Name: "X-A", Value: "1"}}
+	r := x.subscribe("http://127.0.0.1/0", "*", func(r *webhook.Registration) { r.Schedule, r.Headers = schedule, headers })
+	version := func() int64 {
+		v, err := x.store.Webhooks().Version(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	change := func(c webhook.RegistrationChange) webhook.Registration {
+		t.Helper()
+		is, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, c, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is
+	}
+	before := version()
+	for _, c := range []webhook.RegistrationChange{
+		{}, {URL: &r.URL}, {Pattern: &r.Pattern, Enabled: &on, Ordered: &off}, {Schedule: &schedule, Headers: &headers, RowHash: r.RowHash},
+	} {
+		if is := change(c); !slices.Equal(is.RowHash, r.RowHash) || version() != before {
+			t.Errorf("%+v changed the subscription", c)
+		}
+	}
+	none := []time.Duration(nil)
+	for _, c := range []webhook.RegistrationChange{{Schedule: &none}, {Enabled: &off}, {Headers: &[]webhook.Header{}}} {
+		if is := change(c); slices.Equal(is.RowHash, r.RowHash) || version() == before {
+			t.Errorf("%+v changed nothing", c)
+		}
+		before = version()
+	}
+	_, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, webhook.RegistrationChange{Enabled: &off, RowHash: r.RowHash}, false)
+	if !fault.Is(err, fault.Conflict) {
+		t.Errorf("with an old row hash: %v", err)
+	}
+}
+
+// rival is a book in which somebody else's change comes first.
+type rival struct {
+	webhook.Book
+	first func()
+}
+
+func (r *rival) ChangeRegistration(ctx context.Context, subscriber, guid string, c webhook.RegistrationChange, at time.Time) (webhook.Registration, error) {
+	if first := r.first; first != nil {
+		r.first = nil
+		first()
+	}
+	return r.Book.ChangeRegistration(ctx, subscriber, guid, c, at)
+}
+
+// TestHeadersAreGivenForAnOrigin changes URLs with the SubscriberID alone.
+func TestHeadersAreGivenForAnOrigin(t *testing.T) {
+	x := newHouse(t)
+	x.start()
+	ctx, book := context.Background(), &rival{Book: x.store.Webhooks()}
+	desk := webhook.NewRegistrar(book, x.engine, inHouse)
+	const here, path, evil = "http://127.0.0.1:1/in", "http://127.0.0.1:1/other", "http://127.0.0.1:2/in"
+	secret, mine := []webhook.Header{{Name: "Authorization", Value: "s"}}, []webhook.Header{{Name: "Authorization", Value: "m"}}
+	link := func(url string) *string { return &url }
+	for _, tt := range []struct {
+		name    string
+		stored  []webhook.Header
+		change  webhook.RegistrationChange
+		admin   bool
+		refused bool
+		first   *webhook.RegistrationChange // that an administrator makes meanwhile
+	}{
+		{name: "another origin", stored: secret, change: webhook.RegistrationChange{URL: link(evil)}, refused: true},
+		{name: "its own path", stored: secret, change: webhook.RegistrationChange{URL: link(path)}},
+		{name: "with headers", stored: secret, change: webhook.RegistrationChange{URL: link(evil), Headers: &mine}},
+		{name: "without any", stored: secret, change: webhook.RegistrationChange{URL: link(evil), Headers: &[]webhook.Header{}}},
+		{name: "none stored", change: webhook.RegistrationChange{URL: link(evil)}},
+		{name: "an administrator", stored: secret, change: webhook.RegistrationChange{URL: link(evil)}, admin: true},
+		{name: "stored meanwhile", change: webhook.RegistrationChange{URL: link(evil)}, refused: true, first: &webhook.RegistrationChange{Headers: &secret}},
+		{name: "moved meanwhile", stored: mine, change: webhook.RegistrationChange{URL: link(path)}, refused: true, first: &webhook.RegistrationChange{URL: link(evil), Headers: &secret}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := x.subscribe(here, "*", func(r *webhook.Registration) { r.Headers = tt.stored })
+			if tt.first != nil {
+				book.first = func() {
+					if _, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, *tt.first, true); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			_, err := desk.ChangeRegistration(ctx, x.subject, r.GUID, tt.change, tt.admin)
+			if refused := fault.Is(err, fault.Invalid) && fault.Of(err).Fields[0].Name == webhook.MemberHeaders; refused != tt.refused || err != nil && !refused {
+				t.Fatalf("answered %v", err)
+			}
+			is, err := x.desk.Registration(ctx, x.subject, r.GUID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if is.URL == *tt.change.URL == tt.refused {
+				t.Errorf("now %s with %v", is.URL, is.Headers)
+			}
+		})
+	}
+}

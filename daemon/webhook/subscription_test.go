@@ -1,0 +1,125 @@
+package webhook
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestSnapshotWithChanges compares snapshots that were changed step by step with
+// ones that were made at once.
+func TestSnapshotWithChanges(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	patterns := []string{"debtor.updated", "Debtor.*", "*", "stock.created"}
+	is := make(map[int64]*Subscription)
+	s, first := NewSnapshot(1, nil), NewSnapshot(1, nil)
+	for version := int64(2); version < 300; version++ {
+		changed := make(map[int64]*Subscription)
+		for range 1 + dice.IntN(30) {
+			id := 1 + dice.Int64N(1500)
+			if changed[id] = nil; dice.IntN(4) > 0 {
+				changed[id] = &Subscription{ID: id, Pattern: patterns[dice.IntN(len(patterns))]}
+			}
+			if delete(is, id); changed[id] != nil {
+				is[id] = changed[id]
+			}
+		}
+		before, size := s, len(slices.Collect(s.Subscriptions))
+		s = s.with(version, changed)
+		if len(slices.Collect(before.Subscriptions)) != size {
+			t.Fatal("a snapshot has changed that others may read")
+		}
+		var all []*Subscription
+		for _, sub := range is {
+			all = append(all, sub)
+		}
+		want := NewSnapshot(version, all)
+		if !slices.Equal(slices.Collect(s.Subscriptions), slices.Collect(want.Subscriptions)) {
+			t.Fatalf("version %d has other subscriptions", version)
+		}
+		for _, event := range []string{"debtor.updated", "debtor.deleted", "STOCK.created", "bill"} {
+			if !slices.Equal(s.Match(event), want.Match(event)) {
+				t.Fatalf("version %d matches %s with others", version, event)
+			}
+		}
+		for id := range changed {
+			if s.Subscription(id) != is[id] {
+				t.Fatalf("version %d gives another subscription %d", version, id)
+			}
+		}
+	}
+	if s.Version != 299 || first.Subscription(1) != nil {
+		t.Errorf("version %d", s.Version)
+	}
+}
+
+// TestAChangeCopiesLittle counts what a changed snapshot does not share with the
+// one before it.
+func TestAChangeCopiesLittle(t *testing.T) {
+	var all []*Subscription
+	for id := range int64(20_000) {
+		all = append(all, &Subscription{ID: id + 1, Pattern: "*"})
+	}
+	s := NewSnapshot(1, all)
+	for _, change := range []map[int64]*Subscription{
+		{7: {ID: 7, Pattern: "*", URL: "https://a.example"}}, {7: nil}, {30_000: {ID: 30_000, Pattern: "*"}}, {9000: {ID: 9000, Pattern: "debtor.*"}},
+	} {
+		next := s.with(2, change)
+		for name, sets := range map[string][2]set{"all": {s.all, next.all}, "*": {s.patterns["*"], next.patterns["*"]}} {
+			known := make(map[**Subscription]bool)
+			for _, chunk := range sets[0] {
+				known[&chunk[0]] = true
+			}
+			copied := 0
+			for _, chunk := range sets[1] {
+				if !known[&chunk[0]] {
+					copied += len(chunk)
+				}
+			}
+			if copied > chunkSize+1 {
+				t.Errorf("%v: %d places of %s were copied", change, copied, name)
+			}
+		}
+	}
+}
+
+func TestOrigins(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		same bool
+	}{
+		{"https://a.example/x", "https://a.example/y?z=1", true},
+		{"https://a.example/x", "https://A.example:443", true},
+		{"http://a.example/", "http://a.example:80/", true},
+		{"http://[::1]/", "http://[::1]:80/", true},
+		{"https://a.example/", "http://a.example/", false},
+		{"https://a.example/", "http://a.example:443/", false},
+		{"https://a.example/", "https://a.example:8443/", false},
+		{"https://a.example/", "https://b.example/", false},
+		{"https://a.example/", "https://a.example./", false},
+		{"https://a.example/", "https://a.example.b.example/", false},
+	} {
+		if sameOrigin(tt.a, tt.b) != tt.same || sameOrigin(tt.b, tt.a) != tt.same {
+			t.Errorf("%s and %s: want %v", tt.a, tt.b, tt.same)
+		}
+	}
+}
+
+// TestHeadersStayWithTheirOrigin sends messages that were made when the
+// subscription had another URL.
+func TestHeadersStayWithTheirOrigin(t *testing.T) {
+	sub := &Subscription{URL: "https://a.example/in", Headers: []Header{{"X-Token", "s"}}}
+	for url, want := range map[string]string{
+		"https://a.example/in": "s", "https://a.example/before": "s", "https://b.example/in": "", "http://a.example/in": "",
+	} {
+		m := testMessage(url)
+		req, err := newTestSender(t, 0).request(t.Context(), m, sub, m.Next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(req.Header.Get("X-Token")); got != want {
+			t.Errorf("%s got the header %q, want %q", url, got, want)
+		}
+	}
+}
