@@ -165,53 +165,41 @@ LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_Webhook
 
 // Changed is webhook.Store's. A version that no row speaks of was made by an
 // older program, or its rows are gone.
-func (w *Webhooks) Changed(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, error) {
-	if version <= after || version-after > changesKept {
-		return nil, nil
-	}
-	args := []any{sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version)}
+func (w *Webhooks) Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error) {
 	const those = ` FROM whd.WH_Nudge n WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`
-	rows, err := list(ctx, w.own, scanChanged, `SELECT n.Number, n.SubscriptionID`+those, args...)
+	args := []any{sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version)}
+	known, err := found(ctx, w.own, scanInt, `SELECT COUNT(DISTINCT n.Number)`+those, args...)
 	if err != nil {
-		return nil, w.own.fault(err, "looking for changed subscriptions")
+		return nil, false, w.own.fault(err, "looking for changed subscriptions")
 	}
-	versions, changed := make(map[int64]bool), make(map[int64]*webhook.Subscription)
-	for _, row := range rows {
-		versions[row.version], changed[row.subscription] = true, nil
+	ids, err := list(ctx, w.own, scanInt, `SELECT n.SubscriptionID`+those, args...)
+	if err != nil {
+		return nil, false, w.own.fault(err, "looking for changed subscriptions")
 	}
-	if len(versions) < int(version-after) {
-		return nil, nil
+	where := ` WHERE s.ID IN (SELECT n.SubscriptionID` + those + `)`
+	if whole = version <= after || *known < version-after; whole {
+		where, args = ``, nil
 	}
-	all, err := w.registrations(ctx, ` WHERE s.ID IN (SELECT n.SubscriptionID`+those+`)`, args...)
+	all, err := w.registrations(ctx, where, args...)
+	changed = make(map[int64]*webhook.Subscription, len(all))
+	for _, id := range ids {
+		changed[id] = nil
+	}
 	for _, r := range all {
 		changed[r.ID] = subscriptionOf(r)
 	}
-	return changed, w.own.fault(err, "reading changed subscriptions")
+	return changed, whole, w.own.fault(err, "reading changed subscriptions")
 }
 
-type changedRow struct{ version, subscription int64 }
-
-func scanChanged(row scanner) (c changedRow, err error) {
-	err = row.Scan(&c.version, &c.subscription)
-	return c, err
-}
-
-// Snapshot is webhook.Store's. The version is read first: a change that comes
-// after it is in the snapshot already or makes it stale.
+// Snapshot is the subscriptions as an engine has them. The version is read first:
+// a change that comes after it is in the snapshot already or makes it stale.
 func (w *Webhooks) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 	version, err := w.Version(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := w.registrations(ctx, ``)
-	if err != nil {
-		return nil, w.own.fault(err, "reading the subscriptions")
-	}
-	subs := make([]*webhook.Subscription, len(all))
-	for i, r := range all {
-		subs[i] = subscriptionOf(r)
-	}
-	return webhook.NewSnapshot(version, subs), nil
+	changed, _, err := w.Changed(ctx, version, version)
+	return webhook.NewSnapshot(version, changed), err
 }
 
 // subscriptionOf is what the engine knows of a subscription.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -125,25 +126,22 @@ FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber` + room, append(boun
 		sql.Named("Saved", stamp(r.SavedAt)), sql.Named("RowHash", newRowHash())), true}
 	steps := slices.Concat([]step{raised(), insert}, headerSteps(guid, r.Headers), w.noted(` WHERE RecID = @Subscription`, sql.Named("Subscription", guid)))
 	added, err := w.own.run(ctx, steps...)
-	if err != nil || !added {
-		return webhook.Registration{}, w.notAdded(ctx, r, err)
+	if err != nil {
+		return webhook.Registration{}, w.own.fault(err, "adding a subscription")
+	}
+	if !added {
+		s, err := w.Subscriber(ctx, r.Subscriber)
+		return webhook.Registration{}, cmp.Or(err, full(s))
 	}
 	return w.Registration(ctx, r.Subscriber, guid)
 }
 
-// notAdded is why a subscription was not added.
-func (w *Webhooks) notAdded(ctx context.Context, r webhook.Registration, err error) error {
-	if err != nil {
-		return w.own.fault(err, "adding a subscription")
+// full is why nothing can be added to a subscriber.
+func full(s webhook.Subscriber) error {
+	if len(s.Registrations) >= webhook.MaxSubscriptions {
+		return webhook.ErrTooManySubscriptions
 	}
-	s, err := w.Subscriber(ctx, r.Subscriber)
-	switch {
-	case err != nil:
-		return err
-	case len(s.Registrations) >= webhook.MaxSubscriptions:
-		return webhook.TooManySubscriptions()
-	}
-	return webhook.TooManyHeaders()
+	return webhook.ErrTooManyHeaders
 }
 
 // room is the condition, with its arguments, that a subscriber has room for the
@@ -211,7 +209,7 @@ func (w *Webhooks) ChangeRegistration(ctx context.Context, subscriber, guid stri
 	switch {
 	case err != nil || hit:
 	case c.RowHash == nil || bytes.Equal(c.RowHash, now.RowHash):
-		err = webhook.TooManyHeaders()
+		err = webhook.ErrTooManyHeaders
 	default:
 		err = stale("subscription")
 	}

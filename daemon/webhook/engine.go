@@ -74,6 +74,8 @@ type Engine struct {
 	nudge            int64 // the last that was read; the loop's that hears
 	watchedElsewhere atomic.Bool
 
+	stale time.Time // when a batch was, the last time; the writer's
+
 	numbers struct {
 		next int64
 		left int

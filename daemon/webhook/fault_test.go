@@ -284,7 +284,7 @@ func (x *trial) anything(dice *rand.Rand) {
 		})
 	}
 	var gates []*webhooktest.Gate
-	calls := []webhooktest.Call{webhooktest.Write, webhooktest.Write, webhooktest.Page, webhooktest.Due, webhooktest.Version, webhooktest.Changed, webhooktest.Snapshot, webhooktest.Numbers}
+	calls := []webhooktest.Call{webhooktest.Write, webhooktest.Write, webhooktest.Page, webhooktest.Due, webhooktest.Version, webhooktest.Changed, webhooktest.Numbers}
 	for time.Now().Before(end) {
 		gate := webhooktest.NewGate()
 		gates = append(gates, gate)

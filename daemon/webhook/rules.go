@@ -3,7 +3,6 @@ package webhook
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -48,15 +47,11 @@ const (
 	MaxHeaderBytes   = 64 << 10 // of the names and values of all its subscriptions
 )
 
-// TooManySubscriptions is the refusal of a subscription beyond the bound.
-func TooManySubscriptions() error {
-	return refused(memberSubscriber, "has %d subscriptions, the most that a SubscriberID alone can add; remove one, or add it as an administrator", MaxSubscriptions)
-}
-
-// TooManyHeaders is the refusal of headers beyond the bound.
-func TooManyHeaders() error {
-	return refused(MemberHeaders, "would take the headers of this subscriber's subscriptions over %d bytes, the most that a SubscriberID alone can store; shorten or remove some, or change them as an administrator", MaxHeaderBytes)
-}
+// The refusals of what goes beyond the bounds.
+var (
+	ErrTooManySubscriptions = refused(memberSubscriber, "has %d subscriptions, the most that a SubscriberID alone can add; remove one, or add it as an administrator", MaxSubscriptions)
+	ErrTooManyHeaders       = refused(MemberHeaders, "would take the headers of this subscriber's subscriptions over %d bytes, the most that a SubscriberID alone can store; shorten or remove some, or change them as an administrator", MaxHeaderBytes)
+)
 
 func refused(member, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
@@ -105,11 +100,7 @@ func origin(text string) string {
 	if err != nil {
 		return text
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme])
 }
 
 // sameOrigin reports whether what is for one URL may be sent to the other.

@@ -130,9 +130,9 @@ func TestClasses(t *testing.T) {
 // manyLines is a load of attempts at so many subscriptions.
 func manyLines(subs int) (load, *Snapshot) {
 	var l load
-	var all []*Subscription
+	all := make(map[int64]*Subscription)
 	for i := range int64(subs) {
-		all = append(all, &Subscription{ID: i, GUID: fmt.Sprint(i)})
+		all[i] = &Subscription{ID: i, GUID: fmt.Sprint(i)}
 	}
 	event := &Event{AddedAt: noon}
 	for i := range int64(batchRows) {

@@ -26,14 +26,12 @@ type Store interface {
 
 	// Numbers sets n numbers aside that nobody else gets, and gives the first.
 	Numbers(ctx context.Context, n int) (first int64, err error)
-	// Snapshot reads the subscriptions.
-	Snapshot(ctx context.Context) (*Snapshot, error)
 	// Version reads the version of the subscriptions alone.
 	Version(ctx context.Context) (int64, error)
 	// Changed reads the subscriptions that changed after one version up to another,
-	// or later, by their numbers: nil for one that is gone. The map is nil where
-	// the store does not know all of them.
-	Changed(ctx context.Context, after, version int64) (map[int64]*Subscription, error)
+	// or later, by their numbers: nil for one that is gone. Where the store does not
+	// know which these are it gives the whole: all that there are.
+	Changed(ctx context.Context, after, version int64) (changed map[int64]*Subscription, whole bool, err error)
 
 	// Write does all of a batch in one transaction, or nothing. It fails with
 	// ErrStale where subscriptions have changed since the batch's version, and

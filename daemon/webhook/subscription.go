@@ -55,74 +55,60 @@ func (s *Subscription) headersFor(url string) []Header {
 // it can be read without a lock. The next one shares with it whatever has not
 // changed.
 type Snapshot struct {
-	Version  int64
-	all      set
-	patterns map[string]set // in lower case: exact names, family.* and *
+	Version int64
+	sets    map[string]set // by pattern in lower case: exact names, family.*, *; and all
 }
 
-// NewSnapshot orders subscriptions for matching.
-func NewSnapshot(version int64, all []*Subscription) *Snapshot {
-	all = slices.SortedFunc(slices.Values(all), func(a, b *Subscription) int { return cmp.Compare(a.ID, b.ID) })
-	of := make(map[string][]*Subscription)
-	for _, sub := range all {
-		of[sub.pattern()] = append(of[sub.pattern()], sub)
-	}
-	s := &Snapshot{Version: version, all: newSet(all), patterns: make(map[string]set, len(of))}
-	for pattern, some := range of {
-		s.patterns[pattern] = newSet(some)
-	}
-	return s
-}
+// all is the key of the set of all subscriptions.
+const all = ""
 
-func (s *Subscription) pattern() string { return strings.ToLower(s.Pattern) }
+// NewSnapshot orders subscriptions, which are given by number, for matching.
+func NewSnapshot(version int64, subs map[int64]*Subscription) *Snapshot {
+	return (&Snapshot{sets: make(map[string]set)}).with(version, subs)
+}
 
 // with is the snapshot of a later version, in which some subscriptions have
 // changed: nil for one that is gone. What it costs depends on how many these
 // are, and hardly on how many there are.
 func (s *Snapshot) with(version int64, changed map[int64]*Subscription) *Snapshot {
-	next := &Snapshot{Version: version, all: s.all, patterns: maps.Clone(s.patterns)}
+	sets := maps.Clone(s.sets)
 	for id, sub := range changed {
 		if was := s.Subscription(id); was != nil {
-			next.patterns[was.pattern()] = next.patterns[was.pattern()].put(id, nil)
+			sets[was.pattern()] = sets[was.pattern()].put(id, nil)
 		}
 		if sub != nil {
-			next.patterns[sub.pattern()] = next.patterns[sub.pattern()].put(id, sub)
+			sets[sub.pattern()] = sets[sub.pattern()].put(id, sub)
 		}
-		next.all = next.all.put(id, sub)
+		sets[all] = sets[all].put(id, sub)
 	}
-	return next
+	return &Snapshot{version, sets}
 }
+
+func (s *Subscription) pattern() string { return strings.ToLower(s.Pattern) }
 
 // Match lists the subscriptions that an event goes to, also those that are
 // disabled: their messages wait.
-func (s *Snapshot) Match(event string) []*Subscription {
+func (s *Snapshot) Match(event string) (found []*Subscription) {
 	name := strings.ToLower(event)
 	family, _, _ := strings.Cut(name, ".")
-	var found []*Subscription
 	for _, pattern := range [...]string{name, family + ".*", "*"} {
-		for _, chunk := range s.patterns[pattern] {
-			found = append(found, chunk...)
-		}
+		found = append(found, slices.Concat(s.sets[pattern]...)...)
 	}
 	return found
 }
 
 // Subscription finds one by its number, nil if it is gone.
 func (s *Snapshot) Subscription(id int64) *Subscription {
-	if len(s.all) == 0 {
-		return nil
+	if chunk, i, found := s.sets[all].find(id); found {
+		return s.sets[all][chunk][i]
 	}
-	chunk, i, found := s.all.find(id)
-	if !found {
-		return nil
-	}
-	return s.all[chunk][i]
+	return nil
 }
 
 // Subscriptions calls yield with each subscription until it returns false, in
 // the order of their numbers.
 func (s *Snapshot) Subscriptions(yield func(*Subscription) bool) {
-	for _, chunk := range s.all {
+	for _, chunk := range s.sets[all] {
 		for _, sub := range chunk {
 			if !yield(sub) {
 				return
@@ -137,11 +123,11 @@ type set [][]*Subscription
 
 const chunkSize = 256
 
-func newSet(all []*Subscription) set { return slices.Collect(slices.Chunk(all, chunkSize)) }
-
-// find gives the place of a number in a set that is not empty, or the one where
-// it belongs.
+// find gives the place of a number, or the one where it belongs.
 func (s set) find(id int64) (chunk, i int, found bool) {
+	if len(s) == 0 {
+		return 0, 0, false
+	}
 	chunk = max(0, sort.Search(len(s), func(c int) bool { return s[c][0].ID > id })-1)
 	i, found = slices.BinarySearchFunc(s[chunk], id, func(sub *Subscription, id int64) int { return cmp.Compare(sub.ID, id) })
 	return chunk, i, found
@@ -150,22 +136,17 @@ func (s set) find(id int64) (chunk, i int, found bool) {
 // put gives the set in which a number has another subscription, or none where
 // that is nil.
 func (s set) put(id int64, sub *Subscription) set {
-	if len(s) == 0 {
-		return newSet(slices.DeleteFunc([]*Subscription{sub}, func(s *Subscription) bool { return s == nil }))
-	}
 	c, i, found := s.find(id)
-	chunk := slices.Clone(s[c])
-	switch {
-	case found && sub != nil:
-		chunk[i] = sub
-	case found:
+	chunk := slices.Concat(s[c:min(c+1, len(s))]...)
+	if found {
 		chunk = slices.Delete(chunk, i, i+1)
-	case sub != nil:
+	}
+	if sub != nil {
 		chunk = slices.Insert(chunk, i, sub)
 	}
 	size := chunkSize
 	if len(chunk) > size {
 		size = chunkSize/2 + 1
 	}
-	return slices.Concat(s[:c], slices.Collect(slices.Chunk(chunk, size)), s[c+1:])
+	return slices.Concat(s[:c], slices.Collect(slices.Chunk(chunk, size)), s[min(c+1, len(s)):])
 }

@@ -14,10 +14,10 @@ func TestSnapshotWithChanges(t *testing.T) {
 	patterns := []string{"debtor.updated", "Debtor.*", "*", "stock.created"}
 	is := make(map[int64]*Subscription)
 	s, first := NewSnapshot(1, nil), NewSnapshot(1, nil)
-	for version := int64(2); version < 300; version++ {
+	for version := int64(2); version < 100; version++ {
 		changed := make(map[int64]*Subscription)
 		for range 1 + dice.IntN(30) {
-			id := 1 + dice.Int64N(1500)
+			id := 1 + dice.Int64N(900)
 			if changed[id] = nil; dice.IntN(4) > 0 {
 				changed[id] = &Subscription{ID: id, Pattern: patterns[dice.IntN(len(patterns))]}
 			}
@@ -30,11 +30,7 @@ func TestSnapshotWithChanges(t *testing.T) {
 		if len(slices.Collect(before.Subscriptions)) != size {
 			t.Fatal("a snapshot has changed that others may read")
 		}
-		var all []*Subscription
-		for _, sub := range is {
-			all = append(all, sub)
-		}
-		want := NewSnapshot(version, all)
+		want := NewSnapshot(version, is)
 		if !slices.Equal(slices.Collect(s.Subscriptions), slices.Collect(want.Subscriptions)) {
 			t.Fatalf("version %d has other subscriptions", version)
 		}
@@ -49,7 +45,7 @@ func TestSnapshotWithChanges(t *testing.T) {
 			}
 		}
 	}
-	if s.Version != 299 || first.Subscription(1) != nil {
+	if s.Version != 99 || first.Subscription(1) != nil {
 		t.Errorf("version %d", s.Version)
 	}
 }
@@ -57,16 +53,16 @@ func TestSnapshotWithChanges(t *testing.T) {
 // TestAChangeCopiesLittle counts what a changed snapshot does not share with the
 // one before it.
 func TestAChangeCopiesLittle(t *testing.T) {
-	var all []*Subscription
-	for id := range int64(20_000) {
-		all = append(all, &Subscription{ID: id + 1, Pattern: "*"})
+	subs := make(map[int64]*Subscription)
+	for id := range int64(5000) {
+		subs[id+1] = &Subscription{ID: id + 1, Pattern: "*"}
 	}
-	s := NewSnapshot(1, all)
+	s := NewSnapshot(1, subs)
 	for _, change := range []map[int64]*Subscription{
-		{7: {ID: 7, Pattern: "*", URL: "https://a.example"}}, {7: nil}, {30_000: {ID: 30_000, Pattern: "*"}}, {9000: {ID: 9000, Pattern: "debtor.*"}},
+		{7: {ID: 7, Pattern: "*", URL: "https://a.example"}}, {7: nil}, {9000: {ID: 9000, Pattern: "*"}}, {4000: {ID: 4000, Pattern: "debtor.*"}},
 	} {
 		next := s.with(2, change)
-		for name, sets := range map[string][2]set{"all": {s.all, next.all}, "*": {s.patterns["*"], next.patterns["*"]}} {
+		for name, sets := range map[string][2]set{"all": {s.sets[all], next.sets[all]}, "*": {s.sets["*"], next.sets["*"]}} {
 			known := make(map[**Subscription]bool)
 			for _, chunk := range sets[0] {
 				known[&chunk[0]] = true
@@ -77,7 +73,7 @@ func TestAChangeCopiesLittle(t *testing.T) {
 					copied += len(chunk)
 				}
 			}
-			if copied > chunkSize+1 {
+			if copied > chunkSize {
 				t.Errorf("%v: %d places of %s were copied", change, copied, name)
 			}
 		}

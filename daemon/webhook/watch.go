@@ -48,26 +48,18 @@ func (e *Engine) refresh(ctx context.Context) error {
 	if err != nil || version == before.Version {
 		return err
 	}
-	changed, err := e.store.Changed(ctx, before.Version, version)
+	changed, whole, err := e.store.Changed(ctx, before.Version, version)
 	if err != nil {
 		return err
 	}
-	if changed != nil {
-		e.adopt(before.with(version, changed), changed)
-		return nil
+	if whole {
+		for sub := range before.Subscriptions {
+			if _, is := changed[sub.ID]; !is {
+				changed[sub.ID] = nil
+			}
+		}
 	}
-	s, err := e.store.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	changed = make(map[int64]*Subscription)
-	for sub := range before.Subscriptions {
-		changed[sub.ID] = nil
-	}
-	for sub := range s.Subscriptions {
-		changed[sub.ID] = sub
-	}
-	e.adopt(s, changed)
+	e.adopt(before.with(version, changed), changed)
 	return nil
 }
 

@@ -37,18 +37,27 @@ func (e *Engine) writing(ctx context.Context) {
 	}
 }
 
+// restless is for how long after a stale batch the subscriptions are read before
+// the next ones are matched.
+const restless = 10 * time.Second
+
 // write matches the load's events and writes it in one transaction. Where the
 // subscriptions have changed since they were read, it reads the changes and
 // matches again, once: whatever changes after that is newer than the events.
 func (e *Engine) write(ctx context.Context, l *load) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
-	for fresh := false; ; {
-		e.announce(l)
-		b := Batch{Version: e.snapshot().Version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health}
-		if fresh {
-			b.Version = AnyVersion
+	for {
+		version := int64(AnyVersion)
+		if time.Since(e.stale) < restless {
+			if err := e.refresh(ctx); err != nil {
+				return err
+			}
+		} else {
+			version = e.snapshot().Version
 		}
+		e.announce(l)
+		b := Batch{Version: version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health}
 		if err := e.fill(ctx, &b, l); err != nil {
 			return err
 		}
@@ -58,7 +67,7 @@ func (e *Engine) write(ctx context.Context, l *load) error {
 		err := e.store.Write(ctx, b)
 		switch {
 		case errors.Is(err, ErrStale):
-			err, fresh = e.refresh(ctx), true
+			e.stale, err = time.Now(), nil
 		case errors.Is(err, ErrOutboxTaken):
 			dropOutbox(l)
 			err = nil

@@ -238,7 +238,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Numbers":       func() error { _, err := h.Numbers(ctx, 1); return err },
 		"Snapshot":      func() error { _, err := h.Snapshot(ctx); return err },
 		"Version":       func() error { _, err := h.Version(ctx); return err },
-		"Changed":       func() error { _, err := h.Changed(ctx, 1, 2); return err },
+		"Changed":       func() error { _, _, err := h.Changed(ctx, 1, 2); return err },
 		"Write":         func() error { return h.Write(ctx, b) },
 		"Page":          func() error { _, err := h.Page(ctx, page); return err },
 		"Due":           func() error { _, err := h.Due(ctx, page); return err },

@@ -5,6 +5,7 @@ package webhooktest
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
@@ -22,7 +23,6 @@ const (
 	Release      Call = "Release"
 	Now          Call = "Now"
 	Numbers      Call = "Numbers"
-	Snapshot     Call = "Snapshot"
 	Version      Call = "Version"
 	Changed      Call = "Changed"
 	Write        Call = "Write"
@@ -141,7 +141,8 @@ func (g *Gate) Late(ctx context.Context, do func(context.Context) error) error {
 type Store struct {
 	Clock func() time.Time // instead of the real store's; nil for that one
 
-	kept webhook.Store
+	kept   webhook.Store
+	wholes atomic.Int64
 
 	mu    sync.Mutex
 	rules map[Call]Rule
@@ -248,22 +249,26 @@ func (s *Store) Numbers(ctx context.Context, n int) (int64, error) {
 	return got(ctx, s, Numbers, func(ctx context.Context) (int64, error) { return s.kept.Numbers(ctx, n) })
 }
 
-// Snapshot is webhook.Store's.
-func (s *Store) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
-	return got(ctx, s, Snapshot, s.kept.Snapshot)
-}
-
 // Version is webhook.Store's.
 func (s *Store) Version(ctx context.Context) (int64, error) {
 	return got(ctx, s, Version, s.kept.Version)
 }
 
 // Changed is webhook.Store's.
-func (s *Store) Changed(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, error) {
-	return got(ctx, s, Changed, func(ctx context.Context) (map[int64]*webhook.Subscription, error) {
-		return s.kept.Changed(ctx, after, version)
+func (s *Store) Changed(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, bool, error) {
+	whole := new(atomic.Bool)
+	changed, err := got(ctx, s, Changed, func(ctx context.Context) (map[int64]*webhook.Subscription, error) {
+		changed, is, err := s.kept.Changed(ctx, after, version)
+		if whole.Store(is); is {
+			s.wholes.Add(1)
+		}
+		return changed, err
 	})
+	return changed, whole.Load(), err
 }
+
+// Wholes counts how often all subscriptions were read.
+func (s *Store) Wholes() int64 { return s.wholes.Load() }
 
 // Write is webhook.Store's.
 func (s *Store) Write(ctx context.Context, b webhook.Batch) error {
