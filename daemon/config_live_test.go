@@ -52,6 +52,7 @@ var readers = map[string]reader{
 	"webhooks.disable_after":   {"17m", func(d *Daemon) any { return d.webhooks.engine.Policy().DisableAfter }},
 	"webhooks.keep_successful": {"17h", func(d *Daemon) any { return d.webhooks.engine.Keep().Successful }},
 	"webhooks.keep_failed":     {"17h", func(d *Daemon) any { return d.webhooks.engine.Keep().Failed }},
+	"webhooks.responses_size":  {"3MiB", func(d *Daemon) any { return d.webhooks.engine.Keep().TextSize }},
 	"webhooks.attempt_timeout": {"17s", func(d *Daemon) any { return d.attemptLimit() }},
 }
 

@@ -149,6 +149,8 @@ func settings() []setting {
 			help: "time for which messages are kept after they were delivered; 0: no limit"},
 		{name: "webhooks.keep_failed", into: func(c *Config) any { return &c.Webhooks.KeepFailed }, initial: "90d", least: int64(time.Hour), orNone: true, live: true,
 			help: "time for which messages are kept after they failed for good; 0: no limit"},
+		{name: "webhooks.responses_size", into: func(c *Config) any { return &c.Webhooks.ResponsesSize }, initial: "1GiB", live: true,
+			help: "room that the texts of receivers' answers may take, beyond which the oldest texts are removed and their attempts stay; 0: no limit"},
 		{name: "webhooks.connect_timeout", into: func(c *Config) any { return &c.Webhooks.ConnectTimeout }, initial: "5s", least: int64(time.Second),
 			help: "time to connect to a receiver"},
 		{name: "webhooks.attempt_timeout", into: func(c *Config) any { return &c.Webhooks.AttemptTimeout }, initial: "15s", least: int64(time.Second), live: true,

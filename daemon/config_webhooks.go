@@ -31,6 +31,7 @@ type WebhooksConfig struct {
 	OutboxPoll     time.Duration
 	KeepSuccessful time.Duration // 0: for ever
 	KeepFailed     time.Duration // 0: for ever
+	ResponsesSize  Size          // 0: no limit
 }
 
 // AnonymousPublish reports whether events may come without a login.
@@ -43,7 +44,7 @@ func (w WebhooksConfig) Policy() webhook.Policy {
 
 // Retention is how long messages are kept.
 func (w WebhooksConfig) Retention() webhook.Retention {
-	return webhook.Retention{Successful: w.KeepSuccessful, Failed: w.KeepFailed}
+	return webhook.Retention{Successful: w.KeepSuccessful, Failed: w.KeepFailed, TextSize: int64(w.ResponsesSize)}
 }
 
 // retryJitter spreads retries, so that messages which failed together do not

@@ -49,6 +49,7 @@ type Recorder struct {
 	batch []Entry // of the writer alone: what has to be written first
 	spare []Entry // of the writer alone: room for the next ones
 	next  time.Time
+	grown int64         // bytes written since entries were removed
 	pause time.Duration // before the next attempt, after one that failed
 }
 

@@ -86,12 +86,30 @@ func (r *Recorder) gather() chan struct{} {
 // write writes all that waits, up to the first failure.
 func (r *Recorder) write() {
 	for r.take() {
-		part := r.batch[:min(len(r.batch), batchSize)]
+		part := r.part()
 		if err := r.attempt(part); err != nil && r.failed(err, part) {
 			return
 		}
 		r.batch = r.batch[len(part):]
+		r.prune()
 	}
+}
+
+// grownShare is the part of the bound by which the log may grow before it is
+// pruned.
+const grownShare = 32
+
+// part is the beginning of the batch: as much as is written at a time.
+func (r *Recorder) part() []Entry {
+	n, size, most := 0, int64(0), r.Keep().Size/grownShare
+	for n < min(len(r.batch), batchSize) && (n == 0 || most == 0 || size < most) {
+		size += int64(r.batch[n].Size())
+		n++
+	}
+	if r.grown += size; most > 0 && r.grown >= most {
+		r.next = time.Time{}
+	}
+	return r.batch[:n]
 }
 
 // take moves what waits into the batch, unless that still has something. It
@@ -179,6 +197,7 @@ func (r *Recorder) prune() {
 		before = now.Add(-keep.For)
 	}
 	more, err := r.Store.Prune(ctx, before, keep.Size)
+	r.grown = 0
 	r.next = now.Add(pruneEvery)
 	if err == nil && more {
 		r.next = now.Add(pruneAgain)

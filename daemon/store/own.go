@@ -44,9 +44,9 @@ type ownDB struct {
 
 // openOwn opens the file of our own tables. One connection writes at a time
 // anyway, so a few are enough. The driver comes with package sqlite, and so do
-// the collations of the columns. What comes first decides about a new file. The
-// file is created here, since a connection that is opened later must not create
-// one in the place of a file that was deleted.
+// the collations of the columns. What comes first decides about a new file,
+// which can shrink. The file is created here, since a connection that is opened
+// later must not create one in the place of a file that was deleted.
 func openOwn(path string, first ...string) (*ownDB, error) {
 	if err := sqlite.RegisterDriver(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func openOwn(path string, first ...string) (*ownDB, error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	pragmas := url.Values{"mode": {"rw"}, "_pragma": append(first, "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"), "_txlock": {"immediate"}}
+	pragmas := url.Values{"mode": {"rw"}, "_pragma": append(append([]string{"auto_vacuum(INCREMENTAL)"}, first...), "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"), "_txlock": {"immediate"}}
 	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode())
 	if err != nil {
 		return nil, err

@@ -90,9 +90,8 @@ func (f *logFile) close() error {
 	return err
 }
 
-// logPragmas make a crash of the machine lose the last entries at most. What a
-// long read has made the log of changes grow to is given back.
-var logPragmas = []string{"synchronous = NORMAL", "cache_size = -1000", "journal_size_limit = 16777216"}
+// logPragmas make a crash of the machine lose the last entries at most.
+var logPragmas = []string{"synchronous = NORMAL", "cache_size = -1000"}
 
 // write lends the connection that writes.
 func (f *logFile) write(ctx context.Context, work func(*sqlite.Conn) error) error {
@@ -186,40 +185,70 @@ func appendEntry(stmt *sqlite.Stmt, e *requestlog.Entry) error {
 const pruneFile = `DELETE FROM WH_RequestLog WHERE Id IN (SELECT Id FROM WH_RequestLog ORDER BY Id LIMIT ?1)
 AND Id < (SELECT MAX(Id) FROM WH_RequestLog) AND (DateTime < ?2 OR ?3)`
 
-// Prune removes the oldest rows that are too old or too many. The file does not
-// shrink: the room is used again.
+const (
+	logSpare  = 8    // this part of the bound is left to the WAL, and to what comes before the next pruning
+	logStep   = 8    // that are removed at a time for their size, since each may be large
+	logRemove = 4096 // rows that one transaction removes for their size
+	logGive   = 1024 // pages that are given back at a time
+)
+
+// Prune removes the oldest rows that are too old or too many, and gives back the
+// room that is then free.
 func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (more bool, err error) {
 	err = f.write(ctx, func(conn *sqlite.Conn) error {
-		used, err := usedBytes(conn)
+		size, err := sizeOf(conn)
 		if err != nil {
 			return err
 		}
-		stmt, err := conn.Prepare(pruneFile)
+		most := maxBytes / size.page
+		if err := conn.Exec(limitWAL(most, size.page) + `; BEGIN IMMEDIATE`); err != nil {
+			return err
+		}
+		removed, err := pruneRows(conn, pruneBatch, before, false)
+		more = removed == pruneBatch
+		for n := int64(0); err == nil && most > 0 && size.pages-size.free > most-most/logSpare; n += removed {
+			if removed, err = pruneRows(conn, logStep, before, true); err != nil || removed == 0 {
+				break
+			}
+			if more = n >= logRemove; more {
+				break
+			}
+			size, err = sizeOf(conn)
+		}
+		if err == nil {
+			err = conn.Exec("COMMIT")
+		}
+		if err == nil && most == 0 {
+			most = size.pages
+		}
 		if err != nil {
 			return err
 		}
-		defer stmt.Reset()
-		stmt.BindInt(1, pruneBatch)
-		stmt.BindText(2, stamp(before))
-		if maxBytes > 0 && used > maxBytes {
-			stmt.BindInt(3, 1)
-		}
-		_, err = stmt.Step()
-		more = conn.Changes() == pruneBatch
+		shrunk, err := shrink(conn, min(logGive, max(size.pages-most, size.free-size.pages/shrinkShare)))
+		more = more || shrunk
 		return err
 	})
 	return more && err == nil, err
 }
 
-// usedBytes is what the file's rows take.
-func usedBytes(conn *sqlite.Conn) (int64, error) {
-	stmt, err := conn.Prepare(`SELECT (p.page_count - f.freelist_count) * s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`)
+func pruneRows(conn *sqlite.Conn, limit int64, before time.Time, all bool) (int64, error) {
+	stmt, err := conn.Prepare(pruneFile)
 	if err != nil {
 		return 0, err
 	}
 	defer stmt.Reset()
-	if _, err := stmt.Step(); err != nil {
-		return 0, err
+	bind(stmt, limit, stamp(before), bit(all))
+	_, err = stmt.Step()
+	return conn.Changes(), err
+}
+
+// limitWAL has the WAL written back, and then begun again, once it takes a small
+// part of the bound.
+func limitWAL(most, page int64) string {
+	const usual = 16 << 20
+	pages := usual / page
+	if most > 0 {
+		pages = min(pages, max(1, most/4/logSpare))
 	}
-	return stmt.Int(0), nil
+	return fmt.Sprintf("PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d", pages, pages*page)
 }

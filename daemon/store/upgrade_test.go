@@ -130,6 +130,7 @@ var seeds = []seed{
 		[]any{31, 1, "r1", 2, 0, 503, "Service Unavailable", "detail Ö", "answer", 123456, past}},
 	{5, "WH_IdempotencyKey", "KeyHash, Digest, EventGUID, Messages, ExpiryDateTime", []any{strings.Repeat("d", 64), strings.Repeat("e", 64), "e1", 1, "2099-01-31T08:15:30.0000000"}},
 	{6, "WH_Nudge", "Number, SubscriptionID, Kind, Holder, AddedDateTime", []any{1, 11, 1, "holder", past}},
+	{8, "WH_ResponseText", "TextHash, UsedDateTime, Size, Text", []any{strings.Repeat("f", 32), past, 300, "a long answer"}},
 	{7, "WH_Setting", "Name, Value, LastSavedDateTime", []any{"query.max_take", "500", past}},
 }
 

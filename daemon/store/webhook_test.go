@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"crypto/rand"
 	"database/sql"
 	"errors"
@@ -222,6 +223,7 @@ func TestWebhookStatements(t *testing.T) {
 	full := hookBatch(3, 11, 2, r, l, "a\ttext")
 	full.Outcomes = succeeded(full)
 	full.Outcomes[0].Detail, full.Outcomes[0].Text = "why", []byte("what")
+	full.Outcomes[1].Text = bytes.Repeat([]byte("long "), 20)
 	full.Disabled = []webhook.Disabled{{Subscription: 7, Reason: "a \"reason\"\n", At: hookNoon}}
 	full.Keys = []webhook.Key{{Event: "e", Until: hookNoon}}
 	full.Outbox = []int64{3, 4}

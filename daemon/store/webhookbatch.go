@@ -21,6 +21,8 @@ type batchText struct {
 	statement strings.Builder
 	args      []any
 	escapes   escapes
+	stored    [][]any         // rows of answers that attempts refer to
+	known     map[string]bool // their hashes
 }
 
 // serverBatch is the statement of a batch, with the parts that it needs. A batch
@@ -29,7 +31,7 @@ type batchText struct {
 // The arguments are at most webhook.MaxBatchEvents and one for each kind of rows,
 // while a call takes 2,100.
 func serverBatch(b *webhook.Batch, holder sql.NamedArg) (string, []any) {
-	w := &batchText{}
+	w := &batchText{known: make(map[string]bool)}
 	w.part("", "Leases", leaseRows(b.Leases))
 	w.arg("LeaseCount", len(b.Leases))
 	w.arg("Version", b.Version)
@@ -45,6 +47,9 @@ func serverBatch(b *webhook.Batch, holder sql.NamedArg) (string, []any) {
 	for i, round := range rounds(b.Outcomes) {
 		name := fmt.Sprintf("Outcomes%d", i+1)
 		w.part(strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, w.outcomeRows(round))
+	}
+	if len(w.stored) > 0 {
+		w.part(serverTextRows, "Texts", w.stored)
 	}
 	if len(b.Disabled) > 0 {
 		w.part(serverDisabled, "Disabled", w.disabledRows(b.Disabled))
@@ -161,25 +166,37 @@ func rounds(outcomes []webhook.Recorded) (all [][]webhook.Recorded) {
 	return all
 }
 
-// outcomeRows are attempts. An answer comes in pieces, each short enough even if
-// all of its characters are escaped.
 func (w *batchText) outcomeRows(outcomes []webhook.Recorded) [][]any {
-	const piece = 2000
 	rows := make([][]any, len(outcomes))
 	for i, r := range outcomes {
 		a := attemptOf(r)
+		w.store(&a)
 		var code any
 		if a.code != 0 {
 			code = a.code
 		}
 		rows[i] = []any{a.message, a.number, a.guid, a.status, max(0, a.number-1), code, a.reason,
-			absent(a.next), a.ended, a.duration, w.escapes.text(a.detail)}
-		for range answerPieces {
-			text := fitting(a.answer, piece)
-			rows[i], a.answer = append(rows[i], w.escapes.text(text)), a.answer[len(text):]
-		}
+			absent(a.next), a.ended, a.duration, w.escapes.text(a.detail), w.escapes.text(a.answer), absent(a.hash)}
 	}
 	return rows
+}
+
+// store takes an answer out of its attempt where that refers to it. The text comes
+// in pieces, each short enough even if all of its characters are escaped.
+func (w *batchText) store(a *attempt) {
+	const piece = 2000
+	if a.hash == "" {
+		return
+	}
+	row := []any{a.hash, a.ended, textSize(a.answer)}
+	for range answerPieces {
+		text := fitting(a.answer, piece)
+		row, a.answer = append(row, w.escapes.text(text)), a.answer[len(text):]
+	}
+	if !w.known[a.hash] {
+		w.known[a.hash] = true
+		w.stored = append(w.stored, row)
+	}
 }
 
 func (w *batchText) disabledRows(disabled []webhook.Disabled) [][]any {

@@ -212,10 +212,10 @@ func (o *ownDB) listed() string {
 }
 
 // listArg is the parameter @List.
-func (o *ownDB) listArg(numbers []int64) sql.NamedArg {
-	text, err := json.Marshal(numbers)
+func (o *ownDB) listArg(values any) sql.NamedArg {
+	text, err := json.Marshal(values)
 	if err != nil {
-		panic("store: " + err.Error()) // numbers can always be written
+		panic("store: " + err.Error()) // numbers and texts can always be written
 	}
 	if o.schema != "" {
 		return sql.Named("List", mssql.Document(text))

@@ -141,7 +141,7 @@ func (f *fileWriter) fill(b *webhook.Batch) error {
 	if err != nil || !current {
 		return errors.Join(err, webhook.ErrStale)
 	}
-	for _, part := range []func(*webhook.Batch) error{f.events, f.messages, f.outcomes, f.disable, f.health, f.keys, f.changes, f.nudges} {
+	for _, part := range []func(*webhook.Batch) error{f.events, f.messages, f.outcomes, f.boundTexts, f.disable, f.health, f.keys, f.changes, f.nudges} {
 		if err := part(b); err != nil {
 			return err
 		}
@@ -214,7 +214,10 @@ const (
 WHERE ID = ?1 AND Attempts = ?2 - 1 AND NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM SY_WebhookSubscription s WHERE s.ID = SubscriptionID)`
 	fileResponse = `INSERT INTO SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail,
-	AnswerText, Duration, LastSavedDateTime) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`
+	AnswerText, Duration, LastSavedDateTime, TextHash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`
+	fileText = `INSERT INTO WH_ResponseText (TextHash, UsedDateTime, Size, Text) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT (TextHash) DO UPDATE SET UsedDateTime = excluded.UsedDateTime
+WHERE substr(UsedDateTime, 1, 10) < substr(excluded.UsedDateTime, 1, 10)`
 )
 
 func (f *fileWriter) outcomes(b *webhook.Batch) error {
@@ -228,12 +231,33 @@ func (f *fileWriter) outcomes(b *webhook.Batch) error {
 		if err := f.step(s); err != nil || f.conn.Changes() == 0 {
 			return err // the attempt is known, or the message gone
 		}
-		return f.each(fileResponse, 1, func(s *sqlite.Stmt, _ int) error {
-			bind(s, a.message, int64(a.number), a.guid, int64(a.status), int64(max(0, a.number-1)), code, a.reason,
-				absent(a.detail), absent(a.answer), a.duration, a.ended)
-			return f.step(s)
-		})
+		if a.hash != "" {
+			if err := f.run(fileText, a.hash, a.ended, textSize(a.answer), a.answer); err != nil {
+				return err
+			}
+			a.answer = ""
+		}
+		return f.run(fileResponse, a.message, int64(a.number), a.guid, int64(a.status), int64(max(0, a.number-1)), code, a.reason,
+			absent(a.detail), absent(a.answer), a.duration, a.ended, absent(a.hash))
 	})
+}
+
+// textSize is about what the row of a text takes.
+func textSize(text string) int64 { return int64(len(text)) + 256 }
+
+// boundTexts removes the oldest texts while all take more than they may. How many
+// go at once is bounded, since others wait; the next batches go on.
+func (f *fileWriter) boundTexts(b *webhook.Batch) error {
+	for range 16 * len(b.Outcomes) {
+		over, err := f.finds(`SELECT 1 FROM WH_Number WHERE Name = 'ResponseTextSize' AND ?1 > 0 AND Next > ?1`, b.MaxTextSize)
+		if err == nil && over {
+			err = f.run(`DELETE FROM WH_ResponseText WHERE TextHash = (SELECT TextHash FROM WH_ResponseText ORDER BY UsedDateTime LIMIT 1)`)
+		}
+		if err != nil || !over {
+			return err
+		}
+	}
+	return nil
 }
 
 // disable disables subscriptions, which raises their version.

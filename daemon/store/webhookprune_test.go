@@ -84,9 +84,9 @@ func TestRemovalGivesWay(t *testing.T) {
 		p.After = got.Last
 	}
 	w.own.turn.waiting.Add(1)
-	step(leastRemoved, true)
+	step(12, true)
 	w.own.turn.waiting.Add(-1)
-	step(20, false)
+	step(18, false)
 }
 
 // What is written after a removal is on the disk when it ends, also where the

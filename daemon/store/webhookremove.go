@@ -21,8 +21,9 @@ func scanCondemned(row scanner) (c condemned, err error) {
 	return c, err
 }
 
-// leastRemoved is how many messages are removed in a turn even where somebody
-// waits for it, so that the end is reached beside any load.
+// leastRemoved is how many messages are removed in a turn even if a writer waits
+// for it, at least this many and half of the step, so that removals keep up with
+// any load.
 const leastRemoved = 10
 
 // remove removes messages, with what is known of their attempts and with events
@@ -71,7 +72,7 @@ func (f *fileWriter) loosely(work func() error) error {
 // condemn removes messages one by one, until somebody waits.
 func (f *fileWriter) condemn(all []condemned) (left []condemned, n int, err error) {
 	for i, c := range all {
-		if i >= leastRemoved && f.own.turn.wanted() {
+		if i >= max(leastRemoved, len(all)/2) && f.own.turn.wanted() {
 			return all[i:], n, nil
 		}
 		if err := f.run(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, c.id, c.status, c.attempts); err != nil {

@@ -26,9 +26,9 @@ var batchErrors = map[int64]error{
 
 func (s *serverWriter) write(ctx context.Context, b *webhook.Batch) error {
 	statement, args := serverBatch(b, s.own.holderArg())
-	// Of two daemons that write the same key at once, the second finds the
-	// first's when it tries again.
-	worth := func(err error) bool { return deadlock(err) || len(b.Keys) > 0 && duplicate(err) }
+	// Of two daemons that write the same key or text at once, the second finds
+	// the first's when it tries again.
+	worth := func(err error) bool { return deadlock(err) || duplicate(err) }
 	return s.own.again(ctx, worth, func(ctx context.Context) error {
 		result, err := s.own.answer(ctx, statement, args...)
 		if err != nil {
@@ -76,14 +76,23 @@ JOIN OPENJSON(@Outcomes) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Stat
 	Next datetime2(7) '$[7]', Ended datetime2(7) '$[8]') a ON a.MessageID = m.ID
 WHERE m.Attempts = a.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
-INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime)
+INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime, TextHash)
 SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, NULLIF(plain(a.Detail), N''),
-	NULLIF(plain(a.Answer1) + plain(a.Answer2) + plain(a.Answer3), N''), a.Duration, a.Ended
+	NULLIF(plain(a.Answer), N''), a.Duration, a.Ended, a.TextHash
 FROM OPENJSON(@Outcomes) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]',
 	Code int '$[5]', Reason nvarchar(256) '$[6]', Ended datetime2(7) '$[8]', Duration bigint '$[9]', Detail nvarchar(max) '$[10]',
-	Answer1 nvarchar(max) '$[11]', Answer2 nvarchar(max) '$[12]', Answer3 nvarchar(max) '$[13]') a
+	Answer nvarchar(max) '$[11]', TextHash nvarchar(32) '$[12]') a
 JOIN whd.SY_WebhookMessage m ON m.ID = a.MessageID AND m.Attempts = a.Attempt
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = a.MessageID AND r.Attempt = a.Attempt);
+`
+	serverTextRows = `UPDATE o SET UsedDateTime = n.Used FROM whd.WH_ResponseText o
+JOIN OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', Used datetime2(7) '$[1]') n ON n.TextHash COLLATE Latin1_General_BIN2 = o.TextHash
+WHERE CAST(o.UsedDateTime AS date) < CAST(n.Used AS date);
+INSERT INTO whd.WH_ResponseText (TextHash, UsedDateTime, Size, Text)
+SELECT n.TextHash, n.Used, n.Size, plain(n.Text1) + plain(n.Text2) + plain(n.Text3)
+FROM OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', Used datetime2(7) '$[1]', Size int '$[2]', Text1 nvarchar(max) '$[3]',
+	Text2 nvarchar(max) '$[4]', Text3 nvarchar(max) '$[5]') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_ResponseText o WHERE o.TextHash = n.TextHash COLLATE Latin1_General_BIN2);
 `
 	serverDisabled = `UPDATE s SET IsEnabled = 0, DisabledReason = plain(d.Reason), LastSavedDateTime = d.At, RowHash = @RowHash
 FROM whd.SY_WebhookSubscription s

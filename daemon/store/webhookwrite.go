@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"errors"
@@ -20,6 +21,10 @@ const (
 	answerPieces = 3 // in which an answer reaches a server
 	mostDisabled = 400
 )
+
+// shortAnswer is the length, in bytes, up to which an answer stays with its
+// attempt: a reference to a text takes about as much.
+const shortAnswer = 64
 
 // Write is webhook.Store's. What is there already, by its number, stays as it
 // is: a batch may be written again where nobody knows what became of it.
@@ -93,18 +98,24 @@ type attempt struct {
 	reason   string // for everybody
 	detail   string // for admins
 	answer   string // for admins
+	hash     string // that the answer is stored under; empty for a short one
 	next     string // empty where no other attempt follows
 	ended    string
 	duration int64
 }
 
 func attemptOf(r webhook.Recorded) attempt {
-	return attempt{
+	a := attempt{
 		message: r.Message.ID, number: r.After.Attempts, guid: newGUID(), status: r.After.Status,
 		code: r.Code, reason: readable(r.Reason(), mostReason),
 		detail: readable(r.Detail, mostDetail), answer: readable(string(r.Text), mostAnswer),
 		next: dueText(r.After), ended: stamp(r.Began.Add(r.Took)), duration: ticks(r.Took),
 	}
+	if len(a.answer) > shortAnswer {
+		hash := sha256.Sum256([]byte(a.answer))
+		a.hash = hex.EncodeToString(hash[:16])
+	}
+	return a
 }
 
 // dueText is when the next attempt is due, empty for a message that is not

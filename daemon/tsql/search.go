@@ -7,9 +7,9 @@ import "slices"
 // match elements 0 to i. A rune costs as many steps as there are words of 64
 // elements, whatever the text.
 type search struct {
-	words  []uint32 // the elements
-	last   int      // the number of the last one
-	bounds []uint32 // sorted: the same elements match all runes from one bound to the next
+	words  []uint32   // the elements
+	last   int        // the number of the last one
+	bounds []uint32   // sorted: the same elements match all runes from one bound to the next
 	masks  [][]uint64 // the bits of those elements, by bound; nil until a text has such a rune
 }
 

@@ -100,17 +100,16 @@ func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*Subscr
 
 // change has the engine know the subscriptions as they are now.
 func (e *tinyEngine) change() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.version++
-	var all []*Subscription
-	for _, sub := range e.subs {
-		copied := *sub
-		all = append(all, &copied)
+	all, changed := make(map[int64]*Subscription), make(map[int64]*Subscription)
+	for sub := range e.Subscriptions().Subscriptions {
+		changed[sub.ID] = nil
 	}
-	s := NewSnapshot(e.version, all)
-	e.Engine.subs.Store(s)
-	e.adopt(s)
+	for id, sub := range e.subs {
+		copied := *sub
+		all[id], changed[id] = &copied, &copied
+	}
+	e.adopt(NewSnapshot(e.version, all), changed)
 }
 
 // publish commits an event for subscriptions.

@@ -42,3 +42,28 @@ func TestStintsOfLittle(t *testing.T) {
 		t.Errorf("%+v after a step that took long", s)
 	}
 }
+
+// Rests begin long and are short once a removal has gone on for a while, so that
+// any rate is kept up with; a step that has only read rests as long as it took.
+func TestRestsShorten(t *testing.T) {
+	for _, s := range []stint{fileStint, serverStint} {
+		r := Removed{Rows: 100, Took: 2 * time.Millisecond}
+		before := s.rest(0, r, time.Second)
+		if want := time.Duration(s.rests) * r.Took; before != want {
+			t.Errorf("the first rest is %v, want %v", before, want)
+		}
+		for n := range 10 * hastens {
+			rest := s.rest(n, r, time.Second)
+			if rest > before {
+				t.Fatalf("rest %d is %v after %v", n, rest, before)
+			}
+			before = rest
+		}
+		if before != r.Took {
+			t.Errorf("rests end at %v beside steps of %v", before, r.Took)
+		}
+		if rest := s.rest(500, Removed{}, time.Second); rest != time.Second {
+			t.Errorf("a step that has read for a second rests for %v", rest)
+		}
+	}
+}

@@ -55,6 +55,10 @@ type Store interface {
 	// these, and events that no message needs any more. It stops early as Sweep
 	// does.
 	Prune(ctx context.Context, p Prune) (Removed, error)
+	// Reclaim removes up to limit texts of answers: those that no attempt refers to
+	// and, where all take more than max bytes, the oldest. Where there are none it
+	// gives a little of the room that nothing takes any more back to the system.
+	Reclaim(ctx context.Context, limit int, max int64) (Removed, error)
 	// Outbox reads events that somebody else has put into the store within a
 	// transaction of their own, the oldest first: up to limit, and fewer where
 	// their bodies are large.
@@ -123,6 +127,8 @@ type Batch struct {
 	Home     int64    // the partition whose Changes these are
 	Number   int64    // of the Changes; grows
 	Changes  []Change // for the streams of other daemons
+
+	MaxTextSize int64 // of all answers together, in bytes, where the store can keep to it at once; 0 for no limit
 }
 
 // AnyVersion is the version of a batch whose events were there before the

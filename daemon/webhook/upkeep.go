@@ -10,6 +10,7 @@ import (
 type Retention struct {
 	Successful time.Duration // since they were delivered
 	Failed     time.Duration // since they failed for good
+	TextSize   int64         // of all answers together, in bytes; 0 is no limit
 }
 
 // The pace of the upkeep.
@@ -23,11 +24,25 @@ const (
 type stint struct {
 	rows, least, most int
 	aim               time.Duration // of a step
-	rests             int           // times as long as a step took it rests after it
+	rests             int           // times as long as a step took it rests after it, at first
+}
+
+// hastens is the number of steps, of those that come one after another because
+// there is more to remove, after which the rests are halved. It takes seconds
+// until half of the time is used: what can wait delays nothing, and no rate of
+// deliveries makes more to remove than is removed.
+const hastens = 32
+
+// rest is how long a step is followed by nothing, by the number of the step.
+func (s *stint) rest(n int, r Removed, lasted time.Duration) time.Duration {
+	if r.Rows == 0 {
+		return max(lasted, leastRest) // it has only read
+	}
+	return max(r.Took*time.Duration(max(1, s.rests>>min(n/hastens, 8))), leastRest)
 }
 
 // A file is written to by one at a time, and whoever publishes waits for a step:
-// these take a twenty-fifth of the time. On a server the rows of others stay
+// these take a twenty-fifth of the time at first. On a server the rows of others stay
 // free, and a step is a few round trips.
 var (
 	fileStint   = stint{rows: 100, least: 50, most: 2000, aim: 2 * time.Millisecond, rests: 24}
@@ -91,13 +106,18 @@ func (u *upkeep) all(ctx context.Context) error {
 		return err
 	}
 	u.walk.begin(u.now(), u.retention())
-	return u.steps(ctx, u.prune)
+	if err := u.steps(ctx, u.prune); err != nil {
+		return err
+	}
+	return u.steps(ctx, func(ctx context.Context) (Removed, error) {
+		return u.store.Reclaim(ctx, u.rows, u.retention().TextSize)
+	})
 }
 
 // steps goes step by step, with rests between them, for as long as there is more
 // to do and it is this daemon's duty.
 func (u *upkeep) steps(ctx context.Context, step func(context.Context) (Removed, error)) error {
-	for u.hasDuties() {
+	for n := 0; u.hasDuties(); n++ {
 		began := time.Now()
 		r, err := step(ctx)
 		u.counters.removed.Add(int64(r.Rows))
@@ -105,7 +125,7 @@ func (u *upkeep) steps(ctx context.Context, step func(context.Context) (Removed,
 			return err
 		}
 		u.learn(r)
-		if !u.sleep(ctx, nil, max(time.Duration(u.rests)*r.Took, time.Since(began), leastRest)) {
+		if !u.sleep(ctx, nil, u.rest(n, r, time.Since(began))) {
 			return ctx.Err()
 		}
 	}
@@ -116,7 +136,7 @@ func (u *upkeep) sweep(ctx context.Context) (Removed, error) { return u.store.Sw
 
 // prune gives way to messages of a subscription that was removed this moment.
 func (u *upkeep) prune(ctx context.Context) (Removed, error) {
-	if w := &u.walk; w.keep != (Retention{}) && len(u.litter) == 0 {
+	if w := &u.walk; w.keep.Successful+w.keep.Failed > 0 && len(u.litter) == 0 {
 		r, err := u.store.Prune(ctx, Prune{After: w.after, Limit: u.rows,
 			Successful: ago(w.keep.Successful, u.now()), Failed: ago(w.keep.Failed, u.now())})
 		if err == nil {

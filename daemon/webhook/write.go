@@ -57,7 +57,7 @@ func (e *Engine) write(ctx context.Context, l *load) error {
 			version = e.snapshot().Version
 		}
 		e.announce(l)
-		b := Batch{Version: version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health}
+		b := Batch{Version: version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health, MaxTextSize: e.retention().TextSize}
 		if err := e.fill(ctx, &b, l); err != nil {
 			return err
 		}

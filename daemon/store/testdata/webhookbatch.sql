@@ -87,14 +87,22 @@ JOIN OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Sta
 	Next datetime2(7) '$[7]', Ended datetime2(7) '$[8]') a ON a.MessageID = m.ID
 WHERE m.Attempts = a.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
-INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime)
+INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime, TextHash)
 SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, NULLIF(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Detail COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), N''),
-	NULLIF(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Answer1 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Answer2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Answer3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), N''), a.Duration, a.Ended
+	NULLIF(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Answer COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), N''), a.Duration, a.Ended, a.TextHash
 FROM OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]',
 	Code int '$[5]', Reason nvarchar(256) '$[6]', Ended datetime2(7) '$[8]', Duration bigint '$[9]', Detail nvarchar(max) '$[10]',
-	Answer1 nvarchar(max) '$[11]', Answer2 nvarchar(max) '$[12]', Answer3 nvarchar(max) '$[13]') a
+	Answer nvarchar(max) '$[11]', TextHash nvarchar(32) '$[12]') a
 JOIN whd.SY_WebhookMessage m ON m.ID = a.MessageID AND m.Attempts = a.Attempt
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = a.MessageID AND r.Attempt = a.Attempt);
+UPDATE o SET UsedDateTime = n.Used FROM whd.WH_ResponseText o
+JOIN OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', Used datetime2(7) '$[1]') n ON n.TextHash COLLATE Latin1_General_BIN2 = o.TextHash
+WHERE CAST(o.UsedDateTime AS date) < CAST(n.Used AS date);
+INSERT INTO whd.WH_ResponseText (TextHash, UsedDateTime, Size, Text)
+SELECT n.TextHash, n.Used, n.Size, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text1 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~')
+FROM OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', Used datetime2(7) '$[1]', Size int '$[2]', Text1 nvarchar(max) '$[3]',
+	Text2 nvarchar(max) '$[4]', Text3 nvarchar(max) '$[5]') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_ResponseText o WHERE o.TextHash = n.TextHash COLLATE Latin1_General_BIN2);
 UPDATE s SET IsEnabled = 0, DisabledReason = REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(d.Reason COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), LastSavedDateTime = d.At, RowHash = @RowHash
 FROM whd.SY_WebhookSubscription s
 JOIN OPENJSON(@Disabled) WITH (ID bigint '$[0]', Reason nvarchar(max) '$[1]', At datetime2(7) '$[2]') d ON d.ID = s.ID
@@ -133,6 +141,7 @@ SELECT @Result;
   @Events
   @Messages
   @Outcomes1
+  @Texts
   @Disabled
   @RowHash
   @Keys

@@ -33,6 +33,7 @@ const (
 	Key          Call = "Key"
 	Sweep        Call = "Sweep"
 	Prune        Call = "Prune"
+	Reclaim      Call = "Reclaim"
 	Outbox       Call = "Outbox"
 	RefuseOutbox Call = "RefuseOutbox"
 	News         Call = "News"
@@ -308,6 +309,11 @@ func (s *Store) Sweep(ctx context.Context, limit int) (webhook.Removed, error) {
 // Prune is webhook.Store's.
 func (s *Store) Prune(ctx context.Context, p webhook.Prune) (webhook.Removed, error) {
 	return got(ctx, s, Prune, func(ctx context.Context) (webhook.Removed, error) { return s.kept.Prune(ctx, p) })
+}
+
+// Reclaim is webhook.Store's.
+func (s *Store) Reclaim(ctx context.Context, limit int, max int64) (webhook.Removed, error) {
+	return got(ctx, s, Reclaim, func(ctx context.Context) (webhook.Removed, error) { return s.kept.Reclaim(ctx, limit, max) })
 }
 
 // Outbox is webhook.Store's.

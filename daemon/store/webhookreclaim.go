@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// Reclaim is webhook.Store's. A text without attempts stays for the day that it
+// was used on and the next: a batch that is being written may refer to it.
+func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (webhook.Removed, error) {
+	now, err := w.Now(ctx)
+	if err != nil {
+		return webhook.Removed{}, err
+	}
+	r, err := w.removeTexts(ctx, limit, `UsedDateTime < @Before
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.TextHash = WH_ResponseText.TextHash)`,
+		sql.Named("Before", stamp(now.Add(-2*24*time.Hour))))
+	if err != nil || r.More {
+		return r, w.own.fault(err, "removing texts of answers")
+	}
+	size, err := found(ctx, w.own, scanInt, w.own.textSizes())
+	if err == nil && max > 0 && *size > max {
+		r, err = w.removeTexts(ctx, limit, `1 = 1`)
+		r.More = true
+	}
+	if err != nil || r.More {
+		return r, w.own.fault(err, "removing the oldest texts of answers")
+	}
+	r, err = w.writer.shrink(ctx)
+	return r, w.own.fault(err, "giving room back")
+}
+
+// textSizes is the statement for what all texts take together. A file keeps the
+// sum.
+func (o *ownDB) textSizes() string {
+	if o.schema != "" {
+		return `SELECT COALESCE(SUM(CAST(Size AS bigint)), 0) FROM whd.WH_ResponseText`
+	}
+	return `SELECT Next FROM WH_Number WHERE Name = 'ResponseTextSize'`
+}
+
+// removeTexts removes texts that meet a condition, the one first whose last use
+// is the longest ago. They are looked for before the file is locked.
+func (w *Webhooks) removeTexts(ctx context.Context, limit int, condition string, args ...any) (r webhook.Removed, err error) {
+	all, err := list(ctx, w.own, scanText, `SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+w.own.first(),
+		append(args, sql.Named("Limit", limit))...)
+	if err != nil || len(all) == 0 {
+		return r, err
+	}
+	these := strings.Replace(w.own.listed(), "bigint", "nvarchar(32) COLLATE Latin1_General_BIN2", 1)
+	began := time.Now()
+	_, err = w.own.exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+these+` AND `+condition, append(args, w.own.listArg(all))...)
+	return webhook.Removed{Took: time.Since(began), More: len(all) == limit}, err
+}
+
+func scanText(row scanner) (text string, err error) {
+	err = row.Scan(&text)
+	return text, err
+}
+
+const (
+	shrinkPages = 200 // that are given back at a time
+	shrinkShare = 8   // of a file may be free: it will be written to again
+)
+
+// shrink gives pages back that the file does not need. Only a file that was made
+// with auto_vacuum, or was compacted since, can.
+func (f *fileWriter) shrink(ctx context.Context) (r webhook.Removed, err error) {
+	ctx, cancel := context.WithTimeout(ctx, ownLimit)
+	defer cancel()
+	err = f.inTurn(ctx, func() error {
+		began := time.Now()
+		size, err := sizeOf(f.conn)
+		if err != nil || size.free < size.pages/shrinkShare+shrinkPages {
+			return err
+		}
+		err = f.loosely(func() (err error) {
+			r.More, err = shrink(f.conn, shrinkPages)
+			return err
+		})
+		r.Took = time.Since(began)
+		return err
+	})
+	return r, err
+}
+
+// shrink is the server's own affair.
+func (s *serverWriter) shrink(context.Context) (webhook.Removed, error) {
+	return webhook.Removed{}, nil
+}
+
+// size is that of a database file.
+type size struct{ pages, free, page int64 }
+
+func sizeOf(conn *sqlite.Conn) (s size, err error) {
+	stmt, err := conn.Prepare(`SELECT p.page_count, f.freelist_count, s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`)
+	if err != nil {
+		return s, err
+	}
+	defer stmt.Reset()
+	_, err = stmt.Step()
+	return size{stmt.Int(0), stmt.Int(1), stmt.Int(2)}, err
+}
+
+// shrink gives some pages back, in a transaction of its own. It reports whether
+// the file could.
+func shrink(conn *sqlite.Conn, pages int64) (shrunk bool, err error) {
+	if pages <= 0 {
+		return false, nil
+	}
+	before, err := sizeOf(conn)
+	if err == nil {
+		err = conn.Exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
+	}
+	if err != nil {
+		return false, err
+	}
+	after, err := sizeOf(conn)
+	return after.pages < before.pages, err
+}

@@ -1,0 +1,327 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// page is an answer of 8 kB, different for each number, of which 4 kB are kept.
+func page(n int) []byte {
+	return fmt.Appendf(nil, "<p>%d</p>%s", n, bytes.Repeat([]byte("<br>"), 2000))
+}
+
+// refused are the messages of a batch, each refused with its answer.
+func refused(b webhook.Batch, at time.Time, answer func(i int) []byte) (all []webhook.Recorded) {
+	for i, m := range b.Messages {
+		all = append(all, webhook.Recorded{
+			Message: m, After: webhook.State{Status: webhook.Failed, Attempts: m.Attempts + 1},
+			Outcome: webhook.Outcome{Code: 403, Text: answer(i), Began: at.Add(time.Duration(i) * time.Millisecond)},
+		})
+	}
+	return all
+}
+
+func onBoth(t *testing.T, test func(*testing.T, *Webhooks)) {
+	t.Run("file", func(t *testing.T) { test(t, hooksInFile(t)) })
+	t.Run("server", func(t *testing.T) { test(t, hooksOnServer(t, mssqltest.Database(t))) })
+}
+
+// answers are the lengths of the answers that attempts show, in the order of
+// their messages, and the number of texts that are stored for them.
+func (w *Webhooks) answers(t *testing.T) (lengths []int64, stored int64) {
+	t.Helper()
+	lengths, err := list(t.Context(), w.own, scanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	if w.own.schema == "" {
+		lengths, err = list(t.Context(), w.own, scanInt, `SELECT COALESCE(LENGTH(AnswerText), 0) FROM WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	}
+	n, err2 := found(t.Context(), w.own, scanInt, `SELECT COUNT(*) FROM whd.WH_ResponseText`)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return lengths, *n
+}
+
+// Answers that are equal are stored once, whatever batch they come with; those of
+// earlier versions and short ones are read from their attempts.
+func TestEqualAnswersAreStoredOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *Webhooks) {
+		r, l := subscribed(t, w)
+		write := func(first int64, answer []byte) {
+			t.Helper()
+			b := hookBatch(w.mustVersion(t), first, 20, r, l, "{}")
+			b.Outcomes = refused(b, hookNoon, func(int) []byte { return answer })
+			if err := w.Write(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(11, page(1))
+		write(111, page(1))
+		write(211, page(2))
+		write(311, []byte("no"))
+		if _, err := w.own.exec(t.Context(), `UPDATE whd.SY_WebhookMessageResponse SET TextHash = NULL, AnswerText = 'early' WHERE MessageID = 12`); err != nil {
+			t.Fatal(err)
+		}
+		lengths, stored := w.answers(t)
+		if stored != 2 || len(lengths) != 80 || lengths[0] != 5 || lengths[1] != mostAnswer || lengths[79] != 2 {
+			t.Errorf("%d texts are stored; the attempts have %d", stored, lengths)
+		}
+		expectRows(t, w.own, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20") // as if it were a column
+	})
+}
+
+// A file of 1,000 refusals grows by their rows and one page of text.
+func TestRefusalsTakeLittleRoom(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, 1000, r, l, "{}")
+	b.Outcomes = refused(b, hookNoon, func(int) []byte { return page(1) })
+	if err := w.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	size, err := sizeOf(w.writer.(*fileWriter).conn)
+	if bytes := size.pages * size.page; err != nil || bytes > 2<<20 {
+		t.Errorf("1,000 refusals take %d bytes (%v)", bytes, err)
+	}
+}
+
+// Beyond the bound the oldest texts go with the batch that brings others, and the
+// attempts stay. A text that is used again on another day is not among the oldest.
+func TestAnswersAreBounded(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	const bound = 80_000
+	for day := range 3 {
+		b := hookBatch(w.mustVersion(t), int64(11+100*day), 20, r, l, "{}")
+		b.MaxTextSize = bound
+		b.Outcomes = refused(b, hookNoon.AddDate(0, 0, day), func(i int) []byte {
+			if i == 19 {
+				return page(0)
+			}
+			return page(100*day + i)
+		})
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		expectRows(t, w.own, `CASE WHEN Next = (SELECT SUM(Size) FROM WH_ResponseText) AND Next BETWEEN 75000 AND 80000 THEN 'kept' ELSE Next END
+FROM WH_Number WHERE Name = 'ResponseTextSize'`, "kept")
+	}
+	lengths, stored := w.answers(t)
+	if len(lengths) != 60 || lengths[18] != 0 || lengths[19] != mostAnswer || lengths[38] != 0 || lengths[39] != mostAnswer || lengths[41] != 0 || lengths[42] != mostAnswer {
+		t.Errorf("of %d texts are left %d", stored, lengths)
+	}
+}
+
+// The janitor removes texts that no attempt refers to, but not today's, and the
+// oldest where all take too much.
+func TestReclaimTexts(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *Webhooks) {
+		r, l := subscribed(t, w)
+		b := hookBatch(w.mustVersion(t), 11, 30, r, l, "{}")
+		b.Outcomes = refused(b, time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC), page)
+		b.Outcomes[29].Began = time.Now().UTC()
+		if err := w.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		reclaim := func(max int64, left int64) {
+			t.Helper()
+			for more := true; more; {
+				got, err := w.Reclaim(t.Context(), 4, max)
+				if more = got.More; err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, stored := w.answers(t); stored != left {
+				t.Errorf("%d texts are left, want %d", stored, left)
+			}
+		}
+		reclaim(0, 30)
+		if _, err := w.own.exec(t.Context(), `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`); err != nil {
+			t.Fatal(err)
+		}
+		reclaim(0, 20)
+		reclaim(12*textSize(string(page(0)[:mostAnswer])), 12)
+	})
+}
+
+// A file shrinks after a removal, in steps, down to a share that it will write to
+// again. One that was made without the means for it ends the steps.
+func TestFileShrinks(t *testing.T) {
+	for _, made := range []string{"INCREMENTAL", "NONE"} {
+		t.Run(made, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openedIn(t, dir, made)
+			w := s.Webhooks()
+			r, l := subscribed(t, w)
+			b := hookBatch(w.mustVersion(t), 11, 1000, r, l, strings.Repeat("x", 8000))
+			b.Outcomes = succeeded(b)
+			if err := w.Write(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			conn := w.writer.(*fileWriter).conn
+			before, err := sizeOf(conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p := (webhook.Prune{Limit: 1000, Successful: hookNoon.AddDate(0, 0, 1)}); ; {
+				got, err := w.Prune(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p.After = got.Last; !got.More {
+					break
+				}
+			}
+			steps := 0
+			for more := true; more; steps++ {
+				got, err := w.Reclaim(t.Context(), 100, 0)
+				if more = got.More; err != nil {
+					t.Fatal(err)
+				}
+			}
+			after, err := sizeOf(conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if made == "NONE" {
+				if after.pages != before.pages || steps > 2 {
+					t.Errorf("%d pages became %d in %d steps", before.pages, after.pages, steps)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				was, is, err := Compact(t.Context(), filepath.Join(dir, ownFile))
+				if err != nil || was < 8_000_000 || is > 500_000 {
+					t.Errorf("compacted from %d to %d bytes (%v)", was, is, err)
+				}
+				expectVacuum(t, dir)
+				return
+			}
+			if steps < 5 || after.pages > before.pages/8+2*shrinkPages {
+				t.Errorf("%d pages became %d in %d steps", before.pages, after.pages, steps)
+			}
+			if _, _, _, err := checkpoint(conn, "TRUNCATE"); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(filepath.Join(dir, ownFile))
+			if err != nil || info.Size() > after.pages*after.page {
+				t.Errorf("the file has %d bytes for %d pages (%v)", info.Size(), after.pages, err)
+			}
+		})
+	}
+}
+
+// openedIn opens a store whose file of own tables was made with a kind of
+// auto_vacuum.
+func openedIn(t *testing.T, dir, vacuum string) *Store {
+	t.Helper()
+	if vacuum == "NONE" { // as programs before this one made it
+		conn, err := sqlite.Open(filepath.Join(dir, ownFile), sqlite.Options{})
+		if err == nil {
+			err = errors.Join(conn.Exec("CREATE TABLE Early (x); DROP TABLE Early"), conn.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Open(t.Context(), Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// expectVacuum looks whether the file can shrink now.
+func expectVacuum(t *testing.T, dir string) {
+	t.Helper()
+	own := openedOwn(t, filepath.Join(dir, ownFile))
+	const incremental = 2
+	if mode, err := found(t.Context(), own, scanInt, `PRAGMA auto_vacuum`); err != nil || *mode != incremental {
+		t.Errorf("auto_vacuum is %v (%v)", mode, err)
+	}
+}
+
+// Compacting says what is missing, and leaves what is not there alone.
+func TestCompactWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	if before, after, err := Compact(t.Context(), filepath.Join(dir, ownFile)); before != 0 || after != 0 || err != nil {
+		t.Errorf("a missing file: %d, %d, %v", before, after, err)
+	}
+	conn, err := sqlite.Open(filepath.Join(dir, ownFile), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := compact(conn, dir, 1<<60); err == nil || !strings.Contains(err.Error(), "MB free") {
+		t.Errorf("without room: %v", err)
+	}
+}
+
+// The request log keeps to its bound on the disk, WAL included, while entries of
+// all sizes are written, and shrinks to a bound that was lowered.
+func TestRequestLogBoundOnDisk(t *testing.T) {
+	file := &watchedLog{logFile: logFile{path: filepath.Join(t.TempDir(), logFileName), connections: 1}, t: t}
+	t.Cleanup(func() { _ = file.close() })
+	bound := int64(5 << 20)
+	write := func(entries int) {
+		t.Helper()
+		r := requestlog.New(requestlog.Config{Store: file, MaxBytes: 1 << 30, Log: slog.New(slog.DiscardHandler),
+			Keep: func() requestlog.Keep { return requestlog.Keep{Size: bound} }})
+		for n := range entries {
+			d := requestlog.NewDraft()
+			d.Texts[requestlog.RequestBody] = strings.Repeat("x", n*7919%requestlog.MaxBody)
+			r.Record(d)
+		}
+		file.peak = 0
+		r.Start()
+		r.Flush(t.Context())
+		if err := r.Stop(t.Context()); err != nil || r.Depth().Entries != 0 {
+			t.Fatalf("%+v (%v)", r.Depth(), err)
+		}
+	}
+	write(1000)
+	if file.peak > bound+bound/10 || file.peak < bound/2 {
+		t.Errorf("with a bound of %d bytes the files took up to %d", bound, file.peak)
+	}
+	bound /= 4
+	for more := true; more; {
+		var err error
+		if more, err = file.Prune(t.Context(), time.Time{}, bound); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(100)
+	if file.peak > bound+bound/10 {
+		t.Errorf("with the lower bound of %d bytes the files took up to %d", bound, file.peak)
+	}
+}
+
+// watchedLog measures what the files take after each write.
+type watchedLog struct {
+	logFile
+	t    *testing.T
+	peak int64
+}
+
+func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) error {
+	err := w.logFile.Append(ctx, entries)
+	size, failed := diskSize(w.path)
+	if w.peak = max(w.peak, size); failed != nil {
+		w.t.Error(failed)
+	}
+	return err
+}
