@@ -30,6 +30,7 @@ func commands() []command {
 		{name: "check", summary: "Compare what the service needs with what there is: tables, columns, rights, room, clock, addresses", options: checkOptions(), settings: checking, run: check},
 		{name: "backup", args: "FILE", summary: "Put the embedded store into one file, also while daemons work with it", settings: storing, run: backUp},
 		{name: "restore", args: "FILE", summary: "Bring back the embedded store that such a file has", options: restoreOptions(), settings: storing, run: restore},
+		{name: "compact", summary: "Give the room back that the files of the embedded store take and do not need; stop the daemon first", settings: storing, run: compact},
 		{name: "demo", summary: "Fill an empty store with the records of a demo business; on a server it makes missing tables", settings: reading, run: fillStore},
 		{name: "user add", args: "NAME", summary: "Add a user", options: append(passwordOptions(), roleOption()), settings: storing, run: userAdd},
 		{name: "user list", summary: "List the users", settings: storing, run: userList},

@@ -1,0 +1,36 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// compact rewrites the files of the embedded store, which no daemon may use
+// meanwhile, and prints their sizes before and after.
+func compact(ctx context.Context, c *call) (err error) {
+	config, files, err := c.embeddedOnly()
+	if err != nil {
+		return err
+	}
+	lock, err := datadir.Own(config.DataDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	for _, f := range files {
+		path := filepath.Join(config.DataDir, f.Name)
+		before, after, err := store.Compact(ctx, path)
+		if err != nil {
+			return err
+		}
+		if before > 0 {
+			fmt.Fprintf(c.Stdout, "%s: %.1f MB -> %.1f MB\n", f.Name, float64(before)/1e6, float64(after)/1e6)
+		}
+	}
+	return nil
+}
