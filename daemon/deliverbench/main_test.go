@@ -35,6 +35,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D2", hundredEndpoints},
 		{"D3", tenSubscriptions},
 		{"D4", durablePublishes},
+		{"D1-upkeep", keepingUp},
 		{"D5", calmLatency},
 		{"D5-upkeep", besidePruning},
 		{"D6", saturatedLatency},

@@ -3,6 +3,7 @@ package deliverbench
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -53,6 +54,31 @@ func besidePruning(s *stage, b *testing.B) {
 	s.table.note(b, p99, bounds{must: 6, aim: 4})
 	s.table.note(b, gone, bounds{must: 600, aim: 2000, more: true}) // 300 events a second with two messages each are worth as much
 	h.launch(b)                                                     // for the one that stops it
+}
+
+// keepingUp measures how many old messages are removed beside as many deliveries
+// as there can be, against these.
+func keepingUp(s *stage, b *testing.B) {
+	r, urls := listen(b, 1)
+	h := build(b)
+	h.subscribe(b, event(0), urls[0])
+	h.subscribe(b, event(1), urls[0])
+	if err := h.Stop(); err != nil {
+		b.Fatal(err)
+	}
+	h.age(b)
+	h.launch(b)
+	run(b, r, 2*atOnce, 1, h.target(event(0))) // until the removal is under way
+	gone := samples{what: "old messages removed a second beside saturation", metric: "removed/s", unit: "/s", named: "delivered"}
+	rounds(b, func(int) {
+		before, began := h.count(b, old), time.Now()
+		rate := run(b, r, 2*atOnce, 1, h.target(event(0))).rate
+		gone.add(float64(before-h.count(b, old))/time.Since(began).Seconds(), rate)
+	})
+	if h.count(b, old) == 0 {
+		b.Error("the removal came to its end before the last round")
+	}
+	s.table.note(b, gone, bounds{must: 1, aim: 1.5, more: true, times: true})
 }
 
 const (
