@@ -51,6 +51,8 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D19-hanging", hangingOutage},
 		{"D19-recovery", recovery},
 		{"changes", besideChanges},
+		{"Disk-answers", refusals},
+		{"Disk-requestlog", requestLogOnDisk},
 	} {
 		b.Run(figure.number, func(b *testing.B) { figure.measure(s, b) })
 	}

@@ -65,12 +65,18 @@ func (p *publisher) publish(t *target, n int) error {
 	if len(t.events) > 0 {
 		body = `{"EventName":"` + t.events[n%len(t.events)] + `","Body":"` + body + `"}`
 	}
-	p.text = fmt.Appendf(p.text[:0], "POST %s HTTP/1.1\r\nHost: deliverbench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		t.path, t.key, len(body), body)
-	if _, err := p.Write(p.text); err != nil {
+	if err := p.post(t, body); err != nil {
 		return err
 	}
 	return p.answer()
+}
+
+// post sends a request.
+func (p *publisher) post(t *target, body string) error {
+	p.text = fmt.Appendf(p.text[:0], "POST %s HTTP/1.1\r\nHost: deliverbench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		t.path, t.key, len(body), body)
+	_, err := p.Write(p.text)
+	return err
 }
 
 // answer reads an answer, which must be 201.
