@@ -15,7 +15,6 @@ type Retention struct {
 
 // The pace of the upkeep.
 const (
-	upkeepEvery = time.Hour
 	walkEvery   = 24 * time.Hour // that the walk over old messages begins anew
 	leastRest   = time.Millisecond
 )
@@ -24,6 +23,7 @@ const (
 type stint struct {
 	rows, least, most int
 	aim               time.Duration // of a step
+	every             time.Duration // that the upkeep is done
 	rests             int           // times as long as a step took it rests after it, at first
 }
 
@@ -43,10 +43,10 @@ func (s *stint) rest(n int, r Removed, lasted time.Duration) time.Duration {
 
 // A file is written to by one at a time, and whoever publishes waits for a step:
 // these take a twenty-fifth of the time at first. On a server the rows of others stay
-// free, and a step is a few round trips.
+// free, and a step is a few round trips; but nothing else bounds the answers.
 var (
-	fileStint   = stint{rows: 100, least: 50, most: 2000, aim: 2 * time.Millisecond, rests: 24}
-	serverStint = stint{rows: 1000, least: 100, most: 2000, aim: 200 * time.Millisecond, rests: 4}
+	fileStint   = stint{rows: 100, least: 50, most: 2000, aim: 2 * time.Millisecond, every: time.Hour, rests: 24}
+	serverStint = stint{rows: 1000, least: 100, most: 2000, aim: 200 * time.Millisecond, every: time.Minute, rests: 4}
 )
 
 // learn draws a conclusion from a step. One that had less to do, and took no
@@ -91,7 +91,7 @@ func (e *Engine) upkeeping(ctx context.Context) {
 			e.log.Warn("removing old messages failed", "error", err.Error())
 			pause = wait.next()
 		default:
-			pause = upkeepEvery
+			pause = u.every
 			wait.reset()
 		}
 		if !e.sleep(ctx, e.litter, pause) {
