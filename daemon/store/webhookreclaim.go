@@ -24,7 +24,7 @@ func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (webhook.R
 	if err != nil || r.More {
 		return r, w.own.fault(err, "removing texts of answers")
 	}
-	size, err := found(ctx, w.own, scanInt, w.own.textSizes())
+	size, err := found(ctx, w.own, scanInt, `SELECT COALESCE(SUM(CAST(Size AS bigint)), 0) FROM whd.WH_ResponseText`)
 	if err == nil && max > 0 && *size > max {
 		r, err = w.removeTexts(ctx, limit, `1 = 1`)
 		r.More = true
@@ -34,15 +34,6 @@ func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (webhook.R
 	}
 	r, err = w.writer.shrink(ctx)
 	return r, w.own.fault(err, "giving room back")
-}
-
-// textSizes is the statement for what all texts take together. A file keeps the
-// sum.
-func (o *ownDB) textSizes() string {
-	if o.schema != "" {
-		return `SELECT COALESCE(SUM(CAST(Size AS bigint)), 0) FROM whd.WH_ResponseText`
-	}
-	return `SELECT Next FROM WH_Number WHERE Name = 'ResponseTextSize'`
 }
 
 // removeTexts removes texts that meet a condition, the one first whose last use

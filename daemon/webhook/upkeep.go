@@ -15,8 +15,8 @@ type Retention struct {
 
 // The pace of the upkeep.
 const (
-	walkEvery   = 24 * time.Hour // that the walk over old messages begins anew
-	leastRest   = time.Millisecond
+	walkEvery = 24 * time.Hour // that the walk over old messages begins anew
+	leastRest = time.Millisecond
 )
 
 // stint is how much a step removes. It follows from how long steps take.

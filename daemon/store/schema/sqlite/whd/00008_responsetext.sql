@@ -10,9 +10,9 @@ CREATE TABLE WH_ResponseText (
     Text         TEXT    NOT NULL COLLATE TSQL
 );
 
-CREATE INDEX IX_WH_ResponseText_Used ON WH_ResponseText (UsedDateTime);
+CREATE INDEX IX_WH_ResponseText_Used ON WH_ResponseText (UsedDateTime, Size);
 
--- The sum of the sizes, kept by the triggers.
+-- The sum of the sizes, kept by the triggers for the writer of batches.
 INSERT INTO WH_Number (Name, Next) VALUES ('ResponseTextSize', 0);
 
 -- +goose StatementBegin
