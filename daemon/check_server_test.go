@@ -57,8 +57,8 @@ func (o onServer) scriptLogin() (login, dsn string) {
 	for batch := range strings.SplitSeq(text, "\nGO\n") {
 		for statement := range strings.SplitSeq(batch, ";") {
 			statement = strings.TrimSpace(statement)
-			if babelfish && strings.HasSuffix(statement, "GRANT CREATE TABLE TO "+login) {
-				continue // which is given there to whoever owns the schema
+			if babelfish && strings.Contains(statement, "GRANT CREATE ") {
+				continue // Babelfish has no such rights: the owner of a schema may create in it
 			}
 			if statement != "" {
 				mssqltest.Exec(o.t, o.dsn, statement)
