@@ -272,12 +272,8 @@ func TestWatchInsideMatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer c.Watch(ctx)()
 	cancel()
-	matches := []string{"probe()", "tsql_like('%" + strings.Repeat("a_", 2000) + "b%', text)", "tsql_contains(text, 'b')"}
-	for _, match := range matches {
-		err := c.Exec("SELECT " + match + " FROM (SELECT printf('%.*c', 4000000, 'a') AS text)")
-		if e := failure(t, err); !e.Interrupted() {
-			t.Errorf("%.20s: %v", match, e)
-		}
+	if e := failure(t, c.Exec("SELECT probe()")); !e.Interrupted() {
+		t.Error(e)
 	}
 }
 

@@ -93,7 +93,7 @@ func ContainsUntil(value, x []byte, stop func() bool) bool {
 }
 
 // foldedBlock is how much of a value is folded at once, in bytes.
-const foldedBlock = 4 << 10
+const foldedBlock = 512
 
 // foldedText has room for what Contains compares.
 type foldedText struct{ value, x []byte }
@@ -105,10 +105,12 @@ var foldedTexts = sync.Pool{New: func() any { return new(foldedText) }}
 // taken for the inside of something else.
 func appendFolded(dst, text []byte, most int) (folded, rest []byte) {
 	for end := len(dst) + most; len(text) > 0 && len(dst) < end; {
+		if c := text[0]; c < utf8.RuneSelf {
+			dst, text = append(dst, byte(folds[c])), text[1:]
+			continue
+		}
 		r, size := foldNext(text)
 		switch text = text[size:]; {
-		case r < utf8.RuneSelf:
-			dst = append(dst, byte(r))
 		case r < invalidBase:
 			dst = utf8.AppendRune(dst, r)
 		default:
