@@ -95,8 +95,12 @@ func used(t *testing.T, s *Store, from int64) {
 		t.Errorf("%+v, %v", leases, err)
 	}
 	open, err := w.Page(ctx, webhook.Page{Partition: 2, Subscription: 11, Until: time.Now().AddDate(100, 0, 0), Limit: 10})
-	if err != nil || len(open) != 1 || open[0].ID != 31 || open[0].Attempts != 1 || string(open[0].Event.Body) != `{"DebtorID":"Ö1"}` {
-		t.Errorf("%+v, %v", open, err)
+	if err != nil || len(open) != 1 || open[0].ID != 31 || open[0].Attempts != 1 {
+		t.Fatalf("%+v, %v", open, err)
+	}
+	bodies, err := w.Bodies(ctx, []int64{open[0].Event.ID})
+	if err != nil || string(bodies[open[0].Event.ID]) != `{"DebtorID":"Ö1"}` {
+		t.Errorf("%v, %v", bodies, err)
 	}
 }
 

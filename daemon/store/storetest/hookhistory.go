@@ -195,10 +195,7 @@ func (n *naiveHooks) drawPage(t *rapid.T) webhook.Page {
 
 func (n *naiveHooks) page(t *rapid.T) {
 	p := n.drawPage(t)
-	got, err := n.h.Page(n.h.t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := n.h.page(p)
 	var want, have []string
 	for _, m := range n.listed(p) {
 		if len(want) < p.Limit && (p.InOrder || !m.Next.After(p.Until)) {

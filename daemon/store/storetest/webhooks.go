@@ -188,8 +188,25 @@ func (h hooks) record(l webhook.Lease, outcomes ...webhook.Recorded) {
 // numbers.
 func (h hooks) open(partition, sub int64) []*webhook.Message {
 	h.t.Helper()
-	all, err := h.Page(h.t.Context(), webhook.Page{Partition: partition, Subscription: sub, InOrder: true, Limit: 100_000})
+	return h.page(webhook.Page{Partition: partition, Subscription: sub, InOrder: true, Limit: 100_000})
+}
+
+// page reads a page with the bodies.
+func (h hooks) page(p webhook.Page) []*webhook.Message {
+	h.t.Helper()
+	all, err := h.Page(h.t.Context(), p)
 	h.check(err)
+	var events []int64
+	for _, m := range all {
+		events = append(events, m.Event.ID)
+	}
+	bodies, err := h.Bodies(h.t.Context(), events)
+	h.check(err)
+	for _, m := range all {
+		if m.Event.Body = bodies[m.Event.ID]; m.Event.Size < len(m.Event.Body) {
+			h.t.Errorf("a body of %d bytes is listed with %d", len(m.Event.Body), m.Event.Size)
+		}
+	}
 	return all
 }
 
@@ -241,6 +258,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Changed":       func() error { _, _, err := h.Changed(ctx, 1, 2); return err },
 		"Write":         func() error { return h.Write(ctx, b) },
 		"Page":          func() error { _, err := h.Page(ctx, page); return err },
+		"Bodies":        func() error { _, err := h.Bodies(ctx, []int64{1}); return err },
 		"Due":           func() error { _, err := h.Due(ctx, page); return err },
 		"Open":          func() error { _, err := h.Open(ctx, 1); return err },
 		"Key":           func() error { _, err := h.Key(ctx, [32]byte{}); return err },
