@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
 	"pgregory.net/rapid"
 )
@@ -367,5 +368,66 @@ func TestOrderingLooksForOtherPartitions(t *testing.T) {
 	}
 	if text := strings.Join(plan, "\n"); !strings.Contains(text, "(PartitionID=? AND SubscriptionID=?") {
 		t.Error(text)
+	}
+}
+
+// TestLogStaysBounded writes many pages by batches that ask for little, as
+// outcomes of the messages of many subscriptions do, while there is always a
+// reader that ends as soon as the log waits for it.
+func TestLogStaysBounded(t *testing.T) {
+	w := hooksInFile(t)
+	f := w.writer.(*fileWriter)
+	if err := f.conn.Exec("CREATE TABLE scratch (n INTEGER PRIMARY KEY, filling BLOB)"); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := sqlite.Open(f.path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	begin := func() {
+		if err := reader.Exec("BEGIN; SELECT COUNT(*) FROM scratch"); err != nil {
+			t.Error(err)
+		}
+	}
+	written, ended := make(chan struct{}), make(chan struct{})
+	begin()
+	go func() {
+		defer close(ended)
+		for {
+			over := f.own.drain.over.Load()
+			if over != nil {
+				if err := reader.Exec("COMMIT"); err != nil {
+					t.Error(err)
+				}
+				<-*over
+				begin()
+			}
+			select {
+			case <-written:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+	var longest int64
+	const transactions, size = 14, 8 << 20
+	for range transactions {
+		err := f.inTurn(t.Context(), func() error {
+			return f.conn.Exec(fmt.Sprintf("INSERT OR REPLACE INTO scratch VALUES (1, zeroblob(%d))", size))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(f.path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		longest = max(longest, info.Size())
+	}
+	close(written)
+	<-ended
+	if longest > 64<<20 {
+		t.Errorf("the log has had %d bytes, of %d that were written", longest, transactions*size)
 	}
 }

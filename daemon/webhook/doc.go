@@ -17,8 +17,9 @@
 // writes that down.
 //
 // The store is the only truth. Memory holds a window of each lane, which
-// feed.go fills from the store, so a dead endpoint with a million messages
-// costs a few kilobytes.
+// feed.go fills from the store. One budget bounds all of them (budget.go): the
+// body of an event counts once, and an endpoint in trouble keeps nothing in
+// memory but the attempt that is under way.
 //
 // Messages belong to a partition, and a daemon leases partitions (lease.go).
 // Taking over the work of a daemon that died is leasing its partition: one row,
