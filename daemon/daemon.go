@@ -41,7 +41,6 @@ type Daemon struct {
 	webhooks   webhooks
 	traces     *trace.Tracer // nil for none
 	rest       *rest.Server
-	started    time.Time
 	address    net.Addr
 	greeting   greeting
 	demoFilled bool       // at this start
@@ -64,7 +63,7 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 // New opens the store and wires the service. What it opened is closed again
 // when it fails.
 func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), started: time.Now(), out: out, failed: make(chan error, 4)}
+	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), out: out, failed: make(chan error, 4)}
 	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
 	for _, step := range []func(context.Context) error{d.lockDirectory, d.openStore, d.openClock, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore} {
 		if err := step(ctx); err != nil {
@@ -78,7 +77,7 @@ func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemo
 func (d *Daemon) lockDirectory(context.Context) error {
 	err := os.MkdirAll(d.config.DataDir, 0o700)
 	if err == nil {
-		d.directory, err = datadir.Serve(d.config.DataDir, d.describe(d.config.Listen))
+		d.directory, err = datadir.Serve(d.config.DataDir, describe(d.config.Listen))
 	}
 	if err != nil {
 		return fault.Because(err, fault.Unavailable, "the data directory cannot be used")
@@ -87,9 +86,9 @@ func (d *Daemon) lockDirectory(context.Context) error {
 	return nil
 }
 
-// describe names this daemon to others that find its data directory in use.
-func (d *Daemon) describe(address string) string {
-	return fmt.Sprintf("pid %d, listening on %s, started %s", os.Getpid(), address, d.started.Format(time.RFC3339))
+// describe names this process to others that find its data directory in use.
+func describe(address string) string {
+	return fmt.Sprintf("pid %d, listening on %s, started %s", os.Getpid(), address, time.Now().Format(time.RFC3339))
 }
 
 func (d *Daemon) openStore(ctx context.Context) error {
@@ -226,7 +225,7 @@ func (d *Daemon) Start(ctx context.Context) error {
 		return err
 	}
 	d.address = listener.Addr()
-	_ = d.directory.Describe(d.describe(d.address.String())) // see datadir.Serve
+	_ = d.directory.Describe(describe(d.address.String())) // see datadir.Serve
 	if err := d.startWebhooks(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}

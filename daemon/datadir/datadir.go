@@ -32,10 +32,7 @@ type Lock struct{ file *os.File }
 // Share takes a right that daemons and commands may have at the same time. It
 // fails while somebody replaces the files, and where that was cut short.
 func Share(dir string) (*Lock, error) {
-	l, err := take(dir, lockName, false)
-	if errors.Is(err, errLocked) {
-		err = fmt.Errorf("%w: the files in %s are being replaced by whd restore", ErrInUse, dir)
-	}
+	l, err := take(dir, lockName, false, "the files in "+dir+" are being replaced by whd restore")
 	if err != nil {
 		return nil, err
 	}
@@ -47,25 +44,17 @@ func Share(dir string) (*Lock, error) {
 
 // Own takes the right that nobody else may have meanwhile.
 func Own(dir string) (*Lock, error) {
-	l, err := take(dir, lockName, true)
-	if errors.Is(err, errLocked) {
-		err = fmt.Errorf("%w: a command or a daemon works with the files in %s%s; stop it first", ErrInUse, dir, inBrackets(served(dir)))
-	}
-	return l, err
+	return take(dir, lockName, true, fmt.Sprintf("a command or a daemon works with the files in %s%s; stop it first", dir, served(dir)))
 }
 
 // Serve takes the right to be the directory's daemon, which one process has at
 // a time. The error names the process that has it by its description.
 func Serve(dir, description string) (*Lock, error) {
-	l, err := take(dir, servingName, true)
-	if errors.Is(err, errLocked) {
-		return nil, fmt.Errorf("%w: another whd serves %s%s; stop it, or give this one a data directory of its own", ErrInUse, dir, inBrackets(served(dir)))
+	l, err := take(dir, servingName, true, fmt.Sprintf("another whd serves %s%s; stop it, or give this one a data directory of its own", dir, served(dir)))
+	if err == nil {
+		_ = l.Describe(description) // on a full disk the lock holds without it
 	}
-	if err != nil {
-		return nil, err
-	}
-	_ = l.Describe(description) // on a full disk the lock holds without it
-	return l, nil
+	return l, err
 }
 
 // Describe changes the description that others read.
@@ -91,8 +80,13 @@ func (l *Lock) MarkStore() {
 // HasStore reports whether the directory has held a store.
 func (l *Lock) HasStore() bool { return text(l.file.Name()) == storeMark }
 
-// served is the description of the last daemon of the directory, if any.
-func served(dir string) string { return text(filepath.Join(dir, servingName)) }
+// served is the description of the last daemon of the directory, in brackets.
+func served(dir string) string {
+	if t := text(filepath.Join(dir, servingName)); t != "" {
+		return " (" + t + ")"
+	}
+	return ""
+}
 
 // text is what a lock's file says, nothing where it cannot be read.
 func text(path string) string {
@@ -100,23 +94,21 @@ func text(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-func inBrackets(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
-}
-
 // take locks a file of the directory, without waiting.
-func take(dir, name string, alone bool) (*Lock, error) {
+func take(dir, name string, alone bool, inUse string) (*Lock, error) {
 	file, err := openLock(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
-	if err := lock(file, alone); err != nil {
-		return nil, errors.Join(fmt.Errorf("locking %s: %w", file.Name(), err), file.Close())
+	switch err = lock(file, alone); {
+	case err == nil:
+		return &Lock{file}, nil
+	case errors.Is(err, errLocked):
+		err = fmt.Errorf("%w: %s", ErrInUse, inUse)
+	default:
+		err = fmt.Errorf("locking %s: %w", file.Name(), err)
 	}
-	return &Lock{file}, nil
+	return nil, errors.Join(err, file.Close())
 }
 
 // openLock opens the file, which is made once and belongs to whom the directory

@@ -21,28 +21,22 @@ func IsDuplicate(err error) bool { return known(err).Duplicate() }
 
 // IsDamaged reports whether an error, also of the database/sql driver, means
 // that the file does not hold what it should. Trying again does not help.
-func IsDamaged(err error) bool {
-	p := known(err).primary()
-	return p == sqlite3.SQLITE_CORRUPT || p == sqlite3.SQLITE_NOTADB
+func IsDamaged(err error) bool { return Reason(err) == reasons[sqlite3.SQLITE_CORRUPT] }
+
+// reasons are why a file cannot be used.
+var reasons = map[int]string{
+	sqlite3.SQLITE_CORRUPT:  "the file is damaged",
+	sqlite3.SQLITE_NOTADB:   "the file is damaged",
+	sqlite3.SQLITE_FULL:     "the disk is full",
+	sqlite3.SQLITE_READONLY: "the file is read-only",
+	sqlite3.SQLITE_BUSY:     "another process has locked the file",
+	sqlite3.SQLITE_IOERR:    "the file cannot be read or written",
+	sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
 }
 
 // Reason says in a few words why an error, also of the database/sql driver, kept
 // a file from being used; nothing of other errors.
-func Reason(err error) string {
-	switch e := known(err); {
-	case IsDamaged(err):
-		return "the file is damaged"
-	case e.Full():
-		return "the disk is full"
-	case e.ReadOnly():
-		return "the file is read-only"
-	case e.Busy():
-		return "another process has locked the file"
-	case e.Unreadable():
-		return "the file cannot be read or written"
-	}
-	return ""
-}
+func Reason(err error) string { return reasons[known(err).primary()] }
 
 // known is SQLite's error inside err, without its message; zero if there is none.
 func known(err error) *Error {

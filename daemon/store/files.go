@@ -29,32 +29,30 @@ func Files() ([]File, error) {
 	return []File{{Name: recordsFile, Needed: true}, {ownFile, own, true}, {Name: logFileName, Newest: log}}, err
 }
 
-// openFile is a file that the store has open, as it was found then.
-type openFile struct {
-	path string
-	info fs.FileInfo
-}
+// openFiles are the files that the store has open, by path, as they were then.
+type openFiles map[string]os.FileInfo
 
 // note remembers files that are open now.
-func note(paths ...string) (all []openFile, err error) {
+func note(paths ...string) (openFiles, error) {
+	files := make(openFiles)
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, err
 		}
 		os.SameFile(info, info) // Windows reads now which file it is
-		all = append(all, openFile{path, info})
+		files[path] = info
 	}
-	return all, nil
+	return files, nil
 }
 
 // lost reports whether a file is gone or another one has its name. What was
 // written to it then is in no file that can be opened again.
-func lost(files []openFile) error {
-	for _, f := range files {
-		info, err := os.Stat(f.path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, f.info) {
-			return fault.Because(webhook.ErrFenced, fault.Unavailable, "%s was deleted or replaced while the service had it open", filepath.Base(f.path))
+func (f openFiles) lost() error {
+	for path, then := range f {
+		now, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, then) {
+			return fault.Because(webhook.ErrFenced, fault.Unavailable, "%s was deleted or replaced while the service had it open", filepath.Base(path))
 		}
 	}
 	return nil
@@ -62,7 +60,7 @@ func lost(files []openFile) error {
 
 // Lost reports whether files of the embedded store were deleted or replaced
 // since they were opened.
-func (s *Store) Lost() error { return lost(s.files) }
+func (s *Store) Lost() error { return s.own.files.lost() }
 
 // complete reports what is missing of the store that the directory has held.
 func (s *Store) complete() error {

@@ -29,7 +29,7 @@ const (
 // parameters @Name, which the drivers of both understand, and tables whd.Name.
 type ownDB struct {
 	pool   *sql.DB
-	files  []openFile   // none on a server
+	files  openFiles    // none on a server
 	end    func() error // closes the pool
 	name   string       // for people
 	schema string       // on a server, else ""
@@ -91,14 +91,7 @@ func openOwnSchema(ctx context.Context, c Config) (*ownDB, error) {
 	return o, nil
 }
 
-func (o *ownDB) close() error {
-	leave, err := o.probe.turn.enter(context.Background())
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return o.end()
-}
+func (o *ownDB) close() error { return o.end() }
 
 // text is a statement with the schema that it works in.
 func (o *ownDB) text(statement string) string {
@@ -163,7 +156,7 @@ func (o *ownDB) runOnce(ctx context.Context, steps []step) (bool, error) {
 	if err := tx.Commit(); err != nil {
 		return false, err
 	}
-	return true, lost(o.files)
+	return true, o.files.lost()
 }
 
 // exec runs a statement by itself and counts the rows that it hit.
@@ -181,7 +174,7 @@ func (o *ownDB) execText(ctx context.Context, text string, args ...any) (n int64
 		if n, err = affected(o.pool.ExecContext(ctx, text, args...)); err != nil {
 			return err
 		}
-		return lost(o.files)
+		return o.files.lost()
 	})
 	return n, err
 }
@@ -305,8 +298,8 @@ func (o *ownDB) ready(ctx context.Context) error {
 	return nil
 }
 
-// probe is the last attempt to write to our own tables, and how it ended. It
-// belongs to whoever has the turn.
+// probe is the last attempt to write to our own tables, and how it ended. The
+// turn guards it.
 type probe struct {
 	turn *turn
 	at   time.Time
@@ -325,25 +318,14 @@ func (o *ownDB) writable(ctx context.Context) error {
 	if err != nil {
 		return notReady(err)
 	}
-	if time.Since(o.probe.at) < probeInterval {
-		defer leave()
-		return o.probe.err
-	}
-	done := make(chan error, 1)
-	go func() { // a disk that hangs holds up the attempt, and not those who ask
-		defer leave()
+	defer leave()
+	if time.Since(o.probe.at) >= probeInterval {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeLimit)
 		defer cancel()
 		o.probe.err = o.write(limited)
 		o.probe.at = time.Now()
-		done <- o.probe.err
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return notReady(ctx.Err())
 	}
+	return o.probe.err
 }
 
 // write changes a number that has no other use.

@@ -53,7 +53,6 @@ const (
 type Store struct {
 	config  Config
 	lock    *datadir.Lock // of the embedded store
-	files   []openFile    // of the embedded store
 	records backend
 	system  map[record.Database]reader // of the kinds that the service itself keeps
 	pool    *sqlite.Pool               // of the embedded store's records
@@ -100,13 +99,9 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.own.bringUp(ctx); err != nil {
 		return err
 	}
-	if s.own.files, err = note(s.path(ownFile), s.path(ownFile)+"-wal"); err != nil {
+	if s.own.files, err = note(s.path(ownFile), s.path(ownFile)+"-wal", s.path(recordsFile)); err != nil {
 		return unreachable(err)
 	}
-	if s.files, err = note(s.path(recordsFile)); err != nil {
-		return unreachable(err)
-	}
-	s.files = append(s.files, s.own.files...)
 	s.lock.MarkStore()
 	if s.batches, err = openFileWriter(s.own, s.path(ownFile)); err != nil {
 		return unreachable(err)

@@ -114,7 +114,7 @@ func (f *fileWriter) transact(ctx context.Context, fill func() error) error {
 		err = f.conn.Exec("COMMIT")
 	}
 	if err == nil {
-		return lost(f.own.files)
+		return f.own.files.lost()
 	}
 	if f.conn.InTransaction() && f.conn.Exec("ROLLBACK") != nil {
 		f.conn.Close()
