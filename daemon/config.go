@@ -97,6 +97,7 @@ type HTTPConfig struct {
 	ShutdownDelay     time.Duration // before the grace begins
 	MaxBody           Size
 	MaxHead           Size
+	BodyMemory        Size // of all request bodies together
 }
 
 // AuthConfig says who may ask and for how long a login lasts.

@@ -108,6 +108,8 @@ func settings() []setting {
 			help: "time for which a daemon that is to stop still serves while /readyz says 503, so that a load balancer sends no more requests"},
 		{name: "http.max_body", into: func(c *Config) any { return &c.HTTP.MaxBody }, initial: "1MiB", least: 1,
 			help: "largest request body"},
+		{name: "http.body_memory", into: func(c *Config) any { return &c.HTTP.BodyMemory }, initial: "64MiB", least: 1 << 20,
+			help: "memory for all request bodies together, a quarter of it for those without a login; at least 16 times http.max_body is used"},
 		{name: "http.max_head", into: func(c *Config) any { return &c.HTTP.MaxHead }, initial: "64KiB", least: 1024,
 			help: "largest request line and headers"},
 

@@ -190,6 +190,7 @@ func (d *Daemon) wire(context.Context) error {
 		MaxRequests:    c.HTTP.MaxRequests,
 		MaxBody:        int64(c.HTTP.MaxBody),
 		MaxHead:        int(c.HTTP.MaxHead),
+		BodyMemory:     int64(c.HTTP.BodyMemory),
 		BodyTimeout:    bodyTimeout,
 		WriteStall:     c.HTTP.WriteStall,
 		StreamStall:    streamStall,
@@ -199,9 +200,8 @@ func (d *Daemon) wire(context.Context) error {
 	return nil
 }
 
-// bodyTimeout is how long a client may take to send a body, of which the largest
-// allowed needs a fraction even on a slow line.
-const bodyTimeout = 30 * time.Second
+// bodyTimeout is how long a client may send a body more slowly than the least rate.
+const bodyTimeout = 5 * time.Second
 
 // streamStall is how long who reads a live stream may take no byte of it.
 const streamStall = 10 * time.Second

@@ -30,6 +30,8 @@ const (
 	TooMany           // rate or login attempts exceeded
 	Unavailable       // store unreachable, overloaded, shutting down
 	Timeout           // statement over its time limit
+	SlowBody          // body too slow
+	Misdirected       // Host not allowed
 )
 
 // Field is what is wrong with one member of a request.

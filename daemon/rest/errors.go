@@ -33,6 +33,8 @@ var failures = [...]struct {
 	fault.TooMany:      {http.StatusTooManyRequests, "TooManyRequests"},
 	fault.Unavailable:  {http.StatusServiceUnavailable, "ServiceUnavailable"},
 	fault.Timeout:      {http.StatusGatewayTimeout, "Timeout"},
+	fault.SlowBody:     {http.StatusRequestTimeout, "RequestTimeout"},
+	fault.Misdirected:  {http.StatusMisdirectedRequest, "MisdirectedRequest"},
 }
 
 // challenge is never Basic, so that browsers do not remember a password.

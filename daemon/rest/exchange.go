@@ -40,6 +40,8 @@ type exchange struct {
 	nulls      bool          // nulls are written
 	reply      reply
 	body       []byte
+	reserved   int64  // bytes that it took from the budget of bodies
+	anonymous  bool   // from the part of it that needs no login
 	answer     []byte // the beginning of a reply that is held whole, where the request log wants it
 	keepAnswer bool
 	shownPath  string // what logs may show of the path and the query

@@ -2,12 +2,8 @@ package rest
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"mime"
-	"net/http"
 	"strings"
-	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -21,28 +17,6 @@ func (s *Server) members(x *exchange) (query.Members, error) {
 	}
 	x.members = query.Union(nil, x.urlMembers, inBody)
 	return x.members, nil
-}
-
-func (s *Server) readBody(x *exchange) ([]byte, error) {
-	if x.r.ContentLength == 0 {
-		return nil, nil
-	}
-	switch coding := x.r.Header.Get("Content-Encoding"); {
-	case coding != "" && !strings.EqualFold(coding, "identity"):
-		return nil, fault.New(fault.Unsupported, "a body with the Content-Encoding %s cannot be read", clean(coding))
-	case x.r.ContentLength > s.maxBody(x):
-		return nil, s.bodyTooLarge(x)
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, s.maxBody(x)))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, s.bodyTooLarge(x)
-	case err != nil:
-		return nil, fault.Because(err, fault.Malformed, "the body did not arrive whole")
-	}
-	_ = x.w.control.SetReadDeadline(time.Time{}) // net/http goes on reading, to notice a client that leaves
-	return body, nil
 }
 
 // eventFactor is how many times larger than others the body of an event may be.

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
@@ -57,7 +59,8 @@ type Config struct {
 	MaxRequests int
 	MaxBody     int64
 	MaxHead     int           // of URL and headers
-	BodyTimeout time.Duration // how long a client may take to send a body
+	BodyMemory  int64         // of all request bodies together; at least minBodyMemory times MaxBody
+	BodyTimeout time.Duration // how long a client may send nothing of a body, or less than bodyRate
 	WriteStall  time.Duration
 	StreamStall time.Duration // how long who reads a live stream may take no byte of it
 	MetricsHere bool          // /metrics is served beside the rest
@@ -69,6 +72,7 @@ type Server struct {
 	system    *record.Registry // the kinds that the service itself keeps
 	router    *router
 	admission *admission
+	bodies    *bodyBudget
 	leaving   atomic.Bool // as Leave says
 	metrics   *metrics
 
@@ -94,6 +98,7 @@ func New(c Config) *Server {
 		system:    record.System(),
 		router:    newRouter(routes(), c.BasePath),
 		admission: newAdmission(c.MaxRequests),
+		bodies:    newBodyBudget(max(c.BodyMemory, minBodyMemory*c.MaxBody)),
 		metrics:   newMetrics(c.Version),
 
 		protection: newProtection(c.CORSOrigins),
@@ -108,6 +113,8 @@ func New(c Config) *Server {
 		s.metrics.watchEngine(c.Engine)
 	}
 	s.metrics.watchStreams(c.Streams)
+	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Name: "whd_http_body_bytes", Help: "Bytes of http.body_memory that request bodies hold."}, s.bodies.held))
 	s.documents, s.openDocuments = s.newDocuments(false), s.newDocuments(true)
 	return s
 }
@@ -274,6 +281,7 @@ func (s *Server) end(x *exchange) {
 	s.logRequest(x)
 	s.showRequest(x)
 	s.logAccess(x)
+	s.bodies.take(-x.reserved, x.anonymous)
 	if cause != nil {
 		panic(cause)
 	}

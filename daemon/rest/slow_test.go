@@ -18,7 +18,7 @@ func TestABodyThatNeverComes(t *testing.T) {
 	handler.BodyTimeout = 50 * time.Millisecond
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	for line, status := range map[string]int{"POST /json/reply/DB_ClassQuery": 400, "GET /nothing": 404, "GET /healthz": 200, "POST /auth/logout": 400} {
+	for line, status := range map[string]int{"POST /json/reply/DB_ClassQuery": 408, "GET /nothing": 404, "GET /healthz": 200, "POST /auth/logout": 408} {
 		w := dialURL(t, server.URL)
 		fmt.Fprintf(w.conn, "%s HTTP/1.1\r\nHost: whd\r\nContent-Length: 10\r\n\r\n{", line)
 		a, err := w.reply()

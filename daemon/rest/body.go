@@ -1,0 +1,154 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+const (
+	bodyStep = 64 << 10 // bytes that a body takes from the budget at a time
+	bodyFree = 4 << 10  // first bytes of a body, which count as part of the connection: a login needs no more
+	bodyRate = 8 << 10  // bytes a second that a client must send
+
+	anonymousShare = 4                  // requests without a login get one part of so many of the budget
+	minBodyMemory  = 4 * anonymousShare // times MaxBody: the share holds one event of the largest size
+)
+
+// bodyBudget bounds the bytes that all request bodies hold together.
+type bodyBudget struct {
+	size      int64
+	mu        sync.Mutex
+	free      int64
+	anonymous int64 // the part of it that requests without a login may take
+}
+
+func newBodyBudget(size int64) *bodyBudget {
+	return &bodyBudget{size: size, free: size, anonymous: size / anonymousShare}
+}
+
+// take reserves n bytes and reports whether they were free. A negative n gives
+// bytes back, which always succeeds.
+func (b *bodyBudget) take(n int64, anonymous bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.free < n || anonymous && b.anonymous < n {
+		return false
+	}
+	b.free -= n
+	if anonymous {
+		b.anonymous -= n
+	}
+	return true
+}
+
+// held is the number of bytes that are taken.
+func (b *bodyBudget) held() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return float64(b.size - b.free)
+}
+
+// reserve takes the next n bytes of a body from the budget. They are given back
+// when the request ends.
+func (s *Server) reserve(x *exchange, n int64) error {
+	if x.reserved == 0 {
+		if !x.who.Known() {
+			_, _ = s.isAdmin(x) // where the route needs no login; the handler reports what is wrong with one
+		}
+		x.anonymous = !x.who.Known()
+	}
+	if !s.bodies.take(n, x.anonymous) {
+		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many request bodies at once", RetryAfter: time.Second}
+	}
+	x.reserved += n
+	return nil
+}
+
+func (s *Server) readBody(x *exchange) ([]byte, error) {
+	if x.r.ContentLength == 0 {
+		return nil, nil
+	}
+	switch coding := x.r.Header.Get("Content-Encoding"); {
+	case coding != "" && !strings.EqualFold(coding, "identity"):
+		return nil, fault.New(fault.Unsupported, "a body with the Content-Encoding %s cannot be read", clean(coding))
+	case x.r.ContentLength > s.maxBody(x):
+		return nil, s.bodyTooLarge(x)
+	}
+	body, err := s.receive(x, http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, s.maxBody(x)))
+	if err != nil {
+		x.w.Header().Set("Connection", "close") // the rest of the body is not read
+		return nil, s.bodyFault(x, err)
+	}
+	_ = x.w.control.SetReadDeadline(time.Time{}) // net/http goes on reading, to notice a client that leaves
+	return body, nil
+}
+
+func (s *Server) bodyFault(x *exchange, err error) error {
+	var tooLarge *http.MaxBytesError
+	var known *fault.Error
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errors.As(err, &tooLarge):
+		return s.bodyTooLarge(x)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fault.New(fault.SlowBody, "the body arrived more slowly than %d bytes a second", bodyRate)
+	}
+	return fault.Because(err, fault.Malformed, "the body did not arrive whole")
+}
+
+// receive reads a body in pieces. Memory for a piece is reserved when the pieces
+// before it have arrived, whatever length the request announces.
+func (s *Server) receive(x *exchange, in io.Reader) ([]byte, error) {
+	var pieces [][]byte
+	var err error
+	until := time.Now().Add(s.BodyTimeout)
+	_ = x.w.control.SetReadDeadline(until) // the login may have taken long
+	for left, size := x.r.ContentLength, int64(bodyFree); left != 0 && err == nil; size = bodyStep {
+		if left > 0 {
+			size = min(size, left)
+		}
+		if pieces != nil {
+			if err := s.reserve(x, size); err != nil {
+				return nil, err
+			}
+		}
+		piece := make([]byte, size)
+		at := 0
+		for at < len(piece) && err == nil {
+			var n int
+			n, err = in.Read(piece[at:])
+			at += n
+			until = s.bodyDeadline(until, time.Now(), n)
+			_ = x.w.control.SetReadDeadline(until)
+		}
+		pieces = append(pieces, piece[:at])
+		left -= int64(at) // of an unknown length it stays negative
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if len(pieces) == 1 {
+		return pieces[0], nil
+	}
+	return slices.Concat(pieces...), nil
+}
+
+// bodyDeadline is the time by which the next byte of a body must arrive after n
+// bytes have. A client that was fast may then pause for no longer than one that
+// sends a step at the least rate.
+func (s *Server) bodyDeadline(until, now time.Time, n int) time.Time {
+	until = until.Add(time.Duration(n) * time.Second / bodyRate)
+	if latest := now.Add(s.BodyTimeout + bodyStep*time.Second/bodyRate); until.After(latest) {
+		return latest
+	}
+	return until
+}

@@ -1,0 +1,107 @@
+package rest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/account"
+)
+
+// A sender that keeps to the least rate is never cut off; one that is slower is,
+// and so is one that pauses after it was fast.
+func TestBodyDeadline(t *testing.T) {
+	s := &Server{Config: Config{BodyTimeout: 5 * time.Second}}
+	send := func(seconds int, rate func(second int) int) (cut time.Duration) {
+		start := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+		until := start.Add(s.BodyTimeout)
+		for second := 1; second <= seconds; second++ {
+			now := start.Add(time.Duration(second) * time.Second)
+			if now.After(until) {
+				return until.Sub(start)
+			}
+			until = s.bodyDeadline(until, now, rate(second))
+		}
+		return 0
+	}
+	for name, test := range map[string]struct {
+		rate func(second int) int
+		cut  time.Duration
+	}{
+		"nothing":              {func(int) int { return 0 }, 5 * time.Second},
+		"the least rate":       {func(int) int { return bodyRate }, 0},
+		"three quarters of it": {func(int) int { return bodyRate * 3 / 4 }, 18 * time.Second},
+		"late, then at the least rate": {func(second int) int {
+			if second < 5 {
+				return 0
+			}
+			return bodyRate
+		}, 0},
+		"fast, then nothing": {func(second int) int {
+			if second == 1 {
+				return 2 << 20
+			}
+			return 0
+		}, 14 * time.Second},
+	} {
+		if cut := send(600, test.rate); cut.Round(time.Second) != test.cut {
+			t.Errorf("%s: cut off after %v, want %v", name, cut, test.cut)
+		}
+	}
+}
+
+func TestBodyBudget(t *testing.T) {
+	b := newBodyBudget(16)
+	for i, step := range []struct {
+		n         int64
+		anonymous bool
+		want      bool
+	}{
+		{4, true, true},
+		{1, true, false}, // a quarter of it
+		{12, false, true},
+		{1, false, false},
+		{-12, false, true},
+		{1, true, false},
+		{-4, true, true},
+		{16, false, true},
+		{1, true, false}, // nothing is left of the whole
+	} {
+		if got := b.take(step.n, step.anonymous); got != step.want {
+			t.Errorf("step %d: %v", i, got)
+		}
+	}
+}
+
+// A body costs its own size while it arrives, and once more when its pieces are
+// put together. What its sender announces costs nothing.
+func TestMemoryOfABody(t *testing.T) {
+	const size = 4 << 20
+	s := New(Config{MaxBody: size, BodyMemory: 64 << 20, BodyTimeout: time.Minute})
+	receive := func(announced, sent int64) (allocated uint64, body []byte, err error) {
+		r := httptest.NewRequest(http.MethodPost, "/", nil)
+		r.ContentLength, r.Body = announced, io.NopCloser(bytes.NewReader(make([]byte, sent)))
+		x := &exchange{w: newResponse(httptest.NewRecorder(), time.Minute), r: r, who: account.Identity{Via: account.Bearer}, route: &compiledRoute{}}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		body, err = s.readBody(x)
+		runtime.ReadMemStats(&after)
+		if want := max(0, sent-bodyFree); x.reserved < want || x.reserved > want+bodyStep {
+			t.Errorf("%d bytes reserve %d", sent, x.reserved)
+		}
+		return after.TotalAlloc - before.TotalAlloc, body, err
+	}
+	for _, announced := range []int64{size, -1} {
+		allocated, body, err := receive(announced, size)
+		if err != nil || len(body) != size || allocated > 2*size+size/4 {
+			t.Errorf("announced %d: %d bytes allocated for a body of %d (%v)", announced, allocated, len(body), err)
+		}
+	}
+	if allocated, _, _ := receive(size, 100); allocated > 3*bodyFree {
+		t.Errorf("%d bytes allocated for 100 that arrived", allocated)
+	}
+}

@@ -1,0 +1,60 @@
+package rest_test
+
+import (
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// Requests without a login that send half of a body fill their share of the
+// memory for bodies, and nothing more: small bodies and those of a key arrive.
+func TestSlowStrangersFillTheirShareOnly(t *testing.T) {
+	handler, _ := newServer(t, store.Config{Dir: t.TempDir()})
+	key, _, err := handler.Accounts.As(audit.Itself()).AddKey(t.Context(), account.NewKey{Name: "reader", Role: account.Reader})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	begin := func(bytes int) *socket {
+		w := dialURL(t, server.URL)
+		_, err := fmt.Fprintf(w.conn, "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", 1<<20, strings.Repeat(" ", bytes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	stranger := client{t: t, url: server.URL}
+	large, path := strings.Repeat(" ", 100<<10)+"{}", "POST /json/reply/DB_ClassQuery"
+	for range 8 { // what they announce counts for nothing
+		begin(4<<10 - 1)
+	}
+	stranger.do(path, large).want(t, 200)
+	var slow []*socket
+	for range 4 { // a quarter of 16 times the largest body
+		slow = append(slow, begin(1<<20-1))
+	}
+	held := fmt.Sprintf("\nwhd_http_body_bytes %v\n", float64(4*(1<<20-4<<10)))
+	for !strings.Contains(stranger.do("GET /metrics", "").body, held) { // until all of it has arrived
+	}
+	stranger.do(path, large).want(t, 503).wantHeader(t, "Retry-After", "1").wantMessage(t, "ServiceUnavailable")
+	stranger.do(path, strings.Repeat(" ", 4000)+"{}").want(t, 200)
+	stranger.do(path, large, "Authorization: Bearer "+key).want(t, 200)
+	for _, w := range slow { // they may still finish
+		if _, err := io.WriteString(w.conn, "\n"); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := w.reply(); err != nil || a.status != 200 {
+			t.Errorf("%v, %+v", err, a)
+		}
+	}
+	for !strings.Contains(stranger.do("GET /metrics", "").body, "\nwhd_http_body_bytes 0\n") {
+	}
+	stranger.do(path, large).want(t, 200)
+}
