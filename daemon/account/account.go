@@ -44,13 +44,15 @@ type Service struct {
 
 	printer  *printer
 	hasher   *hasher
-	throttle *throttle
+	throttle *throttle // of pairs of user and address
+	networks *throttle // of addresses, over all users that are not trusted there
 	flights  *flights
 
 	users    *cache[User]     // by folded name
 	sessions *cache[Session]  // by hash
 	keys     *cache[Key]      // by hash
 	verified *cache[struct{}] // by fingerprint of a Basic pair
+	trusted  *cache[struct{}] // by fingerprint of user and address
 
 	expiries *ledger // of sessions, by hash
 	lastUses *ledger // of keys, by id
@@ -67,9 +69,9 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{
 		store: c.Store, clock: c.Clock, log: c.Log, lifetimes: c.Lifetimes,
-		printer: newPrinter(), hasher: newHasher(), throttle: newThrottle(), flights: newFlights(),
+		printer: newPrinter(), hasher: newHasher(), throttle: newThrottle(mostFailures), networks: newThrottle(mostNetworkFailures), flights: newFlights(),
 		users: newCache[User](lookupTTL), sessions: newCache[Session](lookupTTL), keys: newCache[Key](lookupTTL),
-		verified: newCache[struct{}](verifiedTTL),
+		verified: newCache[struct{}](verifiedTTL), trusted: newCache[struct{}](trustedTTL),
 		expiries: newLedger(), lastUses: newLedger(),
 	}
 	s.fillDefaults()

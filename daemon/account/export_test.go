@@ -22,4 +22,9 @@ func AtOnce() int { return atOnce() }
 func (s *Service) Write(ctx context.Context) error { return s.write(ctx) }
 
 // Waiting is the number of those who wait for their password to be computed.
-func (s *Service) Waiting() int { return int(s.hasher.gate.waiting.Load()) }
+func (s *Service) Waiting() int {
+	g := s.hasher.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.queues[0]) + len(g.queues[1])
+}

@@ -12,6 +12,11 @@ import (
 // hash again.
 const verifiedTTL = 5 * time.Minute
 
+// trustedTTL is how long a pair of user and address that signed in goes before
+// others. It is not stored: after a restart everybody is unknown until they sign
+// in, while sessions go on.
+const trustedTTL = 24 * time.Hour
+
 // Login is a request for a session.
 type Login struct {
 	UserName string
@@ -151,24 +156,36 @@ func (s *Service) prove(ctx context.Context, a attempt) (*User, error) {
 	})
 }
 
+// throttled compares a password unless too many were wrong. A pair of user and
+// address that signed in lately is not stopped by what others try from there.
 func (s *Service) throttled(ctx context.Context, a attempt) (*User, error) {
-	who, began := s.printer.of(a.name, a.network), s.clock()
+	who, network, began := s.printer.of(a.name, a.network), s.printer.of(a.network), s.clock()
+	pair := string(who[:])
+	_, trusted, _ := s.trusted.peek(pair, began)
+	if !trusted {
+		if err := s.networks.check(network, began); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.throttle.begin(who, began); err != nil {
 		return nil, err
 	}
-	user, err := s.compare(ctx, a)
+	user, err := s.compare(ctx, a, trusted)
 	switch {
 	case err == nil:
 		s.throttle.succeeded(who)
+		s.trusted.put(pair, nil, s.clock(), s.trusted.generation())
 	case !fault.Is(err, fault.Unauthorized):
 		s.throttle.undo(who, began)
+	case !trusted:
+		s.networks.fail(network, s.clock())
 	}
 	return user, err
 }
 
 // compare reads the user afresh: beside a password hash a look-up costs
 // nothing, and a new password works at once.
-func (s *Service) compare(ctx context.Context, a attempt) (*User, error) {
+func (s *Service) compare(ctx context.Context, a attempt, trusted bool) (*User, error) {
 	var user *User
 	var stored string
 	if len(a.name) <= maxName {
@@ -182,7 +199,7 @@ func (s *Service) compare(ctx context.Context, a attempt) (*User, error) {
 	if user != nil {
 		stored = user.PasswordHash
 	}
-	right, err := s.hasher.matches(ctx, stored, a.password)
+	right, err := s.hasher.matches(ctx, stored, a.password, trusted)
 	if err != nil {
 		return nil, err
 	}

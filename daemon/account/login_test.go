@@ -228,7 +228,9 @@ func TestTurnedAwayIsNoFailure(t *testing.T) {
 		release := make(chan struct{})
 		p.CheapHashes(func() { <-release })
 		for i := range account.AtOnce() + 32 {
-			go p.known(t.Context(), basic(fmt.Sprint("user", i), badPassword))
+			other := basic(fmt.Sprint("user", i), badPassword)
+			other.Address = fmt.Sprint("10.0.1.", i)
+			go p.known(t.Context(), other)
 		}
 		synctest.Wait()
 		for range 10 {
@@ -347,4 +349,87 @@ func TestRehashAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// Beside clients whose wrong passwords fill the queue, those who signed in from
+// an address before are served next.
+func TestTrustedPairsGoFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := begin(t)
+		p.add(t, "Ann", account.Reader)
+		p.add(t, "Bob", account.Reader)
+		p.login(t, "Ann", false)
+		turns := make(chan struct{})
+		p.CheapHashes(func() { <-turns })
+		try := func(name, password, address string) chan error {
+			result := make(chan error, 1)
+			go func() {
+				_, err := p.Login(t.Context(), account.Login{UserName: name, Password: password, Address: address})
+				result <- err
+			}()
+			synctest.Wait()
+			return result
+		}
+		for i := range account.AtOnce() + 40 {
+			try(fmt.Sprint("user", i), badPassword, fmt.Sprint("10.0.1.", i))
+		}
+		ann := try("Ann", goodPassword, "10.0.0.1")
+		expectKind(t, <-try("Ann", goodPassword, "10.0.0.2"), "unavailable") // not from there
+		expectKind(t, <-try("Bob", goodPassword, "10.0.0.1"), "unavailable") // nor he
+		for range account.AtOnce() + 1 {                                     // those whose turn it was, and hers
+			turns <- struct{}{}
+			synctest.Wait()
+		}
+		expectKind(t, <-ann, "ok")
+		p.clock.pass(24 * time.Hour)
+		for i := range account.AtOnce() + 1 {
+			try(fmt.Sprint("user", i), badPassword, fmt.Sprint("10.0.2.", i))
+		}
+		expectKind(t, <-try("Ann", goodPassword, "10.0.0.1"), "unavailable")
+		close(turns)
+		synctest.Wait()
+		expectKind(t, <-try("Ann", goodPassword, "10.0.0.1"), "ok")
+		if p.Waiting() != 0 {
+			t.Errorf("%d wait", p.Waiting())
+		}
+	})
+}
+
+// Many users tried from one address are counted together, whether they exist or
+// not. Those who signed in from there before are not held up.
+func TestManyUsersFromOneAddress(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	p.add(t, "Bob", account.Reader)
+	p.login(t, "Ann", false)
+	try := func(name, password, address string) error {
+		_, err := p.Login(t.Context(), account.Login{UserName: name, Password: password, Address: address})
+		return err
+	}
+	before := p.hashes.Load()
+	for i := range 100 {
+		want := "unauthorized"
+		if i >= 20 {
+			want = "too many"
+		}
+		expectKind(t, try(fmt.Sprint("user", i), badPassword, "10.0.0.1"), want)
+		p.clock.pass(100 * time.Millisecond)
+	}
+	if n := p.hashes.Load() - before; n != 20 {
+		t.Errorf("%d hashes, want 20", n)
+	}
+	expectKind(t, try("Ann", goodPassword, "10.0.0.1"), "ok")
+	expectKind(t, try("Bob", goodPassword, "10.0.0.1"), "too many")
+	expectKind(t, try("Bob", goodPassword, "10.0.0.2"), "ok")
+	p.clock.pass(time.Minute)
+	expectKind(t, try("Bob", goodPassword, "10.0.0.1"), "ok")
+	for range 2 { // colleagues behind one address, whose logins succeed
+		for i := range 30 {
+			name := fmt.Sprint("colleague", i)
+			if _, err := p.User(t.Context(), name); err != nil {
+				p.add(t, name, account.Reader)
+			}
+			expectKind(t, try(name, goodPassword, "10.0.0.3"), "ok")
+		}
+	}
 }

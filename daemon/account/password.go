@@ -79,14 +79,15 @@ func randomBytes(n int) []byte {
 // hash makes the PHC text of a new password.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	d := newDigest(make([]byte, sumBytes))
-	sum, err := h.compute(ctx, d, password)
+	sum, err := h.compute(ctx, d, password, true) // the caller was known before
 	d.sum = sum
 	return d.String(), err
 }
 
 // matches reports whether stored is the PHC text of the password. Where stored
-// is empty, the user is unknown: it takes as long and is false.
-func (h *hasher) matches(ctx context.Context, stored, password string) (bool, error) {
+// is empty, the user is unknown: it takes as long and is false. Trusted are pairs
+// of user and address that signed in lately.
+func (h *hasher) matches(ctx context.Context, stored, password string, trusted bool) (bool, error) {
 	d, known := h.dummy, stored != ""
 	if known {
 		var err error
@@ -94,12 +95,12 @@ func (h *hasher) matches(ctx context.Context, stored, password string) (bool, er
 			return false, err
 		}
 	}
-	sum, err := h.compute(ctx, d, password)
+	sum, err := h.compute(ctx, d, password, trusted)
 	return err == nil && subtle.ConstantTimeCompare(sum, d.sum) == 1 && known, err
 }
 
-func (h *hasher) compute(ctx context.Context, d digest, password string) ([]byte, error) {
-	if err := h.gate.enter(ctx); err != nil {
+func (h *hasher) compute(ctx context.Context, d digest, password string, trusted bool) ([]byte, error) {
+	if err := h.gate.enter(ctx, trusted); err != nil {
 		return nil, err
 	}
 	defer h.gate.leave()

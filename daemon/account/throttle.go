@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	mostFailures  = 5
-	failureWindow = time.Minute
+	mostFailures        = 5  // of a pair of user and address
+	mostNetworkFailures = 20 // of an address
+	failureWindow       = time.Minute
 	// mostThrottled bounds memory to about 3 MB. The gate lets fewer attempts
 	// through in a minute, so nothing that counts is pushed out.
 	mostThrottled = 16384
@@ -31,22 +32,54 @@ func (f failures) recent(now time.Time) failures {
 }
 
 // wait is how long the next attempt must wait at now, 0 if it need not.
-func (f failures) wait(now time.Time) time.Duration {
+func (f failures) wait(now time.Time, most int) time.Duration {
 	counted := f.recent(now)
-	if len(counted) < mostFailures {
+	if len(counted) < most {
 		return 0
 	}
-	return counted[len(counted)-mostFailures].Add(failureWindow).Sub(now)
+	return counted[len(counted)-most].Add(failureWindow).Sub(now)
 }
 
-// throttle counts failures by user and address.
+// throttle counts failures by who is to blame for them.
 type throttle struct {
+	most   int // failures within the window
 	mu     sync.Mutex
 	failed map[print]failures
 	swept  time.Time
 }
 
-func newThrottle() *throttle { return &throttle{failed: make(map[print]failures)} }
+func newThrottle(most int) *throttle {
+	return &throttle{most: most, failed: make(map[print]failures)}
+}
+
+// check fails where too many attempts have failed.
+func (t *throttle) check(who print, now time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.allows(t.failed[who], now)
+}
+
+func (t *throttle) allows(f failures, now time.Time) error {
+	if wait := f.wait(now, t.most); wait > 0 {
+		return &fault.Error{Kind: fault.TooMany, Message: "Too many failed logins", RetryAfter: wait}
+	}
+	return nil
+}
+
+// fail counts an attempt that failed. Those side by side can outrun this count
+// by as many as the gate lets wait.
+func (t *throttle) fail(who print, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.add(who, t.failed[who].recent(now), now)
+}
+
+func (t *throttle) add(who print, f failures, now time.Time) {
+	if len(f) == 0 {
+		t.makeRoom(now)
+	}
+	t.failed[who] = append(slices.Clip(f), now)
+}
 
 // begin counts an attempt as failed before it is made, so that attempts side
 // by side cannot outrun the count. Success or undo takes it back.
@@ -54,13 +87,10 @@ func (t *throttle) begin(who print, now time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.failed[who].recent(now)
-	if wait := f.wait(now); wait > 0 {
-		return &fault.Error{Kind: fault.TooMany, Message: "Too many failed logins", RetryAfter: wait}
+	if err := t.allows(f, now); err != nil {
+		return err
 	}
-	if len(f) == 0 {
-		t.makeRoom(now)
-	}
-	t.failed[who] = append(slices.Clip(f), now)
+	t.add(who, f, now)
 	return nil
 }
 

@@ -34,7 +34,7 @@ func TestThrottleWindow(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.f.wait(day.Add(time.Duration(tt.now) * time.Second)); got != tt.want {
+			if got := tt.f.wait(day.Add(time.Duration(tt.now)*time.Second), mostFailures); got != tt.want {
 				t.Errorf("wait %v, want %v", got, tt.want)
 			}
 		})
@@ -45,7 +45,7 @@ func TestThrottleWindow(t *testing.T) {
 // than five of the last minute have failed since the last success.
 func TestThrottleFollowsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		th, now := newThrottle(), day
+		th, now := newThrottle(mostFailures), day
 		var failed []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "attempts") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, "pause")) * time.Second)
@@ -61,7 +61,7 @@ func TestThrottleFollowsTheRule(t *testing.T) {
 			}
 			if err != nil {
 				wait := fault.Of(err).RetryAfter
-				if wait <= 0 || wait > time.Minute || th.failed[print{}].wait(now.Add(wait)) != 0 || th.failed[print{}].wait(now.Add(wait-1)) == 0 {
+				if wait <= 0 || wait > time.Minute || th.failed[print{}].wait(now.Add(wait), mostFailures) != 0 || th.failed[print{}].wait(now.Add(wait-1), mostFailures) == 0 {
 					t.Fatalf("Retry-After is %v", wait)
 				}
 				continue
@@ -83,7 +83,7 @@ func TestThrottleFollowsTheRule(t *testing.T) {
 }
 
 func TestThrottleIsBounded(t *testing.T) {
-	th, p := newThrottle(), newPrinter()
+	th, p := newThrottle(mostFailures), newPrinter()
 	for i := range mostThrottled + 500 {
 		if err := th.begin(p.of(fmt.Sprint(i)), day); err != nil {
 			t.Fatal(err)
