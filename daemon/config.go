@@ -88,6 +88,7 @@ type HTTPConfig struct {
 	BasePath          string // "" or "/path" without a trailing slash
 	TrustedProxies    []netip.Prefix
 	CORSOrigins       []WebOrigin
+	Hosts             HostNames // of the service, beside those that it knows
 	Rate              rest.Rate
 	MaxRequests       int
 	ReadHeaderTimeout time.Duration

@@ -1,11 +1,16 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"net"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/bizhook/whd/daemon/rest"
 )
@@ -55,10 +60,49 @@ func parseOrigin(text string) (WebOrigin, error) {
 	return WebOrigin(u.Scheme + "://" + host), nil
 }
 
+// HostNames are names of the service in Host headers, in small letters and
+// without ports.
+type HostNames []string
+
+type hostsValue struct{ p *HostNames }
+
+func (v hostsValue) kind() string { return "host names" }
+func (v hostsValue) text() string { return strings.Join(*v.p, ",") }
+
+func (v hostsValue) set(text string) error {
+	var hosts HostNames
+	for _, item := range splitList(text) {
+		if strings.ContainsAny(item, ":/*@ ") {
+			return fmt.Errorf("%q is not a host name such as erp.example, without scheme and port", item)
+		}
+		hosts = append(hosts, strings.ToLower(strings.TrimSuffix(item, ".")))
+	}
+	*v.p = hosts
+	return nil
+}
+
+// hostNames are the names of this machine. The full name is looked up once, when
+// it is first needed.
+var hostNames = sync.OnceValue(func() (names []string) {
+	name, err := os.Hostname()
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	full, _ := net.DefaultResolver.LookupCNAME(ctx, name) // empty where it is not known
+	for _, one := range []string{name, full} {
+		if one = strings.ToLower(strings.TrimSuffix(one, ".")); one != "" {
+			names = append(names, one)
+		}
+	}
+	return names
+})
+
 // isList reports whether a value is a list of texts, as TOML has them.
 func isList(v value) bool {
 	switch v.(type) {
-	case networksValue, originsValue:
+	case networksValue, originsValue, hostsValue:
 		return true
 	}
 	return false

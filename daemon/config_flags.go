@@ -125,7 +125,7 @@ func (s setting) fileOption(name string, l *layer) option {
 func (l *layer) add(g given) {
 	was := settingText(g.setting.name, *l)
 	switch g.setting.value(new(Config)).(type) {
-	case networksValue, originsValue, mapValue:
+	case networksValue, originsValue, hostsValue, mapValue:
 		if was.text != "" {
 			g.text = was.text + "," + g.text
 		}

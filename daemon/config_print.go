@@ -94,7 +94,7 @@ func (s setting) literal(c *Config) string {
 	switch v.(type) {
 	case intValue, boolValue:
 		return v.text()
-	case networksValue, originsValue:
+	case networksValue, originsValue, hostsValue:
 		return "[]" // as is every default of these kinds
 	case mapValue:
 		return "{}"

@@ -92,6 +92,8 @@ func settings() []setting {
 			help: "networks whose X-Forwarded headers are believed"},
 		{name: "http.cors_origins", argument: "ORIGIN,...", into: func(c *Config) any { return &c.HTTP.CORSOrigins },
 			help: "origins, such as https://shop.example, whose pages may use the service from a browser; empty: none"},
+		{name: "http.hosts", argument: "NAME,...", into: func(c *Config) any { return &c.HTTP.Hosts },
+			help: "names under which requests without a login are served, beside localhost, addresses, this host's names and that of webhooks.host_url"},
 		{name: "http.rate", argument: "RATE", into: func(c *Config) any { return &c.HTTP.Rate }, initial: "0", live: true,
 			help: "requests that one address, and one user or key, may send, such as 100/s, 600/m or 20/s+100, where 100 may come at once; 0: no limit"},
 		{name: "http.max_requests", into: func(c *Config) any { return &c.HTTP.MaxRequests }, initial: "256", least: 1,

@@ -240,6 +240,8 @@ func tomlExample(into value) string {
 		return `a list such as ["10.0.0.0/8"]`
 	case originsValue:
 		return `a list such as ["https://shop.example"]`
+	case hostsValue:
+		return `a list such as ["erp.example"]`
 	case mapValue:
 		return `a table of texts such as { SO_Totals = "v_SO_Totals" }`
 	case durationValue:

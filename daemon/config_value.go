@@ -52,6 +52,8 @@ func valueOf(into any) value {
 		return originsValue{p}
 	case *rest.Rate:
 		return rateValue{p}
+	case *HostNames:
+		return hostsValue{p}
 	case *EventNames:
 		return eventsValue{p}
 	case *Waits:

@@ -187,6 +187,8 @@ func (d *Daemon) wire(context.Context) error {
 		BasePath:       c.HTTP.BasePath,
 		TrustedProxies: c.HTTP.TrustedProxies,
 		CORSOrigins:    originTexts(c.HTTP.CORSOrigins),
+		Hosts:          c.HTTP.Hosts,
+		HostNames:      hostNames,
 		MaxRequests:    c.HTTP.MaxRequests,
 		MaxBody:        int64(c.HTTP.MaxBody),
 		MaxHead:        int(c.HTTP.MaxHead),

@@ -112,7 +112,7 @@ func awaitRefusal(t *testing.T, i *daemontest.Instance) {
 		if err != nil {
 			return
 		}
-		fmt.Fprint(conn, "GET /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: whd\r\nConnection: close\r\n\r\n")
+		fmt.Fprint(conn, "GET /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err == nil && reply.StatusCode != 200 {
 			t.Errorf("status %d from a daemon that stops", reply.StatusCode)

@@ -191,7 +191,7 @@ func begin(t *testing.T, i *daemontest.Instance, id string) *net.TCPConn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: whd\r\nConnection: close\r\nX-Request-Id: %s\r\n\r\n", totals, id)
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Request-Id: %s\r\n\r\n", totals, id)
 	return conn.(*net.TCPConn)
 }
 

@@ -33,11 +33,11 @@ func (s *Server) authorise(x *exchange) error {
 	given := credentials(x)
 	open := x.options.AnonymousQueries && need == account.Reader && !x.route.signedIn || s.mayPublish(x)
 	if open && given.Empty() {
-		return nil
+		return s.checkHost(x)
 	}
 	err := s.demand(x, need)
 	if open && fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
-		return nil // browsers go on sending the cookie of a session that has ended
+		return s.checkHost(x) // browsers go on sending the cookie of a session that has ended
 	}
 	return err
 }

@@ -35,8 +35,8 @@ func newServer(t testing.TB, c store.Config) (*rest.Server, *store.Store) {
 	}
 	return rest.New(rest.Config{
 		Registry: c.Registry, Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler),
-		Options:     func() *rest.Options { return &rest.Options{AnonymousQueries: true, CountPages: true} },
-		MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, MetricsHere: true,
+		Options: func() *rest.Options { return &rest.Options{AnonymousQueries: true, CountPages: true} },
+		Hosts:   []string{"whd", "example.com"}, MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, MetricsHere: true,
 	}), s
 }
 

@@ -75,7 +75,7 @@ func TestPagesOfListedOrigins(t *testing.T) {
 // TestOpenQueriesAreNotOpenToPages has pages elsewhere ask by a callback what
 // nobody needs a login for.
 func TestOpenQueriesAreNotOpenToPages(t *testing.T) {
-	i := daemontest.Start(t, "--auth-queries", "anonymous")
+	i := daemontest.Start(t, "--auth-queries", "anonymous", "--http-hosts", "whd.example")
 	c := stranger(t, i)
 	for _, page := range foreign {
 		c.with(page...).do("GET /json/reply/DB_ClassQuery?callback=steal", "").want(t, 403)

@@ -19,6 +19,8 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	aborted  prometheus.Counter
 	bytes    prometheus.Counter
+
+	misdirected prometheus.Counter
 }
 
 func newMetrics(version string) *metrics {
@@ -30,10 +32,12 @@ func newMetrics(version string) *metrics {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60}}, []string{"operation"}),
 		aborted: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_replies_aborted_total", Help: "Replies cut off after their first byte, or whose client went away."}),
 		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_reply_bytes_total", Help: "Bytes of reply bodies."}),
+
+		misdirected: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_misdirected_requests_total", Help: "Requests without a login refused because their Host is not a name of the service."}),
 	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "whd_build_info", Help: "1; the label has the version of the program."}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
-	m.registry.MustRegister(build, m.inWork, m.requests, m.seconds, m.aborted, m.bytes,
+	m.registry.MustRegister(build, m.inWork, m.requests, m.seconds, m.aborted, m.bytes, m.misdirected,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.page = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m

@@ -18,10 +18,20 @@ func (s *Server) origin(r *http.Request) (address, host string, secure bool) {
 	if proto := first(r.Header.Get("X-Forwarded-Proto")); proto != "" {
 		secure = strings.EqualFold(proto, "https")
 	}
-	if forwarded := first(r.Header.Get("X-Forwarded-Host")); forwarded != "" {
+	if forwarded := s.forwardedHost(r); forwarded != "" {
 		host = forwarded
 	}
 	return s.client(at, r.Header.Values("X-Forwarded-For")).String(), host, secure
+}
+
+// forwardedHost is the host that a trusted proxy says was asked for, empty where
+// there is none.
+func (s *Server) forwardedHost(r *http.Request) string {
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+	if !s.trusted(peer.Addr().Unmap()) {
+		return ""
+	}
+	return first(r.Header.Get("X-Forwarded-Host"))
 }
 
 // first is the first item of a list. Proxies in a row add what they saw behind

@@ -55,7 +55,9 @@ type Config struct {
 
 	Trace func(ctx context.Context, part string, from, to time.Time) // tells of a request's parts; nil for nobody
 
-	CORSOrigins []string // as browsers write them
+	CORSOrigins []string        // as browsers write them
+	Hosts       []string        // names of the service, beside its own, in small letters
+	HostNames   func() []string // of the machine; nil for none
 	MaxRequests int
 	MaxBody     int64
 	MaxHead     int           // of URL and headers

@@ -1,0 +1,93 @@
+package rest_test
+
+import (
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// A page whose name leads to the service's address (DNS rebinding) reads nothing.
+func TestHostOfRequestsWithoutALogin(t *testing.T) {
+	handler, _ := newServer(t, store.Config{Dir: t.TempDir()})
+	handler.Hosts, handler.HostURL = []string{"erp.example"}, "http://whd.company.example:5050/erp"
+	handler.HostNames = func() []string { return []string{"server7", "server7.company.example"} }
+	for host, status := range map[string]int{
+		"localhost": 200, "LOCALHOST:5050": 200, "localhost.": 200, "a.localhost:1": 200,
+		"127.0.0.1": 200, "10.1.2.3:5050": 200, "[::1]": 200, "[2001:db8::1]:5050": 200, "[fe80::1%25eth0]:5050": 200,
+		"erp.example": 200, "ERP.Example.:5050": 200, "whd.company.example": 200, "whd.company.example:80": 200,
+		"server7": 200, "Server7:5050": 200, "server7.company.example.": 200,
+
+		"attacker.example": 421, "attacker.example:5050": 421, "erp.example.attacker.example": 421, "notlocalhost": 421,
+		"localhost.attacker.example": 421, "127.0.0.1.attacker.example": 421, "server7.attacker.example": 421,
+		"[attacker.example]": 421, "company.example": 421, ".": 421, "": 421,
+	} {
+		r := httptest.NewRequest("GET", "/json/reply/DB_ClassQuery", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != status {
+			t.Errorf("%q: %d, want %d", host, w.Code, status)
+		}
+		if w.Code == 421 && (!strings.Contains(w.Body.String(), "MisdirectedRequest") || !strings.Contains(w.Body.String(), "http.hosts")) {
+			t.Errorf("%q: %s", host, w.Body)
+		}
+	}
+	r := httptest.NewRequest("GET", "/metrics", nil)
+	r.Host = "attacker.example" // no request that anonymous mode lets in
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	if !strings.Contains(w.Body.String(), "\nwhd_http_misdirected_requests_total 11\n") {
+		t.Errorf("%d, not counted", w.Code)
+	}
+}
+
+func TestHostBehindAProxy(t *testing.T) {
+	handler, _ := newServer(t, store.Config{Dir: t.TempDir()})
+	ask := func(host string, trusted bool) int {
+		r := httptest.NewRequest("GET", "/json/reply/DB_ClassQuery", nil)
+		r.RemoteAddr, r.Host = "10.0.0.1:4711", host
+		r.Header.Set("X-Forwarded-Host", "shop.example")
+		handler.TrustedProxies = nil
+		if trusted {
+			handler.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, host := range []string{"shop.example", "backend"} {
+		if got := ask(host, true); got != 200 {
+			t.Errorf("%s by a trusted proxy: %d", host, got)
+		}
+		if got := ask(host, false); got != 421 {
+			t.Errorf("%s by another: %d", host, got)
+		}
+	}
+}
+
+// Who has a login needs no particular name; events that need none do. HTTP/1.0
+// may leave the Host out.
+func TestHostOfEventsAndLogins(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "127.0.0.0/8", "--http-hosts", "erp.example", "--http-hosts", "ERP")
+	const event = `{"EventName":"debtor.created","Body":"x"}`
+	c := stranger(t, i)
+	c.do("POST /Webhooks/Events", event, "Host: attacker.example").want(t, 421)
+	c.do("POST /Webhooks/Events", event, "Host: attacker.example", "Cookie: ss-id=ended").want(t, 421)
+	c.do("POST /Webhooks/Events", event, "Host: erp:5050").want(t, 201)
+	c.do("POST /Webhooks/Events", event).want(t, 201)
+	admin(t, i).do("POST /Webhooks/Events", event, "Host: attacker.example").want(t, 201)
+	c.do("GET /json/reply/DB_ClassQuery", "", "Host: attacker.example").want(t, 401)
+	w := dial(t, i)
+	if _, err := io.WriteString(w.conn, fmt.Sprintf("POST /Webhooks/Events HTTP/1.0\r\nContent-Length: %d\r\n\r\n%s", len(event), event)); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := w.reply(); err != nil || a.status != 201 {
+		t.Errorf("%v, %+v", err, a)
+	}
+}
