@@ -45,12 +45,15 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// underTLS is the connection that another one is wrapped around.
+// underTLS is the connection that others are wrapped around.
 func underTLS(c net.Conn) net.Conn {
-	if secured, ok := c.(interface{ NetConn() net.Conn }); ok {
-		return secured.NetConn()
+	for {
+		over, is := c.(interface{ NetConn() net.Conn })
+		if !is {
+			return c
+		}
+		c = over.NetConn()
 	}
-	return c
 }
 
 // reset closes the request's connection by a TCP reset. It does so below TLS,

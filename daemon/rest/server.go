@@ -145,6 +145,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve is a request's life: route, format, admission, identity, work.
 func (s *Server) serve(x *exchange) error {
 	allow, err := s.resolve(x)
+	if err := x.checkFraming(); err != nil {
+		return err
+	}
 	if allow != nil {
 		x.w.Header().Set("Allow", strings.Join(allow, ", "))
 		if x.r.Method == http.MethodOptions {

@@ -1,0 +1,59 @@
+package rest_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// A body whose end is not clear is refused, and so is all that may come behind
+// it: dropped, its filter would be, and the reply would have all rows.
+func TestAmbiguousFraming(t *testing.T) {
+	i := daemontest.Start(t)
+	auth := basic("admin", daemontest.AdminPassword)
+	const good = "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\n%s\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\n{}\r\n0\r\nT: 1\r\n\r\n" +
+		"POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\n%[1]s\r\nContent-Length: 30\r\n\r\n{                           }\n\n" +
+		"GET /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\n%[1]s\r\n\r\n"
+	for name, request := range map[string]string{
+		"HTTP/1.0":                      "POST /json/reply/DB_ClassQuery HTTP/1.0\r\n%s\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		"HTTP/1.0 that goes on":         "GET /json/reply/DB_ClassQuery HTTP/1.0\r\nConnection: keep-alive\r\n%s\r\ntransfer-encoding:chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		"both":                          "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		"both, the other way":           "POST /auth HTTP/1.1\r\nHost: localhost\r\n%s\r\nTRANSFER-ENCODING: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n",
+		"both where no body is read":    "GET /healthz HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"both in HTTP/1.0":              "POST /json/reply/DB_ClassQuery HTTP/1.0\r\n%s\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+		"HTTP/1.0 with bare line feeds": "POST /json/reply/DB_ClassQuery HTTP/1.0\n%s\nTransfer-Encoding: chunked\n\n0\r\n\r\n",
+	} {
+		for _, before := range []string{"", good} {
+			w := dial(t, i)
+			go func() { // in small pieces, as networks may
+				for text := strings.NewReader(sprintf(before, auth) + fmt.Sprintf(request, auth)); text.Len() > 0; {
+					if _, err := io.CopyN(w.conn, text, 7); err != nil && err != io.EOF {
+						return
+					}
+				}
+			}()
+			for range strings.Count(before, "localhost") {
+				if a, err := w.reply(); err != nil || a.status != 200 {
+					t.Fatalf("%s: %+v (%v)", name, a, err)
+				}
+			}
+			a, err := w.reply()
+			if err != nil || a.status != 400 || !strings.Contains(a.body, "Transfer-Encoding") && !strings.Contains(request, "healthz") {
+				t.Errorf("%s: %+v (%v)", name, a, err)
+			}
+			if b, err := w.in.ReadByte(); err == nil {
+				t.Errorf("%s: the connection goes on with %q", name, b)
+			}
+		}
+	}
+}
+
+func sprintf(format, auth string) string {
+	if format == "" {
+		return ""
+	}
+	return fmt.Sprintf(format, auth)
+}
