@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -61,7 +62,7 @@ func (t *script) class(name, extends, implements string, members []tsMember, met
 	written := make(map[string]bool)
 	for _, m := range members {
 		if !written[m.name] { // what a path holds may be a filter too
-			fmt.Fprintf(&t.out, "    public %s?: %s;\n", m.name, m.word)
+			fmt.Fprintf(&t.out, "    public %s?: %s;\n", tsMemberName(m.name), m.word)
 		}
 		written[m.name] = true
 	}
@@ -78,6 +79,14 @@ func (t *script) class(name, extends, implements string, members []tsMember, met
 }
 
 type tsMember struct{ name, word string }
+
+// tsMemberName quotes a name that is no identifier, such as log.level.
+func tsMemberName(name string) string {
+	if strings.Map(word, name) == name {
+		return name
+	}
+	return strconv.Quote(name)
+}
 
 // queryClasses are the base of all queries, and their envelope.
 const queryClasses = `

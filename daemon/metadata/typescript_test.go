@@ -1,0 +1,30 @@
+package metadata
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTypeScriptMembersAreNames: a member whose name has a dot, as that of a setting,
+// is quoted.
+func TestTypeScriptMembersAreNames(t *testing.T) {
+	s := &script{done: make(map[string]bool)}
+	s.class("Change", "", "", []tsMember{{"log.level", "string"}, {"Take", "number"}, {"X-Tenant", "string"}})
+	for _, line := range []string{`public "log.level"?: string;`, `public Take?: number;`, `public "X-Tenant"?: string;`} {
+		if !strings.Contains(s.out.String(), "    "+line+"\n") {
+			t.Errorf("no line %s in\n%s", line, &s.out)
+		}
+	}
+}
+
+// aMember is a line that declares a member, or a method on one line.
+var aMember = regexp.MustCompile(`^    public (([A-Za-z_][A-Za-z0-9_]*|"[^"]+")[?!]: .+;|[A-Za-z]+\(.*\}|constructor\(.*\})$`)
+
+func TestTypeScriptIsWellFormed(t *testing.T) {
+	for line := range strings.Lines(string(shop(t).TypeScript())) {
+		if strings.HasPrefix(line, "    public ") && !aMember.MatchString(strings.TrimSuffix(line, "\n")) {
+			t.Errorf("no member: %s", line)
+		}
+	}
+}
