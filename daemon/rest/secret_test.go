@@ -65,7 +65,7 @@ func (s *shop) delivery(t *testing.T) signed {
 	select {
 	case d := <-s.got:
 		return d
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("nothing was delivered")
 		return signed{}
 	}

@@ -1,13 +1,18 @@
 package rest_test
 
 import (
+	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/store"
 )
 
 func TestKeepAlive(t *testing.T) {
@@ -25,12 +30,26 @@ func TestKeepAlive(t *testing.T) {
 
 // A remembered session's cookie follows the session, but not with each reply.
 func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
-	i := daemontest.Start(t, "--auth-remember", "2s", "--http-trusted-proxies", "127.0.0.0/8")
-	c := stranger(t, i)
-	cookie := c.do("GET /auth?"+loginForm("RememberMe", "on"), "").want(t, 200).cookie(t)
-	c = c.with("Cookie: ss-id="+cookie.Value, "X-Forwarded-Proto: https")
+	handler, s := newServer(t, store.Config{Dir: t.TempDir()})
+	var passed atomic.Int64
+	begun := time.Now()
+	accounts, err := account.New(account.Config{Store: s.Accounts(), Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
+		Lifetimes: func() account.Lifetimes { return account.Lifetimes{Session: time.Hour, Remember: 200 * time.Minute} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := accounts.EnsureAdmin(t.Context(), daemontest.AdminPassword); err != nil {
+		t.Fatal(err)
+	}
+	handler.Accounts, handler.TrustedProxies = accounts, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	nobody := client{t: t, url: server.URL}
+	cookie := nobody.do("GET /auth?"+loginForm("RememberMe", "on"), "").want(t, 200).cookie(t)
+	c := nobody.with("Cookie: ss-id="+cookie.Value, "X-Forwarded-Proto: https")
 	set := 0
-	for begun := time.Now(); time.Since(begun) < 3*time.Second; { // longer than the first cookie lasts
+	for range 600 { // halves of a minute: longer than the first cookie lasts
+		passed.Add(int64(30 * time.Second))
 		a := c.do("GET /KeepAlive", "").want(t, 204)
 		if a.header.Get("Set-Cookie") == "" {
 			continue
@@ -40,11 +59,11 @@ func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
 			t.Fatalf("%v, was %v", renewed, cookie)
 		}
 	}
-	if set < 3 || set > 160 { // once in 20 ms at most
+	if set != 150 { // once in two minutes, a hundredth of its lifetime
 		t.Errorf("the cookie was set %d times", set)
 	}
-	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
-	if a := stranger(t, i).do("GET /KeepAlive", "", "Cookie: ss-id="+id).want(t, 204); a.header.Get("Set-Cookie") != "" {
+	id := nobody.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	if a := nobody.do("GET /KeepAlive", "", "Cookie: ss-id="+id).want(t, 204); a.header.Get("Set-Cookie") != "" {
 		t.Errorf("a session that is not remembered sets %s", a.header.Get("Set-Cookie"))
 	}
 }
