@@ -175,9 +175,17 @@ func (e *Engine) Stop(ctx context.Context) error {
 	return e.leave(ctx)
 }
 
-// leave gives the leases back.
+// leaveLimit is how long it may take to release the leases where nothing is left of
+// the grace period.
+const leaveLimit = 2 * time.Second
+
+// leave gives the leases back, within what is left of the grace period.
 func (e *Engine) leave(ctx context.Context) error {
-	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	end := time.Now().Add(leaveLimit)
+	if graceEnd, limited := ctx.Deadline(); limited && graceEnd.After(end) {
+		end = graceEnd
+	}
+	release, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
 	return e.store.Release(release, e.leased())
 }

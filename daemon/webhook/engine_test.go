@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long anything that must happen may take.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // house is a store with an engine on it, which can be stopped and started again.
 type house struct {
@@ -44,7 +44,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), limit: 5 * time.Second, wrap: func(s webhook.Store) webhook.Store { return s },
+	h := &house{t: t, dir: t.TempDir(), limit: patience, wrap: func(s webhook.Store) webhook.Store { return s },
 		policy: webhook.Policy{Schedule: []time.Duration{time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond}}}
 	h.store = h.open()
 	return h

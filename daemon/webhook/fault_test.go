@@ -59,6 +59,29 @@ func TestAWriteOfUnknownResult(t *testing.T) {
 	})
 }
 
+// TestLeasesAreReleasedWithinTheGrace stops while the store is slow: releasing the
+// leases may take what is left of the grace period, and 2 s where nothing is left.
+func TestLeasesAreReleasedWithinTheGrace(t *testing.T) {
+	for grace, slow := range map[time.Duration]time.Duration{time.Minute: 50 * time.Second, 0: time.Second} {
+		inBubble(t, func(x *trial) {
+			x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {
+				select {
+				case <-time.After(slow):
+					return do(ctx)
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}, webhooktest.Release)
+			ctx, cancel := context.WithTimeout(context.Background(), grace)
+			defer cancel()
+			if err := x.engine.Stop(ctx); err != nil {
+				t.Errorf("with a grace period of %v: %v", grace, err)
+			}
+			x.engine = nil
+		})
+	}
+}
+
 // TestAWriteThatHangs holds a write up for half a minute. Those who publish are
 // not kept that long.
 func TestAWriteThatHangs(t *testing.T) {

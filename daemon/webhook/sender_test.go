@@ -21,6 +21,9 @@ import (
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
+// unhurried is the limit of attempts that end without it.
+const unhurried = 2 * time.Minute
+
 func newTestSender(t *testing.T, limit time.Duration) *HTTPSender {
 	t.Helper()
 	s := NewHTTPSender(SenderConfig{Guard: Guard{Allow: loopback}, Agent: "whd/test", Connect: 5 * time.Second, Attempt: within(limit), Idle: 8})
@@ -70,7 +73,7 @@ func TestSendIsAStandardWebhook(t *testing.T) {
 	secret := NewSecret()
 	m := testMessage(srv.URL + "/hook?x=1")
 	sub := &Subscription{URL: srv.URL, Secrets: []string{secret, NewSecret()}, Headers: []Header{{"X-Token", "a"}, {"X-Token", "b"}, {"content-type", "text/plain"}}}
-	o := newTestSender(t, 5*time.Second).Send(context.Background(), m, sub, time.Now())
+	o := newTestSender(t, unhurried).Send(context.Background(), m, sub, time.Now())
 	if o.Code != 202 || !o.Success() || string(o.Text) != "thanks" || o.Took <= 0 {
 		t.Fatalf("outcome %+v", o)
 	}
@@ -106,7 +109,7 @@ func TestADateToRetryAfter(t *testing.T) {
 	to := receiver(t, func(c net.Conn) {
 		fmt.Fprintf(c, "HTTP/1.1 503 Later\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n", at.Add(10*time.Minute).UTC().Format(http.TimeFormat))
 	})
-	o := newTestSender(t, 5*time.Second).Send(context.Background(), testMessage(to), &Subscription{}, at)
+	o := newTestSender(t, unhurried).Send(context.Background(), testMessage(to), &Subscription{}, at)
 	if o.RetryAfter <= 5*time.Minute || o.RetryAfter > 10*time.Minute {
 		t.Errorf("ten minutes later is in %v", o.RetryAfter)
 	}
@@ -136,10 +139,15 @@ func TestSendToEndpointsThatMisbehave(t *testing.T) {
 		"unknown status":    {write("HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n"), 799, Answered},
 		"too many requests": {write("HTTP/1.1 429 Slow\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n"), 429, Answered},
 	}
-	sender := newTestSender(t, 300*time.Millisecond)
+	limits := map[string]time.Duration{"hangs": 300 * time.Millisecond, "drips its head": 300 * time.Millisecond, "never ends": 3 * time.Second}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			limit := limits[name]
+			if limit == 0 { // they end without it
+				limit = unhurried
+			}
+			sender := newTestSender(t, limit)
 			o := sender.Send(context.Background(), testMessage(receiver(t, tt.answer)), new(Subscription), time.Now())
 			if o.Code != tt.code || o.Cause != tt.cause {
 				t.Errorf("code %d, cause %q (%s)", o.Code, o.Cause, o.Detail)
@@ -175,7 +183,7 @@ func TestSendReadsOnlyTheBeginning(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	o := newTestSender(t, 5*time.Second).Send(context.Background(), testMessage(srv.URL), new(Subscription), time.Now())
+	o := newTestSender(t, unhurried).Send(context.Background(), testMessage(srv.URL), new(Subscription), time.Now())
 	if o.Code != 200 || len(o.Text) != answerKept {
 		t.Errorf("code %d, kept %d bytes", o.Code, len(o.Text))
 	}
@@ -189,7 +197,7 @@ func TestSendReadsOnlyTheBeginning(t *testing.T) {
 // without announcing it.
 func TestSendSurvivesClosedConnections(t *testing.T) {
 	to := receiver(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") })
-	sender := newTestSender(t, 5*time.Second)
+	sender := newTestSender(t, unhurried)
 	for i := range 50 {
 		if o := sender.Send(context.Background(), testMessage(to), new(Subscription), time.Now()); o.Code != 200 {
 			t.Fatalf("attempt %d: %+v", i, o)
@@ -201,7 +209,7 @@ func TestSendRefusesBadCertificates(t *testing.T) {
 	srv := httptest.NewTLSServer(http.NotFoundHandler())
 	srv.Config.ErrorLog = nil
 	t.Cleanup(srv.Close)
-	sender := newTestSender(t, 5*time.Second)
+	sender := newTestSender(t, unhurried)
 	if o := sender.Send(context.Background(), testMessage(srv.URL), new(Subscription), time.Now()); o.Cause != TLSFailed {
 		t.Errorf("%+v", o)
 	}
@@ -250,7 +258,7 @@ func TestSendReachesTheOwnTestTarget(t *testing.T) {
 }
 
 func TestSendFindsNoName(t *testing.T) {
-	o := newTestSender(t, 5*time.Second).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(Subscription), time.Now())
+	o := newTestSender(t, unhurried).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(Subscription), time.Now())
 	if o.Cause != NameNotFound && o.Cause != NetworkFailed && o.Cause != TimedOut { // as the machine's resolver is
 		t.Errorf("%+v", o)
 	}
