@@ -155,7 +155,7 @@ func (d *Daemon) openRequestLog(context.Context) error {
 	d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Keep: d.keptRequests})
 	d.requestLog.Start()
 	d.onStop("request log", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logGrace)
+		ctx, cancel := atLeast(ctx, logGrace)
 		defer cancel()
 		return d.requestLog.Stop(ctx)
 	})
@@ -214,9 +214,19 @@ const cutGrace = 5 * time.Second
 // awaitRequests keeps what requests work with until the last of them has ended,
 // also those that were cut off because ctx is done.
 func (d *Daemon) awaitRequests(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutGrace)
+	ctx, cancel := atLeast(ctx, cutGrace)
 	defer cancel()
 	return d.rest.Drain(ctx)
+}
+
+// atLeast is a context that ends with the grace period of ctx, but not within d: what
+// stops last has its time also where the others have taken all of it.
+func atLeast(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	end := time.Now().Add(d)
+	if graceEnd, limited := ctx.Deadline(); limited && graceEnd.After(end) {
+		end = graceEnd
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), end)
 }
 
 // Start opens the listeners and serves until Stop. Events can be delivered

@@ -31,7 +31,7 @@ func (d *Daemon) openAccounts(ctx context.Context) error {
 	d.accounts = s
 	s.Start(context.WithoutCancel(ctx))
 	d.onStop("accounts", func(ctx context.Context) error { // also where requests have taken the whole of the grace
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timesGrace)
+		ctx, cancel := atLeast(ctx, timesGrace)
 		defer cancel()
 		return s.Stop(ctx)
 	})

@@ -19,11 +19,7 @@ func (d *Daemon) openTraces(ctx context.Context) (err error) {
 	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: Version(), Log: d.log})
 	if d.traces != nil {
 		d.onStop("traces", func(ctx context.Context) error {
-			grace := traceGrace
-			if end, limited := ctx.Deadline(); limited {
-				grace = min(grace, time.Until(end)/2)
-			}
-			ctx, cancel := context.WithTimeout(ctx, grace)
+			ctx, cancel := context.WithTimeout(ctx, traceLimit(ctx))
 			defer cancel()
 			if err := d.traces.Close(ctx); err != nil {
 				d.log.Warn(err.Error()) // a collector that is away keeps nobody from stopping
@@ -32,6 +28,14 @@ func (d *Daemon) openTraces(ctx context.Context) (err error) {
 		})
 	}
 	return err
+}
+
+// traceLimit is how long the last spans may take, by what is left of the grace period.
+func traceLimit(ctx context.Context) time.Duration {
+	if end, limited := ctx.Deadline(); limited {
+		return min(traceGrace, time.Until(end)/2)
+	}
+	return traceGrace
 }
 
 // tracedSender makes a span of each attempt.

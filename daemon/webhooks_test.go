@@ -44,7 +44,7 @@ func await(t *testing.T, got <-chan delivery) delivery {
 	select {
 	case d := <-got:
 		return d
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("nothing was delivered")
 		return delivery{}
 	}

@@ -191,7 +191,7 @@ func everything(t *testing.T, c *client.Client) map[string]string {
 // delivered waits until the receiver has every event.
 func delivered(t *testing.T, s *shop, events []string) {
 	t.Helper()
-	enough := time.After(time.Minute)
+	enough := time.After(2 * time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for len(events) > 0 {

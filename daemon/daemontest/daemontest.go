@@ -73,7 +73,7 @@ func Open(dir string, args ...string) (*Instance, error) {
 }
 
 // patience is how long anything that must happen may take.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Stop stops the daemon. Requests in work must end by themselves. Calling it
 // again does nothing.
