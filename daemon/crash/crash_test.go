@@ -49,6 +49,7 @@ func TestKilledDaemonsKeepTheirPromises(t *testing.T) {
 		t.Fatal(err)
 	}
 	publishers.url.Store(&last.URL)
+	publishers.awaitAccepted() // on a slow machine the others may never have listened
 	publishers.disperse()
 	awaitNothingOpen(t, dir)
 	if err := last.Stop(); err != nil {

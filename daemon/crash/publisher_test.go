@@ -78,6 +78,19 @@ func (c *crowd) raise(url, body string) {
 	}
 }
 
+// awaitAccepted waits until an event was accepted.
+func (c *crowd) awaitAccepted() {
+	for c.acceptedSoFar() == 0 {
+		time.Sleep(pause)
+	}
+}
+
+func (c *crowd) acceptedSoFar() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.accepted)
+}
+
 // disperse ends publishing.
 func (c *crowd) disperse() {
 	c.end()

@@ -79,7 +79,7 @@ func TestSignalsUnderLoad(t *testing.T) {
 		t.Skip("it takes some seconds")
 	}
 	u := loadUnit(t, "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "1s,1s,1s,1s,1s")
-	u.args = append(u.args, "--config", u.config())
+	u.args = append(u.args, "--config", u.config(), "--http-shutdown-grace", "10m") // however slow the machine is
 	u.settle(t, 1000)
 	u.start(t)
 	c := &counter{came: make(map[string]map[string]bool)}

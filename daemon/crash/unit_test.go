@@ -63,7 +63,7 @@ func (u *unit) start(t *testing.T) {
 }
 
 // patience is how long the program may take to say something.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // awaitWord waits for a datagram that begins with a word, past those of the
 // watchdog.
@@ -115,7 +115,8 @@ func (u *unit) stop(t *testing.T) {
 		t.Errorf("it stops and says %q", said)
 	}
 	if err := u.process.Wait(); err != nil {
-		t.Errorf("it ended with %v", err)
+		log, _ := os.ReadFile(filepath.Join(u.dir, "process.log"))
+		t.Errorf("it ended with %v\n%s", err, log[max(0, len(log)-2000):])
 	}
 }
 
