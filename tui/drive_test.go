@@ -34,7 +34,7 @@ type timer struct {
 }
 
 // patience is how long anything that must happen may take.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // drive starts an app on a screen of 80x24.
 func drive(t testing.TB, c *client.Client, o Options) *driver {

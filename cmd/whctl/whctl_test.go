@@ -48,7 +48,7 @@ func forgetSession() {
 
 // patience is far more than any of these tests needs. It only keeps a broken
 // program from running for ever.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // trial is one run of the program inside the test.
 type trial struct {
