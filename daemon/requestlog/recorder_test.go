@@ -62,6 +62,12 @@ func (s *shelf) Prune(context.Context, time.Time, int64) (bool, error) {
 	return s.more > 0, nil
 }
 
+func (s *shelf) prunings() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pruned
+}
+
 func (s *shelf) set(change func(*shelf)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -304,13 +310,13 @@ func TestPruning(t *testing.T) {
 		r, _ := begin(t, s, Config{Keep: func() Keep { return Keep{For: time.Hour, Size: 1} }})
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if s.pruned != 5 {
-			t.Errorf("pruned %d times, want until there is nothing more to prune", s.pruned)
+		if n := s.prunings(); n != 5 {
+			t.Errorf("pruned %d times, want until there is nothing more to prune", n)
 		}
 		time.Sleep(10 * pruneEvery)
 		synctest.Wait()
-		if s.pruned != 15 {
-			t.Errorf("pruned %d times in ten times of once", s.pruned-5)
+		if n := s.prunings(); n != 15 {
+			t.Errorf("pruned %d times in ten times of once", n-5)
 		}
 		end(t, r)
 	})
