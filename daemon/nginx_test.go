@@ -21,6 +21,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
 // nginxConf is a reverse proxy as people set one up: TLS ends there, the
@@ -85,10 +86,7 @@ type behindNginx struct {
 
 func startBehindNginx(t *testing.T) behindNginx {
 	t.Helper()
-	program, err := exec.LookPath("nginx")
-	if err != nil {
-		t.Skip("nginx is not installed")
-	}
+	program := clientstest.Tool(t, "nginx")
 	i := daemontest.Start(t, "--demo", "--http-base-path", "/erp", "--http-trusted-proxies", "127.0.0.1")
 	service, _ := url.Parse(i.URL)
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing

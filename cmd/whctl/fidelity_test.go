@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
 // oddRows are rows that spreadsheets and careless readers spoil, and oddCells
@@ -44,10 +45,7 @@ var (
 // python runs a program of Python, which prints JSON, on a file.
 func python(t *testing.T, program, name, content string) (read any) {
 	t.Helper()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("needs Python 3")
-	}
+	python := clientstest.Tool(t, "python3")
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)

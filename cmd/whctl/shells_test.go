@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
 // typedLines are lines as they are typed, up to the tab, and what they become.
@@ -18,16 +20,6 @@ var typedLines = map[string]string{
 	"whctl query SO_Totals --format=nd":        "whctl query SO_Totals --format=ndjson",
 	"whctl query SO_Totals -w InvoiceIDStarts": "whctl query SO_Totals -w InvoiceIDStartsWith=",
 	"whctl profile us":                         "whctl profile use ",
-}
-
-// shell finds a shell, or leaves the test to machines that have it.
-func shell(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("needs %s, Debian's package of that name", name)
-	}
-	return path
 }
 
 // In a real bash and a real zsh, on a terminal: the line, a tab, and what stands
@@ -42,7 +34,7 @@ func TestLinesAreCompleted(t *testing.T) {
 		{"zsh", []string{"-f"}, "PS1=; unset zle_bracketed_paste; autoload -U compinit; compinit -u -D; source <(whctl completion zsh); echo re''ady\n"},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			path := shell(t, s.name)
+			path := clientstest.Tool(t, s.name)
 			for typed, want := range typedLines {
 				c := converseWith(t, exec.CommandContext(t.Context(), path, append(s.args, "-i")...), "http://127.0.0.1:1")
 				c.typeKeys(s.ready)
@@ -58,7 +50,7 @@ func TestLinesAreCompleted(t *testing.T) {
 
 // A real fish tells what it would offer.
 func TestFishOffers(t *testing.T) {
-	path := shell(t, "fish")
+	path := clientstest.Tool(t, "fish")
 	for typed, want := range typedLines {
 		cmd := exec.CommandContext(t.Context(), path, "--no-config", "-c", "whctl completion fish | source; complete -C $argv[1]", typed)
 		cmd.Env = append(cmd.Environ(), envURL+"=http://127.0.0.1:1", "HOME="+t.TempDir())

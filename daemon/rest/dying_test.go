@@ -18,6 +18,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -120,10 +121,7 @@ func TestACutReplyToAnOldClientWithTLS(t *testing.T) {
 }
 
 func TestACutReplyToCurl(t *testing.T) {
-	curl, err := exec.LookPath("curl")
-	if err != nil {
-		t.Skip("curl is not installed")
-	}
+	curl := clientstest.Tool(t, "curl")
 	i := startDamaged(t)
 	for _, version := range []string{"--http1.1", "--http1.0"} {
 		cmd := exec.CommandContext(t.Context(), curl, "--silent", "--show-error", "--noproxy", "*", version,

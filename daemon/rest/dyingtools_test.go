@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
 // TestACutCompressedReplyToTools saves compressed replies with curl and lets the
@@ -41,10 +42,7 @@ func saveWithCurl(t *testing.T, coding, url, file string) error {
 // runTool runs a tool. Where it is not installed the test is skipped.
 func runTool(t *testing.T, tool string, args ...string) error {
 	t.Helper()
-	path, err := exec.LookPath(tool)
-	if err != nil {
-		t.Skip(tool + " is not installed")
-	}
+	path := clientstest.Tool(t, tool)
 	out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput()
 	t.Logf("%s: %v: %s", tool, err, bytes.TrimSpace(out))
 	return err

@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
 func metadataOf(t testing.TB, c client) wire.Metadata {
@@ -85,9 +86,7 @@ func withoutQuery(page string) string {
 
 // TestSamplesWork runs the commands of pages in a shell.
 func TestSamplesWork(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is not installed")
-	}
+	clientstest.Tool(t, "curl")
 	i := demo.start(t)
 	key, remove := makeKey(t, i)
 	defer remove()
@@ -293,23 +292,15 @@ async function main(): Promise<void> {
 main().catch(e => { console.log(e); process.exit(1); });
 `
 
-// nodeModules is the variable that names a folder with typescript (5), the
-// client and openapi-typescript in node_modules, for the test that needs them.
-const nodeModules = "WHD_TEST_NODE"
-
 // TestTypesCompileAndWork compiles the types by the compiler of TypeScript and
 // runs a program that asks a daemon by the client of ServiceStack.
 func TestTypesCompileAndWork(t *testing.T) {
-	tools := os.Getenv(nodeModules)
-	if tools == "" {
-		t.Skip(nodeModules + " is not set: it names a folder in which `npm install typescript@5 @servicestack/client openapi-typescript @types/node` was run")
-	}
+	tools := clientstest.NodeModules(t)
 	i := demo.start(t)
-	dir, err := os.MkdirTemp(tools, "types-test-")
-	if err != nil {
+	dir := filepath.Join(tools, "types")
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	for name, text := range map[string]string{
 		"dtos.ts": stranger(t, i).do("GET /types/typescript", "").body, "openapi.json": stranger(t, i).do("GET /openapi.json", "").body,
 		"program.ts": clientProgram, "package.json": `{"type":"commonjs"}`,

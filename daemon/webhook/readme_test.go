@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
 // example is one of the README's programs that verify signatures, with what
@@ -98,9 +100,7 @@ func TestReadmeVerifies(t *testing.T) {
 	}
 	for name, e := range examples {
 		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath(e.needs); err != nil {
-				t.Skipf("%s is not installed", e.needs)
-			}
+			clientstest.Tool(t, e.needs)
 			e.check(t, e.lay(t, program(t, string(text), e.fence)))
 		})
 	}

@@ -15,12 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 	"github.com/bizhook/whd/daemon/webhook"
 )
-
-// standardWebhooks is the reference library, in the version that the test was
-// written for.
-const standardWebhooks = "standardwebhooks@1.1.1"
 
 // signed is a delivery as a receiver has it, and the secret that it believes in.
 type signed struct {
@@ -84,15 +81,7 @@ func (d signed) by(secret string) signed {
 // referenceLibrary installs the library.
 func referenceLibrary(t *testing.T) (verify func([]signed) []bool) {
 	t.Helper()
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(tool + " is not installed: the reference library of Standard Webhooks runs on Node.js")
-		}
-	}
-	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error", standardWebhooks).CombinedOutput(); err != nil {
-		t.Skipf("npm cannot install %s: %v\n%s", standardWebhooks, err, out)
-	}
+	dir := clientstest.NodeModules(t)
 	return func(deliveries []signed) (verdicts []bool) {
 		text, err := json.Marshal(deliveries)
 		if err != nil {
