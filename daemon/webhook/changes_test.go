@@ -181,3 +181,34 @@ func TestHeadersAreGivenForAnOrigin(t *testing.T) {
 		})
 	}
 }
+
+// TestChangesAtAnotherDaemon are in force everywhere once they are acknowledged,
+// and are read one by one there, too.
+func TestChangesAtAnotherDaemon(t *testing.T) {
+	inBubble(t, func(x *trial) {
+		x.stop(patience)
+		x.term = time.Minute
+		x.begin()
+		first, second := x, x.neighbour()
+		defer second.stop(patience)
+		r := first.subscribe("http://127.0.0.1/0", "debtor.updated")
+		second.subject = first.subject
+		for n, pattern := range []string{"debtor.deleted", "debtor.updated", "*", "debtor.deleted", "debtor.updated"} {
+			if _, err := second.desk.ChangeRegistration(context.Background(), x.subject, r.GUID, webhook.RegistrationChange{Pattern: &pattern}, true); err != nil {
+				t.Fatal(err)
+			}
+			want := 1
+			if pattern == "debtor.deleted" {
+				want = 0
+			}
+			if got := first.publish("debtor.updated", "x"); got.Messages != want {
+				t.Errorf("%d, %s: the event went to %d subscriptions, want %d", n, pattern, got.Messages, want)
+			}
+			x.pass(3 * watch)
+		}
+		if n, m := first.faulty.Wholes(), second.faulty.Wholes(); n != 1 || m != 1 {
+			t.Errorf("all subscriptions were read %d and %d times, want once at each daemon", n, m)
+		}
+		x.pass(time.Minute)
+	})
+}
