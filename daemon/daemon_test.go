@@ -59,7 +59,7 @@ func hold(t *testing.T, i *daemontest.Instance) (finish func() (*http.Response, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	fmt.Fprint(conn, "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: whd\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+	fmt.Fprint(conn, "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
 	in = bufio.NewReader(conn)
 	for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} {
 		if line, err := in.ReadString('\n'); line != want {
