@@ -161,7 +161,7 @@ func settings() []setting {
 			help: "time that an attempt as a whole may take"},
 		{name: "webhooks.max_attempts", into: func(c *Config) any { return &c.Webhooks.MaxAttempts }, initial: "1000", least: 4,
 			help: "attempts under way at once"},
-		{name: "webhooks.memory", into: func(c *Config) any { return &c.Webhooks.Memory }, initial: "64MiB", least: 1 << 20,
+		{name: "webhooks.memory", into: func(c *Config) any { return &c.Webhooks.Memory }, initial: "64MiB", least: 1024,
 			help: "memory for messages that wait for an attempt or are under way, over all subscriptions; the others stay in the store"},
 		{name: "webhooks.lease", into: func(c *Config) any { return &c.Webhooks.Lease }, initial: "60s", least: 1,
 			help: "time after which another daemon on the same server takes over the messages of one that is gone; at least three times webhooks.attempt_timeout"},

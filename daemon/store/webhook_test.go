@@ -318,14 +318,14 @@ func TestLogIsWrittenBack(t *testing.T) {
 	}
 	for i := range int64(8) {
 		inTurn(func() { f.wal.last = time.Time{} }) // as if some time had passed
-		if err := w.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", walBehind*walPage))); err != nil {
+		if err := w.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", 16<<20))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	inTurn(func() {}) // once the last is written back
 	info, err := os.Stat(f.path + "-wal")
-	if err != nil || info.Size() > 6*walBehind*walPage {
-		t.Errorf("the log has %d bytes (%v) after %d", info.Size(), err, 8*walBehind*walPage)
+	if err != nil || info.Size() > 6*16<<20 {
+		t.Errorf("the log has %d bytes (%v) after %d", info.Size(), err, 8*16<<20)
 	}
 }
 

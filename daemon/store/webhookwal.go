@@ -25,8 +25,8 @@ type walKeeper struct {
 const (
 	walBatches = 250
 	walPage    = 4096
-	walBehind  = 16 << 20 / walPage // pages after which it is written back
-	walLong    = 32 << 20 / walPage // and after which readers are waited for,
+	walBehind  = 32 << 20 / walPage // pages after which it is written back
+	walLong    = 40 << 20 / walPage // and after which readers are waited for,
 	walMost    = 48 << 20 / walPage // longer, so that it stays below 64 MiB
 	walPause   = 50 * time.Millisecond
 	walRestart = time.Second
@@ -38,7 +38,7 @@ const (
 // rarelyBack has the connections beside the writer's, whose commits hold up the
 // batches, leave the log to the writer. They write it back where there are no
 // batches.
-const rarelyBack = "wal_autocheckpoint(4096)" // pages, as many as walBehind
+const rarelyBack = "wal_autocheckpoint(8192)" // pages, as many as walBehind
 
 // walSize has whoever begins the log again give back what a long read had made it
 // grow to.

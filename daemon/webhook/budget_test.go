@@ -327,14 +327,18 @@ func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
 }
 
 // TestHangingEndpointsTakeNoMemoryFromOthers gives an endpoint that works its
-// messages while fifty others hold on to theirs: those that failed before for as
-// long as they like, and new ones until their attempts time out.
+// messages while fifty others never answer: endpoints that failed before, new ones
+// where there is room for what they have under way, and others whose attempts time
+// out once.
 func TestHangingEndpointsTakeNoMemoryFromOthers(t *testing.T) {
 	const hanging, messages, size = 50, 30, 1000
-	for _, known := range []bool{true, false} {
+	for _, c := range []struct {
+		memory          int
+		known, timesOut bool
+	}{{64 << 10, true, false}, {1 << 20, false, false}, {64 << 10, false, true}} {
 		const healthy = hanging + 1
-		e := newTinyEngine(t, 256<<10, hanging+1, func(s *Subscription) {
-			if known && s.ID != healthy {
+		e := newTinyEngine(t, c.memory, hanging+1, func(s *Subscription) {
+			if c.known && s.ID != healthy {
 				s.FailingSince = noon.Add(-time.Hour)
 			}
 		})
@@ -358,7 +362,7 @@ func TestHangingEndpointsTakeNoMemoryFromOthers(t *testing.T) {
 		}
 		for round := 0; left() > 0; round++ {
 			if round > 10*messages {
-				t.Fatalf("known %v: %d messages of the endpoint that works are left; tiers: %+v", known, left(), e.budget.tiers)
+				t.Fatalf("%+v: %d messages of the endpoint that works are left; tiers: %+v", c, left(), e.budget.tiers)
 			}
 			for e.page() {
 			}
@@ -367,7 +371,7 @@ func TestHangingEndpointsTakeNoMemoryFromOthers(t *testing.T) {
 			for i := len(e.flights) - 1; i >= 0; i-- {
 				if f := e.flights[i]; f.lane.id == healthy {
 					e.finish(i, Outcome{Code: 200}, true)
-				} else if !known && round == 1 {
+				} else if c.timesOut && round == 1 {
 					e.finish(i, Outcome{Cause: TimedOut}, true)
 				}
 			}

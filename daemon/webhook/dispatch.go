@@ -154,12 +154,13 @@ func (e *Engine) noteOutcome(l *lane, m *Message, o Outcome) {
 	if l.sub == nil || m.URL != l.sub.URL {
 		return
 	}
-	now, policy := e.now(), e.policyOf(l.sub)
+	now, policy, was := e.now(), e.policyOf(l.sub), e.budget.of(l)
 	l.throttle.note(o)
-	if l.breaker.note(o, policy.Schedule, now); l.open() && len(l.known) > 0 {
-		l.drop() // what waits for the endpoint takes no memory
-	}
+	l.breaker.note(o, policy.Schedule, now)
 	e.noteHealth(l, o, policy, now)
+	if len(l.known) > 0 && (l.open() || was.scarce() && was != e.budget.of(l)) {
+		l.drop() // what waits for an endpoint in trouble takes no memory from others
+	}
 }
 
 // decide hands the ledger what becomes of a message.
