@@ -80,21 +80,22 @@ func (b *budget) charge(m *Message, t *tier) {
 	t.used += messageCost
 }
 
+// wanted reports whether a queue waits for the memory that the message takes.
+func (m *Message) wanted() bool {
+	return m.tier != nil && (m.tier.need > 0 || m.Event.tier.need > 0)
+}
+
 // release is charge's opposite. It reports whether a queue waits for the room.
 func (b *budget) release(m *Message) (wanted bool) {
-	t := m.tier
-	if t == nil {
+	if m.tier == nil {
 		return false
 	}
+	wanted = m.wanted()
+	m.tier.used -= messageCost
 	m.tier = nil
-	t.used -= messageCost
-	wanted = t.need > 0
-	if e := m.Event; e.holders > 1 {
-		e.holders--
-	} else {
-		e.holders = 0
+	e := m.Event
+	if e.holders--; e.holders == 0 {
 		e.tier.used -= len(e.Body)
-		wanted = wanted || e.tier.need > 0
 		delete(b.events, e.ID)
 	}
 	return wanted

@@ -216,7 +216,7 @@ func (l *lane) settle(m *Message) {
 	case l.ordered():
 		l.head = m
 		l.hold(m)
-	case !suspect && !l.open() && l.budget.of(l).need == 0 && len(l.waiting) < windowMessages/2 && l.bytes < windowBytes/2:
+	case !suspect && !l.open() && !m.wanted() && len(l.waiting) < windowMessages/2 && l.bytes < windowBytes/2:
 		l.hold(m)
 		heap.Push(&l.waiting, m)
 	default:
