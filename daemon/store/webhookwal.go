@@ -40,8 +40,8 @@ const (
 // batches.
 const rarelyBack = "wal_autocheckpoint(8192)" // pages, as many as walBehind
 
-// walSize has whoever begins the log again give back what a long read had made it
-// grow to.
+// walSize truncates the log when it begins again, after a long read had made it
+// grow.
 const walSize = "journal_size_limit(33554432)"
 
 // due counts a transaction, and reports whether it is time to write back.

@@ -63,6 +63,8 @@ func (s *tinyStore) Due(_ context.Context, p Page) (due time.Time, err error) {
 	return due, nil
 }
 
+func (s *tinyStore) Numbers(context.Context, int) (int64, error) { return 1, nil }
+
 // tinyEngine is an engine whose steps a test takes itself: nothing runs by
 // itself, and no attempt is made.
 type tinyEngine struct {
@@ -430,5 +432,34 @@ func TestRetriesThatWaitMakeRoom(t *testing.T) {
 	deliver(Outcome{Code: 200})
 	if n := len(e.store.open); n != messages {
 		t.Errorf("%d messages are open; want %d that wait", n, messages)
+	}
+}
+
+// TestEventsForManyAreSplit has events for many subscriptions written by several
+// transactions, in their order, none of which has too many messages.
+func TestEventsForManyAreSplit(t *testing.T) {
+	const subscriptions, events = 3000, 5
+	e := newTinyEngine(t, 0, subscriptions, func(s *Subscription) { s.Pattern = "*" })
+	var sent []*publication
+	for range events {
+		p := &publication{event: &Event{Name: "debtor.created"}, done: make(chan error, 1)}
+		sent = append(sent, p)
+		if err := e.ledger.publish(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var written []*publication
+	for len(e.ledger.waiting) > 0 {
+		l, b := e.ledger.next(), Batch{}
+		if err := e.fill(t.Context(), &b, &l); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(b.Messages); n == 0 || n > batchMessages || n != len(l.publications)*subscriptions {
+			t.Fatalf("%d messages of %d events are in one batch", n, len(l.publications))
+		}
+		written = append(written, l.publications...)
+	}
+	if !slices.Equal(written, sent) || e.ledger.bytes != 0 {
+		t.Errorf("%d events are written; %d bytes wait", len(written), e.ledger.bytes)
 	}
 }
