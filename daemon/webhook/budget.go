@@ -4,8 +4,9 @@ package webhook
 const defaultMemory = 64 << 20
 
 // messageCost is about what a message takes in memory beside its event's body:
-// the message, its texts, and its places in maps and queues.
-const messageCost = 512
+// the message, its texts, its places in maps and queues, and as much again until
+// the garbage collector comes.
+const messageCost = 1024
 
 // budget bounds what all queues of an engine hold in memory. The body of an
 // event counts once, however many messages in memory carry it. The engine's lock

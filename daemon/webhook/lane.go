@@ -91,7 +91,8 @@ func (l *lane) accept(m *Message) {
 	case l.has(m.ID): // a page was faster
 	case l.shared && l.ordered() && f.end: // what others have added comes first
 		l.drop()
-	case !f.end || l.full() || !l.enabled() || l.open() || t.need > 0 || !t.fits(l.budget.cost(m)):
+	case !f.end || l.full() || !l.enabled() || l.open(),
+		t.need > 0 || !t.fits(l.budget.cost(m)) || len(l.fresh) > 0 && t.scarce():
 		f.end = false
 		l.leave(m)
 	default:
