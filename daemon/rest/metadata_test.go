@@ -248,6 +248,19 @@ func TestRequestsAreWhatOpenAPISays(t *testing.T) {
 	}
 }
 
+// aMember is a line of TypeScript that declares a member, or a method.
+var aMember = regexp.MustCompile(`^    public (([A-Za-z_][A-Za-z0-9_]*|"[^"]+")[?!]: .+;|[A-Za-z]+\(.*\}|constructor\(.*\})\n$`)
+
+// TestTypeScriptIsWellFormed looks at every member, such as those of settings, which
+// have names with a dot.
+func TestTypeScriptIsWellFormed(t *testing.T) {
+	for line := range strings.Lines(stranger(t, demo.start(t)).do("GET /types/typescript", "").want(t, 200).body) {
+		if strings.HasPrefix(line, "    public ") && !aMember.MatchString(line) {
+			t.Errorf("no member: %s", line)
+		}
+	}
+}
+
 // TestTypeScriptHasEveryClass looks for the request and the rows of each kind,
 // each class once.
 func TestTypeScriptHasEveryClass(t *testing.T) {
