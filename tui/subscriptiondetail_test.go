@@ -151,10 +151,11 @@ func TestPickOfEvents(t *testing.T) {
 	d.sees("Created", "job.closed to")
 }
 
-// What is another in each run on the screen of a subscription.
+// What is another in each run on the screens of a subscription and of an answer.
 func init() {
 	for text, as := range map[string]string{
 		`at most [\d,]+ ms *`:     "at most 1 ms",
+		`after [\d,]+ ms *`:       "after 0 ms",
 		`\b20[2-9]\d-\d\d-\d\d\b`: "2026-07-02",
 		`RowHash[^\n]*`:           "RowHash",
 	} {

@@ -125,7 +125,7 @@ var figures = []struct {
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "14:02:07"},
 	{regexp.MustCompile(`\b\d\d:\d\d\b`), "14:02"},
 	{regexp.MustCompile(`in [12]\dh`), "in 20h"},
-	{regexp.MustCompile(`[ \d]{7}\d ms`), "       1 ms"},
+	{regexp.MustCompile(`[ \d,]{7}\d ms`), "       1 ms"},
 }
 
 func init() { passing = append(passing, figures...) }
