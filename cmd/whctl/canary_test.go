@@ -135,8 +135,9 @@ func TestSecretsAreKept(t *testing.T) {
 
 // useWebhooks makes what has secrets of its own, and shows it in every way.
 func (h *house) useWebhooks() {
+	header := h.secrets["header"]
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.Contains(r.Header.Get("Authorization"), h.secrets["header"]) {
+		if !strings.Contains(r.Header.Get("Authorization"), header) {
 			h.t.Error("the header is not sent")
 		}
 		io.Copy(io.Discard, r.Body)
