@@ -268,7 +268,7 @@ func (d *Daemon) serve(name string, listener net.Listener, handler http.Handler)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := server.Serve(rest.Framed(listener)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(rest.Framed(listener, server.ErrorLog)); !errors.Is(err, http.ErrServerClosed) {
 			d.failed <- fmt.Errorf("serving %s: %w", name, err)
 		}
 	}()

@@ -211,6 +211,20 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// A client that speaks HTTP where HTTPS is spoken learns it, and the log has why
+// a handshake failed.
+func TestHTTPToHTTPS(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	daemontest.WritePair(t, cert, key, time.Now().Add(-time.Hour))
+	i := daemontest.Start(t, "--tls-cert", cert, "--tls-key", key)
+	reply, body := get(t, "http"+strings.TrimPrefix(i.URL, "https")+"/healthz")
+	if reply.StatusCode != 400 || !strings.Contains(body, "HTTPS") {
+		t.Errorf("status %d, %q", reply.StatusCode, body)
+	}
+	i.Log.Await(t, "TLS handshake error")
+}
+
 // output is what a person sees; its first line comes once the daemon serves.
 type output chan string
 

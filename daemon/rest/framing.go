@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
+	"io"
+	"log"
 	"net"
+	"net/http"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -16,48 +20,138 @@ import (
 // net/http drops Transfer-Encoding from requests of HTTP/1.0, and Content-Length
 // beside it from others, without a trace: a body, and the filter in it, is lost,
 // or a proxy sees another end of it.
-func Framed(l net.Listener) net.Listener { return framedListener{l} }
+func Framed(l net.Listener, errors *log.Logger) net.Listener { return framedListener{l, errors} }
 
-type framedListener struct{ net.Listener }
+type framedListener struct {
+	net.Listener
+	errors *log.Logger
+}
 
 func (l framedListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	plain, ok := c.(halfCloser)
+	if err != nil || !ok {
+		return c, err
 	}
-	f := &framed{Conn: c}
+	f := &framed{halfCloser: plain}
 	if t, secured := c.(*tls.Conn); secured {
-		return framedTLS{f, t}, nil
+		return framedTLS{f, t, l.errors}, nil
 	}
 	return f, nil
 }
 
+// halfCloser is what net/http needs of a connection: with CloseWrite it sends a
+// reply before it resets the connection.
+type halfCloser interface {
+	net.Conn
+	CloseWrite() error
+}
+
 // framed follows the requests that come on a connection.
 type framed struct {
-	net.Conn
-	served int64        // requests handled
-	bad    atomic.Int64 // the number of the first request with ambiguous framing, 0 for none
+	halfCloser
+	coded  atomic.Bool // a request had Transfer-Encoding
+	unsure atomic.Bool // a request had it beside Content-Length, or a header that may hide one of them
 
-	heads   int64
-	line    []byte // begun
+	part    framedPart
+	line    []byte // the beginning of the line that is being read
 	skip    int64  // bytes of a body to pass over
-	reading func(*framed, []byte)
-	first   bool // the request line has been read
-	old     bool // HTTP/1.0
 	length  int64
-	sized   bool
-	coded   bool
+	sized   bool // the head has Content-Length
+	chunked bool
+}
+
+// framedPart is the part of a request that the next line belongs to.
+type framedPart int
+
+const (
+	head framedPart = iota
+	chunks
+	trailer
+)
+
+// maxKeptLine bounds the memory that a connection keeps for a line.
+const maxKeptLine = 256
+
+// NetConn is the connection underneath.
+func (c *framed) NetConn() net.Conn { return c.halfCloser }
+
+// Read reads, and follows what it reads.
+func (c *framed) Read(b []byte) (int, error) {
+	n, err := c.halfCloser.Read(b)
+	for rest := b[:n]; len(rest) > 0; {
+		if c.skip > 0 {
+			over := min(c.skip, int64(len(rest)))
+			c.skip, rest = c.skip-over, rest[over:]
+			continue
+		}
+		line, after, ended := bytes.Cut(rest, []byte("\n"))
+		c.line, rest = append(c.line, line[:min(len(line), maxKeptLine-len(c.line))]...), after
+		if ended {
+			c.follow(bytes.TrimSuffix(c.line, []byte("\r")))
+			c.line = c.line[:0]
+		}
+	}
+	return n, err
+}
+
+// follow takes a line. What is no number, and what is no head at all, net/http
+// refuses.
+func (c *framed) follow(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	hidden := false
+	switch {
+	case c.part == chunks:
+		size, _, _ := bytes.Cut(line, []byte(";"))
+		n, _ := strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 64)
+		if c.skip = n + int64(len("\r\n")); n == 0 {
+			c.skip, c.part = 0, trailer
+		}
+	case len(line) == 0:
+		c.skip, c.part = c.length, head
+		if c.chunked {
+			c.skip, c.part = 0, chunks
+		}
+		c.sized, c.chunked, c.length = false, false, 0
+	case c.part == trailer:
+	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+		c.chunked = true
+		c.coded.Store(true)
+	case bytes.EqualFold(name, []byte("Content-Length")):
+		c.sized = true
+		c.length, _ = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
+		hidden = len(line) == maxKeptLine // behind spaces or zeros
+	case line[0] == ' ', line[0] == '\t':
+		hidden = true
+	}
+	if hidden || c.sized && c.chunked {
+		c.unsure.Store(true)
+	}
+}
+
+// ambiguous reports whether it is not clear where the request ends. Requests that
+// are sent before the reply to the one before are refused together.
+func (c *framed) ambiguous(r *http.Request) bool {
+	return c.unsure.Load() || c.coded.Load() && !r.ProtoAtLeast(1, 1)
+}
+
+// checkFraming refuses a request of which it is not clear where it ends.
+func (x *exchange) checkFraming() error {
+	c, ok := x.r.Context().Value(connKey{}).(interface{ ambiguous(*http.Request) bool })
+	if !ok || !c.ambiguous(x.r) {
+		return nil
+	}
+	x.w.Header().Set("Connection", "close")
+	return fault.New(fault.Malformed, "a request of HTTP/1.0 must not have Transfer-Encoding, nor any request both Transfer-Encoding and Content-Length, nor a header that goes over several lines")
 }
 
 // framedTLS is framed with the handshake, which net/http does only where it sees
 // a *tls.Conn.
 type framedTLS struct {
 	*framed
-	tls *tls.Conn
+	tls    *tls.Conn
+	errors *log.Logger
 }
-
-// maxKeptLine bounds the memory that a connection keeps for lines.
-const maxKeptLine = 1 << 10
 
 const handshakeTimeout = 10 * time.Second
 
@@ -65,103 +159,11 @@ const handshakeTimeout = 10 * time.Second
 func (c framedTLS) ConnectionState() tls.ConnectionState {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	_ = c.tls.HandshakeContext(ctx) // the next Read fails with its error
+	if err := c.tls.HandshakeContext(ctx); err != nil { // the next Read fails with it
+		c.errors.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), err)
+		if plain, is := errors.AsType[tls.RecordHeaderError](err); is && plain.Conn != nil {
+			_, _ = io.WriteString(plain.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nthe service takes HTTPS here, not HTTP\n")
+		}
+	}
 	return c.tls.ConnectionState()
-}
-
-// NetConn is the connection underneath.
-func (c *framed) NetConn() net.Conn { return c.Conn }
-
-// CloseWrite lets net/http send a reply before it resets a connection.
-func (c *framed) CloseWrite() error {
-	if half, can := c.Conn.(interface{ CloseWrite() error }); can {
-		return half.CloseWrite()
-	}
-	return nil
-}
-
-// Read reads, and follows what it reads.
-func (c *framed) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	for rest := b[:n]; len(rest) > 0 && c.bad.Load() == 0; {
-		if c.skip > 0 {
-			over := min(c.skip, int64(len(rest)))
-			c.skip, rest = c.skip-over, rest[over:]
-			continue
-		}
-		line, after, ended := bytes.Cut(rest, []byte("\n"))
-		c.line, rest = append(c.line, line...), after
-		if ended {
-			text := bytes.TrimSuffix(c.line, []byte("\r"))
-			if c.line = c.line[:0]; cap(c.line) > maxKeptLine {
-				c.line = nil
-			}
-			if c.reading == nil {
-				c.reading = (*framed).head
-			}
-			c.reading(c, text)
-		}
-	}
-	return n, err
-}
-
-// head takes a line of a request's head.
-func (c *framed) head(line []byte) {
-	name, value, _ := bytes.Cut(line, []byte(":"))
-	switch {
-	case !c.first:
-		c.first, c.old = true, bytes.HasSuffix(line, []byte("HTTP/1.0"))
-	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-		c.coded = true
-	case bytes.EqualFold(name, []byte("Content-Length")):
-		c.sized = true
-		c.length, _ = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64) // net/http refuses what is no number
-	case len(line) == 0:
-		c.endHead()
-	}
-}
-
-func (c *framed) endHead() {
-	c.heads++
-	if c.coded && (c.sized || c.old) {
-		c.bad.Store(c.heads)
-	}
-	c.skip = c.length
-	if c.coded {
-		c.skip, c.reading = 0, (*framed).chunk
-	}
-	c.first, c.old, c.sized, c.coded, c.length = false, false, false, false, 0
-}
-
-// chunk takes the line before a chunk.
-func (c *framed) chunk(line []byte) {
-	size, _, _ := bytes.Cut(line, []byte(";"))
-	n, _ := strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 64) // net/http refuses what is no number
-	if c.skip = n + int64(len("\r\n")); n == 0 {
-		c.skip, c.reading = 0, (*framed).trailer
-	}
-}
-
-func (c *framed) trailer(line []byte) {
-	if len(line) == 0 {
-		c.reading = (*framed).head
-	}
-}
-
-// checkFraming refuses a request of which it is not clear where it ends.
-func (x *exchange) checkFraming() error {
-	var c *framed
-	switch conn := x.r.Context().Value(connKey{}).(type) {
-	case *framed:
-		c = conn
-	case framedTLS:
-		c = conn.framed
-	default:
-		return nil
-	}
-	if c.served++; c.served != c.bad.Load() {
-		return nil
-	}
-	x.w.Header().Set("Connection", "close")
-	return fault.New(fault.Malformed, "a request of HTTP/1.0 must not have Transfer-Encoding, nor any request both Transfer-Encoding and Content-Length")
 }
