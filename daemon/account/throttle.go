@@ -53,44 +53,31 @@ func newThrottle(most int) *throttle {
 }
 
 // check fails where too many attempts have failed.
-func (t *throttle) check(who print, now time.Time) error {
+func (t *throttle) check(who print, now time.Time) error { return t.count(who, now, false) }
+
+// begin counts an attempt as failed before it is made, so that attempts side
+// by side cannot outrun the count. Success or undo takes it back.
+func (t *throttle) begin(who print, now time.Time) error { return t.count(who, now, true) }
+
+// fail counts an attempt that failed. Those side by side can outrun this count
+// by as many as the gate lets wait, and are not counted beyond the limit.
+func (t *throttle) fail(who print, now time.Time) { _ = t.count(who, now, true) }
+
+// count fails where too many attempts have failed; else it may add one.
+func (t *throttle) count(who print, now time.Time, failed bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.allows(t.failed[who], now)
-}
-
-func (t *throttle) allows(f failures, now time.Time) error {
+	f := t.failed[who].recent(now)
 	if wait := f.wait(now, t.most); wait > 0 {
 		return &fault.Error{Kind: fault.TooMany, Message: "Too many failed logins", RetryAfter: wait}
 	}
-	return nil
-}
-
-// fail counts an attempt that failed. Those side by side can outrun this count
-// by as many as the gate lets wait.
-func (t *throttle) fail(who print, now time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.add(who, t.failed[who].recent(now), now)
-}
-
-func (t *throttle) add(who print, f failures, now time.Time) {
+	if !failed {
+		return nil
+	}
 	if len(f) == 0 {
 		t.makeRoom(now)
 	}
 	t.failed[who] = append(slices.Clip(f), now)
-}
-
-// begin counts an attempt as failed before it is made, so that attempts side
-// by side cannot outrun the count. Success or undo takes it back.
-func (t *throttle) begin(who print, now time.Time) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f := t.failed[who].recent(now)
-	if err := t.allows(f, now); err != nil {
-		return err
-	}
-	t.add(who, f, now)
 	return nil
 }
 
