@@ -266,6 +266,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 // end notes a request that is over, however it ended. A panic of ours becomes
 // a clean error where nothing had been sent, and a cut connection otherwise.
 func (s *Server) end(x *exchange) {
+	defer s.bodies.take(-x.reserved, x.anonymous) // also if what follows panics
 	cause := recover()
 	if cause != nil && cause != http.ErrAbortHandler {
 		s.Log.Error("panic", "id", x.id, "path", x.logPath(), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
@@ -286,7 +287,6 @@ func (s *Server) end(x *exchange) {
 	s.logRequest(x)
 	s.showRequest(x)
 	s.logAccess(x)
-	s.bodies.take(-x.reserved, x.anonymous)
 	if cause != nil {
 		panic(cause)
 	}
