@@ -44,7 +44,7 @@ func (w *Webhooks) removeTexts(ctx context.Context, limit int, condition string,
 	if err != nil || len(all) == 0 {
 		return r, err
 	}
-	these := strings.Replace(w.own.listed(), "bigint", "nvarchar(32) COLLATE Latin1_General_BIN2", 1)
+	these := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(w.own.listed())
 	began := time.Now()
 	_, err = w.own.exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+these+` AND `+condition, append(args, w.own.listArg(all))...)
 	return webhook.Removed{Took: time.Since(began), More: len(all) == limit}, err
