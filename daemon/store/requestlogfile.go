@@ -200,7 +200,7 @@ func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (
 		if err != nil {
 			return err
 		}
-		most := maxBytes / size.page
+		most := (maxBytes + size.page - 1) / size.page // 0 is no bound
 		if err := conn.Exec(limitWAL(most, size.page) + `; BEGIN IMMEDIATE`); err != nil {
 			return err
 		}
@@ -218,11 +218,11 @@ func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (
 		if err == nil {
 			err = conn.Exec("COMMIT")
 		}
-		if err == nil && most == 0 {
-			most = size.pages
-		}
 		if err != nil {
 			return err
+		}
+		if most == 0 {
+			most = size.pages
 		}
 		shrunk, err := shrink(conn, min(logGive, max(size.pages-most, size.free-size.pages/shrinkShare)))
 		more = more || shrunk

@@ -328,3 +328,32 @@ func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) err
 	}
 	return err
 }
+
+// A bound below a page of the file is a bound all the same.
+func TestRequestLogSmallestBound(t *testing.T) {
+	file := &logFile{path: filepath.Join(t.TempDir(), logFileName), connections: 1}
+	t.Cleanup(func() { _ = file.close() })
+	if err := file.Append(t.Context(), make([]requestlog.Entry, 100)); err != nil {
+		t.Fatal(err)
+	}
+	for more := true; more; {
+		var err error
+		if more, err = file.Prune(t.Context(), time.Time{}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := file.write(t.Context(), func(conn *sqlite.Conn) error {
+		s, err := conn.Prepare("SELECT COUNT(*) FROM WH_RequestLog")
+		if err != nil {
+			return err
+		}
+		defer s.Reset()
+		if _, err = s.Step(); err == nil && s.Int(0) > 1 {
+			t.Errorf("%d entries are left, want the newest", s.Int(0))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
