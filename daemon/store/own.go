@@ -322,21 +322,10 @@ func (o *ownDB) writable(ctx context.Context) error {
 	if time.Since(o.probe.at) >= probeInterval {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeLimit)
 		defer cancel()
-		o.probe.err = o.write(limited)
-		o.probe.at = time.Now()
+		_, err := o.exec(limited, `UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = 'Probe'`)
+		o.probe.err, o.probe.at = notReady(err), time.Now()
 	}
 	return o.probe.err
-}
-
-// write changes a number that has no other use.
-func (o *ownDB) write(ctx context.Context) error {
-	n, err := o.exec(ctx, `UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = 'Probe'`)
-	if err == nil && n == 0 {
-		if _, err = o.exec(ctx, `INSERT INTO whd.WH_Number (Name, Next) VALUES ('Probe', 1)`); duplicate(err) {
-			err = nil // another daemon has made it
-		}
-	}
-	return notReady(err)
 }
 
 // ErrBehind is what is wrapped where our own tables are older than this program

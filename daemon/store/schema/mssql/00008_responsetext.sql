@@ -18,6 +18,9 @@ ALTER TABLE whd.SY_WebhookMessageResponse ADD TextHash nvarchar(32) COLLATE Lati
 
 CREATE INDEX IX_SY_WebhookMessageResponse_Text ON whd.SY_WebhookMessageResponse (TextHash) WHERE TextHash IS NOT NULL;
 
+-- A number that is changed to see whether the database can be written.
+INSERT INTO whd.WH_Number (Name, Next) VALUES ('Probe', 0);
+
 DROP VIEW whd.WH_MessageResponseView;
 
 CREATE VIEW whd.WH_MessageResponseView AS
@@ -48,3 +51,4 @@ JOIN whd.WH_Event e ON e.EventID = m.EventID;
 DROP INDEX IX_SY_WebhookMessageResponse_Text ON whd.SY_WebhookMessageResponse;
 ALTER TABLE whd.SY_WebhookMessageResponse DROP COLUMN TextHash;
 DROP TABLE whd.WH_ResponseText;
+DELETE FROM whd.WH_Number WHERE Name = 'Probe';

@@ -12,8 +12,9 @@ CREATE TABLE WH_ResponseText (
 
 CREATE INDEX IX_WH_ResponseText_Used ON WH_ResponseText (UsedDateTime, Size);
 
--- The sum of the sizes, kept by the triggers for the writer of batches.
-INSERT INTO WH_Number (Name, Next) VALUES ('ResponseTextSize', 0);
+-- The sum of the sizes, kept by the triggers for the writer of batches, and a number
+-- that is changed to see whether the file can be written.
+INSERT INTO WH_Number (Name, Next) VALUES ('ResponseTextSize', 0), ('Probe', 0);
 
 -- +goose StatementBegin
 CREATE TRIGGER TR_WH_ResponseText_Insert AFTER INSERT ON WH_ResponseText BEGIN
@@ -61,4 +62,4 @@ JOIN WH_Event e ON e.EventID = m.EventID;
 DROP INDEX IX_SY_WebhookMessageResponse_Text;
 ALTER TABLE SY_WebhookMessageResponse DROP COLUMN TextHash;
 DROP TABLE WH_ResponseText;
-DELETE FROM WH_Number WHERE Name = 'ResponseTextSize';
+DELETE FROM WH_Number WHERE Name IN ('ResponseTextSize', 'Probe');
