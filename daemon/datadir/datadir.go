@@ -32,7 +32,7 @@ type Lock struct{ file *os.File }
 // Share takes a right that daemons and commands may have at the same time. It
 // fails while somebody replaces the files, and where that was cut short.
 func Share(dir string) (*Lock, error) {
-	l, err := take(dir, lockName, false, "the files in "+dir+" are being replaced by whd restore")
+	l, err := take(dir, lockName, false, "the files in "+dir+" are being replaced by whd restore or rewritten by whd compact; try again when that has ended")
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +44,13 @@ func Share(dir string) (*Lock, error) {
 
 // Own takes the right that nobody else may have meanwhile.
 func Own(dir string) (*Lock, error) {
-	return take(dir, lockName, true, fmt.Sprintf("a command or a daemon works with the files in %s%s; stop it first", dir, served(dir)))
+	return take(dir, lockName, true, fmt.Sprintf("a command or a daemon works with the files in %s; stop it first%s", dir, served(dir, "the last daemon there was ")))
 }
 
 // Serve takes the right to be the directory's daemon, which one process has at
 // a time. The error names the process that has it by its description.
 func Serve(dir, description string) (*Lock, error) {
-	l, err := take(dir, servingName, true, fmt.Sprintf("another whd serves %s%s; stop it, or give this one a data directory of its own", dir, served(dir)))
+	l, err := take(dir, servingName, true, fmt.Sprintf("another whd serves %s%s; stop it, or give this one a data directory of its own", dir, served(dir, "")))
 	if err == nil {
 		_ = l.Describe(description) // on a full disk the lock holds without it
 	}
@@ -80,10 +80,11 @@ func (l *Lock) MarkStore() {
 // HasStore reports whether the directory has held a store.
 func (l *Lock) HasStore() bool { return text(l.file.Name()) == storeMark }
 
-// served is the description of the last daemon of the directory, in brackets.
-func served(dir string) string {
+// served is the description of the last daemon of the directory, in brackets. That
+// may have ended.
+func served(dir, before string) string {
 	if t := text(filepath.Join(dir, servingName)); t != "" {
-		return " (" + t + ")"
+		return " (" + before + t + ")"
 	}
 	return ""
 }

@@ -30,7 +30,7 @@ func TestWhoMayWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datadir.Share(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "being replaced") {
+	if _, err := datadir.Share(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "being replaced by whd restore or rewritten by whd compact") {
 		t.Errorf("while the files are replaced: %v", err)
 	}
 	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) {
@@ -62,7 +62,7 @@ func TestServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "(pid 1, listening on 127.0.0.1:5050); stop it first") {
+	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "; stop it first (the last daemon there was pid 1, listening on 127.0.0.1:5050)") {
 		t.Errorf("alone beside a daemon: %v", err)
 	}
 	if err := errors.Join(command.Release(), first.Release()); err != nil {
