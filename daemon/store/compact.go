@@ -43,11 +43,9 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 // diskSize is that of a database with its log.
 func diskSize(path string) (size int64, err error) {
 	for _, name := range []string{path, path + "-wal"} {
-		info, err := os.Stat(name)
-		switch {
-		case err == nil:
+		if info, err := os.Stat(name); err == nil {
 			size += info.Size()
-		case !errors.Is(err, fs.ErrNotExist):
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return 0, err
 		}
 	}

@@ -224,7 +224,7 @@ func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (
 		if most == 0 {
 			most = size.pages
 		}
-		shrunk, err := shrink(conn, min(logGive, max(size.pages-most, size.free-size.pages/shrinkShare)))
+		shrunk, err := shrink(conn, size, min(logGive, max(size.pages-most, size.free-size.pages/shrinkShare)))
 		more = more || shrunk
 		return err
 	})

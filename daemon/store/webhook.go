@@ -23,9 +23,6 @@ type batchWriter interface {
 	write(ctx context.Context, b *webhook.Batch) error
 	// remove removes messages and tells which it has not come to.
 	remove(ctx context.Context, all []condemned) (left []condemned, r webhook.Removed, err error)
-	// shrink gives a little of the room that nothing takes any more back to the
-	// system.
-	shrink(ctx context.Context) (webhook.Removed, error)
 	close() error
 }
 

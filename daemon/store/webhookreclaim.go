@@ -32,7 +32,9 @@ func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (webhook.R
 	if err != nil || r.More {
 		return r, w.own.fault(err, "removing the oldest texts of answers")
 	}
-	r, err = w.writer.shrink(ctx)
+	if f, is := w.writer.(*fileWriter); is { // a server's files are its own affair
+		r, err = f.shrink(ctx)
+	}
 	return r, w.own.fault(err, "giving room back")
 }
 
@@ -72,18 +74,13 @@ func (f *fileWriter) shrink(ctx context.Context) (r webhook.Removed, err error) 
 			return err
 		}
 		err = f.loosely(func() (err error) {
-			r.More, err = shrink(f.conn, shrinkPages)
+			r.More, err = shrink(f.conn, size, shrinkPages)
 			return err
 		})
 		r.Took = time.Since(began)
 		return err
 	})
 	return r, err
-}
-
-// shrink is the server's own affair.
-func (s *serverWriter) shrink(context.Context) (webhook.Removed, error) {
-	return webhook.Removed{}, nil
 }
 
 // size is that of a database file.
@@ -101,15 +98,11 @@ func sizeOf(conn *sqlite.Conn) (s size, err error) {
 
 // shrink gives some pages back, in a transaction of its own. It reports whether
 // the file could.
-func shrink(conn *sqlite.Conn, pages int64) (shrunk bool, err error) {
+func shrink(conn *sqlite.Conn, before size, pages int64) (shrunk bool, err error) {
 	if pages <= 0 {
 		return false, nil
 	}
-	before, err := sizeOf(conn)
-	if err == nil {
-		err = conn.Exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
-	}
-	if err != nil {
+	if err := conn.Exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages)); err != nil {
 		return false, err
 	}
 	after, err := sizeOf(conn)
