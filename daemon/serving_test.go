@@ -65,7 +65,7 @@ func TestSecondDaemon(t *testing.T) {
 	if status, complaint := run("user", "list", "--data-dir", dir); status != 0 {
 		t.Errorf("whd user list beside the daemon: status %d, %s", status, complaint)
 	}
-	if status, complaint := run("restore", "--data-dir", dir, "--force", savedStore(t, dir)); status != 1 || !strings.Contains(complaint, fmt.Sprintf("(pid %d, ", first.PID())) {
+	if status, complaint := run("restore", "--data-dir", dir, "--force", savedStore(t, dir)); status != 1 || !strings.Contains(complaint, fmt.Sprintf("(the last daemon there was pid %d, ", first.PID())) {
 		t.Errorf("whd restore beside the daemon: status %d, %s", status, complaint)
 	}
 	if reply, body := get(t, first.URL+"/readyz"); reply.StatusCode != http.StatusOK {
