@@ -22,6 +22,9 @@ func compact(ctx context.Context, c *call) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
+	if datadir.CutShort(config.DataDir) {
+		return fmt.Errorf("a restore into %s was cut short; run whd restore --force again first", config.DataDir)
+	}
 	for _, f := range files {
 		path := filepath.Join(config.DataDir, f.Name)
 		before, after, err := store.Compact(ctx, path)

@@ -35,6 +35,14 @@ func TestCompactCommand(t *testing.T) {
 	if err := lock.Release(); err != nil {
 		t.Fatal(err)
 	}
+	mark := filepath.Join(o.dir, "restore-unfinished")
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.play([]step{{"", "compact", 1, "was cut short"}})
+	if err := os.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
 	got := o.do(0, "", "compact").stdout
 	if !regexp.MustCompile(`(?m)^records.db: 0\.\d MB -> 0\.\d MB\nwhd.db: [45]\.\d MB -> 0\.\d MB\n$`).MatchString(got) {
 		t.Errorf("got %s", got)
