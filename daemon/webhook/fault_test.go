@@ -82,6 +82,23 @@ func TestLeasesAreReleasedWithinTheGrace(t *testing.T) {
 	}
 }
 
+// TestTryAnswersWithTheMessageAsStored: attempts that begin meanwhile change nothing of
+// what the caller has.
+func TestTryAnswersWithTheMessageAsStored(t *testing.T) {
+	inBubble(t, func(x *trial) {
+		r := x.subscribe("http://127.0.0.1/hook", "*")
+		m, err := x.desk.Try(context.Background(), x.subject, r.GUID, webhook.Trial{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.pass(time.Minute)
+		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 1)
+		if m.ID == 0 || m.GUID == "" || m.Attempts != 0 || m.Status != 0 || m.Next.IsZero() {
+			t.Errorf("it answers %+v", m)
+		}
+	})
+}
+
 // TestAWriteThatHangs holds a write up for half a minute. Those who publish are
 // not kept that long.
 func TestAWriteThatHangs(t *testing.T) {

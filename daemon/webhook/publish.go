@@ -48,7 +48,7 @@ func (e *Engine) publish(ctx context.Context, name string, body []byte, key *Key
 }
 
 // Try sends a message to one subscription, whatever events it is for, and gives
-// the message once it is durable.
+// the message once it is durable, as it was stored: its attempts begin meanwhile.
 func (e *Engine) Try(ctx context.Context, subscription int64, name string, body []byte) (*Message, error) {
 	if err := cmp.Or(ctx.Err(), e.troubled()); err != nil {
 		return nil, err
@@ -61,7 +61,11 @@ func (e *Engine) Try(ctx context.Context, subscription int64, name string, body 
 	if len(p.messages) == 0 {
 		return nil, fault.New(fault.NotFound, "There is no such subscription")
 	}
-	return p.messages[0], nil
+	m := p.messages[0]
+	return &Message{
+		ID: m.ID, GUID: m.GUID, Event: p.event, Partition: m.Partition, Subscription: m.Subscription, URL: m.URL, Private: m.Private,
+		State: State{Next: p.event.AddedAt},
+	}, nil
 }
 
 // await has a publication written.
