@@ -1,5 +1,7 @@
 package webhook
 
+import "slices"
+
 // defaultMemory is the budget of an engine whose Config names none.
 const defaultMemory = 64 << 20
 
@@ -14,6 +16,7 @@ const messageCost = 1024
 type budget struct {
 	tiers  [2]tier
 	events map[int64]*Event // those whose bodies count, by ID
+	hunger chan struct{}    // buffered; a queue is starving, or there is room that one waits for
 }
 
 // tier is what queues share: turns, and parts of the attempts and of the memory.
@@ -32,7 +35,7 @@ type tier struct {
 }
 
 func newBudget(memory, attempts int) *budget {
-	return &budget{events: make(map[int64]*Event), tiers: [2]tier{
+	return &budget{events: make(map[int64]*Event), hunger: make(chan struct{}, 1), tiers: [2]tier{
 		{limit: memory - memory/4, attempts: attempts},
 		{limit: memory / 4, attempts: max(1, attempts/2)},
 	}}
@@ -44,6 +47,13 @@ func (b *budget) of(l *lane) *tier {
 		return &b.tiers[0]
 	}
 	return &b.tiers[1]
+}
+
+// remove takes a queue that is in the other tier from now on out of the lines.
+func (t *tier) remove(l *lane) {
+	is := func(other *lane) bool { return other == l }
+	t.ring, t.starving = slices.DeleteFunc(t.ring, is), slices.DeleteFunc(t.starving, is)
+	l.queued, l.starving = false, false
 }
 
 // fits reports whether there is room. A message that is larger than the tier has
@@ -86,12 +96,14 @@ func (m *Message) wanted() bool {
 	return m.tier != nil && (m.tier.need > 0 || m.Event.tier.need > 0)
 }
 
-// release is charge's opposite. It reports whether a queue waits for the room.
-func (b *budget) release(m *Message) (wanted bool) {
+// release is charge's opposite.
+func (b *budget) release(m *Message) {
 	if m.tier == nil {
-		return false
+		return
 	}
-	wanted = m.wanted()
+	if m.wanted() {
+		signal(b.hunger)
+	}
 	m.tier.used -= messageCost
 	m.tier = nil
 	e := m.Event
@@ -99,5 +111,4 @@ func (b *budget) release(m *Message) (wanted bool) {
 		e.tier.used -= len(e.Body)
 		delete(b.events, e.ID)
 	}
-	return wanted
 }

@@ -195,6 +195,36 @@ func (e *tinyEngine) later(d time.Duration) {
 	}
 }
 
+// deliver has what may go in a queue go, and leaves it without an answer.
+func (e *tinyEngine) deliver() {
+	for e.page() {
+	}
+	for e.take() {
+	}
+	e.check()
+}
+
+// answer ends the attempts at a subscription and writes down what came of them.
+func (e *tinyEngine) answer(subscription int64, o Outcome) {
+	for i := len(e.flights) - 1; i >= 0; i-- {
+		if e.flights[i].lane.id == subscription {
+			e.finish(i, o, true)
+		}
+	}
+	e.write()
+	e.check()
+}
+
+// under is the number of attempts under way at a subscription.
+func (e *tinyEngine) under(subscription int64) (n int) {
+	for _, f := range e.flights {
+		if f.lane.id == subscription {
+			n++
+		}
+	}
+	return n
+}
+
 // check compares what is counted with what is in memory.
 func (e *tinyEngine) check() {
 	e.t.Helper()
@@ -461,5 +491,117 @@ func TestEventsForManyAreSplit(t *testing.T) {
 	}
 	if !slices.Equal(written, sent) || e.ledger.bytes != 0 {
 		t.Errorf("%d events are written; %d bytes wait", len(written), e.ledger.bytes)
+	}
+}
+
+// TestRoomOfARemovedSubscription has a queue wait for the memory of an attempt
+// whose subscription is removed before it ends: what it gives back wakes the queue.
+func TestRoomOfARemovedSubscription(t *testing.T) {
+	e := newTinyEngine(t, 64<<10, 2)
+	e.publish(40_000, 1)
+	e.deliver()
+	e.publish(40_000, 2)
+	e.deliver()
+	delete(e.subs, 1)
+	e.change()
+	for len(e.budget.hunger) > 0 {
+		<-e.budget.hunger
+	}
+	e.answer(1, Outcome{Code: 200})
+	if len(e.budget.hunger) == 0 {
+		t.Fatal("the queue that waits for the room is not woken")
+	}
+	if e.deliver(); e.under(2) != 1 {
+		t.Error("the other message was not sent")
+	}
+}
+
+// TestAFailureMakesRoom has a queue wait for the memory of an attempt that fails,
+// in an ordered queue too: its message waits for another attempt in the store.
+func TestAFailureMakesRoom(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		e := newTinyEngine(t, 64<<10, 2, func(s *Subscription) { s.FailingSince, s.Ordered = noon.Add(-time.Hour), ordered })
+		e.publish(12_000, 1)
+		e.deliver()
+		e.publish(12_000, 2)
+		e.deliver()
+		if e.under(1) != 1 || e.under(2) != 0 {
+			t.Fatal("there is room for both")
+		}
+		e.answer(1, Outcome{Code: 400})
+		if e.deliver(); e.under(2) != 1 {
+			t.Errorf("ordered %v: the other message was not sent", ordered)
+		}
+		e.answer(2, Outcome{Code: 200})
+		e.later(time.Hour)
+		if e.deliver(); e.under(1) != 1 {
+			t.Errorf("ordered %v: no attempt followed", ordered)
+		}
+	}
+}
+
+// TestAnEndpointThatWorksAgain has a queue wait for memory behind those of
+// endpoints that fail, and its endpoint answer then.
+func TestAnEndpointThatWorksAgain(t *testing.T) {
+	e := newTinyEngine(t, 64<<10, 3, func(s *Subscription) {
+		if s.ID < 3 {
+			s.FailingSince = noon.Add(-time.Hour)
+		}
+	})
+	e.lanes[3].limit = 8
+	e.publish(12_000, 1)
+	e.deliver()
+	for range 2 {
+		e.publish(100, 3)
+	}
+	e.deliver()
+	e.publish(12_000, 2)
+	e.deliver() // waits for the memory of 1
+	for i, f := range e.flights {
+		if f.lane.id == 3 {
+			e.finish(i, Outcome{Code: 400}, true)
+			break
+		}
+	}
+	e.write()
+	e.publish(100, 3)
+	if e.deliver(); e.under(3) != 1 {
+		t.Fatalf("%d attempts; the one that succeeds is to be the only one", e.under(3))
+	}
+	e.answer(3, Outcome{Code: 200})
+	if e.deliver(); e.under(3) != 1 {
+		t.Error("a queue whose endpoint works waits for others that fail")
+	}
+}
+
+// TestASlowEndpointMakesRoom has an endpoint that answers late have a long queue
+// in memory when another one wants room.
+func TestASlowEndpointMakesRoom(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		const messages = 25
+		e := newTinyEngine(t, 64<<10, 2, func(s *Subscription) { s.Ordered = ordered })
+		for range messages {
+			e.publish(1000, 1)
+		}
+		e.deliver()
+		e.publish(20_000, 2)
+		if e.deliver(); e.under(2) != 1 {
+			t.Errorf("ordered %v: a queue waits for the memory of an endpoint that answers late", ordered)
+		}
+		e.answer(2, Outcome{Code: 200})
+		last := int64(0)
+		for n := 0; len(e.store.open) > 0; n++ {
+			if n > 2*messages {
+				t.Fatalf("ordered %v: %d messages are left", ordered, len(e.store.open))
+			}
+			for _, f := range e.flights {
+				if f.message.ID < last {
+					t.Errorf("ordered %v: message %d goes after %d", ordered, f.message.ID, last)
+				}
+				last = f.message.ID
+			}
+			e.answer(1, Outcome{Code: 200})
+			e.deliver()
+		}
 	}
 }

@@ -21,7 +21,7 @@ func (e *Engine) tend(l *lane) {
 		l.starving = true
 		t := e.budget.of(l)
 		t.starving = append(t.starving, l)
-		signal(e.hunger)
+		signal(e.budget.hunger)
 	}
 	e.setAlarm(l, now)
 }
@@ -158,7 +158,11 @@ func (e *Engine) noteOutcome(l *lane, m *Message, o Outcome) {
 	l.throttle.note(o)
 	l.breaker.note(o, policy.Schedule, now)
 	e.noteHealth(l, o, policy, now)
-	if len(l.known) > 0 && (l.open() || was.scarce() && was != e.budget.of(l)) {
+	moved := was != e.budget.of(l)
+	if moved {
+		was.remove(l)
+	}
+	if len(l.known) > 0 && (l.open() || was.scarce() && moved) {
 		l.drop() // what waits for an endpoint in trouble takes no memory from others
 	}
 }

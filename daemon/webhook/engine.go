@@ -82,7 +82,6 @@ type Engine struct {
 	}
 
 	began    time.Time
-	hunger   chan struct{}      // buffered; a lane is starving
 	changed  chan struct{}      // buffered; subscriptions have changed
 	litter   chan struct{}      // buffered; subscriptions were removed
 	orphaned chan struct{}      // buffered; messages are nobody's
@@ -101,7 +100,7 @@ func New(c Config) *Engine {
 		daemons: 1, nudge: -1,
 		lanes: make(map[int64]*lane), budget: newBudget(cmp.Or(c.Memory, defaultMemory), c.Attempts),
 		refreshing: make(chan struct{}, 1),
-		hunger:     make(chan struct{}, 1), changed: make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
+		changed:    make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
 	e.trouble, e.began = errNotStarted, e.now()
 	return e

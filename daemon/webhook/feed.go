@@ -31,7 +31,7 @@ func (f *feed) rewind() { f.place, f.end, f.wake = Place{}, false, time.Time{} }
 // where its place is behind the message already: those that were raised or
 // decided first are not always written first.
 func (l *lane) leave(m *Message) {
-	l.release(m)
+	l.budget.release(m)
 	f := l.feed(m.Partition)
 	if f == nil {
 		return // the partition was lost meanwhile
@@ -89,7 +89,7 @@ func (e *Engine) feeding(ctx context.Context) {
 	for {
 		l, page := e.nextPage()
 		if l == nil {
-			if !e.sleep(ctx, e.hunger, 0) {
+			if !e.sleep(ctx, e.budget.hunger, 0) {
 				return
 			}
 			continue

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -41,12 +42,11 @@ type lane struct {
 	until     time.Time // before which an ordered lane reads nothing: its first message is due then
 	timer     *time.Timer
 	budget    *budget
-	hunger    chan<- struct{} // the engine's
 }
 
 // newLane makes a lane. An endpoint that has only failed lately is probed first.
-func newLane(sub *Subscription, most int, b *budget, hunger chan<- struct{}) *lane {
-	l := &lane{id: sub.ID, sub: sub, health: health{since: sub.FailingSince}, daemons: 1, known: make(map[int64]*Message), away: make(map[int64]*Message), throttle: throttle{limit: min(firstLimit, most), most: most}, budget: b, hunger: hunger}
+func newLane(sub *Subscription, most int, b *budget) *lane {
+	l := &lane{id: sub.ID, sub: sub, health: health{since: sub.FailingSince}, daemons: 1, known: make(map[int64]*Message), away: make(map[int64]*Message), throttle: throttle{limit: min(firstLimit, most), most: most}, budget: b}
 	if !sub.FailingSince.IsZero() {
 		l.breaker.failures = trips
 	}
@@ -114,13 +114,6 @@ func (l *lane) hold(m *Message) {
 	l.budget.charge(m, l.budget.of(l))
 	l.known[m.ID] = m
 	l.bytes += len(m.Event.Body)
-}
-
-// release ends a message's time in memory.
-func (l *lane) release(m *Message) {
-	if l.budget.release(m) {
-		signal(l.hunger)
-	}
 }
 
 // forget takes a message out of the queues.
@@ -210,14 +203,14 @@ func (l *lane) settle(m *Message) {
 	delete(l.suspect, m.ID)
 	switch {
 	case !m.Status.Open() || !l.enabled():
-		l.release(m)
+		l.budget.release(m)
 	case l.ordered() && (suspect || l.open()):
-		l.release(m)
+		l.budget.release(m)
 		l.drop()
 	case l.ordered():
 		l.head = m
 		l.hold(m)
-	case !suspect && !l.open() && !m.wanted() && len(l.waiting) < windowMessages/2 && l.bytes < windowBytes/2:
+	case !suspect && !l.open() && len(l.waiting) < windowMessages/2 && l.bytes < windowBytes/2:
 		l.hold(m)
 		heap.Push(&l.waiting, m)
 	default:
@@ -229,7 +222,7 @@ func (l *lane) settle(m *Message) {
 // Those behind it in an ordered lane must not pass it.
 func (l *lane) putBack(m *Message) {
 	if delete(l.away, m.ID); l.ordered() {
-		l.release(m)
+		l.budget.release(m)
 		l.drop()
 		return
 	}
@@ -240,7 +233,7 @@ func (l *lane) putBack(m *Message) {
 func (l *lane) drop() {
 	l.fresh, l.waiting, l.head = nil, nil, nil
 	for _, m := range l.known {
-		l.release(m)
+		l.budget.release(m)
 	}
 	clear(l.known)
 	l.bytes, l.until = 0, time.Time{}
@@ -248,7 +241,7 @@ func (l *lane) drop() {
 }
 
 // spare gives up the memory of what cannot go now. It is read again when it is
-// due.
+// due, or when those before it have gone.
 func (l *lane) spare(now time.Time) {
 	if h := l.head; h != nil && h.Next.After(now) {
 		l.drop()
@@ -265,6 +258,13 @@ func (l *lane) spare(now time.Time) {
 	}
 	heap.Init(&due)
 	l.waiting = due
+	for n := len(l.fresh) - 1; n >= l.share() && l.fresh[n].wanted(); n-- {
+		m := l.fresh[n]
+		l.fresh = slices.Delete(l.fresh, n, n+1)
+		l.forget(m)
+		l.leave(m)
+		l.feed(m.Partition).end = false
+	}
 }
 
 // doubtAll has the store say which of the lane's messages are still there.

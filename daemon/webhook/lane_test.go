@@ -10,7 +10,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // testLane is a lane that has read all there is.
 func testLane(ordered bool) *lane {
-	l := newLane(&Subscription{ID: 1, Enabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100), make(chan struct{}, 1))
+	l := newLane(&Subscription{ID: 1, Enabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
 	l.feeds = []*feed{{partition: 1, end: true}}
 	return l
 }

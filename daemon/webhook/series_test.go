@@ -214,7 +214,7 @@ func BenchmarkStats(b *testing.B) {
 			e := New(Config{Attempts: 100})
 			now := minuteOf(e.now())
 			for i := range int64(subs) {
-				e.lanes[i] = newLane(&Subscription{ID: i, Enabled: true}, 100, e.budget, e.hunger)
+				e.lanes[i] = newLane(&Subscription{ID: i, Enabled: true}, 100, e.budget)
 				to := e.figures.line(i)
 				for m := range int64(lineSpan) {
 					to.at(now-lineSpan+1+m, lineSpan).became(Successful)

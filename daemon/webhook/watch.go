@@ -75,11 +75,12 @@ func (e *Engine) adopt(s *Snapshot, changed map[int64]*Subscription) {
 		if l == nil {
 			continue
 		}
-		was := l.enabled()
+		was, tier := l.enabled(), e.budget.of(l)
 		line := l.ordered()
 		l.sub = sub
 		if !was && l.enabled() {
 			l.health = health{since: l.sub.FailingSince}
+			tier.remove(l)
 		}
 		switch {
 		case line != l.ordered():
@@ -115,7 +116,7 @@ func (e *Engine) lane(subscription int64) *lane {
 	if sub == nil {
 		return nil
 	}
-	l := newLane(sub, max(1, e.Attempts/4), e.budget, e.hunger)
+	l := newLane(sub, max(1, e.Attempts/4), e.budget)
 	l.daemons, l.shared = e.daemons, e.Term > 0
 	for _, lease := range e.leases {
 		l.feeds = append(l.feeds, &feed{partition: lease.Partition})

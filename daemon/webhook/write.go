@@ -187,6 +187,9 @@ func (e *Engine) settle(r *Recorded) {
 		return
 	}
 	lane.settle(r.Message)
+	if r.Message.wanted() {
+		lane.spare(e.now())
+	}
 	e.tend(lane)
 }
 
