@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,25 +168,23 @@ LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_Webhook
 // Changed is webhook.Store's. A version that no row speaks of was made by an
 // older program, or its rows are gone.
 func (w *Webhooks) Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error) {
-	const those = ` FROM whd.WH_Nudge n WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`
-	args := []any{sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version)}
-	known, err := found(ctx, w.own, scanInt, `SELECT COUNT(DISTINCT n.Number)`+those, args...)
+	versions := make(map[int64]bool)
+	changed = make(map[int64]*webhook.Subscription)
+	_, err = list(ctx, w.own, func(row scanner) (_ struct{}, err error) {
+		var version, id int64
+		err = row.Scan(&version, &id)
+		versions[version], changed[id] = true, nil
+		return struct{}{}, err
+	}, `SELECT n.Number, n.SubscriptionID FROM whd.WH_Nudge n WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`,
+		sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version))
 	if err != nil {
 		return nil, false, w.own.fault(err, "looking for changed subscriptions")
 	}
-	ids, err := list(ctx, w.own, scanInt, `SELECT n.SubscriptionID`+those, args...)
-	if err != nil {
-		return nil, false, w.own.fault(err, "looking for changed subscriptions")
-	}
-	where := ` WHERE s.ID IN (SELECT n.SubscriptionID` + those + `)`
-	if whole = version <= after || *known < version-after; whole {
+	where, args := ` WHERE s.ID IN `+w.own.listed(), []any{w.own.listArg(slices.Collect(maps.Keys(changed)))}
+	if whole = version <= after || int64(len(versions)) < version-after; whole {
 		where, args = ``, nil
 	}
 	all, err := w.registrations(ctx, where, args...)
-	changed = make(map[int64]*webhook.Subscription, len(all))
-	for _, id := range ids {
-		changed[id] = nil
-	}
 	for _, r := range all {
 		changed[r.ID] = subscriptionOf(r)
 	}
