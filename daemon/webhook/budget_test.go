@@ -75,6 +75,7 @@ type tinyEngine struct {
 	subs    map[int64]*Subscription
 	version int64
 	last    int64 // number
+	asleep  bool  // the feeding loop, until it is woken
 }
 
 func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*Subscription)) *tinyEngine {
@@ -134,10 +135,19 @@ func (e *tinyEngine) publish(size int, to ...int64) {
 	}
 }
 
-// page reads what the feeding loop would, once.
+// page reads what the feeding loop would, once, where that is awake.
 func (e *tinyEngine) page() bool {
+	select {
+	case <-e.budget.hunger:
+		e.asleep = false
+	default:
+	}
+	if e.asleep {
+		return false
+	}
 	l, p := e.nextPage()
 	if l == nil {
+		e.asleep = true
 		return false
 	}
 	if err := e.readPage(e.t.Context(), l, p); err != nil {
