@@ -128,7 +128,7 @@ func (t *tier) nextPage(now time.Time) (*lane, Page) {
 		t.starving = t.starving[1:]
 		l.starving = false
 		if f := l.hungry(now); f != nil {
-			l.lately, l.outdated = make(map[int64]bool), false
+			l.lately, l.outdated, l.sated = make(map[int64]bool), false, false
 			f.end, f.wake, f.left = false, time.Time{}, Place{}
 			return l, Page{Partition: f.partition, Subscription: l.id, After: f.place, Until: now, InOrder: l.ordered(), Limit: l.pageSize(bytes)}
 		}
@@ -210,7 +210,9 @@ func (e *Engine) reserve(l *lane, messages []*Message) (t *tier, fit int) {
 		case l.has(m.ID):
 			continue
 		case added == 0 && !t.fits(size):
-			e.wait(t, l, size)
+			if l.sated = len(l.fresh) > 0; !l.sated {
+				e.wait(t, l, size)
+			}
 			return t, i
 		case added > 0 && added+size > most:
 			return t, i

@@ -38,6 +38,7 @@ type lane struct {
 	retryTurn bool // a due retry goes before a fresh message
 	queued    bool // is in a ring
 	starving  bool // waits for a page
+	sated     bool // reads nothing while it has a fresh message: others want the room
 	feeds     []*feed
 	until     time.Time // before which an ordered lane reads nothing: its first message is due then
 	timer     *time.Timer
@@ -73,7 +74,7 @@ func (l *lane) pageSize(bytes int) int {
 
 // enough reports whether the lane needs no more messages in memory.
 func (l *lane) enough() bool {
-	return len(l.fresh) >= lowMark || l.full() || len(l.fresh) > 0 && l.budget.of(l).scarce()
+	return len(l.fresh) >= lowMark || l.full() || len(l.fresh) > 0 && (l.sated || l.budget.of(l).scarce())
 }
 
 // has reports whether a message is in memory.
@@ -263,7 +264,7 @@ func (l *lane) spare(now time.Time) {
 		l.fresh = slices.Delete(l.fresh, n, n+1)
 		l.forget(m)
 		l.leave(m)
-		l.feed(m.Partition).end = false
+		l.feed(m.Partition).end, l.sated = false, true
 	}
 }
 
