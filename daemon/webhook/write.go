@@ -26,7 +26,11 @@ func (e *Engine) writing(ctx context.Context) {
 			e.written(l)
 			wait.reset()
 		case errors.Is(err, ErrFenced):
-			e.refuse(l.publications, fault.Because(err, fault.Unavailable, "the service's lease has run out; try again"))
+			refusal := errFencedOff
+			if e.Term > 0 {
+				refusal = fault.Because(err, fault.Unavailable, "the service's lease has run out; try again")
+			}
+			e.refuse(l.publications, refusal)
 			e.relinquish(ctx, l)
 		default:
 			e.failed(l, err)
