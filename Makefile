@@ -72,10 +72,10 @@ format: ## fail where gofmt would change a file
 	if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
 
 vet: ## go vet
-	$(GO) vet ./...
+	$(TESTENV) $(GO) vet ./...
 
 lint: ## staticcheck, in the version that go.mod names
-	$(GO) tool staticcheck ./...
+	$(TESTENV) $(GO) tool staticcheck ./...
 
 cross: ## compile for the other systems; make dist builds all that is published
 	@for target in windows/amd64 darwin/arm64; do \
@@ -104,7 +104,7 @@ goldens: ## fail where `make golden` would change a file
 GOLDEN = $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
 golden: ## write the expected outputs of the tests anew
-	$(GO) test -count=1 -timeout 10m $(GOLDEN) -update
+	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m $(GOLDEN) -update
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) $(PACKAGES)
