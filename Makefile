@@ -59,11 +59,13 @@ test-sqlserver: ## run the tests that need a server, which WHD_TEST_SQLSERVER_DS
 # SQLite and its C library are not instrumented: they are translated from C, take ten
 # times as long with it, and synchronize by means that the detector does not see.
 # Tests left out: TestMemoryOfExports measures memory, of which the detector takes more
-# than the program; TestFlagsStandAnywhere, in one goroutine, takes minutes with it.
+# than the program; so do TestMemoryOfABody and TestTextDoesNotAllocate;
+# TestFlagsStandAnywhere, in one goroutine, takes minutes with it.
+RACELESSTESTS := ^(TestMemoryOfExports|TestMemoryOfABody|TestTextDoesNotAllocate|TestFlagsStandAnywhere)$$
 RACELESS := /daemon/readme$$|/daemon/readbench$$|/daemon/deliverbench$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -vet=off -gcflags='modernc.org/...=-race=false' -skip 'TestMemoryOfExports|TestFlagsStandAnywhere' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
+	CGO_ENABLED=1 $(GO) test -race -vet=off -gcflags='modernc.org/...=-race=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
 
 check: format vet lint cross modules goldens deploy vuln ## everything that is checked besides the tests
 

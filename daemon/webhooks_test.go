@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,11 +29,10 @@ type delivery struct {
 func receiver(t *testing.T, codes ...int) (string, <-chan delivery) {
 	t.Helper()
 	got := make(chan delivery, 64)
-	n := 0
+	var n atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		w.WriteHeader(codes[min(n, len(codes)-1)])
-		n++
+		w.WriteHeader(codes[min(int(n.Add(1)), len(codes))-1])
 		got <- delivery{r.Header, string(body)}
 	}))
 	t.Cleanup(srv.Close)
