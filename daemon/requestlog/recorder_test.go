@@ -311,7 +311,7 @@ func TestPruning(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n := s.prunings(); n != 5 {
-			t.Errorf("pruned %d times, want until there is nothing more to prune", n)
+			t.Errorf("pruned %d times, want until no row is left to prune", n)
 		}
 		time.Sleep(10 * pruneEvery)
 		synctest.Wait()

@@ -138,7 +138,7 @@ func TestAnswersInPieces(t *testing.T) {
 // loginScript is what an administrator runs before the first migration.
 const loginScript = "../../cmd/daemon/deploy/login.sql"
 
-// Whoever may run the migrations has the rights that the login script gives: it
+// The login script gives the account that migrates the rights it needs: it
 // grants what they create, and nothing else that creates.
 func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
 	script, err := os.ReadFile(loginScript)

@@ -118,7 +118,7 @@ func TestChangesOfNothing(t *testing.T) {
 	}
 }
 
-// rival is a book in which somebody else's change comes first.
+// rival is a book in which a change by another caller comes first.
 type rival struct {
 	webhook.Book
 	first func()

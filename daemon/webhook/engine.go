@@ -67,7 +67,7 @@ type Engine struct {
 	failure  error     // of the last write, nil if it succeeded
 	failedAt time.Time
 
-	leasing    sync.Mutex    // held by whoever changes the leases
+	leasing    sync.Mutex    // held while the leases change
 	refreshing chan struct{} // a semaphore of one, for reading changed subscriptions
 
 	keys             keyTurns

@@ -15,7 +15,7 @@ type Retention struct {
 
 // The pace of the upkeep.
 const (
-	walkEvery = 24 * time.Hour // that the walk over old messages begins anew
+	walkEvery = 24 * time.Hour // that the walk over old messages starts again
 	leastRest = time.Millisecond
 )
 
