@@ -121,7 +121,7 @@ func (p *Pattern) Match(text []byte) bool { return p.MatchUntil(text, nil) }
 // whatever an earlier one could have taken. Elements that this takes too many
 // steps for are found by a search whose time does not depend on the text.
 func (p *Pattern) MatchUntil(text []byte, stop func() bool) bool {
-	return p.match(text, freeSteps+len(text), stop)
+	return p.match(text, freeSteps+len(text)/4, stop)
 }
 
 func (p *Pattern) match(text []byte, steps int, stop func() bool) bool {
