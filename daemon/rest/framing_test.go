@@ -46,7 +46,8 @@ func TestAmbiguousFraming(t *testing.T) {
 			}
 			go send(fmt.Sprintf(request, auth))
 			a, err := w.reply()
-			if err != nil || a.status != 400 || !strings.Contains(a.body, "Transfer-Encoding") && !strings.Contains(request, "healthz") && request[0] != '\r' {
+			refusedByNetHTTP := request[0] == '\r' // which resets the connection behind its reply if more has come
+			if err != nil && !refusedByNetHTTP || a.status != 400 || !strings.Contains(a.body, "Transfer-Encoding") && !strings.Contains(request, "healthz") && !refusedByNetHTTP {
 				t.Errorf("%s: %+v (%v)", name, a, err)
 			}
 			if b, err := w.in.ReadByte(); err == nil {
