@@ -19,11 +19,11 @@ var edges = map[string][]string{
 	"client/record":   nil,
 	"client/wire":     {"client/record"},
 	"client":          {"client/record", "client/wire"},
-	"client/where":    {"client", "client/record", "client/wire"},
+	"client/filter":   {"client", "client/record", "client/wire"},
 	"client/workbook": {"client", "client/record", "client/wire", "client/xlsx"},
 	"client/xlsx":     nil,
 
-	"tui":         {"client", "client/record", "client/where", "client/wire", "client/workbook", "tui/grid", "tui/nostall"},
+	"tui":         {"client", "client/record", "client/filter", "client/wire", "client/workbook", "tui/grid", "tui/nostall"},
 	"tui/grid":    {"client/record"},
 	"tui/nostall": nil,
 
@@ -58,7 +58,7 @@ var edges = map[string][]string{
 	"daemon/crash":           nil, // tests only
 	"daemon/readme":          nil, // tests only
 	"cmd/daemon":             {"daemon"},
-	"cmd/whctl":              {"client", "client/record", "client/where", "client/wire", "client/workbook", "client/xlsx", "tui"},
+	"cmd/whctl":              {"client", "client/record", "client/filter", "client/wire", "client/workbook", "client/xlsx", "tui"},
 
 	"daemon/daemontest/clientstest": nil,               // tests only
 	"daemon/encode/encodetest":      {"client/record"}, // tests only

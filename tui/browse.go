@@ -8,8 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 	"github.com/bizhook/whd/tui/grid"
 )
 
@@ -83,7 +83,7 @@ func (b *browser) scopes() []scope {
 func (b *browser) chips() []string {
 	var chips []string
 	for _, f := range b.filters {
-		chips = append(chips, where.Text(f))
+		chips = append(chips, filter.Text(f))
 	}
 	return chips
 }

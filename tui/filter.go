@@ -8,8 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 )
 
 // Filters are typed as for whctl query --where, several of them in a line.
@@ -19,7 +19,7 @@ const conditionGap = "  "
 
 // readFilters reads a line of conditions.
 func (a *app) readFilters(kind *record.Kind, text string) ([]client.Filter, error) {
-	f := where.Reader{Kind: kind, Now: a.now}
+	f := filter.Reader{Kind: kind, Now: a.now}
 	filters, err := f.ParseAll(f.Split(text))
 	if why := errors.Unwrap(err); why != nil {
 		err = why // what is wrong stands on the line itself
@@ -61,7 +61,7 @@ func suggestFields(kind *record.Kind, text string) []suggestion {
 		if f.Filter == record.None {
 			continue
 		}
-		one := suggestion{head + f.Name, f.Name, f.TypeName() + "   " + where.Allowed(f.Filter)}
+		one := suggestion{head + f.Name, f.Name, f.TypeName() + "   " + filter.Allowed(f.Filter)}
 		name, part := strings.ToLower(f.Name), strings.ToLower(word)
 		switch {
 		case name == part:
@@ -77,7 +77,7 @@ func suggestFields(kind *record.Kind, text string) []suggestion {
 
 // lastWhole reports whether the last condition of a line has all that it needs.
 func lastWhole(kind *record.Kind, line string) bool {
-	f := where.Reader{Kind: kind}
+	f := filter.Reader{Kind: kind}
 	parts := f.Split(line)
 	return len(parts) > 0 && f.Whole(parts[len(parts)-1])
 }

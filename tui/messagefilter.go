@@ -11,8 +11,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 )
 
 // messageFilter says which messages are shown.
@@ -88,7 +88,7 @@ func (s *messages) limits() string {
 		text += ` --where "SubscriptionID=` + s.filter.subscription + `"`
 	}
 	if c, limits := s.filter.standing().condition(); limits {
-		text += " --where " + argument(where.Text(c))
+		text += " --where " + argument(filter.Text(c))
 	}
 	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.all()))
 }
@@ -96,7 +96,7 @@ func (s *messages) limits() string {
 func (s *messages) filterText() string {
 	var texts []string
 	for _, f := range s.filter.conditions {
-		texts = append(texts, where.Text(f))
+		texts = append(texts, filter.Text(f))
 	}
 	return strings.Join(texts, conditionGap)
 }
@@ -112,7 +112,7 @@ func (s *messages) filterLine(text string) *line {
 	l.check = func(text string) error {
 		filters, err := s.app.readFilters(kind, text)
 		if err == nil && !s.filter.at.IsZero() {
-			_, err = where.Append(filters, asOf(s.filter.at))
+			_, err = filter.Append(filters, asOf(s.filter.at))
 		}
 		return err
 	}

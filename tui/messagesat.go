@@ -9,8 +9,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 )
 
 // The list of messages can be held at a time: it has then those that were added
@@ -59,14 +59,14 @@ func (a *app) readAt(text string) (time.Time, error) {
 	case text == "":
 		return time.Time{}, nil
 	}
-	at, err := where.Time(text, a.here(a.now))
+	at, err := filter.Time(text, a.here(a.now))
 	switch {
 	case err != nil:
 		return at, fmt.Errorf("at %w", err)
 	case at.After(a.now):
 		return at, errors.New("at must be a time that has passed, such as " + a.here(a.now).AddDate(0, 0, -1).Format("2006-01-02 15:04"))
 	}
-	_, err = where.Append(s.filter.conditions, asOf(at))
+	_, err = filter.Append(s.filter.conditions, asOf(at))
 	return at, err
 }
 

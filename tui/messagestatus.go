@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bizhook/whd/client/where"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 )
@@ -20,7 +20,7 @@ func (s *messages) chips() []string {
 		chips = append(chips, chip)
 	}
 	for _, f := range s.filter.conditions {
-		chips = append(chips, where.Text(f))
+		chips = append(chips, filter.Text(f))
 	}
 	if !s.filter.at.IsZero() {
 		chips = append(chips, s.atChip())

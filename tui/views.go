@@ -9,8 +9,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 	"github.com/bizhook/whd/tui/grid"
 )
 
@@ -167,9 +167,9 @@ func (a *app) recallFilters(kind *record.Kind, texts []string) ([]client.Filter,
 	var all []client.Filter
 	typed := make(typedConditions)
 	for _, text := range texts {
-		one, err := where.Reader{Kind: kind, Now: a.now}.Parse(text)
+		one, err := filter.Reader{Kind: kind, Now: a.now}.Parse(text)
 		if err == nil {
-			all, err = where.Append(all, one)
+			all, err = filter.Append(all, one)
 		}
 		if err != nil {
 			a.tell(warning, fmt.Sprintf("the saved filter %q of %s does not hold any more: %s", text, kind.Name, err))
@@ -187,7 +187,7 @@ type typedConditions map[string]string
 // note remembers how conditions were typed.
 func (a *app) note(kind *record.Kind, text string) typedConditions {
 	typed := make(typedConditions)
-	f := where.Reader{Kind: kind, Now: a.now}
+	f := filter.Reader{Kind: kind, Now: a.now}
 	for _, part := range f.Split(text) {
 		if one, err := f.Parse(part); err == nil {
 			typed[one.Member()] = part
@@ -200,9 +200,9 @@ func (a *app) note(kind *record.Kind, text string) typedConditions {
 func (t typedConditions) texts(a *app, kind *record.Kind, filters []client.Filter) []string {
 	var texts []string
 	for _, f := range filters {
-		text := where.Text(f)
+		text := filter.Text(f)
 		if typed := t[f.Member()]; typed != "" {
-			if one, err := (where.Reader{Kind: kind, Now: a.now}).Parse(typed); err == nil && where.Text(one) == text {
+			if one, err := (filter.Reader{Kind: kind, Now: a.now}).Parse(typed); err == nil && filter.Text(one) == text {
 				text = typed
 			}
 		}
@@ -219,12 +219,12 @@ func (a *app) viewQuery(v view) (client.Query, bool) {
 	}
 	texts := v.Where
 	if c, limits := (messageFilter{problems: v.Problems, undelivered: v.Undelivered}).standing().condition(); limits {
-		texts = append(slices.Clone(texts), where.Text(c))
+		texts = append(slices.Clone(texts), filter.Text(c))
 	}
 	if v.Subscription != "" {
 		texts = append(slices.Clone(texts), "SubscriptionID="+v.Subscription)
 	}
-	filters, err := where.Reader{Kind: kind, Now: a.now}.ParseAll(texts)
+	filters, err := filter.Reader{Kind: kind, Now: a.now}.ParseAll(texts)
 	return client.Query{Kind: kind, Where: filters, Strict: true}, err == nil
 }
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 )
 
 // named are the values of what ArgsUsage calls by a word. A word that stands
@@ -168,18 +168,18 @@ func (c *completion) conditions() []candidate {
 	var all []candidate
 	for _, f := range kind.Fields {
 		if len(c.current) < len(f.Name) || !strings.EqualFold(c.current[:len(f.Name)], f.Name) {
-			all = append(all, candidate{f.Name, f.TypeName() + ": " + where.Allowed(f.Filter)})
+			all = append(all, candidate{f.Name, f.TypeName() + ": " + filter.Allowed(f.Filter)})
 			continue
 		}
 		for _, o := range f.Filter.Operators() {
 			if !c.quoted {
-				all = append(all, candidate{f.Name + o.Suffix() + "=", where.Meaning(o)})
+				all = append(all, candidate{f.Name + o.Suffix() + "=", filter.Meaning(o)})
 				continue
 			}
-			if symbol := where.Symbol(o); symbol != "" {
-				all = append(all, candidate{f.Name + symbol, where.Meaning(o)})
+			if symbol := filter.Symbol(o); symbol != "" {
+				all = append(all, candidate{f.Name + symbol, filter.Meaning(o)})
 			}
-			all = append(all, candidate{f.Name + " " + where.Word(o) + " ", where.Meaning(o)})
+			all = append(all, candidate{f.Name + " " + filter.Word(o) + " ", filter.Meaning(o)})
 		}
 	}
 	return all

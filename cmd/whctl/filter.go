@@ -10,12 +10,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/where"
+	"github.com/bizhook/whd/client/filter"
 )
 
 // readFilters reads --where and --filter-json.
 func (p *program) readFilters(c *cli.Context, q *client.Query, s *settings) error {
-	reader := where.Reader{Kind: q.Kind, Now: p.now().In(s.zone())}
+	reader := filter.Reader{Kind: q.Kind, Now: p.now().In(s.zone())}
 	conditions, err := p.conditions(c.StringSlice("where"))
 	var filters []client.Filter
 	if err == nil {
@@ -23,7 +23,7 @@ func (p *program) readFilters(c *cli.Context, q *client.Query, s *settings) erro
 	}
 	for _, one := range filters {
 		if err == nil {
-			q.Where, err = where.Append(q.Where, one)
+			q.Where, err = filter.Append(q.Where, one)
 		}
 	}
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 )
 
 // helpFilters is made of the tables that the parser reads.
@@ -15,7 +15,7 @@ func helpFilters(w io.Writer) {
 	page.line(`--where "FIELD OPERATOR VALUE", repeated: all must hold. Use double quotes in every shell.`)
 	page.line("\n  operator\tword\tmember of the service\tfields\tmeaning")
 	for _, o := range record.Operators() {
-		page.line("  %s\t%s\tFIELD%s=\t%s\t%s", where.Symbol(o), where.Word(o), o.Suffix(), familiesOf(o), where.Meaning(o))
+		page.line("  %s\t%s\tFIELD%s=\t%s\t%s", filter.Symbol(o), filter.Word(o), o.Suffix(), familiesOf(o), filter.Meaning(o))
 	}
 	page.line(`
 Values that hold a comma, ".." or blanks at an end stand in double quotes; a

@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -84,10 +84,10 @@ func (p *program) expiry(text string) (string, error) {
 	if text == "" || text == wire.NeverExpires {
 		return text, nil
 	}
-	if at, ok := where.Shifted(text, p.now(), 1); ok {
+	if at, ok := filter.Shifted(text, p.now(), 1); ok {
 		return at.UTC().Format(time.RFC3339), nil
 	}
-	at, err := where.Time(text, p.now())
+	at, err := filter.Time(text, p.now())
 	if err != nil {
 		return "", usagef("--expires must be a time such as 2027-01-31, how long such as 30d, or never, not %q", text)
 	}

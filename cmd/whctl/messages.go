@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -92,7 +92,7 @@ func (p *program) period(c *cli.Context) ([]client.Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		at, err := where.Time(c.String(end.flag), p.now().In(s.zone()))
+		at, err := filter.Time(c.String(end.flag), p.now().In(s.zone()))
 		if err != nil {
 			return nil, usagef("--%s %s", end.flag, err)
 		}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/where"
 )
 
 // kindColumns and fieldColumns are what whctl records prints, without asking
@@ -57,7 +57,7 @@ func (p *program) kindLines() [][]any {
 func fieldLines(kind *record.Kind) [][]any {
 	var lines [][]any
 	for _, f := range kind.Fields {
-		lines = append(lines, []any{f.Name, f.TypeName(), where.Allowed(f.Filter)})
+		lines = append(lines, []any{f.Name, f.TypeName(), filter.Allowed(f.Filter)})
 	}
 	return lines
 }

@@ -1,6 +1,6 @@
-// Package where reads the conditions that people write, such as
+// Package filter reads the conditions that people write, such as
 // InvoiceTotal>=1000, for whctl and for its screens.
-package where
+package filter
 
 import (
 	"errors"
