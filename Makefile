@@ -50,11 +50,11 @@ clients: ## run the tests with programs of third parties (Node.js, PHP, Mono, sh
 .PHONY: test-sqlserver
 test-sqlserver: ## run the tests that need a server, which WHD_TEST_SQLSERVER_DSN must name
 	@test -n "$${WHD_TEST_SQLSERVER_DSN:-}" || { echo "WHD_TEST_SQLSERVER_DSN is not set: it names the server to test on, such as sqlserver://user:password@host?database=master"; exit 1; }
-	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crash ./daemon/mssql/... ./daemon/store/... | grep -v '^=== '
+	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crashtest ./daemon/mssql/... ./daemon/store/... | grep -v '^=== '
 
 # Packages left out of make race:
-#   daemon/readme                      runs commands of the shell, with programs built without the detector
-#   daemon/readbench, deliverbench     benchmarks
+#   daemon/readmetest                  runs commands of the shell, with programs built without the detector
+#   daemon/bench/read, bench/delivery  benchmarks
 #   daemon/demo, client/xlsx, workbook start no goroutine
 # SQLite and its C library are not instrumented: they are translated from C, take ten
 # times as long with it, and synchronize by means that the detector does not see.
@@ -64,7 +64,7 @@ test-sqlserver: ## run the tests that need a server, which WHD_TEST_SQLSERVER_DS
 # TestRestarts and TestTerminalIsAsBefore bubbletea ends on a terminal: it waits half a
 # second for the reader of the keys, and closes what that reads from all the same.
 RACELESSTESTS := ^(TestMemoryOfExports|TestMemoryOfABody|TestTextDoesNotAllocate|TestFlagsStandAnywhere|TestFlood|TestRestarts|TestTerminalIsAsBefore)$$
-RACELESS := /daemon/readme$$|/daemon/readbench$$|/daemon/deliverbench$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
+RACELESS := /daemon/readmetest$$|/daemon/bench/read$$|/daemon/bench/delivery$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -vet=off -gcflags='modernc.org/...=-race=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
@@ -116,7 +116,7 @@ bench: ## run the benchmarks
 .PHONY: crash
 ROUNDS ?= 200
 crash: ## kill a daemon that delivers ROUNDS (200) times, and one of two on WHD_TEST_SQLSERVER_DSN, and look whether their promises hold
-	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/crash -rounds $(ROUNDS)
+	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/crashtest -rounds $(ROUNDS)
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	@for package in $$($(GO) list $(PACKAGES)); do \

@@ -53,10 +53,10 @@ var edges = map[string][]string{
 	"daemon/service":         nil,
 	"daemon/trace":           nil,
 	"daemon/daemontest":      {"daemon"},
-	"daemon/readbench":       nil, // benchmarks only
-	"daemon/deliverbench":    nil, // benchmarks only
-	"daemon/crash":           nil, // tests only
-	"daemon/readme":          nil, // tests only
+	"daemon/bench/read":      nil, // benchmarks only
+	"daemon/bench/delivery":  nil, // benchmarks only
+	"daemon/crashtest":       nil, // tests only
+	"daemon/readmetest":      nil, // tests only
 	"cmd/daemon":             {"daemon"},
 	"cmd/whctl":              {"client", "client/record", "client/filter", "client/wire", "client/workbook", "client/xlsx", "tui"},
 

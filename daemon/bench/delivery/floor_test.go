@@ -1,0 +1,217 @@
+package delivery
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// The floor: the least that could keep the promise that what was accepted is
+// kept, sent, and not sent again. It knows one address, matches nothing, checks
+// nobody, and writes one row for an event.
+
+// floor is the process.
+type floor struct {
+	conn    *sqlite.Conn
+	target  string
+	client  *http.Client
+	posts   chan *post
+	results chan int64 // numbers of messages that were taken
+	out     chan *post
+}
+
+// post is an event on its way.
+type post struct {
+	id    int64
+	body  []byte
+	sent  bool          // on, else it is kept alone
+	saved chan struct{} // closed when it is
+}
+
+const (
+	floorBatch   = 256
+	floorFlights = 64
+	floorOnly    = "/keep" // the path that keeps events and does not send them
+)
+
+// playFloor is the floor over a directory, until standard input ends.
+func playFloor(dir, target string) error {
+	f := &floor{target: target, posts: make(chan *post, 1024), results: make(chan int64, 1<<20), out: make(chan *post, 1<<20),
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floorFlights, DisableCompression: true}}}
+	var err error
+	if f.conn, err = sqlite.Open(filepath.Join(dir, "floor.db"), sqlite.Options{Pragmas: []string{"journal_mode = WAL", "synchronous = FULL"}}); err != nil {
+		return err
+	}
+	if err := f.conn.Exec("CREATE TABLE M (ID INTEGER PRIMARY KEY, Body TEXT, Status INTEGER)"); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- f.write() }()
+	for range floorFlights {
+		go f.send()
+	}
+	fmt.Println("the floor serves http://" + listener.Addr().String())
+	go http.Serve(listener, f)
+	go func() {
+		_, err := io.Copy(io.Discard, os.Stdin)
+		failed <- err
+	}()
+	return <-failed
+}
+
+// ServeHTTP is http.Handler's.
+func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	p := &post{body: body, sent: r.URL.Path != floorOnly, saved: make(chan struct{})}
+	f.posts <- p
+	<-p.saved
+	w.WriteHeader(http.StatusCreated)
+}
+
+// write commits whatever came while the last commit ran.
+func (f *floor) write() error {
+	id := int64(0)
+	for {
+		var posts []*post
+		var results []int64
+		select {
+		case p := <-f.posts:
+			posts = append(posts, p)
+		case r := <-f.results:
+			results = append(results, r)
+		}
+		for more := true; more && len(posts)+len(results) < floorBatch; {
+			select {
+			case p := <-f.posts:
+				posts = append(posts, p)
+			case r := <-f.results:
+				results = append(results, r)
+			default:
+				more = false
+			}
+		}
+		if err := f.commit(posts, results, &id); err != nil {
+			return err
+		}
+		for _, p := range posts {
+			close(p.saved)
+			if p.sent {
+				f.out <- p
+			}
+		}
+	}
+}
+
+func (f *floor) commit(posts []*post, results []int64, id *int64) error {
+	if err := f.conn.Exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	insert, err := f.conn.Prepare("INSERT INTO M (ID, Body, Status) VALUES (?1, ?2, 0)")
+	if err != nil {
+		return err
+	}
+	for _, p := range posts {
+		*id++
+		p.id = *id
+		insert.BindInt(1, p.id)
+		insert.BindText(2, string(p.body))
+		if _, err := insert.Step(); err != nil {
+			return err
+		}
+		if err := insert.Reset(); err != nil {
+			return err
+		}
+	}
+	update, err := f.conn.Prepare("UPDATE M SET Status = 1 WHERE ID = ?1")
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
+		update.BindInt(1, r)
+		if _, err := update.Step(); err != nil {
+			return err
+		}
+		if err := update.Reset(); err != nil {
+			return err
+		}
+	}
+	return f.conn.Exec("COMMIT")
+}
+
+func (f *floor) send() {
+	for p := range f.out {
+		resp, err := f.client.Post(f.target, "application/json", bytes.NewReader(p.body))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			continue
+		}
+		resp.Body.Close()
+		f.results <- p.id
+	}
+}
+
+// ground is a floor that was started.
+type ground struct {
+	cmd    *exec.Cmd
+	target target
+}
+
+// lay starts a floor that sends to an address.
+func lay(b *testing.B, url string) *ground {
+	b.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	g := &ground{cmd: exec.Command(self, b.TempDir())}
+	g.cmd.Env = append(os.Environ(), floorVariable+"="+url)
+	g.cmd.Stderr = os.Stderr
+	stdin, err := g.cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	stdout, err := g.cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := g.cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := errors.Join(stdin.Close(), g.cmd.Wait()); err != nil {
+			b.Error("the floor:", err)
+		}
+	})
+	line := make([]byte, 256)
+	n, err := stdout.Read(line)
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, address, _ := strings.Cut(strings.TrimSpace(string(line[:n])), "serves http://")
+	g.target = target{address: address, path: "/send"}
+	return g
+}
+
+// keeping is the target for events that are not sent on.
+func (g *ground) keeping() target {
+	t := g.target
+	t.path = floorOnly
+	return t
+}

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package delivery
+
+import (
+	"errors"
+	"time"
+)
+
+var errUsage = errors.New("reading what a process uses is only written for Linux")
+
+func cpuTime(int) (time.Duration, error) { return 0, errUsage }
+
+func peakMemory(int) (float64, error) { return 0, errUsage }
+
+func busyTime() (time.Duration, error) { return 0, errUsage }

@@ -1,0 +1,180 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// library is the daemon's way from a query to bytes, in this process, and the
+// engine alone beside it.
+type library struct {
+	kind  *record.Kind
+	store *store.Store
+	raw   *sqlite.Conn
+	out   []byte
+}
+
+func open(b *testing.B, d data) *library {
+	registry := record.Builtin()
+	s, err := store.Open(b.Context(), store.Config{Dir: d.dir, Registry: registry, Connections: 1, Limits: func() store.Limits { return store.Limits{Row: 30 * time.Second} }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	pool, err := openRecords(d.dir, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	raw, err := pool.Get(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		pool.Put(raw)
+		pool.Close()
+	})
+	return &library{totals(registry), s, raw, make([]byte, 0, piece+4096)}
+}
+
+// answer runs a query as the daemon does and throws the bytes away.
+func (l *library) answer(body string, format encode.Format) (encode.Tail, error) {
+	plan, err := planned(l.kind, []byte(body))
+	if err != nil {
+		return encode.Tail{}, err
+	}
+	rows, err := l.store.Select(context.Background(), plan)
+	if err != nil {
+		return encode.Tail{}, err
+	}
+	defer rows.Close()
+	enc := format.New(shape(plan))
+	out := enc.Begin(l.out[:0], encode.Head{})
+	count := int64(0)
+	cells, err := rows.Next()
+	for ; err == nil && cells != nil; cells, err = rows.Next() {
+		count++
+		if out = enc.Row(out, cells); len(out) >= piece {
+			out = out[:0]
+		}
+	}
+	if err != nil {
+		return encode.Tail{}, err
+	}
+	known, err := rows.Tail(count)
+	tail := encode.Tail{Total: known.Total}
+	for _, m := range known.Meta {
+		tail.Meta = append(tail.Meta, encode.Pair{Name: m.Name, Value: m.Value})
+	}
+	enc.End(out, tail)
+	return tail, err
+}
+
+func shape(plan *query.Plan) encode.Shape {
+	s := encode.Shape{Operation: plan.Kind.Operation(), Record: plan.Kind.Name}
+	for _, c := range plan.Columns {
+		s.Columns = append(s.Columns, encode.Column{Name: plan.Kind.Fields[c].Name, Type: plan.Kind.Fields[c].Type})
+	}
+	return s
+}
+
+// step runs a statement and throws its rows away.
+func (l *library) step(sql string) error {
+	stmt, err := l.raw.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	defer stmt.Reset()
+	for {
+		if more, err := stmt.Step(); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// queryToBytes measures the way from a query to bytes against the raw loop.
+func queryToBytes(s *stage, b *testing.B) {
+	for _, name := range []string{"json", "ndjson", "csv", "xml"} {
+		format, _ := encode.ByName(name) // ours
+		b.Run(name, func(b *testing.B) { s.queryToBytes(b, format) })
+	}
+}
+
+func (s *stage) queryToBytes(b *testing.B, format encode.Format) {
+	d, err := s.small()
+	if err != nil {
+		b.Fatal(err)
+	}
+	l := open(b, d)
+	raw, err := prepare(export)
+	if err != nil {
+		b.Fatal(err)
+	}
+	answer := func() error {
+		_, err := l.answer(export.body, format)
+		return err
+	}
+	got := d.perRow(b, answer, func() error { return l.step(raw.SQL) })
+	what := "query to bytes, " + format.Name
+	s.table.times(b, what, got, 1.8)
+	per1000 := allocations(b, answer) / float64(d.rows/1000)
+	b.ReportMetric(per1000, "allocs/1000rows")
+	s.table.checked(b, what+", allocations per 1,000 rows", fmt.Sprintf("%.2f", per1000), "1", per1000 <= 1)
+}
+
+// perRow measures both for each row that they pass.
+func (d data) perRow(b *testing.B, ours, raw func() error) samples {
+	measure := func(f func() error) float64 {
+		took, err := spent(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return float64(took.Nanoseconds()) / float64(d.rows)
+	}
+	got := samples{metric: "ours", unit: "ns/row", named: "raw loop"}
+	rounds(b, leastRounds, func(n int) {
+		var o, r float64
+		inTurns(n, func() { o = measure(ours) }, func() { r = measure(raw) })
+		got.add(o, r)
+	})
+	return got
+}
+
+// allocations is the number of allocations that f makes.
+func allocations(b *testing.B, f func() error) float64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := f(); err != nil {
+		b.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs - before.Mallocs)
+}
+
+// likeWithSets measures a LIKE with sets over all rows, against passing over
+// them.
+func likeWithSets(s *stage, b *testing.B) {
+	d, err := s.small()
+	if err != nil {
+		b.Fatal(err)
+	}
+	l := open(b, d)
+	json, _ := encode.ByName("json")
+	like := func() error {
+		tail, err := l.answer(`{"InvoiceIDLike":"D%[13579][^a-f]_[0-4]","Include":"COUNT(*)","Take":0}`, json)
+		if want := fmt.Sprint(d.rows / 4); err == nil && (len(tail.Meta) != 1 || tail.Meta[0].Value != want) {
+			err = fmt.Errorf("LIKE finds %v instead of %s", tail.Meta, want)
+		}
+		return err
+	}
+	pass := func() error { return l.step(`SELECT COUNT(*) FROM SO_Totals WHERE length("InvoiceID") > 99`) }
+	s.table.below(b, "LIKE with sets", d.perRow(b, like, pass), 300)
+}

@@ -1,0 +1,100 @@
+package read
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// question is what the servers are asked. The %s of a body stands for an
+// invoice's id, which is all that the floor reads of a request: it tells the
+// questions apart by their paths.
+type question struct {
+	path string
+	body string
+}
+
+var (
+	row      = question{"/row", `{"InvoiceID":"%s"}`}
+	page100  = question{"/page100", `{"InvoiceIDBetween":["%s","E"],"InvoiceTotalGreaterThan":12500.50,"OrderBy":"InvoiceID","Take":100,"Include":"NoTotal"}`}
+	page1000 = question{"/page1000", `{"InvoiceIDBetween":["%s","E"],"InvoiceTotalGreaterThan":12500.50,"OrderBy":"InvoiceID","Take":1000,"Include":"NoTotal"}`}
+	export   = question{"/export", `{}`}
+	ordered  = question{"/ordered", `{"OrderBy":"InvoiceID"}`}
+)
+
+// about is the body about the n-th invoice.
+func (q question) about(n int) string { return strings.Replace(q.body, "%s", invoiceID(n), 1) }
+
+// queryPath is the path of SO_Totals in a format.
+func queryPath(format string) string { return "/" + format + "/reply/SO_TotalsQuery" }
+
+// request is a question to a server about the n-th invoice.
+func (d data) request(c *child, q question, n int) []byte {
+	path := queryPath("json")
+	if c.role == roleFloor {
+		path = q.path
+	}
+	return d.post(path, q.about(n))
+}
+
+// export is a request for all rows.
+func (d data) export(format, coding string) []byte {
+	return d.post(queryPath(format), export.body, "Accept-Encoding: "+coding)
+}
+
+func (d data) post(path, body string, headers ...string) []byte {
+	head := append([]string{
+		"POST " + path + " HTTP/1.1",
+		"Host: bench",
+		"Authorization: Bearer " + d.key,
+		"Content-Type: application/json",
+		"Content-Length: " + strconv.Itoa(len(body)),
+	}, headers...)
+	return []byte(strings.Join(head, "\r\n") + "\r\n\r\n" + body)
+}
+
+// connection is a client's. It does less than net/http's client, which would
+// take more of the processors than the servers do.
+type connection struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func dial(c *child) (*connection, error) {
+	conn, err := net.Dial("tcp", c.address)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{conn, bufio.NewReaderSize(conn, 128<<10)}, nil
+}
+
+// ask sends a request and reads its answer to the end.
+func (c *connection) ask(request []byte, body io.Writer) (*http.Response, error) {
+	response, err := c.begin(request)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(body, response.Body)
+	return response, errors.Join(err, response.Body.Close())
+}
+
+// begin sends a request and reads the head of its answer.
+func (c *connection) begin(request []byte) (*http.Response, error) {
+	if _, err := c.Write(request); err != nil {
+		return nil, err
+	}
+	response, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
+		return nil, fmt.Errorf("%s: %s", response.Status, text)
+	}
+	return response, nil
+}

@@ -1,0 +1,109 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// The sizes that performance.md speaks of.
+const (
+	small = 100_000
+	large = 1_000_000
+)
+
+// data is a data directory as the daemon keeps it, with rows of SO_Totals, a
+// first user, and an API key: there, or on a server.
+type data struct {
+	dir    string
+	rows   int
+	key    string
+	server string // its connection string; "" for none
+}
+
+func totals(registry *record.Registry) *record.Kind {
+	kind, _ := registry.Lookup("SO_Totals") // built in
+	return kind
+}
+
+// fill makes a data directory.
+func fill(dir string, count int, rows iter.Seq[[]any]) (data, error) {
+	ctx := context.Background()
+	registry := record.Builtin()
+	s, err := store.Open(ctx, store.Config{Dir: dir, Registry: registry})
+	if err != nil {
+		return data{}, err
+	}
+	kinds := []*record.Kind{totals(registry)}
+	_, err = s.Load(ctx, kinds, func(*record.Kind) iter.Seq[[]any] { return rows })
+	if err != nil {
+		return data{}, errors.Join(err, s.Close())
+	}
+	key, err := addKey(ctx, s)
+	return data{dir: dir, rows: count, key: key}, errors.Join(err, s.Close())
+}
+
+// addKey adds the client's key. The first user is added as well: else the
+// daemon would do it, and the memory of hashing a password would be in R8.
+func addKey(ctx context.Context, s *store.Store) (string, error) {
+	accounts, err := account.New(account.Config{Store: s.Accounts()})
+	if err != nil {
+		return "", err
+	}
+	if _, _, err := accounts.EnsureAdmin(ctx, "a password for benchmarks only"); err != nil {
+		return "", err
+	}
+	key, _, err := accounts.As(audit.Itself()).AddKey(ctx, account.NewKey{Name: "bench", Role: account.Reader})
+	return key, err
+}
+
+// filled gives a function that fills a directory when it is first called.
+func filled(parent string, count int) func() (data, error) {
+	return sync.OnceValues(func() (data, error) {
+		return fill(filepath.Join(parent, fmt.Sprint(count)), count, invoices(count))
+	})
+}
+
+// invoices are rows of SO_Totals, the same every time: sums in decimal(19,4)
+// with a tenth of tax, one in 50 without the third cartage.
+func invoices(count int) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		dice := rand.New(rand.NewPCG(1, 2))
+		for n := range count {
+			values := []any{invoiceID(n)}
+			values = append(values, money(dice.Int64N(25_000_0000)))
+			for carrier := range 3 {
+				values = append(values, cartage(dice, carrier, n)...)
+			}
+			if !yield(values) {
+				return
+			}
+		}
+	}
+}
+
+// idDigits is the number of digits of an invoice's number.
+const idDigits = 7
+
+func invoiceID(n int) string { return fmt.Sprintf("D%0*d", idDigits, n) }
+
+// cartage is what a carrier charged, in steps of five cents, and its tax.
+func cartage(dice *rand.Rand, carrier, n int) []any {
+	if carrier == 2 && n%50 == 0 {
+		return []any{nil, nil}
+	}
+	charge := dice.Int64N(500) * dice.Int64N(2) * 500
+	return []any{money(charge), money(charge / 10)}
+}
+
+// money writes an amount of ten-thousandths.
+func money(n int64) string { return fmt.Sprintf("%d.%04d", n/10_000, n%10_000) }

@@ -1,0 +1,203 @@
+package read
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math/big"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+)
+
+// once runs a check a single time, however long -benchtime is.
+func once(b *testing.B, check func()) {
+	var done sync.Once
+	for b.Loop() {
+		done.Do(check)
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// exactDecimals checks that the digits of decimals arrive as they are stored,
+// in every format, and in their exact order.
+func exactDecimals(s *stage, b *testing.B) {
+	digits := extremes()
+	d, err := fill(filepath.Join(b.TempDir(), "exact"), len(digits), withTotals(digits))
+	if err != nil {
+		b.Fatal(err)
+	}
+	slices.SortFunc(digits, func(a, b string) int { return rational(a).Cmp(rational(b)) })
+	server, err := start(roleDaemon, d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer server.stop()
+	wrong := 0
+	once(b, func() {
+		for _, format := range encode.Formats() {
+			if err := sends(server, d, format.Name, digits); err != nil {
+				wrong++
+				b.Error(err)
+			}
+		}
+	})
+	found := fmt.Sprintf("%d values, %d formats, %d wrong", len(digits), len(encode.Formats()), wrong)
+	s.table.checked(b, "decimal(38,s), exact and in order", found, "byte-exact", wrong == 0)
+}
+
+// sends reads the totals in their order and looks for the digits, one after the
+// other.
+func sends(c *child, d data, format string, digits []string) error {
+	conn, err := dial(c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var body bytes.Buffer
+	if _, err := conn.ask(d.post(queryPath(format), `{"Fields":"InvoiceTotal","OrderBy":"InvoiceTotal"}`), &body); err != nil {
+		return fmt.Errorf("%s: %w", format, err)
+	}
+	isDigits := func(r rune) bool { return r >= '0' && r <= '9' || r == '.' || r == '-' }
+	words := strings.FieldsFunc(body.String(), func(r rune) bool { return !isDigits(r) })
+	for _, want := range digits {
+		at := slices.Index(words, want)
+		if at < 0 {
+			return fmt.Errorf("%s: %s does not follow in order", format, want)
+		}
+		words = words[at+1:]
+	}
+	return nil
+}
+
+// extremes are decimals of 38 digits for each scale: the largest, one that
+// differs from it in the last digit only, and their negatives.
+func extremes() []string {
+	var all []string
+	for scale := range 39 {
+		for _, last := range []string{"9", "8"} {
+			text := strings.Repeat("9", 37) + last
+			whole, fraction := text[:38-scale], text[38-scale:]
+			if whole == "" {
+				whole = "0"
+			}
+			if fraction != "" {
+				whole += "." + fraction
+			}
+			all = append(all, whole, "-"+whole)
+		}
+	}
+	return all
+}
+
+func rational(digits string) *big.Rat {
+	r, _ := new(big.Rat).SetString(digits)
+	return r
+}
+
+// withTotals are invoices of these totals.
+func withTotals(digits []string) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		n := 0
+		for values := range invoices(len(digits)) {
+			values[1] = digits[n]
+			n++
+			if !yield(values) {
+				return
+			}
+		}
+	}
+}
+
+// failedExports checks that no client can take a cut export for a whole one.
+// The records are damaged in their middle, so that the store fails there.
+func failedExports(s *stage, b *testing.B) {
+	const rows = 20_000
+	d, err := fill(filepath.Join(b.TempDir(), "damaged"), rows, invoices(rows))
+	if err == nil {
+		err = damage(filepath.Join(d.dir, "records.db"))
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	server, err := start(roleDaemon, d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer server.stop()
+	unnoticed := 0
+	formats := encode.Formats()
+	once(b, func() {
+		for _, format := range formats {
+			for _, client := range []func(*child, data, string) error{failsOn11, failsOn10} {
+				if err := client(server, d, format.Name); err != nil {
+					unnoticed++
+					b.Errorf("%s: %v", format.Name, err)
+				}
+			}
+		}
+	})
+	found := fmt.Sprintf("%d exports, %d unnoticed", 2*len(formats), unnoticed)
+	s.table.checked(b, "failed exports are noticed", found, "connection aborted", unnoticed == 0)
+}
+
+// damage overwrites the middle of a file.
+func damage(path string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		_, err = file.WriteAt(bytes.Repeat([]byte{0xff}, piece), info.Size()/2)
+	}
+	return errors.Join(err, file.Close())
+}
+
+// failsOn11 reports whether net/http's client takes the reply for whole.
+func failsOn11(c *child, d data, format string) error {
+	request, err := http.NewRequest(http.MethodPost, "http://"+c.address+queryPath(format), strings.NewReader(export.body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+d.key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	n, err := io.Copy(io.Discard, response.Body)
+	switch {
+	case n < piece:
+		return fmt.Errorf("only %d bytes came before the damage", n)
+	case err == nil:
+		return fmt.Errorf("the reply ended well after %d bytes", n)
+	case response.Trailer.Get(wire.HeaderRowCount) != "":
+		return errors.New("there is a row count behind the cut")
+	}
+	return nil
+}
+
+// failsOn10 reports whether a client of HTTP/1.0, which knows no other end than
+// that of the connection, takes the reply for whole.
+func failsOn10(c *child, d data, format string) error {
+	conn, err := dial(c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	request := bytes.Replace(d.post(queryPath(format), export.body), []byte("HTTP/1.1"), []byte("HTTP/1.0"), 1)
+	if _, err := conn.ask(request, io.Discard); err == nil {
+		return errors.New("over HTTP/1.0 the reply ended well")
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package read
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// exports measures whole exports, by the server's CPU time and by the clock.
+func exports(s *stage, b *testing.B) {
+	b.Run("100k", func(b *testing.B) { s.exports(b, "export of 100k rows", s.smallServers, 5) })
+	b.Run("1M", func(b *testing.B) { s.exports(b, "export of 1M rows", s.largeServers, 1) })
+}
+
+// exports measures exports, of which each round makes so many.
+func (s *stage) exports(b *testing.B, what string, serve func() (servers, error), count int) {
+	both, err := serve()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cpu := samples{metric: "cpu", unit: "s", digits: 3, named: "floor"}
+	wall := samples{metric: "wall", unit: "s", digits: 3, named: "floor"}
+	rounds(b, leastRounds, func(n int) {
+		var ours, floor cost
+		inTurns(n, func() { ours = both.export(b, both.ours, count) }, func() { floor = both.export(b, both.floor, count) })
+		cpu.add(ours.cpu, floor.cpu)
+		wall.add(ours.wall, floor.wall)
+		if ours.bytes != floor.bytes {
+			b.Fatalf("ours sends %d bytes, the floor %d", ours.bytes, floor.bytes)
+		}
+	})
+	if _, err := cpuTime(both.ours.pid()); err != nil {
+		s.table.skipped(b, err.Error())
+	} else {
+		s.table.times(b, what+", CPU", cpu, 1.5)
+	}
+	s.table.times(b, what+", wall", wall, 1.5)
+}
+
+// cost is what one export takes, in seconds.
+type cost struct {
+	cpu   float64 // 0 where it cannot be read
+	wall  float64
+	bytes int64
+}
+
+// export is the cost of one of count exports.
+func (s servers) export(b *testing.B, c *child, count int) (all cost) {
+	cpu, cpuErr := cpuTime(c.pid())
+	wall, err := lasted(func() (err error) {
+		for range count {
+			if all.bytes, err = s.data.readAll(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	all.wall = wall.Seconds() / float64(count)
+	if cpuErr == nil {
+		after, _ := cpuTime(c.pid()) // as before
+		all.cpu = (after - cpu).Seconds() / float64(count)
+	}
+	return all
+}
+
+// readAll exports in JSON and gives the number of bytes.
+func (d data) readAll(c *child) (int64, error) {
+	conn, err := dial(c)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	response, err := conn.begin(d.request(c, export, 0))
+	if err != nil {
+		return 0, err
+	}
+	bytes, err := io.Copy(io.Discard, response.Body)
+	if rows := response.Trailer.Get(wire.HeaderRowCount); err == nil && c.role == roleDaemon && rows != strconv.Itoa(d.rows) {
+		err = fmt.Errorf("%s: %q instead of %d", wire.HeaderRowCount, rows, d.rows)
+	}
+	return bytes, err
+}
+
+// firstByte measures how long an export keeps its client waiting.
+func firstByte(s *stage, b *testing.B) {
+	for _, one := range []struct {
+		name  string
+		what  string
+		serve func() (servers, error)
+		q     question
+	}{
+		{"100k", "first byte of 100k rows", s.smallServers, export},
+		{"1M", "first byte of 1M rows", s.largeServers, export},
+		{"100k-ordered", "first byte of 100k rows in index order", s.smallServers, ordered},
+		{"1M-ordered", "first byte of 1M rows in index order", s.largeServers, ordered},
+	} {
+		b.Run(one.name, func(b *testing.B) {
+			both, err := one.serve()
+			if err != nil {
+				b.Fatal(err)
+			}
+			got := samples{metric: "wait", unit: "ms", digits: 2, named: "floor"}
+			rounds(b, leastRounds, func(n int) {
+				var ours, floor float64
+				inTurns(n, func() { ours = both.wait(b, both.ours, one.q) }, func() { floor = both.wait(b, both.floor, one.q) })
+				got.add(ours, floor)
+			})
+			s.table.below(b, one.what, got, 3)
+		})
+	}
+}
+
+// wait is the median wait for the first byte of some replies, in ms.
+func (s servers) wait(b *testing.B, c *child, q question) float64 {
+	const tries = 9
+	waits := make([]float64, tries)
+	for i := range waits {
+		waited, err := s.data.wait(c, q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		waits[i] = waited.Seconds() * 1000
+	}
+	return median(waits)
+}
+
+// wait asks, and hangs up after the first byte.
+func (d data) wait(c *child, q question) (waited time.Duration, err error) {
+	conn, err := dial(c)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	request := d.request(c, q, 0)
+	return lasted(func() error {
+		response, err := conn.begin(request)
+		if err == nil {
+			_, err = io.ReadFull(response.Body, make([]byte, 1))
+		}
+		return err
+	})
+}

@@ -1,0 +1,176 @@
+package read
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"testing"
+	"time"
+)
+
+// memory measures the most memory that exports take, each in a daemon that has
+// done nothing before.
+func memory(s *stage, b *testing.B) {
+	if err := forgetPeak(os.Getpid()); err != nil {
+		s.table.skipped(b, err.Error())
+		return
+	}
+	for _, one := range []struct {
+		name string
+		what string
+		read reader
+	}{
+		{"json", "1M rows, json", whole("json", "")},
+		{"ndjson", "1M rows, ndjson", whole("ndjson", "")},
+		{"csv", "1M rows, csv", whole("csv", "")},
+		{"xml", "1M rows, xml", whole("xml", "")},
+		{"json-zstd", "1M rows, json, zstd", whole("json", "zstd")},
+		{"json-gzip", "1M rows, json, gzip", whole("json", "gzip")},
+		{"xml-zstd", "1M rows, xml, zstd", whole("xml", "zstd")},
+		{"json-slow", "1M rows, json, at 1 MB/s", slowly("json", "")},
+		{"csv-slow", "1M rows, csv, at 1 MB/s", slowly("csv", "")},
+		{"xml-slow", "1M rows, xml, at 1 MB/s", slowly("xml", "")},
+		{"json-zstd-slow", "1M rows, json, zstd, at 1 MB/s", slowly("json", "zstd")},
+	} {
+		b.Run(one.name, func(b *testing.B) {
+			got := s.memory(b, "idle", func(_, many data) (ours, idle float64) {
+				h := peak(b, many, one.read)
+				return h.most, h.idle
+			})
+			s.table.above(b, "peak of "+one.what, got, 32)
+		})
+	}
+	b.Run("against-100k", s.memoryAgainst100k)
+	b.Run("further", s.memoryOfMore)
+}
+
+func (s *stage) memoryAgainst100k(b *testing.B) {
+	read := whole("json", "")
+	got := s.memory(b, "100k rows", func(few, many data) (ours, base float64) {
+		return peak(b, many, read).most, peak(b, few, read).most
+	})
+	s.table.times(b, "peak of 1M rows, json", got, 1.1)
+}
+
+func (s *stage) memoryOfMore(b *testing.B) {
+	json, csv := whole("json", ""), whole("csv", "")
+	got := s.memory(b, "one alone", func(_, many data) (ours, base float64) {
+		alone := peak(b, many, json).most
+		four := peak(b, many, json, json, csv, csv).most
+		return (four - alone) / 3, alone
+	})
+	s.table.below(b, "each further export at once", got, 20)
+}
+
+// memory collects what a round measures.
+func (s *stage) memory(b *testing.B, named string, measure func(few, many data) (ours, base float64)) samples {
+	few, err := s.small()
+	if err != nil {
+		b.Fatal(err)
+	}
+	many, err := s.large()
+	if err != nil {
+		b.Fatal(err)
+	}
+	got := samples{metric: "peak", unit: "MB", digits: 1, named: named}
+	rounds(b, s.least, func(int) { got.add(measure(few, many)) })
+	return got
+}
+
+// held is what a daemon holds, in MB.
+type held struct{ idle, most float64 }
+
+// reader is a client that reads an export.
+type reader func(*connection, data) error
+
+// peak starts a daemon and has it send exports at once.
+func peak(b *testing.B, d data, readers ...reader) held {
+	c, err := start(roleDaemon, d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var h held
+	err = h.measure(c, d, readers)
+	if err = errors.Join(err, c.stop()); err != nil {
+		b.Fatal(err)
+	}
+	return h
+}
+
+func (h *held) measure(c *child, d data, readers []reader) error {
+	// The first request makes what all of them share.
+	if err := read(c, d, func(conn *connection, d data) error {
+		_, err := conn.ask(d.request(c, row, 0), io.Discard)
+		return err
+	}); err != nil {
+		return err
+	}
+	var err error
+	if h.idle, err = heldMemory(c.pid()); err != nil {
+		return err
+	}
+	if err := forgetPeak(c.pid()); err != nil {
+		return err
+	}
+	if err := read(c, d, readers...); err != nil {
+		return err
+	}
+	h.most, err = peakMemory(c.pid())
+	return err
+}
+
+func read(c *child, d data, readers ...reader) error {
+	errs := make([]error, len(readers))
+	var all sync.WaitGroup
+	for i, r := range readers {
+		all.Go(func() {
+			conn, err := dial(c)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			defer conn.Close()
+			errs[i] = r(conn, d)
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// whole reads everything as fast as it comes.
+func whole(format, coding string) reader {
+	return func(conn *connection, d data) error {
+		_, err := conn.ask(d.export(format, coding), io.Discard)
+		return err
+	}
+}
+
+// slowly reads for a while, at about 1 MB/s, and hangs up.
+func slowly(format, coding string) reader {
+	const (
+		bite  = 32 << 10
+		bites = 32 * 2
+		pause = time.Second / 32
+	)
+	return func(conn *connection, d data) error {
+		if err := conn.Conn.(*net.TCPConn).SetReadBuffer(bite); err != nil {
+			return err
+		}
+		response, err := conn.begin(d.export(format, coding))
+		if err != nil {
+			return err
+		}
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for range bites {
+			if _, err := io.CopyN(io.Discard, response.Body, bite); err != nil {
+				return fmt.Errorf("reading slowly: %w", err)
+			}
+			<-tick.C
+		}
+		return nil
+	}
+}

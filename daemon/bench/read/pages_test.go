@@ -1,0 +1,96 @@
+package read
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+)
+
+// connections is the number of clients at once.
+const connections = 8
+
+func oneRow(s *stage, b *testing.B) {
+	s.pages(b, "one row by key, CPU", row, 4000, 2.1)
+}
+
+func pageOf100(s *stage, b *testing.B) {
+	s.pages(b, "page of 100, CPU", page100, 1200, 1.5)
+}
+
+func pageOf1000(s *stage, b *testing.B) {
+	s.pages(b, "page of 1000, CPU", page1000, 160, 1.3)
+}
+
+// pages measures the servers' CPU time for a question, of which each round asks
+// so many.
+func (s *stage) pages(b *testing.B, what string, q question, count int, atMost float64) {
+	both, err := s.smallServers()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := cpuTime(both.ours.pid()); err != nil {
+		s.table.skipped(b, err.Error())
+		return
+	}
+	got := samples{metric: "cpu", unit: "ms", digits: 4, named: "floor"}
+	ours, floor := crowd(b, both.data, both.ours), crowd(b, both.data, both.floor)
+	ours.cpu(b, q, connections*10) // until all is in its cache
+	floor.cpu(b, q, connections*10)
+	const many = 11 // short ones, since what the machine does besides comes and goes
+	rounds(b, many, func(n int) {
+		var o, f float64
+		inTurns(n, func() { o = ours.cpu(b, q, count) }, func() { f = floor.cpu(b, q, count) })
+		got.add(o, f)
+	})
+	s.table.times(b, what, got, atMost)
+}
+
+// clients ask one server.
+type clients struct {
+	data    data
+	server  *child
+	clients [connections]*connection
+}
+
+func crowd(b *testing.B, d data, server *child) *clients {
+	c := &clients{data: d, server: server}
+	for i := range c.clients {
+		conn, err := dial(server)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { conn.Close() })
+		c.clients[i] = conn
+	}
+	return c
+}
+
+// cpu asks so many questions and gives the server's CPU time for one, in ms.
+func (c *clients) cpu(b *testing.B, q question, count int) float64 {
+	used, err := cpuOf(c.server.pid(), func() error { return c.ask(q, count) })
+	if err != nil {
+		b.Fatal(err)
+	}
+	return used.Seconds() * 1000 / float64(count)
+}
+
+func (c *clients) ask(q question, count int) error {
+	var all sync.WaitGroup
+	errs := make([]error, len(c.clients))
+	for i, conn := range c.clients {
+		all.Go(func() {
+			dice := rand.New(rand.NewPCG(uint64(i), uint64(count)))
+			for range count / len(c.clients) {
+				// Not the last ids, so that every page is full.
+				request := c.data.request(c.server, q, dice.IntN(c.data.rows-5000))
+				if _, errs[i] = conn.ask(request, io.Discard); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

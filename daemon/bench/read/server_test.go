@@ -1,0 +1,152 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// onServer measures the figures that say something of their own where the
+// records are on a server: the memory of exports, and their first bytes. An
+// export takes much longer there, so there are fewer rounds.
+func onServer(s *stage, b *testing.B) {
+	if os.Getenv(mssqltest.Variable) == "" {
+		s.table.skipped(b, mssqltest.Variable+" names no server")
+		return
+	}
+	server := &stage{dir: b.TempDir(), least: 1}
+	server.small, server.large = server.filledServer(b, small), server.filledServer(b, large)
+	b.Run("memory", func(b *testing.B) { memory(server, b) })
+	b.Run("first-byte", func(b *testing.B) { firstByteOfServer(server, b) })
+	s.table.lines = append(s.table.lines, server.table.lines...)
+}
+
+// filledServer gives a function that fills a database when it is first called.
+func (s *stage) filledServer(b *testing.B, count int) func() (data, error) {
+	return sync.OnceValues(func() (data, error) {
+		d := data{dir: filepath.Join(s.dir, strconv.Itoa(count)), rows: count, server: mssqltest.Database(b)}
+		mssqltest.Exec(b, d.server, createTotals, insertTotals(count))
+		ctx := context.Background()
+		own, err := store.Open(ctx, store.Config{Dir: d.dir, DSN: d.server, Registry: record.Builtin(), Migrate: true})
+		if err != nil {
+			return data{}, err
+		}
+		d.key, err = addKey(ctx, own)
+		return d, errors.Join(err, own.Close())
+	})
+}
+
+const createTotals = `CREATE TABLE SO_Totals (InvoiceID nvarchar(20), InvoiceTotal decimal(19,4), Cartage1Total decimal(19,4), Cartage1TaxTotal decimal(19,4),
+	Cartage2Total decimal(19,4), Cartage2TaxTotal decimal(19,4), Cartage3Total decimal(19,4), Cartage3TaxTotal decimal(19,4))`
+
+// insertTotals makes as many rows on the server itself: numbered as invoices
+// are, with sums that follow from the number.
+func insertTotals(count int) string {
+	number, from := "0", ""
+	for i := range len(strconv.Itoa(count)) - 1 {
+		name := string(rune('a' + i))
+		number += " + " + name + ".n * 1" + strings.Repeat("0", i)
+		from += map[bool]string{true: " CROSS JOIN "}[i > 0] + "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS " + name + "(n)"
+	}
+	amounts := strings.Repeat(", CAST(("+number+") * 0.2513 AS decimal(19,4))", 7)
+	return "INSERT INTO SO_Totals SELECT N'D' + RIGHT('000000' + CAST(" + number + " AS varchar(7)), 7)" + amounts + " FROM " + from
+}
+
+// firstByteOfServer measures how long an export keeps its client waiting, beside
+// how long the driver waits for the first row of the same statement.
+func firstByteOfServer(s *stage, b *testing.B) {
+	for _, one := range []struct {
+		name string
+		fill func() (data, error)
+	}{{"100k", s.small}, {"1M", s.large}} {
+		b.Run(one.name, func(b *testing.B) {
+			d, err := one.fill()
+			if err != nil {
+				b.Fatal(err)
+			}
+			c, err := start(roleDaemon, d)
+			if err != nil {
+				b.Fatal(err)
+			}
+			got := samples{metric: "wait", unit: "ms", digits: 2, named: "first row"}
+			const many = 11 // short ones, since what the machine does besides comes and goes
+			rounds(b, many, func(n int) {
+				var ours, row time.Duration
+				var failed, failedRow error
+				inTurns(n, func() { ours, failed = d.waitWarm(c) }, func() { row, failedRow = firstRow(d.server) })
+				if err := errors.Join(failed, failedRow); err != nil {
+					b.Fatal(errors.Join(err, c.stop()))
+				}
+				got.add(ours.Seconds()*1000, row.Seconds()*1000)
+			})
+			if err := c.stop(); err != nil {
+				b.Fatal(err)
+			}
+			s.table.above(b, "first byte of "+one.name+" rows", got, 2)
+		})
+	}
+}
+
+// waitWarm is wait with a connection to the server that is there already: who
+// hung up before has cost one.
+func (d data) waitWarm(c *child) (time.Duration, error) {
+	err := read(c, d, func(conn *connection, d data) error {
+		_, err := conn.ask(d.request(c, question{body: `{"Take":1,"Fields":"InvoiceID"}`}, 0), io.Discard)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return d.wait(c, export)
+}
+
+// firstRow is how long the driver waits for the first row of an export.
+func firstRow(dsn string) (time.Duration, error) {
+	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	conn, err := s.Get(context.Background())
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	few := mssql.Query{SQL: "SELECT TOP 1 [InvoiceID] FROM [dbo].[SO_Totals]", Types: []record.Type{record.Text}}
+	if err := first(conn, few); err != nil { // the connection is warm now
+		return 0, err
+	}
+	return lasted(func() error { return first(conn, exportQuery()) })
+}
+
+// first runs a query as far as its first row.
+func first(conn *mssql.Conn, q mssql.Query) error {
+	rows, err := conn.Query(context.Background(), q)
+	if err == nil {
+		_, err = rows.Next()
+	}
+	return err
+}
+
+func exportQuery() mssql.Query {
+	var names []string
+	var q mssql.Query
+	for _, f := range totals(record.Builtin()).Fields {
+		names = append(names, mssql.Quote(f.Name))
+		q.Types = append(q.Types, f.Type)
+	}
+	q.SQL = "SELECT " + strings.Join(names, ", ") + " FROM [dbo].[SO_Totals]"
+	return q
+}

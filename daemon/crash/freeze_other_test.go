@@ -1,9 +1,0 @@
-//go:build !unix
-
-package crash
-
-import "testing"
-
-const canFreeze = false
-
-func signalTo(t *testing.T, _ int, _ bool) { t.Fatal("processes cannot be frozen here") }

@@ -1,0 +1,216 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+)
+
+// TestDaemonsWhoseClocksDiffer has the clock of one daemon differ by an hour from
+// that of the other one and the server: nothing changes by that.
+func TestDaemonsWhoseClocksDiffer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
+	if os.Getenv(mssqltest.Variable) == "" {
+		t.Skip("skipped, since " + mssqltest.Variable + " names no server")
+	}
+	program := shiftable(t)
+	for name, ahead := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			shifted := program
+			shifted.Env = []string{shiftVariable + "=" + strconv.Itoa(int(ahead.Seconds()))}
+			p := openPair(t, shifted, daemontest.Program{})
+			if is := p.posts[0].aheadBy(t); (is - ahead).Abs() > ahead.Abs()/2 {
+				t.Fatalf("the first daemon's clock is ahead by %v, want %v", is, ahead)
+			}
+			p.posts[0].ahead = ahead
+			p.trouble(t, min(*rounds, 3))
+			p.await(t)
+			p.clients = []*client.Client{signedIn(t, *p.posts[0].url.Load()), signedIn(t, *p.posts[1].url.Load())}
+			t.Run("retries", p.testRetries)
+			t.Run("keys", p.testKeys)
+			t.Run("logins", p.testLogins)
+			p.conclude(t)
+			p.testTimes(t)
+		})
+	}
+}
+
+// waits are what lies between the attempts at a hesitant endpoint: first what
+// the schedule says, then what the endpoint asks for.
+const (
+	scheduled = 4 * time.Second
+	askedFor  = 30 * time.Second
+)
+
+// hesitant is an endpoint that takes a message at the third attempt.
+type hesitant struct {
+	mu    sync.Mutex
+	came  map[string][]time.Time // by body
+	taken chan string
+}
+
+// ServeHTTP is http.Handler's.
+func (h *hesitant) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body := make([]byte, 64)
+	n, _ := r.Body.Read(body)
+	text := string(body[:n])
+	h.mu.Lock()
+	h.came[text] = append(h.came[text], time.Now())
+	nth := len(h.came[text])
+	h.mu.Unlock()
+	switch nth {
+	case 1:
+		w.WriteHeader(http.StatusUnprocessableEntity)
+	case 2:
+		w.Header().Set("Retry-After", time.Now().Add(askedFor).UTC().Format(http.TimeFormat))
+		w.WriteHeader(http.StatusUnprocessableEntity)
+	case 3:
+		h.taken <- text
+	}
+}
+
+// testRetries raises an event at each daemon and looks when it is attempted
+// again, and what both say about that.
+func (p *pair) testRetries(t *testing.T) {
+	ctx := context.Background()
+	h := &hesitant{came: make(map[string][]time.Time), taken: make(chan string, 2)}
+	srv := httptest.NewServer(h)
+	defer srv.Close()
+	event, schedule, name := "debtor.created", strings.Repeat(","+scheduled.String(), 5)[1:], "hesitant"
+	subscriber, err := p.clients[0].AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.clients[0].AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &srv.URL, EventName: &event, RetrySchedule: &schedule}); err != nil {
+		t.Fatal(err)
+	}
+	for n, c := range p.clients {
+		if _, err := c.RaiseEvent(ctx, event, fmt.Sprint("of daemon ", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.expectWaiting(t, subscriber.RecID)
+	for range p.clients {
+		select {
+		case <-h.taken:
+		case <-time.After(bound):
+			t.Fatalf("a retry is not made when it is due: %v", h.came)
+		}
+	}
+	for body, at := range h.came {
+		if at[1].Sub(at[0]) < scheduled/2 || at[2].Sub(at[1]) < askedFor*3/4 {
+			t.Errorf("the event %q was attempted %v, before it was due", body, at)
+		}
+	}
+}
+
+// expectWaiting waits until messages wait for another attempt, and looks what
+// each daemon says about when.
+func (p *pair) expectWaiting(t *testing.T, subscriber string) {
+	t.Helper()
+	late := time.Now().Add(bound)
+	for seen := make(map[string]bool); len(seen) < 2; {
+		if time.Now().After(late) {
+			t.Fatal("no message waits for another attempt")
+		}
+		for _, c := range p.clients {
+			page, err := c.Messages(context.Background(), subscriber, url.Values{"Status": {"2"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range page.Results {
+				seen[m.MessageID] = true
+				for what, at := range map[string]wire.Moment{"added": m.AddedDateTime, "saved": m.LastSavedDateTime, "due": m.NextAttemptDateTime} {
+					if off := time.Until(time.Time(at)).Abs(); off > tolerance {
+						t.Errorf("a message is %s at %v, %v from now", what, time.Time(at), off)
+					}
+				}
+			}
+		}
+	}
+}
+
+// testKeys publishes under keys at one daemon and repeats that at the other.
+func (p *pair) testKeys(t *testing.T) {
+	ctx := context.Background()
+	for n, c := range p.clients {
+		other, key := p.clients[1-n], fmt.Sprint("clocks ", n)
+		first, err := c.RaiseEventOnce(ctx, key, ofMany, "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := other.RaiseEventOnce(ctx, key, ofMany, "one")
+		if err != nil || again.EventID != first.EventID {
+			t.Errorf("repeated: %+v, %v; first %+v", again, err, first)
+		}
+		_, err = other.RaiseEventOnce(ctx, key, ofMany, "two")
+		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusConflict {
+			t.Errorf("another body under the key: %v", err)
+		}
+	}
+}
+
+// testLogins uses short logins and keys of one daemon at the other.
+func (p *pair) testLogins(t *testing.T) {
+	ctx := context.Background()
+	for n, post := range p.posts {
+		here, there := *post.url.Load(), *p.posts[1-n].url.Load()
+		c, err := client.New(client.Options{URL: here})
+		if err != nil {
+			t.Fatal(err)
+		}
+		login, err := c.Login(ctx, "admin", daemontest.AdminPassword)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectWelcome(t, client.Options{URL: there, Session: login.SessionID})
+		soon := time.Now().UTC().Add(shortLogin).Format(wire.DateLayout)
+		key, err := c.AddAPIKey(ctx, wire.APIKeyRequest{Name: fmt.Sprint("short ", n), Role: "admin", ExpiryDateTime: soon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectWelcome(t, client.Options{URL: there, Token: key.Key})
+	}
+}
+
+func expectWelcome(t *testing.T, o client.Options) {
+	t.Helper()
+	c, err := client.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CurrentSession(context.Background()); err != nil {
+		t.Errorf("a login made at one daemon gives %v at the other", err)
+	}
+}
+
+// testTimes looks whether all times that were written are the server's.
+func (p *pair) testTimes(t *testing.T) {
+	t.Helper()
+	for _, column := range []string{"SY_WebhookMessage.AddedDateTime", "SY_WebhookMessage.LastSavedDateTime",
+		"SY_WebhookMessageResponse.LastSavedDateTime", "WH_Event.AddedDateTime", "WH_Nudge.AddedDateTime"} {
+		table, name, _ := strings.Cut(column, ".")
+		if off := p.count(t, fmt.Sprintf("SELECT COUNT(*) FROM whd.%s WHERE ABS(DATEDIFF(minute, %s, SYSUTCDATETIME())) > 30", table, name)); off > 0 {
+			t.Errorf("%d times in %s are not the server's", off, column)
+		}
+	}
+	if off := p.count(t, "SELECT COUNT(*) FROM whd.WH_IdempotencyKey WHERE ABS(DATEDIFF(minute, ExpiryDateTime, SYSUTCDATETIME()) + 1440) > 30"); off > 0 {
+		t.Errorf("%d idempotency keys do not end after a day of the server's", off)
+	}
+}

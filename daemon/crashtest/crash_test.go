@@ -1,0 +1,176 @@
+package crashtest
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+var rounds = flag.Int("rounds", 3, "how often the daemon is killed")
+
+func TestMain(m *testing.M) { daemontest.Main(m) }
+
+// settings let a message be tried for minutes, since its endpoint may be down
+// for several rounds.
+var settings = []string{"--webhooks-allow-targets", "127.0.0.0/8",
+	"--webhooks-retry-schedule", strings.Repeat("1s,", 20) + strings.Repeat("3s,", 30) + "3s"}
+
+// longest is how long a daemon lives. It may be killed before it listens.
+const longest = 2 * time.Second
+
+// bound is how long the last daemon may need until nothing is open.
+const bound = 2 * time.Minute
+
+// TestKilledDaemonsKeepTheirPromises kills daemons at random moments.
+func TestKilledDaemonsKeepTheirPromises(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	dir, office := t.TempDir(), openOffice(t)
+	publishers := gather(t, subscribe(t, dir, office))
+	var kills []time.Time
+	for n := range *rounds {
+		office.breakDown(n%3 == 1)
+		live(t, dir, publishers, rand.N(longest))
+		kills = append(kills, office.settle(t))
+	}
+	office.breakDown(false)
+	last := launch(t, dir)
+	if err := last.Await(); err != nil {
+		t.Fatal(err)
+	}
+	publishers.url.Store(&last.URL)
+	publishers.awaitAccepted() // on a slow machine the others may never have listened
+	publishers.disperse()
+	awaitNothingOpen(t, dir)
+	if err := last.Stop(); err != nil {
+		t.Error(err)
+	}
+	judge(t, office, publishers, kills)
+}
+
+// judge compares what was accepted with what came.
+func judge(t *testing.T, o *office, c *crowd, kills []time.Time) {
+	t.Helper()
+	lost := 0
+	for _, event := range c.accepted {
+		if !o.has(event) {
+			lost++
+		}
+	}
+	twice, unexcused := o.twice(kills)
+	t.Logf("%d kills: %d events accepted, %d lost; %d messages delivered, %d of them twice, %d without a kill in between; %d events refused, of which %d came",
+		len(kills), len(c.accepted), lost, len(o.took), twice, unexcused, c.refused, len(o.bodies)-len(c.accepted)+lost)
+	if lost > 0 || unexcused > 0 || len(c.accepted) == 0 {
+		t.Error("a promise is broken")
+	}
+}
+
+// subscribe prepares a data directory and gives a key for publishers.
+func subscribe(t *testing.T, dir string, o *office) (key string) {
+	t.Helper()
+	d, err := daemontest.Open(dir, settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(client.Options{URL: d.URL, Token: d.Key(t, "admin")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "everybody"
+	subscriber, err := c.AddSubscriber(context.Background(), wire.SubscriberRequest{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		url, event := o.url+address, address
+		if event == forAll {
+			event = "*"
+		}
+		if _, err := c.AddSubscription(context.Background(), subscriber.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key = d.Key(t, "publisher")
+	if err := d.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func launch(t *testing.T, dir string) *daemontest.Process {
+	t.Helper()
+	p, err := daemontest.Launch(dir, settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// live starts a daemon and kills it after a while.
+func live(t *testing.T, dir string, c *crowd, span time.Duration) {
+	t.Helper()
+	end := time.NewTimer(span)
+	p := launch(t, dir)
+	listens := make(chan error, 1)
+	go func() {
+		err := p.Await()
+		if err == nil {
+			c.url.Store(&p.URL)
+		}
+		listens <- err
+	}()
+	<-end.C
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-listens // an error where it was too early
+}
+
+// awaitNothingOpen waits until every message was delivered.
+func awaitNothingOpen(t *testing.T, dir string) {
+	t.Helper()
+	conn, err := sqlite.Open(filepath.Join(dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: bound})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	began := time.Now()
+	for range tick.C {
+		open := count(t, conn, "SELECT COUNT(*) FROM SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL")
+		if open == 0 {
+			break
+		}
+		if time.Since(began) > bound {
+			t.Fatalf("%d messages are open %v after the last start", open, bound)
+		}
+	}
+	if failed := count(t, conn, "SELECT COUNT(*) FROM SY_WebhookMessage WHERE Status <> 1"); failed > 0 {
+		t.Errorf("%d messages were not delivered", failed)
+	}
+	t.Logf("nothing was open %v after the last start", time.Since(began).Round(100*time.Millisecond))
+}
+
+func count(t *testing.T, conn *sqlite.Conn, statement string) int64 {
+	t.Helper()
+	s, err := conn.Prepare(statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Reset()
+	if _, err := s.Step(); err != nil {
+		t.Fatal(err)
+	}
+	return s.Int(0)
+}

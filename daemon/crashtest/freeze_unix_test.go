@@ -1,0 +1,22 @@
+//go:build unix
+
+package crashtest
+
+import (
+	"syscall"
+	"testing"
+)
+
+const canFreeze = true
+
+// signalTo has a process stand still, or go on.
+func signalTo(t *testing.T, pid int, still bool) {
+	t.Helper()
+	signal := syscall.SIGCONT
+	if still {
+		signal = syscall.SIGSTOP
+	}
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,160 @@
+//go:build unix
+
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+var (
+	restarts = flag.Int("restarts", 2, "how often the daemon is restarted and reloaded under load")
+	perRound = flag.Duration("restartspan", 500*time.Millisecond, "load between two of these, at its full pace")
+	readRate = flag.Int("reads", 200, "requests a second meanwhile")
+	postRate = flag.Int("events", 60, "events a second meanwhile")
+)
+
+// counter takes every message and keeps what came.
+type counter struct {
+	mu    sync.Mutex
+	grown *sync.Cond
+	came  map[string]map[string]bool // ids of messages, by body
+	takes int
+}
+
+// ServeHTTP is http.Handler's.
+func (c *counter) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.came[string(body)] == nil {
+		c.came[string(body)] = make(map[string]bool)
+	}
+	c.came[string(body)][r.Header.Get("Webhook-Id")] = true
+	c.takes++
+	c.grown.Broadcast()
+}
+
+// await waits until all events have come, and returns those that have not within
+// the bound.
+func (c *counter) await(events []string) (lost []string) {
+	late := time.AfterFunc(bound, c.grown.Broadcast)
+	defer late.Stop()
+	began := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		lost = nil
+		for _, event := range events {
+			if len(c.came[event]) == 0 {
+				lost = append(lost, event)
+			}
+		}
+		if lost == nil || time.Since(began) >= bound {
+			return lost
+		}
+		c.grown.Wait()
+	}
+}
+
+// TestSignalsUnderLoad restarts and reloads the daemon while requests and events
+// come: a client that tries again where nothing was answered sees no failure, and
+// every event that was accepted comes, once.
+func TestSignalsUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	u := loadUnit(t, "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "1s,1s,1s,1s,1s")
+	u.args = append(u.args, "--config", u.config(), "--http-shutdown-grace", "10m") // however slow the machine is
+	u.settle(t, 1000)
+	u.start(t)
+	c := &counter{came: make(map[string]map[string]bool)}
+	c.grown = sync.NewCond(&c.mu)
+	receiver := httptest.NewServer(c)
+	t.Cleanup(receiver.Close)
+	l := applyLoad(t, u, u.subscribe(t, receiver.URL), *readRate, *postRate)
+	for n := range *restarts {
+		l.await(l.inSpan())
+		u.settle(t, 1001+n)
+		u.reload(t)
+		l.await(l.inSpan())
+		u.stop(t)
+		u.start(t)
+	}
+	l.await(l.inSpan())
+	l.lift()
+	took := time.Since(l.began)
+	lost := c.await(l.accepted)
+	u.stop(t)
+	t.Logf("%d restarts and reloads in %v: %d requests (%.0f/s) and %d events (%.0f/s) answered, %d tries without an answer; %d failed; %d events lost, %d deliveries beyond one",
+		*restarts, took.Round(time.Millisecond), l.reads, float64(l.reads)/took.Seconds(), len(l.accepted), float64(len(l.accepted))/took.Seconds(),
+		l.again, len(l.failed), len(lost), c.takes-len(c.came))
+	if len(l.failed) > 0 || len(lost) > 0 || c.takes != len(c.came) {
+		t.Errorf("failed: %.5q, lost: %.5q", l.failed, lost)
+	}
+}
+
+// inSpan is how much comes between two signals, of which there is half enough: the
+// machine may be too slow for the pace.
+func (l *load) inSpan() (reads, events int) {
+	seconds := perRound.Seconds() / 2
+	return int(seconds * float64(*readRate)), int(seconds * float64(*postRate))
+}
+
+// subscribe has a receiver get everything, and gives a key for publishing.
+func (u *unit) subscribe(t *testing.T, receiver string) (key string) {
+	t.Helper()
+	ctx := context.Background()
+	c := signedIn(t, u.url())
+	name, all := "everybody", "*"
+	subscriber, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &receiver, EventName: &all}); err != nil {
+		t.Fatal(err)
+	}
+	made, err := c.AddAPIKey(ctx, wire.APIKeyRequest{Name: "load", Role: "publisher"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Key
+}
+
+// TestShutdownDelay: a daemon that is to stop says so to whoever spreads requests
+// over several, and serves all the same. A second signal ends it at once.
+func TestShutdownDelay(t *testing.T) {
+	u := loadUnit(t, "--auth-queries", "anonymous", "--http-shutdown-delay", "24h")
+	u.start(t)
+	u.signal(t, syscall.SIGTERM)
+	u.awaitWord(t, "STOPPING=1")
+	for path, want := range map[string]int{"/readyz": 503, "/healthz": 200, "/json/reply/DB_ClassQuery": 200} {
+		reply, err := http.Get(u.url() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply.Body.Close()
+		if reply.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", path, reply.StatusCode, want)
+		}
+	}
+	u.signal(t, syscall.SIGTERM)
+	ended, is := errors.AsType[*exec.ExitError](u.process.Wait())
+	if !is || ended.ExitCode() != 1 {
+		t.Errorf("it ended with %v", ended)
+	}
+}

@@ -1,0 +1,114 @@
+package crashtest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// shiftVariable says by how many seconds the clock of a shifted program is
+// ahead.
+const shiftVariable = "CRASH_CLOCK_AHEAD"
+
+// What is changed in the package time: the wall clock's reading in time.Now. The
+// monotonic one stays, as it does where a host's clock is wrong.
+const (
+	readingOfNow = "\tsec, nsec, mono := runtimeNow()\n"
+	shiftOfNow   = "\tsec += clockAhead\n"
+	shiftSource  = `package time
+
+import "syscall"
+
+var clockAhead = func() (ahead int64) {
+	text, _ := syscall.Getenv("` + shiftVariable + `")
+	sign := int64(1)
+	for _, c := range text {
+		if c == '-' {
+			sign = -1
+			continue
+		}
+		ahead = 10*ahead + int64(c-'0')
+	}
+	return sign * ahead
+}()
+`
+)
+
+// shiftable builds this test anew, from the same sources, so that the clock of
+// its processes can be wrong.
+func shiftable(t *testing.T) daemontest.Program {
+	t.Helper()
+	dir, root := t.TempDir(), goRoot(t)
+	source := filepath.Join(root, "src", "time", "time.go")
+	text, err := os.ReadFile(source)
+	if err != nil || strings.Count(string(text), readingOfNow) != 1 {
+		t.Skipf("skipped, since time.Now is not written as this test knows it in %s: %v", source, err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		source: write(t, filepath.Join(dir, "time.go"), strings.Replace(string(text), readingOfNow, readingOfNow+shiftOfNow, 1)),
+		filepath.Join(root, "src", "time", "ahead.go"): write(t, filepath.Join(dir, "ahead.go"), shiftSource),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "shifted.test")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", write(t, filepath.Join(dir, "overlay.json"), string(overlay)), "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go test -c -overlay: %v\n%s", err, out)
+	}
+	return daemontest.Program{Path: program}
+}
+
+func goRoot(t *testing.T) string {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Skipf("skipped, since there is no Go to build with: %v", err)
+	}
+	return strings.TrimSpace(string(root))
+}
+
+func write(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// aheadBy is how far the clock of a post's daemons is ahead of this process's,
+// as their log says.
+func (p *post) aheadBy(t *testing.T) time.Duration {
+	t.Helper()
+	all := p.logged(t, "time=")
+	if len(all) == 0 {
+		t.Fatal("the log has no time")
+	}
+	return time.Until(all[0])
+}
+
+// logged is when the post's daemons, by their clock, have logged lines that hold
+// a text.
+func (p *post) logged(t *testing.T, text string) (all []time.Time) {
+	t.Helper()
+	for line := range strings.Lines(p.log(t)) {
+		rest, is := strings.CutPrefix(line, "time=")
+		if !is || !strings.Contains(line, text) {
+			continue
+		}
+		said, _, _ := strings.Cut(rest, " ")
+		at, err := time.Parse(time.RFC3339, said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, at)
+	}
+	return all
+}

@@ -1,2 +1,0 @@
-// Package readme holds the test that follows the README from top to bottom.
-package readme

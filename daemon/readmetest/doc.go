@@ -1,0 +1,2 @@
+// Package readmetest holds the test that follows the README from top to bottom.
+package readmetest

@@ -1,0 +1,229 @@
+package readmetest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// prelude is what the session knows before the README begins: what fails is noted,
+// also in the middle of a line; curl fails on answers that are errors or lead
+// elsewhere; an exported variable holds something; what runs for a time does so until
+// that is over; and a service that is run goes on beside the commands, as in another
+// terminal, until the shell ends.
+const prelude = `
+set -u -E -o pipefail
+failed() { echo "$*" >>"$FAILED"; }
+curl() { command curl --fail-with-body --location --max-redirs 0 --silent --show-error "$@" </dev/null; }
+export() {
+    builtin export "$@"
+    local each
+    for each; do
+        each=${each%%=*}
+        [ -n "${!each}" ] || failed "export $each: it is empty"
+    done
+}
+timeout() {
+    local limit=$1 status=0
+    shift
+    if [ "$1" = curl ]; then set -- curl --fail-with-body "${@:2}"; fi
+    command timeout "$limit" "$@" </dev/null || status=$?
+    [ "$status" -eq 124 ] || failed "$*: it ended by itself, with status $status"
+}
+stop() { if [ -n "${SERVER:-}" ]; then kill "$SERVER"; wait "$SERVER" || true; SERVER=; fi; } 2>/dev/null
+trap stop EXIT
+make() {
+    if [ "${1:-}" != run ]; then command make "$@" </dev/null; return; fi
+    local args="${2:-}"
+    stop
+    command make run ARGS="--listen ADDRESS ${args#ARGS=}" >run.log 2>&1 </dev/null &
+    SERVER=$!
+    until command curl --fail --silent --output /dev/null http://ADDRESS/readyz; do
+        kill -0 "$SERVER" || { cat run.log; return 1; }
+        sleep 0.1
+    done
+}
+alone() {
+    local job
+    for job in $(jobs -p); do
+        [ "$job" = "${SERVER:-}" ] || failed "process $job was left behind"
+    done
+}
+`
+
+// mark ends the output of a block.
+const mark = "\x1e"
+
+// TestReadme runs the commands of the README, one block after another, in a
+// shell whose directory is a copy of this one.
+func TestReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds both programs")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are for a Unix shell")
+	}
+	s := begin(t, checkout(t))
+	used := make(map[string]int)
+	for _, b := range readmeBlocks(t) {
+		if b.language == "sh" {
+			s.run(t, b.line, b.elsewhere(used))
+		}
+	}
+	for _, e := range exempt {
+		if used[e.command] == 0 {
+			t.Errorf("no line of README.md begins with %q any more", e.command)
+		}
+	}
+}
+
+// session is a shell that takes one block after another.
+type session struct {
+	address string
+	block   string // the file of the block that is run
+	failed  string // the file of what has failed in it
+	in      io.Writer
+	out     *bufio.Reader
+}
+
+func begin(t *testing.T, dir string) *session {
+	t.Helper()
+	for _, tool := range []string{"bash", "curl", "make", "timeout"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	files := t.TempDir()
+	s := &session{address: freeAddress(t), block: filepath.Join(files, "block"), failed: filepath.Join(files, "failed")}
+	sh := exec.Command("bash", "--noprofile", "--norc")
+	sh.Dir = dir
+	sh.Env = append(os.Environ(), "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "WHCTL_CONFIG=", "LC_ALL=C.UTF-8", "FAILED="+s.failed)
+	in, err := sh.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := sh.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh.Stderr = sh.Stdout
+	if err := sh.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.in, s.out = in, bufio.NewReader(out)
+	t.Cleanup(func() {
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, s.out)
+		_ = sh.Wait()
+	})
+	s.run(t, 0, prelude)
+	return s
+}
+
+// run runs a block, in which nothing may fail.
+func (s *session) run(t *testing.T, line int, commands string) {
+	t.Helper()
+	said, failed, ended := s.try(t, commands)
+	switch {
+	case !ended:
+		t.Fatalf("README.md:%d: the shell ended\n%s", line, said)
+	case failed != "":
+		t.Errorf("README.md:%d: these failed: %s\n%s", line, failed, said)
+	default:
+		t.Logf("README.md:%d\n%s", line, said)
+	}
+}
+
+// try runs a block from a file, so that no command of it reads those behind it, and
+// tells what it has said and which of it have failed.
+func (s *session) try(t *testing.T, commands string) (said, failed string, ended bool) {
+	t.Helper()
+	commands = strings.NewReplacer("127.0.0.1:5050", s.address, "ADDRESS", s.address).Replace(commands)
+	for name, text := range map[string]string{s.block: commands + "\n", s.failed: ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fmt.Fprintf(s.in, "trap 'failed \"$BASH_COMMAND\"' ERR\n. %q </dev/null\ntrap - ERR\nalone\nprintf '\\n%s\\n'\n", s.block, mark)
+	said, ended = s.answer()
+	text, err := os.ReadFile(s.failed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said, strings.Join(strings.Split(strings.TrimSpace(string(text)), "\n"), "; "), ended
+}
+
+// answer reads what a block prints.
+func (s *session) answer() (said string, ended bool) {
+	var lines strings.Builder
+	for {
+		line, err := s.out.ReadString('\n')
+		if err != nil {
+			return lines.String(), false
+		}
+		if line == mark+"\n" {
+			return lines.String(), true
+		}
+		lines.WriteString(line)
+	}
+}
+
+// checkout copies what the repository holds to a directory of its own.
+func checkout(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = "../.."
+	names, err := list.Output()
+	if err != nil {
+		t.Skip("this is no git repository: ", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		if os.IsNotExist(err) {
+			continue // removed, but not yet in a commit
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, text, info.Mode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// freeAddress is an address of this machine that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
