@@ -75,6 +75,10 @@ format: ## fail where gofmt would change a file
 	@unformatted=$$(gofmt -l cmd client daemon $(wildcard tui)); \
 	if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
 
+.PHONY: arch
+arch: ## print what does not keep to the rules of structure yet: imports, sizes of packages and types
+	$(TESTENV) $(GO) test -vet=off -count=1 -v -run TestViolations ./daemon/arch
+
 vet: ## go vet
 	$(TESTENV) $(GO) vet ./...
 

@@ -20,7 +20,7 @@ func TestReadmeTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := string(text)
-	for name, table := range map[string]string{"operations": operationsTable(), "settings": settingsTable(), "dependencies": dependenciesTable(t)} {
+	for name, table := range map[string]string{"operations": operationsTable(), "settings": settingsTable()} {
 		if want, err = replaceBetween(want, name, table); err != nil {
 			t.Fatal(err)
 		}
@@ -78,27 +78,4 @@ func settingsTable() string {
 		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s | %s |\n", s.name, s.flag(), standard, s.help, live)
 	}
 	return b.String()
-}
-
-// dependenciesTable lists the modules with their licences.
-func dependenciesTable(t *testing.T) string {
-	of := make(map[string]string)
-	for _, p := range goList(t, "-deps", "-test", "./...", "honnef.co/go/tools/cmd/staticcheck") {
-		if p.Module != nil && of[p.Module.Path] == "" {
-			of[p.Module.Path] = licenceOf(p.Module.Dir)
-		}
-	}
-	var b strings.Builder
-	b.WriteString("| Module | Licence | Used by | For |\n|---|---|---|---|\n")
-	for _, l := range libraries {
-		users := "tests"
-		if l.users != nil {
-			users = "`" + strings.Join(l.users, "`, `") + "`"
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.module, of[l.module], users, l.why)
-	}
-	for _, l := range tools {
-		fmt.Fprintf(&b, "| `%s` | %s | `make check` | %s |\n", l.module, of[l.module], l.why)
-	}
-	return b.String() + "\n" + licencesText(t)
 }

@@ -9,7 +9,7 @@ tool (
 	golang.org/x/vuln/cmd/govulncheck
 )
 
-require golang.org/x/tools v0.50.0
+require golang.org/x/tools v0.51.0
 
 require (
 	dario.cat/mergo v1.0.2 // indirect
@@ -70,7 +70,7 @@ require (
 	golang.org/x/net v0.59.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
-	golang.org/x/telemetry v0.0.0-20260908163034-4bcc4b2ee518 // indirect
+	golang.org/x/telemetry v0.0.0-20260924152758-ed294f943157 // indirect
 	golang.org/x/vuln v1.8.0 // indirect
 	gopkg.in/warnings.v0 v0.1.2 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect

@@ -21,6 +21,7 @@ type pkg struct {
 	tests     int            // code lines of tests
 	files     map[string]int // lines of each file outside of tests, with comments
 	functions []int          // lines of each
+	named     map[string]int // the same by name
 	types     map[*types.TypeName]*typ
 	knot      int // files of the largest knot
 }
@@ -38,8 +39,24 @@ type typ struct {
 
 func (t *typ) functions() int { return t.methods + t.firstParameter }
 
+// files counts the files that the methods lie in. Those for one system each
+// count as one.
+func (t *typ) files() int {
+	names := make(map[string]bool)
+	for name := range t.in {
+		name = strings.TrimSuffix(name, ".go")
+		for _, system := range []string{"_windows", "_unix", "_linux", "_other", "_darwin"} {
+			name = strings.TrimSuffix(name, system)
+		}
+		names[name] = true
+	}
+	return len(names)
+}
+
 // support reports whether the package exists for tests, as its name says.
-func (p *pkg) support() bool { return strings.HasSuffix(p.name, "test") }
+func (p *pkg) support() bool {
+	return strings.HasSuffix(p.name, "test") || strings.HasPrefix(p.name, "daemon/bench/") || p.name == "daemon/arch"
+}
 
 // elsewhere counts the methods that are in another file than their type.
 func (p *pkg) elsewhere() (n int) {
@@ -71,7 +88,7 @@ func load(dir string) ([]*pkg, error) {
 }
 
 func measure(files *token.FileSet, p *packages.Package) (*pkg, error) {
-	m := &pkg{name: strings.TrimPrefix(p.PkgPath, p.Module.Path+"/"), files: make(map[string]int), types: make(map[*types.TypeName]*typ)}
+	m := &pkg{name: strings.TrimPrefix(p.PkgPath, p.Module.Path+"/"), files: make(map[string]int), named: make(map[string]int), types: make(map[*types.TypeName]*typ)}
 	if err := m.countLines(p.Dir); err != nil {
 		return nil, err
 	}
@@ -136,9 +153,15 @@ func codeLines(text []byte) int {
 
 func (p *pkg) countFunction(files *token.FileSet, info *types.Info, f *ast.FuncDecl) {
 	from, to := files.Position(f.Pos()), files.Position(f.End())
-	p.functions = append(p.functions, to.Line-from.Line+1)
+	lines := to.Line - from.Line + 1
+	p.functions = append(p.functions, lines)
 	signature := info.Defs[f.Name].Type().(*types.Signature)
 	receiver := signature.Recv()
+	if receiver == nil {
+		p.named[f.Name.Name] = lines
+	} else if t := named(receiver.Type()); t != nil {
+		p.named[t.Name()+"."+f.Name.Name] = lines
+	}
 	if receiver == nil && signature.Params().Len() > 0 {
 		if t := p.types[named(signature.Params().At(0).Type())]; t != nil {
 			t.firstParameter++

@@ -2,17 +2,19 @@
 // code lines by package, the lengths of functions and files, methods and fields
 // of types, and knots (files of one package that depend on each other).
 //
-//	size [-most N] [-packages] DIR
+//	size [-most N] [-packages] [-json] DIR
 //
 // A code line has neither only blanks nor only a comment on it.
 package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -21,6 +23,7 @@ import (
 func main() {
 	rows := flag.Int("most", 10, "rows to print of each list")
 	all := flag.Bool("packages", false, "print every package")
+	asJSON := flag.Bool("json", false, "print what package arch bounds, as JSON")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "size: name the directory of the module")
@@ -31,7 +34,47 @@ func main() {
 		fmt.Fprintln(os.Stderr, "size:", err)
 		os.Exit(1)
 	}
-	report(os.Stdout, packages, *rows, *all)
+	if !*asJSON {
+		report(os.Stdout, packages, *rows, *all)
+		return
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(bounded(packages)); err != nil {
+		fmt.Fprintln(os.Stderr, "size:", err)
+		os.Exit(1)
+	}
+}
+
+// measured is one figure of a package, a type, a file or a function.
+type measured struct {
+	What  string // "files", "methods" and so on
+	Of    string
+	Value int
+}
+
+// bounded lists the figures that have a bound, of all but tests and their support.
+func bounded(packages []*pkg) (all []measured) {
+	for _, p := range packages {
+		if p.support() {
+			continue
+		}
+		all = append(all, measured{"code lines", p.name, p.product}, measured{"files", p.name, len(p.files)}, measured{"methods elsewhere", p.name, p.elsewhere()})
+		if p.product > 400 {
+			all = append(all, measured{"knot", p.name, p.knot})
+		}
+		for file, lines := range p.files {
+			all = append(all, measured{"file lines", p.name + "/" + filepath.Base(file), lines})
+		}
+		for name, lines := range p.named {
+			all = append(all, measured{"function lines", p.name + "." + name, lines})
+		}
+		for _, t := range p.types {
+			all = append(all, measured{"methods", t.name, t.functions()}, measured{"fields", t.name, t.fields})
+			if t.functions() > 10 { // smaller ones are spread for a reason: values that many functions take
+				all = append(all, measured{"files of", t.name, t.files()})
+			}
+		}
+	}
+	return all
 }
 
 func report(w io.Writer, packages []*pkg, rows int, all bool) {
@@ -104,7 +147,7 @@ func printTypes(w io.Writer, packages []*pkg, rows int) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "type\tmethods\tfunctions on it\tin files\tfields\t")
 	for _, one := range types[:min(rows, len(types))] {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t\n", one.name, one.methods, one.firstParameter, len(one.in), one.fields)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t\n", one.name, one.methods, one.firstParameter, one.files(), one.fields)
 	}
 	t.Flush()
 }

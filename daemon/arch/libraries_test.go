@@ -1,69 +1,15 @@
-package daemon
+package arch
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
-
-const module = "github.com/bizhook/whd"
-
-// edges says which of our packages each of them may import, tests aside.
-var edges = map[string][]string{
-	"client/record":   nil,
-	"client/wire":     {"client/record"},
-	"client":          {"client/record", "client/wire"},
-	"client/filter":   {"client", "client/record", "client/wire"},
-	"client/workbook": {"client", "client/record", "client/wire", "client/xlsx"},
-	"client/xlsx":     nil,
-
-	"tui":         {"client", "client/record", "client/filter", "client/wire", "client/workbook", "tui/grid", "tui/nostall"},
-	"tui/grid":    {"client/record"},
-	"tui/nostall": nil,
-
-	"daemon/fault":           nil,
-	"daemon/row":             {"client/record", "client/wire"},
-	"daemon/tsql":            nil,
-	"daemon/dialect":         {"client/record"},
-	"daemon/sqlite":          {"client/record", "daemon/row", "daemon/tsql"},
-	"daemon/mssql":           {"client/record", "client/wire", "daemon/row"},
-	"daemon/mssql/mssqltest": {"daemon/mssql"},
-	"daemon/query":           {"client/record", "client/wire", "daemon/fault", "daemon/dialect"},
-	"daemon/encode":          {"client/record", "client/wire", "daemon/row"},
-	"daemon/audit":           nil,
-	"daemon/datadir":         nil,
-	"daemon/backup":          {"daemon/datadir", "daemon/sqlite"},
-	"daemon/requestlog":      {"daemon/fault"},
-	"daemon/webhook":         {"client/record", "client/wire", "daemon/audit", "daemon/fault"},
-	"daemon/live":            {"client/wire", "daemon/webhook"},
-	"daemon/account":         {"daemon/audit", "daemon/fault"},
-	"daemon/bill":            {"client/record", "client/wire", "daemon/fault"},
-	"daemon/metadata":        {"client/record", "client/wire", "daemon/encode", "daemon/query"},
-	"daemon/demo":            {"client/record", "client/wire"},
-	"daemon/store":           {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/datadir", "daemon/dialect", "daemon/fault", "daemon/mssql", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/sqlite", "daemon/tsql", "daemon/webhook"},
-	"daemon/store/storetest": {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/demo", "daemon/fault", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/store", "daemon/tsql", "daemon/webhook"},
-	"daemon/rest":            {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/bill", "daemon/encode", "daemon/fault", "daemon/live", "daemon/metadata", "daemon/query", "daemon/requestlog", "daemon/row", "daemon/store", "daemon/webhook"},
-	"daemon":                 {"client/record", "client/wire", "daemon/account", "daemon/audit", "daemon/backup", "daemon/bill", "daemon/datadir", "daemon/demo", "daemon/fault", "daemon/live", "daemon/query", "daemon/requestlog", "daemon/rest", "daemon/service", "daemon/sqlite", "daemon/store", "daemon/trace", "daemon/webhook"},
-	"daemon/service":         nil,
-	"daemon/trace":           nil,
-	"daemon/daemontest":      {"daemon"},
-	"daemon/bench/read":      nil, // benchmarks only
-	"daemon/bench/delivery":  nil, // benchmarks only
-	"daemon/crashtest":       nil, // tests only
-	"daemon/readmetest":      nil, // tests only
-	"cmd/daemon":             {"daemon"},
-	"cmd/whctl":              {"client", "client/record", "client/filter", "client/wire", "client/workbook", "client/xlsx", "tui"},
-
-	"daemon/daemontest/clientstest": nil,               // tests only
-	"daemon/encode/encodetest":      {"client/record"}, // tests only
-	"daemon/webhook/webhooktest":    {"daemon/fault", "daemon/webhook"},
-}
 
 // library is one module that is not ours: why it is here, and which of our
 // packages may import it. The README's list of dependencies is made of these.
@@ -118,77 +64,6 @@ var tools = []library{
 	{module: "honnef.co/go/tools", why: "staticcheck, in one version for everyone"},
 }
 
-// unlinked says what may not be part of a binary, however indirectly.
-var unlinked = map[string][]string{
-	"cmd/daemon": {"github.com/charmbracelet", "github.com/go-resty", "github.com/urfave", "testing"},
-	"cmd/whctl":  {"database/sql", "modernc.org", "github.com/microsoft/go-mssqldb", "testing"},
-}
-
-// listed is what `go list` says about a package.
-type listed struct {
-	ImportPath   string
-	Module       *struct{ Path, Dir string }
-	Standard     bool
-	Imports      []string
-	TestImports  []string
-	XTestImports []string
-	Deps         []string
-}
-
-func (p listed) short() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
-
-// goList lists packages as they are built without cgo, which is how they are shipped.
-func goList(t *testing.T, args ...string) []listed {
-	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Module,Standard,Imports,TestImports,XTestImports,Deps"}, args...)...)
-	cmd.Dir = ".."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, &stderr)
-	}
-	var packages []listed
-	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return packages
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		packages = append(packages, p)
-	}
-}
-
-func TestImportsFollowThePolicy(t *testing.T) {
-	found := make(map[string]bool)
-	for _, p := range goList(t, "./...") {
-		found[p.short()] = true
-		allowed, known := edges[p.short()]
-		if !known {
-			t.Errorf("%s is not in the table of edges", p.short())
-		}
-		for _, path := range p.Imports {
-			other, ours := strings.CutPrefix(path, module+"/")
-			if ours && !slices.Contains(allowed, other) {
-				t.Errorf("%s may not import %s", p.short(), other)
-			}
-			if path == "testing" && !testSupport(p.short()) {
-				t.Errorf("%s imports testing outside of tests", p.short())
-			}
-		}
-	}
-	for name := range edges {
-		if !found[name] {
-			t.Errorf("the table of edges knows %s, which does not exist", name)
-		}
-	}
-}
-
-// testSupport reports whether a package exists for tests, as its name says.
-func testSupport(name string) bool { return strings.HasSuffix(name, "test") }
-
 func TestLibrariesHaveTheirPlace(t *testing.T) {
 	thirdParty := make(map[string]bool) // import paths
 	for _, p := range goList(t, "-deps", "-test", "./...") {
@@ -198,7 +73,7 @@ func TestLibrariesHaveTheirPlace(t *testing.T) {
 	}
 	for _, p := range goList(t, "./...") {
 		for _, path := range p.Imports {
-			if thirdParty[path] && !mayImport(p.short(), path, testSupport(p.short())) {
+			if thirdParty[path] && !mayImport(p.short(), path, testOnly(p.short())) {
 				t.Errorf("%s may not import %s", p.short(), path)
 			}
 		}
@@ -229,31 +104,11 @@ func mayImport(user, path string, inTest bool) bool {
 
 func within(path, module string) bool { return path == module || strings.HasPrefix(path, module+"/") }
 
-// interfacesOfSQL has no database behind it. A library for colours implements
-// some of them.
-const interfacesOfSQL = "database/sql/driver"
-
-func TestBinariesLinkOnlyTheirOwn(t *testing.T) {
-	for _, p := range goList(t, "./cmd/...") {
-		forbidden, known := unlinked[p.short()]
-		if !known {
-			t.Errorf("the table says nothing about %s", p.short())
-		}
-		for _, path := range p.Deps {
-			for _, f := range forbidden {
-				if within(path, f) && path != interfacesOfSQL {
-					t.Errorf("%s links %s", p.short(), path)
-				}
-			}
-		}
-	}
-}
-
 // TestLibrariesAreTheRequirements compares the table with go.mod, so that no
 // dependency is without a reason and no reason without its dependency.
 func TestLibrariesAreTheRequirements(t *testing.T) {
 	cmd := exec.Command("go", "mod", "edit", "-json")
-	cmd.Dir = ".."
+	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -287,5 +142,56 @@ func TestLibrariesAreTheRequirements(t *testing.T) {
 		if !slices.ContainsFunc(tools, func(l library) bool { return within(tool.Path, l.module) }) {
 			t.Errorf("go.mod names the tool %s, which has no reason in the table", tool.Path)
 		}
+	}
+}
+
+// dependenciesTable lists the modules with their licences.
+func dependenciesTable(t *testing.T) string {
+	of := make(map[string]string)
+	for _, p := range goList(t, "-deps", "-test", "./...", "honnef.co/go/tools/cmd/staticcheck") {
+		if p.Module != nil && of[p.Module.Path] == "" {
+			of[p.Module.Path] = licenceOf(p.Module.Dir)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| Module | Licence | Used by | For |\n|---|---|---|---|\n")
+	for _, l := range libraries {
+		users := "tests"
+		if l.users != nil {
+			users = "`" + strings.Join(l.users, "`, `") + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.module, of[l.module], users, l.why)
+	}
+	for _, l := range tools {
+		fmt.Fprintf(&b, "| `%s` | %s | `make check` | %s |\n", l.module, of[l.module], l.why)
+	}
+	return b.String() + "\n" + licencesText(t)
+}
+
+const readme = root + "/README.md"
+
+var update = flag.Bool("update", false, "write the table and the list instead of comparing with them")
+
+// TestReadmeDependencies compares the table of dependencies in the README with
+// the table of libraries; -update writes it.
+func TestReadmeDependencies(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, found := strings.Cut(string(text), "<!-- dependencies -->\n")
+	_, tail, closed := strings.Cut(rest, "<!-- end of dependencies -->\n")
+	if !found || !closed {
+		t.Fatal("the README has no place for the dependencies")
+	}
+	want := head + "<!-- dependencies -->\n\n" + dependenciesTable(t) + "\n<!-- end of dependencies -->\n" + tail
+	if want == string(text) {
+		return
+	}
+	if !*update {
+		t.Fatal("the dependencies in README.md are stale: run make golden")
+	}
+	if err := os.WriteFile(readme, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

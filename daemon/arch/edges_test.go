@@ -1,0 +1,164 @@
+package arch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Packages that nearly all others build on.
+var (
+	shapes  = []string{"client/record", "client/wire"}                                    // of the client
+	plain   = []string{"client/record", "client/wire", "daemon/fault", "daemon/row"}      // of the daemon
+	engines = []string{"daemon/dialect", "daemon/mssql", "daemon/query", "daemon/sqlite"} // what SQL takes
+	ui      = []string{"client", "client/display", "client/record", "client/wire", "tui/keymap", "tui/theme"}
+	browse  = slices.Concat(ui, []string{"client/filter", "tui/grid", "tui/ui"})
+	screen  = slices.Concat(browse, []string{"tui/browse", "tui/export", "tui/state"})
+	command = []string{"client", "client/backoff", "client/check", "client/display", "client/filter", "client/record", "client/wire", "cmd/internal/cli"}
+)
+
+// edges says which of our packages each of them may import, tests aside. It is
+// the target: what remains to be done is in testdata/remaining.txt.
+var edges = map[string][]string{
+	"client/record":   nil,
+	"client/wire":     {"client/record"},
+	"client/backoff":  nil,
+	"client/check":    nil,
+	"client/display":  shapes,
+	"client":          slices.Concat(shapes, []string{"client/backoff"}),
+	"client/filter":   {"client", "client/record", "client/wire"},
+	"client/xlsx":     nil,
+	"client/workbook": {"client", "client/record", "client/wire", "client/xlsx"},
+
+	"cmd/internal/cli":   {"client/check", "client/record"},
+	"cmd/daemon":         {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/preflight", "daemon/service"},
+	"cmd/whctl":          slices.Concat(command, []string{"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "tui"}),
+	"cmd/whctl/output":   {"client", "client/display", "client/record", "client/wire", "client/workbook", "client/xlsx", "cmd/internal/cli"},
+	"cmd/whctl/profile":  {"client", "client/record", "cmd/internal/cli"},
+	"cmd/whctl/complete": slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),
+	"cmd/whctl/doctor":   slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),
+	"cmd/whctl/listen":   slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),
+
+	"tui/theme":            nil,
+	"tui/keymap":           nil,
+	"tui/ui":               ui,
+	"tui/grid":             {"client/display", "client/record", "tui/theme"},
+	"tui/browse":           browse,
+	"tui/state":            shapes,
+	"tui/export":           {"client", "client/display", "client/filter", "client/record", "client/wire", "client/workbook"},
+	"tui/screens/home":     screen,
+	"tui/screens/messages": screen,
+	"tui/screens/records":  screen,
+	"tui/screens/requests": screen,
+	"tui/screens/webhooks": screen,
+	"tui": slices.Concat(screen, []string{"client/backoff", "client/workbook",
+		"tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/requests", "tui/screens/webhooks"}),
+	"tui/tuitest": {"tui"},
+
+	// Nouns and rules.
+	"daemon/fault":      nil,
+	"daemon/audit":      nil,
+	"daemon/datadir":    nil,
+	"daemon/service":    nil,
+	"daemon/trace":      nil,
+	"daemon/tsql":       nil,
+	"daemon/dialect":    {"client/record"},
+	"daemon/row":        shapes,
+	"daemon/demo":       shapes,
+	"daemon/query":      {"client/record", "client/wire", "daemon/dialect", "daemon/fault"},
+	"daemon/encode":     {"client/record", "client/wire", "daemon/row"},
+	"daemon/metadata":   {"client/record", "client/wire", "daemon/encode", "daemon/query"},
+	"daemon/account":    {"daemon/audit", "daemon/fault"},
+	"daemon/requestlog": {"daemon/fault"},
+
+	// Databases: the engines, what runs on either, what is kept there.
+	"daemon/sqlite":   {"client/record", "daemon/row", "daemon/tsql"},
+	"daemon/mssql":    {"client/record", "client/wire", "daemon/row"},
+	"daemon/backup":   {"daemon/datadir", "daemon/sqlite"},
+	"daemon/executor": slices.Concat(plain, engines),
+	"daemon/erp":      slices.Concat(plain, engines, []string{"daemon/executor", "daemon/tsql"}),
+	"daemon/appdb":    slices.Concat(plain, engines, []string{"daemon/account", "daemon/audit", "daemon/datadir", "daemon/executor"}),
+
+	"daemon/requestlog/sqlstore": slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/executor", "daemon/requestlog"}),
+
+	// Webhooks.
+	"daemon/webhook":          {"client/record", "client/wire", "daemon/fault"},
+	"daemon/webhook/stats":    {"client/wire", "daemon/fault", "daemon/webhook"},
+	"daemon/webhook/sender":   {"client/wire", "daemon/fault", "daemon/webhook"},
+	"daemon/webhook/delivery": {"client/record", "client/wire", "daemon/fault", "daemon/webhook", "daemon/webhook/stats"},
+	"daemon/webhook/admin":    {"client/record", "client/wire", "daemon/audit", "daemon/fault", "daemon/webhook"},
+	"daemon/webhook/sqlstore": slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/audit", "daemon/executor", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
+
+	// HTTP.
+	"daemon/live":      {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
+	"daemon/metrics":   {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
+	"daemon/rest/edge": slices.Concat(plain, []string{"daemon/account", "daemon/encode", "daemon/metadata", "daemon/query"}),
+	"daemon/rest": slices.Concat(plain, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/encode", "daemon/erp", "daemon/executor", "daemon/live", "daemon/metadata", "daemon/metrics",
+		"daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
+
+	// Composition.
+	"daemon/config":    {"client/record", "daemon/datadir", "daemon/fault", "daemon/webhook"},
+	"daemon/preflight": slices.Concat(plain, engines, []string{"client/check", "daemon/account", "daemon/appdb", "daemon/config", "daemon/datadir", "daemon/erp", "daemon/webhook"}),
+	"daemon": slices.Concat(plain, engines, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/demo", "daemon/erp",
+		"daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/service", "daemon/trace",
+		"daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sender", "daemon/webhook/sqlstore", "daemon/webhook/stats"}),
+
+	// Tests and their support: see testOnly.
+	"daemon/daemontest": {"daemon", "daemon/config"},
+}
+
+// testOnly reports whether a package exists for tests, as its name says: it may
+// import what it tests, and nothing that ships may import it.
+func testOnly(name string) bool {
+	return strings.HasSuffix(name, "test") || strings.HasPrefix(name, "daemon/bench/") || name == "daemon/arch"
+}
+
+// unlinked says what may not be part of a binary, however indirectly.
+var unlinked = map[string][]string{
+	"cmd/daemon": {"github.com/charmbracelet", "github.com/go-resty", "testing"},
+	"cmd/whctl":  {"database/sql", "modernc.org", "github.com/microsoft/go-mssqldb", "testing"},
+}
+
+// interfacesOfSQL has no database behind it. A library for colours implements
+// some of them.
+const interfacesOfSQL = "database/sql/driver"
+
+func TestBinariesLinkOnlyTheirOwn(t *testing.T) {
+	for _, p := range goList(t, "./cmd/...") {
+		forbidden, known := unlinked[p.short()]
+		if !known {
+			t.Errorf("the table says nothing about %s", p.short())
+		}
+		for _, path := range p.Deps {
+			for _, f := range forbidden {
+				if within(path, f) && path != interfacesOfSQL {
+					t.Errorf("%s links %s", p.short(), path)
+				}
+			}
+		}
+	}
+}
+
+// importViolations lists the imports, and the packages, that the table does not allow.
+func importViolations(t *testing.T) (all []violation) {
+	for _, p := range goList(t, "./...") {
+		name := p.short()
+		allowed, known := edges[name]
+		if !known && !testOnly(name) {
+			all = append(all, violation{"package " + name + " is not in the table", 1})
+		}
+		for _, path := range p.Imports {
+			other, ours := strings.CutPrefix(path, module+"/")
+			switch {
+			case path == "testing" && !testOnly(name):
+				all = append(all, violation{name + " imports testing", 1})
+			case !ours || testOnly(name) && !known:
+			case known && !slices.Contains(allowed, other):
+				all = append(all, violation{name + " imports " + other, 1})
+			case testOnly(other):
+				all = append(all, violation{name + " imports " + other + ", which is for tests", 1})
+			}
+		}
+	}
+	return all
+}
