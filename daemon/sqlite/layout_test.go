@@ -1,0 +1,46 @@
+package sqlite
+
+import (
+	"testing"
+	"unsafe"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Cells reads the values of a row where the engine keeps them. This is the
+// version whose layout was looked at: another one may keep them elsewhere. Read
+// sqlite3_column_value and struct sqlite3_value (vdbeapi.c, vdbeInt.h) of the new
+// version before changing it here.
+const layoutOf = "3.53.4"
+
+func TestLayoutOfValues(t *testing.T) {
+	if sqlite3.SQLITE_VERSION != layoutOf {
+		t.Errorf("the engine is version %s, Cells knows the layout of %s", sqlite3.SQLITE_VERSION, layoutOf)
+	}
+	var mem sqlite3.TMem
+	for field, at := range map[string][2]uintptr{
+		"u":     {unsafe.Offsetof(mem.Fu), 0},
+		"z":     {unsafe.Offsetof(mem.Fz), 8},
+		"n":     {unsafe.Offsetof(mem.Fn), 16},
+		"flags": {unsafe.Offsetof(mem.Fflags), 20},
+		"enc":   {unsafe.Offsetof(mem.Fenc), 22},
+		"":      {unsafe.Sizeof(mem), 56},
+	} {
+		if at[0] != at[1] {
+			t.Errorf("field %q of a value is at %d, not %d", field, at[0], at[1])
+		}
+	}
+	c := open(t)
+	s := prepare(t, c, "SELECT 7, 'text', NULL, 2.5, x'00', 8")
+	step(t, s, true)
+	first := sqlite3.Xsqlite3_column_value(s.c.tls, s.handle, 0)
+	for i := range int32(6) {
+		if at := sqlite3.Xsqlite3_column_value(s.c.tls, s.handle, i); at != first+uintptr(i)*unsafe.Sizeof(mem) {
+			t.Errorf("value %d of a row is not behind the one before", i)
+		}
+	}
+	if flags := (*sqlite3.TMem)(pointer(first)).Fflags; flags&sqlite3.MEM_Int == 0 {
+		t.Errorf("a whole number has the flags %#x", flags)
+	}
+	s.Reset()
+}
