@@ -6,6 +6,7 @@ package sqlite
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -184,6 +185,40 @@ func (c *Conn) Exec(sql string) error {
 	}
 }
 
+// Query runs a statement and calls read at each of its rows, which may be nil.
+func (c *Conn) Query(sql string, read func(*Stmt) error, args ...any) error {
+	s, err := c.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	defer s.Reset()
+	s.Bind(args...)
+	for {
+		more, err := s.Step()
+		if err != nil || !more {
+			return err
+		}
+		if read != nil {
+			if err := read(s); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// QueryInt is the first column of a statement's first row. It reports whether
+// there is one.
+func (c *Conn) QueryInt(sql string, args ...any) (n int64, found bool, err error) {
+	s, err := c.Prepare(sql)
+	if err != nil {
+		return 0, false, err
+	}
+	defer s.Reset()
+	s.Bind(args...)
+	found, err = s.Step()
+	return s.Int(0), found, err
+}
+
 // run steps a statement to its end and finalises it.
 func (c *Conn) run(handle uintptr) error {
 	rc := int32(sqlite3.SQLITE_ROW)
@@ -226,3 +261,6 @@ func (c *Conn) LastInsertID() int64 { return sqlite3.Xsqlite3_last_insert_rowid(
 func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
 
 const wordSize = int(unsafe.Sizeof(uintptr(0)))
+
+// Quote writes a name so that SQL takes it for one.
+func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

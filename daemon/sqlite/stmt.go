@@ -1,6 +1,9 @@
 package sqlite
 
-import sqlite3 "modernc.org/sqlite/lib"
+import (
+	"fmt"
+	sqlite3 "modernc.org/sqlite/lib"
+)
 
 // Stmt is a prepared statement of a connection. It is in use from Prepare,
 // Bind or Step until Reset, which gives it back to the connection's cache: then
@@ -85,6 +88,25 @@ func (s *Stmt) BindBytes(i int, v []byte) {
 		return
 	}
 	s.bound(sqlite3.Xsqlite3_bind_blob64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free))
+}
+
+// Bind sets the parameters from the first on to values that are nil, string,
+// int64 or []byte.
+func (s *Stmt) Bind(values ...any) {
+	for i, v := range values {
+		switch v := v.(type) {
+		case nil:
+			s.BindNull(i + 1)
+		case string:
+			s.BindText(i+1, v)
+		case int64:
+			s.BindInt(i+1, v)
+		case []byte:
+			s.BindBytes(i+1, v)
+		default:
+			panic(fmt.Sprintf("sqlite: a value of type %T cannot be bound", v))
+		}
+	}
 }
 
 // lend puts v where SQLite can read it during the next call: short values into
