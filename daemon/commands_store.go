@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -18,7 +19,7 @@ func (c Config) storeConfig(kinds *record.Registry, connections int) store.Confi
 		VersionSource: c.ERP.Version,
 		Connections:   connections,
 		New:           c.NewStore,
-		Limits:        func() store.Limits { return store.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
+		Limits:        func() executor.Limits { return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
 	}
 	if c.Store == embedded {
 		return s

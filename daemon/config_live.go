@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
@@ -84,9 +85,9 @@ func (d *Daemon) current() *Config { return &d.settings.state.Load().config }
 
 func (d *Daemon) restOptions() *rest.Options { return &d.settings.state.Load().rest }
 
-func (d *Daemon) statementLimits() store.Limits {
+func (d *Daemon) statementLimits() executor.Limits {
 	c := d.current().Query
-	return store.Limits{Row: c.Timeout, Count: c.CountTimeout}
+	return executor.Limits{Row: c.Timeout, Count: c.CountTimeout}
 }
 
 func (d *Daemon) lifetimes() account.Lifetimes {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -50,6 +51,6 @@ func TestAQueryMayTakeLongerThanItsBody(t *testing.T) {
 }
 
 // rowLimit bounds how long a statement may run without a row.
-func rowLimit(d time.Duration) func() store.Limits {
-	return func() store.Limits { return store.Limits{Row: d} }
+func rowLimit(d time.Duration) func() executor.Limits {
+	return func() executor.Limits { return executor.Limits{Row: d} }
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/row"
-	"github.com/bizhook/whd/daemon/store"
 )
 
 // heldWhole is the size up to which a reply is kept back until it is complete,
@@ -35,7 +35,7 @@ var buffers = sync.Pool{New: func() any {
 // stream sends rows as they come from the store. When the store fails after
 // the first byte has gone out, the connection is aborted: no client can take a
 // cut reply for a whole one.
-func (s *Server) stream(x *exchange, sh encode.Shape, plan *query.Plan, rows *store.Result) error {
+func (s *Server) stream(x *exchange, sh encode.Shape, plan *query.Plan, rows *executor.Result) error {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= keepBuffer {
@@ -84,7 +84,7 @@ func (o *sender) start(sh encode.Shape) {
 	o.buf = x.reply.open(h, o.buf)
 }
 
-func (o *sender) rows(enc encode.Encoder, head encode.Head, rows *store.Result) error {
+func (o *sender) rows(enc encode.Encoder, head encode.Head, rows *executor.Result) error {
 	x := o.exchange
 	if x.reply.format.Bare() {
 		x.w.Header().Set(wire.HeaderOffset, itoa(head.Offset))
@@ -117,7 +117,7 @@ func (o *sender) row(enc encode.Encoder, cells []row.Cell) ([]byte, error) {
 	return o.buf, err
 }
 
-func (o *sender) tail(enc encode.Encoder, rows *store.Result) (store.Tail, error) {
+func (o *sender) tail(enc encode.Encoder, rows *executor.Result) (executor.Tail, error) {
 	tail, err := rows.Tail(o.count)
 	if err != nil {
 		return tail, err
@@ -206,7 +206,7 @@ func (o *sender) end() error {
 }
 
 // finish ends the reply: held whole with a length, or streamed with trailers.
-func (o *sender) finish(tail store.Tail) error {
+func (o *sender) finish(tail executor.Tail) error {
 	x := o.exchange
 	h := x.w.Header()
 	if o.sent {
@@ -223,7 +223,7 @@ func (o *sender) finish(tail store.Tail) error {
 	return x.write(http.StatusOK, o.buf)
 }
 
-func (o *sender) counts(h http.Header, tail store.Tail) {
+func (o *sender) counts(h http.Header, tail executor.Tail) {
 	h.Set(wire.HeaderRowCount, itoa(o.count))
 	if o.exchange.reply.format.Bare() && tail.Known {
 		h.Set(wire.HeaderTotal, itoa(tail.Total))

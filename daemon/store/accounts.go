@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -44,7 +45,7 @@ func userArgs(u account.User) []any {
 // AddUser adds a user whose name is free.
 func (a *Accounts) AddUser(ctx context.Context, u account.User, e audit.Entry) error {
 	_, err := a.own.run(ctx, step{insertUser, userArgs(u), true}, written(e))
-	if duplicate(err) {
+	if executor.IsDuplicate(err) {
 		return taken("UserName", "There is a user of this name already")
 	}
 	return a.own.fault(err, "adding a user")
@@ -57,7 +58,7 @@ func taken(member, message string) error {
 // AddFirstUser adds a user where there is none at all.
 func (a *Accounts) AddFirstUser(ctx context.Context, u account.User, e audit.Entry) (bool, error) {
 	added, err := a.own.run(ctx, step{insertUser + ` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`, userArgs(u), true}, written(e))
-	if duplicate(err) {
+	if executor.IsDuplicate(err) {
 		return false, nil
 	}
 	return added, a.own.fault(err, "adding the first user")
@@ -178,7 +179,7 @@ VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`, []any{
 		sql.Named("KeyHash", k.Hash), sql.Named("Role", k.Role.String()),
 		sql.Named("Added", stamp(k.Added)), sql.Named("Expires", expires),
 	}, true}, written(e))
-	if duplicate(err) {
+	if executor.IsDuplicate(err) {
 		return taken("Name", "There is an API key of this name already")
 	}
 	return a.own.fault(err, "adding an API key")

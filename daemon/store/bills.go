@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -134,7 +135,7 @@ func foundIn(row []*string) bill.Found {
 }
 
 func (b *Bills) read(ctx context.Context, work func(billSession, billWords) error) error {
-	return b.run(ctx, false, readAgain, work)
+	return b.run(ctx, false, executor.MayReadAgain, work)
 }
 
 // run works in a session, again where that is worth it. What did not even begin
@@ -142,8 +143,8 @@ func (b *Bills) read(ctx context.Context, work func(billSession, billWords) erro
 // are found out by using them.
 func (b *Bills) run(ctx context.Context, write bool, worth func(error) bool, work func(billSession, billWords) error) error {
 	book, begun := b.store.records.(billBook), false
-	again := func(err error) bool { return worth(err) || !begun && readAgain(err) }
-	err := b.store.own.again(ctx, again, func(ctx context.Context) error {
+	again := func(err error) bool { return worth(err) || !begun && executor.MayReadAgain(err) }
+	err := executor.Retry(ctx, again, func(ctx context.Context) error {
 		s, err := book.billSession(ctx, write)
 		if err != nil {
 			return err
@@ -161,7 +162,7 @@ func (b *Bills) run(ctx context.Context, write bool, worth func(error) bool, wor
 // writeAgain reports whether a transaction may be tried again. A row that turns
 // out to be there already is one that the ERP itself has added at this moment:
 // the next attempt finds and changes it.
-func writeAgain(err error) bool { return deadlock(err) || duplicate(err) }
+func writeAgain(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
 
 // Set is bill.Store's. The ids are looked up before others are kept away, since
 // the lock goes by ids as they are stored: two spellings of one id must not

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -48,7 +49,7 @@ func (s *Store) checkBillRights(ctx context.Context) ([]Finding, error) {
 	problem, err := s.records.(billBook).mayWrite(ctx)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("looking at the rights on %s: %w", name, classify(err))
+		return nil, fmt.Errorf("looking at the rights on %s: %w", name, executor.Classify(err))
 	case problem == "":
 		return nil, nil
 	}
@@ -69,7 +70,7 @@ func aboutTables(err error) bool {
 // nothing about.
 func (b *Bills) blame(ctx context.Context, err error) error {
 	if err == nil || !aboutTables(err) || fault.Of(err).Kind != fault.Internal {
-		return classify(err)
+		return executor.Classify(err)
 	}
 	findings, _ := b.store.checkBillTables(ctx) // where it fails too, the error itself has to do
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Warning })
@@ -77,10 +78,10 @@ func (b *Bills) blame(ctx context.Context, err error) error {
 		findings, _ = b.store.checkBillRights(ctx)
 	}
 	if len(findings) == 0 {
-		return classify(err)
+		return executor.Classify(err)
 	}
 	whole := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
-	return unavailable(err, "bills cannot be used: "+findings[max(whole, 0)].String()+"; whd check tells more")
+	return executor.Unavailable(err, "bills cannot be used: "+findings[max(whole, 0)].String()+"; whd check tells more")
 }
 
 // String is the finding in words.

@@ -3,19 +3,18 @@ package store
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-func (b *sqliteRecords) billWords() billWords { return sqliteBillWords(b.tables) }
+func (b *sqliteRecords) billWords() billWords { return sqliteBillWords(b.Table) }
 
 // billSession begins a transaction that writes at once. A file has one writer
 // at a time, so there is nobody to keep away and no row of WH_Lock to take,
 // which is in another file anyway.
 func (b *sqliteRecords) billSession(ctx context.Context, write bool) (billSession, error) {
-	conn, err := b.pool.Get(ctx)
+	conn, err := b.Pool.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,21 +36,15 @@ type sqliteBills struct {
 }
 
 func (s *sqliteBills) rows(statement string, args ...billArg) (all [][]*string, err error) {
-	stmt, err := s.conn.Prepare(statement)
-	if err != nil {
-		return nil, s.failed(err)
-	}
-	defer stmt.Reset()
+	values := make([]any, len(args))
 	for i, a := range args {
-		stmt.BindText(i+1, a.text)
+		values[i] = a.text
 	}
-	for {
-		more, err := stmt.Step()
-		if err != nil || !more {
-			return all, s.failed(err)
-		}
+	err = s.conn.Query(statement, func(stmt *sqlite.Stmt) error {
 		all = append(all, texts(stmt))
-	}
+		return nil
+	}, values...)
+	return all, s.failed(err)
 }
 
 // texts is the row that a statement stands at.
@@ -83,7 +76,7 @@ func (s *sqliteBills) commit() error { return s.failed(s.conn.Exec("COMMIT")) }
 // close gives the connection back, which ends what was not committed.
 func (s *sqliteBills) close() {
 	s.unwatch()
-	s.backend.pool.Put(s.conn)
+	s.backend.Pool.Put(s.conn)
 }
 
 func (s *sqliteBills) failed(err error) error {
@@ -99,9 +92,7 @@ func (b *sqliteRecords) mayWrite(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer s.close()
-	quoted := b.tables[bill.Values]
-	name := strings.ReplaceAll(quoted[1:len(quoted)-1], `""`, `"`)
-	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?1)", billArg{text: name})
+	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?1)", billArg{text: b.Name(bill.Values)})
 	if err != nil || len(views) == 0 {
 		return "", err
 	}
@@ -115,6 +106,6 @@ func indexBills(conn *sqlite.Conn, c Config) error {
 	if c.Sources[bill.Values] != "" {
 		return nil // somebody else's table
 	}
-	return conn.Exec("CREATE INDEX IF NOT EXISTS " + quoted(bill.Values+"_Stage") +
-		" ON " + quoted(bill.Values) + " (BM_Stages_RecID, BM_StageCustomFields_RecID)")
+	return conn.Exec("CREATE INDEX IF NOT EXISTS " + sqlite.Quote(bill.Values+"_Stage") +
+		" ON " + sqlite.Quote(bill.Values) + " (BM_Stages_RecID, BM_StageCustomFields_RecID)")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
@@ -16,7 +17,7 @@ import (
 // waits for a row that the ERP has locked keeps nobody else waiting. They are
 // fewer than the attempts that a change has, so that a server which was started
 // anew, and has dropped them all, is met by a fresh one.
-const billConnections = attempts - 1
+const billConnections = executor.MaxAttempts - 1
 
 // openBills makes the pool for bills. It is the store's own server also where
 // records are read elsewhere: what was written must be there to be read.
@@ -25,15 +26,11 @@ func openBills(c Config) (*mssql.Server, error) {
 }
 
 func (b *mssqlRecords) billWords() billWords {
-	tables := make(map[string]string)
-	for _, table := range bill.Tables().Kinds() {
-		tables[table.Name] = b.tables[table.Name].name.Quoted()
-	}
-	return mssqlBillWords(tables)
+	return mssqlBillWords(func(table string) string { return b.Table(table).Name.Quoted() })
 }
 
 func (b *mssqlRecords) billSession(ctx context.Context, write bool) (billSession, error) {
-	s := &mssqlBills{ctx: ctx, backend: b, known: make(map[string]*knownTable), runs: b.bills.DB()}
+	s := &mssqlBills{ctx: ctx, backend: b, known: make(map[string]*executor.Columns), runs: b.bills.DB()}
 	if b.config.LockTimeout > 0 {
 		s.before = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(b.config.LockTimeout.Milliseconds(), 1))
 	}
@@ -48,9 +45,9 @@ func (b *mssqlRecords) billSession(ctx context.Context, write bool) (billSession
 type mssqlBills struct {
 	ctx     context.Context
 	backend *mssqlRecords
-	known   map[string]*knownTable // of package bill
-	before  string                 // stands before each statement
-	tx      *sql.Tx                // nil where it only reads
+	known   map[string]*executor.Columns // of package bill
+	before  string                       // stands before each statement
+	tx      *sql.Tx                      // nil where it only reads
 	runs    runner
 }
 
@@ -69,7 +66,7 @@ func (s *mssqlBills) describe() error {
 	}
 	defer conn.Close()
 	for _, table := range bill.Tables().Kinds() {
-		known, err := s.backend.tables[table.Name].describe(s.ctx, conn, &s.backend.lists)
+		known, err := s.backend.Describe(s.ctx, conn, table.Name)
 		if err != nil {
 			return err
 		}
@@ -79,11 +76,11 @@ func (s *mssqlBills) describe() error {
 }
 
 func (s *mssqlBills) live(table, column string) mssql.Column {
-	i, ok := s.backend.tables[table].kind.Column(column)
+	i, ok := s.backend.Table(table).Kind.Column(column)
 	if !ok {
 		return mssql.Column{}
 	}
-	return s.known[table].columns[i]
+	return s.known[table].ByField[i]
 }
 
 // nobody is an id that no row has.
@@ -150,7 +147,7 @@ func (s *mssqlBills) exclude(stageID, fieldID string) error {
 	n, err := affected(s.runs.ExecContext(s.ctx, text, values...))
 	e, refused := errors.AsType[*mssql.Error](err)
 	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Away() {
-		return unavailable(err, "the service's own table WH_Lock is missing or not whole; it needs whd migrate")
+		return executor.Unavailable(err, "the service's own table WH_Lock is missing or not whole; it needs whd migrate")
 	}
 	return s.failed(err)
 }
@@ -187,7 +184,7 @@ func (s *mssqlBills) close() {
 func (s *mssqlBills) failed(err error) error {
 	if e, is := errors.AsType[*mssql.Error](err); is && !e.Deadlock() && !e.LockTimeout() {
 		for table := range s.known {
-			s.backend.tables[table].forget()
+			s.backend.Table(table).Forget()
 		}
 	}
 	return err
@@ -211,18 +208,18 @@ func (c *billChange) refused(err error) error {
 	case e.Conversion():
 		return bill.Unfit(err, "has a character that the database does not know")
 	case e.Number == errNeedsValue:
-		return unavailable(err, "the table "+bill.Values+" has a column that needs a value which the service does not know; it takes a default there")
+		return executor.Unavailable(err, "the table "+bill.Values+" has a column that needs a value which the service does not know; it takes a default there")
 	case e.Number == errReadOnly:
-		return unavailable(err, "the database is read-only")
+		return executor.Unavailable(err, "the database is read-only")
 	case e.Forbidden():
-		return unavailable(err, "the service's login may not write the table "+bill.Values)
+		return executor.Unavailable(err, "the service's login may not write the table "+bill.Values)
 	}
 	return err
 }
 
 // mayWrite asks for the rights of the login.
 func (b *mssqlRecords) mayWrite(ctx context.Context) (string, error) {
-	table := b.tables[bill.Values].name
+	table := b.Table(bill.Values).Name
 	var missing []string
 	for _, right := range []string{"INSERT", "UPDATE"} {
 		var has sql.NullInt64

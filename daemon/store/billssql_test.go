@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // TestBillStatements compares the statements on bills, in the words of either
@@ -19,16 +21,12 @@ func TestBillStatements(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		quote func(string) string
-		words func(map[string]string) billWords
+		words func(func(string) string) billWords
 	}{
-		{"SQLite", quoted, sqliteBillWords},
+		{"SQLite", sqlite.Quote, sqliteBillWords},
 		{"SQL Server", func(name string) string { return "[dbo]." + mssql.Quote(name) }, mssqlBillWords},
 	} {
-		tables := make(map[string]string)
-		for _, table := range bill.Tables().Kinds() {
-			tables[table.Name] = c.quote(table.Name)
-		}
-		w := c.words(tables)
+		w := c.words(c.quote)
 		fmt.Fprintf(&got, "== %s\n\n", c.name)
 		for _, statement := range []string{w.find(), w.findAll(), w.update(), w.stored(), w.someIDs(), w.insert(), w.someBills()} {
 			fmt.Fprintf(&got, "%s\n\n", statement)
@@ -91,8 +89,8 @@ func TestBillRefused(t *testing.T) {
 	}
 	other := &mssql.Error{Number: 1205}
 	if err := new(billChange).refused(other); err != error(other) {
-		t.Errorf("a deadlock became %v", err)
+		t.Errorf("a executor.IsDeadlock became %v", err)
 	}
 }
 
-func classifiedMessage(err error) string { return fault.Of(classify(err)).Message }
+func classifiedMessage(err error) string { return fault.Of(executor.Classify(err)).Message }

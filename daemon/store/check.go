@@ -10,7 +10,9 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Report is what Check finds.
@@ -61,7 +63,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	r := Report{Own: own}
 	if own.After >= own.Latest {
 		if r.Rights, err = s.own.rights(ctx); err != nil {
-			return r, fmt.Errorf("looking at the rights on the service's own tables: %w", classify(err))
+			return r, fmt.Errorf("looking at the rights on the service's own tables: %w", executor.Classify(err))
 		}
 	}
 	records := s.records.(described)
@@ -86,7 +88,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 // case only, and views that have lost what they stand on.
 func examine(ctx context.Context, records described, kind *record.Kind) (table string, columns []Column, findings []Finding, err error) {
 	if table, columns, err = records.describe(ctx, kind); err != nil {
-		return table, nil, nil, fmt.Errorf("looking at %s: %w", table, classify(err))
+		return table, nil, nil, fmt.Errorf("looking at %s: %w", table, executor.Classify(err))
 	}
 	findings = compare(kind, table, columns, records.fits())
 	fields := present(kind, columns)
@@ -95,7 +97,7 @@ func examine(ctx context.Context, records described, kind *record.Kind) (table s
 	}
 	problem, err := records.attempt(ctx, kind, fields)
 	if err != nil {
-		return table, nil, nil, fmt.Errorf("reading %s: %w", table, classify(err))
+		return table, nil, nil, fmt.Errorf("reading %s: %w", table, executor.Classify(err))
 	}
 	if problem != "" {
 		findings = append(findings, Finding{Kind: kind.Name, Table: table, Problem: problem})
@@ -122,34 +124,25 @@ func (b *sqliteRecords) attempt(context.Context, *record.Kind, []string) (string
 }
 
 func (b *sqliteRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
-	quoted := b.tables[kind.Name]
-	table := strings.ReplaceAll(quoted[1:len(quoted)-1], `""`, `"`)
-	conn, err := b.pool.Get(ctx)
+	table := b.Name(kind.Name)
+	conn, err := b.Pool.Get(ctx)
 	if err != nil {
 		return table, nil, err
 	}
-	defer b.pool.Put(conn)
-	stmt, err := conn.Prepare("SELECT name, type FROM pragma_table_info(?1)")
-	if err != nil {
-		return table, nil, err
-	}
-	defer stmt.Reset()
-	stmt.BindText(1, table)
+	defer b.Pool.Put(conn)
 	var columns []Column
-	for {
-		more, err := stmt.Step()
-		if err != nil || !more {
-			return table, columns, err
-		}
-		declared := stmt.Text(1)
-		columns = append(columns, Column{Name: stmt.Text(0), Type: affinity(declared), Declared: cmp.Or(declared, "without a type")})
-	}
+	err = conn.Query("SELECT name, type FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
+		declared := s.Text(1)
+		columns = append(columns, Column{Name: s.Text(0), Type: affinity(declared), Declared: cmp.Or(declared, "without a type")})
+		return nil
+	}, table)
+	return table, columns, err
 }
 
 func (b *mssqlRecords) fits() typeFits { return serverFits }
 
 func (b *mssqlRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
-	table := b.tables[kind.Name].name
+	table := b.Table(kind.Name).Name
 	conn, err := b.home(kind).Get(ctx)
 	if err != nil {
 		return table.String(), nil, err
@@ -168,7 +161,7 @@ func (b *mssqlRecords) home(kind *record.Kind) *mssql.Server {
 	if _, is := bill.Tables().Lookup(kind.Name); is {
 		return b.bills
 	}
-	return b.server
+	return b.Pool
 }
 
 func (b *mssqlRecords) attempt(ctx context.Context, kind *record.Kind, fields []string) (string, error) {
@@ -176,7 +169,7 @@ func (b *mssqlRecords) attempt(ctx context.Context, kind *record.Kind, fields []
 	for i, name := range fields {
 		columns[i] = mssql.Quote(name)
 	}
-	rows, err := b.home(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+strings.Join(columns, ", ")+" FROM "+b.tables[kind.Name].name.Quoted())
+	rows, err := b.home(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+strings.Join(columns, ", ")+" FROM "+b.Table(kind.Name).Name.Quoted())
 	if err == nil {
 		defer rows.Close()
 		rows.Next()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -42,7 +43,7 @@ func (s *Store) hostVersion(ctx context.Context) (*HostVersion, error) {
 	}
 	texts, problem, err := s.records.(described).texts(ctx, source)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", source, classify(err))
+		return nil, fmt.Errorf("reading %s: %w", source, executor.Classify(err))
 	}
 	h := &HostVersion{Source: source, Problem: problem}
 	if problem == "" {
@@ -93,32 +94,25 @@ const mostVersions = 1000
 
 func (b *sqliteRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
 	table, column, _ := mssql.ParseColumn(source, "") // which CheckVersionSource has read
-	conn, err := b.pool.Get(ctx)
+	conn, err := b.Pool.Get(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	defer b.pool.Put(conn)
+	defer b.Pool.Put(conn)
 	// By itself a name in quotes that is no column would be a text.
-	stmt, err := conn.Prepare(fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", quoted(column), quoted(table.Name), mostVersions))
+	err = conn.Query(fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", sqlite.Quote(column), sqlite.Quote(table.Name), mostVersions), func(s *sqlite.Stmt) error {
+		texts = append(texts, s.Text(0))
+		return nil
+	})
 	if e, refused := errors.AsType[*sqlite.Error](err); refused && (e.NoTable() || e.NoColumn()) {
 		return nil, "it cannot be read: " + e.Message, nil
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	defer stmt.Reset()
-	for {
-		more, err := stmt.Step()
-		if err != nil || !more {
-			return texts, "", err
-		}
-		texts = append(texts, stmt.Text(0))
-	}
+	return texts, "", err
 }
 
 func (b *mssqlRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
 	table, column, _ := mssql.ParseColumn(source, cmp.Or(b.config.ERPSchema, DefaultERPSchema))
-	rows, err := b.server.DB().QueryContext(ctx, fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
+	rows, err := b.Pool.DB().QueryContext(ctx, fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
 		mostVersions, mssql.Quote(column), table.Quoted()))
 	if err == nil {
 		defer rows.Close()

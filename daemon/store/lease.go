@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
@@ -55,7 +56,7 @@ func (o *ownDB) makeLease(ctx context.Context) error {
 	}
 	_, err = o.exec(ctx, `INSERT INTO whd.`+leaseTable+` (ID, Holder, ExpiryDateTime)
 SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTable+`)`)
-	if duplicate(err) {
+	if executor.IsDuplicate(err) {
 		return nil
 	}
 	return err
@@ -65,7 +66,7 @@ SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTabl
 // time as another one fails, in any way, and finds it made.
 func (o *ownDB) ensure(ctx context.Context, there func() (bool, error), text string) error {
 	var failed error
-	for range attempts {
+	for range executor.MaxAttempts {
 		is, err := there()
 		if err != nil || is {
 			return err
@@ -73,7 +74,7 @@ func (o *ownDB) ensure(ctx context.Context, there func() (bool, error), text str
 		if _, failed = o.execText(ctx, text); failed == nil {
 			return nil
 		}
-		if err := rest(ctx, leaseWait); err != nil {
+		if err := executor.Sleep(ctx, leaseWait); err != nil {
 			return err
 		}
 	}
@@ -117,7 +118,7 @@ func (l *lease) await(ctx context.Context) error {
 		if err != nil || got {
 			return err
 		}
-		if err := rest(ctx, leaseWait); err != nil {
+		if err := executor.Sleep(ctx, leaseWait); err != nil {
 			return err
 		}
 	}
@@ -134,7 +135,7 @@ WHERE ID = 1 AND (`+condition+`)`, l.holder, sql.Named("Life", l.life.Millisecon
 // lost.
 func (l *lease) keep(ctx context.Context, lose context.CancelCauseFunc) {
 	until := time.Now().Add(l.life)
-	for rest(ctx, l.renew) == nil {
+	for executor.Sleep(ctx, l.renew) == nil {
 		now := time.Now()
 		held, err := l.take(ctx, `Holder = @Holder`)
 		switch {

@@ -3,6 +3,7 @@ package store
 import (
 	"testing"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
@@ -25,7 +26,7 @@ func TestSchemaText(t *testing.T) {
 func TestSchemaNames(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	for _, name := range []string{"whd.x", "it's ours", "a.b"} {
-		own, err := openOwnSchema(t.Context(), Config{DSN: dsn, Schema: name, LockTimeout: ownLimit})
+		own, err := openOwnSchema(t.Context(), Config{DSN: dsn, Schema: name, LockTimeout: executor.StatementLimit})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
@@ -49,7 +50,7 @@ func ownTables(t *testing.T, home func(*testing.T) func() *ownDB) {
 
 // onServer gives a schema of its own.
 func onServer(t *testing.T, dsn string) func() *ownDB {
-	c := Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: ownLimit}
+	c := Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit}
 	return func() *ownDB {
 		own, err := openOwnSchema(t.Context(), c)
 		if err != nil {

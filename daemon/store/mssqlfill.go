@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
@@ -22,10 +23,10 @@ func (b *mssqlRecords) load(context.Context, []*record.Kind, Rows) (int64, error
 }
 
 func (b *mssqlRecords) empty(ctx context.Context) (bool, error) {
-	for _, t := range b.tables {
-		some, err := hasRows(ctx, b.server.DB(), t.name)
+	for _, kind := range b.kinds {
+		some, err := hasRows(ctx, b.Pool.DB(), b.Table(kind.Name).Name)
 		if some || err != nil {
-			return false, classify(err)
+			return false, executor.Classify(err)
 		}
 	}
 	return true, nil
@@ -63,16 +64,16 @@ func (b *mssqlRecords) fill(ctx context.Context, kinds []*record.Kind, rows Rows
 	defer func() { err = errors.Join(err, server.Close()) }()
 	tx, err := server.DB().BeginTx(ctx, nil)
 	if err != nil {
-		return f, classify(err)
+		return f, executor.Classify(err)
 	}
 	defer tx.Rollback() // does nothing after Commit
 	for _, kind := range kinds {
-		w := &tableWriter{tx: tx, kind: kind, name: b.tables[kind.Name].name, filled: &f}
+		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind.Name).Name, filled: &f}
 		if err := w.fill(ctx, rows); err != nil {
-			return Filled{}, classify(fmt.Errorf("filling %s: %w", w.name, err))
+			return Filled{}, executor.Classify(fmt.Errorf("filling %s: %w", w.name, err))
 		}
 	}
-	return f, classify(tx.Commit())
+	return f, executor.Classify(tx.Commit())
 }
 
 // tableWriter makes and fills one table.

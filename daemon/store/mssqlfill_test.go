@@ -70,25 +70,3 @@ func TestFitDecimal(t *testing.T) {
 		}
 	})
 }
-
-func TestListText(t *testing.T) {
-	texts := func(all ...string) (values []wire.Value) {
-		for _, text := range all {
-			values = append(values, wire.Value{Text: text})
-		}
-		return values
-	}
-	for _, c := range []struct {
-		of     record.Type
-		values []wire.Value
-		want   string
-	}{
-		{record.Text, texts("a", "b  ", "é", "日本語"), `["a","b","é","日本語"]`},
-		{record.Int, []wire.Value{{Int: 1}, {Int: -2}}, `["1","-2"]`},
-		{record.Decimal, texts("1.50"), `["1.50"]`},
-	} {
-		if got := string(listText(c.of, c.values)); got != c.want {
-			t.Errorf("%v: %s, want %s", c.values, got, c.want)
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
@@ -17,7 +18,7 @@ import (
 )
 
 // selects starts a query on a kind, with members as name, value, name, value.
-func selects(ctx context.Context, t *testing.T, s *store.Store, kind string, members ...string) (*store.Result, error) {
+func selects(ctx context.Context, t *testing.T, s *store.Store, kind string, members ...string) (*executor.Result, error) {
 	t.Helper()
 	k, ok := record.Builtin().Lookup(kind)
 	if !ok {
@@ -266,6 +267,6 @@ func TestFillServer(t *testing.T) {
 }
 
 // rowLimit bounds how long a statement may run without a row.
-func rowLimit(d time.Duration) func() store.Limits {
-	return func() store.Limits { return store.Limits{Row: d} }
+func rowLimit(d time.Duration) func() executor.Limits {
+	return func() executor.Limits { return executor.Limits{Row: d} }
 }

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -29,16 +29,16 @@ const (
 // parameters @Name, which the drivers of both understand, and tables whd.Name.
 type ownDB struct {
 	pool   *sql.DB
-	files  openFiles    // none on a server
-	end    func() error // closes the pool
-	name   string       // for people
-	schema string       // on a server, else ""
-	folder string       // of the migrations
-	before string       // stands before each statement
-	was    int64        // version of the tables when they were opened
-	holder string       // of leases: this process, as others know it
-	turn   *turn        // to write to a file; nil on a server
-	drain  *drain       // of long reads of a file; nil on a server
+	files  openFiles       // none on a server
+	end    func() error    // closes the pool
+	name   string          // for people
+	schema string          // on a server, else ""
+	folder string          // of the migrations
+	before string          // stands before each statement
+	was    int64           // version of the tables when they were opened
+	holder string          // of leases: this process, as others know it
+	turn   *turn           // to write to a file; nil on a server
+	drain  *executor.Drain // of long reads of a file; nil on a server
 	probe  probe
 }
 
@@ -68,7 +68,7 @@ func openOwn(path string, first ...string) (*ownDB, error) {
 		db.Close()
 		return nil, err
 	}
-	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, holder: newGUID(), turn: newTurn(), drain: new(drain), probe: probe{turn: newTurn()}}, nil
+	return &ownDB{pool: db, end: db.Close, name: ownFile, folder: fileMigrations, holder: newGUID(), turn: newTurn(), drain: new(executor.Drain), probe: probe{turn: newTurn()}}, nil
 }
 
 // ownConnections are apart from those that read records, so that slow readers
@@ -126,7 +126,7 @@ type step struct {
 // must; if not, nothing has changed. The first statement of each transaction
 // writes, since SQLite cannot wait for a lock once it has read.
 func (o *ownDB) run(ctx context.Context, steps ...step) (hit bool, err error) {
-	err = o.again(ctx, deadlock, func(ctx context.Context) error {
+	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
 		hit, err = o.runOnce(ctx, steps)
 		return err
 	})
@@ -165,7 +165,7 @@ func (o *ownDB) exec(ctx context.Context, statement string, args ...any) (int64,
 }
 
 func (o *ownDB) execText(ctx context.Context, text string, args ...any) (n int64, err error) {
-	err = o.again(ctx, deadlock, func(ctx context.Context) error {
+	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
 		leave, err := o.enter(ctx)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ type scanner interface{ Scan(into ...any) error }
 
 // list reads the rows of a statement.
 func list[T any](ctx context.Context, o *ownDB, scan func(scanner) (T, error), statement string, args ...any) (all []T, err error) {
-	err = o.again(ctx, readAgain, func(ctx context.Context) error {
+	err = executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
 		rows, err := o.pool.QueryContext(ctx, o.text(statement), args...)
 		if err != nil {
 			return err
@@ -218,59 +218,6 @@ func found[T any](ctx context.Context, o *ownDB, scan func(scanner) (T, error), 
 	return &all[0], nil
 }
 
-const (
-	// ownLimit is the time that a statement on our own tables may take: those
-	// who wait for it have not even been let in.
-	ownLimit = 15 * time.Second
-	attempts = 5
-	pause    = 20 * time.Millisecond // times the number of attempts, at most
-)
-
-// again does the work until it succeeds or fails in another way than one that
-// is worth another attempt.
-func (o *ownDB) again(ctx context.Context, worth func(error) bool, work func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, ownLimit)
-	defer cancel()
-	for attempt := 1; ; attempt++ {
-		err := work(limited)
-		if err == nil || attempt == attempts || !worth(err) {
-			return err
-		}
-		if ended := rest(limited, rand.N(time.Duration(attempt)*pause)); ended != nil {
-			return errors.Join(err, ended)
-		}
-	}
-}
-
-// rest waits for a while, or for the end of ctx.
-func rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// deadlock reports whether the server ended the statement or its transaction,
-// whole, in favour of another one.
-func deadlock(err error) bool {
-	e, is := errors.AsType[*mssql.Error](err)
-	return is && e.Deadlock()
-}
-
-// readAgain reports whether what only reads may be tried again. Connections
-// that the server has closed meanwhile are found out by using them.
-func readAgain(err error) bool { return deadlock(err) || errors.Is(err, mssql.ErrLost) }
-
-// duplicate reports whether a unique index refused a row.
-func duplicate(err error) bool {
-	e, is := errors.AsType[*mssql.Error](err)
-	return is && e.Duplicate() || sqlite.IsDuplicate(err)
-}
-
 // fault is what those who asked may know of an error of our own tables.
 func (o *ownDB) fault(err error, doing string) error {
 	if err == nil || errors.Is(err, context.Canceled) {
@@ -278,19 +225,19 @@ func (o *ownDB) fault(err error, doing string) error {
 	}
 	err = fmt.Errorf("%s: %w", doing, err)
 	if sqlite.IsDamaged(err) {
-		return unavailable(errors.Join(webhook.ErrDamaged, err), "the file "+o.name+" is damaged")
+		return executor.Unavailable(errors.Join(webhook.ErrDamaged, err), "the file "+o.name+" is damaged")
 	}
 	if e, is := errors.AsType[*mssql.Error](err); is && (e.NoTable() || e.NoColumn()) {
-		return unavailable(err, "the service's own tables are missing or of an older version; they need whd migrate")
+		return executor.Unavailable(err, "the service's own tables are missing or of an older version; they need whd migrate")
 	}
-	return unavailable(err, "the service's own tables cannot be used at the moment")
+	return executor.Unavailable(err, "the service's own tables cannot be used at the moment")
 }
 
 // ready reports why the tables cannot be used, if so.
 func (o *ownDB) ready(ctx context.Context) error {
 	current, latest, err := o.versions(ctx)
 	if err != nil {
-		return notReady(err)
+		return executor.NotReady(err)
 	}
 	if current < latest {
 		return behind(o.name, current, latest)
@@ -316,14 +263,14 @@ const (
 func (o *ownDB) writable(ctx context.Context) error {
 	leave, err := o.probe.turn.enter(ctx)
 	if err != nil {
-		return notReady(err)
+		return executor.NotReady(err)
 	}
 	defer leave()
 	if time.Since(o.probe.at) >= probeInterval {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeLimit)
 		defer cancel()
 		_, err := o.exec(limited, `UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = 'Probe'`)
-		o.probe.err, o.probe.at = notReady(err), time.Now()
+		o.probe.err, o.probe.at = executor.NotReady(err), time.Now()
 	}
 	return o.probe.err
 }

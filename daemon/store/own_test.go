@@ -21,44 +21,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-func TestAgain(t *testing.T) {
-	victim := fmt.Errorf("in a wrap: %w", &mssql.Error{Number: 1205, Message: "deadlock victim"})
-	lost := fmt.Errorf("%w: reset", mssql.ErrLost)
-	other := errors.New("another")
-	cases := []struct {
-		name  string
-		worth func(error) bool
-		fails []error
-		runs  int
-		want  error
-	}{
-		{"at once", deadlock, nil, 1, nil},
-		{"deadlock", deadlock, []error{victim, victim}, 3, nil},
-		{"deadlocks for ever", deadlock, []error{victim, victim, victim, victim, victim}, attempts, victim},
-		{"a write on a broken connection may have been done", deadlock, []error{lost}, 1, lost},
-		{"a read can be done again", readAgain, []error{lost, victim}, 3, nil},
-		{"anything else", readAgain, []error{other}, 1, other},
-	}
-	for _, c := range cases {
-		runs := 0
-		err := (&ownDB{}).again(t.Context(), c.worth, func(context.Context) error {
-			runs++
-			if runs <= len(c.fails) {
-				return c.fails[runs-1]
-			}
-			return nil
-		})
-		if runs != c.runs || !errors.Is(err, c.want) {
-			t.Errorf("%s: %d runs, %v; want %d, %v", c.name, runs, err, c.runs, c.want)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	err := (&ownDB{}).again(ctx, deadlock, func(context.Context) error { cancel(); return victim })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-}
-
 func TestOwnFaults(t *testing.T) {
 	own := &ownDB{}
 	for _, missing := range []error{&mssql.Error{Number: 208}, &mssql.Error{Number: 207}} {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -77,11 +78,11 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	var columns []string
 	for _, f := range kind.Fields {
-		columns = append(columns, quoted(f.Name)+" "+columnTypes[f.Type.Held()])
+		columns = append(columns, sqlite.Quote(f.Name)+" "+columnTypes[f.Type.Held()])
 	}
 	first := kind.Fields[0].Name
 	err := conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s);\nCREATE INDEX IF NOT EXISTS %s ON %s (%s)",
-		quoted(kind.Name), strings.Join(columns, ", "), quoted(kind.Name+"_"+first), quoted(kind.Name), quoted(first)))
+		sqlite.Quote(kind.Name), strings.Join(columns, ", "), sqlite.Quote(kind.Name+"_"+first), sqlite.Quote(kind.Name), sqlite.Quote(first)))
 	if err != nil {
 		return err
 	}
@@ -93,30 +94,20 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 		if have[strings.ToLower(f.Name)] {
 			continue
 		}
-		if err := conn.Exec(fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", quoted(kind.Name), columns[i])); err != nil {
+		if err := conn.Exec(fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", sqlite.Quote(kind.Name), columns[i])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
 func columnsOf(conn *sqlite.Conn, table string) (map[string]bool, error) {
-	stmt, err := conn.Prepare("SELECT name FROM pragma_table_info(?1)")
-	if err != nil {
-		return nil, err
-	}
-	defer stmt.Reset()
-	stmt.BindText(1, table)
 	have := make(map[string]bool)
-	for {
-		more, err := stmt.Step()
-		if err != nil || !more {
-			return have, err
-		}
-		have[strings.ToLower(stmt.Text(0))] = true
-	}
+	err := conn.Query("SELECT name FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
+		have[strings.ToLower(s.Text(0))] = true
+		return nil
+	}, table)
+	return have, err
 }
 
 // followUnicode rebuilds the indexes when the Unicode tables that order text
@@ -127,13 +118,7 @@ func followUnicode(conn *sqlite.Conn) error {
 		return err
 	}
 	now := int64(major*10000 + minor*100 + patch)
-	stmt, err := conn.Prepare("PRAGMA user_version")
-	if err != nil {
-		return err
-	}
-	_, err = stmt.Step()
-	was := stmt.Int(0)
-	stmt.Reset()
+	was, _, err := conn.QueryInt("PRAGMA user_version")
 	if err != nil || was == now {
 		return err
 	}
@@ -146,44 +131,39 @@ func followUnicode(conn *sqlite.Conn) error {
 }
 
 func (b *sqliteRecords) empty(ctx context.Context) (bool, error) {
-	conn, err := b.pool.Get(ctx)
+	conn, err := b.Pool.Get(ctx)
 	if err != nil {
-		return false, classify(err)
+		return false, executor.Classify(err)
 	}
-	defer b.pool.Put(conn)
-	for _, table := range b.tables {
-		stmt, err := conn.Prepare("SELECT 1 FROM " + table + " LIMIT 1")
-		if err != nil {
-			return false, classify(err)
-		}
-		some, err := stmt.Step()
-		stmt.Reset()
+	defer b.Pool.Put(conn)
+	for _, kind := range b.kinds {
+		_, some, err := conn.QueryInt("SELECT 1 FROM " + b.Table(kind.Name) + " LIMIT 1")
 		if err != nil || some {
-			return false, classify(err)
+			return false, executor.Classify(err)
 		}
 	}
 	return true, nil
 }
 
 func (b *sqliteRecords) load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error) {
-	conn, err := b.pool.Get(ctx)
+	conn, err := b.Pool.Get(ctx)
 	if err != nil {
-		return 0, classify(err)
+		return 0, executor.Classify(err)
 	}
-	defer b.pool.Put(conn) // rolls back what was not committed
+	defer b.Pool.Put(conn) // rolls back what was not committed
 	defer conn.Watch(ctx)()
 	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
-		return 0, classify(err)
+		return 0, executor.Classify(err)
 	}
 	var count int64
 	for _, kind := range kinds {
-		n, err := loadKind(conn, b.tables[kind.Name], len(kind.Fields), rows(kind))
+		n, err := loadKind(conn, b.Table(kind.Name), len(kind.Fields), rows(kind))
 		if err != nil {
-			return 0, classify(fmt.Errorf("loading %s: %w", kind.Name, err))
+			return 0, executor.Classify(fmt.Errorf("loading %s: %w", kind.Name, err))
 		}
 		count += n
 	}
-	return count, classify(conn.Exec("COMMIT"))
+	return count, executor.Classify(conn.Exec("COMMIT"))
 }
 
 func (b *sqliteRecords) fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error) {
@@ -197,9 +177,7 @@ func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any])
 		return 0, err
 	}
 	for values := range rows {
-		for i, v := range values {
-			bindAny(stmt, i+1, v)
-		}
+		stmt.Bind(values...)
 		if _, err = stmt.Step(); err != nil {
 			break
 		}
@@ -210,19 +188,4 @@ func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any])
 	}
 	stmt.Reset()
 	return n, err
-}
-
-func bindAny(stmt *sqlite.Stmt, i int, v any) {
-	switch v := v.(type) {
-	case nil:
-		stmt.BindNull(i)
-	case string:
-		stmt.BindText(i, v)
-	case int64:
-		stmt.BindInt(i, v)
-	case []byte:
-		stmt.BindBytes(i, v)
-	default:
-		panic(fmt.Sprintf("store: a value of type %T cannot be loaded", v))
-	}
 }

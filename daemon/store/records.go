@@ -1,20 +1,21 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"iter"
-	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/dialect"
-	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
-	"github.com/bizhook/whd/daemon/row"
 )
 
 // backend is a database that records are read from.
 type backend interface {
-	reader
+	executor.Database
 	ping(ctx context.Context) error
 	// empty reports whether no kind has a row.
 	empty(ctx context.Context) (bool, error)
@@ -22,22 +23,12 @@ type backend interface {
 	load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error)
 	// fill adds rows to tables without any, and makes those that are missing.
 	fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error)
+	close() error
 }
 
 // Rows gives rows of a kind, with values in column order: nil, string, int64
 // (also for bools) or []byte, as package wire writes them.
 type Rows = func(*record.Kind) iter.Seq[[]any]
-
-// session is a connection that runs one statement at a time.
-type session interface {
-	// table says in which words the kind's table is spoken to, and its name.
-	table() (*dialect.Dialect, string)
-	// run starts a statement. It fails with fault.Timeout when no row comes for
-	// longer than limit; time that passes between calls of Next does not count.
-	run(st query.Statement, limit time.Duration) (row.Source, error)
-	// close stops what runs and gives the connection back.
-	close()
-}
 
 // Empty reports whether no record kind has a row.
 func (s *Store) Empty(ctx context.Context) (bool, error) { return s.records.empty(ctx) }
@@ -47,131 +38,88 @@ func (s *Store) Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int6
 	return s.records.load(ctx, kinds, rows)
 }
 
-// Result is the answer to a plan, read while it is consumed: a row.Source with
-// a tail. It holds a connection until it is closed.
-type Result struct {
-	store   *Store
-	plan    *query.Plan
-	session session
-	rows    row.Source // nil where no row was asked for, and after the last
+// Select starts the plan's statement in the database that has its kind.
+func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
+	return executor.Select(ctx, s.database(plan.Kind), s.config.Limits, plan)
 }
 
-// Tail is what is known of a result once its last row was read.
-type Tail struct {
-	Total int64
-	Known bool // Total was counted or follows from the rows
-	Meta  []Meta
+// sqliteRecords is the file of records as a backend.
+type sqliteRecords struct {
+	*executor.File
+	kinds []*record.Kind
 }
 
-// Meta is one computed value, as text, under the name that was asked for.
-type Meta struct{ Name, Value string }
-
-// Select starts the plan's statement.
-func (s *Store) Select(ctx context.Context, plan *query.Plan) (*Result, error) {
-	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged()
-	session, err := s.reader(plan.Kind).session(ctx, plan.Kind, several)
+func newSQLiteRecords(path string, c Config) (*sqliteRecords, error) {
+	pool, err := openRecords(path, c)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{store: s, plan: plan, session: session}
-	if plan.Take == 0 {
-		return r, nil
+	kinds, tables := c.tables(), make(map[string]string)
+	for _, kind := range kinds {
+		tables[kind.Name] = cmp.Or(c.Sources[kind.Name], kind.Name)
 	}
-	if r.rows, err = r.open(several); err != nil {
-		session.close()
-		return nil, err
-	}
-	return r, nil
+	return &sqliteRecords{executor.NewFile(pool, tables, nil), kinds}, nil
 }
 
-// open starts the statement whose rows the plan is about.
-func (r *Result) open(several bool) (row.Source, error) {
-	if _, isFile := r.session.(*sqliteSession); isFile && resumable(r.plan, several) {
-		return newResuming(r)
-	}
-	return r.run(r.plan, query.Compile, r.store.config.Limits().Row)
+func (b *sqliteRecords) ping(ctx context.Context) error { return b.Ping(ctx) }
+
+func (b *sqliteRecords) close() error { return b.Close() }
+
+// mssqlRecords is a server's ERP tables as a backend.
+type mssqlRecords struct {
+	*executor.Server
+	config Config
+	kinds  []*record.Kind
+	pulse  *mssql.Server // see openPulse
+	bills  *mssql.Server // apart from those who read, see billConnections
 }
 
-// compiler is one of the functions of package query that write a statement.
-type compiler func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
-
-func (r *Result) run(plan *query.Plan, compile compiler, limit time.Duration) (row.Source, error) {
-	words, table := r.session.table()
-	st, err := compile(plan, words, table)
+// newMSSQLRecords does not connect: a server that is away when the daemon
+// starts may come later.
+func newMSSQLRecords(c Config) (*mssqlRecords, error) {
+	pool, err := mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: c.Connections})
 	if err != nil {
 		return nil, err
 	}
-	return r.session.run(st, limit)
+	b := &mssqlRecords{Server: executor.NewServer(pool, c.LockTimeout, c.Limits), config: c, kinds: c.tables()}
+	for _, kind := range b.kinds {
+		name, ok := mssql.ParseTable(cmp.Or(c.Sources[kind.Name], mssql.Quote(kind.Name)), c.ERPSchema)
+		if !ok {
+			return nil, errors.Join(fmt.Errorf("the source of %s is no name of a table or view: %s", kind.Name, c.Sources[kind.Name]), b.close())
+		}
+		b.Add(kind, name)
+	}
+	if b.bills, err = openBills(c); err == nil {
+		b.pulse, err = openPulse(c)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	return b, nil
 }
 
-// Next is row.Source's.
-func (r *Result) Next() ([]row.Cell, error) {
-	if r.rows == nil {
+// openPulse opens a connection that shows whether records can be read, apart
+// from those that slow clients hold. There is none where records are read from
+// the server that our own tables are on, since that is asked as well.
+func openPulse(c Config) (*mssql.Server, error) {
+	if c.ReadDSN == "" || c.ReadDSN == c.DSN {
 		return nil, nil
 	}
-	return r.rows.Next()
+	return mssql.Open(mssql.Config{DSN: c.ReadDSN, Connections: 1})
 }
 
-// Tail computes what stands behind the rows, of which so many were read. No
-// row can be read any more.
-func (r *Result) Tail(rows int64) (Tail, error) {
-	if r.rows != nil {
-		r.rows.Close()
-		r.rows = nil
+func (b *mssqlRecords) ping(ctx context.Context) error {
+	if b.pulse == nil {
+		return nil
 	}
-	var t Tail
-	if err := r.total(&t, rows); err != nil {
-		return t, err
-	}
-	return t, r.aggregates(&t)
+	return b.pulse.Ping(ctx)
 }
 
-// total counts where the rows do not show how many matches there are. Nobody
-// but those who asked for the total waits for one that takes too long.
-func (r *Result) total(t *Tail, rows int64) error {
-	if t.Total, t.Known = r.plan.Total(rows); t.Known || !r.plan.Count {
-		return nil
-	}
-	err := r.one(query.CompileCount, func(cells []row.Cell) { t.Total, t.Known = cells[0].Int, true })
-	if fault.Is(err, fault.Timeout) && !r.plan.Asked {
-		t.Meta = append(t.Meta, Meta{"Total", "not counted: it would take too long"})
-		return nil
-	}
-	return err
-}
-
-func (r *Result) aggregates(t *Tail) error {
-	if len(r.plan.Aggregates) == 0 {
-		return nil
-	}
-	return r.one(query.CompileAggregates, func(cells []row.Cell) {
-		for i, a := range r.plan.Aggregates {
-			if !cells[i].Null {
-				t.Meta = append(t.Meta, Meta{a.Name, cells[i].Text(a.Type(r.plan.Kind))})
-			}
+func (b *mssqlRecords) close() (err error) {
+	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pulse} {
+		if server != nil {
+			err = errors.Join(err, server.Close())
 		}
-	})
-}
-
-// one runs a statement that gives a single row, under the limit for counts.
-func (r *Result) one(compile compiler, read func([]row.Cell)) error {
-	rows, err := r.run(r.plan, compile, r.store.config.Limits().Count)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	cells, err := rows.Next()
-	if err == nil && cells != nil {
-		read(cells)
 	}
 	return err
-}
-
-// Close stops the statement and gives the connection back.
-func (r *Result) Close() error {
-	if r.session != nil {
-		r.session.close()
-		r.session, r.rows = nil, nil
-	}
-	return nil
 }

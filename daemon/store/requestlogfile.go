@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -22,28 +23,28 @@ type logFile struct {
 	connections int
 
 	opening sync.Mutex
-	readers *sqliteRecords // nil until the file is open
+	readers *executor.File // nil until the file is open
 	closed  bool
 
 	writing sync.Mutex
 	conn    *sqlite.Conn // that writes
 }
 
-func (f *logFile) open(ctx context.Context) (*sqliteRecords, error) {
+func (f *logFile) open(ctx context.Context) (*executor.File, error) {
 	f.opening.Lock()
 	defer f.opening.Unlock()
 	switch {
 	case f.closed:
-		return nil, classify(sqlite.ErrPoolClosed)
+		return nil, executor.Classify(sqlite.ErrPoolClosed)
 	case f.readers != nil:
 		return f.readers, nil
 	}
 	if err := f.migrate(ctx); err != nil {
-		return nil, unavailable(err, "the request log cannot be opened")
+		return nil, executor.Unavailable(err, "the request log cannot be opened")
 	}
-	readers, err := openSystemFile(f.path, f.connections)
+	readers, err := openSystemFile(f.path, f.connections, nil)
 	if err != nil {
-		return nil, unavailable(err, "the request log cannot be opened")
+		return nil, executor.Unavailable(err, "the request log cannot be opened")
 	}
 	f.readers = readers
 	return readers, nil
@@ -62,22 +63,23 @@ func (f *logFile) migrate(ctx context.Context) error {
 	return errors.Join(own.bringUp(ctx), own.close())
 }
 
-func (f *logFile) session(ctx context.Context, kind *record.Kind, several bool) (session, error) {
+// Session is executor.Database's.
+func (f *logFile) Session(ctx context.Context, kind *record.Kind, several bool) (executor.Session, error) {
 	readers, err := f.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return readers.session(ctx, kind, several)
+	return readers.Session(ctx, kind, several)
 }
 
-// close leaves a connection that is stuck in a statement to the system.
-func (f *logFile) close() error {
+// Close leaves a connection that is stuck in a statement to the system.
+func (f *logFile) Close() error {
 	f.opening.Lock()
 	defer f.opening.Unlock()
 	f.closed = true
 	var err error
 	if f.readers != nil {
-		err = f.readers.close()
+		err = f.readers.Close()
 	}
 	if !f.writing.TryLock() {
 		return errors.Join(err, errors.New("the request log is still being written"))
@@ -103,7 +105,7 @@ func (f *logFile) write(ctx context.Context, work func(*sqlite.Conn) error) erro
 	if f.conn == nil {
 		conn, err := sqlite.Open(f.path, sqlite.Options{BusyTimeout: time.Second, Pragmas: logPragmas})
 		if err != nil {
-			return unavailable(err, "the request log cannot be written")
+			return executor.Unavailable(err, "the request log cannot be written")
 		}
 		f.conn = conn
 	}
@@ -118,7 +120,7 @@ func (f *logFile) write(ctx context.Context, work func(*sqlite.Conn) error) erro
 // unwritten tells what passes from what does not.
 func unwritten(err error) error {
 	if e, is := errors.AsType[*sqlite.Error](err); is && !e.Constraint() {
-		return unavailable(err, "the request log cannot be written")
+		return executor.Unavailable(err, "the request log cannot be written")
 	}
 	return err
 }
@@ -232,13 +234,7 @@ func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (
 }
 
 func pruneRows(conn *sqlite.Conn, limit int64, before time.Time, all bool) (int64, error) {
-	stmt, err := conn.Prepare(pruneFile)
-	if err != nil {
-		return 0, err
-	}
-	defer stmt.Reset()
-	bind(stmt, limit, stamp(before), bit(all))
-	_, err = stmt.Step()
+	err := conn.Query(pruneFile, nil, limit, stamp(before), bit(all))
 	return conn.Changes(), err
 }
 

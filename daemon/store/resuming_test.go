@@ -101,7 +101,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 			case 3:
 				write(webhook.Batch{Version: version, Leases: b.Leases, Health: []webhook.Health{{Subscription: r.ID, Since: hookNoon.Add(time.Duration(n) * time.Hour), Anew: true}}})
 				go func() { restarted <- restart() }()
-				for f.own.drain.over.Load() == nil && len(restarted) == 0 {
+				for f.own.drain.Asked() == nil && len(restarted) == 0 {
 					time.Sleep(time.Millisecond)
 				}
 			case 6:

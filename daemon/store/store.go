@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -30,15 +31,9 @@ type Config struct {
 	VersionSource string // table and column of the ERP's version; empty for none
 
 	Registry    *record.Registry
-	Sources     map[string]string // record kind -> table or view, where not its name
-	Connections int               // largest number of queries at once
-	Limits      func() Limits     // of statements that read records, asked for each; nil for none
-}
-
-// Limits bound statements. 0 is no limit.
-type Limits struct {
-	Row   time.Duration // how long one may run without a row
-	Count time.Duration // how long counting a total may take
+	Sources     map[string]string      // record kind -> table or view, where not its name
+	Connections int                    // largest number of queries at once
+	Limits      func() executor.Limits // of statements that read records, asked for each; nil for none
 }
 
 // The files of the embedded store. They are apart so that none waits for
@@ -54,8 +49,8 @@ type Store struct {
 	config  Config
 	lock    *datadir.Lock // of the embedded store
 	records backend
-	system  map[record.Database]reader // of the kinds that the service itself keeps
-	pool    *sqlite.Pool               // of the embedded store's records
+	system  map[record.Database]systemDatabase // of the kinds that the service itself keeps
+	pool    *sqlite.Pool                       // of the embedded store's records
 	own     *ownDB
 	log     *logFile    // of the embedded store
 	batches batchWriter // of webhooks
@@ -68,7 +63,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	c.Schema, c.ERPSchema = cmp.Or(c.Schema, DefaultSchema), cmp.Or(c.ERPSchema, DefaultERPSchema)
 	if c.Limits == nil {
-		c.Limits = func() Limits { return Limits{} }
+		c.Limits = func() executor.Limits { return executor.Limits{} }
 	}
 	s := &Store{config: c}
 	if err := s.open(ctx); err != nil {
@@ -92,7 +87,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return unreachable(err)
 	}
-	s.records, s.pool = records, records.pool
+	s.records, s.pool = records, records.Pool
 	if s.own, err = openOwn(s.path(ownFile), rarelyBack, walSize); err != nil {
 		return unreachable(err)
 	}
@@ -146,7 +141,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return err
 	}
 	if err := s.records.ping(ctx); err != nil {
-		return notReady(err)
+		return executor.NotReady(err)
 	}
 	if err := s.own.ready(ctx); err != nil {
 		return err

@@ -1,12 +1,11 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -14,17 +13,14 @@ import (
 // The kinds that the service itself keeps are read like all others, but from
 // databases of their own.
 
-// reader is a database that records are read from.
-type reader interface {
-	// session takes a connection for the statements of one plan. Where they are
-	// several and the database can make them see the same rows without holding
-	// up anybody else, it does.
-	session(ctx context.Context, kind *record.Kind, several bool) (session, error)
-	close() error
+// systemDatabase is one of them.
+type systemDatabase interface {
+	executor.Database
+	Close() error
 }
 
-// reader is the database that the kind's records are in.
-func (s *Store) reader(kind *record.Kind) reader {
+// database is the one that the kind's records are in.
+func (s *Store) database(kind *record.Kind) executor.Database {
 	if kind.Database == record.InRecords {
 		return s.records
 	}
@@ -34,27 +30,27 @@ func (s *Store) reader(kind *record.Kind) reader {
 // openSystemFiles opens our own files of the embedded store for reading. Their
 // tables exist by now.
 func (s *Store) openSystemFiles() error {
-	own, err := openSystemFile(s.path(ownFile), s.config.Connections)
+	own, err := openSystemFile(s.path(ownFile), s.config.Connections, s.own.drain)
 	if err != nil {
 		return unreachable(err)
 	}
 	s.log = &logFile{path: s.path(logFileName), connections: s.config.Connections}
-	s.system = map[record.Database]reader{record.InOwn: own, record.InLog: s.log}
+	s.system = map[record.Database]systemDatabase{record.InOwn: own, record.InLog: s.log}
 	return nil
 }
 
 // openSystemFile opens one of our own files for reading.
-func openSystemFile(path string, connections int) (*sqliteRecords, error) {
+func openSystemFile(path string, connections int, drain *executor.Drain) (*executor.File, error) {
 	o := sqlite.Options{ReadOnly: true, BusyTimeout: 5 * time.Second, Pragmas: []string{"cache_size = -2000"}}
 	pool, err := sqlite.NewPool(path, o, connections)
 	if err != nil {
 		return nil, err
 	}
-	b := &sqliteRecords{pool: pool, words: dialect.SQLite(), tables: make(map[string]string)}
+	tables := make(map[string]string)
 	for _, kind := range record.System().Kinds() {
-		b.tables[kind.Name] = quoted(kind.Source())
+		tables[kind.Name] = kind.Source()
 	}
-	return b, nil
+	return executor.NewFile(pool, tables, drain), nil
 }
 
 // systemConnections is how many may read our own tables on a server at once.
@@ -68,17 +64,17 @@ func (s *Store) openSystemSchema() error {
 	if err != nil {
 		return err
 	}
-	own := &mssqlRecords{config: s.config, server: server, tables: make(map[string]*mssqlTable)}
+	own := executor.NewServer(server, s.config.LockTimeout, s.config.Limits)
 	for _, kind := range record.System().Kinds() {
-		own.tables[kind.Name] = &mssqlTable{kind: kind, name: mssql.Table{Schema: s.config.Schema, Name: kind.Source()}}
+		own.Add(kind, mssql.Table{Schema: s.config.Schema, Name: kind.Source()})
 	}
-	s.system = map[record.Database]reader{record.InOwn: own, record.InLog: own}
+	s.system = map[record.Database]systemDatabase{record.InOwn: own, record.InLog: own}
 	return nil
 }
 
 func (s *Store) closeSystem() (err error) {
 	for _, one := range s.system {
-		err = errors.Join(err, one.close()) // those that are one and the same do not mind
+		err = errors.Join(err, one.Close()) // those that are one and the same do not mind
 	}
 	return err
 }

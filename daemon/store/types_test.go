@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/encode/encodetest"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -99,7 +100,7 @@ func replyOf(t *testing.T, s *store.Store, f encode.Format, nulls bool) []byte {
 	return e.End(body, encode.Tail{Total: tail.Total})
 }
 
-func answer(t *testing.T, s *store.Store, kind *record.Kind, members ...query.Member) *store.Result {
+func answer(t *testing.T, s *store.Store, kind *record.Kind, members ...query.Member) *executor.Result {
 	t.Helper()
 	request, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -28,7 +29,7 @@ func TestUpgrade(t *testing.T) {
 	t.Run("server", func(t *testing.T) {
 		dsn := mssqltest.Database(t)
 		upgrades(t, serverMigrations, func(t *testing.T) Config {
-			return Config{Dir: t.TempDir(), DSN: dsn, Schema: "s_" + rand.Text()[:8], Migrate: true, LockTimeout: ownLimit}
+			return Config{Dir: t.TempDir(), DSN: dsn, Schema: "s_" + rand.Text()[:8], Migrate: true, LockTimeout: executor.StatementLimit}
 		})
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -90,7 +91,7 @@ func (w *Webhooks) Numbers(ctx context.Context, n int) (first int64, err error) 
 	if w.own.schema != "" {
 		statement = serverNumbers
 	}
-	err = w.own.again(ctx, deadlock, func(ctx context.Context) error {
+	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
 		leave, err := w.own.enter(ctx)
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -49,7 +50,7 @@ func hooksInFile(tb testing.TB) *Webhooks {
 // hooksOnServer opens webhooks in a schema of their own.
 func hooksOnServer(tb testing.TB, dsn string) *Webhooks {
 	tb.Helper()
-	own, err := openOwnSchema(tb.Context(), Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: ownLimit})
+	own, err := openOwnSchema(tb.Context(), Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -395,12 +396,12 @@ func TestLogStaysBounded(t *testing.T) {
 	go func() {
 		defer close(ended)
 		for {
-			over := f.own.drain.over.Load()
+			over := f.own.drain.Asked()
 			if over != nil {
 				if err := reader.Exec("COMMIT"); err != nil {
 					t.Error(err)
 				}
-				<-*over
+				<-over
 				begin()
 			}
 			select {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -84,7 +85,7 @@ func (w *Webhooks) alter(ctx context.Context, a alteration) (done []webhook.Alte
 	if len(a.picked) == 0 {
 		return nil, nil
 	}
-	err = w.own.again(ctx, deadlock, func(ctx context.Context) error {
+	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
 		leave, err := w.own.enter(ctx)
 		if err != nil {
 			return err

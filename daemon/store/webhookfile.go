@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -57,7 +58,7 @@ func (f *fileWriter) close() error {
 }
 
 func (f *fileWriter) write(ctx context.Context, b *webhook.Batch) error {
-	ctx, cancel := context.WithTimeout(ctx, ownLimit)
+	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
 	return f.inTurn(ctx, func() error {
 		return f.transact(ctx, func() error { return f.fill(b) })
@@ -132,12 +133,12 @@ func (f *fileWriter) fill(b *webhook.Batch) error {
 		return webhook.ErrOutboxTaken // a file has none
 	}
 	for _, l := range b.Leases {
-		held, err := f.finds(`SELECT 1 FROM WH_Partition WHERE PartitionID = ?1 AND Fence = ?2`, l.Partition, l.Fence)
+		_, held, err := f.conn.QueryInt(`SELECT 1 FROM WH_Partition WHERE PartitionID = ?1 AND Fence = ?2`, l.Partition, l.Fence)
 		if err != nil || !held {
 			return errors.Join(err, webhook.ErrFenced)
 		}
 	}
-	current, err := f.finds(`SELECT 1 FROM WH_Number WHERE Name = 'SubscriptionVersion' AND ?1 IN (Next, -1)`, b.Version)
+	_, current, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'SubscriptionVersion' AND ?1 IN (Next, -1)`, b.Version)
 	if err != nil || !current {
 		return errors.Join(err, webhook.ErrStale)
 	}
@@ -147,19 +148,6 @@ func (f *fileWriter) fill(b *webhook.Batch) error {
 		}
 	}
 	return nil
-}
-
-// finds reports whether a statement has a row.
-func (f *fileWriter) finds(statement string, numbers ...int64) (bool, error) {
-	s, err := f.conn.Prepare(statement)
-	if err != nil {
-		return false, err
-	}
-	defer s.Reset()
-	for i, n := range numbers {
-		s.BindInt(i+1, n)
-	}
-	return s.Step()
 }
 
 // each runs a statement once for each of n things.
@@ -192,7 +180,7 @@ func (f *fileWriter) events(b *webhook.Batch) error {
 	return f.each(`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) VALUES (?1, ?2, ?3, ?4, ?5)
 ON CONFLICT (EventID) DO NOTHING`, len(b.Events), func(s *sqlite.Stmt, i int) error {
 		e := b.Events[i]
-		bind(s, e.ID, e.GUID, e.Name, stamp(e.AddedAt), string(e.Body))
+		s.Bind(e.ID, e.GUID, e.Name, stamp(e.AddedAt), string(e.Body))
 		return f.step(s)
 	})
 }
@@ -202,7 +190,7 @@ func (f *fileWriter) messages(b *webhook.Batch) error {
 	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11)
 ON CONFLICT (ID) DO NOTHING`, len(b.Messages), func(s *sqlite.Stmt, i int) error {
 		m := b.Messages[i]
-		bind(s, m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, m.URL, int64(m.Status), int64(m.Attempts),
+		s.Bind(m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, m.URL, int64(m.Status), int64(m.Attempts),
 			absent(dueText(m.State)), stamp(m.Event.AddedAt), bit(m.Private))
 		return f.step(s)
 	})
@@ -227,17 +215,17 @@ func (f *fileWriter) outcomes(b *webhook.Batch) error {
 		if a.code != 0 {
 			code = int64(a.code)
 		}
-		bind(s, a.message, int64(a.number), int64(a.status), absent(a.next), a.ended, code, a.reason)
+		s.Bind(a.message, int64(a.number), int64(a.status), absent(a.next), a.ended, code, a.reason)
 		if err := f.step(s); err != nil || f.conn.Changes() == 0 {
 			return err // the attempt is known, or the message gone
 		}
 		if a.hash != "" {
-			if err := f.run(fileText, a.hash, a.ended, textSize(a.answer), a.answer); err != nil {
+			if err := f.conn.Query(fileText, nil, a.hash, a.ended, textSize(a.answer), a.answer); err != nil {
 				return err
 			}
 			a.answer = ""
 		}
-		return f.run(fileResponse, a.message, int64(a.number), a.guid, int64(a.status), int64(max(0, a.number-1)), code, a.reason,
+		return f.conn.Query(fileResponse, nil, a.message, int64(a.number), a.guid, int64(a.status), int64(max(0, a.number-1)), code, a.reason,
 			absent(a.detail), absent(a.answer), a.duration, a.ended, absent(a.hash))
 	})
 }
@@ -249,9 +237,9 @@ func textSize(text string) int64 { return int64(len(text)) + 256 }
 // go at once is bounded, since others wait; the next batches go on.
 func (f *fileWriter) boundTexts(b *webhook.Batch) error {
 	for range 16 * len(b.Outcomes) {
-		over, err := f.finds(`SELECT 1 FROM WH_Number WHERE Name = 'ResponseTextSize' AND ?1 > 0 AND Next > ?1`, b.MaxTextSize)
+		_, over, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'ResponseTextSize' AND ?1 > 0 AND Next > ?1`, b.MaxTextSize)
 		if err == nil && over {
-			err = f.run(`DELETE FROM WH_ResponseText WHERE TextHash = (SELECT TextHash FROM WH_ResponseText ORDER BY UsedDateTime LIMIT 1)`)
+			err = f.conn.Query(`DELETE FROM WH_ResponseText WHERE TextHash = (SELECT TextHash FROM WH_ResponseText ORDER BY UsedDateTime LIMIT 1)`, nil)
 		}
 		if err != nil || !over {
 			return err
@@ -266,7 +254,7 @@ func (f *fileWriter) disable(b *webhook.Batch) error {
 	err := f.each(`UPDATE SY_WebhookSubscription SET IsEnabled = 0, DisabledReason = ?2, LastSavedDateTime = ?3, RowHash = ?4
 WHERE ID = ?1 AND IsEnabled = 1`, len(b.Disabled), func(s *sqlite.Stmt, i int) error {
 		d := b.Disabled[i]
-		bind(s, d.Subscription, readable(d.Reason, mostDisabled), stamp(d.At), newRowHash())
+		s.Bind(d.Subscription, readable(d.Reason, mostDisabled), stamp(d.At), newRowHash())
 		err := f.step(s)
 		if f.conn.Changes() > 0 {
 			disabled = append(disabled, d.Subscription)
@@ -276,11 +264,11 @@ WHERE ID = ?1 AND IsEnabled = 1`, len(b.Disabled), func(s *sqlite.Stmt, i int) e
 	if err != nil || len(disabled) == 0 {
 		return err
 	}
-	if err := f.run(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, subscriptionVersion); err != nil {
+	if err := f.conn.Query(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, nil, subscriptionVersion); err != nil {
 		return err
 	}
 	return f.each(f.nudge(), len(disabled), func(s *sqlite.Stmt, i int) error {
-		bind(s, disabled[i], int64(changedKind), f.own.holder, subscriptionVersion)
+		s.Bind(disabled[i], int64(changedKind), f.own.holder, subscriptionVersion)
 		return f.step(s)
 	})
 }
@@ -300,7 +288,7 @@ ON CONFLICT (KeyHash) DO UPDATE SET Digest = excluded.Digest, EventGUID = exclud
 	ExpiryDateTime = excluded.ExpiryDateTime
 WHERE ExpiryDateTime <= `+f.own.clock()+` OR EventGUID = excluded.EventGUID`, len(b.Keys), func(s *sqlite.Stmt, i int) error {
 		k := b.Keys[i]
-		bind(s, hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, int64(k.Count), stamp(k.Until))
+		s.Bind(hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, int64(k.Count), stamp(k.Until))
 		if err := f.step(s); err != nil {
 			return err
 		}
@@ -315,7 +303,7 @@ WHERE ExpiryDateTime <= `+f.own.clock()+` OR EventGUID = excluded.EventGUID`, le
 func (f *fileWriter) health(b *webhook.Batch) error {
 	return f.each(`UPDATE SY_WebhookSubscription SET FailingSince = ?2 WHERE ID = ?1 AND (?2 IS NULL OR ?3 = 1 OR FailingSince IS NULL)`,
 		len(b.Health), func(s *sqlite.Stmt, i int) error {
-			bind(s, b.Health[i].Subscription, absent(momentText(b.Health[i].Since)), bit(b.Health[i].Anew))
+			s.Bind(b.Health[i].Subscription, absent(momentText(b.Health[i].Since)), bit(b.Health[i].Anew))
 			return f.step(s)
 		})
 }
@@ -327,7 +315,7 @@ func (f *fileWriter) changes(b *webhook.Batch) error {
 	}
 	return f.each(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.clock()+`, ?3)`, 1,
 		func(s *sqlite.Stmt, _ int) error {
-			bind(s, b.Home, b.Number, changesText(b))
+			s.Bind(b.Home, b.Number, changesText(b))
 			return f.step(s)
 		})
 }
@@ -337,20 +325,13 @@ func (f *fileWriter) nudges(b *webhook.Batch) error {
 	if len(b.Nudges) == 0 {
 		return nil
 	}
-	if err := f.run(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, lastNudge); err != nil {
+	if err := f.conn.Query(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, nil, lastNudge); err != nil {
 		return err
 	}
 	return f.each(f.nudge(), len(b.Nudges), func(s *sqlite.Stmt, i int) error {
-		bind(s, b.Nudges[i].Subscription, int64(b.Nudges[i].Kind), f.own.holder, lastNudge)
+		s.Bind(b.Nudges[i].Subscription, int64(b.Nudges[i].Kind), f.own.holder, lastNudge)
 		return f.step(s)
 	})
-}
-
-// bind sets the parameters of a statement.
-func bind(s *sqlite.Stmt, values ...any) {
-	for i, v := range values {
-		bindAny(s, i+1, v)
-	}
 }
 
 // absent is a text, or null for an empty one.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -35,7 +36,7 @@ func (w *Webhooks) Lease(ctx context.Context, term time.Duration) (webhook.Lease
 func (w *Webhooks) addPartition(ctx context.Context) error {
 	_, err := w.own.exec(ctx, `INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil)
 SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, sql.Named("Until", stamp(time.Time{})))
-	if duplicate(err) {
+	if executor.IsDuplicate(err) {
 		return nil
 	}
 	return w.own.fault(err, "making a partition")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -21,7 +22,7 @@ func (w *Webhooks) Outbox(ctx context.Context, limit int) (all []webhook.Raised,
 	if w.own.schema == "" {
 		return nil, ctx.Err()
 	}
-	err = w.own.again(ctx, readAgain, func(ctx context.Context) error {
+	err = executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
 		rows, err := w.own.pool.QueryContext(ctx, w.own.text(`SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
 FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+w.own.first()),
 			sql.Named("Most", outboxPerByte*webhook.MostBody), sql.Named("Limit", limit))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -39,7 +40,7 @@ func (w *Webhooks) Prune(ctx context.Context, p webhook.Prune) (webhook.Removed,
 // outlived reads on behind a place, until it has found enough messages that are
 // to go. The removal tells how far it came and whether more may follow.
 func (w *Webhooks) outlived(ctx context.Context, p webhook.Prune) (old []condemned, r webhook.Removed, err error) {
-	err = w.own.again(ctx, readAgain, func(ctx context.Context) error {
+	err = executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
 		old, r = nil, webhook.Removed{Last: p.After}
 		rows, err := w.own.pool.QueryContext(ctx, w.own.text(`SELECT ID, EventID, Status, Attempts,
 	CASE WHEN Status = 1 AND LastSavedDateTime < @Successful OR Status = 3 AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
@@ -76,7 +77,7 @@ func pruneArgs(p webhook.Prune) []any {
 
 // sweepPause is how long a removed subscription is remembered: a batch that was
 // being written when it was removed may add messages for as long as it runs.
-const sweepPause = 4 * ownLimit
+const sweepPause = 4 * executor.StatementLimit
 
 // Sweep is webhook.Store's.
 func (w *Webhooks) Sweep(ctx context.Context, limit int) (webhook.Removed, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -65,7 +66,7 @@ const (
 // shrink gives pages back that the file does not need. Only a file that was made
 // with auto_vacuum, or was compacted since, can.
 func (f *fileWriter) shrink(ctx context.Context) (r webhook.Removed, err error) {
-	ctx, cancel := context.WithTimeout(ctx, ownLimit)
+	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
 	err = f.inTurn(ctx, func() error {
 		began := time.Now()
@@ -87,13 +88,11 @@ func (f *fileWriter) shrink(ctx context.Context) (r webhook.Removed, err error) 
 type size struct{ pages, free, page int64 }
 
 func sizeOf(conn *sqlite.Conn) (s size, err error) {
-	stmt, err := conn.Prepare(`SELECT p.page_count, f.freelist_count, s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`)
-	if err != nil {
-		return s, err
-	}
-	defer stmt.Reset()
-	_, err = stmt.Step()
-	return size{stmt.Int(0), stmt.Int(1), stmt.Int(2)}, err
+	err = conn.Query(`SELECT p.page_count, f.freelist_count, s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, func(r *sqlite.Stmt) error {
+		s = size{r.Int(0), r.Int(1), r.Int(2)}
+		return nil
+	})
+	return s, err
 }
 
 // shrink gives some pages back, in a transaction of its own. It reports whether

@@ -278,7 +278,7 @@ func TestCompactWithoutRoom(t *testing.T) {
 // all sizes are written, and shrinks to a bound that was lowered.
 func TestRequestLogBoundOnDisk(t *testing.T) {
 	file := &watchedLog{logFile: logFile{path: filepath.Join(t.TempDir(), logFileName), connections: 1}, t: t}
-	t.Cleanup(func() { _ = file.close() })
+	t.Cleanup(func() { _ = file.Close() })
 	bound := int64(5 << 20)
 	write := func(entries int) {
 		t.Helper()
@@ -332,7 +332,7 @@ func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) err
 // A bound below a page of the file is a bound all the same.
 func TestRequestLogSmallestBound(t *testing.T) {
 	file := &logFile{path: filepath.Join(t.TempDir(), logFileName), connections: 1}
-	t.Cleanup(func() { _ = file.close() })
+	t.Cleanup(func() { _ = file.Close() })
 	if err := file.Append(t.Context(), make([]requestlog.Entry, 100)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
-	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -32,7 +32,7 @@ const leastRemoved = 10
 // when to write the log back. It ends early where somebody waits, and says what
 // is left; the removal's Took is how long nobody else could write.
 func (f *fileWriter) remove(ctx context.Context, all []condemned) (left []condemned, r webhook.Removed, err error) {
-	ctx, cancel := context.WithTimeout(ctx, ownLimit)
+	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
 	err = f.inTurn(ctx, func() error {
 		began := time.Now()
@@ -75,30 +75,22 @@ func (f *fileWriter) condemn(all []condemned) (left []condemned, n int, err erro
 		if i >= max(leastRemoved, len(all)/2) && f.own.turn.wanted() {
 			return all[i:], n, nil
 		}
-		if err := f.run(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, c.id, c.status, c.attempts); err != nil {
+		if err := f.conn.Query(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, nil, c.id, c.status, c.attempts); err != nil {
 			return nil, n, err
 		}
 		if f.conn.Changes() == 0 {
 			continue
 		}
 		n++
-		if err := f.run(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, c.id); err != nil {
+		if err := f.conn.Query(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, nil, c.id); err != nil {
 			return nil, n, err
 		}
-		err := f.run(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)`, c.event)
+		err := f.conn.Query(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)`, nil, c.event)
 		if err != nil {
 			return nil, n, err
 		}
 	}
 	return nil, n, nil
-}
-
-// run runs a statement once.
-func (f *fileWriter) run(statement string, values ...any) error {
-	return f.each(statement, 1, func(s *sqlite.Stmt, _ int) error {
-		bind(s, values...)
-		return f.step(s)
-	})
 }
 
 // The messages go first: an outcome that is written at the same moment finds
@@ -130,7 +122,7 @@ func (s *serverWriter) remove(ctx context.Context, all []condemned) (left []cond
 		panic("store: " + err.Error()) // numbers can always be written
 	}
 	began := time.Now()
-	err = s.own.again(ctx, deadlock, func(ctx context.Context) error {
+	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
 		removed, err := s.own.answer(ctx, serverRemove, sql.Named("Messages", mssql.Document(text)))
 		r.Rows = int(removed)
 		return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -28,8 +29,8 @@ func (s *serverWriter) write(ctx context.Context, b *webhook.Batch) error {
 	statement, args := serverBatch(b, s.own.holderArg())
 	// Of two daemons that write the same key or text at once, the second finds
 	// the first's when it tries again.
-	worth := func(err error) bool { return deadlock(err) || duplicate(err) }
-	return s.own.again(ctx, worth, func(ctx context.Context) error {
+	worth := func(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
+	return executor.Retry(ctx, worth, func(ctx context.Context) error {
 		result, err := s.own.answer(ctx, statement, args...)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -16,7 +17,7 @@ type walKeeper struct {
 	last      time.Time // that anything was written back
 	restarted time.Time // that readers were waited for
 	blocked   time.Time // that one kept the log from its bound
-	drain     *drain
+	drain     *executor.Drain
 }
 
 // What a transaction changes is not known from what it is asked to write: an
@@ -72,7 +73,7 @@ func (k *walKeeper) writeBack(conn *sqlite.Conn) {
 // restart waits for readers of the log, of which the long ones make way, and
 // reports whether none was left.
 func (k *walKeeper) restart(conn *sqlite.Conn, wait time.Duration) bool {
-	defer k.drain.begin()()
+	defer k.drain.Begin()()
 	if err := conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())); err != nil {
 		return false
 	}
@@ -85,13 +86,9 @@ func (k *walKeeper) restart(conn *sqlite.Conn, wait time.Duration) bool {
 // checkpoint gives the length of the log and how much of it was written back, in
 // pages, and whether a reader or a writer was in the way.
 func checkpoint(conn *sqlite.Conn, mode string) (busy bool, length, done int64, err error) {
-	s, err := conn.Prepare("PRAGMA wal_checkpoint(" + mode + ")")
-	if err != nil {
-		return false, 0, 0, err
-	}
-	defer s.Reset()
-	if _, err := s.Step(); err != nil {
-		return false, 0, 0, err
-	}
-	return s.Int(0) != 0, s.Int(1), s.Int(2), nil
+	err = conn.Query("PRAGMA wal_checkpoint("+mode+")", func(s *sqlite.Stmt) error {
+		busy, length, done = s.Int(0) != 0, s.Int(1), s.Int(2)
+		return nil
+	})
+	return busy, length, done, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/store"
@@ -25,7 +26,7 @@ type library struct {
 
 func open(b *testing.B, d data) *library {
 	registry := record.Builtin()
-	s, err := store.Open(b.Context(), store.Config{Dir: d.dir, Registry: registry, Connections: 1, Limits: func() store.Limits { return store.Limits{Row: 30 * time.Second} }})
+	s, err := store.Open(b.Context(), store.Config{Dir: d.dir, Registry: registry, Connections: 1, Limits: func() executor.Limits { return executor.Limits{Row: 30 * time.Second} }})
 	if err != nil {
 		b.Fatal(err)
 	}

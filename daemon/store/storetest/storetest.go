@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -76,7 +77,7 @@ func (s *suite) fill(t *testing.T) {
 }
 
 // ask parses, plans and runs a request, and collects its rows as texts.
-func (s *suite) ask(t *testing.T, opened *store.Store, kind *record.Kind, members query.Members) ([]string, store.Tail) {
+func (s *suite) ask(t *testing.T, opened *store.Store, kind *record.Kind, members query.Members) ([]string, executor.Tail) {
 	t.Helper()
 	s.queries++
 	req, err := query.Parse(kind, members, query.Options{Zone: time.UTC})

@@ -1,4 +1,4 @@
-package store
+package executor
 
 import (
 	"slices"
@@ -11,11 +11,20 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// drain asks long reads of a file to end for a moment, so that its log of changes
+// Drain asks long reads of a file to end for a moment, so that its log of changes
 // can begin again.
-type drain struct{ over atomic.Pointer[chan struct{}] }
+type Drain struct{ over atomic.Pointer[chan struct{}] }
 
-func (d *drain) begin() (end func()) {
+// Asked is nil, or closed once reads that have made way may go on.
+func (d *Drain) Asked() <-chan struct{} {
+	if over := d.over.Load(); over != nil {
+		return *over
+	}
+	return nil
+}
+
+// Begin has long reads end until end is called.
+func (d *Drain) Begin() (end func()) {
 	over := make(chan struct{})
 	d.over.Store(&over)
 	return func() {
@@ -30,6 +39,7 @@ func (d *drain) begin() (end func()) {
 type resuming struct {
 	row.Source
 	result *Result
+	drain  *Drain
 	plan   query.Plan
 	width  int // of the rows that were asked for
 	key    int // the column of the first field
@@ -46,8 +56,8 @@ func resumable(p *query.Plan, several bool) bool {
 		len(p.Order) > 0 && p.Order[0].Field == 0
 }
 
-func newResuming(r *Result) (*resuming, error) {
-	s := &resuming{result: r, plan: *r.plan, width: len(r.plan.Columns), key: slices.Index(r.plan.Columns, 0)}
+func newResuming(r *Result, drain *Drain) (*resuming, error) {
+	s := &resuming{result: r, drain: drain, plan: *r.plan, width: len(r.plan.Columns), key: slices.Index(r.plan.Columns, 0)}
 	if s.key < 0 {
 		s.key = s.width
 		s.plan.Columns = append(slices.Clip(s.plan.Columns), 0)
@@ -56,7 +66,7 @@ func newResuming(r *Result) (*resuming, error) {
 }
 
 func (s *resuming) start() error {
-	rows, err := s.result.run(&s.plan, query.Compile, s.result.store.config.Limits().Row)
+	rows, err := s.result.run(&s.plan, query.Compile, s.result.limits().Row)
 	if err == nil {
 		s.Source, s.began, s.found = rows, time.Now(), 0
 	}
@@ -67,8 +77,8 @@ func (s *resuming) start() error {
 // where it changes.
 func (s *resuming) Next() ([]row.Cell, error) {
 	cells, err := s.step()
-	if over := s.result.store.own.drain.over.Load(); over != nil && cells != nil && cells[s.key].Int != s.last && time.Since(s.began) >= 2*s.found {
-		if err = s.resume(cells[s.key].Int, *over); err == nil {
+	if over := s.drain.Asked(); over != nil && cells != nil && cells[s.key].Int != s.last && time.Since(s.began) >= 2*s.found {
+		if err = s.resume(cells[s.key].Int, over); err == nil {
 			cells, err = s.step()
 		}
 	}

@@ -1,11 +1,15 @@
-package store
+package executor
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 )
@@ -13,7 +17,7 @@ import (
 // TestServerFaults: what a server reports, by its number, and whose doing that
 // is: the asker's (who asked for something with the field), or not.
 func TestServerFaults(t *testing.T) {
-	table := &mssqlTable{name: mssql.Table{Schema: "dbo", Name: "v"}}
+	table := &Table{Name: mssql.Table{Schema: "dbo", Name: "v"}}
 	const tableNamed = "dbo.v"
 	for _, c := range []struct {
 		numbers []int
@@ -38,7 +42,7 @@ func TestServerFaults(t *testing.T) {
 		{[]int{50000}, true, fault.Internal, ""},
 	} {
 		for _, number := range c.numbers {
-			s := &mssqlSession{ctx: t.Context(), source: table, asks: c.asks}
+			s := &serverSession{ctx: t.Context(), source: table, asks: c.asks}
 			err := s.classify(&mssql.Error{Number: number, Message: "m"})
 			if f := fault.Of(err); f.Kind != c.kind || !strings.Contains(f.Message, c.says) {
 				t.Errorf("%d, asks %v: %d %q, want %d %q", number, c.asks, f.Kind, f.Message, c.kind, c.says)
@@ -65,10 +69,70 @@ func TestTakesLists(t *testing.T) {
 }
 
 func TestPatience(t *testing.T) {
-	if got := patience(2 * time.Second); got != 2*time.Second {
+	if got := waitTimeout(2 * time.Second); got != 2*time.Second {
 		t.Errorf("with a limit: %v", got)
 	}
-	if got := patience(0); got <= 0 || got > time.Minute {
+	if got := waitTimeout(0); got <= 0 || got > time.Minute {
 		t.Errorf("without a limit: %v", got)
+	}
+}
+
+func TestAgain(t *testing.T) {
+	victim := fmt.Errorf("in a wrap: %w", &mssql.Error{Number: 1205, Message: "deadlock victim"})
+	lost := fmt.Errorf("%w: reset", mssql.ErrLost)
+	other := errors.New("another")
+	cases := []struct {
+		name  string
+		worth func(error) bool
+		fails []error
+		runs  int
+		want  error
+	}{
+		{"at once", IsDeadlock, nil, 1, nil},
+		{"deadlock", IsDeadlock, []error{victim, victim}, 3, nil},
+		{"deadlocks for ever", IsDeadlock, []error{victim, victim, victim, victim, victim}, MaxAttempts, victim},
+		{"a write on a broken connection may have been done", IsDeadlock, []error{lost}, 1, lost},
+		{"a read can be done again", MayReadAgain, []error{lost, victim}, 3, nil},
+		{"anything else", MayReadAgain, []error{other}, 1, other},
+	}
+	for _, c := range cases {
+		runs := 0
+		err := Retry(t.Context(), c.worth, func(context.Context) error {
+			runs++
+			if runs <= len(c.fails) {
+				return c.fails[runs-1]
+			}
+			return nil
+		})
+		if runs != c.runs || !errors.Is(err, c.want) {
+			t.Errorf("%s: %d runs, %v; want %d, %v", c.name, runs, err, c.runs, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := Retry(ctx, IsDeadlock, func(context.Context) error { cancel(); return victim })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestListText(t *testing.T) {
+	texts := func(all ...string) (values []wire.Value) {
+		for _, text := range all {
+			values = append(values, wire.Value{Text: text})
+		}
+		return values
+	}
+	for _, c := range []struct {
+		of     record.Type
+		values []wire.Value
+		want   string
+	}{
+		{record.Text, texts("a", "b  ", "é", "日本語"), `["a","b","é","日本語"]`},
+		{record.Int, []wire.Value{{Int: 1}, {Int: -2}}, `["1","-2"]`},
+		{record.Decimal, texts("1.50"), `["1.50"]`},
+	} {
+		if got := string(listText(c.of, c.values)); got != c.want {
+			t.Errorf("%v: %s, want %s", c.values, got, c.want)
+		}
 	}
 }

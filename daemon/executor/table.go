@@ -1,4 +1,4 @@
-package store
+package executor
 
 import (
 	"context"
@@ -6,17 +6,96 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
 )
 
+// describedFor is how long a table's description is believed. Somebody may
+// change a column while the daemon runs.
+const describedFor = 5 * time.Minute
+
+// Table is the table or view of a record kind.
+type Table struct {
+	Kind *record.Kind
+	Name mssql.Table
+
+	mu    sync.Mutex
+	known *Columns // nil until it is read
+	until time.Time
+}
+
+// Columns are those of a table as the catalogue has them: nothing, where there is
+// none or it may not be looked at. Then the columns are taken to be the usual
+// ones, and the statement's own failure shows what is wrong.
+type Columns struct {
+	ByField []mssql.Column
+	words   *dialect.Dialect
+}
+
+// Describe reads the columns of a kind's table from the catalogue, unless they
+// were read of late.
+func (b *Server) Describe(ctx context.Context, conn *mssql.Conn, kind string) (*Columns, error) {
+	t := b.tables[kind]
+	t.mu.Lock()
+	known, fresh := t.known, time.Now().Before(t.until)
+	t.mu.Unlock()
+	if known != nil && fresh {
+		return known, nil
+	}
+	takesLists, err := b.lists.ask(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := conn.Catalogue(ctx, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	known = know(t.Kind, columns, takesLists)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known, t.until = known, time.Now().Add(describedFor)
+	return known, nil
+}
+
+// Forget makes the next session read the catalogue.
+func (t *Table) Forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known = nil
+}
+
+// know finds the columns of a kind's fields, in any letter case.
+func know(kind *record.Kind, columns []mssql.Column, takesLists bool) *Columns {
+	k := &Columns{ByField: make([]mssql.Column, len(kind.Fields)), words: dialect.TSQL()}
+	for _, c := range columns {
+		if field, ok := kind.Column(c.Name); ok {
+			k.ByField[field] = c
+		}
+	}
+	k.words.Columns = make([]dialect.Column, len(kind.Fields))
+	for field, c := range k.ByField {
+		k.words.Columns[field] = dialect.Column{Collation: c.Collation}
+		if c.Type != "" {
+			k.words.Columns[field].Type = c.Declared()
+			k.words.Columns[field].Items = c.Items
+		}
+	}
+	if !takesLists {
+		k.words.List.Longest = 0
+	}
+	return k
+}
+
 // bind makes parameters of a statement's arguments, typed as the columns are
 // that they are compared with.
-func (k *knownTable) bind(args []query.Arg) []mssql.Param {
+func (k *Columns) bind(args []query.Arg) []mssql.Param {
 	params := make([]mssql.Param, len(args))
 	for i, a := range args {
 		switch {
@@ -25,7 +104,7 @@ func (k *knownTable) bind(args []query.Arg) []mssql.Param {
 		case a.List != nil:
 			params[i] = mssql.JSON(listText(a.Type, a.List))
 		default:
-			params[i] = bindValue(k.columns[a.Field], a.Type, a.Value)
+			params[i] = bindValue(k.ByField[a.Field], a.Type, a.Value)
 		}
 	}
 	return params
@@ -61,7 +140,7 @@ func listText(t record.Type, values []wire.Value) []byte {
 	}
 	text, err := json.Marshal(items)
 	if err != nil {
-		panic("store: " + err.Error()) // strings can always be written
+		panic("executor: " + err.Error()) // strings can always be written
 	}
 	return text
 }

@@ -1,0 +1,146 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/row"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// File is a SQLite file that plans are read from.
+type File struct {
+	Pool   *sqlite.Pool
+	tables map[string]string // by record kind
+	words  *dialect.Dialect
+	drain  *Drain // nil where no read makes way
+}
+
+// NewFile makes a File whose kinds have tables of these names. Long reads make
+// way where drain asks them to, unless it is nil.
+func NewFile(pool *sqlite.Pool, tables map[string]string, drain *Drain) *File {
+	return &File{Pool: pool, tables: tables, words: dialect.SQLite(), drain: drain}
+}
+
+// Name is the name of a kind's table.
+func (f *File) Name(kind string) string { return f.tables[kind] }
+
+// Table is the same as SQL writes it.
+func (f *File) Table(kind string) string { return sqlite.Quote(f.tables[kind]) }
+
+// Session is Database's.
+func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {
+	conn, err := f.Pool.Get(ctx)
+	if err != nil {
+		return nil, Classify(err)
+	}
+	s := &fileSession{ctx: ctx, file: f, kind: kind, conn: conn, unwatch: conn.Watch(ctx)}
+	if !several {
+		return s, nil
+	}
+	if err := conn.Query("BEGIN", nil); err != nil { // the pool rolls it back
+		s.close()
+		return nil, s.classify(err)
+	}
+	return s, nil
+}
+
+// Ping reads the file: a connection alone says nothing of it.
+func (f *File) Ping(ctx context.Context) error {
+	conn, err := f.Pool.Get(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Pool.Put(conn)
+	return conn.Query("SELECT count(*) FROM sqlite_schema", nil)
+}
+
+// Close closes the connections.
+func (f *File) Close() error { return f.Pool.Close() }
+
+type fileSession struct {
+	ctx     context.Context
+	file    *File
+	kind    *record.Kind
+	conn    *sqlite.Conn
+	unwatch func()
+	guard   guard
+}
+
+func (s *fileSession) table() (*dialect.Dialect, string) {
+	return s.file.words, s.file.Table(s.kind.Name)
+}
+
+func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
+	stmt, err := s.conn.Prepare(st.SQL)
+	if err != nil {
+		return nil, s.classify(err)
+	}
+	for i, a := range st.Args {
+		switch {
+		case a.Type.Integer() || a.Type == record.Bool:
+			stmt.BindInt(i+1, a.Value.Int)
+		case a.Type == record.Bytes:
+			stmt.BindBytes(i+1, a.Value.Bytes)
+		default:
+			stmt.BindText(i+1, a.Value.Text)
+		}
+	}
+	s.guard.watch(s.conn.Interrupt, limit)
+	return &fileRows{session: s, stmt: stmt, types: st.Types, cells: make([]row.Cell, len(st.Types))}, nil
+}
+
+func (s *fileSession) close() {
+	s.guard.stop()
+	s.unwatch()
+	s.file.Pool.Put(s.conn)
+}
+
+// classify tells whose doing an interrupt was: the client's, who has gone, or
+// the time limit's.
+func (s *fileSession) classify(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) || !e.Interrupted() {
+		return Classify(err)
+	}
+	if s.guard.hasExpired() {
+		return overLimit(err)
+	}
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	return Classify(err)
+}
+
+func overLimit(err error) error {
+	return fault.Because(err, fault.Timeout, "the query took longer than its time limit; ask for less, or filter by an indexed field")
+}
+
+// fileRows steps a statement. Its cells point into SQLite's memory.
+type fileRows struct {
+	session *fileSession
+	stmt    *sqlite.Stmt
+	types   []record.Type
+	cells   []row.Cell
+}
+
+func (r *fileRows) Next() ([]row.Cell, error) {
+	r.session.guard.enter()
+	more, err := r.stmt.Step()
+	r.session.guard.leave()
+	if err != nil || !more {
+		return nil, r.session.classify(err)
+	}
+	r.stmt.Cells(r.cells, r.types)
+	return r.cells, nil
+}
+
+func (r *fileRows) Close() error {
+	r.session.guard.stop()
+	return r.stmt.Reset()
+}
