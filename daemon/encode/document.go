@@ -3,53 +3,11 @@ package encode
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
 )
-
-// Document writes one value, or a slice of them, that is no result of a query.
-// The value's JSON form decides its members, their names and their order in
-// every format; name is the root element in XML and the title in HTML.
-func (f Format) Document(dst []byte, name string, v any) ([]byte, error) {
-	text, err := marshal(v)
-	if err == nil {
-		dst, err = f.document(dst, name, text)
-	}
-	if err != nil {
-		return dst, fmt.Errorf("encode %s as %s: %w", name, f.Name, err)
-	}
-	return dst, nil
-}
-
-// marshal is json.Marshal without the escapes that guard JSON inside HTML, and
-// with [] instead of null for an empty slice.
-func marshal(v any) ([]byte, error) {
-	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.Len() == 0 {
-		return []byte("[]"), nil
-	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
-}
-
-func documentJSON(dst []byte, _ string, text []byte) ([]byte, error) {
-	return append(dst, text...), nil
-}
-
-func documentNDJSON(dst []byte, _ string, text []byte) ([]byte, error) {
-	lines, err := items(text)
-	for _, line := range lines {
-		dst = append(dst, line...)
-		dst = append(dst, '\n')
-	}
-	return dst, err
-}
 
 // items splits an array. Anything else is its own only item.
 func items(text []byte) ([]json.RawMessage, error) {

@@ -4,10 +4,7 @@
 package encode
 
 import (
-	"strings"
-
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -58,68 +55,4 @@ type Encoder interface {
 	Begin(dst []byte, h Head) []byte
 	Row(dst []byte, cells []row.Cell) []byte
 	End(dst []byte, t Tail) []byte
-}
-
-// Format is one format of replies.
-type Format struct {
-	Name        string   // as in ?format= and in /{format}/reply
-	ContentType string   // of a reply
-	MediaTypes  []string // that ask for it in Accept
-	Suffix      string   // of a path
-	New         func(Shape) Encoder
-
-	document func(dst []byte, name string, json []byte) ([]byte, error)
-	failure  func(dst []byte, s wire.ResponseStatus) []byte // nil: a document like any other
-	bare     bool                                           // results have no envelope
-}
-
-// formats is the table, the preferred one first.
-var formats = []Format{
-	{
-		Name: "json", ContentType: "application/json; charset=utf-8", Suffix: ".json",
-		MediaTypes: []string{"application/json", "text/json"},
-		New:        newJSON, document: documentJSON,
-	},
-	{
-		Name: "ndjson", ContentType: "application/x-ndjson", Suffix: ".ndjson",
-		MediaTypes: []string{"application/x-ndjson", "application/ndjson"},
-		New:        newNDJSON, document: documentNDJSON, bare: true,
-	},
-	{
-		Name: "csv", ContentType: "text/csv; charset=utf-8", Suffix: ".csv",
-		MediaTypes: []string{"text/csv"},
-		New:        newCSV, document: documentCSV, failure: failureCSV, bare: true,
-	},
-	{
-		Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
-		MediaTypes: []string{"application/xml", "text/xml"},
-		New:        newXML, document: documentXML,
-	},
-	{
-		Name: "jsv", ContentType: "text/jsv", Suffix: ".jsv",
-		MediaTypes: []string{"text/jsv", "application/jsv"},
-		New:        newJSV, document: documentJSV,
-	},
-	{
-		Name: "html", ContentType: "text/html; charset=utf-8", Suffix: ".html",
-		MediaTypes: []string{"text/html"},
-		New:        pageWriter{}.rows, document: pageWriter{}.document, failure: pageWriter{}.failure,
-	},
-}
-
-// Formats lists the formats, the preferred one first. The table is shared: it
-// is for reading.
-func Formats() []Format { return formats }
-
-// Bare reports whether a result is its rows alone, without an envelope.
-func (f Format) Bare() bool { return f.bare }
-
-// ByName finds a format by its name, in any letter case.
-func ByName(name string) (Format, bool) {
-	for _, f := range Formats() {
-		if strings.EqualFold(f.Name, name) {
-			return f, true
-		}
-	}
-	return Format{}, false
 }

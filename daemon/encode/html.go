@@ -12,16 +12,6 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// For is the format as one reader gets it: pages tell where they are and who
-// has signed in. Other formats are the same for everybody.
-func (f Format) For(s Site) Format {
-	if f.Name == "html" {
-		p := pageWriter{s}
-		f.New, f.document, f.failure = p.rows, p.document, p.failure
-	}
-	return f
-}
-
 // pageWriter writes the pages of a site.
 type pageWriter struct{ site Site }
 

@@ -194,3 +194,66 @@ func (e *jsonRows) End(dst []byte, t Tail) []byte {
 	}
 	return append(dst, `},"ResponseStatus":{}}`...)
 }
+
+func documentJSON(dst []byte, _ string, text []byte) ([]byte, error) {
+	return append(dst, text...), nil
+}
+
+// ndjsonRows writes one JSON object a line, for pipelines that read line by
+// line. It has no envelope: offset and total travel as headers.
+type ndjsonRows struct {
+	object jsonObject
+}
+
+func newNDJSON(s Shape) Encoder { return ndjsonRows{newJSONObject(s)} }
+
+// Begin writes nothing.
+func (e ndjsonRows) Begin(dst []byte, _ Head) []byte { return dst }
+
+// Row writes one line.
+func (e ndjsonRows) Row(dst []byte, cells []row.Cell) []byte {
+	return append(e.object.append(dst, cells), '\n')
+}
+
+// End writes nothing.
+func (e ndjsonRows) End(dst []byte, _ Tail) []byte { return dst }
+
+func documentNDJSON(dst []byte, _ string, text []byte) ([]byte, error) {
+	lines, err := items(text)
+	for _, line := range lines {
+		dst = append(dst, line...)
+		dst = append(dst, '\n')
+	}
+	return dst, err
+}
+
+// member is a column of a format that names every value, with the bytes that
+// are the same in every row.
+type member struct {
+	prefix []byte // comma, name and colon
+	null   []byte // instead of prefix and value
+	typ    record.Type
+}
+
+// newMembers prepares the columns. The members share one buffer, since this
+// runs for every request.
+func newMembers(s Shape, appendName func(dst, name []byte) []byte, null string) []member {
+	var shared, name []byte
+	take := func(from int) []byte { return shared[from:len(shared):len(shared)] }
+	members := make([]member, len(s.Columns))
+	for i, c := range s.Columns {
+		start := len(shared)
+		shared = append(shared, ',')
+		name = append(name[:0], c.Name...)
+		shared = appendName(shared, name)
+		shared = append(shared, ':')
+		members[i] = member{prefix: take(start), typ: c.Type}
+		if s.Nulls {
+			start = len(shared)
+			shared = append(shared, members[i].prefix...)
+			shared = append(shared, null...)
+			members[i].null = take(start)
+		}
+	}
+	return members
+}

@@ -1,0 +1,138 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Format is one format of replies.
+type Format struct {
+	Name        string   // as in ?format= and in /{format}/reply
+	ContentType string   // of a reply
+	MediaTypes  []string // that ask for it in Accept
+	Suffix      string   // of a path
+	New         func(Shape) Encoder
+
+	document func(dst []byte, name string, json []byte) ([]byte, error)
+	failure  func(dst []byte, s wire.ResponseStatus) []byte // nil: a document like any other
+	bare     bool                                           // results have no envelope
+}
+
+// formats is the table, the preferred one first.
+var formats = []Format{
+	{
+		Name: "json", ContentType: "application/json; charset=utf-8", Suffix: ".json",
+		MediaTypes: []string{"application/json", "text/json"},
+		New:        newJSON, document: documentJSON,
+	},
+	{
+		Name: "ndjson", ContentType: "application/x-ndjson", Suffix: ".ndjson",
+		MediaTypes: []string{"application/x-ndjson", "application/ndjson"},
+		New:        newNDJSON, document: documentNDJSON, bare: true,
+	},
+	{
+		Name: "csv", ContentType: "text/csv; charset=utf-8", Suffix: ".csv",
+		MediaTypes: []string{"text/csv"},
+		New:        newCSV, document: documentCSV, failure: failureCSV, bare: true,
+	},
+	{
+		Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
+		MediaTypes: []string{"application/xml", "text/xml"},
+		New:        newXML, document: documentXML,
+	},
+	{
+		Name: "jsv", ContentType: "text/jsv", Suffix: ".jsv",
+		MediaTypes: []string{"text/jsv", "application/jsv"},
+		New:        newJSV, document: documentJSV,
+	},
+	{
+		Name: "html", ContentType: "text/html; charset=utf-8", Suffix: ".html",
+		MediaTypes: []string{"text/html"},
+		New:        pageWriter{}.rows, document: pageWriter{}.document, failure: pageWriter{}.failure,
+	},
+}
+
+// Formats lists the formats, the preferred one first. The table is shared: it
+// is for reading.
+func Formats() []Format { return formats }
+
+// Bare reports whether a result is its rows alone, without an envelope.
+func (f Format) Bare() bool { return f.bare }
+
+// ByName finds a format by its name, in any letter case.
+func ByName(name string) (Format, bool) {
+	for _, f := range Formats() {
+		if strings.EqualFold(f.Name, name) {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// For is the format as one reader gets it: pages tell where they are and who
+// has signed in. Other formats are the same for everybody.
+func (f Format) For(s Site) Format {
+	if f.Name == "html" {
+		p := pageWriter{s}
+		f.New, f.document, f.failure = p.rows, p.document, p.failure
+	}
+	return f
+}
+
+// Document writes one value, or a slice of them, that is no result of a query.
+// The value's JSON form decides its members, their names and their order in
+// every format; name is the root element in XML and the title in HTML.
+func (f Format) Document(dst []byte, name string, v any) ([]byte, error) {
+	text, err := marshal(v)
+	if err == nil {
+		dst, err = f.document(dst, name, text)
+	}
+	if err != nil {
+		return dst, fmt.Errorf("encode %s as %s: %w", name, f.Name, err)
+	}
+	return dst, nil
+}
+
+// marshal is json.Marshal without the escapes that guard JSON inside HTML, and
+// with [] instead of null for an empty slice.
+func marshal(v any) ([]byte, error) {
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.Len() == 0 {
+		return []byte("[]"), nil
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+}
+
+// envelope is the reply to a query that failed before its first row.
+type envelope struct {
+	Offset         int
+	Results        [0]struct{}
+	Total          int
+	Meta           struct{}
+	ResponseStatus wire.ResponseStatus
+}
+
+// Failure writes an error reply. Queries, which are those with a shape, answer
+// with their whole envelope where the format has one.
+func (f Format) Failure(dst []byte, s wire.ResponseStatus, query *Shape) []byte {
+	if f.failure != nil {
+		return f.failure(dst, s)
+	}
+	name, reply := "ErrorResponse", any(wire.Failure{ResponseStatus: s})
+	if query != nil && !f.bare {
+		name, reply = responseName(query.Operation), envelope{ResponseStatus: s}
+	}
+	dst, err := f.Document(dst, name, reply)
+	if err != nil {
+		panic(err) // texts and numbers alone always have a JSON form
+	}
+	return dst
+}
