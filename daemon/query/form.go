@@ -38,15 +38,3 @@ func unescapePair(pair string) (name, text string, err error) {
 	}
 	return name, text, err
 }
-
-// repeat adds a pair to the member of its name.
-func (c *collector) repeat(name, text string) {
-	i := c.index(name)
-	if i < 0 {
-		i = len(c.members)
-		c.append(Member{Name: name, Empty: true})
-	}
-	if text != "" {
-		c.members[i].Texts, c.members[i].Empty = append(c.members[i].Texts, text), false
-	}
-}

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/bizhook/whd/client/record"
 )
 
 // maxAggregates is the number of values that one request may compute.
@@ -97,15 +95,4 @@ func (p *parser) argument(member, name string, a *Aggregate) bool {
 		return false
 	}
 	return true
-}
-
-func (f Function) takes(t record.Type) bool {
-	switch f {
-	case Count:
-		return true
-	case Sum, Avg:
-		return t.Number()
-	default:
-		return t != record.Bytes && t != record.Bool && t != record.Guid
-	}
 }

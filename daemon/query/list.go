@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"strings"
-
-	"github.com/bizhook/whd/client/record"
 )
 
 // splitList reads the text form of a list: a,b or [a,b], an item with a comma
@@ -72,29 +70,4 @@ func byteItems(text string) ([]string, error) {
 		}
 	}
 	return splitList(text)
-}
-
-// items are the operands of a list operator, as texts. A name that was repeated
-// may carry a list each time.
-func (m Member) items(t record.Type) ([]string, error) {
-	if m.List {
-		return m.Texts, nil
-	}
-	split := splitList
-	if t == record.Byte {
-		split = byteItems
-	}
-	var all []string
-	for _, text := range m.Texts {
-		if text == "" && t == record.Text {
-			all = append(all, "") // of JSON: an empty text is a value
-			continue
-		}
-		items, err := split(text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, items...)
-	}
-	return all, nil
 }

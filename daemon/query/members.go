@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -144,4 +145,41 @@ func shownInHeader(text string) string {
 		}
 		return r
 	}, shown(text))
+}
+
+// items are the operands of a list operator, as texts. A name that was repeated
+// may carry a list each time.
+func (m Member) items(t record.Type) ([]string, error) {
+	if m.List {
+		return m.Texts, nil
+	}
+	split := splitList
+	if t == record.Byte {
+		split = byteItems
+	}
+	var all []string
+	for _, text := range m.Texts {
+		if text == "" && t == record.Text {
+			all = append(all, "") // of JSON: an empty text is a value
+			continue
+		}
+		items, err := split(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items...)
+	}
+	return all, nil
+}
+
+// repeat adds a pair to the member of its name.
+func (c *collector) repeat(name, text string) {
+	i := c.index(name)
+	if i < 0 {
+		i = len(c.members)
+		c.append(Member{Name: name, Empty: true})
+	}
+	if text != "" {
+		c.members[i].Texts, c.members[i].Empty = append(c.members[i].Texts, text), false
+	}
 }

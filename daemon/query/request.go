@@ -139,3 +139,14 @@ func Parameters() []Parameter {
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func (f Function) takes(t record.Type) bool {
+	switch f {
+	case Count:
+		return true
+	case Sum, Avg:
+		return t.Number()
+	default:
+		return t != record.Bytes && t != record.Bool && t != record.Guid
+	}
+}

@@ -264,3 +264,40 @@ const wordSize = int(unsafe.Sizeof(uintptr(0)))
 
 // Quote writes a name so that SQL takes it for one.
 func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// check turns a result code into an error, nil for success.
+func (c *Conn) check(rc int32) error {
+	if rc == sqlite3.SQLITE_OK {
+		return nil
+	}
+	return c.fail(rc)
+}
+
+// fail is the error of a result code, with the connection's message if that
+// belongs to it.
+func (c *Conn) fail(rc int32) *Error {
+	text := sqlite3.Xsqlite3_errstr(c.tls, rc)
+	if c.db != 0 && sqlite3.Xsqlite3_errcode(c.tls, c.db)&0xff == rc&0xff {
+		rc = sqlite3.Xsqlite3_extended_errcode(c.tls, c.db)
+		text = sqlite3.Xsqlite3_errmsg(c.tls, c.db)
+	}
+	return &Error{Code: int(rc), Message: libc.GoString(text)}
+}
+
+// cstring is copyIn for names and statements, in which a zero byte would hide
+// what follows.
+func (c *Conn) cstring(s string) (uintptr, error) {
+	if c.tls == nil {
+		return 0, misuse("the connection is closed")
+	}
+	if strings.IndexByte(s, 0) >= 0 {
+		return 0, misuse("a zero byte in a name or a statement")
+	}
+	p := copyIn(c.tls, s)
+	if p == 0 {
+		return 0, c.fail(sqlite3.SQLITE_NOMEM)
+	}
+	return p, nil
+}
+
+func (c *Conn) free(p uintptr) { sqlite3.Xsqlite3_free(c.tls, p) }

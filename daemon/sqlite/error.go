@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -65,25 +64,6 @@ func (e *Error) NoTable() bool {
 func (e *Error) NoColumn() bool {
 	return e.primary() == sqlite3.SQLITE_ERROR &&
 		(strings.HasPrefix(e.Message, "no such column") || strings.Contains(e.Message, "has no column named"))
-}
-
-// check turns a result code into an error, nil for success.
-func (c *Conn) check(rc int32) error {
-	if rc == sqlite3.SQLITE_OK {
-		return nil
-	}
-	return c.fail(rc)
-}
-
-// fail is the error of a result code, with the connection's message if that
-// belongs to it.
-func (c *Conn) fail(rc int32) *Error {
-	text := sqlite3.Xsqlite3_errstr(c.tls, rc)
-	if c.db != 0 && sqlite3.Xsqlite3_errcode(c.tls, c.db)&0xff == rc&0xff {
-		rc = sqlite3.Xsqlite3_extended_errcode(c.tls, c.db)
-		text = sqlite3.Xsqlite3_errmsg(c.tls, c.db)
-	}
-	return &Error{Code: int(rc), Message: libc.GoString(text)}
 }
 
 // misuse is a mistake of the program that SQLite is not asked about.

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"strings"
 	"unsafe"
 
 	"modernc.org/libc"
@@ -40,21 +39,3 @@ func copyIn(tls *libc.TLS, s string) uintptr {
 	}
 	return p
 }
-
-// cstring is copyIn for names and statements, in which a zero byte would hide
-// what follows.
-func (c *Conn) cstring(s string) (uintptr, error) {
-	if c.tls == nil {
-		return 0, misuse("the connection is closed")
-	}
-	if strings.IndexByte(s, 0) >= 0 {
-		return 0, misuse("a zero byte in a name or a statement")
-	}
-	p := copyIn(c.tls, s)
-	if p == 0 {
-		return 0, c.fail(sqlite3.SQLITE_NOMEM)
-	}
-	return p, nil
-}
-
-func (c *Conn) free(p uintptr) { sqlite3.Xsqlite3_free(c.tls, p) }
