@@ -24,8 +24,14 @@ var limits = map[string]int{
 	"fields":            20, // of a type
 }
 
-// exceptions have their reasons. At most ten.
-var exceptions = map[string]string{}
+// exceptions are the packages, types and functions that may exceed a bound. At most ten.
+var exceptions = map[string]string{
+	"client":              "the methods of Client are in files by noun, as the service's routes are",
+	"client.Client":       "one method for each operation of the service: users look for it there",
+	"client/record.Kinds": "a table",
+	"client/wire.Lane":    "a shape of the service's replies",
+	"daemon/demo.row":     "what a column of a demo row holds is a function of the row, in files by business area",
+}
 
 // violation is something that does not keep to the tables, and by how much.
 type violation struct {
@@ -90,7 +96,7 @@ func sizeViolations(t *testing.T) (all []violation) {
 		what := m.What + " " + m.Of
 		if limit, known := limits[m.What]; !known {
 			t.Errorf("%s have no limit", m.What)
-		} else if m.Value > limit && exceptions[what] == "" {
+		} else if m.Value > limit && exceptions[m.Of] == "" {
 			all = append(all, violation{what, m.Value})
 		}
 	}
