@@ -16,18 +16,18 @@ func (s *Server) logAccess(x *exchange) {
 	if !s.Log.Enabled(ctx, level) {
 		return
 	}
-	path, query := x.shown()
+	path, query := shown(x)
 	s.Log.LogAttrs(ctx, level, "request",
 		slog.String("id", x.id),
 		slog.String("method", x.r.Method),
 		slog.String("path", bounded(path)),
 		slog.String("query", bounded(query)),
-		slog.Int("status", x.status()),
+		slog.Int("status", x.w.finalStatus()),
 		slog.Int64("bytes", x.w.bytes),
 		slog.Bool("aborted", x.w.aborted),
-		slog.Float64("ms", float64(time.Since(x.start).Microseconds())/1000),
+		slog.Float64("ms", float64(time.Since(x.timing.start).Microseconds())/1000),
 		slog.String("user", x.who.Name),
-		slog.String("address", x.address))
+		slog.String("address", x.origin.address))
 }
 
 // bounded keeps a line to a length that a log can bear.

@@ -12,7 +12,7 @@ import (
 
 // credentials are what the request brought along to prove who asks.
 func credentials(x *exchange) account.Credentials {
-	c := account.Credentials{Address: x.address, SessionHeader: x.r.Header.Get(wire.HeaderSessionID)}
+	c := account.Credentials{Address: x.origin.address, SessionHeader: x.r.Header.Get(wire.HeaderSessionID)}
 	scheme, token, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
 	if strings.EqualFold(scheme, "Bearer") {
 		c.Bearer = strings.TrimSpace(token)
@@ -61,7 +61,7 @@ func onlyCookie(c account.Credentials) bool {
 // identify finds out who asks.
 func (s *Server) identify(x *exchange, given account.Credentials) (err error) {
 	if x.who, err = s.Accounts.Authenticate(x.r.Context(), given); err == nil {
-		x.renew(given)
+		renewCookie(x, given)
 	}
 	return err
 }
@@ -84,7 +84,7 @@ var loginIgnored = []string{
 // authenticate logs in or out, or tells whose session it is where nothing is
 // given.
 func (s *Server) authenticate(x *exchange) error {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func (s *Server) authenticate(x *exchange) error {
 func (s *Server) login(x *exchange, f *form) error {
 	name, _ := f.given(memberUser)
 	password, _ := f.given(memberPassword)
-	remember := f.remember()
+	remember := rememberOf(f)
 	back, _ := f.given(memberRedirect)
 	if err := f.done(x); err != nil {
 		return err
 	}
-	ticket, err := s.Accounts.Login(x.r.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.address})
+	ticket, err := s.Accounts.Login(x.r.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.origin.address})
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *Server) login(x *exchange, f *form) error {
 	http.SetCookie(x.w, sessionCookie(x, ticket.SessionID, ticket.Remember, x.who.Expires))
 	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.who.Name, DisplayName: x.who.DisplayName}
 	if back != "" {
-		return s.welcome(x, f.members, doc)
+		return welcome(x, f.members, doc)
 	}
 	return x.document(http.StatusOK, "AuthenticateResponse", doc)
 }
@@ -130,8 +130,8 @@ func given(members query.Members, name string) bool {
 	return ok && !m.Empty
 }
 
-// remember reads RememberMe. Pages send on for a box that is ticked.
-func (f *form) remember() bool {
+// rememberOf reads RememberMe. Pages send on for a box that is ticked.
+func rememberOf(f *form) bool {
 	text, _ := f.given(memberRemember)
 	if text == "" || strings.EqualFold(text, "on") {
 		return text != ""
@@ -163,5 +163,32 @@ func (s *Server) logout(x *exchange) error {
 	if err := s.endSessions(x); err != nil {
 		return err
 	}
-	return s.farewell(x)
+	return farewell(x)
+}
+
+// limitAddress counts a request before anything is done for it.
+func (s *Server) limitAddress(x *exchange) error {
+	if x.options.Rate.PerSecond == 0 {
+		return nil
+	}
+	s.limiter.follow(x.options.Rate)
+	return s.limiter.take("address "+account.Network(x.origin.address), x.timing.start)
+}
+
+// limitIdentity counts a request of somebody who is known, wherever they are.
+func (s *Server) limitIdentity(x *exchange) error {
+	if x.options.Rate.PerSecond == 0 || !x.who.Known() {
+		return nil
+	}
+	return s.limiter.take("account "+x.who.UserID+x.who.KeyID, x.timing.start)
+}
+
+// checkHost refuses a request that is let in without a login where its Host is
+// not a name of the service.
+func (s *Server) checkHost(x *exchange) error {
+	err := s.hosts.check(x)
+	if err != nil {
+		s.metrics.misdirected.Inc()
+	}
+	return err
 }

@@ -17,7 +17,7 @@ var readOnly = []string{"SettingName", "PluginID", "PluginName"}
 // billForm reads the members of a request about a place, which the path names:
 // where others name it too, the path wins.
 func (s *Server) billForm(x *exchange) (*form, bill.Place, error) {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return nil, bill.Place{}, err
 	}
@@ -42,7 +42,7 @@ func (s *Server) setBillValue(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.billDocument(f, "CustomFieldValue", v)
+	return billDocument(x, f, "CustomFieldValue", v)
 }
 
 // billValue reads one custom field of a bill's stage.
@@ -58,7 +58,7 @@ func (s *Server) billValue(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.billDocument(f, "CustomFieldValue", v)
+	return billDocument(x, f, "CustomFieldValue", v)
 }
 
 // billValues lists the custom fields of a bill's stage: all that there are, in
@@ -77,7 +77,7 @@ func (s *Server) billValues(x *exchange) error {
 		return err
 	}
 	x.w.Header().Set(wire.HeaderTotal, itoa(int64(len(all))))
-	return x.billDocument(f, "CustomFieldValues", all)
+	return billDocument(x, f, "CustomFieldValues", all)
 }
 
 // fullValue is a value whose nulls are written.
@@ -91,8 +91,8 @@ type fullValue struct {
 
 // billDocument answers with a value or several. Formats of rows and columns
 // have all columns, whatever the values are.
-func (x *exchange) billDocument(f *form, name string, v any) error {
-	columns := x.reply.format.Name == "csv" || x.reply.format.Name == "html"
+func billDocument(x *exchange, f *form, name string, v any) error {
+	columns := x.reply.Format.Name == "csv" || x.reply.Format.Name == "html"
 	if !columns && !strings.EqualFold(f.members.Text(query.Nulls), "include") {
 		return x.document(http.StatusOK, name, v)
 	}

@@ -19,7 +19,9 @@ const (
 	bodyRate = 8 << 10  // bytes a second that a client must send
 
 	anonymousShare = 4                  // requests without a login get one part of so many of the budget
-	minBodyMemory  = 4 * anonymousShare // times MaxBody: the share holds one event of the largest size
+	minBodyMemory  = 4 * anonymousShare // times the largest body: the share holds one event of the largest size
+
+	eventFactor = 4 // how many times larger than others the body of an event may be
 )
 
 // bodyBudget bounds the bytes that all request bodies hold together.
@@ -56,49 +58,75 @@ func (b *bodyBudget) held() float64 {
 	return float64(b.size - b.free)
 }
 
+// bodies reads the bodies of requests.
+type bodies struct {
+	budget   *bodyBudget
+	max      int64           // size of one
+	timeout  time.Duration   // how long a client may send nothing of one, or less than bodyRate
+	identify func(*exchange) // finds out who asks
+}
+
+func newBodies(limit, memory int64, timeout time.Duration, identify func(*exchange)) *bodies {
+	return &bodies{newBodyBudget(max(memory, minBodyMemory*limit)), limit, timeout, identify}
+}
+
+func (b *bodies) maxSize(x *exchange) int64 {
+	if x.route.large {
+		return eventFactor * b.max
+	}
+	return b.max
+}
+
+func (b *bodies) tooLarge(x *exchange) error {
+	return fault.New(fault.TooLarge, "the body is larger than %d bytes", b.maxSize(x))
+}
+
+// release gives back what a request took.
+func (b *bodies) release(x *exchange) { b.budget.take(-x.memory.bytes, x.memory.anonymous) }
+
 // reserve takes the next n bytes of a body from the budget. They are given back
 // when the request ends.
-func (s *Server) reserve(x *exchange, n int64) error {
-	if x.reserved == 0 {
+func (b *bodies) reserve(x *exchange, n int64) error {
+	if x.memory.bytes == 0 {
 		if !x.who.Known() {
-			_, _ = s.isAdmin(x) // where the route needs no login; the handler reports what is wrong with one
+			b.identify(x) // where the route needs no login; the handler reports what is wrong with one
 		}
-		x.anonymous = !x.who.Known()
+		x.memory.anonymous = !x.who.Known()
 	}
-	if !s.bodies.take(n, x.anonymous) {
+	if !b.budget.take(n, x.memory.anonymous) {
 		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many request bodies at once", RetryAfter: time.Second}
 	}
-	x.reserved += n
+	x.memory.bytes += n
 	return nil
 }
 
-func (s *Server) readBody(x *exchange) ([]byte, error) {
+func (b *bodies) read(x *exchange) ([]byte, error) {
 	if x.r.ContentLength == 0 {
 		return nil, nil
 	}
 	switch coding := x.r.Header.Get("Content-Encoding"); {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
 		return nil, fault.New(fault.Unsupported, "a body with the Content-Encoding %s cannot be read", clean(coding))
-	case x.r.ContentLength > s.maxBody(x):
-		return nil, s.bodyTooLarge(x)
+	case x.r.ContentLength > b.maxSize(x):
+		return nil, b.tooLarge(x)
 	}
-	body, err := s.receive(x, http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, s.maxBody(x)))
+	body, err := b.receive(x, http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, b.maxSize(x)))
 	if err != nil {
 		x.w.Header().Set("Connection", "close") // the rest of the body is not read
-		return nil, s.bodyFault(x, err)
+		return nil, b.fault(x, err)
 	}
 	_ = x.w.control.SetReadDeadline(time.Time{}) // net/http goes on reading, to notice a client that leaves
 	return body, nil
 }
 
-func (s *Server) bodyFault(x *exchange, err error) error {
+func (b *bodies) fault(x *exchange, err error) error {
 	var tooLarge *http.MaxBytesError
 	var known *fault.Error
 	switch {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &tooLarge):
-		return s.bodyTooLarge(x)
+		return b.tooLarge(x)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fault.New(fault.SlowBody, "the body arrived more slowly than %d bytes a second", bodyRate)
 	}
@@ -107,17 +135,17 @@ func (s *Server) bodyFault(x *exchange, err error) error {
 
 // receive reads a body in pieces. Memory for a piece is reserved when the pieces
 // before it have arrived, whatever length the request announces.
-func (s *Server) receive(x *exchange, in io.Reader) ([]byte, error) {
+func (b *bodies) receive(x *exchange, in io.Reader) ([]byte, error) {
 	var pieces [][]byte
 	var err error
-	until := time.Now().Add(s.BodyTimeout)
+	until := time.Now().Add(b.timeout)
 	_ = x.w.control.SetReadDeadline(until) // the login may have taken long
 	for left, size := x.r.ContentLength, int64(bodyFree); left != 0 && err == nil; size = bodyStep {
 		if left > 0 {
 			size = min(size, left)
 		}
 		if pieces != nil {
-			if err := s.reserve(x, size); err != nil {
+			if err := b.reserve(x, size); err != nil {
 				return nil, err
 			}
 		}
@@ -127,7 +155,7 @@ func (s *Server) receive(x *exchange, in io.Reader) ([]byte, error) {
 			var n int
 			n, err = in.Read(piece[at:])
 			at += n
-			until = s.bodyDeadline(until, time.Now(), n)
+			until = b.deadline(until, time.Now(), n)
 			_ = x.w.control.SetReadDeadline(until)
 		}
 		pieces = append(pieces, piece[:at])
@@ -142,12 +170,12 @@ func (s *Server) receive(x *exchange, in io.Reader) ([]byte, error) {
 	return slices.Concat(pieces...), nil
 }
 
-// bodyDeadline is the time by which the next byte of a body must arrive after n
+// deadline is the time by which the next byte of a body must arrive after n
 // bytes have. A client that was fast may then pause for no longer than one that
 // sends a step at the least rate.
-func (s *Server) bodyDeadline(until, now time.Time, n int) time.Time {
+func (b *bodies) deadline(until, now time.Time, n int) time.Time {
 	until = until.Add(time.Duration(n) * time.Second / bodyRate)
-	if latest := now.Add(s.BodyTimeout + bodyStep*time.Second/bodyRate); until.After(latest) {
+	if latest := now.Add(b.timeout + bodyStep*time.Second/bodyRate); until.After(latest) {
 		return latest
 	}
 	return until

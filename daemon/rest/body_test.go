@@ -15,16 +15,16 @@ import (
 // A sender that keeps to the least rate is never cut off; one that is slower is,
 // and so is one that pauses after it was fast.
 func TestBodyDeadline(t *testing.T) {
-	s := &Server{Config: Config{BodyTimeout: 5 * time.Second}}
+	b := &bodies{timeout: 5 * time.Second}
 	send := func(seconds int, rate func(second int) int) (cut time.Duration) {
 		start := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-		until := start.Add(s.BodyTimeout)
+		until := start.Add(b.timeout)
 		for second := 1; second <= seconds; second++ {
 			now := start.Add(time.Duration(second) * time.Second)
 			if now.After(until) {
 				return until.Sub(start)
 			}
-			until = s.bodyDeadline(until, now, rate(second))
+			until = b.deadline(until, now, rate(second))
 		}
 		return 0
 	}
@@ -81,17 +81,17 @@ func TestBodyBudget(t *testing.T) {
 // put together. What its sender announces costs nothing.
 func TestMemoryOfABody(t *testing.T) {
 	const size = 4 << 20
-	s := New(Config{MaxBody: size, BodyMemory: 64 << 20, BodyTimeout: time.Minute})
+	b := newBodies(size, 64<<20, time.Minute, nil)
 	receive := func(announced, sent int64) (allocated uint64, body []byte, err error) {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.ContentLength, r.Body = announced, io.NopCloser(bytes.NewReader(make([]byte, sent)))
 		x := &exchange{w: newResponse(httptest.NewRecorder(), time.Minute), r: r, who: account.Identity{Via: account.Bearer}, route: &compiledRoute{}}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		body, err = s.readBody(x)
+		body, err = b.read(x)
 		runtime.ReadMemStats(&after)
-		if want := max(0, sent-bodyFree); x.reserved < want || x.reserved > want+bodyStep {
-			t.Errorf("%d bytes reserve %d", sent, x.reserved)
+		if want := max(0, sent-bodyFree); x.memory.bytes < want || x.memory.bytes > want+bodyStep {
+			t.Errorf("%d bytes reserve %d", sent, x.memory.bytes)
 		}
 		return after.TotalAlloc - before.TotalAlloc, body, err
 	}
@@ -111,7 +111,7 @@ func TestMemoryOfABodyAfterAPanic(t *testing.T) {
 	s := New(Config{MaxBody: 1 << 10, BodyMemory: 1 << 20}) // without a log there is a panic
 	x := s.begin(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil))
 	x.who.Via = account.Bearer
-	if err := s.reserve(x, 100); err != nil || s.bodies.held() != 100 {
+	if err := s.bodies.reserve(x, 100); err != nil || s.bodies.budget.held() != 100 {
 		t.Fatal(err)
 	}
 	func() {
@@ -122,7 +122,7 @@ func TestMemoryOfABodyAfterAPanic(t *testing.T) {
 		}()
 		s.end(x)
 	}()
-	if held := s.bodies.held(); held != 0 {
+	if held := s.bodies.budget.held(); held != 0 {
 		t.Errorf("%v bytes are held", held)
 	}
 }

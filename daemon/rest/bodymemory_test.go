@@ -9,14 +9,16 @@ import (
 
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
 )
 
 // Requests without a login that send half of a body fill their share of the
 // memory for bodies, and nothing more: small bodies and those of a key arrive.
 func TestSlowStrangersFillTheirShareOnly(t *testing.T) {
-	handler, _ := newServer(t, store.Config{Dir: t.TempDir()})
-	key, _, err := handler.Accounts.As(audit.Itself()).AddKey(t.Context(), account.NewKey{Name: "reader", Role: account.Reader})
+	var accounts *account.Service
+	handler, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) { accounts = c.Accounts })
+	key, _, err := accounts.As(audit.Itself()).AddKey(t.Context(), account.NewKey{Name: "reader", Role: account.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}

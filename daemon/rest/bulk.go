@@ -33,7 +33,7 @@ func (s *Server) retryMessages(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.Webhooks.RetryMessages(x.r.Context(), selection, x.actor())
+	t, err := s.Webhooks.RetryMessages(x.r.Context(), selection, actor(x))
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Server) deleteMessages(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.Webhooks.RemoveMessages(x.r.Context(), selection, x.actor())
+	t, err := s.Webhooks.RemoveMessages(x.r.Context(), selection, actor(x))
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Server) deleteMessages(x *exchange) error {
 // messages out, and they would be gone.
 func (s *Server) selection(x *exchange) (webhook.Selection, error) {
 	none := webhook.Selection{}
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return none, err
 	}

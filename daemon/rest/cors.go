@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
@@ -19,16 +20,19 @@ var (
 // preflightAge is for how long browsers may remember an answer, in seconds.
 const preflightAge = "600"
 
-// shareWith lets a page of a listed origin read the reply. Others get no word
+// cors are the origins whose pages may use the service, as browsers write them.
+type cors []string
+
+// share lets a page of a listed origin read the reply. Others get no word
 // of it, which makes their browsers keep the reply from them.
-func (s *Server) shareWith(x *exchange) {
-	if len(s.CORSOrigins) == 0 {
+func (c cors) share(x *exchange) {
+	if len(c) == 0 {
 		return
 	}
 	h := x.w.Header()
 	h.Add("Vary", "Origin")
 	origin := x.r.Header.Get("Origin")
-	if !s.listed(origin) {
+	if !slices.Contains(c, origin) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
@@ -38,7 +42,7 @@ func (s *Server) shareWith(x *exchange) {
 
 // preflight answers what a browser asks before it lets a page send a request
 // that is more than a form or a link could send.
-func (s *Server) preflight(x *exchange, methods []string) {
+func (c cors) preflight(x *exchange, methods []string) {
 	h := x.w.Header()
 	if h.Get("Access-Control-Allow-Origin") == "" || x.r.Header.Get("Access-Control-Request-Method") == "" {
 		return

@@ -2,21 +2,8 @@ package rest
 
 import (
 	"context"
-	"log/slog"
 	"net"
-	"net/http"
 )
-
-// abort ends a reply that cannot be finished.
-func (s *Server) abort(x *exchange, err error) {
-	level := slog.LevelWarn
-	if x.r.Context().Err() != nil {
-		level = slog.LevelInfo // the client has gone
-	}
-	s.Log.Log(x.r.Context(), level, "reply aborted", "id", x.id, "path", x.logPath(), "error", err.Error())
-	x.cut()
-	panic(http.ErrAbortHandler)
-}
 
 // cut makes net/http close the connection when the handler panics, as it must
 // then. HTTP/1.0 has no end mark, so there a clean close would look whole: it

@@ -18,7 +18,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 	used := make(map[string]bool)
 	system := record.System()
-	for _, r := range routes() {
+	for _, r := range new(Server).routes() {
 		used[r.operation] = true
 		if r.summary == "" || r.operation == "" {
 			t.Errorf("%s %s: operation %q, summary %q", r.methods, r.pattern, r.operation, r.summary)
@@ -48,7 +48,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 func TestEveryPathMemberIsDescribed(t *testing.T) {
 	general := []string{inFormat, inOperation, inKind}
 	facts := operations()
-	for _, r := range routes() {
+	for _, r := range new(Server).routes() {
 		o := fact(facts, r.operation)
 		for part := range strings.SplitSeq(r.pattern, "/") {
 			name, isParam := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")

@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"context"
-	"errors"
 	"math"
 	"net/http"
 	"time"
@@ -40,50 +38,6 @@ var failures = [...]struct {
 // challenge is never Basic, so that browsers do not remember a password.
 const challenge = `credentials realm="/auth/credentials"`
 
-// fail writes the reply for an error. Where a part of another reply has gone
-// out already, or nobody is there to read one, it cuts the connection instead.
-func (s *Server) fail(x *exchange, err error) {
-	if x.w.status != 0 || errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {
-		s.abort(x, err)
-	}
-	f := s.reported(x, err)
-	if s.sendToLogin(x, f) {
-		return
-	}
-	if x.html() {
-		s.recognise(x)
-	}
-	h := x.w.Header()
-	clearReply(h)
-	h.Set("Content-Type", x.reply.format.ContentType)
-	if f.Kind == fault.Unauthorized {
-		h.Set("WWW-Authenticate", challenge)
-	}
-	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable {
-		h.Set("Retry-After", retryAfter(f.RetryAfter))
-	}
-	status := responseStatus(f, x.id)
-	x.failure = &status
-	if x.options.Debug {
-		status.StackTrace = err.Error()
-	}
-	_ = x.write(failures[f.Kind].status, s.failureBody(x, status)) // nobody is left to tell
-}
-
-// reported is the failure as the asker may know it. Of what is not the asker's
-// doing the log learns the rest, under the request's id.
-func (s *Server) reported(x *exchange, err error) *fault.Error {
-	f := fault.Of(err)
-	switch f.Kind {
-	case fault.Internal:
-		s.Log.Error("internal error", "id", x.id, "method", x.r.Method, "path", x.logPath(), "error", err.Error())
-		return &fault.Error{Kind: fault.Internal, Message: "internal error"}
-	case fault.Unavailable, fault.Timeout:
-		s.Log.Warn("request failed", "id", x.id, "path", x.logPath(), "error", err.Error())
-	}
-	return f
-}
-
 // clearReply takes back what a reply that did not come to be had announced.
 func clearReply(h http.Header) {
 	for _, name := range []string{"Trailer", "Content-Disposition", "Content-Length", wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal} {
@@ -91,12 +45,33 @@ func clearReply(h http.Header) {
 	}
 }
 
-func (s *Server) failureBody(x *exchange, status wire.ResponseStatus) []byte {
+// fail answers with a failure. The stack of it is empty where the asker may not
+// see it.
+func (x *exchange) fail(f *fault.Error, stack string) {
+	h := x.w.Header()
+	clearReply(h)
+	h.Set("Content-Type", x.reply.Format.ContentType)
+	if f.Kind == fault.Unauthorized {
+		h.Set("WWW-Authenticate", challenge)
+	}
+	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable {
+		h.Set("Retry-After", retryAfter(f.RetryAfter))
+	}
+	status := responseStatus(f, x.id)
+	x.logged.failure = &status
+	status.StackTrace = stack
+	_ = x.write(statusOf(f), x.failureBody(status)) // no client is left to answer
+}
+
+// statusOf is a failure's status.
+func statusOf(f *fault.Error) int { return failures[f.Kind].status }
+
+func (x *exchange) failureBody(status wire.ResponseStatus) []byte {
 	var of *encode.Shape
 	if x.kind != nil {
 		of = &encode.Shape{Operation: x.kind.Operation(), Record: x.kind.Name}
 	}
-	return x.reply.close(x.reply.format.Failure(x.reply.open(x.w.Header(), nil), status, of))
+	return x.reply.close(x.reply.Format.Failure(x.reply.open(x.w.Header(), nil), status, of))
 }
 
 func responseStatus(f *fault.Error, id string) wire.ResponseStatus {

@@ -32,12 +32,12 @@ func (s *Server) events(x *exchange) error {
 
 // raiseEvent takes an event. It answers once the event's messages are durable.
 func (s *Server) raiseEvent(x *exchange) error {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
 	name := f.required(memberEvent)
-	body := x.eventBody(f)
+	body := eventBody(x, f)
 	if body == nil {
 		f.missing = append(f.missing, fault.Field{Name: memberBody, Message: "must not be empty"})
 	}
@@ -82,7 +82,7 @@ func isIdempotencyKey(key string) bool {
 
 // eventBody is what is delivered. A text is delivered itself; any other JSON
 // value as the bytes that it has in the request. It is nil where there is none.
-func (x *exchange) eventBody(f *form) []byte {
+func eventBody(x *exchange, f *form) []byte {
 	f.knows(memberBody)
 	m, ok := f.members.Get(memberBody)
 	if !ok || m.Empty {
@@ -127,7 +127,7 @@ func (s *Server) mayPublish(x *exchange) bool {
 	if !x.options.AnonymousPublish || x.route.role != account.Publisher {
 		return false
 	}
-	at, err := netip.ParseAddr(x.address)
+	at, err := netip.ParseAddr(x.origin.address)
 	for _, network := range x.options.PublishFrom {
 		if err == nil && network.Contains(at) {
 			return true

@@ -20,8 +20,8 @@ type form struct {
 }
 
 // form reads the members of a request.
-func (s *Server) form(x *exchange) (*form, error) {
-	members, err := s.members(x)
+func readForm(x *exchange) (*form, error) {
+	members, err := readMembers(x)
 	if err != nil {
 		return nil, err
 	}
@@ -125,4 +125,18 @@ func (f *form) strict() bool {
 		f.refuse(query.Strict, err.Error())
 	}
 	return on == 1
+}
+
+// flag is a bool that may be given.
+func (f *form) flag(name string) *bool {
+	text, ok := f.given(name)
+	if !ok {
+		return nil
+	}
+	n, err := wire.ParseBool(text)
+	if err != nil {
+		f.refuse(name, err.Error())
+	}
+	on := n == 1
+	return &on
 }

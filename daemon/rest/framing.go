@@ -136,12 +136,12 @@ func (c *framed) ambiguous(r *http.Request) bool {
 }
 
 // checkFraming refuses a request of which it is not clear where it ends.
-func (x *exchange) checkFraming() error {
-	c, ok := x.r.Context().Value(connKey{}).(interface{ ambiguous(*http.Request) bool })
-	if !ok || !c.ambiguous(x.r) {
+func checkFraming(reply http.Header, r *http.Request) error {
+	c, ok := r.Context().Value(connKey{}).(interface{ ambiguous(*http.Request) bool })
+	if !ok || !c.ambiguous(r) {
 		return nil
 	}
-	x.w.Header().Set("Connection", "close")
+	reply.Set("Connection", "close")
 	return fault.New(fault.Malformed, "a request of HTTP/1.0 must not have Transfer-Encoding, nor any request both Transfer-Encoding and Content-Length, nor a header that goes over several lines")
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // newServer is the HTTP edge over a store.
-func newServer(t testing.TB, c store.Config) (*rest.Server, *store.Store) {
+func newServer(t testing.TB, c store.Config, change ...func(*rest.Config)) (*rest.Server, *store.Store) {
 	t.Helper()
 	c.Registry, c.Connections = record.Builtin(), 2
 	s, err := store.Open(t.Context(), c)
@@ -33,11 +33,15 @@ func newServer(t testing.TB, c store.Config) (*rest.Server, *store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rest.New(rest.Config{
+	config := rest.Config{
 		Registry: c.Registry, Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler),
 		Options: func() *rest.Options { return &rest.Options{AnonymousQueries: true, CountPages: true} },
 		Hosts:   []string{"whd", "example.com"}, MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, MetricsHere: true,
-	}), s
+	}
+	for _, f := range change {
+		f(&config)
+	}
+	return rest.New(config), s
 }
 
 // newDemoServer is the HTTP edge over the demo records of the smaller kinds.

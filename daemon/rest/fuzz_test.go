@@ -21,7 +21,7 @@ func FuzzReadMembers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, contentType, format string) {
 		given := bytes.Clone(body)
-		members, err := readMembers(body, contentType, format)
+		members, err := parseMembers(body, contentType, format)
 		if !bytes.Equal(body, given) {
 			t.Error("the body was changed")
 		}
@@ -37,7 +37,7 @@ func FuzzReadMembers(f *testing.F) {
 			}
 		}
 		if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
-			other, otherErr := readMembers(body, "application/json", "json")
+			other, otherErr := parseMembers(body, "application/json", "json")
 			if len(other) != len(members) || (otherErr == nil) != (err == nil) {
 				t.Errorf("as %q it has %d members, as JSON %d", contentType, len(members), len(other))
 			}
@@ -53,7 +53,7 @@ func FuzzRouter(f *testing.F) {
 		f.Add("GET", path)
 		f.Add("OPTIONS", "/erp"+path)
 	}
-	plain, based := newRouter(routes(), ""), newRouter(routes(), "/erp/")
+	plain, based := newRouter(new(Server).routes(), ""), newRouter(new(Server).routes(), "/erp/")
 	f.Fuzz(func(t *testing.T, method, path string) {
 		m, allow, err := plain.find(method, path)
 		if (m.route == nil) != (err != nil) {
@@ -123,8 +123,8 @@ func FuzzNegotiate(f *testing.F) {
 			suffix = "" // the router gives no other
 		}
 		r, err := negotiate(choice{prefix, suffix, callback, format, accept})
-		if _, known := encode.ByName(r.format.Name); !known {
-			t.Fatalf("format %q", r.format.Name)
+		if _, known := encode.ByName(r.Format.Name); !known {
+			t.Fatalf("format %q", r.Format.Name)
 		}
 		if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotFound) {
 			t.Errorf("%v", err)
@@ -132,11 +132,11 @@ func FuzzNegotiate(f *testing.F) {
 		if strings.Trim(r.callback, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$") != "" {
 			t.Errorf("callback %q", r.callback)
 		}
-		if r.callback != "" && r.format.Name != "json" {
-			t.Errorf("a callback around %s", r.format.Name)
+		if r.callback != "" && r.Format.Name != "json" {
+			t.Errorf("a callback around %s", r.Format.Name)
 		}
 		asked := prefix + suffix + format
-		if r.format.Name == "html" && !strings.Contains(strings.ToLower(asked+accept), "html") {
+		if r.Format.Name == "html" && !strings.Contains(strings.ToLower(asked+accept), "html") {
 			t.Errorf("a page that nobody asked for: %q", accept)
 		}
 		h := make(http.Header)

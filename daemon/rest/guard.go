@@ -11,25 +11,29 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// newProtection is net/http's own rule against requests that pages of others
-// make a browser send.
-func newProtection(origins []string) *http.CrossOriginProtection {
+// csrf refuses requests that pages of others make a browser send.
+type csrf struct {
+	protection *http.CrossOriginProtection // net/http's own rule
+	cors       cors
+}
+
+func newCSRF(origins cors) *csrf {
 	p := http.NewCrossOriginProtection()
 	for _, origin := range origins {
 		if err := p.AddTrustedOrigin(origin); err != nil {
 			panic("rest: " + err.Error()) // the settings have checked it
 		}
 	}
-	return p
+	return &csrf{p, origins}
 }
 
-// guard turns away what a page of somebody else made a browser send: a change,
+// check turns away what a page of somebody else made a browser send: a change,
 // also one that needs no proof, such as a login in another's name; and rows by
 // a callback, which the page could read.
-func (s *Server) guard(x *exchange) error {
+func (c *csrf) check(x *exchange) error {
 	readable := x.reply.callback != "" && x.route.role != account.NoRole && (x.who.Via.Ambient() || !x.who.Known())
 	switch {
-	case !x.route.changes && !readable, deliberate(x.r), s.sameOrigin(x):
+	case !x.route.changes && !readable, deliberate(x.r), c.sameOrigin(x):
 		return nil
 	case x.route.changes:
 		return fault.New(fault.Forbidden, "the page that asks for this change belongs to another origin, which http.cors_origins does not list, or does not say where it is from")
@@ -51,14 +55,14 @@ func deliberate(r *http.Request) bool {
 // outweigh one that speaks against it. Over plain HTTP browsers send no
 // Sec-Fetch-Site, and pages can leave Referer out: what says nothing of its page
 // and comes from a browser is not ours.
-func (s *Server) sameOrigin(x *exchange) bool {
+func (c *csrf) sameOrigin(x *exchange) bool {
 	asked := x.r.WithContext(x.r.Context())
-	asked.Method, asked.Host = http.MethodPost, strings.ToLower(bareHost(x.host, x.secure))
-	if s.protection.Check(asked) != nil {
+	asked.Method, asked.Host = http.MethodPost, strings.ToLower(bareHost(x.origin.host, x.origin.secure))
+	if c.protection.Check(asked) != nil {
 		return false
 	}
 	for _, name := range []string{"Origin", "Referer"} {
-		if text := x.r.Header.Get(name); text != "" && !s.ours(x, text) {
+		if text := x.r.Header.Get(name); text != "" && !c.ours(x, text) {
 			return false
 		}
 	}
@@ -80,19 +84,19 @@ func fromBrowser(r *http.Request) bool {
 // ours reports whether a page's address is of our origin, or a listed one. A
 // browser that has compared the schemes knows better than we do: TLS may end at
 // a proxy that http.trusted_proxies does not name.
-func (s *Server) ours(x *exchange, text string) bool {
+func (c *csrf) ours(x *exchange, text string) bool {
 	page, err := url.Parse(text)
 	if err != nil || page.Host == "" {
 		return false
 	}
-	if s.listed(strings.ToLower(page.Scheme + "://" + page.Host)) {
+	if slices.Contains(c.cors, strings.ToLower(page.Scheme+"://"+page.Host)) {
 		return true
 	}
 	secure := page.Scheme == "https"
-	if secure != x.secure && x.r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+	if secure != x.origin.secure && x.r.Header.Get("Sec-Fetch-Site") != "same-origin" {
 		return false
 	}
-	return strings.EqualFold(bareHost(page.Host, secure), bareHost(x.host, secure))
+	return strings.EqualFold(bareHost(page.Host, secure), bareHost(x.origin.host, secure))
 }
 
 // bareHost is a host without the port that its scheme has anyway, which proxies
@@ -103,6 +107,3 @@ func bareHost(host string, secure bool) string {
 	}
 	return strings.TrimSuffix(host, ":80")
 }
-
-// listed reports whether the settings name an origin.
-func (s *Server) listed(origin string) bool { return slices.Contains(s.CORSOrigins, origin) }

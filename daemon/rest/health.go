@@ -9,7 +9,7 @@ import (
 )
 
 // health says that the process answers.
-func (s *Server) health(x *exchange) error { return x.plain("ok\n") }
+func (s *Server) health(x *exchange) error { return plain(x, "ok\n") }
 
 // readyTimeout is how long the store may take to show that it is there. Those
 // who ask do so every few seconds.
@@ -35,7 +35,7 @@ func (s *Server) ready(x *exchange) error {
 	for _, warning := range s.Warnings {
 		text += "warning: " + warning + "\n"
 	}
-	return x.plain(text)
+	return plain(x, text)
 }
 
 func (s *Server) metricsPage(x *exchange) error {
@@ -46,7 +46,7 @@ func (s *Server) metricsPage(x *exchange) error {
 	return nil
 }
 
-func (x *exchange) plain(text string) error {
+func plain(x *exchange, text string) error {
 	x.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	return x.write(http.StatusOK, []byte(text))
 }

@@ -9,14 +9,16 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
 )
 
 // A page whose name leads to the service's address (DNS rebinding) reads nothing.
 func TestHostOfRequestsWithoutALogin(t *testing.T) {
-	handler, _ := newServer(t, store.Config{Dir: t.TempDir()})
-	handler.Hosts, handler.HostURL = []string{"erp.example"}, "http://whd.company.example:5050/erp"
-	handler.HostNames = func() []string { return []string{"server7", "server7.company.example"} }
+	handler, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) {
+		c.Hosts, c.HostURL = []string{"erp.example"}, "http://whd.company.example:5050/erp"
+		c.HostNames = func() []string { return []string{"server7", "server7.company.example"} }
+	})
 	for host, status := range map[string]int{
 		"localhost": 200, "LOCALHOST:5050": 200, "localhost.": 200, "a.localhost:1": 200,
 		"127.0.0.1": 200, "10.1.2.3:5050": 200, "[::1]": 200, "[2001:db8::1]:5050": 200, "[fe80::1%25eth0]:5050": 200,
@@ -48,14 +50,15 @@ func TestHostOfRequestsWithoutALogin(t *testing.T) {
 }
 
 func TestHostBehindAProxy(t *testing.T) {
-	handler, _ := newServer(t, store.Config{Dir: t.TempDir()})
+	direct, _ := newServer(t, store.Config{Dir: t.TempDir()})
+	behind, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	ask := func(host string, trusted bool) int {
 		r := httptest.NewRequest("GET", "/json/reply/DB_ClassQuery", nil)
 		r.RemoteAddr, r.Host = "10.0.0.1:4711", host
 		r.Header.Set("X-Forwarded-Host", "shop.example")
-		handler.TrustedProxies = nil
+		handler := direct
 		if trusted {
-			handler.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+			handler = behind
 		}
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)

@@ -26,7 +26,7 @@ var features = []struct{ name, pattern string }{
 // info says what everybody may know of the service. What would help a stranger
 // to choose an attack, such as the kind of its store, is not among it.
 func (s *Server) info(x *exchange) error {
-	now := x.start.In(s.zone(x))
+	now := x.timing.start.In(s.zone(x))
 	return x.document(http.StatusOK, "Info", wire.Info{
 		Version: s.Version, ServerTime: now.Format(serverTime), ServerDateTime: wire.Moment(now),
 		Features: s.features(), Limits: s.limits(x), WebhooksHostURL: s.HostURL,
@@ -46,7 +46,7 @@ func (s *Server) zone(x *exchange) *time.Location {
 
 func (s *Server) features() []string {
 	var names []string
-	table := routes()
+	table := s.routes()
 	for _, f := range features {
 		i := slices.IndexFunc(table, func(r route) bool { return strings.EqualFold(r.pattern, f.pattern) })
 		off := i < 0 || table[i].webhooks && s.Engine == nil || f.name == "requestlog" && s.RequestLog == nil

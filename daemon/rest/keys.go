@@ -43,25 +43,25 @@ func (s *Server) key(x *exchange) error {
 
 // addKey makes an API key and shows it, once.
 func (s *Server) addKey(x *exchange) error {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
-	n := account.NewKey{Name: f.required(memberName), Role: f.role(f.required(memberRole)), Expires: f.expiry()}
+	n := account.NewKey{Name: f.required(memberName), Role: roleOf(f, f.required(memberRole)), Expires: expiryOf(f)}
 	if err := f.done(x); err != nil {
 		return err
 	}
-	secret, k, err := s.Accounts.As(x.actor()).AddKey(x.r.Context(), n)
+	secret, k, err := s.Accounts.As(actor(x)).AddKey(x.r.Context(), n)
 	if err != nil {
 		return err
 	}
 	document := keyDocument(k)
 	document.Key = secret
-	return s.created(x, "/ApiKeys", k.ID, "ApiKey", document)
+	return x.created("/ApiKeys", k.ID, "ApiKey", document)
 }
 
-// expiry reads when a key ends; the zero time is never.
-func (f *form) expiry() time.Time {
+// expiryOf reads when a key ends; the zero time is never.
+func expiryOf(f *form) time.Time {
 	text, ok := f.given(memberExpiry)
 	switch {
 	case !ok || text == "":
@@ -80,7 +80,7 @@ func (f *form) expiry() time.Time {
 
 // removeKey ends an API key.
 func (s *Server) removeKey(x *exchange) error {
-	if err := s.Accounts.As(x.actor()).RemoveKey(x.r.Context(), x.params.get(inKeyID)); err != nil {
+	if err := s.Accounts.As(actor(x)).RemoveKey(x.r.Context(), x.params.get(inKeyID)); err != nil {
 		return err
 	}
 	return x.nothing()

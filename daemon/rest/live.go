@@ -23,16 +23,16 @@ const (
 // liveStream answers with events as they happen, until one of the two sides has
 // enough.
 func (s *Server) liveStream(x *exchange) error {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
-	topics, lastID := f.topics(), x.lastEventID(f)
+	topics, lastID := topicsOf(f), lastEventID(x, f)
 	if err := f.done(x); err != nil {
 		return err
 	}
 	if x.r.Method == http.MethodHead {
-		x.beginLive()
+		beginLive(x)
 		return nil
 	}
 	reader, err := s.Streams.Open(topics, lastID)
@@ -42,12 +42,12 @@ func (s *Server) liveStream(x *exchange) error {
 	s.metrics.inWork.Dec() // it waits for most of its time
 	defer s.metrics.inWork.Inc()
 	x.w.stall = s.StreamStall
-	x.beginLive()
+	beginLive(x)
 	s.noteEnd(x, reader.Run(x.r.Context(), x.w.push, s.mayStay(x)))
 	return nil
 }
 
-func (f *form) topics() live.Topics {
+func topicsOf(f *form) live.Topics {
 	text, _ := f.given(memberTopics)
 	topics, err := live.ParseTopics(text)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *form) topics() live.Topics {
 
 // lastEventID is behind which event the stream goes on. The header wins: a
 // browser that was cut off adds it to the address that it had before.
-func (x *exchange) lastEventID(f *form) string {
+func lastEventID(x *exchange, f *form) string {
 	id, _ := f.given(memberLastEventID)
 	if header := x.r.Header.Get(wire.HeaderLastEventID); header != "" {
 		return header
@@ -68,7 +68,7 @@ func (x *exchange) lastEventID(f *form) string {
 
 // beginLive sends the head of a stream. It is never compressed, and proxies are
 // asked to pass on each piece at once.
-func (x *exchange) beginLive() {
+func beginLive(x *exchange) {
 	h := x.w.Header()
 	h.Set("Content-Type", wire.MediaEventStream)
 	h.Set("X-Accel-Buffering", "no")
@@ -82,33 +82,6 @@ func noPlace(err error) error {
 		return &fault.Error{Kind: fault.Unavailable, Message: "there are as many live streams as there may be; end one, or come back later", RetryAfter: patience}
 	}
 	return errStopping()
-}
-
-// push sends bytes at once, and gives up where the client takes none of them for
-// a while or ctx is done.
-func (w *response) push(ctx context.Context, b []byte) error {
-	w.extend()
-	defer w.until(ctx)()
-	n, err := w.ResponseWriter.Write(b)
-	w.bytes += int64(n)
-	if err != nil {
-		return err
-	}
-	return w.control.Flush()
-}
-
-// until makes a write fail once ctx is done. What it returns ends that.
-func (w *response) until(ctx context.Context) (release func()) {
-	over := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(over)
-		_ = w.control.SetWriteDeadline(time.Now())
-	})
-	return func() {
-		if !stop() {
-			<-over
-		}
-	}
 }
 
 // lookPatience is how long a look at the right to read may take, which holds the
@@ -153,8 +126,8 @@ func (s *Server) showRequest(x *exchange) {
 	}
 	now := time.Now()
 	s.Streams.Note(live.Requests, wire.EventRequest, wire.AnsweredRequest{
-		At: wire.Moment(now), Method: clean(x.r.Method), PathInfo: x.logPath(), StatusCode: x.status(),
-		DurationMilliseconds: float64(now.Sub(x.start).Microseconds()) / 1000, UserName: x.who.Name, RequestID: x.id,
+		At: wire.Moment(now), Method: clean(x.r.Method), PathInfo: logPath(x), StatusCode: x.w.finalStatus(),
+		DurationMilliseconds: float64(now.Sub(x.timing.start).Microseconds()) / 1000, UserName: x.who.Name, RequestID: x.id,
 	})
 }
 

@@ -33,17 +33,17 @@ type loginForm struct {
 // nothing else to say.
 func (s *Server) loginPage(x *exchange) error {
 	s.recognise(x)
-	return s.writeLogin(x, http.StatusOK, loginForm{Redirect: s.landing(x.urlMembers)})
+	return writeLogin(x, http.StatusOK, loginForm{Redirect: landing(x, x.urlMembers)})
 }
 
-func (s *Server) writeLogin(x *exchange, status int, form loginForm) error {
-	form.Page = encode.Page{Title: "Log in", Site: s.site(x)}
+func writeLogin(x *exchange, status int, form loginForm) error {
+	form.Page = encode.Page{Title: "Log in", Site: siteOf(x)}
 	form.Site.Here = "" // the page leads elsewhere
 	var page strings.Builder
 	if err := loginPages.ExecuteTemplate(&page, "login", form); err != nil {
 		return err
 	}
-	x.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	x.w.Header().Set("Content-Type", htmlType)
 	return x.write(status, []byte(page.String()))
 }
 
@@ -56,35 +56,35 @@ func (s *Server) recognise(x *exchange) {
 			x.who = who
 		}
 	}
-	s.dress(x)
+	addFrame(x)
 }
 
 // landing is where a login or a logout leads: a page of this service, whatever
 // the request says.
-func (s *Server) landing(members query.Members) string {
+func landing(x *exchange, members query.Members) string {
 	const attack = "\\\t\r\n"
 	to := members.Text(memberRedirect)
 	u, err := url.Parse(to)
 	if err != nil || to == "" || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.ContainsAny(to, attack) ||
 		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
-		return s.base() + "/metadata"
+		return x.base + "/metadata"
 	}
 	return localPath(u)
 }
 
 // welcome answers a login: a person goes to the page asked for, a program gets
 // the session.
-func (s *Server) welcome(x *exchange, members query.Members, doc wire.AuthenticateResponse) error {
+func welcome(x *exchange, members query.Members, doc wire.AuthenticateResponse) error {
 	if x.html() {
-		return x.redirect(http.StatusSeeOther, s.landing(members))
+		return x.redirect(http.StatusSeeOther, landing(x, members))
 	}
 	return x.document(http.StatusOK, "AuthenticateResponse", doc)
 }
 
 // farewell answers a logout.
-func (s *Server) farewell(x *exchange) error {
+func farewell(x *exchange) error {
 	if x.html() {
-		return x.redirect(http.StatusSeeOther, s.base()+"/login")
+		return x.redirect(http.StatusSeeOther, x.base+"/login")
 	}
 	return x.document(http.StatusOK, "AuthenticateResponse", wire.Failure{})
 }
@@ -103,11 +103,11 @@ func (s *Server) logIn(x *exchange) error {
 	default:
 		return err
 	}
-	members, readErr := s.members(x)
+	members, readErr := readMembers(x)
 	if readErr != nil {
 		return err
 	}
-	return s.writeLogin(x, failures[f.Kind].status, loginForm{
-		UserName: members.Text(memberUser), Redirect: s.landing(members), Message: f.Message,
+	return writeLogin(x, statusOf(f), loginForm{
+		UserName: members.Text(memberUser), Redirect: landing(x, members), Message: f.Message,
 	})
 }

@@ -46,8 +46,8 @@ func (s *Server) logsOneway(x *exchange) error {
 }
 
 // logsOf is the handler of a path that shows one day.
-func logsOf(day func(time.Time) time.Time, errors bool) func(*Server, *exchange) error {
-	return logView{day, errors}.serve
+func (s *Server) logsOf(day func(time.Time) time.Time, errors bool) func(*exchange) error {
+	return func(x *exchange) error { return logView{day, errors}.serve(s, x) }
 }
 
 func (v logView) serve(s *Server, x *exchange) error {
@@ -61,7 +61,7 @@ func (v logView) serve(s *Server, x *exchange) error {
 
 // plan makes conditions of the members that only the request log has.
 func (v logView) plan(s *Server, x *exchange) (*query.Plan, error) {
-	members, err := s.members(x)
+	members, err := readMembers(x)
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// members reads all members of the request: path, query string and body.
-func (s *Server) members(x *exchange) (query.Members, error) {
-	inBody, err := readMembers(x.body, x.r.Header.Get("Content-Type"), x.params.get(inFormat))
+// readMembers reads all members of the request: path, query string and body.
+func readMembers(x *exchange) (query.Members, error) {
+	inBody, err := parseMembers(x.body, x.r.Header.Get("Content-Type"), x.params.get(inFormat))
 	if err != nil {
 		return nil, err
 	}
@@ -19,26 +19,12 @@ func (s *Server) members(x *exchange) (query.Members, error) {
 	return x.members, nil
 }
 
-// eventFactor is how many times larger than others the body of an event may be.
-const eventFactor = 4
-
-func (s *Server) maxBody(x *exchange) int64 {
-	if x.route.large {
-		return eventFactor * s.MaxBody
-	}
-	return s.MaxBody
-}
-
-func (s *Server) bodyTooLarge(x *exchange) error {
-	return fault.New(fault.TooLarge, "the body is larger than %d bytes", s.maxBody(x))
-}
-
 var utf8Mark = []byte("\ufeff")
 
-// readMembers reads a body by what it is: one that starts with { is JSON
+// parseMembers reads a body by what it is: one that starts with { is JSON
 // whatever its content type says, since clients of the existing service send
 // JSON to CSV routes.
-func readMembers(body []byte, contentType, routeFormat string) (query.Members, error) {
+func parseMembers(body []byte, contentType, routeFormat string) (query.Members, error) {
 	trimmed := bytes.TrimLeft(bytes.TrimPrefix(body, utf8Mark), " \t\r\n")
 	if len(trimmed) == 0 {
 		return nil, nil

@@ -17,11 +17,11 @@ func (s *Server) subscriberRows(x *exchange) error {
 	if _, err := s.Webhooks.Known(x.r.Context(), x.params.get(inSubscriber)); err != nil {
 		return err
 	}
-	members, err := s.members(x)
+	members, err := readMembers(x)
 	if err != nil {
 		return err
 	}
-	where, err := x.pathConditions(inSubscriber, inMessage)
+	where, err := pathConditions(x, inSubscriber, inMessage)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func without(members query.Members, name string) query.Members {
 }
 
 // pathConditions are the ids of the path as conditions on the kind's fields.
-func (x *exchange) pathConditions(names ...string) ([]query.Condition, error) {
+func pathConditions(x *exchange, names ...string) ([]query.Condition, error) {
 	var where []query.Condition
 	for _, name := range names {
 		text := x.params.get(name)
@@ -61,13 +61,13 @@ func (x *exchange) pathConditions(names ...string) ([]query.Condition, error) {
 }
 
 // messageAddress is where a message is, by the path.
-func (x *exchange) messageAddress() webhook.Address {
+func messageAddress(x *exchange) webhook.Address {
 	return webhook.Address{Subscriber: x.params.get(inSubscriber), Subscription: x.params.get(inSubscription), Message: x.params.get(inMessage)}
 }
 
 // removeMessage removes a message and cancels what is pending of it.
 func (s *Server) removeMessage(x *exchange) error {
-	if err := s.Webhooks.RemoveMessage(x.r.Context(), x.messageAddress()); err != nil {
+	if err := s.Webhooks.RemoveMessage(x.r.Context(), messageAddress(x)); err != nil {
 		return err
 	}
 	x.w.WriteHeader(http.StatusNoContent)
@@ -94,7 +94,7 @@ func (s *Server) countRetry(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return s.retries.take(r.GUID, x.start)
+	return s.retries.take(r.GUID, x.timing.start)
 }
 
 // retryMessage makes a message that has failed due now.
@@ -102,11 +102,11 @@ func (s *Server) retryMessage(x *exchange) error {
 	if err := s.limitRetries(x); err != nil {
 		return err
 	}
-	m, err := s.Webhooks.RetryMessage(x.r.Context(), x.messageAddress())
+	m, err := s.Webhooks.RetryMessage(x.r.Context(), messageAddress(x))
 	if err != nil {
 		return err
 	}
-	return x.messageState(m)
+	return messageState(x, m)
 }
 
 // testSubscription sends a message to a subscription, so that people can see
@@ -123,20 +123,20 @@ func (s *Server) testSubscription(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.messageState(m)
+	return messageState(x, m)
 }
 
 // trial reads what a subscription is to be tried out with. The receiver checks
 // nothing but the signature, so who decides what is signed needs the role that
 // raising events takes, and not just the SubscriberID.
 func (s *Server) trial(x *exchange) (webhook.Trial, error) {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return webhook.Trial{}, err
 	}
 	f.knows(inSubscriber, inSubscription)
 	event, _ := f.given(memberEvent)
-	t := webhook.Trial{Event: event, Body: x.eventBody(f)}
+	t := webhook.Trial{Event: event, Body: eventBody(x, f)}
 	if err := f.done(x); err != nil || t.Event == "" && t.Body == nil {
 		return t, err
 	}
@@ -144,6 +144,6 @@ func (s *Server) trial(x *exchange) (webhook.Trial, error) {
 }
 
 // messageState answers with a message that is going to be sent.
-func (x *exchange) messageState(m *webhook.Message) error {
+func messageState(x *exchange, m *webhook.Message) error {
 	return x.document(http.StatusAccepted, "Message", wire.MessageState{MessageID: m.GUID, Status: int(m.Status), Retries: m.Retries()})
 }

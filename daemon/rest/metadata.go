@@ -50,9 +50,9 @@ func (s *Server) documentsFor(x *exchange) *documents {
 // describe puts together what the documents tell of: each route's operation,
 // with all routes that lead to it. Queries are open where they need no login.
 func (s *Server) describe(open bool) *metadata.Service {
-	d := &metadata.Service{Version: s.Version, Base: s.base(), HostURL: s.HostURL}
+	d := &metadata.Service{Version: s.Version, Base: s.router.basePath(), HostURL: s.HostURL}
 	facts := operations()
-	for _, r := range routes() {
+	for _, r := range s.routes() {
 		for _, o := range s.operationsOf(r, roleName(r, open), facts) {
 			at := slices.IndexFunc(d.Operations, func(known metadata.Operation) bool { return known.Name == o.Name })
 			if at < 0 {
@@ -131,7 +131,7 @@ func (s *Server) home(x *exchange) error {
 	if !x.html() {
 		return nothingHere()
 	}
-	return x.redirect(http.StatusFound, s.base()+"/metadata")
+	return x.redirect(http.StatusFound, x.base+"/metadata")
 }
 
 // metadata tells what the service can be asked, or all about one operation: as
@@ -142,18 +142,20 @@ func (s *Server) metadata(x *exchange) error {
 	name, d := x.urlMembers.Text(memberOperation), s.documentsFor(x).description()
 	if name == "" {
 		if page {
-			return x.page(d.IndexPage(s.site(x), s.url(x)))
+			text, err := d.IndexPage(siteOf(x), urlOf(x))
+			return x.made(htmlType, text, err)
 		}
-		return x.document(http.StatusOK, "Metadata", d.Document(s.url(x)))
+		return x.document(http.StatusOK, "Metadata", d.Document(urlOf(x)))
 	}
 	o, ok := d.Lookup(name)
 	if !ok {
 		return noOperation(name, d.Names())
 	}
 	if page {
-		return x.page(d.Page(o, s.site(x), s.url(x)))
+		text, err := d.Page(o, siteOf(x), urlOf(x))
+		return x.made(htmlType, text, err)
 	}
-	return x.document(http.StatusOK, "Metadata", d.About(o, s.url(x)))
+	return x.document(http.StatusOK, "Metadata", d.About(o, urlOf(x)))
 }
 
 func noOperation(name string, names []string) error {
@@ -164,26 +166,15 @@ func noOperation(name string, names []string) error {
 }
 
 // url is the service's address as the asker reached it.
-func (s *Server) url(x *exchange) string {
+func urlOf(x *exchange) string {
 	scheme := "http"
-	if x.secure {
+	if x.origin.secure {
 		scheme = "https"
 	}
-	return scheme + "://" + x.host + s.base()
+	return scheme + "://" + x.origin.host + x.base
 }
 
-// page sends a page that was made whole.
-func (x *exchange) page(page []byte, err error) error {
-	return x.made("text/html; charset=utf-8", page, err)
-}
-
-func (x *exchange) made(contentType string, body []byte, err error) error {
-	if err != nil {
-		return err
-	}
-	x.w.Header().Set("Content-Type", contentType)
-	return x.write(http.StatusOK, body)
-}
+const htmlType = "text/html; charset=utf-8"
 
 func (s *Server) openAPI(x *exchange) error {
 	text, err := s.documentsFor(x).openAPI()

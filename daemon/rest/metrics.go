@@ -48,8 +48,8 @@ func (m *metrics) note(x *exchange) {
 	if x.route != nil {
 		operation = x.route.operation
 	}
-	m.requests.WithLabelValues(operation, strconv.Itoa(x.status())).Inc()
-	m.seconds.WithLabelValues(operation).Observe(time.Since(x.start).Seconds())
+	m.requests.WithLabelValues(operation, strconv.Itoa(x.w.finalStatus())).Inc()
+	m.seconds.WithLabelValues(operation).Observe(time.Since(x.timing.start).Seconds())
 	m.bytes.Add(float64(x.w.bytes))
 	if x.w.aborted {
 		m.aborted.Inc()

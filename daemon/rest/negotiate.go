@@ -21,7 +21,7 @@ type choice struct {
 
 // reply is how the answer is to be written.
 type reply struct {
-	format   encode.Format
+	encode.Format
 	callback string // JSONP
 }
 
@@ -46,22 +46,22 @@ func (r reply) close(buf []byte) []byte {
 // ?callback= and ?format=; elsewhere suffix, callback, ?format=, Accept, JSON.
 // Its error still comes with a format to write it in.
 func negotiate(c choice) (reply, error) {
-	r := reply{format: accepted(c.accept)}
+	r := reply{Format: accepted(c.accept)}
 	suffix := c.suffix
 	if c.prefix != "" {
 		prefixed, ok := encode.ByName(c.prefix)
 		if !ok {
 			return r, fault.New(fault.NotFound, "there is no format %s; formats: %s", clean(c.prefix), formatNames())
 		}
-		r.format, suffix = prefixed, ""
+		r.Format, suffix = prefixed, ""
 	}
 	switch {
 	case suffix != "" && suffix != "json":
-		r.format, _ = encode.ByName(suffix)
+		r.Format, _ = encode.ByName(suffix)
 	case c.callback != "":
-		r.format, r.callback = jsonFormat(), safeCallback(c.callback)
+		r.Format, r.callback = jsonFormat(), safeCallback(c.callback)
 	case suffix != "":
-		r.format = jsonFormat()
+		r.Format = jsonFormat()
 	case c.format != "":
 		asked, ok := encode.ByName(c.format)
 		if !ok {
@@ -69,7 +69,7 @@ func negotiate(c choice) (reply, error) {
 			return r, &fault.Error{Kind: fault.Invalid, Message: query.Format + " " + text,
 				Fields: []fault.Field{{Name: query.Format, Message: text}}}
 		}
-		r.format = asked
+		r.Format = asked
 	}
 	return r, nil
 }

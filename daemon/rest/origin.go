@@ -3,35 +3,39 @@ package rest
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
-// origin says where a request came from and which host it asked for. The
-// X-Forwarded headers are believed only from trusted proxies.
-func (s *Server) origin(r *http.Request) (address, host string, secure bool) {
-	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
-	at := peer.Addr().Unmap()
-	host, secure = r.Host, r.TLS != nil
-	if !s.trusted(at) {
-		return at.String(), host, secure
-	}
-	if proto := first(r.Header.Get("X-Forwarded-Proto")); proto != "" {
-		secure = strings.EqualFold(proto, "https")
-	}
-	if forwarded := s.forwardedHost(r); forwarded != "" {
-		host = forwarded
-	}
-	return s.client(at, r.Header.Values("X-Forwarded-For")).String(), host, secure
+// origin is where a request came from, and the host that it asked for.
+type origin struct {
+	address   string // of the client, behind trusted proxies
+	host      string // that the client asked for
+	forwarded bool   // a trusted proxy names the host
+	secure    bool   // the client came by TLS
 }
 
-// forwardedHost is the host that a trusted proxy says was asked for, empty where
-// there is none.
-func (s *Server) forwardedHost(r *http.Request) string {
+// proxies are the networks whose X-Forwarded headers are believed.
+type proxies []netip.Prefix
+
+// origin says where a request came from and which host it asked for. The
+// X-Forwarded headers are believed only from trusted proxies.
+func (p proxies) origin(r *http.Request) origin {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
-	if !s.trusted(peer.Addr().Unmap()) {
-		return ""
+	at := peer.Addr().Unmap()
+	o := origin{host: r.Host, secure: r.TLS != nil}
+	if !p.trusted(at) {
+		o.address = at.String()
+		return o
 	}
-	return first(r.Header.Get("X-Forwarded-Host"))
+	if proto := first(r.Header.Get("X-Forwarded-Proto")); proto != "" {
+		o.secure = strings.EqualFold(proto, "https")
+	}
+	if host := first(r.Header.Get("X-Forwarded-Host")); host != "" {
+		o.host, o.forwarded = host, true
+	}
+	o.address = p.client(at, r.Header.Values("X-Forwarded-For")).String()
+	return o
 }
 
 // first is the first item of a list. Proxies in a row add what they saw behind
@@ -43,14 +47,14 @@ func first(list string) string {
 
 // client walks X-Forwarded-For from its end, where the nearest proxy wrote, to
 // the first address that is no proxy of ours. What stands before it is hearsay.
-func (s *Server) client(peer netip.Addr, forwarded []string) netip.Addr {
+func (p proxies) client(peer netip.Addr, forwarded []string) netip.Addr {
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
 		at, ok := hop(strings.TrimSpace(hops[i]))
 		if !ok {
 			return peer
 		}
-		if peer = at.Unmap(); !s.trusted(peer) {
+		if peer = at.Unmap(); !p.trusted(peer) {
 			return peer
 		}
 	}
@@ -66,11 +70,6 @@ func hop(text string) (netip.Addr, bool) {
 	return with.Addr(), err == nil
 }
 
-func (s *Server) trusted(a netip.Addr) bool {
-	for _, network := range s.TrustedProxies {
-		if network.Contains(a) {
-			return true
-		}
-	}
-	return false
+func (p proxies) trusted(a netip.Addr) bool {
+	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
 }

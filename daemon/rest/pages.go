@@ -16,24 +16,21 @@ import (
 // once, which is what other formats give, would be no page to read.
 const pageTake = 100
 
-// html reports whether the answer is a page for a person.
-func (x *exchange) html() bool { return x.reply.format.Name == "html" && x.reply.callback == "" }
-
 // dress gives a page the frame of this site and this reader.
-func (s *Server) dress(x *exchange) {
+func addFrame(x *exchange) {
 	if x.html() {
-		x.reply.format = x.reply.format.For(s.site(x))
+		x.reply.Format = x.reply.Format.For(siteOf(x))
 	}
 }
 
 // site is what the frame of every page shows.
-func (s *Server) site(x *exchange) encode.Site {
-	site := encode.Site{Base: s.base(), User: x.who.DisplayName, Session: x.who.Via == account.Cookie}
+func siteOf(x *exchange) encode.Site {
+	site := encode.Site{Base: x.base, User: x.who.DisplayName, Session: x.who.Via == account.Cookie}
 	if site.User == "" {
 		site.User = x.who.Name
 	}
 	if x.kind != nil {
-		site.Operation = x.operation()
+		site.Operation = operationOf(x)
 	}
 	if x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
 		site.Here = localPath(x.r.URL)
@@ -41,20 +38,12 @@ func (s *Server) site(x *exchange) encode.Site {
 	return site
 }
 
-// operation is the name of a query's operation.
-func (x *exchange) operation() string {
+// operationOf is the name of a query's operation.
+func operationOf(x *exchange) string {
 	if x.route == nil || x.route.operation == anyQuery {
 		return x.kind.Operation()
 	}
 	return x.route.operation
-}
-
-// base is http.base_path as links need it: empty, or with a leading slash only.
-func (s *Server) base() string {
-	if parts := splitPath(s.BasePath); len(parts) > 0 {
-		return "/" + strings.Join(parts, "/")
-	}
-	return ""
 }
 
 // localPath is an address on this host. One slash stands before it, since two
@@ -65,15 +54,6 @@ func localPath(u *url.URL) string {
 		path += "?" + u.RawQuery
 	}
 	return path
-}
-
-// redirect sends a browser elsewhere on this host.
-func (x *exchange) redirect(status int, to string) error {
-	h := x.w.Header()
-	h.Set("Location", to)
-	h.Set("Content-Length", "0")
-	x.w.WriteHeader(status)
-	return nil
 }
 
 // formAddress is where a filter form leads: its pairs of operator and value

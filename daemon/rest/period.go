@@ -24,9 +24,9 @@ var periodMembers = []metadata.Member{
 	{Name: memberUntil, Type: "DateTime", Help: "messages that were added before"},
 }
 
-// period takes Since and Until out of the members of a query of messages, and
+// withoutPeriod takes Since and Until out of the members of a query of messages, and
 // makes conditions of them.
-func (x *exchange) period(members query.Members) (query.Members, []query.Condition, error) {
+func withoutPeriod(x *exchange, members query.Members) (query.Members, []query.Condition, error) {
 	if x.kind.Name != messageKind {
 		return members, nil, nil
 	}

@@ -43,7 +43,7 @@ func (s *Server) queryOneway(x *exchange) error {
 }
 
 func (s *Server) plan(x *exchange) (*query.Plan, error) {
-	members, err := s.members(x)
+	members, err := readMembers(x)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Server) plan(x *exchange) (*query.Plan, error) {
 
 // planMembers plans a query with conditions beside those that its members are.
 func (s *Server) planMembers(x *exchange, members query.Members, where ...query.Condition) (*query.Plan, error) {
-	filters, period, err := x.period(members)
+	filters, period, err := withoutPeriod(x, members)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +65,8 @@ func (s *Server) planMembers(x *exchange, members query.Members, where ...query.
 	if x.html() && req.Take == query.NoTake {
 		req.Take = pageTake
 	}
-	x.nulls = strings.EqualFold(members.Text(query.Nulls), "include")
-	x.parsed = time.Now()
-	if x.reply.format.Bare() {
+	x.timing.parsed = time.Now()
+	if x.reply.Format.Bare() {
 		dropAggregates(req)
 	}
 	noteRequest(x.w.Header(), req)
@@ -137,14 +136,14 @@ func (s *Server) shape(x *exchange, plan *query.Plan) encode.Shape {
 		Operation: plan.Kind.Operation(),
 		Record:    plan.Kind.Name,
 		Columns:   make([]encode.Column, len(plan.Columns)),
-		Nulls:     x.nulls,
+		Nulls:     strings.EqualFold(x.members.Text(query.Nulls), "include"),
 	}
 	for i, c := range plan.Columns {
 		f := plan.Kind.Fields[c]
 		sh.Columns[i] = encode.Column{Name: f.Name, Type: f.Type}
 	}
 	if x.html() {
-		sh.Links, sh.View = otherFormats(x), s.view(x, plan)
+		sh.Links, sh.View = otherFormats(x), view(x, plan)
 	}
 	return sh
 }

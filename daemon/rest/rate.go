@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -78,21 +77,4 @@ func (l *limiter) makeRoom(now time.Time) {
 		}
 		delete(l.buckets, who)
 	}
-}
-
-// limitAddress counts a request before anything is done for it.
-func (s *Server) limitAddress(x *exchange) error {
-	if x.options.Rate.PerSecond == 0 {
-		return nil
-	}
-	s.limiter.follow(x.options.Rate)
-	return s.limiter.take("address "+account.Network(x.address), x.start)
-}
-
-// limitIdentity counts a request of somebody who is known, wherever they are.
-func (s *Server) limitIdentity(x *exchange) error {
-	if x.options.Rate.PerSecond == 0 || !x.who.Known() {
-		return nil
-	}
-	return s.limiter.take("account "+x.who.UserID+x.who.KeyID, x.start)
 }

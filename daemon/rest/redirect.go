@@ -12,13 +12,13 @@ import (
 
 // sendToLogin answers a person's browser that is not signed in with the way to
 // the login page, and back. Programs, and scripts of pages, get the 401.
-func (s *Server) sendToLogin(x *exchange, f *fault.Error) bool {
+func sendToLogin(x *exchange, f *fault.Error) bool {
 	if f.Kind != fault.Unauthorized || x.route == nil || x.route.role == account.NoRole || !x.html() || !navigates(x.r) {
 		return false
 	}
 	clearReply(x.w.Header())
 	back := "/" + strings.TrimLeft(x.r.URL.RequestURI(), "/") // which would name another host with two slashes
-	_ = x.redirect(http.StatusFound, s.base()+"/login?"+memberRedirect+"="+url.QueryEscape(back))
+	_ = x.redirect(http.StatusFound, x.base+"/login?"+memberRedirect+"="+url.QueryEscape(back))
 	return true
 }
 

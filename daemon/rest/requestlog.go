@@ -37,32 +37,17 @@ func (r route) private() bool {
 	return last == "authenticate" || strings.HasPrefix(strings.ToLower(r.pattern), "/webhooks/events")
 }
 
-// statusGone is noted for a client that has left before it was answered. There
-// is no such status in HTTP: nobody is there to read it.
-const statusGone = 499
-
-// status is what became of the request.
-func (x *exchange) status() int {
-	switch {
-	case x.w.status != 0:
-		return x.w.status
-	case x.w.aborted:
-		return statusGone
-	}
-	return http.StatusOK // net/http's, for a handler that writes nothing
-}
-
 // shown is what a log may show of the request's path and query.
-func (x *exchange) shown() (path, query string) {
-	if x.shownPath == "" {
-		x.shownPath, x.shownQuery = requestlog.MaskPath(x.r.URL.EscapedPath()), requestlog.MaskQuery(x.r.URL.RawQuery)
+func shown(x *exchange) (path, query string) {
+	if x.logged.path == "" {
+		x.logged.path, x.logged.query = requestlog.MaskPath(x.r.URL.EscapedPath()), requestlog.MaskQuery(x.r.URL.RawQuery)
 	}
-	return x.shownPath, x.shownQuery
+	return x.logged.path, x.logged.query
 }
 
 // logPath is the path as a line of the daemon's own log shows it.
-func (x *exchange) logPath() string {
-	path, _ := x.shown()
+func logPath(x *exchange) string {
+	path, _ := shown(x)
 	return bounded(path)
 }
 
@@ -74,38 +59,38 @@ func (s *Server) logRequest(x *exchange) {
 	}
 	now := time.Now()
 	d := requestlog.NewDraft()
-	d.At, d.Status, d.Duration = now, x.status(), now.Sub(x.start)
+	d.At, d.Status, d.Duration = now, x.w.finalStatus(), now.Sub(x.timing.start)
 	d.Texts[requestlog.HTTPMethod] = x.r.Method
 	d.Texts[requestlog.UserAuthID] = x.who.Name
-	d.Texts[requestlog.SessionID] = x.sessionMark()
-	d.Texts[requestlog.IPAddress] = x.address
+	d.Texts[requestlog.SessionID] = sessionMark(x)
+	d.Texts[requestlog.IPAddress] = x.origin.address
 	d.Texts[requestlog.ForwardedFor] = strings.Join(x.r.Header["X-Forwarded-For"], ", ")
 	d.Texts[requestlog.Referer] = requestlog.MaskURL(x.r.Header.Get("Referer"))
 	d.Headers(x.r)
-	x.describeAddress(d)
-	x.describeMembers(d)
-	x.describeOutcome(d)
+	describeAddress(x, d)
+	describeMembers(x, d)
+	describeOutcome(x, d)
 	if x.options.LogBodies {
-		x.describeBodies(d)
+		describeBodies(x, d)
 	}
 	s.RequestLog.Record(d)
 }
 
-func (x *exchange) describeAddress(d *requestlog.Draft) {
+func describeAddress(x *exchange, d *requestlog.Draft) {
 	scheme, mark := "http://", ""
-	if x.secure {
+	if x.origin.secure {
 		scheme = "https://"
 	}
-	path, query := x.shown()
+	path, query := shown(x)
 	if query != "" {
 		mark = "?"
 	}
 	d.Texts[requestlog.PathInfo] = path
-	d.Join(requestlog.AbsoluteURI, scheme, x.host, path, mark, query)
+	d.Join(requestlog.AbsoluteURI, scheme, x.origin.host, path, mark, query)
 }
 
 // sessionMark tells sessions apart: the beginning of the hash that is stored.
-func (x *exchange) sessionMark() string {
+func sessionMark(x *exchange) string {
 	switch x.who.Via {
 	case account.Header:
 		return account.SessionMark(credentials(x).SessionHeader)
@@ -116,7 +101,7 @@ func (x *exchange) sessionMark() string {
 }
 
 // describeMembers notes what was asked, and once more what a form said.
-func (x *exchange) describeMembers(d *requestlog.Draft) {
+func describeMembers(x *exchange, d *requestlog.Draft) {
 	if x.route == nil || x.route.secretive {
 		return
 	}
@@ -124,7 +109,7 @@ func (x *exchange) describeMembers(d *requestlog.Draft) {
 	if len(x.body) == 0 || !strings.HasPrefix(strings.ToLower(x.r.Header.Get("Content-Type")), "application/x-www-form-urlencoded") {
 		return
 	}
-	if said, err := readMembers(x.body, "application/x-www-form-urlencoded", ""); err == nil && x.body[0] != '{' {
+	if said, err := parseMembers(x.body, "application/x-www-form-urlencoded", ""); err == nil && x.body[0] != '{' {
 		noteMembers(d, requestlog.FormData, said)
 	}
 }
@@ -137,7 +122,7 @@ func noteMembers(d *requestlog.Draft, text int, members query.Members) {
 	o.Close()
 }
 
-func (x *exchange) describeOutcome(d *requestlog.Draft) {
+func describeOutcome(x *exchange, d *requestlog.Draft) {
 	d.Texts[requestlog.StatusDescription] = http.StatusText(d.Status)
 	if d.Status == statusGone {
 		d.Texts[requestlog.StatusDescription] = "Client Closed Request"
@@ -148,12 +133,12 @@ func (x *exchange) describeOutcome(d *requestlog.Draft) {
 		items.Set("Aborted", "after "+itoa(x.w.bytes)+" bytes")
 	}
 	items.Close()
-	if x.failure == nil {
+	if x.logged.failure == nil {
 		return
 	}
-	d.Texts[requestlog.ErrorResponse] = failureText(*x.failure)
+	d.Texts[requestlog.ErrorResponse] = failureText(*x.logged.failure)
 	if d.Status >= http.StatusInternalServerError {
-		d.Texts[requestlog.ExceptionSource] = x.failure.ErrorCode
+		d.Texts[requestlog.ExceptionSource] = x.logged.failure.ErrorCode
 		d.Same(requestlog.ExceptionData, requestlog.Items)
 	}
 }
@@ -180,12 +165,12 @@ func failureText(s wire.ResponseStatus) string {
 
 // describeBodies notes what requestlog.bodies asks for, but nothing that speaks
 // of a secret.
-func (x *exchange) describeBodies(d *requestlog.Draft) {
+func describeBodies(x *exchange, d *requestlog.Draft) {
 	if x.route == nil || x.route.secretive {
 		return
 	}
 	d.Texts[requestlog.RequestBody] = keptBody(x.body)
-	d.Texts[requestlog.ResponseDto] = keptBody(x.answer)
+	d.Texts[requestlog.ResponseDto] = keptBody(x.logged.answer)
 	if x.who.Name != "" {
 		session := d.Object(requestlog.Session)
 		session.Set("Name", x.who.Name)

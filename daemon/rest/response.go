@@ -1,9 +1,12 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/bizhook/whd/daemon/encode"
 )
 
 // response is a ResponseWriter that remembers what was sent, and cuts off a
@@ -82,3 +85,48 @@ func (w *response) leave(r *http.Request, patience time.Duration) {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// statusGone is noted for a client that has left before it was answered. There
+// is no such status in HTTP: nobody is there to read it.
+const statusGone = 499
+
+// finalStatus is what became of the request.
+func (w *response) finalStatus() int {
+	switch {
+	case w.status != 0:
+		return w.status
+	case w.aborted:
+		return statusGone
+	}
+	return http.StatusOK // net/http's, for a handler that writes nothing
+}
+
+// push sends bytes at once, and gives up where the client takes none of them for
+// a while or ctx is done.
+func (w *response) push(ctx context.Context, b []byte) error {
+	w.extend()
+	defer w.until(ctx)()
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	if err != nil {
+		return err
+	}
+	return w.control.Flush()
+}
+
+// until makes a write fail once ctx is done. What it returns ends that.
+func (w *response) until(ctx context.Context) (release func()) {
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(over)
+		_ = w.control.SetWriteDeadline(time.Now())
+	})
+	return func() {
+		if !stop() {
+			<-over
+		}
+	}
+}
+
+// policy lets a page show its own style and nothing else.
+var policy = "default-src 'none'; style-src " + encode.StylePolicy() + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

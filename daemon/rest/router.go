@@ -60,6 +60,14 @@ func newRouter(table []route, basePath string) *router {
 	return rt
 }
 
+// basePath is http.base_path as links need it: empty, or with a leading slash only.
+func (rt *router) basePath() string {
+	if len(rt.base) == 0 {
+		return ""
+	}
+	return "/" + strings.Join(rt.base, "/")
+}
+
 func parseSegment(part string) segment {
 	if name, isParam := strings.CutPrefix(part, "{"); isParam {
 		return segment{param: strings.TrimSuffix(name, "}")}

@@ -18,13 +18,13 @@ func (s *Server) rotateSecret(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
 	f.knows(inSubscriber, inSubscription)
 	secret, _ := f.given(webhook.MemberSecret)
-	keep := f.keepFor()
+	keep := keepForOf(f)
 	if err := f.done(x); err != nil {
 		return err
 	}
@@ -35,8 +35,8 @@ func (s *Server) rotateSecret(x *exchange) error {
 	return x.document(http.StatusOK, "RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Moment(r.OldSecretUntil)})
 }
 
-// keepFor is how long the secret that is replaced signs as well.
-func (f *form) keepFor() time.Duration {
+// keepForOf is how long the secret that is replaced signs as well.
+func keepForOf(f *form) time.Duration {
 	text, ok := f.given(webhook.MemberKeepFor)
 	if !ok {
 		return webhook.DefaultKeepFor

@@ -72,7 +72,7 @@ func (s *shop) delivery(t *testing.T) signed {
 }
 
 // TestRotationOfASecret replaces a secret three times: by a new one, by one's
-// own at once, and by one's own with a time of its own.
+// isOwn at once, and by one's own with a time of its own.
 func TestRotationOfASecret(t *testing.T) {
 	s := newShop(t)
 	c := stranger(t, s.Instance)

@@ -22,7 +22,6 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/bill"
-	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/query"
@@ -74,17 +73,20 @@ type Server struct {
 	system    *record.Registry // the kinds that the service itself keeps
 	router    *router
 	admission *admission
-	bodies    *bodyBudget
+	bodies    *bodies
+	proxies   proxies
+	hosts     *hostCheck
+	cors      cors
+	csrf      *csrf
 	leaving   atomic.Bool // as Leave says
 	metrics   *metrics
 
 	documents     *documents // of what the service can be asked
 	openDocuments *documents // the same where queries need no login
 
-	protection *http.CrossOriginProtection
-	limiter    *limiter
-	retries    *limiter // of messages, by subscription
-	changes    *limiter // of subscriptions, by subscriber
+	limiter *limiter
+	retries *limiter // of messages, by subscription
+	changes *limiter // of subscriptions, by subscriber
 }
 
 // New makes a Server.
@@ -98,16 +100,19 @@ func New(c Config) *Server {
 	s := &Server{
 		Config:    c,
 		system:    record.System(),
-		router:    newRouter(routes(), c.BasePath),
 		admission: newAdmission(c.MaxRequests),
-		bodies:    newBodyBudget(max(c.BodyMemory, minBodyMemory*c.MaxBody)),
 		metrics:   newMetrics(c.Version),
+		proxies:   c.TrustedProxies,
+		hosts:     &hostCheck{c.Hosts, c.HostURL, c.HostNames},
+		cors:      c.CORSOrigins,
+		csrf:      newCSRF(c.CORSOrigins),
 
-		protection: newProtection(c.CORSOrigins),
-		limiter:    newLimiter(Rate{}),
-		retries:    newLimiter(retryRate),
-		changes:    newLimiter(changeRate),
+		limiter: newLimiter(Rate{}),
+		retries: newLimiter(retryRate),
+		changes: newLimiter(changeRate),
 	}
+	s.router = newRouter(s.routes(), c.BasePath)
+	s.bodies = newBodies(c.MaxBody, c.BodyMemory, c.BodyTimeout, func(x *exchange) { _, _ = s.isAdmin(x) })
 	if c.RequestLog != nil {
 		s.metrics.watchLog(c.RequestLog)
 	}
@@ -116,7 +121,7 @@ func New(c Config) *Server {
 	}
 	s.metrics.watchStreams(c.Streams)
 	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "whd_http_body_bytes", Help: "Bytes of http.body_memory that request bodies hold."}, s.bodies.held))
+		prometheus.GaugeOpts{Name: "whd_http_body_bytes", Help: "Bytes of http.body_memory that request bodies hold."}, s.bodies.budget.held))
 	s.documents, s.openDocuments = s.newDocuments(false), s.newDocuments(true)
 	return s
 }
@@ -145,13 +150,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve is a request's life: route, format, admission, identity, work.
 func (s *Server) serve(x *exchange) error {
 	allow, err := s.resolve(x)
-	if err := x.checkFraming(); err != nil {
+	if err := checkFraming(x.w.Header(), x.r); err != nil {
 		return err
 	}
 	if allow != nil {
 		x.w.Header().Set("Allow", strings.Join(allow, ", "))
 		if x.r.Method == http.MethodOptions {
-			s.preflight(x, allow)
+			s.cors.preflight(x, allow)
 			x.w.WriteHeader(http.StatusNoContent)
 			return nil
 		}
@@ -160,7 +165,7 @@ func (s *Server) serve(x *exchange) error {
 		return err
 	}
 	if x.route.always {
-		return x.route.serve(s, x)
+		return x.route.serve(x)
 	}
 	return s.work(x)
 }
@@ -180,7 +185,7 @@ func (s *Server) work(x *exchange) error {
 		return err
 	}
 	var err error
-	if x.body, err = s.readBody(x); err != nil {
+	if x.body, err = s.bodies.read(x); err != nil {
 		return err
 	}
 	if !x.route.lasting {
@@ -192,8 +197,8 @@ func (s *Server) work(x *exchange) error {
 	if to := formAddress(x.r.URL); to != "" && x.kind != nil && x.r.Method == http.MethodGet {
 		return x.redirect(http.StatusSeeOther, to)
 	}
-	s.dress(x)
-	return x.route.serve(s, x)
+	addFrame(x)
+	return x.route.serve(x)
 }
 
 // admit finds out who asks, and whether this request of theirs is to be served.
@@ -207,7 +212,7 @@ func (s *Server) admit(x *exchange) error {
 	if err := s.limitIdentity(x); err != nil {
 		return err
 	}
-	return s.guard(x)
+	return s.csrf.check(x)
 }
 
 // resolve finds out what the URL and the headers ask for. It goes on after an
@@ -241,21 +246,21 @@ func (s *Server) checkHead(r *http.Request) error {
 	return nil
 }
 
-// policy lets a page show its own style and nothing else.
-var policy = "default-src 'none'; style-src " + encode.StylePolicy() + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{w: newResponse(w, s.WriteStall), r: r, start: time.Now(), id: requestID(r), options: s.Options(), reply: reply{format: jsonFormat()}}
-	x.address, x.host, x.secure = s.origin(r)
-	x.keepAnswer = x.options.LogBodies
-	x.coding = acceptedCoding(r.Header.Get("Accept-Encoding"))
+	x := &exchange{
+		w: newResponse(w, s.WriteStall), r: r, id: requestID(r), log: s.Log, base: s.router.basePath(), options: s.Options(),
+		timing: timing{start: time.Now()}, origin: s.proxies.origin(r), reply: reply{Format: jsonFormat()}, coding: acceptedCoding(r.Header.Get("Accept-Encoding")),
+	}
+	if x.options.LogBodies {
+		x.logged.maxAnswer = requestlog.MaxBody + 1
+	}
 	x.w.awaitBody(r, s.BodyTimeout)
 	h := w.Header()
 	h.Set(wire.HeaderRequestID, x.id)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Vary", "Accept")
 	h.Set("Cache-Control", "no-store")
-	s.shareWith(x)
+	s.cors.share(x)
 	if s.admission.stopping() {
 		h.Set("Connection", "close")
 	}
@@ -266,10 +271,10 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 // end notes a request that is over, however it ended. A panic of ours becomes
 // a clean error where nothing had been sent, and a cut connection otherwise.
 func (s *Server) end(x *exchange) {
-	defer s.bodies.take(-x.reserved, x.anonymous) // also if what follows panics
+	defer s.bodies.release(x) // also if what follows panics
 	cause := recover()
 	if cause != nil && cause != http.ErrAbortHandler {
-		s.Log.Error("panic", "id", x.id, "path", x.logPath(), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		s.Log.Error("panic", "id", x.id, "path", logPath(x), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 		if x.w.status == 0 {
 			s.fail(x, fault.New(fault.Internal, "panic"))
 			cause = nil

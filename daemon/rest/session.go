@@ -12,7 +12,7 @@ import (
 // sessionCookie carries a session. One that is not remembered ends with the
 // browser.
 func sessionCookie(x *exchange, id string, remember bool, expires time.Time) *http.Cookie {
-	c := &http.Cookie{Name: wire.SessionCookie, Value: id, Path: "/", HttpOnly: true, Secure: x.secure, SameSite: http.SameSiteLaxMode}
+	c := &http.Cookie{Name: wire.SessionCookie, Value: id, Path: "/", HttpOnly: true, Secure: x.origin.secure, SameSite: http.SameSiteLaxMode}
 	if remember {
 		c.Expires = expires
 	}
@@ -26,15 +26,15 @@ func endedCookie(x *exchange) *http.Cookie {
 	return c
 }
 
-// renew lets the cookie of a remembered session follow the session.
-func (x *exchange) renew(given account.Credentials) {
+// renewCookie lets the cookie of a remembered session follow the session.
+func renewCookie(x *exchange, given account.Credentials) {
 	if x.who.Via == account.Cookie && x.who.Renew {
 		http.SetCookie(x.w, sessionCookie(x, given.SessionCookie, true, x.who.Expires))
 	}
 }
 
 // actor is who asks, as the audit trail names them.
-func (x *exchange) actor() audit.Actor { return x.who.Actor(x.address) }
+func actor(x *exchange) audit.Actor { return x.who.Actor(x.origin.address) }
 
 // keepAlive does nothing more than any request does: it lets a session go on.
 func (s *Server) keepAlive(x *exchange) error { return x.nothing() }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -30,18 +31,19 @@ func TestKeepAlive(t *testing.T) {
 
 // A remembered session's cookie follows the session, but not with each reply.
 func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
-	handler, s := newServer(t, store.Config{Dir: t.TempDir()})
 	var passed atomic.Int64
 	begun := time.Now()
-	accounts, err := account.New(account.Config{Store: s.Accounts(), Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
-		Lifetimes: func() account.Lifetimes { return account.Lifetimes{Session: time.Hour, Remember: 200 * time.Minute} }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := accounts.EnsureAdmin(t.Context(), daemontest.AdminPassword); err != nil {
-		t.Fatal(err)
-	}
-	handler.Accounts, handler.TrustedProxies = accounts, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	handler, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) {
+		accounts, err := account.New(account.Config{Store: c.Store.Accounts(), Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
+			Lifetimes: func() account.Lifetimes { return account.Lifetimes{Session: time.Hour, Remember: 200 * time.Minute} }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := accounts.EnsureAdmin(t.Context(), daemontest.AdminPassword); err != nil {
+			t.Fatal(err)
+		}
+		c.Accounts, c.TrustedProxies = accounts, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	nobody := client{t: t, url: server.URL}

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -12,19 +11,6 @@ import (
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
 )
-
-// Options are what the settings say that may change while the service runs. Each
-// change makes others: a request goes by those that it met.
-type Options struct {
-	Query            query.Options
-	CountPages       bool // count the total of every page, not only where asked
-	AnonymousQueries bool
-	AnonymousPublish bool // events need no login from these networks
-	PublishFrom      []netip.Prefix
-	LogBodies        bool // the request log has what requests and replies carry
-	Rate             Rate // of one address, and of one user or key
-	Debug            bool
-}
 
 // Settings are those of the service that may change while it runs.
 type Settings interface {
@@ -72,7 +58,7 @@ func (s *Server) settings(x *exchange) error {
 
 // changeSettings changes those that the members name, and lists all.
 func (s *Server) changeSettings(x *exchange) error {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
@@ -90,7 +76,7 @@ func (s *Server) changeSettings(x *exchange) error {
 	if len(to) > maxSettings {
 		return fault.New(fault.Invalid, "The request names more than %d settings", maxSettings)
 	}
-	if err := s.Settings.Change(x.r.Context(), to, x.actor()); err != nil {
+	if err := s.Settings.Change(x.r.Context(), to, actor(x)); err != nil {
 		return err
 	}
 	return s.settings(x)

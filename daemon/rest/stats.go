@@ -23,11 +23,11 @@ const (
 // stats gives figures of the delivery. Without the store it gives those that it
 // has.
 func (s *Server) stats(x *exchange) error {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
-	window := f.window()
+	window := windowOf(f)
 	if err := f.done(x); err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func (s *Server) stats(x *exchange) error {
 	return x.document(http.StatusOK, "Stats", d)
 }
 
-// window is the time that figures are asked of.
-func (f *form) window() time.Duration {
+// windowOf is the time that figures are asked of.
+func windowOf(f *form) time.Duration {
 	text, ok := f.given(memberWindow)
 	if !ok {
 		return usualWindow

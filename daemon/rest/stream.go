@@ -6,7 +6,6 @@ import (
 	"errors"
 	"hash"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -44,7 +43,7 @@ func (s *Server) stream(x *exchange, sh encode.Shape, plan *query.Plan, rows *ex
 	}()
 	out := &sender{exchange: x, buf: (*buf)[:0]}
 	out.start(sh)
-	enc := x.reply.format.New(sh)
+	enc := x.reply.Format.New(sh)
 	err := out.rows(enc, encode.Head{Offset: plan.Skip}, rows)
 	*buf = out.buf[:0]
 	switch {
@@ -52,7 +51,7 @@ func (s *Server) stream(x *exchange, sh encode.Shape, plan *query.Plan, rows *ex
 		x.w.WriteHeader(http.StatusOK)
 		return nil
 	case err != nil && out.sent:
-		s.abort(x, err)
+		abortReply(x, err)
 	}
 	return err
 }
@@ -74,8 +73,8 @@ type sender struct {
 func (o *sender) start(sh encode.Shape) {
 	x := o.exchange
 	h := x.w.Header()
-	h.Set("Content-Type", x.reply.format.ContentType)
-	if x.reply.format.Name == "csv" {
+	h.Set("Content-Type", x.reply.Format.ContentType)
+	if x.reply.Format.Name == "csv" {
 		h.Set("Content-Disposition", "attachment; filename="+sh.Operation+".csv")
 	}
 	if strings.Contains(strings.ToLower(x.r.Header.Get("Want-Digest")), "sha-256") {
@@ -86,11 +85,11 @@ func (o *sender) start(sh encode.Shape) {
 
 func (o *sender) rows(enc encode.Encoder, head encode.Head, rows *executor.Result) error {
 	x := o.exchange
-	if x.reply.format.Bare() {
+	if x.reply.Format.Bare() {
 		x.w.Header().Set(wire.HeaderOffset, itoa(head.Offset))
 	}
 	cells, err := rows.Next()
-	x.firstRow = time.Now()
+	x.timing.firstRow = time.Now()
 	o.buf = enc.Begin(o.buf, head)
 	for ; err == nil && cells != nil; cells, err = rows.Next() {
 		if o.buf, err = o.row(enc, cells); err != nil {
@@ -136,7 +135,7 @@ func (o *sender) flush() error {
 	x := o.exchange
 	if !o.sent {
 		h := x.w.Header()
-		h.Set("Server-Timing", timing(x))
+		h.Set("Server-Timing", x.timing.header())
 		o.announceTrailers(h)
 		if x.coding != nil {
 			x.coding.announce(h)
@@ -165,7 +164,7 @@ func (o *sender) announceTrailers(h http.Header) {
 		return
 	}
 	h.Set("Trailer", wire.HeaderRowCount)
-	if x.reply.format.Bare() {
+	if x.reply.Format.Bare() {
 		h.Add("Trailer", wire.HeaderTotal)
 	}
 	if o.digest != nil {
@@ -218,32 +217,17 @@ func (o *sender) finish(tail executor.Tail) error {
 		o.digest.Write(o.buf)
 	}
 	o.counts(h, tail)
-	h.Set("Server-Timing", timing(x))
+	h.Set("Server-Timing", x.timing.header())
 	o.sent = true
 	return x.write(http.StatusOK, o.buf)
 }
 
 func (o *sender) counts(h http.Header, tail executor.Tail) {
 	h.Set(wire.HeaderRowCount, itoa(o.count))
-	if o.exchange.reply.format.Bare() && tail.Known {
+	if o.exchange.reply.Format.Bare() && tail.Known {
 		h.Set(wire.HeaderTotal, itoa(tail.Total))
 	}
 	if o.digest != nil {
 		h.Set(wire.HeaderDigest, "sha-256="+hex.EncodeToString(o.digest.Sum(nil)))
 	}
-}
-
-// timing tells where the time went, in milliseconds.
-func timing(x *exchange) string {
-	b := appendMilliseconds([]byte("parse;dur="), x.parsed.Sub(x.start))
-	b = appendMilliseconds(append(b, ", db;dur="...), x.firstRow.Sub(x.parsed))
-	b = appendMilliseconds(append(b, ", first;dur="...), x.firstRow.Sub(x.start))
-	return string(b)
-}
-
-// appendMilliseconds writes them with two digits after the point.
-func appendMilliseconds(b []byte, d time.Duration) []byte {
-	hundredths := d.Microseconds() / 10
-	b = strconv.AppendInt(b, hundredths/100, 10)
-	return append(b, '.', byte('0'+hundredths/10%10), byte('0'+hundredths%10))
 }

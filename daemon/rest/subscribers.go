@@ -42,40 +42,40 @@ func (s *Server) subscriber(x *exchange) error {
 
 // addSubscriber adds a subscriber, enabled unless the request says otherwise.
 func (s *Server) addSubscriber(x *exchange) error {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
-	n := webhook.Subscriber{Name: f.name(f.required(memberName)), Enabled: true}
+	n := webhook.Subscriber{Name: checkedName(f, f.required(memberName)), Enabled: true}
 	if enabled := f.flag(memberEnabled); enabled != nil {
 		n.Enabled = *enabled
 	}
 	if err := f.done(x); err != nil {
 		return err
 	}
-	b, err := s.Webhooks.AddSubscriber(x.r.Context(), n, x.actor())
+	b, err := s.Webhooks.AddSubscriber(x.r.Context(), n, actor(x))
 	if err != nil {
 		return err
 	}
-	return s.created(x, "/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b))
+	return x.created("/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b))
 }
 
 // changeSubscriber changes a subscriber.
 func (s *Server) changeSubscriber(x *exchange) error {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
 	f.knows(inSubscriber, "ItemNo")
-	c := webhook.SubscriberChange{Enabled: f.flag(memberEnabled), RowHash: f.rowHash()}
+	c := webhook.SubscriberChange{Enabled: f.flag(memberEnabled), RowHash: rowHashOf(f)}
 	if f.optional(memberName) != nil {
-		text := f.name(f.required(memberName))
+		text := checkedName(f, f.required(memberName))
 		c.Name = &text
 	}
 	if err := f.done(x); err != nil {
 		return err
 	}
-	b, err := s.Webhooks.ChangeSubscriber(x.r.Context(), x.params.get(inSubscriber), c, x.actor())
+	b, err := s.Webhooks.ChangeSubscriber(x.r.Context(), x.params.get(inSubscriber), c, actor(x))
 	if err != nil {
 		return err
 	}
@@ -84,37 +84,23 @@ func (s *Server) changeSubscriber(x *exchange) error {
 
 // removeSubscriber removes a subscriber with its subscriptions and messages.
 func (s *Server) removeSubscriber(x *exchange) error {
-	if err := s.Webhooks.RemoveSubscriber(x.r.Context(), x.params.get(inSubscriber), x.actor()); err != nil {
+	if err := s.Webhooks.RemoveSubscriber(x.r.Context(), x.params.get(inSubscriber), actor(x)); err != nil {
 		return err
 	}
 	x.w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// name checks a name that is given.
-func (f *form) name(text string) string {
+// checkedName checks a name that is given.
+func checkedName(f *form, text string) string {
 	if len([]rune(text)) > maxName {
 		f.refuse(memberName, "must be at most 256 characters long")
 	}
 	return text
 }
 
-// flag is a bool that may be given.
-func (f *form) flag(name string) *bool {
-	text, ok := f.given(name)
-	if !ok {
-		return nil
-	}
-	n, err := wire.ParseBool(text)
-	if err != nil {
-		f.refuse(name, err.Error())
-	}
-	on := n == 1
-	return &on
-}
-
-// rowHash is what a change is based on, nil for whatever there is.
-func (f *form) rowHash() []byte {
+// rowHashOf is what a change is based on, nil for whatever there is.
+func rowHashOf(f *form) []byte {
 	text, ok := f.given(memberRowHash)
 	if !ok {
 		return nil

@@ -65,14 +65,14 @@ func (s *Server) addSubscription(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
 	f.knows(inSubscriber)
 	n := webhook.Registration{Subscriber: x.params.get(inSubscriber), Private: admin, Enabled: true,
 		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent)}
-	if headers := x.headers(f); headers != nil {
+	if headers := headersOf(x, f); headers != nil {
 		n.Headers = *headers
 	}
 	if enabled := f.flag(memberEnabled); enabled != nil {
@@ -81,7 +81,7 @@ func (s *Server) addSubscription(x *exchange) error {
 	if ordered := f.flag(memberOrdered); ordered != nil {
 		n.Ordered = *ordered
 	}
-	if schedule := f.schedule(); schedule != nil {
+	if schedule := scheduleOf(f); schedule != nil {
 		n.Schedule = *schedule
 	}
 	if err := f.done(x); err != nil {
@@ -93,7 +93,7 @@ func (s *Server) addSubscription(x *exchange) error {
 	}
 	d := subscriptionDocument(r)
 	d.Secret = r.Secret
-	return s.created(x, "/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d)
+	return x.created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d)
 }
 
 // changeSubscription changes a subscription, which the path or the body names.
@@ -102,7 +102,7 @@ func (s *Server) changeSubscription(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Server) changeSubscription(x *exchange) error {
 	}
 	c := webhook.RegistrationChange{
 		Pattern: f.optional(webhook.MemberEvent), URL: f.optional(webhook.MemberURL), Enabled: f.flag(memberEnabled),
-		Ordered: f.flag(memberOrdered), Schedule: f.schedule(), Headers: x.headers(f), RowHash: f.rowHash(),
+		Ordered: f.flag(memberOrdered), Schedule: scheduleOf(f), Headers: headersOf(x, f), RowHash: rowHashOf(f),
 	}
 	if err := f.done(x); err != nil {
 		return err
@@ -167,16 +167,16 @@ func (s *Server) limitChanges(x *exchange) (admin bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err = s.changes.take(id, x.start); fault.Is(err, fault.TooMany) {
+	if err = s.changes.take(id, x.timing.start); fault.Is(err, fault.TooMany) {
 		fault.Of(err).Message = "too many changes of this subscriber's subscriptions by SubscriberID alone: 60 a minute are allowed, and up to 1,000 at once after a pause; " +
 			"wait as long as Retry-After says, or make them as an administrator"
 	}
 	return false, err
 }
 
-// headers reads the member Headers, nil where it is not given. An empty list
+// headersOf reads the member Headers, nil where it is not given. An empty list
 // takes all headers away.
-func (x *exchange) headers(f *form) *[]webhook.Header {
+func headersOf(x *exchange, f *form) *[]webhook.Header {
 	f.knows(webhook.MemberHeaders)
 	text := string(rawMember(x.body, webhook.MemberHeaders))
 	if m, ok := f.members.Get(webhook.MemberHeaders); text == "" && ok && !m.Empty {
@@ -192,9 +192,9 @@ func (x *exchange) headers(f *form) *[]webhook.Header {
 	return &headers
 }
 
-// schedule reads the waits of a subscription, nil where they are not given. An
+// scheduleOf reads the waits of a subscription, nil where they are not given. An
 // empty text goes back to those of the settings.
-func (f *form) schedule() *[]time.Duration {
+func scheduleOf(f *form) *[]time.Duration {
 	text, ok := f.given(webhook.MemberSchedule)
 	if !ok {
 		return nil

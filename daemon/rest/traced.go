@@ -24,13 +24,13 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 // traceParts tells of the parts of a query: reading it, waiting for the first row,
 // and sending the rows.
 func (s *Server) traceParts(x *exchange) {
-	if s.Trace == nil || x.parsed.IsZero() {
+	if s.Trace == nil || x.timing.parsed.IsZero() {
 		return
 	}
 	ctx := x.r.Context()
-	s.Trace(ctx, "read the query", x.start, x.parsed)
-	if !x.firstRow.IsZero() {
-		s.Trace(ctx, "wait for the first row", x.parsed, x.firstRow)
-		s.Trace(ctx, "send the rows", x.firstRow, time.Now())
+	s.Trace(ctx, "read the query", x.timing.start, x.timing.parsed)
+	if !x.timing.firstRow.IsZero() {
+		s.Trace(ctx, "wait for the first row", x.timing.parsed, x.timing.firstRow)
+		s.Trace(ctx, "send the rows", x.timing.firstRow, time.Now())
 	}
 }

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
@@ -48,38 +47,26 @@ func (s *Server) users(x *exchange) error {
 	return x.list("Users", documents, len(documents))
 }
 
-// list answers with all of a few things.
-func (x *exchange) list(name string, documents any, count int) error {
-	x.w.Header().Set(wire.HeaderTotal, itoa(int64(count)))
-	return x.document(http.StatusOK, name, documents)
-}
-
-// created answers with a new thing and where it is from now on.
-func (s *Server) created(x *exchange, collection, id, name string, document any) error {
-	x.w.Header().Set("Location", s.BasePath+collection+"/"+url.PathEscape(id))
-	return x.document(http.StatusCreated, name, document)
-}
-
 // addUser adds a user.
 func (s *Server) addUser(x *exchange) error {
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
-	n := account.NewUser{Name: f.required(memberUser), Password: f.required(memberPassword), Role: f.role(f.required(memberRole))}
+	n := account.NewUser{Name: f.required(memberUser), Password: f.required(memberPassword), Role: roleOf(f, f.required(memberRole))}
 	n.DisplayName, _ = f.given(memberDisplayName)
 	if err := f.done(x); err != nil {
 		return err
 	}
-	u, err := s.Accounts.As(x.actor()).AddUser(x.r.Context(), n)
+	u, err := s.Accounts.As(actor(x)).AddUser(x.r.Context(), n)
 	if err != nil {
 		return err
 	}
-	return s.created(x, "/Users", u.Name, "User", userDocument(u))
+	return x.created("/Users", u.Name, "User", userDocument(u))
 }
 
-// role reads a role that is there.
-func (f *form) role(text string) account.Role {
+// roleOf reads a role that is there.
+func roleOf(f *form, text string) account.Role {
 	if text == "" {
 		return account.NoRole
 	}
@@ -93,7 +80,7 @@ func (f *form) role(text string) account.Role {
 // user shows a user: admins everybody, others themselves.
 func (s *Server) user(x *exchange) error {
 	name := x.params.get(memberUser)
-	if err := x.ownOrAdmin(name); err != nil {
+	if err := ownOrAdmin(x, name); err != nil {
 		return err
 	}
 	return s.showUser(x, name)
@@ -107,13 +94,13 @@ func (s *Server) showUser(x *exchange, name string) error {
 	return x.document(http.StatusOK, "User", userDocument(u))
 }
 
-// own reports whether the user of that name asks. An API key is nobody's.
-func (x *exchange) own(name string) bool {
+// isOwn reports whether the user of that name asks. An API key is nobody's.
+func isOwn(x *exchange, name string) bool {
 	return x.who.UserID != "" && account.Fold(x.who.Name) == account.Fold(name)
 }
 
-func (x *exchange) ownOrAdmin(name string) error {
-	if x.own(name) || x.who.Role.Includes(account.Admin) {
+func ownOrAdmin(x *exchange, name string) error {
+	if isOwn(x, name) || x.who.Role.Includes(account.Admin) {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "only an admin sees and changes other users; %s has the role %s", x.who.Name, x.who.Role)
@@ -122,28 +109,28 @@ func (x *exchange) ownOrAdmin(name string) error {
 // changeUser changes the display name, the role or the password of a user.
 func (s *Server) changeUser(x *exchange) error {
 	name := x.params.get(memberUser)
-	if err := x.ownOrAdmin(name); err != nil {
+	if err := ownOrAdmin(x, name); err != nil {
 		return err
 	}
-	f, err := s.form(x)
+	f, err := readForm(x)
 	if err != nil {
 		return err
 	}
 	f.knows(memberUser) // the path says it
 	up := account.Update{DisplayName: f.optional(memberDisplayName), Password: f.optional(memberPassword)}
 	if text, ok := f.given(memberRole); ok {
-		role := f.role(text)
+		role := roleOf(f, text)
 		up.Role = &role
 	}
 	if err := s.mayChange(x, f, name, up); err != nil {
 		return err
 	}
 	if up != (account.Update{}) {
-		if err := s.Accounts.As(x.actor()).UpdateUser(x.r.Context(), name, up); err != nil {
+		if err := s.Accounts.As(actor(x)).UpdateUser(x.r.Context(), name, up); err != nil {
 			return err
 		}
 	}
-	if up.Password != nil && x.own(name) && x.who.Via == account.Cookie {
+	if up.Password != nil && isOwn(x, name) && x.who.Via == account.Cookie {
 		http.SetCookie(x.w, endedCookie(x)) // of a session that the change has ended
 	}
 	return s.showUser(x, name)
@@ -165,10 +152,10 @@ func (s *Server) mayChange(x *exchange, f *form, name string, up account.Update)
 		return &fault.Error{Kind: fault.Forbidden, Message: "only an admin gives roles",
 			Fields: []fault.Field{{Name: memberRole, Message: "takes the role admin"}}}
 	}
-	if up.Password == nil || !shown || !x.own(name) {
+	if up.Password == nil || !shown || !isOwn(x, name) {
 		return nil
 	}
-	err := s.Accounts.CheckPassword(x.r.Context(), account.Login{UserName: name, Password: current, Address: x.address})
+	err := s.Accounts.CheckPassword(x.r.Context(), account.Login{UserName: name, Password: current, Address: x.origin.address})
 	if fault.Is(err, fault.Unauthorized) {
 		return &fault.Error{Kind: fault.Invalid, Message: "The password cannot be changed",
 			Fields: []fault.Field{{Name: memberCurrentPassword, Message: "is not the present password"}}}
@@ -178,14 +165,8 @@ func (s *Server) mayChange(x *exchange, f *form, name string, up account.Update)
 
 // removeUser removes a user.
 func (s *Server) removeUser(x *exchange) error {
-	if err := s.Accounts.As(x.actor()).RemoveUser(x.r.Context(), x.params.get(memberUser)); err != nil {
+	if err := s.Accounts.As(actor(x)).RemoveUser(x.r.Context(), x.params.get(memberUser)); err != nil {
 		return err
 	}
 	return x.nothing()
-}
-
-// nothing answers that all is done and there is nothing to say.
-func (x *exchange) nothing() error {
-	x.w.WriteHeader(http.StatusNoContent)
-	return nil
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // view is what the page of a query shows around its rows.
-func (s *Server) view(x *exchange, plan *query.Plan) *encode.View {
+func view(x *exchange, plan *query.Plan) *encode.View {
 	kind := plan.Kind
 	v := &encode.View{Summary: kind.Summary, Trail: []encode.Link{
-		{Name: kind.Area, URL: s.base() + "/metadata#" + metadata.Anchor(kind.Area)},
-		{Name: x.operation(), URL: s.base() + "/metadata?op=" + x.operation()},
+		{Name: kind.Area, URL: x.base + "/metadata#" + metadata.Anchor(kind.Area)},
+		{Name: operationOf(x), URL: x.base + "/metadata?op=" + operationOf(x)},
 		{Name: "Rows"},
 	}}
 	a := newAddress(x, x.members)
@@ -29,7 +29,7 @@ func (s *Server) view(x *exchange, plan *query.Plan) *encode.View {
 	}
 	v.CountAll = a.with(encode.Pair{Name: query.Include, Value: "Total"})
 	v.Page = func(skip, take int64) string { return a.page(skip, take) }
-	s.viewFilters(v, a, plan)
+	viewFilters(v, a, plan)
 	v.Sort = sortLinks(a, plan, x.members)
 	return v
 }
@@ -44,7 +44,7 @@ func (a address) page(skip, take int64) string {
 
 // viewFilters fills in the filter form and what is in force. The form shows one
 // condition of each field, and hands on the others and everything else.
-func (s *Server) viewFilters(v *encode.View, a address, plan *query.Plan) {
+func viewFilters(v *encode.View, a address, plan *query.Plan) {
 	shown := make(map[int]query.Member) // by field
 	operators := make(map[int]record.Operator)
 	var filters []string
