@@ -31,7 +31,7 @@ func (o *Operation) outline() wire.Operation {
 func (o *Operation) document(serviceURL string) wire.Operation {
 	doc := o.outline()
 	doc.Parameters = o.parameters()
-	doc.Samples = o.samples(serviceURL)
+	doc.Samples = sampler{o, serviceURL}.all()
 	if o.Kind != nil {
 		doc.Answer = o.Kind.Name
 		for _, f := range o.Kind.Fields {

@@ -5,6 +5,7 @@
 package metadata
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -128,4 +129,12 @@ func (o *Operation) outsidePath(path string) []Member {
 		}
 	}
 	return rest
+}
+
+// answer is the shape of the operation's reply, nil where it has no document.
+func (o *Operation) answer() *shape {
+	if o.Answer == nil {
+		return nil
+	}
+	return shapeOf(reflect.TypeOf(o.Answer))
 }

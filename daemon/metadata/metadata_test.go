@@ -153,7 +153,7 @@ func TestHostileAddress(t *testing.T) {
 	if strings.Contains(string(page), "<script") {
 		t.Error("the page has a script of the asker")
 	}
-	for _, sample := range o.samples(`http://x'; rm "$HOME"; '`) {
+	for _, sample := range (sampler{o, `http://x'; rm "$HOME"; '`}).all() {
 		if !strings.Contains(sample.Command, `'http://x'\''; rm "$HOME"; '\''`) {
 			t.Errorf("the sample lets the address out of its quotes: %s", sample.Command)
 		}

@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/query"
 )
 
 // object is a JSON object. encoding/json sorts the names, so a document is the
@@ -28,11 +30,15 @@ func (s *Service) OpenAPI() ([]byte, error) {
 	for i := range s.Operations {
 		d.operation(&s.Operations[i])
 	}
+	var tags []object
+	for _, g := range s.groups() {
+		tags = append(tags, object{"name": g.Name})
+	}
 	return json.Marshal(object{
 		"openapi":  "3.1.0",
 		"info":     object{"title": "whd", "version": cmp.Or(s.Version, "0"), "summary": "Queries over business records, and webhooks"},
 		"servers":  []object{{"url": cmp.Or(s.Base, "/")}},
-		"tags":     s.tags(),
+		"tags":     tags,
 		"paths":    d.paths,
 		"security": []object{{"session": []string{}}, {"sessionHeader": []string{}}, {"basic": []string{}}, {"key": []string{}}},
 		"components": object{
@@ -40,14 +46,6 @@ func (s *Service) OpenAPI() ([]byte, error) {
 			"securitySchemes": securitySchemes(),
 		},
 	})
-}
-
-func (s *Service) tags() []object {
-	var tags []object
-	for _, g := range s.groups() {
-		tags = append(tags, object{"name": g.Name})
-	}
-	return tags
 }
 
 func securitySchemes() object {
@@ -252,4 +250,37 @@ func queryHeaders() object {
 		wire.HeaderTakeClamped:    header("The largest Take, where the one asked for was larger", "integer"),
 		wire.HeaderIgnoredMembers: header("Members of the request that mean nothing", "string"),
 	}
+}
+
+// kindParameters puts the filters of a kind, and the members of every query,
+// among the document's parameters.
+func (d *description) kindParameters(k *record.Kind) {
+	for _, f := range k.Fields {
+		for _, op := range f.Filter.Operators() {
+			p := parameter(f.Name+op.Suffix(), "query", false, operand(f, op), "")
+			if op.Arity() != record.One {
+				p["style"], p["explode"] = "form", false
+			}
+			d.parameters[k.Name+"."+f.Name+op.Suffix()] = p
+		}
+	}
+	for _, p := range query.Parameters() {
+		one := parameter(p.Name, "query", false, memberSchema(commonType(p)), p.Summary)
+		if p.Name == query.Meta {
+			one["style"] = "deepObject"
+		}
+		d.parameters[p.Name] = one
+	}
+}
+
+// kindParameterRefs lists them for a path.
+func (d *description) kindParameterRefs(k *record.Kind) []any {
+	var all []any
+	for _, name := range k.Members() {
+		all = append(all, ref("parameters", k.Name+"."+name))
+	}
+	for _, p := range query.Parameters() {
+		all = append(all, ref("parameters", p.Name))
+	}
+	return all
 }

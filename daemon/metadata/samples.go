@@ -10,18 +10,24 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 )
 
-// samples are commands for a shell that ask for the operation, one for each
-// format, at the service's address.
-func (o *Operation) samples(serviceURL string) []wire.OperationSample {
+// sampler writes commands for a shell that ask for an operation at the service's
+// address.
+type sampler struct {
+	*Operation
+	serviceURL string
+}
+
+// all are the commands, one for each format.
+func (o sampler) all() []wire.OperationSample {
 	if len(o.Routes) == 0 {
 		return nil
 	}
 	var samples []wire.OperationSample
 	if o.Kind != nil {
-		samples = append(samples, wire.OperationSample{Format: "JSON, members in the body", Command: o.sample(serviceURL, encode.Formats()[0], true)})
+		samples = append(samples, wire.OperationSample{Format: "JSON, members in the body", Command: o.sample(encode.Formats()[0], true)})
 	}
 	for _, f := range encode.Formats() {
-		samples = append(samples, wire.OperationSample{Format: strings.ToUpper(f.Name), Command: o.sample(serviceURL, f, o.Kind == nil)})
+		samples = append(samples, wire.OperationSample{Format: strings.ToUpper(f.Name), Command: o.sample(f, o.Kind == nil)})
 		if o.Media != "" || o.Answer == nil && o.Kind == nil {
 			samples[0].Format = "curl"
 			break
@@ -32,7 +38,7 @@ func (o *Operation) samples(serviceURL string) []wire.OperationSample {
 
 // sample is one command. The members travel in a JSON body, or in the query
 // string.
-func (o *Operation) sample(serviceURL string, f encode.Format, inBody bool) string {
+func (o sampler) sample(f encode.Format, inBody bool) string {
 	route := o.Routes[0]
 	method := route.Methods[0]
 	for _, m := range route.Methods {
@@ -48,8 +54,8 @@ func (o *Operation) sample(serviceURL string, f encode.Format, inBody bool) stri
 	if !byPath && o.Media == "" {
 		command += " -H " + quoted("Accept: "+f.MediaTypes[0])
 	}
-	values := o.sampleValues(route.Path)
-	address := serviceURL + path
+	values := o.values(route.Path)
+	address := o.serviceURL + path
 	switch {
 	case len(values) == 0 && method != "GET":
 		command += " -X " + method
@@ -73,8 +79,8 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\
 
 type sampleValue struct{ name, text, json string }
 
-// sampleValues are members that a request may well have.
-func (o *Operation) sampleValues(path string) []sampleValue {
+// values are members that a request may well have.
+func (o sampler) values(path string) []sampleValue {
 	var values []sampleValue
 	if o.Kind != nil {
 		values = kindSample(o.Kind)

@@ -193,36 +193,3 @@ func operand(f record.Field, op record.Operator) object {
 	}
 	return list
 }
-
-// kindParameters puts the filters of a kind, and the members of every query,
-// among the document's parameters.
-func (d *description) kindParameters(k *record.Kind) {
-	for _, f := range k.Fields {
-		for _, op := range f.Filter.Operators() {
-			p := parameter(f.Name+op.Suffix(), "query", false, operand(f, op), "")
-			if op.Arity() != record.One {
-				p["style"], p["explode"] = "form", false
-			}
-			d.parameters[k.Name+"."+f.Name+op.Suffix()] = p
-		}
-	}
-	for _, p := range query.Parameters() {
-		one := parameter(p.Name, "query", false, memberSchema(commonType(p)), p.Summary)
-		if p.Name == query.Meta {
-			one["style"] = "deepObject"
-		}
-		d.parameters[p.Name] = one
-	}
-}
-
-// kindParameterRefs lists them for a path.
-func (d *description) kindParameterRefs(k *record.Kind) []any {
-	var all []any
-	for _, name := range k.Members() {
-		all = append(all, ref("parameters", k.Name+"."+name))
-	}
-	for _, p := range query.Parameters() {
-		all = append(all, ref("parameters", p.Name))
-	}
-	return all
-}

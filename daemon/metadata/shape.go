@@ -142,11 +142,3 @@ func (s *shape) objects(do func(*shape)) {
 	}
 	visit(s)
 }
-
-// answer is the shape of the operation's reply, nil where it has no document.
-func (o *Operation) answer() *shape {
-	if o.Answer == nil {
-		return nil
-	}
-	return shapeOf(reflect.TypeOf(o.Answer))
-}
