@@ -41,7 +41,7 @@ test: ## run all tests but those of make clients, offline
 
 .PHONY: clients
 # The tests that run programs of third parties, with the packages that they are in.
-CLIENTPACKAGES := ./cmd/whctl ./daemon ./daemon/rest ./daemon/webhook
+CLIENTPACKAGES := ./cmd/whctl ./daemon ./daemon/rest ./daemon/webhook/...
 CLIENTTESTS    := InPython|LinesAreCompleted|FishOffers|ClientOfServiceStack|BehindNginx|TypesCompileAndWork|SamplesWork|CutReplyToCurl|CutCompressedReplyToTools|ReferenceLibraryVerifies|ReadmeVerifies
 
 clients: ## run the tests with programs of third parties (Node.js, PHP, Mono, shells, nginx, ...), which must be installed

@@ -15,13 +15,14 @@ import (
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
 // webhooks is what delivers events, nil parts where it is turned off.
 type webhooks struct {
 	engine    *webhook.Engine
 	registrar *webhook.Registrar
-	sender    *webhook.HTTPSender
+	sender    *sender.Sender
 	streams   *live.Hub
 }
 
@@ -40,7 +41,7 @@ func (d *Daemon) openWebhooks(context.Context) error {
 	self := testTarget(c.HostURL)
 	guard := webhook.Guard{Allow: c.AllowTargets, Own: d.listensOn}
 	kept := d.store.Webhooks()
-	d.webhooks.sender = webhook.NewHTTPSender(webhook.SenderConfig{
+	d.webhooks.sender = sender.New(sender.Config{
 		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: d.attemptLimit, Idle: idlePerHost, Self: self,
 	})
 	d.webhooks.streams = live.New(live.Config{Shared: d.config.Store != embedded})

@@ -84,7 +84,7 @@ var edges = map[string][]string{
 	// Webhooks.
 	"daemon/webhook":          {"client/record", "client/wire", "daemon/fault"},
 	"daemon/webhook/stats":    {"client/wire", "daemon/fault", "daemon/webhook"},
-	"daemon/webhook/sender":   {"client/wire", "daemon/fault", "daemon/webhook"},
+	"daemon/webhook/sender":   {"client/record", "client/wire", "daemon/fault", "daemon/webhook"},
 	"daemon/webhook/delivery": {"client/record", "client/wire", "daemon/fault", "daemon/webhook", "daemon/webhook/stats"},
 	"daemon/webhook/admin":    {"client/record", "client/wire", "daemon/audit", "daemon/fault", "daemon/webhook"},
 	"daemon/webhook/sqlstore": slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/audit", "daemon/executor", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),

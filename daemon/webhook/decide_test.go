@@ -162,22 +162,3 @@ func contains(all []Status, one Status) bool {
 	}
 	return false
 }
-
-func TestRetryAfterHeader(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Duration{
-		"":                              0,
-		"120":                           2 * time.Minute,
-		" 7 ":                           7 * time.Second,
-		"-5":                            0,
-		"soon":                          0,
-		"1e9":                           0,
-		"99999999999999999999":          0,
-		"Sun, 01 Mar 2026 12:01:00 GMT": time.Minute,
-		"Sun, 01 Mar 2026 11:00:00 GMT": 0,
-	} {
-		if got := retryAfter(text, now); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-}

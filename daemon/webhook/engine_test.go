@@ -21,6 +21,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,7 +39,7 @@ type house struct {
 	limit   time.Duration
 	engine  *webhook.Engine
 	desk    *webhook.Registrar
-	sender  *webhook.HTTPSender
+	sender  *sender.Sender
 	subject string // a subscriber
 }
 
@@ -67,7 +68,7 @@ func (h *house) open() *store.Store {
 
 func (h *house) start() {
 	h.t.Helper()
-	h.sender = webhook.NewHTTPSender(webhook.SenderConfig{Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+	h.sender = sender.New(sender.Config{Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 		Agent: "whd/test", Connect: 5 * time.Second, Attempt: func() time.Duration { return h.limit }, Idle: 64})
 	kept := h.store.Webhooks()
 	engine := webhook.New(webhook.Config{Store: h.wrap(kept), Sender: h.sender, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),

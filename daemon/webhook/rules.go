@@ -77,7 +77,7 @@ func (r Rules) CheckURL(text string, admin bool) error {
 		return refused(MemberURL, "must not hold a fragment (#...)")
 	case !validPort(u):
 		return refused(MemberURL, "must have a port from 1 to 65535")
-	case isSelf(r.Self, u):
+	case IsTestTarget(r.Self, u):
 		return nil
 	}
 	if err := r.Guard.CheckURL(u, admin); err != nil {
@@ -106,8 +106,8 @@ func origin(text string) string {
 // sameOrigin reports whether what is for one URL may be sent to the other.
 func sameOrigin(a, b string) bool { return a == b || origin(a) == origin(b) }
 
-// isSelf reports whether a URL is that of the service's own test target.
-func isSelf(self, u *url.URL) bool {
+// IsTestTarget reports whether a URL is that of the service's own test target.
+func IsTestTarget(self, u *url.URL) bool {
 	return self != nil && u.Host == self.Host && u.Scheme == self.Scheme && strings.EqualFold(strings.TrimSuffix(u.Path, "/"), self.Path)
 }
 

@@ -2,6 +2,11 @@ package webhook
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"strings"
 	"time"
 )
 
@@ -66,4 +71,30 @@ func nextSecret(present, wanted string) (string, error) {
 		return "", refused(MemberSecret, "is the present one already")
 	}
 	return wanted, nil
+}
+
+// secretPrefix begins every secret, as Standard Webhooks has it.
+const secretPrefix = "whsec_"
+
+// secretBytes is the length of new secrets: that of the hash.
+const secretBytes = sha256.Size
+
+// NewSecret makes a secret to sign with.
+func NewSecret() string {
+	key := make([]byte, secretBytes)
+	_, _ = rand.Read(key) // never fails
+	return secretPrefix + base64.StdEncoding.EncodeToString(key)
+}
+
+var errSecret = errors.New("must be whsec_ and 24 to 64 bytes in base64")
+
+// ParseSecret gives the key that a secret holds. Standard Webhooks asks for 24
+// to 64 bytes.
+func ParseSecret(secret string) ([]byte, error) {
+	text, ok := strings.CutPrefix(secret, secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+		return nil, errSecret
+	}
+	return key, nil
 }

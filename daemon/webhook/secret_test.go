@@ -6,38 +6,6 @@ import (
 	"time"
 )
 
-// TestAnOldSecretSignsUntilItsTime, whenever the store is swept.
-func TestAnOldSecretSignsUntilItsTime(t *testing.T) {
-	end := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
-	s := NewHTTPSender(SenderConfig{})
-	defer s.Close()
-	now, old := NewSecret(), NewSecret()
-	for _, tt := range []struct {
-		secrets []string
-		until   time.Time
-		at      time.Time
-		want    int
-	}{
-		{[]string{now, old}, end, end.Add(-time.Nanosecond), 2},
-		{[]string{now, old}, end, end, 1},
-		{[]string{now, old}, end, end.Add(time.Hour), 1},
-		{[]string{now, old}, time.Time{}, end, 2},
-		{[]string{now}, time.Time{}, end, 1},
-		{[]string{now}, end, end.Add(time.Hour), 1},
-		{nil, end, end.Add(time.Hour), 0},
-	} {
-		m := testMessage("http://127.0.0.1/hook")
-		req, err := s.request(t.Context(), m, &Subscription{Secrets: tt.secrets, OldUntil: tt.until}, tt.at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		signatures := strings.Fields(req.Header.Get(headerSignature))
-		if len(signatures) != tt.want || tt.want > 0 && signatures[0] != sign([]string{now}, m.GUID, tt.at, m.Event.Body) {
-			t.Errorf("%d secrets until %v: signed with %d at %v, want %d", len(tt.secrets), tt.until, len(signatures), tt.at, tt.want)
-		}
-	}
-}
-
 func TestNextSecret(t *testing.T) {
 	present, own := NewSecret(), NewSecret()
 	if got, err := nextSecret(present, own); err != nil || got != own {

@@ -32,19 +32,19 @@ type Subscription struct {
 	FailingSince   time.Time       // when every attempt began to fail, as far as it was stored; the zero time after a success
 }
 
-// secretsAt are the secrets that sign at a time of the store's clock. It may be
+// SecretsAt are the secrets that sign at a time of the store's clock. It may be
 // a while until the store forgets the old one.
-func (s *Subscription) secretsAt(now time.Time) []string {
+func (s *Subscription) SecretsAt(now time.Time) []string {
 	if len(s.Secrets) > 1 && !s.OldUntil.IsZero() && !now.Before(s.OldUntil) {
 		return s.Secrets[:1]
 	}
 	return s.Secrets
 }
 
-// headersFor are the headers of a message to a URL. They are for the origin that
+// HeadersFor are the headers of a message to a URL. They are for the origin that
 // the subscription has now: a message that was made when it had another one must
 // not take them there.
-func (s *Subscription) headersFor(url string) []Header {
+func (s *Subscription) HeadersFor(url string) []Header {
 	if len(s.Headers) == 0 || !sameOrigin(url, s.URL) {
 		return nil
 	}

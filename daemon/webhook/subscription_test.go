@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -98,24 +97,6 @@ func TestOrigins(t *testing.T) {
 	} {
 		if sameOrigin(tt.a, tt.b) != tt.same || sameOrigin(tt.b, tt.a) != tt.same {
 			t.Errorf("%s and %s: want %v", tt.a, tt.b, tt.same)
-		}
-	}
-}
-
-// TestHeadersStayWithTheirOrigin sends messages that were made when the
-// subscription had another URL.
-func TestHeadersStayWithTheirOrigin(t *testing.T) {
-	sub := &Subscription{URL: "https://a.example/in", Headers: []Header{{"X-Token", "s"}}}
-	for url, want := range map[string]string{
-		"https://a.example/in": "s", "https://a.example/before": "s", "https://b.example/in": "", "http://a.example/in": "",
-	} {
-		m := testMessage(url)
-		req, err := newTestSender(t, 0).request(t.Context(), m, sub, m.Next)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprint(req.Header.Get("X-Token")); got != want {
-			t.Errorf("%s got the header %q, want %q", url, got, want)
 		}
 	}
 }

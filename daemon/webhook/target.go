@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // Guard says to which addresses messages may go. It is asked when a connection
@@ -149,15 +148,4 @@ func looksNumeric(host string) bool {
 		return strings.Trim(hex, "0123456789abcdef") == ""
 	}
 	return last != "" && strings.Trim(last, "0123456789") == ""
-}
-
-// control is a net.Dialer's: it sees each address before it is connected to.
-func (g Guard) control(private bool) func(network, address string, _ syscall.RawConn) error {
-	return func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return fmt.Errorf("%w: %s is no address", ErrForbidden, address)
-		}
-		return g.Check(to, private)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/sender"
 	"github.com/bizhook/whd/daemon/webhook/webhooktest"
 )
 
@@ -61,7 +62,7 @@ func (x *trial) begin(change ...func(*webhook.Config)) {
 		x.t.Fatal(err)
 	}
 	x.engine = engine
-	x.sender = webhook.NewHTTPSender(webhook.SenderConfig{}) // which the house closes
+	x.sender = sender.New(sender.Config{}) // which the house closes
 	x.desk = webhook.NewRegistrar(kept, engine, inHouse)
 	x.t.Cleanup(func() { x.stop(patience) })
 }

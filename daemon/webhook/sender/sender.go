@@ -1,4 +1,6 @@
-package webhook
+// Package sender makes delivery attempts over HTTP: it signs a message, checks
+// each address before it connects, and reports the outcome.
+package sender
 
 import (
 	"bytes"
@@ -6,9 +8,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/textproto"
 	"net/url"
 	"strconv"
@@ -17,11 +21,12 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// SenderConfig is what an HTTPSender works with.
-type SenderConfig struct {
-	Guard   Guard
+// Config configures a Sender.
+type Config struct {
+	Guard   webhook.Guard
 	Agent   string               // of the header User-Agent
 	Connect time.Duration        // limit of making a connection
 	Attempt func() time.Duration // limit of an attempt as a whole, asked for each
@@ -29,25 +34,25 @@ type SenderConfig struct {
 	Self    *url.URL             // the service's own test target, which the guard would refuse; nil for none
 }
 
-// HTTPSender makes attempts over HTTP.
-type HTTPSender struct {
-	config SenderConfig
+// Sender makes attempts over HTTP.
+type Sender struct {
+	config Config
 	public *http.Client // to the Internet
 	inside *http.Client // also to networks on the premises
 	self   *http.Client // to the own test target
 }
 
-// NewHTTPSender makes an HTTPSender. Connections made for a subscription that
+// New makes a Sender. Connections made for a subscription that
 // may reach private addresses are not used for one that may not.
-func NewHTTPSender(c SenderConfig) *HTTPSender {
-	return &HTTPSender{config: c,
-		public: c.client(&net.Dialer{Timeout: c.Connect, Control: c.Guard.control(false)}),
-		inside: c.client(&net.Dialer{Timeout: c.Connect, Control: c.Guard.control(true)}),
+func New(c Config) *Sender {
+	return &Sender{config: c,
+		public: c.client(&net.Dialer{Timeout: c.Connect, Control: dialControl(c.Guard, false)}),
+		inside: c.client(&net.Dialer{Timeout: c.Connect, Control: dialControl(c.Guard, true)}),
 		self:   c.client(&net.Dialer{Timeout: c.Connect}),
 	}
 }
 
-func (c SenderConfig) client(d *net.Dialer) *http.Client {
+func (c Config) client(d *net.Dialer) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			DialContext:            d.DialContext,
@@ -64,14 +69,14 @@ func (c SenderConfig) client(d *net.Dialer) *http.Client {
 }
 
 // Close closes the connections that are kept.
-func (s *HTTPSender) Close() {
+func (s *Sender) Close() {
 	for _, c := range []*http.Client{s.public, s.inside, s.self} {
 		c.CloseIdleConnections()
 	}
 }
 
 // Send makes one attempt. It is signed with the time at.
-func (s *HTTPSender) Send(ctx context.Context, m *Message, sub *Subscription, at time.Time) Outcome {
+func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.config.Attempt())
 	defer cancel()
@@ -80,10 +85,10 @@ func (s *HTTPSender) Send(ctx context.Context, m *Message, sub *Subscription, at
 	return o
 }
 
-func (s *HTTPSender) exchange(ctx context.Context, cancel context.CancelFunc, m *Message, sub *Subscription, at time.Time) Outcome {
+func (s *Sender) exchange(ctx context.Context, cancel context.CancelFunc, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	req, err := s.request(ctx, m, sub, at)
 	if err != nil {
-		return Outcome{Cause: TargetForbidden, Detail: "the URL cannot be read"}
+		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL cannot be read"}
 	}
 	began := time.Now()
 	resp, err := s.clientFor(req.URL, m.Private).Do(req)
@@ -91,16 +96,16 @@ func (s *HTTPSender) exchange(ctx context.Context, cancel context.CancelFunc, m 
 		return failure(ctx, err)
 	}
 	defer resp.Body.Close()
-	o := Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), at.Add(time.Since(began)))}
-	o.heed(resp.Header.Values("Webhook-Delivery"))
+	o := webhook.Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), at.Add(time.Since(began)))}
+	readRequests(&o, resp.Header.Values("Webhook-Delivery"))
 	o.Text = readAnswer(resp.Body, cancel)
 	return o
 }
 
-// heed takes over what the receiver asks for.
-func (o *Outcome) heed(wishes []string) {
-	for _, wish := range wishes {
-		switch strings.ToLower(strings.TrimSpace(wish)) {
+// readRequests notes in an outcome what the receiver asks for.
+func readRequests(o *webhook.Outcome, values []string) {
+	for _, value := range values {
+		switch strings.ToLower(strings.TrimSpace(value)) {
 		case "disable":
 			o.Disable = true
 		case "abort-message":
@@ -109,9 +114,9 @@ func (o *Outcome) heed(wishes []string) {
 	}
 }
 
-func (s *HTTPSender) clientFor(u *url.URL, private bool) *http.Client {
+func (s *Sender) clientFor(u *url.URL, private bool) *http.Client {
 	switch self := s.config.Self; {
-	case isSelf(self, u):
+	case webhook.IsTestTarget(self, u):
 		return s.self
 	case private:
 		return s.inside
@@ -121,7 +126,7 @@ func (s *HTTPSender) clientFor(u *url.URL, private bool) *http.Client {
 
 // request is the POST of Standard Webhooks. The subscription's headers come
 // last: they may replace the content type.
-func (s *HTTPSender) request(ctx context.Context, m *Message, sub *Subscription, at time.Time) (*http.Request, error) {
+func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Event.Body))
 	if err != nil {
 		return nil, err
@@ -131,14 +136,14 @@ func (s *HTTPSender) request(ctx context.Context, m *Message, sub *Subscription,
 	h["User-Agent"] = []string{s.config.Agent}
 	h[headerID] = []string{m.GUID}
 	h[headerTimestamp] = []string{strconv.FormatInt(at.Unix(), 10)}
-	if signature := sign(sub.secretsAt(at), m.GUID, at, m.Event.Body); signature != "" {
+	if signature := sign(sub.SecretsAt(at), m.GUID, at, m.Event.Body); signature != "" {
 		h[headerSignature] = []string{signature}
 	}
 	name, test := record.SentEvent(m.Event.Name)
 	if h[headerEvent] = []string{name}; test {
 		h[headerTest] = []string{"true"}
 	}
-	for i, header := range sub.headersFor(m.URL) {
+	for i, header := range sub.HeadersFor(m.URL) {
 		if i == 0 || !sameName(sub.Headers[:i], header.Name) {
 			h.Del(header.Name)
 		}
@@ -155,7 +160,7 @@ func (s *HTTPSender) request(ctx context.Context, m *Message, sub *Subscription,
 // met a connection that the peer had closed may go out once more on another.
 const keyHeader = "Idempotency-Key"
 
-func sameName(headers []Header, name string) bool {
+func sameName(headers []webhook.Header, name string) bool {
 	for _, h := range headers {
 		if strings.EqualFold(h.Name, name) {
 			return true
@@ -184,34 +189,34 @@ func readAnswer(body io.Reader, cancel context.CancelFunc) []byte {
 }
 
 // failure is the outcome of an attempt without an answer.
-func failure(ctx context.Context, err error) Outcome {
+func failure(ctx context.Context, err error) webhook.Outcome {
 	var urlError *url.Error
 	if errors.As(err, &urlError) {
 		err = urlError.Err // the rest repeats the URL
 	}
-	return Outcome{Cause: cause(ctx, err), Detail: err.Error()}
+	return webhook.Outcome{Cause: cause(ctx, err), Detail: err.Error()}
 }
 
-func cause(ctx context.Context, err error) Cause {
+func cause(ctx context.Context, err error) webhook.Cause {
 	var name *net.DNSError
 	var timeout interface{ Timeout() bool }
 	switch {
-	case errors.Is(err, ErrForbidden):
-		return TargetForbidden
+	case errors.Is(err, webhook.ErrForbidden):
+		return webhook.TargetForbidden
 	case errors.As(err, &timeout) && timeout.Timeout() || ctx.Err() != nil:
-		return TimedOut
+		return webhook.TimedOut
 	case errors.As(err, &name):
-		return NameNotFound
+		return webhook.NameNotFound
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return ConnectionRefused
+		return webhook.ConnectionRefused
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return ConnectionReset
+		return webhook.ConnectionReset
 	case isTLS(err):
-		return TLSFailed
+		return webhook.TLSFailed
 	case isProtocol(err):
-		return BadAnswer
+		return webhook.BadAnswer
 	}
-	return NetworkFailed
+	return webhook.NetworkFailed
 }
 
 func isTLS(err error) bool {
@@ -238,4 +243,16 @@ func retryAfter(text string, now time.Time) time.Duration {
 		return max(0, at.Sub(now))
 	}
 	return 0
+}
+
+// dialControl is a net.Dialer's Control: it checks each address before a
+// connection to it is made.
+func dialControl(g webhook.Guard, private bool) func(network, address string, _ syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return fmt.Errorf("%w: %s is no address", webhook.ErrForbidden, address)
+		}
+		return g.Check(to, private)
+	}
 }

@@ -1,4 +1,4 @@
-package webhook
+package sender
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // example is one of the README's programs that verify signatures, with what
@@ -94,7 +95,7 @@ print(str(verify(secret, headers, sys.stdin.buffer.read())).lower())
 // TestReadmeVerifies has each program of the README verify what we sign, and
 // refuse what somebody else might send.
 func TestReadmeVerifies(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func (e example) lay(t *testing.T, program string) (dir string) {
 }
 
 func (e example) check(t *testing.T, dir string) {
-	secret, other := NewSecret(), NewSecret()
+	secret, other := webhook.NewSecret(), webhook.NewSecret()
 	const id, body = "msg_1", `{"Name": "Müller & Söhne"}`
 	now := time.Now()
 	at := func(d time.Duration) string { return strconv.FormatInt(now.Add(d).Unix(), 10) }

@@ -1,4 +1,4 @@
-package webhook
+package sender
 
 import (
 	"bufio"
@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
@@ -24,15 +26,15 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustPa
 // unhurried is the limit of attempts that end without it.
 const unhurried = 2 * time.Minute
 
-func newTestSender(t *testing.T, limit time.Duration) *HTTPSender {
+func newTestSender(t *testing.T, limit time.Duration) *Sender {
 	t.Helper()
-	s := NewHTTPSender(SenderConfig{Guard: Guard{Allow: loopback}, Agent: "whd/test", Connect: 5 * time.Second, Attempt: within(limit), Idle: 8})
+	s := New(Config{Guard: webhook.Guard{Allow: loopback}, Agent: "whd/test", Connect: 5 * time.Second, Attempt: within(limit), Idle: 8})
 	t.Cleanup(s.Close)
 	return s
 }
 
-func testMessage(to string) *Message {
-	return &Message{ID: 7, GUID: newGUID(time.Now()), URL: to, Event: &Event{Name: "debtor.updated", Body: []byte(`{"DebtorID": "0001"}`)}}
+func testMessage(to string) *webhook.Message {
+	return &webhook.Message{ID: 7, GUID: "0199a0b2-5c1d-7e3f-8a4b-6c5d4e3f2a1b", URL: to, Event: &webhook.Event{Name: "debtor.updated", Body: []byte(`{"DebtorID": "0001"}`)}}
 }
 
 // receiver answers every request by a raw connection, so that it can misbehave.
@@ -70,9 +72,9 @@ func TestSendIsAStandardWebhook(t *testing.T) {
 		fmt.Fprint(w, "thanks")
 	}))
 	t.Cleanup(srv.Close)
-	secret := NewSecret()
+	secret := webhook.NewSecret()
 	m := testMessage(srv.URL + "/hook?x=1")
-	sub := &Subscription{URL: srv.URL, Secrets: []string{secret, NewSecret()}, Headers: []Header{{"X-Token", "a"}, {"X-Token", "b"}, {"content-type", "text/plain"}}}
+	sub := &webhook.Subscription{URL: srv.URL, Secrets: []string{secret, webhook.NewSecret()}, Headers: []webhook.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Token", Value: "b"}, {Name: "content-type", Value: "text/plain"}}}
 	o := newTestSender(t, unhurried).Send(context.Background(), m, sub, time.Now())
 	if o.Code != 202 || !o.Success() || string(o.Text) != "thanks" || o.Took <= 0 {
 		t.Fatalf("outcome %+v", o)
@@ -109,7 +111,7 @@ func TestADateToRetryAfter(t *testing.T) {
 	to := receiver(t, func(c net.Conn) {
 		fmt.Fprintf(c, "HTTP/1.1 503 Later\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n", at.Add(10*time.Minute).UTC().Format(http.TimeFormat))
 	})
-	o := newTestSender(t, unhurried).Send(context.Background(), testMessage(to), &Subscription{}, at)
+	o := newTestSender(t, unhurried).Send(context.Background(), testMessage(to), &webhook.Subscription{}, at)
 	if o.RetryAfter <= 5*time.Minute || o.RetryAfter > 10*time.Minute {
 		t.Errorf("ten minutes later is in %v", o.RetryAfter)
 	}
@@ -124,20 +126,20 @@ func TestSendToEndpointsThatMisbehave(t *testing.T) {
 	tests := map[string]struct {
 		answer func(net.Conn)
 		code   int
-		cause  Cause
+		cause  webhook.Cause
 	}{
-		"hangs":             {func(net.Conn) { <-forever }, 0, TimedOut},
-		"drips its head":    {func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\nX-Filler: ", forever) }, 0, TimedOut},
-		"never ends":        {func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\n\r\n", forever) }, 200, Answered},
-		"resets":            {func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }, 0, ConnectionReset},
-		"says nothing":      {func(net.Conn) {}, 0, ConnectionReset},
-		"speaks no HTTP":    {write("220 mail.example.com ESMTP\r\n"), 0, BadAnswer},
-		"informs for ever":  {write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 10_000)), 0, BadAnswer},
-		"huge head":         {write("HTTP/1.1 200 OK\r\nX-Filler: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"), 0, BadAnswer},
-		"redirects":         {write("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"), 302, Answered},
-		"cuts its body":     {write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfew"), 200, Answered},
-		"unknown status":    {write("HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n"), 799, Answered},
-		"too many requests": {write("HTTP/1.1 429 Slow\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n"), 429, Answered},
+		"hangs":             {func(net.Conn) { <-forever }, 0, webhook.TimedOut},
+		"drips its head":    {func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\nX-Filler: ", forever) }, 0, webhook.TimedOut},
+		"never ends":        {func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\n\r\n", forever) }, 200, webhook.Answered},
+		"resets":            {func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }, 0, webhook.ConnectionReset},
+		"says nothing":      {func(net.Conn) {}, 0, webhook.ConnectionReset},
+		"speaks no HTTP":    {write("220 mail.example.com ESMTP\r\n"), 0, webhook.BadAnswer},
+		"informs for ever":  {write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 10_000)), 0, webhook.BadAnswer},
+		"huge head":         {write("HTTP/1.1 200 OK\r\nX-Filler: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"), 0, webhook.BadAnswer},
+		"redirects":         {write("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"), 302, webhook.Answered},
+		"cuts its body":     {write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfew"), 200, webhook.Answered},
+		"unknown status":    {write("HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n"), 799, webhook.Answered},
+		"too many requests": {write("HTTP/1.1 429 Slow\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n"), 429, webhook.Answered},
 	}
 	limits := map[string]time.Duration{"hangs": 300 * time.Millisecond, "drips its head": 300 * time.Millisecond, "never ends": 3 * time.Second}
 	for name, tt := range tests {
@@ -148,7 +150,7 @@ func TestSendToEndpointsThatMisbehave(t *testing.T) {
 				limit = unhurried
 			}
 			sender := newTestSender(t, limit)
-			o := sender.Send(context.Background(), testMessage(receiver(t, tt.answer)), new(Subscription), time.Now())
+			o := sender.Send(context.Background(), testMessage(receiver(t, tt.answer)), new(webhook.Subscription), time.Now())
 			if o.Code != tt.code || o.Cause != tt.cause {
 				t.Errorf("code %d, cause %q (%s)", o.Code, o.Cause, o.Detail)
 			}
@@ -183,7 +185,7 @@ func TestSendReadsOnlyTheBeginning(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	o := newTestSender(t, unhurried).Send(context.Background(), testMessage(srv.URL), new(Subscription), time.Now())
+	o := newTestSender(t, unhurried).Send(context.Background(), testMessage(srv.URL), new(webhook.Subscription), time.Now())
 	if o.Code != 200 || len(o.Text) != answerKept {
 		t.Errorf("code %d, kept %d bytes", o.Code, len(o.Text))
 	}
@@ -199,7 +201,7 @@ func TestSendSurvivesClosedConnections(t *testing.T) {
 	to := receiver(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") })
 	sender := newTestSender(t, unhurried)
 	for i := range 50 {
-		if o := sender.Send(context.Background(), testMessage(to), new(Subscription), time.Now()); o.Code != 200 {
+		if o := sender.Send(context.Background(), testMessage(to), new(webhook.Subscription), time.Now()); o.Code != 200 {
 			t.Fatalf("attempt %d: %+v", i, o)
 		}
 	}
@@ -210,13 +212,13 @@ func TestSendRefusesBadCertificates(t *testing.T) {
 	srv.Config.ErrorLog = nil
 	t.Cleanup(srv.Close)
 	sender := newTestSender(t, unhurried)
-	if o := sender.Send(context.Background(), testMessage(srv.URL), new(Subscription), time.Now()); o.Cause != TLSFailed {
+	if o := sender.Send(context.Background(), testMessage(srv.URL), new(webhook.Subscription), time.Now()); o.Cause != webhook.TLSFailed {
 		t.Errorf("%+v", o)
 	}
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	to := strings.Replace(plain.URL, "http:", "https:", 1)
-	if o := sender.Send(context.Background(), testMessage(to), new(Subscription), time.Now()); o.Cause != TLSFailed {
+	if o := sender.Send(context.Background(), testMessage(to), new(webhook.Subscription), time.Now()); o.Cause != webhook.TLSFailed {
 		t.Errorf("%+v", o)
 	}
 }
@@ -226,14 +228,14 @@ func TestSendKeepsToTheGuard(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached <- struct{}{} }))
 	t.Cleanup(srv.Close)
 	at, _ := url.Parse(srv.URL)
-	sender := NewHTTPSender(SenderConfig{Agent: "whd/test", Connect: time.Second, Attempt: within(time.Second), Idle: 1})
+	sender := New(Config{Agent: "whd/test", Connect: time.Second, Attempt: within(time.Second), Idle: 1})
 	t.Cleanup(sender.Close)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
 		for _, private := range []bool{false, true} {
 			m := testMessage("http://" + host + ":" + at.Port() + "/")
 			m.Private = private
-			o := sender.Send(context.Background(), m, new(Subscription), time.Now())
-			if o.Cause != TargetForbidden || !o.Permanent() {
+			o := sender.Send(context.Background(), m, new(webhook.Subscription), time.Now())
+			if o.Cause != webhook.TargetForbidden || !o.Permanent() {
 				t.Errorf("%s: %+v", host, o)
 			}
 		}
@@ -247,21 +249,90 @@ func TestSendReachesTheOwnTestTarget(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) }))
 	t.Cleanup(srv.Close)
 	self, _ := url.Parse(srv.URL + "/Webhooks/Test")
-	sender := NewHTTPSender(SenderConfig{Agent: "whd/test", Connect: time.Second, Attempt: within(time.Second), Idle: 1, Self: self})
+	sender := New(Config{Agent: "whd/test", Connect: time.Second, Attempt: within(time.Second), Idle: 1, Self: self})
 	t.Cleanup(sender.Close)
-	if o := sender.Send(context.Background(), testMessage(srv.URL+"/webhooks/test/"), new(Subscription), time.Now()); o.Code != http.StatusCreated {
+	if o := sender.Send(context.Background(), testMessage(srv.URL+"/webhooks/test/"), new(webhook.Subscription), time.Now()); o.Code != http.StatusCreated {
 		t.Errorf("%+v", o)
 	}
-	if o := sender.Send(context.Background(), testMessage(srv.URL+"/Users"), new(Subscription), time.Now()); o.Cause != TargetForbidden {
+	if o := sender.Send(context.Background(), testMessage(srv.URL+"/Users"), new(webhook.Subscription), time.Now()); o.Cause != webhook.TargetForbidden {
 		t.Errorf("%+v", o)
 	}
 }
 
 func TestSendFindsNoName(t *testing.T) {
-	o := newTestSender(t, unhurried).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(Subscription), time.Now())
-	if o.Cause != NameNotFound && o.Cause != NetworkFailed && o.Cause != TimedOut { // as the machine's resolver is
+	o := newTestSender(t, unhurried).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(webhook.Subscription), time.Now())
+	if o.Cause != webhook.NameNotFound && o.Cause != webhook.NetworkFailed && o.Cause != webhook.TimedOut { // as the machine's resolver is
 		t.Errorf("%+v", o)
 	}
 }
 
 func within(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+
+func TestRetryAfterHeader(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"":                              0,
+		"120":                           2 * time.Minute,
+		" 7 ":                           7 * time.Second,
+		"-5":                            0,
+		"soon":                          0,
+		"1e9":                           0,
+		"99999999999999999999":          0,
+		"Sun, 01 Mar 2026 12:01:00 GMT": time.Minute,
+		"Sun, 01 Mar 2026 11:00:00 GMT": 0,
+	} {
+		if got := retryAfter(text, now); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestAnOldSecretSignsUntilItsTime, whenever the store is swept.
+func TestAnOldSecretSignsUntilItsTime(t *testing.T) {
+	end := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
+	s := New(Config{})
+	defer s.Close()
+	now, old := webhook.NewSecret(), webhook.NewSecret()
+	for _, tt := range []struct {
+		secrets []string
+		until   time.Time
+		at      time.Time
+		want    int
+	}{
+		{[]string{now, old}, end, end.Add(-time.Nanosecond), 2},
+		{[]string{now, old}, end, end, 1},
+		{[]string{now, old}, end, end.Add(time.Hour), 1},
+		{[]string{now, old}, time.Time{}, end, 2},
+		{[]string{now}, time.Time{}, end, 1},
+		{[]string{now}, end, end.Add(time.Hour), 1},
+		{nil, end, end.Add(time.Hour), 0},
+	} {
+		m := testMessage("http://127.0.0.1/hook")
+		req, err := s.request(t.Context(), m, &webhook.Subscription{Secrets: tt.secrets, OldUntil: tt.until}, tt.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signatures := strings.Fields(req.Header.Get(headerSignature))
+		if len(signatures) != tt.want || tt.want > 0 && signatures[0] != sign([]string{now}, m.GUID, tt.at, m.Event.Body) {
+			t.Errorf("%d secrets until %v: signed with %d at %v, want %d", len(tt.secrets), tt.until, len(signatures), tt.at, tt.want)
+		}
+	}
+}
+
+// TestHeadersStayWithTheirOrigin sends messages that were made when the
+// subscription had another URL.
+func TestHeadersStayWithTheirOrigin(t *testing.T) {
+	sub := &webhook.Subscription{URL: "https://a.example/in", Headers: []webhook.Header{{Name: "X-Token", Value: "s"}}}
+	for url, want := range map[string]string{
+		"https://a.example/in": "s", "https://a.example/before": "s", "https://b.example/in": "", "http://a.example/in": "",
+	} {
+		m := testMessage(url)
+		req, err := newTestSender(t, 0).request(t.Context(), m, sub, m.Next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(req.Header.Get("X-Token")); got != want {
+			t.Errorf("%s got the header %q, want %q", url, got, want)
+		}
+	}
+}
