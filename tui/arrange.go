@@ -55,7 +55,7 @@ func (b *browser) title() string {
 func (s *messages) viewed() view {
 	f := s.filter
 	v := view{Record: messageRecord, Subscription: f.subscription, Label: s.whose(), Problems: f.problems, Undelivered: f.undelivered, arrangement: s.arrangement()}
-	v.Where, v.OrderBy = s.typed.texts(s.app, messageKind(), f.all()), orderOf(s.order)
+	v.Where, v.OrderBy = s.typed.texts(s.app, messageKind(), f.conditions), orderOf(s.order)
 	return v
 }
 

@@ -31,7 +31,6 @@ func verbs() []verb {
 		{"profiles", "switch to another profile", func(a *app, _ string) tea.Cmd { return a.listProfiles(true) }},
 		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
 		{"jobs", "the exports of this session", func(a *app, _ string) tea.Cmd { a.over = newJobList(a); return nil }},
-		{"at", "messages as of a time: at 13:00; alone, as they come", func(a *app, rest string) tea.Cmd { return a.holdAt(rest) }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return a.bill(rest) }},
 		{"refresh", "fetch again", func(a *app, _ string) tea.Cmd { return a.refresh() }},
 		{"login", "sign in", func(a *app, _ string) tea.Cmd { a.over = newLogin(a); return nil }},
@@ -48,7 +47,6 @@ type operand struct {
 var operands = map[string]operand{
 	"save": {(*app).checkViewName, (*app).viewNames},
 	"drop": {(*app).checkView, (*app).viewNames},
-	"at":   {(*app).checkAt, func(*app) []string { return nil }},
 	"bill": {(*app).checkBill, func(*app) []string { return nil }},
 }
 

@@ -232,7 +232,7 @@ func (s *messages) exportable() exportable {
 
 // filters is the filter as queries take it.
 func (f messageFilter) filters() []client.Filter {
-	all := append([]client.Filter(nil), f.all()...)
+	all := append([]client.Filter(nil), f.conditions...)
 	if f.subscriber != "" {
 		all = append(all, client.Filter{Field: "SubscriberID", Operator: record.Equal, Values: []string{f.subscriber}})
 	}

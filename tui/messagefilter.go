@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -23,7 +22,6 @@ type messageFilter struct {
 	conditions   []client.Filter
 	problems     bool      // only those that failed
 	undelivered  bool      // only those that failed and those that wait
-	at           time.Time // up to which they were added; zero for no such limit
 }
 
 // members is the filter as the service takes it.
@@ -35,7 +33,7 @@ func (f messageFilter) members() url.Values {
 	if f.subscription != "" {
 		q.Set("SubscriptionID", f.subscription)
 	}
-	for _, c := range f.all() {
+	for _, c := range f.conditions {
 		q[c.Member()] = c.Values
 	}
 	if c, limits := f.standing().condition(); limits {
@@ -90,7 +88,7 @@ func (s *messages) limits() string {
 	if c, limits := s.filter.standing().condition(); limits {
 		text += " --where " + argument(filter.Text(c))
 	}
-	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.all()))
+	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.conditions))
 }
 
 func (s *messages) filterText() string {
@@ -110,10 +108,7 @@ func (s *messages) filterLine(text string) *line {
 	l.help = "such as Status=3  EventName^=debtor; " + s.app.keyFor(inLine, submit) + " filters at the service   " + s.app.keyFor(inLine, complete) + " completes"
 	l.suggest = func(text string) []suggestion { return suggestFields(kind, text) }
 	l.check = func(text string) error {
-		filters, err := s.app.readFilters(kind, text)
-		if err == nil && !s.filter.at.IsZero() {
-			_, err = filter.Append(filters, asOf(s.filter.at))
-		}
+		_, err := s.app.readFilters(kind, text)
 		return err
 	}
 	l.accept = func(text string) tea.Cmd {

@@ -185,7 +185,7 @@ func (s *messages) change(c wire.MessageChange) {
 // means reports whether a new message can be one of those that are shown. Of
 // the problems it is one only now that it has failed.
 func (s *messages) means(c wire.MessageChange) bool {
-	return s.filter.at.IsZero() && s.filter.standing().means(c.Status) && s.filter.of(c)
+	return s.filter.standing().means(c.Status) && s.filter.of(c)
 }
 
 // of reports whether a message goes to whom the filter means.

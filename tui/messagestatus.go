@@ -22,9 +22,6 @@ func (s *messages) chips() []string {
 	for _, f := range s.filter.conditions {
 		chips = append(chips, filter.Text(f))
 	}
-	if !s.filter.at.IsZero() {
-		chips = append(chips, s.atChip())
-	}
 	return chips
 }
 
@@ -55,8 +52,6 @@ const statusGap = "   "
 // service alone knows.
 func (s *messages) newer() string {
 	switch n := len(s.news); {
-	case !s.filter.at.IsZero():
-		return "   no new ones come in"
 	case s.grid.Following():
 		return "   following"
 	case n == 0:
@@ -71,7 +66,7 @@ func (s *messages) newer() string {
 // held counts the messages that nobody has tried to send, since their endpoint
 // fails or is off. Of a list with conditions the service alone knows.
 func (s *messages) held() int64 {
-	if !s.filter.problems || s.filter.undelivered || len(s.filter.all()) > 0 {
+	if !s.filter.problems || s.filter.undelivered || len(s.filter.conditions) > 0 {
 		return 0
 	}
 	var n int64

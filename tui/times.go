@@ -38,6 +38,14 @@ func (a *app) nextTimes() tea.Cmd {
 	return cmd
 }
 
+// here is a time in the zone in which times of day are shown.
+func (a *app) here(at time.Time) time.Time {
+	if a.times == utc {
+		return at.UTC()
+	}
+	return at.In(a.options.Zone)
+}
+
 // zoned reports whether the times of a kind are the service's own.
 func zoned(kind *record.Kind) bool { return kind.Database != record.InRecords }
 
