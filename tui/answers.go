@@ -11,9 +11,6 @@ import (
 // answer hands an answer to the screen that asked, if it is still there.
 func (a *app) answer(m answered) tea.Cmd {
 	r := m.about()
-	if change, ok := m.(doneMsg); ok {
-		a.removed(change)
-	}
 	if r.to != nil && !a.isOpen(r.to) {
 		a.afterwards(m)
 		return nil
@@ -98,8 +95,6 @@ func (a *app) own(m answered) tea.Cmd {
 		return a.switched(m)
 	case profilesMsg:
 		a.listed(m)
-	case recreatedMsg:
-		return a.recreated(m)
 	case rotatedMsg:
 		a.rotated(m)
 	case trialMsg:

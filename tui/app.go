@@ -44,11 +44,10 @@ type app struct {
 
 	forbidden int // how often :ro was said
 
-	delayed []delayed            // changes that can be taken back still
-	leaving map[string]discarded // subscriptions that are being deleted, by id
-	trials  map[string]*trial    // test messages whose outcome is awaited, by id
-	mouse   bool                 // clicks come here
-	clicked click                // the last one
+	delayed []delayed         // changes that can be taken back still
+	trials  map[string]*trial // test messages whose outcome is awaited, by id
+	mouse   bool              // clicks come here
+	clicked click             // the last one
 	crash   crash
 
 	lanes    lanes
@@ -72,7 +71,7 @@ func newApp(ctx context.Context, c *client.Client, o Options) *app {
 	a := &app{
 		options: o, root: ctx, client: c, theme: newTheme(o.Signs, o.Theme),
 		user: o.User, readOnly: o.ReadOnly, history: make(map[string][]string), locked: make(map[string]bool),
-		leaving: make(map[string]discarded), trials: make(map[string]*trial), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State},
+		trials: make(map[string]*trial), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State},
 	}
 	a.context, a.leave = context.WithCancel(ctx)
 	a.now = o.Now()

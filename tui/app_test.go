@@ -93,7 +93,7 @@ func TestRequests(t *testing.T) {
 var presses = flag.Int("presses", 3000, "how many random keys are pressed")
 
 // pastes are texts whose letters are keys.
-var pastes = []string{"DyDyTyry", "Dear colleague\n:rw\nD\ny\n", ":ro\n", "4/a\nDy\n", "3D\ny", ":trash\ny\n", "WyEyny"}
+var pastes = []string{"DyDyTyry", "Dear colleague\n:rw\nD\ny\n", ":ro\n", "4/a\nDy\n", "3D\ny", "WyEyny"}
 
 // paste pastes as terminals do that mark pastes, and as those do that do not:
 // piece by piece, within a moment.

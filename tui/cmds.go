@@ -631,34 +631,6 @@ func (a *app) addSubscription(to screen, subscriber string, request wire.Subscri
 	})
 }
 
-// recreate makes a subscription anew that was deleted. Its subscriber is found
-// by its name and the ends of its id.
-func (a *app) recreate(d discarded) tea.Cmd {
-	c, ctx, readOnly := a.client, a.context, a.readOnly
-	return a.repeatable("making "+d.EventName+" anew", func() tea.Msg {
-		m := recreatedMsg{of: d}
-		if m.err = errReadOnly; readOnly {
-			return m
-		}
-		kind, _ := record.System().Lookup("Subscriber")
-		name := client.Filter{Field: "Name", Operator: record.Equal, Values: []string{d.Subscriber}}
-		page, err := c.Page(ctx, client.Query{Kind: kind, Where: []client.Filter{name}, Take: new(int64(listMost))})
-		if m.err = err; err != nil {
-			return m
-		}
-		for _, row := range page.Rows {
-			if id := row.Text("RecID"); shortID(id) == d.SubscriberID {
-				m.subscription, m.err = c.AddSubscription(ctx, id, wire.SubscriptionRequest{
-					EventName: &d.EventName, URL: &d.URL, IsEnabled: &d.IsEnabled, Ordered: &d.Ordered, RetrySchedule: &d.RetrySchedule,
-				})
-				return m
-			}
-		}
-		m.err = fmt.Errorf("the subscriber %s (%s) is not there any more", d.Subscriber, d.SubscriberID)
-		return m
-	})
-}
-
 // countViews counts the rows of views, one after the other.
 func (a *app) countViews(ctx context.Context, to screen, views []view) tea.Cmd {
 	c := a.client

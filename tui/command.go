@@ -27,7 +27,6 @@ func verbs() []verb {
 		{"ro", "forbid changes for this session", func(a *app, _ string) tea.Cmd { return a.forbid() }},
 		{"save", "keep these rows as a view: save NAME", func(a *app, name string) tea.Cmd { return a.save(name) }},
 		{"drop", "forget a view: drop NAME", func(a *app, name string) tea.Cmd { return a.dropView(name) }},
-		{"trash", "subscriptions that were deleted here, to make them anew", func(a *app, _ string) tea.Cmd { a.over = newTrash(a); return nil }},
 		{"profiles", "switch to another profile", func(a *app, _ string) tea.Cmd { return a.listProfiles(true) }},
 		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
 		{"jobs", "the exports of this session", func(a *app, _ string) tea.Cmd { a.over = newJobList(a); return nil }},

@@ -23,7 +23,6 @@ type kept struct {
 	Version  int
 	Grids    map[string]arrangement `json:",omitempty"` // by record kind
 	Views    []view                 `json:",omitempty"`
-	Trash    []discarded            `json:",omitempty"` // the last in front
 	Commands []string               `json:",omitempty"` // that were typed, the last behind
 	Opened   map[string]time.Time   `json:",omitempty"` // when the rows of a record kind were, last
 }

@@ -32,7 +32,7 @@ func TestOpenedKinds(t *testing.T) {
 	}
 }
 
-// What is kept, as it is seen: views on the first screen, profiles, the trash.
+// What is kept, as it is seen: views on the first screen, profiles.
 func TestKeptScreens(t *testing.T) {
 	i := demoDaemon(t)
 	forLooks(t, func(t *testing.T, look string, o Options) {
@@ -44,10 +44,6 @@ func TestKeptScreens(t *testing.T) {
 		}
 		k.setView(view{Name: "big-invoices", Record: "SO_Totals", arrangement: arrangement{Where: []string{"InvoiceTotal>=50000"}}})
 		k.setView(view{Name: "failed", Record: messageRecord, Problems: true})
-		k.discard(discarded{
-			At: time.Date(2026, 7, 1, 13, 0, 0, 0, time.UTC), Subscriber: "acme-shop", SubscriberID: "1f0c..9ab2",
-			EventName: "debtor.*", URL: "https://hooks.acme.example/erp/in", IsEnabled: true, Headers: []string{"Authorization"},
-		})
 		if err := k.write(); err != nil {
 			t.Fatal(err)
 		}
@@ -57,9 +53,5 @@ func TestKeptScreens(t *testing.T) {
 		d.golden("S01-home-views", look)
 		d.press("@")
 		d.golden("S00-profiles", look)
-		d.press("esc", ":", "'trash", "enter")
-		d.golden("S00-trash", look)
-		d.press("enter")
-		d.golden("S00-trash-question", look)
 	})
 }

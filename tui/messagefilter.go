@@ -20,8 +20,8 @@ type messageFilter struct {
 	subscription string // its id, empty for all
 	label        string // of what was chosen elsewhere, for people: of a subscriber its name
 	conditions   []client.Filter
-	problems     bool      // only those that failed
-	undelivered  bool      // only those that failed and those that wait
+	problems     bool // only those that failed
+	undelivered  bool // only those that failed and those that wait
 }
 
 // members is the filter as the service takes it.

@@ -59,13 +59,6 @@ type (
 	// keptMsg says that something was written down.
 	keptMsg struct{ reply }
 
-	// recreatedMsg brings a subscription that was made anew.
-	recreatedMsg struct {
-		reply
-		of           discarded
-		subscription *wire.Subscription
-	}
-
 	// viewsMsg brings how many rows views have.
 	viewsMsg struct {
 		reply

@@ -152,7 +152,6 @@ func (a *app) abandon() {
 	a.era++
 	a.context, a.leave = context.WithCancel(a.root)
 	clear(a.history)
-	clear(a.leaving)
 	clear(a.trials)
 	clear(a.outdated)
 }

@@ -21,7 +21,7 @@ func TestSecretsWait(t *testing.T) {
 	d := s.subscriptionsOf(t)
 	d.send(renewed("one", "whsec_first"))
 	d.send(renewed("two", "whsec_second"))
-	d.send(recreatedMsg{subscription: &wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}})
+	d.send(renewed("three", "whsec_third"))
 	for _, secret := range []string{"whsec_first", "whsec_second", "whsec_third"} {
 		d.sees(secret)
 		d.send(keys["esc"]) // of whoever has not seen it yet
@@ -58,7 +58,7 @@ func TestSecretWaitsForForm(t *testing.T) {
 	typed := d.app.over.(*form)
 	d.send(renewed("one", "whsec_first"))
 	d.sees("there is a secret to be read")
-	d.send(recreatedMsg{subscription: &wire.Subscription{EventName: "two", URL: "http://x.test/", Secret: "whsec_second"}})
+	d.send(renewed("two", "whsec_second"))
 	d.send(subscriptionMsg{reply: reply{to: d.app.front()}, subscription: &wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}})
 	d.press("'q")
 	if d.app.over != overlay(typed) || !strings.HasSuffix(typed.fields[1].text(), "hooks.test/q") {

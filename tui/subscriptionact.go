@@ -57,10 +57,7 @@ func (a *app) askRemove(m stakeMsg) {
 		return
 	}
 	lines := append([]string{one.EventName + " to", "  " + maskURL(one.URL)}, m.lost()...)
-	a.ask("Delete the subscription?", "delete it", append(lines, ":trash can make it anew, with another id and secret and without headers."), func() tea.Cmd {
-		a.leaving[one.RecID] = discardable(*one, of)
-		return a.removeSubscription(m.to, *one)
-	})
+	a.ask("Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return a.removeSubscription(m.to, *one) })
 }
 
 // lost says what goes with it.

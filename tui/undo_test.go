@@ -1,13 +1,9 @@
 package tui
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
-
-	"github.com/bizhook/whd/client/wire"
 )
 
 // A delete waits for five seconds, in which it can be taken back; leaving asks.
@@ -62,47 +58,6 @@ func (s *deliveries) total(t *testing.T) int64 {
 		t.Fatal(err)
 	}
 	return page.Total
-}
-
-// A subscription that was deleted is made anew from the trash, without what the
-// service does not tell.
-func TestTrash(t *testing.T) {
-	s := startDeliveries(t)
-	o := Options{State: t.TempDir()}
-	d := s.open(t, o)
-	d.press(":", "'trash", "enter")
-	d.sees("No subscription was deleted here")
-	d.press("esc", "3", "enter", "j")
-	one, _ := d.app.front().(*subscriptions).selected()
-	d.press("D")
-	d.sees(":trash can make it anew")
-	d.press("y")
-	d.sees("delete of debtor.*: done")
-	d.later(ms(1000))
-
-	next := s.open(t, o)
-	next.press("3", "enter", ":", "'trash", "enter")
-	next.sees(one.EventName, "acme-shop")
-	next.press("enter")
-	next.sees("another id and another secret", "cannot be read back", "Authorization")
-	next.press("y")
-	next.sees("Created", "whsec_")
-	next.press("esc")
-	next.sees("row 1 of 3")
-	list, err := s.client.Subscriptions(t.Context(), s.subscriber)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(list, func(l wire.Subscription) bool { return l.EventName == one.EventName })
-	if i < 0 || list[i].URL != one.URL || list[i].RetrySchedule != one.RetrySchedule || len(list[i].Headers) != 0 || list[i].RecID == one.RecID {
-		t.Errorf("of %+v it made %+v", one, list)
-	}
-	if len(next.app.keeper.Trash) != 0 {
-		t.Errorf("it is still in the trash: %+v", next.app.keeper.Trash)
-	}
-	if next.app.wait(); keptText(t, next) == "" || strings.Contains(keptText(t, next), s.subscriber) {
-		t.Error("the SubscriberID, which is a key, is in the file")
-	}
 }
 
 // A delete that was asked for while another profile was being opened is sent to
