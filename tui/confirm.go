@@ -110,7 +110,7 @@ func (c *confirm) do(b binding) tea.Cmd {
 func (c *confirm) box(width, height int) []string {
 	t := c.app.theme
 	width = min(width, widestConfirm) - 4
-	no := c.app.options.Keys.of(inConfirm, decline)
+	no := bindings.of(inConfirm, decline)
 	return c.framed(width, height, c.app.compose(width, nil, []span{
 		{c.app.keyFor(inConfirm, accept) + " ", t.key}, {c.yes, ""}, {"      " + strings.Join(no[:min(len(no), 2)], "/") + " ", t.key}, {"cancel", ""},
 	}))

@@ -42,13 +42,13 @@ func (a *app) hinted() []binding {
 	if f, ok := a.over.(*form); ok {
 		return f.hints()
 	}
-	return a.options.Keys.hints(a.scopes())
+	return bindings.hints(a.scopes())
 }
 
 // hints are those of the table of keys, in the words of this form.
 func (f *form) hints() []binding {
 	var all []binding
-	for _, b := range f.app.options.Keys.hints([]scope{inForm}) {
+	for _, b := range bindings.hints([]scope{inForm}) {
 		switch b.action {
 		case submit:
 			b.hint = f.verb

@@ -52,7 +52,7 @@ var movers = []action{goUp, goDown, goLeft, goRight, pageBefore, pageAfter, next
 func (a *app) moves(m tea.KeyMsg) bool {
 	scopes := a.scopes()
 	return m.Type == tea.KeyRunes && !slices.ContainsFunc(m.Runes, func(r rune) bool {
-		b, _ := a.options.Keys.lookup(scopes, string(r))
+		b, _ := bindings.lookup(scopes, string(r))
 		return !slices.Contains(movers, b.action)
 	})
 }
@@ -62,7 +62,7 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 	if m.Type == tea.KeyCtrlC {
 		return a.quit()
 	}
-	b, _ := a.options.Keys.lookup([]scope{everywhere}, m.String())
+	b, _ := bindings.lookup([]scope{everywhere}, m.String())
 	if b.action == suspend && m.Type == tea.KeyCtrlZ { // also where something is typed, which ctrl+z never is
 		return tea.Suspend
 	}
@@ -78,7 +78,7 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 		return a.line.key(m)
 	}
 	if form, typing := a.over.(typist); typing {
-		if b, ok := a.options.Keys.lookup(a.over.scopes(), m.String()); !ok || m.Paste {
+		if b, ok := bindings.lookup(a.over.scopes(), m.String()); !ok || m.Paste {
 			return form.typed(m)
 		} else if !m.Paste {
 			return a.over.do(b)
@@ -102,7 +102,7 @@ func (a *app) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
 		return nil, false
 	}
 	for i, r := range m.Runes {
-		b, _ := a.options.Keys.lookup(a.scopes(), string(r))
+		b, _ := bindings.lookup(a.scopes(), string(r))
 		switch b.action {
 		case goTab: // which many press before it
 		case askCommand, askFilter:
@@ -146,7 +146,7 @@ func (a *app) scopes() []scope {
 
 // press is one key where nothing is typed.
 func (a *app) press(key string) tea.Cmd {
-	b, ok := a.options.Keys.lookup(a.scopes(), key)
+	b, ok := bindings.lookup(a.scopes(), key)
 	if !ok || a.over == nil && !a.means(b) {
 		a.unused(key)
 		return nil

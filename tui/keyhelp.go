@@ -42,13 +42,13 @@ func (a *app) means(b binding) bool {
 
 // inUse are the bindings of a scope that do anything on the screen in front.
 func (a *app) inUse(scopes []scope, s scope) []binding {
-	return slices.DeleteFunc(a.options.Keys.within(scopes, s), func(b binding) bool { return !a.means(b) })
+	return slices.DeleteFunc(bindings.within(scopes, s), func(b binding) bool { return !a.means(b) })
 }
 
 // unused answers a key that means something on other screens. Those that mean
 // nothing anywhere are left alone.
 func (a *app) unused(key string) {
-	if a.over != nil || !a.options.Keys.onScreens(key) {
+	if a.over != nil || !bindings.onScreens(key) {
 		return
 	}
 	if key == " " {
@@ -58,9 +58,6 @@ func (a *app) unused(key string) {
 }
 
 // onScreens reports whether a key means something on any screen.
-func (k Keymap) onScreens(key string) bool {
-	return slices.ContainsFunc(stacks[:], func(scopes []scope) bool {
-		_, ok := k.lookup(scopes, key)
-		return ok && slices.Contains(scopes, everywhere)
-	})
+func (k keymap) onScreens(key string) bool {
+	return slices.ContainsFunc(k, func(b binding) bool { return b.scope <= inRequests && slices.Contains(b.keyNames(), key) })
 }

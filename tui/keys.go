@@ -18,8 +18,8 @@ const (
 	inMessages
 	inMessage
 	inEvents
-	inRequests
-	inText // help and other text that scrolls
+	inRequests // the last scope of a screen
+	inText     // help and other text that scrolls
 	inConfirm
 	inTypedConfirm
 	inLine // a line that is typed
@@ -137,8 +137,7 @@ const (
 )
 
 // binding is one row of the table of keys, from which dispatch, the line of
-// hints and the help are made. Its keys are the usual ones, unless the user has
-// others.
+// hints and the help are made.
 type binding struct {
 	scope  scope
 	keys   string // as bubbletea names them, separated by blanks; a blank itself is "space"
@@ -148,7 +147,7 @@ type binding struct {
 	writes bool // it can change something at the service
 }
 
-var bindings = Keymap{
+var bindings = keymap{
 	{everywhere, "? f1", askHelp, "help", "help for what is on the screen", false},
 	{everywhere, ":", askCommand, "go to", "go to a record kind, a tab, or do something by its name", false},
 	{everywhere, "/", askFilter, "", "filter rows, or find in a text", false},

@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"testing"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -33,9 +34,10 @@ func TestBindings(t *testing.T) {
 
 // Keys that terminals send for others, or take for themselves, are not used.
 func TestBindingsAreSafe(t *testing.T) {
+	unsafeKeys := []string{"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+[", "ctrl+q", `ctrl+\`, "ctrl+@"}
 	for _, b := range bindings {
 		for _, key := range b.keyNames() {
-			if unsafeKeys[key] != "" {
+			if slices.Contains(unsafeKeys, key) {
 				t.Errorf("%s: %s is not safe", b.help, key)
 			}
 		}
@@ -100,6 +102,41 @@ func TestPastesAreKnown(t *testing.T) {
 		d.clock = d.clock.Add(ms(5))
 		if got := b.pasted(typed("D"), d.clock, false); got != (i >= 4) {
 			t.Errorf("key %d of a paste without marks: %v", i+1, got)
+		}
+	}
+}
+
+// A key that is pressed twice, or held, answers no question: yes is another key
+// than those that ask or that enter and move.
+func TestQuestionsHaveTheirOwnYes(t *testing.T) {
+	for _, b := range bindings {
+		if b.scope == inConfirm {
+			continue
+		}
+		asks := b.writes || slices.Contains([]action{accept, submit, submitAndTest, nextField, open}, b.action) || slices.Contains(movers, b.action)
+		for _, key := range b.keyNames() {
+			if is, _ := bindings.lookup([]scope{inConfirm}, key); asks && is.action == accept {
+				t.Errorf("%q is yes to a question, and %s", key, b.help)
+			}
+		}
+	}
+}
+
+// Keys that are text in a line or a form do nothing else there, and each scope
+// that covers a screen has a way out.
+func TestKeysThatAreTyped(t *testing.T) {
+	out := make(map[scope]bool)
+	for _, b := range bindings {
+		out[b.scope] = out[b.scope] || slices.Contains([]action{goBack, quitOrBack, quit, decline}, b.action)
+		for _, key := range b.keyNames() {
+			if typed := slices.Contains([]scope{inLine, inForm, inTypedConfirm, inTypedRetryQuestion}, b.scope); typed && (utf8.RuneCountInString(key) == 1 || slices.Contains([]string{"backspace", "delete", "left", "right", "home", "end"}, key)) {
+				t.Errorf("%q is typed in %s", key, scopeNames[b.scope])
+			}
+		}
+	}
+	for _, s := range []scope{everywhere, inText, inConfirm, inTypedConfirm, inLine, inColumns, inForm, inMenu, inJobs, inErrors, inSecret} {
+		if !out[s] {
+			t.Errorf("there is no way out of %s", scopeNames[s])
 		}
 	}
 }

@@ -56,7 +56,7 @@ func newInput(text string) textinput.Model {
 
 // key edits the line, or leaves it.
 func (l *line) key(m tea.KeyMsg) tea.Cmd {
-	b, bound := l.app.options.Keys.lookup([]scope{inLine}, m.String())
+	b, bound := bindings.lookup([]scope{inLine}, m.String())
 	if !bound || m.Paste {
 		l.input, _ = l.input.Update(m)
 		l.at, l.last = 0, l.app.now

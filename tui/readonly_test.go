@@ -90,7 +90,7 @@ func (w *walk) everything() {
 		w.at(place)
 		scopes := append(w.app.front().scopes(), everywhere)
 		for _, s := range scopes {
-			for _, b := range w.app.options.Keys.within(scopes, s) {
+			for _, b := range bindings.within(scopes, s) {
 				if slices.Contains(leave, b.action) || slices.Contains(shared, s) && w.done[b.keys] {
 					continue
 				}

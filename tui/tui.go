@@ -37,7 +37,6 @@ type Options struct {
 	State       string // the directory of what outlives a session; empty for none
 	Downloads   string // the directory that exports go to unless another is named
 	Registry    *record.Registry
-	Keys        Keymap         // what keys mean; nil for the usual
 	Zone        *time.Location // of local times; nil for the computer's
 	Input       io.Reader
 	Output      io.Writer
@@ -92,7 +91,6 @@ func (o Options) complete() Options {
 	if o.Theme == "" || o.Theme == Auto {
 		o.Theme = hintedTheme(o.Env)
 	}
-	o.Keys = o.Keys.orUsual()
 	if o.Now == nil {
 		o.Now = time.Now
 	}

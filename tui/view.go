@@ -157,7 +157,7 @@ func (a *app) tabLine() string {
 // tabSpans are the tabs, each behind a blank or two, and the help at the right.
 func (a *app) tabSpans() (left, right []span) {
 	left = []span{{" ", ""}}
-	keys := a.options.Keys.of(everywhere, goTab)
+	keys := bindings.of(everywhere, goTab)
 	for i, name := range tabNames {
 		ink := grid.Ink("")
 		if i == a.tab {

@@ -31,7 +31,6 @@ whctl config set read_only true --profile prod`,
 				Name: "show", Usage: "show all settings", Action: p.showConfig,
 				Flags: append(outputFlags(), &cli.BoolFlag{Name: "origin", Usage: "show also where each value comes from"}),
 			},
-			{Name: "keys", Usage: "list what the keys of whctl tui do, by the names that [keys] of the configuration takes", Flags: outputFlags(), Action: p.listKeymap},
 		},
 	}}
 }
@@ -151,11 +150,7 @@ func (p *program) editConfig(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	file, err := parseConfig(draft, changed)
-	if err == nil {
-		_, err = file.keymap()
-	}
-	if err != nil {
+	if _, err := parseConfig(draft, changed); err != nil {
 		return usagef("nothing was changed: %s", err)
 	}
 	if err := replaceFile(path, changed, privateFile); err != nil {

@@ -94,9 +94,6 @@ func (f *configFile) contents() map[string]string {
 	for _, e := range f.entries {
 		all[e.profile+"\x00"+e.key] = e.text
 	}
-	for _, k := range f.keys {
-		all[keysTable+"\x00"+k.Scope+"."+k.Action] = strings.Join(k.Keys, " ")
-	}
 	return all
 }
 

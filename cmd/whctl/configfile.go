@@ -13,17 +13,15 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/tui"
 )
 
-// configFile is the configuration: settings at its top, a table [profiles.NAME]
-// for each profile, and [keys] of the screens.
+// configFile is the configuration: settings at its top, and a table
+// [profiles.NAME] for each profile.
 type configFile struct {
 	path    string
 	text    []byte
 	entries []entry
 	heads   []entry // of the tables of profiles, which have no key
-	keys    []tui.KeySetting
 }
 
 // entry is a key where it stands in the file.
@@ -38,6 +36,10 @@ type entry struct {
 
 // profilesTable is what the tables of profiles stand in.
 const profilesTable = "profiles"
+
+// formerNames are settings and tables of earlier versions. A file that has them
+// is read as if it had not.
+var formerNames = []string{"keys"}
 
 // configPath is where the configuration is; empty where there is no place for it.
 func (p *program) configPath() string {
@@ -114,7 +116,7 @@ func keyOf(parser *unstable.Parser, node *unstable.Node) (names []string, line i
 
 // addHead takes up the head of a table. [profiles] alone is allowed.
 func (f *configFile) addHead(names []string, line int) error {
-	if names[0] == keysTable && len(names) <= 2 {
+	if slices.Contains(formerNames, names[0]) {
 		return nil
 	}
 	if names[0] != profilesTable || len(names) > 2 {
@@ -128,8 +130,8 @@ func (f *configFile) addHead(names []string, line int) error {
 
 // add takes up a key and its value.
 func (f *configFile) add(parser *unstable.Parser, names []string, line int, node *unstable.Node) error {
-	if names[0] == keysTable {
-		return f.addKeys(names, line, node.Value())
+	if slices.Contains(formerNames, names[0]) {
+		return nil
 	}
 	e := entry{key: names[0], line: line, start: int(node.Raw.Offset), end: int(node.Raw.Offset + node.Raw.Length)}
 	ofProfile := len(names) == 3 && names[0] == profilesTable

@@ -61,7 +61,6 @@ var checks = []struct {
 	{"host url", (*patient).hostURL},
 	{"left behind", (*patient).leftBehind},
 	{"keyring", (*patient).keyringWorks},
-	{"keys", (*patient).keymap},
 	{"terminal", (*patient).terminalFits},
 	{"glyphs", (*patient).glyphs},
 	{"clipboard", (*patient).clipboard},

@@ -26,7 +26,6 @@ func topics() []topic {
 		{"exit-codes", "what the exit code means", helpExits},
 		{"environment", "the variables that are read", helpEnvironment},
 		{"auth", "who asks, and where secrets are", helpAuth},
-		{"keymap", "other keys for whctl tui", helpKeymap},
 		{"powershell", "quoting and files on Windows", helpPowerShell},
 	}
 }

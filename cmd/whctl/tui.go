@@ -38,10 +38,6 @@ func (p *program) tui(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	keys, err := s.file.keymap()
-	if err != nil {
-		return err
-	}
 	theme, signs, err := p.look(c, s)
 	if err != nil {
 		return err
@@ -52,7 +48,7 @@ func (p *program) tui(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o.Registry, o.Keys, o.Now, o.Downloads, o.State = p.registry, keys, p.now, downloads(), p.stateDir()
+	o.Registry, o.Now, o.Downloads, o.State = p.registry, p.now, downloads(), p.stateDir()
 	o.Theme, o.Signs, o.Mouse = theme, signs, p.takesMouse(c)
 	o.Input, o.Output, o.Env = p.stdin, p.stdout, p.env
 	o.Profiles, o.Switch = p.switchable, screens.change
