@@ -69,7 +69,7 @@ type app struct {
 // newApp makes the app; ctx ends everything that it does.
 func newApp(ctx context.Context, c *client.Client, o Options) *app {
 	a := &app{
-		options: o, root: ctx, client: c, theme: newTheme(o.Signs, o.Theme),
+		options: o, root: ctx, client: c, theme: newTheme(o.signs, o.Theme),
 		user: o.User, readOnly: o.ReadOnly, history: make(map[string][]string), locked: make(map[string]bool),
 		trials: make(map[string]*trial), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State},
 	}

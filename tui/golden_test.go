@@ -18,8 +18,10 @@ var update = flag.Bool("update", false, "write the expected screens anew")
 var (
 	sizes = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
 	looks = [...]struct {
-		name, signs, theme string
-	}{{"colour", Full, Dark}, {"mono", Full, Mono}, {"ascii", ASCII, Mono}}
+		name  string
+		ascii bool
+		theme string
+	}{{"colour", false, Dark}, {"mono", false, Mono}, {"ascii", true, Mono}}
 )
 
 // What is another each time takes the place of something as long.
@@ -108,6 +110,6 @@ func difference(want, got string) string {
 // forLooks runs a story once in each look.
 func forLooks(t *testing.T, story func(t *testing.T, look string, o Options)) {
 	for _, l := range looks {
-		t.Run(l.name, func(t *testing.T) { story(t, l.name, Options{Signs: l.signs, Theme: l.theme, Profile: "prod"}) })
+		t.Run(l.name, func(t *testing.T) { story(t, l.name, Options{ASCII: l.ascii, Theme: l.theme, Profile: "prod"}) })
 	}
 }

@@ -64,7 +64,7 @@ func TestChosenEntryStays(t *testing.T) {
 
 // A bar tells what failed at an endpoint, also where that is little.
 func TestShareOfFailures(t *testing.T) {
-	d := drive(t, unreachable(t), Options{Signs: ASCII, Theme: Mono})
+	d := drive(t, unreachable(t), Options{ASCII: true, Theme: Mono})
 	h := d.app.front().(*home)
 	for want, lane := range map[string]wire.Lane{
 		"            ": {},

@@ -14,7 +14,7 @@ import (
 // Names, texts and other values have inks of their own, also where a line was
 // broken; nothing of the text is lost.
 func TestJSONInks(t *testing.T) {
-	look := newTheme(Full, Dark)
+	look := newTheme(fullSigns, Dark)
 	a := &app{theme: look}
 	for _, test := range []struct {
 		text  string
@@ -59,7 +59,7 @@ func FuzzJSONInks(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		a := &app{theme: newTheme(Full, Dark)}
+		a := &app{theme: newTheme(fullSigns, Dark)}
 		p := pager{shell: a}
 		p.fit(40, 10)
 		p.setJSON(a.jsonLines([]byte(text), 38))
@@ -81,7 +81,7 @@ func FuzzJSONInks(f *testing.F) {
 }
 
 func BenchmarkJSONInks(b *testing.B) {
-	a := &app{theme: newTheme(Full, Dark)}
+	a := &app{theme: newTheme(fullSigns, Dark)}
 	lines := a.jsonLines([]byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -37,7 +37,7 @@ func TestKeptScreens(t *testing.T) {
 	i := demoDaemon(t)
 	forLooks(t, func(t *testing.T, look string, o Options) {
 		with := twoProfiles(t, i, i)
-		with.Signs, with.Theme = o.Signs, o.Theme
+		with.ASCII, with.Theme = o.ASCII, o.Theme
 		k, err := openKeeper(with.State, "prod")
 		if err != nil {
 			t.Fatal(err)

@@ -16,26 +16,27 @@ const (
 	Light = "light"
 	Mono  = "mono" // no colours
 
-	Full    = "full"    // all signs that fonts of today have
-	Limited = "limited" // those of the fonts of Windows' old console (WGL4)
-	ASCII   = "ascii"
+)
+
+// The sets of what lines and signs are drawn with.
+const (
+	fullSigns    = "full"    // all signs that fonts of today have
+	limitedSigns = "limited" // those of the fonts of Windows' old console (WGL4)
+	asciiSigns   = "ascii"
 )
 
 // Themes are the palettes.
 func Themes() []string { return []string{Auto, Dark, Light, Mono} }
 
-// Signs are the sets of what lines and signs are drawn with.
-func Signs() []string { return []string{Auto, Full, Limited, ASCII} }
-
 // knownSigns is the set for a terminal, by what the environment says of it.
 func knownSigns(system string, env func(string) string) string {
 	switch {
 	case plainTerminal(env):
-		return ASCII
+		return asciiSigns
 	case system == "windows" && env("WT_SESSION") == "" && !slices.Contains([]string{"vscode", "WezTerm"}, env("TERM_PROGRAM")):
-		return Limited
+		return limitedSigns
 	}
-	return Full
+	return fullSigns
 }
 
 // plainTerminal reports whether a terminal says that it has no signs but those

@@ -25,17 +25,17 @@ func TestKnownSigns(t *testing.T) {
 		name, system, signs string
 		env                 []string
 	}{
-		{"nothing said", "linux", Full, nil},
-		{"xterm", "linux", Full, []string{"TERM=xterm-256color", "LANG=en_GB.UTF-8"}},
-		{"lower case", "linux", Full, []string{"TERM=xterm", "LC_ALL=C.utf8"}},
-		{"the console of linux", "linux", ASCII, []string{"TERM=linux", "LANG=en_GB.UTF-8"}},
-		{"dumb", "darwin", ASCII, []string{"TERM=dumb"}},
-		{"no locale", "linux", ASCII, []string{"LANG=en_GB.UTF-8", "LC_ALL=C"}},
-		{"wide signs", "linux", ASCII, []string{"LANG=ja_JP.UTF-8"}},
-		{"the old console of Windows", "windows", Limited, nil},
-		{"Windows Terminal", "windows", Full, []string{"WT_SESSION=1"}},
-		{"an editor", "windows", Full, []string{"TERM_PROGRAM=vscode"}},
-		{"another terminal on Windows", "windows", Full, []string{"TERM_PROGRAM=WezTerm"}},
+		{"nothing said", "linux", fullSigns, nil},
+		{"xterm", "linux", fullSigns, []string{"TERM=xterm-256color", "LANG=en_GB.UTF-8"}},
+		{"lower case", "linux", fullSigns, []string{"TERM=xterm", "LC_ALL=C.utf8"}},
+		{"the console of linux", "linux", asciiSigns, []string{"TERM=linux", "LANG=en_GB.UTF-8"}},
+		{"dumb", "darwin", asciiSigns, []string{"TERM=dumb"}},
+		{"no locale", "linux", asciiSigns, []string{"LANG=en_GB.UTF-8", "LC_ALL=C"}},
+		{"wide signs", "linux", asciiSigns, []string{"LANG=ja_JP.UTF-8"}},
+		{"the old console of Windows", "windows", limitedSigns, nil},
+		{"Windows Terminal", "windows", fullSigns, []string{"WT_SESSION=1"}},
+		{"an editor", "windows", fullSigns, []string{"TERM_PROGRAM=vscode"}},
+		{"another terminal on Windows", "windows", fullSigns, []string{"TERM_PROGRAM=WezTerm"}},
 	} {
 		if signs := knownSigns(test.system, said(test.env...)); signs != test.signs {
 			t.Errorf("%s: %s, want %s", test.name, signs, test.signs)
@@ -46,11 +46,11 @@ func TestKnownSigns(t *testing.T) {
 // What somebody chose wins over what the terminal says.
 func TestChosenLook(t *testing.T) {
 	plain := said("TERM=linux", "COLORFGBG=0;15")
-	if o := (Options{Env: plain, Signs: Full, Theme: Dark}).complete(); o.Signs != Full || o.Theme != Dark {
-		t.Errorf("%s, %s", o.Signs, o.Theme)
+	if o := (Options{Env: said("TERM=xterm", "COLORFGBG=0;15"), ASCII: true, Theme: Dark}).complete(); o.signs != asciiSigns || o.Theme != Dark {
+		t.Errorf("%s, %s", o.signs, o.Theme)
 	}
-	if o := (Options{Env: plain, Signs: Auto, Theme: Auto}).complete(); o.Signs != ASCII || o.Theme != Light {
-		t.Errorf("%s, %s", o.Signs, o.Theme)
+	if o := (Options{Env: plain, Theme: Auto}).complete(); o.signs != asciiSigns || o.Theme != Light {
+		t.Errorf("%s, %s", o.signs, o.Theme)
 	}
 }
 
@@ -110,13 +110,13 @@ func TestBackgroundAnswers(t *testing.T) {
 // the smallest set is ASCII.
 func TestSignsOfSets(t *testing.T) {
 	wgl4 := []rune("…¶»│─┼►●▲▼‹›·┌┐└┘√←▄█▒")
-	for _, set := range Signs() {
+	for _, set := range []string{fullSigns, limitedSigns, asciiSigns} {
 		l := newTheme(set, Mono)
 		g := l.Glyphs
 		all := strings.Join([]string{g.Cut, g.Newline, g.Tab, g.Fence, g.Line, g.Cross, g.Pointer, g.Mark, g.Up, g.Down, g.Less, g.More, g.Loading, g.Nothing,
 			g.Replacement, l.corner, l.side, l.bar, l.step, l.dot, l.good, l.again, l.bad, l.left, l.bars, l.failedBar}, "")
 		for _, r := range all {
-			if r < 0x7f || set == Full || set == Auto || set == Limited && slices.Contains(wgl4, r) {
+			if r < 0x7f || set == fullSigns || set == limitedSigns && slices.Contains(wgl4, r) {
 				continue
 			}
 			t.Errorf("%s has %q", set, r)

@@ -132,7 +132,7 @@ func (a *app) switched(m switchedMsg) tea.Cmd {
 
 // within are options of another profile in the session that has begun.
 func (o Options) within(session Options) Options {
-	o.Signs, o.Theme, o.Mouse, o.State = session.Signs, session.Theme, session.Mouse, session.State
+	o.ASCII, o.Theme, o.Mouse, o.State = session.ASCII, session.Theme, session.Mouse, session.State
 	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output
 	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now
 	o.tick, o.hear = session.tick, session.hear

@@ -23,7 +23,7 @@ type theme struct {
 	toast                                                          [3]grid.Ink // by level
 }
 
-// newTheme makes one of a set of signs and a palette, of Signs and Themes.
+// newTheme makes one of a set of signs and a palette of Themes.
 func newTheme(signs, palette string) *theme {
 	t := &theme{mono: palette == Mono}
 	t.draw(signs)
@@ -46,11 +46,11 @@ func (t *theme) draw(signs string) {
 		t.failedBar = "▒"
 	}
 	switch signs {
-	case ASCII:
+	case asciiSigns:
 		t.Glyphs = asciiGlyphs
 		t.corner, t.side, t.bar, t.step, t.bars, t.failedBar = "++++", "|", "-", " > ", " .:-=+*#%", "x"
 		t.dot, t.good, t.left = ".", "+", "<-"
-	case Limited:
+	case limitedSigns:
 		t.Glyphs = limitedGlyphs
 		t.corner, t.side, t.bar, t.step, t.bars = "┌┐└┘", "│", "─", " › ", " ▄█"
 		t.dot, t.good, t.left = "·", "√", "←"

@@ -31,7 +31,7 @@ type Options struct {
 	Protected   bool   // to allow them takes the name of the profile
 	InsecureTLS bool   // certificates are not checked
 	Theme       string // one of Themes; empty for Auto
-	Signs       string // one of Signs; empty for Auto
+	ASCII       bool   // lines and signs are ASCII, whatever the terminal has
 	Mouse       bool   // clicks come here from the start; the terminal selects no text then
 	Colour      string // of the profile's name, as Profile.Colour
 	State       string // the directory of what outlives a session; empty for none
@@ -54,8 +54,9 @@ type Options struct {
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
 
-	tick func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
-	hear func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
+	signs string                               // that it is drawn with
+	tick  func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
+	hear  func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
 }
 
 // Run shows the screens until the user leaves or ctx is done. The terminal is as
@@ -85,8 +86,8 @@ func (o Options) complete() Options {
 	if o.Env == nil {
 		o.Env = os.Getenv
 	}
-	if o.Signs == "" || o.Signs == Auto {
-		o.Signs = knownSigns(runtime.GOOS, o.Env)
+	if o.signs = knownSigns(runtime.GOOS, o.Env); o.ASCII {
+		o.signs = asciiSigns
 	}
 	if o.Theme == "" || o.Theme == Auto {
 		o.Theme = hintedTheme(o.Env)

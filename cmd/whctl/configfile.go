@@ -39,7 +39,7 @@ const profilesTable = "profiles"
 
 // formerNames are settings and tables of earlier versions. A file that has them
 // is read as if it had not.
-var formerNames = []string{"keys"}
+var formerNames = []string{"keys", "signs"}
 
 // configPath is where the configuration is; empty where there is no place for it.
 func (p *program) configPath() string {

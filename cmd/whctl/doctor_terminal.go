@@ -24,7 +24,7 @@ func (d *patient) terminalFits() finding {
 	case d.terminal.width < smallest:
 		f.Result, f.Fix = odd, fmt.Sprintf("whctl tui needs a width of %d", smallest)
 	case !d.inUTF8():
-		f.Result, f.Detail, f.Fix = odd, f.Detail+", not UTF-8", "LANG=C.UTF-8, or WHCTL_SIGNS=ascii for the screens"
+		f.Result, f.Detail, f.Fix = odd, f.Detail+", not UTF-8", "LANG=C.UTF-8, or WHCTL_ASCII=1 for the screens"
 	}
 	return f
 }
@@ -39,7 +39,7 @@ func (d *patient) glyphs() finding {
 	if !d.terminal.is || !d.inUTF8() || d.env(envASCII) != "" {
 		return finding{}
 	}
-	return finding{Result: fine, Detail: "look at it: ✓ ● ▸ … › │─┼╭╮ ▁▂▃▄▅▆▇█ are signs, not boxes, and é 日本 are three letters", Fix: "if not: whctl config set signs limited, or ascii, or another font"}
+	return finding{Result: fine, Detail: "look at it: ✓ ● ▸ … › │─┼╭╮ ▁▂▃▄▅▆▇█ are signs, not boxes, and é 日本 are three letters", Fix: "if not: WHCTL_ASCII=1, or another font"}
 }
 
 // clipboard tells by which way a copy made in whctl tui gets to the clipboard.

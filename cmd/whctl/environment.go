@@ -31,7 +31,7 @@ func variables() []variable {
 		variable{envColumns, "width of tables, where no terminal tells it"},
 		variable{"VISUAL, EDITOR", "editor of whctl config edit and whctl trigger --edit"},
 		variable{envClipboard, "way to the clipboard in whctl tui: auto, native, osc52 or file"},
-		variable{envASCII, "the same as WHCTL_SIGNS=ascii"},
+		variable{envASCII, "lines and signs of whctl tui in ASCII"},
 		variable{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "colours in questions, as usual"},
 		variable{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "proxies, as usual"},
 	)

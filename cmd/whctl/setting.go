@@ -32,7 +32,6 @@ var settingTable = []setting{
 	{name: "profile", flag: "profile", env: "WHCTL_PROFILE", form: anyText, meaning: "profile of the configuration to use"},
 	{name: "format", env: "WHCTL_FORMAT", form: formatName, meaning: "format of rows; --format wins"},
 	{name: "theme", env: "WHCTL_THEME", form: themeName, initial: tui.Auto, meaning: "colours of whctl tui; --theme wins"},
-	{name: "signs", env: "WHCTL_SIGNS", form: signsName, initial: tui.Auto, meaning: "what lines and signs of whctl tui are drawn with; --signs wins"},
 	{name: "timeout", flag: "timeout", env: "WHCTL_TIMEOUT", form: span, initial: client.DefaultTimeout.String(), meaning: "how long a reply may take to begin"},
 	{name: "url", ofProfiles: true, flag: "url", env: envURL, form: address, initial: client.DefaultURL, meaning: "address of the service"},
 	{name: "user", ofProfiles: true, flag: "user", env: envUser, form: anyText, meaning: "user name"},
@@ -103,7 +102,6 @@ const (
 	zone
 	formatName
 	themeName
-	signsName
 )
 
 // choices are what a text can be; nil where that is no list.
@@ -115,8 +113,6 @@ func (f form) choices() []string {
 		return formatNames()
 	case themeName:
 		return tui.Themes()
-	case signsName:
-		return tui.Signs()
 	}
 	return nil
 }

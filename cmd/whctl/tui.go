@@ -19,8 +19,7 @@ func (p *program) tuiCommands() []*cli.Command {
 		Name: "tui", Usage: "look at everything on one screen, live", Action: p.tui,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "theme", Usage: "`THEME` of colours: " + strings.Join(tui.Themes(), ", "), DefaultText: tui.Auto},
-			&cli.StringFlag{Name: "signs", Usage: "`SET` that lines and signs are drawn with: " + strings.Join(tui.Signs(), ", "), DefaultText: tui.Auto},
-			&cli.BoolFlag{Name: "ascii", Usage: "the same as --signs ascii (WHCTL_ASCII)"},
+			&cli.BoolFlag{Name: "ascii", Usage: "draw lines and signs in ASCII (WHCTL_ASCII)"},
 			&cli.BoolFlag{Name: "mouse", Usage: "take the mouse, also over ssh; --mouse=false leaves it to the terminal, as M does"},
 		},
 		Description: `whctl tui
@@ -38,7 +37,7 @@ func (p *program) tui(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	theme, signs, err := p.look(c, s)
+	theme, ascii, err := p.look(c, s)
 	if err != nil {
 		return err
 	}
@@ -49,27 +48,21 @@ func (p *program) tui(c *cli.Context) error {
 		return err
 	}
 	o.Registry, o.Now, o.Downloads, o.State = p.registry, p.now, downloads(), p.stateDir()
-	o.Theme, o.Signs, o.Mouse = theme, signs, p.takesMouse(c)
+	o.Theme, o.ASCII, o.Mouse = theme, ascii, p.takesMouse(c)
 	o.Input, o.Output, o.Env = p.stdin, p.stdout, p.env
 	o.Profiles, o.Switch = p.switchable, screens.change
 	return tui.Run(c.Context, service, o)
 }
 
 // look is how the screens are to look: as flags say, else as settings do.
-func (p *program) look(c *cli.Context, s *settings) (theme, signs string, err error) {
+func (p *program) look(c *cli.Context, s *settings) (theme string, ascii bool, err error) {
 	if theme, err = chosenOf(c, s, "theme"); err != nil {
-		return "", "", err
-	}
-	if signs, err = chosenOf(c, s, "signs"); err != nil {
-		return "", "", err
+		return "", false, err
 	}
 	if !p.inColour(c) {
 		theme = tui.Mono
 	}
-	if c.Bool("ascii") || !c.IsSet("signs") && p.env(envASCII) != "" {
-		signs = tui.ASCII
-	}
-	return theme, signs, nil
+	return theme, c.Bool("ascii") || p.env(envASCII) != "", nil
 }
 
 // chosenOf is a setting that a command has a flag for.

@@ -28,7 +28,7 @@ func screensOf(t *testing.T, config string, env map[string]string, args ...strin
 	for _, name := range []string{"read-only", "mouse", "ascii", "no-color"} {
 		flags.Bool(name, false, "")
 	}
-	for _, name := range []string{"theme", "signs"} {
+	for _, name := range []string{"theme"} {
 		flags.String(name, "", "")
 	}
 	if err := flags.Parse(args); err != nil {
@@ -107,22 +107,22 @@ func TestStateDir(t *testing.T) {
 // whoever wants no colours gets none.
 func TestLookOfScreens(t *testing.T) {
 	for _, test := range []struct {
-		name         string
-		config       string
-		env          map[string]string
-		args         []string
-		theme, signs string
-		wrong        string
+		name   string
+		config string
+		env    map[string]string
+		args   []string
+		theme  string
+		ascii  bool
+		wrong  string
 	}{
-		{name: "nothing said", theme: "auto", signs: "auto"},
-		{name: "file", config: "theme = 'light'\nsigns = 'limited'\n", theme: "light", signs: "limited"},
-		{name: "variable", config: "theme = 'light'\n", env: map[string]string{"WHCTL_THEME": "Dark"}, theme: "dark", signs: "auto"},
-		{name: "flag", env: map[string]string{"WHCTL_THEME": "dark", "WHCTL_ASCII": "1"}, args: []string{"--theme=light", "--signs=full"}, theme: "light", signs: "full"},
-		{name: "ascii", args: []string{"--ascii"}, theme: "auto", signs: "ascii"},
-		{name: "ascii by its variable", config: "signs = 'full'\n", env: map[string]string{"WHCTL_ASCII": "1"}, theme: "auto", signs: "ascii"},
-		{name: "no colours", env: map[string]string{"NO_COLOR": "1"}, args: []string{"--theme=light"}, theme: "mono", signs: "auto"},
+		{name: "nothing said", theme: "auto"},
+		{name: "file", config: "theme = 'light'\nsigns = 'limited'\n", theme: "light"},
+		{name: "variable", config: "theme = 'light'\n", env: map[string]string{"WHCTL_THEME": "Dark"}, theme: "dark"},
+		{name: "flag", env: map[string]string{"WHCTL_THEME": "dark", "WHCTL_ASCII": "1"}, args: []string{"--theme=light"}, theme: "light", ascii: true},
+		{name: "ascii", args: []string{"--ascii"}, theme: "auto", ascii: true},
+		{name: "ascii by its variable", config: "signs = 'full'\n", env: map[string]string{"WHCTL_ASCII": "1"}, theme: "auto", ascii: true},
+		{name: "no colours", env: map[string]string{"NO_COLOR": "1"}, args: []string{"--theme=light"}, theme: "mono"},
 		{name: "no such theme", args: []string{"--theme=ligth"}, wrong: `--theme must be one of auto, dark, light, mono; did you mean light?`},
-		{name: "no such signs", args: []string{"--signs=braille"}, wrong: "--signs must be one of auto, full, limited, ascii"},
 	} {
 		env := map[string]string{"CLICOLOR_FORCE": "1"}
 		maps.Copy(env, test.env)
@@ -131,9 +131,9 @@ func TestLookOfScreens(t *testing.T) {
 		if err != nil {
 			t.Fatal(test.name, err)
 		}
-		theme, signs, err := s.look(s.c, in)
-		if theme != test.theme || signs != test.signs || err != nil && err.Error() != test.wrong || (err == nil) != (test.wrong == "") {
-			t.Errorf("%s: %q, %q, %v", test.name, theme, signs, err)
+		theme, ascii, err := s.look(s.c, in)
+		if theme != test.theme || ascii != test.ascii || err != nil && err.Error() != test.wrong || (err == nil) != (test.wrong == "") {
+			t.Errorf("%s: %q, %v, %v", test.name, theme, ascii, err)
 		}
 	}
 }
