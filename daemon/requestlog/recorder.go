@@ -45,12 +45,6 @@ type Recorder struct {
 	held    Depth // in waiting and in the batch being written
 	counts  Counts
 	trouble trouble
-
-	batch []Entry // of the writer alone: what has to be written first
-	spare []Entry // of the writer alone: room for the next ones
-	next  time.Time
-	grown int64         // bytes written since entries were removed
-	pause time.Duration // before the next attempt, after one that failed
 }
 
 // Depth is how much waits to be written.
@@ -119,7 +113,7 @@ func signal(c chan struct{}) {
 }
 
 // Start begins to write.
-func (r *Recorder) Start() { go r.run() }
+func (r *Recorder) Start() { go (&writer{Recorder: r}).run() }
 
 // Flush waits until what was recorded is written or has turned out not to be
 // writable, or ctx is done. It is for those who read the log.

@@ -17,23 +17,33 @@ const (
 	mostPause  = 10 * time.Second
 )
 
+// writer writes what a Recorder holds, in a goroutine of its own.
+type writer struct {
+	*Recorder
+	batch []Entry       // what has to be written first
+	spare []Entry       // room for the next ones
+	next  time.Time     // of pruning
+	grown int64         // bytes written since entries were removed
+	pause time.Duration // before the next attempt, after one that failed
+}
+
 // run writes until Stop, and once more then.
-func (r *Recorder) run() {
-	defer close(r.done)
-	for !r.stopping() {
-		written := r.await()
-		r.write()
-		r.prune()
+func (w *writer) run() {
+	defer close(w.done)
+	for !w.stopping() {
+		written := w.await()
+		w.write()
+		w.prune()
 		if written != nil {
 			close(written)
 		}
 	}
-	r.write()
+	w.write()
 }
 
-func (r *Recorder) stopping() bool {
+func (w *writer) stopping() bool {
 	select {
-	case <-r.stop:
+	case <-w.stop:
 		return true
 	default:
 		return false
@@ -43,55 +53,55 @@ func (r *Recorder) stopping() bool {
 // await waits for something to do: entries, once they are worth a batch; the
 // time for the next attempt, after one that failed; somebody who waits for a
 // flush, who is returned; or the time to prune.
-func (r *Recorder) await() chan struct{} {
-	idle := time.NewTimer(r.restUntilNext())
+func (w *writer) await() chan struct{} {
+	idle := time.NewTimer(w.restUntilNext())
 	defer idle.Stop()
-	wake := r.wake
-	if r.pause > 0 {
+	wake := w.wake
+	if w.pause > 0 {
 		wake = nil
 	}
 	select {
 	case <-wake:
-		return r.gather()
-	case written := <-r.flushes:
+		return w.gather()
+	case written := <-w.flushes:
 		return written
 	case <-idle.C:
-	case <-r.stop:
+	case <-w.stop:
 	}
 	return nil
 }
 
 // restUntilNext is how long there is nothing to do unless something happens.
-func (r *Recorder) restUntilNext() time.Duration {
-	if r.pause > 0 {
-		return r.pause
+func (w *writer) restUntilNext() time.Duration {
+	if w.pause > 0 {
+		return w.pause
 	}
-	return max(0, time.Until(r.next))
+	return max(0, time.Until(w.next))
 }
 
 // gather gives the next batch time to grow.
-func (r *Recorder) gather() chan struct{} {
+func (w *writer) gather() chan struct{} {
 	wait := time.NewTimer(gather)
 	defer wait.Stop()
 	select {
-	case <-r.enough:
+	case <-w.enough:
 	case <-wait.C:
-	case written := <-r.flushes:
+	case written := <-w.flushes:
 		return written
-	case <-r.stop:
+	case <-w.stop:
 	}
 	return nil
 }
 
 // write writes all that waits, up to the first failure.
-func (r *Recorder) write() {
-	for r.take() {
-		part := r.part()
-		if err := r.attempt(part); err != nil && r.failed(err, part) {
+func (w *writer) write() {
+	for w.take() {
+		part := w.part()
+		if err := w.attempt(part); err != nil && w.failed(err, part) {
 			return
 		}
-		r.batch = r.batch[len(part):]
-		r.prune()
+		w.batch = w.batch[len(part):]
+		w.prune()
 	}
 }
 
@@ -100,107 +110,107 @@ func (r *Recorder) write() {
 const grownShare = 32
 
 // part is the beginning of the batch: as much as is written at a time.
-func (r *Recorder) part() []Entry {
-	n, size, most := 0, int64(0), r.Keep().Size/grownShare
-	for n < min(len(r.batch), batchSize) && (n == 0 || most == 0 || size < most) {
-		size += int64(r.batch[n].Size())
+func (w *writer) part() []Entry {
+	n, size, most := 0, int64(0), w.Keep().Size/grownShare
+	for n < min(len(w.batch), batchSize) && (n == 0 || most == 0 || size < most) {
+		size += int64(w.batch[n].Size())
 		n++
 	}
-	if r.grown += size; most > 0 && r.grown >= most {
-		r.next = time.Time{}
+	if w.grown += size; most > 0 && w.grown >= most {
+		w.next = time.Time{}
 	}
-	return r.batch[:n]
+	return w.batch[:n]
 }
 
 // take moves what waits into the batch, unless that still has something. It
 // reports whether there is anything.
-func (r *Recorder) take() bool {
-	if len(r.batch) > 0 {
+func (w *writer) take() bool {
+	if len(w.batch) > 0 {
 		return true
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	taken := r.waiting
-	r.waiting = r.spare[:0]
-	r.batch, r.spare = taken, taken
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	taken := w.waiting
+	w.waiting = w.spare[:0]
+	w.batch, w.spare = taken, taken
 	if cap(taken) > 4*batchSize {
-		r.spare = nil // a burst's room is not kept
+		w.spare = nil // a burst's room is not kept
 	}
 	return len(taken) > 0
 }
 
-func (r *Recorder) attempt(part []Entry) error {
-	ctx, cancel := context.WithTimeout(r.ctx, patience)
+func (w *writer) attempt(part []Entry) error {
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
-	if err := r.Store.Append(ctx, part); err != nil {
+	if err := w.Store.Append(ctx, part); err != nil {
 		return err
 	}
-	r.pause = 0
-	r.mu.Lock()
-	r.counts.Written += int64(len(part))
-	r.release(part)
+	w.pause = 0
+	w.mu.Lock()
+	w.counts.Written += int64(len(part))
+	w.release(part)
 	var over trouble
 	ended := false
-	if r.held.Entries <= r.MaxEntries/2 && r.held.Bytes <= r.MaxBytes/2 { // else it would begin again at once
-		over, ended = r.trouble.end()
+	if w.held.Entries <= w.MaxEntries/2 && w.held.Bytes <= w.MaxBytes/2 { // else it would begin again at once
+		over, ended = w.trouble.end()
 	}
-	r.mu.Unlock()
+	w.mu.Unlock()
 	if ended {
-		r.Log.Warn("the request log is written again", "dropped", over.dropped, "failures", over.failures)
+		w.Log.Warn("the request log is written again", "dropped", over.dropped, "failures", over.failures)
 	}
 	return nil
 }
 
 // release gives back the room that entries took, and what they hold.
-func (r *Recorder) release(part []Entry) {
-	r.held.Entries -= len(part)
+func (w *writer) release(part []Entry) {
+	w.held.Entries -= len(part)
 	for i := range part {
-		r.held.Bytes -= part[i].Size()
+		w.held.Bytes -= part[i].Size()
 		part[i] = Entry{}
 	}
 }
 
 // failed notes that a part could not be written, and reports whether it has to
 // be tried again. A failure that would not pass ends with the part.
-func (r *Recorder) failed(err error, part []Entry) (again bool) {
-	again = fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Timeout) || r.ctx.Err() != nil
-	r.mu.Lock()
-	r.counts.Failures++
-	began := r.trouble.fail()
+func (w *writer) failed(err error, part []Entry) (again bool) {
+	again = fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Timeout) || w.ctx.Err() != nil
+	w.mu.Lock()
+	w.counts.Failures++
+	began := w.trouble.fail()
 	if !again {
-		r.counts.Dropped += int64(len(part))
-		r.trouble.dropped += int64(len(part))
-		r.release(part)
+		w.counts.Dropped += int64(len(part))
+		w.trouble.dropped += int64(len(part))
+		w.release(part)
 	}
-	r.mu.Unlock()
+	w.mu.Unlock()
 	if began {
-		r.Log.Warn("the request log cannot be written; requests go on, and the newest entries are dropped once its buffer is full", "error", err.Error())
+		w.Log.Warn("the request log cannot be written; requests go on, and the newest entries are dropped once its buffer is full", "error", err.Error())
 	}
 	if again {
-		r.pause = min(max(firstPause, 2*r.pause), mostPause)
+		w.pause = min(max(firstPause, 2*w.pause), mostPause)
 	}
 	return again
 }
 
 // prune removes a few entries that are too old or too many, where it is time
 // for that.
-func (r *Recorder) prune() {
+func (w *writer) prune() {
 	now := time.Now()
-	if now.Before(r.next) || r.pause > 0 {
+	if now.Before(w.next) || w.pause > 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
-	keep := r.Keep()
+	keep := w.Keep()
 	var before time.Time
 	if keep.For > 0 {
 		before = now.Add(-keep.For)
 	}
-	more, err := r.Store.Prune(ctx, before, keep.Size)
-	r.grown = 0
-	r.next = now.Add(pruneEvery)
+	more, err := w.Store.Prune(ctx, before, keep.Size)
+	w.grown = 0
+	w.next = now.Add(pruneEvery)
 	if err == nil && more {
-		r.next = now.Add(pruneAgain)
+		w.next = now.Add(pruneAgain)
 	}
 }
 
