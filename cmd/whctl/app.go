@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 )
 
@@ -132,6 +133,6 @@ func (p *program) kind(name string) (*record.Kind, error) {
 // notice tells something beside the data, unless --quiet.
 func (p *program) notice(c *cli.Context, format string, args ...any) {
 	if !c.Bool("quiet") {
-		fmt.Fprintln(p.stderr, inertText(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(p.stderr, display.Sanitize(fmt.Sprintf(format, args...)))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 )
 
@@ -48,7 +49,7 @@ func write(to io.Writer, all []candidate, strip string) error {
 	var text strings.Builder
 	for _, one := range all {
 		if value, begins := strings.CutPrefix(one.value, strip); begins {
-			fmt.Fprintf(&text, "%s\t%s\n", inertText(value), inertText(one.meaning))
+			fmt.Fprintf(&text, "%s\t%s\n", display.Sanitize(value), display.Sanitize(one.meaning))
 		}
 	}
 	_, err := io.WriteString(to, text.String())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 )
 
@@ -53,7 +54,7 @@ func (p *program) getConfig(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.stdout, inertText(s.text(name)))
+	_, err = fmt.Fprintln(p.stdout, display.Sanitize(s.text(name)))
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/urfave/cli/v2"
 )
 
@@ -35,7 +36,7 @@ func (p *program) confirm(c *cli.Context, s *settings, what change) error {
 	if !p.mayAsk(c) {
 		return &unconfirmedError{fmt.Sprintf("refused to %s without --yes", what.what)}
 	}
-	answer, err := p.ask(c.Context, fmt.Sprintf("%s: %s? [y/N] ", p.painted(c, s), inertText(what.what)))
+	answer, err := p.ask(c.Context, fmt.Sprintf("%s: %s? [y/N] ", p.painted(c, s), display.Sanitize(what.what)))
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (p *program) confirmByName(c *cli.Context, s *settings, what change) error 
 		return &unconfirmedError{fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s", s.profile, what.what, s.profile)}
 	case typed == "":
 		var err error
-		typed, err = p.ask(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", p.painted(c, s), inertText(what.what)))
+		typed, err = p.ask(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", p.painted(c, s), display.Sanitize(what.what)))
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 )
 
 // connect makes a client for a command that reads. Where the profile is
@@ -68,10 +69,10 @@ func (p *program) options(c *cli.Context, s *settings) (client.Options, error) {
 		TLS:       trust,
 	}
 	if c.Bool("verbose") {
-		o.Log = slog.New(slog.NewTextHandler(&inertWriter{to: p.stderr}, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutTime}))
+		o.Log = slog.New(slog.NewTextHandler(&display.Writer{To: p.stderr}, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutTime}))
 	}
 	if c.Bool("debug") {
-		o.Wire = &inertWriter{to: p.stderr}
+		o.Wire = &display.Writer{To: p.stderr}
 	}
 	if c.Bool("all") {
 		o.Retries, o.Retrying = retries, func(err error, pause time.Duration) {

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
@@ -123,9 +124,9 @@ func (d *patient) tell() error {
 		return err
 	}
 	for _, f := range d.found {
-		line := fmt.Sprintf("%-4s  %-13s  %s", f.Result, f.Check, inertText(f.Detail))
+		line := fmt.Sprintf("%-4s  %-13s  %s", f.Result, f.Check, display.Sanitize(f.Detail))
 		if f.Fix != "" {
-			line += "  (" + inertText(f.Fix) + ")"
+			line += "  (" + display.Sanitize(f.Fix) + ")"
 		}
 		fmt.Fprintln(out, line)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/display"
 	"golang.org/x/term"
 )
 
@@ -173,5 +174,5 @@ func backgroundOf(answer string) (colour string, told bool) {
 	if end := strings.IndexAny(rest, "\x1b\a"); end >= 0 {
 		rest = rest[:end]
 	}
-	return inertText(rest), told
+	return display.Sanitize(rest), told
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 )
 
 // showRequest is --dry-run: the request in full but for secrets, and a line for
@@ -25,7 +26,7 @@ func (p *program) showRequest(r client.Request) {
 		fmt.Fprintf(&text, "\n%s\n", body)
 	}
 	fmt.Fprintf(&text, "\n%s\n", curlLine(r, body))
-	fmt.Fprint(&inertWriter{to: p.stdout}, text.String())
+	fmt.Fprint(&display.Writer{To: p.stdout}, text.String())
 }
 
 // maskedBody hides the members of a JSON object that are secrets.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 )
 
 // exits is the only table of exit codes. The first row whose test is true of
@@ -141,7 +142,7 @@ func (p *program) report(err error) {
 		if i > 0 {
 			prefix = "  "
 		}
-		fmt.Fprintln(p.stderr, prefix+inertText(line))
+		fmt.Fprintln(p.stderr, prefix+display.Sanitize(line))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -134,7 +135,7 @@ func (l *listener) tellSent(event, id string) error {
 	if l.c.Bool("ndjson") {
 		return nil
 	}
-	_, err := fmt.Fprintf(l.stdout, "%s --> %s  msg %s\n", l.clock(wire.Moment(l.now())), inertText(event), inertText(id))
+	_, err := fmt.Fprintf(l.stdout, "%s --> %s  msg %s\n", l.clock(wire.Moment(l.now())), display.Sanitize(event), display.Sanitize(id))
 	return err
 }
 
@@ -173,9 +174,9 @@ func (l *listener) tellAnswer(event, id string, got answered, err error) error {
 	if err != nil {
 		word = "no answer: " + err.Error()
 	}
-	_, err = fmt.Fprintf(l.stdout, "%s <-- %s  POST %s (%d ms)\n", l.clock(wire.Moment(l.now())), inertText(word), l.forward.to.Host, got.took.Milliseconds())
+	_, err = fmt.Fprintf(l.stdout, "%s <-- %s  POST %s (%d ms)\n", l.clock(wire.Moment(l.now())), display.Sanitize(word), l.forward.to.Host, got.took.Milliseconds())
 	if shown != "" && err == nil {
-		_, err = fmt.Fprintf(&inertWriter{to: l.stdout}, "         %s\n", strings.ReplaceAll(shown, "\n", "\n         "))
+		_, err = fmt.Fprintf(&display.Writer{To: l.stdout}, "         %s\n", strings.ReplaceAll(shown, "\n", "\n         "))
 	}
 	return err
 }

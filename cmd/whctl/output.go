@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"github.com/bizhook/whd/client/display"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ func (p *program) create(path string) (*output, error) {
 	if path == "" || path == "-" {
 		var w io.Writer = p.stdout
 		if p.terminal.is {
-			w = &inertWriter{to: p.stdout}
+			w = &display.Writer{To: p.stdout}
 		}
 		return &output{Writer: bufio.NewWriterSize(w, bufferSize)}, nil
 	}

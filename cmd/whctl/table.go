@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 )
 
@@ -77,7 +78,7 @@ func (l layout) cell(v client.Value, t record.Type) string {
 	if (t == record.DateTime || t == record.Epoch) && bytes.IndexByte(text, '.') >= 0 {
 		text = bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte("."))
 	}
-	return string(appendInert(nil, text, ""))
+	return string(display.AppendSanitized(nil, text, ""))
 }
 
 // choose fixes the widths and writes what has waited for them.

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 )
 
@@ -57,7 +58,7 @@ func TestTableFits(t *testing.T) {
 			if cellWidth(one) > width {
 				rt.Fatalf("%q is %d cells wide, the terminal %d", one, cellWidth(one), width)
 			}
-			if strings.ContainsFunc(one, func(r rune) bool { return visible(r) != "" }) {
+			if strings.ContainsFunc(one, func(r rune) bool { return display.Escape(r) != "" }) {
 				rt.Fatalf("%q may act on the terminal", one)
 			}
 		}
@@ -68,9 +69,9 @@ func TestTableFits(t *testing.T) {
 func TestInertWriter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a\n\t\x1b\u009b\u202eé\U000e0001")))).Draw(rt, "text")
-		want := string(appendInert(nil, []byte(text), "\n\t"))
+		want := string(display.AppendSanitized(nil, []byte(text), "\n\t"))
 		var got strings.Builder
-		w := &inertWriter{to: &got}
+		w := &display.Writer{To: &got}
 		for rest := []byte(text); len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(rt, "piece")
 			if m, err := w.Write(rest[:n]); m != n || err != nil {

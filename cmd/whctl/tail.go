@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
@@ -215,7 +216,7 @@ func (w *tailWriter) end() error {
 
 func (w *tailWriter) print(what tidings, keys []string) error {
 	if w.lines {
-		fmt.Fprintln(w.out, inertText(what.line))
+		fmt.Fprintln(w.out, display.Sanitize(what.line))
 		return w.out.Flush()
 	}
 	row, err := documentRow(what.document)

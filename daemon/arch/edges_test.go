@@ -30,7 +30,7 @@ var edges = map[string][]string{
 	"client/xlsx":     nil,
 	"client/workbook": {"client", "client/record", "client/wire", "client/xlsx"},
 
-	"cmd/internal/cli":   {"client/check", "client/record"},
+	"cmd/internal/cli":   {"client/check", "client/display", "client/record"},
 	"cmd/daemon":         {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/preflight", "daemon/service"},
 	"cmd/whctl":          slices.Concat(command, []string{"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "tui"}),
 	"cmd/whctl/output":   {"client", "client/display", "client/record", "client/wire", "client/workbook", "client/xlsx", "cmd/internal/cli"},

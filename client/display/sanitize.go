@@ -1,4 +1,5 @@
-package main
+// Package display makes text of records and replies safe to show on a terminal.
+package display
 
 import (
 	"fmt"
@@ -8,12 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text of records and of replies may hold what a terminal takes for commands.
-// Whatever is shown to a person goes through here.
-
-// visible is what is shown in place of a character that could act on a
-// terminal or hide itself; empty for all others.
-func visible(r rune) string {
+// Escape returns what is shown instead of a character that could act on a
+// terminal or hide itself. It is empty for all other characters.
+func Escape(r rune) string {
 	switch {
 	case r >= ' ' && r < 0x7f:
 		return ""
@@ -28,9 +26,9 @@ func visible(r rune) string {
 	return ""
 }
 
-// appendInert appends text with every such character made visible. Those in
+// AppendSanitized appends text with every such character made visible. Those in
 // keep stay as they are. What is not UTF-8 becomes U+FFFD.
-func appendInert(dst, text []byte, keep string) []byte {
+func AppendSanitized(dst, text []byte, keep string) []byte {
 	for len(text) > 0 {
 		n := 0
 		for n < len(text) && text[n] >= ' ' && text[n] < 0x7f {
@@ -42,7 +40,7 @@ func appendInert(dst, text []byte, keep string) []byte {
 		}
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
-		shown := visible(r)
+		shown := Escape(r)
 		if shown == "" || strings.ContainsRune(keep, r) {
 			dst = utf8.AppendRune(dst, r)
 		} else {
@@ -52,24 +50,24 @@ func appendInert(dst, text []byte, keep string) []byte {
 	return dst
 }
 
-// inertText is a message fit for one line.
-func inertText(text string) string { return string(appendInert(nil, []byte(text), "")) }
+// Sanitize is a message fit for one line.
+func Sanitize(text string) string { return string(AppendSanitized(nil, []byte(text), "")) }
 
-// inertWriter stands between formats that keep record text as it is and a
+// Writer stands between formats that keep record text as it is and a
 // terminal. Lines and tabs stay.
-type inertWriter struct {
-	to   io.Writer
+type Writer struct {
+	To   io.Writer
 	rest []byte // the beginning of a character whose end has not come yet
 	out  []byte
 }
 
 // Write passes on all whole characters.
-func (w *inertWriter) Write(b []byte) (int, error) {
+func (w *Writer) Write(b []byte) (int, error) {
 	text := append(w.rest, b...)
 	end := wholeCharacters(text)
-	w.out = appendInert(w.out[:0], text[:end], "\n\t")
+	w.out = AppendSanitized(w.out[:0], text[:end], "\n\t")
 	w.rest = append([]byte(nil), text[end:]...)
-	if _, err := w.to.Write(w.out); err != nil {
+	if _, err := w.To.Write(w.out); err != nil {
 		return 0, err
 	}
 	return len(b), nil
