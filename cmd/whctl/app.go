@@ -2,17 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // program is what the commands work with.
@@ -22,7 +21,7 @@ type program struct {
 	stdout   io.Writer
 	stderr   io.Writer
 	terminal terminal // what stdout is
-	person   person   // who may be asked
+	prompter cmdline.Prompter
 	registry *record.Registry
 	now      func() time.Time
 
@@ -36,7 +35,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 	p := &program{
 		env: env, stdin: stdin, stdout: stdout, stderr: stderr,
 		terminal: terminalOf(stdout, env),
-		person:   personAt(stdin, stderr),
+		prompter: cmdline.PrompterAt(stdin, stderr),
 		registry: record.Builtin(),
 		now:      time.Now,
 		patience: keyringPatience,
@@ -47,56 +46,29 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 func (p *program) main(ctx context.Context, args []string) int {
 	err := p.dispatch(ctx, p.app(), args)
 	p.report(err)
-	return exitCode(err)
+	return cmdline.ExitCode(exits, err)
 }
 
-// dispatch puts the arguments in the order that the library wants and runs the
-// command. --help and --version win over everything else that is asked.
+// dispatch runs the command, or completes one.
 func (p *program) dispatch(ctx context.Context, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == completeCommand {
 		return p.complete(args[1:])
 	}
-	l, err := hoist(app, args)
-	switch {
-	case l.has(helpFlag):
-		err = app.RunContext(ctx, append([]string{app.Name, "help"}, l.path...))
-	case err != nil:
-	case l.has(versionFlag):
-		err = app.RunContext(ctx, []string{app.Name, "version"})
-	default:
-		err = app.RunContext(ctx, l.argv(app.Name))
-	}
-	var usage *usageError
-	if errors.As(err, &usage) {
-		usage.command = strings.Join(l.path, " ")
-	}
-	return err
+	return cmdline.Run(ctx, app, args)
 }
 
-// Names of global flags that are looked for before a command runs.
-const (
-	helpFlag    = "help"
-	versionFlag = "version"
-)
-
-// app is the command table. The library's own help, version and suggestions
-// are off, since they write to standard output.
+// app is the command table.
 func (p *program) app() *cli.App {
 	app := &cli.App{
-		Name:                      "whctl",
-		Usage:                     "ask the service for business records",
-		Writer:                    p.stdout,
-		ErrWriter:                 p.stderr,
-		HideHelp:                  true,
-		HideVersion:               true,
-		DisableSliceFlagSeparator: true,
-		ExitErrHandler:            func(*cli.Context, error) {}, // main decides the exit code
-		OnUsageError:              onUsageError,
-		Flags:                     globalFlags(),
-		Action:                    p.help,
-		Commands:                  p.commands(),
+		Name:      "whctl",
+		Usage:     "ask the service for business records",
+		Writer:    p.stdout,
+		ErrWriter: p.stderr,
+		Flags:     globalFlags(),
+		Action:    p.help,
+		Commands:  p.commands(),
 	}
-	dress(app.Commands, "")
+	cmdline.Decorate(app)
 	return app
 }
 
@@ -110,16 +82,9 @@ func globalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "debug", Usage: "what crosses the wire on standard error, without secrets"},
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
 		&cli.BoolFlag{Name: "no-input", Usage: "never ask; fail instead"},
-		&cli.BoolFlag{Name: helpFlag, Aliases: []string{"h"}, Usage: "show help"},
-		&cli.BoolFlag{Name: versionFlag, Aliases: []string{"V"}, Usage: "show the version"},
+		&cli.BoolFlag{Name: cmdline.HelpFlag, Aliases: []string{"h"}, Usage: "show help"},
+		&cli.BoolFlag{Name: cmdline.VersionFlag, Aliases: []string{"V"}, Usage: "show the version"},
 	})
-}
-
-// onUsageError takes over what the library says of a value that it cannot
-// read, in our spelling of flags.
-func onUsageError(_ *cli.Context, err error, _ bool) error {
-	text := strings.Replace(err.Error(), "for flag -", "for --", 1)
-	return usagef("%s", strings.TrimSuffix(text, ": parse error"))
 }
 
 // kind is the record kind that a command names.
@@ -127,7 +92,12 @@ func (p *program) kind(name string) (*record.Kind, error) {
 	if kind, ok := p.registry.Lookup(name); ok {
 		return kind, nil
 	}
-	return nil, usagef("no record %q%s; whctl records lists them", name, didYouMean(p.registry.Near(name)))
+	return nil, cmdline.Usagef("no record %q%s; whctl records lists them", name, cmdline.DidYouMean(p.registry.Near(name)))
+}
+
+// mayAsk reports whether questions can be asked, and are wanted.
+func (p *program) mayAsk(c *cli.Context) bool {
+	return p.prompter.Keyboard != nil && !c.Bool("no-input")
 }
 
 // notice tells something beside the data, unless --quiet.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func billFlags() []cli.Flag {
@@ -40,7 +41,7 @@ var billColumns = []column{{"SettingID", record.Text}, {"SettingName", record.Te
 func billField(c *cli.Context, needed ...string) (client.BillField, error) {
 	for _, name := range needed {
 		if c.String(name) == "" {
-			return client.BillField{}, usagef("bill %s needs --%s", c.Command.Name, name)
+			return client.BillField{}, cmdline.Usagef("bill %s needs --%s", c.Command.Name, name)
 		}
 	}
 	return client.BillField{BillID: c.String("bill"), StageID: c.String("stage"), SettingID: c.String("setting")}, nil
@@ -76,11 +77,11 @@ func (p *program) setBillField(c *cli.Context) error {
 		return err
 	}
 	if !c.IsSet("contents") {
-		return usagef("bill set-field needs --contents; an empty text clears the field")
+		return cmdline.Usagef("bill set-field needs --contents; an empty text clears the field")
 	}
 	contents, err := p.argument(c.String("contents"))
 	if err != nil {
-		return usagef("--contents: %s", err)
+		return cmdline.Usagef("--contents: %s", err)
 	}
 	service, err := p.connectToChange(c, change{what: fmt.Sprintf("set the field %s of bill %s", field.SettingID, field.BillID)})
 	if err != nil {

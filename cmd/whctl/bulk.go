@@ -9,17 +9,12 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // ownDryRun is the flag of commands whose dry run the service makes: it counts,
 // where the flag of all commands shows the request.
 const ownDryRun = "dry-run"
-
-// has reports whether a flag is one of these.
-func (o options) has(flag string) bool {
-	_, known := o[flag]
-	return known
-}
 
 // bulk is something that can be done to messages.
 type bulk struct {
@@ -120,7 +115,7 @@ func (p *program) meant(c *cli.Context) (url.Values, error) {
 	}
 	q := client.Query{Kind: systemKind("Message"), Where: period}
 	if err := p.readFilters(c, &q, s); err != nil {
-		return nil, usagef("%s", err)
+		return nil, cmdline.Usagef("%s", err)
 	}
 	members := make(url.Values)
 	for _, f := range q.Where {
@@ -132,15 +127,15 @@ func (p *program) meant(c *cli.Context) (url.Values, error) {
 	all := c.Bool("all-messages")
 	switch {
 	case len(members) == 0 && !all:
-		return nil, usagef("which messages? name them, or give --where, --since, --until, or --all-messages for every one there is")
+		return nil, cmdline.Usagef("which messages? name them, or give --where, --since, --until, or --all-messages for every one there is")
 	case len(members) > 0 && all:
-		return nil, usagef("--all-messages goes without --where, --since and --until")
+		return nil, cmdline.Usagef("--all-messages goes without --where, --since and --until")
 	case all:
 		members.Set("All", "true")
 	}
 	if c.IsSet("take") {
 		if n := c.Int64("take"); n < 0 || n > 1<<31-1 {
-			return nil, usagef("--take must be from 0 to 2147483647")
+			return nil, cmdline.Usagef("--take must be from 0 to 2147483647")
 		}
 		members.Set("Take", fmt.Sprint(c.Int64("take")))
 	}

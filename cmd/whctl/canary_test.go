@@ -4,6 +4,7 @@ package main
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -191,7 +192,7 @@ func (h *house) lookAtProcess() {
 		if err := cmd.Start(); err != nil {
 			h.t.Fatal(err)
 		}
-		if line, err := readLine(stderr); err != nil || !strings.HasPrefix(line, "connected to ") {
+		if line, err := bufio.NewReader(stderr).ReadString('\n'); err != nil || !strings.HasPrefix(line, "connected to ") {
 			h.t.Errorf("%q: %q, %v", args, line, err)
 		}
 		for _, file := range []string{"cmdline", "environ"} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // completeCommand is what the shells' scripts call: with the shell's name, the
@@ -27,12 +28,12 @@ type candidate struct{ value, meaning string }
 // there is no place for a message while somebody types.
 func (p *program) complete(args []string) error {
 	if len(args) < 3 {
-		return usagef("%s takes SHELL CURSOR WORDS...", completeCommand)
+		return cmdline.Usagef("%s takes SHELL CURSOR WORDS...", completeCommand)
 	}
 	cursor, err := strconv.Atoi(args[1])
 	words := args[2:]
 	if err != nil || cursor < 1 || cursor > len(words) {
-		return usagef("%s: no word %s", completeCommand, args[1])
+		return cmdline.Usagef("%s: no word %s", completeCommand, args[1])
 	}
 	if cursor == len(words) {
 		words = append(slices.Clone(words), "")
@@ -94,7 +95,7 @@ type completion struct {
 // completion reads the words of a line as far as they go.
 func (p *program) completion(words []string, cursor int) *completion {
 	c := &completion{program: p, app: p.app()}
-	flags := (options{}).add(c.app.Flags).everywhere(c.app.Commands)
+	flags := (cmdline.FlagTable{}).Add(c.app.Flags).AddCommands(c.app.Commands)
 	commands := c.app.Commands
 	for i := 0; i < len(words); i++ {
 		word := strings.TrimLeft(words[i], `"'`)
@@ -104,10 +105,10 @@ func (p *program) completion(words []string, cursor int) *completion {
 		}
 		name, isFlag := flagName(word)
 		switch o := flags[name]; {
-		case isFlag && o.value && !strings.Contains(word, "="):
+		case isFlag && o.TakesValue && !strings.Contains(word, "="):
 			if i++; i == cursor {
 				value := strings.TrimLeft(words[i], `"'`)
-				c.flag, c.current, c.quoted = o.name, value, value != words[i]
+				c.flag, c.current, c.quoted = o.Name, value, value != words[i]
 			}
 		case isFlag:
 		default:
@@ -119,7 +120,7 @@ func (p *program) completion(words []string, cursor int) *completion {
 
 // word takes a command, or an argument.
 func (c *completion) word(commands []*cli.Command, word string, before bool) []*cli.Command {
-	if found := findCommand(commands, []string{word}); found != nil && len(c.all) == 0 && before {
+	if found := cmdline.FindCommand(commands, []string{word}); found != nil && len(c.all) == 0 && before {
 		c.command, c.path = found, append(c.path, found.Name)
 		return found.Subcommands
 	}
@@ -169,7 +170,7 @@ func (c *completion) matching(all []candidate, head string) []candidate {
 }
 
 func (c *completion) longName(name string) string {
-	return (options{}).add(c.app.Flags).everywhere(c.app.Commands)[name].name
+	return (cmdline.FlagTable{}).Add(c.app.Flags).AddCommands(c.app.Commands)[name].Name
 }
 
 // flags are those of the command and of all commands.

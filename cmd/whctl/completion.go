@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // The scripts only pass the line on: what there is to say is in the binary, so
@@ -58,5 +59,5 @@ func (p *program) completionScript(c *cli.Context) error {
 			return err
 		}
 	}
-	return usagef("no completion for %q%s; shells: bash, zsh, fish, powershell", c.Args().First(), didYouMean(record.Near(c.Args().First(), shellNames())))
+	return cmdline.Usagef("no completion for %q%s; shells: bash, zsh, fish, powershell", c.Args().First(), cmdline.DidYouMean(record.Near(c.Args().First(), shellNames())))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) configCommands() []*cli.Command {
@@ -66,7 +67,7 @@ func (p *program) setConfig(c *cli.Context) error {
 		return noSetting(name)
 	}
 	if err := one.form.check(text); err != nil {
-		return usagef("%s %s", name, err)
+		return cmdline.Usagef("%s %s", name, err)
 	}
 	s, err := p.settings(c)
 	if err != nil {
@@ -78,7 +79,7 @@ func (p *program) setConfig(c *cli.Context) error {
 	}
 	profile := s.section(one)
 	if one.ofProfiles && profile == "" {
-		return usagef("%s belongs to a profile, and none is used: --profile names one, whctl profile add makes one", name)
+		return cmdline.Usagef("%s belongs to a profile, and none is used: --profile names one, whctl profile add makes one", name)
 	}
 	file, err := s.file.set(profile, one, text)
 	if err != nil {
@@ -152,7 +153,7 @@ func (p *program) editConfig(c *cli.Context) error {
 		return err
 	}
 	if _, err := parseConfig(draft, changed); err != nil {
-		return usagef("nothing was changed: %s", err)
+		return cmdline.Usagef("nothing was changed: %s", err)
 	}
 	if err := replaceFile(path, changed, privateFile); err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // The file belongs to people, so changes leave comments and order alone: they
@@ -142,7 +144,7 @@ func profileKey(profile string) string { return profilesTable + "." + profile }
 // checkProfileName keeps names to what can be typed without quotes anywhere.
 func checkProfileName(name string) error {
 	if !bareKey.MatchString(name) {
-		return usagef("a profile's name is made of letters, digits, - and _, not %q", name)
+		return cmdline.Usagef("a profile's name is made of letters, digits, - and _, not %q", name)
 	}
 	return nil
 }

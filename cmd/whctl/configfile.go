@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // configFile is the configuration: settings at its top, and a table
@@ -61,7 +62,7 @@ func (p *program) readConfig() (*configFile, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("the configuration cannot be read: %s", err)
+		return nil, cmdline.Usagef("the configuration cannot be read: %s", err)
 	}
 	return parseConfig(path, text)
 }
@@ -99,9 +100,9 @@ func (f *configFile) syntaxError(err error) error {
 	message := strings.TrimPrefix(err.Error(), "toml: ")
 	if at, is := errors.AsType[*toml.DecodeError](err); is {
 		line, column := at.Position()
-		return usagef("%s:%d:%d: %s", f.path, line, column, message)
+		return cmdline.Usagef("%s:%d:%d: %s", f.path, line, column, message)
 	}
-	return usagef("%s: %s", f.path, message)
+	return cmdline.Usagef("%s: %s", f.path, message)
 }
 
 // keyOf is the key of an expression and its line.
@@ -120,7 +121,7 @@ func (f *configFile) addHead(names []string, line int) error {
 		return nil
 	}
 	if names[0] != profilesTable || len(names) > 2 {
-		return usagef("%s:%d: there is no table [%s]; profiles stand in tables such as [profiles.prod]", f.path, line, strings.Join(names, "."))
+		return cmdline.Usagef("%s:%d: there is no table [%s]; profiles stand in tables such as [profiles.prod]", f.path, line, strings.Join(names, "."))
 	}
 	if len(names) == 2 {
 		f.heads = append(f.heads, entry{profile: names[1], line: line})
@@ -149,10 +150,10 @@ func (f *configFile) add(parser *unstable.Parser, names []string, line int, node
 	case value.Kind == unstable.Bool && s.form == yesNo, value.Kind == unstable.Integer && s.form == count:
 		e.text = string(parser.Raw(value.Raw))
 	default:
-		return usagef("%s:%d: %s must be %s", f.path, line, e.key, s.form.example())
+		return cmdline.Usagef("%s:%d: %s must be %s", f.path, line, e.key, s.form.example())
 	}
 	if err := s.form.check(e.text); err != nil || value.Kind == unstable.String && s.form.plain() {
-		return usagef("%s:%d: %s must be %s", f.path, line, e.key, s.form.example())
+		return cmdline.Usagef("%s:%d: %s must be %s", f.path, line, e.key, s.form.example())
 	}
 	f.entries = append(f.entries, e)
 	return nil
@@ -163,9 +164,9 @@ func (f *configFile) unknown(names []string, line int) error {
 	inProfile := names[0] == profilesTable
 	near := record.Near(names[len(names)-1], settingNames(func(s setting) bool { return s.ofProfiles == inProfile }))
 	if s, known := settingNamed(names[len(names)-1]); known && s.ofProfiles && !inProfile {
-		return usagef("%s:%d: %s stands in the table of a profile, such as [profiles.prod]", f.path, line, s.name)
+		return cmdline.Usagef("%s:%d: %s stands in the table of a profile, such as [profiles.prod]", f.path, line, s.name)
 	}
-	return usagef("%s:%d: unknown key %q%s", f.path, line, strings.Join(names, "."), didYouMean(near))
+	return cmdline.Usagef("%s:%d: unknown key %q%s", f.path, line, strings.Join(names, "."), cmdline.DidYouMean(near))
 }
 
 // plain reports whether values stand without quotes in the file.

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bizhook/whd/client/display"
 	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client/display"
 )
 
 // change is what is going to be changed.
@@ -36,7 +37,7 @@ func (p *program) confirm(c *cli.Context, s *settings, what change) error {
 	if !p.mayAsk(c) {
 		return &unconfirmedError{fmt.Sprintf("refused to %s without --yes", what.what)}
 	}
-	answer, err := p.ask(c.Context, fmt.Sprintf("%s: %s? [y/N] ", p.painted(c, s), display.Sanitize(what.what)))
+	answer, err := p.prompter.Ask(c.Context, fmt.Sprintf("%s: %s? [y/N] ", p.painted(c, s), display.Sanitize(what.what)))
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (p *program) confirmByName(c *cli.Context, s *settings, what change) error 
 		return &unconfirmedError{fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s", s.profile, what.what, s.profile)}
 	case typed == "":
 		var err error
-		typed, err = p.ask(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", p.painted(c, s), display.Sanitize(what.what)))
+		typed, err = p.prompter.Ask(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", p.painted(c, s), display.Sanitize(what.what)))
 		if err != nil {
 			return err
 		}
@@ -94,5 +95,5 @@ func (p *program) inColour(c *cli.Context) bool {
 	case p.env("CLICOLOR_FORCE") != "" && p.env("CLICOLOR_FORCE") != "0":
 		return true
 	}
-	return p.person.colours && p.env("TERM") != "dumb" && p.env("CLICOLOR") != "0"
+	return p.prompter.Colours && p.env("TERM") != "dumb" && p.env("CLICOLOR") != "0"
 }

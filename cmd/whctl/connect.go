@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // connect makes a client for a command that reads. Where the profile is
@@ -79,7 +80,7 @@ func (p *program) options(c *cli.Context, s *settings) (client.Options, error) {
 			p.notice(c, "%s; trying again in %s", err, pause.Round(time.Millisecond))
 		}
 	}
-	if c.Bool("dry-run") && !(options{}).add(c.Command.Flags).has(ownDryRun) {
+	if c.Bool("dry-run") && !(cmdline.FlagTable{}).Add(c.Command.Flags).Has(ownDryRun) {
 		o.DryRun = p.showRequest
 	}
 	return o, err
@@ -105,14 +106,14 @@ func (p *program) trust(c *cli.Context, s *settings) (*tls.Config, error) {
 	}
 	text, err := os.ReadFile(file.text)
 	if err != nil {
-		return nil, usagef("ca_file (%s): %s", file.origin, err)
+		return nil, cmdline.Usagef("ca_file (%s): %s", file.origin, err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, usagef("ca_file (%s): %s holds no PEM certificate", file.origin, file.text)
+		return nil, cmdline.Usagef("ca_file (%s): %s holds no PEM certificate", file.origin, file.text)
 	}
 	return &tls.Config{RootCAs: pool}, nil
 }

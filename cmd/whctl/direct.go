@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // directName begins the names of subscribers that whctl listen --direct makes.
@@ -35,7 +36,7 @@ const (
 func (l *listener) direct() error {
 	for _, name := range []string{"subscription", "subscriber", "secret-file"} {
 		if l.c.IsSet(name) {
-			return usagef("--%s goes without --direct only", name)
+			return cmdline.Usagef("--%s goes without --direct only", name)
 		}
 	}
 	service, err := l.connectToChange(l.c, change{what: "make a subscription for as long as this runs"})
@@ -126,7 +127,7 @@ func (r *receiver) open(service string) (string, error) {
 		port = "0"
 		host, err = ownHost(service)
 	case err != nil:
-		return "", usagef("--address must be like 192.0.2.7:8080")
+		return "", cmdline.Usagef("--address must be like 192.0.2.7:8080")
 	}
 	if err != nil {
 		return "", err

@@ -1,8 +1,8 @@
 // Command whctl asks the service for records, from a terminal or a script.
 //
 // The program reads from top to bottom: main hands arguments, environment and
-// streams to run; dispatch puts the command line in order (hoist.go) and runs
-// one command of the table (commands.go). A command reads its flags, connects
+// streams to run; cmd/internal/cli puts the command line in order and runs one
+// command of the table (commands.go). A command reads its flags, connects
 // (connect.go) and prints rows (print.go), and gives an error that the table of
 // exit codes (exit.go) sorts.
 //

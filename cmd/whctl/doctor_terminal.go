@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bizhook/whd/client/display"
 	"golang.org/x/term"
+
+	"github.com/bizhook/whd/client/display"
 )
 
 // smallest is the terminal that whctl tui needs.
@@ -108,7 +109,7 @@ const backgroundPatience = time.Second
 // to choose theirs. It is the only check that writes more than text, and only
 // where a person looks and can answer.
 func (d *patient) background() finding {
-	keyboard := d.person.keyboard
+	keyboard := d.prompter.Keyboard
 	if !d.terminal.is || !d.mayAsk(d.c) || d.env("TERM") == "dumb" || runtime.GOOS == "windows" || !d.onScreen(d.c) {
 		return finding{}
 	}

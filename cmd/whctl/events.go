@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) eventCommands() []*cli.Command {
@@ -74,10 +75,10 @@ func (p *program) body(c *cli.Context) (string, error) {
 	}
 	body, err := p.argument(text)
 	if err != nil {
-		return "", usagef("--body: %s", err)
+		return "", cmdline.Usagef("--body: %s", err)
 	}
 	if len(body) >= maxArgument {
-		return "", usagef("--body: %s has more than %d MiB, which no event may have", text, maxArgument>>20)
+		return "", cmdline.Usagef("--body: %s has more than %d MiB, which no event may have", text, maxArgument>>20)
 	}
 	return body, nil
 }

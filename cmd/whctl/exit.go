@@ -9,40 +9,24 @@ import (
 	"syscall"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/display"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // exits is the only table of exit codes. The first row whose test is true of
 // an error decides; rows without a test belong to no error yet.
-var exits = [...]struct {
-	code    int
-	meaning string
-	is      func(error) bool
-}{
-	{0, "success; no rows is success too", endsQuietly},
-	{1, "any other failure", nil},
-	{2, "usage: a flag, record, field, operator or setting is wrong", isUsage},
-	{3, "cannot reach the service: name, network or TLS", ofKind(client.Unreachable)},
-	{4, "authentication needed or refused", ofKind(client.Unauthorized)},
-	{5, "not found", ofKind(client.NotFound)},
-	{6, "the service rejected the request; its code and fields are on standard error", ofKind(client.Rejected)},
-	{7, "partial: the reply broke off, or not all was done", isPartial},
-	{8, "time-out", ofKind(client.TimedOut)},
-	{9, "refused by read-only mode or for want of a confirmation", isRefused},
-	{10, "no rows matched; only with --exit-status", func(err error) bool { return errors.Is(err, errNoRows) }},
-	{130, "interrupted", ofKind(client.Cancelled)},
-}
-
-const exitFailure = 1
-
-// exitCode is the code of how the program ends.
-func exitCode(err error) int {
-	for _, e := range exits {
-		if e.is != nil && e.is(err) {
-			return e.code
-		}
-	}
-	return exitFailure
+var exits = []cmdline.Exit{
+	{Code: 0, Meaning: "success; no rows is success too", Is: endsQuietly},
+	{Code: 1, Meaning: "any other failure"},
+	{Code: 2, Meaning: "usage: a flag, record, field, operator or setting is wrong", Is: cmdline.IsUsage},
+	{Code: 3, Meaning: "cannot reach the service: name, network or TLS", Is: ofKind(client.Unreachable)},
+	{Code: 4, Meaning: "authentication needed or refused", Is: ofKind(client.Unauthorized)},
+	{Code: 5, Meaning: "not found", Is: ofKind(client.NotFound)},
+	{Code: 6, Meaning: "the service rejected the request; its code and fields are on standard error", Is: ofKind(client.Rejected)},
+	{Code: 7, Meaning: "partial: the reply broke off, or not all was done", Is: isPartial},
+	{Code: 8, Meaning: "time-out", Is: ofKind(client.TimedOut)},
+	{Code: 9, Meaning: "refused by read-only mode or for want of a confirmation", Is: isRefused},
+	{Code: 10, Meaning: "no rows matched; only with --exit-status", Is: func(err error) bool { return errors.Is(err, errNoRows) }},
+	{Code: 130, Meaning: "interrupted", Is: ofKind(client.Cancelled)},
 }
 
 func ofKind(kind client.Kind) func(error) bool {
@@ -65,25 +49,6 @@ func brokenPipe(err error) bool {
 	}
 	const windowsBrokenPipe, windowsNoData = 109, 232
 	return code == syscall.EPIPE || runtime.GOOS == "windows" && (code == windowsBrokenPipe || code == windowsNoData)
-}
-
-// usageError is a mistake in the command line, the environment or the
-// configuration.
-type usageError struct {
-	message string
-	command string // whose help has more, which dispatch knows; empty for the program's
-}
-
-func usagef(format string, args ...any) error {
-	return &usageError{message: fmt.Sprintf(format, args...)}
-}
-
-func (e *usageError) Error() string { return e.message }
-
-// isUsage is the test of its row.
-func isUsage(err error) bool {
-	var e *usageError
-	return errors.As(err, &e)
 }
 
 // partialError is a change of many things that did not succeed for all.
@@ -128,22 +93,14 @@ func (p *program) report(err error) {
 	if endsQuietly(err) || errors.Is(err, errNoRows) {
 		return
 	}
-	text := []string{err.Error()}
-	var usage *usageError
-	if errors.As(err, &usage) {
-		text[0] += fmt.Sprintf(" (see: whctl %s)", strings.TrimSpace("help "+usage.command))
+	message, details := err.Error(), []string(nil)
+	if usage, is := errors.AsType[*cmdline.UsageError](err); is {
+		message += fmt.Sprintf(" (see: whctl %s)", strings.TrimSpace("help "+usage.Command))
 	}
-	var reply *client.Error
-	if errors.As(err, &reply) {
-		text = append(text, p.details(reply)...)
+	if reply, is := errors.AsType[*client.Error](err); is {
+		details = p.details(reply)
 	}
-	for i, line := range text {
-		prefix := "whctl: "
-		if i > 0 {
-			prefix = "  "
-		}
-		fmt.Fprintln(p.stderr, prefix+display.Sanitize(line))
-	}
+	cmdline.PrintError(p.stderr, "whctl", message, details...)
 }
 
 // details are what helps to act on an error of the service.
@@ -165,12 +122,4 @@ func (p *program) details(e *client.Error) []string {
 		lines = append(lines, "request id "+e.RequestID)
 	}
 	return lines
-}
-
-// didYouMean is a suggestion to append to a message.
-func didYouMean(near []string) string {
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(near, " or ") + "?"
 }

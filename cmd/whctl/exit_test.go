@@ -14,6 +14,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // Every exit code that an error can have is produced once by a real run.
@@ -65,8 +66,8 @@ func TestExitCodes(t *testing.T) {
 		})
 	}
 	for _, e := range exits {
-		if e.is != nil && !seen[e.code] {
-			t.Errorf("no run ended with %d", e.code)
+		if e.Is != nil && !seen[e.Code] {
+			t.Errorf("no run ended with %d", e.Code)
 		}
 	}
 }
@@ -85,7 +86,7 @@ func TestClosedConnection(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		(&program{stderr: &stderr}).report(c.err)
-		if code := exitCode(c.err); code != c.code || (stderr.String() == "") != (code == 0) {
+		if code := cmdline.ExitCode(exits, c.err); code != c.code || (stderr.String() == "") != (code == 0) {
 			t.Errorf("%v: exit %d, want %d; stderr %q", c.err, code, c.code, stderr.String())
 		}
 	}

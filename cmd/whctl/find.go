@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // Things of webhooks are named by their ids, by the ends of an id or its
@@ -49,7 +50,7 @@ func findOne(ctx context.Context, service *client.Client, q client.Query, what, 
 	case len(page.Rows) == 0:
 		return client.Row{}, &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("there is no %s %q", what, text)}
 	case len(page.Rows) > 1:
-		return client.Row{}, usagef("%q means more than one %s: give the whole id", text, what)
+		return client.Row{}, cmdline.Usagef("%q means more than one %s: give the whole id", text, what)
 	}
 	return page.Rows[0], nil
 }
@@ -76,7 +77,7 @@ type subscriptionName struct{ subscriber, id string }
 func findSubscription(ctx context.Context, service *client.Client, subscriber, text string) (n subscriptionName, err error) {
 	where, isID := byID("RecID", text)
 	if !isID {
-		return n, usagef("%q is no id of a subscription; whctl subscriptions list shows them", text)
+		return n, cmdline.Usagef("%q is no id of a subscription; whctl subscriptions list shows them", text)
 	}
 	if subscriber != "" {
 		if n.subscriber, err = findSubscriber(ctx, service, subscriber); err != nil {
@@ -113,7 +114,7 @@ type messageName struct{ subscriber, subscription, id string }
 func findMessage(ctx context.Context, service *client.Client, text string) (messageName, error) {
 	where, isID := byID("MessageID", text)
 	if !isID {
-		return messageName{}, usagef("%q is no id of a message; whctl messages list shows them", text)
+		return messageName{}, cmdline.Usagef("%q is no id of a message; whctl messages list shows them", text)
 	}
 	fields := []string{"MessageID", "SubscriberID", "SubscriptionID"}
 	row, err := findOne(ctx, service, client.Query{Kind: systemKind("Message"), Where: where, Fields: fields}, "message", text)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 const (
@@ -41,7 +42,7 @@ func newForwarder(text string, now func() time.Time) (*forwarder, error) {
 	}
 	to, err := url.Parse(text)
 	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
-		return nil, usagef("--forward-to must be like localhost:3000 or http://localhost:3000/hooks")
+		return nil, cmdline.Usagef("--forward-to must be like localhost:3000 or http://localhost:3000/hooks")
 	}
 	return &forwarder{to: to, now: now, http: &http.Client{
 		Timeout:       forwardTimeout,

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // topic is a page of help that belongs to no single command.
@@ -43,7 +44,7 @@ func (p *program) help(c *cli.Context) error {
 	if len(words) == 0 {
 		return p.helpProgram(c.App)
 	}
-	if command := findCommand(c.App.Commands, words); command != nil {
+	if command := cmdline.FindCommand(c.App.Commands, words); command != nil {
 		return p.helpCommand(c.App, words, command)
 	}
 	var known []string
@@ -58,7 +59,7 @@ func (p *program) help(c *cli.Context) error {
 		known = append(known, command.Name)
 	}
 	name := strings.Join(words, " ")
-	return usagef("no help on %q%s", name, didYouMean(record.Near(name, known)))
+	return cmdline.Usagef("no help on %q%s", name, cmdline.DidYouMean(record.Near(name, known)))
 }
 
 // helpProgram is the page of the program as a whole.

@@ -68,7 +68,7 @@ PowerShell use -o FILE instead of >, which changes the encoding.`, screenful)
 func helpExits(w io.Writer) {
 	page := newPage(w)
 	for _, e := range exits {
-		page.entry(fmt.Sprint(e.code), e.meaning)
+		page.entry(fmt.Sprint(e.Code), e.Meaning)
 	}
 	_ = page.Flush() // help to a closed pipe has no reader to tell
 }

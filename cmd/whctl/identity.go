@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // identity is who asks: a key, a user with a password, or a session; and how
@@ -56,7 +58,7 @@ func (p *program) findIdentity(c *cli.Context, s *settings) (identity, error) {
 	}
 	if password != "" {
 		if s.text("user") == "" {
-			return identity{}, usagef("%s is of no user: --user or %s names one", source, envUser)
+			return identity{}, cmdline.Usagef("%s is of no user: --user or %s names one", source, envUser)
 		}
 		return identity{user: s.text("user"), password: password, source: source}, nil
 	}
@@ -77,7 +79,7 @@ func (p *program) givenPassword(c *cli.Context) (password, source string, err er
 	path := c.String("password-file")
 	switch {
 	case c.Bool("password-stdin") && path != "":
-		return "", "", usagef("--password-stdin and --password-file exclude each other")
+		return "", "", cmdline.Usagef("--password-stdin and --password-file exclude each other")
 	case c.Bool("password-stdin"):
 		password, err = secretLine(p.stdin, "standard input")
 		return password, "standard input", err
@@ -92,7 +94,7 @@ func (p *program) givenPassword(c *cli.Context) (password, source string, err er
 func secretFile(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return "", usagef("%s", err)
+		return "", cmdline.Usagef("%s", err)
 	}
 	defer file.Close()
 	return secretLine(file, path)
@@ -109,7 +111,7 @@ func secretLine(from io.Reader, name string) (string, error) {
 	}
 	line = bytes.TrimRight(line, "\r\n")
 	if len(line) == 0 {
-		return "", usagef("%s holds no secret: its first line is empty", name)
+		return "", cmdline.Usagef("%s holds no secret: its first line is empty", name)
 	}
 	return string(line), nil
 }

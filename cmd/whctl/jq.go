@@ -9,6 +9,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/bizhook/whd/client"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // jqPrinter prints what a jq expression makes of the rows: of the array of all,
@@ -26,11 +27,11 @@ type jqPrinter struct {
 func newJQ(ctx context.Context, l layout, expression string, array bool) (printer, error) {
 	query, err := gojq.Parse(expression)
 	if err != nil {
-		return nil, usagef("--jq: %s", err)
+		return nil, cmdline.Usagef("--jq: %s", err)
 	}
 	code, err := gojq.Compile(query)
 	if err != nil {
-		return nil, usagef("--jq: %s", err)
+		return nil, cmdline.Usagef("--jq: %s", err)
 	}
 	return &jqPrinter{layout: l, ctx: ctx, code: code, array: array, all: []any{}}, nil
 }
@@ -83,7 +84,7 @@ func jqError(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	return usagef("--jq: %s", err)
+	return cmdline.Usagef("--jq: %s", err)
 }
 
 func (p *jqPrinter) result(value any) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) keyCommands() []*cli.Command {
@@ -52,7 +53,7 @@ func (p *program) listKeys(c *cli.Context) error {
 func (p *program) addKey(c *cli.Context) error {
 	request := wire.APIKeyRequest{Name: c.Args().First(), Role: c.String("role")}
 	if request.Role == "" {
-		return usagef("keys add needs --role: reader, publisher, writer or admin")
+		return cmdline.Usagef("keys add needs --role: reader, publisher, writer or admin")
 	}
 	var err error
 	if request.ExpiryDateTime, err = p.expiry(c.String("expires")); err != nil {
@@ -89,7 +90,7 @@ func (p *program) expiry(text string) (string, error) {
 	}
 	at, err := filter.Time(text, p.now())
 	if err != nil {
-		return "", usagef("--expires must be a time such as 2027-01-31, how long such as 30d, or never, not %q", text)
+		return "", cmdline.Usagef("--expires must be a time such as 2027-01-31, how long such as 30d, or never, not %q", text)
 	}
 	return at.UTC().Format(time.RFC3339), nil
 }

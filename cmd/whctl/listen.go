@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) listenCommands() []*cli.Command {
@@ -46,7 +47,7 @@ type listener struct {
 
 func (p *program) listen(c *cli.Context) error {
 	if c.String("forward-to") == "" {
-		return usagef("listen needs --forward-to, such as localhost:3000")
+		return cmdline.Usagef("listen needs --forward-to, such as localhost:3000")
 	}
 	forward, err := newForwarder(c.String("forward-to"), p.now)
 	if err != nil {
@@ -71,13 +72,13 @@ func (p *program) listen(c *cli.Context) error {
 func (l *listener) mirror() error {
 	for _, name := range []string{"address", "confirm", "yes"} {
 		if l.c.IsSet(name) {
-			return usagef("--%s goes with --direct only", name)
+			return cmdline.Usagef("--%s goes with --direct only", name)
 		}
 	}
 	if path := l.c.String("secret-file"); path != "" {
 		var err error
 		if l.forward.secret, err = localSecret(path); err != nil {
-			return usagef("--secret-file: %s", err)
+			return cmdline.Usagef("--secret-file: %s", err)
 		}
 	}
 	service, err := l.connect(l.c)

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) loginCommands() []*cli.Command {
@@ -89,7 +90,7 @@ func (in *signIn) warnOfPlainHTTP() {
 // credentials finds the user and the password, and asks for what is missing.
 func (in *signIn) credentials() (err error) {
 	if in.user == "" {
-		if in.user, err = in.demand("user name", "--user or "+envUser, in.ask); err != nil {
+		if in.user, err = in.demand("user name", "--user or "+envUser, in.prompter.Ask); err != nil {
 			return err
 		}
 	}
@@ -106,18 +107,18 @@ func (in *signIn) credentials() (err error) {
 			return nil
 		}
 	}
-	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+envPassword, in.askSecret)
+	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+envPassword, in.prompter.AskSecret)
 	return err
 }
 
 // demand asks for something that cannot be done without.
 func (in *signIn) demand(what, otherwise string, ask func(context.Context, string) (string, error)) (string, error) {
 	if !in.mayAsk(in.c) {
-		return "", usagef("nobody can be asked for the %s here: give %s", what, otherwise)
+		return "", cmdline.Usagef("nobody can be asked for the %s here: give %s", what, otherwise)
 	}
 	text, err := ask(in.c.Context, strings.ToUpper(what[:1])+what[1:]+": ")
 	if err == nil && text == "" {
-		err = usagef("the %s is empty", what)
+		err = cmdline.Usagef("the %s is empty", what)
 	}
 	return text, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) messageCommands() []*cli.Command {
@@ -94,7 +95,7 @@ func (p *program) period(c *cli.Context) ([]client.Filter, error) {
 		}
 		at, err := filter.Time(c.String(end.flag), p.now().In(s.zone()))
 		if err != nil {
-			return nil, usagef("--%s %s", end.flag, err)
+			return nil, cmdline.Usagef("--%s %s", end.flag, err)
 		}
 		filters = append(filters, client.Filter{Field: "AddedDateTime", Operator: end.operator, Values: []string{at.UTC().Format(wire.DateLayout)}})
 	}
@@ -146,7 +147,7 @@ func (p *program) onMessages(c *cli.Context, what bulk) error {
 	}
 	for _, name := range []string{"where", "since", "until", "take", "all-messages", ownDryRun} {
 		if c.IsSet(name) {
-			return usagef("either messages or --%s say which are meant", name)
+			return cmdline.Usagef("either messages or --%s say which are meant", name)
 		}
 	}
 	names := c.Args().Slice()

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 const acme = `{"RecID":"1f0c0000-0000-4000-8000-000000009ab2","Name":"acme","IsEnabled":true}`
@@ -48,7 +50,7 @@ func TestBulkAsks(t *testing.T) {
 		}
 		typed.Close()
 		sent := 0
-		got := trial{person: person{keyboard: keyboard, watches: true}, handler: func(w http.ResponseWriter, r *http.Request) {
+		got := trial{prompter: cmdline.Prompter{Keyboard: keyboard, Watches: true}, handler: func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			retried := c.done
 			if sent++; strings.Contains(string(body), `"DryRun":"true"`) {
@@ -77,7 +79,7 @@ func TestSetMembers(t *testing.T) {
 		}
 	}
 	for _, set := range []string{"A", "=1"} {
-		if _, err := setMembers("{}", []string{set}); !isUsage(err) {
+		if _, err := setMembers("{}", []string{set}); !cmdline.IsUsage(err) {
 			t.Errorf("%q: %v", set, err)
 		}
 	}

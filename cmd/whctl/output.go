@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"github.com/bizhook/whd/client/display"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/bizhook/whd/client/display"
 )
 
 // bufferSize is how much is written at once.

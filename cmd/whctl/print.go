@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // column is one column of what is printed.
@@ -100,7 +101,7 @@ func (p *program) format(c *cli.Context) (format, error) {
 			continue
 		}
 		if asked != "" && asked != name {
-			return format{}, usagef("both --%s and the format %s are asked for", name, asked)
+			return format{}, cmdline.Usagef("both --%s and the format %s are asked for", name, asked)
 		}
 		asked = name
 	}
@@ -110,7 +111,7 @@ func (p *program) format(c *cli.Context) (format, error) {
 			return format{}, err
 		}
 		if path := c.String("output"); asked != "xlsx" && strings.EqualFold(filepath.Ext(path), ".xlsx") {
-			return format{}, usagef("%s would hold %s and be no workbook: add --format xlsx", path, asked)
+			return format{}, cmdline.Usagef("%s would hold %s and be no workbook: add --format xlsx", path, asked)
 		}
 	}
 	name, flavour, _ := strings.Cut(strings.ToLower(asked), ":")
@@ -120,21 +121,21 @@ func (p *program) format(c *cli.Context) (format, error) {
 			return f, checkFormat(c, f)
 		}
 	}
-	near := didYouMean(record.Near(asked, formatNames()))
-	return format{}, usagef("no format %q%s; formats: %s", asked, near, strings.Join(formatNames(), ", "))
+	near := cmdline.DidYouMean(record.Near(asked, formatNames()))
+	return format{}, cmdline.Usagef("no format %q%s; formats: %s", asked, near, strings.Join(formatNames(), ", "))
 }
 
 // checkFormat refuses flags that the format would have to ignore.
 func checkFormat(c *cli.Context, f format) error {
 	switch {
 	case c.Bool("excel") && f.name != "csv":
-		return usagef("--excel goes with --format csv only")
+		return cmdline.Usagef("--excel goes with --format csv only")
 	case c.IsSet("null") && !f.cells:
-		return usagef("--null goes with --format table, vertical, csv or tsv only")
+		return cmdline.Usagef("--null goes with --format table, vertical, csv or tsv only")
 	case c.IsSet("jq") && f.name != "json" && f.name != "ndjson":
-		return usagef("--jq goes with --format json or ndjson only")
+		return cmdline.Usagef("--jq goes with --format json or ndjson only")
 	case f.name == "xlsx" && !toFile(c):
-		return usagef("--format xlsx needs a file: -o FILE")
+		return cmdline.Usagef("--format xlsx needs a file: -o FILE")
 	}
 	return nil
 }
@@ -206,7 +207,7 @@ func (p *program) printRows(c *cli.Context, columns []column, rows iter.Seq2[cli
 		return f, err
 	}
 	if f.new == nil {
-		return f, usagef("--format %s goes with whctl query only", f.name)
+		return f, cmdline.Usagef("--format %s goes with whctl query only", f.name)
 	}
 	out, err := p.create(c.String("output"))
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) profileCommands() []*cli.Command {
@@ -84,7 +85,7 @@ func (p *program) knownProfile(name string) (*configFile, error) {
 		return nil, err
 	}
 	if !file.has(name) {
-		return nil, usagef("there is no profile %q%s; whctl profile list shows them", name, didYouMean(record.Near(name, file.profiles())))
+		return nil, cmdline.Usagef("there is no profile %q%s; whctl profile list shows them", name, cmdline.DidYouMean(record.Near(name, file.profiles())))
 	}
 	return file, nil
 }
@@ -117,10 +118,10 @@ func (p *program) addProfile(c *cli.Context) error {
 		return err
 	}
 	if file.has(name) {
-		return usagef("there is a profile %q already; whctl config set --profile %s changes it", name, name)
+		return cmdline.Usagef("there is a profile %q already; whctl config set --profile %s changes it", name, name)
 	}
 	if !c.IsSet("url") {
-		return usagef("profile add needs the address of the service: --url")
+		return cmdline.Usagef("profile add needs the address of the service: --url")
 	}
 	first := len(file.profiles()) == 0
 	if file, err = setFromFlags(c, file, name); err != nil {
@@ -150,7 +151,7 @@ func setFromFlags(c *cli.Context, file *configFile, profile string) (*configFile
 			text = strconv.FormatBool(c.Bool(flag))
 		}
 		if err := s.form.check(text); err != nil {
-			return nil, usagef("--%s %s", flag, err)
+			return nil, cmdline.Usagef("--%s %s", flag, err)
 		}
 		var err error
 		if file, err = file.set(profile, s, text); err != nil {
@@ -197,7 +198,7 @@ func (p *program) showProfile(c *cli.Context) error {
 		name = s.profile
 	}
 	if name == "" {
-		return usagef("no profile is used; whctl profile list shows them")
+		return cmdline.Usagef("no profile is used; whctl profile list shows them")
 	}
 	file, err := p.knownProfile(name)
 	if err != nil {

@@ -21,6 +21,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // On a terminal that never answers, commands end without having asked it
@@ -232,7 +234,7 @@ func TestPasswordIsAskedFor(t *testing.T) {
 }
 
 // typed is somebody who has typed a line already.
-func typed(t *testing.T, line string) person {
+func typed(t *testing.T, line string) cmdline.Prompter {
 	t.Helper()
 	screen, keyboard, err := pty.Open()
 	if err != nil {
@@ -242,7 +244,7 @@ func typed(t *testing.T, line string) person {
 	if _, err := screen.WriteString(line + "\n"); err != nil {
 		t.Fatal(err)
 	}
-	return person{keyboard: keyboard, colours: true}
+	return cmdline.Prompter{Keyboard: keyboard, Colours: true}
 }
 
 // Changes are asked about in the colour of the profile; anything but the right
@@ -271,7 +273,7 @@ func TestChangesAreAskedAbout(t *testing.T) {
 	} {
 		config := configOf(t, fmt.Sprintf("profile = 'prod'\n[profiles.prod]\ncolour = 'red'\nprotected = %v\n", c.protected))
 		changes := 0
-		got := trial{config: config, person: typed(t, c.answer), handler: changesCounted(&changes)}.run(t, strings.Fields(c.args)...)
+		got := trial{config: config, prompter: typed(t, c.answer), handler: changesCounted(&changes)}.run(t, strings.Fields(c.args)...)
 		if got.code != c.code || !strings.HasPrefix(got.stderr, c.asked) || c.asked == "" && got.stderr != "" {
 			t.Errorf("%s, answer %q: exit %d, want %d; stderr %q, want %q", c.args, c.answer, got.code, c.code, got.stderr, c.asked)
 		}

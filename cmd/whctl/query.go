@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 const (
@@ -117,7 +118,7 @@ func (p *program) readQuery(c *cli.Context, l listing) (client.Query, error) {
 		err = readPaging(c, &q)
 	}
 	if err != nil {
-		return q, usagef("%s", err)
+		return q, cmdline.Usagef("%s", err)
 	}
 	return q, nil
 }
@@ -194,7 +195,7 @@ func names(lists []string, separators string) []string {
 func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	i, ok := kind.Column(name)
 	if !ok {
-		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, didYouMean(record.Near(name, kind.FieldNames())))
+		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, cmdline.DidYouMean(record.Near(name, kind.FieldNames())))
 	}
 	return kind.Fields[i].Name, nil
 }

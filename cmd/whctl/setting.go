@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/tui"
 )
 
@@ -66,7 +67,7 @@ func settingNames(which func(setting) bool) []string {
 // noSetting is the error of a key that there is none of.
 func noSetting(name string) error {
 	names := settingNames(func(setting) bool { return true })
-	return usagef("no setting %q%s; settings: %s", name, didYouMean(record.Near(name, names)), strings.Join(names, ", "))
+	return cmdline.Usagef("no setting %q%s; settings: %s", name, cmdline.DidYouMean(record.Near(name, names)), strings.Join(names, ", "))
 }
 
 // settingFlags are the flags of every command that are settings.
@@ -151,5 +152,5 @@ func oneOf(text string, names []string) error {
 	if slices.Contains(names, strings.ToLower(text)) {
 		return nil
 	}
-	return fmt.Errorf("must be one of %s%s", strings.Join(names, ", "), didYouMean(record.Near(text, names)))
+	return fmt.Errorf("must be one of %s%s", strings.Join(names, ", "), cmdline.DidYouMean(record.Near(text, names)))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // settings are what is in force, each with where that was said.
@@ -94,7 +95,7 @@ func (s *settings) find(c *cli.Context, p *program, one setting) error {
 	}
 	if value.text != "" {
 		if err := one.form.check(value.text); err != nil {
-			return usagef("%s (%s) %s", one.name, value.origin, err)
+			return cmdline.Usagef("%s (%s) %s", one.name, value.origin, err)
 		}
 	}
 	s.values[one.name] = value
@@ -120,8 +121,8 @@ func (s *settings) choose(mayMake bool) error {
 			return err
 		}
 	case !s.file.has(named.text):
-		near := didYouMean(record.Near(named.text, s.file.profiles()))
-		return usagef("profile (%s): there is no profile %q%s; whctl profile list shows them", named.origin, named.text, near)
+		near := cmdline.DidYouMean(record.Near(named.text, s.file.profiles()))
+		return cmdline.Usagef("profile (%s): there is no profile %q%s; whctl profile list shows them", named.origin, named.text, near)
 	}
 	s.profile = named.text
 	return nil

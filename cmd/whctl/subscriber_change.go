@@ -4,13 +4,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // changeSubscriber is whctl subscribers change.
 func (p *program) changeSubscriber(c *cli.Context) error {
 	old, name := c.Args().First(), c.String("name")
 	if name == "" {
-		return usagef("what is to be changed? Give --name")
+		return cmdline.Usagef("what is to be changed? Give --name")
 	}
 	service, err := p.connectToChange(c, change{what: "change the subscriber " + subscriberTitle(old)})
 	if err != nil {

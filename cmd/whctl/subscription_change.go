@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // subscriptionChangeFlags are what can be changed of a subscription. Its address
@@ -53,11 +54,11 @@ func (p *program) subscriptionChange(c *cli.Context) (request wire.SubscriptionR
 	}
 	switch {
 	case c.Bool("no-headers") && request.Headers != nil:
-		err = usagef("--header and --no-headers exclude each other")
+		err = cmdline.Usagef("--header and --no-headers exclude each other")
 	case c.Bool("no-headers"):
 		request.Headers = new([]wire.Header{})
 	case !anySet(c, subscriptionChangeFlags()):
-		err = usagef("what is to be changed? Give --to, --event, --header, --no-headers, --ordered or --retry-schedule")
+		err = cmdline.Usagef("what is to be changed? Give --to, --event, --header, --no-headers, --ordered or --retry-schedule")
 	}
 	return request, err
 }

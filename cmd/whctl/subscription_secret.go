@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // headers reads --header.
@@ -18,11 +19,11 @@ func (p *program) headers(texts []string) (*[]wire.Header, error) {
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, ":")
 		if !ok {
-			return nil, usagef(`--header must be like "X-Tenant: 7"`) // the text may be a secret
+			return nil, cmdline.Usagef(`--header must be like "X-Tenant: 7"`) // the text may be a secret
 		}
 		value, err := p.argument(strings.TrimSpace(value))
 		if err != nil {
-			return nil, usagef("--header %s: %s", name, err)
+			return nil, cmdline.Usagef("--header %s: %s", name, err)
 		}
 		all = append(all, wire.Header{Name: strings.TrimSpace(name), Value: strings.TrimRight(value, "\r\n")})
 	}
@@ -39,7 +40,7 @@ func (p *program) hideSecret(c *cli.Context, secret string) error {
 		}
 		p.notice(c, "its secret is in %s", path)
 	case c.Bool("json"):
-	case p.person.watches:
+	case p.prompter.Watches:
 		p.notice(c, "its secret, which is not shown again: %s", secret)
 	default:
 		p.notice(c, "its secret is not shown: --secret-file or --json would have; whctl subscriptions rotate-secret makes another")

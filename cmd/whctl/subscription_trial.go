@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func trialFlags() []cli.Flag {
@@ -33,7 +34,7 @@ type trialOutcome struct {
 // the receiver, so the answer is asked for again and again.
 func (p *program) testSubscription(c *cli.Context) error {
 	if c.Bool("no-wait") && c.IsSet("wait") {
-		return usagef("--wait and --no-wait exclude each other")
+		return cmdline.Usagef("--wait and --no-wait exclude each other")
 	}
 	service, n, err := p.subscriptionToChange(c, c.Args().First(), "send a test message to")
 	if err != nil {

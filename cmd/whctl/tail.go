@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // tailFlags are those of what goes on until it is stopped.
@@ -187,7 +188,7 @@ func (p *program) tailPrinter(c *cli.Context, columns []column) (*tailWriter, *o
 		return nil, nil, err
 	}
 	if f.new == nil || f.name == "json" || f.name == "xlsx" {
-		return nil, nil, usagef("--format %s is for what comes to an end; try --ndjson", f.name)
+		return nil, nil, cmdline.Usagef("--format %s is for what comes to an end; try --ndjson", f.name)
 	}
 	out, err := p.create(c.String("output"))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // statusWords are the statuses of messages in words.
@@ -47,7 +48,7 @@ func (p *program) changeFilter(c *cli.Context, service *client.Client) (f change
 	}
 	f.event = c.String("event")
 	if _, err := path.Match(f.event, ""); err != nil {
-		return f, usagef("--event %q is no pattern such as salesorder.*", f.event)
+		return f, cmdline.Usagef("--event %q is no pattern such as salesorder.*", f.event)
 	}
 	if text := c.String("subscriber"); text != "" {
 		if f.subscriber, err = findSubscriber(c.Context, service, text); err != nil {
@@ -72,7 +73,7 @@ func readStatuses(text string) ([]int, error) {
 			n = number
 		}
 		if n < 0 || n >= len(statusWords) {
-			return nil, usagef("--status %q must be of 0 to 3, or %s", word, strings.Join(statusWords, ", "))
+			return nil, cmdline.Usagef("--status %q must be of 0 to 3, or %s", word, strings.Join(statusWords, ", "))
 		}
 		all = append(all, n)
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // untold are commands that no story runs, with where they are tested.
@@ -38,8 +40,8 @@ func TestStoriesTellAll(t *testing.T) {
 			for _, name := range asksFor(args) {
 				formats[name] = true
 			}
-			l, _ := hoist(app, strings.Fields(args)) // quotes are not read here, and a line may be wrong on purpose
-			commands[strings.Join(l.path, " ")] = true
+			l, _ := cmdline.ReorderArgs(app, strings.Fields(args)) // quotes are not read here, and a line may be wrong on purpose
+			commands[strings.Join(l.Path, " ")] = true
 		}
 	}
 	for _, command := range leaves(app.Commands) {
@@ -48,8 +50,8 @@ func TestStoriesTellAll(t *testing.T) {
 		}
 	}
 	for _, e := range exits {
-		if !codes[e.code] {
-			t.Errorf("no story ends with %d", e.code)
+		if !codes[e.Code] {
+			t.Errorf("no story ends with %d", e.Code)
 		}
 	}
 	for _, name := range formatNames() {

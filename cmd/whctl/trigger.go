@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) triggerCommands() []*cli.Command {
@@ -56,15 +57,15 @@ func (p *program) trigger(c *cli.Context) error {
 	}
 	switch one, all := c.String("subscription"), c.Bool("all-subscribers"); {
 	case event == "":
-		return usagef("trigger needs EVENT; whctl trigger --list shows them")
+		return cmdline.Usagef("trigger needs EVENT; whctl trigger --list shows them")
 	case one == "" && !all:
-		return usagef("trigger needs --subscription, or --all-subscribers to send it to all that take %s", event)
+		return cmdline.Usagef("trigger needs --subscription, or --all-subscribers to send it to all that take %s", event)
 	case one != "" && all:
-		return usagef("--subscription and --all-subscribers exclude each other")
+		return cmdline.Usagef("--subscription and --all-subscribers exclude each other")
 	}
 	for _, f := range outputFlags() {
 		if name := f.Names()[0]; c.IsSet(name) && name != "json" {
-			return usagef("--%s goes with --list only", name)
+			return cmdline.Usagef("--%s goes with --list only", name)
 		}
 	}
 	body, err := p.triggerBody(c, event)

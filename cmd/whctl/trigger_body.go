@@ -14,6 +14,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // triggerBody is what is sent: that of --body, or else a sample, with the
@@ -27,7 +28,7 @@ func (p *program) triggerBody(c *cli.Context, event string) (string, error) {
 	case !c.IsSet("body"):
 		body = record.SampleBody(event)
 	case body == "": // in whose place the service would send a sample
-		return "", usagef("the --body is empty; without --body a sample is sent")
+		return "", cmdline.Usagef("the --body is empty; without --body a sample is sent")
 	}
 	if sets := c.StringSlice("set"); len(sets) > 0 {
 		if body, err = setMembers(body, sets); err != nil {
@@ -45,7 +46,7 @@ func (p *program) triggerBody(c *cli.Context, event string) (string, error) {
 // somebody has worked on it.
 func (p *program) editBody(c *cli.Context, body string) (string, error) {
 	if c.Bool("no-input") {
-		return "", usagef("--edit and --no-input exclude each other")
+		return "", cmdline.Usagef("--edit and --no-input exclude each other")
 	}
 	var draft bytes.Buffer
 	isJSON := json.Indent(&draft, []byte(body), "", "  ") == nil
@@ -71,11 +72,11 @@ func (p *program) editBody(c *cli.Context, body string) (string, error) {
 	edited := strings.TrimRight(string(text), "\r\n") // editors end the last line
 	switch {
 	case edited == "":
-		err = usagef("nothing was sent: the body is empty")
+		err = cmdline.Usagef("nothing was sent: the body is empty")
 	case isJSON && !json.Valid([]byte(edited)):
-		return "", usagef("nothing was sent: the body is no JSON any more; it is in %s", path)
+		return "", cmdline.Usagef("nothing was sent: the body is no JSON any more; it is in %s", path)
 	case len(edited) >= maxArgument:
-		return "", usagef("nothing was sent: %s has more than %d MiB, which no event may have", path, maxArgument>>20)
+		return "", cmdline.Usagef("nothing was sent: %s has more than %d MiB, which no event may have", path, maxArgument>>20)
 	}
 	return edited, errors.Join(err, os.RemoveAll(dir))
 }
@@ -85,7 +86,7 @@ func (p *program) editBody(c *cli.Context, body string) (string, error) {
 func setMembers(body string, sets []string) (string, error) {
 	object, err := client.ParseRow([]byte(body))
 	if err != nil {
-		return "", usagef("--set needs a body that is a JSON object")
+		return "", cmdline.Usagef("--set needs a body that is a JSON object")
 	}
 	type member struct {
 		name  string
@@ -98,7 +99,7 @@ func setMembers(body string, sets []string) (string, error) {
 	for _, set := range sets {
 		name, value, ok := strings.Cut(set, "=")
 		if !ok || name == "" {
-			return "", usagef("--set %q must be like InvoiceID=D1", set)
+			return "", cmdline.Usagef("--set %q must be like InvoiceID=D1", set)
 		}
 		text := []byte(value)
 		if !json.Valid(text) {

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/tui"
 )
 
@@ -31,7 +32,7 @@ whctl tui --profile prod --read-only`,
 // the right to change anything; --read-only keeps that for good.
 func (p *program) tui(c *cli.Context) error {
 	if !p.terminal.is {
-		return usagef("tui needs a terminal; whctl query and the others print anywhere")
+		return cmdline.Usagef("tui needs a terminal; whctl query and the others print anywhere")
 	}
 	s, err := p.settings(c)
 	if err != nil {
@@ -72,7 +73,7 @@ func chosenOf(c *cli.Context, s *settings, name string) (string, error) {
 	}
 	one, _ := settingNamed(name)
 	if err := one.form.check(c.String(name)); err != nil {
-		return "", usagef("--%s %s", name, err)
+		return "", cmdline.Usagef("--%s %s", name, err)
 	}
 	return strings.ToLower(c.String(name)), nil
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) userCommands() []*cli.Command {
@@ -80,31 +82,21 @@ func (p *program) userRequest(c *cli.Context, name string, asks bool) (r wire.Us
 	case !asks:
 		return r, nil
 	case !p.mayAsk(c):
-		return r, usagef("nobody can be asked for the password of %s here: give --new-password-file", name)
+		return r, cmdline.Usagef("nobody can be asked for the password of %s here: give --new-password-file", name)
 	default:
-		password, err = p.newPassword(c, name)
+		password, err = p.prompter.AskTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
+		if errors.Is(err, cmdline.ErrDiffer) {
+			err = cmdline.Usagef("%s", err)
+		}
 	}
 	r.Password = &password
 	return r, err
 }
 
-// newPassword asks twice, since nobody sees what is typed.
-func (p *program) newPassword(c *cli.Context, name string) (string, error) {
-	first, err := p.askSecret(c.Context, fmt.Sprintf("New password of %s: ", name))
-	if err != nil {
-		return "", err
-	}
-	second, err := p.askSecret(c.Context, "Once more: ")
-	if err == nil && first != second {
-		err = usagef("the two passwords differ; nothing was changed")
-	}
-	return first, err
-}
-
 func (p *program) addUser(c *cli.Context) error {
 	name := c.Args().First()
 	if !c.IsSet("role") {
-		return usagef("users add needs --role: reader, publisher, writer or admin")
+		return cmdline.Usagef("users add needs --role: reader, publisher, writer or admin")
 	}
 	request, err := p.userRequest(c, name, true)
 	if err != nil {
@@ -131,7 +123,7 @@ func (p *program) changeUser(c *cli.Context) error {
 		return err
 	}
 	if request == (wire.UserRequest{}) {
-		return usagef("users change needs --role, --display-name, --new-password or --new-password-file")
+		return cmdline.Usagef("users change needs --role, --display-name, --new-password or --new-password-file")
 	}
 	service, err := p.connectToChange(c, change{what: "change the user " + name})
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -59,7 +60,7 @@ type trial struct {
 	ctx      context.Context
 	config   string // directory of the configuration; empty for one that is empty
 	stdin    string
-	person   person
+	prompter cmdline.Prompter
 }
 
 // outcome is what a run left behind.
@@ -90,18 +91,19 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 		env: func(name string) string { return env[name] }, stdin: strings.NewReader(tr.stdin), stdout: &stdout, stderr: &stderr,
 		terminal: terminal{is: tr.terminal, width: max(tr.width, unknownWidth)},
 		registry: record.Builtin(),
-		person:   tr.person,
+		prompter: tr.prompter,
 		now:      tr.clock,
 		patience: patience,
 	}
 	if tr.width > 0 {
 		p.terminal.width = tr.width
 	}
+	p.prompter.Screen = &stderr
 	app := p.app()
 	app.Commands = append(app.Commands, pokeCommands(p)...)
 	err := p.dispatch(tr.ctx, app, args)
 	p.report(err)
-	return outcome{exitCode(err), stdout.String(), stderr.String()}
+	return outcome{cmdline.ExitCode(exits, err), stdout.String(), stderr.String()}
 }
 
 // clock stands still.

@@ -19,6 +19,7 @@ const root = "../.."
 // listed is what `go list` says about a package.
 type listed struct {
 	ImportPath   string
+	Name         string // of the package
 	Module       *struct{ Path, Dir string }
 	Standard     bool
 	Imports      []string
@@ -32,7 +33,7 @@ func (p listed) short() string { return strings.TrimPrefix(p.ImportPath, module+
 // goList lists packages as they are built without cgo, which is how they are shipped.
 func goList(t *testing.T, args ...string) []listed {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Module,Standard,Imports,TestImports,XTestImports,Deps"}, args...)...)
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Module,Standard,Imports,TestImports,XTestImports,Deps"}, args...)...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	var stderr bytes.Buffer

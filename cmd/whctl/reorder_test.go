@@ -13,6 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"pgregory.net/rapid"
+
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func testApp() *cli.App {
@@ -63,9 +65,9 @@ func parse(args []string) (parsed, error) {
 			return nil
 		}
 	}
-	l, err := hoist(app, args)
+	l, err := cmdline.ReorderArgs(app, args)
 	if err == nil {
-		err = app.RunContext(context.Background(), l.argv(app.Name))
+		err = app.RunContext(context.Background(), l.Argv(app.Name))
 	}
 	return got, err
 }
@@ -147,7 +149,7 @@ var sampleFlags = [][]string{
 func TestSameBytes(t *testing.T) {
 	for _, command := range leaves(testApp().Commands) {
 		t.Run(command.String(), func(t *testing.T) {
-			known := (options{}).add(command.Flags).add(testApp().Flags)
+			known := (cmdline.FlagTable{}).Add(command.Flags).Add(testApp().Flags)
 			plain := slices.Clone(command.path)
 			for word := range strings.FieldsSeq(command.ArgsUsage) {
 				if sampleWords[word] == "" {
@@ -156,7 +158,7 @@ func TestSameBytes(t *testing.T) {
 				plain = append(plain, sampleWords[word])
 			}
 			for _, set := range sampleFlags {
-				flags := slices.DeleteFunc(slices.Clone(set), known.lacks)
+				flags := slices.DeleteFunc(slices.Clone(set), lacks(known))
 				want := bytesOf(t, slices.Concat(plain, flags))
 				for at := range plain {
 					half := len(flags) / 2
@@ -171,10 +173,11 @@ func TestSameBytes(t *testing.T) {
 }
 
 // lacks reports whether a flag is none of these.
-func (o options) lacks(flag string) bool {
-	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
-	_, known := o[name]
-	return !known
+func lacks(flags cmdline.FlagTable) func(flag string) bool {
+	return func(flag string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+		return !flags.Has(name)
+	}
 }
 
 // bytesOf is all that a run leaves behind, without what differs between any two.
@@ -196,7 +199,7 @@ func bytesOf(t *testing.T, args []string) string {
 var varying = regexp.MustCompile(`127\.0\.0\.1:\d\d+|took=\S+`)
 
 // winsOverAll tells --help, which never gets as far as the library.
-func winsOverAll(f cli.Flag) bool { return f.Names()[0] == helpFlag }
+func winsOverAll(f cli.Flag) bool { return f.Names()[0] == cmdline.HelpFlag }
 
 // interleave puts groups between the plain words, both in their order.
 func interleave(t *rapid.T, plain []string, groups [][]string) []string {
@@ -216,24 +219,24 @@ func interleave(t *rapid.T, plain []string, groups [][]string) []string {
 func TestHoist(t *testing.T) {
 	for _, c := range []struct {
 		args string
-		want line
+		want cmdline.Line
 	}{
-		{"query SO_Totals --format csv", line{path: []string{"query"}, flags: []string{"--format=csv"}, args: []string{"SO_Totals"}}},
-		{"--take 5 query SO_Totals -q", line{globals: []string{"--quiet"}, path: []string{"query"}, flags: []string{"--take=5"}, args: []string{"SO_Totals"}}},
-		{"query -n 5 SO_Totals --url=http://x -w a,b --where c", line{globals: []string{"--url=http://x"}, path: []string{"query"},
-			flags: []string{"--take=5", "--where=a,b", "--where=c"}, args: []string{"SO_Totals"}}},
-		{"query --order-by -F SO_Totals -o -", line{path: []string{"query"}, flags: []string{"--order-by=-F", "--output=-"}, args: []string{"SO_Totals"}}},
-		{"query --all SO_Totals", line{path: []string{"query"}, flags: []string{"--all"}, args: []string{"SO_Totals"}}},
-		{"query -- --all -q", line{path: []string{"query"}, args: []string{"--all", "-q"}}},
-		{"query - SO_Totals", line{path: []string{"query"}, args: []string{"-", "SO_Totals"}}},
-		{"query query", line{path: []string{"query"}, args: []string{"query"}}},
-		{"profile --url http://x add -q prod --colour red", line{globals: []string{"--url=http://x", "--quiet"}, path: []string{"profile", "add"},
-			flags: []string{"--colour=red"}, args: []string{"prod"}}},
-		{"--protected profiles add list", line{path: []string{"profile", "add"}, flags: []string{"--protected"}, args: []string{"list"}}},
-		{"record SO_Totals", line{path: []string{"records"}, args: []string{"SO_Totals"}}},
-		{"", line{}},
+		{"query SO_Totals --format csv", cmdline.Line{Path: []string{"query"}, Flags: []string{"--format=csv"}, Args: []string{"SO_Totals"}}},
+		{"--take 5 query SO_Totals -q", cmdline.Line{Globals: []string{"--quiet"}, Path: []string{"query"}, Flags: []string{"--take=5"}, Args: []string{"SO_Totals"}}},
+		{"query -n 5 SO_Totals --url=http://x -w a,b --where c", cmdline.Line{Globals: []string{"--url=http://x"}, Path: []string{"query"},
+			Flags: []string{"--take=5", "--where=a,b", "--where=c"}, Args: []string{"SO_Totals"}}},
+		{"query --order-by -F SO_Totals -o -", cmdline.Line{Path: []string{"query"}, Flags: []string{"--order-by=-F", "--output=-"}, Args: []string{"SO_Totals"}}},
+		{"query --all SO_Totals", cmdline.Line{Path: []string{"query"}, Flags: []string{"--all"}, Args: []string{"SO_Totals"}}},
+		{"query -- --all -q", cmdline.Line{Path: []string{"query"}, Args: []string{"--all", "-q"}}},
+		{"query - SO_Totals", cmdline.Line{Path: []string{"query"}, Args: []string{"-", "SO_Totals"}}},
+		{"query query", cmdline.Line{Path: []string{"query"}, Args: []string{"query"}}},
+		{"profile --url http://x add -q prod --colour red", cmdline.Line{Globals: []string{"--url=http://x", "--quiet"}, Path: []string{"profile", "add"},
+			Flags: []string{"--colour=red"}, Args: []string{"prod"}}},
+		{"--protected profiles add list", cmdline.Line{Path: []string{"profile", "add"}, Flags: []string{"--protected"}, Args: []string{"list"}}},
+		{"record SO_Totals", cmdline.Line{Path: []string{"records"}, Args: []string{"SO_Totals"}}},
+		{"", cmdline.Line{}},
 	} {
-		got, err := hoist(testApp(), strings.Fields(c.args))
+		got, err := cmdline.ReorderArgs(testApp(), strings.Fields(c.args))
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %+v, %v; want %+v", c.args, got, err, c.want)
 		}
@@ -243,9 +246,9 @@ func TestHoist(t *testing.T) {
 // A flag means the same kind of thing in every command; else one that stands
 // before its command could not be read.
 func TestFlagsAgree(t *testing.T) {
-	meaning := options{}.add(testApp().Flags)
+	meaning := cmdline.FlagTable{}.Add(testApp().Flags)
 	for _, c := range leaves(testApp().Commands) {
-		for name, o := range (options{}).add(c.Flags) {
+		for name, o := range (cmdline.FlagTable{}).Add(c.Flags) {
 			if known, ok := meaning[name]; ok && known != o {
 				t.Errorf("%s --%s is %+v, elsewhere %+v", c, name, o, known)
 			}
@@ -261,14 +264,14 @@ func FuzzHoist(f *testing.F) {
 	f.Add("-\n--\n---\n-=\n--=x\n=")
 	f.Fuzz(func(t *testing.T, text string) {
 		args := strings.Split(text, "\n")
-		l, err := hoist(testApp(), args)
+		l, err := cmdline.ReorderArgs(testApp(), args)
 		if err != nil {
-			if !isUsage(err) {
+			if !cmdline.IsUsage(err) {
 				t.Fatalf("%q: error %v", args, err)
 			}
 			return
 		}
-		again, err := hoist(testApp(), l.argv("whctl")[1:])
+		again, err := cmdline.ReorderArgs(testApp(), l.Argv("whctl")[1:])
 		if err != nil || !reflect.DeepEqual(again, l) {
 			t.Fatalf("%q became %+v, and that %+v, %v", args, l, again, err)
 		}

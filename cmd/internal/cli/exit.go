@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bizhook/whd/client/display"
+)
+
+// Exit is a row of a program's table of exit codes.
+type Exit struct {
+	Code    int
+	Meaning string
+	Is      func(error) bool // nil where no error has the code
+}
+
+// exitFailure is the code of errors that no row is for.
+const exitFailure = 1
+
+// ExitCode returns the code of the first row whose test is true of the error.
+func ExitCode(table []Exit, err error) int {
+	for _, e := range table {
+		if e.Is != nil && e.Is(err) {
+			return e.Code
+		}
+	}
+	return exitFailure
+}
+
+// UsageError is a mistake in the command line, the environment or the
+// configuration.
+type UsageError struct {
+	Message string
+	Command string // whose help has more; empty for the program's
+}
+
+// Usagef formats a *UsageError.
+func Usagef(format string, args ...any) error {
+	return &UsageError{Message: fmt.Sprintf(format, args...)}
+}
+
+// Error implements error.
+func (e *UsageError) Error() string { return e.Message }
+
+// IsUsage reports whether an error is a *UsageError.
+func IsUsage(err error) bool {
+	_, is := errors.AsType[*UsageError](err)
+	return is
+}
+
+// DidYouMean is a suggestion to append to a message; empty for no names.
+func DidYouMean(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// PrintError writes a message behind the program's name, and indented lines of
+// details.
+func PrintError(w io.Writer, program, message string, details ...string) {
+	fmt.Fprintln(w, program+": "+display.Sanitize(message))
+	for _, line := range details {
+		fmt.Fprintln(w, "  "+display.Sanitize(line))
+	}
+}
