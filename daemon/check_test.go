@@ -64,7 +64,7 @@ func TestCheckChangesNothing(t *testing.T) {
 	dir := newStore(t)
 	file := filepath.Join(dir, "whd.db")
 	older(t, file)
-	checkOf(t, dir, 3, "store", "failed", file+" has version 6 of 8; make a backup")
+	checkOf(t, dir, 3, "store", "failed", file+" has version 6 of 9; make a backup")
 	if version, err := backup.Version(t.Context(), file); version != 6 || err != nil {
 		t.Errorf("it is now version %d, %v", version, err)
 	}

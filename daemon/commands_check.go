@@ -49,7 +49,7 @@ func check(ctx context.Context, c *call) error {
 	found := checked{warnings: config.warnings()}
 	err = config.openable(ctx)
 	if err == nil {
-		err = config.withStore(ctx, asItIs, func(s *store.Store) (err error) {
+		err = config.withStore(ctx, func(how *store.Config) { how.KeepSettings = c.keepSettings(config) }, func(s *store.Store) (err error) {
 			if found.Report, err = s.Check(ctx); err == nil {
 				found.verdicts = (&inspection{config: config, store: s}).inspect(ctx)
 			}

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
@@ -40,7 +41,20 @@ func (c *call) withStore(ctx context.Context, adjust func(*store.Config), work f
 	if err != nil {
 		return err
 	}
-	return config.withStore(ctx, adjust, work)
+	return config.withStore(ctx, func(how *store.Config) {
+		how.KeepSettings = c.keepSettings(config)
+		adjust(how)
+	}, work)
+}
+
+func (c *call) keepSettings(config Config) func([]store.StoredSetting) error {
+	return func(all []store.StoredSetting) error {
+		path, err := config.KeepStored(all)
+		if err == nil {
+			fmt.Fprintf(c.Stderr, "whd: warning: %d settings that were stored in the database are no longer in force; move those that you want into the settings file from %s\n", len(all), path)
+		}
+		return err
+	}
 }
 
 func (c Config) withStore(ctx context.Context, adjust func(*store.Config), work func(*store.Store) error) (err error) {

@@ -40,7 +40,7 @@ func commands() []command {
 		{name: "key add", args: "NAME", summary: "Make an API key and print it, once", options: keyOptions(), settings: storing, run: keyAdd},
 		{name: "key list", summary: "List the API keys", settings: storing, run: keyList},
 		{name: "key remove", args: "KEY", summary: "Remove an API key, by its id or name", settings: storing, run: keyRemove},
-		{name: "config", summary: "Print every setting, its value at a start, where that came from and what it does; GET /Settings has those changed since", options: configOptions(), settings: all, run: printConfig},
+		{name: "config", summary: "Print every setting, its value at a start, where that came from and what it does", options: configOptions(), settings: all, run: printConfig},
 		{name: "service install", summary: "Make this program a service of systemd or Windows, with an account of its own", settings: settingsNamed(all, "config"), run: serviceInstall},
 		{name: "service uninstall", summary: "End the service and have the system forget it; settings and data are left", run: serviceUninstall},
 		{name: "service start", summary: "Begin the service", run: serviceControl("start")},

@@ -2,20 +2,16 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/audit"
-	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -82,39 +78,43 @@ func openedLogging(t *testing.T, log *slog.Logger, dir string, env ...string) *D
 	return d
 }
 
-// give changes a setting, to nothing where the text is nil.
-func give(t *testing.T, d *Daemon, name string, text *string) {
+// reload goes over to what the variables say now.
+func reload(t *testing.T, d *Daemon, env ...string) {
 	t.Helper()
-	if err := d.settings.Change(t.Context(), []rest.SettingChange{{Name: name, Text: text}}, audit.Actor{Who: "tester"}); err != nil {
-		t.Fatalf("%s: %v", name, err)
+	again, _, err := LoadConfig(nil, append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + d.config.DataDir}, env...), os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := d.Reload(again); err != nil {
+		t.Fatal(err)
 	}
 }
 
+func liveTable() (live []setting) {
+	for _, s := range settings() {
+		if s.live {
+			live = append(live, s)
+		}
+	}
+	return live
+}
+
 // TestEveryLiveSettingHasItsReader: a change reaches those who go by the
-// setting, outlives a restart, and is taken back.
+// setting, and is taken back.
 func TestEveryLiveSettingHasItsReader(t *testing.T) {
 	for _, s := range liveTable() {
 		t.Run(s.name, func(t *testing.T) {
 			r, known := readers[s.name]
 			if !known {
-				t.Fatal("nobody is known to read it")
+				t.Fatal("no reader is known")
 			}
-			dir := t.TempDir()
-			d := opened(t, dir)
+			d := opened(t, t.TempDir())
 			before := fmt.Sprint(r.sees(d))
-			give(t, d, s.name, &r.other)
-			after := fmt.Sprint(r.sees(d))
-			if after == before {
+			reload(t, d, s.variable()+"="+r.other)
+			if after := fmt.Sprint(r.sees(d)); after == before {
 				t.Errorf("its reader sees %s as before", after)
 			}
-			if err := d.Stop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			d = opened(t, dir)
-			if again := fmt.Sprint(r.sees(d)); again != after {
-				t.Errorf("after a restart its reader sees %s, not %s", again, after)
-			}
-			give(t, d, s.name, nil)
+			reload(t, d)
 			if end := fmt.Sprint(r.sees(d)); end != before {
 				t.Errorf("taken back, its reader sees %s, not %s", end, before)
 			}
@@ -130,146 +130,96 @@ func TestEveryLiveSettingHasItsReader(t *testing.T) {
 // TestLiveSettingsAreSound: no secret is among them, and each has what the wire
 // shows.
 func TestLiveSettingsAreSound(t *testing.T) {
-	l := newLiveSettings(Config{})
-	if len(l.All()) != len(liveTable()) {
-		t.Errorf("%d are shown", len(l.All()))
+	all := new(Config).Live()
+	if len(all) != len(liveTable()) {
+		t.Errorf("%d are shown", len(all))
 	}
-	for _, s := range liveTable() {
+	for i, s := range liveTable() {
 		if s.secret() || s.outside || s.state {
 			t.Errorf("%s may change while it runs", s.name)
 		}
-		if doc := l.document(s, l.state.Load()); doc.Kind == "" || doc.Help == "" || doc.Origin != string(byDefault) || !doc.Changeable {
+		if doc := all[i]; doc.Name != s.name || doc.Kind == "" || doc.Help == "" || doc.Origin != string(byDefault) {
 			t.Errorf("%+v", doc)
 		}
 	}
 }
 
-// TestRanks: what the service holds counts more than the file and less than
-// variables and flags.
-func TestRanks(t *testing.T) {
-	saved := map[string]store.SavedSetting{"query.max_take": {Name: "query.max_take", Value: "3"}}
-	toml := file("[query]\nmax_take = 2\n")
-	for _, c := range []struct {
-		in     told
-		want   int
-		origin string
-	}{
-		{told{}, 3, "the service"},
-		{told{args: "--config whd.toml", files: toml}, 3, "the service"},
-		{told{args: "--config whd.toml", files: toml, env: []string{"WHD_QUERY_MAX_TAKE=4"}}, 4, "variable WHD_QUERY_MAX_TAKE"},
-		{told{args: "--query-max-take 5", env: []string{"WHD_QUERY_MAX_TAKE=4"}}, 5, "flag --query-max-take"},
-	} {
-		config, _, err := c.in.load()
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := newLiveSettings(config)
-		l.log = slog.New(slog.DiscardHandler)
-		l.take(1, saved)
-		s, _ := settingNamed(settings(), "query.max_take")
-		doc := l.document(s, l.state.Load())
-		if got := l.state.Load().config.Query.MaxTake; got != c.want || doc.Origin != c.origin || doc.Changeable != (c.want == 3) || doc.Default != "0" {
-			t.Errorf("%+v: %d, %+v", c.in, got, doc)
-		}
-	}
-}
-
-// TestStoredSettingsThatDoNotFit are left out, each with one warning: they may
-// be those of another version, or clash with what the file says by now.
-func TestStoredSettingsThatDoNotFit(t *testing.T) {
-	dir := t.TempDir()
+// TestStoredSettingsBecomeAFile: what an earlier version kept in the database is in
+// a file after the upgrade, which gives the same values; what this version does not
+// take is in its comments. No value reaches the log, and no file is overwritten.
+func TestStoredSettingsBecomeAFile(t *testing.T) {
+	dir, etc := t.TempDir(), t.TempDir()
+	config := filepath.Join(etc, "whd.toml")
 	d := opened(t, dir)
-	var changes []store.SettingChange
-	for name, value := range map[string]string{
-		"query.max_take": "many", "query.total": "never", "listen": ":1", "of.tomorrow": "1",
-		"webhooks.attempt_timeout": "20s", "requestlog.days": "5",
-	} {
-		changes = append(changes, store.SettingChange{Name: name, Value: &value})
-	}
-	if done, err := d.store.Settings().Change(t.Context(), 1, changes); !done || err != nil {
-		t.Fatal(done, err)
-	}
 	if err := d.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	stored := map[string]string{"query.max_take": "500", "log.level": "debug", "debug": "true", "webhooks.publish_from": "10.0.0.0/8,::1/128", "webhooks.retry_schedule": "1s,2m", "of.tomorrow": "x\ny", "query.total": "never"}
+	conn, err := sqlite.Open(filepath.Join(dir, "whd.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sql := "CREATE TABLE WH_Setting (Name TEXT NOT NULL PRIMARY KEY, Value TEXT NOT NULL, LastSavedDateTime TEXT NOT NULL); DELETE FROM WH_Migration WHERE version_id = 9;"
+	for name, value := range stored {
+		sql += fmt.Sprintf("INSERT INTO WH_Setting VALUES ('%s', '%s', '2026-01-31T08:15:30.1234560');", name, value)
+	}
+	if err := errors.Join(conn.Exec(sql), conn.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{config: "[query]\nmax_take = 5\n", filepath.Join(etc, fragmentName): "# of before\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var log strings.Builder
-	d = openedLogging(t, slog.New(slog.NewTextHandler(&log, nil)), dir, "WHD_WEBHOOKS_LEASE=45s")
-	if c := d.current(); c.Query.MaxTake != 0 || c.Query.Total != totalAuto || c.Webhooks.AttemptTimeout != 15*time.Second || c.RequestLog.Days != 5 {
-		t.Errorf("got %+v", c)
+	d = openedLogging(t, slog.New(slog.NewTextHandler(&log, nil)), dir, "WHD_CONFIG="+config)
+	path := filepath.Join(etc, "whd-from-database-2.toml")
+	if !strings.Contains(log.String(), path) || strings.Contains(log.String(), "500") || d.current().Query.MaxTake != 5 {
+		t.Errorf("%d are in force, and the log says\n%s", d.current().Query.MaxTake, &log)
 	}
-	if err := d.settings.refresh(t.Context()); err != nil {
+	text, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	days := "6"
-	give(t, d, "requestlog.days", &days)
-	for _, name := range []string{"query.max_take", "query.total", "listen", "of.tomorrow", "webhooks.attempt_timeout"} {
-		if n := strings.Count(log.String(), "setting "+name+" ("); n != 1 {
-			t.Errorf("%s is warned of %d times in\n%s", name, n, &log)
-		}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("its mode is %v (%v)", info.Mode(), err)
 	}
-	take := "9"
-	give(t, d, "query.max_take", &take) // which mends it
-	if c := d.current(); c.Query.MaxTake != 9 || c.RequestLog.Days != 6 {
-		t.Errorf("got %+v", c)
+	c, _, err := told{args: "--config whd.toml", files: file(string(text))}.load()
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
 	}
-}
-
-// TestChangesAtOnce: two that each keep a rule never break it together, and none
-// of several is lost.
-func TestChangesAtOnce(t *testing.T) {
-	d := opened(t, t.TempDir())
-	names := []string{"query.max_take", "requestlog.days"}
-	done := make(chan error)
-	for i, name := range names {
-		go func() {
-			for n := range 10 {
-				text := fmt.Sprint(n + i + 1)
-				if err := d.settings.Change(t.Context(), []rest.SettingChange{{Name: name, Text: &text}}, audit.Actor{}); err != nil && !fault.Is(err, fault.Conflict) {
-					done <- err
-					return
-				}
+	for name, want := range stored {
+		if s, known := settingNamed(settings(), name); name == "of.tomorrow" || name == "query.total" {
+			if !strings.Contains(string(text), fmt.Sprintf("%s = %q", name, want)) {
+				t.Errorf("%s is not in\n%s", name, text)
 			}
-			done <- nil
-		}()
-	}
-	for range names {
-		if err := <-done; err != nil {
-			t.Error(err)
+		} else if got := s.value(&c).text(); !known || got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	version, saved, err := d.settings.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	if before, err := os.ReadFile(filepath.Join(etc, fragmentName)); string(before) != "# of before\n" {
+		t.Errorf("the file of before has %q (%v)", before, err)
 	}
-	state := d.settings.state.Load()
-	if state.version != version || state.saved["query.max_take"].Value != saved["query.max_take"].Value || state.saved["requestlog.days"].Value != saved["requestlog.days"].Value {
-		t.Errorf("in force is version %d %+v, stored %d %+v", state.version, state.saved, version, saved)
+	if again, err := d.current().KeepStored(nil); err != nil || again == path {
+		t.Errorf("%s (%v)", again, err)
 	}
 }
 
-// TestFailuresOfWatchingAreLoggedOnce: of a store that is away for long.
-func TestFailuresOfWatchingAreLoggedOnce(t *testing.T) {
-	dir := t.TempDir()
-	s, err := store.Open(t.Context(), store.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
-		d := &Daemon{settings: newLiveSettings(Config{}), log: slog.New(slog.NewTextHandler(&log, nil))}
-		d.settings.book = s.Settings()
-		d.watchSettings(false)
-		time.Sleep(10 * settingsWatch)
-		if err := d.Stop(t.Context()); err != nil {
-			t.Error(err)
+// TestStoredSettingsWithoutAFile go to the data directory; so do those of a settings
+// file whose directory cannot be written to.
+func TestStoredSettingsWithoutAFile(t *testing.T) {
+	for _, config := range []string{"", filepath.Join(t.TempDir(), "missing", "whd.toml")} {
+		c := Config{File: config, DataDir: t.TempDir()}
+		for range 2 { // the same text is written once
+			if path, err := c.KeepStored([]store.StoredSetting{{Name: "debug", Value: "true"}}); err != nil || path != filepath.Join(c.DataDir, fragmentName) {
+				t.Errorf("%s (%v)", path, err)
+			}
 		}
-		if n := strings.Count(log.String(), "cannot be read"); n != 1 {
-			t.Errorf("%d warnings in\n%s", n, &log)
-		}
-	})
+	}
+	lost := Config{DataDir: filepath.Join(t.TempDir(), "missing")}
+	if path, err := lost.KeepStored(nil); err == nil {
+		t.Errorf("written to %s", path)
+	}
 }
 
 func TestLoopbackIsWarnedAbout(t *testing.T) {

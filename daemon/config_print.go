@@ -33,9 +33,8 @@ const sampleHead = `# Settings of whd. Each stands here with its default, as a c
 #
 # A setting may also be given as a variable, such as WHD_QUERY_MAX_TAKE, or as
 # a flag of whd serve, such as --query-max-take. Flags win over variables, and
-# variables over this file. So does what was changed by PATCH /Settings while the
-# service ran. A secret may be given as the name of a file that holds it:
-# admin_password_file, WHD_ADMIN_PASSWORD_FILE, --admin-password-file, or as a
+# variables over this file. A secret may be given as the name of a file that holds
+# it: admin_password_file, WHD_ADMIN_PASSWORD_FILE, --admin-password-file, or as a
 # credential of systemd with the name of the setting.
 `
 

@@ -3,37 +3,64 @@ package daemon
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/bizhook/whd/client/wire"
 )
 
-// reload goes over to settings that were read again, as far as they may change
-// while the daemon runs. It names those that have changed and those that wait for
-// a restart. Where what may change does not go together with what may not, or the
-// file is gone, nothing changes.
-func (l *liveSettings) reload(again Config) (changed, waiting []string, err error) {
-	l.taking.Lock()
-	defer l.taking.Unlock()
-	was := l.state.Load()
-	if was.told.File != "" && again.File == "" { // which is not named by anybody, else it would have been missed
-		return nil, nil, fmt.Errorf("the file %s is gone; to go on without it takes a restart", was.told.File)
-	}
-	told := was.told
-	told.origins = &Origins{of: make(map[string]Origin)}
+// Live lists the settings that may change while the daemon runs.
+func (c *Config) Live() (all []wire.Setting) {
 	for _, s := range settings() {
-		from := was.told.origins.Of(s.name)
-		switch here, there := reflect.ValueOf(s.into(&told)).Elem(), reflect.ValueOf(s.into(&again)).Elem(); {
+		if !s.live {
+			continue
+		}
+		var standard Config
+		_ = s.put(&standard, s.initial) // which a test of the table proves to be right
+		all = append(all, wire.Setting{
+			Name: s.name, Value: s.value(c).text(), Default: s.value(&standard).text(), Origin: string(c.origins.Of(s.name)),
+			Kind: s.value(&standard).kind(), Choices: s.choices, Help: s.help,
+		})
+	}
+	return all
+}
+
+// reloaded is c with the settings of another reading that may change while the
+// daemon runs. It names those whose values differ and those that wait for a
+// restart. Where what may change does not go together with what may not, or the
+// file is gone, it fails.
+func (c Config) reloaded(again Config) (next Config, changed, waiting []string, err error) {
+	if c.File != "" && again.File == "" { // which is at the platform's place, else it would have been missed
+		return c, nil, nil, fmt.Errorf("the file %s is gone; to go on without it takes a restart", c.File)
+	}
+	next = c
+	next.origins = &Origins{of: make(map[string]Origin)}
+	for _, s := range settings() {
+		from := c.origins.Of(s.name)
+		here, there := reflect.ValueOf(s.into(&next)).Elem(), reflect.ValueOf(s.into(&again)).Elem()
+		switch differ := !reflect.DeepEqual(here.Interface(), there.Interface()); {
 		case s.live:
+			if s.value(&c).text() != s.value(&again).text() {
+				changed = append(changed, s.name)
+			}
 			here.Set(there)
 			from = again.origins.Of(s.name)
-		case !reflect.DeepEqual(here.Interface(), there.Interface()):
+		case differ:
 			waiting = append(waiting, s.name)
 		}
-		told.origins.of[s.name] = from
+		next.origins.of[s.name] = from
 	}
-	if err := told.check(); err != nil {
+	if err := next.check(); err != nil {
 		if waiting != nil {
 			err = fmt.Errorf("without a restart they do not go together: %w", err)
 		}
-		return nil, nil, err
+		return c, nil, nil, err
 	}
-	return l.enter(told, was.version, was.saved), waiting, nil
+	return next, changed, waiting, nil
+}
+
+// check holds the rules between settings of which one may change.
+func (c *Config) check() error {
+	if !c.Webhooks.Enabled {
+		return nil
+	}
+	return c.Webhooks.check()
 }

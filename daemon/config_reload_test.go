@@ -5,12 +5,10 @@ import (
 	"log/slog"
 	"reflect"
 	"testing"
-
-	"github.com/bizhook/whd/daemon/store"
 )
 
 // reloaded is what becomes of settings that were told once and are told again.
-func reloaded(t *testing.T, first, then told, saved map[string]store.SavedSetting) (l *liveSettings, changed, waiting []string, err error) {
+func reloaded(t *testing.T, first, then told) (next Config, changed, waiting []string, err error) {
 	t.Helper()
 	was, _, err := first.load()
 	if err != nil {
@@ -20,38 +18,32 @@ func reloaded(t *testing.T, first, then told, saved map[string]store.SavedSettin
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = newLiveSettings(was)
-	l.log = slog.New(slog.DiscardHandler)
-	l.take(1, saved)
-	changed, waiting, err = l.reload(again)
-	return l, changed, waiting, err
+	return was.reloaded(again)
 }
 
 func withFile(text string) told { return told{args: "--config whd.toml", files: file(text)} }
 
 func TestReload(t *testing.T) {
-	saved := map[string]store.SavedSetting{"requestlog.days": {Name: "requestlog.days", Value: "3"}}
-	l, changed, waiting, err := reloaded(t,
+	c, changed, waiting, err := reloaded(t,
 		withFile("listen = ':1'\nadmin_password = 'a first password'\n[query]\nmax_take = 5\ntotal = 'asked'\n[webhooks]\npublish_from = ['10.0.0.0/8']\n"),
-		withFile("listen = ':2'\nadmin_password = 'another password'\n[log]\nlevel = 'debug'\n[query]\nmax_take = 7\n[requestlog]\ndays = 9\n"), saved)
+		withFile("listen = ':2'\nadmin_password = 'another password'\n[log]\nlevel = 'debug'\n[query]\nmax_take = 7\n[requestlog]\ndays = 9\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"log.level", "query.max_take", "query.total", "webhooks.publish_from"}; !reflect.DeepEqual(changed, want) {
+	if want := []string{"log.level", "query.max_take", "query.total", "webhooks.publish_from", "requestlog.days"}; !reflect.DeepEqual(changed, want) {
 		t.Errorf("changed: %q, want %q", changed, want)
 	}
 	if want := []string{"listen", "admin_password"}; !reflect.DeepEqual(waiting, want) {
 		t.Errorf("waiting: %q, want %q", waiting, want)
 	}
-	state := l.state.Load()
-	if c := state.config; c.Listen != ":1" || c.Query.MaxTake != 7 || c.Query.Total != totalAuto || c.RequestLog.Days != 3 || c.Webhooks.PublishFrom != nil {
+	if c.Listen != ":1" || c.Query.MaxTake != 7 || c.Query.Total != totalAuto || c.RequestLog.Days != 9 || c.Webhooks.PublishFrom != nil {
 		t.Errorf("in force: %+v", c)
 	}
-	if state.told.RequestLog.Days != 9 || state.level != slog.LevelDebug || state.rest.Query.MaxTake != 7 {
-		t.Errorf("told: %d days; level %v, largest page %d", state.told.RequestLog.Days, state.level, state.rest.Query.MaxTake)
+	if state := newLiveSettings(c).state.Load(); state.level != slog.LevelDebug || state.rest.Query.MaxTake != 7 {
+		t.Errorf("level %v, largest page %d", state.level, state.rest.Query.MaxTake)
 	}
 	for name, want := range map[string]Origin{"query.max_take": "file whd.toml:6", "query.total": byDefault, "listen": "file whd.toml:1"} {
-		if got := state.told.origins.Of(name); got != want {
+		if got := c.origins.Of(name); got != want {
 			t.Errorf("%s is from %s, want %s", name, got, want)
 		}
 	}
@@ -60,7 +52,7 @@ func TestReload(t *testing.T) {
 // TestReloadOfNothingNew changes nothing and names nothing.
 func TestReloadOfNothingNew(t *testing.T) {
 	told := withFile("[query]\nmax_take = 5\ntime_zone = 'Australia/Perth'\n[erp.sources]\nSO_Totals = 'x'\n")
-	_, changed, waiting, err := reloaded(t, told, told, nil)
+	_, changed, waiting, err := reloaded(t, told, told)
 	if changed != nil || waiting != nil || err != nil {
 		t.Errorf("%q, %q, %v", changed, waiting, err)
 	}
@@ -69,11 +61,11 @@ func TestReloadOfNothingNew(t *testing.T) {
 // TestReloadOfHalves: a setting that may change and one that may not are right
 // together only, so that none is taken before the restart.
 func TestReloadOfHalves(t *testing.T) {
-	l, _, _, err := reloaded(t, told{}, withFile("[webhooks]\nattempt_timeout = '40s'\nlease = '2m'\n[query]\nmax_take = 5\n"), nil)
+	c, _, _, err := reloaded(t, told{}, withFile("[webhooks]\nattempt_timeout = '40s'\nlease = '2m'\n[query]\nmax_take = 5\n"))
 	if _, is := errors.AsType[*UsageError](err); err == nil || is {
 		t.Errorf("error %v", err)
 	}
-	if c := l.state.Load().config; c.Query.MaxTake != 0 {
+	if c.Query.MaxTake != 0 {
 		t.Errorf("in force: %+v", c)
 	}
 }
@@ -81,11 +73,11 @@ func TestReloadOfHalves(t *testing.T) {
 // TestReloadWithoutTheFile: one at the platform's place, which nobody has named, is
 // gone at the moment, as while it is replaced. Its limits hold on.
 func TestReloadWithoutTheFile(t *testing.T) {
-	l, changed, _, err := reloaded(t, told{files: map[string]string{"/etc/whd/whd.toml": "[query]\nmax_take = 5\n"}}, told{}, nil)
+	c, changed, _, err := reloaded(t, told{files: map[string]string{"/etc/whd/whd.toml": "[query]\nmax_take = 5\n"}}, told{})
 	if err == nil || changed != nil {
 		t.Errorf("changed: %q, error %v", changed, err)
 	}
-	if c := l.state.Load().config; c.Query.MaxTake != 5 {
+	if c.Query.MaxTake != 5 {
 		t.Errorf("in force: %+v", c)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/datadir"
@@ -65,7 +66,7 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
 	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), out: out, failed: make(chan error, 4)}
 	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
-	for _, step := range []func(context.Context) error{d.lockDirectory, d.openStore, d.openClock, d.openSettings, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore} {
+	for _, step := range []func(context.Context) error{d.lockDirectory, d.openStore, d.openClock, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
 		}
@@ -95,6 +96,13 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	connections := d.config.HTTP.MaxRequests + 1 // so that /readyz has one when the service is full
 	c := d.config.storeConfig(d.registry, connections)
 	c.Limits = d.statementLimits
+	c.KeepSettings = func(all []store.StoredSetting) error {
+		path, err := d.config.KeepStored(all)
+		if err == nil {
+			d.log.Warn("settings that were stored in the database are no longer in force; move those that you want into the settings file", "settings", len(all), "file", path)
+		}
+		return err
+	}
 	s, err := store.Open(ctx, c)
 	if err != nil {
 		return err
@@ -183,7 +191,7 @@ func (d *Daemon) wire(context.Context) error {
 		Warnings:       d.config.warnings(),
 		HostURL:        c.Webhooks.HostURL,
 		Options:        d.restOptions,
-		Settings:       d.settings,
+		Settings:       func() []wire.Setting { return d.current().Live() },
 		BasePath:       c.HTTP.BasePath,
 		TrustedProxies: c.HTTP.TrustedProxies,
 		CORSOrigins:    originTexts(c.HTTP.CORSOrigins),

@@ -173,3 +173,13 @@ func TestSubscriptionsOfTwoDaemons(t *testing.T) {
 		x.raise(t, there, "creditor.updated", "for nobody any more", 0)
 	}
 }
+
+func signedIn(t *testing.T, i *daemontest.Instance) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Options{URL: i.URL, User: "admin", Password: daemontest.AdminPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}

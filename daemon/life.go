@@ -121,7 +121,7 @@ func (l life) change(d *Daemon) error {
 	for _, warning := range origins.Warnings {
 		d.log.Warn("settings", "warning", warning)
 	}
-	changed, waiting, err := d.settings.reload(again)
+	changed, waiting, err := d.Reload(again)
 	if err != nil {
 		return err
 	}

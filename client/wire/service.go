@@ -25,14 +25,11 @@ type Limits struct {
 
 // Setting is a setting that may change while the service runs.
 type Setting struct {
-	Name              string
-	Value             string
-	Default           string
-	Origin            string   // default, file FILE:LINE, variable NAME, flag --NAME, or the service, where it was changed while it ran
-	Kind              string   // such as number, duration or true or false
-	Choices           []string `json:",omitempty"` // the only values, where there are few
-	Help              string
-	Changeable        bool
-	Reason            string `json:",omitempty"` // why it cannot be changed
-	LastSavedDateTime string `json:",omitempty"` // of what the service holds
+	Name    string
+	Value   string
+	Default string
+	Origin  string   // default, file FILE:LINE, variable NAME or flag --NAME
+	Kind    string   // such as number, duration or true or false
+	Choices []string `json:",omitempty"` // the only values, where there are few
+	Help    string
 }

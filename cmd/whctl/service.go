@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -15,14 +14,9 @@ import (
 func (p *program) serviceCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "settings", Aliases: []string{"setting"}, Usage: "see and change the service's settings while it runs",
+			Name: "settings", Aliases: []string{"setting"}, Usage: "see the service's settings",
 			Subcommands: []*cli.Command{
 				{Name: "list", Usage: "list the settings that may change", Flags: outputFlags(), Action: p.listServiceSettings},
-				{
-					Name: "set", ArgsUsage: "SETTING VALUE", Usage: "change a setting", Flags: newFlags(), Action: p.setServiceSetting,
-					Description: `whctl settings set webhooks.retry_schedule 5s,30s,2m`,
-				},
-				{Name: "reset", ArgsUsage: "SETTING", Usage: "go back to what the service's file or the default says", Flags: newFlags(), Action: p.setServiceSetting},
 			},
 		},
 		{Name: "info", Usage: "show the service's version, features and limits", Flags: outputFlags(), Action: p.showInfo},
@@ -38,7 +32,7 @@ whctl stats --lanes --window 15m`,
 }
 
 var serviceSettingColumns = []column{
-	{"Name", record.Text}, {"Value", record.Text}, {"Default", record.Text}, {"Origin", record.Text}, {"Changeable", record.Bool}, {"Kind", record.Text}, {"Help", record.Text},
+	{"Name", record.Text}, {"Value", record.Text}, {"Default", record.Text}, {"Origin", record.Text}, {"Kind", record.Text}, {"Help", record.Text},
 }
 
 func (p *program) listServiceSettings(c *cli.Context) error {
@@ -52,32 +46,6 @@ func (p *program) listServiceSettings(c *cli.Context) error {
 		return err
 	}
 	return showDocuments(p, c, serviceSettingColumns, nil, settings...)
-}
-
-// setServiceSetting is whctl settings set, and reset, which has no value.
-func (p *program) setServiceSetting(c *cli.Context) error {
-	name, value := c.Args().First(), any(nil)
-	what := "reset " + name
-	if c.Args().Len() == 2 {
-		value = c.Args().Get(1)
-		what = "set " + name + " of the service"
-	}
-	service, err := p.connectToChange(c, change{what: what})
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	settings, err := service.ChangeSettings(c.Context, map[string]any{name: value})
-	if err != nil {
-		return err
-	}
-	at := slices.IndexFunc(settings, func(s wire.Setting) bool { return strings.EqualFold(s.Name, name) })
-	if at < 0 {
-		return nil
-	}
-	now := settings[at]
-	p.notice(c, "%s = %s (%s)", now.Name, now.Value, now.Origin)
-	return p.tellNew(c, now.Name, now)
 }
 
 var infoColumns = []column{

@@ -28,6 +28,9 @@ type Instance struct {
 	Dir string // the data directory
 	Log *Log
 	D   *daemon.Daemon
+
+	args     []string
+	settings map[string]string // given by Set
 }
 
 // Start runs a daemon until the test ends. The arguments are those of
@@ -55,12 +58,11 @@ func StartIn(t testing.TB, dir string, args ...string) *Instance {
 // Open runs a daemon in a data directory until Stop.
 func Open(dir string, args ...string) (*Instance, error) {
 	args = append([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
-	config, _, err := daemon.LoadConfig(args, []string{"WHD_ADMIN_PASSWORD=" + AdminPassword}, os.ReadFile)
+	i := &Instance{Dir: dir, Log: NewLog(), args: args, settings: make(map[string]string)}
+	config, err := i.config()
 	if err != nil {
 		return nil, err
 	}
-	config.Log.Level = "debug" // nothing is left out, unless a test changes that while it runs
-	i := &Instance{Dir: dir, Log: NewLog()}
 	log := slog.New(slog.NewTextHandler(i.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if i.D, err = daemon.New(context.Background(), config, io.Discard, log); err != nil {
 		return nil, err
@@ -70,6 +72,34 @@ func Open(dir string, args ...string) (*Instance, error) {
 	}
 	i.URL = i.D.URL()
 	return i, nil
+}
+
+// config reads the settings. Nothing is left out of the log, unless a test sets
+// log.level while the daemon runs.
+func (i *Instance) config() (daemon.Config, error) {
+	env := []string{"WHD_ADMIN_PASSWORD=" + AdminPassword}
+	for name, text := range i.settings {
+		env = append(env, "WHD_"+strings.ToUpper(strings.ReplaceAll(name, ".", "_"))+"="+text)
+	}
+	config, _, err := daemon.LoadConfig(i.args, env, os.ReadFile)
+	if i.settings["log.level"] == "" {
+		config.Log.Level = "debug"
+	}
+	return config, err
+}
+
+// Set gives a setting, which may change while the daemon runs, another value: the
+// default if the text is empty.
+func (i *Instance) Set(t testing.TB, name, text string) {
+	t.Helper()
+	i.settings[name] = text
+	config, err := i.config()
+	if err == nil {
+		_, _, err = i.D.Reload(config)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // patience is how long anything that must happen may take.

@@ -66,3 +66,9 @@ func (s *Server) limits(x *exchange) wire.Limits {
 	}
 	return l
 }
+
+// settings lists the settings that may change while the service runs.
+func (s *Server) settings(x *exchange) error {
+	all := s.Settings()
+	return x.list("Settings", all, len(all))
+}

@@ -85,9 +85,6 @@ func (s *Server) operationsOf(r route, role string, facts []metadata.Operation) 
 	if r.operation != anyQuery {
 		o := fact(facts, r.operation)
 		o.Role = role
-		if o.Name == changeSettings {
-			o.Members = s.settingMembers()
-		}
 		if kind, ok := s.system.Lookup(r.kind); ok {
 			o.Group, o.Summary, o.Kind = kind.Area, cmp.Or(o.Summary, kind.Summary), kind
 		}

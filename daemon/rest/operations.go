@@ -76,7 +76,6 @@ func operations() []metadata.Operation {
 		}},
 		{Name: "Info", Group: groupService, Summary: "Version, time, features and limits of the service", Answer: wire.Info{}},
 		{Name: "Settings", Group: groupService, Summary: "The settings that may change while the service runs", Answer: []wire.Setting{}},
-		{Name: changeSettings, Group: groupService, Summary: "Change settings while the service runs", Answer: []wire.Setting{}},
 		{Name: "GetMetadata", Group: groupService, Summary: "What the service can be asked", Answer: wire.Metadata{}, Members: []metadata.Member{
 			{Name: memberOperation, Type: "string", Help: "name of an operation, to see all about it"},
 		}},

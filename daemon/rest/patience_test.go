@@ -30,7 +30,7 @@ func TestAStatementOverItsTimeLimit(t *testing.T) {
 	}
 	c.do("GET /json/reply/SY_FiltersQuery?Take=0&Include=Total", "").want(t, 504)
 	// The connections that were interrupted work on, at whatever pace.
-	c.change("query.timeout", `"0s"`)
+	i.Set(t, "query.timeout", "0s")
 	c.do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
 }
 

@@ -29,7 +29,7 @@ var roleOf = map[string]string{
 	"RotateSecret": "", "RetryMessages": "admin", "DeleteMessages": "admin",
 	"MessageQuery": "admin", "AttemptQuery": "admin", "SubscriptionQuery": "admin", "Stream": "admin", "Stats": "admin",
 
-	"Info": "", "Settings": "admin", "ChangeSettings": "admin",
+	"Info": "", "Settings": "admin",
 
 	"Home": "", "GetMetadata": "", "OpenAPI": "", "TypeScript": "", "Health": "", "Ready": "", "Metrics": "",
 }

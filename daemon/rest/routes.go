@@ -128,8 +128,6 @@ func (s *Server) routes() []route {
 			operation: "Info", summary: "Version, time, features and limits of the service"},
 		{methods: "GET", pattern: "/Settings", role: account.Admin, serve: s.settings,
 			operation: "Settings", summary: "The settings that may change while the service runs"},
-		{methods: "PATCH", pattern: "/Settings", role: account.Admin, changes: true, serve: s.changeSettings,
-			operation: changeSettings, summary: "Change settings: one member for each, named like it, all or none; null goes back to what the file or the default says, an empty text or list is one"},
 
 		{methods: "GET", pattern: "/", serve: s.home,
 			operation: "Home", summary: "Sends browsers to the list of operations"},

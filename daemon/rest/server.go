@@ -40,11 +40,11 @@ type Config struct {
 
 	RequestLog *requestlog.Recorder // nil for none
 
-	Version  string          // of the program
-	Options  func() *Options // what may change, asked for each request; nil for nothing
-	Settings Settings        // that may change
-	Warnings []string        // about how the service was set up, for /readyz
-	HostURL  string          // the service's own address, by which the company reaches it; empty where nobody said
+	Version  string                // of the program
+	Options  func() *Options       // what may change, asked for each request; nil for nothing
+	Settings func() []wire.Setting // that may change while the service runs
+	Warnings []string              // about how the service was set up, for /readyz
+	HostURL  string                // the service's own address, by which the company reaches it; empty where nobody said
 
 	BasePath       string
 	TrustedProxies []netip.Prefix

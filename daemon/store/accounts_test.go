@@ -75,8 +75,7 @@ func TestNoChangeWithoutItsEntry(t *testing.T) {
 	_, removeErr := a.RemoveUser(t.Context(), "ann", audit.Entry{})
 	addErr := a.AddUser(t.Context(), account.User{ID: "2", Name: "Bob", Role: role}, audit.Entry{})
 	keyErr := a.AddKey(t.Context(), account.Key{ID: "7", Name: "till", Role: role}, audit.Entry{})
-	_, settingErr := (&Settings{own}).Change(t.Context(), 1, []SettingChange{{Name: "x", Value: &ann.ID}})
-	for _, err := range []error{changeErr, removeErr, addErr, keyErr, settingErr} {
+	for _, err := range []error{changeErr, removeErr, addErr, keyErr} {
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("got %v", err)
 		}
@@ -85,8 +84,5 @@ func TestNoChangeWithoutItsEntry(t *testing.T) {
 	keys, keysErr := a.Keys(t.Context())
 	if usersErr != nil || keysErr != nil || len(users) != 1 || users[0] != ann || len(keys) != 0 {
 		t.Errorf("users are %+v (%v), keys %+v (%v)", users, usersErr, keys, keysErr)
-	}
-	if version, settings, err := (&Settings{own}).All(t.Context()); version != 1 || len(settings) != 0 || err != nil {
-		t.Errorf("settings are %+v of version %d (%v)", settings, version, err)
 	}
 }

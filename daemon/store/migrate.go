@@ -161,7 +161,7 @@ func (o *ownDB) migrate(ctx context.Context) error {
 		return err
 	}
 	if o.schema == "" {
-		return migrateFile(ctx, provider)
+		return o.migrateFile(ctx, provider)
 	}
 	if err := o.makeSchema(ctx); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (o *ownDB) migrate(ctx context.Context) error {
 	// Not goose.WithLocker, since goose makes its own table before it locks.
 	return o.newLease().during(ctx, func(ctx context.Context) (err error) {
 		if o.was, _, err = o.versions(ctx); err == nil { // of several that start at once, one makes the step
-			_, err = provider.Up(ctx)
+			err = o.up(ctx, provider)
 		}
 		return err
 	})
@@ -181,17 +181,25 @@ func (o *ownDB) migrate(ctx context.Context) error {
 // migrateFile needs no lock, as a migration there happens whole or not at all.
 // Where another process migrates the same file at the same time, one of them
 // fails, and finds on looking again that the version has moved on.
-func migrateFile(ctx context.Context, provider *goose.Provider) error {
+func (o *ownDB) migrateFile(ctx context.Context, provider *goose.Provider) error {
 	for {
 		before, _, err := provider.GetVersions(ctx)
 		if err != nil {
 			return err
 		}
-		if _, err = provider.Up(ctx); err == nil {
+		if err = o.up(ctx, provider); err == nil {
 			return nil
 		}
 		if now, _, versionErr := provider.GetVersions(ctx); versionErr != nil || now == before {
 			return err
 		}
 	}
+}
+
+func (o *ownDB) up(ctx context.Context, provider *goose.Provider) error {
+	err := o.rescueSettings(ctx)
+	if err == nil {
+		_, err = provider.Up(ctx)
+	}
+	return err
 }

@@ -40,6 +40,8 @@ type ownDB struct {
 	turn   *turn           // to write to a file; nil on a server
 	drain  *executor.Drain // of long reads of a file; nil on a server
 	probe  probe
+
+	keepSettings func([]StoredSetting) error
 }
 
 // openOwn opens the file of our own tables. One connection writes at a time

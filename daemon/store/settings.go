@@ -3,77 +3,62 @@ package store
 import (
 	"context"
 	"database/sql"
-	"time"
-
-	"github.com/bizhook/whd/daemon/audit"
+	"errors"
+	"fmt"
 )
 
-// Settings keeps the settings that were changed while the service ran.
-type Settings struct{ own *ownDB }
+// StoredSetting is a setting that an earlier version kept in the database.
+type StoredSetting struct{ Name, Value string }
 
-// Settings are the stored settings.
-func (s *Store) Settings() *Settings { return &Settings{s.own} }
+// settingsTable is the table of settings that the migration to version 9 drops.
+const settingsTable = "WH_Setting"
 
-// MostSetting is the length of the longest text that a setting may have, in
-// bytes.
-const MostSetting = 4000
+// errSettingsStay refuses a migration that would lose settings.
+var errSettingsStay = errors.New("the database holds settings, which this program cannot write to a file")
 
-// settingsVersion is the number in WH_Number that each change raises.
-const settingsVersion = `SettingsVersion`
-
-// SavedSetting is a setting that the service itself holds.
-type SavedSetting struct {
-	Name  string
-	Value string
-	Saved time.Time
-}
-
-// Version grows with each change.
-func (s *Settings) Version(ctx context.Context) (int64, error) {
-	n, err := found(ctx, s.own, scanInt, `SELECT Next FROM whd.WH_Number WHERE Name = @Name`, sql.Named("Name", settingsVersion))
-	if err != nil || n == nil {
-		return 0, s.own.fault(err, "reading the version of the settings")
+// rescueSettings hands the stored settings to keepSettings before the migration
+// that drops their table. The table stays where they cannot be kept. A daemon of
+// an earlier version changes no settings from then on, since each of its changes
+// must find a version that it knows.
+func (o *ownDB) rescueSettings(ctx context.Context) error {
+	if there, err := o.hasTable(ctx, settingsTable); err != nil || !there {
+		return err
 	}
-	return *n, nil
-}
-
-// All lists the settings by name, with their version. The version is read first:
-// a change that comes after it is in the list already or makes it stale.
-func (s *Settings) All(ctx context.Context) (version int64, all []SavedSetting, err error) {
-	if version, err = s.Version(ctx); err != nil {
-		return 0, nil, err
+	tx, err := o.pool.BeginTx(ctx, nil)
+	if err != nil {
+		return err
 	}
-	all, err = list(ctx, s.own, scanSetting, `SELECT Name, Value, LastSavedDateTime FROM whd.WH_Setting ORDER BY Name`)
-	return version, all, s.own.fault(err, "reading the settings")
-}
-
-func scanSetting(row scanner) (one SavedSetting, err error) {
-	err = row.Scan(&one.Name, &one.Value, (*moment)(&one.Saved))
-	return one, err
-}
-
-// SettingChange is what becomes of a setting.
-type SettingChange struct {
-	Name  string
-	Value *string // nil: the service holds it no longer
-	Entry audit.Entry
-}
-
-// Change makes changes that are based on a version, all or none, each with its
-// entry in the audit trail. It reports false, and changes nothing, where that
-// version is not the present one.
-func (s *Settings) Change(ctx context.Context, based int64, changes []SettingChange) (bool, error) {
-	steps := []step{{`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name AND Next = @Based`,
-		[]any{sql.Named("Name", settingsVersion), sql.Named("Based", based)}, true}}
-	for _, c := range changes {
-		name := sql.Named("Name", c.Name)
-		steps = append(steps, step{`DELETE FROM whd.WH_Setting WHERE Name = @Name`, []any{name}, false})
-		if c.Value != nil {
-			steps = append(steps, step{`INSERT INTO whd.WH_Setting (Name, Value, LastSavedDateTime) VALUES (@Name, @Value, @Saved)`,
-				[]any{name, sql.Named("Value", *c.Value), sql.Named("Saved", stamp(c.Entry.At))}, true})
+	defer tx.Rollback() // does nothing after Commit
+	if _, err := tx.ExecContext(ctx, o.text(`UPDATE whd.WH_Number SET Next = -1 WHERE Name = 'SettingsVersion'`)); err != nil {
+		return err
+	}
+	all, err := o.storedSettings(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if len(all) > 0 && o.keepSettings == nil {
+		return errSettingsStay
+	}
+	if len(all) > 0 {
+		if err := o.keepSettings(all); err != nil {
+			return fmt.Errorf("the settings that the database holds cannot be written to a file: %w", err)
 		}
-		steps = append(steps, written(c.Entry))
 	}
-	changed, err := s.own.run(ctx, steps...)
-	return changed, s.own.fault(err, "changing settings")
+	return tx.Commit()
+}
+
+func (o *ownDB) storedSettings(ctx context.Context, tx *sql.Tx) (all []StoredSetting, err error) {
+	rows, err := tx.QueryContext(ctx, o.text(`SELECT Name, Value FROM whd.WH_Setting ORDER BY Name`))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s StoredSetting
+		if err := rows.Scan(&s.Name, &s.Value); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, rows.Err()
 }

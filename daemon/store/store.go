@@ -28,6 +28,10 @@ type Config struct {
 	New         bool          // the embedded store may be made where there has been one
 	Migrate     bool          // bring our own tables on a server up to date; the embedded store's always are
 
+	// KeepSettings writes settings that an earlier version kept in the database to
+	// a file, before their table is dropped. Without it such tables are not migrated.
+	KeepSettings func([]StoredSetting) error
+
 	VersionSource string // table and column of the ERP's version; empty for none
 
 	Registry    *record.Registry
@@ -91,6 +95,7 @@ func (s *Store) open(ctx context.Context) error {
 	if s.own, err = openOwn(s.path(ownFile), rarelyBack, walSize); err != nil {
 		return unreachable(err)
 	}
+	s.own.keepSettings = s.config.KeepSettings
 	if err := s.own.bringUp(ctx); err != nil {
 		return err
 	}
@@ -119,6 +124,7 @@ func (s *Store) openServer(ctx context.Context) error {
 	if s.own, err = openOwnSchema(ctx, s.config); err != nil {
 		return unreachable(err)
 	}
+	s.own.keepSettings = s.config.KeepSettings
 	s.batches = &serverWriter{s.own}
 	if s.config.Migrate {
 		return s.own.bringUp(ctx)

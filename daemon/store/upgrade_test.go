@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -50,6 +51,11 @@ func upgrades(t *testing.T, folder string, place func(*testing.T) Config) {
 
 func upgrade(t *testing.T, c Config, from int64) {
 	c.Registry, c.Connections = record.Builtin(), 2
+	var rescued []StoredSetting
+	c.KeepSettings = func(all []StoredSetting) error {
+		rescued = append(rescued, all...)
+		return nil
+	}
 	before := filled(t, c, from)
 	s, err := Open(t.Context(), c)
 	if err != nil {
@@ -64,7 +70,13 @@ func upgrade(t *testing.T, c Config, from int64) {
 	if err != nil || m.Before != from || m.After != m.Latest {
 		t.Errorf("%+v, %v", m, err)
 	}
+	if want := []StoredSetting{{"query.max_take", "500"}}; (from == 7 || from == 8) != slices.Equal(rescued, want) {
+		t.Errorf("settings that are rescued: %+v", rescued)
+	}
 	for _, table := range before {
+		if table.name == settingsTable {
+			continue
+		}
 		if after := table.read(t, s.own); !slices.Equal(after, table.rows) {
 			t.Errorf("%s had\n%s\nand has\n%s", table.name, strings.Join(table.rows, "\n"), strings.Join(after, "\n"))
 		}
@@ -111,6 +123,11 @@ type seed struct {
 	table   string
 	columns string
 	values  []any
+}
+
+// in reports whether a version has the table.
+func (s seed) in(version int64) bool {
+	return s.since <= version && (s.table != settingsTable || version < 9)
 }
 
 const past = "2026-01-31T08:15:30.1234560"
@@ -163,7 +180,7 @@ func filled(t *testing.T, c Config, version int64) (all []*kept) {
 		t.Fatal(err)
 	}
 	for _, s := range seeds {
-		if s.since <= version {
+		if s.in(version) {
 			s.plant(t, own)
 		}
 	}
@@ -173,7 +190,7 @@ func filled(t *testing.T, c Config, version int64) (all []*kept) {
 		}
 	}
 	for _, s := range seeds {
-		if s.since <= version && !slices.ContainsFunc(all, func(k *kept) bool { return k.name == s.table }) {
+		if s.in(version) && !slices.ContainsFunc(all, func(k *kept) bool { return k.name == s.table }) {
 			k := &kept{name: s.table}
 			k.rows = k.read(t, own)
 			all = append(all, k)
@@ -270,5 +287,29 @@ func TestMigrationsStand(t *testing.T) {
 	want, err := os.ReadFile(file)
 	if err != nil || string(want) != b.String() {
 		t.Errorf("migrations have changed (%v); they are\n%s", err, &b)
+	}
+}
+
+// TestSettingsAreNotLost: where the stored settings cannot be written to a file,
+// their table stays, and the store is not opened.
+func TestSettingsAreNotLost(t *testing.T) {
+	c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 2}
+	before := filled(t, c, 8)
+	full := errors.New("no space left on device")
+	for want, keep := range map[error]func([]StoredSetting) error{errSettingsStay: nil, full: func([]StoredSetting) error { return full }} {
+		c.KeepSettings = keep
+		if _, err := Open(t.Context(), c); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	own := openedAt(t, c)
+	defer own.close()
+	for _, table := range before {
+		if after := table.read(t, own); !slices.Equal(after, table.rows) {
+			t.Errorf("%s had %s and has %s", table.name, table.rows, after)
+		}
+	}
+	if n, err := found(t.Context(), own, scanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'SettingsVersion'`); err != nil || *n != 1 {
+		t.Errorf("the version of the settings has changed (%v)", err)
 	}
 }
