@@ -197,7 +197,7 @@ func (o *ownDB) migrateFile(ctx context.Context, provider *goose.Provider) error
 }
 
 func (o *ownDB) up(ctx context.Context, provider *goose.Provider) error {
-	err := o.rescueSettings(ctx)
+	err := rescueSettings(ctx, o)
 	if err == nil {
 		_, err = provider.Up(ctx)
 	}

@@ -20,7 +20,7 @@ var errSettingsStay = errors.New("the database holds settings, which this progra
 // that drops their table. The table stays where they cannot be kept. A daemon of
 // an earlier version changes no settings from then on, since each of its changes
 // must find a version that it knows.
-func (o *ownDB) rescueSettings(ctx context.Context) error {
+func rescueSettings(ctx context.Context, o *ownDB) error {
 	if there, err := o.hasTable(ctx, settingsTable); err != nil || !there {
 		return err
 	}
@@ -32,7 +32,7 @@ func (o *ownDB) rescueSettings(ctx context.Context) error {
 	if _, err := tx.ExecContext(ctx, o.text(`UPDATE whd.WH_Number SET Next = -1 WHERE Name = 'SettingsVersion'`)); err != nil {
 		return err
 	}
-	all, err := o.storedSettings(ctx, tx)
+	all, err := storedSettings(ctx, o, tx)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (o *ownDB) rescueSettings(ctx context.Context) error {
 	return tx.Commit()
 }
 
-func (o *ownDB) storedSettings(ctx context.Context, tx *sql.Tx) (all []StoredSetting, err error) {
+func storedSettings(ctx context.Context, o *ownDB, tx *sql.Tx) (all []StoredSetting, err error) {
 	rows, err := tx.QueryContext(ctx, o.text(`SELECT Name, Value FROM whd.WH_Setting ORDER BY Name`))
 	if err != nil {
 		return nil, err
