@@ -55,7 +55,7 @@ func (d *Daemon) openWebhooks(context.Context) error {
 
 // pulses gives the figures that live streams show.
 func pulses(e *webhook.Engine) func() (any, bool) {
-	pulse := e.Pulses()
+	pulse := e.Throughput()
 	return func() (any, bool) {
 		p, news := pulse()
 		return wire.Pulse{At: wire.Moment(p.At), Events: p.Events, Delivered: p.Delivered, Failed: p.Failed,

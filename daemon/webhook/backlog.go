@@ -18,7 +18,9 @@ type Backlog struct {
 func (b *Backlog) Add(other Backlog) {
 	b.NotSent += other.NotSent
 	b.RetryPending += other.RetryPending
-	b.Oldest = earliest(b.Oldest, other.Oldest)
+	if b.Oldest.IsZero() || !other.Oldest.IsZero() && other.Oldest.Before(b.Oldest) {
+		b.Oldest = other.Oldest
+	}
 }
 
 // Open is what is open of all subscriptions, in the whole store.

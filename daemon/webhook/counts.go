@@ -1,11 +1,8 @@
 package webhook
 
-import (
-	"net/http"
-	"sync/atomic"
-)
+import "net/http"
 
-// Counts are the figures of an engine since its start.
+// Counts are totals since the engine's start.
 type Counts struct {
 	Events    int64 // stored
 	Messages  int64 // made of them
@@ -33,9 +30,9 @@ var classNames = [...]string{"ok", "3xx", "4xx", "5xx", "timeout", "network", "f
 
 const classes = len(classNames)
 
-// class is an outcome's place in classNames. Answers that net/http lets through
-// without their being any of HTTP's count with the closest.
-func (o Outcome) class() int {
+// classOf is an outcome's index in classNames. Status codes outside of HTTP's
+// ranges that net/http accepts count with the closest class.
+func classOf(o Outcome) int {
 	switch {
 	case o.Success():
 		return 0
@@ -53,47 +50,13 @@ func (o Outcome) class() int {
 	return 3
 }
 
-// counters are the atomic form of Counts.
-type counters struct {
-	events, messages, delivered, failed, givenUp, disabled, refused, removed atomic.Int64
-}
-
-// Counts reads the figures.
-func (e *Engine) Counts() Counts {
-	c := &e.counters
-	return Counts{c.events.Load(), c.messages.Load(), c.delivered.Load(), c.failed.Load(), c.givenUp.Load(), c.disabled.Load(), c.refused.Load(), c.removed.Load()}
-}
-
-// tally counts what was written down.
-func (e *Engine) tally(l load) {
-	now, c := cell{minute: minuteOf(e.now())}, &e.counters
-	e.figures.note(&now, l, e.snapshot())
-	c.disabled.Add(int64(len(l.disabled)))
-	c.events.Add(int64(now.Events))
-	c.messages.Add(int64(now.Messages))
-	c.delivered.Add(int64(now.Delivered))
-	c.failed.Add(int64(now.Failed))
-	c.givenUp.Add(int64(now.GivenUp))
-}
-
-// Depth looks at what is in hand.
-func (e *Engine) Depth() Depth {
-	waiting, unsaved := e.ledger.depth()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	d := Depth{Waiting: waiting, Unsaved: unsaved, Underway: e.flying, Lanes: len(e.lanes), Partition: len(e.leases)}
-	for _, l := range e.lanes {
-		d.InMemory += len(l.known)
-		if l.open() {
-			d.Troubled++
-		}
-	}
-	return d
-}
-
-// Daemons is how many daemons work on the store, as far as is known.
-func (e *Engine) Daemons() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.daemons
+func (c *Counts) add(other Counts) {
+	c.Events += other.Events
+	c.Messages += other.Messages
+	c.Delivered += other.Delivered
+	c.Failed += other.Failed
+	c.GivenUp += other.GivenUp
+	c.Disabled += other.Disabled
+	c.Refused += other.Refused
+	c.Removed += other.Removed
 }

@@ -43,14 +43,13 @@ type Config struct {
 // and is then of no more use.
 type Engine struct {
 	Config
-	store    Store
-	log      *slog.Logger
-	clock    clock
-	counters counters
-	figures  figures
-	census   *census
-	subs     atomic.Pointer[Snapshot]
-	ledger   *ledger
+	store   Store
+	log     *slog.Logger
+	clock   clock
+	figures *figures
+	census  *census
+	subs    atomic.Pointer[Snapshot]
+	ledger  *ledger
 
 	mu       sync.Mutex // guards what follows, with everything in the lanes
 	lanes    map[int64]*lane
@@ -81,7 +80,6 @@ type Engine struct {
 		left int
 	}
 
-	began    time.Time
 	changed  chan struct{}      // buffered; subscriptions have changed
 	litter   chan struct{}      // buffered; subscriptions were removed
 	orphaned chan struct{}      // buffered; messages are nobody's
@@ -102,7 +100,7 @@ func New(c Config) *Engine {
 		refreshing: make(chan struct{}, 1),
 		changed:    make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
-	e.trouble, e.began = errNotStarted, e.now()
+	e.trouble, e.figures = errNotStarted, NewRecorder(e.now())
 	return e
 }
 

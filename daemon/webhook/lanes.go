@@ -21,31 +21,6 @@ type Lane struct {
 	Last         Failure
 }
 
-// lanesWith are the lanes of all subscriptions, with what is open of them.
-func (e *Engine) lanesWith(open []Backlog) []Lane {
-	of := make(map[int64]Backlog, len(open))
-	for _, b := range open {
-		of[b.Subscription] = b
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	now := e.now()
-	lanes := make([]Lane, 0, len(e.lanes))
-	for id, l := range e.lanes {
-		if l.sub == nil {
-			continue
-		}
-		b, next := of[id], l.alarm(now)
-		if l.open() {
-			next = l.probe // whatever else is due
-		}
-		lanes = append(lanes, Lane{Subscription: l.sub, FailingSince: l.health.since, Underway: l.flying, Limit: l.share(), InMemory: len(l.known),
-			Failures: l.breaker.failures, Open: l.open(), Probe: l.probe, Next: next,
-			NotSent: b.NotSent, RetryPending: b.RetryPending, Oldest: b.Oldest})
-	}
-	return lanes
-}
-
 // tells reports whether there is anything to say of the lane.
 func (l *Lane) tells() bool {
 	return l.Traffic != Traffic{} || l.NotSent+l.RetryPending > 0 || l.Underway > 0 || l.severity() > 0

@@ -23,27 +23,27 @@ func (p Pulse) quiet() bool { return p.Events == 0 && p.Delivered == 0 && p.Fail
 // since then is no rate any more.
 const pulseGap = 5 * time.Second
 
-// Pulses gives a function that is to be asked about once a second for a pulse.
-// It also reports whether there is anything new in it: something has happened,
-// or what is in hand has changed.
-func (e *Engine) Pulses() func() (Pulse, bool) {
+// NewThroughput gives a function that is to be called about once a second for
+// the throughput since the call before. It also reports whether anything is new:
+// something has happened, or what is in hand has changed.
+func NewThroughput(now func() time.Time, counts func() Counts, depth func() Depth) func() (Pulse, bool) {
 	var mu sync.Mutex
 	var was Counts
 	var last Pulse
 	return func() (Pulse, bool) {
-		is, d, now := e.Counts(), e.Depth(), e.now()
+		is, d, at := counts(), depth(), now()
 		mu.Lock()
 		defer mu.Unlock()
-		if now.Sub(last.At) > pulseGap {
+		if at.Sub(last.At) > pulseGap {
 			was = is
 		}
 		p := Pulse{Events: is.Events - was.Events, Delivered: is.Delivered - was.Delivered, Failed: is.Failed + is.GivenUp - was.Failed - was.GivenUp,
 			Underway: d.Underway, InMemory: d.InMemory, Troubled: d.Troubled}
 		before := last
 		before.At = time.Time{}
-		news := !p.quiet() || p != before
-		p.At = now
+		changed := !p.quiet() || p != before
+		p.At = at
 		was, last = is, p
-		return p, news
+		return p, changed
 	}
 }

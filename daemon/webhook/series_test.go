@@ -120,41 +120,48 @@ func TestClasses(t *testing.T) {
 		"network": {{Cause: ConnectionRefused}, {Cause: ConnectionReset}, {Cause: NameNotFound}, {Cause: TLSFailed}, {Cause: BadAnswer}, {Cause: NetworkFailed}},
 	} {
 		for _, o := range o {
-			if got := classNames[o.class()]; got != name {
+			if got := classNames[classOf(o)]; got != name {
 				t.Errorf("%+v is %s, want %s", o, got, name)
 			}
 		}
 	}
 }
 
-// manyLines is a load of attempts at so many subscriptions.
-func manyLines(subs int) (load, *Snapshot) {
-	var l load
+// startOfTests is when the tests of figures begin.
+var startOfTests = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// batchSize is how many messages the batches of these tests have.
+const batchSize = 512
+
+// manyQueues is a batch of attempts at so many subscriptions.
+func manyQueues(subs int) ([]Recorded, *Snapshot) {
+	var results []Recorded
 	all := make(map[int64]*Subscription)
 	for i := range int64(subs) {
 		all[i] = &Subscription{ID: i, GUID: fmt.Sprint(i)}
 	}
-	event := &Event{AddedAt: noon}
-	for i := range int64(batchRows) {
+	event := &Event{AddedAt: startOfTests}
+	for i := range int64(batchSize) {
 		m := &Message{ID: i, Subscription: i % int64(subs), Event: event}
-		l.publications = append(l.publications, &publication{event: event, messages: []*Message{m}})
-		l.outcomes = append(l.outcomes, Recorded{Message: m, After: State{Status: Successful, Attempts: 1},
-			Outcome: Outcome{Code: 200, Began: noon, Took: time.Duration(i) * time.Millisecond}})
+		results = append(results, Recorded{Message: m, After: State{Status: Successful, Attempts: 1},
+			Outcome: Outcome{Code: 200, Began: startOfTests, Took: time.Duration(i) * time.Millisecond}})
 	}
-	return l, NewSnapshot(1, all)
+	return results, NewSnapshot(1, all)
 }
 
 // TestLinesAreForgotten: what nothing is sent to any more, and what is gone,
 // takes no memory.
 func TestLinesAreForgotten(t *testing.T) {
 	var f figures
-	l, subs := manyLines(100)
-	note := func(minute int64, l load, subs *Snapshot) { f.note(&cell{minute: minute}, l, subs) }
+	l, subs := manyQueues(100)
+	note := func(minute int64, results []Recorded, subs *Snapshot) {
+		f.Record(time.Unix(60*minute, 0), len(results), len(results), results, subs)
+	}
 	note(1000, l, subs)
 	if len(f.lines) != 100 {
 		t.Fatalf("%d subscriptions are remembered", len(f.lines))
 	}
-	one, few := manyLines(1)
+	one, few := manyQueues(1)
 	note(1030, one, subs)
 	if len(f.lines) != 100 {
 		t.Errorf("after half an hour %d are remembered, want 100", len(f.lines))
@@ -180,9 +187,10 @@ func TestLinesAreForgotten(t *testing.T) {
 // bounded.
 func TestNotingTakesNoMemory(t *testing.T) {
 	var f figures
-	l, subs := manyLines(50)
-	f.note(&cell{minute: 1000}, l, subs)
-	if n := testing.AllocsPerRun(100, func() { c := cell{minute: 1000}; f.note(&c, l, subs) }); n > 0 {
+	l, subs := manyQueues(50)
+	record := func() { f.Record(time.Unix(60*1000, 0), len(l), len(l), l, subs) }
+	record()
+	if n := testing.AllocsPerRun(100, record); n > 0 {
 		t.Errorf("%v allocations for a batch", n)
 	}
 }
@@ -190,16 +198,15 @@ func TestNotingTakesNoMemory(t *testing.T) {
 // BenchmarkTally counts batches of events with one message and one attempt
 // each. What counts is the time of one message.
 func BenchmarkTally(b *testing.B) {
-	for _, subs := range []int{1, 100, batchRows} {
+	for _, subs := range []int{1, 100, batchSize} {
 		b.Run(fmt.Sprint(subs), func(b *testing.B) {
-			e := New(Config{})
-			l, s := manyLines(subs)
-			e.subs.Store(s)
+			f := NewRecorder(startOfTests)
+			l, s := manyQueues(subs)
 			b.ReportAllocs()
 			n := 0
 			for b.Loop() {
-				e.tally(l)
-				n += batchRows
+				f.Record(time.Now(), len(l), len(l), l, s)
+				n += batchSize
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/message")
 		})
@@ -211,18 +218,19 @@ func BenchmarkTally(b *testing.B) {
 func BenchmarkStats(b *testing.B) {
 	for _, subs := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(subs), func(b *testing.B) {
-			e := New(Config{Attempts: 100})
-			now := minuteOf(e.now())
+			f, at := NewRecorder(startOfTests), time.Now()
+			now := minuteOf(at)
+			var queues []Lane
 			for i := range int64(subs) {
-				e.lanes[i] = newLane(&Subscription{ID: i, Enabled: true}, 100, e.budget)
-				to := e.figures.line(i)
+				queues = append(queues, Lane{Subscription: &Subscription{ID: i, Enabled: true}})
+				to := f.line(i)
 				for m := range int64(lineSpan) {
 					to.at(now-lineSpan+1+m, lineSpan).became(Successful)
 				}
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if s := e.Stats(60, 500, nil); len(s.Lanes)+s.Others != subs {
+				if s := f.Report(at, 60, 500, slices.Clone(queues)); len(s.Lanes)+s.Others != subs {
 					b.Fatalf("%d lanes and %d others", len(s.Lanes), s.Others)
 				}
 			}

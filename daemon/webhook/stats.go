@@ -10,7 +10,9 @@ import (
 // figures are what came of deliveries: since the engine's start, and by minutes,
 // for all and for each subscription.
 type figures struct {
+	since     time.Time // when it began to count
 	mu        sync.Mutex
+	counts    Counts
 	attempts  [classes]int64 // by what came of them
 	took      longRun        // of attempts
 	delay     longRun        // from publishing to delivery
@@ -33,20 +35,20 @@ type Failure struct {
 	At     time.Time
 }
 
-// note counts what was written down, into the present minute too.
-func (f *figures) note(now *cell, l load, subs *Snapshot) {
+// NewRecorder makes a recorder that counts from a time.
+func NewRecorder(since time.Time) *figures { return &figures{since: since} }
+
+// Record counts a batch that was written: how many events and messages it made,
+// and the results of attempts.
+func (f *figures) Record(at time.Time, events, messages int, results []Recorded, subs *Snapshot) {
+	now := cell{minute: minuteOf(at), Traffic: Traffic{Events: uint32(events), Messages: uint32(messages)}}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, all := range [...][]*publication{l.publications, l.notices} {
-		for _, p := range all {
-			now.Events++
-			now.Messages += uint32(len(p.messages))
-		}
-	}
 	delayed := f.delivered.at(now.minute, daySpan)
-	for i := range l.outcomes {
-		f.attempt(now, delayed, &l.outcomes[i])
+	for i := range results {
+		f.attempt(&now, delayed, &results[i])
 	}
+	f.counts.add(Counts{Events: int64(now.Events), Messages: int64(now.Messages), Delivered: int64(now.Delivered), Failed: int64(now.Failed), GivenUp: int64(now.GivenUp)})
 	present := f.all.at(now.minute, daySpan)
 	present.add(now.Traffic)
 	for i, n := range now.took {
@@ -58,9 +60,23 @@ func (f *figures) note(now *cell, l load, subs *Snapshot) {
 	}
 }
 
+// Count adds to the totals what Record does not know of.
+func (f *figures) Count(c Counts) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.counts.add(c)
+}
+
+// Counts are the totals.
+func (f *figures) Counts() Counts {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.counts
+}
+
 func (f *figures) attempt(now, delayed *cell, r *Recorded) {
 	bucket := bucketOf(r.Took)
-	f.attempts[r.class()]++
+	f.attempts[classOf(r.Outcome)]++
 	f.took.note(bucket, r.Took)
 	now.became(r.After.Status)
 	now.took[bucket]++
@@ -116,21 +132,20 @@ type Stats struct {
 // LaneMinutes is how many of the last minutes are remembered of each lane.
 const LaneMinutes = lineSpan
 
-// Stats gives the figures of the last minutes, from one to 24 hours of them, with
-// so many lanes at most. What is open comes from Open.
-func (e *Engine) Stats(minutes, lanes int, open []Backlog) Stats {
-	now := e.now()
+// Report sums up the last minutes, from one to 24 hours of them, with so many
+// queues at most. It fills in the traffic of the queues that it is given.
+func (f *figures) Report(now time.Time, minutes, most int, queues []Lane) Stats {
 	minute, span := minuteOf(now), int64(min(max(1, minutes), daySpan))
-	s := Stats{At: now, Since: e.began, Lanes: e.lanesWith(open)}
-	e.figures.sum(&s, minute, span)
-	for some := range slices.Chunk(s.Lanes, lanesAtOnce) {
-		e.figures.traffic(some, minute, min(span, lineSpan))
+	s := Stats{At: now, Since: f.since}
+	f.sum(&s, minute, span)
+	for some := range slices.Chunk(queues, lanesAtOnce) {
+		f.traffic(some, minute, min(span, lineSpan))
 	}
-	s.Lanes = slices.DeleteFunc(s.Lanes, func(l Lane) bool { return !l.tells() })
+	s.Lanes = slices.DeleteFunc(queues, func(l Lane) bool { return !l.tells() })
 	slices.SortFunc(s.Lanes, worse)
-	s.Others = max(0, len(s.Lanes)-lanes)
+	s.Others = max(0, len(s.Lanes)-most)
 	s.Lanes = s.Lanes[:len(s.Lanes)-s.Others]
-	e.figures.detail(s.Lanes, minute, min(span, lineSpan))
+	f.detail(s.Lanes, minute, min(span, lineSpan))
 	return s
 }
 
@@ -177,8 +192,7 @@ type Performance struct {
 }
 
 // Performance reads the figures since the start.
-func (e *Engine) Performance() Performance {
-	f := &e.figures
+func (f *figures) Performance() Performance {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := Performance{Attempts: make(map[string]int64, classes), Took: f.took.durations(), Delay: f.delay.durations()}

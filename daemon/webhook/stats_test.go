@@ -143,7 +143,7 @@ func TestPerformance(t *testing.T) {
 func TestPulses(t *testing.T) {
 	inBubble(t, func(x *trial) {
 		x.subscribe("https://a.example/in", "debtor.*")
-		pulse := x.engine.Pulses()
+		pulse := x.engine.Throughput()
 		expect := func(when string, news bool, want webhook.Pulse) {
 			t.Helper()
 			got, is := pulse()

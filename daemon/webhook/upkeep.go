@@ -120,7 +120,7 @@ func (u *upkeep) steps(ctx context.Context, step func(context.Context) (Removed,
 	for n := 0; u.hasDuties(); n++ {
 		began := time.Now()
 		r, err := step(ctx)
-		u.counters.removed.Add(int64(r.Rows))
+		u.figures.Count(Counts{Removed: int64(r.Rows)})
 		if err != nil || !r.More {
 			return err
 		}

@@ -216,7 +216,7 @@ func (e *Engine) failed(l load, err error) {
 }
 
 func (e *Engine) refuse(all []*publication, err error) {
-	e.counters.refused.Add(int64(len(all)))
+	e.figures.Count(Counts{Refused: int64(len(all))})
 	for _, p := range all {
 		p.done <- err
 	}
