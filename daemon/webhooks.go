@@ -49,7 +49,7 @@ func (d *Daemon) openWebhooks(context.Context) error {
 	d.webhooks.streams.Measure(pulses(d.webhooks.engine))
 	d.webhooks.registrar = webhook.NewRegistrar(kept, d.webhooks.engine, func() webhook.Rules {
 		return webhook.Rules{Events: d.settings.state.Load().events, Guard: guard, Self: self}
-	})
+	}, d.log)
 	return nil
 }
 

@@ -108,7 +108,7 @@ func (c *census) count(ctx context.Context, e *Engine) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at, c.took, c.err = time.Now(), time.Since(began), err; err == nil {
-		c.open = Open{e.now(), all}
+		c.open = Open{e.Now(), all}
 	}
 	close(c.done)
 	c.done = make(chan struct{})

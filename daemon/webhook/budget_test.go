@@ -118,7 +118,7 @@ func (e *tinyEngine) change() {
 // publish commits an event for subscriptions.
 func (e *tinyEngine) publish(size int, to ...int64) {
 	e.last++
-	event := &Event{ID: e.last, Body: make([]byte, size), AddedAt: e.now()}
+	event := &Event{ID: e.last, Body: make([]byte, size), AddedAt: e.Now()}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, id := range to {
@@ -126,7 +126,7 @@ func (e *tinyEngine) publish(size int, to ...int64) {
 			continue
 		}
 		e.last++
-		m := &Message{ID: e.last, Event: event, Partition: 1, Subscription: id, State: State{Next: e.now()}}
+		m := &Message{ID: e.last, Event: event, Partition: 1, Subscription: id, State: State{Next: e.Now()}}
 		e.store.add(m)
 		if l := e.lane(id); l != nil {
 			l.accept(m)
@@ -171,7 +171,7 @@ func (e *tinyEngine) take() bool {
 func (e *tinyEngine) finish(i int, o Outcome, counts bool) {
 	f := e.flights[i]
 	e.flights = slices.Delete(e.flights, i, i+1)
-	o.Began = e.now()
+	o.Began = e.Now()
 	if next := e.land(f, o, counts); next != nil {
 		e.flights = append(e.flights, next)
 	}

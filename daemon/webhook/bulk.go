@@ -69,14 +69,6 @@ func (r *Registrar) RemoveMessages(ctx context.Context, s Selection, by audit.Ac
 	return b.run(ctx, by)
 }
 
-// tell shows what became of messages that somebody has changed.
-func (r *Registrar) tell(changes []Change) { r.engine.tell(changes) }
-
-// changeOf is what somebody has made of a message.
-func (r *Registrar) changeOf(m *Message) Change {
-	return r.engine.snapshot().changeOf(m, m.State, r.engine.now())
-}
-
 // The pace of a bulk operation: those who deliver and publish in between must
 // not feel it.
 const (
@@ -112,7 +104,7 @@ func (b *bulk) run(ctx context.Context, by audit.Actor) (Tally, error) {
 	b.pending = make(map[int64]bool)
 	err := b.pages(ctx)
 	b.informLanes()
-	b.engine.log.Info(string(b.action), "by", by.Who, "matched", b.tally.Matched, "done", b.tally.Done, "whole", err == nil)
+	b.log.Info(string(b.action), "by", by.Who, "matched", b.tally.Matched, "done", b.tally.Done, "whole", err == nil)
 	return b.tally, b.interrupted(err)
 }
 
@@ -148,7 +140,12 @@ func (b *bulk) pages(ctx context.Context) error {
 			return err
 		}
 		after = page[len(page)-1].ID
-		if !b.DryRun && !b.engine.sleep(ctx, nil, max(bulkPause, time.Since(began))) {
+		if b.DryRun {
+			continue
+		}
+		select {
+		case <-time.After(max(bulkPause, time.Since(began))):
+		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
@@ -171,7 +168,7 @@ func (b *bulk) page(ctx context.Context, page []Picked, after int64) error {
 		return nil
 	}
 	for look := 1; len(todo) > 0; look++ {
-		done, err := b.alter(context.WithoutCancel(ctx), todo, b.engine.now())
+		done, err := b.alter(context.WithoutCancel(ctx), todo, b.engine.Now())
 		if err != nil {
 			return err
 		}
@@ -226,7 +223,7 @@ func (b *bulk) note(done []Altered) {
 			b.pending[a.Subscription] = true
 		}
 	}
-	b.tell(changes)
+	b.engine.Announce(changes)
 	if time.Since(b.informed) >= b.every {
 		b.informLanes()
 	}

@@ -18,14 +18,20 @@ type Change struct {
 	Deleted      bool
 }
 
-// changeOf is what became of a message by its present state.
-func (s *Snapshot) changeOf(m *Message, is State, at time.Time) Change {
+// NewChange is what became of a message, without its subscription.
+func NewChange(m *Message, is State, at time.Time) Change {
 	c := Change{Message: m.GUID, Event: m.Event.Name, Status: is.Status, Retries: is.Retries(), At: at}
-	if sub := s.Subscription(m.Subscription); sub != nil {
-		c.Subscriber, c.Subscription = sub.Subscriber, sub.GUID
-	}
 	if is.Status.Open() {
 		c.Next = is.Next
+	}
+	return c
+}
+
+// changeOf is what became of a message by its present state.
+func (s *Snapshot) changeOf(m *Message, is State, at time.Time) Change {
+	c := NewChange(m, is, at)
+	if sub := s.Subscription(m.Subscription); sub != nil {
+		c.Subscriber, c.Subscription = sub.Subscriber, sub.GUID
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -137,7 +138,7 @@ func TestHeadersAreGivenForAnOrigin(t *testing.T) {
 	x := newHouse(t)
 	x.start()
 	ctx, book := context.Background(), &rival{Book: x.store.Webhooks()}
-	desk := webhook.NewRegistrar(book, x.engine, inHouse)
+	desk := webhook.NewRegistrar(book, x.engine, inHouse, slog.New(slog.DiscardHandler))
 	const here, path, evil = "http://127.0.0.1:1/in", "http://127.0.0.1:1/other", "http://127.0.0.1:2/in"
 	secret, mine := []webhook.Header{{Name: "Authorization", Value: "s"}}, []webhook.Header{{Name: "Authorization", Value: "m"}}
 	link := func(url string) *string { return &url }

@@ -11,7 +11,7 @@ func (e *Engine) tend(l *lane) {
 	if e.halted {
 		return
 	}
-	now := e.now()
+	now := e.Now()
 	if !l.queued && l.ready(now) {
 		l.queued = true
 		t := e.budget.of(l)
@@ -78,7 +78,7 @@ func (e *Engine) turn() *flight {
 		t.ring[0] = nil
 		t.ring = t.ring[1:]
 		l.queued = false
-		m := l.take(e.now())
+		m := l.take(e.Now())
 		e.tend(l)
 		if m != nil {
 			t.flying++
@@ -106,7 +106,7 @@ func (e *Engine) fly(f *flight) {
 		sub := e.cleared(f.lane)
 		var o Outcome
 		if sub != nil {
-			o = e.Sender.Send(e.sending, f.message, sub, e.now())
+			o = e.Sender.Send(e.sending, f.message, sub, e.Now())
 		}
 		f = e.land(f, o, sub != nil && e.sending.Err() == nil)
 	}
@@ -154,7 +154,7 @@ func (e *Engine) noteOutcome(l *lane, m *Message, o Outcome) {
 	if l.sub == nil || m.URL != l.sub.URL {
 		return
 	}
-	now, policy, was := e.now(), e.policyOf(l.sub), e.budget.of(l)
+	now, policy, was := e.Now(), e.policyOf(l.sub), e.budget.of(l)
 	l.throttle.note(o)
 	l.breaker.note(o, policy.Schedule, now)
 	e.noteHealth(l, o, policy, now)
@@ -170,7 +170,7 @@ func (e *Engine) noteOutcome(l *lane, m *Message, o Outcome) {
 // decide hands the ledger what becomes of a message.
 func (e *Engine) decide(m *Message, o Outcome) {
 	sub := e.snapshot().Subscription(m.Subscription)
-	after := Decide(m.State, o, e.policyOf(sub), e.now(), spread())
+	after := Decide(m.State, o, e.policyOf(sub), e.Now(), spread())
 	reason := ""
 	if o.Disables() && sub != nil && m.URL == sub.URL {
 		reason = disabledBy(o)

@@ -100,7 +100,7 @@ func New(c Config) *Engine {
 		refreshing: make(chan struct{}, 1),
 		changed:    make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(NewSnapshot(0, nil))
-	e.trouble, e.figures = errNotStarted, NewRecorder(e.now())
+	e.trouble, e.figures = errNotStarted, NewRecorder(e.Now())
 	return e
 }
 
@@ -199,7 +199,8 @@ func (e *Engine) halt() {
 	}
 }
 
-func (e *Engine) now() time.Time { return e.clock.now() }
+// Now is the time by the store's clock.
+func (e *Engine) Now() time.Time { return e.clock.now() }
 
 func (e *Engine) snapshot() *Snapshot { return e.subs.Load() }
 

@@ -77,7 +77,7 @@ func (h *house) start() {
 		h.t.Fatal(err)
 	}
 	h.engine = engine
-	h.desk = webhook.NewRegistrar(kept, engine, inHouse)
+	h.desk = webhook.NewRegistrar(kept, engine, inHouse, slog.New(slog.DiscardHandler))
 	h.t.Cleanup(func() { h.stop(patience) })
 }
 

@@ -111,7 +111,7 @@ func (e *Engine) nextPage() (*lane, Page) {
 	defer e.mu.Unlock()
 	for range e.budget.tiers {
 		e.fed = 1 - e.fed
-		if l, p := e.budget.tiers[e.fed].nextPage(e.now()); l != nil {
+		if l, p := e.budget.tiers[e.fed].nextPage(e.Now()); l != nil {
 			return l, p
 		}
 	}
@@ -230,7 +230,7 @@ func (e *Engine) wait(t *tier, l *lane, size int) {
 	t.starving = append([]*lane{l}, t.starving...)
 	l.starving = true
 	for _, other := range e.lanes {
-		other.spare(e.now())
+		other.spare(e.Now())
 		e.tend(other)
 	}
 }

@@ -67,7 +67,7 @@ func (e *Engine) judge(ctx context.Context, subscription int64, since time.Time)
 		l.health = health{}
 	default:
 		reason := fmt.Sprintf("every attempt since %s has failed", since.UTC().Format(time.RFC3339))
-		e.ledger.disable(Disabled{subscription, reason, e.now()})
+		e.ledger.disable(Disabled{subscription, reason, e.Now()})
 	}
 }
 
@@ -85,7 +85,7 @@ type disabledBody struct {
 // disables. They are written with it, or not at all. One that is disabled
 // already, by another attempt, another daemon or a person, is not disabled again.
 func (e *Engine) announce(l *load) {
-	now, subs := e.now(), e.snapshot()
+	now, subs := e.Now(), e.snapshot()
 	known := make(map[int64]bool)
 	l.notices = nil
 	l.disabled = slices.DeleteFunc(l.disabled, func(d Disabled) bool {

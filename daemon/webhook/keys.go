@@ -27,7 +27,7 @@ var errKeyOfAnother = fault.New(fault.Conflict, "The Idempotency-Key was used fo
 // same key gives the receipt of the first, and replayed is true; another event
 // is a Conflict.
 func (e *Engine) PublishOnce(ctx context.Context, name string, body []byte, key string) (r Receipt, replayed bool, err error) {
-	k := keyOf(name, body, key, e.now())
+	k := keyOf(name, body, key, e.Now())
 	leave, err := e.keys.enter(ctx, k.Hash)
 	if err != nil {
 		return Receipt{}, false, err

@@ -7,12 +7,12 @@ func (e *Engine) Counts() Counts { return e.figures.Counts() }
 func (e *Engine) Performance() Performance { return e.figures.Performance() }
 
 // Throughput gives a function that measures the throughput between its calls.
-func (e *Engine) Throughput() func() (Pulse, bool) { return NewThroughput(e.now, e.Counts, e.Depth) }
+func (e *Engine) Throughput() func() (Pulse, bool) { return NewThroughput(e.Now, e.Counts, e.Depth) }
 
 // Stats sums up the last minutes, from one to 24 hours of them, with so many
 // queues at most. What is open comes from Open.
 func (e *Engine) Stats(minutes, most int, open []Backlog) Stats {
-	return e.figures.Report(e.now(), minutes, most, e.lanesWith(open))
+	return e.figures.Report(e.Now(), minutes, most, e.lanesWith(open))
 }
 
 // lanesWith are the lanes of all subscriptions, with what is open of them.
@@ -23,7 +23,7 @@ func (e *Engine) lanesWith(open []Backlog) []Lane {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.now()
+	now := e.Now()
 	lanes := make([]Lane, 0, len(e.lanes))
 	for id, l := range e.lanes {
 		if l.sub == nil {
@@ -49,7 +49,7 @@ func (e *Engine) tally(l load) {
 			messages += len(p.messages)
 		}
 	}
-	e.figures.Record(e.now(), events, messages, l.outcomes, e.snapshot())
+	e.figures.Record(e.Now(), events, messages, l.outcomes, e.snapshot())
 	e.figures.Count(Counts{Disabled: int64(len(l.disabled))})
 }
 

@@ -79,7 +79,7 @@ func (e *Engine) awaitAll(all []*publication) (err error) {
 }
 
 func (e *Engine) fromOutbox(r Raised, name string) *publication {
-	now := e.now()
+	now := e.Now()
 	event := &Event{GUID: newGUID(now), Name: name, Body: r.Body, AddedAt: now}
 	return &publication{event: event, outbox: r.ID, done: make(chan error, 1)}
 }

@@ -39,7 +39,7 @@ func (e *Engine) publish(ctx context.Context, name string, body []byte, key *Key
 	if err := cmp.Or(ctx.Err(), e.troubled()); err != nil {
 		return Receipt{}, err
 	}
-	now := e.now()
+	now := e.Now()
 	p := &publication{event: &Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, key: key, done: make(chan error, 1)}
 	if err := e.await(p); err != nil {
 		return Receipt{}, err
@@ -47,13 +47,13 @@ func (e *Engine) publish(ctx context.Context, name string, body []byte, key *Key
 	return Receipt{p.event.GUID, len(p.messages)}, nil
 }
 
-// Try sends a message to one subscription, whatever events it is for, and gives
+// SendTest sends a message to one subscription, whatever events it is for, and gives
 // the message once it is durable, as it was stored: its attempts begin meanwhile.
-func (e *Engine) Try(ctx context.Context, subscription int64, name string, body []byte) (*Message, error) {
+func (e *Engine) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*Message, error) {
 	if err := cmp.Or(ctx.Err(), e.troubled()); err != nil {
 		return nil, err
 	}
-	now := e.now()
+	now := e.Now()
 	p := &publication{event: &Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, only: subscription, done: make(chan error, 1)}
 	if err := e.await(p); err != nil {
 		return nil, err

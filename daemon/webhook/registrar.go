@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"context"
+	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -46,15 +48,31 @@ type Book interface {
 // changed: it applies the rules, writes in the book, and tells the engine.
 type Registrar struct {
 	book   Book
-	engine *Engine
-	rules  func() Rules // asked for each request, so that they may change
+	engine Notifier
+	Rules  func() Rules // called for each request, so that they may change
+	log    *slog.Logger
 }
 
 // NewRegistrar makes a Registrar.
-func NewRegistrar(b Book, e *Engine, r func() Rules) *Registrar { return &Registrar{b, e, r} }
+func NewRegistrar(b Book, n Notifier, r func() Rules, log *slog.Logger) *Registrar {
+	return &Registrar{b, n, r, log}
+}
 
-// Rules are what the registrar goes by at present.
-func (r *Registrar) Rules() Rules { return r.rules() }
+// Notifier learns of changes that were stored. It is the delivery engine, which
+// also sends test messages and knows the store's clock.
+type Notifier interface {
+	Now() time.Time
+	// Reload reads subscriptions that were changed, if it can before it returns.
+	Reload(ctx context.Context)
+	// Due says that messages of a subscription were made due now.
+	Due(subscription int64)
+	// Forget says that messages of a subscription were deleted.
+	Forget(subscription int64)
+	// Announce shows changes of messages to the live streams.
+	Announce(changes []Change)
+	// SendTest sends a message to one subscription, whatever events it is for.
+	SendTest(ctx context.Context, subscription int64, event string, body []byte) (*Message, error)
+}
 
 // guid gives an id of a path in the form in which it is stored. One that is no
 // guid is nobody's.
@@ -74,7 +92,7 @@ const (
 )
 
 func (r *Registrar) entry(by audit.Actor, what audit.Action, subject string, d audit.Detail) audit.Entry {
-	return audit.Entry{Actor: by, At: r.engine.now(), Action: what, Subject: subject, Detail: d.String()}
+	return audit.Entry{Actor: by, At: r.engine.Now(), Action: what, Subject: subject, Detail: d.String()}
 }
 
 // Subscribers lists all subscribers.
@@ -104,15 +122,8 @@ func (r *Registrar) Known(ctx context.Context, id string) (string, error) {
 // AddSubscriber adds a subscriber.
 func (r *Registrar) AddSubscriber(ctx context.Context, s Subscriber, by audit.Actor) (Subscriber, error) {
 	var d audit.Detail
-	d.Set("IsEnabled", boolText(s.Enabled))
+	d.Set("IsEnabled", strconv.FormatBool(s.Enabled))
 	return r.book.AddSubscriber(ctx, s, r.entry(by, addSubscriber, s.Name, d))
-}
-
-func boolText(b bool) string {
-	if b {
-		return "true"
-	}
-	return "false"
 }
 
 // ChangeSubscriber changes a subscriber.
@@ -126,7 +137,7 @@ func (r *Registrar) ChangeSubscriber(ctx context.Context, id string, c Subscribe
 		d.Set("Name", *c.Name)
 	}
 	if c.Enabled != nil {
-		d.Set("IsEnabled", boolText(*c.Enabled))
+		d.Set("IsEnabled", strconv.FormatBool(*c.Enabled))
 	}
 	s, err := r.book.ChangeSubscriber(ctx, g, c, r.entry(by, changeSubscriber, g, d))
 	if err == nil {
@@ -153,7 +164,6 @@ func (r *Registrar) removed(ctx context.Context, was bool, err error, thing stri
 		return fault.New(fault.NotFound, "There is no such %s", thing)
 	}
 	r.engine.Reload(ctx)
-	signal(r.engine.litter)
 	return nil
 }
 
@@ -188,16 +198,16 @@ func (r *Registrar) AddRegistration(ctx context.Context, n Registration) (Regist
 	if n.Subscriber, err = r.Known(ctx, n.Subscriber); err != nil {
 		return n, err
 	}
-	if n.Pattern, err = r.rules().Pattern(n.Pattern); err != nil {
+	if n.Pattern, err = r.Rules().Pattern(n.Pattern); err != nil {
 		return n, err
 	}
-	if err := r.rules().CheckURL(n.URL, n.Private); err != nil {
+	if err := r.Rules().CheckURL(n.URL, n.Private); err != nil {
 		return n, err
 	}
 	if err := CheckHeaders(n.Headers); err != nil {
 		return n, err
 	}
-	n.Secret, n.SavedAt = NewSecret(), r.engine.now()
+	n.Secret, n.SavedAt = NewSecret(), r.engine.Now()
 	made, err := r.book.AddRegistration(ctx, n)
 	if err == nil {
 		r.engine.Reload(ctx)
@@ -245,7 +255,7 @@ func (r *Registrar) change(ctx context.Context, of, g string, c RegistrationChan
 			c.RowHash, again = is.RowHash, true
 		}
 	}
-	is, err = r.book.ChangeRegistration(ctx, of, g, c, r.engine.now())
+	is, err = r.book.ChangeRegistration(ctx, of, g, c, r.engine.Now())
 	if err == nil {
 		r.engine.Reload(ctx)
 	}
@@ -254,7 +264,7 @@ func (r *Registrar) change(ctx context.Context, of, g string, c RegistrationChan
 
 func (r *Registrar) check(c *RegistrationChange, admin bool) error {
 	if c.Pattern != nil {
-		pattern, err := r.rules().Pattern(*c.Pattern)
+		pattern, err := r.Rules().Pattern(*c.Pattern)
 		if err != nil {
 			return err
 		}
@@ -262,7 +272,7 @@ func (r *Registrar) check(c *RegistrationChange, admin bool) error {
 	}
 	if c.URL != nil {
 		c.Private = &admin
-		if err := r.rules().CheckURL(*c.URL, admin); err != nil {
+		if err := r.Rules().CheckURL(*c.URL, admin); err != nil {
 			return err
 		}
 	}
@@ -278,7 +288,7 @@ func (r *Registrar) RemoveRegistration(ctx context.Context, subscriber, id strin
 	if err != nil {
 		return err
 	}
-	removed, err := r.book.RemoveRegistration(ctx, of, g, r.engine.now())
+	removed, err := r.book.RemoveRegistration(ctx, of, g, r.engine.Now())
 	return r.removed(ctx, removed, err, "subscription")
 }
 
@@ -298,7 +308,7 @@ func (r *Registrar) Try(ctx context.Context, subscriber, id string, t Trial) (*M
 	}
 	name, body := record.TestEvent, t.Body
 	if t.Event != "" {
-		event, err := r.rules().Event(t.Event)
+		event, err := r.Rules().Event(t.Event)
 		if err != nil {
 			return nil, err
 		}
@@ -312,7 +322,7 @@ func (r *Registrar) Try(ctx context.Context, subscriber, id string, t Trial) (*M
 	if body == nil {
 		body = []byte(`{"Test":true,"SubscriptionID":"` + s.GUID + `"}`)
 	}
-	return r.engine.Try(ctx, s.ID, name, body)
+	return r.engine.SendTest(ctx, s.ID, name, body)
 }
 
 // address puts the ids of a path into the form in which they are stored.
@@ -339,9 +349,9 @@ func (r *Registrar) RemoveMessage(ctx context.Context, a Address) error {
 	m, err := r.book.RemoveMessage(ctx, a)
 	if err == nil && m != nil {
 		r.engine.Forget(m.Subscription)
-		gone := r.changeOf(m)
+		gone := r.changeOf(a, m)
 		gone.Deleted, gone.Next = true, time.Time{}
-		r.tell([]Change{gone})
+		r.engine.Announce([]Change{gone})
 	}
 	return err
 }
@@ -352,10 +362,17 @@ func (r *Registrar) RetryMessage(ctx context.Context, a Address) (*Message, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.book.RetryMessage(ctx, a, r.engine.now())
+	m, err := r.book.RetryMessage(ctx, a, r.engine.Now())
 	if err == nil {
 		r.engine.Due(m.Subscription)
-		r.tell([]Change{r.changeOf(m)})
+		r.engine.Announce([]Change{r.changeOf(a, m)})
 	}
 	return m, err
+}
+
+// changeOf is what a request has made of the message at an address.
+func (r *Registrar) changeOf(a Address, m *Message) Change {
+	c := NewChange(m, m.State, r.engine.Now())
+	c.Subscriber, c.Subscription = a.Subscriber, a.Subscription
+	return c
 }

@@ -44,7 +44,7 @@ func (r *Registrar) RotateSecret(ctx context.Context, subscriber, id, secret str
 	if secret, err = nextSecret(is.Secret, secret); err != nil {
 		return is, err
 	}
-	now := r.engine.now()
+	now := r.engine.Now()
 	change := Rotation{Secret: secret}
 	if keep > 0 {
 		change.OldUntil = now.Add(keep)
@@ -52,7 +52,7 @@ func (r *Registrar) RotateSecret(ctx context.Context, subscriber, id, secret str
 	is, err = r.book.ChangeRegistration(ctx, is.Subscriber, is.GUID, RegistrationChange{Secret: &change}, now)
 	if err == nil {
 		r.engine.Reload(ctx)
-		r.engine.log.Info("the secret of a subscription was replaced", "subscription", is.GUID, "old until", is.OldSecretUntil)
+		r.log.Info("the secret of a subscription was replaced", "subscription", is.GUID, "old until", is.OldSecretUntil)
 	}
 	return is, err
 }

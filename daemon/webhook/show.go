@@ -43,8 +43,8 @@ func (e *Engine) changesOf(l *load) []Change {
 	return all
 }
 
-// tell shows changes that were made in the store without the engine.
-func (e *Engine) tell(changes []Change) {
+// Announce shows changes that were made in the store without the engine.
+func (e *Engine) Announce(changes []Change) {
 	if e.Show != nil && len(changes) > 0 {
 		e.Show(changes)
 	}

@@ -63,7 +63,7 @@ func (x *trial) begin(change ...func(*webhook.Config)) {
 	}
 	x.engine = engine
 	x.sender = sender.New(sender.Config{}) // which the house closes
-	x.desk = webhook.NewRegistrar(kept, engine, inHouse)
+	x.desk = webhook.NewRegistrar(kept, engine, inHouse, slog.New(slog.DiscardHandler))
 	x.t.Cleanup(func() { x.stop(patience) })
 }
 

@@ -105,7 +105,7 @@ func (u *upkeep) all(ctx context.Context) error {
 	if err := u.steps(ctx, u.sweep); err != nil {
 		return err
 	}
-	u.walk.begin(u.now(), u.retention())
+	u.walk.begin(u.Now(), u.retention())
 	if err := u.steps(ctx, u.prune); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (u *upkeep) sweep(ctx context.Context) (Removed, error) { return u.store.Sw
 func (u *upkeep) prune(ctx context.Context) (Removed, error) {
 	if w := &u.walk; w.keep.Successful+w.keep.Failed > 0 && len(u.litter) == 0 {
 		r, err := u.store.Prune(ctx, Prune{After: w.after, Limit: u.rows,
-			Successful: ago(w.keep.Successful, u.now()), Failed: ago(w.keep.Failed, u.now())})
+			Successful: ago(w.keep.Successful, u.Now()), Failed: ago(w.keep.Failed, u.Now())})
 		if err == nil {
 			w.after = r.Last
 		}

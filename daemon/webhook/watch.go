@@ -71,6 +71,9 @@ func (e *Engine) adopt(s *Snapshot, changed map[int64]*Subscription) {
 	defer e.mu.Unlock()
 	e.subs.Store(s)
 	for id, sub := range changed {
+		if sub == nil {
+			signal(e.litter) // whichever daemon removed it
+		}
 		l := e.lane(id)
 		if l == nil {
 			continue
@@ -90,7 +93,6 @@ func (e *Engine) adopt(s *Snapshot, changed map[int64]*Subscription) {
 		}
 		if l.sub == nil {
 			e.close(l)
-			signal(e.litter) // whichever daemon removed it
 			continue
 		}
 		e.tend(l)

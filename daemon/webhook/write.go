@@ -192,7 +192,7 @@ func (e *Engine) settle(r *Recorded) {
 	}
 	lane.settle(r.Message)
 	if r.Message.wanted() {
-		lane.spare(e.now())
+		lane.spare(e.Now())
 	}
 	e.tend(lane)
 }
