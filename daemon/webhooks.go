@@ -15,13 +15,14 @@ import (
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
 // webhooks is what delivers events, nil parts where it is turned off.
 type webhooks struct {
 	engine    *webhook.Engine
-	registrar *webhook.Registrar
+	registrar *admin.Service
 	sender    *sender.Sender
 	streams   *live.Hub
 }
@@ -47,7 +48,7 @@ func (d *Daemon) openWebhooks(context.Context) error {
 	d.webhooks.streams = live.New(live.Config{Shared: d.config.Store != embedded})
 	d.webhooks.engine = webhook.New(d.engineConfig(kept))
 	d.webhooks.streams.Measure(pulses(d.webhooks.engine))
-	d.webhooks.registrar = webhook.NewRegistrar(kept, d.webhooks.engine, func() webhook.Rules {
+	d.webhooks.registrar = admin.New(kept, d.webhooks.engine, func() webhook.Rules {
 		return webhook.Rules{Events: d.settings.state.Load().events, Guard: guard, Self: self}
 	}, d.log)
 	return nil

@@ -10,7 +10,7 @@ import (
 
 func TestOneLineForEachRequest(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	for _, test := range []struct {
 		line  string
 		parts []string

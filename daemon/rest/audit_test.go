@@ -13,7 +13,7 @@ type entry struct{ UserName, Via, Address, Action, Subject, Detail string }
 
 func TestTheAuditTrail(t *testing.T) {
 	i := daemontest.Start(t)
-	boss := admin(t, i)
+	boss := asAdmin(t, i)
 	ann := hire(t, i, "reader")
 	i.Key(t, "writer") // by a command
 	ann.do("PATCH /Users/ann", `{"DisplayName":"A.; Role=admin"}`).want(t, 200)

@@ -66,7 +66,7 @@ const storedValue = "SELECT RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, 
 
 func readAndChange(t *testing.T, w workshop) {
 	billID, stageID, settingID := business.BillExample()
-	c := admin(t, w.Instance)
+	c := asAdmin(t, w.Instance)
 	path := billPath(billID, stageID, settingID)
 	where := storedValue + "BM_Stages_RecID = '" + stageID + "' AND BM_StageCustomFields_RecID = '" + settingID + "'"
 	before, others := w.sql(t, where), w.sql(t, storedValue+"NOT (BM_Stages_RecID = '"+stageID+"' AND BM_StageCustomFields_RecID = '"+settingID+"') ORDER BY RecID")
@@ -128,7 +128,7 @@ var oddIDs = []string{"nope", " ", "  x  ", "a/b", "..", ".", "%", "100%25", "æ—
 
 func billNotFound(t *testing.T, w workshop) {
 	billID, stageID, settingID := business.BillExample()
-	c := admin(t, w.Instance)
+	c := asAdmin(t, w.Instance)
 	rows := w.sql(t, "SELECT COUNT(*) AS n, MAX(Contents) AS c FROM BM_StageCustomValues")
 	otherStage := w.sql(t, "SELECT RecID FROM BM_Stages WHERE BM_Main_RecID <> '"+billID+"'")[0][0]
 	for _, id := range append([]string{otherStage}, oddIDs...) {
@@ -185,7 +185,7 @@ func whoMayChangeBills(t *testing.T, w workshop) {
 // keyOf makes a key by HTTP, which works on every store.
 func (w workshop) keyOf(t *testing.T, role string) string {
 	t.Helper()
-	a := admin(t, w.Instance).do("POST /ApiKeys", `{"Name":"`+role+" "+rand.Text()+`","Role":"`+role+`"}`).want(t, 201)
+	a := asAdmin(t, w.Instance).do("POST /ApiKeys", `{"Name":"`+role+" "+rand.Text()+`","Role":"`+role+`"}`).want(t, 201)
 	var made wire.APIKey
 	if err := json.Unmarshal([]byte(a.body), &made); err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func (w workshop) keyOf(t *testing.T, role string) string {
 
 func billMembers(t *testing.T, w workshop) {
 	billID, stageID, settingID := business.BillExample()
-	c := admin(t, w.Instance)
+	c := asAdmin(t, w.Instance)
 	path := billPath(billID, stageID, settingID)
 	const form = "Content-Type: application/x-www-form-urlencoded"
 	for _, test := range []struct {
@@ -252,7 +252,7 @@ func billMembers(t *testing.T, w workshop) {
 
 func billFormats(t *testing.T, w workshop) {
 	billID, stageID, settingID := business.BillExample()
-	c := admin(t, w.Instance)
+	c := asAdmin(t, w.Instance)
 	one, all := billPath(billID, stageID, settingID), billPath(billID, stageID)
 	all = strings.TrimSuffix(all, "/")
 	const contents = `a "b", <c> & d`
@@ -308,7 +308,7 @@ func billFormats(t *testing.T, w workshop) {
 
 func billVerbs(t *testing.T, w workshop) {
 	billID, stageID, settingID := business.BillExample()
-	c := admin(t, w.Instance)
+	c := asAdmin(t, w.Instance)
 	one, all := billPath(billID, stageID, settingID), strings.TrimSuffix(billPath(billID, stageID), "/")
 	for path, allow := range map[string]string{one: "GET, HEAD, PATCH, OPTIONS", all: "GET, HEAD, OPTIONS"} {
 		c.do("OPTIONS "+path, "").want(t, http.StatusNoContent).wantHeader(t, "Allow", allow)
@@ -333,7 +333,7 @@ func billWriters(t *testing.T, w workshop) {
 	var all sync.WaitGroup
 	for i := range writers {
 		from := []*daemontest.Instance{w.Instance, w.other}[i%2]
-		c := admin(t, from)
+		c := asAdmin(t, from)
 		all.Go(func() {
 			spelled := []string{settingID, strings.ToUpper(settingID), settingID + "  "}[i%3]
 			a, err := c.try("PATCH "+billPath(free[2], stageID, spelled), `{"Contents":"writer `+strconv.Itoa(i)+`"}`)

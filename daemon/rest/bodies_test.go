@@ -64,7 +64,7 @@ func list(values []string) string {
 }
 
 func TestOneFilterGivesTheSameRowsHoweverItTravels(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for _, kind := range record.Builtin().Kinds() {
 		t.Run(kind.Name, func(t *testing.T) {
 			c := c
@@ -170,7 +170,7 @@ func sample(kind *record.Kind) string {
 }
 
 func TestTheSampleWithAllMembersIsAccepted(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for _, kind := range record.Builtin().Kinds() {
 		body := sample(kind)
 		a := c.do("POST /json/reply/"+kind.Operation(), body, "Content-Type: application/json", "Accept: application/json").
@@ -188,7 +188,7 @@ func TestTheSampleWithAllMembersIsAccepted(t *testing.T) {
 }
 
 func TestBodies(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for _, test := range []struct {
 		name, line, contentType, body string
 		status                        int

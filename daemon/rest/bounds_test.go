@@ -29,8 +29,8 @@ func TestChangesBySubscriberID(t *testing.T) {
 		}
 	}
 	c.do("GET "+s.path, "").want(t, 200)
-	admin(t, s.Instance).do("PATCH "+s.path, `{"Ordered":true}`).want(t, 200)
-	admin(t, s.Instance).do("DELETE "+list+"/"+made.RecID, "").want(t, 204)
+	asAdmin(t, s.Instance).do("PATCH "+s.path, `{"Ordered":true}`).want(t, 200)
+	asAdmin(t, s.Instance).do("DELETE "+list+"/"+made.RecID, "").want(t, 204)
 }
 
 // TestHeadersOfAnotherOrigin: what a subscription was given for one origin cannot
@@ -39,7 +39,7 @@ func TestHeadersOfAnotherOrigin(t *testing.T) {
 	s := newShop(t)
 	list := s.path[:len(s.path)-len("/00000000-0000-0000-0000-000000000000")]
 	id := s.path[len(list)+1:]
-	admin(t, s.Instance).do("PATCH "+s.path, `{"Headers":[{"Name":"Authorization","Value":"Bearer s"}]}`).want(t, 200)
+	asAdmin(t, s.Instance).do("PATCH "+s.path, `{"Headers":[{"Name":"Authorization","Value":"Bearer s"}]}`).want(t, 200)
 	c := stranger(t, s.Instance)
 	for _, tt := range []struct {
 		line, body string

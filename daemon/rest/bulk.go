@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // The members of an operation on many messages beside the filters of a query of
@@ -58,8 +59,8 @@ func (s *Server) deleteMessages(x *exchange) error {
 // selection reads which messages a request means. It is stricter than a query:
 // whatever cannot be taken as it is meant, or means nothing, might have kept
 // messages out, and they would be gone.
-func (s *Server) selection(x *exchange) (webhook.Selection, error) {
-	none := webhook.Selection{}
+func (s *Server) selection(x *exchange) (admin.Selection, error) {
+	none := admin.Selection{}
 	f, err := readForm(x)
 	if err != nil {
 		return none, err
@@ -67,7 +68,7 @@ func (s *Server) selection(x *exchange) (webhook.Selection, error) {
 	kind, _ := s.system.Lookup(messageKind)
 	b := &bulkForm{form: f, kind: kind}
 	b.read()
-	selection := webhook.Selection{Filter: b.shown, Most: b.most(), DryRun: b.yes(memberDryRun)}
+	selection := admin.Selection{Filter: b.shown, Most: b.most(), DryRun: b.yes(memberDryRun)}
 	all := b.yes(memberAll)
 	if len(f.wrong) > 0 {
 		return none, &fault.Error{Kind: fault.Invalid, Message: f.wrong[0].Name + " " + f.wrong[0].Message, Fields: f.wrong}
@@ -186,7 +187,7 @@ func (b *bulkForm) yes(name string) bool {
 func (b *bulkForm) most() int64 {
 	text, given := b.given(query.Take)
 	if !given {
-		return webhook.Unlimited
+		return admin.Unlimited
 	}
 	n, err := wire.ParseInteger(record.Int, text)
 	if err != nil || n < 0 {
@@ -197,30 +198,30 @@ func (b *bulkForm) most() int64 {
 
 // picker finds the messages that meet conditions, a page at a time. Nothing is
 // locked meanwhile.
-func (s *Server) picker(kind *record.Kind, where []query.Condition) webhook.Picker {
+func (s *Server) picker(kind *record.Kind, where []query.Condition) admin.Picker {
 	columns := make([]int, 3)
 	for i, name := range []string{"ItemNo", "Status", "Retries"} {
 		columns[i], _ = kind.Column(name)
 	}
-	return func(ctx context.Context, after, last int64, limit int) ([]webhook.Picked, error) {
+	return func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		plan := &query.Plan{Kind: kind, Columns: columns, Order: []query.Order{{Field: columns[0]}}, Take: int64(limit), Where: append(slices.Clip(where),
 			condition(kind, "ItemNo", record.GreaterThan, wire.Value{Int: after}), condition(kind, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: last}))}
 		return s.picked(ctx, plan)
 	}
 }
 
-func (s *Server) picked(ctx context.Context, plan *query.Plan) ([]webhook.Picked, error) {
+func (s *Server) picked(ctx context.Context, plan *query.Plan) ([]admin.Candidate, error) {
 	rows, err := s.Store.Select(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var all []webhook.Picked
+	var all []admin.Candidate
 	for {
 		cells, err := rows.Next()
 		if err != nil || cells == nil {
 			return all, err
 		}
-		all = append(all, webhook.Picked{ID: cells[0].Int, Status: webhook.Status(cells[1].Int), Retries: int(cells[2].Int)})
+		all = append(all, admin.Candidate{ID: cells[0].Int, Status: webhook.Status(cells[1].Int), Retries: int(cells[2].Int)})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // firstAdded is when the first message of mail was added. The others follow an
@@ -37,7 +38,7 @@ func hours(n int, form string) string {
 type mail struct {
 	*daemontest.Instance
 	admin client
-	shops [2]webhook.Registration
+	shops [2]admin.Subscription
 }
 
 var mailStates = []webhook.State{
@@ -51,7 +52,7 @@ func newMail(t *testing.T, args ...string) *mail {
 	dir := t.TempDir()
 	m.fill(t, dir)
 	m.Instance = daemontest.StartIn(t, dir, args...)
-	m.admin = admin(t, m.Instance)
+	m.admin = asAdmin(t, m.Instance)
 	return m
 }
 
@@ -72,9 +73,9 @@ func (m *mail) fill(t *testing.T, dir string) {
 	check(err)
 	b := webhook.Batch{Leases: []webhook.Lease{lease}}
 	for i := range m.shops {
-		shop, err := kept.AddSubscriber(t.Context(), webhook.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, audit.Entry{Actor: audit.Itself(), At: firstAdded})
+		shop, err := kept.AddSubscriber(t.Context(), admin.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, audit.Entry{Actor: audit.Itself(), At: firstAdded})
 		check(err)
-		m.shops[i], err = kept.AddRegistration(t.Context(), webhook.Registration{Subscriber: shop.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true,
+		m.shops[i], err = kept.AddSubscription(t.Context(), admin.Subscription{Subscriber: shop.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true,
 			Secret: webhook.NewSecret(), SavedAt: firstAdded})
 		check(err)
 		for _, state := range mailStates {

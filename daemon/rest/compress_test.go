@@ -39,7 +39,7 @@ func unpacked(t *testing.T, header http.Header, body io.Reader) (string, error) 
 }
 
 func TestCompression(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	small := c.do("GET /json/reply/DB_ClassQuery?Take=1", "").body
 	middle := c.do("GET /json/reply/SO_TotalsQuery?Take=50", "").body
 	large := c.do("GET /json/reply/SO_TotalsQuery", "").body
@@ -94,7 +94,7 @@ func TestCompression(t *testing.T) {
 }
 
 func TestFailuresAreCompressed(t *testing.T) {
-	a := admin(t, demo.start(t)).do("GET /nothing?format=html", "", "Accept-Encoding: gzip").want(t, 404).wantHeader(t, "Content-Encoding", "gzip")
+	a := asAdmin(t, demo.start(t)).do("GET /nothing?format=html", "", "Accept-Encoding: gzip").want(t, 404).wantHeader(t, "Content-Encoding", "gzip")
 	if text, err := unpacked(t, a.header, strings.NewReader(a.body)); err != nil || !strings.Contains(text, "NotFound") {
 		t.Errorf("%v: %s", err, text)
 	}
@@ -102,7 +102,7 @@ func TestFailuresAreCompressed(t *testing.T) {
 
 func TestACutReplyNeverLooksWholeWhenCompressed(t *testing.T) {
 	i := startDamaged(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	for _, coding := range []string{"gzip", "zstd"} {
 		a, err := c.try("GET /csv/reply/IN_ColoursQuery", "", "Accept-Encoding: "+coding)
 		if !errors.Is(err, io.ErrUnexpectedEOF) || a.header.Get("Content-Encoding") != coding {

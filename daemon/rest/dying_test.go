@@ -77,7 +77,7 @@ func fillColours(t *testing.T, dir string, rows int) {
 
 func TestACutReplyNeverLooksWhole(t *testing.T) {
 	i := startDamaged(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
 		a, err := c.try("GET /"+format+"/reply/IN_ColoursQuery"+everything(format), "", "Want-Digest: sha-256")
 		if a.status != 200 || len(a.body) < 64<<10 || !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -138,7 +138,7 @@ func TestACutReplyToCurl(t *testing.T) {
 
 func TestAFailureBeforeTheFirstByteIsAReply(t *testing.T) {
 	i := startDamaged(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	for _, line := range []string{
 		"GET /json/reply/IN_ColoursQuery?Description=x",          // reads every row, shows none
 		"GET /json/reply/IN_ColoursQuery?Take=1&OrderBy=StyleID", // sorts every row

@@ -93,7 +93,7 @@ func (f failing) ask(t testing.TB, i *daemontest.Instance, format string) answer
 	t.Helper()
 	who := f.who
 	if who == nil {
-		who = admin
+		who = asAdmin
 	}
 	c := who(t, i).with("Sec-Fetch-Mode: cors") // else a browser is sent to the login page
 	a := c.do(f.in(format), f.body, f.headers...).want(t, f.status)
@@ -204,7 +204,7 @@ func checkXMLFailure(t *testing.T, f failing, a answer) {
 
 func TestStackTraceOnlyWhereDebuggingIsOn(t *testing.T) {
 	i := startFailing(t, "--debug")
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	if s := c.do("GET /json/reply/IN_ColoursQuery", "").want(t, 500).envelope(t).ResponseStatus; !strings.Contains(s.StackTrace, "overflow") {
 		t.Errorf("%+v", s)
 	}
@@ -212,21 +212,21 @@ func TestStackTraceOnlyWhereDebuggingIsOn(t *testing.T) {
 
 func TestTheLogTellsWhatTheReplyDoesNot(t *testing.T) {
 	i := startFailing(t)
-	id := admin(t, i).do("GET /json/reply/IN_ColoursQuery", "").header.Get("X-Request-Id")
+	id := asAdmin(t, i).do("GET /json/reply/IN_ColoursQuery", "").header.Get("X-Request-Id")
 	i.Log.Await(t, "level=ERROR", "internal error", id, "overflow")
-	id = admin(t, i).do("GET /json/reply/SO_TotalsQuery", "").header.Get("X-Request-Id")
+	id = asAdmin(t, i).do("GET /json/reply/SO_TotalsQuery", "").header.Get("X-Request-Id")
 	i.Log.Await(t, "level=WARN", "request failed", id, "no such table")
 }
 
 func TestOneMissingSourceLeavesTheOthersAlone(t *testing.T) {
-	c := admin(t, startFailing(t))
+	c := asAdmin(t, startFailing(t))
 	c.do("GET /json/reply/SO_TotalsQuery", "").want(t, 503)
 	c.do("GET /json/reply/SY_FiltersQuery", "").want(t, 200)
 	c.do("GET /readyz", "").want(t, 200)
 }
 
 func TestAMemberThatLiesAboutItself(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	name := url.QueryEscape("Na\r\nSet-Cookie: ss-id=x,\x00é" + strings.Repeat("x", 1000))
 	a := c.do("GET /json/reply/SY_FiltersQuery?Take=0&"+name+"=1", "").want(t, 200)
 	if got := a.header.Get("X-Ignored-Members"); strings.ContainsAny(got, "\r\n\x00é,") || len(got) > 600 || !strings.HasPrefix(got, "Na??Set-Cookie") {

@@ -84,7 +84,7 @@ func TestHostOfEventsAndLogins(t *testing.T) {
 	c.do("POST /Webhooks/Events", event, "Host: attacker.example", "Cookie: ss-id=ended").want(t, 421)
 	c.do("POST /Webhooks/Events", event, "Host: erp:5050").want(t, 201)
 	c.do("POST /Webhooks/Events", event).want(t, 201)
-	admin(t, i).do("POST /Webhooks/Events", event, "Host: attacker.example").want(t, 201)
+	asAdmin(t, i).do("POST /Webhooks/Events", event, "Host: attacker.example").want(t, 201)
 	c.do("GET /json/reply/DB_ClassQuery", "", "Host: attacker.example").want(t, 401)
 	w := dial(t, i)
 	if _, err := io.WriteString(w.conn, fmt.Sprintf("POST /Webhooks/Events HTTP/1.0\r\nContent-Length: %d\r\n\r\n%s", len(event), event)); err != nil {

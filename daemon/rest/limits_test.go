@@ -18,7 +18,7 @@ func TestTheServiceIsFull(t *testing.T) {
 		}
 		busy = append(busy, w)
 	}
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	a := c.do("GET /json/reply/DB_ClassQuery", "").want(t, 503).wantHeader(t, "Retry-After", "1")
 	if s := a.envelope(t).ResponseStatus; s.ErrorCode != "ServiceUnavailable" || !strings.Contains(s.Message, "busy") {
 		t.Errorf("%s", a.body)
@@ -39,7 +39,7 @@ func TestABodyOnItsWayTakesNoPlace(t *testing.T) {
 	i := daemontest.Start(t, "--http-max-requests", "1")
 	first, _ := hold(t, i, "/json/reply/DB_ClassQuery", "{}")
 	second, _ := hold(t, i, "/auth", "{}")
-	admin(t, i).do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
+	asAdmin(t, i).do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	for _, finish := range []func() (answer, error){first, second} {
 		if a, err := finish(); err != nil || a.status != 200 {
 			t.Errorf("%v, %+v", err, a)
@@ -61,7 +61,7 @@ func TestABodyTooLargeIsRefusedBeforeItIsSent(t *testing.T) {
 	if a, err = w.reply(); err != nil || a.status != 413 {
 		t.Fatalf("%v, %+v", err, a)
 	}
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	c.do("POST /json/reply/DB_ClassQuery", strings.Repeat(" ", 2046)+"{}").want(t, 200)
 	c.do("POST /json/reply/DB_ClassQuery", strings.Repeat(" ", 2047)+"{}").want(t, 413)
 }
@@ -78,7 +78,7 @@ func TestABodyThatBreaksOff(t *testing.T) {
 }
 
 func TestAHeadFarTooLarge(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	// So far above the limit net/http has the word.
 	a := c.do("GET /json/reply/DB_ClassQuery", "", "X-Large: "+strings.Repeat("x", 1<<20))
 	a.want(t, 431)
@@ -88,7 +88,7 @@ func TestAHeadFarTooLarge(t *testing.T) {
 func TestTwoCredentialsAtOnce(t *testing.T) {
 	i := demo.start(t)
 	c, good, bad := stranger(t, i), basic("admin", daemontest.AdminPassword), basic("admin2", "wrong")
-	session := admin(t, i).do("GET /auth?UserName=admin&Password=a+password+for+tests+only", "").want(t, 200).header.Get("Set-Cookie")
+	session := asAdmin(t, i).do("GET /auth?UserName=admin&Password=a+password+for+tests+only", "").want(t, 200).header.Get("Set-Cookie")
 	session, _, _ = strings.Cut(session, ";")
 	id := strings.TrimPrefix(session, "ss-id=")
 	for _, test := range []struct {

@@ -411,7 +411,7 @@ func TestALiveStreamInTheRequestLog(t *testing.T) {
 	defer c.Close()
 	for e, err := range c.Stream(ctx, goclient.StreamOptions{}) {
 		if _, is := e.(goclient.HeartbeatEvent); is {
-			if a := admin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 0 {
+			if a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 0 {
 				t.Errorf("while it goes on: %s", a.body)
 			}
 			cancel()
@@ -422,7 +422,7 @@ func TestALiveStreamInTheRequestLog(t *testing.T) {
 		}
 	}
 	i.Log.Await(t, "msg=request", "path=/Webhooks/Stream", "status=200")
-	if a := admin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 1 || !strings.Contains(a.body, `"StatusCode":200`) {
+	if a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 1 || !strings.Contains(a.body, `"StatusCode":200`) {
 		t.Error(a.body)
 	}
 }

@@ -30,7 +30,7 @@ func TestUnderAFileSizeLimit(t *testing.T) {
 		t.Skip("part of TestRequestLogOnAFullDisk")
 	}
 	i := daemontest.Start(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	setLimit(t, 1)
 	asked := 1

@@ -72,7 +72,7 @@ func (c client) entry(id string) logged {
 
 func TestEveryRequestIsLogged(t *testing.T) {
 	i := startWithView(t, "IN_Colours", broken)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	session := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	mark := sha256.Sum256([]byte(session))
 	form := "Content-Type: application/x-www-form-urlencoded"
@@ -150,7 +150,7 @@ func checkCommon(t *testing.T, i *daemontest.Instance, line string, got logged, 
 // What is asked every few seconds, or for ever, leaves no entry.
 func TestQuietRequestsAreNotLogged(t *testing.T) {
 	i := daemontest.Start(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		c.do("GET "+path, "").want(t, 200)
 	}
@@ -162,7 +162,7 @@ func TestQuietRequestsAreNotLogged(t *testing.T) {
 
 func TestLogRoutes(t *testing.T) {
 	i := daemontest.Start(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	c.do("GET /json/reply/DB_ClassQuery?Take=x", "").want(t, 400)
 	c.do("GET /nothing", "").want(t, 404)
@@ -212,7 +212,7 @@ var aDuration = regexp.MustCompile(`^PT([0-9]+M)?[0-9]+(\.[0-9]+)?S$`)
 
 func TestLogFormats(t *testing.T) {
 	i := daemontest.Start(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	c.do("GET /nothing", "", "User-Agent: tests/1").want(t, 404)
 	a := c.do("GET /csv/reply/QueryRequestLogsGETManyRequest?Id=1", "").want(t, 200).
 		wantHeader(t, "Content-Disposition", "attachment; filename=QueryRequestLogsGETManyRequest.csv")
@@ -238,7 +238,7 @@ func TestLogFormats(t *testing.T) {
 }
 
 func TestLogRequestsThatAreWrong(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for path, field := range map[string]string{
 		"/Logs/2026-02-30": "Date", "/Logs/Tomorrow": "Date", "/Logs?Date=x": "Date", "/Logs?Date=2026-01-01&Date=2026-01-02": "Date",
 		"/Logs?ViewErrors=maybe": "ViewErrors", "/Logs?Date=x&ViewErrors=x": "Date", "/Logs?RequestDuration=5": "RequestDuration",
@@ -258,7 +258,7 @@ func TestLogRoles(t *testing.T) {
 	for _, path := range []string{"/Logs", "/Logs/Today", "/Logs/2026-01-01", "/json/reply/QueryRequestLogsGETManyRequest", "/api/QueryRequestLogsGETManyRequest"} {
 		stranger(t, i).do("GET "+path, "").want(t, 401)
 		writer.do("GET "+path, "").want(t, 403)
-		admin(t, i).do("GET "+path, "").want(t, 200)
+		asAdmin(t, i).do("GET "+path, "").want(t, 200)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestLogRoles(t *testing.T) {
 func TestAbortedRequestsAreLogged(t *testing.T) {
 	for view, status := range map[string]int{silent: 499, endless: 200} {
 		i := startWithView(t, "SY_Filters", view)
-		c := admin(t, i)
+		c := asAdmin(t, i)
 		ctx, leave := context.WithCancel(t.Context())
 		r := c.request("GET /csv/reply/SY_FiltersQuery", "", "X-Request-Id: leaves").WithContext(ctx)
 		left := make(chan struct{})
@@ -307,7 +307,7 @@ func inWork(c client) (n int) {
 // With requestlog.bodies the log has what was sent and answered.
 func TestLoggedBodies(t *testing.T) {
 	i := daemontest.Start(t, "--requestlog-bodies")
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	id := c.do("POST /json/reply/DB_ClassQuery", `{"Class": "x"}`).want(t, 200).header.Get("X-Request-Id")
 	got := c.entry(id)
 	if answer, ok := got.ResponseDto.(map[string]any); got.RequestBody != `{"Class": "x"}` || !ok || answer["Total"] != 0.0 || got.Session["Name"] != "admin" || got.Session["Role"] != "admin" {
@@ -321,7 +321,7 @@ func TestLoggedBodies(t *testing.T) {
 
 func TestLogTurnedOff(t *testing.T) {
 	i := daemontest.Start(t, "--requestlog-enabled=false")
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	c.do("GET /nothing", "").want(t, 404)
 	if got := c.logs("/Logs"); len(got) != 0 {
 		t.Errorf("logged are %+v", got)
@@ -332,11 +332,11 @@ func TestLogTurnedOff(t *testing.T) {
 func TestLogSurvivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	first := daemontest.StartIn(t, dir)
-	admin(t, first).do("GET /nothing", "").want(t, 404)
+	asAdmin(t, first).do("GET /nothing", "").want(t, 404)
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	c := admin(t, daemontest.StartIn(t, dir))
+	c := asAdmin(t, daemontest.StartIn(t, dir))
 	c.do("GET /nothing/else", "").want(t, 404)
 	got := c.logs("/Logs")
 	if len(got) != 2 || got[0].PathInfo != "/nothing/else" || got[1].PathInfo != "/nothing" || got[0].ID <= got[1].ID {

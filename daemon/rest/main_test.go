@@ -79,8 +79,8 @@ type client struct {
 	headers []string // "Name: value", sent with every request
 }
 
-// admin asks as the user admin.
-func admin(t testing.TB, i *daemontest.Instance) client {
+// asAdmin asks as the user asAdmin.
+func asAdmin(t testing.TB, i *daemontest.Instance) client {
 	return stranger(t, i).with(basic("admin", daemontest.AdminPassword))
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // subscriberRows answers a query for what belongs to the subscriber that the
@@ -61,8 +62,8 @@ func pathConditions(x *exchange, names ...string) ([]query.Condition, error) {
 }
 
 // messageAddress is where a message is, by the path.
-func messageAddress(x *exchange) webhook.Address {
-	return webhook.Address{Subscriber: x.params.get(inSubscriber), Subscription: x.params.get(inSubscription), Message: x.params.get(inMessage)}
+func messageAddress(x *exchange) admin.Address {
+	return admin.Address{Subscriber: x.params.get(inSubscriber), Subscription: x.params.get(inSubscription), Message: x.params.get(inMessage)}
 }
 
 // removeMessage removes a message and cancels what is pending of it.
@@ -90,7 +91,7 @@ func (s *Server) limitRetries(x *exchange) error {
 // countRetry counts a retry of a subscription that there is: other ids would take
 // the place of its count.
 func (s *Server) countRetry(x *exchange) error {
-	r, err := s.Webhooks.Registration(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
+	r, err := s.Webhooks.Subscription(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (s *Server) testSubscription(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.Webhooks.Try(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription), t)
+	m, err := s.Webhooks.SendTest(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription), t)
 	if err != nil {
 		return err
 	}
@@ -129,14 +130,14 @@ func (s *Server) testSubscription(x *exchange) error {
 // trial reads what a subscription is to be tried out with. The receiver checks
 // nothing but the signature, so who decides what is signed needs the role that
 // raising events takes, and not just the SubscriberID.
-func (s *Server) trial(x *exchange) (webhook.Trial, error) {
+func (s *Server) trial(x *exchange) (admin.TestMessage, error) {
 	f, err := readForm(x)
 	if err != nil {
-		return webhook.Trial{}, err
+		return admin.TestMessage{}, err
 	}
 	f.knows(inSubscriber, inSubscription)
 	event, _ := f.given(memberEvent)
-	t := webhook.Trial{Event: event, Body: eventBody(x, f)}
+	t := admin.TestMessage{Event: event, Body: eventBody(x, f)}
 	if err := f.done(x); err != nil || t.Event == "" && t.Body == nil {
 		return t, err
 	}

@@ -104,7 +104,7 @@ func TestSamplesWork(t *testing.T) {
 // makeKey makes a key that may do everything, until it is removed.
 func makeKey(t testing.TB, i *daemontest.Instance) (key string, remove func()) {
 	t.Helper()
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	var made wire.APIKey
 	body := c.do("POST /ApiKeys", `{"Name": "`+t.Name()+`", "Role": "admin"}`).want(t, 201).body
 	if err := json.Unmarshal([]byte(body), &made); err != nil {
@@ -198,7 +198,7 @@ func TestOpenAPIHasEveryMember(t *testing.T) {
 // that fail too.
 func TestAnswersAreWhatOpenAPISays(t *testing.T) {
 	i := demo.start(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	_, v := openAPI(t, c)
 	requests := []string{
 		"GET /auth", "GET /Sessions/Current", "GET /Users", "GET /Users/admin", "GET /ApiKeys", "GET /metadata", "GET /metadata?op=SO_TotalsQuery",
@@ -226,7 +226,7 @@ func TestAnswersAreWhatOpenAPISays(t *testing.T) {
 // TestRequestsAreWhatOpenAPISays sends bodies that the document allows, and
 // finds that the document and the service refuse the same ones.
 func TestRequestsAreWhatOpenAPISays(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	_, v := openAPI(t, c)
 	for _, test := range []struct {
 		line, body string

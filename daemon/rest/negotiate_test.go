@@ -19,7 +19,7 @@ func TestWhichFormat(t *testing.T) {
 		html   = "text/html; charset=utf-8"
 		script = "text/javascript; charset=utf-8"
 	)
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for _, test := range []struct{ path, accept, want string }{
 		// A reply route's prefix, whatever Accept says, and what overrides it.
 		{"/csv/reply/DB_ClassQuery?", "application/json", csv},
@@ -79,7 +79,7 @@ func TestWhichFormat(t *testing.T) {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for path, contentType := range map[string]string{
 		"/Queries/DB_Class?format=yaml":        "application/json; charset=utf-8",
 		"/json/reply/DB_ClassQuery?format=htm": "application/json; charset=utf-8",
@@ -94,7 +94,7 @@ func TestUnknownFormat(t *testing.T) {
 }
 
 func TestCallback(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	plain := c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	for given, want := range map[string]string{
 		"f":                           "f",
@@ -136,7 +136,7 @@ func TestCallback(t *testing.T) {
 }
 
 func TestNulls(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	query := `{"Take":200,"Fields":"InvoiceID,Cartage3Total"`
 	if a := c.do("POST /json/reply/SO_TotalsQuery", query+"}").want(t, 200); strings.Contains(a.body, "null") {
 		t.Errorf("nulls without being asked: %s", shortened(a.body))
@@ -152,7 +152,7 @@ func TestNulls(t *testing.T) {
 }
 
 func TestPagesLinkToTheOtherFormats(t *testing.T) {
-	a := admin(t, demo.start(t)).do("GET /Queries/DB_Class?Take=2&format=html&Class=%22%3E%3Cscript%3E", "").want(t, 200)
+	a := asAdmin(t, demo.start(t)).do("GET /Queries/DB_Class?Take=2&format=html&Class=%22%3E%3Cscript%3E", "").want(t, 200)
 	for _, want := range []string{`href="/Queries/DB_Class?Take=2&amp;Class=%22%3E%3Cscript%3E&amp;format=csv"`, `href="/Queries/DB_Class?Take=2&amp;Class=%22%3E%3Cscript%3E&amp;format=json"`} {
 		if !strings.Contains(a.body, want) {
 			t.Errorf("the page has no %s", want)

@@ -128,7 +128,7 @@ func TestPagesOfPostedQueries(t *testing.T) {
 // TestLinksStayBelowTheBasePath follows every link of the main pages.
 func TestLinksStayBelowTheBasePath(t *testing.T) {
 	i := daemontest.Start(t, "--demo", "--http-base-path", "/erp/whd")
-	c := browser(admin(t, i))
+	c := browser(asAdmin(t, i))
 	c.url = strings.TrimSuffix(i.URL, "/erp/whd")
 	seen := make(map[string]bool)
 	for _, page := range []string{

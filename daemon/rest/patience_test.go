@@ -16,7 +16,7 @@ func TestAStatementOverItsTimeLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := startWithView(t, "SY_Filters", silent, "--config", settings)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	for _, line := range []string{"GET /json/reply/SY_FiltersQuery", "GET /Queries/SY_Filters?Take=5&OrderBy=Name", "HEAD /csv/reply/SY_FiltersQuery"} {
 		a := c.do(line, "").want(t, 504).wantHeader(t, "Retry-After", "")
 		if !strings.HasPrefix(line, "HEAD") && a.envelope(t).ResponseStatus.ErrorCode != "Timeout" {
@@ -36,7 +36,7 @@ func TestAStatementOverItsTimeLimit(t *testing.T) {
 
 func TestRowsThatKeepComingAreNotOverTheTimeLimit(t *testing.T) {
 	i := startWithView(t, "SY_Filters", endless, "--query-timeout", "1s", "--query-total", "asked")
-	reply, err := transport.RoundTrip(admin(t, i).request("GET /csv/reply/SY_FiltersQuery", ""))
+	reply, err := transport.RoundTrip(asAdmin(t, i).request("GET /csv/reply/SY_FiltersQuery", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestAClientThatGoesAwayEndsItsStatement(t *testing.T) {
 			w.conn.Close()
 			i.Log.Await(t, "msg=request", "aborted=true")
 			// Its place and its connection to the records are free again.
-			admin(t, i).do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
+			asAdmin(t, i).do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
 			if err := i.Stop(); err != nil {
 				t.Error(err)
 			}

@@ -16,7 +16,7 @@ import (
 // reader that has nothing of the encoder, and compares each value with the one
 // that was loaded. JSON is read too, so that all formats tell the same.
 func TestExportsReadBack(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	const all = "?Take=1000000" // without it a page for people has a few rows
 	for _, kind := range record.Builtin().Kinds() {
 		stored := slices.Collect(demorecords.Rows(kind))

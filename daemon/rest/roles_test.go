@@ -68,9 +68,9 @@ func (a asker) may(role string) bool {
 
 // askers are one of each role, and a stranger. Each user is named like its role.
 func askers(t *testing.T, i *daemontest.Instance) []asker {
-	all := []asker{{stranger(t, i), ""}, {admin(t, i), "admin"}}
+	all := []asker{{stranger(t, i), ""}, {asAdmin(t, i), "admin"}}
 	for _, role := range []string{"reader", "publisher", "writer"} {
-		admin(t, i).do("POST /Users", `{"UserName":"`+role+`","Password":"`+annPassword+`","Role":"`+role+`"}`).want(t, 201)
+		asAdmin(t, i).do("POST /Users", `{"UserName":"`+role+`","Password":"`+annPassword+`","Role":"`+role+`"}`).want(t, 201)
 		all = append(all, asker{stranger(t, i).with(basic(role, annPassword)), role})
 	}
 	return all
@@ -103,7 +103,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 			}
 		}
 	}
-	users := read[[]wire.User](t, admin(t, i).do("GET /Users", "").want(t, 200))
+	users := read[[]wire.User](t, asAdmin(t, i).do("GET /Users", "").want(t, 200))
 	if len(users) != 4 {
 		t.Errorf("the requests have changed who there is: %+v", users)
 	}

@@ -19,7 +19,7 @@ func noTiming(h http.Header) http.Header {
 }
 
 func TestVerbsOfTheReplyRoutes(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for _, verb := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 		for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
 			a := c.do(verb+" /"+format+"/reply/DB_ClassQuery?Take=3", "").want(t, 200)
@@ -40,7 +40,7 @@ func TestVerbsOfTheReplyRoutes(t *testing.T) {
 
 func TestPathsThatMeanTheSame(t *testing.T) {
 	i := daemontest.Start(t, "--demo", "--http-base-path", "/erp/whd")
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	c.url = strings.TrimSuffix(i.URL, "/erp/whd")
 	want := c.do("GET /erp/whd/json/reply/SO_TotalsQuery?Take=3", "").want(t, 200)
 	for _, path := range []string{
@@ -92,7 +92,7 @@ func TestPathsThatMeanTheSame(t *testing.T) {
 }
 
 func TestSuffixes(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for suffix, contentType := range map[string]string{
 		".json":   "application/json; charset=utf-8",
 		".csv":    "text/csv; charset=utf-8",
@@ -138,7 +138,7 @@ func TestUnknownOperationsNameWhatIsNear(t *testing.T) {
 }
 
 func TestHeadIsGetWithoutBody(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for _, path := range []string{
 		"/json/reply/DB_ClassQuery", "/csv/reply/DB_ClassQuery", "/Queries/DB_Class.html", "/healthz", "/readyz", "/auth",
 		"/json/reply/DB_ClassQuery?Take=-1", "/json/reply/NopeQuery", "/nothing", "/Queries/DB_Class?callback=f",

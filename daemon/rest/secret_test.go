@@ -51,7 +51,7 @@ func newShop(t *testing.T, args ...string) *shop {
 		s.got <- signed{r.Header, string(body)}
 	}))
 	t.Cleanup(receiver.Close)
-	subscriber := read[wire.Subscriber](t, admin(t, s.Instance).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
+	subscriber := read[wire.Subscriber](t, asAdmin(t, s.Instance).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
 	s.path = "/Webhooks/Subscribers/" + subscriber.RecID + "/Subscriptions"
 	made := read[wire.Subscription](t, stranger(t, s.Instance).do("POST "+s.path, `{"URL":"`+receiver.URL+`","EventName":"*"}`).want(t, 201))
 	s.path, s.secret = s.path+"/"+made.RecID, made.Secret
@@ -61,7 +61,7 @@ func newShop(t *testing.T, args ...string) *shop {
 // delivery has a message sent to the shop.
 func (s *shop) delivery(t *testing.T) signed {
 	t.Helper()
-	admin(t, s.Instance).do("POST "+s.path+"/Test", "").want(t, 202)
+	asAdmin(t, s.Instance).do("POST "+s.path+"/Test", "").want(t, 202)
 	select {
 	case d := <-s.got:
 		return d
@@ -119,7 +119,7 @@ func TestRotationOfASecret(t *testing.T) {
 
 func TestRotationsThatAreRefused(t *testing.T) {
 	s := newShop(t)
-	boss := admin(t, s.Instance)
+	boss := asAdmin(t, s.Instance)
 	for _, tt := range []struct{ query, body, field string }{
 		{"", `{"Secret":"` + s.secret + `"}`, "Secret"}, // it is the present one
 		{"", `{"Secret":"canary"}`, "Secret"},
@@ -172,7 +172,7 @@ func TestStrangersRotateNowAndThen(t *testing.T) {
 	if refused == 0 {
 		t.Error("12 rotations at once went through")
 	}
-	admin(t, s.Instance).do("POST "+s.path+"/Secret", "").want(t, 200)
+	asAdmin(t, s.Instance).do("POST "+s.path+"/Secret", "").want(t, 200)
 }
 
 // TestNoSecretOfASubscriptionReachesALog plants secrets wherever a rotation has
@@ -183,7 +183,7 @@ func TestNoSecretOfASubscriptionReachesALog(t *testing.T) {
 	}
 	for _, bodies := range []string{"false", "true"} {
 		s := newShop(t, "--requestlog-bodies="+bodies)
-		boss := admin(t, s.Instance)
+		boss := asAdmin(t, s.Instance)
 		secrets := []string{s.secret, strings.TrimPrefix(s.secret, "whsec_"), "Y2FuYXJ5", "canary"}
 		rotated := func(a answer) {
 			t.Helper()

@@ -28,6 +28,7 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // Config is what a Server works with.
@@ -48,9 +49,9 @@ type Config struct {
 
 	BasePath       string
 	TrustedProxies []netip.Prefix
-	Webhooks       *webhook.Registrar // nil where webhooks are turned off
-	Engine         *webhook.Engine    // the same
-	Streams        *live.Hub          // what live streams show; nil for nothing but requests
+	Webhooks       *admin.Service  // nil where webhooks are turned off
+	Engine         *webhook.Engine // the same
+	Streams        *live.Hub       // what live streams show; nil for nothing but requests
 
 	Trace func(ctx context.Context, part string, from, to time.Time) // tells of a request's parts; nil for nobody
 

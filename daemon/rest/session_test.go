@@ -96,7 +96,7 @@ func TestCurrentSession(t *testing.T) {
 func TestChangedWhileSignedIn(t *testing.T) {
 	i := daemontest.Start(t)
 	hire(t, i, "reader")
-	boss, c := admin(t, i), stranger(t, i)
+	boss, c := asAdmin(t, i), stranger(t, i)
 	cookie := "Cookie: ss-id=" + c.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t).Value
 	for _, proof := range []string{cookie, basic("ann", annPassword)} {
 		c.do("GET /Users", "", proof).want(t, 403)

@@ -36,7 +36,7 @@ func startWithFile(t *testing.T, toml string, args ...string) *daemontest.Instan
 // TestSettings lists those that may change while the service runs, as they are.
 func TestSettings(t *testing.T) {
 	i := startWithFile(t, "[query]\nmax_take = 7\n", "--query-total", "asked")
-	boss := admin(t, i)
+	boss := asAdmin(t, i)
 	all := settingsOf(t, boss.do("GET /settings", ""))
 	fromFile := all["query.max_take"]
 	if fromFile.Value != "7" || fromFile.Default != "0" || !strings.HasSuffix(fromFile.Origin, "whd.toml:2") || fromFile.Kind != "number" || fromFile.Help == "" {
@@ -122,7 +122,7 @@ func TestTheTimeLimitIsASetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := daemontest.StartIn(t, dir, "--config", path, "--erp-sources", kind.Name+"=the_view")
-	boss := admin(t, i)
+	boss := asAdmin(t, i)
 	i.Set(t, "query.timeout", "50ms")
 	boss.do("GET /Queries/SY_Filters", "").want(t, 504)
 }
@@ -131,7 +131,7 @@ func TestTheTimeLimitIsASetting(t *testing.T) {
 // the administrator.
 func TestRateIsASetting(t *testing.T) {
 	i := daemontest.Start(t)
-	boss := admin(t, i)
+	boss := asAdmin(t, i)
 	for range 5 {
 		boss.do("GET /Info", "").want(t, 200)
 	}
@@ -169,7 +169,7 @@ func TestSessionsGoBySettings(t *testing.T) {
 // are tried.
 func TestEventsGoBySettings(t *testing.T) {
 	i := daemontest.Start(t)
-	boss, erp := admin(t, i), stranger(t, i)
+	boss, erp := asAdmin(t, i), stranger(t, i)
 	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers", `{"Name":"Shop","IsEnabled":false}`).want(t, 201)).RecID
 	const event = `{"EventName":"job.created","Body":"x"}`
 	erp.do("POST /Webhooks/Events", event).want(t, 401)
@@ -194,7 +194,7 @@ func TestEventsGoBySettings(t *testing.T) {
 // TestLogsGoBySettings: what the request log and the daemon's own log keep.
 func TestLogsGoBySettings(t *testing.T) {
 	i := daemontest.Start(t)
-	boss := admin(t, i)
+	boss := asAdmin(t, i)
 	i.Set(t, "log.level", "warn")
 	boss.do("POST /Queries/DB_Class", `{"ClassStartsWith":"before"}`, "X-Request-Id: before").want(t, 200)
 	i.Set(t, "requestlog.bodies", "true")

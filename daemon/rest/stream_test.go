@@ -29,7 +29,7 @@ func everything(format string) string {
 }
 
 func TestSmallRepliesAreHeldWhole(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
 		a := c.do("GET /"+format+"/reply/SO_TotalsQuery?Take=20", "", "Want-Digest: SHA-256;q=1, md5").want(t, 200).
 			wantHeader(t, "X-Row-Count", "20").wantHeader(t, "Trailer", "")
@@ -48,7 +48,7 @@ func TestSmallRepliesAreHeldWhole(t *testing.T) {
 }
 
 func TestLargeRepliesEndWithTrailers(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	rows := fmt.Sprint(demodata.Count("SO_Totals"))
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
 		a := c.do("GET /"+format+"/reply/SO_TotalsQuery"+everything(format), "", "Want-Digest: sha-256").want(t, 200).
@@ -70,7 +70,7 @@ func TestLargeRepliesEndWithTrailers(t *testing.T) {
 }
 
 func TestOffsetAndTotalInCSV(t *testing.T) {
-	c := admin(t, demo.start(t))
+	c := asAdmin(t, demo.start(t))
 	rows := fmt.Sprint(demodata.Count("SO_Totals"))
 	c.do("GET /csv/reply/SO_TotalsQuery?Skip=5&Take=3", "").want(t, 200).wantHeader(t, "X-Offset", "5").wantHeader(t, "X-Total", rows)
 	c.do("GET /csv/reply/SO_TotalsQuery?Take=3&Include=NoTotal", "").want(t, 200).wantHeader(t, "X-Offset", "0").wantHeader(t, "X-Total", "")
@@ -81,7 +81,7 @@ func TestOffsetAndTotalInCSV(t *testing.T) {
 
 func TestAnOldClientGetsTheWholeReply(t *testing.T) {
 	i := demo.start(t)
-	want := admin(t, i).do("GET /csv/reply/SO_TotalsQuery", "").body
+	want := asAdmin(t, i).do("GET /csv/reply/SO_TotalsQuery", "").body
 	w := dial(t, i)
 	w.send("", "GET /csv/reply/SO_TotalsQuery HTTP/1.0")
 	a, err := w.reply()
@@ -95,7 +95,7 @@ func TestAnOldClientGetsTheWholeReply(t *testing.T) {
 
 func TestClampedTake(t *testing.T) {
 	i := startWithView(t, "SY_Filters", endless, "--query-max-take", "7")
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	a := c.do("GET /json/reply/SO_TotalsQuery?Take=9", "").want(t, 200).wantHeader(t, "X-Take-Clamped", "7")
 	if n := len(a.envelope(t).Results); n != 0 {
 		t.Errorf("%d rows", n)

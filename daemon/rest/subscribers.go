@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // The parameters of the paths of webhooks, and members of the same names.
@@ -22,10 +22,10 @@ const (
 	maxName       = 256
 )
 
-func subscriberDocument(b webhook.Subscriber) wire.Subscriber {
+func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 	d := wire.Subscriber{RecID: b.GUID, Name: b.Name, IsEnabled: b.Enabled, ItemNo: b.ItemNo,
 		LastSavedDateTime: wire.Moment(b.SavedAt), RowHash: b.RowHash}
-	for _, r := range b.Registrations {
+	for _, r := range b.Subscriptions {
 		d.Subscriptions = append(d.Subscriptions, subscriptionDocument(r))
 	}
 	return d
@@ -46,7 +46,7 @@ func (s *Server) addSubscriber(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	n := webhook.Subscriber{Name: checkedName(f, f.required(memberName)), Enabled: true}
+	n := admin.Subscriber{Name: checkedName(f, f.required(memberName)), Enabled: true}
 	if enabled := f.flag(memberEnabled); enabled != nil {
 		n.Enabled = *enabled
 	}
@@ -67,7 +67,7 @@ func (s *Server) changeSubscriber(x *exchange) error {
 		return err
 	}
 	f.knows(inSubscriber, "ItemNo")
-	c := webhook.SubscriberChange{Enabled: f.flag(memberEnabled), RowHash: rowHashOf(f)}
+	c := admin.SubscriberChange{Enabled: f.flag(memberEnabled), RowHash: rowHashOf(f)}
 	if f.optional(memberName) != nil {
 		text := checkedName(f, f.required(memberName))
 		c.Name = &text

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // The members of subscriptions beside those that package webhook checks.
@@ -18,7 +19,7 @@ const (
 )
 
 // subscriptionDocument shows a subscription without its secrets.
-func subscriptionDocument(r webhook.Registration) wire.Subscription {
+func subscriptionDocument(r admin.Subscription) wire.Subscription {
 	d := wire.Subscription{RecID: r.GUID, SubscriberID: r.Subscriber, EventName: r.Pattern, URL: r.URL, ItemNo: r.ItemNo,
 		LastSavedDateTime: wire.Moment(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
 		FailingSince: wire.Moment(r.FailingSince), Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
@@ -38,7 +39,7 @@ func scheduleText(waits []time.Duration) string {
 
 // subscriptions lists the subscriptions of a subscriber.
 func (s *Server) subscriptions(x *exchange) error {
-	all, err := s.Webhooks.Registrations(x.r.Context(), x.params.get(inSubscriber))
+	all, err := s.Webhooks.Subscriptions(x.r.Context(), x.params.get(inSubscriber))
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (s *Server) subscriptions(x *exchange) error {
 
 // subscription shows one subscription.
 func (s *Server) subscription(x *exchange) error {
-	r, err := s.Webhooks.Registration(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
+	r, err := s.Webhooks.Subscription(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (s *Server) subscription(x *exchange) error {
 // addSubscription adds a subscription. The SubscriberID is all it takes; an
 // admin, who may name addresses on the premises, is known by more.
 func (s *Server) addSubscription(x *exchange) error {
-	admin, err := s.limitChanges(x)
+	byAdmin, err := s.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (s *Server) addSubscription(x *exchange) error {
 		return err
 	}
 	f.knows(inSubscriber)
-	n := webhook.Registration{Subscriber: x.params.get(inSubscriber), Private: admin, Enabled: true,
+	n := admin.Subscription{Subscriber: x.params.get(inSubscriber), Private: byAdmin, Enabled: true,
 		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent)}
 	if headers := headersOf(x, f); headers != nil {
 		n.Headers = *headers
@@ -87,7 +88,7 @@ func (s *Server) addSubscription(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.Webhooks.AddRegistration(x.r.Context(), n)
+	r, err := s.Webhooks.AddSubscription(x.r.Context(), n)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (s *Server) addSubscription(x *exchange) error {
 
 // changeSubscription changes a subscription, which the path or the body names.
 func (s *Server) changeSubscription(x *exchange) error {
-	admin, err := s.limitChanges(x)
+	byAdmin, err := s.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -111,14 +112,14 @@ func (s *Server) changeSubscription(x *exchange) error {
 	if f.knows(inSubscription); id == "" {
 		id = f.required(inSubscription)
 	}
-	c := webhook.RegistrationChange{
+	c := admin.SubscriptionChange{
 		Pattern: f.optional(webhook.MemberEvent), URL: f.optional(webhook.MemberURL), Enabled: f.flag(memberEnabled),
 		Ordered: f.flag(memberOrdered), Schedule: scheduleOf(f), Headers: headersOf(x, f), RowHash: rowHashOf(f),
 	}
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.Webhooks.ChangeRegistration(x.r.Context(), x.params.get(inSubscriber), id, c, admin)
+	r, err := s.Webhooks.ChangeSubscription(x.r.Context(), x.params.get(inSubscriber), id, c, byAdmin)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (s *Server) removeSubscription(x *exchange) error {
 	if _, err := s.limitChanges(x); err != nil {
 		return err
 	}
-	if err := s.Webhooks.RemoveRegistration(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription)); err != nil {
+	if err := s.Webhooks.RemoveSubscription(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription)); err != nil {
 		return err
 	}
 	x.w.WriteHeader(http.StatusNoContent)

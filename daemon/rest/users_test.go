@@ -28,7 +28,7 @@ const annPassword = "a password of ann"
 // hire adds the user ann and gives a client that asks as she does.
 func hire(t testing.TB, i *daemontest.Instance, role string) client {
 	t.Helper()
-	admin(t, i).do("POST /Users", `{"UserName":"Ann","DisplayName":"Ann Other","Role":"`+role+`","Password":"`+annPassword+`"}`).want(t, 201)
+	asAdmin(t, i).do("POST /Users", `{"UserName":"Ann","DisplayName":"Ann Other","Role":"`+role+`","Password":"`+annPassword+`"}`).want(t, 201)
 	return stranger(t, i).with(basic("ann", annPassword))
 }
 
@@ -44,7 +44,7 @@ func (a answer) fieldNames(t testing.TB) string {
 
 func TestAddUserByHTTP(t *testing.T) {
 	i := daemontest.Start(t, "--http-base-path", "/erp")
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	a := c.do("POST /Users?role=WRITER&Colour=red&format=json", `{"userName":"Ärne +%","Password":"`+annPassword+`","DisplayName":""}`).want(t, 201)
 	a.wantHeader(t, "Location", "/erp/Users/%C3%84rne%20+%25").wantHeader(t, "X-Ignored-Members", "Colour")
 	u := read[wire.User](t, a)
@@ -71,7 +71,7 @@ func TestAddUserByHTTP(t *testing.T) {
 
 func TestUsersThatCannotBe(t *testing.T) {
 	i := daemontest.Start(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	hire(t, i, "reader")
 	for _, test := range []struct {
 		body   string
@@ -108,7 +108,7 @@ func TestUsersThatCannotBe(t *testing.T) {
 
 func TestChangeUserByHTTP(t *testing.T) {
 	i := daemontest.Start(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	ann := hire(t, i, "reader")
 	was := c.do("PATCH /Users/ANN", `{"UserName":"somebody","DisplayName":"Ann O.","Role":"publisher"}`).want(t, 200)
 	if u := read[wire.User](t, was); u.UserName != "Ann" || u.DisplayName != "Ann O." || u.Role != "publisher" {
@@ -160,7 +160,7 @@ func TestOwnEntry(t *testing.T) {
 	stranger(t, i).do("GET /auth", "", basic("ann", "another password")).want(t, 200)
 
 	// A key with a user's name is not that user.
-	key := read[wire.APIKey](t, admin(t, i).do("POST /ApiKeys", `{"Name":"Ann","Role":"writer"}`).want(t, 201))
+	key := read[wire.APIKey](t, asAdmin(t, i).do("POST /ApiKeys", `{"Name":"Ann","Role":"writer"}`).want(t, 201))
 	stranger(t, i).do("GET /Users/Ann", "", "Authorization: Bearer "+key.Key).want(t, 403)
 }
 
@@ -176,7 +176,7 @@ func TestGuessesAtTheCurrentPasswordAreCounted(t *testing.T) {
 
 func TestKeysByHTTP(t *testing.T) {
 	i := daemontest.Start(t)
-	c := admin(t, i)
+	c := asAdmin(t, i)
 	a := c.do("POST /ApiKeys", `{"Name":"till","Role":"publisher"}`).want(t, 201)
 	made := read[wire.APIKey](t, a)
 	a.wantHeader(t, "Location", "/ApiKeys/"+made.KeyID)

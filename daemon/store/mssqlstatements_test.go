@@ -13,6 +13,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // emptyBlock is what SQL Server refuses (error 102), though Babelfish runs it.
@@ -85,7 +86,7 @@ func TestParametersOfBatches(t *testing.T) {
 	const outbox, subscriptions, attempts = 6000, 6, 512
 	l := webhook.Lease{Partition: 1, Fence: 2}
 	holder := sql.Named("Holder", "h")
-	r := webhook.Registration{ID: 7, URL: "https://shop.example/in"}
+	r := admin.Subscription{ID: 7, URL: "https://shop.example/in"}
 	for first := 1; first <= outbox; first += webhook.MaxBatchEvents {
 		events := min(webhook.MaxBatchEvents, outbox-first+1)
 		b := hookBatch(3, int64(1000*first), events, r, l, "{}")

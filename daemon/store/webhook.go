@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // Webhooks keeps subscribers, subscriptions and messages.
@@ -204,7 +205,7 @@ func (w *Webhooks) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 }
 
 // subscriptionOf is what the engine knows of a subscription.
-func subscriptionOf(r webhook.Registration) *webhook.Subscription {
+func subscriptionOf(r admin.Subscription) *webhook.Subscription {
 	secrets := []string{r.Secret}
 	if r.OldSecret != "" {
 		secrets = append(secrets, r.OldSecret)

@@ -13,13 +13,15 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
-	"pgregory.net/rapid"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 var hookNoon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
@@ -66,13 +68,13 @@ func hooksOnServer(tb testing.TB, dsn string) *Webhooks {
 }
 
 // subscribed adds a subscription, and leases a partition.
-func subscribed(tb testing.TB, w *Webhooks) (webhook.Registration, webhook.Lease) {
+func subscribed(tb testing.TB, w *Webhooks) (admin.Subscription, webhook.Lease) {
 	tb.Helper()
-	s, err := w.AddSubscriber(tb.Context(), webhook.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: hookNoon})
+	s, err := w.AddSubscriber(tb.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: hookNoon})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := w.AddRegistration(tb.Context(), webhook.Registration{Subscriber: s.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true, SavedAt: hookNoon})
+	r, err := w.AddSubscription(tb.Context(), admin.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true, SavedAt: hookNoon})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func subscribed(tb testing.TB, w *Webhooks) (webhook.Registration, webhook.Lease
 }
 
 // hookBatch is a batch of n events with one message each, numbered from first.
-func hookBatch(version, first int64, n int, r webhook.Registration, l webhook.Lease, body string) webhook.Batch {
+func hookBatch(version, first int64, n int, r admin.Subscription, l webhook.Lease, body string) webhook.Batch {
 	b := webhook.Batch{Version: version, Leases: []webhook.Lease{l}}
 	for i := range int64(n) {
 		id := first + 2*i
@@ -138,7 +140,7 @@ func webhookViews(t *testing.T, w *Webhooks) {
 		ids+message+`c|debtor.created|12|2|0|`+at+"|"+ended+"|null|timeout|1|"+ended+"|200000|say \"no\"|\uFFFDé")
 	expectRows(t, w.own, `RecID, SY_WebhookSubscriber_RecID, EventName, ItemNo, DisabledReason FROM whd.WH_SubscriptionView`,
 		r.GUID+"|"+r.Subscriber+"|*|1|null")
-	if _, err := w.RemoveRegistration(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
+	if _, err := w.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
 		t.Fatal(err)
 	}
 	for _, view := range []string{"WH_MessageView", "WH_MessageResponseView", "WH_SubscriptionView"} {
@@ -221,7 +223,7 @@ func TestOpenMessagesByIndex(t *testing.T) {
 // TestWebhookStatements compares the statements of batches, for a server, with
 // those of a file, so that a change of them is seen.
 func TestWebhookStatements(t *testing.T) {
-	r, l := webhook.Registration{ID: 7, URL: "https://shop.example/in"}, webhook.Lease{Partition: 1, Fence: 2}
+	r, l := admin.Subscription{ID: 7, URL: "https://shop.example/in"}, webhook.Lease{Partition: 1, Fence: 2}
 	full := hookBatch(3, 11, 2, r, l, "a\ttext")
 	full.Outcomes = succeeded(full)
 	full.Outcomes[0].Detail, full.Outcomes[0].Text = "why", []byte("what")
@@ -341,7 +343,7 @@ SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s
 		t.Fatal(err)
 	}
 	add := func(byAdmin bool) error {
-		_, err := w.AddRegistration(t.Context(), webhook.Registration{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Private: byAdmin, SavedAt: hookNoon})
+		_, err := w.AddSubscription(t.Context(), admin.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Private: byAdmin, SavedAt: hookNoon})
 		return err
 	}
 	if err := add(false); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // Note adds an entry to the audit trail by itself.
@@ -30,9 +31,9 @@ func (w *Webhooks) LastMessage(ctx context.Context) (int64, error) {
 
 // RetryMessages makes those messages due that are still as they were picked and
 // have failed or wait for another attempt. It gives what it has changed.
-func (w *Webhooks) RetryMessages(ctx context.Context, picked []webhook.Picked, at time.Time) ([]webhook.Altered, error) {
+func (w *Webhooks) RetryMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
 	due := alteration{picked: picked, nudge: webhook.NudgeDue,
-		may: func(m bulkMessage) bool { return m.Was == webhook.RetryPending || m.Was == webhook.Failed },
+		may: func(m bulkMessage) bool { return m.Before == webhook.RetryPending || m.Before == webhook.Failed },
 		change: func(c *webhook.Change) {
 			c.Status, c.Next, c.At = webhook.RetryPending, at, at
 		},
@@ -47,7 +48,7 @@ WHERE ID IN ` + w.own.listed() + ` AND Status IN (2, 3)`, []any{w.own.listArg(me
 // RemoveMessages removes those messages that are still as they were picked, with
 // what is known of their attempts, and with events that no other message needs.
 // It gives what it has removed.
-func (w *Webhooks) RemoveMessages(ctx context.Context, picked []webhook.Picked, at time.Time) ([]webhook.Altered, error) {
+func (w *Webhooks) RemoveMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
 	removal := alteration{picked: picked, nudge: webhook.NudgeDeleted,
 		may:    func(bulkMessage) bool { return true },
 		change: func(c *webhook.Change) { c.Deleted, c.Next, c.At = true, time.Time{}, at },
@@ -66,7 +67,7 @@ func (w *Webhooks) RemoveMessages(ctx context.Context, picked []webhook.Picked, 
 
 // alteration is what is done to some messages in one transaction.
 type alteration struct {
-	picked []webhook.Picked
+	picked []admin.Candidate
 	may    func(bulkMessage) bool
 	change func(*webhook.Change) // what becomes of a message, for those who look on
 	steps  func([]bulkMessage) []step
@@ -75,13 +76,13 @@ type alteration struct {
 
 // bulkMessage is a message as it is before the alteration.
 type bulkMessage struct {
-	webhook.Altered
+	admin.Changed
 	event int64
 }
 
 // alter reads the messages in the transaction that changes them: whoever writes
 // to one at the same moment has done so before, or waits until the end.
-func (w *Webhooks) alter(ctx context.Context, a alteration) (done []webhook.Altered, err error) {
+func (w *Webhooks) alter(ctx context.Context, a alteration) (done []admin.Changed, err error) {
 	if len(a.picked) == 0 {
 		return nil, nil
 	}
@@ -115,7 +116,7 @@ func (w *Webhooks) alter(ctx context.Context, a alteration) (done []webhook.Alte
 // file is locked as a whole already.
 func (w *Webhooks) unchanged(ctx context.Context, tx *sql.Tx, a alteration) ([]bulkMessage, error) {
 	ids := make([]int64, len(a.picked))
-	as := make(map[int64]webhook.Picked, len(a.picked))
+	as := make(map[int64]admin.Candidate, len(a.picked))
 	for i, p := range a.picked {
 		ids[i], as[p.ID] = p.ID, p
 	}
@@ -142,7 +143,7 @@ WHERE m.ID IN `+w.own.listed()+` ORDER BY m.ID`), these)
 		if err != nil {
 			return nil, err
 		}
-		if m.Was == as[m.ID].Status && m.Retries == as[m.ID].Retries && a.may(m) {
+		if m.Before == as[m.ID].Status && m.Retries == as[m.ID].Retries && a.may(m) {
 			all = append(all, m)
 		}
 	}
@@ -152,13 +153,13 @@ WHERE m.ID IN `+w.own.listed()+` ORDER BY m.ID`), these)
 func scanBulkMessage(row scanner) (m bulkMessage, err error) {
 	var code sql.NullInt64
 	var state webhook.State
-	err = row.Scan(&m.ID, &m.Subscription, &m.event, &m.Was, &state.Attempts, (*moment)(&m.Next), &code,
+	err = row.Scan(&m.ID, &m.Subscription, &m.event, &m.Before, &state.Attempts, (*moment)(&m.Next), &code,
 		&m.Message, &m.Change.Subscription, &m.Subscriber, &m.Event)
-	m.Status, m.Retries, m.Code = m.Was, state.Retries(), int(code.Int64)
+	m.Status, m.Retries, m.Code = m.Before, state.Retries(), int(code.Int64)
 	return m, err
 }
 
-func (w *Webhooks) alterThese(ctx context.Context, tx *sql.Tx, a alteration, all []bulkMessage) ([]webhook.Altered, error) {
+func (w *Webhooks) alterThese(ctx context.Context, tx *sql.Tx, a alteration, all []bulkMessage) ([]admin.Changed, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -167,9 +168,9 @@ func (w *Webhooks) alterThese(ctx context.Context, tx *sql.Tx, a alteration, all
 			return nil, err
 		}
 	}
-	done := make([]webhook.Altered, len(all))
+	done := make([]admin.Changed, len(all))
 	for i, m := range all {
-		done[i] = m.Altered
+		done[i] = m.Changed
 		a.change(&done[i].Change)
 	}
 	return done, nil

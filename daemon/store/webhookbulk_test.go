@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 func TestBulkRows(t *testing.T) {
@@ -29,7 +30,7 @@ func bulkRows(t *testing.T, w *Webhooks) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	picked := []webhook.Picked{{ID: 12, Status: webhook.Successful}, {ID: 14, Status: webhook.Successful}}
+	picked := []admin.Candidate{{ID: 12, Status: webhook.Successful}, {ID: 14, Status: webhook.Successful}}
 	if done, err := w.RemoveMessages(t.Context(), picked, hookNoon); err != nil || len(done) != 2 {
 		t.Fatalf("removed %+v (%v)", done, err)
 	}
@@ -51,8 +52,8 @@ func TestAnOldSecretThatEndsAtOnce(t *testing.T) {
 	w := hooksInFile(t)
 	r, _ := subscribed(t, w)
 	for _, until := range []time.Time{time.Now().Add(time.Hour), {}} {
-		change := webhook.RegistrationChange{Secret: &webhook.Rotation{Secret: webhook.NewSecret(), OldUntil: until}}
-		if _, err := w.ChangeRegistration(t.Context(), r.Subscriber, r.GUID, change, hookNoon); err != nil {
+		change := admin.SubscriptionChange{Secret: &admin.Rotation{Secret: webhook.NewSecret(), OldUntil: until}}
+		if _, err := w.ChangeSubscription(t.Context(), r.Subscriber, r.GUID, change, hookNoon); err != nil {
 			t.Fatal(err)
 		}
 		var old, end sql.NullString
@@ -75,11 +76,11 @@ func TestAnOldSecretThatEndsAtOnce(t *testing.T) {
 // BenchmarkBulk measures the transactions of operations on many messages, for
 // which everybody else who writes has to wait.
 func BenchmarkBulk(b *testing.B) {
-	for name, work := range map[string]func(*Webhooks, []webhook.Picked) ([]webhook.Altered, error){
-		"retry": func(w *Webhooks, p []webhook.Picked) ([]webhook.Altered, error) {
+	for name, work := range map[string]func(*Webhooks, []admin.Candidate) ([]admin.Changed, error){
+		"retry": func(w *Webhooks, p []admin.Candidate) ([]admin.Changed, error) {
 			return w.RetryMessages(b.Context(), p, hookNoon)
 		},
-		"remove": func(w *Webhooks, p []webhook.Picked) ([]webhook.Altered, error) {
+		"remove": func(w *Webhooks, p []admin.Candidate) ([]admin.Changed, error) {
 			return w.RemoveMessages(b.Context(), p, hookNoon)
 		},
 	} {
@@ -99,9 +100,9 @@ func BenchmarkBulk(b *testing.B) {
 				if err := w.Write(b.Context(), batch); err != nil {
 					b.Fatal(err)
 				}
-				picked := make([]webhook.Picked, size)
+				picked := make([]admin.Candidate, size)
 				for i, m := range batch.Messages {
-					picked[i] = webhook.Picked{ID: m.ID, Status: webhook.Failed}
+					picked[i] = admin.Candidate{ID: m.ID, Status: webhook.Failed}
 				}
 				b.StartTimer()
 				if done, err := work(w, picked); err != nil || len(done) != size {

@@ -55,7 +55,7 @@ func removedToTheLastRow(t *testing.T, w *Webhooks) {
 		t.Errorf("of messages that have changed %+v (%v)", got, err)
 	}
 	expect("[16 20]", "[]", "[13 15]")
-	if _, err := w.RemoveRegistration(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
+	if _, err := w.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := w.Sweep(t.Context(), 10); err != nil || got.Rows != 2 {

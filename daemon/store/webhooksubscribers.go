@@ -8,14 +8,14 @@ import (
 
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // Subscriber finds a subscriber with its subscriptions.
-func (w *Webhooks) Subscriber(ctx context.Context, guid string) (webhook.Subscriber, error) {
+func (w *Webhooks) Subscriber(ctx context.Context, guid string) (admin.Subscriber, error) {
 	all, err := w.subscribers(ctx, ` WHERE b.RecID = @Subscriber`, sql.Named("Subscriber", guid))
 	if err != nil || len(all) == 0 {
-		return webhook.Subscriber{}, w.missing(err, "subscriber")
+		return admin.Subscriber{}, w.missing(err, "subscriber")
 	}
 	return all[0], nil
 }
@@ -30,14 +30,14 @@ func (w *Webhooks) HasSubscriber(ctx context.Context, guid string) error {
 }
 
 // Subscribers lists the subscribers with their subscriptions.
-func (w *Webhooks) Subscribers(ctx context.Context) ([]webhook.Subscriber, error) {
+func (w *Webhooks) Subscribers(ctx context.Context) ([]admin.Subscriber, error) {
 	all, err := w.subscribers(ctx, ``)
 	return all, w.own.fault(err, "listing subscribers")
 }
 
 const subscriberColumns = `b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash`
 
-func (w *Webhooks) subscribers(ctx context.Context, condition string, args ...any) ([]webhook.Subscriber, error) {
+func (w *Webhooks) subscribers(ctx context.Context, condition string, args ...any) ([]admin.Subscriber, error) {
 	all, err := list(ctx, w.own, scanSubscriber, `SELECT `+subscriberColumns+`
 FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
 	if err != nil {
@@ -53,13 +53,13 @@ FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
 	}
 	for _, r := range registrations {
 		if i, is := places[r.Subscriber]; is {
-			all[i].Registrations = append(all[i].Registrations, r)
+			all[i].Subscriptions = append(all[i].Subscriptions, r)
 		}
 	}
 	return all, nil
 }
 
-func scanSubscriber(row scanner) (s webhook.Subscriber, err error) {
+func scanSubscriber(row scanner) (s admin.Subscriber, err error) {
 	err = row.Scan(&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*moment)(&s.SavedAt), &s.RowHash)
 	return s, err
 }
@@ -73,10 +73,10 @@ func (w *Webhooks) missing(err error, thing string) error {
 }
 
 // AddSubscriber adds a subscriber, whose GUID, number and row hash are new.
-func (w *Webhooks) AddSubscriber(ctx context.Context, s webhook.Subscriber, e audit.Entry) (webhook.Subscriber, error) {
+func (w *Webhooks) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
 	id, err := w.Numbers(ctx, 1)
 	if err != nil {
-		return webhook.Subscriber{}, err
+		return admin.Subscriber{}, err
 	}
 	guid := newGUID()
 	_, err = w.own.run(ctx, append(append([]step{raised()}, w.noted(` WHERE 1 = 0`)...), step{`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
@@ -85,7 +85,7 @@ SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @
 		sql.Named("Saved", stamp(e.At)), sql.Named("RowHash", newRowHash()),
 	}, true}, written(e))...)
 	if err != nil {
-		return webhook.Subscriber{}, w.own.fault(err, "adding a subscriber")
+		return admin.Subscriber{}, w.own.fault(err, "adding a subscriber")
 	}
 	return w.Subscriber(ctx, guid)
 }
@@ -95,7 +95,7 @@ const ofSubscriber = ` WHERE SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSub
 
 // ChangeSubscriber changes a subscriber. It fails with a Conflict where the row
 // hash that the change is based on is not the present one.
-func (w *Webhooks) ChangeSubscriber(ctx context.Context, guid string, c webhook.SubscriberChange, e audit.Entry) (webhook.Subscriber, error) {
+func (w *Webhooks) ChangeSubscriber(ctx context.Context, guid string, c admin.SubscriberChange, e audit.Entry) (admin.Subscriber, error) {
 	var u changes
 	u.text("Name", c.Name)
 	u.bool("IsEnabled", c.Enabled)
@@ -107,7 +107,7 @@ func (w *Webhooks) ChangeSubscriber(ctx context.Context, guid string, c webhook.
 	}
 	hit, err := w.own.run(ctx, append(steps, written(e))...)
 	if err != nil {
-		return webhook.Subscriber{}, w.own.fault(err, "changing a subscriber")
+		return admin.Subscriber{}, w.own.fault(err, "changing a subscriber")
 	}
 	now, err := w.Subscriber(ctx, guid)
 	if err == nil && !hit {

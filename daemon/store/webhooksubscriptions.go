@@ -11,21 +11,22 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// Registration finds a subscription of a subscriber.
-func (w *Webhooks) Registration(ctx context.Context, subscriber, guid string) (webhook.Registration, error) {
+// Subscription finds a subscription of a subscriber.
+func (w *Webhooks) Subscription(ctx context.Context, subscriber, guid string) (admin.Subscription, error) {
 	all, err := w.registrations(ctx, ` WHERE b.RecID = @Subscriber AND s.RecID = @Subscription`, subscriptionArgs(subscriber, guid)...)
 	if err != nil || len(all) == 0 {
-		return webhook.Registration{}, w.missing(err, "subscription")
+		return admin.Subscription{}, w.missing(err, "subscription")
 	}
 	return all[0], nil
 }
 
-// Registrations lists the subscriptions of a subscriber, who must exist.
-func (w *Webhooks) Registrations(ctx context.Context, subscriber string) ([]webhook.Registration, error) {
+// Subscriptions lists the subscriptions of a subscriber, who must exist.
+func (w *Webhooks) Subscriptions(ctx context.Context, subscriber string) ([]admin.Subscription, error) {
 	s, err := w.Subscriber(ctx, subscriber)
-	return s.Registrations, err
+	return s.Subscriptions, err
 }
 
 func subscriptionArgs(subscriber, guid string) []any {
@@ -35,17 +36,17 @@ func subscriptionArgs(subscriber, guid string) []any {
 // registrations are subscriptions with their headers, in the order in which
 // they were made. One statement reads both, so that headers never come with a URL
 // that they were not given for.
-func (w *Webhooks) registrations(ctx context.Context, condition string, args ...any) ([]webhook.Registration, error) {
+func (w *Webhooks) registrations(ctx context.Context, condition string, args ...any) ([]admin.Subscription, error) {
 	clock := w.own.clock()
 	rows, err := list(ctx, w.own, scanRegistration, `SELECT s.ID, s.RecID, b.RecID, b.Name, b.IsEnabled, s.EventName, s.URL, s.ItemNo, s.IsEnabled, s.DisabledReason, s.Ordered,
 	s.RetrySchedule, s.Secret, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecret END, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecretUntil END,
 	s.MadeByAdmin, s.FailingSince, s.LastSavedDateTime, s.RowHash, h.Name, h.Value
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+condition+` ORDER BY s.ID, h.ItemNo`, args...)
-	var all []webhook.Registration
+	var all []admin.Subscription
 	for _, row := range rows {
 		if n := len(all); n == 0 || all[n-1].ID != row.ID {
-			all = append(all, row.Registration)
+			all = append(all, row.Subscription)
 		}
 		if last := &all[len(all)-1]; row.header.Valid {
 			last.Headers = append(last.Headers, webhook.Header{Name: row.header.String, Value: row.value.String})
@@ -56,7 +57,7 @@ LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+
 
 // registrationRow is a subscription with one of its headers, if it has any.
 type registrationRow struct {
-	webhook.Registration
+	admin.Subscription
 	header, value sql.NullString
 }
 
@@ -102,12 +103,12 @@ func parseSchedule(text string) ([]time.Duration, error) {
 	return schedule, nil
 }
 
-// AddRegistration adds a subscription to its subscriber, who must exist. Its
+// AddSubscription adds a subscription to its subscriber, who must exist. Its
 // GUID, numbers and row hash are new.
-func (w *Webhooks) AddRegistration(ctx context.Context, r webhook.Registration) (webhook.Registration, error) {
+func (w *Webhooks) AddSubscription(ctx context.Context, r admin.Subscription) (admin.Subscription, error) {
 	id, err := w.Numbers(ctx, 1)
 	if err != nil {
-		return webhook.Registration{}, err
+		return admin.Subscription{}, err
 	}
 	guid := newGUID()
 	room, bounds := w.room(guid, r.Subscriber, &r.Headers, !r.Private)
@@ -127,18 +128,18 @@ FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber` + room, append(boun
 	steps := slices.Concat([]step{raised(), insert}, headerSteps(guid, r.Headers), w.noted(` WHERE RecID = @Subscription`, sql.Named("Subscription", guid)))
 	added, err := w.own.run(ctx, steps...)
 	if err != nil {
-		return webhook.Registration{}, w.own.fault(err, "adding a subscription")
+		return admin.Subscription{}, w.own.fault(err, "adding a subscription")
 	}
 	if !added {
 		s, err := w.Subscriber(ctx, r.Subscriber)
-		return webhook.Registration{}, cmp.Or(err, full(s))
+		return admin.Subscription{}, cmp.Or(err, full(s))
 	}
-	return w.Registration(ctx, r.Subscriber, guid)
+	return w.Subscription(ctx, r.Subscriber, guid)
 }
 
 // full is why nothing can be added to a subscriber.
-func full(s webhook.Subscriber) error {
-	if len(s.Registrations) >= webhook.MaxSubscriptions {
+func full(s admin.Subscriber) error {
+	if len(s.Subscriptions) >= webhook.MaxSubscriptions {
 		return webhook.ErrTooManySubscriptions
 	}
 	return webhook.ErrTooManyHeaders
@@ -186,9 +187,9 @@ const ownedBy = ` WHERE RecID = @Subscription AND SubscriberID IN (SELECT b.ID F
 const oneLine = `UPDATE whd.SY_WebhookMessage SET PartitionID = 1
 WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.PartitionID <> 1) AND NextAttemptDateTime IS NOT NULL AND SubscriptionID = ` + subscriptionID
 
-// ChangeRegistration changes a subscription. It fails with a Conflict where the
+// ChangeSubscription changes a subscription. It fails with a Conflict where the
 // row hash that the change is based on is not the present one.
-func (w *Webhooks) ChangeRegistration(ctx context.Context, subscriber, guid string, c webhook.RegistrationChange, at time.Time) (webhook.Registration, error) {
+func (w *Webhooks) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (admin.Subscription, error) {
 	u := changesOf(c)
 	room, args := w.room(guid, subscriber, c.Headers, c.Bounded)
 	steps := []step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
@@ -203,9 +204,9 @@ func (w *Webhooks) ChangeRegistration(ctx context.Context, subscriber, guid stri
 	}
 	hit, err := w.own.run(ctx, steps...)
 	if err != nil {
-		return webhook.Registration{}, w.own.fault(err, "changing a subscription")
+		return admin.Subscription{}, w.own.fault(err, "changing a subscription")
 	}
-	now, err := w.Registration(ctx, subscriber, guid)
+	now, err := w.Subscription(ctx, subscriber, guid)
 	switch {
 	case err != nil || hit:
 	case c.RowHash == nil || bytes.Equal(c.RowHash, now.RowHash):
@@ -216,7 +217,7 @@ func (w *Webhooks) ChangeRegistration(ctx context.Context, subscriber, guid stri
 	return now, err
 }
 
-func changesOf(c webhook.RegistrationChange) *changes {
+func changesOf(c admin.SubscriptionChange) *changes {
 	u := &changes{}
 	u.text("EventName", c.Pattern)
 	u.text("URL", c.URL)
@@ -238,9 +239,9 @@ func changesOf(c webhook.RegistrationChange) *changes {
 	return u
 }
 
-// RemoveRegistration removes a subscription, and reports whether it was there.
+// RemoveSubscription removes a subscription, and reports whether it was there.
 // From then on its messages are neither shown nor sent; Sweep removes them.
-func (w *Webhooks) RemoveRegistration(ctx context.Context, subscriber, guid string, at time.Time) (bool, error) {
+func (w *Webhooks) RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error) {
 	steps := w.removal(ownedBy, at, subscriptionArgs(subscriber, guid)...)
 	steps[len(steps)-1].must = true
 	removed, err := w.own.run(ctx, steps...)

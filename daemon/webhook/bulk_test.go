@@ -17,18 +17,19 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/webhooktest"
 )
 
 // filtered is a selection of the messages that match a query string.
-func (h *house) filtered(filter string) webhook.Selection {
+func (h *house) filtered(filter string) admin.Selection {
 	h.t.Helper()
 	kind, _ := record.System().Lookup("Message")
 	members, err := query.ReadForm(filter + "&OrderBy=ItemNo&Fields=ItemNo,Status,Retries")
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return webhook.Selection{Most: webhook.Unlimited, Pick: func(ctx context.Context, after, last int64, limit int) ([]webhook.Picked, error) {
+	return admin.Selection{Most: admin.Unlimited, Pick: func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		page := append(slices.Clip(members), query.Member{Name: "ItemNoGreaterThan", Texts: []string{fmt.Sprint(after)}},
 			query.Member{Name: "ItemNoLessThanOrEqualTo", Texts: []string{fmt.Sprint(last)}}, query.Member{Name: "Take", Texts: []string{fmt.Sprint(limit)}})
 		req, err := query.Parse(kind, page, query.Options{})
@@ -44,13 +45,13 @@ func (h *house) filtered(filter string) webhook.Selection {
 			return nil, err
 		}
 		defer rows.Close()
-		var all []webhook.Picked
+		var all []admin.Candidate
 		for {
 			cells, err := rows.Next()
 			if err != nil || cells == nil {
 				return all, err
 			}
-			all = append(all, webhook.Picked{ID: cells[0].Int, Status: webhook.Status(cells[1].Int), Retries: int(cells[2].Int)})
+			all = append(all, admin.Candidate{ID: cells[0].Int, Status: webhook.Status(cells[1].Int), Retries: int(cells[2].Int)})
 		}
 	}}
 }
@@ -63,10 +64,10 @@ type state struct {
 
 // fill makes two subscriptions and messages of theirs, without an engine: those
 // of the first have failed for good, those of the other stand in each state.
-func (h *house) fill(url, otherURL string, failed int) (r, other webhook.Registration) {
+func (h *house) fill(url, otherURL string, failed int) (r, other admin.Subscription) {
 	h.t.Helper()
 	ctx, kept, now := context.Background(), h.store.Webhooks(), time.Now().UTC().Truncate(time.Microsecond)
-	b, err := kept.AddSubscriber(ctx, webhook.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: now})
+	b, err := kept.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: now})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -75,8 +76,8 @@ func (h *house) fill(url, otherURL string, failed int) (r, other webhook.Registr
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	add := func(url string, states ...state) webhook.Registration {
-		r, err := kept.AddRegistration(ctx, webhook.Registration{Subscriber: b.GUID, Pattern: "*", URL: url, Enabled: true, Secret: webhook.NewSecret(), Private: true, SavedAt: now})
+	add := func(url string, states ...state) admin.Subscription {
+		r, err := kept.AddSubscription(ctx, admin.Subscription{Subscriber: b.GUID, Pattern: "*", URL: url, Enabled: true, Secret: webhook.NewSecret(), Private: true, SavedAt: now})
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func (h *house) fill(url, otherURL string, failed int) (r, other webhook.Registr
 }
 
 // insert writes messages, each of an event of its own, at once.
-func (h *house) insert(lease webhook.Lease, r webhook.Registration, s state, at time.Time) {
+func (h *house) insert(lease webhook.Lease, r admin.Subscription, s state, at time.Time) {
 	h.t.Helper()
 	ctx, kept := context.Background(), h.store.Webhooks()
 	version, err := kept.Version(ctx)
@@ -117,7 +118,7 @@ func (h *house) insert(lease webhook.Lease, r webhook.Registration, s state, at 
 }
 
 // rows are the rows of a subscription's messages with all of their columns.
-func (h *house) rows(r webhook.Registration) []string {
+func (h *house) rows(r admin.Subscription) []string {
 	h.t.Helper()
 	conn, err := sqlite.Open(filepath.Join(h.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: patience})
 	if err != nil {
@@ -199,7 +200,7 @@ func TestAnOutageIsMendedByOneRetry(t *testing.T) {
 	h.start()
 
 	got, err := h.desk.RetryMessages(context.Background(), h.filtered("Status=3&SubscriptionID="+r.GUID), audit.Itself())
-	if err != nil || got != (webhook.Tally{Matched: failed, Done: failed}) {
+	if err != nil || got != (admin.Tally{Matched: failed, Done: failed}) {
 		t.Fatalf("%+v (%v)", got, err)
 	}
 	close(o.answer)
@@ -270,12 +271,12 @@ func TestManyRemovalsCancelWhatIsPending(t *testing.T) {
 		x.pass(time.Second / 2)
 		selection := x.filtered("SubscriptionID=" + r.GUID)
 		selection.DryRun = true
-		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.Itself()); err != nil || got != (webhook.Tally{Matched: 300, Done: 300}) {
+		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.Itself()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
 			t.Errorf("a dry run: %+v (%v)", got, err)
 		}
 		x.expect("SY_WebhookMessage", 300)
 		selection.DryRun = false
-		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.Itself()); err != nil || got != (webhook.Tally{Matched: 300, Done: 300}) {
+		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.Itself()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
 			t.Errorf("%+v (%v)", got, err)
 		}
 		sent, _ := x.postman.counts()
@@ -301,7 +302,7 @@ func TestMessagesThatChangeMeanwhile(t *testing.T) {
 	h.start()
 	selection := h.filtered("StatusIn=2,3")
 	pick, looks := selection.Pick, 0
-	selection.Pick = func(ctx context.Context, after, last int64, limit int) ([]webhook.Picked, error) {
+	selection.Pick = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		page, err := pick(ctx, after, last, limit)
 		if looks++; looks == 1 {
 			x := trial{house: h}
@@ -311,7 +312,7 @@ func TestMessagesThatChangeMeanwhile(t *testing.T) {
 		return page, err
 	}
 	got, err := h.desk.RemoveMessages(context.Background(), selection, audit.Itself())
-	if err != nil || got != (webhook.Tally{Matched: 40, Done: 35}) || looks != 2 {
+	if err != nil || got != (admin.Tally{Matched: 40, Done: 35}) || looks != 2 {
 		t.Errorf("%+v after %d looks (%v)", got, looks, err)
 	}
 	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status = 1", r.ID), 5)
@@ -328,16 +329,16 @@ func TestSomeOfManyMessages(t *testing.T) {
 	oldest := h.rows(r)[300:]
 	selection := h.filtered("SubscriptionID=" + r.GUID)
 	selection.Most = 300
-	if got, err := h.desk.RemoveMessages(context.Background(), selection, audit.Itself()); err != nil || got != (webhook.Tally{Matched: 300, Done: 300}) {
+	if got, err := h.desk.RemoveMessages(context.Background(), selection, audit.Itself()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
 		t.Errorf("%+v (%v)", got, err)
 	}
 	if !slices.Equal(h.rows(r), oldest) {
 		t.Error("those were not the oldest")
 	}
-	selection.Most = webhook.Unlimited
+	selection.Most = admin.Unlimited
 	ctx, leave := context.WithCancel(context.Background())
 	pick := selection.Pick
-	selection.Pick = func(ctx context.Context, after, last int64, limit int) ([]webhook.Picked, error) {
+	selection.Pick = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		page, err := pick(ctx, after, last, limit)
 		leave()
 		return page, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/webhooktest"
 )
 
@@ -35,12 +36,12 @@ func TestChangesAreReadOneByOne(t *testing.T) {
 		}
 		expect("debtor.created", 1)
 		for _, pattern := range []string{"debtor.updated", "*"} {
-			if _, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, webhook.RegistrationChange{Pattern: &pattern}, false); err != nil {
+			if _, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, false); err != nil {
 				t.Fatal(err)
 			}
 			expect("debtor.updated", 1)
 		}
-		if err := x.desk.RemoveRegistration(ctx, x.subject, r.GUID); err != nil {
+		if err := x.desk.RemoveSubscription(ctx, x.subject, r.GUID); err != nil {
 			t.Fatal(err)
 		}
 		expect("debtor.updated", 0)
@@ -59,7 +60,7 @@ func TestChangesWithoutEnd(t *testing.T) {
 		x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {
 			if changes++; changes < 50 {
 				url := fmt.Sprintf("http://127.0.0.1/%d", changes)
-				if _, err := kept.ChangeRegistration(ctx, x.subject, r.GUID, webhook.RegistrationChange{URL: &url}, time.Now()); err != nil {
+				if _, err := kept.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{URL: &url}, time.Now()); err != nil {
 					return err
 				}
 			}
@@ -82,7 +83,7 @@ func TestChangesOfNothing(t *testing.T) {
 	x.start()
 	ctx, on, off := context.Background(), true, false
 	schedule, headers := []time.Duration{time.Second}, []webhook.Header{{Name: "X-A", Value: "1"}}
-	r := x.subscribe("http://127.0.0.1/0", "*", func(r *webhook.Registration) { r.Schedule, r.Headers = schedule, headers })
+	r := x.subscribe("http://127.0.0.1/0", "*", func(r *admin.Subscription) { r.Schedule, r.Headers = schedule, headers })
 	version := func() int64 {
 		v, err := x.store.Webhooks().Version(ctx)
 		if err != nil {
@@ -90,16 +91,16 @@ func TestChangesOfNothing(t *testing.T) {
 		}
 		return v
 	}
-	change := func(c webhook.RegistrationChange) webhook.Registration {
+	change := func(c admin.SubscriptionChange) admin.Subscription {
 		t.Helper()
-		is, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, c, false)
+		is, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, c, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return is
 	}
 	before := version()
-	for _, c := range []webhook.RegistrationChange{
+	for _, c := range []admin.SubscriptionChange{
 		{}, {URL: &r.URL}, {Pattern: &r.Pattern, Enabled: &on, Ordered: &off}, {Schedule: &schedule, Headers: &headers, RowHash: r.RowHash},
 	} {
 		if is := change(c); !slices.Equal(is.RowHash, r.RowHash) || version() != before {
@@ -107,13 +108,13 @@ func TestChangesOfNothing(t *testing.T) {
 		}
 	}
 	none := []time.Duration(nil)
-	for _, c := range []webhook.RegistrationChange{{Schedule: &none}, {Enabled: &off}, {Headers: &[]webhook.Header{}}} {
+	for _, c := range []admin.SubscriptionChange{{Schedule: &none}, {Enabled: &off}, {Headers: &[]webhook.Header{}}} {
 		if is := change(c); slices.Equal(is.RowHash, r.RowHash) || version() == before {
 			t.Errorf("%+v changed nothing", c)
 		}
 		before = version()
 	}
-	_, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, webhook.RegistrationChange{Enabled: &off, RowHash: r.RowHash}, false)
+	_, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{Enabled: &off, RowHash: r.RowHash}, false)
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("with an old row hash: %v", err)
 	}
@@ -121,58 +122,58 @@ func TestChangesOfNothing(t *testing.T) {
 
 // rival is a book in which a change by another caller comes first.
 type rival struct {
-	webhook.Book
+	admin.Store
 	first func()
 }
 
-func (r *rival) ChangeRegistration(ctx context.Context, subscriber, guid string, c webhook.RegistrationChange, at time.Time) (webhook.Registration, error) {
+func (r *rival) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (admin.Subscription, error) {
 	if first := r.first; first != nil {
 		r.first = nil
 		first()
 	}
-	return r.Book.ChangeRegistration(ctx, subscriber, guid, c, at)
+	return r.Store.ChangeSubscription(ctx, subscriber, guid, c, at)
 }
 
 // TestHeadersAreGivenForAnOrigin changes URLs with the SubscriberID alone.
 func TestHeadersAreGivenForAnOrigin(t *testing.T) {
 	x := newHouse(t)
 	x.start()
-	ctx, book := context.Background(), &rival{Book: x.store.Webhooks()}
-	desk := webhook.NewRegistrar(book, x.engine, inHouse, slog.New(slog.DiscardHandler))
+	ctx, book := context.Background(), &rival{Store: x.store.Webhooks()}
+	desk := admin.New(book, x.engine, inHouse, slog.New(slog.DiscardHandler))
 	const here, path, evil = "http://127.0.0.1:1/in", "http://127.0.0.1:1/other", "http://127.0.0.1:2/in"
 	secret, mine := []webhook.Header{{Name: "Authorization", Value: "s"}}, []webhook.Header{{Name: "Authorization", Value: "m"}}
 	link := func(url string) *string { return &url }
 	for _, tt := range []struct {
 		name    string
 		stored  []webhook.Header
-		change  webhook.RegistrationChange
+		change  admin.SubscriptionChange
 		admin   bool
 		refused bool
-		first   *webhook.RegistrationChange // that an administrator makes meanwhile
+		first   *admin.SubscriptionChange // that an administrator makes meanwhile
 	}{
-		{name: "another origin", stored: secret, change: webhook.RegistrationChange{URL: link(evil)}, refused: true},
-		{name: "its own path", stored: secret, change: webhook.RegistrationChange{URL: link(path)}},
-		{name: "with headers", stored: secret, change: webhook.RegistrationChange{URL: link(evil), Headers: &mine}},
-		{name: "without any", stored: secret, change: webhook.RegistrationChange{URL: link(evil), Headers: &[]webhook.Header{}}},
-		{name: "none stored", change: webhook.RegistrationChange{URL: link(evil)}},
-		{name: "an administrator", stored: secret, change: webhook.RegistrationChange{URL: link(evil)}, admin: true},
-		{name: "stored meanwhile", change: webhook.RegistrationChange{URL: link(evil)}, refused: true, first: &webhook.RegistrationChange{Headers: &secret}},
-		{name: "moved meanwhile", stored: mine, change: webhook.RegistrationChange{URL: link(path)}, refused: true, first: &webhook.RegistrationChange{URL: link(evil), Headers: &secret}},
+		{name: "another origin", stored: secret, change: admin.SubscriptionChange{URL: link(evil)}, refused: true},
+		{name: "its own path", stored: secret, change: admin.SubscriptionChange{URL: link(path)}},
+		{name: "with headers", stored: secret, change: admin.SubscriptionChange{URL: link(evil), Headers: &mine}},
+		{name: "without any", stored: secret, change: admin.SubscriptionChange{URL: link(evil), Headers: &[]webhook.Header{}}},
+		{name: "none stored", change: admin.SubscriptionChange{URL: link(evil)}},
+		{name: "an administrator", stored: secret, change: admin.SubscriptionChange{URL: link(evil)}, admin: true},
+		{name: "stored meanwhile", change: admin.SubscriptionChange{URL: link(evil)}, refused: true, first: &admin.SubscriptionChange{Headers: &secret}},
+		{name: "moved meanwhile", stored: mine, change: admin.SubscriptionChange{URL: link(path)}, refused: true, first: &admin.SubscriptionChange{URL: link(evil), Headers: &secret}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := x.subscribe(here, "*", func(r *webhook.Registration) { r.Headers = tt.stored })
+			r := x.subscribe(here, "*", func(r *admin.Subscription) { r.Headers = tt.stored })
 			if tt.first != nil {
 				book.first = func() {
-					if _, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, *tt.first, true); err != nil {
+					if _, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, *tt.first, true); err != nil {
 						t.Error(err)
 					}
 				}
 			}
-			_, err := desk.ChangeRegistration(ctx, x.subject, r.GUID, tt.change, tt.admin)
+			_, err := desk.ChangeSubscription(ctx, x.subject, r.GUID, tt.change, tt.admin)
 			if refused := fault.Is(err, fault.Invalid) && fault.Of(err).Fields[0].Name == webhook.MemberHeaders; refused != tt.refused || err != nil && !refused {
 				t.Fatalf("answered %v", err)
 			}
-			is, err := x.desk.Registration(ctx, x.subject, r.GUID)
+			is, err := x.desk.Subscription(ctx, x.subject, r.GUID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +196,7 @@ func TestChangesAtAnotherDaemon(t *testing.T) {
 		r := first.subscribe("http://127.0.0.1/0", "debtor.updated")
 		second.subject = first.subject
 		for n, pattern := range []string{"debtor.deleted", "debtor.updated", "*", "debtor.deleted", "debtor.updated"} {
-			if _, err := second.desk.ChangeRegistration(context.Background(), x.subject, r.GUID, webhook.RegistrationChange{Pattern: &pattern}, true); err != nil {
+			if _, err := second.desk.ChangeSubscription(context.Background(), x.subject, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, true); err != nil {
 				t.Fatal(err)
 			}
 			want := 1

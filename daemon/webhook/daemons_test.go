@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/webhooktest"
 )
 
@@ -39,7 +40,7 @@ func TestRetryingAtAnotherDaemon(t *testing.T) {
 		for guid := range first.attempts() {
 			id = guid
 		}
-		if _, err := second.desk.RetryMessage(context.Background(), webhook.Address{Subscriber: first.subject, Subscription: sub.GUID, Message: id}); err != nil {
+		if _, err := second.desk.RetryMessage(context.Background(), admin.Address{Subscriber: first.subject, Subscription: sub.GUID, Message: id}); err != nil {
 			t.Fatal(err)
 		}
 		first.pass(2 * watch) // the schedule would have it wait for longer
@@ -57,7 +58,7 @@ func TestDeletingAtAnotherDaemon(t *testing.T) {
 		first.publish("debtor.updated", "x")
 		first.pass(time.Minute)
 		for id := range first.attempts() {
-			if err := second.desk.RemoveMessage(context.Background(), webhook.Address{Subscriber: first.subject, Subscription: sub.GUID, Message: id}); err != nil {
+			if err := second.desk.RemoveMessage(context.Background(), admin.Address{Subscriber: first.subject, Subscription: sub.GUID, Message: id}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -78,7 +79,7 @@ func TestDeletingAtAnotherDaemon(t *testing.T) {
 // raised, whichever daemon took them.
 func TestOrderedAcrossDaemons(t *testing.T) {
 	pair(t, func(first, second *trial) {
-		first.subscribe("https://shop.example/", "debtor.*", func(r *webhook.Registration) { r.Ordered = true })
+		first.subscribe("https://shop.example/", "debtor.*", func(r *admin.Subscription) { r.Ordered = true })
 		first.pass(5 * time.Second)
 		var mu sync.Mutex
 		var got []string

@@ -21,6 +21,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
@@ -38,7 +39,7 @@ type house struct {
 	policy  webhook.Policy
 	limit   time.Duration
 	engine  *webhook.Engine
-	desk    *webhook.Registrar
+	desk    *admin.Service
 	sender  *sender.Sender
 	subject string // a subscriber
 }
@@ -77,7 +78,7 @@ func (h *house) start() {
 		h.t.Fatal(err)
 	}
 	h.engine = engine
-	h.desk = webhook.NewRegistrar(kept, engine, inHouse, slog.New(slog.DiscardHandler))
+	h.desk = admin.New(kept, engine, inHouse, slog.New(slog.DiscardHandler))
 	h.t.Cleanup(func() { h.stop(patience) })
 }
 
@@ -102,21 +103,21 @@ func (h *house) stop(grace time.Duration) {
 }
 
 // subscribe makes a subscription, with a subscriber if there is none.
-func (h *house) subscribe(url, pattern string, change ...func(*webhook.Registration)) webhook.Registration {
+func (h *house) subscribe(url, pattern string, change ...func(*admin.Subscription)) admin.Subscription {
 	h.t.Helper()
 	ctx := context.Background()
 	if h.subject == "" {
-		b, err := h.desk.AddSubscriber(ctx, webhook.Subscriber{Name: "Shop", Enabled: true}, audit.Itself())
+		b, err := h.desk.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Itself())
 		if err != nil {
 			h.t.Fatal(err)
 		}
 		h.subject = b.GUID
 	}
-	n := webhook.Registration{Subscriber: h.subject, URL: url, Pattern: pattern, Enabled: true}
+	n := admin.Subscription{Subscriber: h.subject, URL: url, Pattern: pattern, Enabled: true}
 	for _, c := range change {
 		c(&n)
 	}
-	r, err := h.desk.AddRegistration(ctx, n)
+	r, err := h.desk.AddSubscription(ctx, n)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -396,7 +397,7 @@ func TestOrderedSubscriptionsKeepTheirOrder(t *testing.T) {
 		}
 		return 200
 	})
-	h.subscribe(e.URL, "*", func(r *webhook.Registration) { r.Ordered = true })
+	h.subscribe(e.URL, "*", func(r *admin.Subscription) { r.Ordered = true })
 	const n = 60
 	body := ""
 	for range n {
@@ -438,7 +439,7 @@ func TestGoneDisablesTheSubscription(t *testing.T) {
 	code = 200
 	mu.Unlock()
 	yes := true
-	if _, err := h.desk.ChangeRegistration(context.Background(), h.subject, r.GUID, webhook.RegistrationChange{Enabled: &yes}, false); err != nil {
+	if _, err := h.desk.ChangeSubscription(context.Background(), h.subject, r.GUID, admin.SubscriptionChange{Enabled: &yes}, false); err != nil {
 		t.Fatal(err)
 	}
 	e.awaitTaken(t, 1)
@@ -447,9 +448,9 @@ func TestGoneDisablesTheSubscription(t *testing.T) {
 	h.expect("SY_WebhookMessage WHERE Status = 1", 1)
 }
 
-func (h *house) disabled(r webhook.Registration) string {
+func (h *house) disabled(r admin.Subscription) string {
 	h.t.Helper()
-	now, err := h.desk.Registration(context.Background(), h.subject, r.GUID)
+	now, err := h.desk.Subscription(context.Background(), h.subject, r.GUID)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -474,13 +475,13 @@ func TestDeletingCancels(t *testing.T) {
 	}
 	e.mu.Unlock()
 	ctx := context.Background()
-	at := webhook.Address{Subscriber: h.subject, Subscription: r.GUID, Message: ids[0]}
+	at := admin.Address{Subscriber: h.subject, Subscription: r.GUID, Message: ids[0]}
 	for range 2 { // the second time it is gone already
 		if err := h.desk.RemoveMessage(ctx, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := h.desk.RemoveRegistration(ctx, h.subject, r.GUID); err != nil {
+	if err := h.desk.RemoveSubscription(ctx, h.subject, r.GUID); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.publish("debtor.updated", "z"); got.Messages != 0 {
@@ -522,7 +523,7 @@ func TestRetryingWhatHasFailed(t *testing.T) {
 	var id string
 	for id = range e.times {
 	}
-	if _, err := h.desk.RetryMessage(context.Background(), webhook.Address{Subscriber: h.subject, Subscription: r.GUID, Message: id}); err != nil {
+	if _, err := h.desk.RetryMessage(context.Background(), admin.Address{Subscriber: h.subject, Subscription: r.GUID, Message: id}); err != nil {
 		t.Fatal(err)
 	}
 	e.awaitTaken(t, 1)

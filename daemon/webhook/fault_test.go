@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/webhooktest"
 )
 
@@ -87,7 +88,7 @@ func TestLeasesAreReleasedWithinTheGrace(t *testing.T) {
 func TestTryAnswersWithTheMessageAsStored(t *testing.T) {
 	inBubble(t, func(x *trial) {
 		r := x.subscribe("http://127.0.0.1/hook", "*")
-		m, err := x.desk.Try(context.Background(), x.subject, r.GUID, webhook.Trial{})
+		m, err := x.desk.SendTest(context.Background(), x.subject, r.GUID, admin.TestMessage{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +171,7 @@ func TestReadingFails(t *testing.T) {
 				no, yes := false, true
 				r := x.subscribe("http://127.0.0.1/hook", "*")
 				ctx := context.Background()
-				if _, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, webhook.RegistrationChange{Enabled: &no}, true); err != nil {
+				if _, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{Enabled: &no}, true); err != nil {
 					t.Fatal(err)
 				}
 				for range 300 {
@@ -178,7 +179,7 @@ func TestReadingFails(t *testing.T) {
 				}
 				gate := webhooktest.NewGate()
 				x.faulty.Set(c.rule(gate), c.call)
-				if _, err := x.desk.ChangeRegistration(ctx, x.subject, r.GUID, webhook.RegistrationChange{Enabled: &yes}, true); err != nil {
+				if _, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{Enabled: &yes}, true); err != nil {
 					t.Fatal(err)
 				}
 				for range 100 {
@@ -293,7 +294,7 @@ func (x *trial) anything(dice *rand.Rand) {
 	x.t.Helper()
 	x.policy.Schedule = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute}
 	for i := range 5 {
-		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(r *webhook.Registration) { r.Ordered = i == 0 })
+		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(r *admin.Subscription) { r.Ordered = i == 0 })
 	}
 	var mu sync.Mutex
 	outages := make(map[string]int) // the status that an endpoint answers with

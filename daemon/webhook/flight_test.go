@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/webhooktest"
 )
 
@@ -32,21 +33,21 @@ func TestASubscriptionChangesInFlight(t *testing.T) {
 	no, yes := false, true
 	other := "http://127.0.0.1/other"
 	for name, c := range map[string]struct {
-		change webhook.RegistrationChange
-		after  *webhook.RegistrationChange // a while later
+		change admin.SubscriptionChange
+		after  *admin.SubscriptionChange // a while later
 		rows   string
 	}{
-		"another URL": {webhook.RegistrationChange{URL: &other}, nil, "Attempts = 2 AND URL = 'http://127.0.0.1/hook'"},
-		"disabled":    {webhook.RegistrationChange{Enabled: &no}, &webhook.RegistrationChange{Enabled: &yes}, "Attempts = 2"},
-		"in order":    {webhook.RegistrationChange{Ordered: &yes}, nil, "Attempts = 2"},
-		"and back":    {webhook.RegistrationChange{Ordered: &yes}, &webhook.RegistrationChange{Ordered: &no}, "Attempts = 2"},
+		"another URL": {admin.SubscriptionChange{URL: &other}, nil, "Attempts = 2 AND URL = 'http://127.0.0.1/hook'"},
+		"disabled":    {admin.SubscriptionChange{Enabled: &no}, &admin.SubscriptionChange{Enabled: &yes}, "Attempts = 2"},
+		"in order":    {admin.SubscriptionChange{Ordered: &yes}, nil, "Attempts = 2"},
+		"and back":    {admin.SubscriptionChange{Ordered: &yes}, &admin.SubscriptionChange{Ordered: &no}, "Attempts = 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(x *trial) {
 				r := x.subscribe("http://127.0.0.1/hook", "*")
 				gate := x.underWay(422)
-				change := func(c webhook.RegistrationChange) {
-					if _, err := x.desk.ChangeRegistration(context.Background(), x.subject, r.GUID, c, true); err != nil {
+				change := func(c admin.SubscriptionChange) {
+					if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, r.GUID, c, true); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -66,12 +67,12 @@ func TestASubscriptionChangesInFlight(t *testing.T) {
 
 // TestDeletedInFlight deletes what an attempt under way belongs to.
 func TestDeletedInFlight(t *testing.T) {
-	for name, remove := range map[string]func(x *trial, r webhook.Registration, message string) error{
-		"the message": func(x *trial, r webhook.Registration, message string) error {
-			return x.desk.RemoveMessage(context.Background(), webhook.Address{Subscriber: x.subject, Subscription: r.GUID, Message: message})
+	for name, remove := range map[string]func(x *trial, r admin.Subscription, message string) error{
+		"the message": func(x *trial, r admin.Subscription, message string) error {
+			return x.desk.RemoveMessage(context.Background(), admin.Address{Subscriber: x.subject, Subscription: r.GUID, Message: message})
 		},
-		"the subscription": func(x *trial, r webhook.Registration, _ string) error {
-			return x.desk.RemoveRegistration(context.Background(), x.subject, r.GUID)
+		"the subscription": func(x *trial, r admin.Subscription, _ string) error {
+			return x.desk.RemoveSubscription(context.Background(), x.subject, r.GUID)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

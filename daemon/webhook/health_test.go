@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // A subscription whose endpoint has only failed for as long as the settings say
@@ -44,7 +45,7 @@ func TestNothingButFailuresDisable(t *testing.T) {
 		}
 		x.postman.answers(func(int, *webhook.Message) int { return 200 })
 		yes := true
-		if _, err := x.desk.ChangeRegistration(context.Background(), x.subject, dead.GUID, webhook.RegistrationChange{Enabled: &yes}, true); err != nil {
+		if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, dead.GUID, admin.SubscriptionChange{Enabled: &yes}, true); err != nil {
 			t.Fatal(err)
 		}
 		x.expect("SY_WebhookSubscription WHERE FailingSince IS NOT NULL", 0)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // A subscription that becomes ordered has its messages sent by one daemon, in
@@ -40,7 +41,7 @@ func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 		}
 		first.pass(10 * time.Second) // all wait for their third attempt
 		yes := true
-		if _, err := first.desk.ChangeRegistration(context.Background(), first.subject, sub.GUID, webhook.RegistrationChange{Ordered: &yes}, true); err != nil {
+		if _, err := first.desk.ChangeSubscription(context.Background(), first.subject, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
 			t.Fatal(err)
 		}
 		first.pass(2 * watch)
@@ -104,7 +105,7 @@ func TestAnOldURLSaysNothing(t *testing.T) {
 		x.pass(time.Second)
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 0", 1)
 		yes, url := true, "https://new.example/"
-		if _, err := x.desk.ChangeRegistration(context.Background(), x.subject, sub.GUID, webhook.RegistrationChange{Enabled: &yes, URL: &url}, true); err != nil {
+		if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, sub.GUID, admin.SubscriptionChange{Enabled: &yes, URL: &url}, true); err != nil {
 			t.Fatal(err)
 		}
 		x.pass(time.Minute)
@@ -134,7 +135,7 @@ func TestSweptWhoeverRemovesIt(t *testing.T) {
 			first.publish("debtor.updated", "x")
 		}
 		first.pass(time.Minute)
-		if err := second.desk.RemoveRegistration(context.Background(), first.subject, sub.GUID); err != nil {
+		if err := second.desk.RemoveSubscription(context.Background(), first.subject, sub.GUID); err != nil {
 			t.Fatal(err)
 		}
 		first.pass(time.Minute)

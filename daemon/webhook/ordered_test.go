@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // A subscription becomes ordered while several of its messages are under way,
@@ -27,7 +28,7 @@ func TestOrderedWhileSeveralAreUnderWay(t *testing.T) {
 		}
 		x.pass(time.Second)
 		yes := true
-		if _, err := x.desk.ChangeRegistration(context.Background(), x.subject, sub.GUID, webhook.RegistrationChange{Ordered: &yes}, true); err != nil {
+		if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
 			t.Fatal(err)
 		}
 		x.pass(time.Second)

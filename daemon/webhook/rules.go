@@ -49,11 +49,11 @@ const (
 
 // The refusals of what goes beyond the bounds.
 var (
-	ErrTooManySubscriptions = refused(memberSubscriber, "has %d subscriptions, the most that a SubscriberID alone can add; remove one, or add it as an administrator", MaxSubscriptions)
-	ErrTooManyHeaders       = refused(MemberHeaders, "would take the headers of this subscriber's subscriptions over %d bytes, the most that a SubscriberID alone can store; shorten or remove some, or change them as an administrator", MaxHeaderBytes)
+	ErrTooManySubscriptions = Invalid(memberSubscriber, "has %d subscriptions, the most that a SubscriberID alone can add; remove one, or add it as an administrator", MaxSubscriptions)
+	ErrTooManyHeaders       = Invalid(MemberHeaders, "would take the headers of this subscriber's subscriptions over %d bytes, the most that a SubscriberID alone can store; shorten or remove some, or change them as an administrator", MaxHeaderBytes)
 )
 
-func refused(member, format string, args ...any) error {
+func Invalid(member, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	return &fault.Error{Kind: fault.Invalid, Message: member + " " + text, Fields: []fault.Field{{Name: member, Message: text}}}
 }
@@ -64,24 +64,24 @@ func (r Rules) CheckURL(text string, admin bool) error {
 	u, err := url.Parse(text)
 	switch {
 	case len(text) > maxURL:
-		return refused(MemberURL, "must be at most %d characters long", maxURL)
+		return Invalid(MemberURL, "must be at most %d characters long", maxURL)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f || c == '\\' }):
-		return refused(MemberURL, "holds a character that no URL may hold; escape it")
+		return Invalid(MemberURL, "holds a character that no URL may hold; escape it")
 	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
-		return refused(MemberURL, "must be an absolute URL such as https://example.com/hook")
+		return Invalid(MemberURL, "must be an absolute URL such as https://example.com/hook")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return refused(MemberURL, "must begin with http:// or https://")
+		return Invalid(MemberURL, "must begin with http:// or https://")
 	case u.User != nil:
-		return refused(MemberURL, "must not hold a user name or password; use Headers")
+		return Invalid(MemberURL, "must not hold a user name or password; use Headers")
 	case u.Fragment != "":
-		return refused(MemberURL, "must not hold a fragment (#...)")
+		return Invalid(MemberURL, "must not hold a fragment (#...)")
 	case !validPort(u):
-		return refused(MemberURL, "must have a port from 1 to 65535")
+		return Invalid(MemberURL, "must have a port from 1 to 65535")
 	case IsTestTarget(r.Self, u):
 		return nil
 	}
 	if err := r.Guard.CheckURL(u, admin); err != nil {
-		return refused(MemberURL, "%s", strings.TrimPrefix(err.Error(), ErrForbidden.Error()+": "))
+		return Invalid(MemberURL, "%s", strings.TrimPrefix(err.Error(), ErrForbidden.Error()+": "))
 	}
 	return nil
 }
@@ -103,8 +103,8 @@ func origin(text string) string {
 	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme])
 }
 
-// sameOrigin reports whether what is for one URL may be sent to the other.
-func sameOrigin(a, b string) bool { return a == b || origin(a) == origin(b) }
+// SameOrigin reports whether what is for one URL may be sent to the other.
+func SameOrigin(a, b string) bool { return a == b || origin(a) == origin(b) }
 
 // IsTestTarget reports whether a URL is that of the service's own test target.
 func IsTestTarget(self, u *url.URL) bool {
@@ -119,7 +119,7 @@ func (r Rules) Listed() []record.Event { return slices.Concat(r.Events, record.S
 func (r Rules) Pattern(text string) (string, error) {
 	pattern, ok := record.EventPattern(r.Listed(), text)
 	if !ok {
-		return "", refused(MemberEvent, "is no published event: GET /Webhooks/Events lists them; a family such as debtor.* and * are allowed too")
+		return "", Invalid(MemberEvent, "is no published event: GET /Webhooks/Events lists them; a family such as debtor.* and * are allowed too")
 	}
 	return pattern, nil
 }
@@ -131,7 +131,7 @@ func (r Rules) Event(text string) (string, error) {
 			return e.Name, nil
 		}
 	}
-	return "", refused(MemberEvent, "is no published event: GET /Webhooks/Events lists them")
+	return "", Invalid(MemberEvent, "is no published event: GET /Webhooks/Events lists them")
 }
 
 // reservedHeaders are those that the connection or the service itself decides.
@@ -145,11 +145,11 @@ var reservedHeaders = map[string]bool{
 // CheckHeaders reports why messages may not be sent with headers.
 func CheckHeaders(headers []Header) error {
 	if len(headers) > maxHeaders {
-		return refused(MemberHeaders, "must be at most %d headers", maxHeaders)
+		return Invalid(MemberHeaders, "must be at most %d headers", maxHeaders)
 	}
 	for i, h := range headers {
 		if err := checkHeader(h); err != nil {
-			return refused(MemberHeaders, "number %d: %s", i+1, err)
+			return Invalid(MemberHeaders, "number %d: %s", i+1, err)
 		}
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // signed is a delivery as a receiver has it, and the secret that it believes in.
@@ -48,8 +49,8 @@ func TestTheReferenceLibraryVerifies(t *testing.T) {
 		return <-got
 	}
 	rotate := func(oldUntil time.Time) string {
-		n := webhook.Rotation{Secret: webhook.NewSecret(), OldUntil: oldUntil}
-		if _, err := h.desk.ChangeRegistration(context.Background(), h.subject, r.GUID, webhook.RegistrationChange{Secret: &n}, false); err != nil {
+		n := admin.Rotation{Secret: webhook.NewSecret(), OldUntil: oldUntil}
+		if _, err := h.desk.ChangeSubscription(context.Background(), h.subject, r.GUID, admin.SubscriptionChange{Secret: &n}, false); err != nil {
 			t.Fatal(err)
 		}
 		return n.Secret

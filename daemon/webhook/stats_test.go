@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // laneOf finds a subscription's lane among those that are told of.
-func laneOf(s webhook.Stats, r webhook.Registration) *webhook.Lane {
+func laneOf(s webhook.Stats, r admin.Subscription) *webhook.Lane {
 	for i, l := range s.Lanes {
 		if l.Subscription.GUID == r.GUID {
 			return &s.Lanes[i]

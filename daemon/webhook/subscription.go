@@ -45,7 +45,7 @@ func (s *Subscription) SecretsAt(now time.Time) []string {
 // the subscription has now: a message that was made when it had another one must
 // not take them there.
 func (s *Subscription) HeadersFor(url string) []Header {
-	if len(s.Headers) == 0 || !sameOrigin(url, s.URL) {
+	if len(s.Headers) == 0 || !SameOrigin(url, s.URL) {
 		return nil
 	}
 	return s.Headers

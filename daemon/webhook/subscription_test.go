@@ -95,7 +95,7 @@ func TestOrigins(t *testing.T) {
 		{"https://a.example/", "https://a.example./", false},
 		{"https://a.example/", "https://a.example.b.example/", false},
 	} {
-		if sameOrigin(tt.a, tt.b) != tt.same || sameOrigin(tt.b, tt.a) != tt.same {
+		if SameOrigin(tt.a, tt.b) != tt.same || SameOrigin(tt.b, tt.a) != tt.same {
 			t.Errorf("%s and %s: want %v", tt.a, tt.b, tt.same)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/sender"
 	"github.com/bizhook/whd/daemon/webhook/webhooktest"
 )
@@ -63,7 +64,7 @@ func (x *trial) begin(change ...func(*webhook.Config)) {
 	}
 	x.engine = engine
 	x.sender = sender.New(sender.Config{}) // which the house closes
-	x.desk = webhook.NewRegistrar(kept, engine, inHouse, slog.New(slog.DiscardHandler))
+	x.desk = admin.New(kept, engine, inHouse, slog.New(slog.DiscardHandler))
 	x.t.Cleanup(func() { x.stop(patience) })
 }
 

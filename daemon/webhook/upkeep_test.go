@@ -122,7 +122,7 @@ func TestRemovedSubscriptionsFirst(t *testing.T) {
 		note := func(c webhooktest.Call) {
 			x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {
 				if calls = append(calls, c); c == webhooktest.Prune && !slices.Contains(calls[:len(calls)-1], c) {
-					if err := x.desk.RemoveRegistration(ctx, x.subject, gone.GUID); err != nil {
+					if err := x.desk.RemoveSubscription(ctx, x.subject, gone.GUID); err != nil {
 						t.Error(err)
 					}
 				}

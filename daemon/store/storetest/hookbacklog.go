@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 func (h hooks) expectBacklog(when string, want ...webhook.Backlog) {
@@ -21,7 +22,7 @@ func (h hooks) expectBacklog(when string, want ...webhook.Backlog) {
 func backlogs(h hooks) {
 	h.expectBacklog("at first")
 	a, b, l, other := h.subscribe(), h.subscribe(), h.lease(time.Hour), h.lease(time.Hour)
-	of := func(r webhook.Registration, notSent, retries int64, oldest time.Time) webhook.Backlog {
+	of := func(r admin.Subscription, notSent, retries int64, oldest time.Time) webhook.Backlog {
 		return webhook.Backlog{Subscription: r.ID, NotSent: notSent, RetryPending: retries, Oldest: oldest}
 	}
 	early := h.sendAt(l, a.ID, 3, noon)
@@ -43,7 +44,7 @@ func backlogs(h hooks) {
 	}
 	h.expectBacklog("removed", of(a, 2, 0, noon.Add(time.Minute)), of(b, 1, 0, noon.Add(time.Hour)))
 
-	_, err = h.RemoveRegistration(h.t.Context(), b.Subscriber, b.GUID, noon)
+	_, err = h.RemoveSubscription(h.t.Context(), b.Subscriber, b.GUID, noon)
 	h.check(err)
 	h.expectBacklog("of a subscription that is gone", of(a, 2, 0, noon.Add(time.Minute)))
 

@@ -6,23 +6,24 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // asPicked are messages as a query finds them.
-func (h hooks) asPicked(r webhook.Registration, all ...*webhook.Message) []webhook.Picked {
+func (h hooks) asPicked(r admin.Subscription, all ...*webhook.Message) []admin.Candidate {
 	h.t.Helper()
-	var picked []webhook.Picked
+	var picked []admin.Candidate
 	for _, m := range all {
 		is, err := h.Message(h.t.Context(), addressOf(r, m))
 		h.check(err)
-		picked = append(picked, webhook.Picked{ID: is.ID, Status: is.Status, Retries: is.Retries()})
+		picked = append(picked, admin.Candidate{ID: is.ID, Status: is.Status, Retries: is.Retries()})
 	}
 	return picked
 }
 
 // oneOfEach sends messages and has them stand in each status: not sent,
 // received, waiting, failed.
-func (h hooks) oneOfEach(l webhook.Lease, r webhook.Registration) []*webhook.Message {
+func (h hooks) oneOfEach(l webhook.Lease, r admin.Subscription) []*webhook.Message {
 	h.t.Helper()
 	sent := h.send(l, r.ID, 4)
 	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{}),
@@ -30,7 +31,7 @@ func (h hooks) oneOfEach(l webhook.Lease, r webhook.Registration) []*webhook.Mes
 	return sent
 }
 
-func (h hooks) expectAltered(what string, got []webhook.Altered, err error, want ...webhook.Altered) {
+func (h hooks) expectAltered(what string, got []admin.Changed, err error, want ...admin.Changed) {
 	h.t.Helper()
 	if err != nil || len(got) != len(want) {
 		h.t.Fatalf("%s: %+v (%v), want %d", what, got, err, len(want))
@@ -44,9 +45,9 @@ func (h hooks) expectAltered(what string, got []webhook.Altered, err error, want
 
 // alteredFrom is what is told of a message that an operation on many has
 // changed.
-func alteredFrom(r webhook.Registration, m *webhook.Message, was webhook.Status, c webhook.Change) webhook.Altered {
+func alteredFrom(r admin.Subscription, m *webhook.Message, was webhook.Status, c webhook.Change) admin.Changed {
 	c.Message, c.Subscriber, c.Subscription, c.Event = m.GUID, r.Subscriber, r.GUID, m.Event.Name
-	return webhook.Altered{ID: m.ID, Subscription: r.ID, Was: was, Change: c}
+	return admin.Changed{ID: m.ID, Subscription: r.ID, Before: was, Change: c}
 }
 
 func retryMany(h hooks) {
@@ -71,7 +72,7 @@ func retryMany(h hooks) {
 	again, err := h.RetryMessages(ctx, picked, later.Add(time.Minute))
 	h.expectAltered("as they were picked before", again, err, alteredFrom(r, sent[2], webhook.RetryPending,
 		webhook.Change{Status: webhook.RetryPending, Next: later.Add(time.Minute), At: later.Add(time.Minute), Code: 500}))
-	none, err := h.RetryMessages(ctx, []webhook.Picked{{ID: 1 << 40, Status: webhook.Failed}}, later)
+	none, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1 << 40, Status: webhook.Failed}}, later)
 	h.expectAltered("of a message that is gone", none, err)
 	none, err = h.RetryMessages(ctx, nil, later)
 	h.expectAltered("of none", none, err)
@@ -92,7 +93,7 @@ func removeMany(h hooks) {
 	picked = append(picked, h.asPicked(r, changed)...)
 	h.record(l, attempt(changed, 500, webhook.RetryPending, noon)) // since it was picked
 	done, err := h.RemoveMessages(ctx, picked, at)
-	told := func(m *webhook.Message, was webhook.Status, code int) webhook.Altered {
+	told := func(m *webhook.Message, was webhook.Status, code int) admin.Changed {
 		return alteredFrom(r, m, was, webhook.Change{Status: was, Code: code, At: at, Deleted: true})
 	}
 	h.expectAltered("removed", done, err, told(both[0], webhook.NotSent, 0), told(sent[0], webhook.NotSent, 0), told(sent[1], webhook.Successful, 200),
@@ -119,9 +120,9 @@ func removeMany(h hooks) {
 func manyAtOnce(h hooks) {
 	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
 	const half = 250
-	var picked []webhook.Picked
+	var picked []admin.Candidate
 	for _, m := range append(h.send(l, r.ID, half), h.send(l, other.ID, half)...) {
-		picked = append(picked, webhook.Picked{ID: m.ID})
+		picked = append(picked, admin.Candidate{ID: m.ID})
 	}
 	kept := h.send(l, r.ID, 1)
 	done, err := h.RetryMessages(ctx, picked, noon)
@@ -142,16 +143,16 @@ func manyAndOutcomes(h hooks) {
 	}
 }
 
-func (h hooks) manyAndOutcomes(r webhook.Registration, l webhook.Lease, sent []*webhook.Message) {
-	outcomes, failed := h.batch(l), make([]webhook.Picked, len(sent))
+func (h hooks) manyAndOutcomes(r admin.Subscription, l webhook.Lease, sent []*webhook.Message) {
+	outcomes, failed := h.batch(l), make([]admin.Candidate, len(sent))
 	for i, m := range sent {
 		outcomes.Outcomes = append(outcomes.Outcomes, attempt(m, 500, webhook.Failed, time.Time{}))
-		failed[i] = webhook.Picked{ID: m.ID, Status: webhook.Failed}
+		failed[i] = admin.Candidate{ID: m.ID, Status: webhook.Failed}
 	}
 	var mu sync.Mutex
 	removed := make(map[int64]int)
 	atOnce(4, func(i int) {
-		var done []webhook.Altered
+		var done []admin.Changed
 		var err error
 		switch i {
 		case 0:

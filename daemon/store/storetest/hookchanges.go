@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // What has changed since a version is read by the numbers of the subscriptions,
@@ -28,20 +29,20 @@ func changedSubscriptions(h hooks) {
 		before = now
 		return got
 	}
-	change := func(r webhook.Registration, c webhook.RegistrationChange) {
+	change := func(r admin.Subscription, c admin.SubscriptionChange) {
 		h.t.Helper()
-		_, err := h.ChangeRegistration(ctx, r.Subscriber, r.GUID, c, noon)
+		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, c, noon)
 		h.check(err)
 	}
 	headers := []webhook.Header{{Name: "X-A", Value: "1"}, {Name: "X-B", Value: "2"}}
-	change(a, webhook.RegistrationChange{URL: &url, Headers: &headers})
+	change(a, admin.SubscriptionChange{URL: &url, Headers: &headers})
 	if got := expect("a change", a.ID)[a.ID]; got == nil || got.URL != url || !slices.Equal(got.Headers, headers) || !got.Enabled || got.SubscriberName != "Shop" {
 		h.t.Errorf("changed to %+v", got)
 	}
-	change(a, webhook.RegistrationChange{Ordered: &off})
-	change(b, webhook.RegistrationChange{Ordered: &off})
+	change(a, admin.SubscriptionChange{Ordered: &off})
+	change(b, admin.SubscriptionChange{Ordered: &off})
 	expect("two changes", a.ID, b.ID)
-	_, err := h.ChangeSubscriber(ctx, b.Subscriber, webhook.SubscriberChange{Enabled: &off}, noted())
+	_, err := h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
 	h.check(err)
 	if got := expect("a change of a subscriber", b.ID)[b.ID]; got == nil || got.Enabled {
 		h.t.Errorf("of a disabled subscriber: %+v", got)
@@ -56,12 +57,12 @@ func changedSubscriptions(h hooks) {
 	}
 	now, err := h.Now(ctx)
 	h.check(err)
-	change(c, webhook.RegistrationChange{Secret: &webhook.Rotation{Secret: "two", OldUntil: now.Add(past)}})
+	change(c, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: "two", OldUntil: now.Add(past)}})
 	expect("a new secret", c.ID)
 	_, err = h.Sweep(ctx, 10)
 	h.check(err)
 	expect("the end of a secret", c.ID)
-	_, err = h.RemoveRegistration(ctx, a.Subscriber, a.GUID, noon)
+	_, err = h.RemoveSubscription(ctx, a.Subscriber, a.GUID, noon)
 	h.check(err)
 	if got := expect("a removal", a.ID); got[a.ID] != nil {
 		h.t.Errorf("removed: %+v", got)
@@ -97,32 +98,32 @@ func boundedHeaders(h hooks) {
 			h.t.Errorf("%s: %v", what, err)
 		}
 	}
-	half := webhook.RegistrationChange{Headers: &large, Bounded: true}
-	_, err := h.ChangeRegistration(ctx, r.Subscriber, r.GUID, half, noon)
+	half := admin.SubscriptionChange{Headers: &large, Bounded: true}
+	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon)
 	h.check(err)
-	r, err = h.ChangeRegistration(ctx, r.Subscriber, r.GUID, half, noon) // instead of the ones before
+	r, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // instead of the ones before
 	h.check(err)
-	more := webhook.Registration{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Headers: large, Secret: "s", SavedAt: noon}
+	more := admin.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Headers: large, Secret: "s", SavedAt: noon}
 	before := h.version()
-	_, err = h.AddRegistration(ctx, more)
+	_, err = h.AddSubscription(ctx, more)
 	refused("a second half", err)
 	more.Headers = nil
-	second, err := h.AddRegistration(ctx, more)
+	second, err := h.AddSubscription(ctx, more)
 	h.check(err)
-	_, err = h.ChangeRegistration(ctx, second.Subscriber, second.GUID, webhook.RegistrationChange{Headers: &large, Bounded: true, RowHash: second.RowHash}, noon)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large, Bounded: true, RowHash: second.RowHash}, noon)
 	refused("a second half, later", err)
 	if now := h.version(); now != before+1 {
 		h.t.Errorf("version %d after %d", now, before)
 	}
 	more.Headers, more.Private = large, true
-	_, err = h.AddRegistration(ctx, more)
+	_, err = h.AddSubscription(ctx, more)
 	h.check(err)
-	_, err = h.ChangeRegistration(ctx, second.Subscriber, second.GUID, webhook.RegistrationChange{Headers: &large}, noon)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large}, noon)
 	h.check(err)
-	_, err = h.ChangeRegistration(ctx, second.Subscriber, second.GUID, webhook.RegistrationChange{Headers: new([]webhook.Header), Bounded: true}, noon)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: new([]webhook.Header), Bounded: true}, noon)
 	h.check(err)
 	more.Private, more.Subscriber = false, guid(1)
-	if _, err = h.AddRegistration(ctx, more); !fault.Is(err, fault.NotFound) {
+	if _, err = h.AddSubscription(ctx, more); !fault.Is(err, fault.NotFound) {
 		h.t.Errorf("of no subscriber: %v", err)
 	}
 }

@@ -7,15 +7,17 @@ import (
 	"slices"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
-	"pgregory.net/rapid"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // history compares the store with one that keeps everything in a map, over
 // drawn sequences of what engines and people do.
 func history(h hooks) {
-	subs := []webhook.Registration{h.subscribe(), h.subscribe()}
+	subs := []admin.Subscription{h.subscribe(), h.subscribe()}
 	rapid.Check(h.t, func(t *rapid.T) {
 		l := h.lease(0)
 		n := &naiveHooks{h: h, subs: subs, lease: l, version: h.version(), rows: make(map[int64]*naiveMessage)}
@@ -40,7 +42,7 @@ type naiveMessage struct {
 
 type naiveHooks struct {
 	h       hooks
-	subs    []webhook.Registration
+	subs    []admin.Subscription
 	lease   webhook.Lease
 	old     []webhook.Lease
 	version int64
@@ -129,7 +131,7 @@ func (n *naiveHooks) outcome(t *rapid.T) {
 	}
 }
 
-func (n *naiveHooks) address(m *naiveMessage) webhook.Address {
+func (n *naiveHooks) address(m *naiveMessage) admin.Address {
 	return addressOf(n.subs[m.sub], &m.Message)
 }
 

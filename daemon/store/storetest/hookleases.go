@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // Terms that have ended when they begin stand for time that has passed.
@@ -59,7 +60,7 @@ func leases(h hooks) {
 }
 
 // work adds an open message to a partition.
-func (h hooks) work(r webhook.Registration, l webhook.Lease) {
+func (h hooks) work(r admin.Subscription, l webhook.Lease) {
 	h.t.Helper()
 	b := h.batch(l)
 	h.raise(&b, noon, "x", r.ID)

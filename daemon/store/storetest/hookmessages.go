@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 func messageRows(h hooks) {
@@ -25,7 +26,7 @@ func messageRows(h hooks) {
 			h.t.Errorf("event is %+v, want %+v", e, sent.Event)
 		}
 	}
-	for _, a := range []webhook.Address{
+	for _, a := range []admin.Address{
 		{Subscriber: guid(9), Subscription: r.GUID, Message: sent.GUID}, {Subscriber: r.Subscriber, Subscription: guid(9), Message: sent.GUID},
 		{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)},
 	} {
@@ -202,7 +203,7 @@ func retryMessage(h hooks) {
 	sent[3].Attempts = 1
 	h.record(l, attempt(sent[3], 200, webhook.Successful, time.Time{}))
 	h.expectState(addressOf(r, sent[3]), webhook.State{Status: webhook.Successful, Attempts: 2})
-	_, err := h.RetryMessage(ctx, webhook.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)}, later)
+	_, err := h.RetryMessage(ctx, admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)}, later)
 	h.expectMissing(err)
 }
 
@@ -217,7 +218,7 @@ func sweepRemoved(h hooks) {
 	h.record(l, attempt(sent[0], 500, webhook.RetryPending, noon))
 	now, err := h.Now(ctx)
 	h.check(err)
-	if is, err := h.RemoveRegistration(ctx, r.Subscriber, r.GUID, now); err != nil || !is {
+	if is, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, now); err != nil || !is {
 		h.t.Fatalf("removed %v (%v)", is, err)
 	}
 	h.expectNumbers("of a removed subscription", h.open(l.Partition, r.ID))

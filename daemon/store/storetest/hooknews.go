@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // news asks what others have done.
@@ -49,7 +50,7 @@ func nudgesOfPeople(h hooks) {
 	b := h.batch(h.lease(time.Hour))
 	m := h.raise(&b, noon, "a", r.ID)[0]
 	h.check(h.Write(h.t.Context(), b))
-	at := webhook.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
+	at := admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
 	for _, c := range []struct {
 		kind webhook.NudgeKind
 		do   func() error
@@ -157,7 +158,7 @@ func healthNoted(h hooks) {
 	}
 	expect := func(want time.Time) {
 		h.t.Helper()
-		is, err := h.Registration(ctx, r.Subscriber, r.GUID)
+		is, err := h.Subscription(ctx, r.Subscriber, r.GUID)
 		h.check(err)
 		if !is.FailingSince.Equal(want) {
 			h.t.Errorf("failing since %v, want %v", is.FailingSince, want)
@@ -173,11 +174,11 @@ func healthNoted(h hooks) {
 	expect(time.Time{})
 	note(noon)
 	enabled := true
-	_, err := h.ChangeRegistration(ctx, r.Subscriber, r.GUID, webhook.RegistrationChange{Enabled: &enabled}, noon)
+	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &enabled}, noon)
 	h.check(err)
 	expect(time.Time{}) // who enables it lets it begin anew
 	write(webhook.Health{Subscription: r.ID, Since: noon, Anew: true})
-	_, err = h.ChangeSubscriber(ctx, r.Subscriber, webhook.SubscriberChange{Enabled: &enabled}, noted())
+	_, err = h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &enabled}, noted())
 	h.check(err)
 	expect(time.Time{}) // and who enables its subscriber
 }

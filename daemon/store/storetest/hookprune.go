@@ -3,9 +3,11 @@ package storetest
 import (
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
-	"pgregory.net/rapid"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // ended is an attempt that ended at a time.
@@ -19,7 +21,7 @@ func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.Recor
 }
 
 // expectLeft checks which of some messages are there.
-func (h hooks) expectLeft(what string, r webhook.Registration, all []*webhook.Message, left ...bool) {
+func (h hooks) expectLeft(what string, r admin.Subscription, all []*webhook.Message, left ...bool) {
 	h.t.Helper()
 	for i, m := range all {
 		_, err := h.Message(h.t.Context(), addressOf(r, m))

@@ -9,13 +9,14 @@ import (
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 func subscriberRows(h hooks) {
 	ctx := h.t.Context()
-	a, err := h.AddSubscriber(ctx, webhook.Subscriber{Name: "Größe & Söhne", Enabled: true}, noted())
+	a, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Größe & Söhne", Enabled: true}, noted())
 	h.check(err)
-	b, err := h.AddSubscriber(ctx, webhook.Subscriber{Name: "Bay"}, noted())
+	b, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, noted())
 	h.check(err)
 	if a.Name != "Größe & Söhne" || !a.Enabled || a.ItemNo != 1 || b.ItemNo != 2 || b.Enabled || len(a.GUID) != 36 || len(a.RowHash) != 8 || !a.SavedAt.Equal(noon) {
 		h.t.Errorf("added %+v and %+v", a, b)
@@ -23,15 +24,15 @@ func subscriberRows(h hooks) {
 	name, enabled := "Bight", true
 	later := noted()
 	later.At = noon.Add(time.Hour)
-	c, err := h.ChangeSubscriber(ctx, b.GUID, webhook.SubscriberChange{Name: &name, Enabled: &enabled, RowHash: b.RowHash}, later)
+	c, err := h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, Enabled: &enabled, RowHash: b.RowHash}, later)
 	h.check(err)
 	if c.Name != name || !c.Enabled || slices.Equal(c.RowHash, b.RowHash) || !c.SavedAt.Equal(later.At) || c.GUID != b.GUID {
 		h.t.Errorf("changed %+v into %+v", b, c)
 	}
-	if _, err := h.ChangeSubscriber(ctx, b.GUID, webhook.SubscriberChange{Name: &name, RowHash: b.RowHash}, later); !fault.Is(err, fault.Conflict) {
+	if _, err := h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, RowHash: b.RowHash}, later); !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("on an old row hash: %v", err)
 	}
-	if all, err := h.Subscribers(ctx); err != nil || !reflect.DeepEqual(all, []webhook.Subscriber{a, c}) {
+	if all, err := h.Subscribers(ctx); err != nil || !reflect.DeepEqual(all, []admin.Subscriber{a, c}) {
 		h.t.Errorf("subscribers are %+v (%v)", all, err)
 	}
 	for _, removed := range []bool{true, false} {
@@ -41,7 +42,7 @@ func subscriberRows(h hooks) {
 	}
 	_, err = h.Subscriber(ctx, b.GUID)
 	h.expectMissing(err)
-	_, err = h.ChangeSubscriber(ctx, b.GUID, webhook.SubscriberChange{Name: &name}, noted())
+	_, err = h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name}, noted())
 	h.expectMissing(err)
 }
 
@@ -54,49 +55,49 @@ func (h hooks) expectMissing(err error) {
 
 func subscriptionRows(h hooks) {
 	ctx := h.t.Context()
-	s, err := h.AddSubscriber(ctx, webhook.Subscriber{Name: "Shop", Enabled: true}, noted())
+	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, noted())
 	h.check(err)
-	want := webhook.Registration{
+	want := admin.Subscription{
 		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberOn: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, Private: true,
 		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: ""}},
 		Secret: "whsec_abc", SavedAt: noon,
 	}
-	r, err := h.AddRegistration(ctx, want)
+	r, err := h.AddSubscription(ctx, want)
 	h.check(err)
 	want.ID, want.GUID, want.RowHash = r.ID, r.GUID, r.RowHash
 	if !reflect.DeepEqual(r, want) || r.ID == 0 || len(r.GUID) != 36 || len(r.RowHash) != 8 {
 		h.t.Errorf("added %+v, want %+v", r, want)
 	}
-	other, err := h.AddRegistration(ctx, webhook.Registration{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon})
+	other, err := h.AddSubscription(ctx, admin.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon})
 	h.check(err)
-	if all, err := h.Registrations(ctx, s.GUID); err != nil || !reflect.DeepEqual(all, []webhook.Registration{r, other}) || other.ItemNo != 2 {
+	if all, err := h.Subscriptions(ctx, s.GUID); err != nil || !reflect.DeepEqual(all, []admin.Subscription{r, other}) || other.ItemNo != 2 {
 		h.t.Errorf("subscriptions are %+v (%v)", all, err)
 	}
 	h.changeSubscription(r)
-	_, err = h.AddRegistration(ctx, webhook.Registration{Subscriber: guid(1), Pattern: "*", URL: "http://a", SavedAt: noon})
+	_, err = h.AddSubscription(ctx, admin.Subscription{Subscriber: guid(1), Pattern: "*", URL: "http://a", SavedAt: noon})
 	h.expectMissing(err)
-	_, err = h.Registrations(ctx, guid(1))
+	_, err = h.Subscriptions(ctx, guid(1))
 	h.expectMissing(err)
 	elsewhere := h.subscribe()
-	_, err = h.Registration(ctx, elsewhere.Subscriber, r.GUID) // somebody else's
+	_, err = h.Subscription(ctx, elsewhere.Subscriber, r.GUID) // somebody else's
 	h.expectMissing(err)
-	if is, err := h.RemoveRegistration(ctx, elsewhere.Subscriber, r.GUID, noon); is || err != nil {
+	if is, err := h.RemoveSubscription(ctx, elsewhere.Subscriber, r.GUID, noon); is || err != nil {
 		h.t.Errorf("removed somebody else's: %v (%v)", is, err)
 	}
 	for _, removed := range []bool{true, false} {
-		if is, err := h.RemoveRegistration(ctx, s.GUID, r.GUID, noon); err != nil || is != removed {
+		if is, err := h.RemoveSubscription(ctx, s.GUID, r.GUID, noon); err != nil || is != removed {
 			h.t.Errorf("removed %v (%v), want %v", is, err, removed)
 		}
 	}
 }
 
-func (h hooks) changeSubscription(r webhook.Registration) {
+func (h hooks) changeSubscription(r admin.Subscription) {
 	h.t.Helper()
 	ctx, later := h.t.Context(), noon.Add(time.Hour)
 	pattern, url, no := "*", "http://b", false
 	var settings []time.Duration
 	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000)}}
-	got, err := h.ChangeRegistration(ctx, r.Subscriber, r.GUID, webhook.RegistrationChange{
+	got, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{
 		Pattern: &pattern, URL: &url, Enabled: &no, Ordered: &no, Private: &no, Schedule: &settings, Headers: &headers, RowHash: r.RowHash,
 	}, later)
 	h.check(err)
@@ -107,15 +108,15 @@ func (h hooks) changeSubscription(r webhook.Registration) {
 		h.t.Errorf("changed into %+v, want %+v", got, want)
 	}
 	none, empty := []webhook.Header{}, []time.Duration{}
-	_, err = h.ChangeRegistration(ctx, r.Subscriber, r.GUID, webhook.RegistrationChange{Headers: &none, RowHash: r.RowHash}, later)
+	_, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Headers: &none, RowHash: r.RowHash}, later)
 	if !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("on an old row hash: %v", err)
 	}
-	got, err = h.ChangeRegistration(ctx, r.Subscriber, r.GUID, webhook.RegistrationChange{Headers: &none, Schedule: &empty}, later)
+	got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Headers: &none, Schedule: &empty}, later)
 	if err != nil || got.Headers != nil || got.Schedule == nil || len(got.Schedule) != 0 {
 		h.t.Errorf("changed into %+v (%v), want no headers and no retries", got, err)
 	}
-	_, err = h.ChangeRegistration(ctx, r.Subscriber, guid(1), webhook.RegistrationChange{URL: &url}, later)
+	_, err = h.ChangeSubscription(ctx, r.Subscriber, guid(1), admin.SubscriptionChange{URL: &url}, later)
 	h.expectMissing(err)
 }
 
@@ -131,15 +132,15 @@ func versionsRaised(h hooks) {
 		do     func() error
 	}{
 		{"change of a subscriber", true, func() error {
-			_, err := h.ChangeSubscriber(ctx, r.Subscriber, webhook.SubscriberChange{Enabled: &off}, noted())
+			_, err := h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
 			return err
 		}},
 		{"change of a subscription", true, func() error {
-			_, err := h.ChangeRegistration(ctx, r.Subscriber, r.GUID, webhook.RegistrationChange{Ordered: &off}, noon)
+			_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off}, noon)
 			return err
 		}},
 		{"change of nothing", false, func() error {
-			_, err := h.ChangeRegistration(ctx, r.Subscriber, r.GUID, webhook.RegistrationChange{Ordered: &off, RowHash: r.RowHash}, noon)
+			_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off, RowHash: r.RowHash}, noon)
 			if fault.Is(err, fault.Conflict) {
 				return nil
 			}
@@ -148,7 +149,7 @@ func versionsRaised(h hooks) {
 		{"retry", false, func() error { _, err := h.RetryMessage(ctx, addressOf(r, m[0]), noon); return err }},
 		{"removal of a message", false, func() error { _, err := h.RemoveMessage(ctx, addressOf(r, m[0])); return err }},
 		{"sweep", false, func() error { _, err := h.Sweep(ctx, 10); return err }},
-		{"removal of a subscription", true, func() error { _, err := h.RemoveRegistration(ctx, r.Subscriber, r.GUID, noon); return err }},
+		{"removal of a subscription", true, func() error { _, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, noon); return err }},
 		{"removal of a subscriber", true, func() error { _, err := h.RemoveSubscriber(ctx, r.Subscriber, noted()); return err }},
 	} {
 		h.check(c.do())
@@ -166,7 +167,7 @@ func oldSecrets(h hooks) {
 	h.check(err)
 	rotate := func(secret string, until time.Time, want ...string) {
 		h.t.Helper()
-		_, err := h.ChangeRegistration(ctx, r.Subscriber, r.GUID, webhook.RegistrationChange{Secret: &webhook.Rotation{Secret: secret, OldUntil: until}}, noon)
+		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: secret, OldUntil: until}}, noon)
 		h.check(err)
 		s, err := h.Snapshot(ctx)
 		h.check(err)
@@ -194,7 +195,7 @@ func snapshotOfAll(h hooks) {
 	}
 	a, b := h.subscribe(), h.subscribe()
 	off := false
-	_, err = h.ChangeSubscriber(ctx, b.Subscriber, webhook.SubscriberChange{Enabled: &off}, noted())
+	_, err = h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
 	h.check(err)
 	s, err := h.Snapshot(ctx)
 	h.check(err)
@@ -239,7 +240,7 @@ func disabledByEngine(h hooks) {
 	b := h.batch(l)
 	b.Disabled = []webhook.Disabled{{Subscription: r.ID, Reason: "410 Gone\x00" + strings.Repeat("é", 400), At: noon.Add(time.Minute)}, {Subscription: 999_999, Reason: "none", At: noon}}
 	h.check(h.Write(ctx, b))
-	got, err := h.Registration(ctx, r.Subscriber, r.GUID)
+	got, err := h.Subscription(ctx, r.Subscriber, r.GUID)
 	h.check(err)
 	if got.Enabled || !strings.HasPrefix(got.DisabledReason, "410 Gone\uFFFDé") || slices.Equal(got.RowHash, r.RowHash) || !got.SavedAt.Equal(noon.Add(time.Minute)) {
 		h.t.Errorf("subscription is %+v", got)
@@ -253,7 +254,7 @@ func disabledByEngine(h hooks) {
 		h.t.Errorf("version %d after %d, though nothing has changed", v, b.Version)
 	}
 	on := true
-	if got, err = h.ChangeRegistration(ctx, r.Subscriber, r.GUID, webhook.RegistrationChange{Enabled: &on}, noon); err != nil || !got.Enabled || got.DisabledReason != "" {
+	if got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &on}, noon); err != nil || !got.Enabled || got.DisabledReason != "" {
 		h.t.Errorf("enabled again: %+v (%v)", got, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // Webhooks runs the suite of webhooks. Each call of place gives a store without
@@ -99,11 +100,11 @@ func noted() audit.Entry {
 }
 
 // subscribe adds a subscriber with one subscription.
-func (h hooks) subscribe() webhook.Registration {
+func (h hooks) subscribe() admin.Subscription {
 	h.t.Helper()
-	s, err := h.AddSubscriber(h.t.Context(), webhook.Subscriber{Name: "Shop", Enabled: true}, noted())
+	s, err := h.AddSubscriber(h.t.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, noted())
 	h.check(err)
-	r, err := h.AddRegistration(h.t.Context(), webhook.Registration{
+	r, err := h.AddSubscription(h.t.Context(), admin.Subscription{
 		Subscriber: s.GUID, Pattern: "debtor.*", URL: "https://shop.example/in", Enabled: true, Secret: "whsec_x", SavedAt: noon,
 	})
 	h.check(err)
@@ -225,7 +226,7 @@ func (h hooks) expectNumbers(what string, got []*webhook.Message, want ...*webho
 	}
 }
 
-func (h hooks) expectState(at webhook.Address, want webhook.State) {
+func (h hooks) expectState(at admin.Address, want webhook.State) {
 	h.t.Helper()
 	m, err := h.Message(h.t.Context(), at)
 	h.check(err)
@@ -234,8 +235,8 @@ func (h hooks) expectState(at webhook.Address, want webhook.State) {
 	}
 }
 
-func addressOf(r webhook.Registration, m *webhook.Message) webhook.Address {
-	return webhook.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
+func addressOf(r admin.Subscription, m *webhook.Message) admin.Address {
+	return admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
 }
 
 // Every method of a store that cannot be used says so, or that it was
@@ -244,7 +245,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 	l := webhook.Lease{Partition: 1, Fence: 1}
 	b := webhook.Batch{Leases: []webhook.Lease{l}}
 	add(&b, 1, noon, "{}", 3)
-	at := webhook.Address{Subscriber: guid(1), Subscription: guid(2), Message: guid(3)}
+	at := admin.Address{Subscriber: guid(1), Subscription: guid(2), Message: guid(3)}
 	page := webhook.Page{Partition: 1, Subscription: 1, Limit: 1}
 	for name, call := range map[string]func() error{
 		"Lease":         func() error { _, err := h.Lease(ctx, time.Hour); return err },
@@ -263,20 +264,20 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Open":          func() error { _, err := h.Open(ctx, 1); return err },
 		"Key":           func() error { _, err := h.Key(ctx, [32]byte{}); return err },
 		"Subscribers":   func() error { _, err := h.Subscribers(ctx); return err },
-		"AddSubscriber": func() error { _, err := h.AddSubscriber(ctx, webhook.Subscriber{}, noted()); return err },
+		"AddSubscriber": func() error { _, err := h.AddSubscriber(ctx, admin.Subscriber{}, noted()); return err },
 		"ChangeSubscriber": func() error {
-			_, err := h.ChangeSubscriber(ctx, guid(1), webhook.SubscriberChange{}, noted())
+			_, err := h.ChangeSubscriber(ctx, guid(1), admin.SubscriberChange{}, noted())
 			return err
 		},
 		"RemoveSubscriber":   func() error { _, err := h.RemoveSubscriber(ctx, guid(1), noted()); return err },
-		"Registrations":      func() error { _, err := h.Registrations(ctx, guid(1)); return err },
-		"AddRegistration":    func() error { _, err := h.AddRegistration(ctx, webhook.Registration{SavedAt: noon}); return err },
-		"RemoveRegistration": func() error { _, err := h.RemoveRegistration(ctx, guid(1), guid(2), noon); return err },
+		"Registrations":      func() error { _, err := h.Subscriptions(ctx, guid(1)); return err },
+		"AddSubscription":    func() error { _, err := h.AddSubscription(ctx, admin.Subscription{SavedAt: noon}); return err },
+		"RemoveSubscription": func() error { _, err := h.RemoveSubscription(ctx, guid(1), guid(2), noon); return err },
 		"Message":            func() error { _, err := h.Message(ctx, at); return err },
 		"RemoveMessage":      func() error { _, err := h.RemoveMessage(ctx, at); return err },
 		"RetryMessage":       func() error { _, err := h.RetryMessage(ctx, at, noon); return err },
-		"RetryMessages":      func() error { _, err := h.RetryMessages(ctx, []webhook.Picked{{ID: 1}}, noon); return err },
-		"RemoveMessages":     func() error { _, err := h.RemoveMessages(ctx, []webhook.Picked{{ID: 1}}, noon); return err },
+		"RetryMessages":      func() error { _, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
+		"RemoveMessages":     func() error { _, err := h.RemoveMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
 		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
 		"Note":               func() error { return h.Note(ctx, noted()) },
 		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },

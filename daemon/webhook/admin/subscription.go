@@ -1,13 +1,15 @@
-package webhook
+package admin
 
 import (
 	"bytes"
 	"slices"
 	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Subscriber is somebody whom events go to. Its GUID is the key to its
-// subscriptions: whoever knows it may change them.
+// Subscriber receives events. Its GUID is the key to its subscriptions: callers
+// that know it may change them.
 type Subscriber struct {
 	GUID          string
 	Name          string
@@ -15,11 +17,11 @@ type Subscriber struct {
 	ItemNo        int
 	SavedAt       time.Time
 	RowHash       []byte // another one after each change
-	Registrations []Registration
+	Subscriptions []Subscription
 }
 
-// Registration is a subscription as those see it who make and change it.
-type Registration struct {
+// Subscription is a subscription as administrators and subscribers see it.
+type Subscription struct {
 	ID             int64
 	GUID           string
 	Subscriber     string // its GUID
@@ -32,7 +34,7 @@ type Registration struct {
 	DisabledReason string // where it is not
 	Ordered        bool
 	Schedule       []time.Duration // nil for the settings'
-	Headers        []Header
+	Headers        []webhook.Header
 	Secret         string
 	OldSecret      string // signs as well, until a time
 	OldSecretUntil time.Time
@@ -49,22 +51,22 @@ type SubscriberChange struct {
 	RowHash []byte // that the change is based on; nil for whichever it is
 }
 
-// RegistrationChange is what is to be different about a subscription.
-type RegistrationChange struct {
+// SubscriptionChange is what is to be different about a subscription.
+type SubscriptionChange struct {
 	Pattern  *string
 	URL      *string
 	Enabled  *bool
 	Ordered  *bool
 	Private  *bool
-	Schedule *[]time.Duration // a nil slice for the settings'
-	Headers  *[]Header        // all of them
-	Bounded  bool             // the bounds of callers with a SubscriberID alone apply
+	Schedule *[]time.Duration  // a nil slice for the settings'
+	Headers  *[]webhook.Header // all of them
+	Bounded  bool              // the bounds of callers with a SubscriberID alone apply
 	Secret   *Rotation
 	RowHash  []byte // that the change is based on; nil for whichever it is
 }
 
-// keeps reports whether a change would leave a subscription as it is.
-func (c *RegistrationChange) keeps(r *Registration) bool {
+// leaves reports whether a change would leave a subscription as it is.
+func (c *SubscriptionChange) leaves(r *Subscription) bool {
 	return same(c.Pattern, r.Pattern) && same(c.URL, r.URL) && same(c.Ordered, r.Ordered) && same(c.Private, r.Private) &&
 		(c.Enabled == nil || *c.Enabled == r.Enabled && r.DisabledReason == "" && r.FailingSince.IsZero()) &&
 		(c.Schedule == nil || slices.Equal(*c.Schedule, r.Schedule) && (*c.Schedule == nil) == (r.Schedule == nil)) &&

@@ -1,4 +1,4 @@
-package webhook
+package admin
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // Selection is the messages that a bulk operation is for.
@@ -22,21 +23,21 @@ const Unlimited = -1
 
 // Picker gives messages that match, in the order of their numbers: of those with
 // higher numbers than after, and none higher than last, the first limit.
-type Picker func(ctx context.Context, after, last int64, limit int) ([]Picked, error)
+type Picker func(ctx context.Context, after, last int64, limit int) ([]Candidate, error)
 
-// Picked is a message that matches in the state that it was found in.
-type Picked struct {
+// Candidate is a message that matches in the state that it was found in.
+type Candidate struct {
 	ID      int64
-	Status  Status
+	Status  webhook.Status
 	Retries int
 }
 
-// Altered is a message that a bulk operation has changed.
-type Altered struct {
+// Changed is a message that a bulk operation has changed.
+type Changed struct {
 	ID           int64
 	Subscription int64
-	Was          Status
-	Change
+	Before       webhook.Status
+	webhook.Change
 }
 
 // Tally is what a bulk operation has come to.
@@ -53,19 +54,19 @@ const (
 
 // RetryMessages makes messages due now that have failed or wait for another
 // attempt.
-func (r *Registrar) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (Tally, error) {
-	b := &bulk{Registrar: r, Selection: s, action: retryMessages, alter: r.book.RetryMessages, inform: r.engine.Due, every: time.Second,
-		wants: func(was Status) bool { return was == RetryPending || was == Failed },
-		stale: func(Altered) bool { return true }}
+func (r *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (Tally, error) {
+	b := &bulk{Service: r, Selection: s, action: retryMessages, alter: r.store.RetryMessages, inform: r.notifier.Due, every: time.Second,
+		wants: func(was webhook.Status) bool { return was == webhook.RetryPending || was == webhook.Failed },
+		stale: func(Changed) bool { return true }}
 	return b.run(ctx, by)
 }
 
 // RemoveMessages removes messages, whatever their state, and cancels what is
 // pending of them.
-func (r *Registrar) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (Tally, error) {
-	b := &bulk{Registrar: r, Selection: s, action: removeMessages, alter: r.book.RemoveMessages, inform: r.engine.Forget,
-		wants: func(Status) bool { return true },
-		stale: func(a Altered) bool { return a.Was.Open() }} // memory has no others
+func (r *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (Tally, error) {
+	b := &bulk{Service: r, Selection: s, action: removeMessages, alter: r.store.RemoveMessages, inform: r.notifier.Forget,
+		wants: func(webhook.Status) bool { return true },
+		stale: func(a Changed) bool { return a.Before.Open() }} // memory has no others
 	return b.run(ctx, by)
 }
 
@@ -80,12 +81,12 @@ const (
 // bulk is an operation on its way through the messages. What is done stays
 // done, whatever becomes of the rest.
 type bulk struct {
-	*Registrar
+	*Service
 	Selection
 	action audit.Action
-	alter  func(context.Context, []Picked, time.Time) ([]Altered, error)
-	wants  func(Status) bool  // whether there is anything to do about a message in this state
-	stale  func(Altered) bool // whether the lane's memory may be wrong after it
+	alter  func(context.Context, []Candidate, time.Time) ([]Changed, error)
+	wants  func(webhook.Status) bool // whether there is anything to do about a message in this state
+	stale  func(Changed) bool        // whether the lane's memory may be wrong after it
 	inform func(subscription int64)
 	every  time.Duration // how often a lane is informed at most, since it drops what it has in memory
 
@@ -98,7 +99,7 @@ func (b *bulk) run(ctx context.Context, by audit.Actor) (Tally, error) {
 	if b.DryRun {
 		return b.tally, b.pages(ctx)
 	}
-	if err := b.book.Note(ctx, b.entry(by, b.action, "messages", b.Filter)); err != nil {
+	if err := b.store.Note(ctx, b.entry(by, b.action, "messages", b.Filter)); err != nil {
 		return b.tally, err
 	}
 	b.pending = make(map[int64]bool)
@@ -121,7 +122,7 @@ func (b *bulk) interrupted(err error) error {
 
 // pages goes once through the messages that there are now.
 func (b *bulk) pages(ctx context.Context) error {
-	last, err := b.book.LastMessage(ctx)
+	last, err := b.store.LastMessage(ctx)
 	if err != nil {
 		return err
 	}
@@ -161,14 +162,14 @@ func (b *bulk) limit() int {
 
 // page works on the messages of a page. Those that have changed since they were
 // picked, by an attempt perhaps, are picked once more: they may not match now.
-func (b *bulk) page(ctx context.Context, page []Picked, after int64) error {
+func (b *bulk) page(ctx context.Context, page []Candidate, after int64) error {
 	todo := b.wanted(page)
 	if b.DryRun {
 		b.tally.Done += int64(len(todo))
 		return nil
 	}
 	for look := 1; len(todo) > 0; look++ {
-		done, err := b.alter(context.WithoutCancel(ctx), todo, b.engine.Now())
+		done, err := b.alter(context.WithoutCancel(ctx), todo, b.notifier.Now())
 		if err != nil {
 			return err
 		}
@@ -185,8 +186,8 @@ func (b *bulk) page(ctx context.Context, page []Picked, after int64) error {
 	return nil
 }
 
-func (b *bulk) wanted(page []Picked) []Picked {
-	var todo []Picked
+func (b *bulk) wanted(page []Candidate) []Candidate {
+	var todo []Candidate
 	for _, p := range page {
 		if b.wants(p.Status) {
 			todo = append(todo, p)
@@ -196,7 +197,7 @@ func (b *bulk) wanted(page []Picked) []Picked {
 }
 
 // left are those of what is picked again that are still to be worked on.
-func left(again, todo []Picked, done []Altered) []Picked {
+func left(again, todo []Candidate, done []Changed) []Candidate {
 	open := make(map[int64]bool, len(todo))
 	for _, p := range todo {
 		open[p.ID] = true
@@ -204,7 +205,7 @@ func left(again, todo []Picked, done []Altered) []Picked {
 	for _, a := range done {
 		delete(open, a.ID)
 	}
-	var rest []Picked
+	var rest []Candidate
 	for _, p := range again {
 		if open[p.ID] {
 			rest = append(rest, p)
@@ -214,16 +215,16 @@ func left(again, todo []Picked, done []Altered) []Picked {
 }
 
 // note counts what was done, and lets everybody know.
-func (b *bulk) note(done []Altered) {
+func (b *bulk) note(done []Changed) {
 	b.tally.Done += int64(len(done))
-	changes := make([]Change, len(done))
+	changes := make([]webhook.Change, len(done))
 	for i, a := range done {
 		changes[i] = a.Change
 		if b.stale(a) {
 			b.pending[a.Subscription] = true
 		}
 	}
-	b.engine.Announce(changes)
+	b.notifier.Announce(changes)
 	if time.Since(b.informed) >= b.every {
 		b.informLanes()
 	}

@@ -1,0 +1,35 @@
+package admin
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+func TestNextSecret(t *testing.T) {
+	present, own := webhook.NewSecret(), webhook.NewSecret()
+	if got, err := nextSecret(present, own); err != nil || got != own {
+		t.Errorf("one's own: %v", err)
+	}
+	if got, err := nextSecret(present, ""); err != nil || got == present || got == "" {
+		t.Errorf("a new one: %v", err)
+	}
+	for _, wanted := range []string{present, "whsec_", "whsec_c2hvcnQ=", strings.TrimPrefix(own, webhook.SecretPrefix), own + "=", "whsec_" + strings.Repeat("A", 88)} {
+		_, err := nextSecret(present, wanted)
+		if err == nil || strings.Contains(err.Error(), strings.TrimPrefix(wanted, webhook.SecretPrefix)) && len(wanted) > len(webhook.SecretPrefix) {
+			t.Errorf("%.12s... is taken, or repeated: %v", wanted, err)
+		}
+	}
+	for _, d := range []time.Duration{0, time.Second, webhook.DefaultKeepFor, webhook.MaxKeepFor} {
+		if err := webhook.CheckKeepFor(d); err != nil {
+			t.Errorf("%v: %v", d, err)
+		}
+	}
+	for _, d := range []time.Duration{-1, webhook.MaxKeepFor + 1} {
+		if webhook.CheckKeepFor(d) == nil {
+			t.Errorf("%v is taken", d)
+		}
+	}
+}
