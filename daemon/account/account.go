@@ -14,6 +14,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // Config is what a Service works with. All but Store has a default.
@@ -46,7 +48,7 @@ type Service struct {
 	hasher   *hasher
 	throttle *throttle // of pairs of user and address
 	networks *throttle // of addresses, over all users that are not trusted there
-	flights  *flights
+	flights  singleflight.Group
 
 	users    *cache[User]     // by folded name
 	sessions *cache[Session]  // by hash
@@ -69,7 +71,7 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{
 		store: c.Store, clock: c.Clock, log: c.Log, lifetimes: c.Lifetimes,
-		printer: newPrinter(), hasher: newHasher(), throttle: newThrottle(mostFailures), networks: newThrottle(mostNetworkFailures), flights: newFlights(),
+		printer: newPrinter(), hasher: newHasher(), throttle: newThrottle(mostFailures), networks: newThrottle(mostNetworkFailures),
 		users: newCache[User](lookupTTL), sessions: newCache[Session](lookupTTL), keys: newCache[Key](lookupTTL),
 		verified: newCache[struct{}](verifiedTTL), trusted: newCache[struct{}](trustedTTL),
 		expiries: newLedger(), lastUses: newLedger(),

@@ -106,16 +106,16 @@ func TestLedger(t *testing.T) {
 
 // Those who share a check must not hang when it panics.
 func TestFlightSurvivesPanic(t *testing.T) {
-	f := newFlights()
+	s := new(Service)
 	inside, release := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer func() { _ = recover() }()
-		f.do(t.Context(), print{}, func() (*User, error) { close(inside); <-release; panic("bad") })
+		s.shared(t.Context(), print{}, func() (*User, error) { close(inside); <-release; panic("bad") })
 	}()
 	<-inside
 	done := make(chan *User)
 	go func() {
-		u, err := f.do(t.Context(), print{}, func() (*User, error) { return &User{Name: "Ann"}, nil })
+		u, err := s.shared(t.Context(), print{}, func() (*User, error) { return &User{Name: "Ann"}, nil })
 		if err != nil {
 			t.Error(err)
 		}

@@ -151,7 +151,7 @@ func (s *Service) prove(ctx context.Context, a attempt) (*User, error) {
 	// The generation keeps those who come after a change from sharing a check
 	// that began before it.
 	generation := strconv.FormatUint(s.users.generation(), 10)
-	return s.flights.do(ctx, s.printer.of(a.name, a.network, a.password, generation), func() (*User, error) {
+	return s.shared(ctx, s.printer.of(a.name, a.network, a.password, generation), func() (*User, error) {
 		return s.throttled(ctx, a)
 	})
 }

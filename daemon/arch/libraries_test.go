@@ -49,6 +49,7 @@ var libraries = []library{
 	{module: "go.opentelemetry.io/proto/otlp", why: "tests that read spans as a collector does"},
 	{module: "go.uber.org/goleak", why: "tests that no goroutine is left behind"},
 	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
+	{module: "golang.org/x/sync", users: []string{"daemon/account"}, why: "one check for callers that bring the same password at once"},
 	{module: "golang.org/x/sys", users: []string{"daemon/service"}, why: "what the service manager of Windows asks of a service, and the clock that systemd goes by"},
 	{module: "golang.org/x/term", users: []string{"cmd/internal/cli", "cmd/whctl", "daemon", "tui"}, why: "asking for a password without showing it; the width of a terminal"},
 	{module: "golang.org/x/time", users: []string{"daemon/rest"}, why: "token buckets for http.rate"},
