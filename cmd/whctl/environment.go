@@ -29,7 +29,7 @@ func variables() []variable {
 		variable{envPassword, "password of the user"},
 		variable{envConfig, "configuration file; logins.toml is beside it"},
 		variable{envColumns, "width of tables, where no terminal tells it"},
-		variable{"VISUAL, EDITOR", "editor of whctl config edit and whctl trigger --edit"},
+		variable{"VISUAL, EDITOR", "editor of whctl config edit"},
 		variable{envClipboard, "way to the clipboard in whctl tui: auto, native, osc52 or file"},
 		variable{envASCII, "lines and signs of whctl tui in ASCII"},
 		variable{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "colours in questions, as usual"},

@@ -18,7 +18,6 @@ func (p *program) triggerCommands() []*cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "body", Usage: "the `TEXT` that is delivered, byte for byte; @FILE reads a file, - or @- standard input; default: a sample"},
 			&cli.StringSliceFlag{Name: "set", Usage: "change a member of the body: `NAME=VALUE`, repeated; VALUE is JSON where it can be, else a text"},
-			&cli.BoolFlag{Name: "edit", Usage: "change the body in an editor (VISUAL, EDITOR) before it is sent"},
 			&cli.StringFlag{Name: "subscription", Usage: "to the `SUBSCRIPTION` only, by id, as a test"},
 			&cli.BoolFlag{Name: "all-subscribers", Usage: "to all subscriptions that take the event, as if it had happened"},
 			&cli.BoolFlag{Name: "list", Usage: "list the events, how many subscriptions take each, and a sample of its body"},
@@ -26,7 +25,7 @@ func (p *program) triggerCommands() []*cli.Command {
 		}, outputFlags(), changeFlags()),
 		Description: `whctl trigger --list
 whctl trigger salesorder.created --subscription 1f0c..9ab2
-whctl trigger salesorder.created --subscription 1f0c..9ab2 --body @order.json --set InvoiceID=D1 --edit
+whctl trigger salesorder.created --subscription 1f0c..9ab2 --body @order.json --set InvoiceID=D1
 whctl trigger salesorder.created --all-subscribers --yes`,
 	}}
 }

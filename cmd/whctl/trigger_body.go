@@ -3,10 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,7 +15,7 @@ import (
 )
 
 // triggerBody is what is sent: that of --body, or else a sample, with the
-// changes of --set, and then those that are made by hand.
+// changes of --set.
 func (p *program) triggerBody(c *cli.Context, event string) (string, error) {
 	body, err := p.body(c)
 	if err != nil {
@@ -35,50 +32,7 @@ func (p *program) triggerBody(c *cli.Context, event string) (string, error) {
 			return "", err
 		}
 	}
-	if c.Bool("edit") {
-		body, err = p.editBody(c, body)
-	}
-	return body, err
-}
-
-// editBody lets an editor change a body. JSON is put on lines of its own for
-// that, and must be JSON afterwards; what is refused stays in the file, since
-// somebody has worked on it.
-func (p *program) editBody(c *cli.Context, body string) (string, error) {
-	if c.Bool("no-input") {
-		return "", cmdline.Usagef("--edit and --no-input exclude each other")
-	}
-	var draft bytes.Buffer
-	isJSON := json.Indent(&draft, []byte(body), "", "  ") == nil
-	if !isJSON {
-		draft.Reset()
-		draft.WriteString(body)
-	}
-	dir, err := os.MkdirTemp("", "whctl")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "body.json")
-	if err := os.WriteFile(path, draft.Bytes(), privateFile); err != nil {
-		return "", err
-	}
-	if err := p.runEditor(c, path); err != nil {
-		return "", err
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	edited := strings.TrimRight(string(text), "\r\n") // editors end the last line
-	switch {
-	case edited == "":
-		err = cmdline.Usagef("nothing was sent: the body is empty")
-	case isJSON && !json.Valid([]byte(edited)):
-		return "", cmdline.Usagef("nothing was sent: the body is no JSON any more; it is in %s", path)
-	case len(edited) >= maxArgument:
-		return "", cmdline.Usagef("nothing was sent: %s has more than %d MiB, which no event may have", path, maxArgument>>20)
-	}
-	return edited, errors.Join(err, os.RemoveAll(dir))
+	return body, nil
 }
 
 // setMembers changes members of a JSON object. The others keep their digits, and
