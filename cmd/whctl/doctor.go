@@ -14,10 +14,9 @@ import (
 func (p *program) doctorCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "doctor", Usage: "find out what is wrong between here and the service, and how to mend it", Action: p.doctor,
-		Flags: append(append(outputFlags(),
-			&cli.BoolFlag{Name: "fix", Usage: "delete what whctl listen --direct has left behind"},
+		Flags: append(outputFlags(),
 			&cli.StringFlag{Name: "bundle", Usage: "write all that was found out to `FILE`, a zip without secrets, to send to somebody who helps"},
-		), changeFlags()...),
+		),
 		Description: `whctl doctor
 whctl doctor --bundle whctl.zip`,
 	}}
@@ -60,7 +59,6 @@ var checks = []struct {
 	{"sign-in", (*patient).signedIn},
 	{"stream", (*patient).streams},
 	{"host url", (*patient).hostURL},
-	{"left behind", (*patient).leftBehind},
 	{"keyring", (*patient).keyringWorks},
 	{"terminal", (*patient).terminalFits},
 	{"glyphs", (*patient).glyphs},

@@ -53,7 +53,6 @@ func newForwarder(text string, now func() time.Time) (*forwarder, error) {
 // answered is what a receiver said.
 type answered struct {
 	status int
-	header http.Header
 	body   []byte
 	took   time.Duration
 }
@@ -70,11 +69,6 @@ func (f *forwarder) post(ctx context.Context, id, event string, body []byte) (an
 		header.Set("Webhook-Timestamp", fmt.Sprint(at.Unix()))
 		header.Set("Webhook-Signature", signature(f.secret, id, at, body))
 	}
-	return f.send(ctx, header, body)
-}
-
-// send posts a body with just these headers.
-func (f *forwarder) send(ctx context.Context, header http.Header, body []byte) (answered, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.to.String(), bytes.NewReader(body))
 	if err != nil {
 		return answered{}, err
@@ -91,7 +85,7 @@ func (f *forwarder) send(ctx context.Context, header http.Header, body []byte) (
 	}
 	defer reply.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(reply.Body, maxAnswer))
-	return answered{reply.StatusCode, reply.Header, text, time.Since(start)}, err
+	return answered{reply.StatusCode, text, time.Since(start)}, err
 }
 
 // signature is that of Standard Webhooks.

@@ -18,7 +18,7 @@ import (
 func (p *program) listenCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "listen", Usage: "pass messages on to a receiver on this machine, as they are sent", Action: p.listen,
-		Flags: append([]cli.Flag{
+		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "forward-to", Usage: "`URL` of the receiver, such as localhost:3000/hooks"},
 			&cli.StringFlag{Name: "event", Usage: "only events like `PATTERN`, such as salesorder.*"},
 			&cli.StringFlag{Name: "subscription", Usage: "only of the `SUBSCRIPTION`, by id"},
@@ -27,12 +27,9 @@ func (p *program) listenCommands() []*cli.Command {
 			&cli.BoolFlag{Name: "show-response", Usage: "print what the receiver answers, which else only failures are"},
 			&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "end after `N` messages"},
 			&cli.BoolFlag{Name: "ndjson", Usage: "print an object for each message"},
-			&cli.BoolFlag{Name: "direct", Usage: "have the service send here, by a subscription that is deleted at the end; the receiver's answers count"},
-			&cli.StringFlag{Name: "address", Usage: "with --direct, `HOST:PORT` at which the service reaches this machine; default: by the way to the service"},
-		}, changeFlags()...),
+		},
 		Description: `whctl listen --forward-to localhost:3000
-whctl listen --forward-to localhost:3000/hooks --event "salesorder.*" --secret-file local.secret
-whctl listen --forward-to localhost:3000 --direct --event "salesorder.*"`,
+whctl listen --forward-to localhost:3000/hooks --event "salesorder.*" --secret-file local.secret`,
 	}}
 }
 
@@ -57,12 +54,7 @@ func (p *program) listen(c *cli.Context) error {
 		return err
 	}
 	l := &listener{program: p, c: c, forward: forward, most: c.Int64("take")}
-	if c.Bool("direct") {
-		err = l.direct()
-	} else {
-		err = l.mirror()
-	}
-	if client.Is(err, client.Cancelled) {
+	if err = l.mirror(); client.Is(err, client.Cancelled) {
 		return interruption{l.count}
 	}
 	return err
@@ -70,11 +62,6 @@ func (p *program) listen(c *cli.Context) error {
 
 // mirror repeats what the service sends to others, once they have answered.
 func (l *listener) mirror() error {
-	for _, name := range []string{"address", "confirm", "yes"} {
-		if l.c.IsSet(name) {
-			return cmdline.Usagef("--%s goes with --direct only", name)
-		}
-	}
 	if path := l.c.String("secret-file"); path != "" {
 		var err error
 		if l.forward.secret, err = localSecret(path); err != nil {

@@ -29,12 +29,11 @@ import (
 //	finish NAME CODE            waits for a command and checks its exit code
 //	exits CODE COMMAND...       runs a command as exec does, and checks its exit code
 //	capture NAME                sets $NAME to the last line of stdout
-//	orphan NAME                 sets $NAME to the name of a subscriber whose process has ended
 //	unpack FILE DIR             unpacks a zip
 func storyCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"receive": receive, "start": start, "await": await, "interrupt": finish(true), "finish": finish(false), "exits": execExits, "capture": capture,
-		"orphan": orphan, "unpack": unpack,
+		"unpack": unpack,
 	}
 }
 
@@ -191,16 +190,6 @@ func execExits(ts *testscript.TestScript, _ bool, args []string) {
 func capture(ts *testscript.TestScript, _ bool, args []string) {
 	text := strings.TrimSpace(ts.ReadFile("stdout"))
 	ts.Setenv(args[0], text[strings.LastIndex(text, "\n")+1:])
-}
-
-// orphan takes the number of a process that was there.
-func orphan(ts *testscript.TestScript, _ bool, args []string) {
-	path, err := exec.LookPath("whctl")
-	ts.Check(err)
-	cmd := exec.Command(path, "version")
-	ts.Check(cmd.Run())
-	mine := directSubscriber()
-	ts.Setenv(args[0], strings.TrimSuffix(mine, strconv.Itoa(os.Getpid()))+strconv.Itoa(cmd.Process.Pid))
 }
 
 func unpack(ts *testscript.TestScript, _ bool, args []string) {
