@@ -60,10 +60,6 @@ var checks = []struct {
 	{"stream", (*patient).streams},
 	{"host url", (*patient).hostURL},
 	{"keyring", (*patient).keyringWorks},
-	{"terminal", (*patient).terminalFits},
-	{"glyphs", (*patient).glyphs},
-	{"clipboard", (*patient).clipboard},
-	{"background", (*patient).background},
 }
 
 // doctor is whctl doctor.
