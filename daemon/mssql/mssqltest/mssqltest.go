@@ -4,6 +4,7 @@ package mssqltest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/url"
 	"os"
 	"strings"
@@ -97,12 +98,16 @@ func AwaitSessions(tb testing.TB, dsn string, most int) int {
 	}
 }
 
-// insist tries for a while: Babelfish makes one database at a time, and drops
-// none that a connection which is about to end still uses.
+// insist tries for a while what the server refuses: Babelfish makes one database
+// at a time, and drops none that a connection which is about to end still uses. A
+// server that cannot be reached would cost each test a minute, and fails at once.
 func insist(tb testing.TB, dsn, statement string) {
 	tb.Helper()
 	err := exec(dsn, statement)
 	for enough := time.After(time.Minute); err != nil; err = exec(dsn, statement) {
+		if errors.Is(err, mssql.ErrLost) {
+			tb.Fatalf("%s: %v", statement, err)
+		}
 		select {
 		case <-time.After(200 * time.Millisecond):
 		case <-enough:
