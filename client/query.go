@@ -131,7 +131,7 @@ func (q Query) members() (map[string]any, error) {
 
 // operands is the JSON value of a filter. Numbers travel as text too, so that
 // none of their digits can be lost; lists of bytes travel as base64, which is
-// the form that interface.md shows.
+// the form that the published interface shows.
 func (q Query) operands(f Filter) (any, error) {
 	column, ok := q.Kind.Column(f.Field)
 	if !ok {

@@ -19,7 +19,7 @@ type eventFamily struct {
 	key    string // the member that names the record in a sample
 }
 
-// eventFamilies is the table of interface.md.
+// eventFamilies is the table of the published interface.
 var eventFamilies = []eventFamily{
 	{"bookin", "book in", "created updated", "BookInID"},
 	{"creditor", "creditor (supplier)", "created deleted updated", "CreditorID"},
@@ -47,7 +47,7 @@ var occasions = map[string]string{
 	"stocklevel": "has another stock level",
 }
 
-// Events lists the events that the ERP publishes, in the order of interface.md.
+// Events lists the events that the ERP publishes, in the order of the published interface.
 func Events() []Event {
 	var all []Event
 	for _, f := range eventFamilies {

@@ -1,7 +1,7 @@
 package record
 
 // Family says which filters a field takes: the letter in the Filter column of
-// interface.md.
+// the published interface.
 type Family uint8
 
 // The families.
@@ -86,7 +86,7 @@ func (o Operator) String() string {
 	return operators[o].suffix
 }
 
-// String is the family's letter in interface.md, "-" for no filter.
+// String is the family's letter in the published interface, "-" for no filter.
 func (f Family) String() string { return [...]string{"-", "S", "N", "E", "G"}[f] }
 
 // Takes reports whether fields of the family can be filtered with o.

@@ -25,7 +25,7 @@ const (
 	NotNull  Nullness = false
 )
 
-// TypeName is the field's type as interface.md writes it, with "?" where a
+// TypeName is the field's type as the published interface writes it, with "?" where a
 // scalar may be null.
 func (f Field) TypeName() string {
 	if f.Null && f.Type != Text && f.Type != Bytes {
@@ -34,7 +34,7 @@ func (f Field) TypeName() string {
 	return f.Type.String()
 }
 
-// Kind is one record kind. Fields stand in the order of interface.md; the
+// Kind is one record kind. Fields stand in the order of the published interface; the
 // first one identifies a record well enough to make paging stable.
 type Kind struct {
 	Name    string  // also the table's or view's name, unless Table or the settings say otherwise

@@ -108,7 +108,7 @@ func TestKindsComplete(t *testing.T) {
 	}
 }
 
-// familyOf is a regularity of interface.md: the type decides the family.
+// familyOf is a regularity of the published interface: the type decides the family.
 func familyOf(t Type) Family {
 	switch t {
 	case Text:

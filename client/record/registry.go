@@ -39,7 +39,8 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 	return r, nil
 }
 
-// Builtin is the registry of the kinds of interface.md.
+// Builtin is the registry of the kinds of the published interface: the one of the
+// service that whd replaces, which its clients are written for.
 func Builtin() *Registry {
 	r, err := NewRegistry(Kinds()...)
 	if err != nil {
@@ -48,7 +49,7 @@ func Builtin() *Registry {
 	return r
 }
 
-// Kinds lists the kinds in the order of interface.md.
+// Kinds lists the kinds in the order of the published interface.
 func (r *Registry) Kinds() []*Kind { return r.kinds }
 
 // Lookup finds a kind by its name or its operation's name, in any letter case.

@@ -6,7 +6,7 @@ import (
 )
 
 // TestSystem: the kinds of the service itself are apart from those of
-// interface.md, in their names too, and say where they are.
+// the published interface, in their names too, and say where they are.
 func TestSystem(t *testing.T) {
 	both, err := NewRegistry(append(Kinds(), SystemKinds()...)...)
 	if err != nil {
@@ -20,7 +20,7 @@ func TestSystem(t *testing.T) {
 			t.Errorf("%s is not found as %s", k.Name, k.Operation())
 		}
 		if _, public := Builtin().Lookup(k.Name); public {
-			t.Errorf("%s is one of the kinds of interface.md", k.Name)
+			t.Errorf("%s is one of the kinds of the published interface", k.Name)
 		}
 	}
 	for _, k := range Builtin().Kinds() {
@@ -30,7 +30,7 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// TestRequestLogKind has the fields of interface.md, in its words.
+// TestRequestLogKind has the fields of the published interface, in its words.
 func TestRequestLogKind(t *testing.T) {
 	k, ok := System().Lookup("QueryRequestLogsGETManyRequest")
 	if !ok {

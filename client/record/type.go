@@ -4,7 +4,7 @@ package record
 // so on is decided in package wire.
 type Type uint8
 
-// The types of interface.md, in the words that it uses for them.
+// The types of the published interface, in the words that it uses for them.
 const (
 	Text       Type = iota // string
 	Int                    // int: 32 bits, signed
@@ -24,7 +24,7 @@ const (
 
 // typeInfo is what is true of a type wherever it is used.
 type typeInfo struct {
-	name   string // as interface.md writes it
+	name   string // as the published interface writes it
 	number bool   // written as a JSON number, aligned right on a screen
 	bits   uint8  // of an integer
 	signed bool
@@ -56,7 +56,7 @@ func Types() []Type {
 	return all
 }
 
-// String is the type's name in interface.md.
+// String is the type's name in the published interface.
 func (t Type) String() string { return types[t].name }
 
 // Number reports whether values are written as JSON numbers.

@@ -35,7 +35,7 @@ type OperationRoute struct {
 type OperationParameter struct {
 	Name     string
 	Type     string
-	Family   string   `json:",omitempty"` // of filters, as interface.md has it
+	Family   string   `json:",omitempty"` // of filters, as the published interface has it
 	Suffixes []string `json:",omitempty"` // that the name may carry
 	Required bool     `json:",omitempty"`
 	Summary  string   `json:",omitempty"`

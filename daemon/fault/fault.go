@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Kind is the cause of a failure, a row of contract.md section 6.
+// Kind is the cause of a failure, one row of the table of answers in package rest.
 type Kind uint8
 
 // The kinds. The zero value is Internal, so an error of unknown origin never

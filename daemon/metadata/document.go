@@ -76,7 +76,7 @@ func (o *Operation) parameters() []wire.OperationParameter {
 	return all
 }
 
-// commonType is the type of a member of every query. Those that interface.md
+// commonType is the type of a member of every query. Those that the published interface
 // does not name are texts.
 func commonType(p query.Parameter) string {
 	if p.Type == "" {

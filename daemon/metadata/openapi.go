@@ -93,7 +93,7 @@ func (d *description) operation(o *Operation) {
 	}
 }
 
-// mainFirst puts POST first, which is how interface.md writes queries.
+// mainFirst puts POST first, which is how the published interface writes queries.
 func mainFirst(methods []string) []string {
 	sorted := slices.Clone(methods)
 	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(methodRank(a), methodRank(b)) })

@@ -108,7 +108,7 @@ func hidden(t reflect.Type, f reflect.StructField) bool {
 	return false
 }
 
-// words are the shape in the words of interface.md.
+// words are the shape in the words of the published interface.
 func (s *shape) words() string {
 	switch {
 	case s.item != nil:

@@ -216,7 +216,7 @@ func (t *script) word(s *shape) string {
 	return tsWord(s.word)
 }
 
-// tsWord is a type by its word in interface.md.
+// tsWord is a type by its word in the published interface.
 func tsWord(word string) string {
 	word = strings.TrimSuffix(word, "?")
 	switch word {

@@ -26,7 +26,7 @@ var samples = map[record.Type]any{
 	record.Guid:     "7c9e6679742540de944be07fc1f90ae7",
 }
 
-// TestAllMembers sends what the samples of interface.md send: all members of a
+// TestAllMembers sends what the samples of the published interface send: all members of a
 // kind in one JSON object.
 func TestAllMembers(t *testing.T) {
 	count := 0

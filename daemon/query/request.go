@@ -113,12 +113,12 @@ const (
 // Parameter is a member that every query takes, whatever its record kind.
 type Parameter struct {
 	Name    string
-	Type    string // as interface.md writes it; empty for what interface.md does not name
+	Type    string // as the published interface writes it; empty for what the published interface does not name
 	Summary string
 }
 
 // Parameters lists the members that every query takes: the first seven of
-// interface.md, then ours and those that are accepted without effect.
+// the published interface, then ours and those that are accepted without effect.
 func Parameters() []Parameter {
 	return []Parameter{
 		{Skip, "int?", "number of records to skip"},

@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/store"
 )
 
-// The sizes that performance.md speaks of.
+// The sizes that the figures are given for.
 const (
 	small = 100_000
 	large = 1_000_000
