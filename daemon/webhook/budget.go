@@ -14,9 +14,17 @@ const messageCost = 1024
 // event counts once, however many messages in memory carry it. The engine's lock
 // guards it.
 type budget struct {
-	tiers  [2]tier
-	events map[int64]*Event // those whose bodies count, by ID
-	hunger chan struct{}    // buffered; a queue is starving, or there is room that one waits for
+	tiers    [2]tier
+	events   map[int64]*heldEvent // those whose bodies count, by ID
+	messages map[*Message]*tier   // those in memory, and what they count for
+	hunger   chan struct{}        // buffered; a queue is starving, or there is room that one waits for
+}
+
+// heldEvent is an event that messages in memory carry.
+type heldEvent struct {
+	*Event
+	holders int   // these messages
+	tier    *tier // that the body counts for
 }
 
 // tier is what queues share: turns, and parts of the attempts and of the memory.
@@ -35,7 +43,7 @@ type tier struct {
 }
 
 func newBudget(memory, attempts int) *budget {
-	return &budget{events: make(map[int64]*Event), hunger: make(chan struct{}, 1), tiers: [2]tier{
+	return &budget{events: make(map[int64]*heldEvent), messages: make(map[*Message]*tier), hunger: make(chan struct{}, 1), tiers: [2]tier{
 		{limit: memory - memory/4, attempts: attempts},
 		{limit: memory / 4, attempts: max(1, attempts/2)},
 	}}
@@ -76,39 +84,41 @@ func (b *budget) cost(m *Message) int {
 
 // charge counts a message, which shares the body that is in memory already.
 func (b *budget) charge(m *Message, t *tier) {
-	if m.tier != nil {
+	if b.messages[m] != nil {
 		return
 	}
-	if known := b.events[m.Event.ID]; known != nil {
-		m.Event = known
-	} else {
-		b.events[m.Event.ID] = m.Event
-		m.Event.tier = t
+	held := b.events[m.Event.ID]
+	if held == nil {
+		held = &heldEvent{Event: m.Event, tier: t}
+		b.events[m.Event.ID] = held
 		t.used += len(m.Event.Body)
 	}
-	m.Event.holders++
-	m.tier = t
+	m.Event = held.Event
+	held.holders++
+	b.messages[m] = t
 	t.used += messageCost
 }
 
-// wanted reports whether a queue waits for the memory that the message takes.
-func (m *Message) wanted() bool {
-	return m.tier != nil && (m.tier.need > 0 || m.Event.tier.need > 0)
+// wanted reports whether a queue waits for the memory that a message takes.
+func (b *budget) wanted(m *Message) bool {
+	t := b.messages[m]
+	return t != nil && (t.need > 0 || b.events[m.Event.ID].tier.need > 0)
 }
 
 // release is charge's opposite.
 func (b *budget) release(m *Message) {
-	if m.tier == nil {
+	t := b.messages[m]
+	if t == nil {
 		return
 	}
-	if m.wanted() {
+	if b.wanted(m) {
 		signal(b.hunger)
 	}
-	m.tier.used -= messageCost
-	m.tier = nil
-	e := m.Event
-	if e.holders--; e.holders == 0 {
-		e.tier.used -= len(e.Body)
-		delete(b.events, e.ID)
+	t.used -= messageCost
+	delete(b.messages, m)
+	held := b.events[m.Event.ID]
+	if held.holders--; held.holders == 0 {
+		held.tier.used -= len(held.Body)
+		delete(b.events, held.ID)
 	}
 }

@@ -23,7 +23,6 @@ type tinyStore struct {
 func (s *tinyStore) add(m *Message) {
 	kept := *m
 	kept.Event = &Event{ID: m.Event.ID, Size: len(m.Event.Body), AddedAt: m.Event.AddedAt}
-	kept.tier = nil
 	s.open[m.ID], s.bodies[m.Event.ID] = &kept, m.Event.Body
 }
 
@@ -257,7 +256,7 @@ func (e *tinyEngine) check() {
 	}
 	want, bodies, used, in := 0, make(map[int64]*Event), 0, make(map[*tier]int)
 	for m := range held {
-		in[m.tier]++
+		in[e.budget.messages[m]]++
 		want += messageCost
 		if known := bodies[m.Event.ID]; known == nil {
 			bodies[m.Event.ID] = m.Event
@@ -272,7 +271,8 @@ func (e *tinyEngine) check() {
 			e.t.Fatalf("tier %d holds %d bytes of %d", i, tier.used, tier.limit)
 		}
 	}
-	if used != want || !maps.Equal(bodies, e.budget.events) {
+	same := func(a *Event, b *heldEvent) bool { return a == b.Event }
+	if used != want || len(held) != len(e.budget.messages) || !maps.EqualFunc(bodies, e.budget.events, same) {
 		e.t.Fatalf("%d bytes and %d events are counted; %d and %d are in memory", used, len(e.budget.events), want, len(bodies))
 	}
 }

@@ -201,7 +201,7 @@ func (e *Engine) reserve(l *lane, messages []*Message) (t *tier, fit int) {
 	for i, m := range messages {
 		size := e.budget.cost(m)
 		if known := e.budget.events[m.Event.ID]; known != nil {
-			m.Event = known
+			m.Event = known.Event
 		}
 		if l.sub != nil && m.URL == l.sub.URL {
 			m.URL = l.sub.URL

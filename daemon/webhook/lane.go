@@ -259,7 +259,7 @@ func (l *lane) spare(now time.Time) {
 	}
 	heap.Init(&due)
 	l.waiting = due
-	for n := len(l.fresh) - 1; n >= l.share() && l.fresh[n].wanted(); n-- {
+	for n := len(l.fresh) - 1; n >= l.share() && l.budget.wanted(l.fresh[n]); n-- {
 		m := l.fresh[n]
 		l.fresh = slices.Delete(l.fresh, n, n+1)
 		l.forget(m)

@@ -25,9 +25,6 @@ type Event struct {
 	Body    []byte // sent byte for byte
 	Size    int    // of the body, in bytes, where that was not read
 	AddedAt time.Time
-
-	holders int   // messages in memory
-	tier    *tier // that the body counts for, while there are any
 }
 
 // Message is one event on its way to one subscription. It keeps the URL that
@@ -41,8 +38,6 @@ type Message struct {
 	URL          string
 	Private      bool // an admin gave the URL: private addresses are allowed
 	State
-
-	tier *tier // that it counts for, while it is in memory
 }
 
 // State is what attempts change of a message.

@@ -191,7 +191,7 @@ func (e *Engine) settle(r *Recorded) {
 		return
 	}
 	lane.settle(r.Message)
-	if r.Message.wanted() {
+	if e.budget.wanted(r.Message) {
 		lane.spare(e.Now())
 	}
 	e.tend(lane)
