@@ -24,7 +24,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/trace"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Daemon is the whole service: New wires it, Start serves, Stop tears down.
@@ -126,7 +126,7 @@ func (d *Daemon) watchStore(context.Context) error {
 		if engine := d.webhooks.engine; err == nil && engine != nil {
 			err = engine.Ready()
 		}
-		lost := errors.Is(err, webhook.ErrFenced)
+		lost := errors.Is(err, delivery.ErrFenced)
 		if lost {
 			d.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
 		}

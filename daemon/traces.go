@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/trace"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // traceGrace is how long the last spans may take to be sent, and no more than half
@@ -40,7 +41,7 @@ func traceLimit(ctx context.Context) time.Duration {
 
 // tracedSender makes a span of each attempt.
 type tracedSender struct {
-	webhook.Sender
+	delivery.Sender
 	traces *trace.Tracer
 }
 
@@ -61,7 +62,7 @@ func (s tracedSender) Send(ctx context.Context, m *webhook.Message, sub *webhook
 }
 
 // sender makes attempts, with spans where they are wanted.
-func (d *Daemon) sender() webhook.Sender {
+func (d *Daemon) sender() delivery.Sender {
 	if d.traces == nil {
 		return d.webhooks.sender
 	}

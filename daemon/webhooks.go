@@ -16,12 +16,13 @@ import (
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
 // webhooks is what delivers events, nil parts where it is turned off.
 type webhooks struct {
-	engine    *webhook.Engine
+	engine    *delivery.Engine
 	registrar *admin.Service
 	sender    *sender.Sender
 	streams   *live.Hub
@@ -46,7 +47,7 @@ func (d *Daemon) openWebhooks(context.Context) error {
 		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: d.attemptLimit, Idle: idlePerHost, Self: self,
 	})
 	d.webhooks.streams = live.New(live.Config{Shared: d.config.Store != embedded})
-	d.webhooks.engine = webhook.New(d.engineConfig(kept))
+	d.webhooks.engine = delivery.New(d.engineConfig(kept))
 	d.webhooks.streams.Measure(pulses(d.webhooks.engine))
 	d.webhooks.registrar = admin.New(kept, d.webhooks.engine, func() webhook.Rules {
 		return webhook.Rules{Events: d.settings.state.Load().events, Guard: guard, Self: self}
@@ -55,7 +56,7 @@ func (d *Daemon) openWebhooks(context.Context) error {
 }
 
 // pulses gives the figures that live streams show.
-func pulses(e *webhook.Engine) func() (any, bool) {
+func pulses(e *delivery.Engine) func() (any, bool) {
 	pulse := e.Throughput()
 	return func() (any, bool) {
 		p, news := pulse()
@@ -68,9 +69,9 @@ func pulses(e *webhook.Engine) func() (any, bool) {
 // messages.
 const idlePerHost = 64
 
-func (d *Daemon) engineConfig(kept webhook.Store) webhook.Config {
+func (d *Daemon) engineConfig(kept delivery.Store) delivery.Config {
 	c := d.config.Webhooks
-	e := webhook.Config{Store: kept, Sender: d.sender(), Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts, Memory: int(c.Memory),
+	e := delivery.Config{Store: kept, Sender: d.sender(), Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts, Memory: int(c.Memory),
 		Keep: func() webhook.Retention { return d.current().Webhooks.Retention() },
 		Show: d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched, Joined: d.webhooks.streams.Joined}
 	if d.config.Store != embedded { // other daemons may share the store

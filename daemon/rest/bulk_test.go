@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // firstAdded is when the first message of mail was added. The others follow an
@@ -71,7 +72,7 @@ func (m *mail) fill(t *testing.T, dir string) {
 	kept := s.Webhooks()
 	lease, err := kept.Lease(t.Context(), 0)
 	check(err)
-	b := webhook.Batch{Leases: []webhook.Lease{lease}}
+	b := delivery.Batch{Leases: []delivery.Lease{lease}}
 	for i := range m.shops {
 		shop, err := kept.AddSubscriber(t.Context(), admin.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, audit.Entry{Actor: audit.Itself(), At: firstAdded})
 		check(err)

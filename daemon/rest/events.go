@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // The members of an event.
@@ -55,7 +55,7 @@ func (s *Server) raiseEvent(x *exchange) error {
 }
 
 // publish raises an event, under an idempotency key where the request has one.
-func (s *Server) publish(x *exchange, name string, body []byte) (webhook.Receipt, error) {
+func (s *Server) publish(x *exchange, name string, body []byte) (delivery.Receipt, error) {
 	keys := x.r.Header.Values(wire.HeaderIdempotencyKey)
 	if len(keys) == 0 {
 		return s.Engine.Publish(x.r.Context(), name, body)
@@ -63,7 +63,7 @@ func (s *Server) publish(x *exchange, name string, body []byte) (webhook.Receipt
 	key := keys[0]
 	if len(keys) > 1 || !isIdempotencyKey(key) {
 		const text = "must be one text of 1 to 255 visible ASCII characters"
-		return webhook.Receipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
+		return delivery.Receipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
 			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
 	}
 	receipt, replayed, err := s.Engine.PublishOnce(x.r.Context(), name, body, x.who.Name+"\n"+key) // others have keys of their own

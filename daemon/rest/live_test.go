@@ -25,6 +25,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // streaming is a service whose live streams show what a test publishes.
@@ -54,7 +55,7 @@ func startStreaming(t testing.TB, stall time.Duration) *streaming {
 	s.key = s.addKey(t, "all")
 	s.rest = rest.New(rest.Config{
 		Registry: registry, Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
-		Engine:      webhook.New(webhook.Config{Store: kept.Webhooks()}), // that there are webhooks at all
+		Engine:      delivery.New(delivery.Config{Store: kept.Webhooks()}), // that there are webhooks at all
 		MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, StreamStall: stall, MetricsHere: true,
 	})
 	s.http = httptest.NewUnstartedServer(s.rest)

@@ -27,8 +27,8 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/store"
-	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Config is what a Server works with.
@@ -49,9 +49,9 @@ type Config struct {
 
 	BasePath       string
 	TrustedProxies []netip.Prefix
-	Webhooks       *admin.Service  // nil where webhooks are turned off
-	Engine         *webhook.Engine // the same
-	Streams        *live.Hub       // what live streams show; nil for nothing but requests
+	Webhooks       *admin.Service   // nil where webhooks are turned off
+	Engine         *delivery.Engine // the same
+	Streams        *live.Hub        // what live streams show; nil for nothing but requests
 
 	Trace func(ctx context.Context, part string, from, to time.Time) // tells of a request's parts; nil for nobody
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
 const memberWindow = "Window"
@@ -33,7 +34,7 @@ func (s *Server) stats(x *exchange) error {
 	}
 	ctx, cancel := context.WithTimeout(x.r.Context(), countPatience)
 	defer cancel()
-	open, problem := s.Engine.Open(ctx, 0)
+	open, problem := s.Engine.Backlog(ctx, 0)
 	minutes := int((window + time.Minute - 1) / time.Minute)
 	d := statsDocument(s.Engine.Stats(minutes, mostLanes, open.Each))
 	d.Daemon, _ = os.Hostname() // nobody needs it where there is none
@@ -60,33 +61,33 @@ func windowOf(f *form) time.Duration {
 	return window
 }
 
-func statsDocument(s webhook.Stats) *wire.Stats {
+func statsDocument(s stats.Report) *wire.Stats {
 	n := len(s.Minutes)
 	d := &wire.Stats{
 		ServerDateTime: wire.Moment(s.At), SinceDateTime: wire.Moment(s.Since), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
 		Totals: trafficDocument(s.Total), Latency: latencyDocument(s.Attempts), Delay: latencyDocument(s.Delay),
 		Minutes:    minutesDocument(s),
-		LaneWindow: wire.TimeSpan(time.Duration(min(n, webhook.LaneMinutes)) * time.Minute), Lanes: []wire.Lane{}, OtherLanes: s.Others,
+		LaneWindow: wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute), Lanes: []wire.Lane{}, OtherLanes: s.Others,
 	}
 	if attempts := d.Totals.Delivered + d.Totals.Failed + d.Totals.GivenUp; attempts > 0 {
 		rate := float64(d.Totals.Delivered) / float64(attempts)
 		d.SuccessRate = &rate
 	}
-	for i := range s.Lanes {
-		d.Lanes = append(d.Lanes, laneDocument(&s.Lanes[i]))
+	for i := range s.Queues {
+		d.Lanes = append(d.Lanes, laneDocument(&s.Queues[i]))
 	}
 	return d
 }
 
-func trafficDocument(t webhook.Traffic) wire.Traffic {
+func trafficDocument(t stats.Traffic) wire.Traffic {
 	return wire.Traffic{Events: int64(t.Events), Messages: int64(t.Messages), Delivered: int64(t.Delivered), Failed: int64(t.Failed), GivenUp: int64(t.GivenUp)}
 }
 
-func latencyDocument(q webhook.Quantiles) wire.Latency {
+func latencyDocument(q stats.Quantiles) wire.Latency {
 	return wire.Latency{P50: wire.TimeSpan(q.P50), P95: wire.TimeSpan(q.P95), P99: wire.TimeSpan(q.P99)}
 }
 
-func minutesDocument(s webhook.Stats) wire.Minutes {
+func minutesDocument(s stats.Report) wire.Minutes {
 	n := len(s.Minutes)
 	first := s.At.Truncate(time.Minute).Add(-time.Duration(n-1) * time.Minute)
 	m := wire.Minutes{From: wire.Moment(first)}
@@ -101,11 +102,11 @@ func minutesDocument(s webhook.Stats) wire.Minutes {
 	return m
 }
 
-func inHandDocument(d webhook.Depth) wire.InHand {
+func inHandDocument(d stats.Depth) wire.InHand {
 	return wire.InHand{EventsWaiting: d.Waiting, OutcomesWaiting: d.Unsaved, InFlight: d.Underway, MessagesInMemory: d.InMemory, OpenBreakers: d.Troubled}
 }
 
-func laneDocument(l *webhook.Lane) wire.Lane {
+func laneDocument(l *stats.Queue) wire.Lane {
 	sub := l.Subscription
 	d := wire.Lane{
 		SubscriberID: sub.Subscriber, SubscriberName: sub.SubscriberName, SubscriptionID: sub.GUID, EventName: sub.Pattern, URL: sub.URL,
@@ -135,7 +136,7 @@ func countSubscriptions(subs *webhook.Snapshot) (all, disabled int) {
 
 // depthDocument tells what is open, as it was counted last; nil where it never
 // was.
-func depthDocument(open webhook.Open) *wire.Depth {
+func depthDocument(open stats.BacklogCount) *wire.Depth {
 	if open.At.IsZero() {
 		return nil
 	}

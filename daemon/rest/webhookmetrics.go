@@ -7,14 +7,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
 // reading is what is read of the delivery for one look at /metrics.
 type reading struct {
-	webhook.Counts
-	webhook.Depth
-	webhook.Performance
-	open    webhook.Open
+	stats.Counts
+	stats.Depth
+	stats.Performance
+	open    stats.BacklogCount
 	counted bool // what is open
 	subs    *webhook.Snapshot
 	daemons int
@@ -57,10 +59,10 @@ var deliveryFigures = []figure{
 // deliveryTimes are the histograms.
 var deliveryTimes = []struct {
 	name, help string
-	value      func(r *reading) webhook.Durations
+	value      func(r *reading) stats.Durations
 }{
-	{"whd_webhook_attempt_seconds", "Time that an attempt takes.", func(r *reading) webhook.Durations { return r.Took }},
-	{"whd_webhook_delivery_seconds", "Time from publishing to delivery, of messages that the first attempt delivers.", func(r *reading) webhook.Durations { return r.Delay }},
+	{"whd_webhook_attempt_seconds", "Time that an attempt takes.", func(r *reading) stats.Durations { return r.Took }},
+	{"whd_webhook_delivery_seconds", "Time from publishing to delivery, of messages that the first attempt delivers.", func(r *reading) stats.Durations { return r.Delay }},
 }
 
 func one[N int | int64](value func(r *reading) N) func(*reading) map[string]float64 {
@@ -101,11 +103,11 @@ func subscriptionStates(r *reading) map[string]float64 {
 
 // engineCollector shows the figures of the delivery.
 type engineCollector struct {
-	engine *webhook.Engine
+	engine *delivery.Engine
 	descs  map[string]*prometheus.Desc
 }
 
-func newEngineCollector(e *webhook.Engine) *engineCollector {
+func newEngineCollector(e *delivery.Engine) *engineCollector {
 	c := &engineCollector{engine: e, descs: make(map[string]*prometheus.Desc)}
 	for _, f := range deliveryFigures {
 		var labels []string
@@ -155,9 +157,9 @@ func (c *engineCollector) read() *reading {
 	ctx, cancel := context.WithTimeout(context.Background(), openPatience)
 	defer cancel()
 	e := c.engine
-	open, err := e.Open(ctx, openAge)
+	open, err := e.Backlog(ctx, openAge)
 	return &reading{e.Counts(), e.Depth(), e.Performance(), open, err == nil, e.Subscriptions(), e.Daemons()}
 }
 
 // watchEngine shows the figures of the delivery.
-func (m *metrics) watchEngine(e *webhook.Engine) { m.registry.MustRegister(newEngineCollector(e)) }
+func (m *metrics) watchEngine(e *delivery.Engine) { m.registry.MustRegister(newEngineCollector(e)) }

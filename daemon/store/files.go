@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // File is a database file of the embedded store.
@@ -52,7 +52,7 @@ func (f openFiles) lost() error {
 	for path, then := range f {
 		now, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, then) {
-			return fault.Because(webhook.ErrFenced, fault.Unavailable, "%s was deleted or replaced while the service had it open", filepath.Base(path))
+			return fault.Because(delivery.ErrFenced, fault.Unavailable, "%s was deleted or replaced while the service had it open", filepath.Base(path))
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // TestLostFiles deletes and replaces each file of an open store. Nothing that is
@@ -31,7 +31,7 @@ func TestLostFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			batch := webhook.Batch{Version: version, Leases: []webhook.Lease{lease}}
+			batch := delivery.Batch{Version: version, Leases: []delivery.Lease{lease}}
 			if err := errors.Join(s.Ready(t.Context()), w.Write(t.Context(), batch)); err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestLostFiles(t *testing.T) {
 				t.Errorf("%s, replaced %v: ready: %v", name, replaced, err)
 			}
 			if name != recordsFile {
-				if err := w.Write(t.Context(), batch); !errors.Is(err, webhook.ErrFenced) {
+				if err := w.Write(t.Context(), batch); !errors.Is(err, delivery.ErrFenced) {
 					t.Errorf("%s, replaced %v: a batch gives %v", name, replaced, err)
 				}
 				if err := w.SetDefaultRetries(t.Context(), 77); !fault.Is(err, fault.Unavailable) {

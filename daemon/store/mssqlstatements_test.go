@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // emptyBlock is what SQL Server refuses (error 102), though Babelfish runs it.
@@ -47,7 +48,7 @@ func TestNoEmptyBlocks(t *testing.T) {
 			}
 		}
 	}
-	statement, args := serverBatch(&webhook.Batch{}, sql.Named("Holder", "h"))
+	statement, args := serverBatch(&delivery.Batch{}, sql.Named("Holder", "h"))
 	if emptyBlock.MatchString(statement) || strings.Contains(statement, "BEGIN\n") || len(args) != 3 {
 		t.Errorf("a batch without rows is\n%s", statement)
 	}
@@ -84,11 +85,11 @@ var variable = regexp.MustCompile(`@\w+`)
 // subscriptions.
 func TestParametersOfBatches(t *testing.T) {
 	const outbox, subscriptions, attempts = 6000, 6, 512
-	l := webhook.Lease{Partition: 1, Fence: 2}
+	l := delivery.Lease{Partition: 1, Fence: 2}
 	holder := sql.Named("Holder", "h")
 	r := admin.Subscription{ID: 7, URL: "https://shop.example/in"}
-	for first := 1; first <= outbox; first += webhook.MaxBatchEvents {
-		events := min(webhook.MaxBatchEvents, outbox-first+1)
+	for first := 1; first <= outbox; first += delivery.MaxBatchEvents {
+		events := min(delivery.MaxBatchEvents, outbox-first+1)
 		b := hookBatch(3, int64(1000*first), events, r, l, "{}")
 		for i := range events {
 			b.Outbox = append(b.Outbox, int64(first+i))
@@ -101,10 +102,10 @@ func TestParametersOfBatches(t *testing.T) {
 		b.Outcomes = succeeded(b)[:attempts]
 		for i := range b.Outcomes {
 			b.Outcomes[i].Detail, b.Outcomes[i].Text = fmt.Sprintf("why %d", i), fmt.Appendf(nil, "<p>\"%d\"</p>\n", i)
-			b.Disabled = append(b.Disabled, webhook.Disabled{Subscription: int64(i), Reason: "gone", At: hookNoon})
-			b.Health = append(b.Health, webhook.Health{Subscription: int64(i), Since: hookNoon})
-			b.Nudges = append(b.Nudges, webhook.Nudge{Subscription: int64(i), Kind: webhook.NudgeAdded})
-			b.Keys = append(b.Keys, webhook.Key{Event: fmt.Sprint(i), Until: hookNoon.Add(time.Hour)})
+			b.Disabled = append(b.Disabled, delivery.Disabled{Subscription: int64(i), Reason: "gone", At: hookNoon})
+			b.Health = append(b.Health, delivery.Health{Subscription: int64(i), Since: hookNoon})
+			b.Nudges = append(b.Nudges, delivery.Nudge{Subscription: int64(i), Kind: delivery.NudgeAdded})
+			b.Keys = append(b.Keys, delivery.Key{Event: fmt.Sprint(i), Until: hookNoon.Add(time.Hour)})
 		}
 		statement, args := serverBatch(&b, holder)
 		expectParameters(t, fmt.Sprintf("%d events from row %d", events, first), statement, args)
@@ -116,7 +117,7 @@ func TestParametersOfBatches(t *testing.T) {
 func TestAnswersInPieces(t *testing.T) {
 	for _, answer := range []string{"", "short", strings.Repeat("\n", 2*mostAnswer), strings.Repeat("é", mostAnswer), strings.Repeat("\U0001F980\"", mostAnswer)} {
 		w := &batchText{known: make(map[string]bool)}
-		row := w.outcomeRows([]webhook.Recorded{{Message: &webhook.Message{}, Outcome: webhook.Outcome{Text: []byte(answer), Began: hookNoon}}})[0]
+		row := w.outcomeRows([]webhook.AttemptResult{{Message: &webhook.Message{}, Outcome: webhook.Outcome{Text: []byte(answer), Began: hookNoon}}})[0]
 		pieces, back := row[11:12], ""
 		if len(w.stored) > 0 {
 			pieces = w.stored[0][3:]

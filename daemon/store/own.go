@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // The schemas on a server, unless the settings name others.
@@ -227,7 +227,7 @@ func (o *ownDB) fault(err error, doing string) error {
 	}
 	err = fmt.Errorf("%s: %w", doing, err)
 	if sqlite.IsDamaged(err) {
-		return executor.Unavailable(errors.Join(webhook.ErrDamaged, err), "the file "+o.name+" is damaged")
+		return executor.Unavailable(errors.Join(delivery.ErrDamaged, err), "the file "+o.name+" is damaged")
 	}
 	if e, is := errors.AsType[*mssql.Error](err); is && (e.NoTable() || e.NoColumn()) {
 		return executor.Unavailable(err, "the service's own tables are missing or of an older version; they need whd migrate")

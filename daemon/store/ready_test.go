@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // readiness is an open store whose readiness is asked for.
@@ -92,7 +92,7 @@ func TestReadyOfADamagedFile(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return w.Write(t.Context(), webhook.Batch{Version: version, Leases: []webhook.Lease{lease}})
+		return w.Write(t.Context(), delivery.Batch{Version: version, Leases: []delivery.Lease{lease}})
 	}
 	const checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
 	r.exec(checkpoint)
@@ -113,7 +113,7 @@ func TestReadyOfADamagedFile(t *testing.T) {
 	}
 	put(bytes.Repeat([]byte{0xFF}, len(good)-walPage), walPage)
 	r.expect("the store cannot be used at the moment: the file is damaged")
-	if err := write(); !errors.Is(err, webhook.ErrDamaged) {
+	if err := write(); !errors.Is(err, delivery.ErrDamaged) {
 		t.Errorf("a batch gives %v", err)
 	}
 	put(good, 0)

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // TestLongReadsMakeWayForTheLog reads messages, and their attempts, of which
@@ -24,7 +25,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 	w := s.Webhooks()
 	r, l := subscribed(t, w)
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
-	write := func(b webhook.Batch) {
+	write := func(b delivery.Batch) {
 		t.Helper()
 		if err := w.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
@@ -34,10 +35,10 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 	b := hookBatch(version, 1, messages, r, l, "body")
 	write(b)
 	for range 2 {
-		again := webhook.Batch{Version: version, Leases: b.Leases}
+		again := delivery.Batch{Version: version, Leases: b.Leases}
 		for _, m := range b.Messages {
 			m.Attempts++
-			again.Outcomes = append(again.Outcomes, webhook.Recorded{Message: m, After: webhook.State{Status: webhook.RetryPending, Attempts: m.Attempts, Next: hookNoon},
+			again.Outcomes = append(again.Outcomes, webhook.AttemptResult{Message: m, After: webhook.State{Status: webhook.RetryPending, Attempts: m.Attempts, Next: hookNoon},
 				Outcome: webhook.Outcome{Code: 500, Began: hookNoon}})
 		}
 		write(again)
@@ -99,7 +100,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 		rows := read(func() {
 			switch began++; began {
 			case 3:
-				write(webhook.Batch{Version: version, Leases: b.Leases, Health: []webhook.Health{{Subscription: r.ID, Since: hookNoon.Add(time.Duration(n) * time.Hour), Anew: true}}})
+				write(delivery.Batch{Version: version, Leases: b.Leases, Health: []delivery.Health{{Subscription: r.ID, Since: hookNoon.Add(time.Duration(n) * time.Hour), Anew: true}}})
 				go func() { restarted <- restart() }()
 				for f.own.drain.Asked() == nil && len(restarted) == 0 {
 					time.Sleep(time.Millisecond)

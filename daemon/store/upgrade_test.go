@@ -18,7 +18,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // TestUpgrade makes our own tables as each version had them, fills them, and
@@ -104,10 +104,10 @@ func used(t *testing.T, s *Store, from int64) {
 		t.Fatalf("%+v, %v", snapshot, err)
 	}
 	leases, err := w.TakeOver(ctx, time.Minute)
-	if err != nil || !slices.ContainsFunc(leases, func(l webhook.Lease) bool { return l.Partition == 2 }) {
+	if err != nil || !slices.ContainsFunc(leases, func(l delivery.Lease) bool { return l.Partition == 2 }) {
 		t.Errorf("%+v, %v", leases, err)
 	}
-	open, err := w.Page(ctx, webhook.Page{Partition: 2, Subscription: 11, Until: time.Now().AddDate(100, 0, 0), Limit: 10})
+	open, err := w.Page(ctx, delivery.Page{Partition: 2, Subscription: 11, Until: time.Now().AddDate(100, 0, 0), Limit: 10})
 	if err != nil || len(open) != 1 || open[0].ID != 31 || open[0].Attempts != 1 {
 		t.Fatalf("%+v, %v", open, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Webhooks keeps subscribers, subscriptions and messages.
@@ -24,13 +25,13 @@ type Webhooks struct {
 
 // batchWriter writes what the engine collects.
 type batchWriter interface {
-	write(ctx context.Context, b *webhook.Batch) error
+	write(ctx context.Context, b *delivery.Batch) error
 	// remove removes messages and tells which it has not come to.
-	remove(ctx context.Context, all []condemned) (left []condemned, r webhook.Removed, err error)
+	remove(ctx context.Context, all []condemned) (left []condemned, r delivery.Removed, err error)
 	close() error
 }
 
-var _ webhook.Store = (*Webhooks)(nil)
+var _ delivery.Store = (*Webhooks)(nil)
 
 // Webhooks are the stored subscriptions and their messages.
 func (s *Store) Webhooks() *Webhooks { return &Webhooks{s.own, s.batches} }

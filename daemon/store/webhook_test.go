@@ -22,6 +22,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 var hookNoon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
@@ -68,7 +69,7 @@ func hooksOnServer(tb testing.TB, dsn string) *Webhooks {
 }
 
 // subscribed adds a subscription, and leases a partition.
-func subscribed(tb testing.TB, w *Webhooks) (admin.Subscription, webhook.Lease) {
+func subscribed(tb testing.TB, w *Webhooks) (admin.Subscription, delivery.Lease) {
 	tb.Helper()
 	s, err := w.AddSubscriber(tb.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: hookNoon})
 	if err != nil {
@@ -86,8 +87,8 @@ func subscribed(tb testing.TB, w *Webhooks) (admin.Subscription, webhook.Lease) 
 }
 
 // hookBatch is a batch of n events with one message each, numbered from first.
-func hookBatch(version, first int64, n int, r admin.Subscription, l webhook.Lease, body string) webhook.Batch {
-	b := webhook.Batch{Version: version, Leases: []webhook.Lease{l}}
+func hookBatch(version, first int64, n int, r admin.Subscription, l delivery.Lease, body string) delivery.Batch {
+	b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}}
 	for i := range int64(n) {
 		id := first + 2*i
 		e := &webhook.Event{ID: id, GUID: fmt.Sprintf("00000000-0000-7000-8000-%012x", id), Name: "debtor.created", Body: []byte(body), AddedAt: hookNoon}
@@ -101,9 +102,9 @@ func hookBatch(version, first int64, n int, r admin.Subscription, l webhook.Leas
 }
 
 // succeeded are the messages of a batch, each attempted with success.
-func succeeded(b webhook.Batch) (all []webhook.Recorded) {
+func succeeded(b delivery.Batch) (all []webhook.AttemptResult) {
 	for _, m := range b.Messages {
-		all = append(all, webhook.Recorded{
+		all = append(all, webhook.AttemptResult{
 			Message: m, After: webhook.State{Status: webhook.Successful, Attempts: m.Attempts + 1},
 			Outcome: webhook.Outcome{Code: 200, Began: hookNoon, Took: 20 * time.Millisecond},
 		})
@@ -121,7 +122,7 @@ func TestWebhookViews(t *testing.T) {
 func webhookViews(t *testing.T, w *Webhooks) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 2, r, l, `{"a":1}`)
-	b.Outcomes = []webhook.Recorded{{
+	b.Outcomes = []webhook.AttemptResult{{
 		Message: b.Messages[0], After: webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: hookNoon.Add(time.Minute)},
 		Outcome: webhook.Outcome{Cause: webhook.TimedOut, Detail: `say "no"`, Text: []byte("\xffé"), Began: hookNoon, Took: 20 * time.Millisecond},
 	}}
@@ -223,19 +224,19 @@ func TestOpenMessagesByIndex(t *testing.T) {
 // TestWebhookStatements compares the statements of batches, for a server, with
 // those of a file, so that a change of them is seen.
 func TestWebhookStatements(t *testing.T) {
-	r, l := admin.Subscription{ID: 7, URL: "https://shop.example/in"}, webhook.Lease{Partition: 1, Fence: 2}
+	r, l := admin.Subscription{ID: 7, URL: "https://shop.example/in"}, delivery.Lease{Partition: 1, Fence: 2}
 	full := hookBatch(3, 11, 2, r, l, "a\ttext")
 	full.Outcomes = succeeded(full)
 	full.Outcomes[0].Detail, full.Outcomes[0].Text = "why", []byte("what")
 	full.Outcomes[1].Text = bytes.Repeat([]byte("long "), 20)
-	full.Disabled = []webhook.Disabled{{Subscription: 7, Reason: "a \"reason\"\n", At: hookNoon}}
-	full.Keys = []webhook.Key{{Event: "e", Until: hookNoon}}
+	full.Disabled = []delivery.Disabled{{Subscription: 7, Reason: "a \"reason\"\n", At: hookNoon}}
+	full.Keys = []delivery.Key{{Event: "e", Until: hookNoon}}
 	full.Outbox = []int64{3, 4}
 	var got strings.Builder
 	for _, c := range []struct {
 		name  string
-		batch webhook.Batch
-	}{{"nothing", webhook.Batch{}}, {"events", hookBatch(3, 11, 3, r, l, "{}")}, {"everything", full}} {
+		batch delivery.Batch
+	}{{"nothing", delivery.Batch{}}, {"events", hookBatch(3, 11, 3, r, l, "{}")}, {"everything", full}} {
 		text, args := serverBatch(&c.batch, sql.Named("Holder", "h"))
 		fmt.Fprintf(&got, "== %s\n\n%s\n", c.name, text)
 		for _, a := range args {
@@ -300,7 +301,7 @@ func TestFileWriterRecovers(t *testing.T) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Error(err)
 	}
-	if all, err := w.Page(t.Context(), webhook.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 10}); err != nil || len(all) != 4 {
+	if all, err := w.Page(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 10}); err != nil || len(all) != 4 {
 		t.Errorf("%d messages (%v)", len(all), err)
 	}
 }

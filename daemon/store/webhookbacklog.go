@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
 // The open messages are counted by an index that has all that is asked of them,
@@ -17,7 +17,7 @@ JOIN whd.SY_WebhookSubscription s ON s.ID = g.SubscriptionID
 LEFT JOIN whd.SY_WebhookMessage m ON m.ID = g.FirstID`
 
 // Backlog is webhook.Store's. Nobody who writes waits for it.
-func (w *Webhooks) Backlog(ctx context.Context) ([]webhook.Backlog, error) {
+func (w *Webhooks) Backlog(ctx context.Context) ([]stats.Backlog, error) {
 	parts, err := list(ctx, w.own, scanBacklog, backlogRows)
 	if err != nil {
 		return nil, w.own.fault(err, "counting open messages")
@@ -25,7 +25,7 @@ func (w *Webhooks) Backlog(ctx context.Context) ([]webhook.Backlog, error) {
 	return joined(parts), nil
 }
 
-func scanBacklog(row scanner) (b webhook.Backlog, err error) {
+func scanBacklog(row scanner) (b stats.Backlog, err error) {
 	var messages int64
 	err = row.Scan(&b.Subscription, &messages, &b.RetryPending, (*moment)(&b.Oldest))
 	b.NotSent = messages - b.RetryPending
@@ -33,9 +33,9 @@ func scanBacklog(row scanner) (b webhook.Backlog, err error) {
 }
 
 // joined adds up the parts that each subscription has in different partitions.
-func joined(parts []webhook.Backlog) []webhook.Backlog {
-	slices.SortFunc(parts, func(a, b webhook.Backlog) int { return int(a.Subscription - b.Subscription) })
-	var all []webhook.Backlog
+func joined(parts []stats.Backlog) []stats.Backlog {
+	slices.SortFunc(parts, func(a, b stats.Backlog) int { return int(a.Subscription - b.Subscription) })
+	var all []stats.Backlog
 	for _, p := range parts {
 		if n := len(all); n > 0 && all[n-1].Subscription == p.Subscription {
 			all[n-1].Add(p)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // batchText collects the statement of a batch for a server, and its arguments:
@@ -30,7 +31,7 @@ type batchText struct {
 //
 // The arguments are at most webhook.MaxBatchEvents and one for each kind of rows,
 // while a call takes 2,100.
-func serverBatch(b *webhook.Batch, holder sql.NamedArg) (string, []any) {
+func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 	w := &batchText{known: make(map[string]bool)}
 	w.part("", "Leases", leaseRows(b.Leases))
 	w.arg("LeaseCount", len(b.Leases))
@@ -117,7 +118,7 @@ func (w *batchText) withBodies(statement string, events []*webhook.Event) string
 	return strings.ReplaceAll(statement, "{texts}", list.String())
 }
 
-func leaseRows(leases []webhook.Lease) [][]any {
+func leaseRows(leases []delivery.Lease) [][]any {
 	rows := make([][]any, len(leases))
 	for i, l := range leases {
 		rows[i] = []any{l.Partition, l.Fence}
@@ -153,7 +154,7 @@ func bit(b bool) int64 {
 // rounds are the outcomes so that each round has one of each message, in the
 // order in which they come: an UPDATE does one of several that it joins. There
 // is seldom more than one round.
-func rounds(outcomes []webhook.Recorded) (all [][]webhook.Recorded) {
+func rounds(outcomes []webhook.AttemptResult) (all [][]webhook.AttemptResult) {
 	turns := make(map[int64]int, len(outcomes))
 	for _, r := range outcomes {
 		turn := turns[r.Message.ID]
@@ -166,7 +167,7 @@ func rounds(outcomes []webhook.Recorded) (all [][]webhook.Recorded) {
 	return all
 }
 
-func (w *batchText) outcomeRows(outcomes []webhook.Recorded) [][]any {
+func (w *batchText) outcomeRows(outcomes []webhook.AttemptResult) [][]any {
 	rows := make([][]any, len(outcomes))
 	for i, r := range outcomes {
 		a := attemptOf(r)
@@ -199,7 +200,7 @@ func (w *batchText) store(a *attempt) {
 	}
 }
 
-func (w *batchText) disabledRows(disabled []webhook.Disabled) [][]any {
+func (w *batchText) disabledRows(disabled []delivery.Disabled) [][]any {
 	rows := make([][]any, len(disabled))
 	for i, d := range disabled {
 		rows[i] = []any{d.Subscription, w.escapes.text(readable(d.Reason, mostDisabled)), stamp(d.At)}
@@ -207,7 +208,7 @@ func (w *batchText) disabledRows(disabled []webhook.Disabled) [][]any {
 	return rows
 }
 
-func healthRows(all []webhook.Health) [][]any {
+func healthRows(all []delivery.Health) [][]any {
 	rows := make([][]any, len(all))
 	for i, h := range all {
 		rows[i] = []any{h.Subscription, absent(momentText(h.Since)), bit(h.Anew)}
@@ -215,7 +216,7 @@ func healthRows(all []webhook.Health) [][]any {
 	return rows
 }
 
-func nudgeRows(all []webhook.Nudge) [][]any {
+func nudgeRows(all []delivery.Nudge) [][]any {
 	rows := make([][]any, len(all))
 	for i, n := range all {
 		rows[i] = []any{n.Subscription, n.Kind}
@@ -231,7 +232,7 @@ func momentText(t time.Time) string {
 	return stamp(t)
 }
 
-func keyRows(keys []webhook.Key) [][]any {
+func keyRows(keys []delivery.Key) [][]any {
 	rows := make([][]any, len(keys))
 	for i, k := range keys {
 		rows[i] = []any{hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, k.Count, stamp(k.Until)}

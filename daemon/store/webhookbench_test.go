@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // BenchmarkWebhookWrite measures batches of 256: on a file, with every commit on
@@ -21,12 +21,12 @@ func BenchmarkWebhookWrite(b *testing.B) {
 func benchmarkWrite(b *testing.B, open func(testing.TB) *Webhooks) {
 	const size = 256
 	body := `{"DebtorNo":"` + strings.Repeat("x", 480) + `"}`
-	run := func(name string, batch func(made webhook.Batch, before *webhook.Batch) []webhook.Batch) {
+	run := func(name string, batch func(made delivery.Batch, before *delivery.Batch) []delivery.Batch) {
 		b.Run(name, func(b *testing.B) {
 			w := open(b)
 			r, l := subscribed(b, w)
 			version, rows := w.mustVersion(b), 0
-			var before *webhook.Batch
+			var before *delivery.Batch
 			for n := 0; b.Loop(); n++ {
 				b.StopTimer()
 				made := hookBatch(version, int64(1+2*size*n), size, r, l, body)
@@ -47,15 +47,15 @@ func benchmarkWrite(b *testing.B, open func(testing.TB) *Webhooks) {
 			b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 		})
 	}
-	run("events", func(made webhook.Batch, _ *webhook.Batch) []webhook.Batch { return []webhook.Batch{made} })
-	run("outcomes", func(made webhook.Batch, _ *webhook.Batch) []webhook.Batch {
-		return []webhook.Batch{made, {Version: made.Version, Leases: made.Leases, Outcomes: succeeded(made)}}
+	run("events", func(made delivery.Batch, _ *delivery.Batch) []delivery.Batch { return []delivery.Batch{made} })
+	run("outcomes", func(made delivery.Batch, _ *delivery.Batch) []delivery.Batch {
+		return []delivery.Batch{made, {Version: made.Version, Leases: made.Leases, Outcomes: succeeded(made)}}
 	})
-	run("mixed", func(made webhook.Batch, before *webhook.Batch) []webhook.Batch {
+	run("mixed", func(made delivery.Batch, before *delivery.Batch) []delivery.Batch {
 		if before != nil {
 			made.Outcomes = succeeded(*before)
 		}
-		return []webhook.Batch{made}
+		return []delivery.Batch{made}
 	})
 }
 
@@ -69,14 +69,14 @@ func BenchmarkWebhookPage(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	p := webhook.Page{Partition: l.Partition, Subscription: r.ID, Until: hookNoon, Limit: 128}
+	p := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: hookNoon, Limit: 128}
 	for b.Loop() {
 		page, err := w.Page(b.Context(), p)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if p.After = (webhook.Place{}); len(page) == p.Limit {
-			p.After = webhook.Place{Next: page[127].Next, ID: page[127].ID}
+		if p.After = (delivery.Place{}); len(page) == p.Limit {
+			p.After = delivery.Place{Next: page[127].Next, ID: page[127].ID}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Note adds an entry to the audit trail by itself.
@@ -32,7 +33,7 @@ func (w *Webhooks) LastMessage(ctx context.Context) (int64, error) {
 // RetryMessages makes those messages due that are still as they were picked and
 // have failed or wait for another attempt. It gives what it has changed.
 func (w *Webhooks) RetryMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
-	due := alteration{picked: picked, nudge: webhook.NudgeDue,
+	due := alteration{picked: picked, nudge: delivery.NudgeDue,
 		may: func(m bulkMessage) bool { return m.Before == webhook.RetryPending || m.Before == webhook.Failed },
 		change: func(c *webhook.Change) {
 			c.Status, c.Next, c.At = webhook.RetryPending, at, at
@@ -49,7 +50,7 @@ WHERE ID IN ` + w.own.listed() + ` AND Status IN (2, 3)`, []any{w.own.listArg(me
 // what is known of their attempts, and with events that no other message needs.
 // It gives what it has removed.
 func (w *Webhooks) RemoveMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
-	removal := alteration{picked: picked, nudge: webhook.NudgeDeleted,
+	removal := alteration{picked: picked, nudge: delivery.NudgeDeleted,
 		may:    func(bulkMessage) bool { return true },
 		change: func(c *webhook.Change) { c.Deleted, c.Next, c.At = true, time.Time{}, at },
 		steps: func(all []bulkMessage) []step {
@@ -71,7 +72,7 @@ type alteration struct {
 	may    func(bulkMessage) bool
 	change func(*webhook.Change) // what becomes of a message, for those who look on
 	steps  func([]bulkMessage) []step
-	nudge  webhook.NudgeKind
+	nudge  delivery.NudgeKind
 }
 
 // bulkMessage is a message as it is before the alteration.
@@ -176,13 +177,13 @@ func (w *Webhooks) alterThese(ctx context.Context, tx *sql.Tx, a alteration, all
 	return done, nil
 }
 
-func nudgesOf(all []bulkMessage, kind webhook.NudgeKind) []webhook.Nudge {
-	var nudges []webhook.Nudge
+func nudgesOf(all []bulkMessage, kind delivery.NudgeKind) []delivery.Nudge {
+	var nudges []delivery.Nudge
 	known := make(map[int64]bool)
 	for _, m := range all {
 		if !known[m.Subscription] {
 			known[m.Subscription] = true
-			nudges = append(nudges, webhook.Nudge{Subscription: m.Subscription, Kind: kind})
+			nudges = append(nudges, delivery.Nudge{Subscription: m.Subscription, Kind: kind})
 		}
 	}
 	return nudges

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // fileWriter writes batches to the file of our own tables, over a connection of
@@ -57,7 +57,7 @@ func (f *fileWriter) close() error {
 	return err
 }
 
-func (f *fileWriter) write(ctx context.Context, b *webhook.Batch) error {
+func (f *fileWriter) write(ctx context.Context, b *delivery.Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
 	return f.inTurn(ctx, func() error {
@@ -128,21 +128,21 @@ func (f *fileWriter) transact(ctx context.Context, fill func() error) error {
 }
 
 // fill does all of a batch.
-func (f *fileWriter) fill(b *webhook.Batch) error {
+func (f *fileWriter) fill(b *delivery.Batch) error {
 	if len(b.Outbox) > 0 {
-		return webhook.ErrOutboxTaken // a file has none
+		return delivery.ErrOutboxTaken // a file has none
 	}
 	for _, l := range b.Leases {
 		_, held, err := f.conn.QueryInt(`SELECT 1 FROM WH_Partition WHERE PartitionID = ?1 AND Fence = ?2`, l.Partition, l.Fence)
 		if err != nil || !held {
-			return errors.Join(err, webhook.ErrFenced)
+			return errors.Join(err, delivery.ErrFenced)
 		}
 	}
 	_, current, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'SubscriptionVersion' AND ?1 IN (Next, -1)`, b.Version)
 	if err != nil || !current {
-		return errors.Join(err, webhook.ErrStale)
+		return errors.Join(err, delivery.ErrStale)
 	}
-	for _, part := range []func(*webhook.Batch) error{f.events, f.messages, f.outcomes, f.boundTexts, f.disable, f.health, f.keys, f.changes, f.nudges} {
+	for _, part := range []func(*delivery.Batch) error{f.events, f.messages, f.outcomes, f.boundTexts, f.disable, f.health, f.keys, f.changes, f.nudges} {
 		if err := part(b); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (f *fileWriter) step(s *sqlite.Stmt) error {
 	return s.Reset()
 }
 
-func (f *fileWriter) events(b *webhook.Batch) error {
+func (f *fileWriter) events(b *delivery.Batch) error {
 	return f.each(`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) VALUES (?1, ?2, ?3, ?4, ?5)
 ON CONFLICT (EventID) DO NOTHING`, len(b.Events), func(s *sqlite.Stmt, i int) error {
 		e := b.Events[i]
@@ -185,7 +185,7 @@ ON CONFLICT (EventID) DO NOTHING`, len(b.Events), func(s *sqlite.Stmt, i int) er
 	})
 }
 
-func (f *fileWriter) messages(b *webhook.Batch) error {
+func (f *fileWriter) messages(b *delivery.Batch) error {
 	return f.each(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
 	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11)
 ON CONFLICT (ID) DO NOTHING`, len(b.Messages), func(s *sqlite.Stmt, i int) error {
@@ -208,7 +208,7 @@ ON CONFLICT (TextHash) DO UPDATE SET UsedDateTime = excluded.UsedDateTime
 WHERE substr(UsedDateTime, 1, 10) < substr(excluded.UsedDateTime, 1, 10)`
 )
 
-func (f *fileWriter) outcomes(b *webhook.Batch) error {
+func (f *fileWriter) outcomes(b *delivery.Batch) error {
 	return f.each(fileOutcome, len(b.Outcomes), func(s *sqlite.Stmt, i int) error {
 		a := attemptOf(b.Outcomes[i])
 		var code any
@@ -235,7 +235,7 @@ func textSize(text string) int64 { return int64(len(text)) + 256 }
 
 // boundTexts removes the oldest texts while all take more than they may. How many
 // go at once is bounded, since others wait; the next batches go on.
-func (f *fileWriter) boundTexts(b *webhook.Batch) error {
+func (f *fileWriter) boundTexts(b *delivery.Batch) error {
 	for range 16 * len(b.Outcomes) {
 		_, over, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'ResponseTextSize' AND ?1 > 0 AND Next > ?1`, b.MaxTextSize)
 		if err == nil && over {
@@ -249,7 +249,7 @@ func (f *fileWriter) boundTexts(b *webhook.Batch) error {
 }
 
 // disable disables subscriptions, which raises their version.
-func (f *fileWriter) disable(b *webhook.Batch) error {
+func (f *fileWriter) disable(b *delivery.Batch) error {
 	var disabled []int64
 	err := f.each(`UPDATE SY_WebhookSubscription SET IsEnabled = 0, DisabledReason = ?2, LastSavedDateTime = ?3, RowHash = ?4
 WHERE ID = ?1 AND IsEnabled = 1`, len(b.Disabled), func(s *sqlite.Stmt, i int) error {
@@ -279,7 +279,7 @@ func (f *fileWriter) nudge() string {
 SELECT n.Next, ?1, ?2, ?3, ` + f.own.clock() + ` FROM WH_Number n WHERE n.Name = ?4`
 }
 
-func (f *fileWriter) keys(b *webhook.Batch) error {
+func (f *fileWriter) keys(b *delivery.Batch) error {
 	if len(b.Keys) == 0 {
 		return nil
 	}
@@ -293,14 +293,14 @@ WHERE ExpiryDateTime <= `+f.own.clock()+` OR EventGUID = excluded.EventGUID`, le
 			return err
 		}
 		if f.conn.Changes() == 0 {
-			return webhook.ErrKeyTaken
+			return delivery.ErrKeyTaken
 		}
 		return nil
 	})
 }
 
 // health notes since when subscriptions fail, or that they do not any more.
-func (f *fileWriter) health(b *webhook.Batch) error {
+func (f *fileWriter) health(b *delivery.Batch) error {
 	return f.each(`UPDATE SY_WebhookSubscription SET FailingSince = ?2 WHERE ID = ?1 AND (?2 IS NULL OR ?3 = 1 OR FailingSince IS NULL)`,
 		len(b.Health), func(s *sqlite.Stmt, i int) error {
 			s.Bind(b.Health[i].Subscription, absent(momentText(b.Health[i].Since)), bit(b.Health[i].Anew))
@@ -309,7 +309,7 @@ func (f *fileWriter) health(b *webhook.Batch) error {
 }
 
 // changes are kept for the streams of other daemons.
-func (f *fileWriter) changes(b *webhook.Batch) error {
+func (f *fileWriter) changes(b *delivery.Batch) error {
 	if len(b.Changes) == 0 {
 		return nil
 	}
@@ -321,7 +321,7 @@ func (f *fileWriter) changes(b *webhook.Batch) error {
 }
 
 // nudges tell other daemons about messages that they hold.
-func (f *fileWriter) nudges(b *webhook.Batch) error {
+func (f *fileWriter) nudges(b *delivery.Batch) error {
 	if len(b.Nudges) == 0 {
 		return nil
 	}

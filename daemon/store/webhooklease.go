@@ -6,18 +6,18 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 func termArg(term time.Duration) sql.NamedArg { return sql.Named("Term", term.Milliseconds()) }
 
 // Lease is webhook.Store's. Of several partitions it takes the oldest, so that
 // a daemon that is alone has the same one each time.
-func (w *Webhooks) Lease(ctx context.Context, term time.Duration) (webhook.Lease, error) {
+func (w *Webhooks) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
 	for {
 		free, err := w.lapsed(ctx, ``, term)
 		if err != nil {
-			return webhook.Lease{}, err
+			return delivery.Lease{}, err
 		}
 		for _, l := range free {
 			taken, err := w.take(ctx, &l, term)
@@ -26,7 +26,7 @@ func (w *Webhooks) Lease(ctx context.Context, term time.Duration) (webhook.Lease
 			}
 		}
 		if err := w.addPartition(ctx); err != nil {
-			return webhook.Lease{}, err
+			return delivery.Lease{}, err
 		}
 	}
 }
@@ -43,12 +43,12 @@ SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, 
 }
 
 // TakeOver is webhook.Store's.
-func (w *Webhooks) TakeOver(ctx context.Context, term time.Duration) ([]webhook.Lease, error) {
+func (w *Webhooks) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Lease, error) {
 	free, err := w.lapsed(ctx, ` AND `+orphan, term)
 	if err != nil {
 		return nil, err
 	}
-	var mine []webhook.Lease
+	var mine []delivery.Lease
 	for _, l := range free {
 		taken, err := w.take(ctx, &l, term)
 		if err != nil {
@@ -67,14 +67,14 @@ const orphan = `(p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessag
 	WHERE m.PartitionID = p.PartitionID AND m.NextAttemptDateTime IS NOT NULL))`
 
 // lapsed are the partitions that may be leased, until when they would be.
-func (w *Webhooks) lapsed(ctx context.Context, which string, term time.Duration) ([]webhook.Lease, error) {
+func (w *Webhooks) lapsed(ctx context.Context, which string, term time.Duration) ([]delivery.Lease, error) {
 	all, err := list(ctx, w.own, scanLease, `SELECT p.PartitionID, p.Fence, `+w.own.clockAfter()+` FROM whd.WH_Partition p
 WHERE p.LeaseUntil <= `+w.own.clock()+which+` ORDER BY p.PartitionID`, termArg(term))
 	return all, w.own.fault(err, "looking for partitions")
 }
 
 // take leases a partition unless somebody else was faster.
-func (w *Webhooks) take(ctx context.Context, l *webhook.Lease, term time.Duration) (bool, error) {
+func (w *Webhooks) take(ctx context.Context, l *delivery.Lease, term time.Duration) (bool, error) {
 	n, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+w.own.clockAfter()+`
 WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+w.own.clock(),
 		append(leaseArgs(*l), termArg(term), w.own.holderArg())...)
@@ -82,17 +82,17 @@ WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+w.own.cloc
 	return n > 0, w.own.fault(err, "leasing a partition")
 }
 
-func leaseArgs(l webhook.Lease) []any {
+func leaseArgs(l delivery.Lease) []any {
 	return []any{sql.Named("Partition", l.Partition), sql.Named("Fence", l.Fence)}
 }
 
 // Renew is webhook.Store's.
-func (w *Webhooks) Renew(ctx context.Context, leases []webhook.Lease, term time.Duration) ([]webhook.Lease, error) {
+func (w *Webhooks) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) ([]delivery.Lease, error) {
 	until, err := found(ctx, w.own, scanMoment, `SELECT `+w.own.clockAfter(), termArg(term))
 	if err != nil {
 		return nil, w.own.fault(err, "renewing a lease")
 	}
-	var held []webhook.Lease
+	var held []delivery.Lease
 	for _, l := range leases {
 		n, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET LeaseUntil = `+w.own.clockAfter()+`
 WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), termArg(term))...)
@@ -108,7 +108,7 @@ WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), termArg
 
 // Release is webhook.Store's. The fence stays, so that what is still under way
 // may be written until somebody else takes the partition.
-func (w *Webhooks) Release(ctx context.Context, leases []webhook.Lease) error {
+func (w *Webhooks) Release(ctx context.Context, leases []delivery.Lease) error {
 	for _, l := range leases {
 		_, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET LeaseUntil = @Until WHERE PartitionID = @Partition AND Fence = @Fence`,
 			append(leaseArgs(l), sql.Named("Until", stamp(time.Time{})))...)
@@ -119,7 +119,7 @@ func (w *Webhooks) Release(ctx context.Context, leases []webhook.Lease) error {
 	return nil
 }
 
-func scanLease(row scanner) (l webhook.Lease, err error) {
+func scanLease(row scanner) (l delivery.Lease, err error) {
 	err = row.Scan(&l.Partition, &l.Fence, (*moment)(&l.Until))
 	return l, err
 }

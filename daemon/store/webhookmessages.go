@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Message finds a message.
@@ -40,7 +41,7 @@ func (w *Webhooks) RemoveMessage(ctx context.Context, a admin.Address) (*webhook
 		{`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID = @ID`, []any{id}, false},
 		{`DELETE FROM whd.WH_Event WHERE EventID = @Event AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = @Event)`,
 			[]any{event}, false},
-	}, w.nudged(webhook.Nudge{Subscription: m.Subscription, Kind: webhook.NudgeDeleted})...)...)
+	}, w.nudged(delivery.Nudge{Subscription: m.Subscription, Kind: delivery.NudgeDeleted})...)...)
 	if err != nil || !removed {
 		return nil, w.own.fault(err, "removing a message")
 	}
@@ -57,7 +58,7 @@ func (w *Webhooks) RetryMessage(ctx context.Context, a admin.Address, at time.Ti
 	}
 	due := step{`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
 WHERE ID = @ID AND Status IN (2, 3)`, []any{sql.Named("ID", m.ID), sql.Named("At", stamp(at))}, false}
-	_, err = w.own.run(ctx, append([]step{due}, w.nudged(webhook.Nudge{Subscription: m.Subscription, Kind: webhook.NudgeDue})...)...)
+	_, err = w.own.run(ctx, append([]step{due}, w.nudged(delivery.Nudge{Subscription: m.Subscription, Kind: delivery.NudgeDue})...)...)
 	if err != nil {
 		return nil, w.own.fault(err, "making a message due")
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // lastNudge is the number in WH_Number of the last nudge.
@@ -17,7 +18,7 @@ const lastNudge = `Nudge`
 // of subscriptions. The first locks the number until the transaction ends: the
 // numbers come in the order of the commits, so that nobody who has read one has
 // missed a lower one.
-func (w *Webhooks) nudged(all ...webhook.Nudge) []step {
+func (w *Webhooks) nudged(all ...delivery.Nudge) []step {
 	if len(all) == 0 {
 		return nil
 	}
@@ -33,7 +34,7 @@ SELECT n.Next, @Subscription, @Kind, @Holder, ` + w.own.clock() + ` FROM whd.WH_
 func (o *ownDB) holderArg() sql.NamedArg { return sql.Named("Holder", o.holder) }
 
 // News is webhook.Store's. Where nothing has happened it reads a few rows.
-func (w *Webhooks) News(ctx context.Context, after int64) (news webhook.News, err error) {
+func (w *Webhooks) News(ctx context.Context, after int64) (news delivery.News, err error) {
 	numbers, err := list(ctx, w.own, scanNumber, `SELECT Name, Next FROM whd.WH_Number`)
 	if err != nil {
 		return news, w.own.fault(err, "looking for news")
@@ -90,13 +91,13 @@ func scanHolder(row scanner) (h holder, err error) {
 	return h, err
 }
 
-func scanNudge(row scanner) (n webhook.Nudge, err error) {
+func scanNudge(row scanner) (n delivery.Nudge, err error) {
 	err = row.Scan(&n.Subscription, &n.Kind)
 	return n, err
 }
 
 // Watch is webhook.Store's.
-func (w *Webhooks) Watch(ctx context.Context, home webhook.Lease, term time.Duration) error {
+func (w *Webhooks) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
 	_, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET WatchedUntil = `+w.own.clockAfter()+`
 WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(home), termArg(term))...)
 	return w.own.fault(err, "noting that changes are read")
@@ -164,7 +165,7 @@ func scanChanges(row scanner) (c storedChanges, err error) {
 }
 
 // changesText is the changes of a batch as they are stored.
-func changesText(b *webhook.Batch) string {
+func changesText(b *delivery.Batch) string {
 	text, err := json.Marshal(b.Changes)
 	if err != nil {
 		panic("store: " + err.Error()) // texts, numbers and times can always be written

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // The bounds of what is read of the outbox at once.
@@ -18,25 +18,25 @@ const (
 // their transaction has not ended, and others need not wait for it. A file has
 // no outbox, since nobody else writes to it. Without the CAST, Babelfish gives
 // out what a CASE holds as varchar.
-func (w *Webhooks) Outbox(ctx context.Context, limit int) (all []webhook.Raised, err error) {
+func (w *Webhooks) Outbox(ctx context.Context, limit int) (all []delivery.Raised, err error) {
 	if w.own.schema == "" {
 		return nil, ctx.Err()
 	}
 	err = executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
 		rows, err := w.own.pool.QueryContext(ctx, w.own.text(`SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
 FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+w.own.first()),
-			sql.Named("Most", outboxPerByte*webhook.MostBody), sql.Named("Limit", limit))
+			sql.Named("Most", outboxPerByte*delivery.MaxBodySize), sql.Named("Limit", limit))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		size := 0
 		for all = nil; size < outboxBytes && rows.Next(); {
-			var r webhook.Raised
+			var r delivery.Raised
 			if err := rows.Scan(&r.ID, &r.Name, &r.Body); err != nil {
 				return err
 			}
-			r.TooLarge = r.Body == nil || len(r.Body) > webhook.MostBody
+			r.TooLarge = r.Body == nil || len(r.Body) > delivery.MaxBodySize
 			size += len(r.Body)
 			all = append(all, r)
 		}

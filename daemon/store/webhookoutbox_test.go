@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // put puts events into the outbox as the ERP does.
@@ -26,7 +27,7 @@ func put(t *testing.T, w *Webhooks, to interface {
 }
 
 // expectOutbox compares the bodies in the outbox, and gives the rows.
-func expectOutbox(t *testing.T, w *Webhooks, limit int, want ...string) (all []webhook.Raised) {
+func expectOutbox(t *testing.T, w *Webhooks, limit int, want ...string) (all []delivery.Raised) {
 	t.Helper()
 	all, err := w.Outbox(t.Context(), limit)
 	var got []string
@@ -70,8 +71,8 @@ func TestOutbox(t *testing.T) {
 // all.
 func TestLargeBodiesInTheOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
-	half, most := strings.Repeat("x", outboxBytes/2), strings.Repeat("é", webhook.MostBody/2)
-	put(t, w, w.own.pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*webhook.MostBody+1))
+	half, most := strings.Repeat("x", outboxBytes/2), strings.Repeat("é", delivery.MaxBodySize/2)
+	put(t, w, w.own.pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1))
 	first, err := w.Outbox(t.Context(), 10)
 	if err != nil || len(first) != 2 {
 		t.Fatalf("%d rows (%v), want as many as have a mebibyte", len(first), err)
@@ -109,18 +110,18 @@ func TestOutboxInABatch(t *testing.T) {
 		if err := w.Write(t.Context(), batch); !errors.Is(err, want) {
 			t.Errorf("with rows %v of the outbox: %v, want %v", outbox, err, want)
 		}
-		open, err := w.Page(t.Context(), webhook.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100})
+		open, err := w.Page(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100})
 		if is := slices.ContainsFunc(open, func(m *webhook.Message) bool { return m.ID == first+1 }); err != nil || is != (want == nil) {
 			t.Errorf("with rows %v of the outbox the message is there: %v (%v)", outbox, is, err)
 		}
 	}
-	write(11, webhook.ErrOutboxTaken, c)          // a would be overtaken
-	write(21, webhook.ErrOutboxTaken, a, b)       // which was refused
-	write(31, webhook.ErrOutboxTaken, a, c, d+10) // which nobody has put there
+	write(11, delivery.ErrOutboxTaken, c)          // a would be overtaken
+	write(21, delivery.ErrOutboxTaken, a, b)       // which was refused
+	write(31, delivery.ErrOutboxTaken, a, c, d+10) // which nobody has put there
 	expectOutbox(t, w, 10, "a", "c", "d")
 	write(41, nil, a, c)
 	expectOutbox(t, w, 10, "d")
-	write(51, webhook.ErrOutboxTaken, c) // again
+	write(51, delivery.ErrOutboxTaken, c) // again
 	write(61, nil, d)
 	expectOutbox(t, w, 10)
 }
@@ -145,7 +146,7 @@ func TestOutboxAtOnce(t *testing.T) {
 			switch err := <-results; {
 			case err == nil:
 				written++
-			case !errors.Is(err, webhook.ErrOutboxTaken):
+			case !errors.Is(err, delivery.ErrOutboxTaken):
 				t.Error(err)
 			}
 		}
@@ -163,7 +164,7 @@ func TestNoOutboxInAFile(t *testing.T) {
 	expectOutbox(t, w, 10)
 	b := hookBatch(w.mustVersion(t), 11, 1, r, l, "{}")
 	b.Outbox = []int64{1}
-	if err := w.Write(t.Context(), b); !errors.Is(err, webhook.ErrOutboxTaken) {
+	if err := w.Write(t.Context(), b); !errors.Is(err, delivery.ErrOutboxTaken) {
 		t.Errorf("a row of it was written: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Messages are joined with their subscription wherever they are read: those of
@@ -49,7 +50,7 @@ const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @
 // Page is webhook.Store's. What is due later than the place is asked for apart
 // from what is due at the same time and has a higher number: one condition for
 // both would have the database walk over all that are due at that time.
-func (w *Webhooks) Page(ctx context.Context, p webhook.Page) ([]*webhook.Message, error) {
+func (w *Webhooks) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
 	switch {
 	case p.InOrder:
 		return w.page(ctx, p, ` AND m.ID > @ID ORDER BY m.ID`)
@@ -68,7 +69,7 @@ func (w *Webhooks) Page(ctx context.Context, p webhook.Page) ([]*webhook.Message
 	return append(same, later...), nil
 }
 
-func (w *Webhooks) page(ctx context.Context, p webhook.Page, condition string) ([]*webhook.Message, error) {
+func (w *Webhooks) page(ctx context.Context, p delivery.Page, condition string) ([]*webhook.Message, error) {
 	page, err := list(ctx, w.own, scanListed, `SELECT `+messageColumns+`, `+w.own.bodySize()+messageTables+openMessages+condition+w.own.first(),
 		append(pageArgs(p), sql.Named("Until", stamp(p.Until)), sql.Named("Limit", p.Limit))...)
 	return page, w.own.fault(err, "reading messages")
@@ -87,13 +88,13 @@ func (w *Webhooks) Bodies(ctx context.Context, events []int64) (map[int64][]byte
 	return bodies, w.own.fault(err, "reading the bodies of events")
 }
 
-func pageArgs(p webhook.Page) []any {
+func pageArgs(p delivery.Page) []any {
 	return []any{sql.Named("Partition", p.Partition), sql.Named("Subscription", p.Subscription),
 		sql.Named("Next", stamp(p.After.Next)), sql.Named("ID", p.After.ID)}
 }
 
 // Due is webhook.Store's.
-func (w *Webhooks) Due(ctx context.Context, p webhook.Page) (time.Time, error) {
+func (w *Webhooks) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
 	for _, condition := range []string{
 		` AND m.NextAttemptDateTime = @Next AND m.ID > @ID`,
 		` AND m.NextAttemptDateTime > @Next`,

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // pruneWindow is how many messages are looked at in one step. It is more than
@@ -18,17 +18,17 @@ const pruneWindow = 5000
 // Prune is webhook.Store's. No index knows which messages are old, since every
 // delivery would pay for it: they are walked over in the order of their numbers,
 // which grow with time, up to where all are young.
-func (w *Webhooks) Prune(ctx context.Context, p webhook.Prune) (webhook.Removed, error) {
+func (w *Webhooks) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
 	old, r, err := w.outlived(ctx, p)
 	if err != nil {
-		return webhook.Removed{}, w.own.fault(err, "looking for old messages")
+		return delivery.Removed{}, w.own.fault(err, "looking for old messages")
 	}
 	if len(old) == 0 {
 		return r, nil
 	}
 	left, removed, err := w.writer.remove(ctx, old)
 	if err != nil {
-		return webhook.Removed{}, w.own.fault(err, "removing old messages")
+		return delivery.Removed{}, w.own.fault(err, "removing old messages")
 	}
 	removed.More, removed.Last = r.More, r.Last
 	if len(left) > 0 {
@@ -39,9 +39,9 @@ func (w *Webhooks) Prune(ctx context.Context, p webhook.Prune) (webhook.Removed,
 
 // outlived reads on behind a place, until it has found enough messages that are
 // to go. The removal tells how far it came and whether more may follow.
-func (w *Webhooks) outlived(ctx context.Context, p webhook.Prune) (old []condemned, r webhook.Removed, err error) {
+func (w *Webhooks) outlived(ctx context.Context, p delivery.Prune) (old []condemned, r delivery.Removed, err error) {
 	err = executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
-		old, r = nil, webhook.Removed{Last: p.After}
+		old, r = nil, delivery.Removed{Last: p.After}
 		rows, err := w.own.pool.QueryContext(ctx, w.own.text(`SELECT ID, EventID, Status, Attempts,
 	CASE WHEN Status = 1 AND LastSavedDateTime < @Successful OR Status = 3 AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
 	CASE WHEN AddedDateTime < @Successful OR AddedDateTime < @Failed THEN 1 ELSE 0 END
@@ -70,7 +70,7 @@ FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+w.own.first()), pruneA
 	return old, r, err
 }
 
-func pruneArgs(p webhook.Prune) []any {
+func pruneArgs(p delivery.Prune) []any {
 	return []any{sql.Named("Successful", stamp(p.Successful)), sql.Named("Failed", stamp(p.Failed)),
 		sql.Named("After", p.After), sql.Named("Limit", pruneWindow)}
 }
@@ -80,10 +80,10 @@ func pruneArgs(p webhook.Prune) []any {
 const sweepPause = 4 * executor.StatementLimit
 
 // Sweep is webhook.Store's.
-func (w *Webhooks) Sweep(ctx context.Context, limit int) (webhook.Removed, error) {
+func (w *Webhooks) Sweep(ctx context.Context, limit int) (delivery.Removed, error) {
 	gone, err := list(ctx, w.own, scanInt, `SELECT SubscriptionID FROM whd.WH_SubscriptionRemoved ORDER BY SubscriptionID`)
 	if err != nil {
-		return webhook.Removed{}, w.own.fault(err, "looking for removed subscriptions")
+		return delivery.Removed{}, w.own.fault(err, "looking for removed subscriptions")
 	}
 	for _, subscription := range gone {
 		r, err := w.sweepMessages(ctx, subscription, limit)
@@ -96,11 +96,11 @@ func (w *Webhooks) Sweep(ctx context.Context, limit int) (webhook.Removed, error
 }
 
 // sweepMessages removes some messages of one subscription, the oldest first.
-func (w *Webhooks) sweepMessages(ctx context.Context, subscription int64, limit int) (webhook.Removed, error) {
+func (w *Webhooks) sweepMessages(ctx context.Context, subscription int64, limit int) (delivery.Removed, error) {
 	all, err := list(ctx, w.own, scanCondemned, `SELECT ID, EventID, Status, Attempts FROM whd.SY_WebhookMessage
 WHERE SubscriptionID = @Subscription ORDER BY ID`+w.own.first(), sql.Named("Subscription", subscription), sql.Named("Limit", limit))
 	if err != nil || len(all) == 0 {
-		return webhook.Removed{}, err
+		return delivery.Removed{}, err
 	}
 	_, r, err := w.writer.remove(ctx, all)
 	r.More = true
@@ -108,11 +108,11 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+w.own.first(), sql.Named("Subs
 }
 
 // forget removes what has ended by the store's clock.
-func (w *Webhooks) forget(ctx context.Context, limit int) (r webhook.Removed, err error) {
+func (w *Webhooks) forget(ctx context.Context, limit int) (r delivery.Removed, err error) {
 	clock, began := w.own.clock(), time.Now()
 	keys, err := w.own.exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+clock+` AND KeyHash IN (
 	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+w.own.first()+`)`, sql.Named("Limit", limit))
-	if r = (webhook.Removed{Rows: int(keys), Took: time.Since(began), More: int(keys) == limit}); err != nil || r.More {
+	if r = (delivery.Removed{Rows: int(keys), Took: time.Since(began), More: int(keys) == limit}); err != nil || r.More {
 		return r, err
 	}
 	_, err = w.own.exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+w.own.clockAfter()+`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Nothing is left of a message that was removed, and all of one that was not.
@@ -23,7 +24,7 @@ func removedToTheLastRow(t *testing.T, w *Webhooks) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	done := webhook.Batch{Version: b.Version, Leases: b.Leases, Outcomes: succeeded(b)[:2]}
+	done := delivery.Batch{Version: b.Version, Leases: b.Leases, Outcomes: succeeded(b)[:2]}
 	done.Outcomes[1].Began = hookNoon.Add(time.Hour)
 	if err := w.Write(t.Context(), done); err != nil {
 		t.Fatal(err)
@@ -42,7 +43,7 @@ func removedToTheLastRow(t *testing.T, w *Webhooks) {
 	}
 	prune := func(before time.Time) {
 		t.Helper()
-		if _, err := w.Prune(t.Context(), webhook.Prune{Limit: 10, Successful: before}); err != nil {
+		if _, err := w.Prune(t.Context(), delivery.Prune{Limit: 10, Successful: before}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -74,7 +75,7 @@ func TestRemovalGivesWay(t *testing.T) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	p := webhook.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
+	p := delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
 	step := func(rows int, more bool) {
 		t.Helper()
 		got, err := w.Prune(t.Context(), p)
@@ -99,7 +100,7 @@ func TestRemovalLeavesTheWriterStrict(t *testing.T) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	f, p := w.writer.(*fileWriter), webhook.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
+	f, p := w.writer.(*fileWriter), delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
 	strict := func(when string) {
 		t.Helper()
 		s, err := f.conn.Prepare("PRAGMA synchronous")

@@ -9,15 +9,15 @@ import (
 
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Reclaim is webhook.Store's. A text without attempts stays for the day that it
 // was used on and the next: a batch that is being written may refer to it.
-func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (webhook.Removed, error) {
+func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
 	now, err := w.Now(ctx)
 	if err != nil {
-		return webhook.Removed{}, err
+		return delivery.Removed{}, err
 	}
 	r, err := w.removeTexts(ctx, limit, `UsedDateTime < @Before
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.TextHash = WH_ResponseText.TextHash)`,
@@ -41,7 +41,7 @@ func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (webhook.R
 
 // removeTexts removes texts that meet a condition, the one first whose last use
 // is the longest ago. They are looked for before the file is locked.
-func (w *Webhooks) removeTexts(ctx context.Context, limit int, condition string, args ...any) (r webhook.Removed, err error) {
+func (w *Webhooks) removeTexts(ctx context.Context, limit int, condition string, args ...any) (r delivery.Removed, err error) {
 	all, err := list(ctx, w.own, scanText, `SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+w.own.first(),
 		append(args, sql.Named("Limit", limit))...)
 	if err != nil || len(all) == 0 {
@@ -50,7 +50,7 @@ func (w *Webhooks) removeTexts(ctx context.Context, limit int, condition string,
 	these := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(w.own.listed())
 	began := time.Now()
 	_, err = w.own.exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+these+` AND `+condition, append(args, w.own.listArg(all))...)
-	return webhook.Removed{Took: time.Since(began), More: len(all) == limit}, err
+	return delivery.Removed{Took: time.Since(began), More: len(all) == limit}, err
 }
 
 func scanText(row scanner) (text string, err error) {
@@ -65,7 +65,7 @@ const (
 
 // shrink gives pages back that the file does not need. Only a file that was made
 // with auto_vacuum, or was compacted since, can.
-func (f *fileWriter) shrink(ctx context.Context) (r webhook.Removed, err error) {
+func (f *fileWriter) shrink(ctx context.Context) (r delivery.Removed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
 	err = f.inTurn(ctx, func() error {

@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // page is an answer of 8 kB, different for each number, of which 4 kB are kept.
@@ -25,9 +26,9 @@ func page(n int) []byte {
 }
 
 // refused are the messages of a batch, each refused with its answer.
-func refused(b webhook.Batch, at time.Time, answer func(i int) []byte) (all []webhook.Recorded) {
+func refused(b delivery.Batch, at time.Time, answer func(i int) []byte) (all []webhook.AttemptResult) {
 	for i, m := range b.Messages {
-		all = append(all, webhook.Recorded{
+		all = append(all, webhook.AttemptResult{
 			Message: m, After: webhook.State{Status: webhook.Failed, Attempts: m.Attempts + 1},
 			Outcome: webhook.Outcome{Code: 403, Text: answer(i), Began: at.Add(time.Duration(i) * time.Millisecond)},
 		})
@@ -176,7 +177,7 @@ func TestFileShrinks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for p := (webhook.Prune{Limit: 1000, Successful: hookNoon.AddDate(0, 0, 1)}); ; {
+			for p := (delivery.Prune{Limit: 1000, Successful: hookNoon.AddDate(0, 0, 1)}); ; {
 				got, err := w.Prune(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)

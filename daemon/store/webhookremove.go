@@ -9,7 +9,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // condemned is a message that is to go, unless it has changed since it was
@@ -31,7 +31,7 @@ const leastRemoved = 10
 // one's changes would empty its cache, and another one would decide by itself
 // when to write the log back. It ends early where somebody waits, and says what
 // is left; the removal's Took is how long nobody else could write.
-func (f *fileWriter) remove(ctx context.Context, all []condemned) (left []condemned, r webhook.Removed, err error) {
+func (f *fileWriter) remove(ctx context.Context, all []condemned) (left []condemned, r delivery.Removed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
 	err = f.inTurn(ctx, func() error {
@@ -46,7 +46,7 @@ func (f *fileWriter) remove(ctx context.Context, all []condemned) (left []condem
 		return err
 	})
 	if err != nil {
-		return all, webhook.Removed{}, err
+		return all, delivery.Removed{}, err
 	}
 	return left, r, nil
 }
@@ -112,7 +112,7 @@ COMMIT TRANSACTION;
 SELECT @Removed;`
 
 // remove removes messages in one round trip. Only their own rows are locked.
-func (s *serverWriter) remove(ctx context.Context, all []condemned) (left []condemned, r webhook.Removed, err error) {
+func (s *serverWriter) remove(ctx context.Context, all []condemned) (left []condemned, r delivery.Removed, err error) {
 	rows := make([][]int64, len(all))
 	for i, c := range all {
 		rows[i] = []int64{c.id, c.event, c.status, c.attempts}

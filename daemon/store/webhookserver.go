@@ -2,8 +2,9 @@ package store
 
 import (
 	"context"
+
 	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // serverWriter writes batches to a server, each in one round trip.
@@ -21,11 +22,11 @@ const (
 )
 
 var batchErrors = map[int64]error{
-	batchFenced: webhook.ErrFenced, batchStale: webhook.ErrStale, batchKeyTaken: webhook.ErrKeyTaken,
-	batchOutboxTaken: webhook.ErrOutboxTaken,
+	batchFenced: delivery.ErrFenced, batchStale: delivery.ErrStale, batchKeyTaken: delivery.ErrKeyTaken,
+	batchOutboxTaken: delivery.ErrOutboxTaken,
 }
 
-func (s *serverWriter) write(ctx context.Context, b *webhook.Batch) error {
+func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
 	statement, args := serverBatch(b, s.own.holderArg())
 	// Of two daemons that write the same key or text at once, the second finds
 	// the first's when it tries again.

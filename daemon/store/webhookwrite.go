@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // The limits of texts that others have made, in bytes.
@@ -28,16 +29,16 @@ const shortAnswer = 64
 
 // Write is webhook.Store's. What is there already, by its number, stays as it
 // is: a batch may be written again where nobody knows what became of it.
-func (w *Webhooks) Write(ctx context.Context, b webhook.Batch) error {
+func (w *Webhooks) Write(ctx context.Context, b delivery.Batch) error {
 	b.Leases = distinct(b.Leases)
 	switch {
 	case !covered(&b):
-		return webhook.ErrFenced
+		return delivery.ErrFenced
 	case clash(b.Keys):
-		return webhook.ErrKeyTaken
+		return delivery.ErrKeyTaken
 	}
 	err := w.writer.write(ctx, &b)
-	for _, known := range []error{webhook.ErrStale, webhook.ErrFenced, webhook.ErrKeyTaken, webhook.ErrOutboxTaken} {
+	for _, known := range []error{delivery.ErrStale, delivery.ErrFenced, delivery.ErrKeyTaken, delivery.ErrOutboxTaken} {
 		if errors.Is(err, known) {
 			return known
 		}
@@ -47,15 +48,15 @@ func (w *Webhooks) Write(ctx context.Context, b webhook.Batch) error {
 
 // distinct are the leases by partition: all who lock several rows do so in one
 // order.
-func distinct(leases []webhook.Lease) []webhook.Lease {
+func distinct(leases []delivery.Lease) []delivery.Lease {
 	leases = slices.Clone(leases)
-	slices.SortFunc(leases, func(a, b webhook.Lease) int { return cmp.Compare(a.Partition, b.Partition) })
-	return slices.CompactFunc(leases, func(a, b webhook.Lease) bool { return a.Partition == b.Partition && a.Fence == b.Fence })
+	slices.SortFunc(leases, func(a, b delivery.Lease) int { return cmp.Compare(a.Partition, b.Partition) })
+	return slices.CompactFunc(leases, func(a, b delivery.Lease) bool { return a.Partition == b.Partition && a.Fence == b.Fence })
 }
 
 // covered reports whether the batch names the leases of all that it touches.
 // New messages may go to another daemon's partition, if it is told so.
-func covered(b *webhook.Batch) bool {
+func covered(b *delivery.Batch) bool {
 	held, told := make(map[int64]bool), make(map[int64]bool)
 	for _, l := range b.Leases {
 		held[l.Partition] = true
@@ -77,7 +78,7 @@ func covered(b *webhook.Batch) bool {
 }
 
 // clash reports whether two events of a batch have the same key.
-func clash(keys []webhook.Key) bool {
+func clash(keys []delivery.Key) bool {
 	seen := make(map[[32]byte]bool, len(keys))
 	for _, k := range keys {
 		if seen[k.Hash] {
@@ -104,7 +105,7 @@ type attempt struct {
 	duration int64
 }
 
-func attemptOf(r webhook.Recorded) attempt {
+func attemptOf(r webhook.AttemptResult) attempt {
 	a := attempt{
 		message: r.Message.ID, number: r.After.Attempts, guid: newGUID(), status: r.After.Status,
 		code: r.Code, reason: readable(r.Reason(), mostReason),
@@ -136,13 +137,13 @@ func readable(text string, most int) string {
 }
 
 // Key is webhook.Store's.
-func (w *Webhooks) Key(ctx context.Context, hash [32]byte) (*webhook.Key, error) {
+func (w *Webhooks) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
 	k, err := found(ctx, w.own, scanIdempotencyKey, `SELECT KeyHash, Digest, EventGUID, Messages, ExpiryDateTime FROM whd.WH_IdempotencyKey
 WHERE KeyHash = @Hash AND ExpiryDateTime > `+w.own.clock(), sql.Named("Hash", hex.EncodeToString(hash[:])))
 	return k, w.own.fault(err, "finding an idempotency key")
 }
 
-func scanIdempotencyKey(row scanner) (k webhook.Key, err error) {
+func scanIdempotencyKey(row scanner) (k delivery.Key, err error) {
 	var hash, digest string
 	if err := row.Scan(&hash, &digest, &k.Event, &k.Count, (*moment)(&k.Until)); err != nil {
 		return k, err

@@ -27,8 +27,8 @@ func NewChange(m *Message, is State, at time.Time) Change {
 	return c
 }
 
-// changeOf is what became of a message by its present state.
-func (s *Snapshot) changeOf(m *Message, is State, at time.Time) Change {
+// ChangeOf is what became of a message by its present state.
+func (s *Snapshot) ChangeOf(m *Message, is State, at time.Time) Change {
 	c := NewChange(m, is, at)
 	if sub := s.Subscription(m.Subscription); sub != nil {
 		c.Subscriber, c.Subscription = sub.Subscriber, sub.GUID

@@ -109,3 +109,18 @@ func DefaultSchedule() []time.Duration {
 	return []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 		time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour}
 }
+
+// AttemptResult is an attempt and what became of the message by it.
+type AttemptResult struct {
+	Message *Message
+	After   State
+	Outcome
+}
+
+// Retention is how long messages are kept that no attempt follows for. 0 is for
+// ever.
+type Retention struct {
+	Successful time.Duration // since they were delivered
+	Failed     time.Duration // since they failed for good
+	TextSize   int64         // of all answers together, in bytes; 0 is no limit
+}

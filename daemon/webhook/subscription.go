@@ -64,13 +64,13 @@ const all = ""
 
 // NewSnapshot orders subscriptions, which are given by number, for matching.
 func NewSnapshot(version int64, subs map[int64]*Subscription) *Snapshot {
-	return (&Snapshot{sets: make(map[string]set)}).with(version, subs)
+	return (&Snapshot{sets: make(map[string]set)}).With(version, subs)
 }
 
-// with is the snapshot of a later version, in which some subscriptions have
+// With is the snapshot of a later version, in which some subscriptions have
 // changed: nil for one that is gone. What it costs depends on how many these
 // are, and hardly on how many there are.
-func (s *Snapshot) with(version int64, changed map[int64]*Subscription) *Snapshot {
+func (s *Snapshot) With(version int64, changed map[int64]*Subscription) *Snapshot {
 	sets := maps.Clone(s.sets)
 	for id, sub := range changed {
 		if was := s.Subscription(id); was != nil {

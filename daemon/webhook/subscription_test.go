@@ -25,7 +25,7 @@ func TestSnapshotWithChanges(t *testing.T) {
 			}
 		}
 		before, size := s, len(slices.Collect(s.Subscriptions))
-		s = s.with(version, changed)
+		s = s.With(version, changed)
 		if len(slices.Collect(before.Subscriptions)) != size {
 			t.Fatal("a snapshot has changed that others may read")
 		}
@@ -60,7 +60,7 @@ func TestAChangeCopiesLittle(t *testing.T) {
 	for _, change := range []map[int64]*Subscription{
 		{7: {ID: 7, Pattern: "*", URL: "https://a.example"}}, {7: nil}, {9000: {ID: 9000, Pattern: "*"}}, {4000: {ID: 4000, Pattern: "debtor.*"}},
 	} {
-		next := s.with(2, change)
+		next := s.With(2, change)
 		for name, sets := range map[string][2]set{"all": {s.sets[all], next.sets[all]}, "*": {s.sets["*"], next.sets["*"]}} {
 			known := make(map[**Subscription]bool)
 			for _, chunk := range sets[0] {

@@ -7,11 +7,13 @@ import (
 
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-func (h hooks) expectBacklog(when string, want ...webhook.Backlog) {
+func (h hooks) expectBacklog(when string, want ...stats.Backlog) {
 	h.t.Helper()
-	slices.SortFunc(want, func(a, b webhook.Backlog) int { return int(a.Subscription - b.Subscription) })
+	slices.SortFunc(want, func(a, b stats.Backlog) int { return int(a.Subscription - b.Subscription) })
 	got, err := h.Backlog(h.t.Context())
 	if err != nil || !reflect.DeepEqual(got, want) {
 		h.t.Errorf("%s: the backlog is %+v (%v), want %+v", when, got, err, want)
@@ -22,8 +24,8 @@ func (h hooks) expectBacklog(when string, want ...webhook.Backlog) {
 func backlogs(h hooks) {
 	h.expectBacklog("at first")
 	a, b, l, other := h.subscribe(), h.subscribe(), h.lease(time.Hour), h.lease(time.Hour)
-	of := func(r admin.Subscription, notSent, retries int64, oldest time.Time) webhook.Backlog {
-		return webhook.Backlog{Subscription: r.ID, NotSent: notSent, RetryPending: retries, Oldest: oldest}
+	of := func(r admin.Subscription, notSent, retries int64, oldest time.Time) stats.Backlog {
+		return stats.Backlog{Subscription: r.ID, NotSent: notSent, RetryPending: retries, Oldest: oldest}
 	}
 	early := h.sendAt(l, a.ID, 3, noon)
 	late := h.sendAt(other, a.ID, 2, noon.Add(time.Minute))
@@ -53,7 +55,7 @@ func backlogs(h hooks) {
 }
 
 // sendAt writes n messages of events that were raised at a time.
-func (h hooks) sendAt(l webhook.Lease, sub int64, n int, at time.Time) []*webhook.Message {
+func (h hooks) sendAt(l delivery.Lease, sub int64, n int, at time.Time) []*webhook.Message {
 	h.t.Helper()
 	b := h.batch(l)
 	for range n {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // asPicked are messages as a query finds them.
@@ -23,7 +24,7 @@ func (h hooks) asPicked(r admin.Subscription, all ...*webhook.Message) []admin.C
 
 // oneOfEach sends messages and has them stand in each status: not sent,
 // received, waiting, failed.
-func (h hooks) oneOfEach(l webhook.Lease, r admin.Subscription) []*webhook.Message {
+func (h hooks) oneOfEach(l delivery.Lease, r admin.Subscription) []*webhook.Message {
 	h.t.Helper()
 	sent := h.send(l, r.ID, 4)
 	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{}),
@@ -143,7 +144,7 @@ func manyAndOutcomes(h hooks) {
 	}
 }
 
-func (h hooks) manyAndOutcomes(r admin.Subscription, l webhook.Lease, sent []*webhook.Message) {
+func (h hooks) manyAndOutcomes(r admin.Subscription, l delivery.Lease, sent []*webhook.Message) {
 	outcomes, failed := h.batch(l), make([]admin.Candidate, len(sent))
 	for i, m := range sent {
 		outcomes.Outcomes = append(outcomes.Outcomes, attempt(m, 500, webhook.Failed, time.Time{}))

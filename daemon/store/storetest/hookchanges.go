@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // What has changed since a version is read by the numbers of the subscriptions,
@@ -50,7 +51,7 @@ func changedSubscriptions(h hooks) {
 	c := h.subscribe()
 	expect("a new subscriber and subscription", 0, c.ID)
 	batch := h.batch(l)
-	batch.Disabled = []webhook.Disabled{{Subscription: c.ID, Reason: "410 Gone", At: noon}}
+	batch.Disabled = []delivery.Disabled{{Subscription: c.ID, Reason: "410 Gone", At: noon}}
 	h.check(h.Write(ctx, batch))
 	if got := expect("disabled by the engine", c.ID)[c.ID]; got == nil || got.DisabledReason != "410 Gone" {
 		h.t.Errorf("disabled: %+v", got)

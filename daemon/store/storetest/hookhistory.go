@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // history compares the store with one that keeps everything in a map, over
@@ -43,8 +44,8 @@ type naiveMessage struct {
 type naiveHooks struct {
 	h       hooks
 	subs    []admin.Subscription
-	lease   webhook.Lease
-	old     []webhook.Lease
+	lease   delivery.Lease
+	old     []delivery.Lease
 	version int64
 	made    []*naiveMessage // all, also those that are gone
 	rows    map[int64]*naiveMessage
@@ -55,7 +56,7 @@ func (n *naiveHooks) drawTime(t *rapid.T, label string) time.Time {
 }
 
 // drawLease draws one that is held, mostly.
-func (n *naiveHooks) drawLease(t *rapid.T) (l webhook.Lease, held bool) {
+func (n *naiveHooks) drawLease(t *rapid.T) (l delivery.Lease, held bool) {
 	if len(n.old) > 0 && rapid.IntRange(0, 5).Draw(t, "old lease") == 0 {
 		return rapid.SampledFrom(n.old).Draw(t, "lease"), false
 	}
@@ -63,7 +64,7 @@ func (n *naiveHooks) drawLease(t *rapid.T) (l webhook.Lease, held bool) {
 }
 
 // write writes a batch, and reports whether it counts.
-func (n *naiveHooks) write(t *rapid.T, b webhook.Batch, held bool) bool {
+func (n *naiveHooks) write(t *rapid.T, b delivery.Batch, held bool) bool {
 	b.Version = n.version
 	if rapid.IntRange(0, 5).Draw(t, "old version") == 0 {
 		b.Version--
@@ -71,11 +72,11 @@ func (n *naiveHooks) write(t *rapid.T, b webhook.Batch, held bool) bool {
 	err := n.h.Write(n.h.t.Context(), b)
 	switch {
 	case !held:
-		if !errors.Is(err, webhook.ErrFenced) {
+		if !errors.Is(err, delivery.ErrFenced) {
 			t.Fatalf("under an old lease: %v", err)
 		}
 	case b.Version != n.version:
-		if !errors.Is(err, webhook.ErrStale) {
+		if !errors.Is(err, delivery.ErrStale) {
 			t.Fatalf("with an old version: %v", err)
 		}
 	case err != nil:
@@ -86,7 +87,7 @@ func (n *naiveHooks) write(t *rapid.T, b webhook.Batch, held bool) bool {
 
 func (n *naiveHooks) publish(t *rapid.T) {
 	l, held := n.drawLease(t)
-	b := webhook.Batch{Leases: []webhook.Lease{l}}
+	b := delivery.Batch{Leases: []delivery.Lease{l}}
 	var made []*naiveMessage
 	for range rapid.IntRange(1, 4).Draw(t, "events") {
 		sub := rapid.IntRange(0, len(n.subs)-1).Draw(t, "subscription")
@@ -114,15 +115,15 @@ func (n *naiveHooks) drawMessage(t *rapid.T) *naiveMessage {
 
 func (n *naiveHooks) outcome(t *rapid.T) {
 	l, held := n.drawLease(t)
-	b := webhook.Batch{Leases: []webhook.Lease{l}}
+	b := delivery.Batch{Leases: []delivery.Lease{l}}
 	chosen := n.drawMessage(t)
-	r := webhook.Recorded{Message: &chosen.Message, Outcome: webhook.Outcome{Code: 500, Began: noon}}
+	r := webhook.AttemptResult{Message: &chosen.Message, Outcome: webhook.Outcome{Code: 500, Began: noon}}
 	r.After.Attempts = chosen.Attempts + rapid.SampledFrom([]int{1, 1, 1, 0, 2}).Draw(t, "attempt")
 	r.After.Status = rapid.SampledFrom([]webhook.Status{webhook.Successful, webhook.RetryPending, webhook.RetryPending, webhook.Failed}).Draw(t, "status")
 	if r.After.Status.Open() {
 		r.After.Next = n.drawTime(t, "next")
 	}
-	b.Outcomes = []webhook.Recorded{r}
+	b.Outcomes = []webhook.AttemptResult{r}
 	if !n.write(t, b, held) {
 		return
 	}
@@ -164,7 +165,7 @@ func (n *naiveHooks) retry(t *rapid.T) {
 }
 
 // listed are the open messages that a page may hold, in their order.
-func (n *naiveHooks) listed(p webhook.Page) []*naiveMessage {
+func (n *naiveHooks) listed(p delivery.Page) []*naiveMessage {
 	var all []*naiveMessage
 	for _, m := range n.rows {
 		behind := m.ID > p.After.ID
@@ -184,13 +185,13 @@ func (n *naiveHooks) listed(p webhook.Page) []*naiveMessage {
 	return all
 }
 
-func (n *naiveHooks) drawPage(t *rapid.T) webhook.Page {
-	p := webhook.Page{
+func (n *naiveHooks) drawPage(t *rapid.T) delivery.Page {
+	p := delivery.Page{
 		Partition: n.lease.Partition, Subscription: rapid.SampledFrom(n.subs).Draw(t, "subscription").ID, Until: n.drawTime(t, "until"),
 		InOrder: rapid.Bool().Draw(t, "in order"), Limit: rapid.IntRange(1, 5).Draw(t, "limit"),
 	}
 	if len(n.made) > 0 && rapid.Bool().Draw(t, "from a place") {
-		p.After = webhook.Place{Next: n.drawTime(t, "after"), ID: n.drawMessage(t).ID}
+		p.After = delivery.Place{Next: n.drawTime(t, "after"), ID: n.drawMessage(t).ID}
 	}
 	return p
 }
@@ -228,7 +229,7 @@ func (n *naiveHooks) due(t *rapid.T) {
 		t.Fatalf("%+v: due %v (%v), want %v", p, due, err, want)
 	}
 	open, err := n.h.Open(n.h.t.Context(), n.lease.Partition)
-	p.After = webhook.Place{}
+	p.After = delivery.Place{}
 	if is, has := slices.Contains(open, p.Subscription), len(n.listed(p)) > 0; err != nil || is != has {
 		t.Fatalf("subscription %d is open: %v (%v), want %v", p.Subscription, is, err, has)
 	}

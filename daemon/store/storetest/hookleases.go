@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Terms that have ended when they begin stand for time that has passed.
@@ -30,7 +31,7 @@ func leases(h hooks) {
 		h.t.Errorf("the lease ends in %v, want an hour", d)
 	}
 	h.expectTakeOver()
-	held, err := h.Renew(ctx, []webhook.Lease{a, {Partition: b.Partition, Fence: b.Fence - 1}}, past)
+	held, err := h.Renew(ctx, []delivery.Lease{a, {Partition: b.Partition, Fence: b.Fence - 1}}, past)
 	h.check(err)
 	if len(held) != 1 || held[0].Partition != a.Partition || held[0].Fence != a.Fence || !held[0].Until.Before(now) {
 		h.t.Errorf("renewed %+v", held)
@@ -39,10 +40,10 @@ func leases(h hooks) {
 	if taken[0].Fence <= a.Fence {
 		h.t.Errorf("fence %d after %d", taken[0].Fence, a.Fence)
 	}
-	if held, err = h.Renew(ctx, []webhook.Lease{a}, time.Hour); err != nil || len(held) != 0 {
+	if held, err = h.Renew(ctx, []delivery.Lease{a}, time.Hour); err != nil || len(held) != 0 {
 		h.t.Errorf("a lost lease was renewed: %+v (%v)", held, err)
 	}
-	h.check(other.Release(ctx, []webhook.Lease{b, a, done}))
+	h.check(other.Release(ctx, []delivery.Lease{b, a, done}))
 	if !h.news(-1).Orphans {
 		h.t.Error("nobody says that there is something to take over")
 	}
@@ -60,14 +61,14 @@ func leases(h hooks) {
 }
 
 // work adds an open message to a partition.
-func (h hooks) work(r admin.Subscription, l webhook.Lease) {
+func (h hooks) work(r admin.Subscription, l delivery.Lease) {
 	h.t.Helper()
 	b := h.batch(l)
 	h.raise(&b, noon, "x", r.ID)
 	h.check(h.Write(h.t.Context(), b))
 }
 
-func (h hooks) expectTakeOver(want ...int64) []webhook.Lease {
+func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
 	h.t.Helper()
 	taken, err := h.TakeOver(h.t.Context(), time.Hour)
 	h.check(err)
@@ -125,7 +126,7 @@ func leasesAtOnce(h hooks) {
 	}
 }
 
-type leaser interface{ webhook.Store }
+type leaser interface{ delivery.Store }
 
 func storesClock(h hooks) {
 	a, err := h.Now(h.t.Context())
@@ -166,17 +167,17 @@ func fencedOff(h hooks) {
 	m := h.send(old, r.ID, 1)[0] // nobody has taken it yet
 	now := h.expectTakeOver(old.Partition)[0]
 	b := h.batch(old)
-	b.Outcomes = []webhook.Recorded{attempt(m, 200, webhook.Successful, time.Time{})}
+	b.Outcomes = []webhook.AttemptResult{attempt(m, 200, webhook.Successful, time.Time{})}
 	h.raise(&b, noon, "{}", r.ID)
-	if err := h.Write(ctx, b); !errors.Is(err, webhook.ErrFenced) {
+	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("under an old lease: %v", err)
 	}
 	b.Leases = nil
-	if err := h.Write(ctx, b); !errors.Is(err, webhook.ErrFenced) {
+	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("without a lease: %v", err)
 	}
-	b.Leases, b.Version = []webhook.Lease{old}, b.Version-1
-	if err := h.Write(ctx, b); !errors.Is(err, webhook.ErrFenced) {
+	b.Leases, b.Version = []delivery.Lease{old}, b.Version-1
+	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("under an old lease and version: %v", err)
 	}
 	h.expectNumbers("for the new holder", h.open(now.Partition, r.ID), m)
@@ -190,7 +191,7 @@ func writersAtOnce(h hooks) {
 	const each, rounds, size = 16, 4, 4
 	r := h.subscribe()
 	daemons := []hooks{h, {Webhooks: h.again().Webhooks(), t: h.t}}
-	held := []webhook.Lease{h.lease(time.Hour), daemons[1].lease(time.Hour)}
+	held := []delivery.Lease{h.lease(time.Hour), daemons[1].lease(time.Hour)}
 	version := h.version()
 	atOnce(2*each, func(i int) {
 		d, l := daemons[i%2], held[i%2]
@@ -200,13 +201,13 @@ func writersAtOnce(h hooks) {
 				h.t.Error(err)
 				return
 			}
-			b := webhook.Batch{Version: version, Leases: []webhook.Lease{l}}
+			b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}}
 			for n := range int64(size) {
 				add(&b, first+2*n, noon, "{}", r.ID)
 			}
 			sent := b.Messages
 			err = d.Write(h.t.Context(), b)
-			done := webhook.Batch{Version: version, Leases: b.Leases}
+			done := delivery.Batch{Version: version, Leases: b.Leases}
 			for _, m := range sent[:size/2] {
 				done.Outcomes = append(done.Outcomes, attempt(m, 200, webhook.Successful, time.Time{}))
 			}
@@ -230,7 +231,7 @@ func deleteAndOutcome(h hooks) {
 	atOnce(2*len(sent), func(i int) {
 		m := sent[i/2]
 		if i%2 == 0 {
-			b := webhook.Batch{Version: version, Leases: []webhook.Lease{l}, Outcomes: []webhook.Recorded{attempt(m, 500, webhook.RetryPending, noon)}}
+			b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}, Outcomes: []webhook.AttemptResult{attempt(m, 500, webhook.RetryPending, noon)}}
 			if err := h.Write(h.t.Context(), b); err != nil {
 				h.t.Error(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 func messageRows(h hooks) {
@@ -67,33 +68,33 @@ func pagesInOrder(h hooks) {
 	}
 	h.check(h.Write(h.t.Context(), b))
 	m := b.Messages
-	at := func(s int, id int64) webhook.Place {
-		return webhook.Place{Next: noon.Add(time.Duration(s) * time.Second), ID: id}
+	at := func(s int, id int64) delivery.Place {
+		return delivery.Place{Next: noon.Add(time.Duration(s) * time.Second), ID: id}
 	}
 	for _, c := range []struct {
 		name    string
-		after   webhook.Place
+		after   delivery.Place
 		until   int
 		inOrder bool
 		limit   int
 		want    []*webhook.Message
 		due     int // -1: nothing is
 	}{
-		{"from the start", webhook.Place{}, 9, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5], m[0], m[6]}, 0},
-		{"a limit", webhook.Place{}, 9, false, 2, []*webhook.Message{m[4], m[1]}, 0},
-		{"until", webhook.Place{}, 3, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5]}, 0},
-		{"nothing is due", webhook.Place{}, -1, false, 10, nil, 0},
+		{"from the start", delivery.Place{}, 9, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5], m[0], m[6]}, 0},
+		{"a limit", delivery.Place{}, 9, false, 2, []*webhook.Message{m[4], m[1]}, 0},
+		{"until", delivery.Place{}, 3, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5]}, 0},
+		{"nothing is due", delivery.Place{}, -1, false, 10, nil, 0},
 		{"behind the first of two", at(1, m[1].ID), 9, false, 3, []*webhook.Message{m[3], m[2], m[5]}, 1},
 		{"behind the first of two, a limit", at(1, m[1].ID), 9, false, 1, []*webhook.Message{m[3]}, 1},
 		{"behind the second of two", at(1, m[3].ID), 3, false, 10, []*webhook.Message{m[2], m[5]}, 3},
 		{"behind a place where none is", at(4, 1<<40), 9, false, 10, []*webhook.Message{m[0], m[6]}, 5},
 		{"before until", at(3, m[2].ID), 2, false, 10, nil, 3},
 		{"behind the last", at(9, m[6].ID), 99, false, 10, nil, -1},
-		{"in order", webhook.Place{}, 0, true, 10, m, 0},
+		{"in order", delivery.Place{}, 0, true, 10, m, 0},
 		{"in order behind a number", at(9, m[2].ID), 0, true, 2, m[3:5], 0},
 		{"in order behind the last", at(0, m[6].ID), 99, true, 10, nil, 0},
 	} {
-		p := webhook.Page{Partition: l.Partition, Subscription: r.ID, After: c.after, Until: at(c.until, 0).Next, InOrder: c.inOrder, Limit: c.limit}
+		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, After: c.after, Until: at(c.until, 0).Next, InOrder: c.inOrder, Limit: c.limit}
 		got, err := h.Page(h.t.Context(), p)
 		h.check(err)
 		h.expectNumbers(c.name, got, c.want...)
@@ -227,7 +228,7 @@ func sweepRemoved(h hooks) {
 	if open, err := h.Open(ctx, l.Partition); err != nil || !slices.Equal(open, []int64{other.ID}) {
 		h.t.Errorf("open are %v (%v)", open, err)
 	}
-	if due, err := h.Due(ctx, webhook.Page{Partition: l.Partition, Subscription: r.ID}); err != nil || !due.IsZero() {
+	if due, err := h.Due(ctx, delivery.Page{Partition: l.Partition, Subscription: r.ID}); err != nil || !due.IsZero() {
 		h.t.Errorf("due %v (%v)", due, err)
 	}
 	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{})) // which was under way
@@ -251,7 +252,7 @@ func tenThousand(h hooks) {
 		h.send(l, r.ID, size) // all due at the same time
 	}
 	for _, inOrder := range []bool{false, true} {
-		p := webhook.Page{Partition: l.Partition, Subscription: r.ID, Until: noon, InOrder: inOrder, Limit: 999}
+		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: noon, InOrder: inOrder, Limit: 999}
 		var last int64
 		for n := 0; ; {
 			page, err := h.Page(ctx, p)
@@ -268,7 +269,7 @@ func tenThousand(h hooks) {
 				}
 				break
 			}
-			p.After = webhook.Place{Next: page[len(page)-1].Next, ID: last}
+			p.After = delivery.Place{Next: page[len(page)-1].Next, ID: last}
 		}
 	}
 }

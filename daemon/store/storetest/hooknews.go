@@ -8,10 +8,11 @@ import (
 
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // news asks what others have done.
-func (h hooks) news(after int64) webhook.News {
+func (h hooks) news(after int64) delivery.News {
 	h.t.Helper()
 	n, err := h.News(h.t.Context(), after)
 	h.check(err)
@@ -30,13 +31,13 @@ func newsOfOthers(h hooks) {
 	}
 	b := h.batch(l)
 	h.raise(&b, noon, "a", r.ID)
-	b.Nudges = []webhook.Nudge{{Subscription: r.ID, Kind: webhook.NudgeAdded}, {Subscription: r.ID, Kind: webhook.NudgeDue}}
+	b.Nudges = []delivery.Nudge{{Subscription: r.ID, Kind: delivery.NudgeAdded}, {Subscription: r.ID, Kind: delivery.NudgeDue}}
 	h.check(h.Write(h.t.Context(), b))
 	if own := h.news(began.Nudge); len(own.Nudges) != 0 || own.Nudge <= began.Nudge {
 		h.t.Errorf("a daemon tells itself %+v", own)
 	}
 	theirs := other.news(began.Nudge)
-	if want := []webhook.Nudge{{Subscription: r.ID, Kind: webhook.NudgeDue}, {Subscription: r.ID, Kind: webhook.NudgeAdded}}; !slices.Equal(theirs.Nudges, want) {
+	if want := []delivery.Nudge{{Subscription: r.ID, Kind: delivery.NudgeDue}, {Subscription: r.ID, Kind: delivery.NudgeAdded}}; !slices.Equal(theirs.Nudges, want) {
 		h.t.Errorf("the other one hears %+v, want %+v", theirs.Nudges, want)
 	}
 	if again := other.news(theirs.Nudge); len(again.Nudges) != 0 {
@@ -52,15 +53,15 @@ func nudgesOfPeople(h hooks) {
 	h.check(h.Write(h.t.Context(), b))
 	at := admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
 	for _, c := range []struct {
-		kind webhook.NudgeKind
+		kind delivery.NudgeKind
 		do   func() error
 	}{
-		{webhook.NudgeDue, func() error { _, err := h.RetryMessage(h.t.Context(), at, noon); return err }},
-		{webhook.NudgeDeleted, func() error { _, err := h.RemoveMessage(h.t.Context(), at); return err }},
+		{delivery.NudgeDue, func() error { _, err := h.RetryMessage(h.t.Context(), at, noon); return err }},
+		{delivery.NudgeDeleted, func() error { _, err := h.RemoveMessage(h.t.Context(), at); return err }},
 	} {
 		before := other.news(-1).Nudge
 		h.check(c.do())
-		if got := other.news(before).Nudges; !slices.Equal(got, []webhook.Nudge{{Subscription: r.ID, Kind: c.kind}}) {
+		if got := other.news(before).Nudges; !slices.Equal(got, []delivery.Nudge{{Subscription: r.ID, Kind: c.kind}}) {
 			h.t.Errorf("nudges are %+v, want kind %d", got, c.kind)
 		}
 	}
@@ -82,7 +83,7 @@ func daemonsCounted(h hooks) {
 	if other.news(-1).Watched {
 		h.t.Error("still watched")
 	}
-	h.check(other.Release(h.t.Context(), []webhook.Lease{b}))
+	h.check(other.Release(h.t.Context(), []delivery.Lease{b}))
 	if n := h.news(-1).Daemons; n != 1 {
 		h.t.Errorf("%d daemons, want 1", n)
 	}
@@ -133,7 +134,7 @@ func changeNamed(event string) webhook.Change {
 		Next: noon.Add(time.Minute), Code: 503, Took: 12 * time.Millisecond, At: noon}
 }
 
-func (h hooks) change(home webhook.Lease, number int64, events ...string) {
+func (h hooks) change(home delivery.Lease, number int64, events ...string) {
 	h.t.Helper()
 	b := h.batch(home)
 	b.Home, b.Number = home.Partition, number
@@ -146,15 +147,15 @@ func (h hooks) change(home webhook.Lease, number int64, events ...string) {
 func healthNoted(h hooks) {
 	r, ctx := h.subscribe(), h.t.Context()
 	l := h.lease(time.Hour)
-	write := func(n webhook.Health) {
+	write := func(n delivery.Health) {
 		h.t.Helper()
 		b := h.batch(l)
-		b.Health = []webhook.Health{n}
+		b.Health = []delivery.Health{n}
 		h.check(h.Write(ctx, b))
 	}
 	note := func(since time.Time) {
 		h.t.Helper()
-		write(webhook.Health{Subscription: r.ID, Since: since})
+		write(delivery.Health{Subscription: r.ID, Since: since})
 	}
 	expect := func(want time.Time) {
 		h.t.Helper()
@@ -168,7 +169,7 @@ func healthNoted(h hooks) {
 	note(noon)
 	note(noon.Add(time.Hour)) // by another daemon, which noticed later
 	expect(noon)
-	write(webhook.Health{Subscription: r.ID, Since: noon.Add(time.Hour), Anew: true})
+	write(delivery.Health{Subscription: r.ID, Since: noon.Add(time.Hour), Anew: true})
 	expect(noon.Add(time.Hour))
 	note(time.Time{})
 	expect(time.Time{})
@@ -177,7 +178,7 @@ func healthNoted(h hooks) {
 	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &enabled}, noon)
 	h.check(err)
 	expect(time.Time{}) // who enables it lets it begin anew
-	write(webhook.Health{Subscription: r.ID, Since: noon, Anew: true})
+	write(delivery.Health{Subscription: r.ID, Since: noon, Anew: true})
 	_, err = h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &enabled}, noted())
 	h.check(err)
 	expect(time.Time{}) // and who enables its subscriber
@@ -198,7 +199,7 @@ func successSince(h hooks) {
 	}
 	expect(noon.Add(-time.Hour), false)
 	b.Events, b.Messages = nil, nil
-	b.Outcomes = []webhook.Recorded{{Message: made[0], After: webhook.State{Status: webhook.Successful, Attempts: 1}, Outcome: webhook.Outcome{Code: 200, Began: noon}}}
+	b.Outcomes = []webhook.AttemptResult{{Message: made[0], After: webhook.State{Status: webhook.Successful, Attempts: 1}, Outcome: webhook.Outcome{Code: 200, Began: noon}}}
 	h.check(h.Write(ctx, b))
 	expect(noon.Add(-time.Second), true)
 	expect(noon.Add(time.Second), false)
@@ -211,12 +212,12 @@ func messagesElsewhere(h hooks) {
 	b := h.batch(mine)
 	m := h.raise(&b, noon, "a", r.ID)[0]
 	m.Partition = theirs.Partition
-	if err := h.Write(h.t.Context(), b); err != webhook.ErrFenced {
+	if err := h.Write(h.t.Context(), b); err != delivery.ErrFenced {
 		h.t.Errorf("without telling: %v", err)
 	}
-	b.Nudges = []webhook.Nudge{{Subscription: r.ID, Kind: webhook.NudgeAdded}}
+	b.Nudges = []delivery.Nudge{{Subscription: r.ID, Kind: delivery.NudgeAdded}}
 	h.check(h.Write(h.t.Context(), b))
-	page, err := other.Page(h.t.Context(), webhook.Page{Partition: theirs.Partition, Subscription: r.ID, InOrder: true, Limit: 9})
+	page, err := other.Page(h.t.Context(), delivery.Page{Partition: theirs.Partition, Subscription: r.ID, InOrder: true, Limit: 9})
 	h.check(err)
 	if len(page) != 1 || page[0].GUID != m.GUID {
 		h.t.Errorf("the other one finds %+v", page)

@@ -8,10 +8,11 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // ended is an attempt that ended at a time.
-func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.Recorded {
+func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.AttemptResult {
 	r := attempt(m, 0, after, time.Time{})
 	if after.Open() {
 		r.After.Next = noon
@@ -52,7 +53,7 @@ func pruneOld(h hooks) {
 		{"a limit for those that failed", never, noon, 1, []bool{true, true, false, true, false, true}},
 		{"later ones", after, after, 2, []bool{true, true, false, false, false, false}},
 	} {
-		got, err := h.Prune(ctx, webhook.Prune{Limit: 100, Successful: c.successful, Failed: c.failed})
+		got, err := h.Prune(ctx, delivery.Prune{Limit: 100, Successful: c.successful, Failed: c.failed})
 		if err != nil || got.Rows != c.rows || got.More {
 			h.t.Errorf("%s: %+v (%v), want %d rows and no more", c.name, got, err, c.rows)
 		}
@@ -79,10 +80,10 @@ func pruneWalk(h hooks) {
 	}
 	h.check(h.Write(ctx, young))
 	place := int64(0)
-	for i, want := range []webhook.Removed{
+	for i, want := range []delivery.Removed{
 		{Rows: 10, More: true, Last: old[9].ID}, {Rows: 10, More: true, Last: old[19].ID}, {Rows: 5, Last: old[24].ID}, {Last: old[24].ID},
 	} {
-		got, err := h.Prune(ctx, webhook.Prune{After: place, Limit: 10, Successful: noon.Add(time.Minute)})
+		got, err := h.Prune(ctx, delivery.Prune{After: place, Limit: 10, Successful: noon.Add(time.Minute)})
 		h.check(err)
 		if got.Took = 0; got != want {
 			h.t.Errorf("step %d: %+v, want %+v", i, got, want)
@@ -107,7 +108,7 @@ func pruneAndRetry(h hooks) {
 	due := make([]bool, size)
 	atOnce(size+1, func(i int) {
 		if i == size {
-			if _, err := h.Prune(h.t.Context(), webhook.Prune{Limit: 100, Failed: noon.Add(time.Second)}); err != nil {
+			if _, err := h.Prune(h.t.Context(), delivery.Prune{Limit: 100, Failed: noon.Add(time.Second)}); err != nil {
 				h.t.Error(err)
 			}
 			return
@@ -128,7 +129,7 @@ func pruneAndRetry(h hooks) {
 
 // prune removes what has ended. All attempts of a history end at noon.
 func (n *naiveHooks) prune(t *rapid.T) {
-	p := webhook.Prune{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Successful: n.drawTime(t, "successful"), Failed: n.drawTime(t, "failed")}
+	p := delivery.Prune{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Successful: n.drawTime(t, "successful"), Failed: n.drawTime(t, "failed")}
 	goes := func(m *naiveMessage) bool {
 		return m.Status == webhook.Successful && p.Successful.After(noon) || m.Status == webhook.Failed && p.Failed.After(noon)
 	}

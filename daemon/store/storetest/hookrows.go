@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 func subscriberRows(h hooks) {
@@ -220,16 +221,16 @@ func staleVersion(h hooks) {
 	h.raise(&b, noon, "{}", r.ID)
 	other := h.subscribe()
 	for range 2 {
-		if err := h.Write(h.t.Context(), b); !errors.Is(err, webhook.ErrStale) {
+		if err := h.Write(h.t.Context(), b); !errors.Is(err, delivery.ErrStale) {
 			h.t.Errorf("with an old version: %v", err)
 		}
 	}
 	h.expectNumbers("of a stale batch", h.open(l.Partition, r.ID))
-	nothing := webhook.Batch{Version: b.Version, Leases: b.Leases} // as of events that went nowhere then
-	if err := h.Write(h.t.Context(), nothing); !errors.Is(err, webhook.ErrStale) {
+	nothing := delivery.Batch{Version: b.Version, Leases: b.Leases} // as of events that went nowhere then
+	if err := h.Write(h.t.Context(), nothing); !errors.Is(err, delivery.ErrStale) {
 		h.t.Errorf("an empty batch with an old version: %v", err)
 	}
-	b.Version = webhook.AnyVersion
+	b.Version = delivery.AnyVersion
 	h.check(h.Write(h.t.Context(), b))
 	h.expectNumbers("matched again", h.open(l.Partition, r.ID), b.Messages...)
 	h.expectNumbers("for another", h.open(l.Partition, other.ID))
@@ -238,7 +239,7 @@ func staleVersion(h hooks) {
 func disabledByEngine(h hooks) {
 	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
-	b.Disabled = []webhook.Disabled{{Subscription: r.ID, Reason: "410 Gone\x00" + strings.Repeat("é", 400), At: noon.Add(time.Minute)}, {Subscription: 999_999, Reason: "none", At: noon}}
+	b.Disabled = []delivery.Disabled{{Subscription: r.ID, Reason: "410 Gone\x00" + strings.Repeat("é", 400), At: noon.Add(time.Minute)}, {Subscription: 999_999, Reason: "none", At: noon}}
 	h.check(h.Write(ctx, b))
 	got, err := h.Subscription(ctx, r.Subscriber, r.GUID)
 	h.check(err)
@@ -263,13 +264,13 @@ func idempotencyKeys(h hooks) {
 	ctx, l := h.t.Context(), h.lease(time.Hour)
 	now, err := h.Now(ctx)
 	h.check(err)
-	key := webhook.Key{Hash: [32]byte{1, 255}, Digest: [32]byte{2}, Event: guid(1), Count: 3, Until: now.Add(time.Hour).Truncate(time.Millisecond)}
-	write := func(keys ...webhook.Key) error {
+	key := delivery.Key{Hash: [32]byte{1, 255}, Digest: [32]byte{2}, Event: guid(1), Count: 3, Until: now.Add(time.Hour).Truncate(time.Millisecond)}
+	write := func(keys ...delivery.Key) error {
 		b := h.batch(l)
 		b.Keys = keys
 		return h.Write(ctx, b)
 	}
-	expect := func(want *webhook.Key) {
+	expect := func(want *delivery.Key) {
 		h.t.Helper()
 		if got, err := h.Key(ctx, key.Hash); err != nil || !reflect.DeepEqual(got, want) {
 			h.t.Errorf("key is %+v (%v), want %+v", got, err, want)
@@ -281,12 +282,12 @@ func idempotencyKeys(h hooks) {
 	expect(&key)
 	other := key
 	other.Event = guid(2)
-	if err := write(other); !errors.Is(err, webhook.ErrKeyTaken) {
+	if err := write(other); !errors.Is(err, delivery.ErrKeyTaken) {
 		h.t.Errorf("another event: %v", err)
 	}
 	twin := other
 	twin.Hash = [32]byte{9}
-	if err := write(twin, twin); !errors.Is(err, webhook.ErrKeyTaken) {
+	if err := write(twin, twin); !errors.Is(err, delivery.ErrKeyTaken) {
 		h.t.Errorf("twice in a batch: %v", err)
 	}
 	expect(&key)

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Webhooks runs the suite of webhooks. Each call of place gives a store without
@@ -111,7 +112,7 @@ func (h hooks) subscribe() admin.Subscription {
 	return r
 }
 
-func (h hooks) lease(term time.Duration) webhook.Lease {
+func (h hooks) lease(term time.Duration) delivery.Lease {
 	h.t.Helper()
 	l, err := h.Lease(h.t.Context(), term)
 	h.check(err)
@@ -126,20 +127,20 @@ func (h hooks) version() int64 {
 }
 
 // batch is an empty batch that may be written.
-func (h hooks) batch(leases ...webhook.Lease) webhook.Batch {
+func (h hooks) batch(leases ...delivery.Lease) delivery.Batch {
 	h.t.Helper()
-	return webhook.Batch{Version: h.version(), Leases: leases}
+	return delivery.Batch{Version: h.version(), Leases: leases}
 }
 
 // raise adds an event to a batch, with a message for each subscription.
-func (h hooks) raise(b *webhook.Batch, due time.Time, body string, subs ...int64) []*webhook.Message {
+func (h hooks) raise(b *delivery.Batch, due time.Time, body string, subs ...int64) []*webhook.Message {
 	h.t.Helper()
 	first, err := h.Numbers(h.t.Context(), 1+len(subs))
 	h.check(err)
 	return add(b, first, due, body, subs...)
 }
 
-func add(b *webhook.Batch, first int64, due time.Time, body string, subs ...int64) []*webhook.Message {
+func add(b *delivery.Batch, first int64, due time.Time, body string, subs ...int64) []*webhook.Message {
 	e := &webhook.Event{ID: first, GUID: guid(first), Name: "debtor.created", Body: []byte(body), AddedAt: noon}
 	b.Events = append(b.Events, e)
 	var made []*webhook.Message
@@ -158,7 +159,7 @@ func add(b *webhook.Batch, first int64, due time.Time, body string, subs ...int6
 func guid(n int64) string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", n) }
 
 // send writes n messages to a subscription, each of an event of its own.
-func (h hooks) send(l webhook.Lease, sub int64, n int) []*webhook.Message {
+func (h hooks) send(l delivery.Lease, sub int64, n int) []*webhook.Message {
 	h.t.Helper()
 	b := h.batch(l)
 	first, err := h.Numbers(h.t.Context(), 2*n)
@@ -171,14 +172,14 @@ func (h hooks) send(l webhook.Lease, sub int64, n int) []*webhook.Message {
 }
 
 // attempt is what came of a message's next attempt.
-func attempt(m *webhook.Message, code int, after webhook.Status, next time.Time) webhook.Recorded {
-	return webhook.Recorded{
+func attempt(m *webhook.Message, code int, after webhook.Status, next time.Time) webhook.AttemptResult {
+	return webhook.AttemptResult{
 		Message: m, After: webhook.State{Status: after, Attempts: m.Attempts + 1, Next: next},
 		Outcome: webhook.Outcome{Code: code, Began: noon, Took: 20 * time.Millisecond},
 	}
 }
 
-func (h hooks) record(l webhook.Lease, outcomes ...webhook.Recorded) {
+func (h hooks) record(l delivery.Lease, outcomes ...webhook.AttemptResult) {
 	h.t.Helper()
 	b := h.batch(l)
 	b.Outcomes = outcomes
@@ -189,11 +190,11 @@ func (h hooks) record(l webhook.Lease, outcomes ...webhook.Recorded) {
 // numbers.
 func (h hooks) open(partition, sub int64) []*webhook.Message {
 	h.t.Helper()
-	return h.page(webhook.Page{Partition: partition, Subscription: sub, InOrder: true, Limit: 100_000})
+	return h.page(delivery.Page{Partition: partition, Subscription: sub, InOrder: true, Limit: 100_000})
 }
 
 // page reads a page with the bodies.
-func (h hooks) page(p webhook.Page) []*webhook.Message {
+func (h hooks) page(p delivery.Page) []*webhook.Message {
 	h.t.Helper()
 	all, err := h.Page(h.t.Context(), p)
 	h.check(err)
@@ -242,11 +243,11 @@ func addressOf(r admin.Subscription, m *webhook.Message) admin.Address {
 // Every method of a store that cannot be used says so, or that it was
 // cancelled.
 func (h hooks) everyMethod(ctx context.Context, expect func(name string, err error)) {
-	l := webhook.Lease{Partition: 1, Fence: 1}
-	b := webhook.Batch{Leases: []webhook.Lease{l}}
+	l := delivery.Lease{Partition: 1, Fence: 1}
+	b := delivery.Batch{Leases: []delivery.Lease{l}}
 	add(&b, 1, noon, "{}", 3)
 	at := admin.Address{Subscriber: guid(1), Subscription: guid(2), Message: guid(3)}
-	page := webhook.Page{Partition: 1, Subscription: 1, Limit: 1}
+	page := delivery.Page{Partition: 1, Subscription: 1, Limit: 1}
 	for name, call := range map[string]func() error{
 		"Lease":         func() error { _, err := h.Lease(ctx, time.Hour); return err },
 		"TakeOver":      func() error { _, err := h.TakeOver(ctx, time.Hour); return err },
@@ -281,7 +282,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
 		"Note":               func() error { return h.Note(ctx, noted()) },
 		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },
-		"Prune":              func() error { _, err := h.Prune(ctx, webhook.Prune{Limit: 1}); return err },
+		"Prune":              func() error { _, err := h.Prune(ctx, delivery.Prune{Limit: 1}); return err },
 		"Backlog":            func() error { _, err := h.Backlog(ctx); return err },
 		"SetDefaultRetries":  func() error { return h.SetDefaultRetries(ctx, 7) },
 	} {

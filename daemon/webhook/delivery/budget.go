@@ -1,0 +1,128 @@
+package delivery
+
+import (
+	"slices"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// defaultMemory is the budget of an engine whose Config names none.
+const defaultMemory = 64 << 20
+
+// messageCost is about what a message takes in memory beside its event's body:
+// the message, its texts, its places in maps and queues, and as much again until
+// the garbage collector comes.
+const messageCost = 1024
+
+// budget bounds what all queues of an engine hold in memory. The body of an
+// event counts once, however many messages in memory carry it. The engine's lock
+// guards it.
+type budget struct {
+	tiers    [2]tier
+	events   map[int64]*heldEvent       // those whose bodies count, by ID
+	messages map[*webhook.Message]*tier // those in memory, and what they count for
+	hunger   chan struct{}              // buffered; a queue is starving, or there is room that one waits for
+}
+
+// heldEvent is an event that messages in memory carry.
+type heldEvent struct {
+	*webhook.Event
+	holders int   // these messages
+	tier    *tier // that the body counts for
+}
+
+// tier is what queues share: turns, and parts of the attempts and of the memory.
+// Endpoints that have failed since their last success are in a tier of their own,
+// so that however many there are, and whatever waits for them, the others never
+// wait for what they hold.
+type tier struct {
+	ring     []*lane // that may begin an attempt, in the order of their turns
+	starving []*lane // that want a page, in the order of their turns
+	flying   int     // attempts under way
+	attempts int     // the most
+	limit    int     // bytes
+	used     int     // of them
+	reserved int     // bytes for the page that is being read
+	need     int     // bytes that the first of starving waits for; 0 while none waits for room
+}
+
+func newBudget(memory, attempts int) *budget {
+	return &budget{events: make(map[int64]*heldEvent), messages: make(map[*webhook.Message]*tier), hunger: make(chan struct{}, 1), tiers: [2]tier{
+		{limit: memory - memory/4, attempts: attempts},
+		{limit: memory / 4, attempts: max(1, attempts/2)},
+	}}
+}
+
+// of is the tier of a queue.
+func (b *budget) of(l *lane) *tier {
+	if l.health.since.IsZero() {
+		return &b.tiers[0]
+	}
+	return &b.tiers[1]
+}
+
+// remove takes a queue that is in the other tier from now on out of the lines.
+func (t *tier) remove(l *lane) {
+	is := func(other *lane) bool { return other == l }
+	t.ring, t.starving = slices.DeleteFunc(t.ring, is), slices.DeleteFunc(t.starving, is)
+	l.queued, l.starving = false, false
+}
+
+// fits reports whether there is room. A message that is larger than the tier has
+// it to itself.
+func (t *tier) fits(size int) bool {
+	held := t.used + t.reserved
+	return held == 0 || held+size <= t.limit
+}
+
+// scarce reports whether queues are to hold no more than what can go at once.
+func (t *tier) scarce() bool { return t.used > t.limit/2 }
+
+// cost is what a message that is not in memory would add.
+func (b *budget) cost(m *webhook.Message) int {
+	if b.events[m.Event.ID] != nil {
+		return messageCost
+	}
+	return messageCost + max(m.Event.Size, len(m.Event.Body))
+}
+
+// charge counts a message, which shares the body that is in memory already.
+func (b *budget) charge(m *webhook.Message, t *tier) {
+	if b.messages[m] != nil {
+		return
+	}
+	held := b.events[m.Event.ID]
+	if held == nil {
+		held = &heldEvent{Event: m.Event, tier: t}
+		b.events[m.Event.ID] = held
+		t.used += len(m.Event.Body)
+	}
+	m.Event = held.Event
+	held.holders++
+	b.messages[m] = t
+	t.used += messageCost
+}
+
+// wanted reports whether a queue waits for the memory that a message takes.
+func (b *budget) wanted(m *webhook.Message) bool {
+	t := b.messages[m]
+	return t != nil && (t.need > 0 || b.events[m.Event.ID].tier.need > 0)
+}
+
+// release is charge's opposite.
+func (b *budget) release(m *webhook.Message) {
+	t := b.messages[m]
+	if t == nil {
+		return
+	}
+	if b.wanted(m) {
+		signal(b.hunger)
+	}
+	t.used -= messageCost
+	delete(b.messages, m)
+	held := b.events[m.Event.ID]
+	if held.holders--; held.holders == 0 {
+		held.tier.used -= len(held.Body)
+		delete(b.events, held.ID)
+	}
+}

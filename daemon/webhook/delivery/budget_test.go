@@ -1,0 +1,621 @@
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// tinyStore keeps messages for engines that are tested step by step.
+type tinyStore struct {
+	Store
+	open   map[int64]*webhook.Message // by number; copies, as a database gives them
+	bodies map[int64][]byte
+	read   int // bytes of bodies
+}
+
+func (s *tinyStore) add(m *webhook.Message) {
+	kept := *m
+	kept.Event = &webhook.Event{ID: m.Event.ID, Size: len(m.Event.Body), AddedAt: m.Event.AddedAt}
+	s.open[m.ID], s.bodies[m.Event.ID] = &kept, m.Event.Body
+}
+
+func (s *tinyStore) Page(_ context.Context, p Page) (page []*webhook.Message, err error) {
+	for _, m := range s.open {
+		at := Place{m.Next, m.ID}
+		if m.Subscription == p.Subscription && p.After.before(at, p.InOrder) && (p.InOrder || !m.Next.After(p.Until)) {
+			read, event := *m, *m.Event
+			read.Event = &event
+			page = append(page, &read)
+		}
+	}
+	slices.SortFunc(page, func(a, b *webhook.Message) int {
+		if p.InOrder {
+			return cmp.Compare(a.ID, b.ID)
+		}
+		return cmp.Or(a.Next.Compare(b.Next), cmp.Compare(a.ID, b.ID))
+	})
+	return page[:min(len(page), p.Limit)], nil
+}
+
+func (s *tinyStore) Bodies(_ context.Context, events []int64) (map[int64][]byte, error) {
+	found := make(map[int64][]byte)
+	for _, id := range events {
+		found[id] = slices.Clone(s.bodies[id])
+		s.read += len(s.bodies[id])
+	}
+	return found, nil
+}
+
+func (s *tinyStore) Due(_ context.Context, p Page) (due time.Time, err error) {
+	for _, m := range s.open {
+		if m.Subscription == p.Subscription && p.After.before(Place{m.Next, m.ID}, false) {
+			due = earliest(due, m.Next)
+		}
+	}
+	return due, nil
+}
+
+func (s *tinyStore) Numbers(context.Context, int) (int64, error) { return 1, nil }
+
+// tinyEngine is an engine whose steps a test takes itself: nothing runs by
+// itself, and no attempt is made.
+type tinyEngine struct {
+	*Engine
+	t       *testing.T
+	store   *tinyStore
+	flights []*flight
+	subs    map[int64]*webhook.Subscription
+	version int64
+	last    int64 // number
+	asleep  bool  // the feeding loop, until it is woken
+}
+
+func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhook.Subscription)) *tinyEngine {
+	t.Helper()
+	s := &tinyStore{open: make(map[int64]*webhook.Message), bodies: make(map[int64][]byte)}
+	e := &tinyEngine{t: t, store: s, subs: make(map[int64]*webhook.Subscription)}
+	e.Engine = New(Config{Store: s, Memory: memory, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Policy: func() webhook.Policy {
+			return webhook.Policy{Schedule: []time.Duration{5 * time.Second, time.Minute, time.Hour}}
+		}})
+	for i := range e.budget.tiers {
+		e.budget.tiers[i].attempts = 20
+	}
+	e.clock.local, e.clock.store = time.Now(), noon
+	e.leases = []Lease{{Partition: 1}}
+	for id := range int64(subscriptions) {
+		sub := &webhook.Subscription{ID: id + 1, Enabled: true}
+		for _, change := range with {
+			change(sub)
+		}
+		e.subs[sub.ID] = sub
+	}
+	e.change()
+	t.Cleanup(e.halt)
+	return e
+}
+
+// change has the engine know the subscriptions as they are now.
+func (e *tinyEngine) change() {
+	e.version++
+	all, changed := make(map[int64]*webhook.Subscription), make(map[int64]*webhook.Subscription)
+	for sub := range e.Subscriptions().Subscriptions {
+		changed[sub.ID] = nil
+	}
+	for id, sub := range e.subs {
+		copied := *sub
+		all[id], changed[id] = &copied, &copied
+	}
+	e.adopt(webhook.NewSnapshot(e.version, all), changed)
+}
+
+// publish commits an event for subscriptions.
+func (e *tinyEngine) publish(size int, to ...int64) {
+	e.last++
+	event := &webhook.Event{ID: e.last, Body: make([]byte, size), AddedAt: e.Now()}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, id := range to {
+		if e.subs[id] == nil {
+			continue
+		}
+		e.last++
+		m := &webhook.Message{ID: e.last, Event: event, Partition: 1, Subscription: id, State: webhook.State{Next: e.Now()}}
+		e.store.add(m)
+		if l := e.lane(id); l != nil {
+			l.accept(m)
+			e.tend(l)
+		}
+	}
+}
+
+// page reads what the feeding loop would, once, where that is awake.
+func (e *tinyEngine) page() bool {
+	select {
+	case <-e.budget.hunger:
+		e.asleep = false
+	default:
+	}
+	if e.asleep {
+		return false
+	}
+	l, p := e.nextPage()
+	if l == nil {
+		e.asleep = true
+		return false
+	}
+	if err := e.readPage(e.t.Context(), l, p); err != nil {
+		e.t.Error(err)
+	}
+	return true
+}
+
+func (e *tinyEngine) take() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.turn()
+	if f != nil {
+		e.flying++
+		e.flights = append(e.flights, f)
+	}
+	return f != nil
+}
+
+// finish ends one of the attempts.
+func (e *tinyEngine) finish(i int, o webhook.Outcome, counts bool) {
+	f := e.flights[i]
+	e.flights = slices.Delete(e.flights, i, i+1)
+	o.Began = e.Now()
+	if next := e.land(f, o, counts); next != nil {
+		e.flights = append(e.flights, next)
+	}
+}
+
+// write writes down what has ended.
+func (e *tinyEngine) write() {
+	l := e.ledger.next()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range l.outcomes {
+		r := &l.outcomes[i]
+		if m := e.store.open[r.Message.ID]; m != nil {
+			if m.State = r.After; !m.Status.Open() {
+				delete(e.store.open, m.ID)
+			}
+		}
+		e.settle(r)
+	}
+}
+
+// later moves the clock on.
+func (e *tinyEngine) later(d time.Duration) {
+	e.clock.mu.Lock()
+	e.clock.store = e.clock.store.Add(d)
+	e.clock.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, l := range e.lanes {
+		e.tend(l)
+	}
+}
+
+// deliver has what may go in a queue go, and leaves it without an answer.
+func (e *tinyEngine) deliver() {
+	for e.page() {
+	}
+	for e.take() {
+	}
+	e.check()
+}
+
+// answer ends the attempts at a subscription and writes down what came of them.
+func (e *tinyEngine) answer(subscription int64, o webhook.Outcome) {
+	for i := len(e.flights) - 1; i >= 0; i-- {
+		if e.flights[i].lane.id == subscription {
+			e.finish(i, o, true)
+		}
+	}
+	e.write()
+	e.check()
+}
+
+// under is the number of attempts under way at a subscription.
+func (e *tinyEngine) under(subscription int64) (n int) {
+	for _, f := range e.flights {
+		if f.lane.id == subscription {
+			n++
+		}
+	}
+	return n
+}
+
+// check compares what is counted with what is in memory.
+func (e *tinyEngine) check() {
+	e.t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	held := make(map[*webhook.Message]bool)
+	for _, l := range e.lanes {
+		for _, m := range l.known {
+			held[m] = true
+		}
+		for _, m := range l.away {
+			held[m] = true
+		}
+	}
+	for _, f := range e.flights { // of lanes that are gone
+		held[f.message] = true
+	}
+	for _, r := range e.ledger.outcomes {
+		held[r.Message] = true
+	}
+	want, bodies, used, in := 0, make(map[int64]*webhook.Event), 0, make(map[*tier]int)
+	for m := range held {
+		in[e.budget.messages[m]]++
+		want += messageCost
+		if known := bodies[m.Event.ID]; known == nil {
+			bodies[m.Event.ID] = m.Event
+			want += len(m.Event.Body)
+		} else if known != m.Event {
+			e.t.Fatalf("event %d is in memory twice", m.Event.ID)
+		}
+	}
+	for i := range e.budget.tiers {
+		tier := &e.budget.tiers[i]
+		if used += tier.used; tier.used > tier.limit && in[tier] > 1 {
+			e.t.Fatalf("tier %d holds %d bytes of %d", i, tier.used, tier.limit)
+		}
+	}
+	same := func(a *webhook.Event, b *heldEvent) bool { return a == b.Event }
+	if used != want || len(held) != len(e.budget.messages) || !maps.EqualFunc(bodies, e.budget.events, same) {
+		e.t.Fatalf("%d bytes and %d events are counted; %d and %d are in memory", used, len(e.budget.events), want, len(bodies))
+	}
+}
+
+// TestTheBudgetCountsWhatIsInMemory takes random steps, after each of which what
+// is counted must be what is there, within the bound. At the end all endpoints
+// work, and everything arrives.
+func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
+	const subscriptions, largest = 10, 100_000
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		e := newTinyEngine(t, 64<<10, subscriptions, func(s *webhook.Subscription) { s.Ordered = s.ID%5 == 0 })
+		pick := func() int64 { return 1 + r.Int64N(subscriptions) }
+		for range 1500 {
+			switch n := r.IntN(100); {
+			case n < 20:
+				var to []int64
+				for range 1 + r.IntN(subscriptions) {
+					to = append(to, pick())
+				}
+				slices.Sort(to)
+				size := r.IntN(4000)
+				if r.IntN(50) == 0 {
+					size = r.IntN(largest)
+				}
+				e.publish(size, slices.Compact(to)...)
+			case n < 40:
+				e.page()
+			case n < 60:
+				e.take()
+			case n < 80 && len(e.flights) > 0:
+				o := webhook.Outcome{Code: 200}
+				switch f := e.flights[0]; {
+				case f.lane.id <= 3:
+					o = webhook.Outcome{Cause: webhook.ConnectionRefused}
+				case f.lane.id == 4 || r.IntN(10) == 0:
+					o = webhook.Outcome{Code: 400}
+				}
+				e.finish(0, o, r.IntN(20) > 0)
+			case n < 92:
+				e.write()
+			case n < 94:
+				e.later(time.Duration(r.IntN(20)) * time.Second)
+			case n == 94:
+				e.Forget(pick())
+			case n == 95:
+				e.Due(pick())
+			case n == 96:
+				if sub := e.subs[pick()]; sub != nil {
+					sub.Enabled = !sub.Enabled
+					e.change()
+				}
+			case n == 97 && r.IntN(10) == 0:
+				id := pick()
+				delete(e.subs, id)
+				for _, m := range e.store.open {
+					if m.Subscription == id {
+						delete(e.store.open, m.ID)
+					}
+				}
+				e.change()
+			case n == 98:
+				e.mu.Lock()
+				e.budget.tiers[0].reserved = 0
+				e.mu.Unlock()
+				e.rewind()
+			}
+			e.check()
+		}
+		for _, sub := range e.subs {
+			sub.Enabled = true
+		}
+		e.change()
+		for round := 0; len(e.store.open) > 0 || len(e.flights) > 0; round++ {
+			if round > 3000 {
+				t.Fatalf("seed %d: %d messages stay in the store, %d attempts under way; tiers: %+v", seed, len(e.store.open), len(e.flights), e.budget.tiers)
+			}
+			for e.page() {
+			}
+			for e.take() {
+			}
+			for len(e.flights) > 0 {
+				e.finish(0, webhook.Outcome{Code: 200}, true)
+			}
+			e.write()
+			e.check()
+			e.later(time.Minute)
+		}
+		e.write()
+		e.check()
+		if used := e.budget.tiers[0].used + e.budget.tiers[1].used; used != 0 {
+			t.Errorf("seed %d: %d bytes are counted when all is delivered", seed, used)
+		}
+	}
+}
+
+// TestHangingEndpointsTakeNoMemoryFromOthers gives an endpoint that works its
+// messages while fifty others never answer: endpoints that failed before, new ones
+// where there is room for what they have under way, and others, whose attempts time
+// out once in a while.
+func TestHangingEndpointsTakeNoMemoryFromOthers(t *testing.T) {
+	const hanging, messages, size = 50, 30, 1000
+	for _, c := range []struct {
+		memory          int
+		known, timesOut bool
+	}{{64 << 10, true, false}, {1 << 20, false, false}, {64 << 10, false, true}} {
+		const healthy = hanging + 1
+		e := newTinyEngine(t, c.memory, hanging+1, func(s *webhook.Subscription) {
+			if c.known && s.ID != healthy {
+				s.FailingSince = noon.Add(-time.Hour)
+			}
+		})
+		for i := range e.budget.tiers {
+			e.budget.tiers[i].attempts = 1000
+		}
+		for n := range int64(messages) {
+			for id := range e.subs {
+				event := &webhook.Event{ID: 1000*(n+1) + id, Body: make([]byte, size)}
+				e.store.add(&webhook.Message{ID: event.ID, Event: event, Partition: 1, Subscription: id, State: webhook.State{Next: noon}})
+			}
+		}
+		e.rewind()
+		left := func() (n int) {
+			for _, m := range e.store.open {
+				if m.Subscription == healthy {
+					n++
+				}
+			}
+			return n
+		}
+		for round := 0; left() > 0; round++ {
+			if round > 5*messages {
+				t.Fatalf("%+v: %d messages of the endpoint that works are left; tiers: %+v", c, left(), e.budget.tiers)
+			}
+			for e.page() {
+			}
+			for e.take() {
+			}
+			for i := len(e.flights) - 1; i >= 0; i-- {
+				if f := e.flights[i]; f.lane.id == healthy {
+					e.finish(i, webhook.Outcome{Code: 200}, true)
+				} else if c.timesOut && round%10 == 9 {
+					e.finish(i, webhook.Outcome{Cause: webhook.TimedOut}, true)
+				}
+			}
+			e.write()
+			e.check()
+		}
+	}
+}
+
+// TestABodyIsReadOnce reads a backlog of few events for many queues.
+func TestABodyIsReadOnce(t *testing.T) {
+	const subscriptions, events, size = 40, 20, 10_000
+	e := newTinyEngine(t, 4<<20, subscriptions)
+	for n := range int64(events) {
+		event := &webhook.Event{ID: n + 1, Body: make([]byte, size)}
+		for id := range e.subs {
+			e.store.add(&webhook.Message{ID: 1000*(n+1) + id, Event: event, Partition: 1, Subscription: id, State: webhook.State{Next: noon}})
+		}
+	}
+	e.rewind()
+	for e.page() {
+	}
+	e.check()
+	inMemory := 0
+	for _, l := range e.lanes {
+		inMemory += len(l.known)
+	}
+	if inMemory != subscriptions*events || e.store.read != events*size {
+		t.Errorf("%d messages are in memory, and %d bytes were read; want %d and %d", inMemory, e.store.read, subscriptions*events, events*size)
+	}
+}
+
+// TestRetriesThatWaitMakeRoom fills the memory for endpoints that have failed with
+// messages that wait for another attempt, and gives another one that has failed its
+// messages all the same.
+func TestRetriesThatWaitMakeRoom(t *testing.T) {
+	const messages, size = 40, 1000
+	e := newTinyEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.FailingSince = noon.Add(-time.Hour) })
+	deliver := func(o webhook.Outcome) {
+		for e.page() || e.take() || len(e.flights) > 0 {
+			for len(e.flights) > 0 {
+				e.finish(0, o, true)
+			}
+			e.write()
+			e.check()
+		}
+	}
+	for range messages {
+		e.publish(size, 1)
+	}
+	deliver(webhook.Outcome{Code: 400})
+	for range messages {
+		e.publish(size, 2)
+	}
+	deliver(webhook.Outcome{Code: 200})
+	if n := len(e.store.open); n != messages {
+		t.Errorf("%d messages are open; want %d that wait", n, messages)
+	}
+}
+
+// TestEventsForManyAreSplit has events for many subscriptions written by several
+// transactions, in their order, none of which has too many messages.
+func TestEventsForManyAreSplit(t *testing.T) {
+	const subscriptions, events = 3000, 5
+	e := newTinyEngine(t, 0, subscriptions, func(s *webhook.Subscription) { s.Pattern = "*" })
+	var sent []*publication
+	for range events {
+		p := &publication{event: &webhook.Event{Name: "debtor.created"}, done: make(chan error, 1)}
+		sent = append(sent, p)
+		if err := e.ledger.publish(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var written []*publication
+	for len(e.ledger.waiting) > 0 {
+		l, b := e.ledger.next(), Batch{}
+		if err := e.fill(t.Context(), &b, &l); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(b.Messages); n == 0 || n > batchMessages || n != len(l.publications)*subscriptions {
+			t.Fatalf("%d messages of %d events are in one batch", n, len(l.publications))
+		}
+		written = append(written, l.publications...)
+	}
+	if !slices.Equal(written, sent) || e.ledger.bytes != 0 {
+		t.Errorf("%d events are written; %d bytes wait", len(written), e.ledger.bytes)
+	}
+}
+
+// TestRoomOfARemovedSubscription has a queue wait for the memory of an attempt
+// whose subscription is removed before it ends: what it gives back wakes the queue.
+func TestRoomOfARemovedSubscription(t *testing.T) {
+	e := newTinyEngine(t, 64<<10, 2)
+	e.publish(40_000, 1)
+	e.deliver()
+	e.publish(40_000, 2)
+	e.deliver()
+	delete(e.subs, 1)
+	e.change()
+	for len(e.budget.hunger) > 0 {
+		<-e.budget.hunger
+	}
+	e.answer(1, webhook.Outcome{Code: 200})
+	if len(e.budget.hunger) == 0 {
+		t.Fatal("the queue that waits for the room is not woken")
+	}
+	if e.deliver(); e.under(2) != 1 {
+		t.Error("the other message was not sent")
+	}
+}
+
+// TestAFailureMakesRoom has a queue wait for the memory of an attempt that fails,
+// in an ordered queue too: its message waits for another attempt in the store.
+func TestAFailureMakesRoom(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		e := newTinyEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.FailingSince, s.Ordered = noon.Add(-time.Hour), ordered })
+		e.publish(12_000, 1)
+		e.deliver()
+		e.publish(12_000, 2)
+		e.deliver()
+		if e.under(1) != 1 || e.under(2) != 0 {
+			t.Fatal("there is room for both")
+		}
+		e.answer(1, webhook.Outcome{Code: 400})
+		if e.deliver(); e.under(2) != 1 {
+			t.Errorf("ordered %v: the other message was not sent", ordered)
+		}
+		e.answer(2, webhook.Outcome{Code: 200})
+		e.later(time.Hour)
+		if e.deliver(); e.under(1) != 1 {
+			t.Errorf("ordered %v: no attempt followed", ordered)
+		}
+	}
+}
+
+// TestAnEndpointThatWorksAgain has a queue wait for memory behind those of
+// endpoints that fail, and its endpoint answer then.
+func TestAnEndpointThatWorksAgain(t *testing.T) {
+	e := newTinyEngine(t, 64<<10, 3, func(s *webhook.Subscription) {
+		if s.ID < 3 {
+			s.FailingSince = noon.Add(-time.Hour)
+		}
+	})
+	e.lanes[3].limit = 8
+	e.publish(12_000, 1)
+	e.deliver()
+	for range 2 {
+		e.publish(100, 3)
+	}
+	e.deliver()
+	e.publish(12_000, 2)
+	e.deliver() // waits for the memory of 1
+	for i, f := range e.flights {
+		if f.lane.id == 3 {
+			e.finish(i, webhook.Outcome{Code: 400}, true)
+			break
+		}
+	}
+	e.write()
+	e.publish(100, 3)
+	if e.deliver(); e.under(3) != 1 {
+		t.Fatalf("%d attempts; the one that succeeds is to be the only one", e.under(3))
+	}
+	e.answer(3, webhook.Outcome{Code: 200})
+	if e.deliver(); e.under(3) != 1 {
+		t.Error("a queue whose endpoint works waits for others that fail")
+	}
+}
+
+// TestASlowEndpointMakesRoom has an endpoint that answers late have a long queue
+// in memory when another one wants room.
+func TestASlowEndpointMakesRoom(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		const messages = 25
+		e := newTinyEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.Ordered = ordered })
+		for range messages {
+			e.publish(1000, 1)
+		}
+		e.deliver()
+		e.publish(20_000, 2)
+		if e.deliver(); e.under(2) != 1 {
+			t.Errorf("ordered %v: a queue waits for the memory of an endpoint that answers late", ordered)
+		}
+		e.answer(2, webhook.Outcome{Code: 200})
+		last := int64(0)
+		for n := 0; len(e.store.open) > 0; n++ {
+			if n > 2*messages {
+				t.Fatalf("ordered %v: %d messages are left", ordered, len(e.store.open))
+			}
+			for _, f := range e.flights {
+				if f.message.ID < last {
+					t.Errorf("ordered %v: message %d goes after %d", ordered, f.message.ID, last)
+				}
+				last = f.message.ID
+			}
+			e.answer(1, webhook.Outcome{Code: 200})
+			e.deliver()
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// tend looks what a lane wants: a turn, a page, or to be looked at later. The
+// engine's lock is held.
+func (e *Engine) tend(l *lane) {
+	if e.halted {
+		return
+	}
+	now := e.Now()
+	if !l.queued && l.ready(now) {
+		l.queued = true
+		t := e.budget.of(l)
+		t.ring = append(t.ring, l)
+	}
+	if !l.starving && l.lately == nil && l.hungry(now) != nil {
+		l.starving = true
+		t := e.budget.of(l)
+		t.starving = append(t.starving, l)
+		signal(e.budget.hunger)
+	}
+	e.setAlarm(l, now)
+}
+
+// setAlarm has the lane looked at when its next wait ends.
+func (e *Engine) setAlarm(l *lane, now time.Time) {
+	at := l.alarm(now)
+	if at.IsZero() {
+		return
+	}
+	if l.timer == nil {
+		l.timer = time.AfterFunc(at.Sub(now), func() { e.awake(l) })
+		return
+	}
+	l.timer.Reset(at.Sub(now))
+}
+
+func (e *Engine) awake(l *lane) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tend(l)
+	e.pump()
+}
+
+// pump begins attempts while lanes are ready and the limit allows. The engine's
+// lock is held.
+func (e *Engine) pump() {
+	for e.flying < e.Attempts {
+		f := e.turn()
+		if f == nil {
+			return
+		}
+		e.flying++
+		e.flights.Go(func() { e.fly(f) })
+	}
+}
+
+// flight is an attempt under way.
+type flight struct {
+	lane    *lane
+	message *webhook.Message
+	tier    *tier // whose attempt it is
+}
+
+// turn gives the next lane its turn. A lane with more to send goes to the end of
+// its ring.
+func (e *Engine) turn() *flight {
+	for !e.halted {
+		t := e.nextRing()
+		if t == nil || e.ledger.unsaved() > unsavedMost || e.lapsing() {
+			return nil
+		}
+		l := t.ring[0]
+		t.ring[0] = nil
+		t.ring = t.ring[1:]
+		l.queued = false
+		m := l.take(e.Now())
+		e.tend(l)
+		if m != nil {
+			t.flying++
+			return &flight{l, m, t}
+		}
+	}
+	return nil
+}
+
+// nextRing is the tier whose turn it is, nil where none has a lane that may begin
+// an attempt.
+func (e *Engine) nextRing() *tier {
+	for range e.budget.tiers {
+		e.turned = 1 - e.turned
+		if t := &e.budget.tiers[e.turned]; len(t.ring) > 0 && t.flying < t.attempts {
+			return t
+		}
+	}
+	return nil
+}
+
+// fly makes attempts until no lane is ready.
+func (e *Engine) fly(f *flight) {
+	for f != nil {
+		sub := e.cleared(f.lane)
+		var o webhook.Outcome
+		if sub != nil {
+			o = e.Sender.Send(e.sending, f.message, sub, e.Now())
+		}
+		f = e.land(f, o, sub != nil && e.sending.Err() == nil)
+	}
+}
+
+// cleared gives the subscription for an attempt that begins this moment, nil
+// where it was deleted, or where this process has stood still since the lane got
+// its turn, for so long that the lease may run out.
+func (e *Engine) cleared(l *lane) *webhook.Subscription {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lapsing() {
+		return nil
+	}
+	return l.sub
+}
+
+// land ends an attempt and gives the next one, if any may begin.
+func (e *Engine) land(f *flight, o webhook.Outcome, counts bool) *flight {
+	l, m := f.lane, f.message
+	if counts {
+		e.decide(m, o)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.flying--
+	f.tier.flying--
+	if counts {
+		e.noteOutcome(l, m, o)
+	} else {
+		l.putBack(m)
+	}
+	e.tend(l)
+	next := e.turn()
+	if next == nil {
+		e.flying--
+	}
+	return next
+}
+
+// noteOutcome lets a lane learn from an attempt. One at the URL that the
+// subscription had before says nothing about the endpoint that it has. The
+// engine's lock is held.
+func (e *Engine) noteOutcome(l *lane, m *webhook.Message, o webhook.Outcome) {
+	if l.sub == nil || m.URL != l.sub.URL {
+		return
+	}
+	now, policy, was := e.Now(), e.policyOf(l.sub), e.budget.of(l)
+	l.throttle.note(o)
+	l.breaker.note(o, policy.Schedule, now)
+	e.noteHealth(l, o, policy, now)
+	moved := was != e.budget.of(l)
+	if moved {
+		was.remove(l)
+	}
+	if len(l.known) > 0 && (l.open() || was.scarce() && moved) {
+		l.drop() // what waits for an endpoint in trouble takes no memory from others
+	}
+}
+
+// decide hands the ledger what becomes of a message.
+func (e *Engine) decide(m *webhook.Message, o webhook.Outcome) {
+	sub := e.snapshot().Subscription(m.Subscription)
+	after := webhook.Decide(m.State, o, e.policyOf(sub), e.Now(), spread())
+	reason := ""
+	if o.Disables() && sub != nil && m.URL == sub.URL {
+		reason = disabledBy(o)
+	}
+	e.ledger.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason)
+}
+
+func disabledBy(o webhook.Outcome) string {
+	if o.Disable {
+		return "the endpoint asked for it (webhook-delivery: disable)"
+	}
+	return "the endpoint answered 410 Gone"
+}
+
+// policyOf is the policy of a subscription: the settings', with its own
+// schedule where it has one.
+func (e *Engine) policyOf(sub *webhook.Subscription) webhook.Policy {
+	p := e.Policy()
+	if sub != nil && sub.Schedule != nil {
+		p.Schedule = sub.Schedule
+	}
+	return p
+}
+
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// sleep waits for a signal, or for d where it is not 0. It reports false once
+// ctx is done.
+func (e *Engine) sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
+	var over <-chan time.Time
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-wake:
+	case <-over:
+	}
+	return ctx.Err() == nil
+}
+
+// patience grows with each failure in a row.
+type patience struct{ wait time.Duration }
+
+const (
+	leastPatience = 100 * time.Millisecond
+	mostPatience  = 5 * time.Second
+)
+
+func newPatience() *patience { return new(patience) }
+
+func (p *patience) next() time.Duration {
+	p.wait = min(max(2*p.wait, leastPatience), mostPatience)
+	return p.wait
+}
+
+func (p *patience) reset() { p.wait = 0 }

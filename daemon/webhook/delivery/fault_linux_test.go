@@ -1,0 +1,139 @@
+package delivery_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/store"
+)
+
+// TestADiskThatFills fills a small file system to the last byte.
+func TestADiskThatFills(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
+		t.Skip("this user may not mount a small file system:", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	filler := filepath.Join(dir, "filler")
+	exhaust(t, dir, func() error {
+		for size := 1 << 20; size > 0; size /= 2 {
+			if err := fill(filler, size); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func() error { return os.Remove(filler) })
+}
+
+// fill appends blocks until there is no space for one.
+func fill(path string, size int) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	block := make([]byte, size)
+	for err == nil {
+		_, err = file.Write(block)
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		err = nil
+	}
+	return errors.Join(err, file.Close())
+}
+
+// TestAFileThatMayNotGrow lets no file of this process grow any more.
+func TestAFileThatMayNotGrow(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ) // which would end the process
+	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	free := func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was) }
+	t.Cleanup(func() {
+		if err := free(); err != nil {
+			t.Error(err)
+		}
+	})
+	dir := t.TempDir()
+	exhaust(t, dir, func() error {
+		log, err := os.Stat(filepath.Join(dir, "whd.db-wal"))
+		if err != nil {
+			return err
+		}
+		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(log.Size()) + 16<<10, Max: was.Max})
+	}, free)
+}
+
+// exhaust publishes until a store without space refuses an event, and goes on
+// when there is space again.
+func exhaust(t *testing.T, dir string, fill, free func() error) {
+	t.Helper()
+	s, err := store.Open(context.Background(), store.Config{Dir: dir, Registry: record.Builtin(), Connections: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	x := &trial{house: &house{t: t, dir: dir, store: s}, postman: newPostman()}
+	x.policy.Schedule = []time.Duration{time.Millisecond}
+	x.begin()
+	x.subscribe("http://127.0.0.1/hook", "*")
+	x.publish("debtor.updated", "before")
+	if err := fill(); err != nil {
+		t.Fatal(err)
+	}
+	accepted, body := 1, bytes.Repeat([]byte("x"), 1000)
+	for {
+		_, err := x.engine.Publish(context.Background(), "debtor.updated", body)
+		if fault.Is(err, fault.Unavailable) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if accepted++; accepted == 100_000 {
+			t.Fatal("there is always space")
+		}
+	}
+	x.refused(10)
+	if err := free(); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); ; { // until the writer tries again
+		_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("after"))
+		if err == nil {
+			break
+		}
+		if time.Since(began) > patience {
+			t.Fatal("nothing is accepted although there is space again:", err)
+		}
+	}
+	accepted++
+	x.stop(patience)
+	x.begin() // what was under way when it stopped goes out now
+	for x.count("SY_WebhookMessage WHERE Status IN (0, 2)") > 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("messages stay open")
+		}
+	}
+	x.stop(patience)
+	x.expect("SY_WebhookMessage WHERE Status = 1", int64(accepted))
+	x.done()
+}

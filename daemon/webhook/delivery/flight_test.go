@@ -1,0 +1,133 @@
+package delivery_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
+)
+
+// underWay publishes an event and has its attempt wait at the gate, which
+// answers with a code.
+func (x *trial) underWay(code int) *deliverytest.Gate {
+	x.t.Helper()
+	gate := deliverytest.NewGate()
+	x.postman.answers(func(n int, _ *webhook.Message) int {
+		if n == 1 {
+			_ = gate.Hold(context.Background(), func(context.Context) error { return nil })
+			return code
+		}
+		return 200
+	})
+	x.publish("debtor.updated", "x")
+	gate.Await(1)
+	return gate
+}
+
+// TestASubscriptionChangesInFlight changes a subscription while an attempt is
+// under way.
+func TestASubscriptionChangesInFlight(t *testing.T) {
+	no, yes := false, true
+	other := "http://127.0.0.1/other"
+	for name, c := range map[string]struct {
+		change admin.SubscriptionChange
+		after  *admin.SubscriptionChange // a while later
+		rows   string
+	}{
+		"another URL": {admin.SubscriptionChange{URL: &other}, nil, "Attempts = 2 AND URL = 'http://127.0.0.1/hook'"},
+		"disabled":    {admin.SubscriptionChange{Enabled: &no}, &admin.SubscriptionChange{Enabled: &yes}, "Attempts = 2"},
+		"in order":    {admin.SubscriptionChange{Ordered: &yes}, nil, "Attempts = 2"},
+		"and back":    {admin.SubscriptionChange{Ordered: &yes}, &admin.SubscriptionChange{Ordered: &no}, "Attempts = 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(x *trial) {
+				r := x.subscribe("http://127.0.0.1/hook", "*")
+				gate := x.underWay(422)
+				change := func(c admin.SubscriptionChange) {
+					if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, r.GUID, c, true); err != nil {
+						t.Fatal(err)
+					}
+				}
+				change(c.change)
+				gate.Open()
+				x.pass(100 * time.Millisecond)
+				x.expect("SY_WebhookMessage WHERE Status = 2 AND Attempts = 1", 1)
+				if c.after != nil {
+					change(*c.after)
+				}
+				x.pass(time.Minute)
+				x.expect("SY_WebhookMessage WHERE Status = 1 AND "+c.rows, 1)
+			})
+		})
+	}
+}
+
+// TestDeletedInFlight deletes what an attempt under way belongs to.
+func TestDeletedInFlight(t *testing.T) {
+	for name, remove := range map[string]func(x *trial, r admin.Subscription, message string) error{
+		"the message": func(x *trial, r admin.Subscription, message string) error {
+			return x.desk.RemoveMessage(context.Background(), admin.Address{Subscriber: x.subject, Subscription: r.GUID, Message: message})
+		},
+		"the subscription": func(x *trial, r admin.Subscription, _ string) error {
+			return x.desk.RemoveSubscription(context.Background(), x.subject, r.GUID)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(x *trial) {
+				r := x.subscribe("http://127.0.0.1/hook", "*")
+				gate := x.underWay(503)
+				var id string
+				for id = range x.postman.sent {
+				}
+				if err := remove(x, r, id); err != nil {
+					t.Fatal(err)
+				}
+				gate.Open()
+				x.pass(10 * time.Minute)
+				x.expect("WH_MessageView", 0)
+				if x.postman.sent[id] != 1 {
+					t.Errorf("it was sent %d times", x.postman.sent[id])
+				}
+				clear(x.postman.sent) // what was deleted has no record
+				x.exec("DELETE FROM SY_WebhookMessage; DELETE FROM SY_WebhookMessageResponse; DELETE FROM WH_Event")
+			})
+		})
+	}
+}
+
+// TestALateOutcomeIsFencedOff cuts one of two engines off while an attempt of
+// its own is under way. The other one takes its messages over and delivers
+// them; what came of the late attempt changes nothing.
+func TestALateOutcomeIsFencedOff(t *testing.T) {
+	for name, late := range map[string]int{"late success": 200, "late failure": 503} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(x *trial) {
+				x.subscribe("http://127.0.0.1/hook", "*")
+				x.stop(patience)
+				x.term = time.Minute
+				x.begin()
+				first, second := x, x.neighbour()
+				gate := first.underWay(late) // sends at the second attempt only
+				first.faulty.Set(deliverytest.Refuse(deliverytest.Away("cut off")), deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
+				x.exec("UPDATE WH_Partition SET LeaseUntil = '' WHERE PartitionID = 1")
+				second.pass(5 * time.Minute)
+				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode = 200", 1)
+				first.faulty.Set(nil, deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
+				gate.Open()
+				first.pass(5 * time.Minute)
+				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode = 200", 1)
+				x.expect("SY_WebhookMessageResponse", 1)
+				first.publish("debtor.updated", "y") // with a lease of its own again
+				second.publish("debtor.updated", "z")
+				x.pass(time.Minute)
+				x.expect("SY_WebhookMessage WHERE Status = 1", 3)
+				second.stop(patience)
+				clear(x.postman.sent) // one attempt more than is written down, of the same message
+				clear(x.postman.taken)
+			})
+		})
+	}
+}

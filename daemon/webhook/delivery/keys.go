@@ -1,0 +1,126 @@
+package delivery
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// keyLife is how long an idempotency key stands for the event that was
+// published under it.
+const keyLife = 24 * time.Hour
+
+// keyOf is what is remembered of an event that is published under a key.
+func keyOf(name string, body []byte, key string, now time.Time) *Key {
+	event := append(append([]byte(name), 0), body...)
+	return &Key{Hash: sha256.Sum256([]byte(key)), Digest: sha256.Sum256(event), Until: now.Add(keyLife)}
+}
+
+// errKeyOfAnother is for an event under a key that stands for another one.
+var errKeyOfAnother = fault.New(fault.Conflict, "The Idempotency-Key was used for another event within the last 24 hours")
+
+// PublishOnce raises an event under a key. For a day the same event under the
+// same key gives the receipt of the first, and replayed is true; another event
+// is a Conflict.
+func (e *Engine) PublishOnce(ctx context.Context, name string, body []byte, key string) (r Receipt, replayed bool, err error) {
+	k := keyOf(name, body, key, e.Now())
+	leave, err := e.keys.enter(ctx, k.Hash)
+	if err != nil {
+		return Receipt{}, false, err
+	}
+	defer leave()
+	known, err := e.store.Key(ctx, k.Hash)
+	if err == nil && known == nil {
+		r, err = e.publish(ctx, name, body, k)
+		if !errors.Is(err, ErrKeyTaken) {
+			return r, false, err
+		}
+		known, err = e.store.Key(ctx, k.Hash) // of another daemon, which was faster
+	}
+	switch {
+	case err != nil:
+		return Receipt{}, false, err
+	case known == nil: // its day has ended this moment
+		return Receipt{}, false, overloaded()
+	case known.Digest != k.Digest:
+		return Receipt{}, false, errKeyOfAnother
+	}
+	return Receipt{known.Event, known.Count}, true, nil
+}
+
+// keyTurns lets those who publish under the same key go one after another.
+type keyTurns struct {
+	mu    sync.Mutex
+	taken map[[32]byte]chan struct{} // closed when its holder has left
+}
+
+// enter waits until nobody else publishes under a key.
+func (t *keyTurns) enter(ctx context.Context, hash [32]byte) (leave func(), err error) {
+	for {
+		mine := make(chan struct{})
+		before := t.take(hash, mine)
+		if before == nil {
+			return func() { t.give(hash, mine) }, nil
+		}
+		select {
+		case <-before:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// take gives nil where the key is free, and is mine now.
+func (t *keyTurns) take(hash [32]byte, mine chan struct{}) chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if before := t.taken[hash]; before != nil {
+		return before
+	}
+	if t.taken == nil {
+		t.taken = make(map[[32]byte]chan struct{})
+	}
+	t.taken[hash] = mine
+	return nil
+}
+
+func (t *keyTurns) give(hash [32]byte, mine chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.taken, hash)
+	close(mine)
+}
+
+// dropTaken answers those of a load whose keys other daemons have used, and
+// takes them out of it.
+func (e *Engine) dropTaken(ctx context.Context, l *load) error {
+	var rest []*publication
+	for _, p := range l.publications {
+		taken, err := e.taken(ctx, p)
+		if err != nil {
+			return err
+		}
+		if !taken {
+			rest = append(rest, p)
+			continue
+		}
+		p.done <- ErrKeyTaken
+	}
+	if len(rest) == len(l.publications) { // its day has ended this moment
+		return fault.Because(ErrKeyTaken, fault.Unavailable, "an idempotency key has just ended; try again")
+	}
+	l.publications = rest
+	return nil
+}
+
+func (e *Engine) taken(ctx context.Context, p *publication) (bool, error) {
+	if p.key == nil {
+		return false, nil
+	}
+	known, err := e.store.Key(ctx, p.key.Hash)
+	return err == nil && known != nil && known.Event != p.event.GUID, err
+}

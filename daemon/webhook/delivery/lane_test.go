@@ -1,0 +1,158 @@
+package delivery
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// noon is when the tests of lanes begin.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// testLane is a lane that has read all there is.
+func testLane(ordered bool) *lane {
+	l := newLane(&webhook.Subscription{ID: 1, Enabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
+	l.feeds = []*feed{{partition: 1, end: true}}
+	return l
+}
+
+// waitingMessage is a message that is due so long after noon.
+func waitingMessage(id int64, due time.Duration) *webhook.Message {
+	return &webhook.Message{ID: id, Partition: 1, Subscription: 1, Event: &webhook.Event{Body: []byte("x")}, State: webhook.State{Next: noon.Add(due)}}
+}
+
+func retried(m *webhook.Message) *webhook.Message {
+	m.Status, m.Attempts = webhook.RetryPending, 1
+	return m
+}
+
+// beginPage is what nextPage does for one lane.
+func beginPage(t *testing.T, l *lane, now time.Time) Page {
+	t.Helper()
+	e := &Engine{lanes: map[int64]*lane{1: l}, budget: l.budget}
+	l.budget.of(l).starving = []*lane{l}
+	e.clock.local, e.clock.store = time.Now(), now
+	of, p := e.nextPage()
+	if of == nil {
+		t.Fatal("the lane wants no page")
+	}
+	return p
+}
+
+// TestAPageIsFasterThanTheWriter reads a message before the writer hands it to
+// the lane.
+func TestAPageIsFasterThanTheWriter(t *testing.T) {
+	l := testLane(false)
+	l.rewind()
+	p := beginPage(t, l, noon.Add(time.Second))
+	l.paged(p, []*webhook.Message{waitingMessage(5, 0)}, true, time.Time{})
+	l.lately = nil
+	l.accept(waitingMessage(5, 0))
+	if len(l.fresh) != 1 || len(l.known) != 1 {
+		t.Errorf("the message is there %d times", len(l.fresh))
+	}
+	l.take(noon.Add(time.Second))
+	l.accept(waitingMessage(5, 0))
+	if len(l.fresh) != 0 {
+		t.Error("the message is sent again while it is under way")
+	}
+}
+
+// TestThePageMissesWhatIsWrittenMeanwhile commits a message after the page was
+// read and before the lane hears of the page.
+func TestThePageMissesWhatIsWrittenMeanwhile(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		l := testLane(ordered)
+		l.rewind()
+		p := beginPage(t, l, noon.Add(time.Minute))
+		l.accept(waitingMessage(5, 10*time.Second)) // a page is being read: it is left in the store
+		l.paged(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
+		l.lately = nil
+		now := noon.Add(time.Minute)
+		if f := l.hungry(now); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, ordered) {
+			t.Errorf("ordered %v: the message stays in the store: %+v", ordered, l.feeds[0])
+		}
+	}
+}
+
+// TestTheFeedGoesBack leaves a message in the store that is due before the place
+// up to which the feed has read.
+func TestTheFeedGoesBack(t *testing.T) {
+	l := testLane(false)
+	l.feeds[0].place = Place{noon.Add(20 * time.Second), 7}
+	for id := range int64(windowMessages / 2) {
+		l.settle(retried(waitingMessage(100+id, time.Hour)))
+	}
+	l.settle(retried(waitingMessage(5, 10*time.Second)))
+	if f := l.hungry(noon.Add(15 * time.Second)); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, false) {
+		t.Errorf("the message stays in the store: %+v", l.feeds[0])
+	}
+}
+
+// TestAWaitIsNotForgotten leaves a message in the store for later while a page
+// is read that ends before it.
+func TestAWaitIsNotForgotten(t *testing.T) {
+	l := testLane(false)
+	l.rewind()
+	p := beginPage(t, l, noon)
+	l.leave(retried(waitingMessage(5, 10*time.Second)))
+	l.paged(p, nil, true, noon.Add(time.Hour)) // read before that
+	l.lately = nil
+	p = beginPage(t, l, noon)
+	l.paged(p, nil, true, noon.Add(10*time.Second))
+	l.lately = nil
+	if at := l.alarm(noon); !at.Equal(noon.Add(10 * time.Second)) {
+		t.Errorf("the lane wakes at %v", at)
+	}
+}
+
+// TestWaitingRetriesKeepNoFreshMessageAway has many messages in memory that wait
+// for hours, and others in the store that are due.
+func TestWaitingRetriesKeepNoFreshMessageAway(t *testing.T) {
+	l := testLane(false)
+	for id := range int64(windowMessages) {
+		m := retried(waitingMessage(100+id, time.Hour))
+		m.Event.Body = make([]byte, windowBytes/windowMessages*4)
+		l.settle(m)
+	}
+	l.rewind()
+	if l.hungry(noon) == nil {
+		t.Errorf("the lane reads nothing: %d messages and %d bytes are in memory", len(l.known), l.bytes)
+	}
+}
+
+// TestAProbeIsNotForgotten has messages due that wait for the breaker.
+func TestAProbeIsNotForgotten(t *testing.T) {
+	l := testLane(false)
+	l.settle(retried(waitingMessage(1, -time.Minute)))
+	l.feeds[0].wake = noon.Add(-time.Second)
+	l.breaker = breaker{failures: trips, probe: noon.Add(5 * time.Second)}
+	if at := l.alarm(noon); !at.Equal(l.probe) {
+		t.Errorf("the lane wakes at %v", at)
+	}
+	l.settle(retried(waitingMessage(2, time.Second)))
+	if at := l.alarm(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(l.probe) {
+		t.Errorf("the lane wakes at %v", at)
+	}
+}
+
+// TestTheBreakerOpensOnce has many attempts fail together.
+func TestTheBreakerOpensOnce(t *testing.T) {
+	schedule := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute}
+	var b breaker
+	for range 100 {
+		b.note(webhook.Outcome{Code: 503}, schedule, noon)
+	}
+	if !b.open() || !b.probe.Equal(noon.Add(5*time.Second)) {
+		t.Errorf("the first probe goes out after %v", b.probe.Sub(noon))
+	}
+	b.note(webhook.Outcome{Code: 503}, schedule, b.probe)
+	if want := noon.Add(35 * time.Second); !b.probe.Equal(want) {
+		t.Errorf("the second probe goes out after %v", b.probe.Sub(noon))
+	}
+	b.note(webhook.Outcome{Code: 200}, schedule, noon)
+	if b.open() {
+		t.Error("the breaker is open after a success")
+	}
+}

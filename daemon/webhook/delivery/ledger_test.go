@@ -1,0 +1,61 @@
+package delivery
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// What was noted of a subscription since the last write is one note.
+func TestHealthIsNotedOnce(t *testing.T) {
+	one, two := time.Unix(1, 0), time.Unix(2, 0)
+	for name, c := range map[string]struct {
+		noted []Health
+		want  Health
+	}{
+		"fails":                  {[]Health{{1, one, false}}, Health{1, one, false}},
+		"fails, succeeds":        {[]Health{{1, one, false}, {Subscription: 1}}, Health{Subscription: 1}},
+		"fails, succeeds, fails": {[]Health{{1, one, false}, {Subscription: 1}, {1, two, false}}, Health{1, two, true}},
+		"fails anew, given back": {[]Health{{1, one, false}, {1, two, true}}, Health{1, two, true}},
+	} {
+		g := newLedger()
+		for _, h := range c.noted {
+			g.noteHealth(h)
+		}
+		if !slices.Equal(g.health, []Health{c.want}) {
+			t.Errorf("%s: noted %+v, want %+v", name, g.health, c.want)
+		}
+	}
+}
+
+// A load has no more events than a batch may: many subscriptions that are
+// disabled at once, each of which makes one, are written in several.
+func TestLoadsAreBounded(t *testing.T) {
+	const many = 3*batchRows + 1
+	g := newLedger()
+	for i := range int64(many) {
+		if err := g.publish(&publication{event: &webhook.Event{}}); err != nil {
+			t.Fatal(err)
+		}
+		g.disable(Disabled{Subscription: i})
+	}
+	events, disabled := 0, int64(0)
+	for g.await(nil) {
+		l := g.next()
+		if n := len(l.publications) + len(l.disabled); n > MaxBatchEvents || n == 0 {
+			t.Fatalf("a load makes %d events, more than none and at most %d", n, MaxBatchEvents)
+		}
+		events += len(l.publications)
+		for _, d := range l.disabled {
+			if d.Subscription != disabled {
+				t.Fatalf("subscription %d came in the place of %d", d.Subscription, disabled)
+			}
+			disabled++
+		}
+		if events == many && disabled == many {
+			return
+		}
+	}
+}

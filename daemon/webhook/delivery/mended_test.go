@@ -1,0 +1,163 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// A subscription that becomes ordered has its messages sent by one daemon, in
+// order, wherever they were waiting.
+func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
+	pair(t, func(first, second *trial) {
+		sub := first.subscribe("https://shop.example/", "debtor.*")
+		first.pass(5 * time.Second)
+		var mu sync.Mutex
+		var got []string
+		under, most, fail := 0, 0, true
+		first.postman.answers(func(_ int, m *webhook.Message) int {
+			mu.Lock()
+			defer mu.Unlock()
+			if fail {
+				return 404
+			}
+			under++
+			most = max(most, under)
+			got = append(got, string(m.Event.Body))
+			mu.Unlock()
+			time.Sleep(2 * time.Second)
+			mu.Lock()
+			under--
+			return 200
+		})
+		for i := range 5 {
+			second.publish("debtor.updated", fmt.Sprint(i))
+		}
+		first.pass(10 * time.Second) // all wait for their third attempt
+		yes := true
+		if _, err := first.desk.ChangeSubscription(context.Background(), first.subject, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
+			t.Fatal(err)
+		}
+		first.pass(2 * watch)
+		mu.Lock()
+		fail = false
+		mu.Unlock()
+		for i := range 5 {
+			first.publish("debtor.updated", fmt.Sprint(5+i))
+		}
+		first.pass(10 * time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(got) != 10 || !slices.IsSorted(got) || most > 1 {
+			t.Errorf("order %v, %d at once", got, most)
+		}
+	})
+}
+
+// Two daemons that get the same bad news tell it once.
+func TestDisabledOnce(t *testing.T) {
+	pair(t, func(first, second *trial) {
+		dead := first.subscribe("https://dead.example/", "debtor.*")
+		first.subscribe("https://watch.example/", "webhooks.*")
+		first.pass(5 * time.Second)
+		var mu sync.Mutex
+		told := 0
+		first.postman.answers(func(_ int, m *webhook.Message) int {
+			if m.URL == dead.URL {
+				return 410
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			told++
+			return 200
+		})
+		var both sync.WaitGroup
+		both.Go(func() { first.publish("debtor.updated", "x") })
+		both.Go(func() { second.publish("debtor.updated", "x") })
+		both.Wait()
+		first.pass(10 * time.Minute)
+		if told != 1 {
+			t.Errorf("told %d times", told)
+		}
+	})
+}
+
+// What the endpoint at the old URL answers is no reason to disable the
+// subscription that has another one.
+func TestAnOldURLSaysNothing(t *testing.T) {
+	inBubble(t, func(x *trial) {
+		sub := x.subscribe("https://old.example/", "debtor.*")
+		x.postman.answers(func(_ int, m *webhook.Message) int {
+			if m.URL == sub.URL {
+				return 410
+			}
+			return 200
+		})
+		for range 30 {
+			x.publish("debtor.updated", "1")
+		}
+		x.pass(time.Second)
+		x.expect("SY_WebhookSubscription WHERE IsEnabled = 0", 1)
+		yes, url := true, "https://new.example/"
+		if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, sub.GUID, admin.SubscriptionChange{Enabled: &yes, URL: &url}, true); err != nil {
+			t.Fatal(err)
+		}
+		x.pass(time.Minute)
+		x.publish("debtor.updated", "2")
+		x.pass(time.Minute)
+		x.expect("SY_WebhookSubscription WHERE IsEnabled = 1", 1)
+		x.expect("SY_WebhookMessage WHERE Status = 1", 1)
+	})
+}
+
+// However many changes were written for others, they do not pile up.
+func TestTidyKeepsUp(t *testing.T) {
+	pair(t, func(first, _ *trial) {
+		first.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 20000)
+INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) SELECT 1, -i, '2000-01-01T00:00:00.0000000', '[]' FROM n`)
+		first.pass(time.Minute)
+		first.expect("WH_Change", 0)
+	})
+}
+
+// The messages of a subscription go soon after it, whichever daemon removed it.
+func TestSweptWhoeverRemovesIt(t *testing.T) {
+	pair(t, func(first, second *trial) {
+		sub := first.subscribe("https://shop.example/", "debtor.*")
+		first.pass(5 * time.Second)
+		for range 5 {
+			first.publish("debtor.updated", "x")
+		}
+		first.pass(time.Minute)
+		if err := second.desk.RemoveSubscription(context.Background(), first.subject, sub.GUID); err != nil {
+			t.Fatal(err)
+		}
+		first.pass(time.Minute)
+		first.expect("SY_WebhookMessage", 0)
+		clear(first.postman.sent)
+		clear(first.postman.taken)
+	})
+}
+
+// Whoever began to look at the changes of all is told when all have joined.
+func TestOthersJoinTheStream(t *testing.T) {
+	pair(t, func(first, second *trial) {
+		joined := 0
+		watcher := first.neighbourThat(func(c *delivery.Config) {
+			c.Watched = func() bool { return true }
+			c.Joined = func() { joined++ }
+		})
+		first.pass(time.Minute)
+		if joined != 1 {
+			t.Errorf("told %d times", joined)
+		}
+		watcher.stop(patience)
+	})
+}

@@ -1,0 +1,235 @@
+package delivery_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
+)
+
+// outbox is a real store with the outbox that only servers have, so that the
+// engine can be tried on it where time passes at will.
+type outbox struct {
+	delivery.Store
+
+	mu      sync.Mutex
+	rows    []delivery.Raised // the oldest first
+	last    int64
+	refused map[string]string // reasons, by body
+}
+
+// put adds events, as a transaction does that ends this moment.
+func (o *outbox) put(name string, bodies ...string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, body := range bodies {
+		o.last++
+		o.rows = append(o.rows, delivery.Raised{ID: o.last, Name: name, Body: []byte(body), TooLarge: body == "large"})
+	}
+}
+
+// Outbox is webhook.Store's.
+func (o *outbox) Outbox(_ context.Context, limit int) ([]delivery.Raised, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.rows[:min(limit, len(o.rows))]), nil
+}
+
+// RefuseOutbox is webhook.Store's.
+func (o *outbox) RefuseOutbox(_ context.Context, id int64, reason string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i := slices.IndexFunc(o.rows, func(r delivery.Raised) bool { return r.ID == id })
+	o.refused[string(o.rows[i].Body)] = reason
+	o.rows = slices.Delete(o.rows, i, i+1)
+	return nil
+}
+
+// Write is webhook.Store's.
+func (o *outbox) Write(ctx context.Context, b delivery.Batch) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ids := slices.SortedFunc(slices.Values(b.Outbox), cmp.Compare)
+	for i, id := range ids {
+		if i >= len(o.rows) || o.rows[i].ID != id {
+			return delivery.ErrOutboxTaken
+		}
+	}
+	b.Outbox = nil
+	if err := o.Store.Write(ctx, b); err != nil {
+		return err
+	}
+	o.rows = o.rows[len(ids):]
+	return nil
+}
+
+func (o *outbox) left() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.rows)
+}
+
+// withOutbox runs a test with a store that has an outbox.
+func withOutbox(t *testing.T, test func(x *trial, o *outbox)) {
+	t.Helper()
+	inBubble(t, func(x *trial) {
+		x.stop(patience)
+		o := &outbox{Store: x.store.Webhooks(), refused: make(map[string]string)}
+		x.begin(func(c *delivery.Config) {
+			x.faulty = deliverytest.New(o)
+			c.Store, c.Poll, c.Event = x.faulty, time.Second, inHouse().Event
+		})
+		x.subscribe("http://127.0.0.1/hook", "debtor.*")
+		test(x, o)
+	})
+}
+
+// raised are the bodies of the events, in the order of their numbers.
+func (x *trial) raised() (bodies []string) {
+	x.t.Helper()
+	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: patience})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer conn.Close()
+	st, err := conn.Prepare("SELECT Body FROM WH_Event ORDER BY EventID")
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer st.Reset()
+	for {
+		more, err := st.Step()
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		if !more {
+			return bodies
+		}
+		bodies = append(bodies, string(st.Text(0)))
+	}
+}
+
+func numbered(n int) (bodies []string) {
+	for i := range n {
+		bodies = append(bodies, fmt.Sprint(i))
+	}
+	return bodies
+}
+
+// Events leave the outbox in their order and once, whatever becomes of the
+// writes.
+func TestOutboxInOrder(t *testing.T) {
+	withOutbox(t, func(x *trial, o *outbox) {
+		const all = 2000
+		rules := []deliverytest.Rule{
+			deliverytest.Refuse(deliverytest.Away("busy")), deliverytest.Deny(deliverytest.Away("the connection was lost")), nil, nil,
+		}
+		x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {
+			if rule := rules[rand.IntN(len(rules))]; rule != nil {
+				return rule(ctx, do)
+			}
+			return do(ctx)
+		}, deliverytest.Write)
+		for _, body := range numbered(all) {
+			o.put("Debtor.Updated", body)
+			if rand.IntN(20) == 0 {
+				time.Sleep(300 * time.Millisecond)
+			}
+		}
+		x.pass(5 * time.Minute)
+		x.faulty.Set(nil, deliverytest.Write)
+		x.pass(5 * time.Minute)
+		if got := x.raised(); !slices.Equal(got, numbered(all)) {
+			t.Errorf("%d events of %d were raised, or in another order: %.200q", len(got), all, got)
+		}
+		x.expect("SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE m.Status = 1 AND e.EventName = 'debtor.updated'", all)
+	})
+}
+
+// What can be no event is refused and holds nobody up; what nobody subscribed to
+// leaves nothing.
+func TestOutboxRefuses(t *testing.T) {
+	withOutbox(t, func(x *trial, o *outbox) {
+		o.put("no.event", "unpublished")
+		o.put("debtor.*", "a family")
+		o.put("webhooks.test", "reserved")
+		o.put("debtor.updated", "", "large", "zero\x00", "\xff")
+		o.put("creditor.updated", "nobody's")
+		o.put(" DEBTOR.Updated ", "fine")
+		x.pass(10 * time.Second)
+		if got := x.raised(); !slices.Equal(got, []string{"fine"}) || o.left() != 0 {
+			t.Errorf("raised %q, %d left", got, o.left())
+		}
+		for body, why := range map[string]string{
+			"unpublished": "no published event", "a family": "no published event", "reserved": "no published event",
+			"": "empty", "large": "larger than 4194304 bytes", "zero\x00": "the character 0", "\xff": "text",
+		} {
+			if !strings.Contains(o.refused[body], why) {
+				t.Errorf("%q was refused since %q, want %q", body, o.refused[body], why)
+			}
+		}
+	})
+}
+
+// Where another daemon takes a row first, those who publish at that moment do
+// not suffer.
+func TestOutboxTakenElsewhere(t *testing.T) {
+	withOutbox(t, func(x *trial, o *outbox) {
+		gate := deliverytest.NewGate()
+		x.faulty.Once(func(ctx context.Context, do func(context.Context) error) error {
+			err := gate.Hold(ctx, do)
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.rows = o.rows[2:] // by another daemon
+			return err
+		}, deliverytest.Write)
+		o.put("debtor.updated", "a", "b", "c")
+		first := make(chan error, 1)
+		go func() {
+			_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("first"))
+			first <- err
+		}()
+		gate.Await(1)
+		x.pass(2 * time.Second) // the rows wait for the next write now
+		second := make(chan error, 1)
+		go func() {
+			_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("second"))
+			second <- err
+		}()
+		x.pass(time.Second)
+		gate.Open()
+		if err := errors.Join(<-first, <-second); err != nil {
+			t.Error(err)
+		}
+		x.pass(10 * time.Second)
+		got := x.raised()
+		slices.Sort(got)
+		if want := []string{"c", "first", "second"}; !slices.Equal(got, want) || o.left() != 0 {
+			t.Errorf("raised %q, want %q; %d left", got, want, o.left())
+		}
+	})
+}
+
+// An engine that stops leaves what it has not raised.
+func TestOutboxOfAStoppedEngine(t *testing.T) {
+	withOutbox(t, func(x *trial, o *outbox) {
+		x.faulty.Set(deliverytest.Refuse(deliverytest.Away("busy")), deliverytest.Write)
+		o.put("debtor.updated", numbered(10)...)
+		x.pass(10 * time.Second)
+		x.stop(patience)
+		if o.left() != 10 {
+			t.Errorf("%d left", o.left())
+		}
+	})
+}

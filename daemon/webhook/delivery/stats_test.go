@@ -1,0 +1,174 @@
+package delivery_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/stats"
+)
+
+// laneOf finds a subscription's lane among those that are told of.
+func laneOf(s stats.Report, r admin.Subscription) *stats.Queue {
+	for i, l := range s.Queues {
+		if l.Subscription.GUID == r.GUID {
+			return &s.Queues[i]
+		}
+	}
+	return nil
+}
+
+// stats are the figures of the last minutes, with what is open as it is now.
+func (x *trial) stats(minutes int) stats.Report {
+	x.t.Helper()
+	x.pass(10 * time.Second) // so that it is counted anew
+	open, err := x.engine.Backlog(context.Background(), 0)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return x.engine.Stats(minutes, 100, open.Each)
+}
+
+// TestStats tells of an endpoint that works and of one that does not.
+func TestStats(t *testing.T) {
+	inBubble(t, func(x *trial) {
+		good := x.subscribe("https://good.example/in", "debtor.*")
+		bad := x.subscribe("https://bad.example/in", "debtor.created")
+		idle := x.subscribe("https://idle.example/in", "creditor.*")
+		x.postman.answers(func(_ int, m *webhook.Message) int {
+			if m.URL == bad.URL {
+				return 503
+			}
+			return 200
+		})
+		for range 6 {
+			x.publish("debtor.created", "{}")
+		}
+		x.pass(time.Second)
+		s := x.stats(60)
+		if want := (stats.Traffic{Events: 6, Messages: 12, Delivered: 6, Failed: s.Total.Failed}); s.Total != want || s.Total.Failed < 5 {
+			t.Errorf("in all %+v, want %+v", s.Total, want)
+		}
+		if q := s.Attempts; q.P50 < 2*time.Millisecond || q.P50 > travel || q.P99 < q.P50 || q.P99 > travel {
+			t.Errorf("attempts took %+v, want %v", q, travel)
+		}
+		if q := s.Delay; q.P50 <= 2*time.Millisecond || q.P99 > time.Second {
+			t.Errorf("deliveries took %+v", q)
+		}
+		if len(s.Queues) != 2 || laneOf(s, idle) != nil {
+			t.Fatalf("told of %+v", s.Queues)
+		}
+		if l := s.Queues[0]; l.Subscription.GUID != bad.GUID || !l.Open || l.Failures < 5 || !l.Probe.After(x.now()) || l.FailingSince.IsZero() ||
+			l.NotSent+l.RetryPending != 6 || l.RetryPending == 0 || l.Last.Code != 503 || l.Last.Reason != "Service Unavailable" || l.Traffic.Failed != s.Total.Failed {
+			t.Errorf("the bad one is %+v", l)
+		}
+		if l := s.Queues[1]; l.Subscription.GUID != good.GUID || l.Open || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() ||
+			l.P99 == 0 || l.Limit == 0 || l.Subscription.SubscriberName != "Shop" {
+			t.Errorf("the good one is %+v", l)
+		}
+		if s := x.engine.Stats(60, 1, nil); len(s.Queues) != 1 || s.Others != 1 || s.Queues[0].Subscription.GUID != bad.GUID {
+			t.Errorf("only the worst: %+v and %d others", s.Queues, s.Others)
+		}
+		x.postman.answers(func(int, *webhook.Message) int { return 200 })
+		x.pass(5 * time.Minute)
+		if l := laneOf(x.stats(60), bad); l == nil || l.Open || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() {
+			t.Errorf("the bad one has recovered: %+v", l)
+		}
+	})
+}
+
+// now is the engine's time.
+func (x *trial) now() time.Time { return time.Now().UTC() }
+
+// TestStatsByTheMinute puts figures into their minutes, and lets them pass.
+func TestStatsByTheMinute(t *testing.T) {
+	inBubble(t, func(x *trial) {
+		r := x.subscribe("https://a.example/in", "debtor.*")
+		for n := range 3 { // 3 in this minute, 2 in the next, 1 in the one after
+			for range 3 - n {
+				x.publish("debtor.created", "{}")
+			}
+			x.pass(time.Minute)
+		}
+		delivered := func(minutes int) (all []uint32) {
+			for _, m := range x.engine.Stats(minutes, 0, nil).Minutes {
+				all = append(all, m.Delivered)
+			}
+			return all
+		}
+		if got := delivered(4); !slices.Equal(got, []uint32{3, 2, 1, 0}) {
+			t.Errorf("by the minute %v", got)
+		}
+		if s := x.engine.Stats(3, 100, nil); s.Total.Delivered != 3 || laneOf(s, r).Traffic.Delivered != 3 {
+			t.Errorf("of the last three minutes: %+v", s)
+		}
+		x.pass(time.Hour)
+		if s := x.engine.Stats(24*60, 100, nil); s.Total.Delivered != 6 || len(s.Minutes) != 24*60 || laneOf(s, r) != nil {
+			t.Errorf("of the last day: %+v", s.Total)
+		}
+		x.pass(24 * time.Hour)
+		if s := x.engine.Stats(24*60, 100, nil); s.Total != (stats.Traffic{}) || s.Attempts != (stats.Quantiles{}) {
+			t.Errorf("a day later: %+v", s)
+		}
+		if c := x.engine.Counts(); c.Events != 6 || c.Delivered != 6 {
+			t.Errorf("since the start: %+v", c)
+		}
+	})
+}
+
+// TestPerformance counts attempts by what came of them.
+func TestPerformance(t *testing.T) {
+	inBubble(t, func(x *trial) {
+		x.subscribe("https://a.example/in", "debtor.*")
+		x.postman.answers(func(n int, _ *webhook.Message) int { return []int{0, 500, 404, 302, 200}[n-1] })
+		x.publish("debtor.created", "{}")
+		x.pass(time.Hour)
+		p := x.engine.Performance()
+		for name, want := range map[string]int64{"network": 1, "5xx": 1, "4xx": 1, "3xx": 1, "ok": 1, "timeout": 0, "forbidden": 0} {
+			if p.Attempts[name] != want {
+				t.Errorf("%d attempts are %s, want %d", p.Attempts[name], name, want)
+			}
+		}
+		if p.Took.Count != 5 || p.Took.Total != 5*travel || p.Took.Buckets[0.003] != 5 || p.Took.Buckets[0.002] != 0 || p.Took.Buckets[7200] != 5 {
+			t.Errorf("attempts took %+v", p.Took)
+		}
+		if p.Delay.Count != 0 {
+			t.Errorf("a delivery at the fifth attempt says nothing of the delay: %+v", p.Delay)
+		}
+	})
+}
+
+// TestPulses tells what happens from second to second.
+func TestPulses(t *testing.T) {
+	inBubble(t, func(x *trial) {
+		x.subscribe("https://a.example/in", "debtor.*")
+		pulse := x.engine.Throughput()
+		expect := func(when string, news bool, want stats.Throughput) {
+			t.Helper()
+			got, is := pulse()
+			if got.At = (time.Time{}); got != want || is != news {
+				t.Errorf("%s: %+v (news: %v), want %+v (%v)", when, got, is, want, news)
+			}
+		}
+		x.publish("debtor.created", "{}")
+		x.pass(time.Second)
+		expect("of what was before nothing is told", false, stats.Throughput{})
+		x.postman.answers(func(n int, m *webhook.Message) int { return []int{500, 200}[min(n, 2)-1] })
+		x.publish("debtor.created", "{}")
+		x.publish("debtor.created", "{}")
+		x.pass(500 * time.Millisecond)
+		expect("after two events", true, stats.Throughput{Events: 2, Failed: 2, InMemory: 2})
+		x.pass(time.Second)
+		expect("after their second attempts", true, stats.Throughput{Delivered: 2})
+		x.pass(time.Second)
+		expect("the first without news", true, stats.Throughput{})
+		x.pass(time.Second)
+		expect("the second", false, stats.Throughput{})
+		x.publish("debtor.created", "{}")
+		x.pass(time.Minute)
+		expect("after a while in which nobody asked", false, stats.Throughput{})
+	})
+}

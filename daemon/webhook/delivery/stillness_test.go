@@ -1,0 +1,58 @@
+package delivery
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// silent fails the test where an attempt is made.
+type silent struct{ t *testing.T }
+
+// Send is Sender's.
+func (s silent) Send(context.Context, *webhook.Message, *webhook.Subscription, time.Time) webhook.Outcome {
+	s.t.Error("an attempt begins under a lease that may run out")
+	return webhook.Outcome{}
+}
+
+// TestNothingIsSentAfterAStandstill: between its lane's turn and its attempt a
+// message waits for a process that stands still, while the lease runs out. It is
+// left to whoever has the lease then.
+func TestNothingIsSentAfterAStandstill(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		e := New(Config{Sender: silent{t}, Term: time.Minute, Attempts: 10})
+		e.clock.local, e.clock.store = time.Now(), noon
+		e.sending, e.renewed = t.Context(), time.Now()
+		l := testLane(ordered)
+		e.lanes[l.id] = l
+		l.admit(waitingMessage(7, 0))
+		m := l.take(noon)
+		e.flying++
+		e.renewed = e.renewed.Add(-e.Term)
+		e.fly(&flight{l, m, l.budget.of(l)})
+		if len(l.away) > 0 || l.flying > 0 || e.flying > 0 || l.hungry(noon.Add(time.Second)) == nil {
+			t.Errorf("ordered %v: the message stays here: %d away, %d under way, %d of all lanes", ordered, len(l.away), l.flying, e.flying)
+		}
+	}
+}
+
+// TestAStandstillKeepsTheOrder: the messages behind the one that was not sent
+// wait for it.
+func TestAStandstillKeepsTheOrder(t *testing.T) {
+	e := New(Config{Sender: silent{t}, Term: time.Minute, Attempts: 10})
+	e.clock.local, e.clock.store = time.Now(), noon
+	e.sending, e.renewed = t.Context(), time.Now()
+	l := testLane(true)
+	e.lanes[l.id] = l
+	l.admit(waitingMessage(7, 0))
+	l.admit(waitingMessage(8, 0))
+	m := l.take(noon)
+	e.flying++
+	e.renewed = e.renewed.Add(-e.Term)
+	e.fly(&flight{l, m, l.budget.of(l)})
+	if m := l.take(noon); m != nil {
+		t.Errorf("message %d passes message 7", m.ID)
+	}
+}

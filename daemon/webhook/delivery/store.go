@@ -1,0 +1,236 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/stats"
+)
+
+// Store keeps what the engine must not forget. It is the only way in which the
+// engine speaks to a database. Errors are faults of kind Unavailable where the
+// store is away, full or busy: the engine tries again.
+type Store interface {
+	// Lease takes a partition whose lease has run out, or makes one, for term.
+	Lease(ctx context.Context, term time.Duration) (Lease, error)
+	// TakeOver leases the partitions that were left behind with open messages:
+	// their leases have run out or were given back. The first partition is always
+	// somebody's.
+	TakeOver(ctx context.Context, term time.Duration) ([]Lease, error)
+	// Renew prolongs leases and reports those that are still held. A lease that
+	// somebody else has taken since is gone for good.
+	Renew(ctx context.Context, leases []Lease, term time.Duration) ([]Lease, error)
+	// Release gives leases back, so that another daemon need not wait.
+	Release(ctx context.Context, leases []Lease) error
+	// Now is the store's clock, which is the same for all daemons.
+	Now(ctx context.Context) (time.Time, error)
+
+	// Numbers sets n numbers aside that nobody else gets, and gives the first.
+	Numbers(ctx context.Context, n int) (first int64, err error)
+	// Version reads the version of the subscriptions alone.
+	Version(ctx context.Context) (int64, error)
+	// Changed reads the subscriptions that changed after one version up to another,
+	// or later, by their numbers: nil for one that is gone. Where the store does not
+	// know which these are it gives the whole: all that there are.
+	Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error)
+
+	// Write does all of a batch in one transaction, or nothing. It fails with
+	// ErrStale where subscriptions have changed since the batch's version, and
+	// with ErrFenced where one of its leases is no longer held. Outcomes are
+	// written once, however often they come: an attempt has its number.
+	Write(ctx context.Context, b Batch) error
+	// Page reads open messages of one subscription in the order in which they are
+	// due or, where asked, in that of their numbers. Of the bodies of their events
+	// it gives the sizes.
+	Page(ctx context.Context, p Page) ([]*webhook.Message, error)
+	// Bodies reads the bodies of events, by their numbers.
+	Bodies(ctx context.Context, events []int64) (map[int64][]byte, error)
+	// Due is when the first open message of one subscription behind the place is
+	// due, the zero time where there is none.
+	Due(ctx context.Context, p Page) (time.Time, error)
+	// Sweep removes up to limit messages of subscriptions that are gone. It ends
+	// what has run out, too: old secrets and idempotency keys. It may stop early
+	// for the sake of others; then there is more.
+	Sweep(ctx context.Context, limit int) (Removed, error)
+	// Prune removes messages whose attempts ended long ago, with what is known of
+	// these, and events that no message needs any more. It stops early as Sweep
+	// does.
+	Prune(ctx context.Context, p Prune) (Removed, error)
+	// Reclaim removes up to limit texts of answers: those that no attempt refers to
+	// and, where all take more than max bytes, the oldest. Where there are none it
+	// gives a little of the room that nothing takes any more back to the system.
+	Reclaim(ctx context.Context, limit int, max int64) (Removed, error)
+	// Outbox reads events that somebody else has put into the store within a
+	// transaction of their own, the oldest first: up to limit, and fewer where
+	// their bodies are large.
+	Outbox(ctx context.Context, limit int) ([]Raised, error)
+	// RefuseOutbox notes why one of them cannot be taken. It is not read again.
+	RefuseOutbox(ctx context.Context, id int64, reason string) error
+	// Open lists the subscriptions that have open messages in a partition.
+	Open(ctx context.Context, partition int64) ([]int64, error)
+	// News is what other daemons have done since a nudge. Negative, it only says
+	// where nudges stand.
+	News(ctx context.Context, after int64) (News, error)
+	// Watch notes for how long a stream of this daemon is read.
+	Watch(ctx context.Context, home Lease, term time.Duration) error
+	// Changes reads what other daemons have written since the marks, by
+	// partition, and moves these on. Without any it only sets them: what comes
+	// next is read.
+	Changes(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error)
+	// Tidy removes nudges and changes that everybody has read by now.
+	Tidy(ctx context.Context) error
+	// Succeeded reports whether a subscription has received a message since a
+	// time.
+	Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error)
+	// Backlog counts what is open, for each subscription that has any.
+	Backlog(ctx context.Context) ([]stats.Backlog, error)
+	// Key finds what an idempotency key was used for, nil where it is free.
+	Key(ctx context.Context, hash [32]byte) (*Key, error)
+}
+
+// The errors of Write that are no failures of the store.
+var (
+	// ErrStale means that the subscriptions have changed: match again.
+	ErrStale = errors.New("the subscriptions have changed")
+	// ErrDamaged means that the store's files do not hold what they should.
+	ErrDamaged = errors.New("the store is damaged")
+	// ErrFenced means that a lease was lost: its messages are somebody else's.
+	ErrFenced = errors.New("the lease was lost")
+	// ErrKeyTaken means that an idempotency key was used by another event
+	// meanwhile: Key tells which.
+	ErrKeyTaken = errors.New("an idempotency key is taken")
+	// ErrOutboxTaken means that events of the outbox are not the next ones, or that
+	// another daemon has taken them: read it again.
+	ErrOutboxTaken = errors.New("the outbox has changed")
+)
+
+// Lease is the right to work on a partition's messages.
+type Lease struct {
+	Partition int64
+	Fence     int64 // grows with each lease of the partition
+	Until     time.Time
+}
+
+// Batch is what is written in one transaction. Events and messages have their
+// numbers already. Outcomes of messages that were deleted meanwhile, or whose
+// subscription was, are dropped.
+type Batch struct {
+	Version  int64   // of the snapshot that the events were matched with, or AnyVersion
+	Leases   []Lease // of all partitions that the batch touches
+	Events   []*webhook.Event
+	Messages []*webhook.Message
+	Outcomes []webhook.AttemptResult
+	Disabled []Disabled
+	Keys     []Key
+	Outbox   []int64 // the rows of the outbox that become events, or matched no subscription
+	Health   []Health
+	Nudges   []Nudge          // messages of these subscriptions may be in partitions that the batch has no lease of
+	Home     int64            // the partition whose Changes these are
+	Number   int64            // of the Changes; grows
+	Changes  []webhook.Change // for the streams of other daemons
+
+	MaxTextSize int64 // of all answers together, in bytes, where the store can keep to it at once; 0 for no limit
+}
+
+// AnyVersion is the version of a batch whose events were there before the
+// subscriptions were read that they were matched with. A change that is made
+// since then is concurrent with them, and need not count.
+const AnyVersion = -1
+
+// Raised is an event that somebody else has put into the store, of which nothing
+// is checked yet.
+type Raised struct {
+	ID       int64 // gives the order
+	Name     string
+	Body     []byte
+	TooLarge bool // the body, which may be missing then
+}
+
+// MaxBodySize is the most bytes that the body of an event from the outbox may have.
+const MaxBodySize = 4 << 20
+
+// Prune asks for messages to be removed that ended long ago.
+type Prune struct {
+	After      int64     // those with higher numbers are looked at, in their order
+	Limit      int       // the most that are removed
+	Successful time.Time // those that were delivered before go; the zero time for none
+	Failed     time.Time // those that failed for good before
+}
+
+// Removed is what has come of a removal.
+type Removed struct {
+	Rows int           // messages and idempotency keys
+	Took time.Duration // during which others may have waited to write
+	More bool          // there may be more to remove now
+	Last int64         // the message up to which Prune has come
+}
+
+// Disabled is a subscription that the engine disables, and why.
+type Disabled struct {
+	Subscription int64
+	Reason       string
+	At           time.Time
+}
+
+// Health is since when every attempt at a subscription has failed, the zero time
+// after a success.
+type Health struct {
+	Subscription int64
+	Since        time.Time
+	Anew         bool // there was a success before: what is stored does not count
+}
+
+// Nudge is what one daemon tells the others about messages of a subscription.
+type Nudge struct {
+	Subscription int64
+	Kind         NudgeKind
+}
+
+// NudgeKind is what has happened to messages that another daemon may hold. The
+// numbers are stored.
+type NudgeKind uint8
+
+// The kinds of nudges.
+const (
+	NudgeDue     NudgeKind = 1 // made due by a person
+	NudgeDeleted NudgeKind = 2
+	NudgeAdded   NudgeKind = 3 // to a partition that another daemon holds
+)
+
+// News is what has happened at other daemons.
+type News struct {
+	Version int64   // of the subscriptions
+	Nudge   int64   // the number of the last
+	Nudges  []Nudge // each once
+	Daemons int     // that hold a lease, this one included
+	Watched bool    // a stream of another daemon is read
+	Orphans bool    // there is something to take over
+}
+
+// Key is an idempotency key that an event was published under. The body's
+// digest tells a repetition from another event.
+type Key struct {
+	Hash   [32]byte
+	Digest [32]byte
+	Event  string // its guid
+	Count  int    // of its messages
+	Until  time.Time
+}
+
+// Page asks for open messages. Those at the place After are not among them.
+type Page struct {
+	Partition    int64
+	Subscription int64
+	After        Place
+	Until        time.Time // those due later are left out
+	InOrder      bool      // by number, whenever due: Until and After.Next do not count
+	Limit        int
+}
+
+// Place is a message's place in the order in which messages are due.
+type Place struct {
+	Next time.Time
+	ID   int64
+}

@@ -1,0 +1,241 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// TestSeriesRemembers compares a series with a list of all that was ever noted,
+// with clocks that stand still, go on, leap and go back.
+func TestSeriesRemembers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const span = 10
+		var s series
+		minute, most := int64(1000), int64(0)
+		noted := make(map[int64]Traffic)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			minute += rapid.SampledFrom([]int64{0, 0, 1, 1, 2, 7, 15, -1}).Draw(t, "step")
+			most = max(most, minute)
+			status := rapid.SampledFrom([]webhook.Status{webhook.Successful, webhook.RetryPending, webhook.Failed}).Draw(t, "status")
+			c := s.at(minute, span)
+			c.became(status)
+			c.took[bucketOf(time.Second)]++
+			of := noted[most] // a clock that goes back is not followed
+			of.became(status)
+			noted[most] = of
+			checkSeries(t, s, noted, minute, most, span)
+		}
+	})
+}
+
+func checkSeries(t *rapid.T, s series, noted map[int64]Traffic, minute, most, span int64) {
+	if len(s) > int(span) {
+		t.Fatalf("%d minutes are kept of %d", len(s), span)
+	}
+	for window := int64(1); window <= span; window++ {
+		var want Traffic
+		var each []Traffic
+		for m := most - window + 1; m <= most; m++ {
+			want.add(noted[m])
+			each = append(each, noted[m])
+		}
+		got, took := s.total(minute, window)
+		if n := uint64(want.Delivered + want.Failed + want.GivenUp); got != want || took.count() != n {
+			t.Fatalf("the last %d minutes: %+v and %d attempts, want %+v", window, got, took.count(), want)
+		}
+		if got := s.minutes(minute, window); !slices.Equal(got, each) {
+			t.Fatalf("the last %d minutes: %+v, want %+v", window, got, each)
+		}
+	}
+}
+
+// TestSeriesForgets asks for minutes after the last in which something happened.
+func TestSeriesForgets(t *testing.T) {
+	var s series
+	s.at(100, 10).Delivered = 3
+	for minute, want := range map[int64]uint32{100: 3, 104: 3, 105: 0, 500: 0} {
+		if got, _ := s.total(minute, 5); got.Delivered != want {
+			t.Errorf("at %d: %+v, want %d delivered", minute, got, want)
+		}
+	}
+	if got := s.minutes(102, 5); got[2].Delivered != 3 || len(got) != 5 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestQuantileIsInTheRightBucket compares a guess with the exact value: they are
+// in one bucket.
+func TestQuantileIsInTheRightBucket(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
+			return time.Duration(rapid.Int64Range(0, int64(3*time.Hour)).Draw(t, "d")) >> rapid.IntRange(0, 40).Draw(t, "shift")
+		}), 1, 200).Draw(t, "all")
+		var s sum
+		for _, d := range all {
+			s[bucketOf(d)]++
+		}
+		slices.Sort(all)
+		for _, part := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
+			exact := all[int(math.Ceil(part*float64(len(all))))-1]
+			from, to := edges(bucketOf(exact))
+			if guess := s.quantile(part); guess < from || guess > to {
+				t.Fatalf("%v of %v: %v, want within %v and %v", part, all, guess, from, to)
+			}
+		}
+	})
+}
+
+func TestQuantileOfNothing(t *testing.T) {
+	var s sum
+	if q := s.quantiles(); q != (Quantiles{}) {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	for d, want := range map[time.Duration]int{
+		0: 0, time.Millisecond: 0, time.Millisecond + 1: 1, 2 * time.Hour: buckets - 2, 2*time.Hour + 1: buckets - 1, -time.Second: 0,
+	} {
+		if got := bucketOf(d); got != want {
+			t.Errorf("%v is in bucket %d, want %d", d, got, want)
+		}
+	}
+	for i := 1; i < len(bounds); i++ {
+		if bounds[i] <= bounds[i-1] {
+			t.Errorf("bound %v is behind %v", bounds[i], bounds[i-1])
+		}
+	}
+}
+
+// TestClasses puts every outcome into one class.
+func TestClasses(t *testing.T) {
+	for name, o := range map[string][]webhook.Outcome{
+		"ok": {{Code: 200}, {Code: 299}}, "3xx": {{Code: 101}, {Code: 301}, {Code: 399}}, "4xx": {{Code: 400}, {Code: 410}, {Code: 499}},
+		"5xx": {{Code: 500}, {Code: 599}, {Code: 999}}, "timeout": {{Cause: webhook.TimedOut}}, "forbidden": {{Cause: webhook.TargetForbidden}},
+		"network": {{Cause: webhook.ConnectionRefused}, {Cause: webhook.ConnectionReset}, {Cause: webhook.NameNotFound}, {Cause: webhook.TLSFailed}, {Cause: webhook.BadAnswer}, {Cause: webhook.NetworkFailed}},
+	} {
+		for _, o := range o {
+			if got := classNames[classOf(o)]; got != name {
+				t.Errorf("%+v is %s, want %s", o, got, name)
+			}
+		}
+	}
+}
+
+// startOfTests is when the tests of figures begin.
+var startOfTests = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// batchSize is how many messages the batches of these tests have.
+const batchSize = 512
+
+// manyQueues is a batch of attempts at so many subscriptions.
+func manyQueues(subs int) ([]webhook.AttemptResult, *webhook.Snapshot) {
+	var results []webhook.AttemptResult
+	all := make(map[int64]*webhook.Subscription)
+	for i := range int64(subs) {
+		all[i] = &webhook.Subscription{ID: i, GUID: fmt.Sprint(i)}
+	}
+	event := &webhook.Event{AddedAt: startOfTests}
+	for i := range int64(batchSize) {
+		m := &webhook.Message{ID: i, Subscription: i % int64(subs), Event: event}
+		results = append(results, webhook.AttemptResult{Message: m, After: webhook.State{Status: webhook.Successful, Attempts: 1},
+			Outcome: webhook.Outcome{Code: 200, Began: startOfTests, Took: time.Duration(i) * time.Millisecond}})
+	}
+	return results, webhook.NewSnapshot(1, all)
+}
+
+// TestLinesAreForgotten: what nothing is sent to any more, and what is gone,
+// takes no memory.
+func TestLinesAreForgotten(t *testing.T) {
+	var f Recorder
+	l, subs := manyQueues(100)
+	note := func(minute int64, results []webhook.AttemptResult, subs *webhook.Snapshot) {
+		f.Record(time.Unix(60*minute, 0), len(results), len(results), results, subs)
+	}
+	note(1000, l, subs)
+	if len(f.subscriptions) != 100 {
+		t.Fatalf("%d subscriptions are remembered", len(f.subscriptions))
+	}
+	one, few := manyQueues(1)
+	note(1030, one, subs)
+	if len(f.subscriptions) != 100 {
+		t.Errorf("after half an hour %d are remembered, want 100", len(f.subscriptions))
+	}
+	note(1000+queueSpan, one, subs)
+	if len(f.subscriptions) != 1 {
+		t.Errorf("after an hour %d are remembered, want 1", len(f.subscriptions))
+	}
+	note(1001+queueSpan, l, subs)
+	note(1002+queueSpan, one, few)
+	if len(f.subscriptions) != 1 {
+		t.Errorf("%d of subscriptions that are gone are remembered", len(f.subscriptions)-1)
+	}
+	for minute := range int64(2 * daySpan) {
+		note(2000+minute, one, few)
+	}
+	if n, m := len(f.all), len(f.subscriptions[0].series); n != daySpan || m != queueSpan {
+		t.Errorf("%d minutes are kept of all, %d of one, want %d and %d", n, m, daySpan, queueSpan)
+	}
+}
+
+// TestNotingTakesNoMemory holds within a minute: what grows with minutes is
+// bounded.
+func TestNotingTakesNoMemory(t *testing.T) {
+	var f Recorder
+	l, subs := manyQueues(50)
+	record := func() { f.Record(time.Unix(60*1000, 0), len(l), len(l), l, subs) }
+	record()
+	if n := testing.AllocsPerRun(100, record); n > 0 {
+		t.Errorf("%v allocations for a batch", n)
+	}
+}
+
+// BenchmarkTally counts batches of events with one message and one attempt
+// each. What counts is the time of one message.
+func BenchmarkTally(b *testing.B) {
+	for _, subs := range []int{1, 100, batchSize} {
+		b.Run(fmt.Sprint(subs), func(b *testing.B) {
+			f := NewRecorder(startOfTests)
+			l, s := manyQueues(subs)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				f.Record(time.Now(), len(l), len(l), l, s)
+				n += batchSize
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/message")
+		})
+	}
+}
+
+// BenchmarkStats asks for figures where there are many subscriptions, each with
+// traffic in every minute of the last hour.
+func BenchmarkStats(b *testing.B) {
+	for _, subs := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(subs), func(b *testing.B) {
+			f, at := NewRecorder(startOfTests), time.Now()
+			now := minuteOf(at)
+			var queues []Queue
+			for i := range int64(subs) {
+				queues = append(queues, Queue{Subscription: &webhook.Subscription{ID: i, Enabled: true}})
+				to := f.subscription(i)
+				for m := range int64(queueSpan) {
+					to.at(now-queueSpan+1+m, queueSpan).became(webhook.Successful)
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if s := f.Report(at, 60, 500, slices.Clone(queues)); len(s.Queues)+s.Others != subs {
+					b.Fatalf("%d lanes and %d others", len(s.Queues), s.Others)
+				}
+			}
+		})
+	}
+}
