@@ -92,7 +92,7 @@ func (a *app) listedBill(m billFieldsMsg) {
 }
 
 func newBillFields(a *app, m billFieldsMsg) overlay {
-	p := &picker{app: a, title: "Custom fields of bill " + m.stage.BillID, note: a.keyFor(inMenu, accept) + " changes one"}
+	p := &picker{app: a, title: "Custom fields of bill " + m.stage.BillID, note: keyFor(inMenu, accept) + " changes one"}
 	if len(m.values) == 0 {
 		p.note = "this stage has no custom fields"
 	}

@@ -97,7 +97,7 @@ func (c *chooser) to(at int) { c.at = max(0, min(at, len(c.listed())-1)) }
 // find narrows the list while it is typed.
 func (c *chooser) find() *line {
 	l := newLine(c.browser.app, "columns", "/", c.sought)
-	l.help = "part of a field's name; " + c.browser.app.keyFor(inLine, submit) + " keeps it"
+	l.help = "part of a field's name; " + keyFor(inLine, submit) + " keeps it"
 	l.check = func(text string) error {
 		c.sought = text
 		c.to(0)
@@ -177,7 +177,7 @@ func (c *chooser) box(width, height int) []string {
 	list := c.listed()
 	left := span{"/ " + c.sought, t.key}
 	if c.sought == "" {
-		left = span{c.browser.app.keyFor(inColumns, askFilter) + " finds a field", t.dim}
+		left = span{keyFor(inColumns, askFilter) + " finds a field", t.dim}
 	}
 	lines := []string{c.browser.app.compose(width, []span{left}, []span{{fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), t.dim}})}
 	for i := max(0, c.at-room+1); i < len(list) && len(lines) <= room; i++ {

@@ -112,7 +112,7 @@ func (c *confirm) box(width, height int) []string {
 	width = min(width, widestConfirm) - 4
 	no := bindings.of(inConfirm, decline)
 	return c.framed(width, height, c.app.compose(width, nil, []span{
-		{c.app.keyFor(inConfirm, accept) + " ", t.key}, {c.yes, ""}, {"      " + strings.Join(no[:min(len(no), 2)], "/") + " ", t.key}, {"cancel", ""},
+		{keyFor(inConfirm, accept) + " ", t.key}, {c.yes, ""}, {"      " + strings.Join(no[:min(len(no), 2)], "/") + " ", t.key}, {"cancel", ""},
 	}))
 }
 
@@ -241,10 +241,10 @@ func (c *typedConfirm) box(width, height int) []string {
 	if c.input != nil {
 		input = *c.input
 	}
-	help := fmt.Sprintf("%s and %s to %s; %s cancels", c.what, c.app.keyFor(inTypedConfirm, accept), c.yes, c.app.keyFor(inTypedConfirm, decline))
+	help := fmt.Sprintf("%s and %s to %s; %s cancels", c.what, keyFor(inTypedConfirm, accept), c.yes, keyFor(inTypedConfirm, decline))
 	ink := t.dim
 	if c.wrong {
-		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.word, c.app.keyFor(inTypedConfirm, decline)), t.status[3]
+		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.word, keyFor(inTypedConfirm, decline)), t.status[3]
 	}
 	return c.framed(width, height, ink.Paint(t.Fit(help, width, false)), t.key.Paint("> ")+c.app.typing(input, width-2, ""))
 }

@@ -185,7 +185,7 @@ func (e *events) do(b binding) tea.Cmd {
 // find narrows the list while it is typed.
 func (e *events) find() *line {
 	l := newLine(e.app, "events", "/", e.search)
-	l.help = "part of a name or a description; " + e.app.keyFor(inLine, submit) + " keeps it"
+	l.help = "part of a name or a description; " + keyFor(inLine, submit) + " keeps it"
 	l.check = func(text string) error {
 		e.search = text
 		e.fill()

@@ -34,7 +34,7 @@ func (b *browser) find() *line { return b.filterLine(b.filterText()) }
 
 func (b *browser) filterLine(text string) *line {
 	l := newLine(b.app, "filter "+b.kind.Name, "/", text)
-	l.help = b.app.keyFor(inLine, submit) + " filters at the service   " + b.app.keyFor(inLine, complete) + " completes   " + b.app.keyFor(inLine, goBack) + " leaves it"
+	l.help = keyFor(inLine, submit) + " filters at the service   " + keyFor(inLine, complete) + " completes   " + keyFor(inLine, goBack) + " leaves it"
 	l.suggest = func(text string) []suggestion { return suggestFields(b.kind, text) }
 	l.check = func(text string) error {
 		_, err := b.app.readFilters(b.kind, text)

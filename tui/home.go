@@ -137,11 +137,11 @@ func (h *home) view() string {
 	case h.stats != nil:
 		lines = h.dashboard()
 	case h.wrong != nil && unauthorized(h.wrong):
-		lines = h.plain("  You are not signed in.", "", "  "+h.app.keyFor(everywhere, refresh)+" or :login asks for the password.")
+		lines = h.plain("  You are not signed in.", "", "  "+keyFor(everywhere, refresh)+" or :login asks for the password.")
 	case h.wrong != nil && client.Is(h.wrong, client.Unauthorized):
 		lines = append(h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.", ""), h.viewLines(h.width, 0)...)
 	case h.wrong != nil:
-		lines = h.plain("  "+describe(h.wrong), "", "  "+h.app.keyFor(everywhere, refresh)+" tries again, :records shows records.")
+		lines = h.plain("  "+describe(h.wrong), "", "  "+keyFor(everywhere, refresh)+" tries again, :records shows records.")
 	default:
 		lines = h.plain("  Deliveries " + strings.Repeat(h.app.theme.Loading, 3))
 	}

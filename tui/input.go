@@ -45,9 +45,6 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 	return fast
 }
 
-// movers are the actions that change nothing but what is seen.
-var movers = []action{goUp, goDown, goLeft, goRight, pageBefore, pageAfter, nextMatch, previousMatch, nextTab, previousTab}
-
 // moves reports whether keys do nothing but move here.
 func (a *app) moves(m tea.KeyMsg) bool {
 	scopes := a.scopes()

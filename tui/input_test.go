@@ -120,3 +120,35 @@ func TestLateUnlock(t *testing.T) {
 		t.Error("a sign-in of the former profile changes the user of this one")
 	}
 }
+
+func TestPastesAreKnown(t *testing.T) {
+	var b burst
+	d := &driver{}
+	typed := func(text string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)} }
+	for _, test := range []struct {
+		name  string
+		after int // milliseconds
+		key   tea.KeyMsg
+		want  bool
+	}{
+		{"a key", 1000, typed("D"), false},
+		{"a slow one", 200, typed("y"), false},
+		{"a marked paste", 200, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("DDyy"), Paste: true}, true},
+		{"what follows it", 100, typed("y"), true},
+		{"later", 1000, typed("y"), false},
+		{"many at once", 1000, typed("DELETE"), true},
+		{"a held key over a slow line", 1000, typed("jjjjjjj"), false},
+	} {
+		d.clock = d.clock.Add(ms(test.after))
+		if got := b.pasted(test.key, d.clock, false); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+	b = burst{}
+	for i := range 6 {
+		d.clock = d.clock.Add(ms(5))
+		if got := b.pasted(typed("D"), d.clock, false); got != (i >= 4) {
+			t.Errorf("key %d of a paste without marks: %v", i+1, got)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func (a *app) begin(j *job) tea.Cmd {
 	j.began = a.now
 	j.context, j.cancel = context.WithCancel(a.context)
 	a.jobs.all = append(a.jobs.all, j)
-	a.tell(info, "export to "+j.path+" has begun; "+a.keyFor(everywhere, showJobs)+" lists exports")
+	a.tell(info, "export to "+j.path+" has begun; "+keyFor(everywhere, showJobs)+" lists exports")
 	return a.export(j)
 }
 
@@ -154,7 +154,7 @@ func (l *jobList) box(width, height int) []string {
 	width = min(width, 96) - 4
 	all := l.app.jobs.all
 	if len(all) == 0 {
-		return l.app.frame("Exports", width, []string{t.dim.Paint(t.Fit("Nothing was exported in this session: "+l.app.keyFor(inBrowser, export)+" exports rows.", width, false))})
+		return l.app.frame("Exports", width, []string{t.dim.Paint(t.Fit("Nothing was exported in this session: "+keyFor(inBrowser, export)+" exports rows.", width, false))})
 	}
 	room := max(1, (height-2)/2)
 	var lines []string

@@ -1,25 +1,8 @@
 package tui
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 )
-
-// What is said of keys: in the help, in the list of actions, and where one means
-// nothing.
-
-// name is a binding in a word or two, where it has any.
-func (b binding) name() string { return cmp.Or(b.hint, b.help) }
-
-// said is a binding with both the word of the line of hints and its help, as one
-// of them is what people look for.
-func (b binding) said() string {
-	if b.hint == "" || strings.Contains(strings.ToLower(b.help), strings.ToLower(b.hint)) {
-		return b.help
-	}
-	return b.hint + ": " + b.help
-}
 
 // scroller is a screen whose columns are not always all seen.
 type scroller interface{ scrolls() bool }
@@ -54,10 +37,5 @@ func (a *app) unused(key string) {
 	if key == " " {
 		key = blank
 	}
-	a.tell(info, "no "+key+" here: "+a.keyFor(everywhere, showActions)+" lists what can be done")
-}
-
-// onScreens reports whether a key means something on any screen.
-func (k keymap) onScreens(key string) bool {
-	return slices.ContainsFunc(k, func(b binding) bool { return b.scope <= inRequests && slices.Contains(b.keyNames(), key) })
+	a.tell(info, "no "+key+" here: "+keyFor(everywhere, showActions)+" lists what can be done")
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -29,7 +30,7 @@ func (b binding) label() string {
 	case len(names) == 0:
 		return ""
 	case b.action == goTab:
-		return names[0] + ".." + names[len(tabNames)-1]
+		return names[0] + ".." + names[len(names)-1]
 	}
 	return names[0]
 }
@@ -92,9 +93,30 @@ func (k keymap) of(s scope, what action) []string {
 }
 
 // keyFor names the key of an action for a text that tells of it.
-func (a *app) keyFor(s scope, what action) string {
+func keyFor(s scope, what action) string {
 	if names := bindings.of(s, what); len(names) > 0 {
 		return names[0]
 	}
 	return "no key"
 }
+
+// name is a binding in a word or two, where it has any.
+func (b binding) name() string { return cmp.Or(b.hint, b.help) }
+
+// said is a binding with both the word of the line of hints and its help, as one
+// of them is what people look for.
+func (b binding) said() string {
+	if b.hint == "" || strings.Contains(strings.ToLower(b.help), strings.ToLower(b.hint)) {
+		return b.help
+	}
+	return b.hint + ": " + b.help
+}
+
+// onScreens reports whether a key means something on any screen.
+func (k keymap) onScreens(key string) bool {
+	return slices.ContainsFunc(k, func(b binding) bool { return b.scope <= inRequests && slices.Contains(b.keyNames(), key) })
+}
+
+// movers are the actions that change nothing but what is seen.
+var movers = []action{goUp, goDown, goLeft, goRight, pageBefore, pageAfter, nextMatch, previousMatch, nextTab, previousTab}
+

@@ -144,7 +144,7 @@ func (k *kinds) do(b binding) tea.Cmd {
 // find narrows the list while it is typed.
 func (k *kinds) find() *line {
 	l := newLine(k.app, "kinds", "/", k.search)
-	l.help = "part of a name, an area or a summary; " + k.app.keyFor(inLine, submit) + " keeps it"
+	l.help = "part of a name, an area or a summary; " + keyFor(inLine, submit) + " keeps it"
 	l.check = func(text string) error {
 		k.search = text
 		k.fill()

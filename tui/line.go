@@ -89,7 +89,7 @@ func (l *line) submit() tea.Cmd {
 		return nil
 	}
 	if l.app.now.Sub(l.last) < burstWithin { // nobody is so fast: it belongs to a paste
-		l.app.tell(info, "it came with a paste: "+l.app.keyFor(inLine, submit)+" once more does it")
+		l.app.tell(info, "it came with a paste: "+keyFor(inLine, submit)+" once more does it")
 		return nil
 	}
 	text := l.input.Value()

@@ -203,7 +203,7 @@ func (s *messageScreen) bodyPath() string {
 // saveLine asks where the body is to be written.
 func (s *messageScreen) saveLine() *line {
 	l := newLine(s.app, "save", "save body to", s.bodyPath())
-	l.help = size(len(s.message.Body)) + ", every byte as it is sent; " + s.app.keyFor(inLine, submit) + " saves, " + s.app.keyFor(inLine, goBack) + " leaves it"
+	l.help = size(len(s.message.Body)) + ", every byte as it is sent; " + keyFor(inLine, submit) + " saves, " + keyFor(inLine, goBack) + " leaves it"
 	l.check = func(path string) error {
 		if !s.whole {
 			return errors.New("the body is on its way")

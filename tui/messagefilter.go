@@ -105,7 +105,7 @@ func (s *messages) find() *line { return s.filterLine(s.filterText()) }
 func (s *messages) filterLine(text string) *line {
 	kind := messageKind()
 	l := newLine(s.app, "filter Message", "/", text)
-	l.help = "such as Status=3  EventName^=debtor; " + s.app.keyFor(inLine, submit) + " filters at the service   " + s.app.keyFor(inLine, complete) + " completes"
+	l.help = "such as Status=3  EventName^=debtor; " + keyFor(inLine, submit) + " filters at the service   " + keyFor(inLine, complete) + " completes"
 	l.suggest = func(text string) []suggestion { return suggestFields(kind, text) }
 	l.check = func(text string) error {
 		_, err := s.app.readFilters(kind, text)

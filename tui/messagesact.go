@@ -46,7 +46,7 @@ func (a *app) askOne(to screen, m wire.Message, what action, begin func(what str
 		})
 		return
 	}
-	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+age(undoFor)+", "+a.keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
+	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+age(undoFor)+", "+keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
 		return a.delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			begin("delete of " + m.EventName)
 			return a.removeOne(to, m)
@@ -147,7 +147,7 @@ type bulkState struct {
 func (b *bulkState) word(a *app) string {
 	switch {
 	case b.counting != nil:
-		return "counting for the " + b.counting.name() + " ...   " + a.keyFor(everywhere, goBack) + " cancels"
+		return "counting for the " + b.counting.name() + " ...   " + keyFor(everywhere, goBack) + " cancels"
 	case b.sending != "":
 		return b.sending + " ..."
 	}

@@ -84,7 +84,7 @@ func (s *messages) weighed(m weighedMsg) {
 	case m.err != nil:
 		s.app.fail(m.of.name(), m.err)
 	case s.app.front() != screen(s) || s.app.over != nil || s.app.line != nil:
-		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: "+s.app.keyFor(inMessages, retry)+" or "+s.app.keyFor(inMessages, remove)+" once more asks")
+		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: "+keyFor(inMessages, retry)+" or "+keyFor(inMessages, remove)+" once more asks")
 	case m.of.what == remove:
 		s.askRemove(m)
 	default:
@@ -134,9 +134,9 @@ func (s *messages) pace(m weighedMsg, least int) string {
 func (m *weighedMsg) others(scheduled bool, a *app) []string {
 	var lines []string
 	waiting, left := int(m.done-m.failed), int(m.matched-m.done)
-	key := a.keyFor(inRetryQuestion, include)
+	key := keyFor(inRetryQuestion, include)
 	if a.typedAnswer(int(m.done)) {
-		key = a.keyFor(inTypedRetryQuestion, include)
+		key = keyFor(inTypedRetryQuestion, include)
 	}
 	switch {
 	case waiting == 0 || m.of.failed == nil:
@@ -157,7 +157,7 @@ func (s *messages) askRemove(m weighedMsg) {
 	count := int(m.done)
 	what := "delete of " + plural(count, "message", "messages")
 	s.app.askMany(count, "Delete "+plural(count, "message", "messages")+"?", "delete "+grid.Thousands(count),
-		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+age(undoFor)+", "+s.app.keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
+		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+age(undoFor)+", "+keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
 			return s.app.delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
 				s.begin(what)
 				return s.app.removeMany(s, m.of.members, what)

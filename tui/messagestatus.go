@@ -34,7 +34,7 @@ func (s *messages) status() string {
 	case s.pages.Total() < 0 && s.pages.Loading():
 		return "loading messages ..."
 	case s.pages.Total() < 0:
-		return "no answer yet: " + s.app.keyFor(everywhere, refresh) + " asks again"
+		return "no answer yet: " + keyFor(everywhere, refresh) + " asks again"
 	case s.grid.Len() == 0:
 		text = "no messages"
 	}
@@ -57,9 +57,9 @@ func (s *messages) newer() string {
 	case n == 0:
 		return ""
 	case len(s.filter.conditions) > 0 || !s.newest():
-		return "   there are new ones: " + s.app.keyFor(inLists, goTop) + " shows those that match"
+		return "   there are new ones: " + keyFor(inLists, goTop) + " shows those that match"
 	default:
-		return fmt.Sprintf("   new %s: %s shows them", grid.Thousands(n), s.app.keyFor(inLists, goTop))
+		return fmt.Sprintf("   new %s: %s shows them", grid.Thousands(n), keyFor(inLists, goTop))
 	}
 }
 
@@ -85,7 +85,7 @@ func (s *messages) heldText() string {
 	if n == 0 {
 		return ""
 	}
-	return "   " + grid.Thousands(int(n)) + " more wait: " + s.app.keyFor(inMessages, problemsOnly) + " shows them"
+	return "   " + grid.Thousands(int(n)) + " more wait: " + keyFor(inMessages, problemsOnly) + " shows them"
 }
 
 // whose is whose messages are shown, empty for everybody's.

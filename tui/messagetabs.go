@@ -91,7 +91,7 @@ func (s *messageScreen) revealHint() span {
 	if s.revealed {
 		return span{"  v hides it again", s.app.theme.dim}
 	}
-	return span{"  " + s.app.keyFor(inMessage, reveal) + " shows the SubscriberID and what stands behind ? in the address", s.app.theme.dim}
+	return span{"  " + keyFor(inMessage, reveal) + " shows the SubscriberID and what stands behind ? in the address", s.app.theme.dim}
 }
 
 // secret is an id that is a key: its ends, until the user asks for all of it.
@@ -174,7 +174,7 @@ func (s *messageScreen) answerText(r wire.Attempt) []span {
 // curl sends the same from this computer. What is secret is not known here.
 func (s *messageScreen) curl() []span {
 	t := s.app.theme
-	where := "  " + s.app.keyFor(inMessage, export) + " saves the body as " + s.bodyName() + "."
+	where := "  " + keyFor(inMessage, export) + " saves the body as " + s.bodyName() + "."
 	if s.saved != "" {
 		where = "  The body is saved as " + s.saved + "."
 	}

@@ -38,10 +38,10 @@ func (a *app) takeMouse() tea.Cmd {
 func (a *app) turnMouse() tea.Cmd {
 	a.mouse = !a.mouse
 	if a.mouse {
-		a.tell(info, "the mouse clicks here now; with shift it selects text, "+a.keyFor(everywhere, switchMouse)+" gives it back")
+		a.tell(info, "the mouse clicks here now; with shift it selects text, "+keyFor(everywhere, switchMouse)+" gives it back")
 		return tea.EnableMouseCellMotion
 	}
-	a.tell(info, "the mouse selects text now; "+a.keyFor(everywhere, switchMouse)+" takes it again")
+	a.tell(info, "the mouse selects text now; "+keyFor(everywhere, switchMouse)+" takes it again")
 	return tea.DisableMouse
 }
 

@@ -71,7 +71,7 @@ func (t *text) do(b binding) tea.Cmd {
 // find narrows the text while it is typed.
 func (t *text) find() *line {
 	l := newLine(t.app, "find", "/", t.only)
-	l.help = "only the lines that hold it; " + t.app.keyFor(inLine, submit) + " keeps them, " + t.app.keyFor(inLine, goBack) + " shows what was shown"
+	l.help = "only the lines that hold it; " + keyFor(inLine, submit) + " keeps them, " + keyFor(inLine, goBack) + " shows what was shown"
 	l.check = func(text string) error {
 		t.only, t.top = text, 0
 		return nil

@@ -140,7 +140,7 @@ func (r *recordScreen) valueText(t record.Type, text string) string {
 	case t == record.Bytes && r.wait:
 		return strings.Repeat(r.app.theme.Loading, 3)
 	case t == record.Bytes:
-		return bytesText(text) + "   " + r.app.keyFor(inRecord, saveBytes) + " saves them to a file"
+		return bytesText(text) + "   " + keyFor(inRecord, saveBytes) + " saves them to a file"
 	case t == record.DateTime && zoned(r.browser.kind):
 		return r.app.wholeInstant(text)
 	}

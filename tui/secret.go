@@ -75,7 +75,7 @@ func (a *app) secretText(title string, s *wire.Subscription, secret string, more
 	t := &secretBox{text: text{app: a, title: title, copy: secret, lines: []span{
 		{s.EventName + " to", ""}, {maskURL(s.URL), ""}, {},
 		{"Its messages are signed with this secret. It is not", a.theme.crumb},
-		{"shown again; " + a.keyFor(inSecret, copyCell) + " copies it:", a.theme.crumb}, {secret, ""},
+		{"shown again; " + keyFor(inSecret, copyCell) + " copies it:", a.theme.crumb}, {secret, ""},
 	}}}
 	for _, line := range more {
 		t.lines = append(t.lines, span{line, ""})

@@ -194,7 +194,7 @@ func (s *subscribers) newForm() overlay {
 // changeForm asks what a subscriber is to be called.
 func (s *subscribers) changeForm(one wire.Subscriber) overlay {
 	f := &form{app: s.app, title: "Change " + one.Name, verb: "change"}
-	f.add("Name", "Name", one.Name, "its id, which is its key, stays as it is; "+s.app.keyFor(inSubscribers, toggleEnabled)+" enables and disables it")
+	f.add("Name", "Name", one.Name, "its id, which is its key, stays as it is; "+keyFor(inSubscribers, toggleEnabled)+" enables and disables it")
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		switch name {
@@ -237,7 +237,7 @@ func (s *subscribers) renew(one wire.Subscriber) {
 // find narrows the list while it is typed.
 func (s *subscribers) find() *line {
 	l := newLine(s.app, "subscribers", "/", s.search)
-	l.help = "words of the name or the state; " + s.app.keyFor(inLine, submit) + " keeps it"
+	l.help = "words of the name or the state; " + keyFor(inLine, submit) + " keeps it"
 	l.check = func(text string) error {
 		s.search = text
 		s.fill()

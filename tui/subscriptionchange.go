@@ -37,7 +37,7 @@ func (a *app) changed(m changedMsg) {
 
 // unchanged says that there is nothing to be sent.
 func (f *form) unchanged() {
-	f.app.tell(info, "nothing is changed yet; "+f.app.keyFor(inForm, goBack)+" leaves the form")
+	f.app.tell(info, "nothing is changed yet; "+keyFor(inForm, goBack)+" leaves the form")
 }
 
 // changeForm asks what a subscription is to be.

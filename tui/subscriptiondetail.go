@@ -100,7 +100,7 @@ func (s *subscriptionScreen) twin() string    { return "whctl subscriptions show
 func (s *subscriptionScreen) status() string {
 	text := s.list.grid.Place()
 	if s.top+s.rows < len(s.lines) {
-		text += "   " + s.app.keyFor(inLists, goDown) + " shows what is below"
+		text += "   " + keyFor(inLists, goDown) + " shows what is below"
 	}
 	return text
 }

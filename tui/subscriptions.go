@@ -130,7 +130,7 @@ func (s *subscriptions) fill() {
 // find narrows the list while it is typed.
 func (s *subscriptions) find() *line {
 	l := newLine(s.app, "subscriptions", "/", s.search)
-	l.help = "words of the event, the URL or the state; " + s.app.keyFor(inLine, submit) + " keeps it"
+	l.help = "words of the event, the URL or the state; " + keyFor(inLine, submit) + " keeps it"
 	l.check = func(text string) error {
 		s.search = text
 		s.fill()

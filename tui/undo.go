@@ -63,5 +63,5 @@ func (a *app) undoSpans() []span {
 	}
 	last := a.delayed[len(a.delayed)-1]
 	left := (last.due.Sub(a.now) + time.Second - 1).Truncate(time.Second)
-	return []span{{last.what + " in " + age(left) + "  ", a.theme.waiting}, {a.keyFor(everywhere, takeBack), a.theme.key}, {" undo ", a.theme.dim}}
+	return []span{{last.what + " in " + age(left) + "  ", a.theme.waiting}, {keyFor(everywhere, takeBack), a.theme.key}, {" undo ", a.theme.dim}}
 }

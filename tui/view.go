@@ -171,7 +171,7 @@ func (a *app) tabSpans() (left, right []span) {
 		}
 		left = append(left, span{name, ink}, span{"  ", ""})
 	}
-	return left, []span{{a.keyFor(everywhere, askHelp) + " help ", a.theme.dim}}
+	return left, []span{{keyFor(everywhere, askHelp) + " help ", a.theme.dim}}
 }
 
 // crumbs is line 3: how we came here and what limits the rows; or the line that
@@ -204,7 +204,7 @@ func (a *app) statusLine() string {
 	if s := a.toasts.shown(); s != nil && !(s.link && a.link.away(a.now)) {
 		right := append(a.undoSpans(), a.jobSpans()...)
 		if s.level == failure && ansi.StringWidth(s.text)+2 > a.width {
-			right = append(right, span{"  " + a.keyFor(everywhere, showErrors), a.theme.key}, span{" all of it ", a.theme.dim})
+			right = append(right, span{"  " + keyFor(everywhere, showErrors), a.theme.key}, span{" all of it ", a.theme.dim})
 		}
 		return a.compose(a.width, []span{{" " + s.text + " ", a.theme.toast[s.level]}}, right)
 	}
@@ -213,7 +213,7 @@ func (a *app) statusLine() string {
 		if !a.link.reached.IsZero() {
 			text = " Data from " + a.clock(a.link.reached) + ", " + age(a.now.Sub(a.link.reached)) + " ago: " + cause(a.link.failed)
 		}
-		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  " + a.keyFor(everywhere, refresh) + " now ", a.theme.key}})
+		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  " + keyFor(everywhere, refresh) + " now ", a.theme.key}})
 	}
 	return a.compose(a.width, []span{{" " + a.front().status(), ""}}, append(a.undoSpans(), a.jobSpans()...))
 }
