@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // Bill fields are changed by :bill B/S/X, or by choosing one of :bill B/S: what
@@ -92,7 +93,7 @@ func (a *app) listedBill(m billFieldsMsg) {
 }
 
 func newBillFields(a *app, m billFieldsMsg) overlay {
-	p := &picker{app: a, title: "Custom fields of bill " + m.stage.BillID, note: keyFor(inMenu, accept) + " changes one"}
+	p := &picker{app: a, title: "Custom fields of bill " + m.stage.BillID, note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one"}
 	if len(m.values) == 0 {
 		p.note = "this stage has no custom fields"
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // browser shows the rows of a record kind.
@@ -73,11 +74,11 @@ func (b *browser) waiting() bool  { return b.pages.Loading() }
 // ofRequests reports whether the rows are those of the request log.
 func (b *browser) ofRequests() bool { return b.kind.Name == "RequestLog" }
 
-func (b *browser) scopes() []scope {
+func (b *browser) scopes() []keymap.Scope {
 	if b.ofRequests() {
-		return []scope{inRequests, inBrowser, inGrids, inLists}
+		return []keymap.Scope{keymap.InRequests, keymap.InBrowser, keymap.InGrids, keymap.InLists}
 	}
-	return []scope{inBrowser, inGrids, inLists}
+	return []keymap.Scope{keymap.InBrowser, keymap.InGrids, keymap.InLists}
 }
 
 func (b *browser) chips() []string {
@@ -183,40 +184,40 @@ func (b *browser) page(m pageMsg) tea.Cmd {
 	return b.want()
 }
 
-func (b *browser) do(k binding) tea.Cmd {
+func (b *browser) do(k keymap.Binding) tea.Cmd {
 	if b.move(k) {
-		switch k.action {
-		case goTop:
+		switch k.Action {
+		case keymap.GoTop:
 			b.grid.Follow(b.ofRequests() && b.order.Column == "")
-		case narrower, wider, freezeHere:
+		case keymap.Narrower, keymap.Wider, keymap.FreezeHere:
 			b.remember()
 		}
 		return b.want()
 	}
-	switch k.action {
-	case open:
+	switch k.Action {
+	case keymap.Open:
 		if b.grid.Row() != nil {
 			return b.app.push(newRecord(b))
 		}
-	case sortColumn:
+	case keymap.SortColumn:
 		return b.sort()
-	case filterColumn:
+	case keymap.FilterColumn:
 		if c, ok := b.grid.Column(); ok {
 			b.app.line = b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name))
 		}
-	case keepValue:
+	case keymap.KeepValue:
 		return b.keep()
-	case clearFilters:
+	case keymap.ClearFilters:
 		return b.limit(nil)
-	case problemsOnly:
+	case keymap.ProblemsOnly:
 		return b.problems()
-	case chooseColumns:
+	case keymap.ChooseColumns:
 		b.app.over = newChooser(b)
-	case export:
+	case keymap.Export:
 		b.app.over = newExportForm(b.app, b.exportable())
-	case copyCell:
+	case keymap.CopyCell:
 		b.copyCell()
-	case copyRow:
+	case keymap.CopyRow:
 		b.copyRows()
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // chooser chooses and orders the columns of a browser.
@@ -50,7 +51,7 @@ func (c *chooser) fields() []string {
 	return fields
 }
 
-func (c *chooser) scopes() []scope { return []scope{inColumns} }
+func (c *chooser) scopes() []keymap.Scope { return []keymap.Scope{keymap.InColumns} }
 
 // listed are the fields whose names hold what is sought.
 func (c *chooser) listed() []string {
@@ -58,34 +59,34 @@ func (c *chooser) listed() []string {
 	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !strings.Contains(strings.ToLower(name), sought) })
 }
 
-func (c *chooser) do(b binding) tea.Cmd {
-	switch b.action {
-	case goBack:
+func (c *chooser) do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoBack:
 		c.browser.app.over = nil
-	case goUp:
+	case keymap.GoUp:
 		c.to(c.at - 1)
-	case goDown:
+	case keymap.GoDown:
 		c.to(c.at + 1)
-	case askFilter:
+	case keymap.AskFilter:
 		c.browser.app.line = c.find()
-	case toggle:
+	case keymap.Toggle:
 		if list := c.listed(); len(list) > 0 {
 			c.chosen[list[c.at]] = !c.chosen[list[c.at]]
 			c.to(c.at + 1)
 		}
-	case toggleAll:
+	case keymap.ToggleAll:
 		c.all()
-	case moveEarlier:
+	case keymap.MoveEarlier:
 		c.swap(-1)
-	case moveLater:
+	case keymap.MoveLater:
 		c.swap(1)
-	case resetChoice:
+	case keymap.ResetChoice:
 		c.set(usualFields(c.browser.kind))
-	case keysAndMoney:
+	case keymap.KeysAndMoney:
 		c.onlyMoney()
-	case hideEmpty:
+	case keymap.HideEmpty:
 		c.hideEmpty()
-	case accept:
+	case keymap.Accept:
 		return c.apply()
 	}
 	return nil
@@ -97,7 +98,7 @@ func (c *chooser) to(at int) { c.at = max(0, min(at, len(c.listed())-1)) }
 // find narrows the list while it is typed.
 func (c *chooser) find() *line {
 	l := newLine(c.browser.app, "columns", "/", c.sought)
-	l.help = "part of a field's name; " + keyFor(inLine, submit) + " keeps it"
+	l.help = "part of a field's name; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
 	l.check = func(text string) error {
 		c.sought = text
 		c.to(0)
@@ -177,7 +178,7 @@ func (c *chooser) box(width, height int) []string {
 	list := c.listed()
 	left := span{"/ " + c.sought, t.key}
 	if c.sought == "" {
-		left = span{keyFor(inColumns, askFilter) + " finds a field", t.dim}
+		left = span{keymap.KeyFor(keymap.InColumns, keymap.AskFilter) + " finds a field", t.dim}
 	}
 	lines := []string{c.browser.app.compose(width, []span{left}, []span{{fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), t.dim}})}
 	for i := max(0, c.at-room+1); i < len(list) && len(lines) <= room; i++ {

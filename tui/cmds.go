@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // This is the only file that calls the client. Everything here returns a
@@ -431,7 +432,7 @@ func (m *weighedMsg) ask(ctx context.Context, c *client.Client) (err error) {
 		return nil // they are here
 	}
 	q := clone(w.members)
-	if narrow := alsoStatus(q, 2, 3); w.what == retry && narrow != nil {
+	if narrow := alsoStatus(q, 2, 3); w.what == keymap.Retry && narrow != nil {
 		q = narrow
 	}
 	q.Del("All")
@@ -448,7 +449,7 @@ func (m *weighedMsg) ask(ctx context.Context, c *client.Client) (err error) {
 func (w *weighing) would(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
 	q := clone(members)
 	q.Set("DryRun", "true")
-	if w.what == remove {
+	if w.what == keymap.Remove {
 		r, err := c.DeleteMessages(ctx, q)
 		if err != nil {
 			return 0, 0, err

@@ -9,6 +9,8 @@ import (
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // confirm is a question on the screen. The key that asks it is never the one
@@ -80,18 +82,18 @@ func (a *app) goesBack(to overlay) {
 	}
 }
 
-func (c *confirm) scopes() []scope {
+func (c *confirm) scopes() []keymap.Scope {
 	if c.other != nil {
-		return []scope{inRetryQuestion, inConfirm}
+		return []keymap.Scope{keymap.InRetryQuestion, keymap.InConfirm}
 	}
-	return []scope{inConfirm}
+	return []keymap.Scope{keymap.InConfirm}
 }
 
 // deaf reports whether the question was asked so lately that nobody can have
 // read it.
 func (c *confirm) deaf() bool { return c.app.now.Sub(c.since) < confirmPause }
 
-func (c *confirm) do(b binding) tea.Cmd {
+func (c *confirm) do(b keymap.Binding) tea.Cmd {
 	if c.deaf() {
 		c.since = c.app.now // a key that is held answers nothing until it is let go
 		return nil
@@ -99,7 +101,7 @@ func (c *confirm) do(b binding) tea.Cmd {
 	if c.scroll(b) || c.turn(b) {
 		return nil
 	}
-	if b.action == accept {
+	if b.Action == keymap.Accept {
 		c.app.over = nil
 		return c.run()
 	}
@@ -110,9 +112,9 @@ func (c *confirm) do(b binding) tea.Cmd {
 func (c *confirm) box(width, height int) []string {
 	t := c.app.theme
 	width = min(width, widestConfirm) - 4
-	no := bindings.of(inConfirm, decline)
+	no := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
 	return c.framed(width, height, c.app.compose(width, nil, []span{
-		{keyFor(inConfirm, accept) + " ", t.key}, {c.yes, ""}, {"      " + strings.Join(no[:min(len(no), 2)], "/") + " ", t.key}, {"cancel", ""},
+		{keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", t.key}, {c.yes, ""}, {"      " + strings.Join(no[:min(len(no), 2)], "/") + " ", t.key}, {"cancel", ""},
 	}))
 }
 
@@ -154,11 +156,11 @@ func (c *confirm) texts(width int) []string {
 
 // scroll moves the lines of a question that is longer than the screen. It is
 // false for other keys.
-func (c *confirm) scroll(b binding) bool {
-	switch b.action {
-	case goUp:
+func (c *confirm) scroll(b keymap.Binding) bool {
+	switch b.Action {
+	case keymap.GoUp:
 		c.top--
-	case goDown:
+	case keymap.GoDown:
 		c.top++
 	default:
 		return false
@@ -167,8 +169,8 @@ func (c *confirm) scroll(b binding) bool {
 }
 
 // turn asks about more or fewer things instead. It is false for other keys.
-func (c *confirm) turn(b binding) bool {
-	if b.action != include {
+func (c *confirm) turn(b keymap.Binding) bool {
+	if b.Action != keymap.Include {
 		return false
 	}
 	c.other()
@@ -185,11 +187,11 @@ type typedConfirm struct {
 	wrong bool
 }
 
-func (c *typedConfirm) scopes() []scope {
+func (c *typedConfirm) scopes() []keymap.Scope {
 	if c.other != nil {
-		return []scope{inTypedRetryQuestion, inTypedConfirm}
+		return []keymap.Scope{keymap.InTypedRetryQuestion, keymap.InTypedConfirm}
 	}
-	return []scope{inTypedConfirm}
+	return []keymap.Scope{keymap.InTypedConfirm}
 }
 
 // typed takes single keys only: a paste is no answer.
@@ -211,12 +213,12 @@ func (c *typedConfirm) typed(m tea.KeyMsg) tea.Cmd {
 
 // do takes enter behind the right word only. Alone it cancels, and what comes
 // faster than anybody types is not heard.
-func (c *typedConfirm) do(b binding) tea.Cmd {
+func (c *typedConfirm) do(b keymap.Binding) tea.Cmd {
 	if c.deaf() || c.scroll(b) || c.turn(b) || c.app.now.Sub(c.last) < burstWithin {
 		return nil
 	}
 	switch {
-	case b.action == decline || c.text() == "":
+	case b.Action == keymap.Decline || c.text() == "":
 		c.app.over = c.under
 	case c.text() != c.word:
 		c.wrong = true
@@ -241,10 +243,10 @@ func (c *typedConfirm) box(width, height int) []string {
 	if c.input != nil {
 		input = *c.input
 	}
-	help := fmt.Sprintf("%s and %s to %s; %s cancels", c.what, keyFor(inTypedConfirm, accept), c.yes, keyFor(inTypedConfirm, decline))
+	help := fmt.Sprintf("%s and %s to %s; %s cancels", c.what, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.yes, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
 	ink := t.dim
 	if c.wrong {
-		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.word, keyFor(inTypedConfirm, decline)), t.status[3]
+		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), t.status[3]
 	}
 	return c.framed(width, height, ink.Paint(t.Fit(help, width, false)), t.key.Paint("> ")+c.app.typing(input, width-2, ""))
 }

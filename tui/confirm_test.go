@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // asked opens a question about some things, and tells whether it was answered
@@ -131,7 +133,7 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	d := s.open(t, Options{})
 	d.press("4", "!", "a")
 	m := d.app.front().(*messages)
-	count := m.act(remove)().(weighedMsg)
+	count := m.act(keymap.Remove)().(weighedMsg)
 	d.press("F", "a")
 	d.send(count)
 	d.sees("Delete 4 messages?")
@@ -142,7 +144,7 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	}
 
 	d.press("a")
-	count = m.act(remove)().(weighedMsg)
+	count = m.act(keymap.Remove)().(weighedMsg)
 	d.press("1")
 	d.send(count)
 	if d.app.over != nil {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // errorLog lists the failures so far, the last first, with the ids by which the
@@ -16,7 +18,7 @@ type errorLog struct {
 
 func newErrors(a *app) overlay { return &errorLog{app: a} }
 
-func (l *errorLog) scopes() []scope { return []scope{inErrors} }
+func (l *errorLog) scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }
 
 // failures are those that are remembered, the last first.
 func (l *errorLog) failure(i int) (toast, bool) {
@@ -27,19 +29,19 @@ func (l *errorLog) failure(i int) (toast, bool) {
 	return all[len(all)-1-i], true
 }
 
-func (l *errorLog) do(b binding) tea.Cmd {
-	switch b.action {
-	case goBack:
+func (l *errorLog) do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoBack:
 		l.app.over = nil
-	case goUp:
+	case keymap.GoUp:
 		l.at = max(0, l.at-1)
-	case goDown:
+	case keymap.GoDown:
 		l.at = max(0, min(len(l.app.toasts.failed)-1, l.at+1))
-	case copyCell:
+	case keymap.CopyCell:
 		if one, ok := l.failure(l.at); ok {
 			l.app.clip(copiedFailure(one))
 		}
-	case copyRow:
+	case keymap.CopyRow:
 		var all []string
 		for i := range l.app.toasts.failed {
 			one, _ := l.failure(i)

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // events lists the published events, how many subscriptions get them, and when
@@ -36,11 +37,11 @@ func newEvents(a *app) screen {
 	return e
 }
 
-func (e *events) shown() tea.Cmd  { return e.poll() }
-func (e *events) title() string   { return "Events" }
-func (e *events) scopes() []scope { return []scope{inEvents, inLists} }
-func (e *events) waiting() bool   { return e.busy }
-func (e *events) twin() string    { return "whctl events list" }
+func (e *events) shown() tea.Cmd         { return e.poll() }
+func (e *events) title() string          { return "Events" }
+func (e *events) scopes() []keymap.Scope { return []keymap.Scope{keymap.InEvents, keymap.InLists} }
+func (e *events) waiting() bool          { return e.busy }
+func (e *events) twin() string           { return "whctl events list" }
 
 func (e *events) chips() []string {
 	if e.search == "" {
@@ -160,23 +161,23 @@ func (e *events) showTaking(name string) overlay {
 	return t
 }
 
-func (e *events) do(b binding) tea.Cmd {
+func (e *events) do(b keymap.Binding) tea.Cmd {
 	row := e.grid.Row()
 	switch {
 	case e.move(b):
-	case b.action == askFilter:
+	case b.Action == keymap.AskFilter:
 		e.app.line = e.find()
 	case row == nil:
-	case e.hidden && (b.action == showSubscribed || b.action == addNew):
+	case e.hidden && (b.Action == keymap.ShowSubscribed || b.Action == keymap.AddNew):
 		e.app.tell(warning, "subscriptions take the role admin")
-	case b.action == open:
+	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
 		return e.app.pushIn(messagesTab, newMessages(e.app, messageFilter{conditions: []client.Filter{only}}))
-	case b.action == copyCell:
+	case b.Action == keymap.CopyCell:
 		e.app.clip(row.ID)
-	case b.action == showSubscribed:
+	case b.Action == keymap.ShowSubscribed:
 		e.app.over = e.showTaking(row.ID)
-	case b.action == addNew:
+	case b.Action == keymap.AddNew:
 		e.app.over = e.newForm(row.ID)
 	}
 	return nil
@@ -185,7 +186,7 @@ func (e *events) do(b binding) tea.Cmd {
 // find narrows the list while it is typed.
 func (e *events) find() *line {
 	l := newLine(e.app, "events", "/", e.search)
-	l.help = "part of a name or a description; " + keyFor(inLine, submit) + " keeps it"
+	l.help = "part of a name or a description; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
 	l.check = func(text string) error {
 		e.search = text
 		e.fill()

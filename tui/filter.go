@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // Filters are typed as for whctl query --where, several of them in a line.
@@ -34,7 +35,7 @@ func (b *browser) find() *line { return b.filterLine(b.filterText()) }
 
 func (b *browser) filterLine(text string) *line {
 	l := newLine(b.app, "filter "+b.kind.Name, "/", text)
-	l.help = keyFor(inLine, submit) + " filters at the service   " + keyFor(inLine, complete) + " completes   " + keyFor(inLine, goBack) + " leaves it"
+	l.help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.suggest = func(text string) []suggestion { return suggestFields(b.kind, text) }
 	l.check = func(text string) error {
 		_, err := b.app.readFilters(b.kind, text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // form asks for what a new thing needs, or for what is to be changed of one.
@@ -35,32 +36,32 @@ func (f *form) add(name, label, value, help string) *field {
 	return one
 }
 
-func (f *form) scopes() []scope { return []scope{inForm} }
+func (f *form) scopes() []keymap.Scope { return []keymap.Scope{keymap.InForm} }
 
 // hinted is what the line of hints shows: a form has words of its own.
-func (a *app) hinted() []binding {
+func (a *app) hinted() []keymap.Binding {
 	if f, ok := a.over.(*form); ok {
 		return f.hints()
 	}
-	return bindings.hints(a.scopes())
+	return keymap.Bindings.Hints(a.scopes())
 }
 
 // hints are those of the table of keys, in the words of this form.
-func (f *form) hints() []binding {
-	var all []binding
-	for _, b := range bindings.hints([]scope{inForm}) {
-		switch b.action {
-		case submit:
-			b.hint = f.verb
-		case submitAndTest:
-			if b.hint = f.verb + " and test"; !f.tries {
+func (f *form) hints() []keymap.Binding {
+	var all []keymap.Binding
+	for _, b := range keymap.Bindings.Hints([]keymap.Scope{keymap.InForm}) {
+		switch b.Action {
+		case keymap.Submit:
+			b.Hint = f.verb
+		case keymap.SubmitAndTest:
+			if b.Hint = f.verb + " and test"; !f.tries {
 				continue
 			}
 		}
 		all = append(all, b)
 	}
 	if f.fields[f.at].among != nil {
-		all = append(all, binding{scope: inForm, keys: "left/right", hint: "choose"})
+		all = append(all, keymap.Binding{Scope: keymap.InForm, Keys: "left/right", Hint: "choose"})
 	}
 	return all
 }
@@ -74,31 +75,31 @@ func (f *form) typed(m tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-func (f *form) do(b binding) tea.Cmd {
-	switch b.action {
-	case goBack:
+func (f *form) do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoBack:
 		f.app.over = nil
 		if f.leave != nil {
 			f.leave()
 		}
-	case nextField:
+	case keymap.NextField:
 		if f.pasted() {
 			return nil
 		}
 		return f.next()
-	case previousField:
+	case keymap.PreviousField:
 		f.at = max(0, f.step(-1))
-	case lineDown:
+	case keymap.LineDown:
 		if !f.fields[f.at].choosePick(1) && f.step(1) < len(f.fields) {
 			return f.next()
 		}
-	case lineUp:
+	case keymap.LineUp:
 		if !f.fields[f.at].choosePick(-1) {
 			f.at = max(0, f.step(-1))
 		}
-	case submit:
+	case keymap.Submit:
 		return f.submit(false)
-	case submitAndTest:
+	case keymap.SubmitAndTest:
 		if f.tries {
 			return f.submit(true)
 		}

@@ -67,7 +67,7 @@ func (f *form) lines(width, room int) (lines []string, from, to int) {
 func (f *form) keys() string {
 	var words []string
 	for _, b := range f.hints() {
-		words = append(words, b.label()+" "+b.hint)
+		words = append(words, b.Label()+" "+b.Hint)
 	}
 	return strings.Join(words, "   ")
 }

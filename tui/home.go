@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // home answers whether anything is wrong, without a key.
@@ -30,9 +31,9 @@ type home struct {
 
 func newHome(a *app) screen { return &home{part: newPart(a)} }
 
-func (h *home) title() string   { return "Home" }
-func (h *home) scopes() []scope { return []scope{inHome, inLists} }
-func (h *home) waiting() bool   { return h.busy }
+func (h *home) title() string          { return "Home" }
+func (h *home) scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
+func (h *home) waiting() bool          { return h.busy }
 func (h *home) twin() string {
 	return `whctl messages list --where "Status in 2,3" --order-by -LastSavedDateTime`
 }
@@ -90,21 +91,21 @@ func (h *home) update(m tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (h *home) do(b binding) tea.Cmd {
-	switch b.action {
-	case goUp:
+func (h *home) do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoUp:
 		h.choose(h.at - 1)
-	case goDown:
+	case keymap.GoDown:
 		h.choose(h.at + 1)
-	case goTop:
+	case keymap.GoTop:
 		h.choose(0)
-	case goBottom:
+	case keymap.GoBottom:
 		h.choose(len(h.entries()) - 1)
-	case problemsOnly:
+	case keymap.ProblemsOnly:
 		return h.app.pushIn(messagesTab, newMessages(h.app, messageFilter{problems: true}))
-	case showInfo:
+	case keymap.ShowInfo:
 		return h.openSubscription()
-	case open:
+	case keymap.Open:
 		if all := h.entries(); h.at < len(all) {
 			return all[h.at].open()
 		}
@@ -137,11 +138,11 @@ func (h *home) view() string {
 	case h.stats != nil:
 		lines = h.dashboard()
 	case h.wrong != nil && unauthorized(h.wrong):
-		lines = h.plain("  You are not signed in.", "", "  "+keyFor(everywhere, refresh)+" or :login asks for the password.")
+		lines = h.plain("  You are not signed in.", "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login asks for the password.")
 	case h.wrong != nil && client.Is(h.wrong, client.Unauthorized):
 		lines = append(h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.", ""), h.viewLines(h.width, 0)...)
 	case h.wrong != nil:
-		lines = h.plain("  "+describe(h.wrong), "", "  "+keyFor(everywhere, refresh)+" tries again, :records shows records.")
+		lines = h.plain("  "+describe(h.wrong), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" tries again, :records shows records.")
 	default:
 		lines = h.plain("  Deliveries " + strings.Repeat(h.app.theme.Loading, 3))
 	}

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // burst knows pastes into a place where nothing is typed, which arrive as keys:
@@ -49,8 +51,8 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 func (a *app) moves(m tea.KeyMsg) bool {
 	scopes := a.scopes()
 	return m.Type == tea.KeyRunes && !slices.ContainsFunc(m.Runes, func(r rune) bool {
-		b, _ := bindings.lookup(scopes, string(r))
-		return !slices.Contains(movers, b.action)
+		b, _ := keymap.Bindings.Lookup(scopes, string(r))
+		return !slices.Contains(keymap.Movers, b.Action)
 	})
 }
 
@@ -59,11 +61,11 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 	if m.Type == tea.KeyCtrlC {
 		return a.quit()
 	}
-	b, _ := bindings.lookup([]scope{everywhere}, m.String())
-	if b.action == suspend && m.Type == tea.KeyCtrlZ { // also where something is typed, which ctrl+z never is
+	b, _ := keymap.Bindings.Lookup([]keymap.Scope{keymap.Everywhere}, m.String())
+	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // also where something is typed, which ctrl+z never is
 		return tea.Suspend
 	}
-	ends := b.action == quit || b.action == quitOrBack
+	ends := b.Action == keymap.Quit || b.Action == keymap.QuitOrBack
 	a.ending = a.ending && ends
 	if a.tooSmall() || a.front() == nil {
 		if ends {
@@ -75,7 +77,7 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 		return a.line.key(m)
 	}
 	if form, typing := a.over.(typist); typing {
-		if b, ok := bindings.lookup(a.over.scopes(), m.String()); !ok || m.Paste {
+		if b, ok := keymap.Bindings.Lookup(a.over.scopes(), m.String()); !ok || m.Paste {
 			return form.typed(m)
 		} else if !m.Paste {
 			return a.over.do(b)
@@ -99,10 +101,10 @@ func (a *app) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
 		return nil, false
 	}
 	for i, r := range m.Runes {
-		b, _ := bindings.lookup(a.scopes(), string(r))
-		switch b.action {
-		case goTab: // which many press before it
-		case askCommand, askFilter:
+		b, _ := keymap.Bindings.Lookup(a.scopes(), string(r))
+		switch b.Action {
+		case keymap.GoTab: // which many press before it
+		case keymap.AskCommand, keymap.AskFilter:
 			before := a.keys(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[:i+1]})
 			if a.line == nil {
 				return before, true // nothing can be filtered here
@@ -131,19 +133,19 @@ func (a *app) keys(m tea.KeyMsg) tea.Cmd {
 }
 
 // scopes are those of what is open now.
-func (a *app) scopes() []scope {
+func (a *app) scopes() []keymap.Scope {
 	if a.line != nil {
-		return []scope{inLine}
+		return []keymap.Scope{keymap.InLine}
 	}
 	if a.over != nil {
 		return a.over.scopes()
 	}
-	return append(a.front().scopes(), everywhere)
+	return append(a.front().scopes(), keymap.Everywhere)
 }
 
 // press is one key where nothing is typed.
 func (a *app) press(key string) tea.Cmd {
-	b, ok := bindings.lookup(a.scopes(), key)
+	b, ok := keymap.Bindings.Lookup(a.scopes(), key)
 	if !ok || a.over == nil && !a.means(b) {
 		a.unused(key)
 		return nil
@@ -152,85 +154,85 @@ func (a *app) press(key string) tea.Cmd {
 }
 
 // perform does what a binding says; the key is empty where none was pressed.
-func (a *app) perform(b binding, key string) tea.Cmd {
+func (a *app) perform(b keymap.Binding, key string) tea.Cmd {
 	switch {
 	case a.over != nil:
 		return a.over.do(b)
-	case b.scope == everywhere:
+	case b.Scope == keymap.Everywhere:
 		return a.do(b, key)
 	}
 	if reason := a.reason(b); reason != "" {
-		a.tell(warning, reason+"   ("+b.name()+")")
+		a.tell(warning, reason+"   ("+b.Name()+")")
 		return nil
 	}
 	return a.front().do(b)
 }
 
 // reason says why a binding cannot be used now, "" where it can.
-func (a *app) reason(b binding) string {
-	if b.writes && a.readOnly {
+func (a *app) reason(b keymap.Binding) string {
+	if b.Writes && a.readOnly {
 		return "read-only: :rw lifts it"
 	}
-	if feature := needs[b.action]; feature != "" && a.features != nil && !a.features[feature] {
+	if feature := needs[b.Action]; feature != "" && a.features != nil && !a.features[feature] {
 		return "this service cannot do that yet (" + feature + ")"
 	}
 	return ""
 }
 
 // needs names what the service must be able to do for an action.
-var needs = map[action]string{markAll: "bulk"}
+var needs = map[keymap.Action]string{keymap.MarkAll: "bulk"}
 
 // do is what keys mean everywhere.
-func (a *app) do(b binding, key string) tea.Cmd {
-	switch b.action {
-	case askHelp:
+func (a *app) do(b keymap.Binding, key string) tea.Cmd {
+	switch b.Action {
+	case keymap.AskHelp:
 		a.over = newHelp(a)
-	case askCommand:
+	case keymap.AskCommand:
 		a.line = newCommandLine(a)
-	case askFilter:
+	case keymap.AskFilter:
 		if f, ok := a.front().(finder); ok {
 			a.line = f.find()
 		}
-	case goBack:
+	case keymap.GoBack:
 		return a.back()
-	case quitOrBack:
+	case keymap.QuitOrBack:
 		if cmd, ok := a.pop(); ok {
 			return cmd
 		}
 		return a.quit()
-	case quit:
+	case keymap.Quit:
 		return a.quit()
-	case goTab:
-		return a.openTab(max(0, slices.Index(b.keyNames(), key)) % len(tabNames))
-	case goPrevious:
+	case keymap.GoTab:
+		return a.openTab(max(0, slices.Index(b.KeyNames(), key)) % len(tabNames))
+	case keymap.GoPrevious:
 		return a.goBefore()
-	case switchProfile:
+	case keymap.SwitchProfile:
 		return a.listProfiles(true)
-	case switchMouse:
+	case keymap.SwitchMouse:
 		return a.turnMouse()
-	case takeBack:
+	case keymap.TakeBack:
 		return a.undo()
-	case switchTimes:
+	case keymap.SwitchTimes:
 		return a.nextTimes()
-	case pauseLive:
+	case keymap.PauseLive:
 		return a.pause()
-	case refresh:
+	case keymap.Refresh:
 		if a.link.signedOut {
 			a.over = newLogin(a)
 			return nil
 		}
 		return a.refresh()
-	case showActions:
+	case keymap.ShowActions:
 		a.over = newMenu(a)
-	case showErrors:
+	case keymap.ShowErrors:
 		a.over = newErrors(a)
-	case showJobs:
+	case keymap.ShowJobs:
 		a.over = newJobList(a)
-	case showTwin:
+	case keymap.ShowTwin:
 		a.over = newTwin(a, a.front().twin())
-	case redraw:
+	case keymap.Redraw:
 		return tea.ClearScreen
-	case suspend:
+	case keymap.Suspend:
 		return tea.Suspend
 	}
 	return nil

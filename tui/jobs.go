@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // job is an export that runs in the background.
@@ -59,7 +60,7 @@ func (a *app) begin(j *job) tea.Cmd {
 	j.began = a.now
 	j.context, j.cancel = context.WithCancel(a.context)
 	a.jobs.all = append(a.jobs.all, j)
-	a.tell(info, "export to "+j.path+" has begun; "+keyFor(everywhere, showJobs)+" lists exports")
+	a.tell(info, "export to "+j.path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
 	return a.export(j)
 }
 
@@ -120,7 +121,7 @@ type jobList struct {
 
 func newJobList(a *app) overlay { return &jobList{app: a} }
 
-func (l *jobList) scopes() []scope { return []scope{inJobs} }
+func (l *jobList) scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 
 // selected is the job that the pointer stands at, nil for none.
 func (l *jobList) selected() *job {
@@ -131,19 +132,19 @@ func (l *jobList) selected() *job {
 	return nil
 }
 
-func (l *jobList) do(b binding) tea.Cmd {
+func (l *jobList) do(b keymap.Binding) tea.Cmd {
 	one := l.selected()
 	switch {
-	case b.action == goBack:
+	case b.Action == keymap.GoBack:
 		l.app.over = nil
 	case one == nil:
-	case b.action == goUp:
+	case b.Action == keymap.GoUp:
 		l.at = max(0, l.at-1)
-	case b.action == goDown:
+	case b.Action == keymap.GoDown:
 		l.at = min(len(l.app.jobs.all)-1, l.at+1)
-	case b.action == copyCell:
+	case b.Action == keymap.CopyCell:
 		l.app.clip(one.path)
-	case b.action == cancelJob && one.ended.IsZero():
+	case b.Action == keymap.CancelJob && one.ended.IsZero():
 		one.cancel()
 	}
 	return nil
@@ -154,7 +155,7 @@ func (l *jobList) box(width, height int) []string {
 	width = min(width, 96) - 4
 	all := l.app.jobs.all
 	if len(all) == 0 {
-		return l.app.frame("Exports", width, []string{t.dim.Paint(t.Fit("Nothing was exported in this session: "+keyFor(inBrowser, export)+" exports rows.", width, false))})
+		return l.app.frame("Exports", width, []string{t.dim.Paint(t.Fit("Nothing was exported in this session: "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" exports rows.", width, false))})
 	}
 	room := max(1, (height-2)/2)
 	var lines []string

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"slices"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // scroller is a screen whose columns are not always all seen.
@@ -11,12 +13,12 @@ type scroller interface{ scrolls() bool }
 func (t *table) scrolls() bool { return !t.grid.Lines() || !t.grid.Whole() }
 
 // means reports whether a binding does anything on the screen in front.
-func (a *app) means(b binding) bool {
-	switch b.action {
-	case askFilter:
+func (a *app) means(b keymap.Binding) bool {
+	switch b.Action {
+	case keymap.AskFilter:
 		_, ok := a.front().(finder)
 		return ok
-	case goLeft, goRight:
+	case keymap.GoLeft, keymap.GoRight:
 		s, ok := a.front().(scroller)
 		return ok && s.scrolls()
 	}
@@ -24,18 +26,18 @@ func (a *app) means(b binding) bool {
 }
 
 // inUse are the bindings of a scope that do anything on the screen in front.
-func (a *app) inUse(scopes []scope, s scope) []binding {
-	return slices.DeleteFunc(bindings.within(scopes, s), func(b binding) bool { return !a.means(b) })
+func (a *app) inUse(scopes []keymap.Scope, s keymap.Scope) []keymap.Binding {
+	return slices.DeleteFunc(keymap.Bindings.Within(scopes, s), func(b keymap.Binding) bool { return !a.means(b) })
 }
 
 // unused answers a key that means something on other screens. Those that mean
 // nothing anywhere are left alone.
 func (a *app) unused(key string) {
-	if a.over != nil || !bindings.onScreens(key) {
+	if a.over != nil || !keymap.Bindings.OnScreens(key) {
 		return
 	}
 	if key == " " {
-		key = blank
+		key = keymap.Blank
 	}
-	a.tell(info, "no "+key+" here: "+keyFor(everywhere, showActions)+" lists what can be done")
+	a.tell(info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists what can be done")
 }

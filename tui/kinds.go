@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // kinds lists the record kinds, grouped by area, with how many records each has.
@@ -78,9 +79,9 @@ func (k *kinds) start() tea.Cmd {
 	return tea.Sequence(cmds...) // one after the other: nobody waits for them
 }
 
-func (k *kinds) title() string   { return "Records" }
-func (k *kinds) scopes() []scope { return []scope{inKinds, inLists} }
-func (k *kinds) twin() string    { return "whctl records" }
+func (k *kinds) title() string          { return "Records" }
+func (k *kinds) scopes() []keymap.Scope { return []keymap.Scope{keymap.InKinds, keymap.InLists} }
+func (k *kinds) twin() string           { return "whctl records" }
 
 func (k *kinds) chips() []string {
 	if k.search == "" {
@@ -125,17 +126,17 @@ func (k *kinds) fill() {
 	k.grid.SetRows(grid.NewList(rows))
 }
 
-func (k *kinds) do(b binding) tea.Cmd {
+func (k *kinds) do(b keymap.Binding) tea.Cmd {
 	row := k.grid.Row()
 	switch {
 	case k.move(b):
-	case b.action == askFilter:
+	case b.Action == keymap.AskFilter:
 		k.app.line = k.find()
 	case row == nil:
-	case b.action == open:
+	case b.Action == keymap.Open:
 		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })
 		return k.app.push(newBrowser(k.app, k.all[i], nil))
-	case b.action == copyCell:
+	case b.Action == keymap.CopyCell:
 		k.app.clip(row.ID)
 	}
 	return nil
@@ -144,7 +145,7 @@ func (k *kinds) do(b binding) tea.Cmd {
 // find narrows the list while it is typed.
 func (k *kinds) find() *line {
 	l := newLine(k.app, "kinds", "/", k.search)
-	l.help = "part of a name, an area or a summary; " + keyFor(inLine, submit) + " keeps it"
+	l.help = "part of a name, an area or a summary; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
 	l.check = func(text string) error {
 		k.search = text
 		k.fill()

@@ -8,6 +8,8 @@ import (
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // suggestion is what could be typed, and what it means.
@@ -56,28 +58,28 @@ func newInput(text string) textinput.Model {
 
 // key edits the line, or leaves it.
 func (l *line) key(m tea.KeyMsg) tea.Cmd {
-	b, bound := bindings.lookup([]scope{inLine}, m.String())
+	b, bound := keymap.Bindings.Lookup([]keymap.Scope{keymap.InLine}, m.String())
 	if !bound || m.Paste {
 		l.input, _ = l.input.Update(m)
 		l.at, l.last = 0, l.app.now
 		l.verify()
 		return nil
 	}
-	switch b.action {
-	case goBack:
+	switch b.Action {
+	case keymap.GoBack:
 		l.app.line = nil
 		if l.check != nil {
 			_ = l.check(l.start) // lists that narrow while it is typed are as they were
 		}
-	case complete:
+	case keymap.Complete:
 		if list := l.list(); len(list) > 0 {
 			l.set(list[0].text)
 		}
-	case older:
+	case keymap.Older:
 		l.recall(1)
-	case newer:
+	case keymap.Newer:
 		l.recall(-1)
-	case submit:
+	case keymap.Submit:
 		return l.submit()
 	}
 	return nil
@@ -89,7 +91,7 @@ func (l *line) submit() tea.Cmd {
 		return nil
 	}
 	if l.app.now.Sub(l.last) < burstWithin { // nobody is so fast: it belongs to a paste
-		l.app.tell(info, "it came with a paste: "+keyFor(inLine, submit)+" once more does it")
+		l.app.tell(info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
 		return nil
 	}
 	text := l.input.Value()

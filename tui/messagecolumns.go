@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // messageColumn is a column of the list of messages.
@@ -96,12 +97,12 @@ func (s *messages) names() []string {
 func (s *messages) column() messageColumn { return s.columns[s.grid.ColumnAt()] }
 
 // aside goes past the sign, which is no column to stop at.
-func (s *messages) aside(b binding) {
+func (s *messages) aside(b keymap.Binding) {
 	if s.column().Name != signColumn.Name {
 		return
 	}
 	step := 1
-	if at := s.grid.ColumnAt(); b.action == goLeft && at > 0 || at == len(s.columns)-1 {
+	if at := s.grid.ColumnAt(); b.Action == keymap.GoLeft && at > 0 || at == len(s.columns)-1 {
 		step = -1
 	}
 	s.grid.MoveColumn(step)
@@ -168,11 +169,11 @@ func newMessageChooser(s *messages) overlay {
 	return &messageChooser{newChooser(b).(*chooser), s}
 }
 
-func (c *messageChooser) do(b binding) tea.Cmd {
-	switch b.action {
-	case accept:
+func (c *messageChooser) do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.Accept:
 		return c.apply()
-	case hideEmpty:
+	case keymap.HideEmpty:
 		c.hideEmpty()
 		return nil
 	}

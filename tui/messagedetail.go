@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // messageScreen shows one message: its attempts, what it says, and how to send
@@ -126,33 +127,35 @@ func (s *messageScreen) status() string {
 	place, _, _ := strings.Cut(s.list.grid.Place(), statusGap) // its columns are not seen here
 	return place
 }
-func (s *messageScreen) scopes() []scope { return []scope{inMessage, inLists} }
-func (s *messageScreen) waiting() bool   { return s.wait || s.sending != "" }
-func (s *messageScreen) twin() string    { return "whctl messages show " + s.message.MessageID }
+func (s *messageScreen) scopes() []keymap.Scope {
+	return []keymap.Scope{keymap.InMessage, keymap.InLists}
+}
+func (s *messageScreen) waiting() bool { return s.wait || s.sending != "" }
+func (s *messageScreen) twin() string  { return "whctl messages show " + s.message.MessageID }
 
-func (s *messageScreen) do(b binding) tea.Cmd {
+func (s *messageScreen) do(b keymap.Binding) tea.Cmd {
 	if s.move(b) {
 		return nil
 	}
-	switch b.action {
-	case nextTab:
+	switch b.Action {
+	case keymap.NextTab:
 		s.turn(1)
-	case previousTab:
+	case keymap.PreviousTab:
 		s.turn(-1)
-	case retry, remove:
-		s.app.askOne(s, s.message, b.action, func(what string) { s.sending, s.app.toasts.passing = what, nil })
-	case pageBefore:
+	case keymap.Retry, keymap.Remove:
+		s.app.askOne(s, s.message, b.Action, func(what string) { s.sending, s.app.toasts.passing = what, nil })
+	case keymap.PageBefore:
 		return s.step(-1)
-	case pageAfter:
+	case keymap.PageAfter:
 		return s.step(1)
-	case copyCell:
+	case keymap.CopyCell:
 		s.app.clip(s.message.MessageID)
-	case copyRow:
+	case keymap.CopyRow:
 		s.copyTab()
-	case reveal:
+	case keymap.Reveal:
 		s.revealed = !s.revealed
 		s.fill()
-	case export:
+	case keymap.Export:
 		s.app.line = s.saveLine()
 	}
 	return nil
@@ -203,7 +206,7 @@ func (s *messageScreen) bodyPath() string {
 // saveLine asks where the body is to be written.
 func (s *messageScreen) saveLine() *line {
 	l := newLine(s.app, "save", "save body to", s.bodyPath())
-	l.help = size(len(s.message.Body)) + ", every byte as it is sent; " + keyFor(inLine, submit) + " saves, " + keyFor(inLine, goBack) + " leaves it"
+	l.help = size(len(s.message.Body)) + ", every byte as it is sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.check = func(path string) error {
 		if !s.whole {
 			return errors.New("the body is on its way")

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // messageFilter says which messages are shown.
@@ -105,7 +106,7 @@ func (s *messages) find() *line { return s.filterLine(s.filterText()) }
 func (s *messages) filterLine(text string) *line {
 	kind := messageKind()
 	l := newLine(s.app, "filter Message", "/", text)
-	l.help = "such as Status=3  EventName^=debtor; " + keyFor(inLine, submit) + " filters at the service   " + keyFor(inLine, complete) + " completes"
+	l.help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
 	l.suggest = func(text string) []suggestion { return suggestFields(kind, text) }
 	l.check = func(text string) error {
 		_, err := s.app.readFilters(kind, text)

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // Which messages are shown, and in which order.
@@ -72,7 +73,7 @@ func (s *messages) sort() tea.Cmd {
 func (s *messages) filterColumn() {
 	c := s.column()
 	if c.field == "" {
-		s.app.tell(warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keyFor(inMessages, keepValue)+" keeps the messages of this one")
+		s.app.tell(warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.KeepValue)+" keeps the messages of this one")
 		return
 	}
 	s.app.line = s.filterLine(strings.TrimSpace(s.filterText() + conditionGap + c.field))
@@ -99,7 +100,7 @@ func (s *messages) keep() tea.Cmd {
 	case "HTTP":
 		return s.keepAnswer(one)
 	default:
-		s.app.tell(warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keyFor(inMessages, filterColumn)+" filters by it")
+		s.app.tell(warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by it")
 		return nil
 	}
 	return s.reload()

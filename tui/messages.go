@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // messages lists messages, the newest first, and keeps them up to date.
@@ -52,8 +53,10 @@ func (s *messages) shown() tea.Cmd {
 	s.repaint()
 	return s.want()
 }
-func (s *messages) scopes() []scope { return []scope{inMessages, inGrids, inLists} }
-func (s *messages) waiting() bool   { return s.pages.Loading() || s.bulk.busy() }
+func (s *messages) scopes() []keymap.Scope {
+	return []keymap.Scope{keymap.InMessages, keymap.InGrids, keymap.InLists}
+}
+func (s *messages) waiting() bool { return s.pages.Loading() || s.bulk.busy() }
 
 // reload asks for something else.
 func (s *messages) reload() tea.Cmd {
@@ -163,23 +166,23 @@ func (s *messages) selected() (wire.Message, bool) {
 	return m, ok
 }
 
-func (s *messages) do(b binding) tea.Cmd {
-	switch b.action {
-	case goTop:
+func (s *messages) do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoTop:
 		s.grid.Follow(s.newest())
 		if len(s.news) > 0 {
 			return s.poll()
 		}
-	case mark, markRange:
+	case keymap.Mark, keymap.MarkRange:
 		s.chooseMarks()
-	case markAll, unmark, retry, remove:
-		return s.mark(b.action)
+	case keymap.MarkAll, keymap.Unmark, keymap.Retry, keymap.Remove:
+		return s.mark(b.Action)
 	}
 	if s.move(b) {
 		s.moved(b)
 		return s.want()
 	}
-	if deed := messageDeeds[b.action]; deed != nil {
+	if deed := messageDeeds[b.Action]; deed != nil {
 		return deed(s)
 	}
 	return s.doOne(b)
@@ -187,23 +190,23 @@ func (s *messages) do(b binding) tea.Cmd {
 
 // messageDeeds are the actions on the list as a whole, which say what is shown
 // of it.
-var messageDeeds = map[action]func(s *messages) tea.Cmd{
-	problemsOnly: (*messages).nextStanding,
-	sortColumn:   (*messages).sort,
-	keepValue:    (*messages).keep,
-	clearFilters: func(s *messages) tea.Cmd {
+var messageDeeds = map[keymap.Action]func(s *messages) tea.Cmd{
+	keymap.ProblemsOnly: (*messages).nextStanding,
+	keymap.SortColumn:   (*messages).sort,
+	keymap.KeepValue:    (*messages).keep,
+	keymap.ClearFilters: func(s *messages) tea.Cmd {
 		s.filter = messageFilter{}
 		return s.reload()
 	},
-	filterColumn: func(s *messages) tea.Cmd {
+	keymap.FilterColumn: func(s *messages) tea.Cmd {
 		s.filterColumn()
 		return nil
 	},
-	chooseColumns: func(s *messages) tea.Cmd {
+	keymap.ChooseColumns: func(s *messages) tea.Cmd {
 		s.app.over = newMessageChooser(s)
 		return nil
 	},
-	export: func(s *messages) tea.Cmd {
+	keymap.Export: func(s *messages) tea.Cmd {
 		s.app.over = newExportForm(s.app, s.exportable())
 		return nil
 	},
@@ -211,24 +214,24 @@ var messageDeeds = map[action]func(s *messages) tea.Cmd{
 
 // moved takes note of where the selection has gone, and keeps what was changed
 // of columns.
-func (s *messages) moved(b binding) {
+func (s *messages) moved(b keymap.Binding) {
 	s.sought = ""
 	s.aside(b)
-	switch b.action {
-	case narrower, wider, freezeHere:
+	switch b.Action {
+	case keymap.Narrower, keymap.Wider, keymap.FreezeHere:
 		s.remember()
 	}
 }
 
-func (s *messages) doOne(b binding) tea.Cmd {
+func (s *messages) doOne(b keymap.Binding) tea.Cmd {
 	one, ok := s.selected()
 	switch {
 	case !ok:
-	case b.action == open:
+	case b.Action == keymap.Open:
 		return s.app.push(newMessage(s, one))
-	case b.action == copyCell:
+	case b.Action == keymap.CopyCell:
 		s.copyCell(one)
-	case b.action == copyRow:
+	case b.Action == keymap.CopyRow:
 		s.copyRows(one)
 	}
 	return nil

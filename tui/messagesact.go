@@ -8,13 +8,14 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // What is done to messages: to the selected one, to those that are marked, or to
 // all that match. Of many, the service first counts what it would do.
 
 // act asks whether messages are to be retried or deleted.
-func (s *messages) act(what action) tea.Cmd {
+func (s *messages) act(what keymap.Action) tea.Cmd {
 	if members := s.meant(); members != nil {
 		s.bulk.forget()
 		s.bulk.counting = newWeighing(what, members, s.allMarks)
@@ -32,10 +33,10 @@ func (s *messages) begin(what string) { s.bulk.sending, s.app.toasts.passing = w
 
 // askOne asks before something is done to one message. Begin is told what has
 // begun then.
-func (a *app) askOne(to screen, m wire.Message, what action, begin func(what string)) {
+func (a *app) askOne(to screen, m wire.Message, what keymap.Action, begin func(what string)) {
 	word, _ := a.theme.statusText(m.Status)
 	lines := []string{m.EventName + " to", "  " + shortURL(m.URL), "It is " + word + ", last answer " + answerOf(m) + "."}
-	if what == retry {
+	if what == keymap.Retry {
 		if why := a.refusal(m); why != "" {
 			a.tell(warning, why)
 			return
@@ -46,7 +47,7 @@ func (a *app) askOne(to screen, m wire.Message, what action, begin func(what str
 		})
 		return
 	}
-	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+age(undoFor)+", "+keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
+	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
 		return a.delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			begin("delete of " + m.EventName)
 			return a.removeOne(to, m)
@@ -68,12 +69,12 @@ func (a *app) refusal(m wire.Message) string {
 }
 
 // mark does what keys mean for marks, and for what is marked.
-func (s *messages) mark(what action) tea.Cmd {
+func (s *messages) mark(what keymap.Action) tea.Cmd {
 	switch what {
-	case markAll:
+	case keymap.MarkAll:
 		s.allMarks = true
 		s.markMore()
-	case unmark:
+	case keymap.Unmark:
 		s.clearMarks()
 	default:
 		return s.act(what)
@@ -147,7 +148,7 @@ type bulkState struct {
 func (b *bulkState) word(a *app) string {
 	switch {
 	case b.counting != nil:
-		return "counting for the " + b.counting.name() + " ...   " + keyFor(everywhere, goBack) + " cancels"
+		return "counting for the " + b.counting.name() + " ...   " + keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
 	case b.sending != "":
 		return b.sending + " ..."
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // What is asked before something is done to many messages: how many the service
@@ -17,24 +18,24 @@ import (
 
 // weighing is what is counted for a question.
 type weighing struct {
-	what      action     // retry or remove
-	all       bool       // all that match are meant, else those that are marked
-	members   url.Values // which messages are meant
-	failed    url.Values // of these, those that nobody tries to send any more; nil where no filter can tell
+	what      keymap.Action // retry or remove
+	all       bool          // all that match are meant, else those that are marked
+	members   url.Values    // which messages are meant
+	failed    url.Values    // of these, those that nobody tries to send any more; nil where no filter can tell
 	cancel    context.CancelFunc
 	cancelled bool
 }
 
-func newWeighing(what action, members url.Values, all bool) *weighing {
+func newWeighing(what keymap.Action, members url.Values, all bool) *weighing {
 	w := &weighing{what: what, members: members, all: all}
-	if what == retry {
+	if what == keymap.Retry {
 		w.failed = alsoStatus(members, 3)
 	}
 	return w
 }
 
 func (w *weighing) name() string {
-	if w.what == retry {
+	if w.what == keymap.Retry {
 		return "retry of messages"
 	}
 	return "delete of messages"
@@ -84,8 +85,8 @@ func (s *messages) weighed(m weighedMsg) {
 	case m.err != nil:
 		s.app.fail(m.of.name(), m.err)
 	case s.app.front() != screen(s) || s.app.over != nil || s.app.line != nil:
-		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: "+keyFor(inMessages, retry)+" or "+keyFor(inMessages, remove)+" once more asks")
-	case m.of.what == remove:
+		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Remove)+" once more asks")
+	case m.of.what == keymap.Remove:
 		s.askRemove(m)
 	default:
 		s.askRetry(m, !m.of.all || m.failed == 0)
@@ -134,9 +135,9 @@ func (s *messages) pace(m weighedMsg, least int) string {
 func (m *weighedMsg) others(scheduled bool, a *app) []string {
 	var lines []string
 	waiting, left := int(m.done-m.failed), int(m.matched-m.done)
-	key := keyFor(inRetryQuestion, include)
+	key := keymap.KeyFor(keymap.InRetryQuestion, keymap.Include)
 	if a.typedAnswer(int(m.done)) {
-		key = keyFor(inTypedRetryQuestion, include)
+		key = keymap.KeyFor(keymap.InTypedRetryQuestion, keymap.Include)
 	}
 	switch {
 	case waiting == 0 || m.of.failed == nil:
@@ -157,7 +158,7 @@ func (s *messages) askRemove(m weighedMsg) {
 	count := int(m.done)
 	what := "delete of " + plural(count, "message", "messages")
 	s.app.askMany(count, "Delete "+plural(count, "message", "messages")+"?", "delete "+grid.Thousands(count),
-		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+age(undoFor)+", "+keyFor(everywhere, takeBack)+" takes that back."), func() tea.Cmd {
+		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
 			return s.app.delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
 				s.begin(what)
 				return s.app.removeMany(s, m.of.members, what)

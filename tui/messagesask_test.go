@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // What waits behind an endpoint that fails is told beside the problems, and is
@@ -81,7 +82,7 @@ func TestAllThatMatchAreAsked(t *testing.T) {
 func TestCountingIsSeenAndGivenUp(t *testing.T) {
 	d := startDeliveries(t).open(t, Options{})
 	d.press("4", "a")
-	count := d.list().act(retry)
+	count := d.list().act(keymap.Retry)
 	d.sees("counting for the retry of messages ...   esc cancels", "admin  ...")
 	answer := count() // which has been on its way already
 	d.press("esc")
@@ -105,7 +106,7 @@ func TestNotSent(t *testing.T) {
 	d := startDeliveries(t).open(t, Options{})
 	d.press("4", "a")
 	d.app.client = unreachable(t)
-	d.list().weighed(weighedMsg{of: &weighing{what: retry, all: true, members: map[string][]string{"All": {"true"}}, cancel: func() {}}, matched: 8, done: 4})
+	d.list().weighed(weighedMsg{of: &weighing{what: keymap.Retry, all: true, members: map[string][]string{"All": {"true"}}, cancel: func() {}}, matched: 8, done: 4})
 	d.press("y")
 	d.sees("retry of 4 messages: not sent: cannot reach")
 	d.press("esc")

@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // What is told around the list of messages: what limits it, and how it stands.
@@ -34,7 +35,7 @@ func (s *messages) status() string {
 	case s.pages.Total() < 0 && s.pages.Loading():
 		return "loading messages ..."
 	case s.pages.Total() < 0:
-		return "no answer yet: " + keyFor(everywhere, refresh) + " asks again"
+		return "no answer yet: " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " asks again"
 	case s.grid.Len() == 0:
 		text = "no messages"
 	}
@@ -57,9 +58,9 @@ func (s *messages) newer() string {
 	case n == 0:
 		return ""
 	case len(s.filter.conditions) > 0 || !s.newest():
-		return "   there are new ones: " + keyFor(inLists, goTop) + " shows those that match"
+		return "   there are new ones: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows those that match"
 	default:
-		return fmt.Sprintf("   new %s: %s shows them", grid.Thousands(n), keyFor(inLists, goTop))
+		return fmt.Sprintf("   new %s: %s shows them", grid.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
 	}
 }
 
@@ -85,7 +86,7 @@ func (s *messages) heldText() string {
 	if n == 0 {
 		return ""
 	}
-	return "   " + grid.Thousands(int(n)) + " more wait: " + keyFor(inMessages, problemsOnly) + " shows them"
+	return "   " + grid.Thousands(int(n)) + " more wait: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
 }
 
 // whose is whose messages are shown, empty for everybody's.

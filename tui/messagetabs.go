@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // messageTab is one of the tabs of a message, and what it shows.
@@ -91,7 +92,7 @@ func (s *messageScreen) revealHint() span {
 	if s.revealed {
 		return span{"  v hides it again", s.app.theme.dim}
 	}
-	return span{"  " + keyFor(inMessage, reveal) + " shows the SubscriberID and what stands behind ? in the address", s.app.theme.dim}
+	return span{"  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and what stands behind ? in the address", s.app.theme.dim}
 }
 
 // secret is an id that is a key: its ends, until the user asks for all of it.
@@ -174,7 +175,7 @@ func (s *messageScreen) answerText(r wire.Attempt) []span {
 // curl sends the same from this computer. What is secret is not known here.
 func (s *messageScreen) curl() []span {
 	t := s.app.theme
-	where := "  " + keyFor(inMessage, export) + " saves the body as " + s.bodyName() + "."
+	where := "  " + keymap.KeyFor(keymap.InMessage, keymap.Export) + " saves the body as " + s.bodyName() + "."
 	if s.saved != "" {
 		where = "  The body is saved as " + s.saved + "."
 	}

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // clicker is a screen that can be clicked on, in cells from its own corner.
@@ -38,10 +40,10 @@ func (a *app) takeMouse() tea.Cmd {
 func (a *app) turnMouse() tea.Cmd {
 	a.mouse = !a.mouse
 	if a.mouse {
-		a.tell(info, "the mouse clicks here now; with shift it selects text, "+keyFor(everywhere, switchMouse)+" gives it back")
+		a.tell(info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" gives it back")
 		return tea.EnableMouseCellMotion
 	}
-	a.tell(info, "the mouse selects text now; "+keyFor(everywhere, switchMouse)+" takes it again")
+	a.tell(info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" takes it again")
 	return tea.DisableMouse
 }
 
@@ -53,9 +55,9 @@ func (a *app) point(m tea.MouseMsg) tea.Cmd {
 	}
 	switch {
 	case m.Button == tea.MouseButtonWheelUp:
-		return a.wheel(goUp)
+		return a.wheel(keymap.GoUp)
 	case m.Button == tea.MouseButtonWheelDown:
-		return a.wheel(goDown)
+		return a.wheel(keymap.GoDown)
 	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || a.over != nil:
 		return nil
 	}
@@ -71,14 +73,14 @@ func (a *app) point(m tea.MouseMsg) tea.Cmd {
 }
 
 // wheel moves what is in front.
-func (a *app) wheel(way action) tea.Cmd {
+func (a *app) wheel(way keymap.Action) tea.Cmd {
 	var cmds []tea.Cmd
 	for range wheelRows {
 		switch over := a.over.(type) {
 		case nil:
-			cmds = append(cmds, a.front().do(binding{action: way}))
+			cmds = append(cmds, a.front().do(keymap.Binding{Action: way}))
 		case *text, *secretBox, *picker, *menu, *chooser, *messageChooser, *confirm, *typedConfirm:
-			cmds = append(cmds, over.do(binding{action: way}))
+			cmds = append(cmds, over.do(keymap.Binding{Action: way}))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -119,7 +121,7 @@ func (t *table) press(x, y int) (row, title bool) {
 // clickRow selects a row of a screen, and opens it when it is clicked again.
 func (t *table) clickRow(s screen, x, y int, again bool) tea.Cmd {
 	if row, _ := t.press(x, y); row && again {
-		return s.do(binding{action: open})
+		return s.do(keymap.Binding{Action: keymap.Open})
 	}
 	return nil
 }
@@ -130,12 +132,12 @@ func (e *events) click(x, y int, again bool) tea.Cmd { return e.clickRow(e, x, y
 
 func (s *messages) click(x, y int, again bool) tea.Cmd {
 	row, title := s.press(x, y)
-	s.aside(binding{})
+	s.aside(keymap.Binding{})
 	switch {
 	case title:
 		return s.sort()
 	case row && again:
-		return s.do(binding{action: open})
+		return s.do(keymap.Binding{Action: keymap.Open})
 	}
 	return s.want()
 }
@@ -147,7 +149,7 @@ func (b *browser) click(x, y int, again bool) tea.Cmd {
 	case title:
 		return b.sort()
 	case row && again:
-		return b.do(binding{action: open})
+		return b.do(keymap.Binding{Action: keymap.Open})
 	}
 	return b.want()
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // overlay lies over the screen and gets all keys.
 type overlay interface {
-	scopes() []scope
-	do(binding) tea.Cmd
+	scopes() []keymap.Scope
+	do(keymap.Binding) tea.Cmd
 	box(width, height int) []string // at most so large, its frame included
 }
 
@@ -41,27 +42,27 @@ func (t *text) named(line int, names []string) {
 	t.names[line] = names
 }
 
-func (t *text) scopes() []scope { return []scope{inText} }
+func (t *text) scopes() []keymap.Scope { return []keymap.Scope{keymap.InText} }
 
-func (t *text) do(b binding) tea.Cmd {
-	switch b.action {
-	case goUp:
+func (t *text) do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoUp:
 		t.top--
-	case goDown:
+	case keymap.GoDown:
 		t.top++
-	case pageUp:
+	case keymap.PageUp:
 		t.top -= max(1, t.app.height-linesAround-4)
-	case pageDown:
+	case keymap.PageDown:
 		t.top += max(1, t.app.height-linesAround-4)
-	case goTop:
+	case keymap.GoTop:
 		t.top = 0
-	case goBottom:
+	case keymap.GoBottom:
 		t.top = len(t.shown())
-	case askFilter:
+	case keymap.AskFilter:
 		t.app.line = t.find()
-	case copyCell:
+	case keymap.CopyCell:
 		t.app.clip(t.copy)
-	case goBack:
+	case keymap.GoBack:
 		t.app.over = nil
 	}
 	t.top = max(0, min(t.top, len(t.shown())-(t.app.height-linesAround-2)))
@@ -71,7 +72,7 @@ func (t *text) do(b binding) tea.Cmd {
 // find narrows the text while it is typed.
 func (t *text) find() *line {
 	l := newLine(t.app, "find", "/", t.only)
-	l.help = "only the lines that hold it; " + keyFor(inLine, submit) + " keeps them, " + keyFor(inLine, goBack) + " shows what was shown"
+	l.help = "only the lines that hold it; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps them, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " shows what was shown"
 	l.check = func(text string) error {
 		t.only, t.top = text, 0
 		return nil
@@ -147,15 +148,15 @@ func (t *text) box(_, height int) []string {
 func newHelp(a *app) overlay {
 	const keys = 18 // cells
 	t := &text{app: a, title: "Help", hang: 2 + keys + 1}
-	scopes := append(a.front().scopes(), everywhere)
+	scopes := append(a.front().scopes(), keymap.Everywhere)
 	for _, s := range scopes {
 		if len(t.lines) > 0 {
 			t.lines = append(t.lines, span{})
 		}
-		t.lines = append(t.lines, span{scopeNames[s], a.theme.crumb})
+		t.lines = append(t.lines, span{keymap.ScopeNames[s], a.theme.crumb})
 		for _, b := range a.inUse(scopes, s) {
-			t.named(len(t.lines), strings.Fields(b.keys))
-			t.lines = append(t.lines, span{"  " + a.theme.Fit(b.keys, keys, false) + " " + b.said(), ""})
+			t.named(len(t.lines), strings.Fields(b.Keys))
+			t.lines = append(t.lines, span{"  " + a.theme.Fit(b.Keys, keys, false) + " " + b.Said(), ""})
 		}
 	}
 	return t
@@ -208,15 +209,15 @@ func wrapped(long string, width int) []span {
 type menu struct {
 	app  *app
 	of   screen // whose actions they are
-	rows []binding
+	rows []keymap.Binding
 	at   int
 }
 
 func newMenu(a *app) overlay {
 	m := &menu{app: a, of: a.front()}
-	scopes := append(m.of.scopes(), everywhere)
+	scopes := append(m.of.scopes(), keymap.Everywhere)
 	for _, s := range scopes {
-		if s == inLists {
+		if s == keymap.InLists {
 			continue
 		}
 		m.rows = append(m.rows, a.inUse(scopes, s)...)
@@ -224,17 +225,17 @@ func newMenu(a *app) overlay {
 	return m
 }
 
-func (m *menu) scopes() []scope { return []scope{inMenu} }
+func (m *menu) scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
 
-func (m *menu) do(b binding) tea.Cmd {
-	switch b.action {
-	case goUp:
+func (m *menu) do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoUp:
 		m.at = max(0, m.at-1)
-	case goDown:
+	case keymap.GoDown:
 		m.at = min(len(m.rows)-1, m.at+1)
-	case goBack:
+	case keymap.GoBack:
 		m.app.over = nil
-	case accept:
+	case keymap.Accept:
 		m.app.over = nil
 		if m.app.front() != m.of {
 			m.app.tell(warning, "nothing was done, since another screen took the place of the one that it was about")
@@ -255,7 +256,7 @@ func (m *menu) box(width, height int) []string {
 		if i == m.at {
 			pointer, ink = t.Pointer+" ", t.Selected
 		}
-		if m.app.reason(m.rows[i]) != "" && m.rows[i].scope != everywhere {
+		if m.app.reason(m.rows[i]) != "" && m.rows[i].Scope != keymap.Everywhere {
 			ink = t.dim
 		}
 		lines = append(lines, ink.Paint(t.Fit(pointer+m.line(m.rows[i]), width, false)))
@@ -265,16 +266,16 @@ func (m *menu) box(width, height int) []string {
 
 // line is a key and what it does; of one that cannot be used now the reason
 // stands where all of it is seen.
-func (m *menu) line(b binding) string {
+func (m *menu) line(b keymap.Binding) string {
 	room := 0
 	for _, one := range m.rows {
-		room = max(room, len(one.label()))
+		room = max(room, len(one.Label()))
 	}
-	text := m.app.theme.Fit(b.label(), room+2, false)
-	if reason := m.app.reason(b); reason != "" && b.scope != everywhere {
-		return text + m.app.theme.Fit(b.name(), widestName, false) + "  " + reason
+	text := m.app.theme.Fit(b.Label(), room+2, false)
+	if reason := m.app.reason(b); reason != "" && b.Scope != keymap.Everywhere {
+		return text + m.app.theme.Fit(b.Name(), widestName, false) + "  " + reason
 	}
-	return text + b.said()
+	return text + b.Said()
 }
 
 // widestName is what is seen of what a key does where the reason why it cannot

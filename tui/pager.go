@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // pager shows lines that can be more than there is room for.
@@ -38,27 +40,27 @@ func (p *pager) scroll(n int) {
 }
 
 // move does what keys mean for a text. It is false for other keys.
-func (p *pager) move(b binding) bool {
-	switch b.action {
-	case goUp:
+func (p *pager) move(b keymap.Binding) bool {
+	switch b.Action {
+	case keymap.GoUp:
 		p.scroll(-1)
-	case goDown:
+	case keymap.GoDown:
 		p.scroll(1)
-	case pageUp:
+	case keymap.PageUp:
 		p.scroll(-max(1, p.rows-1))
-	case pageDown:
+	case keymap.PageDown:
 		p.scroll(max(1, p.rows-1))
-	case halfUp:
+	case keymap.HalfUp:
 		p.scroll(-p.rows / 2)
-	case halfDown:
+	case keymap.HalfDown:
 		p.scroll(p.rows / 2)
-	case goTop:
+	case keymap.GoTop:
 		p.scroll(-len(p.lines))
-	case goBottom:
+	case keymap.GoBottom:
 		p.scroll(len(p.lines))
-	case nextMatch:
+	case keymap.NextMatch:
 		p.seek(1)
-	case previousMatch:
+	case keymap.PreviousMatch:
 		p.seek(-1)
 	default:
 		return false

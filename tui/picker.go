@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // choice is one line of a picker.
@@ -21,17 +23,17 @@ type picker struct {
 	at      int
 }
 
-func (p *picker) scopes() []scope { return []scope{inMenu} }
+func (p *picker) scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
 
-func (p *picker) do(b binding) tea.Cmd {
-	switch b.action {
-	case goUp:
+func (p *picker) do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoUp:
 		p.at = max(0, p.at-1)
-	case goDown:
+	case keymap.GoDown:
 		p.at = max(0, min(len(p.choices)-1, p.at+1))
-	case goBack:
+	case keymap.GoBack:
 		p.app.over = nil
-	case accept:
+	case keymap.Accept:
 		p.app.over = nil
 		if p.at < len(p.choices) {
 			return p.choices[p.at].take()

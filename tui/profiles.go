@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // Profile is a service that can be switched to.
@@ -20,7 +21,7 @@ type Profile struct {
 
 // newProfiles lets another profile be chosen.
 func newProfiles(a *app, list []Profile) overlay {
-	p := &picker{app: a, title: "Profiles", note: keyFor(inMenu, accept) + " switches and forgets rows and marks of this one   " + keyFor(inMenu, goBack) + " stay"}
+	p := &picker{app: a, title: "Profiles", note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
 	longest := 0
 	for _, one := range list {
 		longest = max(longest, len(one.Name))
@@ -44,7 +45,7 @@ func newProfiles(a *app, list []Profile) overlay {
 		})
 	}
 	if len(list) == 0 {
-		p.note = "No profiles yet: whctl profile add makes one.   " + keyFor(inMenu, goBack) + " close"
+		p.note = "No profiles yet: whctl profile add makes one.   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
 	}
 	return p
 }
@@ -96,9 +97,9 @@ func (a *app) switchTo(name string) tea.Cmd {
 func (a *app) bound() string {
 	switch {
 	case len(a.delayed) > 0:
-		return "a delete still waits here: " + keyFor(everywhere, takeBack) + " takes it back, or wait until it is sent"
+		return "a delete still waits here: " + keymap.KeyFor(keymap.Everywhere, keymap.TakeBack) + " takes it back, or wait until it is sent"
 	case a.jobs.running() > 0:
-		return "an export is still on the way here: " + keyFor(everywhere, showJobs) + " shows it"
+		return "an export is still on the way here: " + keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs) + " shows it"
 	}
 	return ""
 }

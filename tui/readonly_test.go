@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // A walk does everything that can be done, and says yes to every question.
@@ -28,7 +29,7 @@ var screensWithActions = [][]string{
 }
 
 // leave is what a walk does not press, since nothing but the walk would end.
-var leave = []action{quit, suspend, redraw}
+var leave = []keymap.Action{keymap.Quit, keymap.Suspend, keymap.Redraw}
 
 // at goes to a screen from wherever it is.
 func (w *walk) at(place []string) {
@@ -85,18 +86,18 @@ func (w *walk) fill(f *form) {
 // says every name in the palette.
 func (w *walk) everything() {
 	w.t.Helper()
-	shared := []scope{everywhere, inLists, inGrids}
+	shared := []keymap.Scope{keymap.Everywhere, keymap.InLists, keymap.InGrids}
 	for _, place := range screensWithActions {
 		w.at(place)
-		scopes := append(w.app.front().scopes(), everywhere)
+		scopes := append(w.app.front().scopes(), keymap.Everywhere)
 		for _, s := range scopes {
-			for _, b := range bindings.within(scopes, s) {
-				if slices.Contains(leave, b.action) || slices.Contains(shared, s) && w.done[b.keys] {
+			for _, b := range keymap.Bindings.Within(scopes, s) {
+				if slices.Contains(leave, b.Action) || slices.Contains(shared, s) && w.done[b.Keys] {
 					continue
 				}
-				w.done[b.keys] = true
+				w.done[b.Keys] = true
 				w.at(place)
-				w.press(named(b.keyNames()[0]))
+				w.press(named(b.KeyNames()[0]))
 				w.yes()
 				w.at(place)
 				w.fromMenu(b)
@@ -129,14 +130,14 @@ func named(key string) string {
 }
 
 // fromMenu does what a binding does by the list of actions.
-func (w *walk) fromMenu(b binding) {
+func (w *walk) fromMenu(b keymap.Binding) {
 	w.t.Helper()
 	w.press("x")
 	m, open := w.app.over.(*menu)
 	if !open {
 		return
 	}
-	m.at = slices.IndexFunc(m.rows, func(row binding) bool { return row.scope == b.scope && row.keys == b.keys })
+	m.at = slices.IndexFunc(m.rows, func(row keymap.Binding) bool { return row.Scope == b.Scope && row.Keys == b.Keys })
 	if m.at >= 0 {
 		w.press("enter")
 		w.yes()

@@ -12,6 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // Fields of bytes are told by what they seem to be, and written to files.
@@ -80,7 +81,7 @@ func (r *recordScreen) saveLine(name, encoded string) *line {
 	content, broken := base64.StdEncoding.DecodeString(encoded)
 	path := freeName(whole(r.app.options.Downloads), fmt.Sprintf("%s-%s", fileName(r.row.ID), name), endOf(content))
 	l := newLine(r.app, "save", "save "+name+" to", path)
-	l.help = size(len(content)) + " of " + sniffed(content) + "; " + keyFor(inLine, submit) + " saves, " + keyFor(inLine, goBack) + " leaves it"
+	l.help = size(len(content)) + " of " + sniffed(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.check = func(path string) error {
 		if broken != nil {
 			return errors.New("these bytes cannot be read: " + broken.Error())

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // recordScreen shows one record: its fields, its JSON, and how it was asked for.
@@ -140,7 +141,7 @@ func (r *recordScreen) valueText(t record.Type, text string) string {
 	case t == record.Bytes && r.wait:
 		return strings.Repeat(r.app.theme.Loading, 3)
 	case t == record.Bytes:
-		return bytesText(text) + "   " + keyFor(inRecord, saveBytes) + " saves them to a file"
+		return bytesText(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBytes) + " saves them to a file"
 	case t == record.DateTime && zoned(r.browser.kind):
 		return r.app.wholeInstant(text)
 	}
@@ -202,33 +203,35 @@ func (r *recordScreen) status() string {
 	return ""
 }
 
-func (r *recordScreen) scopes() []scope { return []scope{inRecord, inLists} }
-func (r *recordScreen) waiting() bool   { return r.wait }
-func (r *recordScreen) twin() string    { return r.browser.twin() }
+func (r *recordScreen) scopes() []keymap.Scope {
+	return []keymap.Scope{keymap.InRecord, keymap.InLists}
+}
+func (r *recordScreen) waiting() bool { return r.wait }
+func (r *recordScreen) twin() string  { return r.browser.twin() }
 
-func (r *recordScreen) do(b binding) tea.Cmd {
+func (r *recordScreen) do(b keymap.Binding) tea.Cmd {
 	if r.move(b) {
 		return nil
 	}
-	switch b.action {
-	case nextTab:
+	switch b.Action {
+	case keymap.NextTab:
 		r.turn(1)
-	case previousTab:
+	case keymap.PreviousTab:
 		r.turn(-1)
-	case pageBefore:
+	case keymap.PageBefore:
 		r.browser.grid.Move(-1)
 		return tea.Batch(r.browser.want(), r.load())
-	case pageAfter:
+	case keymap.PageAfter:
 		r.browser.grid.Move(1)
 		return tea.Batch(r.browser.want(), r.load())
-	case wrapLines:
+	case keymap.WrapLines:
 		r.browser.wrap = !r.browser.wrap
 		r.fill()
-	case saveBytes:
+	case keymap.SaveBytes:
 		r.save()
-	case copyRow:
+	case keymap.CopyRow:
 		r.app.clip(string(r.whole.JSON()))
-	case copyCell:
+	case keymap.CopyCell:
 		if r.top < len(r.lines) {
 			r.app.clip(strings.TrimSpace(r.lines[r.top].text))
 		}

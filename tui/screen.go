@@ -4,24 +4,26 @@ import (
 	"context"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // screen is what fills the middle of the terminal. Screens change themselves
 // and return what is to be done besides; the app alone routes.
 type screen interface {
-	start() tea.Cmd         // it was opened
-	shown() tea.Cmd         // it came to the front, also right after start
-	stop()                  // it was left, and nothing is waited for any more
-	afresh()                // it is opened again
-	update(tea.Msg) tea.Cmd // an answer to one of its commands
-	do(binding) tea.Cmd     // a key with a meaning here
+	start() tea.Cmd            // it was opened
+	shown() tea.Cmd            // it came to the front, also right after start
+	stop()                     // it was left, and nothing is waited for any more
+	afresh()                   // it is opened again
+	update(tea.Msg) tea.Cmd    // an answer to one of its commands
+	do(keymap.Binding) tea.Cmd // a key with a meaning here
 	setSize(width, height int)
 	view() string // exactly as many lines and cells as setSize said
 	title() string
 	chips() []string // what limits the rows that are shown
 	status() string
-	scopes() []scope // beside everywhere, the narrowest first
-	twin() string    // the whctl command that shows the same
+	scopes() []keymap.Scope // beside everywhere, the narrowest first
+	twin() string           // the whctl command that shows the same
 }
 
 // What only some screens can do.

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // secretBox shows a secret, which is told but once. Keys that were meant for what
@@ -17,13 +18,13 @@ type secretBox struct {
 	under overlay   // what was opened over it, and waits until it is closed
 }
 
-func (s *secretBox) scopes() []scope { return []scope{inSecret} }
+func (s *secretBox) scopes() []keymap.Scope { return []keymap.Scope{keymap.InSecret} }
 
-func (s *secretBox) do(b binding) tea.Cmd {
+func (s *secretBox) do(b keymap.Binding) tea.Cmd {
 	a := s.app
 	switch {
 	case a.now.Sub(s.since) < confirmPause:
-	case b.action == goBack:
+	case b.Action == keymap.GoBack:
 		a.secrets = slices.DeleteFunc(a.secrets, func(one *secretBox) bool { return one == s })
 		a.over = s.under
 	default:
@@ -75,7 +76,7 @@ func (a *app) secretText(title string, s *wire.Subscription, secret string, more
 	t := &secretBox{text: text{app: a, title: title, copy: secret, lines: []span{
 		{s.EventName + " to", ""}, {maskURL(s.URL), ""}, {},
 		{"Its messages are signed with this secret. It is not", a.theme.crumb},
-		{"shown again; " + keyFor(inSecret, copyCell) + " copies it:", a.theme.crumb}, {secret, ""},
+		{"shown again; " + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + " copies it:", a.theme.crumb}, {secret, ""},
 	}}}
 	for _, line := range more {
 		t.lines = append(t.lines, span{line, ""})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // subscribers lists who gets events.
@@ -39,10 +40,12 @@ func (s *subscribers) shown() tea.Cmd {
 	}
 	return s.poll()
 }
-func (s *subscribers) title() string   { return "Subscribers" }
-func (s *subscribers) scopes() []scope { return []scope{inSubscribers, inLists} }
-func (s *subscribers) twin() string    { return "whctl subscribers list" }
-func (s *subscribers) waiting() bool   { return s.busy }
+func (s *subscribers) title() string { return "Subscribers" }
+func (s *subscribers) scopes() []keymap.Scope {
+	return []keymap.Scope{keymap.InSubscribers, keymap.InLists}
+}
+func (s *subscribers) twin() string  { return "whctl subscribers list" }
+func (s *subscribers) waiting() bool { return s.busy }
 
 func (s *subscribers) chips() []string {
 	if s.search == "" {
@@ -136,11 +139,11 @@ func (s *subscribers) selected() (wire.Subscriber, bool) {
 	return s.list[i], true
 }
 
-func (s *subscribers) do(b binding) tea.Cmd {
+func (s *subscribers) do(b keymap.Binding) tea.Cmd {
 	if s.move(b) {
 		return s.look(false)
 	}
-	if b.action == addNew {
+	if b.Action == keymap.AddNew {
 		s.app.over = s.newForm()
 		return nil
 	}
@@ -148,20 +151,20 @@ func (s *subscribers) do(b binding) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	switch b.action {
-	case open:
+	switch b.Action {
+	case keymap.Open:
 		return s.enter()
-	case showMessages:
+	case keymap.ShowMessages:
 		return s.app.pushIn(messagesTab, newMessages(s.app, messageFilter{subscriber: one.RecID, label: one.Name}))
-	case copyCell:
+	case keymap.CopyCell:
 		s.app.clip(one.RecID)
-	case edit:
+	case keymap.Edit:
 		s.app.over = s.changeForm(one)
-	case toggleEnabled:
+	case keymap.ToggleEnabled:
 		s.app.ask(verbOf(!one.IsEnabled)+" "+one.Name+"?", strings.ToLower(verbOf(!one.IsEnabled)), enableLines(one.IsEnabled), func() tea.Cmd {
 			return s.app.enableSubscriber(s, one, !one.IsEnabled)
 		})
-	case remove:
+	case keymap.Remove:
 		return s.app.stake(s, one, nil)
 	}
 	return nil
@@ -194,7 +197,7 @@ func (s *subscribers) newForm() overlay {
 // changeForm asks what a subscriber is to be called.
 func (s *subscribers) changeForm(one wire.Subscriber) overlay {
 	f := &form{app: s.app, title: "Change " + one.Name, verb: "change"}
-	f.add("Name", "Name", one.Name, "its id, which is its key, stays as it is; "+keyFor(inSubscribers, toggleEnabled)+" enables and disables it")
+	f.add("Name", "Name", one.Name, "its id, which is its key, stays as it is; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables and disables it")
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		switch name {
@@ -237,7 +240,7 @@ func (s *subscribers) renew(one wire.Subscriber) {
 // find narrows the list while it is typed.
 func (s *subscribers) find() *line {
 	l := newLine(s.app, "subscribers", "/", s.search)
-	l.help = "words of the name or the state; " + keyFor(inLine, submit) + " keeps it"
+	l.help = "words of the name or the state; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
 	l.check = func(text string) error {
 		s.search = text
 		s.fill()

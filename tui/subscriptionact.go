@@ -7,28 +7,29 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // What is done to one subscription, on the list of them and on its own screen.
 
 // act does what a key means for a subscription.
-func (a *app) act(to screen, of wire.Subscriber, one wire.Subscription, what action) tea.Cmd {
+func (a *app) act(to screen, of wire.Subscriber, one wire.Subscription, what keymap.Action) tea.Cmd {
 	switch what {
-	case open:
+	case keymap.Open:
 		return a.push(newMessages(a, messageFilter{subscription: one.RecID, label: one.EventName}))
-	case copyCell:
+	case keymap.CopyCell:
 		a.clip(one.RecID)
-	case edit:
+	case keymap.Edit:
 		a.over = a.changeForm(to, of, one)
-	case renewSecret:
+	case keymap.RenewSecret:
 		a.askSecret(one)
-	case test:
+	case keymap.Test:
 		a.askTest(one)
-	case toggleEnabled:
+	case keymap.ToggleEnabled:
 		verb := verbOf(!one.IsEnabled)
 		a.ask(verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + maskURL(one.URL)}, enableLines(one.IsEnabled)...),
 			func() tea.Cmd { return a.enableSubscription(to, one, !one.IsEnabled) })
-	case remove:
+	case keymap.Remove:
 		return a.stake(to, of, &one)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // changedMsg tells what became of something that a form made or changed.
@@ -37,7 +38,7 @@ func (a *app) changed(m changedMsg) {
 
 // unchanged says that there is nothing to be sent.
 func (f *form) unchanged() {
-	f.app.tell(info, "nothing is changed yet; "+keyFor(inForm, goBack)+" leaves the form")
+	f.app.tell(info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
 }
 
 // changeForm asks what a subscription is to be.

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // subscriptionScreen shows one subscription, and how deliveries to it stand.
@@ -91,16 +92,18 @@ func (s *subscriptionScreen) setSize(width, height int) {
 	s.fill()
 }
 
-func (s *subscriptionScreen) view() string    { return strings.Join(s.draw(), "\n") }
-func (s *subscriptionScreen) title() string   { return s.one.EventName }
-func (s *subscriptionScreen) scopes() []scope { return []scope{inSubscription, inLists} }
-func (s *subscriptionScreen) waiting() bool   { return s.wait }
-func (s *subscriptionScreen) twin() string    { return "whctl subscriptions show " + s.one.RecID }
+func (s *subscriptionScreen) view() string  { return strings.Join(s.draw(), "\n") }
+func (s *subscriptionScreen) title() string { return s.one.EventName }
+func (s *subscriptionScreen) scopes() []keymap.Scope {
+	return []keymap.Scope{keymap.InSubscription, keymap.InLists}
+}
+func (s *subscriptionScreen) waiting() bool { return s.wait }
+func (s *subscriptionScreen) twin() string  { return "whctl subscriptions show " + s.one.RecID }
 
 func (s *subscriptionScreen) status() string {
 	text := s.list.grid.Place()
 	if s.top+s.rows < len(s.lines) {
-		text += "   " + keyFor(inLists, goDown) + " shows what is below"
+		text += "   " + keymap.KeyFor(keymap.InLists, keymap.GoDown) + " shows what is below"
 	}
 	return text
 }
@@ -112,21 +115,21 @@ func (s *subscriptionScreen) chips() []string {
 	return []string{s.app.stateCell(s.one).Text}
 }
 
-func (s *subscriptionScreen) do(b binding) tea.Cmd {
+func (s *subscriptionScreen) do(b keymap.Binding) tea.Cmd {
 	if s.move(b) {
 		return nil
 	}
-	switch b.action {
-	case pageBefore:
+	switch b.Action {
+	case keymap.PageBefore:
 		return s.step(-1)
-	case pageAfter:
+	case keymap.PageAfter:
 		return s.step(1)
-	case reveal:
+	case keymap.Reveal:
 		s.revealed = !s.revealed
 		s.fill()
 		return nil
 	}
-	return s.app.act(s, s.list.subscriber, s.one, b.action)
+	return s.app.act(s, s.list.subscriber, s.one, b.Action)
 }
 
 // waitsFor reports whether nothing but its subscriber, which is disabled, keeps

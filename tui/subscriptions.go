@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // subscriptions lists what one subscriber gets.
@@ -28,10 +29,12 @@ func newSubscriptions(a *app, subscriber wire.Subscriber) screen {
 	return s
 }
 
-func (s *subscriptions) shown() tea.Cmd  { return s.poll() }
-func (s *subscriptions) title() string   { return s.subscriber.Name }
-func (s *subscriptions) scopes() []scope { return []scope{inSubscriptions, inLists} }
-func (s *subscriptions) waiting() bool   { return s.busy }
+func (s *subscriptions) shown() tea.Cmd { return s.poll() }
+func (s *subscriptions) title() string  { return s.subscriber.Name }
+func (s *subscriptions) scopes() []keymap.Scope {
+	return []keymap.Scope{keymap.InSubscriptions, keymap.InLists}
+}
+func (s *subscriptions) waiting() bool { return s.busy }
 func (s *subscriptions) chips() []string {
 	chips := []string{shortID(s.subscriber.RecID)}
 	if s.loaded { // before, the subscriber may be known by its name only
@@ -130,7 +133,7 @@ func (s *subscriptions) fill() {
 // find narrows the list while it is typed.
 func (s *subscriptions) find() *line {
 	l := newLine(s.app, "subscriptions", "/", s.search)
-	l.help = "words of the event, the URL or the state; " + keyFor(inLine, submit) + " keeps it"
+	l.help = "words of the event, the URL or the state; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
 	l.check = func(text string) error {
 		s.search = text
 		s.fill()
@@ -171,11 +174,11 @@ func (s *subscriptions) selected() (wire.Subscription, bool) {
 	return s.list[i], true
 }
 
-func (s *subscriptions) do(b binding) tea.Cmd {
+func (s *subscriptions) do(b keymap.Binding) tea.Cmd {
 	if s.move(b) {
 		return nil
 	}
-	if b.action == addNew {
+	if b.Action == keymap.AddNew {
 		s.app.over = s.newForm("")
 		return nil
 	}
@@ -183,10 +186,10 @@ func (s *subscriptions) do(b binding) tea.Cmd {
 	switch {
 	case !ok:
 		return nil
-	case b.action == showInfo:
+	case b.Action == keymap.ShowInfo:
 		return s.app.push(newSubscription(s, one))
 	}
-	return s.app.act(s, s.subscriber, one, b.action)
+	return s.app.act(s, s.subscriber, one, b.Action)
 }
 
 // newForm asks for a new subscription.

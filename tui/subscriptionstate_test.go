@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // enable enables or disables the subscriber, as somebody else does.
@@ -181,7 +182,7 @@ func TestMenuKeepsItsScreen(t *testing.T) {
 	d := s.subscriptionsOf(t)
 	d.press("i", "x")
 	m := d.app.over.(*menu)
-	m.at = slices.IndexFunc(m.rows, func(b binding) bool { return b.action == toggleEnabled })
+	m.at = slices.IndexFunc(m.rows, func(b keymap.Binding) bool { return b.Action == keymap.ToggleEnabled })
 	if err := s.client.RemoveSubscription(t.Context(), s.subscriber, gone); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,7 @@ func TestMenuKeepsItsScreen(t *testing.T) {
 	d.sees("nothing was done, since another screen")
 	d.press("x", "esc", "x")
 	m = d.app.over.(*menu)
-	m.at = slices.IndexFunc(m.rows, func(b binding) bool { return b.action == toggleEnabled })
+	m.at = slices.IndexFunc(m.rows, func(b keymap.Binding) bool { return b.Action == keymap.ToggleEnabled })
 	d.press("enter")
 	d.sees("Disable salesorder.created?")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // table is what screens have in common whose middle is a grid.
@@ -33,32 +34,32 @@ func (t *table) status() string {
 }
 
 // move does what keys mean in all lists. It is false for other keys.
-func (t *table) move(b binding) bool {
+func (t *table) move(b keymap.Binding) bool {
 	g := t.grid
-	switch b.action {
-	case goUp:
+	switch b.Action {
+	case keymap.GoUp:
 		g.Move(-1)
-	case goDown:
+	case keymap.GoDown:
 		g.Move(1)
-	case goTop:
+	case keymap.GoTop:
 		g.To(0)
-	case goBottom:
+	case keymap.GoBottom:
 		g.To(g.Len() - 1)
-	case pageUp, pageBefore:
+	case keymap.PageUp, keymap.PageBefore:
 		g.Move(-g.Screen())
-	case pageDown, pageAfter:
+	case keymap.PageDown, keymap.PageAfter:
 		g.Move(g.Screen())
-	case halfUp:
+	case keymap.HalfUp:
 		g.Move(-g.Screen() / 2)
-	case halfDown:
+	case keymap.HalfDown:
 		g.Move(g.Screen() / 2)
-	case mark:
+	case keymap.Mark:
 		g.Mark()
-	case markRange:
+	case keymap.MarkRange:
 		if missing := g.MarkRange(); missing > 0 {
 			t.app.tell(warning, plural(missing, "row is", "rows are")+" not here yet and was not marked")
 		}
-	case unmark:
+	case keymap.Unmark:
 		g.Unmark()
 	default:
 		return t.sideways(b)
@@ -67,22 +68,22 @@ func (t *table) move(b binding) bool {
 }
 
 // sideways does what keys mean for columns.
-func (t *table) sideways(b binding) bool {
+func (t *table) sideways(b keymap.Binding) bool {
 	g := t.grid
-	switch b.action {
-	case goLeft:
+	switch b.Action {
+	case keymap.GoLeft:
 		t.left(-1)
-	case goRight:
+	case keymap.GoRight:
 		t.left(1)
-	case firstColumn:
+	case keymap.FirstColumn:
 		g.ToColumn(0)
-	case lastColumn:
+	case keymap.LastColumn:
 		g.ToColumn(len(g.Columns()) - 1)
-	case narrower:
+	case keymap.Narrower:
 		g.Widen(-2)
-	case wider:
+	case keymap.Wider:
 		g.Widen(2)
-	case freezeHere:
+	case keymap.FreezeHere:
 		t.freeze()
 	default:
 		return false

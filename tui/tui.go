@@ -1,7 +1,7 @@
 // Package tui is the screens of whctl: what an administrator leaves open all
 // day. The app routes, screens decide, grid draws tables; cmds.go alone calls
-// the client, styles.go alone has colours, and one table of keys in keys.go
-// makes dispatch, hints and help.
+// the client, styles.go alone has colours, and the table of package keymap makes
+// dispatch, hints and help.
 package tui
 
 import (

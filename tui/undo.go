@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // delayed is a change that nothing can bring back and that waits a moment
@@ -63,5 +65,5 @@ func (a *app) undoSpans() []span {
 	}
 	last := a.delayed[len(a.delayed)-1]
 	left := (last.due.Sub(a.now) + time.Second - 1).Truncate(time.Second)
-	return []span{{last.what + " in " + age(left) + "  ", a.theme.waiting}, {keyFor(everywhere, takeBack), a.theme.key}, {" undo ", a.theme.dim}}
+	return []span{{last.what + " in " + age(left) + "  ", a.theme.waiting}, {keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), a.theme.key}, {" undo ", a.theme.dim}}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 )
 
 // The least that anything can be shown on.
@@ -157,7 +158,7 @@ func (a *app) tabLine() string {
 // tabSpans are the tabs, each behind a blank or two, and the help at the right.
 func (a *app) tabSpans() (left, right []span) {
 	left = []span{{" ", ""}}
-	keys := bindings.of(everywhere, goTab)
+	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
 	for i, name := range tabNames {
 		ink := grid.Ink("")
 		if i == a.tab {
@@ -171,7 +172,7 @@ func (a *app) tabSpans() (left, right []span) {
 		}
 		left = append(left, span{name, ink}, span{"  ", ""})
 	}
-	return left, []span{{keyFor(everywhere, askHelp) + " help ", a.theme.dim}}
+	return left, []span{{keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", a.theme.dim}}
 }
 
 // crumbs is line 3: how we came here and what limits the rows; or the line that
@@ -204,7 +205,7 @@ func (a *app) statusLine() string {
 	if s := a.toasts.shown(); s != nil && !(s.link && a.link.away(a.now)) {
 		right := append(a.undoSpans(), a.jobSpans()...)
 		if s.level == failure && ansi.StringWidth(s.text)+2 > a.width {
-			right = append(right, span{"  " + keyFor(everywhere, showErrors), a.theme.key}, span{" all of it ", a.theme.dim})
+			right = append(right, span{"  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), a.theme.key}, span{" all of it ", a.theme.dim})
 		}
 		return a.compose(a.width, []span{{" " + s.text + " ", a.theme.toast[s.level]}}, right)
 	}
@@ -213,7 +214,7 @@ func (a *app) statusLine() string {
 		if !a.link.reached.IsZero() {
 			text = " Data from " + a.clock(a.link.reached) + ", " + age(a.now.Sub(a.link.reached)) + " ago: " + cause(a.link.failed)
 		}
-		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  " + keyFor(everywhere, refresh) + " now ", a.theme.key}})
+		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", a.theme.key}})
 	}
 	return a.compose(a.width, []span{{" " + a.front().status(), ""}}, append(a.undoSpans(), a.jobSpans()...))
 }
@@ -239,11 +240,11 @@ func (a *app) hintLine() string {
 		if a.over == nil && a.reason(b) != "" {
 			ink = a.theme.dim
 		}
-		need := ansi.StringWidth(b.label()) + len(b.hint) + 3
+		need := ansi.StringWidth(b.Label()) + len(b.Hint) + 3
 		if room -= need; room < 0 {
 			break
 		}
-		left = append(left, span{b.label(), ink}, span{" " + b.hint + "  ", a.theme.dim})
+		left = append(left, span{b.Label(), ink}, span{" " + b.Hint + "  ", a.theme.dim})
 	}
 	return a.compose(a.width, left, nil)
 }

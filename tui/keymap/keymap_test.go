@@ -1,0 +1,108 @@
+package keymap
+
+import (
+	"slices"
+	"testing"
+	"unicode/utf8"
+)
+
+// Each key means one thing in a scope, and what means something says so.
+func TestBindings(t *testing.T) {
+	taken := make(map[Scope]map[string]bool)
+	for _, b := range Bindings {
+		if taken[b.Scope] == nil {
+			taken[b.Scope] = make(map[string]bool)
+		}
+		if b.help == "" || b.Action == noAction || len(b.KeyNames()) == 0 {
+			t.Errorf("%+v says too little", b)
+		}
+		for _, key := range b.KeyNames() {
+			if taken[b.Scope][key] {
+				t.Errorf("%q means two things in %q", key, ScopeNames[b.Scope])
+			}
+			taken[b.Scope][key] = true
+		}
+	}
+	for s, name := range ScopeNames {
+		if name == "" || taken[Scope(s)] == nil {
+			t.Errorf("scope %d (%q) has no name or no keys", s, name)
+		}
+	}
+}
+
+// Keys that terminals send for others, or take for themselves, are not used.
+func TestBindingsAreSafe(t *testing.T) {
+	unsafeKeys := []string{"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+[", "ctrl+q", `ctrl+\`, "ctrl+@"}
+	for _, b := range Bindings {
+		for _, key := range b.KeyNames() {
+			if slices.Contains(unsafeKeys, key) {
+				t.Errorf("%s: %s is not safe", b.help, key)
+			}
+		}
+	}
+}
+
+// What changes something at the service asks first: its action opens a question
+// or a form, or it is a form that is filled in.
+func TestWritingKeysAreKnown(t *testing.T) {
+	asking := []Action{AddNew, Edit, RenewSecret, Retry, Remove, Test, ToggleEnabled}
+	for _, b := range Bindings {
+		if b.Writes != slices.Contains(asking, b.Action) {
+			t.Errorf("%s (%s): writes is %v", b.Keys, b.help, b.Writes)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, test := range []struct {
+		scopes []Scope
+		key    string
+		want   Action
+	}{
+		{[]Scope{InMessages, InLists, Everywhere}, "r", Retry},
+		{[]Scope{InBrowser, InGrids, InLists, Everywhere}, "h", GoLeft},
+		{[]Scope{InRecord, InLists, Everywhere}, "h", PreviousTab},
+		{[]Scope{InGrids, Everywhere}, " ", Mark},
+		{[]Scope{InConfirm}, "r", noAction},
+		{[]Scope{InLists, Everywhere}, "q", QuitOrBack},
+	} {
+		if b, _ := Bindings.Lookup(test.scopes, test.key); b.Action != test.want {
+			t.Errorf("%q means %d in %v, want %d", test.key, b.Action, test.scopes, test.want)
+		}
+	}
+}
+
+// A key that is pressed twice, or held, answers no question: yes is another key
+// than those that ask or that enter and move.
+func TestQuestionsHaveTheirOwnYes(t *testing.T) {
+	for _, b := range Bindings {
+		if b.Scope == InConfirm {
+			continue
+		}
+		asks := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextField, Open}, b.Action) || slices.Contains(Movers, b.Action)
+		for _, key := range b.KeyNames() {
+			if is, _ := Bindings.Lookup([]Scope{InConfirm}, key); asks && is.Action == Accept {
+				t.Errorf("%q is yes to a question, and %s", key, b.help)
+			}
+		}
+	}
+}
+
+// Keys that are text in a line or a form do nothing else there, and each scope
+// that covers a screen has a way out.
+func TestKeysThatAreTyped(t *testing.T) {
+	out := make(map[Scope]bool)
+	for _, b := range Bindings {
+		out[b.Scope] = out[b.Scope] || slices.Contains([]Action{GoBack, QuitOrBack, Quit, Decline}, b.Action)
+		for _, key := range b.KeyNames() {
+			if typed := slices.Contains([]Scope{InLine, InForm, InTypedConfirm, InTypedRetryQuestion}, b.Scope); typed && (utf8.RuneCountInString(key) == 1 || slices.Contains([]string{"backspace", "delete", "left", "right", "home", "end"}, key)) {
+				t.Errorf("%q is typed in %s", key, ScopeNames[b.Scope])
+			}
+		}
+	}
+	for _, s := range []Scope{Everywhere, InText, InConfirm, InTypedConfirm, InLine, InColumns, InForm, InMenu, InJobs, InErrors, InSecret} {
+		if !out[s] {
+			t.Errorf("there is no way out of %s", ScopeNames[s])
+		}
+	}
+}
