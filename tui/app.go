@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // app is the root: it knows what is open, hands keys and answers to it, and
@@ -16,7 +17,7 @@ type app struct {
 	options Options
 	context context.Context
 	client  *client.Client
-	theme   *theme
+	theme   *theme.Theme
 	now     time.Time // when the last message came
 	times   timeMode
 
@@ -69,7 +70,7 @@ type app struct {
 // newApp makes the app; ctx ends everything that it does.
 func newApp(ctx context.Context, c *client.Client, o Options) *app {
 	a := &app{
-		options: o, root: ctx, client: c, theme: newTheme(o.signs, o.Theme),
+		options: o, root: ctx, client: c, theme: theme.New(o.signs, o.Theme),
 		user: o.User, readOnly: o.ReadOnly, history: make(map[string][]string), locked: make(map[string]bool),
 		trials: make(map[string]*trial), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State},
 	}

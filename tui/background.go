@@ -9,6 +9,8 @@ import (
 
 	"github.com/muesli/cancelreader"
 	"golang.org/x/term"
+
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // askPatience is how long a terminal may take to tell its background. Those that
@@ -31,20 +33,20 @@ type filed interface{ Fd() uintptr }
 func askedTheme(in io.Reader, out io.Writer) string {
 	file, ok := in.(filed)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return Dark
+		return theme.Dark
 	}
 	was, err := term.MakeRaw(int(file.Fd()))
 	if err != nil {
-		return Dark
+		return theme.Dark
 	}
 	defer func() { _ = term.Restore(int(file.Fd()), was) }()
 	reader, err := cancelreader.NewReader(in)
 	if err != nil {
-		return Dark
+		return theme.Dark
 	}
 	defer reader.Close()
 	if _, err := io.WriteString(out, askBackground); err != nil {
-		return Dark
+		return theme.Dark
 	}
 	over := time.AfterFunc(askPatience, func() { reader.Cancel() })
 	defer over.Stop()
@@ -68,7 +70,7 @@ func readAnswer(r io.Reader) []byte {
 func themeOf(answer []byte) string {
 	found := background.FindSubmatch(answer)
 	if found == nil {
-		return Dark
+		return theme.Dark
 	}
 	var parts [3]float64
 	for i, digits := range found[1:] {
@@ -77,7 +79,7 @@ func themeOf(answer []byte) string {
 	}
 	// what eyes see of red, green and blue (ITU-R BT.601)
 	if 0.299*parts[0]+0.587*parts[1]+0.114*parts[2] > 0.5 {
-		return Light
+		return theme.Light
 	}
-	return Dark
+	return theme.Dark
 }

@@ -7,16 +7,18 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // A terminal tells its background, or does not; afterwards it is as before, and
 // keys come through.
 func TestAskedTheme(t *testing.T) {
 	for _, test := range []struct{ name, answer, theme string }{
-		{"light", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", Light},
-		{"dark", "\x1b]11;rgb:1010/1010/1010\x1b\\\x1b[?62c", Dark},
-		{"it knows only what it is", "\x1b[?62c", Dark},
-		{"it says nothing", "", Dark},
+		{"light", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", theme.Light},
+		{"dark", "\x1b]11;rgb:1010/1010/1010\x1b\\\x1b[?62c", theme.Dark},
+		{"it knows only what it is", "\x1b[?62c", theme.Dark},
+		{"it says nothing", "", theme.Dark},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			near, far, err := pty.Open()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Bill fields are changed by :bill B/S/X, or by choosing one of :bill B/S: what
@@ -107,7 +108,7 @@ func newBillFields(a *app, m billFieldsMsg) overlay {
 			holds = *v.Contents
 		}
 		p.choices = append(p.choices, choice{
-			spans: []span{{a.theme.Fit(name, 28, false) + "  ", ""}, {billText(holds, stored), a.theme.dim}},
+			spans: []theme.Span{{Text: a.theme.Fit(name, 28, false) + "  "}, {Text: billText(holds, stored), Ink: a.theme.Dim}},
 			take:  func() tea.Cmd { return a.billValue(field) },
 		})
 	}

@@ -61,9 +61,9 @@ func (b *browser) paint(rows []*grid.Row) {
 	for _, row := range rows {
 		switch code := row.Cells[column].Text; {
 		case code >= "500":
-			row.Cells[column].Ink = b.app.theme.status[3]
+			row.Cells[column].Ink = b.app.theme.Status[3]
 		case code >= "400":
-			row.Cells[column].Ink = b.app.theme.status[2]
+			row.Cells[column].Ink = b.app.theme.Status[2]
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // chooser chooses and orders the columns of a browser.
@@ -176,25 +176,25 @@ func (c *chooser) box(width, height int) []string {
 	width = min(width, 68) - 4
 	room := max(1, height-3)
 	list := c.listed()
-	left := span{"/ " + c.sought, t.key}
+	left := theme.Span{Text: "/ " + c.sought, Ink: t.Key}
 	if c.sought == "" {
-		left = span{keymap.KeyFor(keymap.InColumns, keymap.AskFilter) + " finds a field", t.dim}
+		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.AskFilter) + " finds a field", Ink: t.Dim}
 	}
-	lines := []string{c.browser.app.compose(width, []span{left}, []span{{fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), t.dim}})}
+	lines := []string{c.browser.app.theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Ink: t.Dim}})}
 	for i := max(0, c.at-room+1); i < len(list) && len(lines) <= room; i++ {
 		lines = append(lines, c.row(list[i], i == c.at, width))
 	}
 	if len(list) == 0 {
-		lines = append(lines, t.dim.Paint(t.Fit("no field's name holds "+c.sought, width, false)))
+		lines = append(lines, t.Dim.Paint(t.Fit("no field's name holds "+c.sought, width, false)))
 	}
-	return c.browser.app.frame("Columns: "+c.browser.name, width, lines)
+	return c.browser.app.theme.Frame("Columns: "+c.browser.name, width, lines)
 }
 
 // row is a field, and whether it is chosen.
 func (c *chooser) row(name string, selected bool, width int) string {
 	t := c.browser.app.theme
 	at, _ := c.browser.kind.Column(name)
-	check, pointer, ink := "[ ] ", "  ", grid.Ink("")
+	check, pointer, ink := "[ ] ", "  ", theme.Ink("")
 	if c.chosen[name] {
 		check = "[x] "
 	}

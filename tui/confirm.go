@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // confirm is a question on the screen. The key that asks it is never the one
@@ -113,8 +114,8 @@ func (c *confirm) box(width, height int) []string {
 	t := c.app.theme
 	width = min(width, widestConfirm) - 4
 	no := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
-	return c.framed(width, height, c.app.compose(width, nil, []span{
-		{keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", t.key}, {c.yes, ""}, {"      " + strings.Join(no[:min(len(no), 2)], "/") + " ", t.key}, {"cancel", ""},
+	return c.framed(width, height, c.app.theme.Compose(width, nil, []theme.Span{
+		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Ink: t.Key}, {Text: c.yes}, {Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Ink: t.Key}, {Text: "cancel"},
 	}))
 }
 
@@ -134,7 +135,7 @@ func (c *confirm) framed(width, height int, answer ...string) []string {
 	for i, text := range shown {
 		shown[i] = c.app.theme.Fit(text, width, false)
 	}
-	return c.app.part(c.title, width, append(shown, answer...), c.top, len(lines)-c.top-len(shown))
+	return c.app.theme.Excerpt(c.title, width, append(shown, answer...), c.top, len(lines)-c.top-len(shown))
 }
 
 // sentenceLines is how many lines a sentence of a question takes at most.
@@ -149,7 +150,7 @@ func (c *confirm) texts(width int) []string {
 			lines = append(lines, text)
 			continue
 		}
-		lines = append(lines, c.app.theme.broken(text, width, sentenceLines)...)
+		lines = append(lines, c.app.theme.Break(text, width, sentenceLines)...)
 	}
 	return lines
 }
@@ -244,9 +245,9 @@ func (c *typedConfirm) box(width, height int) []string {
 		input = *c.input
 	}
 	help := fmt.Sprintf("%s and %s to %s; %s cancels", c.what, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.yes, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
-	ink := t.dim
+	ink := t.Dim
 	if c.wrong {
-		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), t.status[3]
+		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), t.Status[3]
 	}
-	return c.framed(width, height, ink.Paint(t.Fit(help, width, false)), t.key.Paint("> ")+c.app.typing(input, width-2, ""))
+	return c.framed(width, height, ink.Paint(t.Fit(help, width, false)), t.Key.Paint("> ")+c.app.typing(input, width-2, ""))
 }

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // errorLog lists the failures so far, the last first, with the ids by which the
@@ -60,7 +61,7 @@ func (l *errorLog) box(width, height int) []string {
 	t := l.app.theme
 	width = min(width, 96) - 4
 	if len(l.app.toasts.failed) == 0 {
-		return l.app.frame("Errors", width, []string{t.Fit("Nothing has failed so far.", width, false)})
+		return l.app.theme.Frame("Errors", width, []string{t.Fit("Nothing has failed so far.", width, false)})
 	}
 	var lines []string
 	for i := l.first(width, height-2); len(lines) < height-2; i++ {
@@ -70,7 +71,7 @@ func (l *errorLog) box(width, height int) []string {
 		}
 		lines = append(lines, l.entry(one, i == l.at, width)...)
 	}
-	return l.app.frame("Errors ("+plural(len(l.app.toasts.failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
+	return l.app.theme.Frame("Errors ("+plural(len(l.app.toasts.failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
 }
 
 // entry is one failure: its time and, over as many lines as it takes, what it
@@ -82,12 +83,12 @@ func (l *errorLog) entry(one toast, selected bool, width int) []string {
 		pointer, ink = t.Pointer+" ", t.Selected
 	}
 	var lines []string
-	for n, part := range wrapped(one.text, width-12) {
+	for n, part := range theme.Wrap(one.text, width-12) {
 		before := pointer + l.app.clock(one.at) + "  "
 		if n > 0 {
 			before = strings.Repeat(" ", 12)
 		}
-		lines = append(lines, ink.Paint(t.Fit(before+part.text, width, false)))
+		lines = append(lines, ink.Paint(t.Fit(before+part.Text, width, false)))
 	}
 	return lines
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // events lists the published events, how many subscriptions get them, and when
@@ -110,7 +111,7 @@ func (e *events) fill() {
 			continue
 		}
 		count, last := e.figures(one.Name)
-		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, last, {Text: one.Description, Ink: e.app.theme.dim}}})
+		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, last, {Text: one.Description, Ink: e.app.theme.Dim}}})
 	}
 	e.grid.SetRows(grid.NewList(rows))
 }
@@ -119,11 +120,11 @@ func (e *events) fill() {
 func (e *events) figures(name string) (count, last grid.Cell) {
 	count = grid.Cell{Text: fmt.Sprint(len(e.taking(name)))}
 	if count.Text == "0" {
-		count.Ink = e.app.theme.dim
+		count.Ink = e.app.theme.Dim
 	}
 	last = grid.Cell{Text: e.app.moment(e.last[name])}
 	if e.hidden {
-		count = grid.Cell{Text: notTold, Ink: e.app.theme.dim}
+		count = grid.Cell{Text: notTold, Ink: e.app.theme.Dim}
 		if e.last[name].IsZero() {
 			last = count
 		}
@@ -153,10 +154,10 @@ func (e *events) taking(name string) []wire.Subscription {
 func (e *events) showTaking(name string) overlay {
 	t := &text{app: e.app, title: "Who gets " + name}
 	for _, s := range e.taking(name) {
-		t.lines = append(t.lines, span{e.names[s.SubscriberID] + ", by " + s.EventName, e.app.theme.crumb}, span{"  " + shortURL(s.URL), ""}, span{"  " + e.app.enabledCell(s.IsEnabled, s.DisabledReason).Text, e.app.theme.dim}, span{})
+		t.lines = append(t.lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Ink: e.app.theme.Crumb}, theme.Span{Text: "  " + shortURL(s.URL)}, theme.Span{Text: "  " + e.app.enabledCell(s.IsEnabled, s.DisabledReason).Text, Ink: e.app.theme.Dim}, theme.Span{})
 	}
 	if len(t.lines) == 0 {
-		t.lines = []span{{"Nobody. n subscribes somebody to it.", ""}}
+		t.lines = []theme.Span{{Text: "Nobody. n subscribes somebody to it."}}
 	}
 	return t
 }

@@ -83,7 +83,7 @@ func (a *app) subscriptionCells(one wire.Subscription, state grid.Cell) []grid.C
 	lane, known := a.lanes.of(one.RecID)
 	failed := a.figure(lane.Failed+lane.GivenUp, known)
 	if lane.Failed+lane.GivenUp > 0 {
-		failed.Ink = a.theme.status[3]
+		failed.Ink = a.theme.Status[3]
 	}
 	return []grid.Cell{
 		{Text: one.EventName}, {Text: shortURL(one.URL)}, state,
@@ -95,9 +95,9 @@ func (a *app) subscriptionCells(one wire.Subscription, state grid.Cell) []grid.C
 func (a *app) figure(n int64, known bool) grid.Cell {
 	switch {
 	case !known:
-		return grid.Cell{Text: "-", Ink: a.theme.dim}
+		return grid.Cell{Text: "-", Ink: a.theme.Dim}
 	case n == 0:
-		return grid.Cell{Text: "0", Ink: a.theme.dim}
+		return grid.Cell{Text: "0", Ink: a.theme.Dim}
 	}
 	return grid.Cell{Text: grid.Thousands(int(n))}
 }
@@ -119,7 +119,7 @@ func (a *app) enabledCell(on bool, reason string) grid.Cell {
 	if reason != "" {
 		reason = ": " + reason
 	}
-	return grid.Cell{Text: "disabled" + reason, Ink: a.theme.status[2]}
+	return grid.Cell{Text: "disabled" + reason, Ink: a.theme.Status[2]}
 }
 
 // stateCell is how a subscription stands, in a word: "held" where one message at
@@ -128,11 +128,11 @@ func (a *app) stateCell(one wire.Subscription) grid.Cell {
 	lane, _ := a.lanes.of(one.RecID)
 	switch {
 	case !one.IsEnabled:
-		return grid.Cell{Text: "disabled", Ink: a.theme.status[3]}
+		return grid.Cell{Text: "disabled", Ink: a.theme.Status[3]}
 	case a.breaks(one.RecID):
-		return grid.Cell{Text: "held", Ink: a.theme.status[3]}
+		return grid.Cell{Text: "held", Ink: a.theme.Status[3]}
 	case !time.Time(lane.FailingSince).IsZero():
-		return grid.Cell{Text: "failing", Ink: a.theme.status[2]}
+		return grid.Cell{Text: "failing", Ink: a.theme.Status[2]}
 	}
 	return grid.Cell{Text: "enabled"}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // How a form is drawn.
@@ -29,7 +29,7 @@ func (f *form) box(width, height int) []string {
 	lines, from, to := f.lines(width, room)
 	top := max(0, min(from, to+1-room, len(lines)-room))
 	shown := lines[top:min(len(lines), top+room)]
-	return f.app.part(f.title, width, shown, top, len(lines)-top-len(shown))
+	return f.app.theme.Excerpt(f.title, width, shown, top, len(lines)-top-len(shown))
 }
 
 // lines are all lines of the form. Those of the field that is edited begin at
@@ -56,8 +56,8 @@ func (f *form) lines(width, room int) (lines []string, from, to int) {
 		notes = []string{"on its way " + strings.Repeat(t.Loading, 3) + "   esc leaves the form"}
 	}
 	for _, note := range notes {
-		for _, text := range t.broken(note, width, remarkLines) {
-			lines = append(lines, t.dim.Paint(t.Fit(text, width, false)))
+		for _, text := range t.Break(note, width, remarkLines) {
+			lines = append(lines, t.Dim.Paint(t.Fit(text, width, false)))
 		}
 	}
 	return lines, from, to
@@ -76,14 +76,14 @@ func (f *form) keys() string {
 // be picked where it is edited.
 func (f *form) remarks(at, width, room int) []string {
 	t, one := f.app.theme, f.fields[at]
-	text, ink := one.wrong, t.status[3]
+	text, ink := one.wrong, t.Status[3]
 	if text == "" {
-		if text, ink = one.help, t.dim; at != f.at {
+		if text, ink = one.help, t.Dim; at != f.at {
 			return nil
 		}
 	}
 	var lines []string
-	for _, part := range t.broken(text, width-labelWidth, remarkLines) {
+	for _, part := range t.Break(text, width-labelWidth, remarkLines) {
 		lines = append(lines, indented(ink, t.Fit(part, width-labelWidth, false)))
 	}
 	if at != f.at || one.wrong != "" {
@@ -92,7 +92,7 @@ func (f *form) remarks(at, width, room int) []string {
 	return append(lines, f.picks(one, width, room-len(lines)-2)...)
 }
 
-func indented(ink grid.Ink, text string) string {
+func indented(ink theme.Ink, text string) string {
 	return ink.Paint(strings.Repeat(" ", labelWidth) + text)
 }
 
@@ -108,7 +108,7 @@ func (f *form) picks(one *field, width, room int) []string {
 	first := max(0, one.picked-room+1)
 	var lines []string
 	for i, s := range list[first:min(len(list), first+room)] {
-		pointer, count, ink := " ", "", t.dim
+		pointer, count, ink := " ", "", t.Dim
 		if first+i == min(one.picked, len(list)-1) {
 			pointer, count, ink = t.Pointer, fmt.Sprintf(" %d of %d", first+i+1, len(list)), ""
 		}
@@ -124,17 +124,17 @@ func (f *form) fieldLine(one *field, active bool, width int) string {
 	if one.among == nil {
 		return label + f.value(one, active, width-labelWidth)
 	}
-	ink := grid.Ink("")
+	ink := theme.Ink("")
 	if active {
 		ink = t.Selected
 	}
-	return label + f.app.compose(width-labelWidth, []span{{t.Less + " ", t.dim}, {one.input.Value(), ink}, {" " + t.More, t.dim}}, nil)
+	return label + f.app.theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Ink: t.Dim}, {Text: one.input.Value(), Ink: ink}, {Text: " " + t.More, Ink: t.Dim}}, nil)
 }
 
 func (f *form) label(one *field, active bool) string {
-	ink := f.app.theme.dim
+	ink := f.app.theme.Dim
 	if active {
-		ink = f.app.theme.key
+		ink = f.app.theme.Key
 	}
 	return ink.Paint(f.app.theme.Fit(one.label, labelWidth, false))
 }
@@ -169,11 +169,11 @@ func (f *form) pairLine(at, width int) string {
 	t := f.app.theme
 	name, value := f.fields[at], f.fields[at+1]
 	label := f.label(name, f.at == at || f.at == at+1)
-	end, ink := strings.Repeat(" ", len(addMore)), t.dim
+	end, ink := strings.Repeat(" ", len(addMore)), t.Dim
 	if value.more != nil && !f.paired(at+2) {
 		end = addMore
 		if f.at == at+1 && !name.empty() && !value.empty() {
-			ink = t.key
+			ink = t.Key
 		}
 	}
 	width -= labelWidth + len(addMore)

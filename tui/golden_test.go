@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/bizhook/whd/tui/theme"
 )
 
 var update = flag.Bool("update", false, "write the expected screens anew")
@@ -21,7 +23,7 @@ var (
 		name  string
 		ascii bool
 		theme string
-	}{{"colour", false, Dark}, {"mono", false, Mono}, {"ascii", true, Mono}}
+	}{{"colour", false, theme.Dark}, {"mono", false, theme.Mono}, {"ascii", true, theme.Mono}}
 )
 
 // What is another each time takes the place of something as long.

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // home answers whether anything is wrong, without a key.
@@ -167,9 +168,9 @@ func (h *home) dashboard() []string {
 	if s.SuccessRate != nil {
 		rate = fmt.Sprintf("%.1f%%", *s.SuccessRate*100)
 	}
-	lines := []string{h.app.compose(h.width, []span{{h.chartTitle(), t.crumb}}, []span{
-		{"delivered ", t.label}, {grouped(fmt.Sprint(s.Totals.Delivered)), t.status[1]}, {"   failed ", t.label}, {grouped(fmt.Sprint(s.Totals.Failed + s.Totals.GivenUp)), t.status[3]},
-		{"   success ", t.label}, {rate + " ", ""}})}
+	lines := []string{h.app.theme.Compose(h.width, []theme.Span{{Text: h.chartTitle(), Ink: t.Crumb}}, []theme.Span{
+		{Text: "delivered ", Ink: t.Label}, {Text: grouped(fmt.Sprint(s.Totals.Delivered)), Ink: t.Status[1]}, {Text: "   failed ", Ink: t.Label}, {Text: grouped(fmt.Sprint(s.Totals.Failed + s.Totals.GivenUp)), Ink: t.Status[3]},
+		{Text: "   success ", Ink: t.Label}, {Text: rate + " "}})}
 	lines = append(lines, h.chart(h.chartRows())...)
 	lines = append(lines, h.hours())
 	lines = append(lines, h.beside(h.queue(), h.endpoints())...)

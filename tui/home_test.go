@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // A failure on the first screen is opened where it stands, over the list of all
@@ -64,7 +65,7 @@ func TestChosenEntryStays(t *testing.T) {
 
 // A bar tells what failed at an endpoint, also where that is little.
 func TestShareOfFailures(t *testing.T) {
-	d := drive(t, unreachable(t), Options{ASCII: true, Theme: Mono})
+	d := drive(t, unreachable(t), Options{ASCII: true, Theme: theme.Mono})
 	h := d.app.front().(*home)
 	for want, lane := range map[string]wire.Lane{
 		"            ": {},
@@ -75,7 +76,7 @@ func TestShareOfFailures(t *testing.T) {
 	} {
 		var got strings.Builder
 		for _, s := range h.share(lane) {
-			got.WriteString(s.text)
+			got.WriteString(s.Text)
 		}
 		if got.String() != want {
 			t.Errorf("%d delivered, %d failed: %q, want %q", lane.Delivered, lane.Failed+lane.GivenUp, got.String(), want)

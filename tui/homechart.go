@@ -51,7 +51,7 @@ func (h *home) hours() string {
 	if minutes >= apart {
 		copy(line[chartLabel+minutes*wide-len("now"):], "now")
 	}
-	return h.app.theme.dim.Paint(string(line))
+	return h.app.theme.Dim.Paint(string(line))
 }
 
 // even gives all series of the chart the length of the longest one.
@@ -67,7 +67,7 @@ func lastOf(values []int64, n int) []int64 { return values[max(0, len(values)-n)
 // chart draws a bar a minute, what failed of it in its own ink below.
 func (h *home) chart(rows int) []string {
 	t := h.app.theme
-	glyphs := []rune(t.bars)
+	glyphs := []rune(t.Bars)
 	step := int64(len(glyphs) - 1)
 	minutes, wide := h.minutesShown(), h.barWidth() // the last ones, where there is no room for all
 	delivered, failed := lastOf(h.stats.Minutes.Delivered, minutes), slices.Clone(lastOf(h.stats.Minutes.Failed, minutes))
@@ -83,14 +83,14 @@ func (h *home) chart(rows int) []string {
 		label := strings.Repeat(" ", chartLabel)
 		if row == rows-1 {
 			label = t.Fit(fmt.Sprint(most), chartLabel-1, true) + " "
-		} else if row == 0 && t.failedBar != "" {
-			label = t.Fit(t.failedBar+" failed", chartLabel, false)
+		} else if row == 0 && t.FailedBar != "" {
+			label = t.Fit(t.FailedBar+" failed", chartLabel, false)
 		}
 		var b strings.Builder
 		for i := range delivered {
 			b.WriteString(strings.Repeat(h.bar(delivered[i], failed[i], most, int64(row), int64(rows), step, glyphs), wide))
 		}
-		lines = append(lines, t.dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, h.width-chartLabel-len(delivered)*wide)))
+		lines = append(lines, t.Dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, h.width-chartLabel-len(delivered)*wide)))
 	}
 	return lines
 }
@@ -106,15 +106,15 @@ func (h *home) bar(delivered, failed, most, row, rows, step int64, glyphs []rune
 		bad = max(bad, 1)
 	}
 	part := max(0, min(step, full-row*step))
-	ink := h.app.theme.status[1]
+	ink := h.app.theme.Status[1]
 	if bad > row*step {
-		ink = h.app.theme.status[3]
+		ink = h.app.theme.Status[3]
 	}
 	switch {
 	case part == 0:
 		return " "
-	case bad > row*step && h.app.theme.failedBar != "":
-		return ink.Paint(h.app.theme.failedBar)
+	case bad > row*step && h.app.theme.FailedBar != "":
+		return ink.Paint(h.app.theme.FailedBar)
 	}
 	return ink.Paint(string(glyphs[part]))
 }

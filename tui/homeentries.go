@@ -4,7 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // entry is something on the first screen that can be opened.
@@ -93,7 +93,7 @@ func (h *home) keepChosen() {
 }
 
 // pointer marks an entry if it is the selected one.
-func (h *home) pointer(i int) (string, grid.Ink) {
+func (h *home) pointer(i int) (string, theme.Ink) {
 	if i == h.at {
 		return h.app.theme.Pointer + " ", h.app.theme.Selected
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // What stands below the chart of the first screen: how many messages there are,
@@ -44,11 +44,11 @@ func (h *home) narrow() bool { return h.width < 76 }
 // queue is how many messages have each status.
 func (h *home) queue() []string {
 	t := h.app.theme
-	lines := []string{t.crumb.Paint(t.Fit(" Messages", h.leftWidth(), false))}
+	lines := []string{t.Crumb.Paint(t.Fit(" Messages", h.leftWidth(), false))}
 	for _, status := range []int{0, 2, 3, 1} {
-		word, ink := t.statusText(status)
-		lines = append(lines, h.app.compose(h.leftWidth(), []span{
-			{"  ", ""}, {t.Fit(word, 7, false), ink}, {t.Fit(grouped(fmt.Sprint(h.counts[status])), 9, true), ""}, {"  " + h.comes(status), t.dim},
+		word, ink := t.StatusText(status)
+		lines = append(lines, h.app.theme.Compose(h.leftWidth(), []theme.Span{
+			{Text: "  "}, {Text: t.Fit(word, 7, false), Ink: ink}, {Text: t.Fit(grouped(fmt.Sprint(h.counts[status])), 9, true)}, {Text: "  " + h.comes(status), Ink: t.Dim},
 		}, nil))
 	}
 	return lines
@@ -84,7 +84,7 @@ func (h *home) endpointColumns() endpointColumns {
 }
 
 // line puts three texts below each other.
-func (f endpointColumns) line(t *theme, failed, waits, answer string) string {
+func (f endpointColumns) line(t *theme.Theme, failed, waits, answer string) string {
 	return t.Fit(failed, f.failed, true) + t.Fit(waits, f.waits, true) + "  " + t.Fit(answer, f.answer, false) + " "
 }
 
@@ -92,21 +92,21 @@ func (f endpointColumns) line(t *theme, failed, waits, answer string) string {
 func (h *home) endpoints() []string {
 	t := h.app.theme
 	width, f := h.width-h.leftWidth(), h.endpointColumns()
-	lines := []string{h.app.compose(width, []span{{"Problem endpoints", t.crumb}}, []span{{f.line(t, "failed", "waits", "last"), t.label}})}
+	lines := []string{h.app.theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Ink: t.Crumb}}, []theme.Span{{Text: f.line(t, "failed", "waits", "last"), Ink: t.Label}})}
 	lanes := h.troubled()
 	if len(lanes) == 0 {
-		lines = append(lines, t.dim.Paint(t.Fit("none", width, false)))
+		lines = append(lines, t.Dim.Paint(t.Fit("none", width, false)))
 	}
 	for i, lane := range lanes {
 		pointer, ink := h.pointer(i)
 		answer, state := h.lastAnswer(lane)
-		right := []span{{f.line(t, grouped(fmt.Sprint(lane.Failed+lane.GivenUp)), grouped(fmt.Sprint(lane.Pending)), answer), state}}
+		right := []theme.Span{{Text: f.line(t, grouped(fmt.Sprint(lane.Failed+lane.GivenUp)), grouped(fmt.Sprint(lane.Pending)), answer), Ink: state}}
 		room := width - f.failed - f.waits - f.answer - 6 // the pointer, and blanks
 		if width >= roomForShares {
 			right = append(h.share(lane), right...)
 			room -= shareCells
 		}
-		lines = append(lines, h.app.compose(width, []span{{pointer + t.Middle(endpointName(lane, lanes), room), ink}}, right))
+		lines = append(lines, h.app.theme.Compose(width, []theme.Span{{Text: pointer + t.Middle(endpointName(lane, lanes), room), Ink: ink}}, right))
 	}
 	return append(lines, h.viewLines(width, len(lanes))...)
 }
@@ -130,57 +130,57 @@ const (
 )
 
 // share is a bar of what an endpoint took and what failed there.
-func (h *home) share(lane wire.Lane) []span {
+func (h *home) share(lane wire.Lane) []theme.Span {
 	t := h.app.theme
 	failed := lane.Failed + lane.GivenUp
 	all := lane.Delivered + failed
 	if all == 0 {
-		return []span{{strings.Repeat(" ", shareCells), ""}}
+		return []theme.Span{{Text: strings.Repeat(" ", shareCells)}}
 	}
 	bad := int(failed * shareCells / all)
 	if failed > 0 {
 		bad = max(bad, 1) // one of a thousand is seen
 	}
-	glyphs := []rune(t.bars)
+	glyphs := []rune(t.Bars)
 	block := string(glyphs[len(glyphs)-1])
-	return []span{{strings.Repeat(block, shareCells-bad), t.status[1]}, {strings.Repeat(cmp.Or(t.failedBar, block), bad), t.status[3]}}
+	return []theme.Span{{Text: strings.Repeat(block, shareCells-bad), Ink: t.Status[1]}, {Text: strings.Repeat(cmp.Or(t.FailedBar, block), bad), Ink: t.Status[3]}}
 }
 
 // lastAnswer is what an endpoint said when it failed last, or that it works again.
-func (h *home) lastAnswer(lane wire.Lane) (string, grid.Ink) {
+func (h *home) lastAnswer(lane wire.Lane) (string, theme.Ink) {
 	t := h.app.theme
 	failure := lane.LastFailure
 	switch {
 	case !lane.IsEnabled:
-		return "off", t.status[3]
+		return "off", t.Status[3]
 	case lane.Breaker != wire.BreakerOpen && time.Time(lane.FailingSince).IsZero() && lane.Delivered > 0:
-		return t.good + " ok", t.status[1]
+		return t.Good + " ok", t.Status[1]
 	case failure == nil:
-		return "-", t.status[3]
+		return "-", t.Status[3]
 	case failure.HTTPCode != 0:
-		return fmt.Sprint(failure.HTTPCode), t.status[3]
+		return fmt.Sprint(failure.HTTPCode), t.Status[3]
 	}
-	return failure.Message, t.status[3]
+	return failure.Message, t.Status[3]
 }
 
 // recent are the messages that failed last.
 func (h *home) recent() []string {
 	t := h.app.theme
-	lines := []string{strings.Repeat(" ", h.width), t.crumb.Paint(t.Fit(" Recent failures", h.width, false))}
+	lines := []string{strings.Repeat(" ", h.width), t.Crumb.Paint(t.Fit(" Recent failures", h.width, false))}
 	if len(h.failures) == 0 {
-		return append(lines, t.dim.Paint(t.Fit("  none", h.width, false)))
+		return append(lines, t.Dim.Paint(t.Fit("  none", h.width, false)))
 	}
 	before, when := len(h.troubled())+len(h.viewsListed()), 5
 	if h.app.times != relative {
 		when = 15
 	}
 	for i, m := range h.failuresListed() {
-		word, ink := t.statusText(m.Status)
+		word, ink := t.StatusText(m.Status)
 		pointer, chosen := h.pointer(before + i)
-		lines = append(lines, h.app.compose(h.width, []span{
-			{pointer, chosen}, {t.Fit(h.app.moment(time.Time(m.LastSavedDateTime)), when, false), t.dim}, {t.Fit(word, 8, false), ink},
-			{t.Fit(m.EventName, 22, false) + " ", ""}, {t.Fit(h.app.lanes.known[m.SubscriptionID].SubscriberName, 12, false) + " ", ""}, {t.Middle(shortURL(m.URL), h.width-when-49-len(answerOf(m))), ""},
-		}, []span{{" " + answerOf(m) + " ", ink}}))
+		lines = append(lines, h.app.theme.Compose(h.width, []theme.Span{
+			{Text: pointer, Ink: chosen}, {Text: t.Fit(h.app.moment(time.Time(m.LastSavedDateTime)), when, false), Ink: t.Dim}, {Text: t.Fit(word, 8, false), Ink: ink},
+			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.app.lanes.known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.Middle(shortURL(m.URL), h.width-when-49-len(answerOf(m)))},
+		}, []theme.Span{{Text: " " + answerOf(m) + " ", Ink: ink}}))
 	}
 	return lines
 }

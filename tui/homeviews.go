@@ -6,6 +6,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // The saved views on the first screen, with how many rows they have.
@@ -36,14 +38,14 @@ func (h *home) viewLines(width, before int) []string {
 	if len(h.viewsListed()) == 0 {
 		return nil
 	}
-	lines := []string{h.app.compose(width, []span{{"Saved views", t.crumb}}, []span{{"rows ", t.label}})}
+	lines := []string{h.app.theme.Compose(width, []theme.Span{{Text: "Saved views", Ink: t.Crumb}}, []theme.Span{{Text: "rows ", Ink: t.Label}})}
 	for i, v := range h.viewsListed() {
 		pointer, ink := h.pointer(before + i)
 		rows := h.views[v.Name]
 		if rows == "" {
 			rows = strings.Repeat(t.Loading, 3)
 		}
-		lines = append(lines, h.app.compose(width, []span{{pointer + v.Name, ink}, {"  " + v.Record, t.dim}}, []span{{t.Fit(rows, 10, true) + " ", ""}}))
+		lines = append(lines, h.app.theme.Compose(width, []theme.Span{{Text: pointer + v.Name, Ink: ink}, {Text: "  " + v.Record, Ink: t.Dim}}, []theme.Span{{Text: t.Fit(rows, 10, true) + " "}}))
 	}
 	return lines
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // job is an export that runs in the background.
@@ -155,31 +156,31 @@ func (l *jobList) box(width, height int) []string {
 	width = min(width, 96) - 4
 	all := l.app.jobs.all
 	if len(all) == 0 {
-		return l.app.frame("Exports", width, []string{t.dim.Paint(t.Fit("Nothing was exported in this session: "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" exports rows.", width, false))})
+		return l.app.theme.Frame("Exports", width, []string{t.Dim.Paint(t.Fit("Nothing was exported in this session: "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" exports rows.", width, false))})
 	}
 	room := max(1, (height-2)/2)
 	var lines []string
 	for i := max(0, l.at-room+1); i < len(all) && len(lines) < 2*room; i++ {
 		j := all[len(all)-1-i]
-		pointer, ink := "  ", grid.Ink("")
+		pointer, ink := "  ", theme.Ink("")
 		if i == l.at {
 			pointer, ink = t.Pointer+" ", t.Selected
 		}
 		lines = append(lines,
-			l.app.compose(width, []span{{pointer + l.app.clock(j.began) + "  " + j.name, ink}}, []span{{j.progress(), l.inkOf(j)}}),
-			t.dim.Paint(t.Fit("            "+l.below(j), width, false)))
+			l.app.theme.Compose(width, []theme.Span{{Text: pointer + l.app.clock(j.began) + "  " + j.name, Ink: ink}}, []theme.Span{{Text: j.progress(), Ink: l.inkOf(j)}}),
+			t.Dim.Paint(t.Fit("            "+l.below(j), width, false)))
 	}
-	return l.app.frame("Exports", width, lines)
+	return l.app.theme.Frame("Exports", width, lines)
 }
 
-func (l *jobList) inkOf(j *job) grid.Ink {
+func (l *jobList) inkOf(j *job) theme.Ink {
 	switch {
 	case j.ended.IsZero():
-		return l.app.theme.accent
+		return l.app.theme.Accent
 	case j.err != nil:
-		return l.app.theme.status[3]
+		return l.app.theme.Status[3]
 	}
-	return l.app.theme.status[1]
+	return l.app.theme.Status[1]
 }
 
 // below is the path, or why a job has failed.

@@ -3,56 +3,56 @@ package tui
 import (
 	"strings"
 
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // jsonInker gives the lines of an indented JSON text their inks, one after the
 // other. A string that was broken where a line ended goes on in the next one.
 type jsonInker struct {
-	theme   *theme
+	theme   *theme.Theme
 	within  bool // a string
 	escaped bool // the next character of it
 }
 
 // inkJSON gives lines inks that are those of a JSON text; nil for other texts.
-func (t *theme) inkJSON(lines []span) [][]span {
-	if len(lines) == 0 || !strings.HasPrefix(lines[0].text, "{") && !strings.HasPrefix(lines[0].text, "[") {
+func inkJSON(t *theme.Theme, lines []theme.Span) [][]theme.Span {
+	if len(lines) == 0 || !strings.HasPrefix(lines[0].Text, "{") && !strings.HasPrefix(lines[0].Text, "[") {
 		return nil
 	}
 	k := jsonInker{theme: t}
-	inked := make([][]span, len(lines))
+	inked := make([][]theme.Span, len(lines))
 	for i, line := range lines {
-		inked[i] = k.line(line.text)
+		inked[i] = k.line(line.Text)
 	}
 	return inked
 }
 
-func (k *jsonInker) line(text string) []span {
-	var pieces []span
+func (k *jsonInker) line(text string) []theme.Span {
+	var pieces []theme.Span
 	for len(text) > 0 {
 		n, ink := k.token(text)
-		pieces = append(pieces, span{text[:n], ink})
+		pieces = append(pieces, theme.Span{Text: text[:n], Ink: ink})
 		text = text[n:]
 	}
 	return pieces
 }
 
 // token is how long the next token is, and its ink.
-func (k *jsonInker) token(text string) (n int, ink grid.Ink) {
+func (k *jsonInker) token(text string) (n int, ink theme.Ink) {
 	switch {
 	case k.within:
-		return k.rest(text, 0), k.theme.jsonText
+		return k.rest(text, 0), k.theme.JsonText
 	case text[0] == '"':
 		k.within = true
 		if n = k.rest(text, 1); strings.HasPrefix(text[n:], ":") {
-			return n, k.theme.jsonName
+			return n, k.theme.JsonName
 		}
-		return n, k.theme.jsonText
+		return n, k.theme.JsonText
 	case strings.IndexByte(jsonMarks, text[0]) < 0:
 		if n = strings.IndexAny(text, jsonMarks); n < 0 {
 			n = len(text)
 		}
-		return n, k.theme.jsonValue
+		return n, k.theme.JsonValue
 	}
 	for n < len(text) && text[n] != '"' && strings.IndexByte(jsonMarks, text[n]) >= 0 {
 		n++

@@ -8,13 +8,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Names, texts and other values have inks of their own, also where a line was
 // broken; nothing of the text is lost.
 func TestJSONInks(t *testing.T) {
-	look := newTheme(fullSigns, Dark)
+	look := theme.New(theme.Full, theme.Dark)
 	a := &app{theme: look}
 	for _, test := range []struct {
 		text  string
@@ -29,21 +29,21 @@ func TestJSONInks(t *testing.T) {
 		{``, 80, ""},
 	} {
 		lines := a.jsonLines([]byte(test.text), test.width)
-		inked := look.inkJSON(lines)
-		names := map[grid.Ink]string{look.jsonName: "N", look.jsonText: "T", look.jsonValue: "V", "": ""}
+		inked := inkJSON(look, lines)
+		names := map[theme.Ink]string{look.JsonName: "N", look.JsonText: "T", look.JsonValue: "V", "": ""}
 		var got []string
 		for i, line := range lines {
 			if inked == nil {
-				got = append(got, line.text)
+				got = append(got, line.Text)
 				continue
 			}
 			var b, plain strings.Builder
 			for _, piece := range inked[i] {
-				b.WriteString(names[piece.ink] + piece.text)
-				plain.WriteString(piece.text)
+				b.WriteString(names[piece.Ink] + piece.Text)
+				plain.WriteString(piece.Text)
 			}
-			if plain.String() != line.text {
-				t.Errorf("%q became %q", line.text, plain.String())
+			if plain.String() != line.Text {
+				t.Errorf("%q became %q", line.Text, plain.String())
 			}
 			got = append(got, b.String())
 		}
@@ -59,7 +59,7 @@ func FuzzJSONInks(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		a := &app{theme: newTheme(fullSigns, Dark)}
+		a := &app{theme: theme.New(theme.Full, theme.Dark)}
 		p := pager{shell: a}
 		p.fit(40, 10)
 		p.setJSON(a.jsonLines([]byte(text), 38))
@@ -71,21 +71,21 @@ func FuzzJSONInks(f *testing.F) {
 		for i, pieces := range p.inked {
 			var b strings.Builder
 			for _, piece := range pieces {
-				b.WriteString(piece.text)
+				b.WriteString(piece.Text)
 			}
-			if b.String() != p.lines[i].text {
-				t.Errorf("%q became %q", p.lines[i].text, b.String())
+			if b.String() != p.lines[i].Text {
+				t.Errorf("%q became %q", p.lines[i].Text, b.String())
 			}
 		}
 	})
 }
 
 func BenchmarkJSONInks(b *testing.B) {
-	a := &app{theme: newTheme(fullSigns, Dark)}
+	a := &app{theme: theme.New(theme.Full, theme.Dark)}
 	lines := a.jsonLines([]byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
 	b.ReportAllocs()
 	for b.Loop() {
-		a.theme.inkJSON(lines)
+		inkJSON(a.theme, lines)
 	}
 }
 

@@ -119,8 +119,8 @@ func (k *kinds) fill() {
 		}
 		area = kind.Area
 		rows = append(rows, &grid.Row{ID: kind.Name, Cells: []grid.Cell{
-			{Text: shown, Ink: k.app.theme.dim}, {Text: kind.Name}, {Text: total}, {Text: fmt.Sprint(len(kind.Fields))},
-			{Text: k.opened(kind), Ink: k.app.theme.dim}, {Text: kind.Summary, Ink: k.app.theme.dim},
+			{Text: shown, Ink: k.app.theme.Dim}, {Text: kind.Name}, {Text: total}, {Text: fmt.Sprint(len(kind.Fields))},
+			{Text: k.opened(kind), Ink: k.app.theme.Dim}, {Text: kind.Summary, Ink: k.app.theme.Dim},
 		}})
 	}
 	k.grid.SetRows(grid.NewList(rows))

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // suggestion is what could be typed, and what it means.
@@ -150,7 +151,7 @@ func (l *line) list() []suggestion {
 // view draws the line.
 func (l *line) view(width int) string {
 	prompt := " " + l.prompt + " "
-	return l.app.theme.key.Paint(prompt) + l.app.typing(l.input, width-ansi.StringWidth(prompt), "")
+	return l.app.theme.Key.Paint(prompt) + l.app.typing(l.input, width-ansi.StringWidth(prompt), "")
 }
 
 // typing draws an editable text with its cursor in width cells. A mask takes
@@ -192,8 +193,8 @@ func (l *line) wordLines(width int) []string {
 		return nil
 	}
 	var lines []string
-	for _, words := range wrapped(l.words, width-4) {
-		lines = append(lines, l.app.compose(width, []span{{"   " + words.text, l.app.theme.key}}, nil))
+	for _, words := range theme.Wrap(l.words, width-4) {
+		lines = append(lines, l.app.theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Ink: l.app.theme.Key}}, nil))
 	}
 	return lines
 }
@@ -206,7 +207,7 @@ func (l *line) suggestions(width, room int) []string {
 			break
 		}
 		name := l.app.theme.Fit(s.name, 28, false)
-		lines = append(lines, l.app.compose(width, []span{{"   ", ""}, {name, l.app.theme.key}, {"  " + s.help, l.app.theme.dim}}, nil))
+		lines = append(lines, l.app.theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Ink: l.app.theme.Key}, {Text: "  " + s.help, Ink: l.app.theme.Dim}}, nil))
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // attemptColumns are how wide what is told of attempts is.
@@ -31,18 +32,18 @@ func (s *messageScreen) attemptColumns() attemptColumns {
 }
 
 // attempts lists what was tried, and when the next attempt is.
-func (s *messageScreen) attempts() []span {
+func (s *messageScreen) attempts() []theme.Span {
 	t, c := s.app.theme, s.attemptColumns()
 	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", tookCells, true)
 	if c.answer > 0 {
 		title += "   answer"
 	}
-	lines := []span{{title, t.Title}}
+	lines := []theme.Span{{Text: title, Ink: t.Title}}
 	before := ""
 	for _, r := range s.responses {
-		ink := t.status[3]
+		ink := t.Status[3]
 		if r.Status == 1 {
-			ink = t.status[1]
+			ink = t.Status[1]
 		}
 		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(resultOf(r.MessageResponse), c.result, false), t.Fit(took(r.Duration), tookCells, true))
 		if said := firstLine(r); c.answer > 0 && said != "" {
@@ -53,18 +54,18 @@ func (s *messageScreen) attempts() []span {
 			before = said
 			text += "   " + t.Fit(shown, c.answer, false)
 		}
-		lines = append(lines, span{text, ink})
+		lines = append(lines, theme.Span{Text: text, Ink: ink})
 	}
 	lines = append(lines, s.scheduled(c)...)
 	if len(s.responses) == 0 && s.whole {
-		lines = append(lines, span{"  no attempt yet", t.dim})
+		lines = append(lines, theme.Span{Text: "  no attempt yet", Ink: t.Dim})
 	}
 	return lines
 }
 
 // scheduled tells of the next attempt: on two lines where there is no room for
 // its reason on one.
-func (s *messageScreen) scheduled(c attemptColumns) []span {
+func (s *messageScreen) scheduled(c attemptColumns) []theme.Span {
 	t, next := s.app.theme, s.app.nextLong(s.message)
 	if next == "-" {
 		return nil
@@ -72,9 +73,9 @@ func (s *messageScreen) scheduled(c attemptColumns) []span {
 	before := fmt.Sprintf("  %3d  %s", len(s.responses)+1, t.Fit(s.nextAt(), c.when, false))
 	what, more, two := strings.Cut(next, "; ")
 	if !two || len(before)+len(next) < s.width {
-		return []span{{before + next, t.dim}}
+		return []theme.Span{{Text: before + next, Ink: t.Dim}}
 	}
-	return []span{{before + what + ";", t.dim}, {strings.Repeat(" ", len(before)) + more, t.dim}}
+	return []theme.Span{{Text: before + what + ";", Ink: t.Dim}, {Text: strings.Repeat(" ", len(before)) + more, Ink: t.Dim}}
 }
 
 // nextAt is when the next attempt is, a dash where nobody knows.

@@ -106,13 +106,13 @@ func (s *messageScreen) view() string {
 	head := s.head()
 	s.fit(s.width, s.height-len(head)-1) // which names that have come meanwhile can make longer
 	lines := append(head, s.draw()...)
-	return strings.Join(append(lines, s.app.tabbed(messageTabNames(), s.tab, s.width)), "\n")
+	return strings.Join(append(lines, s.app.theme.Tabbed(messageTabNames(), s.tab, s.width)), "\n")
 }
 
 func (s *messageScreen) title() string { return shortID(s.message.MessageID) }
 
 func (s *messageScreen) chips() []string {
-	word, _ := s.app.theme.statusText(s.message.Status)
+	word, _ := s.app.theme.StatusText(s.message.Status)
 	chips := []string{word}
 	if next := s.app.next(s.message); next != "-" {
 		chips = append(chips, "next "+next)
@@ -193,7 +193,7 @@ func (s *messageScreen) copyTab() {
 	}
 	var lines []string
 	for _, l := range s.lines {
-		lines = append(lines, strings.TrimRight(l.text, " "))
+		lines = append(lines, strings.TrimRight(l.Text, " "))
 	}
 	s.app.clip(strings.Join(lines, "\n"))
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // What stands over the tabs of a message: where it goes, whose it is, when it
@@ -26,11 +28,11 @@ func (s *messageScreen) head() []string {
 	if ansi.StringWidth(address)+ansi.StringWidth(whose)+2 <= room {
 		lines = append(lines, s.headed("To", address, whose))
 	} else {
-		for i, part := range wrapped(address, max(1, room)) {
+		for i, part := range theme.Wrap(address, max(1, room)) {
 			if i == addressLines {
 				break
 			}
-			lines = append(lines, s.headed([]string{"To", ""}[min(i, 1)], part.text, ""))
+			lines = append(lines, s.headed([]string{"To", ""}[min(i, 1)], part.Text, ""))
 		}
 		lines = append(lines, s.headed("For", strings.TrimPrefix(whose, "subscriber "), ""))
 	}
@@ -49,12 +51,12 @@ func (s *messageScreen) head() []string {
 // headed is one of these lines, with something at its end.
 func (s *messageScreen) headed(label, text, end string) string {
 	t := s.app.theme
-	left := []span{{t.Fit("  "+label, labelCells, false), t.label}, {text, ""}}
+	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Ink: t.Label}, {Text: text}}
 	if end == "" {
-		return s.app.compose(s.width, left, nil)
+		return s.app.theme.Compose(s.width, left, nil)
 	}
 	word, rest, _ := strings.Cut(end, " ")
-	return s.app.compose(s.width, left, []span{{word + " ", t.label}, {rest + " ", ""}})
+	return s.app.theme.Compose(s.width, left, []theme.Span{{Text: word + " ", Ink: t.Label}, {Text: rest + " "}})
 }
 
 // whose names the subscriber, with its id, which is a key and masked therefore.

@@ -39,7 +39,7 @@ func (s *messages) nameOf(m wire.Message) (string, bool) {
 func (s *messages) subscriberCell(m wire.Message) grid.Cell {
 	name, known := s.nameOf(m)
 	if !known {
-		return grid.Cell{Text: shortID(m.SubscriberID), Ink: s.app.theme.dim}
+		return grid.Cell{Text: shortID(m.SubscriberID), Ink: s.app.theme.Dim}
 	}
 	return grid.Cell{Text: name}
 }

@@ -34,7 +34,7 @@ func (s *messages) begin(what string) { s.bulk.sending, s.app.toasts.passing = w
 // askOne asks before something is done to one message. Begin is told what has
 // begun then.
 func (a *app) askOne(to screen, m wire.Message, what keymap.Action, begin func(what string)) {
-	word, _ := a.theme.statusText(m.Status)
+	word, _ := a.theme.StatusText(m.Status)
 	lines := []string{m.EventName + " to", "  " + shortURL(m.URL), "It is " + word + ", last answer " + answerOf(m) + "."}
 	if what == keymap.Retry {
 		if why := a.refusal(m); why != "" {

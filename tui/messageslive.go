@@ -17,7 +17,7 @@ func (s *messages) row(m wire.Message) *grid.Row {
 	a := s.app
 	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.columns))}
 	if a.goes(m.MessageID) {
-		row.Ink = a.theme.dim
+		row.Ink = a.theme.Dim
 	}
 	for i, c := range s.columns {
 		row.Cells[i] = c.cell(s, m)
@@ -26,7 +26,7 @@ func (s *messages) row(m wire.Message) *grid.Row {
 }
 
 func (s *messages) statusCell(m wire.Message) grid.Cell {
-	word, ink := s.app.theme.statusText(m.Status)
+	word, ink := s.app.theme.StatusText(m.Status)
 	return grid.Cell{Text: word, Ink: ink}
 }
 
@@ -36,12 +36,12 @@ func (s *messages) ageCell(m wire.Message) grid.Cell {
 
 // signCell marks what has changed just now, and what is about to be deleted.
 func (s *messages) signCell(m wire.Message) grid.Cell {
-	sign := grid.Cell{Ink: s.app.theme.accent}
+	sign := grid.Cell{Ink: s.app.theme.Accent}
 	if at, ok := s.changed[m.MessageID]; ok && s.app.now.Sub(at) < changedFor {
-		sign.Text = s.app.theme.left
+		sign.Text = s.app.theme.Left
 	}
 	if s.app.goes(m.MessageID) {
-		sign.Text = s.app.theme.bad
+		sign.Text = s.app.theme.Bad
 	}
 	return sign
 }

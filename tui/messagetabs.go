@@ -11,12 +11,13 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // messageTab is one of the tabs of a message, and what it shows.
 type messageTab struct {
 	name  string
-	lines func(s *messageScreen) []span
+	lines func(s *messageScreen) []theme.Span
 	ages  bool // it tells how long something takes, or took place ago
 }
 
@@ -36,7 +37,7 @@ func messageTabNames() []string {
 	return names
 }
 
-func (s *messageScreen) body() []span {
+func (s *messageScreen) body() []theme.Span {
 	return s.app.jsonLines([]byte(s.message.Body), s.width-2)
 }
 
@@ -60,39 +61,39 @@ func (s *messageScreen) sentHeaders() []wire.Header {
 }
 
 // headerLines lists what a delivery is sent with.
-func (s *messageScreen) headerLines() []span {
+func (s *messageScreen) headerLines() []theme.Span {
 	t := s.app.theme
 	width := 20
 	for _, h := range s.headers {
 		width = min(max(width, len(h.Name)+2), 40)
 	}
-	var lines []span
+	var lines []theme.Span
 	for _, h := range s.sentHeaders() {
 		value := h.Value
 		if value == "" {
 			value = "made anew for each attempt"
 		}
-		lines = append(lines, span{"  " + t.Fit(h.Name, width, false) + value, ""})
+		lines = append(lines, theme.Span{Text: "  " + t.Fit(h.Name, width, false) + value})
 	}
-	lines = append(lines, span{})
+	lines = append(lines, theme.Span{})
 	switch {
 	case !s.whole:
-		lines = append(lines, span{"  " + strings.Repeat(t.Loading, 3), t.dim})
+		lines = append(lines, theme.Span{Text: "  " + strings.Repeat(t.Loading, 3), Ink: t.Dim})
 	case s.headers == nil && s.noHeaders != "":
-		lines = append(lines, span{"  The subscription's own headers: " + s.noHeaders, t.dim})
+		lines = append(lines, theme.Span{Text: "  The subscription's own headers: " + s.noHeaders, Ink: t.Dim})
 	case len(s.headers) == 0:
-		lines = append(lines, span{"  The subscription has no headers of its own.", t.dim})
+		lines = append(lines, theme.Span{Text: "  The subscription has no headers of its own.", Ink: t.Dim})
 	default:
-		lines = append(lines, span{"  The service never tells the values of a subscription's own headers.", t.dim})
+		lines = append(lines, theme.Span{Text: "  The service never tells the values of a subscription's own headers.", Ink: t.Dim})
 	}
-	return append(lines, span{"  SubscriberID        " + s.secret(s.message.SubscriberID), ""}, span{"  SubscriptionID      " + s.message.SubscriptionID, ""}, s.revealHint())
+	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.message.SubscriberID)}, theme.Span{Text: "  SubscriptionID      " + s.message.SubscriptionID}, s.revealHint())
 }
 
-func (s *messageScreen) revealHint() span {
+func (s *messageScreen) revealHint() theme.Span {
 	if s.revealed {
-		return span{"  v hides it again", s.app.theme.dim}
+		return theme.Span{Text: "  v hides it again", Ink: s.app.theme.Dim}
 	}
-	return span{"  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and what stands behind ? in the address", s.app.theme.dim}
+	return theme.Span{Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and what stands behind ? in the address", Ink: s.app.theme.Dim}
 }
 
 // secret is an id that is a key: its ends, until the user asks for all of it.
@@ -135,29 +136,29 @@ func maskURL(text string) string {
 }
 
 // answers are what the receiver said, the last first.
-func (s *messageScreen) answers() []span {
+func (s *messageScreen) answers() []theme.Span {
 	t := s.app.theme
-	var lines []span
+	var lines []theme.Span
 	for i := len(s.responses) - 1; i >= 0; i-- {
 		r := s.responses[i]
 		code := "no answer"
 		if r.HTTPCode != nil {
 			code = strconv.Itoa(*r.HTTPCode)
 		}
-		lines = append(lines, span{fmt.Sprintf("  Attempt %d", r.ItemNo), t.crumb},
-			span{"    status   " + code, ""}, span{"    message  " + r.Message, ""},
-			span{"    ended    " + s.app.clock(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration)), ""})
+		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Ink: t.Crumb},
+			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
+			theme.Span{Text: "    ended    " + s.app.clock(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration))})
 		lines = append(lines, s.answerText(r)...)
-		lines = append(lines, span{})
+		lines = append(lines, theme.Span{})
 	}
 	if len(lines) == 0 {
-		return []span{{"  no answer yet", t.dim}}
+		return []theme.Span{{Text: "  no answer yet", Ink: t.Dim}}
 	}
 	return lines
 }
 
 // answerText is what an endpoint said, or what went wrong where it said nothing.
-func (s *messageScreen) answerText(r wire.Attempt) []span {
+func (s *messageScreen) answerText(r wire.Attempt) []theme.Span {
 	text := r.AnswerText
 	if text == nil {
 		text = r.Detail
@@ -167,21 +168,21 @@ func (s *messageScreen) answerText(r wire.Attempt) []span {
 	}
 	lines := s.app.jsonLines([]byte(*text), s.width-6)
 	for i := range lines {
-		lines[i].text = "    " + lines[i].text
+		lines[i].Text = "    " + lines[i].Text
 	}
 	return lines
 }
 
 // curl sends the same from this computer. What is secret is not known here.
-func (s *messageScreen) curl() []span {
+func (s *messageScreen) curl() []theme.Span {
 	t := s.app.theme
 	where := "  " + keymap.KeyFor(keymap.InMessage, keymap.Export) + " saves the body as " + s.bodyName() + "."
 	if s.saved != "" {
 		where = "  The body is saved as " + s.saved + "."
 	}
-	lines := []span{{where, t.dim}, {"  Signature and values of own headers are not known here:", t.dim}, {"  the receiver may refuse it.", t.dim}, {}}
-	for _, l := range wrapped(s.curlText(), s.width-4) {
-		lines = append(lines, span{"  " + l.text, ""})
+	lines := []theme.Span{{Text: where, Ink: t.Dim}, {Text: "  Signature and values of own headers are not known here:", Ink: t.Dim}, {Text: "  the receiver may refuse it.", Ink: t.Dim}, {}}
+	for _, l := range theme.Wrap(s.curlText(), s.width-4) {
+		lines = append(lines, theme.Span{Text: "  " + l.Text})
 	}
 	return lines
 }

@@ -91,13 +91,13 @@ func (a *app) clickTab(x int) tea.Cmd {
 	at := 0
 	left, right := a.tabSpans()
 	for i, s := range left {
-		_, width := a.theme.Inert(s.text, a.width)
+		_, width := a.theme.Inert(s.Text, a.width)
 		if x >= at && x < at+width && i%2 == 1 {
 			return a.openTab(i / 2)
 		}
 		at += width
 	}
-	if _, width := a.theme.Inert(right[0].text, a.width); x >= a.width-width {
+	if _, width := a.theme.Inert(right[0].Text, a.width); x >= a.width-width {
 		a.over = newHelp(a)
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // overlay lies over the screen and gets all keys.
@@ -26,7 +26,7 @@ type typist interface{ typed(tea.KeyMsg) tea.Cmd }
 type text struct {
 	app   *app
 	title string
-	lines []span
+	lines []theme.Span
 	top   int
 	only  string           // the lines that hold it; empty for all
 	copy  string           // what y copies; empty for nothing
@@ -82,20 +82,20 @@ func (t *text) find() *line {
 }
 
 // shown are the lines as they are seen: long ones are broken.
-func (t *text) shown() []span {
-	var lines []span
+func (t *text) shown() []theme.Span {
+	var lines []theme.Span
 	for _, line := range t.meant() {
-		before := min(t.hang, len(line.text))
-		for before > 0 && before < len(line.text) && !utf8.RuneStart(line.text[before]) {
+		before := min(t.hang, len(line.Text))
+		for before > 0 && before < len(line.Text) && !utf8.RuneStart(line.Text[before]) {
 			before--
 		}
-		if ansi.StringWidth(line.text) <= t.wide() {
+		if ansi.StringWidth(line.Text) <= t.wide() {
 			lines = append(lines, line)
 			continue
 		}
-		lead := line.text[:before]
-		for _, piece := range wrapped(line.text[before:], t.wide()-t.hang) {
-			lines = append(lines, span{lead + piece.text, line.ink})
+		lead := line.Text[:before]
+		for _, piece := range theme.Wrap(line.Text[before:], t.wide()-t.hang) {
+			lines = append(lines, theme.Span{Text: lead + piece.Text, Ink: line.Ink})
 			lead = strings.Repeat(" ", before)
 		}
 	}
@@ -104,16 +104,16 @@ func (t *text) shown() []span {
 
 // meant are the lines that hold what is sought, in front those that are called
 // so.
-func (t *text) meant() []span {
+func (t *text) meant() []theme.Span {
 	if t.only == "" {
 		return t.lines
 	}
-	var first, others []span
+	var first, others []theme.Span
 	for i, line := range t.lines {
 		switch {
 		case slices.Contains(t.names[i], t.only):
 			first = append(first, line)
-		case strings.Contains(strings.ToLower(line.text), strings.ToLower(t.only)):
+		case strings.Contains(strings.ToLower(line.Text), strings.ToLower(t.only)):
 			others = append(others, line)
 		}
 	}
@@ -131,16 +131,16 @@ func (t *text) box(_, height int) []string {
 	var lines []string
 	shown := t.shown()
 	for i := t.top; i < len(shown) && len(lines) < height-2; i++ {
-		lines = append(lines, shown[i].ink.Paint(t.app.theme.Fit(shown[i].text, width, false)))
+		lines = append(lines, shown[i].Ink.Paint(t.app.theme.Fit(shown[i].Text, width, false)))
 	}
 	if len(shown) == 0 {
-		lines = append(lines, t.app.theme.dim.Paint(t.app.theme.Fit("nothing holds "+t.only, width, false)))
+		lines = append(lines, t.app.theme.Dim.Paint(t.app.theme.Fit("nothing holds "+t.only, width, false)))
 	}
 	title := t.title
 	if len(shown) > height-2 {
 		title += "  (" + t.app.theme.Up + t.app.theme.Down + ")"
 	}
-	return t.app.frame(title, width, lines)
+	return t.app.theme.Frame(title, width, lines)
 }
 
 // newHelp lists the keys of what is on the screen, then those of everywhere. It
@@ -151,12 +151,12 @@ func newHelp(a *app) overlay {
 	scopes := append(a.front().scopes(), keymap.Everywhere)
 	for _, s := range scopes {
 		if len(t.lines) > 0 {
-			t.lines = append(t.lines, span{})
+			t.lines = append(t.lines, theme.Span{})
 		}
-		t.lines = append(t.lines, span{keymap.ScopeNames[s], a.theme.crumb})
+		t.lines = append(t.lines, theme.Span{Text: keymap.ScopeNames[s], Ink: a.theme.Crumb})
 		for _, b := range a.inUse(scopes, s) {
 			t.named(len(t.lines), strings.Fields(b.Keys))
-			t.lines = append(t.lines, span{"  " + a.theme.Fit(b.Keys, keys, false) + " " + b.Said(), ""})
+			t.lines = append(t.lines, theme.Span{Text: "  " + a.theme.Fit(b.Keys, keys, false) + " " + b.Said()})
 		}
 	}
 	return t
@@ -170,39 +170,15 @@ func newTwin(a *app, command string) overlay {
 	}
 	command += profile
 	t := &text{app: a, title: "The same on the command line", copy: command}
-	t.lines = append(t.lines, span{command, ""}, span{}, span{"copied, where the terminal allows it", a.theme.dim})
+	t.lines = append(t.lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied, where the terminal allows it", Ink: a.theme.Dim})
 	if d, ok := a.front().(doer); ok {
-		t.lines = append(t.lines, span{}, span{"What can be done here:", a.theme.crumb})
+		t.lines = append(t.lines, theme.Span{}, theme.Span{Text: "What can be done here:", Ink: a.theme.Crumb})
 		for _, deed := range d.deeds() {
-			t.lines = append(t.lines, span{deed + profile, ""})
+			t.lines = append(t.lines, theme.Span{Text: deed + profile})
 		}
 	}
 	a.clip(command)
 	return t
-}
-
-// wrapped breaks a long text into lines: between words, and within those that
-// are longer than a line.
-func wrapped(long string, width int) []span {
-	width = max(10, width)
-	var lines []span
-	for word := range strings.FieldsSeq(long) {
-		for len(word) > width {
-			cut := width
-			for cut > 1 && !utf8.RuneStart(word[cut]) {
-				cut--
-			}
-			lines = append(lines, span{word[:cut], ""})
-			word = word[cut:]
-		}
-		last := len(lines) - 1
-		if last >= 0 && len(lines[last].text)+1+len(word) <= width {
-			lines[last].text += " " + word
-			continue
-		}
-		lines = append(lines, span{word, ""})
-	}
-	return lines
 }
 
 // menu lists what can be done, and why what cannot.
@@ -252,16 +228,16 @@ func (m *menu) box(width, height int) []string {
 	room := max(1, height-2)
 	var lines []string
 	for i := max(0, m.at-room+1); i < len(m.rows) && len(lines) < room; i++ {
-		pointer, ink := "  ", grid.Ink("")
+		pointer, ink := "  ", theme.Ink("")
 		if i == m.at {
 			pointer, ink = t.Pointer+" ", t.Selected
 		}
 		if m.app.reason(m.rows[i]) != "" && m.rows[i].Scope != keymap.Everywhere {
-			ink = t.dim
+			ink = t.Dim
 		}
 		lines = append(lines, ink.Paint(t.Fit(pointer+m.line(m.rows[i]), width, false)))
 	}
-	return m.app.frame("Actions", width, lines)
+	return m.app.theme.Frame("Actions", width, lines)
 }
 
 // line is a key and what it does; of one that cannot be used now the reason

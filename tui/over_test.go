@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // The help shows only the lines with a word while that is typed; leaving the
@@ -55,9 +57,9 @@ func TestTwinNamesTheProfile(t *testing.T) {
 
 // What breaks long words does not break characters.
 func TestWrappedWords(t *testing.T) {
-	for _, line := range wrapped(strings.Repeat("中", 30)+" "+strings.Repeat("é", 40), 16) {
-		if strings.ContainsRune(line.text, '\uFFFD') || len(line.text) > 16 {
-			t.Errorf("%q", line.text)
+	for _, line := range theme.Wrap(strings.Repeat("中", 30)+" "+strings.Repeat("é", 40), 16) {
+		if strings.ContainsRune(line.Text, '\uFFFD') || len(line.Text) > 16 {
+			t.Errorf("%q", line.Text)
 		}
 	}
 }

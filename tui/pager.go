@@ -6,28 +6,29 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // pager shows lines that can be more than there is room for.
 type pager struct {
 	shell  *app
-	lines  []span
-	inked  [][]span // of the lines, where parts of them have inks of their own
+	lines  []theme.Span
+	inked  [][]theme.Span // of the lines, where parts of them have inks of their own
 	top    int
 	cols   int
 	rows   int
 	sought string
 }
 
-func (p *pager) setLines(lines []span) {
+func (p *pager) setLines(lines []theme.Span) {
 	p.lines, p.inked = lines, nil
 	p.scroll(0)
 }
 
 // setJSON shows lines of a text that is JSON, if it is.
-func (p *pager) setJSON(lines []span) {
+func (p *pager) setJSON(lines []theme.Span) {
 	p.setLines(lines)
-	p.inked = p.shell.theme.inkJSON(lines)
+	p.inked = inkJSON(p.shell.theme, lines)
 }
 
 func (p *pager) fit(width, height int) {
@@ -85,7 +86,7 @@ func (p *pager) seek(step int) {
 }
 
 func (p *pager) holds(i int) bool {
-	return p.sought != "" && strings.Contains(strings.ToLower(p.lines[i].text), strings.ToLower(p.sought))
+	return p.sought != "" && strings.Contains(strings.ToLower(p.lines[i].Text), strings.ToLower(p.sought))
 }
 
 // find is the line in which is typed what to find.
@@ -111,26 +112,13 @@ func (p *pager) draw() []string {
 		}
 		s := p.lines[p.top+i]
 		if p.holds(p.top + i) {
-			s.ink = p.shell.theme.typed
+			s.Ink = p.shell.theme.Typed
 		}
 		if p.inked != nil && !p.holds(p.top+i) {
-			lines[i] = p.shell.compose(p.cols, p.inked[p.top+i], nil)
+			lines[i] = p.shell.theme.Compose(p.cols, p.inked[p.top+i], nil)
 			continue
 		}
-		lines[i] = s.ink.Paint(p.shell.theme.Fit(s.text, p.cols, false))
+		lines[i] = s.Ink.Paint(p.shell.theme.Fit(s.Text, p.cols, false))
 	}
 	return lines
-}
-
-// tabbed draws the names of tabs, the open one in brackets.
-func (a *app) tabbed(names []string, at, width int) string {
-	left := []span{{" ", ""}}
-	for i, name := range names {
-		if i == at {
-			left = append(left, span{"[" + name + "]", a.theme.crumb}, span{"  ", ""})
-		} else {
-			left = append(left, span{" " + name + " ", a.theme.dim}, span{"  ", ""})
-		}
-	}
-	return a.compose(width, left, nil)
 }

@@ -6,11 +6,12 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // choice is one line of a picker.
 type choice struct {
-	spans []span
+	spans []theme.Span
 	take  func() tea.Cmd
 }
 
@@ -48,12 +49,12 @@ func (p *picker) box(width, height int) []string {
 	room := max(1, height-4)
 	var lines []string
 	for i := max(0, p.at-room+1); i < len(p.choices) && len(lines) < room; i++ {
-		pointer := span{"  ", ""}
+		pointer := theme.Span{Text: "  "}
 		if i == p.at {
-			pointer = span{t.Pointer + " ", t.Selected}
+			pointer = theme.Span{Text: t.Pointer + " ", Ink: t.Selected}
 		}
-		lines = append(lines, p.app.compose(width, append([]span{pointer}, p.choices[i].spans...), nil))
+		lines = append(lines, p.app.theme.Compose(width, append([]theme.Span{pointer}, p.choices[i].spans...), nil))
 	}
-	lines = append(lines, strings.Repeat(" ", width), t.dim.Paint(t.Fit(p.note, width, false)))
-	return p.app.frame(p.title, width, lines)
+	lines = append(lines, strings.Repeat(" ", width), t.Dim.Paint(t.Fit(p.note, width, false)))
+	return p.app.theme.Frame(p.title, width, lines)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Profile is a service that can be switched to.
@@ -38,9 +39,9 @@ func newProfiles(a *app, list []Profile) overlay {
 		case one.Protected:
 			rights = "  protected"
 		}
-		spans := append([]span{{mark, ""}}, a.theme.profile(one.Name, one.Colour)...)
+		spans := append([]theme.Span{{Text: mark}}, a.theme.Profile(one.Name, one.Colour)...)
 		p.choices = append(p.choices, choice{
-			spans: append(spans, span{strings.Repeat(" ", longest-len(one.Name)) + shortURL(one.URL), ""}, span{rights, a.theme.dim}),
+			spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + shortURL(one.URL)}, theme.Span{Text: rights, Ink: a.theme.Dim}),
 			take:  func() tea.Cmd { return a.switchTo(one.Name) },
 		})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Fields of bytes are told by what they seem to be, and written to files.
@@ -61,7 +62,7 @@ func (r *recordScreen) save() {
 			continue
 		}
 		text := v.String()
-		fields = append(fields, choice{[]span{{f.Name + "  ", ""}, {bytesText(text), r.app.theme.dim}}, func() tea.Cmd {
+		fields = append(fields, choice{[]theme.Span{{Text: f.Name + "  "}, {Text: bytesText(text), Ink: r.app.theme.Dim}}, func() tea.Cmd {
 			r.app.line = r.saveLine(f.Name, text)
 			return nil
 		}})

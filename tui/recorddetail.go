@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // recordScreen shows one record: its fields, its JSON, and how it was asked for.
@@ -111,23 +112,23 @@ func (r *recordScreen) fill() {
 
 // fieldLines are the fields with their values. Null says so, since an empty text
 // looks the same.
-func (r *recordScreen) fieldLines() []span {
+func (r *recordScreen) fieldLines() []theme.Span {
 	t := r.app.theme
 	width := 0
 	for _, f := range r.browser.kind.Fields {
 		width = max(width, len(f.Name))
 	}
-	var lines []span
+	var lines []theme.Span
 	for _, f := range r.browser.kind.Fields {
 		v := r.whole.Value(f.Name)
 		name := "  " + t.Fit(f.Name, width, false) + "  "
 		switch text := v.String(); {
 		case v.Null() && r.wait:
-			lines = append(lines, span{name + strings.Repeat(t.Loading, 3), t.dim})
+			lines = append(lines, theme.Span{Text: name + strings.Repeat(t.Loading, 3), Ink: t.Dim})
 		case v.Null() && r.partly && !slices.Contains(r.browser.fields, f.Name):
-			lines = append(lines, span{name + notTold, t.dim})
+			lines = append(lines, theme.Span{Text: name + notTold, Ink: t.Dim})
 		case v.Null():
-			lines = append(lines, span{name + t.Nothing + "   null", t.dim})
+			lines = append(lines, theme.Span{Text: name + t.Nothing + "   null", Ink: t.Dim})
 		default:
 			lines = append(lines, r.valueLines(name, r.valueText(f.Type, text))...)
 		}
@@ -149,40 +150,40 @@ func (r *recordScreen) valueText(t record.Type, text string) string {
 }
 
 // valueLines shows a long value on several lines, where that is wanted.
-func (r *recordScreen) valueLines(name, text string) []span {
+func (r *recordScreen) valueLines(name, text string) []theme.Span {
 	if !r.browser.wrap {
-		return []span{{name + text, ""}}
+		return []theme.Span{{Text: name + text}}
 	}
-	parts := chopped(text, r.width-len(name)-1)
+	parts := theme.Chop(text, r.width-len(name)-1)
 	if len(parts) == 0 {
-		return []span{{name, ""}}
+		return []theme.Span{{Text: name}}
 	}
 	for i := range parts {
 		if i == 0 {
-			parts[i].text = name + parts[i].text
+			parts[i].Text = name + parts[i].Text
 		} else {
-			parts[i].text = strings.Repeat(" ", len(name)) + parts[i].text
+			parts[i].Text = strings.Repeat(" ", len(name)) + parts[i].Text
 		}
 	}
 	return parts
 }
 
 // requestLines teach how to ask for the same elsewhere.
-func (r *recordScreen) requestLines() []span {
+func (r *recordScreen) requestLines() []theme.Span {
 	t := r.app.theme
-	lines := []span{{"  On the command line", t.crumb}}
-	for _, l := range wrapped(r.browser.twin(), r.width-6) {
-		lines = append(lines, span{"    " + l.text, ""})
+	lines := []theme.Span{{Text: "  On the command line", Ink: t.Crumb}}
+	for _, l := range theme.Wrap(r.browser.twin(), r.width-6) {
+		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}
-	lines = append(lines, span{}, span{"  Over HTTP", t.crumb})
-	for _, l := range wrapped(r.browser.curl(), r.width-6) {
-		lines = append(lines, span{"    " + l.text, ""})
+	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Ink: t.Crumb})
+	for _, l := range theme.Wrap(r.browser.curl(), r.width-6) {
+		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}
 	return lines
 }
 
 func (r *recordScreen) view() string {
-	return strings.Join(append(r.draw(), r.app.tabbed(recordTabs, r.tab, r.width)), "\n")
+	return strings.Join(append(r.draw(), r.app.theme.Tabbed(recordTabs, r.tab, r.width)), "\n")
 }
 
 func (r *recordScreen) title() string {
@@ -233,7 +234,7 @@ func (r *recordScreen) do(b keymap.Binding) tea.Cmd {
 		r.app.clip(string(r.whole.JSON()))
 	case keymap.CopyCell:
 		if r.top < len(r.lines) {
-			r.app.clip(strings.TrimSpace(r.lines[r.top].text))
+			r.app.clip(strings.TrimSpace(r.lines[r.top].Text))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // secretBox shows a secret, which is told but once. Keys that were meant for what
@@ -73,13 +74,13 @@ func newSecret(a *app, s *wire.Subscription) *secretBox {
 
 // secretText shows a secret this once.
 func (a *app) secretText(title string, s *wire.Subscription, secret string, more ...string) *secretBox {
-	t := &secretBox{text: text{app: a, title: title, copy: secret, lines: []span{
-		{s.EventName + " to", ""}, {maskURL(s.URL), ""}, {},
-		{"Its messages are signed with this secret. It is not", a.theme.crumb},
-		{"shown again; " + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + " copies it:", a.theme.crumb}, {secret, ""},
+	t := &secretBox{text: text{app: a, title: title, copy: secret, lines: []theme.Span{
+		{Text: s.EventName + " to"}, {Text: maskURL(s.URL)}, {},
+		{Text: "Its messages are signed with this secret. It is not", Ink: a.theme.Crumb},
+		{Text: "shown again; " + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + " copies it:", Ink: a.theme.Crumb}, {Text: secret},
 	}}}
 	for _, line := range more {
-		t.lines = append(t.lines, span{line, ""})
+		t.lines = append(t.lines, theme.Span{Text: line})
 	}
 	return t
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Where there is room, the subscribers stand at the left and the subscriptions
@@ -42,9 +41,9 @@ func (s *subscribers) view() string {
 	}
 	right := strings.Repeat(strings.Repeat(" ", s.width-splitLeft-1)+"\n", s.height)
 	if s.detail != nil {
-		right = s.app.unlit(strings.Replace(s.detail.grid.View(), " "+s.app.theme.Pointer+" ", "   ", 1))
+		right = s.app.theme.Unlit(strings.Replace(s.detail.grid.View(), " "+s.app.theme.Pointer+" ", "   ", 1))
 	}
-	return s.app.side(s.grid.View(), right)
+	return s.app.theme.SideBySide(s.grid.View(), right)
 }
 
 // holds reports whether a screen is the one at the right.
@@ -116,7 +115,7 @@ func (s *subscriptions) view() string {
 	if !s.split() {
 		return s.grid.View()
 	}
-	return s.app.side(s.app.unlit(s.master.grid.View()), s.grid.View())
+	return s.app.theme.SideBySide(s.app.theme.Unlit(s.master.grid.View()), s.grid.View())
 }
 
 func (s *subscriptions) click(x, y int, again bool) tea.Cmd {
@@ -127,22 +126,4 @@ func (s *subscriptions) click(x, y int, again bool) tea.Cmd {
 		}
 	}
 	return s.clickRow(s, x, y, again)
-}
-
-// side draws two views next to each other, with a line between.
-func (a *app) side(left, right string) string {
-	l, r := strings.Split(left, "\n"), strings.Split(right, "\n")
-	for i := range l {
-		l[i] += a.theme.Rule.Paint(a.theme.Fence) + r[i]
-	}
-	return strings.Join(l, "\n")
-}
-
-// unlit draws a view that has no keys.
-func (a *app) unlit(view string) string {
-	lines := strings.Split(ansi.Strip(view), "\n")
-	for i, line := range lines {
-		lines[i] = a.theme.dim.Paint(line)
-	}
-	return strings.Join(lines, "\n")
 }

@@ -112,7 +112,7 @@ func (s *subscribers) fill() {
 		}
 		waiting, known := s.app.lanes.pendingOf(one.RecID)
 		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(
-			grid.Cell{Text: one.Name}, grid.Cell{Text: shortID(one.RecID), Ink: s.app.theme.dim}, state, s.app.figure(int64(s.has[one.RecID]), s.has != nil), s.app.figure(waiting, known),
+			grid.Cell{Text: one.Name}, grid.Cell{Text: shortID(one.RecID), Ink: s.app.theme.Dim}, state, s.app.figure(int64(s.has[one.RecID]), s.has != nil), s.app.figure(waiting, known),
 		)})
 	}
 	s.grid.SetRows(grid.NewList(rows))

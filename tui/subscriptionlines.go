@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // What the screen of a subscription tells.
@@ -16,7 +17,7 @@ import (
 // detailLine is a line of the screen: a label and what is told.
 type detailLine struct {
 	label, text string
-	ink         grid.Ink
+	ink         theme.Ink
 }
 
 // fill makes the lines anew. What is too long for one goes on below.
@@ -25,10 +26,10 @@ func (s *subscriptionScreen) fill() {
 		return
 	}
 	t := s.app.theme
-	var lines []span
-	var inked [][]span
+	var lines []theme.Span
+	var inked [][]theme.Span
 	for _, l := range s.told() {
-		texts := t.broken(l.text, s.width-detailLabel-3, detailLines)
+		texts := t.Break(l.text, s.width-detailLabel-3, detailLines)
 		if len(texts) == 0 {
 			texts = []string{""}
 		}
@@ -37,8 +38,8 @@ func (s *subscriptionScreen) fill() {
 			if i > 0 {
 				label = ""
 			}
-			row := []span{{"  " + t.Fit(label, detailLabel, false), t.label}, {text, l.ink}}
-			lines, inked = append(lines, span{row[0].text + text, ""}), append(inked, row)
+			row := []theme.Span{{Text: "  " + t.Fit(label, detailLabel, false), Ink: t.Label}, {Text: text, Ink: l.ink}}
+			lines, inked = append(lines, theme.Span{Text: row[0].Text + text}), append(inked, row)
 		}
 	}
 	s.setLines(lines)
@@ -64,7 +65,7 @@ func (s *subscriptionScreen) told() []detailLine {
 		why = "enabled, but the subscriber is disabled: its messages wait"
 	}
 	lines := []detailLine{
-		{"Event", one.EventName, t.crumb}, {"URL", address, ""}, {"State", why, state.Ink}, {},
+		{"Event", one.EventName, t.Crumb}, {"URL", address, ""}, {"State", why, state.Ink}, {},
 	}
 	lines = append(lines, s.deliveries()...)
 	order := "no: messages go out side by side"
@@ -75,7 +76,7 @@ func (s *subscriptionScreen) told() []detailLine {
 		detailLine{"Ordered", order, ""}, detailLine{"Retries", cmp.Or(waits(one.RetrySchedule), "as the service's settings say"), ""},
 		detailLine{"Headers", cmp.Or(headerNames(one), "none of its own"), ""}, detailLine{},
 		detailLine{"Subscriber", s.list.subscriber.Name + "  " + shortID(one.SubscriberID), ""}, detailLine{"SubscriptionID", one.RecID, ""},
-		detailLine{"ItemNo", fmt.Sprint(one.ItemNo), t.dim}, detailLine{"Saved", s.at(one.LastSavedDateTime), t.dim}, detailLine{"RowHash", base64.StdEncoding.EncodeToString(one.RowHash), t.dim})
+		detailLine{"ItemNo", fmt.Sprint(one.ItemNo), t.Dim}, detailLine{"Saved", s.at(one.LastSavedDateTime), t.Dim}, detailLine{"RowHash", base64.StdEncoding.EncodeToString(one.RowHash), t.Dim})
 }
 
 // deliveries is how deliveries to the subscription stand.
@@ -83,7 +84,7 @@ func (s *subscriptionScreen) deliveries() []detailLine {
 	a := s.app
 	lane, known := a.lanes.of(s.one.RecID)
 	if !known {
-		return []detailLine{{"Deliveries", strings.Repeat(a.theme.Loading, 3), a.theme.dim}}
+		return []detailLine{{"Deliveries", strings.Repeat(a.theme.Loading, 3), a.theme.Dim}}
 	}
 	lines := []detailLine{
 		{a.lanes.counted(a), fmt.Sprintf("%s delivered, %s failed, %s given up", thousands(lane.Delivered), thousands(lane.Failed), thousands(lane.GivenUp)), ""},
@@ -97,7 +98,7 @@ func (s *subscriptionScreen) deliveries() []detailLine {
 		lines = append(lines, detailLine{"Attempts take", "99% of them at most " + thousands(p99.Milliseconds()) + " ms", ""})
 	}
 	if since := s.failing(lane); !time.Time(since).IsZero() {
-		lines = append(lines, detailLine{"Failing since", s.at(since), a.theme.status[3]})
+		lines = append(lines, detailLine{"Failing since", s.at(since), a.theme.Status[3]})
 	}
 	if lane.Breaker == wire.BreakerOpen {
 		lines = append(lines, detailLine{"Next try", s.at(lane.NextProbeDateTime) + ": one message at a time, until one is received", ""})

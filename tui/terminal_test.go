@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/client"
 	"github.com/creack/pty"
+
+	"github.com/bizhook/whd/client"
 )
 
 // asProgram makes a test binary the program on the terminal: it shows the

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // trial is a test message of which nothing is known but that it was taken.
@@ -92,9 +93,9 @@ func (t *trial) inBox(a *app, told string) {
 	if t.box == nil {
 		return
 	}
-	t.box.lines = append(t.box.lines[:t.below:t.below], span{})
-	for _, line := range a.theme.broken("Test: "+told, t.box.wide(), remarkLines) {
-		t.box.lines = append(t.box.lines, span{line, a.theme.accent})
+	t.box.lines = append(t.box.lines[:t.below:t.below], theme.Span{})
+	for _, line := range a.theme.Break("Test: "+told, t.box.wide(), remarkLines) {
+		t.box.lines = append(t.box.lines, theme.Span{Text: line, Ink: a.theme.Accent})
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 
-	_ "github.com/bizhook/whd/tui/nostall" // bubbletea must not ask the terminal anything
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Options are what the screens need to know besides the client.
@@ -65,7 +65,7 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
-	if o = o.complete(); o.Theme == "" && mayAsk(o.Env) {
+	if o = o.complete(); o.Theme == "" && theme.MayAsk(o.Env) {
 		o.Theme = askedTheme(o.Input, o.Output)
 	}
 	a := newApp(ctx, c, o)
@@ -86,11 +86,11 @@ func (o Options) complete() Options {
 	if o.Env == nil {
 		o.Env = os.Getenv
 	}
-	if o.signs = knownSigns(runtime.GOOS, o.Env); o.ASCII {
-		o.signs = asciiSigns
+	if o.signs = theme.GlyphSet(runtime.GOOS, o.Env); o.ASCII {
+		o.signs = theme.ASCII
 	}
-	if o.Theme == "" || o.Theme == Auto {
-		o.Theme = hintedTheme(o.Env)
+	if o.Theme == "" || o.Theme == theme.Auto {
+		o.Theme = theme.Hinted(o.Env)
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // delayed is a change that nothing can bring back and that waits a moment
@@ -59,11 +60,11 @@ func (a *app) goes(id string) bool {
 }
 
 // undoSpans tell what waits and how to take it back.
-func (a *app) undoSpans() []span {
+func (a *app) undoSpans() []theme.Span {
 	if len(a.delayed) == 0 {
 		return nil
 	}
 	last := a.delayed[len(a.delayed)-1]
 	left := (last.due.Sub(a.now) + time.Second - 1).Truncate(time.Second)
-	return []span{{last.what + " in " + age(left) + "  ", a.theme.waiting}, {keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), a.theme.key}, {" undo ", a.theme.dim}}
+	return []theme.Span{{Text: last.what + " in " + age(left) + "  ", Ink: a.theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Ink: a.theme.Key}, {Text: " undo ", Ink: a.theme.Dim}}
 }

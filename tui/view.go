@@ -7,8 +7,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // The least that anything can be shown on.
@@ -67,70 +67,40 @@ func (a *app) faded(body []string) []string {
 // smallView says how large the terminal has to be.
 func (a *app) smallView() string {
 	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", a.width, a.height, leastWidth, leastHeight)
-	words := wrapped(text, a.width)
+	words := theme.Wrap(text, a.width)
 	lines := make([]string, a.height)
 	for i := range lines {
 		text = ""
 		if i < len(words) {
-			text = words[i].text
+			text = words[i].Text
 		}
 		lines[i] = a.theme.Fit(text, a.width, false)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// span is text in an ink.
-type span struct {
-	text string
-	ink  grid.Ink
-}
-
-// compose draws one line: spans at the left and spans at the right, which stay
-// when there is little room.
-func (a *app) compose(width int, left, right []span) string {
-	var b, end strings.Builder
-	used := 0
-	for _, s := range right {
-		text, w := a.theme.Inert(s.text, max(0, width-used))
-		end.WriteString(s.ink.Paint(text))
-		used += w
-	}
-	if len(right) > 0 {
-		used++ // a blank between
-	}
-	for _, s := range left {
-		text, w := a.theme.Inert(s.text, max(0, width-used))
-		b.WriteString(s.ink.Paint(text))
-		used += w
-	}
-	if len(right) > 0 {
-		used--
-	}
-	return b.String() + strings.Repeat(" ", max(0, width-used)) + end.String()
-}
-
 // identity is line 1: where we are, who we are, what we may, and the state of
 // the way to the service, which is always the truth.
 func (a *app) identity() string {
 	t := a.theme
-	left := []span{{" whctl  ", t.brand}}
-	left = append(left, t.profile(a.options.Profile, a.options.Colour)...)
-	left = append(left, span{shortURL(a.options.URL), ""})
+	left := []theme.Span{{Text: " whctl  ", Ink: t.Brand}}
+	left = append(left, t.Profile(a.options.Profile, a.options.Colour)...)
+	left = append(left, theme.Span{Text: shortURL(a.options.URL)})
 	if a.options.InsecureTLS {
-		left = append(left, span{"  TLS!", t.offline})
+		left = append(left, theme.Span{Text: "  TLS!", Ink: t.Offline})
 	}
 	if a.user != "" {
-		left = append(left, span{"  " + a.user, ""})
+		left = append(left, theme.Span{Text: "  " + a.user})
 	}
-	mode := span{" RW", t.waiting}
+	mode := theme.Span{Text: " RW", Ink: t.Waiting}
 	if a.readOnly {
-		mode = span{" RO", t.dim}
+		mode = theme.Span{Text: " RO", Ink: t.Dim}
 	}
 	if a.fetching() {
-		left = append(left, span{"  ...", t.dim})
+		left = append(left, theme.Span{Text: "  ...", Ink: t.Dim})
 	}
 	word := a.link.word(a.now)
-	return a.compose(a.width, left, []span{mode, {"  ", ""}, {word, a.stateInk(word)}, {"  " + a.clock(a.now) + a.zoneName() + a.link.clocks() + " ", t.dim}})
+	return a.theme.Compose(a.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Ink: a.stateInk(word)}, {Text: "  " + a.clock(a.now) + a.zoneName() + a.link.clocks() + " ", Ink: t.Dim}})
 }
 
 // fetching reports whether something of the screen in front is on its way.
@@ -139,30 +109,30 @@ func (a *app) fetching() bool {
 	return ok && w.waiting()
 }
 
-func (a *app) stateInk(word string) grid.Ink {
+func (a *app) stateInk(word string) theme.Ink {
 	switch {
 	case word == "LIVE":
-		return a.theme.live
+		return a.theme.Live
 	case strings.HasPrefix(word, "OFFLINE"), word == "AUTH":
-		return a.theme.offline
+		return a.theme.Offline
 	}
-	return a.theme.waiting
+	return a.theme.Waiting
 }
 
 // tabLine is line 2.
 func (a *app) tabLine() string {
 	left, right := a.tabSpans()
-	return a.compose(a.width, left, right)
+	return a.theme.Compose(a.width, left, right)
 }
 
 // tabSpans are the tabs, each behind a blank or two, and the help at the right.
-func (a *app) tabSpans() (left, right []span) {
-	left = []span{{" ", ""}}
+func (a *app) tabSpans() (left, right []theme.Span) {
+	left = []theme.Span{{Text: " "}}
 	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
 	for i, name := range tabNames {
-		ink := grid.Ink("")
+		ink := theme.Ink("")
 		if i == a.tab {
-			ink = a.theme.tab
+			ink = a.theme.Tab
 		}
 		if a.width < 76 && i != a.tab {
 			name = name[:min(3, len(name))]
@@ -170,9 +140,9 @@ func (a *app) tabSpans() (left, right []span) {
 		if i < len(keys) {
 			name = keys[i] + " " + name
 		}
-		left = append(left, span{name, ink}, span{"  ", ""})
+		left = append(left, theme.Span{Text: name, Ink: ink}, theme.Span{Text: "  "})
 	}
-	return left, []span{{keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", a.theme.dim}}
+	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", Ink: a.theme.Dim}}
 }
 
 // crumbs is line 3: how we came here and what limits the rows; or the line that
@@ -186,18 +156,18 @@ func (a *app) crumbs() string {
 		names = append(names, s.title())
 	}
 	names = slices.Compact(names) // a list and a part of it, which the chips tell apart
-	var chips []span
+	var chips []theme.Span
 	room := a.width - 2
 	for _, chip := range a.front().chips() {
-		chips = append(chips, span{"  ", ""}, span{"[" + chip + "]", a.theme.chip})
+		chips = append(chips, theme.Span{Text: "  "}, theme.Span{Text: "[" + chip + "]", Ink: a.theme.Chip})
 		room -= ansi.StringWidth(chip) + 4
 	}
-	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], a.theme.step)) > room; first++ {
+	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], a.theme.Step)) > room; first++ {
 		names[first] = "" // what limits the rows matters more than how one came here
-		names[first+1] = a.theme.Cut + a.theme.step + names[first+1]
+		names[first+1] = a.theme.Cut + a.theme.Step + names[first+1]
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	return a.compose(a.width, append([]span{{" " + strings.Join(names, a.theme.step), a.theme.crumb}}, chips...), nil)
+	return a.theme.Compose(a.width, append([]theme.Span{{Text: " " + strings.Join(names, a.theme.Step), Ink: a.theme.Crumb}}, chips...), nil)
 }
 
 // statusLine is a message where there is one, else what the screen says.
@@ -205,48 +175,48 @@ func (a *app) statusLine() string {
 	if s := a.toasts.shown(); s != nil && !(s.link && a.link.away(a.now)) {
 		right := append(a.undoSpans(), a.jobSpans()...)
 		if s.level == failure && ansi.StringWidth(s.text)+2 > a.width {
-			right = append(right, span{"  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), a.theme.key}, span{" all of it ", a.theme.dim})
+			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Ink: a.theme.Key}, theme.Span{Text: " all of it ", Ink: a.theme.Dim})
 		}
-		return a.compose(a.width, []span{{" " + s.text + " ", a.theme.toast[s.level]}}, right)
+		return a.theme.Compose(a.width, []theme.Span{{Text: " " + s.text + " ", Ink: a.theme.Toast[s.level]}}, right)
 	}
 	if a.link.away(a.now) {
 		text := " " + describe(a.link.failed)
 		if !a.link.reached.IsZero() {
 			text = " Data from " + a.clock(a.link.reached) + ", " + age(a.now.Sub(a.link.reached)) + " ago: " + cause(a.link.failed)
 		}
-		return a.compose(a.width, []span{{text, a.theme.toast[failure]}}, []span{{"  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", a.theme.key}})
+		return a.theme.Compose(a.width, []theme.Span{{Text: text, Ink: a.theme.Toast[failure]}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Ink: a.theme.Key}})
 	}
-	return a.compose(a.width, []span{{" " + a.front().status(), ""}}, append(a.undoSpans(), a.jobSpans()...))
+	return a.theme.Compose(a.width, []theme.Span{{Text: " " + a.front().status()}}, append(a.undoSpans(), a.jobSpans()...))
 }
 
 // jobSpans says at the end of the line what is on its way.
-func (a *app) jobSpans() []span {
+func (a *app) jobSpans() []theme.Span {
 	word := a.jobWord()
 	if word == "" {
 		return nil
 	}
-	return []span{{" " + word + " ", a.theme.accent}}
+	return []theme.Span{{Text: " " + word + " ", Ink: a.theme.Accent}}
 }
 
 // hintLine names the keys that matter here.
 func (a *app) hintLine() string {
 	if a.line != nil {
-		return a.compose(a.width, []span{{" " + a.line.hint(), a.theme.dim}}, nil)
+		return a.theme.Compose(a.width, []theme.Span{{Text: " " + a.line.hint(), Ink: a.theme.Dim}}, nil)
 	}
-	left := []span{{" ", ""}}
+	left := []theme.Span{{Text: " "}}
 	room := a.width - 2
 	for _, b := range a.hinted() {
-		ink := a.theme.key
+		ink := a.theme.Key
 		if a.over == nil && a.reason(b) != "" {
-			ink = a.theme.dim
+			ink = a.theme.Dim
 		}
 		need := ansi.StringWidth(b.Label()) + len(b.Hint) + 3
 		if room -= need; room < 0 {
 			break
 		}
-		left = append(left, span{b.Label(), ink}, span{" " + b.Hint + "  ", a.theme.dim})
+		left = append(left, theme.Span{Text: b.Label(), Ink: ink}, theme.Span{Text: " " + b.Hint + "  ", Ink: a.theme.Dim})
 	}
-	return a.compose(a.width, left, nil)
+	return a.theme.Compose(a.width, left, nil)
 }
 
 // under draws lines over the first lines of the body.
@@ -275,10 +245,7 @@ func (a *app) lay(body, box []string) []string {
 		before += strings.Repeat(" ", left-ansi.StringWidth(before))
 		after := ansi.TruncateLeft(under, left+width, "")
 		after = strings.Repeat(" ", max(0, a.width-left-width-ansi.StringWidth(after))) + after
-		body[top+i] = before + reset + line + reset + after
+		body[top+i] = before + theme.Reset + line + theme.Reset + after
 	}
 	return body
 }
-
-// reset ends what ink there is.
-const reset = "\x1b[0m"

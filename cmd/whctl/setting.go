@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
-	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // setting is one thing that a flag, a variable and the configuration file can
@@ -32,7 +32,7 @@ type setting struct {
 var settingTable = []setting{
 	{name: "profile", flag: "profile", env: "WHCTL_PROFILE", form: anyText, meaning: "profile of the configuration to use"},
 	{name: "format", env: "WHCTL_FORMAT", form: formatName, meaning: "format of rows; --format wins"},
-	{name: "theme", env: "WHCTL_THEME", form: themeName, initial: tui.Auto, meaning: "colours of whctl tui; --theme wins"},
+	{name: "theme", env: "WHCTL_THEME", form: themeName, initial: theme.Auto, meaning: "colours of whctl tui; --theme wins"},
 	{name: "timeout", flag: "timeout", env: "WHCTL_TIMEOUT", form: span, initial: client.DefaultTimeout.String(), meaning: "how long a reply may take to begin"},
 	{name: "url", ofProfiles: true, flag: "url", env: envURL, form: address, initial: client.DefaultURL, meaning: "address of the service"},
 	{name: "user", ofProfiles: true, flag: "user", env: envUser, form: anyText, meaning: "user name"},
@@ -113,7 +113,7 @@ func (f form) choices() []string {
 	case formatName:
 		return formatNames()
 	case themeName:
-		return tui.Themes()
+		return theme.Themes()
 	}
 	return nil
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/bizhook/whd/client"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 func (p *program) tuiCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "tui", Usage: "look at everything on one screen, live", Action: p.tui,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "theme", Usage: "`THEME` of colours: " + strings.Join(tui.Themes(), ", "), DefaultText: tui.Auto},
+			&cli.StringFlag{Name: "theme", Usage: "`THEME` of colours: " + strings.Join(theme.Themes(), ", "), DefaultText: theme.Auto},
 			&cli.BoolFlag{Name: "ascii", Usage: "draw lines and signs in ASCII (WHCTL_ASCII)"},
 			&cli.BoolFlag{Name: "mouse", Usage: "take the mouse, also over ssh; --mouse=false leaves it to the terminal, as M does"},
 		},
@@ -38,7 +39,7 @@ func (p *program) tui(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	theme, ascii, err := p.look(c, s)
+	palette, ascii, err := p.look(c, s)
 	if err != nil {
 		return err
 	}
@@ -49,21 +50,21 @@ func (p *program) tui(c *cli.Context) error {
 		return err
 	}
 	o.Registry, o.Now, o.Downloads, o.State = p.registry, p.now, downloads(), p.stateDir()
-	o.Theme, o.ASCII, o.Mouse = theme, ascii, p.takesMouse(c)
+	o.Theme, o.ASCII, o.Mouse = palette, ascii, p.takesMouse(c)
 	o.Input, o.Output, o.Env = p.stdin, p.stdout, p.env
 	o.Profiles, o.Switch = p.switchable, screens.change
 	return tui.Run(c.Context, service, o)
 }
 
 // look is how the screens are to look: as flags say, else as settings do.
-func (p *program) look(c *cli.Context, s *settings) (theme string, ascii bool, err error) {
-	if theme, err = chosenOf(c, s, "theme"); err != nil {
+func (p *program) look(c *cli.Context, s *settings) (palette string, ascii bool, err error) {
+	if palette, err = chosenOf(c, s, "theme"); err != nil {
 		return "", false, err
 	}
 	if !p.inColour(c) {
-		theme = tui.Mono
+		palette = theme.Mono
 	}
-	return theme, c.Bool("ascii") || p.env(envASCII) != "", nil
+	return palette, c.Bool("ascii") || p.env(envASCII) != "", nil
 }
 
 // chosenOf is a setting that a command has a flag for.

@@ -32,7 +32,7 @@ var edges = map[string][]string{
 
 	"cmd/internal/cli":   {"client/check", "client/display", "client/record"},
 	"cmd/daemon":         {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/preflight", "daemon/service"},
-	"cmd/whctl":          slices.Concat(command, []string{"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "tui"}),
+	"cmd/whctl":          slices.Concat(command, []string{"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "tui", "tui/theme"}),
 	"cmd/whctl/output":   {"client", "client/display", "client/record", "client/wire", "client/workbook", "client/xlsx", "cmd/internal/cli"},
 	"cmd/whctl/profile":  {"client", "client/record", "cmd/internal/cli"},
 	"cmd/whctl/complete": slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),

@@ -2,6 +2,8 @@ package grid
 
 import (
 	"strings"
+
+	"github.com/bizhook/whd/tui/theme"
 )
 
 const (
@@ -130,30 +132,30 @@ func (g *Grid) prune() {
 
 // columnsOf draws one line: what stands before the columns, each column by
 // cell, and blanks to the end.
-func (g *Grid) columnsOf(out []byte, before string, under Ink, cell func(out []byte, p placed) []byte) []byte {
+func (g *Grid) columnsOf(out []byte, before string, under theme.Ink, cell func(out []byte, p placed) []byte) []byte {
 	used := min(gutter, g.width)
 	if used < gutter {
-		before = blanks(used)
+		before = theme.Blanks(used)
 	}
-	out = appendInk(out, under, "", before)
+	out = theme.AppendInk(out, under, "", before)
 	for i, p := range g.layout {
 		out = cell(out, p)
 		used += p.width
 		if g.fenced() && p.column == g.frozen-1 && i+1 < len(g.layout) {
-			out = appendInk(out, g.look.Rule, "", "  "+g.look.Fence)
+			out = theme.AppendInk(out, g.look.Rule, "", "  "+g.look.Fence)
 			used += fence - between
 		}
 		gap := min(between, g.width-used)
-		out = appendInk(out, under, "", blanks(gap))
+		out = theme.AppendInk(out, under, "", theme.Blanks(gap))
 		used += gap
 	}
-	return appendInk(out, under, "", blanks(g.width-used))
+	return theme.AppendInk(out, under, "", theme.Blanks(g.width-used))
 }
 
 // titles draws the line of titles.
 func (g *Grid) titles(out []byte) []byte {
-	return g.columnsOf(out, blanks(gutter), "", func(out []byte, p placed) []byte {
-		return appendInk(out, g.look.Title, "", g.title(p))
+	return g.columnsOf(out, theme.Blanks(gutter), "", func(out []byte, p placed) []byte {
+		return theme.AppendInk(out, g.look.Title, "", g.title(p))
 	})
 }
 
@@ -170,9 +172,9 @@ func (g *Grid) title(p placed) string {
 	}
 	text, used := g.look.Inert(c.title(), p.width-2)
 	if c.Right {
-		return blanks(p.width-2-used) + text + mark
+		return theme.Blanks(p.width-2-used) + text + mark
 	}
-	return text + mark + blanks(p.width-2-used)
+	return text + mark + theme.Blanks(p.width-2-used)
 }
 
 // rule draws the line below the titles.
@@ -181,7 +183,7 @@ func (g *Grid) rule(out []byte) []byte {
 	if at := g.fenceAt(); at > 0 && at < g.width {
 		line = strings.Repeat(g.look.Line, at) + g.look.Cross + strings.Repeat(g.look.Line, g.width-at-1)
 	}
-	return appendInk(out, g.look.Rule, "", line)
+	return theme.AppendInk(out, g.look.Rule, "", line)
 }
 
 // fenceAt is the cell of the line behind the frozen columns, 0 where there is
@@ -200,7 +202,7 @@ func (g *Grid) fenceAt() int {
 // line draws one row.
 func (g *Grid) line(out []byte, i int) []byte {
 	if i >= g.rows.Len() {
-		return append(out, blanks(g.width)...)
+		return append(out, theme.Blanks(g.width)...)
 	}
 	row := g.rows.Row(i)
 	if row == nil {
@@ -210,7 +212,7 @@ func (g *Grid) line(out []byte, i int) []byte {
 	under := g.under(row, i == g.at)
 	n := 0
 	return g.columnsOf(out, g.pointer(i == g.at, g.Marked(row.ID)), under, func(out []byte, p placed) []byte {
-		text, over := cells[n], Ink("")
+		text, over := cells[n], theme.Ink("")
 		n++
 		if p.column < len(row.Cells) {
 			over = row.Cells[p.column].Ink
@@ -221,12 +223,12 @@ func (g *Grid) line(out []byte, i int) []byte {
 		if i == g.at && p.column == g.column && !g.lines {
 			over = g.look.Cursor
 		}
-		return appendInk(out, under, over, text)
+		return theme.AppendInk(out, under, over, text)
 	})
 }
 
 // under is the ink of a whole line.
-func (g *Grid) under(row *Row, selected bool) Ink {
+func (g *Grid) under(row *Row, selected bool) theme.Ink {
 	switch {
 	case selected:
 		return g.look.Selected
@@ -246,14 +248,14 @@ func (g *Grid) pointer(selected, marked bool) string {
 	case marked:
 		return " " + g.look.Mark + " "
 	}
-	return blanks(gutter)
+	return theme.Blanks(gutter)
 }
 
 // waiting draws a row that is on its way.
 func (g *Grid) waiting(out []byte, i int) []byte {
 	under := g.look.Wait
 	return g.columnsOf(out, g.pointer(i == g.at, false), under, func(out []byte, p placed) []byte {
-		return appendInk(out, under, "", g.look.Fit(strings.TrimSpace(strings.Repeat(g.look.Loading+" ", 3)), p.width, g.columns[p.column].Right))
+		return theme.AppendInk(out, under, "", g.look.Fit(strings.TrimSpace(strings.Repeat(g.look.Loading+" ", 3)), p.width, g.columns[p.column].Right))
 	})
 }
 

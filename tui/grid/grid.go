@@ -5,9 +5,11 @@
 // methods.
 package grid
 
+import "github.com/bizhook/whd/tui/theme"
+
 // Grid is a table on the screen.
 type Grid struct {
-	look    *Look
+	look    *theme.Look
 	columns []Column
 	widths  []int          // what the rows seen so far take
 	byHand  map[string]int // widths that somebody chose, by column name
@@ -34,7 +36,7 @@ type Grid struct {
 
 // New makes an empty grid. With lines, whole rows are selected, and there is no
 // selected column.
-func New(look *Look, lines bool) *Grid {
+func New(look *theme.Look, lines bool) *Grid {
 	g := &Grid{look: look, rows: NewList(nil), byHand: make(map[string]int), marks: make(map[string]struct{}), anchor: -1, lines: lines}
 	g.changed()
 	return g
@@ -77,7 +79,7 @@ func (g *Grid) SetRows(rows Rows) {
 }
 
 // SetLook changes how the grid is drawn.
-func (g *Grid) SetLook(look *Look) {
+func (g *Grid) SetLook(look *theme.Look) {
 	g.look = look
 	g.changed()
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 func row(id string, texts ...string) *Row {
@@ -99,7 +100,7 @@ func TestInk(t *testing.T) {
 // is high, whatever is shown and whatever was done before.
 func TestEveryLineIsExactlyTheWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		look := rapid.SampledFrom([]*Look{plainLook, colourLook}).Draw(t, "look")
+		look := rapid.SampledFrom([]*theme.Look{plainLook, colourLook}).Draw(t, "look")
 		g := New(look, rapid.Bool().Draw(t, "lines"))
 		count := rapid.IntRange(0, 8).Draw(t, "columns")
 		var all []Column
@@ -158,7 +159,7 @@ func hostileRows(t *rapid.T, columns int) []*Row {
 	return rows
 }
 
-func checkSize(t failer, view string, width, height int) {
+func checkSize(t interface{ Errorf(string, ...any) }, view string, width, height int) {
 	lines := strings.Split(view, "\n")
 	if height == 0 {
 		lines = nil
@@ -269,7 +270,7 @@ func TestResizedGridMeasures(t *testing.T) {
 
 // A column for which the others do not give way yet is reached by going there.
 func TestColumnFromAWidthOn(t *testing.T) {
-	g := New(&Look{Glyphs: Glyphs{Cut: "…", Less: "‹", More: "›"}}, false)
+	g := New(&theme.Look{Glyphs: theme.Glyphs{Cut: "…", Less: "‹", More: "›"}}, false)
 	g.SetColumns([]Column{{Name: "A", Min: 4, Flex: true}, {Name: "B", Min: 10, From: 30}}, 0)
 	g.SetRows(NewList([]*Row{row("1", strings.Repeat("a", 16), "b")}))
 	for _, test := range []struct {
@@ -286,4 +287,18 @@ func TestColumnFromAWidthOn(t *testing.T) {
 			t.Errorf("at %d cells in column %d: %s, want %s", test.width, test.column, got, test.want)
 		}
 	}
+}
+
+// hostile draws texts of what records can hold.
+func hostile() *rapid.Generator[string] {
+	part := rapid.OneOf(
+		rapid.StringMatching(`[ -~]{0,12}`),
+		rapid.String(),
+		rapid.SampledFrom([]string{
+			"\x1b[2J", "\x1b]0;x\x07", "\x9b1m", "\u202e", "\u2066", "\u200b", "\u200d", "\ufe0f", "\ufe0e", "\u0301", "\u20e3", "\u00ad",
+			"世", "界", "ｱ", "가", "ᄀ", "ᅡ", "ᆨ", "क", "ा", "्", "ष", "\u0d4e", "👨", "👩", "\U0001f3fd", "\U0001f1e6", "\U0001f1fa", "❤", "⸺", "⸻",
+			"\n", "\r\n", "\r", "\t", "\x00", "\xff", "\xc3", "\u0600", "\U000110bd", "\u115f", "\u3164", "\u3000", "﷽", "e\u0301", "\ue000", "\U000e0041",
+		}),
+	)
+	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "") })
 }

@@ -1,4 +1,4 @@
-package grid
+package theme
 
 import (
 	"fmt"
@@ -247,9 +247,9 @@ func (g *Glyphs) Fit(text string, width int, right bool) string {
 	case used == width:
 		return shown
 	case right:
-		return blanks(width-used) + shown
+		return Blanks(width-used) + shown
 	}
-	return shown + blanks(width-used)
+	return shown + Blanks(width-used)
 }
 
 // Middle cuts text in its middle where it takes more than width cells, so that
@@ -264,8 +264,8 @@ func (g *Glyphs) Middle(text string, width int) string {
 
 const blank = "                                                                                                                                "
 
-// blanks is n spaces.
-func blanks(n int) string {
+// Blanks is n spaces.
+func Blanks(n int) string {
 	if n <= len(blank) {
 		return blank[:max(0, n)]
 	}

@@ -1,4 +1,4 @@
-package tui
+package theme
 
 import (
 	"cmp"
@@ -20,23 +20,23 @@ const (
 
 // The sets of what lines and signs are drawn with.
 const (
-	fullSigns    = "full"    // all signs that fonts of today have
-	limitedSigns = "limited" // those of the fonts of Windows' old console (WGL4)
-	asciiSigns   = "ascii"
+	Full    = "full"    // all signs that fonts of today have
+	Limited = "limited" // those of the fonts of Windows' old console (WGL4)
+	ASCII   = "ascii"
 )
 
 // Themes are the palettes.
 func Themes() []string { return []string{Auto, Dark, Light, Mono} }
 
-// knownSigns is the set for a terminal, by what the environment says of it.
-func knownSigns(system string, env func(string) string) string {
+// GlyphSet is the set for a terminal, by what the environment says of it.
+func GlyphSet(system string, env func(string) string) string {
 	switch {
 	case plainTerminal(env):
-		return asciiSigns
+		return ASCII
 	case system == "windows" && env("WT_SESSION") == "" && !slices.Contains([]string{"vscode", "WezTerm"}, env("TERM_PROGRAM")):
-		return limitedSigns
+		return Limited
 	}
-	return fullSigns
+	return Full
 }
 
 // plainTerminal reports whether a terminal says that it has no signs but those
@@ -54,9 +54,9 @@ func plainTerminal(env func(string) string) bool {
 	return east || !strings.Contains(coded, "utf8")
 }
 
-// hintedTheme is what the environment says of the background, empty for
+// Hinted is what the environment says of the background, empty for
 // nothing: COLORFGBG ends with the number of its colour, as rxvt began it.
-func hintedTheme(env func(string) string) string {
+func Hinted(env func(string) string) string {
 	numbers := strings.Split(env("COLORFGBG"), ";")
 	switch numbers[len(numbers)-1] {
 	case "":
@@ -67,9 +67,9 @@ func hintedTheme(env func(string) string) string {
 	return Dark
 }
 
-// mayAsk reports whether a terminal may be asked for its background: one that is
+// MayAsk reports whether a terminal may be asked for its background: one that is
 // near, so that the answer does not come when keys are expected.
-func mayAsk(env func(string) string) bool {
+func MayAsk(env func(string) string) bool {
 	term := env("TERM")
 	return runtime.GOOS != "windows" && term != "" && !plainTerminal(env) && env("SSH_TTY") == "" && env("SSH_CONNECTION") == "" && term != "screen" && !strings.HasPrefix(term, "screen.")
 }

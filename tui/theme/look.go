@@ -1,11 +1,11 @@
-package grid
+package theme
 
 // Ink is how text looks: the parameters of an SGR sequence, such as "1;31".
 // Empty is plain.
 type Ink string
 
-// appendInk appends text in two inks, the second of which wins.
-func appendInk(dst []byte, under, over Ink, text string) []byte {
+// AppendInk appends text in two inks, the second of which wins.
+func AppendInk(dst []byte, under, over Ink, text string) []byte {
 	switch {
 	case text == "":
 		return dst
@@ -24,7 +24,7 @@ func appendInk(dst []byte, under, over Ink, text string) []byte {
 }
 
 // Paint is text in an ink.
-func (i Ink) Paint(text string) string { return string(appendInk(nil, i, "", text)) }
+func (i Ink) Paint(text string) string { return string(AppendInk(nil, i, "", text)) }
 
 // Glyphs are the marks that stand for something, each one cell wide.
 type Glyphs struct {

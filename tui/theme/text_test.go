@@ -1,4 +1,4 @@
-package grid
+package theme
 
 import (
 	"strings"
@@ -40,7 +40,7 @@ func TestInert(t *testing.T) {
 		{"Hebrew", "שלום", 10, "שלום"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, width := ascii.Inert(test.text, test.room)
+			got, width := asciiGlyphs.Inert(test.text, test.room)
 			if got != test.want || width != ansi.StringWidth(got) {
 				t.Errorf("got %q of %d cells, want %q", got, width, test.want)
 			}
@@ -73,7 +73,7 @@ func TestSimpleCharactersAreSimple(t *testing.T) {
 type failer interface{ Errorf(string, ...any) }
 
 func checkInert(t failer, text string, room int) {
-	for _, glyphs := range []*Glyphs{&ascii, &full} {
+	for _, glyphs := range []*Glyphs{&asciiGlyphs, &fullGlyphs} {
 		got, width := glyphs.Inert(text, room)
 		if width > room || ansi.StringWidth(got) != width || ansi.StringWidthWc(got) != width {
 			t.Errorf("%q in %d cells: %q says %d, measured %d and %d", text, room, got, width, ansi.StringWidth(got), ansi.StringWidthWc(got))

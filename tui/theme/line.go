@@ -1,0 +1,171 @@
+package theme
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Span is text in an ink.
+type Span struct {
+	Text string
+	Ink  Ink
+}
+
+// Compose draws one line: spans at the left and spans at the right, which stay
+// when there is little room.
+func (t *Theme) Compose(width int, left, right []Span) string {
+	var b, end strings.Builder
+	used := 0
+	for _, s := range right {
+		text, w := t.Inert(s.Text, max(0, width-used))
+		end.WriteString(s.Ink.Paint(text))
+		used += w
+	}
+	if len(right) > 0 {
+		used++ // a blank between
+	}
+	for _, s := range left {
+		text, w := t.Inert(s.Text, max(0, width-used))
+		b.WriteString(s.Ink.Paint(text))
+		used += w
+	}
+	if len(right) > 0 {
+		used--
+	}
+	return b.String() + strings.Repeat(" ", max(0, width-used)) + end.String()
+}
+
+// Reset ends what ink there is.
+const Reset = "\x1b[0m"
+
+// Frame draws a box around lines that are each width cells wide.
+func (t *Theme) Frame(title string, width int, lines []string) []string {
+	return t.Excerpt(title, width, lines, 0, 0)
+}
+
+// Excerpt is a frame around some lines of a longer text: its edges say how many
+// lines are above and below them.
+func (t *Theme) Excerpt(title string, width int, lines []string, above, below int) []string {
+	corner := []rune(t.corner)
+	up, down := t.further(t.Up, above), t.further(t.Down, below)
+	room := width - 2 - ansi.StringWidth(up)
+	head, used := t.Inert(" "+title+" ", room)
+	edge := func(left, right rune, inner, end string) string {
+		return t.boxed.Paint(string(left)) + inner + t.Crumb.Paint(end) + t.boxed.Paint(string(right))
+	}
+	top := t.boxed.Paint(t.bar+t.bar) + t.Crumb.Paint(head) + t.boxed.Paint(strings.Repeat(t.bar, room+2-used))
+	box := []string{edge(corner[0], corner[1], top, up)}
+	for _, line := range lines {
+		box = append(box, t.boxed.Paint(t.side)+" "+line+" "+t.boxed.Paint(t.side))
+	}
+	return append(box, edge(corner[2], corner[3], t.boxed.Paint(strings.Repeat(t.bar, width+2-ansi.StringWidth(down))), down))
+}
+
+// further says that there is more; "" where there is none.
+func (t *Theme) further(sign string, lines int) string {
+	if lines <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s %d more ", sign, lines)
+}
+
+// Break is a text in lines that are broken between words, at most so many: the
+// last one is as long as all that is left.
+func (t *Theme) Break(text string, width, most int) []string {
+	if text == "" {
+		return nil
+	}
+	safe, _ := t.Inert(text, math.MaxInt32)
+	lines := strings.Split(ansi.Wrap(safe, max(1, width), ""), "\n")
+	if len(lines) > most {
+		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
+	}
+	return lines
+}
+
+// Tabbed draws the names of tabs, the open one in brackets.
+func (t *Theme) Tabbed(names []string, at, width int) string {
+	left := []Span{{" ", ""}}
+	for i, name := range names {
+		if i == at {
+			left = append(left, Span{"[" + name + "]", t.Crumb}, Span{"  ", ""})
+		} else {
+			left = append(left, Span{" " + name + " ", t.Dim}, Span{"  ", ""})
+		}
+	}
+	return t.Compose(width, left, nil)
+}
+
+// SideBySide draws two views next to each other, with a line between.
+func (t *Theme) SideBySide(left, right string) string {
+	l, r := strings.Split(left, "\n"), strings.Split(right, "\n")
+	for i := range l {
+		l[i] += t.Rule.Paint(t.Fence) + r[i]
+	}
+	return strings.Join(l, "\n")
+}
+
+// Unlit draws a view that has no keys.
+func (t *Theme) Unlit(view string) string {
+	lines := strings.Split(ansi.Strip(view), "\n")
+	for i, line := range lines {
+		lines[i] = t.Dim.Paint(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Wrap breaks a long text into lines: between words, and within those that
+// are longer than a line.
+func Wrap(long string, width int) []Span {
+	width = max(10, width)
+	var lines []Span
+	for word := range strings.FieldsSeq(long) {
+		for len(word) > width {
+			cut := width
+			for cut > 1 && !utf8.RuneStart(word[cut]) {
+				cut--
+			}
+			lines = append(lines, Span{word[:cut], ""})
+			word = word[cut:]
+		}
+		last := len(lines) - 1
+		if last >= 0 && len(lines[last].Text)+1+len(word) <= width {
+			lines[last].Text += " " + word
+			continue
+		}
+		lines = append(lines, Span{word, ""})
+	}
+	return lines
+}
+
+// linesMost is how many lines of one text are shown.
+const linesMost = 20000
+
+// Chop breaks a text at its line breaks, and where a line is longer than the
+// screen is wide.
+func Chop(text string, width int) []Span {
+	width = max(20, width)
+	var lines []Span
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		for first := true; first || line != ""; first = false {
+			n := 0
+			for i := range line {
+				if n = len(line); i >= width {
+					n = i
+					break
+				}
+			}
+			lines = append(lines, Span{line[:n], ""})
+			line = line[n:]
+			if len(lines) >= linesMost {
+				return append(lines, Span{"(there is more)", ""})
+			}
+		}
+	}
+	return lines
+}
