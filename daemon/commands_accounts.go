@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/store"
@@ -17,7 +18,7 @@ import (
 func (c *call) withAccounts(ctx context.Context, work func(*account.Service) error) error {
 	return c.withStore(ctx, asItIs, func(s *store.Store) error {
 		err := s.Current(ctx)
-		if errors.Is(err, store.ErrBehind) {
+		if errors.Is(err, appdb.ErrBehind) {
 			return errors.New(fault.Of(err).Message) // the store was reached, so it is no such failure
 		}
 		if err != nil {

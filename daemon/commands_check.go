@@ -9,6 +9,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -127,7 +128,7 @@ func hostState(h *store.HostVersion) string {
 }
 
 // state says whether the daemon's own tables are those that it needs.
-func state(m store.Migration) string {
+func state(m appdb.Migration) string {
 	switch {
 	case m.After < m.Latest:
 		return fmt.Sprintf("version %d of %d; run whd migrate", m.After, m.Latest)

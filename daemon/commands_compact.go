@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/datadir"
-	"github.com/bizhook/whd/daemon/store"
 )
 
 // compact rewrites the files of the embedded store, which no daemon may use
@@ -27,7 +27,7 @@ func compact(ctx context.Context, c *call) (err error) {
 	}
 	for _, f := range files {
 		path := filepath.Join(config.DataDir, f.Name)
-		before, after, err := store.Compact(ctx, path)
+		before, after, err := appdb.Compact(ctx, path)
 		if err != nil {
 			return err
 		}

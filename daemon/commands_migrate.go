@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -20,7 +21,7 @@ func migrate(ctx context.Context, c *call) error {
 	})
 }
 
-func (c *call) tellMigration(m store.Migration) (err error) {
+func (c *call) tellMigration(m appdb.Migration) (err error) {
 	switch {
 	case m.After > m.Latest:
 		return fmt.Errorf("the tables of %s have version %d, but this program knows version %d only; it is older than the one that made them", m.Name, m.After, m.Latest)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -47,8 +48,8 @@ func (c *call) withStore(ctx context.Context, adjust func(*store.Config), work f
 	}, work)
 }
 
-func (c *call) keepSettings(config Config) func([]store.StoredSetting) error {
-	return func(all []store.StoredSetting) error {
+func (c *call) keepSettings(config Config) func([]appdb.StoredSetting) error {
+	return func(all []appdb.StoredSetting) error {
 		path, err := config.KeepStored(all)
 		if err == nil {
 			fmt.Fprintf(c.Stderr, "whd: warning: %d settings that were stored in the database are no longer in force; move those that you want into the settings file from %s\n", len(all), path)

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/pelletier/go-toml/v2"
 )
 
@@ -24,7 +24,7 @@ const fragmentHead = `# Settings that an earlier version of whd kept in its data
 // KeepStored writes settings that an earlier version kept in the database to a
 // file beside the settings file, or in the data directory where there is none or
 // its directory cannot be written to. It returns the name of the file.
-func (c *Config) KeepStored(all []store.StoredSetting) (string, error) {
+func (c *Config) KeepStored(all []appdb.StoredSetting) (string, error) {
 	text, err := fragment(all)
 	if err != nil {
 		return "", err
@@ -39,7 +39,7 @@ func (c *Config) KeepStored(all []store.StoredSetting) (string, error) {
 
 // fragment is a TOML file of the settings. Those that this version does not take
 // are comments.
-func fragment(all []store.StoredSetting) ([]byte, error) {
+func fragment(all []appdb.StoredSetting) ([]byte, error) {
 	top := make(map[string]any)
 	var unknown strings.Builder
 	for _, one := range all {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/sqlite"
-	"github.com/bizhook/whd/daemon/store"
 )
 
 // reader is another value of a setting, and what those who go by the setting see
@@ -211,7 +211,7 @@ func TestStoredSettingsWithoutAFile(t *testing.T) {
 	for _, config := range []string{"", filepath.Join(t.TempDir(), "missing", "whd.toml")} {
 		c := Config{File: config, DataDir: t.TempDir()}
 		for range 2 { // the same text is written once
-			if path, err := c.KeepStored([]store.StoredSetting{{Name: "debug", Value: "true"}}); err != nil || path != filepath.Join(c.DataDir, fragmentName) {
+			if path, err := c.KeepStored([]appdb.StoredSetting{{Name: "debug", Value: "true"}}); err != nil || path != filepath.Join(c.DataDir, fragmentName) {
 				t.Errorf("%s (%v)", path, err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -57,7 +58,7 @@ func settings() []setting {
 			help: "where the records are: sqlite, files in data_dir; or sqlserver://user:password@host?database=name"},
 		{name: "store.read_dsn", into: func(c *Config) any { return &c.Server.ReadDSN }, check: checkDSNOrNone,
 			help: "connection string for queries, such as that of a readable replica; empty: store's"},
-		{name: "store.schema", argument: "NAME", into: func(c *Config) any { return &c.Server.Schema }, initial: store.DefaultSchema, check: checkSchema,
+		{name: "store.schema", argument: "NAME", into: func(c *Config) any { return &c.Server.Schema }, initial: appdb.DefaultSchema, check: checkSchema,
 			help: "schema of the daemon's own tables on a server"},
 		{name: "store.max_connections", into: func(c *Config) any { return &c.Server.MaxConnections }, initial: "32", least: 1,
 			help: "connections to a server that read records at once; more queries wait"},

@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/demo"
@@ -96,7 +97,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	connections := d.config.HTTP.MaxRequests + 1 // so that /readyz has one when the service is full
 	c := d.config.storeConfig(d.registry, connections)
 	c.Limits = d.statementLimits
-	c.KeepSettings = func(all []store.StoredSetting) error {
+	c.KeepSettings = func(all []appdb.StoredSetting) error {
 		path, err := d.config.KeepStored(all)
 		if err == nil {
 			d.log.Warn("settings that were stored in the database are no longer in force; move those that you want into the settings file", "settings", len(all), "file", path)
@@ -126,7 +127,7 @@ func (d *Daemon) watchStore(context.Context) error {
 		if engine := d.webhooks.engine; err == nil && engine != nil {
 			err = engine.Ready()
 		}
-		lost := errors.Is(err, delivery.ErrFenced)
+		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced)
 		if lost {
 			d.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
 		}

@@ -16,10 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"go.uber.org/goleak"
 )
 
 // noLeaks fails the test that leaves a goroutine behind. It comes before

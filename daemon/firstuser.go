@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/store"
 )
 
 // timesGrace is how long it may take to write when logins were used last.
@@ -36,7 +36,7 @@ func (d *Daemon) openAccounts(ctx context.Context) error {
 		return s.Stop(ctx)
 	})
 	err = d.store.Current(ctx)
-	if errors.Is(err, store.ErrBehind) {
+	if errors.Is(err, appdb.ErrBehind) {
 		d.log.Warn("nobody can sign in yet", "reason", fault.Of(err).Message)
 		d.awaitTables("first user", d.tablesCame)
 		return nil

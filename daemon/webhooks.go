@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
-	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -96,7 +96,7 @@ func (d *Daemon) startWebhooks(ctx context.Context) error {
 		defer d.webhooks.sender.Close()
 		return d.webhooks.engine.Stop(ctx)
 	})
-	if err := d.store.Current(ctx); errors.Is(err, store.ErrBehind) {
+	if err := d.store.Current(ctx); errors.Is(err, appdb.ErrBehind) {
 		d.log.Warn("no webhook is delivered yet", "reason", fault.Of(err).Message)
 		d.awaitTables("start of webhooks", func(ctx context.Context) bool { return d.beginWebhooks(ctx) == nil })
 		return nil

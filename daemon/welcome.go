@@ -9,11 +9,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/term"
-
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
+	"golang.org/x/term"
 )
 
 // isTerminal reports whether what is written to w is read by a person now,

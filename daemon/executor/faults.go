@@ -141,3 +141,8 @@ func IsDuplicate(err error) bool {
 	e, is := errors.AsType[*mssql.Error](err)
 	return is && e.Duplicate() || sqlite.IsDuplicate(err)
 }
+
+// Unreachable makes the failure of what could not be opened.
+func Unreachable(err error) error {
+	return fault.Because(err, fault.Unavailable, "the store cannot be opened")
+}

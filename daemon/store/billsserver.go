@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -144,7 +145,7 @@ func (s *mssqlBills) exec(statement string, args ...billArg) error {
 func (s *mssqlBills) exclude(stageID, fieldID string) error {
 	table := mssql.Quote(s.backend.config.Schema) + ".WH_Lock"
 	text, values := mssql.Call(s.before+"UPDATE "+table+" SET Changes = Changes + 1 WHERE ID = @p1", mssql.Long(bill.Lock(stageID, fieldID)))
-	n, err := affected(s.runs.ExecContext(s.ctx, text, values...))
+	n, err := appdb.Affected(s.runs.ExecContext(s.ctx, text, values...))
 	e, refused := errors.AsType[*mssql.Error](err)
 	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Away() {
 		return executor.Unavailable(err, "the service's own table WH_Lock is missing or not whole; it needs whd migrate")

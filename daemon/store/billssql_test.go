@@ -49,7 +49,7 @@ func TestBillStatements(t *testing.T) {
 
 // The migration makes as many rows as the hash can choose.
 func TestLockRows(t *testing.T) {
-	text, err := schema.ReadFile(serverMigrations + "/00003_lock.sql")
+	text, err := os.ReadFile("../appdb/schema/mssql/00003_lock.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -17,7 +18,7 @@ import (
 
 // Report is what Check finds.
 type Report struct {
-	Own      Migration
+	Own      appdb.Migration
 	Kinds    int // that were compared
 	Bills    int // tables of bills that were
 	Findings []Finding
@@ -56,13 +57,13 @@ var (
 // Check compares the record kinds with the live tables and views that they are
 // read from. It changes nothing.
 func (s *Store) Check(ctx context.Context) (Report, error) {
-	own, err := s.Migration(ctx)
+	own, err := s.own.Migration(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	r := Report{Own: own}
 	if own.After >= own.Latest {
-		if r.Rights, err = s.own.rights(ctx); err != nil {
+		if r.Rights, err = s.own.Rights(ctx); err != nil {
 			return r, fmt.Errorf("looking at the rights on the service's own tables: %w", executor.Classify(err))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -15,7 +16,7 @@ import (
 // TestLostFiles deletes and replaces each file of an open store. Nothing that is
 // written then looks as if it were kept, and no file is made in its place.
 func TestLostFiles(t *testing.T) {
-	for _, name := range []string{ownFile, ownFile + "-wal", recordsFile} {
+	for _, name := range []string{appdb.FileName, appdb.FileName + "-wal", recordsFile} {
 		for _, replaced := range []bool{false, true} {
 			c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 2}
 			s, err := Open(t.Context(), c)
@@ -65,7 +66,7 @@ func TestLostFiles(t *testing.T) {
 
 // TestStoreIsNotMadeAgain opens directories whose store has lost a file.
 func TestStoreIsNotMadeAgain(t *testing.T) {
-	for _, name := range []string{ownFile, recordsFile} {
+	for _, name := range []string{appdb.FileName, recordsFile} {
 		c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1}
 		reopen := func() error {
 			s, err := Open(t.Context(), c)

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"pgregory.net/rapid"
 )
 
 // TestColumnTypes: tables that we make have types as narrow as an ERP's.

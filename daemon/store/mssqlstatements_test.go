@@ -3,7 +3,6 @@ package store
 import (
 	"database/sql"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -30,7 +28,7 @@ func TestNoEmptyBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	migrations, err := filepath.Glob(serverMigrations + "/*.sql")
+	migrations, err := filepath.Glob("../appdb/schema/mssql/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,60 +131,6 @@ func TestAnswersInPieces(t *testing.T) {
 		}
 		if want := readable(answer, mostAnswer); back != want {
 			t.Errorf("%.20q came back with %d bytes, want %d", answer, len(back), len(want))
-		}
-	}
-}
-
-// loginScript is what an administrator runs before the first migration.
-const loginScript = "../../cmd/daemon/deploy/login.sql"
-
-// The login script gives the account that migrates the rights it needs: it
-// grants what they create, and nothing else that creates.
-func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
-	script, err := os.ReadFile(loginScript)
-	if err != nil {
-		t.Fatal(err)
-	}
-	granted := make(map[string]bool)
-	for _, grant := range regexp.MustCompile(`(?m)^GRANT (CREATE [A-Z, ]+) TO whd;`).FindAllStringSubmatch(string(script), -1) {
-		for right := range strings.SplitSeq(grant[1], ", ") {
-			granted[right] = true
-		}
-	}
-	files, err := fs.Glob(schema, serverMigrations+"/*.sql")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%q %v", files, err)
-	}
-	needed := make(map[string]bool)
-	for _, file := range files {
-		text, err := schema.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, made := range regexp.MustCompile(`(?im)^\s*CREATE\s+(?:UNIQUE\s+)?(?:OR\s+ALTER\s+)?([A-Z]+)\s`).FindAllStringSubmatch(string(text), -1) {
-			object := strings.ToUpper(made[1])
-			if object == "INDEX" {
-				continue // comes with the ownership of its table
-			}
-			right := "CREATE " + object
-			if needed[right] = true; !granted[right] {
-				t.Errorf("%s needs %s, which %s does not grant", file, right, loginScript)
-			}
-		}
-	}
-	for right := range granted {
-		if !needed[right] {
-			t.Errorf("%s grants %s, which no migration needs", loginScript, right)
-		}
-	}
-}
-
-// A login that an older script made lacks the right to create views.
-func TestMigrationWithoutRight(t *testing.T) {
-	err := (&ownDB{name: "the schema whd"}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
-	for _, part := range []string{"the schema whd", "GRANT CREATE TABLE, CREATE VIEW", "login.sql", "denied"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q lacks %q", err, part)
 		}
 	}
 }

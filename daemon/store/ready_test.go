@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -42,7 +43,7 @@ func openReadiness(t *testing.T) *readiness {
 
 // ask is Ready without what the last call has found.
 func (r *readiness) ask(ctx context.Context) error {
-	r.store.own.probe.at = time.Time{}
+	r.store.own.Probe.At = time.Time{}
 	return r.store.Ready(ctx)
 }
 
@@ -58,7 +59,7 @@ func (r *readiness) expect(why string) {
 // exec runs a statement on a connection of another program.
 func (r *readiness) exec(statement string) {
 	r.Helper()
-	conn, err := sqlite.Open(filepath.Join(r.dir, ownFile), sqlite.Options{BusyTimeout: time.Minute})
+	conn, err := sqlite.Open(filepath.Join(r.dir, appdb.FileName), sqlite.Options{BusyTimeout: time.Minute})
 	if err == nil {
 		err = errors.Join(conn.Exec(statement), conn.Close())
 	}
@@ -69,9 +70,9 @@ func (r *readiness) exec(statement string) {
 
 func TestReadyOfAReadOnlyFile(t *testing.T) {
 	r := openReadiness(t)
-	r.store.own.pool.SetMaxOpenConns(1) // the one that is set
+	r.store.own.Pool.SetMaxOpenConns(1) // the one that is set
 	for _, step := range []struct{ pragma, why string }{{"ON", "the store cannot be used at the moment: the file is read-only"}, {"OFF", ""}} {
-		if _, err := r.store.own.pool.Exec("PRAGMA query_only = " + step.pragma); err != nil {
+		if _, err := r.store.own.Pool.Exec("PRAGMA query_only = " + step.pragma); err != nil {
 			t.Fatal(err)
 		}
 		r.expect(step.why)
@@ -96,7 +97,7 @@ func TestReadyOfADamagedFile(t *testing.T) {
 	}
 	const checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
 	r.exec(checkpoint)
-	path := filepath.Join(r.dir, ownFile)
+	path := filepath.Join(r.dir, appdb.FileName)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +129,7 @@ func TestReadyOfADamagedFile(t *testing.T) {
 // that does not end. Those who ask do not wait for it.
 func TestReadyOfAFileThatHangs(t *testing.T) {
 	r := openReadiness(t)
-	leave, err := r.store.own.enter(t.Context())
+	leave, err := r.store.own.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,14 +152,14 @@ func TestReadyOfAFileThatHangs(t *testing.T) {
 func TestReadyWritesSeldom(t *testing.T) {
 	r := openReadiness(t)
 	writes := func() int64 {
-		n, err := found(t.Context(), r.store.own, scanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'Probe'`)
+		n, err := appdb.QueryOne(t.Context(), r.store.own, appdb.ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'Probe'`)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return *n
 	}
 	before := writes()
-	r.store.own.probe.at = time.Now().Add(time.Hour)
+	r.store.own.Probe.At = time.Now().Add(time.Hour)
 	for range 100 {
 		if err := r.store.Ready(t.Context()); err != nil {
 			t.Fatal(err)

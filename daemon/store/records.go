@@ -43,6 +43,17 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result,
 	return executor.Select(ctx, s.database(plan.Kind), s.config.Limits, plan)
 }
 
+// database is the one that a kind's records are in.
+func (s *Store) database(kind *record.Kind) executor.Database {
+	switch {
+	case kind.Database == record.InRecords:
+		return s.records
+	case kind.Database == record.InLog && s.log != nil:
+		return s.log
+	}
+	return s.own
+}
+
 // sqliteRecords is the file of records as a backend.
 type sqliteRecords struct {
 	*executor.File

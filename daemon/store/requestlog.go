@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/requestlog"
 )
 
@@ -27,15 +28,15 @@ func logTicks(d time.Duration) int64 { return int64(d / 100) }
 
 // logTable is the request log on a server. Several daemons write to it.
 type logTable struct {
-	own      *ownDB
+	own      *appdb.DB
 	measured time.Time // when excess was found out
 	excess   int64     // rows that are too many, as far as known
 }
 
 // Append adds entries by one statement: an array of arrays in JSON.
 func (l *logTable) Append(ctx context.Context, entries []requestlog.Entry) error {
-	_, err := l.own.exec(ctx, logInsert, sql.Named("Rows", string(logRows(entries))))
-	return l.own.fault(err, "writing the request log")
+	_, err := l.own.Exec(ctx, logInsert, sql.Named("Rows", string(logRows(entries))))
+	return l.own.Fault(err, "writing the request log")
 }
 
 // logInsert numbers the rows in their order, since that of their ids follows.
@@ -66,7 +67,7 @@ func logRows(entries []requestlog.Entry) []byte {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `[%d,"%s",%d,%d,%d`, n, stamp(e.At), e.Status, logTicks(e.Duration), e.Size())
+		b = fmt.Appendf(b, `[%d,"%s",%d,%d,%d`, n, appdb.Stamp(e.At), e.Status, logTicks(e.Duration), e.Size())
 		for _, text := range e.Texts {
 			if text == "" {
 				b = append(b, ",null"...)
@@ -97,12 +98,12 @@ const logMeasure = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0)
 // are is found out by an index now and then.
 func (l *logTable) Prune(ctx context.Context, before time.Time, maxBytes int64) (bool, error) {
 	if err := l.measure(ctx, maxBytes); err != nil {
-		return false, l.own.fault(err, "measuring the request log")
+		return false, l.own.Fault(err, "measuring the request log")
 	}
-	n, err := l.own.exec(ctx, logPrune,
-		sql.Named("Batch", pruneBatch), sql.Named("Before", stamp(before)), sql.Named("TooMany", l.excess))
+	n, err := l.own.Exec(ctx, logPrune,
+		sql.Named("Batch", pruneBatch), sql.Named("Before", appdb.Stamp(before)), sql.Named("TooMany", l.excess))
 	l.excess = max(0, l.excess-n)
-	return n == pruneBatch, l.own.fault(err, "pruning the request log")
+	return n == pruneBatch, l.own.Fault(err, "pruning the request log")
 }
 
 // measureEvery is between two times of adding up what all rows take.
@@ -112,7 +113,7 @@ func (l *logTable) measure(ctx context.Context, maxBytes int64) error {
 	if maxBytes == 0 || time.Since(l.measured) < measureEvery {
 		return nil
 	}
-	all, err := found(ctx, l.own, scanExtent, logMeasure)
+	all, err := appdb.QueryOne(ctx, l.own, scanExtent, logMeasure)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (l *logTable) measure(ctx context.Context, maxBytes int64) error {
 
 type logExtent struct{ rows, bytes int64 }
 
-func scanExtent(row scanner) (e logExtent, err error) {
+func scanExtent(row appdb.Row) (e logExtent, err error) {
 	err = row.Scan(&e.rows, &e.bytes)
 	return e, err
 }

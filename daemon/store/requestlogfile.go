@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -39,28 +40,15 @@ func (f *logFile) open(ctx context.Context) (*executor.File, error) {
 	case f.readers != nil:
 		return f.readers, nil
 	}
-	if err := f.migrate(ctx); err != nil {
+	if err := appdb.MigrateLog(ctx, f.path); err != nil {
 		return nil, executor.Unavailable(err, "the request log cannot be opened")
 	}
-	readers, err := openSystemFile(f.path, f.connections, nil)
+	readers, err := appdb.OpenReader(f.path, f.connections, nil)
 	if err != nil {
 		return nil, executor.Unavailable(err, "the request log cannot be opened")
 	}
 	f.readers = readers
 	return readers, nil
-}
-
-// logPageSize takes a fifth off the work of adding rows, which only ever stand
-// behind the others.
-const logPageSize = "page_size(16384)"
-
-func (f *logFile) migrate(ctx context.Context) error {
-	own, err := openOwn(f.path, logPageSize)
-	if err != nil {
-		return err
-	}
-	own.name, own.folder = logFileName, logMigrations
-	return errors.Join(own.bringUp(ctx), own.close())
 }
 
 // Session is executor.Database's.
@@ -167,7 +155,7 @@ func makeLogFileInsert() string {
 }
 
 func appendEntry(stmt *sqlite.Stmt, e *requestlog.Entry) error {
-	stmt.BindText(logAt, stamp(e.At))
+	stmt.BindText(logAt, appdb.Stamp(e.At))
 	stmt.BindInt(logStatus, int64(e.Status))
 	stmt.BindInt(logDuration, logTicks(e.Duration))
 	for i, text := range e.Texts {
@@ -198,24 +186,24 @@ const (
 // room that is then free.
 func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (more bool, err error) {
 	err = f.write(ctx, func(conn *sqlite.Conn) error {
-		size, err := sizeOf(conn)
+		size, err := appdb.SizeOf(conn)
 		if err != nil {
 			return err
 		}
-		most := (maxBytes + size.page - 1) / size.page // 0 is no bound
-		if err := conn.Exec(limitWAL(most, size.page) + `; BEGIN IMMEDIATE`); err != nil {
+		most := (maxBytes + size.Page - 1) / size.Page // 0 is no bound
+		if err := conn.Exec(limitWAL(most, size.Page) + `; BEGIN IMMEDIATE`); err != nil {
 			return err
 		}
 		removed, err := pruneRows(conn, pruneBatch, before, false)
 		more = removed == pruneBatch
-		for n := int64(0); err == nil && most > 0 && size.pages-size.free > most-most/logSpare; n += removed {
+		for n := int64(0); err == nil && most > 0 && size.Pages-size.Free > most-most/logSpare; n += removed {
 			if removed, err = pruneRows(conn, logStep, before, true); err != nil || removed == 0 {
 				break
 			}
 			if more = n >= logRemove; more {
 				break
 			}
-			size, err = sizeOf(conn)
+			size, err = appdb.SizeOf(conn)
 		}
 		if err == nil {
 			err = conn.Exec("COMMIT")
@@ -224,9 +212,9 @@ func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (
 			return err
 		}
 		if most == 0 {
-			most = size.pages
+			most = size.Pages
 		}
-		shrunk, err := shrink(conn, size, min(logGive, max(size.pages-most, size.free-size.pages/shrinkShare)))
+		shrunk, err := appdb.Shrink(conn, size, min(logGive, max(size.Pages-most, size.Free-size.Pages/shrinkShare)))
 		more = more || shrunk
 		return err
 	})
@@ -234,7 +222,7 @@ func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (
 }
 
 func pruneRows(conn *sqlite.Conn, limit int64, before time.Time, all bool) (int64, error) {
-	err := conn.Query(pruneFile, nil, limit, stamp(before), bit(all))
+	err := conn.Query(pruneFile, nil, limit, appdb.Stamp(before), appdb.Bit(all))
 	return conn.Changes(), err
 }
 

@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/requestlog"
 )
 
 // TestRequestLogStatements shows the statements of both databases side by side,
 // with the rows as a server gets them.
 func TestRequestLogStatements(t *testing.T) {
-	own := &ownDB{schema: "own tables"}
+	own := &appdb.DB{Schema: "own tables"}
 	entry := requestlog.Entry{At: time.Date(2030, 1, 2, 3, 4, 5, 600, time.UTC), Status: 404, Duration: 1500 * time.Microsecond}
 	entry.Texts[requestlog.PathInfo] = "/a^b"
 	entry.Texts[requestlog.Headers] = `{"Host":"x\\y"}`
@@ -21,7 +22,7 @@ func TestRequestLogStatements(t *testing.T) {
 	var got strings.Builder
 	for _, part := range []string{
 		"== SQLite", logFileInsert, pruneFile,
-		"== SQL Server", own.text(logInsert), string(logRows([]requestlog.Entry{entry, {Status: 200}})), own.text(logMeasure), own.text(logPrune),
+		"== SQL Server", own.Text(logInsert), string(logRows([]requestlog.Entry{entry, {Status: 200}})), own.Text(logMeasure), own.Text(logPrune),
 	} {
 		fmt.Fprintf(&got, "%s\n\n", part)
 	}

@@ -44,7 +44,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 		write(again)
 	}
 	restart := func() bool {
-		leave, err := f.own.enter(t.Context())
+		leave, err := f.own.Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 			case 3:
 				write(delivery.Batch{Version: version, Leases: b.Leases, Health: []delivery.Health{{Subscription: r.ID, Since: hookNoon.Add(time.Duration(n) * time.Hour), Anew: true}}})
 				go func() { restarted <- restart() }()
-				for f.own.drain.Asked() == nil && len(restarted) == 0 {
+				for f.own.Drain.Asked() == nil && len(restarted) == 0 {
 					time.Sleep(time.Millisecond)
 				}
 			case 6:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
@@ -30,7 +31,7 @@ type Config struct {
 
 	// KeepSettings writes settings that an earlier version kept in the database to
 	// a file, before their table is dropped. Without it such tables are not migrated.
-	KeepSettings func([]StoredSetting) error
+	KeepSettings func([]appdb.StoredSetting) error
 
 	VersionSource string // table and column of the ERP's version; empty for none
 
@@ -44,18 +45,19 @@ type Config struct {
 // another's writer.
 const (
 	recordsFile = "records.db"
-	ownFile     = "whd.db"
-	logFileName = "requestlog.db"
 )
+
+// DefaultERPSchema is that of the records on a server, unless the settings name
+// another.
+const DefaultERPSchema = "dbo"
 
 // Store is an open store.
 type Store struct {
 	config  Config
 	lock    *datadir.Lock // of the embedded store
 	records backend
-	system  map[record.Database]systemDatabase // of the kinds that the service itself keeps
-	pool    *sqlite.Pool                       // of the embedded store's records
-	own     *ownDB
+	pool    *sqlite.Pool // of the embedded store's records
+	own     *appdb.DB
 	log     *logFile    // of the embedded store
 	batches batchWriter // of webhooks
 }
@@ -63,9 +65,9 @@ type Store struct {
 // Open opens the store. Of the embedded one it creates what is missing.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, unreachable(err)
+		return nil, executor.Unreachable(err)
 	}
-	c.Schema, c.ERPSchema = cmp.Or(c.Schema, DefaultSchema), cmp.Or(c.ERPSchema, DefaultERPSchema)
+	c.Schema, c.ERPSchema = cmp.Or(c.Schema, appdb.DefaultSchema), cmp.Or(c.ERPSchema, DefaultERPSchema)
 	if c.Limits == nil {
 		c.Limits = func() executor.Limits { return executor.Limits{} }
 	}
@@ -89,24 +91,21 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	records, err := newSQLiteRecords(s.path(recordsFile), s.config)
 	if err != nil {
-		return unreachable(err)
+		return executor.Unreachable(err)
 	}
 	s.records, s.pool = records, records.Pool
-	if s.own, err = openOwn(s.path(ownFile), rarelyBack, walSize); err != nil {
-		return unreachable(err)
-	}
-	s.own.keepSettings = s.config.KeepSettings
-	if err := s.own.bringUp(ctx); err != nil {
+	if s.own, err = appdb.Open(ctx, appdb.Config{Path: s.path(appdb.FileName), Connections: s.config.Connections, Limits: s.config.Limits, KeepSettings: s.config.KeepSettings}); err != nil {
 		return err
 	}
-	if s.own.files, err = note(s.path(ownFile), s.path(ownFile)+"-wal", s.path(recordsFile)); err != nil {
-		return unreachable(err)
+	if err := s.own.Watch(s.path(recordsFile)); err != nil {
+		return executor.Unreachable(err)
 	}
 	s.lock.MarkStore()
-	if s.batches, err = openFileWriter(s.own, s.path(ownFile)); err != nil {
-		return unreachable(err)
+	if s.batches, err = openFileWriter(s.own, s.path(appdb.FileName)); err != nil {
+		return executor.Unreachable(err)
 	}
-	return s.openSystemFiles()
+	s.log = &logFile{path: s.path(appdb.LogFileName), connections: s.config.Connections}
+	return nil
 }
 
 // openServer opens the schema of our own tables. They are only migrated where
@@ -118,28 +117,27 @@ func (s *Store) openServer(ctx context.Context) error {
 		return err
 	}
 	s.records = records
-	if err := s.openSystemSchema(); err != nil {
-		return err
-	}
-	if s.own, err = openOwnSchema(ctx, s.config); err != nil {
-		return unreachable(err)
-	}
-	s.own.keepSettings = s.config.KeepSettings
+	c := s.config
+	s.own, err = appdb.Open(ctx, appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Limits: c.Limits, KeepSettings: c.KeepSettings})
 	s.batches = &serverWriter{s.own}
-	if s.config.Migrate {
-		return s.own.bringUp(ctx)
-	}
-	return nil
+	return err
 }
 
 func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, file) }
 
-func unreachable(err error) error {
-	return fault.Because(err, fault.Unavailable, "the store cannot be opened")
-}
+// Migration is what became of our own tables when the store was opened.
+func (s *Store) Migration(ctx context.Context) (appdb.Migration, error) { return s.own.Migration(ctx) }
+
+// Lost reports whether files of the embedded store were deleted or replaced
+// since they were opened.
+func (s *Store) Lost() error { return s.own.Lost() }
+
+// Current reports why our own tables are not of the version that this program
+// needs, if so.
+func (s *Store) Current(ctx context.Context) error { return s.own.Ready(ctx) }
 
 // Accounts are the stored users, keys and sessions.
-func (s *Store) Accounts() *Accounts { return &Accounts{s.own} }
+func (s *Store) Accounts() *appdb.Accounts { return s.own.Accounts() }
 
 // Ready reports why the store cannot be used, if so.
 func (s *Store) Ready(ctx context.Context) error {
@@ -149,10 +147,10 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.records.ping(ctx); err != nil {
 		return executor.NotReady(err)
 	}
-	if err := s.own.ready(ctx); err != nil {
+	if err := s.own.Ready(ctx); err != nil {
 		return err
 	}
-	return s.own.writable(ctx)
+	return s.own.Writable(ctx)
 }
 
 // Close closes the store. Results must have been closed before.
@@ -161,12 +159,14 @@ func (s *Store) Close() error {
 	if s.records != nil {
 		errs = append(errs, s.records.close())
 	}
-	errs = append(errs, s.closeSystem())
+	if s.log != nil {
+		errs = append(errs, s.log.Close())
+	}
 	if s.batches != nil {
 		errs = append(errs, s.batches.close())
 	}
 	if s.own != nil {
-		errs = append(errs, s.own.close())
+		errs = append(errs, s.own.Close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Release())

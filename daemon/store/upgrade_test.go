@@ -2,7 +2,6 @@ package store
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -25,18 +25,18 @@ import (
 // brings them to the newest: all that was there stays, and is used.
 func TestUpgrade(t *testing.T) {
 	t.Run("file", func(t *testing.T) {
-		upgrades(t, fileMigrations, func(t *testing.T) Config { return Config{Dir: t.TempDir()} })
+		upgrades(t, "schema/sqlite/whd", func(t *testing.T) Config { return Config{Dir: t.TempDir()} })
 	})
 	t.Run("server", func(t *testing.T) {
 		dsn := mssqltest.Database(t)
-		upgrades(t, serverMigrations, func(t *testing.T) Config {
+		upgrades(t, "schema/mssql", func(t *testing.T) Config {
 			return Config{Dir: t.TempDir(), DSN: dsn, Schema: "s_" + rand.Text()[:8], Migrate: true, LockTimeout: executor.StatementLimit}
 		})
 	})
 }
 
 func upgrades(t *testing.T, folder string, place func(*testing.T) Config) {
-	files, err := fs.Glob(schema, folder+"/*.sql")
+	files, err := fs.Glob(os.DirFS("../appdb"), folder+"/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +51,8 @@ func upgrades(t *testing.T, folder string, place func(*testing.T) Config) {
 
 func upgrade(t *testing.T, c Config, from int64) {
 	c.Registry, c.Connections = record.Builtin(), 2
-	var rescued []StoredSetting
-	c.KeepSettings = func(all []StoredSetting) error {
+	var rescued []appdb.StoredSetting
+	c.KeepSettings = func(all []appdb.StoredSetting) error {
 		rescued = append(rescued, all...)
 		return nil
 	}
@@ -70,11 +70,11 @@ func upgrade(t *testing.T, c Config, from int64) {
 	if err != nil || m.Before != from || m.After != m.Latest {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if want := []StoredSetting{{"query.max_take", "500"}}; (from == 7 || from == 8) != slices.Equal(rescued, want) {
+	if want := []appdb.StoredSetting{{Name: "query.max_take", Value: "500"}}; (from == 7 || from == 8) != slices.Equal(rescued, want) {
 		t.Errorf("settings that are rescued: %+v", rescued)
 	}
 	for _, table := range before {
-		if table.name == settingsTable {
+		if table.name == "WH_Setting" {
 			continue
 		}
 		if after := table.read(t, s.own); !slices.Equal(after, table.rows) {
@@ -127,7 +127,7 @@ type seed struct {
 
 // in reports whether a version has the table.
 func (s seed) in(version int64) bool {
-	return s.since <= version && (s.table != settingsTable || version < 9)
+	return s.since <= version && (s.table != "WH_Setting" || version < 9)
 }
 
 const past = "2026-01-31T08:15:30.1234560"
@@ -171,8 +171,8 @@ type kept struct {
 func filled(t *testing.T, c Config, version int64) (all []*kept) {
 	t.Helper()
 	own := openedAt(t, c)
-	defer own.close()
-	provider, err := own.migrations()
+	defer own.Close()
+	provider, err := own.Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func filled(t *testing.T, c Config, version int64) (all []*kept) {
 		}
 	}
 	if version >= firstWebhooks {
-		if _, err := own.exec(t.Context(), `UPDATE whd.WH_Number SET Next = 7 WHERE Name = 'SubscriptionVersion'`); err != nil {
+		if _, err := own.Exec(t.Context(), `UPDATE whd.WH_Number SET Next = 7 WHERE Name = 'SubscriptionVersion'`); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -199,18 +199,18 @@ func filled(t *testing.T, c Config, version int64) (all []*kept) {
 	return all
 }
 
-func openedAt(t *testing.T, c Config) *ownDB {
+func openedAt(t *testing.T, c Config) *appdb.DB {
 	t.Helper()
 	if c.DSN == "" {
-		own, err := openOwn(filepath.Join(c.Dir, ownFile))
+		own, err := appdb.OpenFile(filepath.Join(c.Dir, appdb.FileName))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return own
 	}
-	own, err := openOwnSchema(t.Context(), c)
+	own, err := appdb.OpenSchema(t.Context(), appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout})
 	if err == nil {
-		err = own.makeSchema(t.Context())
+		err = own.MakeSchema(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func openedAt(t *testing.T, c Config) *ownDB {
 	return own
 }
 
-func (s seed) plant(t *testing.T, own *ownDB) {
+func (s seed) plant(t *testing.T, own *appdb.DB) {
 	t.Helper()
 	var places []string
 	var args []any
@@ -227,20 +227,20 @@ func (s seed) plant(t *testing.T, own *ownDB) {
 		places = append(places, "@"+name)
 		args = append(args, sql.Named(name, value))
 	}
-	if _, err := own.exec(t.Context(), "INSERT INTO whd."+s.table+" ("+s.columns+") VALUES ("+strings.Join(places, ", ")+")", args...); err != nil {
+	if _, err := own.Exec(t.Context(), "INSERT INTO whd."+s.table+" ("+s.columns+") VALUES ("+strings.Join(places, ", ")+")", args...); err != nil {
 		t.Fatalf("%s: %v", s.table, err)
 	}
 }
 
 // read gives the rows of the columns that the table had when it was read first,
 // in an order of their own.
-func (k *kept) read(t *testing.T, own *ownDB) (all []string) {
+func (k *kept) read(t *testing.T, own *appdb.DB) (all []string) {
 	t.Helper()
 	columns := "*"
 	if k.columns != nil {
 		columns = strings.Join(k.columns, ", ")
 	}
-	rows, err := own.pool.QueryContext(t.Context(), own.text("SELECT "+columns+" FROM whd."+k.name))
+	rows, err := own.Pool.QueryContext(t.Context(), own.Text("SELECT "+columns+" FROM whd."+k.name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,53 +263,26 @@ func (k *kept) read(t *testing.T, own *ownDB) (all []string) {
 	return all
 }
 
-// TestMigrationsStand: what has been released is applied somewhere, so a change
-// belongs into a new migration. Until then -update takes it over.
-func TestMigrationsStand(t *testing.T) {
-	var b strings.Builder
-	err := fs.WalkDir(schema, "schema", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := schema.ReadFile(name)
-		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(text), strings.TrimPrefix(name, "schema/"))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join("testdata", "migrations.sha256")
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || string(want) != b.String() {
-		t.Errorf("migrations have changed (%v); they are\n%s", err, &b)
-	}
-}
-
 // TestSettingsAreNotLost: where the stored settings cannot be written to a file,
 // their table stays, and the store is not opened.
 func TestSettingsAreNotLost(t *testing.T) {
 	c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 2}
 	before := filled(t, c, 8)
 	full := errors.New("no space left on device")
-	for want, keep := range map[error]func([]StoredSetting) error{errSettingsStay: nil, full: func([]StoredSetting) error { return full }} {
+	for want, keep := range map[error]func([]appdb.StoredSetting) error{appdb.ErrSettingsStay: nil, full: func([]appdb.StoredSetting) error { return full }} {
 		c.KeepSettings = keep
 		if _, err := Open(t.Context(), c); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
 	own := openedAt(t, c)
-	defer own.close()
+	defer own.Close()
 	for _, table := range before {
 		if after := table.read(t, own); !slices.Equal(after, table.rows) {
 			t.Errorf("%s had %s and has %s", table.name, table.rows, after)
 		}
 	}
-	if n, err := found(t.Context(), own, scanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'SettingsVersion'`); err != nil || *n != 1 {
+	if n, err := appdb.QueryOne(t.Context(), own, appdb.ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'SettingsVersion'`); err != nil || *n != 1 {
 		t.Errorf("the version of the settings has changed (%v)", err)
 	}
 }

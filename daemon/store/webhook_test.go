@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pgregory.net/rapid"
-
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
@@ -23,19 +23,22 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"pgregory.net/rapid"
 )
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 var hookNoon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 
 // hooksInFile opens webhooks in a file of their own.
 func hooksInFile(tb testing.TB) *Webhooks {
 	tb.Helper()
-	path := filepath.Join(tb.TempDir(), ownFile)
-	own, err := openOwn(path)
+	path := filepath.Join(tb.TempDir(), appdb.FileName)
+	own, err := appdb.OpenFile(path)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := own.bringUp(tb.Context()); err != nil {
+	if err := own.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
 	writer, err := openFileWriter(own, path)
@@ -43,7 +46,7 @@ func hooksInFile(tb testing.TB) *Webhooks {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := errors.Join(writer.close(), own.close()); err != nil {
+		if err := errors.Join(writer.close(), own.Close()); err != nil {
 			tb.Error(err)
 		}
 	})
@@ -53,16 +56,16 @@ func hooksInFile(tb testing.TB) *Webhooks {
 // hooksOnServer opens webhooks in a schema of their own.
 func hooksOnServer(tb testing.TB, dsn string) *Webhooks {
 	tb.Helper()
-	own, err := openOwnSchema(tb.Context(), Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit})
+	own, err := appdb.OpenSchema(tb.Context(), appdb.Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := own.close(); err != nil {
+		if err := own.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
-	if err := own.bringUp(tb.Context()); err != nil {
+	if err := own.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
 	return &Webhooks{own, &serverWriter{own}}
@@ -159,9 +162,9 @@ func (w *Webhooks) mustVersion(tb testing.TB) int64 {
 }
 
 // expectRows compares what a SELECT gives, as texts.
-func expectRows(t *testing.T, o *ownDB, columns string, want ...string) {
+func expectRows(t *testing.T, o *appdb.DB, columns string, want ...string) {
 	t.Helper()
-	rows, err := o.pool.QueryContext(t.Context(), o.text(`SELECT `+columns))
+	rows, err := o.Pool.QueryContext(t.Context(), o.Text(`SELECT `+columns))
 	if err != nil {
 		t.Fatalf("%s: %v", columns, err)
 	}
@@ -186,7 +189,7 @@ func expectRows(t *testing.T, o *ownDB, columns string, want ...string) {
 			case nil:
 				texts = append(texts, "null")
 			case time.Time:
-				texts = append(texts, stamp(c))
+				texts = append(texts, appdb.Stamp(c))
 			default:
 				texts = append(texts, fmt.Sprint(c))
 			}
@@ -206,7 +209,7 @@ func TestOpenMessagesByIndex(t *testing.T) {
 		` AND m.NextAttemptDateTime >= 'a' AND m.NextAttemptDateTime <= 'b' ORDER BY m.NextAttemptDateTime, m.ID LIMIT 5`: "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>? AND NextAttemptDateTime<?)",
 		` AND m.NextAttemptDateTime = 'a' AND m.ID > 1 ORDER BY m.ID LIMIT 5`:                                             "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime=? AND ID>?)",
 	} {
-		plan, err := list(t.Context(), w.own, func(row scanner) (text string, err error) {
+		plan, err := appdb.QueryAll(t.Context(), w.own, func(row appdb.Row) (text string, err error) {
 			var n sql.NullInt64
 			err = row.Scan(&n, &n, &n, &text)
 			return text, err
@@ -313,7 +316,7 @@ func TestLogIsWrittenBack(t *testing.T) {
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
 	inTurn := func(do func()) {
 		t.Helper()
-		leave, err := f.own.enter(t.Context())
+		leave, err := f.own.Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +340,7 @@ func TestLogIsWrittenBack(t *testing.T) {
 func TestSubscriptionsAreBounded(t *testing.T) {
 	w := hooksInFile(t)
 	r, _ := subscribed(t, w)
-	_, err := w.own.exec(t.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
+	_, err := w.own.Exec(t.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
 WITH RECURSIVE n (N) AS (SELECT 2 UNION ALL SELECT N + 1 FROM n WHERE N < 999)
 SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s.LastSavedDateTime, s.RowHash FROM n JOIN SY_WebhookSubscription s ON s.ItemNo = 1`)
 	if err != nil {
@@ -362,7 +365,7 @@ SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s
 // to already are not walked over.
 func TestOrderingLooksForOtherPartitions(t *testing.T) {
 	w := hooksInFile(t)
-	plan, err := list(t.Context(), w.own, func(row scanner) (detail string, err error) {
+	plan, err := appdb.QueryAll(t.Context(), w.own, func(row appdb.Row) (detail string, err error) {
 		var a, b, c int
 		err = row.Scan(&a, &b, &c, &detail)
 		return detail, err
@@ -399,7 +402,7 @@ func TestLogStaysBounded(t *testing.T) {
 	go func() {
 		defer close(ended)
 		for {
-			over := f.own.drain.Asked()
+			over := f.own.Drain.Asked()
 			if over != nil {
 				if err := reader.Exec("COMMIT"); err != nil {
 					t.Error(err)

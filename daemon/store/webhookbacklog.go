@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
@@ -16,18 +17,18 @@ FROM (SELECT PartitionID, SubscriptionID, COUNT(*) AS Messages, SUM(CASE WHEN St
 JOIN whd.SY_WebhookSubscription s ON s.ID = g.SubscriptionID
 LEFT JOIN whd.SY_WebhookMessage m ON m.ID = g.FirstID`
 
-// Backlog is webhook.Store's. Nobody who writes waits for it.
+// Backlog is delivery.Store's. Nobody who writes waits for it.
 func (w *Webhooks) Backlog(ctx context.Context) ([]stats.Backlog, error) {
-	parts, err := list(ctx, w.own, scanBacklog, backlogRows)
+	parts, err := appdb.QueryAll(ctx, w.own, scanBacklog, backlogRows)
 	if err != nil {
-		return nil, w.own.fault(err, "counting open messages")
+		return nil, w.fault(err, "counting open messages")
 	}
 	return joined(parts), nil
 }
 
-func scanBacklog(row scanner) (b stats.Backlog, err error) {
+func scanBacklog(row appdb.Row) (b stats.Backlog, err error) {
 	var messages int64
-	err = row.Scan(&b.Subscription, &messages, &b.RetryPending, (*moment)(&b.Oldest))
+	err = row.Scan(&b.Subscription, &messages, &b.RetryPending, (*appdb.Time)(&b.Oldest))
 	b.NotSent = messages - b.RetryPending
 	return b, err
 }

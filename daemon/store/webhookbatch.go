@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -129,7 +130,7 @@ func leaseRows(leases []delivery.Lease) [][]any {
 func (w *batchText) eventRows(events []*webhook.Event) [][]any {
 	rows := make([][]any, len(events))
 	for i, e := range events {
-		rows[i] = []any{e.ID, e.GUID, w.escapes.text(e.Name), stamp(e.AddedAt), i}
+		rows[i] = []any{e.ID, e.GUID, w.escapes.text(e.Name), appdb.Stamp(e.AddedAt), i}
 	}
 	return rows
 }
@@ -138,17 +139,9 @@ func (w *batchText) messageRows(messages []*webhook.Message) [][]any {
 	rows := make([][]any, len(messages))
 	for i, m := range messages {
 		rows[i] = []any{m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, w.escapes.text(m.URL), m.Status, m.Attempts,
-			absent(dueText(m.State)), stamp(m.Event.AddedAt), bit(m.Private)}
+			appdb.NullIfEmpty(dueText(m.State)), appdb.Stamp(m.Event.AddedAt), appdb.Bit(m.Private)}
 	}
 	return rows
-}
-
-// bit is a bool as both databases take it.
-func bit(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // rounds are the outcomes so that each round has one of each message, in the
@@ -177,7 +170,7 @@ func (w *batchText) outcomeRows(outcomes []webhook.AttemptResult) [][]any {
 			code = a.code
 		}
 		rows[i] = []any{a.message, a.number, a.guid, a.status, max(0, a.number-1), code, a.reason,
-			absent(a.next), a.ended, a.duration, w.escapes.text(a.detail), w.escapes.text(a.answer), absent(a.hash)}
+			appdb.NullIfEmpty(a.next), a.ended, a.duration, w.escapes.text(a.detail), w.escapes.text(a.answer), appdb.NullIfEmpty(a.hash)}
 	}
 	return rows
 }
@@ -191,7 +184,7 @@ func (w *batchText) store(a *attempt) {
 	}
 	row := []any{a.hash, a.ended, textSize(a.answer)}
 	for range answerPieces {
-		text := fitting(a.answer, piece)
+		text := appdb.Truncate(a.answer, piece)
 		row, a.answer = append(row, w.escapes.text(text)), a.answer[len(text):]
 	}
 	if !w.known[a.hash] {
@@ -203,7 +196,7 @@ func (w *batchText) store(a *attempt) {
 func (w *batchText) disabledRows(disabled []delivery.Disabled) [][]any {
 	rows := make([][]any, len(disabled))
 	for i, d := range disabled {
-		rows[i] = []any{d.Subscription, w.escapes.text(readable(d.Reason, mostDisabled)), stamp(d.At)}
+		rows[i] = []any{d.Subscription, w.escapes.text(readable(d.Reason, mostDisabled)), appdb.Stamp(d.At)}
 	}
 	return rows
 }
@@ -211,7 +204,7 @@ func (w *batchText) disabledRows(disabled []delivery.Disabled) [][]any {
 func healthRows(all []delivery.Health) [][]any {
 	rows := make([][]any, len(all))
 	for i, h := range all {
-		rows[i] = []any{h.Subscription, absent(momentText(h.Since)), bit(h.Anew)}
+		rows[i] = []any{h.Subscription, appdb.NullIfEmpty(momentText(h.Since)), appdb.Bit(h.Anew)}
 	}
 	return rows
 }
@@ -229,13 +222,13 @@ func momentText(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return stamp(t)
+	return appdb.Stamp(t)
 }
 
 func keyRows(keys []delivery.Key) [][]any {
 	rows := make([][]any, len(keys))
 	for i, k := range keys {
-		rows[i] = []any{hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, k.Count, stamp(k.Until)}
+		rows[i] = []any{hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, k.Count, appdb.Stamp(k.Until)}
 	}
 	return rows
 }

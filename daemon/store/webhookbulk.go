@@ -3,13 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"slices"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/audit"
-	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -17,15 +15,15 @@ import (
 
 // Note adds an entry to the audit trail by itself.
 func (w *Webhooks) Note(ctx context.Context, e audit.Entry) error {
-	_, err := w.own.run(ctx, written(e))
-	return w.own.fault(err, "writing the audit trail")
+	_, err := w.own.Run(ctx, appdb.AuditStep(e))
+	return w.fault(err, "writing the audit trail")
 }
 
 // LastMessage is the highest number of a message, 0 where there is none.
 func (w *Webhooks) LastMessage(ctx context.Context) (int64, error) {
-	last, err := found(ctx, w.own, scanInt, `SELECT COALESCE(MAX(ID), 0) FROM whd.SY_WebhookMessage`)
+	last, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT COALESCE(MAX(ID), 0) FROM whd.SY_WebhookMessage`)
 	if err != nil || last == nil {
-		return 0, w.own.fault(err, "looking for the last message")
+		return 0, w.fault(err, "looking for the last message")
 	}
 	return *last, nil
 }
@@ -38,12 +36,12 @@ func (w *Webhooks) RetryMessages(ctx context.Context, picked []admin.Candidate, 
 		change: func(c *webhook.Change) {
 			c.Status, c.Next, c.At = webhook.RetryPending, at, at
 		},
-		steps: func(all []bulkMessage) []step {
-			return []step{{`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
-WHERE ID IN ` + w.own.listed() + ` AND Status IN (2, 3)`, []any{w.own.listArg(messageNumbers(all)), sql.Named("At", stamp(at))}, false}}
+		steps: func(all []bulkMessage) []appdb.Step {
+			return []appdb.Step{appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
+WHERE ID IN `+w.own.InList()+` AND Status IN (2, 3)`, w.own.ListArg(messageNumbers(all)), sql.Named("At", appdb.Stamp(at)))}
 		}}
 	done, err := w.alter(ctx, due)
-	return done, w.own.fault(err, "making messages due")
+	return done, w.fault(err, "making messages due")
 }
 
 // RemoveMessages removes those messages that are still as they were picked, with
@@ -53,17 +51,17 @@ func (w *Webhooks) RemoveMessages(ctx context.Context, picked []admin.Candidate,
 	removal := alteration{picked: picked, nudge: delivery.NudgeDeleted,
 		may:    func(bulkMessage) bool { return true },
 		change: func(c *webhook.Change) { c.Deleted, c.Next, c.At = true, time.Time{}, at },
-		steps: func(all []bulkMessage) []step {
-			these, events := []any{w.own.listArg(messageNumbers(all))}, []any{w.own.listArg(eventNumbers(all))}
-			return []step{
-				{`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID IN ` + w.own.listed(), these, false},
-				{`DELETE FROM whd.SY_WebhookMessage WHERE ID IN ` + w.own.listed(), these, false},
-				{`DELETE FROM whd.WH_Event WHERE EventID IN ` + w.own.listed() + `
-	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.EventID = WH_Event.EventID)`, events, false},
+		steps: func(all []bulkMessage) []appdb.Step {
+			these, events := []any{w.own.ListArg(messageNumbers(all))}, []any{w.own.ListArg(eventNumbers(all))}
+			return []appdb.Step{
+				appdb.Statement(`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID IN `+w.own.InList(), these...),
+				appdb.Statement(`DELETE FROM whd.SY_WebhookMessage WHERE ID IN `+w.own.InList(), these...),
+				appdb.Statement(`DELETE FROM whd.WH_Event WHERE EventID IN `+w.own.InList()+`
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.EventID = WH_Event.EventID)`, events...),
 			}
 		}}
 	done, err := w.alter(ctx, removal)
-	return done, w.own.fault(err, "removing messages")
+	return done, w.fault(err, "removing messages")
 }
 
 // alteration is what is done to some messages in one transaction.
@@ -71,7 +69,7 @@ type alteration struct {
 	picked []admin.Candidate
 	may    func(bulkMessage) bool
 	change func(*webhook.Change) // what becomes of a message, for those who look on
-	steps  func([]bulkMessage) []step
+	steps  func([]bulkMessage) []appdb.Step
 	nudge  delivery.NudgeKind
 }
 
@@ -87,25 +85,12 @@ func (w *Webhooks) alter(ctx context.Context, a alteration) (done []admin.Change
 	if len(a.picked) == 0 {
 		return nil, nil
 	}
-	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
-		leave, err := w.own.enter(ctx)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		tx, err := w.own.pool.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback() // does nothing after Commit
+	err = w.own.Transact(ctx, func(tx *sql.Tx) error {
 		all, err := w.unchanged(ctx, tx, a)
 		if err == nil {
 			done, err = w.alterThese(ctx, tx, a, all)
 		}
-		if err != nil {
-			return err
-		}
-		return tx.Commit()
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -121,19 +106,19 @@ func (w *Webhooks) unchanged(ctx context.Context, tx *sql.Tx, a alteration) ([]b
 	for i, p := range a.picked {
 		ids[i], as[p.ID] = p.ID, p
 	}
-	these := w.own.listArg(ids)
-	if w.own.schema != "" {
-		if _, err := tx.ExecContext(ctx, w.own.text(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+w.own.listed()), these); err != nil {
+	these := w.own.ListArg(ids)
+	if w.own.IsServer() {
+		if _, err := tx.ExecContext(ctx, w.own.Text(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+w.own.InList()), these); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := tx.QueryContext(ctx, w.own.text(`SELECT m.ID, m.SubscriptionID, m.EventID, m.Status, m.Attempts, m.NextAttemptDateTime, m.HTTPCode,
+	rows, err := tx.QueryContext(ctx, w.own.Text(`SELECT m.ID, m.SubscriptionID, m.EventID, m.Status, m.Attempts, m.NextAttemptDateTime, m.HTTPCode,
 	m.RecID, s.RecID, b.RecID, e.EventName
 FROM whd.SY_WebhookMessage m
 JOIN whd.WH_Event e ON e.EventID = m.EventID
 JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
-WHERE m.ID IN `+w.own.listed()+` ORDER BY m.ID`), these)
+WHERE m.ID IN `+w.own.InList()+` ORDER BY m.ID`), these)
 	if err != nil {
 		return nil, err
 	}
@@ -151,10 +136,10 @@ WHERE m.ID IN `+w.own.listed()+` ORDER BY m.ID`), these)
 	return all, rows.Err()
 }
 
-func scanBulkMessage(row scanner) (m bulkMessage, err error) {
+func scanBulkMessage(row appdb.Row) (m bulkMessage, err error) {
 	var code sql.NullInt64
 	var state webhook.State
-	err = row.Scan(&m.ID, &m.Subscription, &m.event, &m.Before, &state.Attempts, (*moment)(&m.Next), &code,
+	err = row.Scan(&m.ID, &m.Subscription, &m.event, &m.Before, &state.Attempts, (*appdb.Time)(&m.Next), &code,
 		&m.Message, &m.Change.Subscription, &m.Subscriber, &m.Event)
 	m.Status, m.Retries, m.Code = m.Before, state.Retries(), int(code.Int64)
 	return m, err
@@ -165,7 +150,7 @@ func (w *Webhooks) alterThese(ctx context.Context, tx *sql.Tx, a alteration, all
 		return nil, nil
 	}
 	for _, s := range append(a.steps(all), w.nudged(nudgesOf(all, a.nudge)...)...) {
-		if _, err := tx.ExecContext(ctx, w.own.text(s.sql), s.args...); err != nil {
+		if _, err := tx.ExecContext(ctx, w.own.Text(s.SQL), s.Args...); err != nil {
 			return nil, err
 		}
 	}
@@ -204,24 +189,4 @@ func eventNumbers(all []bulkMessage) []int64 {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
-}
-
-// listed is the expression for the numbers of the parameter @List.
-func (o *ownDB) listed() string {
-	if o.schema != "" {
-		return `(SELECT j.ID FROM OPENJSON(@List) WITH (ID bigint '$') j)`
-	}
-	return `(SELECT j.value FROM json_each(@List) j)`
-}
-
-// listArg is the parameter @List.
-func (o *ownDB) listArg(values any) sql.NamedArg {
-	text, err := json.Marshal(values)
-	if err != nil {
-		panic("store: " + err.Error()) // numbers and texts can always be written
-	}
-	if o.schema != "" {
-		return sql.Named("List", mssql.Document(text))
-	}
-	return sql.Named("List", string(text))
 }

@@ -57,7 +57,7 @@ func TestAnOldSecretThatEndsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		var old, end sql.NullString
-		if err := w.own.pool.QueryRow(`SELECT OldSecret, OldSecretUntil FROM SY_WebhookSubscription`).Scan(&old, &end); err != nil {
+		if err := w.own.Pool.QueryRow(`SELECT OldSecret, OldSecretUntil FROM SY_WebhookSubscription`).Scan(&old, &end); err != nil {
 			t.Fatal(err)
 		}
 		if old.Valid != !until.IsZero() || end.Valid != old.Valid {

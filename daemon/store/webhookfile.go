@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -14,7 +14,7 @@ import (
 // fileWriter writes batches to the file of our own tables, over a connection of
 // its own whose statements stay prepared. All that write to the file take turns.
 type fileWriter struct {
-	own  *ownDB
+	own  *appdb.DB
 	path string
 
 	// What follows belongs to whoever has the turn.
@@ -27,11 +27,8 @@ type fileWriter struct {
 // SQLite would do so within a commit for which many wait.
 var filePragmas = []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000", "journal_size_limit = 33554432"}
 
-// fileBusy is how long other processes are waited for that write to the file.
-const fileBusy = 5 * time.Second
-
-func openFileWriter(own *ownDB, path string) (batchWriter, error) {
-	f := &fileWriter{own: own, path: path, wal: walKeeper{drain: own.drain}}
+func openFileWriter(own *appdb.DB, path string) (batchWriter, error) {
+	f := &fileWriter{own: own, path: path, wal: walKeeper{drain: own.Drain}}
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -39,12 +36,12 @@ func openFileWriter(own *ownDB, path string) (batchWriter, error) {
 }
 
 func (f *fileWriter) open() (err error) {
-	f.conn, err = sqlite.Open(f.path, sqlite.Options{Existing: true, BusyTimeout: fileBusy, Pragmas: filePragmas})
+	f.conn, err = sqlite.Open(f.path, sqlite.Options{Existing: true, BusyTimeout: appdb.FileTimeout, Pragmas: filePragmas})
 	return err
 }
 
 func (f *fileWriter) close() error {
-	leave, err := f.own.enter(context.Background())
+	leave, err := f.own.Lock(context.Background())
 	if err != nil {
 		return err
 	}
@@ -68,7 +65,7 @@ func (f *fileWriter) write(ctx context.Context, b *delivery.Batch) error {
 // inTurn waits for the turn and writes. Where it is time to, the log is written
 // back.
 func (f *fileWriter) inTurn(ctx context.Context, write func() error) error {
-	leave, err := f.own.enter(ctx)
+	leave, err := f.own.Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,7 +112,7 @@ func (f *fileWriter) transact(ctx context.Context, fill func() error) error {
 		err = f.conn.Exec("COMMIT")
 	}
 	if err == nil {
-		return f.own.files.lost()
+		return f.own.Lost()
 	}
 	if f.conn.InTransaction() && f.conn.Exec("ROLLBACK") != nil {
 		f.conn.Close()
@@ -180,7 +177,7 @@ func (f *fileWriter) events(b *delivery.Batch) error {
 	return f.each(`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) VALUES (?1, ?2, ?3, ?4, ?5)
 ON CONFLICT (EventID) DO NOTHING`, len(b.Events), func(s *sqlite.Stmt, i int) error {
 		e := b.Events[i]
-		s.Bind(e.ID, e.GUID, e.Name, stamp(e.AddedAt), string(e.Body))
+		s.Bind(e.ID, e.GUID, e.Name, appdb.Stamp(e.AddedAt), string(e.Body))
 		return f.step(s)
 	})
 }
@@ -191,7 +188,7 @@ func (f *fileWriter) messages(b *delivery.Batch) error {
 ON CONFLICT (ID) DO NOTHING`, len(b.Messages), func(s *sqlite.Stmt, i int) error {
 		m := b.Messages[i]
 		s.Bind(m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, m.URL, int64(m.Status), int64(m.Attempts),
-			absent(dueText(m.State)), stamp(m.Event.AddedAt), bit(m.Private))
+			appdb.NullIfEmpty(dueText(m.State)), appdb.Stamp(m.Event.AddedAt), appdb.Bit(m.Private))
 		return f.step(s)
 	})
 }
@@ -215,7 +212,7 @@ func (f *fileWriter) outcomes(b *delivery.Batch) error {
 		if a.code != 0 {
 			code = int64(a.code)
 		}
-		s.Bind(a.message, int64(a.number), int64(a.status), absent(a.next), a.ended, code, a.reason)
+		s.Bind(a.message, int64(a.number), int64(a.status), appdb.NullIfEmpty(a.next), a.ended, code, a.reason)
 		if err := f.step(s); err != nil || f.conn.Changes() == 0 {
 			return err // the attempt is known, or the message gone
 		}
@@ -226,7 +223,7 @@ func (f *fileWriter) outcomes(b *delivery.Batch) error {
 			a.answer = ""
 		}
 		return f.conn.Query(fileResponse, nil, a.message, int64(a.number), a.guid, int64(a.status), int64(max(0, a.number-1)), code, a.reason,
-			absent(a.detail), absent(a.answer), a.duration, a.ended, absent(a.hash))
+			appdb.NullIfEmpty(a.detail), appdb.NullIfEmpty(a.answer), a.duration, a.ended, appdb.NullIfEmpty(a.hash))
 	})
 }
 
@@ -254,7 +251,7 @@ func (f *fileWriter) disable(b *delivery.Batch) error {
 	err := f.each(`UPDATE SY_WebhookSubscription SET IsEnabled = 0, DisabledReason = ?2, LastSavedDateTime = ?3, RowHash = ?4
 WHERE ID = ?1 AND IsEnabled = 1`, len(b.Disabled), func(s *sqlite.Stmt, i int) error {
 		d := b.Disabled[i]
-		s.Bind(d.Subscription, readable(d.Reason, mostDisabled), stamp(d.At), newRowHash())
+		s.Bind(d.Subscription, readable(d.Reason, mostDisabled), appdb.Stamp(d.At), newRowHash())
 		err := f.step(s)
 		if f.conn.Changes() > 0 {
 			disabled = append(disabled, d.Subscription)
@@ -268,7 +265,7 @@ WHERE ID = ?1 AND IsEnabled = 1`, len(b.Disabled), func(s *sqlite.Stmt, i int) e
 		return err
 	}
 	return f.each(f.nudge(), len(disabled), func(s *sqlite.Stmt, i int) error {
-		s.Bind(disabled[i], int64(changedKind), f.own.holder, subscriptionVersion)
+		s.Bind(disabled[i], int64(changedKind), f.own.Holder, subscriptionVersion)
 		return f.step(s)
 	})
 }
@@ -276,7 +273,7 @@ WHERE ID = ?1 AND IsEnabled = 1`, len(b.Disabled), func(s *sqlite.Stmt, i int) e
 // nudge is the statement that adds a row under one of the numbers.
 func (f *fileWriter) nudge() string {
 	return `INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, ?1, ?2, ?3, ` + f.own.clock() + ` FROM WH_Number n WHERE n.Name = ?4`
+SELECT n.Next, ?1, ?2, ?3, ` + f.own.Clock() + ` FROM WH_Number n WHERE n.Name = ?4`
 }
 
 func (f *fileWriter) keys(b *delivery.Batch) error {
@@ -286,9 +283,9 @@ func (f *fileWriter) keys(b *delivery.Batch) error {
 	return f.each(`INSERT INTO WH_IdempotencyKey (KeyHash, Digest, EventGUID, Messages, ExpiryDateTime) VALUES (?1, ?2, ?3, ?4, ?5)
 ON CONFLICT (KeyHash) DO UPDATE SET Digest = excluded.Digest, EventGUID = excluded.EventGUID, Messages = excluded.Messages,
 	ExpiryDateTime = excluded.ExpiryDateTime
-WHERE ExpiryDateTime <= `+f.own.clock()+` OR EventGUID = excluded.EventGUID`, len(b.Keys), func(s *sqlite.Stmt, i int) error {
+WHERE ExpiryDateTime <= `+f.own.Clock()+` OR EventGUID = excluded.EventGUID`, len(b.Keys), func(s *sqlite.Stmt, i int) error {
 		k := b.Keys[i]
-		s.Bind(hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, int64(k.Count), stamp(k.Until))
+		s.Bind(hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, int64(k.Count), appdb.Stamp(k.Until))
 		if err := f.step(s); err != nil {
 			return err
 		}
@@ -303,7 +300,7 @@ WHERE ExpiryDateTime <= `+f.own.clock()+` OR EventGUID = excluded.EventGUID`, le
 func (f *fileWriter) health(b *delivery.Batch) error {
 	return f.each(`UPDATE SY_WebhookSubscription SET FailingSince = ?2 WHERE ID = ?1 AND (?2 IS NULL OR ?3 = 1 OR FailingSince IS NULL)`,
 		len(b.Health), func(s *sqlite.Stmt, i int) error {
-			s.Bind(b.Health[i].Subscription, absent(momentText(b.Health[i].Since)), bit(b.Health[i].Anew))
+			s.Bind(b.Health[i].Subscription, appdb.NullIfEmpty(momentText(b.Health[i].Since)), appdb.Bit(b.Health[i].Anew))
 			return f.step(s)
 		})
 }
@@ -313,7 +310,7 @@ func (f *fileWriter) changes(b *delivery.Batch) error {
 	if len(b.Changes) == 0 {
 		return nil
 	}
-	return f.each(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.clock()+`, ?3)`, 1,
+	return f.each(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.Clock()+`, ?3)`, 1,
 		func(s *sqlite.Stmt, _ int) error {
 			s.Bind(b.Home, b.Number, changesText(b))
 			return f.step(s)
@@ -329,15 +326,7 @@ func (f *fileWriter) nudges(b *delivery.Batch) error {
 		return err
 	}
 	return f.each(f.nudge(), len(b.Nudges), func(s *sqlite.Stmt, i int) error {
-		s.Bind(b.Nudges[i].Subscription, int64(b.Nudges[i].Kind), f.own.holder, lastNudge)
+		s.Bind(b.Nudges[i].Subscription, int64(b.Nudges[i].Kind), f.own.Holder, lastNudge)
 		return f.step(s)
 	})
-}
-
-// absent is a text, or null for an empty one.
-func absent(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
@@ -13,7 +14,7 @@ import (
 
 // Message finds a message.
 func (w *Webhooks) Message(ctx context.Context, a admin.Address) (*webhook.Message, error) {
-	m, err := found(ctx, w.own, scanMessage, `SELECT `+messageColumns+`, e.Body`+messageTables+`
+	m, err := appdb.QueryOne(ctx, w.own, scanMessage, `SELECT `+messageColumns+`, e.Body`+messageTables+`
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`,
 		append(subscriptionArgs(a.Subscriber, a.Subscription), sql.Named("Message", a.Message))...)
@@ -36,14 +37,14 @@ func (w *Webhooks) RemoveMessage(ctx context.Context, a admin.Address) (*webhook
 		return nil, err
 	}
 	id, event := sql.Named("ID", m.ID), sql.Named("Event", m.Event.ID)
-	removed, err := w.own.run(ctx, append([]step{
-		{`DELETE FROM whd.SY_WebhookMessage WHERE ID = @ID`, []any{id}, true},
-		{`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID = @ID`, []any{id}, false},
-		{`DELETE FROM whd.WH_Event WHERE EventID = @Event AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = @Event)`,
-			[]any{event}, false},
+	removed, err := w.own.Run(ctx, append([]appdb.Step{
+		appdb.MustHit(`DELETE FROM whd.SY_WebhookMessage WHERE ID = @ID`, id),
+		appdb.Statement(`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID = @ID`, id),
+		appdb.Statement(`DELETE FROM whd.WH_Event WHERE EventID = @Event AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = @Event)`,
+			event),
 	}, w.nudged(delivery.Nudge{Subscription: m.Subscription, Kind: delivery.NudgeDeleted})...)...)
 	if err != nil || !removed {
-		return nil, w.own.fault(err, "removing a message")
+		return nil, w.fault(err, "removing a message")
 	}
 	return m, nil
 }
@@ -56,11 +57,11 @@ func (w *Webhooks) RetryMessage(ctx context.Context, a admin.Address, at time.Ti
 	if err != nil {
 		return nil, err
 	}
-	due := step{`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
-WHERE ID = @ID AND Status IN (2, 3)`, []any{sql.Named("ID", m.ID), sql.Named("At", stamp(at))}, false}
-	_, err = w.own.run(ctx, append([]step{due}, w.nudged(delivery.Nudge{Subscription: m.Subscription, Kind: delivery.NudgeDue})...)...)
+	due := appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
+WHERE ID = @ID AND Status IN (2, 3)`, sql.Named("ID", m.ID), sql.Named("At", appdb.Stamp(at)))
+	_, err = w.own.Run(ctx, append([]appdb.Step{due}, w.nudged(delivery.Nudge{Subscription: m.Subscription, Kind: delivery.NudgeDue})...)...)
 	if err != nil {
-		return nil, w.own.fault(err, "making a message due")
+		return nil, w.fault(err, "making a message due")
 	}
 	if m, err = w.Message(ctx, a); err == nil && m.Status == webhook.Successful {
 		return nil, fault.New(fault.Conflict, "The message was received already")

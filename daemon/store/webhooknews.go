@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -18,26 +19,24 @@ const lastNudge = `Nudge`
 // of subscriptions. The first locks the number until the transaction ends: the
 // numbers come in the order of the commits, so that nobody who has read one has
 // missed a lower one.
-func (w *Webhooks) nudged(all ...delivery.Nudge) []step {
+func (w *Webhooks) nudged(all ...delivery.Nudge) []appdb.Step {
 	if len(all) == 0 {
 		return nil
 	}
-	steps := []step{{`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, []any{sql.Named("Name", lastNudge)}, false}}
+	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", lastNudge))}
 	for _, n := range all {
-		steps = append(steps, step{`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, @Subscription, @Kind, @Holder, ` + w.own.clock() + ` FROM whd.WH_Number n WHERE n.Name = @Name`, []any{
-			sql.Named("Subscription", n.Subscription), sql.Named("Kind", int64(n.Kind)), w.own.holderArg(), sql.Named("Name", lastNudge)}, false})
+		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, @Subscription, @Kind, @Holder, `+w.own.Clock()+` FROM whd.WH_Number n WHERE n.Name = @Name`,
+			sql.Named("Subscription", n.Subscription), sql.Named("Kind", int64(n.Kind)), w.own.HolderArg(), sql.Named("Name", lastNudge)))
 	}
 	return steps
 }
 
-func (o *ownDB) holderArg() sql.NamedArg { return sql.Named("Holder", o.holder) }
-
-// News is webhook.Store's. Where nothing has happened it reads a few rows.
+// News is delivery.Store's. Where nothing has happened it reads a few rows.
 func (w *Webhooks) News(ctx context.Context, after int64) (news delivery.News, err error) {
-	numbers, err := list(ctx, w.own, scanNumber, `SELECT Name, Next FROM whd.WH_Number`)
+	numbers, err := appdb.QueryAll(ctx, w.own, scanNumber, `SELECT Name, Next FROM whd.WH_Number`)
 	if err != nil {
-		return news, w.own.fault(err, "looking for news")
+		return news, w.fault(err, "looking for news")
 	}
 	for _, n := range numbers {
 		switch n.name {
@@ -47,14 +46,14 @@ func (w *Webhooks) News(ctx context.Context, after int64) (news delivery.News, e
 			news.Nudge = n.next
 		}
 	}
-	holders, err := list(ctx, w.own, scanHolder, `SELECT p.Holder, MAX(CASE WHEN p.WatchedUntil > `+w.own.clock()+` THEN 1 ELSE 0 END)
-FROM whd.WH_Partition p WHERE p.LeaseUntil > `+w.own.clock()+` GROUP BY p.Holder`)
+	holders, err := appdb.QueryAll(ctx, w.own, scanHolder, `SELECT p.Holder, MAX(CASE WHEN p.WatchedUntil > `+w.own.Clock()+` THEN 1 ELSE 0 END)
+FROM whd.WH_Partition p WHERE p.LeaseUntil > `+w.own.Clock()+` GROUP BY p.Holder`)
 	if err != nil {
-		return news, w.own.fault(err, "looking for other daemons")
+		return news, w.fault(err, "looking for other daemons")
 	}
 	news.Daemons = max(1, len(holders))
 	for _, h := range holders {
-		news.Watched = news.Watched || h.watched && h.holder != w.own.holder
+		news.Watched = news.Watched || h.watched && h.holder != w.own.Holder
 	}
 	orphans, err := w.lapsed(ctx, ` AND `+orphan, 0)
 	if err != nil {
@@ -62,11 +61,11 @@ FROM whd.WH_Partition p WHERE p.LeaseUntil > `+w.own.clock()+` GROUP BY p.Holder
 	}
 	news.Orphans = len(orphans) > 0
 	if after >= 0 && after < news.Nudge {
-		news.Nudges, err = list(ctx, w.own, scanNudge, `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
+		news.Nudges, err = appdb.QueryAll(ctx, w.own, scanNudge, `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
 WHERE n.Number > @After AND n.Number <= @Last AND n.Kind <> @Changed AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
-			sql.Named("After", after), sql.Named("Last", news.Nudge), sql.Named("Changed", changedKind), w.own.holderArg())
+			sql.Named("After", after), sql.Named("Last", news.Nudge), sql.Named("Changed", changedKind), w.own.HolderArg())
 	}
-	return news, w.own.fault(err, "reading nudges")
+	return news, w.fault(err, "reading nudges")
 }
 
 type storedNumber struct {
@@ -74,7 +73,7 @@ type storedNumber struct {
 	next int64
 }
 
-func scanNumber(row scanner) (n storedNumber, err error) {
+func scanNumber(row appdb.Row) (n storedNumber, err error) {
 	err = row.Scan(&n.name, &n.next)
 	return n, err
 }
@@ -84,41 +83,41 @@ type holder struct {
 	watched bool
 }
 
-func scanHolder(row scanner) (h holder, err error) {
+func scanHolder(row appdb.Row) (h holder, err error) {
 	var name sql.NullString
 	err = row.Scan(&name, &h.watched)
 	h.holder = name.String
 	return h, err
 }
 
-func scanNudge(row scanner) (n delivery.Nudge, err error) {
+func scanNudge(row appdb.Row) (n delivery.Nudge, err error) {
 	err = row.Scan(&n.Subscription, &n.Kind)
 	return n, err
 }
 
-// Watch is webhook.Store's.
+// Watch is delivery.Store's.
 func (w *Webhooks) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
-	_, err := w.own.exec(ctx, `UPDATE whd.WH_Partition SET WatchedUntil = `+w.own.clockAfter()+`
+	_, err := w.own.Exec(ctx, `UPDATE whd.WH_Partition SET WatchedUntil = `+w.own.ClockAfter()+`
 WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(home), termArg(term))...)
-	return w.own.fault(err, "noting that changes are read")
+	return w.fault(err, "noting that changes are read")
 }
 
 // changesAtOnce is how many batches of a partition are read at once.
 const changesAtOnce = 200
 
-// Changes is webhook.Store's. The batches of one partition are written one after
+// Changes is delivery.Store's. The batches of one partition are written one after
 // another, so that nobody who has read one has missed an earlier one.
 func (w *Webhooks) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
 	begins := len(marks) == 0
 	marks[nowhere] = 0
-	partitions, err := list(ctx, w.own, scanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
+	partitions, err := appdb.QueryAll(ctx, w.own, appdb.ScanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
 	if err != nil {
-		return nil, w.own.fault(err, "looking for other daemons")
+		return nil, w.fault(err, "looking for other daemons")
 	}
 	for _, partition := range partitions {
 		some, err := w.changesOf(ctx, partition, marks, begins)
 		if err != nil {
-			return all, w.own.fault(err, "reading the changes of other daemons")
+			return all, w.fault(err, "reading the changes of other daemons")
 		}
 		all = append(all, some...)
 	}
@@ -132,14 +131,14 @@ func (w *Webhooks) changesOf(ctx context.Context, partition int64, marks map[int
 	of := sql.Named("Partition", partition)
 	mark, known := marks[partition]
 	if !known && begins {
-		last, err := found(ctx, w.own, scanInt, `SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, of)
+		last, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, of)
 		if err != nil {
 			return nil, err
 		}
 		marks[partition] = *last
 		return nil, nil
 	}
-	rows, err := list(ctx, w.own, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+w.own.first(),
+	rows, err := appdb.QueryAll(ctx, w.own, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+w.own.Limit(),
 		of, sql.Named("Mark", mark), sql.Named("Limit", changesAtOnce))
 	for _, row := range rows {
 		marks[partition] = row.number
@@ -153,7 +152,7 @@ type storedChanges struct {
 	changes []webhook.Change
 }
 
-func scanChanges(row scanner) (c storedChanges, err error) {
+func scanChanges(row appdb.Row) (c storedChanges, err error) {
 	var text string
 	if err := row.Scan(&c.number, &text); err != nil {
 		return c, err
@@ -181,35 +180,35 @@ const (
 	tidyRows   = 500 // at once
 )
 
-// Tidy is webhook.Store's.
+// Tidy is delivery.Store's.
 func (w *Webhooks) Tidy(ctx context.Context) error {
-	err := w.tidy(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+w.own.clockAfter()+` AND Number IN (
-	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+w.own.first()+`)`, changeLife)
+	err := w.tidy(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+w.own.ClockAfter()+` AND Number IN (
+	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+w.own.Limit()+`)`, changeLife)
 	if err == nil {
-		err = w.tidy(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+w.own.clockAfter()+` AND Kind <> @Changed AND Number IN (
-	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+w.own.first()+`)`, nudgeLife, sql.Named("Changed", changedKind))
+		err = w.tidy(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+w.own.ClockAfter()+` AND Kind <> @Changed AND Number IN (
+	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+w.own.Limit()+`)`, nudgeLife, sql.Named("Changed", changedKind))
 	}
-	return w.own.fault(err, "removing what everybody has read")
+	return w.fault(err, "removing what everybody has read")
 }
 
 // tidy removes some rows after others, until there are no more that are old.
 func (w *Webhooks) tidy(ctx context.Context, statement string, life time.Duration, args ...any) error {
 	args = append(args, termArg(-life), sql.Named("Limit", tidyRows))
 	for {
-		n, err := w.own.exec(ctx, statement, args...)
+		n, err := w.own.Exec(ctx, statement, args...)
 		if err != nil || n < tidyRows/2 {
 			return err
 		}
 	}
 }
 
-// Succeeded is webhook.Store's.
+// Succeeded is delivery.Store's.
 func (w *Webhooks) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
-	n, err := found(ctx, w.own, scanInt, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
+	n, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since) THEN 1 ELSE 0 END`,
-		sql.Named("Subscription", subscription), sql.Named("Since", stamp(since)))
+		sql.Named("Subscription", subscription), sql.Named("Since", appdb.Stamp(since)))
 	if err != nil || n == nil {
-		return false, w.own.fault(err, "looking for a success")
+		return false, w.fault(err, "looking for a success")
 	}
 	return *n > 0, nil
 }

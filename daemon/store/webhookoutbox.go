@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -14,22 +13,15 @@ const (
 	outboxPerByte = 2       // bytes that a server counts for one of UTF-8, at most
 )
 
-// Outbox is webhook.Store's. Rows that somebody has locked are passed over:
+// Outbox is delivery.Store's. Rows that somebody has locked are passed over:
 // their transaction has not ended, and others need not wait for it. A file has
 // no outbox, since nobody else writes to it. Without the CAST, Babelfish gives
 // out what a CASE holds as varchar.
 func (w *Webhooks) Outbox(ctx context.Context, limit int) (all []delivery.Raised, err error) {
-	if w.own.schema == "" {
+	if !w.own.IsServer() {
 		return nil, ctx.Err()
 	}
-	err = executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
-		rows, err := w.own.pool.QueryContext(ctx, w.own.text(`SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
-FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+w.own.first()),
-			sql.Named("Most", outboxPerByte*delivery.MaxBodySize), sql.Named("Limit", limit))
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
+	err = w.own.Query(ctx, func(rows *sql.Rows) error {
 		size := 0
 		for all = nil; size < outboxBytes && rows.Next(); {
 			var r delivery.Raised
@@ -40,16 +32,18 @@ FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID
 			size += len(r.Body)
 			all = append(all, r)
 		}
-		return rows.Err()
-	})
-	return all, w.own.fault(err, "reading the outbox")
+		return nil
+	}, `SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
+FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+w.own.Limit(),
+		sql.Named("Most", outboxPerByte*delivery.MaxBodySize), sql.Named("Limit", limit))
+	return all, w.fault(err, "reading the outbox")
 }
 
-// RefuseOutbox is webhook.Store's.
+// RefuseOutbox is delivery.Store's.
 func (w *Webhooks) RefuseOutbox(ctx context.Context, id int64, reason string) error {
-	_, err := w.own.exec(ctx, `UPDATE whd.WH_Outbox SET RefusedReason = @Reason WHERE OutboxID = @ID`,
+	_, err := w.own.Exec(ctx, `UPDATE whd.WH_Outbox SET RefusedReason = @Reason WHERE OutboxID = @ID`,
 		sql.Named("Reason", readable(reason, mostDisabled)), sql.Named("ID", id))
-	return w.own.fault(err, "refusing a row of the outbox")
+	return w.fault(err, "refusing a row of the outbox")
 }
 
 // The rows of the outbox that become events. None may have been taken by another

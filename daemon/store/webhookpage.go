@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -21,25 +22,25 @@ JOIN whd.WH_Event e ON e.EventID = m.EventID
 JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID`
 )
 
-func scanMessage(row scanner) (*webhook.Message, error) {
+func scanMessage(row appdb.Row) (*webhook.Message, error) {
 	m := &webhook.Message{Event: &webhook.Event{}}
 	return m, row.Scan(append(messageFields(m), &m.Event.Body)...)
 }
 
 // scanListed reads a message without its event's body.
-func scanListed(row scanner) (*webhook.Message, error) {
+func scanListed(row appdb.Row) (*webhook.Message, error) {
 	m := &webhook.Message{Event: &webhook.Event{}}
 	return m, row.Scan(append(messageFields(m), &m.Event.Size)...)
 }
 
 func messageFields(m *webhook.Message) []any {
-	return []any{&m.ID, &m.GUID, &m.Partition, &m.Subscription, &m.URL, &m.Status, &m.Attempts, (*moment)(&m.Next), &m.Private,
-		&m.Event.ID, &m.Event.GUID, &m.Event.Name, (*moment)(&m.Event.AddedAt)}
+	return []any{&m.ID, &m.GUID, &m.Partition, &m.Subscription, &m.URL, &m.Status, &m.Attempts, (*appdb.Time)(&m.Next), &m.Private,
+		&m.Event.ID, &m.Event.GUID, &m.Event.Name, (*appdb.Time)(&m.Event.AddedAt)}
 }
 
 // bodySize is the expression for the size of a body, which it does not read.
-func (o *ownDB) bodySize() string {
-	if o.schema != "" {
+func (w *Webhooks) bodySize() string {
+	if w.own.IsServer() {
 		return `DATALENGTH(e.Body)`
 	}
 	return `octet_length(e.Body)`
@@ -47,7 +48,7 @@ func (o *ownDB) bodySize() string {
 
 const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime IS NOT NULL`
 
-// Page is webhook.Store's. What is due later than the place is asked for apart
+// Page is delivery.Store's. What is due later than the place is asked for apart
 // from what is due at the same time and has a higher number: one condition for
 // both would have the database walk over all that are due at that time.
 func (w *Webhooks) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
@@ -70,39 +71,39 @@ func (w *Webhooks) Page(ctx context.Context, p delivery.Page) ([]*webhook.Messag
 }
 
 func (w *Webhooks) page(ctx context.Context, p delivery.Page, condition string) ([]*webhook.Message, error) {
-	page, err := list(ctx, w.own, scanListed, `SELECT `+messageColumns+`, `+w.own.bodySize()+messageTables+openMessages+condition+w.own.first(),
-		append(pageArgs(p), sql.Named("Until", stamp(p.Until)), sql.Named("Limit", p.Limit))...)
-	return page, w.own.fault(err, "reading messages")
+	page, err := appdb.QueryAll(ctx, w.own, scanListed, `SELECT `+messageColumns+`, `+w.bodySize()+messageTables+openMessages+condition+w.own.Limit(),
+		append(pageArgs(p), sql.Named("Until", appdb.Stamp(p.Until)), sql.Named("Limit", p.Limit))...)
+	return page, w.fault(err, "reading messages")
 }
 
-// Bodies is webhook.Store's.
+// Bodies is delivery.Store's.
 func (w *Webhooks) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
 	bodies := make(map[int64][]byte, len(events))
-	_, err := list(ctx, w.own, func(row scanner) (_ struct{}, err error) {
+	_, err := appdb.QueryAll(ctx, w.own, func(row appdb.Row) (_ struct{}, err error) {
 		var event int64
 		var body []byte
 		err = row.Scan(&event, &body)
 		bodies[event] = body
 		return struct{}{}, err
-	}, `SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+w.own.listed(), w.own.listArg(events))
-	return bodies, w.own.fault(err, "reading the bodies of events")
+	}, `SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+w.own.InList(), w.own.ListArg(events))
+	return bodies, w.fault(err, "reading the bodies of events")
 }
 
 func pageArgs(p delivery.Page) []any {
 	return []any{sql.Named("Partition", p.Partition), sql.Named("Subscription", p.Subscription),
-		sql.Named("Next", stamp(p.After.Next)), sql.Named("ID", p.After.ID)}
+		sql.Named("Next", appdb.Stamp(p.After.Next)), sql.Named("ID", p.After.ID)}
 }
 
-// Due is webhook.Store's.
+// Due is delivery.Store's.
 func (w *Webhooks) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
 	for _, condition := range []string{
 		` AND m.NextAttemptDateTime = @Next AND m.ID > @ID`,
 		` AND m.NextAttemptDateTime > @Next`,
 	} {
-		due, err := found(ctx, w.own, scanMoment, `SELECT MIN(m.NextAttemptDateTime) FROM whd.SY_WebhookMessage m`+openMessages+condition+
+		due, err := appdb.QueryOne(ctx, w.own, appdb.ScanTime, `SELECT MIN(m.NextAttemptDateTime) FROM whd.SY_WebhookMessage m`+openMessages+condition+
 			` AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription)`, pageArgs(p)...)
 		if err != nil {
-			return time.Time{}, w.own.fault(err, "looking for the next message")
+			return time.Time{}, w.fault(err, "looking for the next message")
 		}
 		if !due.IsZero() {
 			return *due, nil
@@ -111,11 +112,11 @@ func (w *Webhooks) Due(ctx context.Context, p delivery.Page) (time.Time, error) 
 	return time.Time{}, nil
 }
 
-// Open is webhook.Store's.
+// Open is delivery.Store's.
 func (w *Webhooks) Open(ctx context.Context, partition int64) ([]int64, error) {
-	open, err := list(ctx, w.own, scanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
+	open, err := appdb.QueryAll(ctx, w.own, appdb.ScanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
 	SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.PartitionID = @Partition AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL) ORDER BY s.ID`,
 		sql.Named("Partition", partition))
-	return open, w.own.fault(err, "looking for open messages")
+	return open, w.fault(err, "looking for open messages")
 }

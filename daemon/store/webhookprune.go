@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -15,20 +16,20 @@ import (
 // messages of today stand before others of last month.
 const pruneWindow = 5000
 
-// Prune is webhook.Store's. No index knows which messages are old, since every
+// Prune is delivery.Store's. No index knows which messages are old, since every
 // delivery would pay for it: they are walked over in the order of their numbers,
 // which grow with time, up to where all are young.
 func (w *Webhooks) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
 	old, r, err := w.outlived(ctx, p)
 	if err != nil {
-		return delivery.Removed{}, w.own.fault(err, "looking for old messages")
+		return delivery.Removed{}, w.fault(err, "looking for old messages")
 	}
 	if len(old) == 0 {
 		return r, nil
 	}
 	left, removed, err := w.writer.remove(ctx, old)
 	if err != nil {
-		return delivery.Removed{}, w.own.fault(err, "removing old messages")
+		return delivery.Removed{}, w.fault(err, "removing old messages")
 	}
 	removed.More, removed.Last = r.More, r.Last
 	if len(left) > 0 {
@@ -40,16 +41,8 @@ func (w *Webhooks) Prune(ctx context.Context, p delivery.Prune) (delivery.Remove
 // outlived reads on behind a place, until it has found enough messages that are
 // to go. The removal tells how far it came and whether more may follow.
 func (w *Webhooks) outlived(ctx context.Context, p delivery.Prune) (old []condemned, r delivery.Removed, err error) {
-	err = executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
+	err = w.own.Query(ctx, func(rows *sql.Rows) error {
 		old, r = nil, delivery.Removed{Last: p.After}
-		rows, err := w.own.pool.QueryContext(ctx, w.own.text(`SELECT ID, EventID, Status, Attempts,
-	CASE WHEN Status = 1 AND LastSavedDateTime < @Successful OR Status = 3 AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
-	CASE WHEN AddedDateTime < @Successful OR AddedDateTime < @Failed THEN 1 ELSE 0 END
-FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+w.own.first()), pruneArgs(p)...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
 		seen, aged := 0, false
 		for len(old) < p.Limit && rows.Next() {
 			var c condemned
@@ -65,13 +58,16 @@ FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+w.own.first()), pruneA
 			}
 		}
 		r.More = len(old) == p.Limit || aged && seen == pruneWindow
-		return rows.Err()
-	})
+		return nil
+	}, `SELECT ID, EventID, Status, Attempts,
+	CASE WHEN Status = 1 AND LastSavedDateTime < @Successful OR Status = 3 AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
+	CASE WHEN AddedDateTime < @Successful OR AddedDateTime < @Failed THEN 1 ELSE 0 END
+FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+w.own.Limit(), pruneArgs(p)...)
 	return old, r, err
 }
 
 func pruneArgs(p delivery.Prune) []any {
-	return []any{sql.Named("Successful", stamp(p.Successful)), sql.Named("Failed", stamp(p.Failed)),
+	return []any{sql.Named("Successful", appdb.Stamp(p.Successful)), sql.Named("Failed", appdb.Stamp(p.Failed)),
 		sql.Named("After", p.After), sql.Named("Limit", pruneWindow)}
 }
 
@@ -79,26 +75,26 @@ func pruneArgs(p delivery.Prune) []any {
 // being written when it was removed may add messages for as long as it runs.
 const sweepPause = 4 * executor.StatementLimit
 
-// Sweep is webhook.Store's.
+// Sweep is delivery.Store's.
 func (w *Webhooks) Sweep(ctx context.Context, limit int) (delivery.Removed, error) {
-	gone, err := list(ctx, w.own, scanInt, `SELECT SubscriptionID FROM whd.WH_SubscriptionRemoved ORDER BY SubscriptionID`)
+	gone, err := appdb.QueryAll(ctx, w.own, appdb.ScanInt, `SELECT SubscriptionID FROM whd.WH_SubscriptionRemoved ORDER BY SubscriptionID`)
 	if err != nil {
-		return delivery.Removed{}, w.own.fault(err, "looking for removed subscriptions")
+		return delivery.Removed{}, w.fault(err, "looking for removed subscriptions")
 	}
 	for _, subscription := range gone {
 		r, err := w.sweepMessages(ctx, subscription, limit)
 		if err != nil || r.More {
-			return r, w.own.fault(err, "removing messages")
+			return r, w.fault(err, "removing messages")
 		}
 	}
 	r, err := w.forget(ctx, limit)
-	return r, w.own.fault(err, "removing what has ended")
+	return r, w.fault(err, "removing what has ended")
 }
 
 // sweepMessages removes some messages of one subscription, the oldest first.
 func (w *Webhooks) sweepMessages(ctx context.Context, subscription int64, limit int) (delivery.Removed, error) {
-	all, err := list(ctx, w.own, scanCondemned, `SELECT ID, EventID, Status, Attempts FROM whd.SY_WebhookMessage
-WHERE SubscriptionID = @Subscription ORDER BY ID`+w.own.first(), sql.Named("Subscription", subscription), sql.Named("Limit", limit))
+	all, err := appdb.QueryAll(ctx, w.own, scanCondemned, `SELECT ID, EventID, Status, Attempts FROM whd.SY_WebhookMessage
+WHERE SubscriptionID = @Subscription ORDER BY ID`+w.own.Limit(), sql.Named("Subscription", subscription), sql.Named("Limit", limit))
 	if err != nil || len(all) == 0 {
 		return delivery.Removed{}, err
 	}
@@ -109,13 +105,13 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+w.own.first(), sql.Named("Subs
 
 // forget removes what has ended by the store's clock.
 func (w *Webhooks) forget(ctx context.Context, limit int) (r delivery.Removed, err error) {
-	clock, began := w.own.clock(), time.Now()
-	keys, err := w.own.exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+clock+` AND KeyHash IN (
-	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+w.own.first()+`)`, sql.Named("Limit", limit))
+	clock, began := w.own.Clock(), time.Now()
+	keys, err := w.own.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+clock+` AND KeyHash IN (
+	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+w.own.Limit()+`)`, sql.Named("Limit", limit))
 	if r = (delivery.Removed{Rows: int(keys), Took: time.Since(began), More: int(keys) == limit}); err != nil || r.More {
 		return r, err
 	}
-	_, err = w.own.exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+w.own.clockAfter()+`
+	_, err = w.own.Exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+w.own.ClockAfter()+`
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.SubscriptionID = WH_SubscriptionRemoved.SubscriptionID)`, termArg(-sweepPause))
 	if err != nil {
 		return r, err
@@ -125,8 +121,8 @@ func (w *Webhooks) forget(ctx context.Context, limit int) (r delivery.Removed, e
 		return r, err
 	}
 	const over = ` WHERE OldSecretUntil <= @Now`
-	at := sql.Named("Now", stamp(now))
-	_, err = w.own.run(ctx, slices.Concat([]step{raised()}, w.noted(over, at), []step{
-		{`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL` + over, []any{at}, true}})...)
+	at := sql.Named("Now", appdb.Stamp(now))
+	_, err = w.own.Run(ctx, slices.Concat([]appdb.Step{raised()}, w.noted(over, at), []appdb.Step{
+		appdb.MustHit(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+over, at)})...)
 	return r, err
 }

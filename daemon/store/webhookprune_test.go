@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -35,7 +36,7 @@ func removedToTheLastRow(t *testing.T, w *Webhooks) {
 			`ID FROM whd.SY_WebhookMessage ORDER BY ID`: messages, `MessageID FROM whd.SY_WebhookMessageResponse ORDER BY MessageID`: responses,
 			`EventID FROM whd.WH_Event ORDER BY EventID`: events,
 		} {
-			all, err := list(t.Context(), w.own, scanInt, `SELECT `+column)
+			all, err := appdb.QueryAll(t.Context(), w.own, appdb.ScanInt, `SELECT `+column)
 			if got := fmt.Sprint(all); err != nil || got != want {
 				t.Errorf("%s: %s (%v), want %s", column, got, err, want)
 			}
@@ -84,9 +85,9 @@ func TestRemovalGivesWay(t *testing.T) {
 		}
 		p.After = got.Last
 	}
-	w.own.turn.waiting.Add(1)
+	w.own.WriteLock.Waiting.Add(1)
 	step(12, true)
-	w.own.turn.waiting.Add(-1)
+	w.own.WriteLock.Waiting.Add(-1)
 	step(18, false)
 }
 

@@ -3,16 +3,15 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Reclaim is webhook.Store's. A text without attempts stays for the day that it
+// Reclaim is delivery.Store's. A text without attempts stays for the day that it
 // was used on and the next: a batch that is being written may refer to it.
 func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
 	now, err := w.Now(ctx)
@@ -21,39 +20,39 @@ func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (delivery.
 	}
 	r, err := w.removeTexts(ctx, limit, `UsedDateTime < @Before
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.TextHash = WH_ResponseText.TextHash)`,
-		sql.Named("Before", stamp(now.Add(-2*24*time.Hour))))
+		sql.Named("Before", appdb.Stamp(now.Add(-2*24*time.Hour))))
 	if err != nil || r.More {
-		return r, w.own.fault(err, "removing texts of answers")
+		return r, w.fault(err, "removing texts of answers")
 	}
-	size, err := found(ctx, w.own, scanInt, `SELECT COALESCE(SUM(CAST(Size AS bigint)), 0) FROM whd.WH_ResponseText`)
+	size, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT COALESCE(SUM(CAST(Size AS bigint)), 0) FROM whd.WH_ResponseText`)
 	if err == nil && max > 0 && *size > max {
 		r, err = w.removeTexts(ctx, limit, `1 = 1`)
 		r.More = true
 	}
 	if err != nil || r.More {
-		return r, w.own.fault(err, "removing the oldest texts of answers")
+		return r, w.fault(err, "removing the oldest texts of answers")
 	}
 	if f, is := w.writer.(*fileWriter); is { // a server's files are its own affair
 		r, err = f.shrink(ctx)
 	}
-	return r, w.own.fault(err, "giving room back")
+	return r, w.fault(err, "giving room back")
 }
 
 // removeTexts removes texts that meet a condition, the one first whose last use
 // is the longest ago. They are looked for before the file is locked.
 func (w *Webhooks) removeTexts(ctx context.Context, limit int, condition string, args ...any) (r delivery.Removed, err error) {
-	all, err := list(ctx, w.own, scanText, `SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+w.own.first(),
+	all, err := appdb.QueryAll(ctx, w.own, scanText, `SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+w.own.Limit(),
 		append(args, sql.Named("Limit", limit))...)
 	if err != nil || len(all) == 0 {
 		return r, err
 	}
-	these := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(w.own.listed())
+	these := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(w.own.InList())
 	began := time.Now()
-	_, err = w.own.exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+these+` AND `+condition, append(args, w.own.listArg(all))...)
+	_, err = w.own.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+these+` AND `+condition, append(args, w.own.ListArg(all))...)
 	return delivery.Removed{Took: time.Since(began), More: len(all) == limit}, err
 }
 
-func scanText(row scanner) (text string, err error) {
+func scanText(row appdb.Row) (text string, err error) {
 	err = row.Scan(&text)
 	return text, err
 }
@@ -70,40 +69,16 @@ func (f *fileWriter) shrink(ctx context.Context) (r delivery.Removed, err error)
 	defer cancel()
 	err = f.inTurn(ctx, func() error {
 		began := time.Now()
-		size, err := sizeOf(f.conn)
-		if err != nil || size.free < size.pages/shrinkShare+shrinkPages {
+		size, err := appdb.SizeOf(f.conn)
+		if err != nil || size.Free < size.Pages/shrinkShare+shrinkPages {
 			return err
 		}
 		err = f.loosely(func() (err error) {
-			r.More, err = shrink(f.conn, size, shrinkPages)
+			r.More, err = appdb.Shrink(f.conn, size, shrinkPages)
 			return err
 		})
 		r.Took = time.Since(began)
 		return err
 	})
 	return r, err
-}
-
-// size is that of a database file.
-type size struct{ pages, free, page int64 }
-
-func sizeOf(conn *sqlite.Conn) (s size, err error) {
-	err = conn.Query(`SELECT p.page_count, f.freelist_count, s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, func(r *sqlite.Stmt) error {
-		s = size{r.Int(0), r.Int(1), r.Int(2)}
-		return nil
-	})
-	return s, err
-}
-
-// shrink gives some pages back, in a transaction of its own. It reports whether
-// the file could.
-func shrink(conn *sqlite.Conn, before size, pages int64) (shrunk bool, err error) {
-	if pages <= 0 {
-		return false, nil
-	}
-	if err := conn.Exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages)); err != nil {
-		return false, err
-	}
-	after, err := sizeOf(conn)
-	return after.pages < before.pages, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -45,11 +47,11 @@ func onBoth(t *testing.T, test func(*testing.T, *Webhooks)) {
 // their messages, and the number of texts that are stored for them.
 func (w *Webhooks) answers(t *testing.T) (lengths []int64, stored int64) {
 	t.Helper()
-	lengths, err := list(t.Context(), w.own, scanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
-	if w.own.schema == "" {
-		lengths, err = list(t.Context(), w.own, scanInt, `SELECT COALESCE(LENGTH(AnswerText), 0) FROM WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	lengths, err := appdb.QueryAll(t.Context(), w.own, appdb.ScanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	if !w.own.IsServer() {
+		lengths, err = appdb.QueryAll(t.Context(), w.own, appdb.ScanInt, `SELECT COALESCE(LENGTH(AnswerText), 0) FROM WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
 	}
-	n, err2 := found(t.Context(), w.own, scanInt, `SELECT COUNT(*) FROM whd.WH_ResponseText`)
+	n, err2 := appdb.QueryOne(t.Context(), w.own, appdb.ScanInt, `SELECT COUNT(*) FROM whd.WH_ResponseText`)
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +75,7 @@ func TestEqualAnswersAreStoredOnce(t *testing.T) {
 		write(111, page(1))
 		write(211, page(2))
 		write(311, []byte("no"))
-		if _, err := w.own.exec(t.Context(), `UPDATE whd.SY_WebhookMessageResponse SET TextHash = NULL, AnswerText = 'early' WHERE MessageID = 12`); err != nil {
+		if _, err := w.own.Exec(t.Context(), `UPDATE whd.SY_WebhookMessageResponse SET TextHash = NULL, AnswerText = 'early' WHERE MessageID = 12`); err != nil {
 			t.Fatal(err)
 		}
 		lengths, stored := w.answers(t)
@@ -93,8 +95,8 @@ func TestRefusalsTakeLittleRoom(t *testing.T) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	size, err := sizeOf(w.writer.(*fileWriter).conn)
-	if bytes := size.pages * size.page; err != nil || bytes > 2<<20 {
+	size, err := appdb.SizeOf(w.writer.(*fileWriter).conn)
+	if bytes := size.Pages * size.Page; err != nil || bytes > 2<<20 {
 		t.Errorf("1,000 refusals take %d bytes (%v)", bytes, err)
 	}
 }
@@ -150,7 +152,7 @@ func TestReclaimTexts(t *testing.T) {
 			}
 		}
 		reclaim(0, 30)
-		if _, err := w.own.exec(t.Context(), `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`); err != nil {
+		if _, err := w.own.Exec(t.Context(), `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`); err != nil {
 			t.Fatal(err)
 		}
 		reclaim(0, 20)
@@ -173,7 +175,7 @@ func TestFileShrinks(t *testing.T) {
 				t.Fatal(err)
 			}
 			conn := w.writer.(*fileWriter).conn
-			before, err := sizeOf(conn)
+			before, err := appdb.SizeOf(conn)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,33 +195,33 @@ func TestFileShrinks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			after, err := sizeOf(conn)
+			after, err := appdb.SizeOf(conn)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if made == "NONE" {
-				if after.pages != before.pages || steps > 2 {
-					t.Errorf("%d pages became %d in %d steps", before.pages, after.pages, steps)
+				if after.Pages != before.Pages || steps > 2 {
+					t.Errorf("%d pages became %d in %d steps", before.Pages, after.Pages, steps)
 				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
-				was, is, err := Compact(t.Context(), filepath.Join(dir, ownFile))
+				was, is, err := appdb.Compact(t.Context(), filepath.Join(dir, appdb.FileName))
 				if err != nil || was < 8_000_000 || is > 500_000 {
 					t.Errorf("compacted from %d to %d bytes (%v)", was, is, err)
 				}
 				expectVacuum(t, dir)
 				return
 			}
-			if steps < 5 || after.pages > before.pages/8+2*shrinkPages {
-				t.Errorf("%d pages became %d in %d steps", before.pages, after.pages, steps)
+			if steps < 5 || after.Pages > before.Pages/8+2*shrinkPages {
+				t.Errorf("%d pages became %d in %d steps", before.Pages, after.Pages, steps)
 			}
 			if _, _, _, err := checkpoint(conn, "TRUNCATE"); err != nil {
 				t.Fatal(err)
 			}
-			info, err := os.Stat(filepath.Join(dir, ownFile))
-			if err != nil || info.Size() > after.pages*after.page {
-				t.Errorf("the file has %d bytes for %d pages (%v)", info.Size(), after.pages, err)
+			info, err := os.Stat(filepath.Join(dir, appdb.FileName))
+			if err != nil || info.Size() > after.Pages*after.Page {
+				t.Errorf("the file has %d bytes for %d pages (%v)", info.Size(), after.Pages, err)
 			}
 		})
 	}
@@ -230,7 +232,7 @@ func TestFileShrinks(t *testing.T) {
 func openedIn(t *testing.T, dir, vacuum string) *Store {
 	t.Helper()
 	if vacuum == "NONE" { // as programs before this one made it
-		conn, err := sqlite.Open(filepath.Join(dir, ownFile), sqlite.Options{})
+		conn, err := sqlite.Open(filepath.Join(dir, appdb.FileName), sqlite.Options{})
 		if err == nil {
 			err = errors.Join(conn.Exec("CREATE TABLE Early (x); DROP TABLE Early"), conn.Close())
 		}
@@ -249,9 +251,13 @@ func openedIn(t *testing.T, dir, vacuum string) *Store {
 // expectVacuum looks whether the file can shrink now.
 func expectVacuum(t *testing.T, dir string) {
 	t.Helper()
-	own := openedOwn(t, filepath.Join(dir, ownFile))
+	own, err := appdb.OpenFile(filepath.Join(dir, appdb.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = own.Close() })
 	const incremental = 2
-	if mode, err := found(t.Context(), own, scanInt, `PRAGMA auto_vacuum`); err != nil || *mode != incremental {
+	if mode, err := appdb.QueryOne(t.Context(), own, appdb.ScanInt, `PRAGMA auto_vacuum`); err != nil || *mode != incremental {
 		t.Errorf("auto_vacuum is %v (%v)", mode, err)
 	}
 }
@@ -259,8 +265,8 @@ func expectVacuum(t *testing.T, dir string) {
 // A file that no disk has twice the room for is left as it is, and the error says
 // how much is needed; a missing file is left alone.
 func TestCompactWithoutRoom(t *testing.T) {
-	path := filepath.Join(t.TempDir(), ownFile)
-	if before, after, err := Compact(t.Context(), path); before != 0 || after != 0 || err != nil {
+	path := filepath.Join(t.TempDir(), appdb.FileName)
+	if before, after, err := appdb.Compact(t.Context(), path); before != 0 || after != 0 || err != nil {
 		t.Errorf("a missing file: %d, %d, %v", before, after, err)
 	}
 	file, err := os.Create(path)
@@ -270,7 +276,7 @@ func TestCompactWithoutRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Compact(t.Context(), path); err == nil || !strings.Contains(err.Error(), "needs 16777217 MB free") {
+	if _, _, err := appdb.Compact(t.Context(), path); err == nil || !strings.Contains(err.Error(), "needs 16777217 MB free") {
 		t.Errorf("without room: %v", err)
 	}
 }
@@ -278,7 +284,7 @@ func TestCompactWithoutRoom(t *testing.T) {
 // The request log keeps to its bound on the disk, WAL included, while entries of
 // all sizes are written, and shrinks to a bound that was lowered.
 func TestRequestLogBoundOnDisk(t *testing.T) {
-	file := &watchedLog{logFile: logFile{path: filepath.Join(t.TempDir(), logFileName), connections: 1}, t: t}
+	file := &watchedLog{logFile: logFile{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}, t: t}
 	t.Cleanup(func() { _ = file.Close() })
 	bound := int64(5 << 20)
 	write := func(entries int) {
@@ -323,16 +329,21 @@ type watchedLog struct {
 
 func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) error {
 	err := w.logFile.Append(ctx, entries)
-	size, failed := diskSize(w.path)
-	if w.peak = max(w.peak, size); failed != nil {
-		w.t.Error(failed)
+	var size int64
+	for _, name := range []string{w.path, w.path + "-wal"} {
+		if info, err := os.Stat(name); err == nil {
+			size += info.Size()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			w.t.Error(err)
+		}
 	}
+	w.peak = max(w.peak, size)
 	return err
 }
 
 // A bound below a page of the file is a bound all the same.
 func TestRequestLogSmallestBound(t *testing.T) {
-	file := &logFile{path: filepath.Join(t.TempDir(), logFileName), connections: 1}
+	file := &logFile{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}
 	t.Cleanup(func() { _ = file.Close() })
 	if err := file.Append(t.Context(), make([]requestlog.Entry, 100)); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -16,7 +17,7 @@ import (
 // looked at.
 type condemned struct{ id, event, status, attempts int64 }
 
-func scanCondemned(row scanner) (c condemned, err error) {
+func scanCondemned(row appdb.Row) (c condemned, err error) {
 	err = row.Scan(&c.id, &c.event, &c.status, &c.attempts)
 	return c, err
 }
@@ -72,7 +73,7 @@ func (f *fileWriter) loosely(work func() error) error {
 // condemn removes messages one by one, until somebody waits.
 func (f *fileWriter) condemn(all []condemned) (left []condemned, n int, err error) {
 	for i, c := range all {
-		if i >= max(leastRemoved, len(all)/2) && f.own.turn.wanted() {
+		if i >= max(leastRemoved, len(all)/2) && f.own.WriteLock.Wanted() {
 			return all[i:], n, nil
 		}
 		if err := f.conn.Query(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, nil, c.id, c.status, c.attempts); err != nil {
@@ -123,7 +124,7 @@ func (s *serverWriter) remove(ctx context.Context, all []condemned) (left []cond
 	}
 	began := time.Now()
 	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
-		removed, err := s.own.answer(ctx, serverRemove, sql.Named("Messages", mssql.Document(text)))
+		removed, err := s.own.QueryInt(ctx, serverRemove, sql.Named("Messages", mssql.Document(text)))
 		r.Rows = int(removed)
 		return err
 	})

@@ -3,12 +3,13 @@ package store
 import (
 	"context"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // serverWriter writes batches to a server, each in one round trip.
-type serverWriter struct{ own *ownDB }
+type serverWriter struct{ own *appdb.DB }
 
 func (s *serverWriter) close() error { return nil }
 
@@ -27,12 +28,12 @@ var batchErrors = map[int64]error{
 }
 
 func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
-	statement, args := serverBatch(b, s.own.holderArg())
+	statement, args := serverBatch(b, s.own.HolderArg())
 	// Of two daemons that write the same key or text at once, the second finds
 	// the first's when it tries again.
 	worth := func(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
 	return executor.Retry(ctx, worth, func(ctx context.Context) error {
-		result, err := s.own.answer(ctx, statement, args...)
+		result, err := s.own.QueryInt(ctx, statement, args...)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook/admin"
@@ -22,7 +23,7 @@ func (w *Webhooks) Subscriber(ctx context.Context, guid string) (admin.Subscribe
 
 // HasSubscriber is NotFound where there is no such subscriber.
 func (w *Webhooks) HasSubscriber(ctx context.Context, guid string) error {
-	id, err := found(ctx, w.own, scanInt, `SELECT ID FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	id, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT ID FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
 	if err != nil || id == nil {
 		return w.missing(err, "subscriber")
 	}
@@ -32,13 +33,13 @@ func (w *Webhooks) HasSubscriber(ctx context.Context, guid string) error {
 // Subscribers lists the subscribers with their subscriptions.
 func (w *Webhooks) Subscribers(ctx context.Context) ([]admin.Subscriber, error) {
 	all, err := w.subscribers(ctx, ``)
-	return all, w.own.fault(err, "listing subscribers")
+	return all, w.fault(err, "listing subscribers")
 }
 
 const subscriberColumns = `b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash`
 
 func (w *Webhooks) subscribers(ctx context.Context, condition string, args ...any) ([]admin.Subscriber, error) {
-	all, err := list(ctx, w.own, scanSubscriber, `SELECT `+subscriberColumns+`
+	all, err := appdb.QueryAll(ctx, w.own, scanSubscriber, `SELECT `+subscriberColumns+`
 FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
 	if err != nil {
 		return nil, err
@@ -59,15 +60,15 @@ FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
 	return all, nil
 }
 
-func scanSubscriber(row scanner) (s admin.Subscriber, err error) {
-	err = row.Scan(&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*moment)(&s.SavedAt), &s.RowHash)
+func scanSubscriber(row appdb.Row) (s admin.Subscriber, err error) {
+	err = row.Scan(&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*appdb.Time)(&s.SavedAt), &s.RowHash)
 	return s, err
 }
 
 // missing is the failure where a thing was looked for that is not there.
 func (w *Webhooks) missing(err error, thing string) error {
 	if err != nil {
-		return w.own.fault(err, "finding a "+thing)
+		return w.fault(err, "finding a "+thing)
 	}
 	return fault.New(fault.NotFound, "There is no such %s", thing)
 }
@@ -78,14 +79,14 @@ func (w *Webhooks) AddSubscriber(ctx context.Context, s admin.Subscriber, e audi
 	if err != nil {
 		return admin.Subscriber{}, err
 	}
-	guid := newGUID()
-	_, err = w.own.run(ctx, append(append([]step{raised()}, w.noted(` WHERE 1 = 0`)...), step{`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
-SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`, []any{
+	guid := appdb.NewGUID()
+	_, err = w.own.Run(ctx, append(append([]appdb.Step{raised()}, w.noted(` WHERE 1 = 0`)...), appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
+SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`,
 		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
-		sql.Named("Saved", stamp(e.At)), sql.Named("RowHash", newRowHash()),
-	}, true}, written(e))...)
+		sql.Named("Saved", appdb.Stamp(e.At)), sql.Named("RowHash", newRowHash()),
+	), appdb.AuditStep(e))...)
 	if err != nil {
-		return admin.Subscriber{}, w.own.fault(err, "adding a subscriber")
+		return admin.Subscriber{}, w.fault(err, "adding a subscriber")
 	}
 	return w.Subscriber(ctx, guid)
 }
@@ -100,14 +101,14 @@ func (w *Webhooks) ChangeSubscriber(ctx context.Context, guid string, c admin.Su
 	u.text("Name", c.Name)
 	u.bool("IsEnabled", c.Enabled)
 	at := []any{sql.Named("Subscriber", guid)}
-	steps := []step{raised(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
+	steps := []appdb.Step{raised(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
 	steps = append(steps, w.noted(ofSubscriber, at...)...)
 	if c.Enabled != nil { // what failed before does not count against it
-		steps = append(steps, step{`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL` + ofSubscriber, at, false})
+		steps = append(steps, appdb.Statement(`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL`+ofSubscriber, at...))
 	}
-	hit, err := w.own.run(ctx, append(steps, written(e))...)
+	hit, err := w.own.Run(ctx, append(steps, appdb.AuditStep(e))...)
 	if err != nil {
-		return admin.Subscriber{}, w.own.fault(err, "changing a subscriber")
+		return admin.Subscriber{}, w.fault(err, "changing a subscriber")
 	}
 	now, err := w.Subscriber(ctx, guid)
 	if err == nil && !hit {
@@ -125,9 +126,9 @@ func stale(thing string) error {
 // reports whether it was there. Messages are removed by Sweep.
 func (w *Webhooks) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
 	steps := append(w.removal(ofSubscriber, e.At, sql.Named("Subscriber", guid)),
-		step{`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, []any{sql.Named("Subscriber", guid)}, true}, written(e))
-	removed, err := w.own.run(ctx, steps...)
-	return removed, w.own.fault(err, "removing a subscriber")
+		appdb.MustHit(`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid)), appdb.AuditStep(e))
+	removed, err := w.own.Run(ctx, steps...)
+	return removed, w.fault(err, "removing a subscriber")
 }
 
 // changes collects what an UPDATE sets.
@@ -155,12 +156,12 @@ func (u *changes) bool(column string, value *bool) {
 
 // step is the UPDATE, which must hit a row, with a new row hash. It hits none
 // whose row hash is not the one that the change is based on.
-func (u *changes) step(table, where string, at []any, now time.Time, based []byte) step {
-	u.set("LastSavedDateTime", stamp(now))
+func (u *changes) step(table, where string, at []any, now time.Time, based []byte) appdb.Step {
+	u.set("LastSavedDateTime", appdb.Stamp(now))
 	u.set("RowHash", newRowHash())
 	if based != nil {
 		where += ` AND RowHash = @Based`
 		at = append(at, sql.Named("Based", based))
 	}
-	return step{`UPDATE ` + table + ` SET ` + strings.Join(u.sets, ", ") + where, append(u.args, at...), true}
+	return appdb.MustHit(`UPDATE `+table+` SET `+strings.Join(u.sets, ", ")+where, append(u.args, at...)...)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
@@ -37,8 +38,8 @@ func subscriptionArgs(subscriber, guid string) []any {
 // they were made. One statement reads both, so that headers never come with a URL
 // that they were not given for.
 func (w *Webhooks) registrations(ctx context.Context, condition string, args ...any) ([]admin.Subscription, error) {
-	clock := w.own.clock()
-	rows, err := list(ctx, w.own, scanRegistration, `SELECT s.ID, s.RecID, b.RecID, b.Name, b.IsEnabled, s.EventName, s.URL, s.ItemNo, s.IsEnabled, s.DisabledReason, s.Ordered,
+	clock := w.own.Clock()
+	rows, err := appdb.QueryAll(ctx, w.own, scanRegistration, `SELECT s.ID, s.RecID, b.RecID, b.Name, b.IsEnabled, s.EventName, s.URL, s.ItemNo, s.IsEnabled, s.DisabledReason, s.Ordered,
 	s.RetrySchedule, s.Secret, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecret END, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecretUntil END,
 	s.MadeByAdmin, s.FailingSince, s.LastSavedDateTime, s.RowHash, h.Name, h.Value
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
@@ -61,10 +62,10 @@ type registrationRow struct {
 	header, value sql.NullString
 }
 
-func scanRegistration(row scanner) (r registrationRow, err error) {
+func scanRegistration(row appdb.Row) (r registrationRow, err error) {
 	var reason, schedule, old sql.NullString
 	err = row.Scan(&r.ID, &r.GUID, &r.Subscriber, &r.SubscriberName, &r.SubscriberOn, &r.Pattern, &r.URL, &r.ItemNo, &r.Enabled, &reason, &r.Ordered,
-		&schedule, &r.Secret, &old, (*moment)(&r.OldSecretUntil), &r.Private, (*moment)(&r.FailingSince), (*moment)(&r.SavedAt), &r.RowHash, &r.header, &r.value)
+		&schedule, &r.Secret, &old, (*appdb.Time)(&r.OldSecretUntil), &r.Private, (*appdb.Time)(&r.FailingSince), (*appdb.Time)(&r.SavedAt), &r.RowHash, &r.header, &r.value)
 	if err != nil {
 		return r, err
 	}
@@ -110,25 +111,25 @@ func (w *Webhooks) AddSubscription(ctx context.Context, r admin.Subscription) (a
 	if err != nil {
 		return admin.Subscription{}, err
 	}
-	guid := newGUID()
+	guid := appdb.NewGUID()
 	room, bounds := w.room(guid, r.Subscriber, &r.Headers, !r.Private)
 	if !r.Private {
 		room += ` AND (SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID) < @MaxSubscriptions`
 		bounds = append(bounds, sql.Named("MaxSubscriptions", webhook.MaxSubscriptions))
 	}
-	insert := step{`INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, RetrySchedule,
+	insert := appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, RetrySchedule,
 	MaxRetries, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
 SELECT @ID, @RecID, b.ID, @EventName, @URL, (SELECT COALESCE(MAX(o.ItemNo), 0) + 1 FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID),
 	@IsEnabled, @Ordered, @RetrySchedule, @MaxRetries, @Secret, @MadeByAdmin, @Saved, @RowHash
-FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber` + room, append(bounds,
+FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+room, append(bounds,
 		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("EventName", r.Pattern), sql.Named("URL", r.URL),
 		sql.Named("IsEnabled", r.Enabled), sql.Named("Ordered", r.Ordered), sql.Named("RetrySchedule", scheduleText(r.Schedule)),
 		sql.Named("MaxRetries", scheduleLength(r.Schedule)), sql.Named("Secret", r.Secret), sql.Named("MadeByAdmin", r.Private),
-		sql.Named("Saved", stamp(r.SavedAt)), sql.Named("RowHash", newRowHash())), true}
-	steps := slices.Concat([]step{raised(), insert}, headerSteps(guid, r.Headers), w.noted(` WHERE RecID = @Subscription`, sql.Named("Subscription", guid)))
-	added, err := w.own.run(ctx, steps...)
+		sql.Named("Saved", appdb.Stamp(r.SavedAt)), sql.Named("RowHash", newRowHash()))...)
+	steps := slices.Concat([]appdb.Step{raised(), insert}, headerSteps(guid, r.Headers), w.noted(` WHERE RecID = @Subscription`, sql.Named("Subscription", guid)))
+	added, err := w.own.Run(ctx, steps...)
 	if err != nil {
-		return admin.Subscription{}, w.own.fault(err, "adding a subscription")
+		return admin.Subscription{}, w.fault(err, "adding a subscription")
 	}
 	if !added {
 		s, err := w.Subscriber(ctx, r.Subscriber)
@@ -156,7 +157,7 @@ func (w *Webhooks) room(guid, subscriber string, headers *[]webhook.Header, boun
 	for _, h := range *headers {
 		size += len(h.Name) + len(h.Value)
 	}
-	if w.own.schema != "" {
+	if w.own.IsServer() {
 		length = `LEN` // in characters: it has no UTF-8
 	}
 	return ` AND (SELECT COALESCE(SUM(` + length + `(h.Name) + ` + length + `(h.Value)), 0) FROM whd.SY_WebhookSubscriptionRequestHeader h
@@ -167,14 +168,14 @@ func (w *Webhooks) room(guid, subscriber string, headers *[]webhook.Header, boun
 const subscriptionID = `(SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription)`
 
 // headerSteps add the headers of a subscription.
-func headerSteps(guid string, headers []webhook.Header) []step {
-	steps := make([]step, len(headers))
+func headerSteps(guid string, headers []webhook.Header) []appdb.Step {
+	steps := make([]appdb.Step, len(headers))
 	for i, h := range headers {
-		steps[i] = step{`INSERT INTO whd.SY_WebhookSubscriptionRequestHeader (RecID, SubscriptionID, ItemNo, Name, Value)
-SELECT @RecID, s.ID, @ItemNo, @Name, @Value FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription`, []any{
-			sql.Named("RecID", newGUID()), sql.Named("ItemNo", i+1), sql.Named("Name", h.Name), sql.Named("Value", h.Value),
+		steps[i] = appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscriptionRequestHeader (RecID, SubscriptionID, ItemNo, Name, Value)
+SELECT @RecID, s.ID, @ItemNo, @Name, @Value FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription`,
+			sql.Named("RecID", appdb.NewGUID()), sql.Named("ItemNo", i+1), sql.Named("Name", h.Name), sql.Named("Value", h.Value),
 			sql.Named("Subscription", guid),
-		}, true}
+		)
 	}
 	return steps
 }
@@ -192,19 +193,19 @@ WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.Parti
 func (w *Webhooks) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (admin.Subscription, error) {
 	u := changesOf(c)
 	room, args := w.room(guid, subscriber, c.Headers, c.Bounded)
-	steps := []step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
+	steps := []appdb.Step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
 	steps = append(steps, w.noted(ownedBy, subscriptionArgs(subscriber, guid)...)...)
 	if c.Ordered != nil && *c.Ordered { // one daemon sends them all from now on
-		steps = append(steps, step{oneLine, []any{sql.Named("Subscription", guid)}, false})
+		steps = append(steps, appdb.Statement(oneLine, sql.Named("Subscription", guid)))
 	}
 	if c.Headers != nil {
-		steps = append(steps, step{`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID = ` + subscriptionID,
-			[]any{sql.Named("Subscription", guid)}, false})
+		steps = append(steps, appdb.Statement(`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID = `+subscriptionID,
+			sql.Named("Subscription", guid)))
 		steps = append(steps, headerSteps(guid, *c.Headers)...)
 	}
-	hit, err := w.own.run(ctx, steps...)
+	hit, err := w.own.Run(ctx, steps...)
 	if err != nil {
-		return admin.Subscription{}, w.own.fault(err, "changing a subscription")
+		return admin.Subscription{}, w.fault(err, "changing a subscription")
 	}
 	now, err := w.Subscription(ctx, subscriber, guid)
 	switch {
@@ -233,7 +234,7 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	}
 	if c.Secret != nil {
 		u.sets = append(u.sets, "OldSecret = CASE WHEN @OldSecretUntil IS NOT NULL THEN Secret END")
-		u.set("OldSecretUntil", nullableStamp(c.Secret.OldUntil))
+		u.set("OldSecretUntil", appdb.NullableStamp(c.Secret.OldUntil))
 		u.set("Secret", c.Secret.Secret)
 	}
 	return u
@@ -243,20 +244,20 @@ func changesOf(c admin.SubscriptionChange) *changes {
 // From then on its messages are neither shown nor sent; Sweep removes them.
 func (w *Webhooks) RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error) {
 	steps := w.removal(ownedBy, at, subscriptionArgs(subscriber, guid)...)
-	steps[len(steps)-1].must = true
-	removed, err := w.own.run(ctx, steps...)
-	return removed, w.own.fault(err, "removing a subscription")
+	steps[len(steps)-1].Must = true
+	removed, err := w.own.Run(ctx, steps...)
+	return removed, w.fault(err, "removing a subscription")
 }
 
 // removal is the steps that remove subscriptions but for their messages, from
 // the first one of a transaction on.
-func (w *Webhooks) removal(which string, at time.Time, args ...any) []step {
-	steps := append([]step{raised()}, w.noted(which, args...)...)
-	args = append(args, sql.Named("At", stamp(at)))
-	return append(steps, []step{
-		{`INSERT INTO whd.WH_SubscriptionRemoved (SubscriptionID, RemovedDateTime)
-SELECT ID, @At FROM whd.SY_WebhookSubscription` + which, args, false},
-		{`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID IN (SELECT ID FROM whd.SY_WebhookSubscription` + which + `)`, args, false},
-		{`DELETE FROM whd.SY_WebhookSubscription` + which, args, false},
+func (w *Webhooks) removal(which string, at time.Time, args ...any) []appdb.Step {
+	steps := append([]appdb.Step{raised()}, w.noted(which, args...)...)
+	args = append(args, sql.Named("At", appdb.Stamp(at)))
+	return append(steps, []appdb.Step{
+		appdb.Statement(`INSERT INTO whd.WH_SubscriptionRemoved (SubscriptionID, RemovedDateTime)
+SELECT ID, @At FROM whd.SY_WebhookSubscription`+which, args...),
+		appdb.Statement(`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID IN (SELECT ID FROM whd.SY_WebhookSubscription`+which+`)`, args...),
+		appdb.Statement(`DELETE FROM whd.SY_WebhookSubscription`+which, args...),
 	}...)
 }

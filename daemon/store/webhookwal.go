@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -35,15 +36,6 @@ const (
 	walWait    = 100 * time.Millisecond
 	walWaitMax = time.Second // the age of a reader that may let the log grow
 )
-
-// rarelyBack has the connections beside the writer's, whose commits hold up the
-// batches, leave the log to the writer. They write it back where there are no
-// batches.
-const rarelyBack = "wal_autocheckpoint(8192)" // pages, as many as walBehind
-
-// walSize truncates the log when it begins again, after a long read had made it
-// grow.
-const walSize = "journal_size_limit(33554432)"
 
 // due counts a transaction, and reports whether it is time to write back.
 func (k *walKeeper) due(conn *sqlite.Conn) bool {
@@ -78,7 +70,7 @@ func (k *walKeeper) restart(conn *sqlite.Conn, wait time.Duration) bool {
 		return false
 	}
 	busy, _, _, err := checkpoint(conn, "RESTART")
-	_ = conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", fileBusy.Milliseconds()))
+	_ = conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", appdb.FileTimeout.Milliseconds()))
 	k.restarted = time.Now()
 	return err == nil && !busy
 }

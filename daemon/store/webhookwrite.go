@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -27,7 +28,7 @@ const (
 // attempt: a reference to a text takes about as much.
 const shortAnswer = 64
 
-// Write is webhook.Store's. What is there already, by its number, stays as it
+// Write is delivery.Store's. What is there already, by its number, stays as it
 // is: a batch may be written again where nobody knows what became of it.
 func (w *Webhooks) Write(ctx context.Context, b delivery.Batch) error {
 	b.Leases = distinct(b.Leases)
@@ -37,13 +38,13 @@ func (w *Webhooks) Write(ctx context.Context, b delivery.Batch) error {
 	case clash(b.Keys):
 		return delivery.ErrKeyTaken
 	}
-	err := w.writer.write(ctx, &b)
+	err := engineError(w.writer.write(ctx, &b))
 	for _, known := range []error{delivery.ErrStale, delivery.ErrFenced, delivery.ErrKeyTaken, delivery.ErrOutboxTaken} {
 		if errors.Is(err, known) {
 			return known
 		}
 	}
-	return w.own.fault(err, "writing events and outcomes")
+	return w.fault(err, "writing events and outcomes")
 }
 
 // distinct are the leases by partition: all who lock several rows do so in one
@@ -107,10 +108,10 @@ type attempt struct {
 
 func attemptOf(r webhook.AttemptResult) attempt {
 	a := attempt{
-		message: r.Message.ID, number: r.After.Attempts, guid: newGUID(), status: r.After.Status,
+		message: r.Message.ID, number: r.After.Attempts, guid: appdb.NewGUID(), status: r.After.Status,
 		code: r.Code, reason: readable(r.Reason(), mostReason),
 		detail: readable(r.Detail, mostDetail), answer: readable(string(r.Text), mostAnswer),
-		next: dueText(r.After), ended: stamp(r.Began.Add(r.Took)), duration: ticks(r.Took),
+		next: dueText(r.After), ended: appdb.Stamp(r.Began.Add(r.Took)), duration: ticks(r.Took),
 	}
 	if len(a.answer) > shortAnswer {
 		hash := sha256.Sum256([]byte(a.answer))
@@ -125,7 +126,7 @@ func dueText(s webhook.State) string {
 	if !s.Status.Open() {
 		return ""
 	}
-	return stamp(s.Next)
+	return appdb.Stamp(s.Next)
 }
 
 // readable is the beginning of a text that somebody else has made, as every
@@ -133,19 +134,19 @@ func dueText(s webhook.State) string {
 // JSON, are replaced.
 func readable(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return fitting(strings.ReplaceAll(text, "\x00", "\uFFFD"), most)
+	return appdb.Truncate(strings.ReplaceAll(text, "\x00", "\uFFFD"), most)
 }
 
-// Key is webhook.Store's.
+// Key is delivery.Store's.
 func (w *Webhooks) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
-	k, err := found(ctx, w.own, scanIdempotencyKey, `SELECT KeyHash, Digest, EventGUID, Messages, ExpiryDateTime FROM whd.WH_IdempotencyKey
-WHERE KeyHash = @Hash AND ExpiryDateTime > `+w.own.clock(), sql.Named("Hash", hex.EncodeToString(hash[:])))
-	return k, w.own.fault(err, "finding an idempotency key")
+	k, err := appdb.QueryOne(ctx, w.own, scanIdempotencyKey, `SELECT KeyHash, Digest, EventGUID, Messages, ExpiryDateTime FROM whd.WH_IdempotencyKey
+WHERE KeyHash = @Hash AND ExpiryDateTime > `+w.own.Clock(), sql.Named("Hash", hex.EncodeToString(hash[:])))
+	return k, w.fault(err, "finding an idempotency key")
 }
 
-func scanIdempotencyKey(row scanner) (k delivery.Key, err error) {
+func scanIdempotencyKey(row appdb.Row) (k delivery.Key, err error) {
 	var hash, digest string
-	if err := row.Scan(&hash, &digest, &k.Event, &k.Count, (*moment)(&k.Until)); err != nil {
+	if err := row.Scan(&hash, &digest, &k.Event, &k.Count, (*appdb.Time)(&k.Until)); err != nil {
 		return k, err
 	}
 	_, badHash := hex.Decode(k.Hash[:], []byte(hash))

@@ -1,12 +1,15 @@
-package store
+package appdb
 
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
@@ -22,14 +26,14 @@ import (
 // Each gets a function that opens a place of its own, again at each call.
 func TestOwnTables(t *testing.T) {
 	t.Run("file", func(t *testing.T) {
-		ownTables(t, func(t *testing.T) func() *ownDB {
-			path := filepath.Join(t.TempDir(), ownFile)
-			return func() *ownDB { return openedOwn(t, path) }
+		ownTables(t, func(t *testing.T) func() *DB {
+			path := filepath.Join(t.TempDir(), FileName)
+			return func() *DB { return openedOwn(t, path) }
 		})
 	})
 	t.Run("server", func(t *testing.T) {
 		dsn := mssqltest.Database(t)
-		home := func(t *testing.T) func() *ownDB { return onServer(t, dsn) }
+		home := func(t *testing.T) func() *DB { return onServer(t, dsn) }
 		ownTables(t, home)
 		t.Run("Lease", func(t *testing.T) { exclusion(t, leased(t, home(t)())) })
 		t.Run("LeaseOfTheDead", func(t *testing.T) { leaseOfTheDead(t, leased(t, home(t)())) })
@@ -37,7 +41,7 @@ func TestOwnTables(t *testing.T) {
 	})
 }
 
-func ownTables(t *testing.T, home func(*testing.T) func() *ownDB) {
+func ownTables(t *testing.T, home func(*testing.T) func() *DB) {
 	t.Run("Migrate", func(t *testing.T) { migrate(t, home(t)()) })
 	t.Run("Down", func(t *testing.T) { migrateDown(t, home(t)()) })
 	t.Run("Fails", func(t *testing.T) { migrateFails(t, home(t)()) })
@@ -49,10 +53,10 @@ func ownTables(t *testing.T, home func(*testing.T) func() *ownDB) {
 }
 
 // onServer gives a schema of its own.
-func onServer(t *testing.T, dsn string) func() *ownDB {
+func onServer(t *testing.T, dsn string) func() *DB {
 	c := Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit}
-	return func() *ownDB {
-		own, err := openOwnSchema(t.Context(), c)
+	return func() *DB {
+		own, err := OpenSchema(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,9 +64,9 @@ func onServer(t *testing.T, dsn string) func() *ownDB {
 	}
 }
 
-func openedOwn(t *testing.T, path string) *ownDB {
+func openedOwn(t *testing.T, path string) *DB {
 	t.Helper()
-	own, err := openOwn(path)
+	own, err := OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,19 +74,19 @@ func openedOwn(t *testing.T, path string) *ownDB {
 }
 
 // closed closes the database when the test ends.
-func closed(t *testing.T, own *ownDB) *ownDB {
+func closed(t *testing.T, own *DB) *DB {
 	t.Helper()
 	t.Cleanup(func() {
-		if err := own.close(); err != nil {
+		if err := own.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return own
 }
 
-func expectVersion(t *testing.T, own *ownDB, want int64) {
+func expectVersion(t *testing.T, own *DB, want int64) {
 	t.Helper()
-	files, err := fs.Glob(schema, fileMigrations+"/*.sql")
+	files, err := fs.Glob(schema, FileMigrations+"/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no migrations (%v)", err)
 	}
@@ -101,7 +105,7 @@ func expectVersion(t *testing.T, own *ownDB, want int64) {
 
 const newest = -1 // version
 
-func expectTables(t *testing.T, own *ownDB, want bool) {
+func expectTables(t *testing.T, own *DB, want bool) {
 	t.Helper()
 	for _, table := range []string{"WH_User", "WH_ApiKey", "WH_Session"} {
 		if is, err := own.hasTable(t.Context(), table); err != nil || is != want {
@@ -110,9 +114,9 @@ func expectTables(t *testing.T, own *ownDB, want bool) {
 	}
 }
 
-func migrate(t *testing.T, own *ownDB) {
+func migrate(t *testing.T, own *DB) {
 	expectVersion(t, own, 0)
-	if err := own.ready(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "version 0") || !strings.Contains(err.Error(), "whd migrate") {
+	if err := own.Ready(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "version 0") || !strings.Contains(err.Error(), "whd migrate") {
 		t.Errorf("before: %v", err)
 	}
 	expectTables(t, own, false) // nor has looking made any
@@ -120,23 +124,23 @@ func migrate(t *testing.T, own *ownDB) {
 		t.Errorf("looking at the version has made a table (%v)", err)
 	}
 	for range 2 { // the second finds nothing to do
-		if err := own.bringUp(t.Context()); err != nil {
+		if err := own.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		expectVersion(t, own, newest)
 		expectTables(t, own, true)
 	}
-	if err := own.ready(t.Context()); err != nil {
+	if err := own.Ready(t.Context()); err != nil {
 		t.Errorf("after: %v", err)
 	}
 }
 
 // Every migration can be undone, and done again.
-func migrateDown(t *testing.T, own *ownDB) {
-	if err := own.bringUp(t.Context()); err != nil {
+func migrateDown(t *testing.T, own *DB) {
+	if err := own.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	provider, err := own.migrations()
+	provider, err := own.Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,34 +148,34 @@ func migrateDown(t *testing.T, own *ownDB) {
 		t.Fatal(err)
 	}
 	expectTables(t, own, false)
-	if err := own.bringUp(t.Context()); err != nil {
+	if err := own.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	expectTables(t, own, true)
 }
 
 // Daemons that start at the same moment must all come up.
-func migrateAtOnce(t *testing.T, open func() *ownDB) {
+func migrateAtOnce(t *testing.T, open func() *DB) {
 	var all sync.WaitGroup
 	var first atomic.Int64
 	for range 4 {
 		own := open()
 		all.Go(func() {
-			if err := own.bringUp(t.Context()); err != nil {
+			if err := own.Migrate(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if own.was == 0 {
+			if own.before == 0 {
 				first.Add(1)
 			}
 		})
 	}
 	all.Wait()
 	own := open()
-	if n := first.Load(); own.schema != "" && n != 1 {
+	if n := first.Load(); own.Schema != "" && n != 1 {
 		t.Errorf("%d say that they have made the tables", n)
 	}
 	expectVersion(t, own, newest)
-	rows, err := list(t.Context(), own, scanInt, `SELECT version_id FROM whd.WH_Migration ORDER BY version_id`)
+	rows, err := QueryAll(t.Context(), own, ScanInt, `SELECT version_id FROM whd.WH_Migration ORDER BY version_id`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,16 +185,16 @@ func migrateAtOnce(t *testing.T, open func() *ownDB) {
 }
 
 // A migration that fails leaves an error, and nothing half done.
-func migrateFails(t *testing.T, own *ownDB) {
-	if own.schema != "" {
-		if err := own.makeSchema(t.Context()); err != nil {
+func migrateFails(t *testing.T, own *DB) {
+	if own.Schema != "" {
+		if err := own.MakeSchema(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := own.exec(t.Context(), `CREATE TABLE whd.WH_ApiKey (Other int)`); err != nil {
+	if _, err := own.Exec(t.Context(), `CREATE TABLE whd.WH_ApiKey (Other int)`); err != nil {
 		t.Fatal(err)
 	}
-	if err := own.bringUp(t.Context()); err == nil {
+	if err := own.Migrate(t.Context()); err == nil {
 		t.Error("a table in the way is no error")
 	}
 	expectVersion(t, own, 0)
@@ -201,17 +205,17 @@ func migrateFails(t *testing.T, own *ownDB) {
 
 // A migration that comes after one of a higher number is applied all the same,
 // and missed until then.
-func outOfOrder(t *testing.T, own *ownDB) {
-	if err := own.bringUp(t.Context()); err != nil {
+func outOfOrder(t *testing.T, own *DB) {
+	if err := own.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{`DROP TABLE whd.WH_Audit`, `DELETE FROM whd.WH_Migration WHERE version_id = 2`} {
-		if _, err := own.exec(t.Context(), statement); err != nil {
+		if _, err := own.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
 	expectVersion(t, own, 1)
-	if err := own.bringUp(t.Context()); err != nil {
+	if err := own.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	expectVersion(t, own, newest)
@@ -221,18 +225,18 @@ func outOfOrder(t *testing.T, own *ownDB) {
 }
 
 // A schema of a newer program serves an older one.
-func newerVersion(t *testing.T, own *ownDB) {
-	if err := own.bringUp(t.Context()); err != nil {
+func newerVersion(t *testing.T, own *DB) {
+	if err := own.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := own.exec(t.Context(), `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)`); err != nil {
+	if _, err := own.Exec(t.Context(), `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)`); err != nil {
 		t.Fatal(err)
 	}
 	expectVersion(t, own, 999)
-	if err := own.bringUp(t.Context()); err != nil {
+	if err := own.Migrate(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := own.ready(t.Context()); err != nil {
+	if err := own.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -254,21 +258,21 @@ func TestMigrationsAreTwins(t *testing.T) {
 		return names
 	}
 	want := slices.DeleteFunc(names(serverMigrations), func(name string) bool { return slices.Contains(serverOnly, name) })
-	if file := names(fileMigrations); !slices.Equal(file, want) {
+	if file := names(FileMigrations); !slices.Equal(file, want) {
 		t.Errorf("the file has %s, the server %s", file, want)
 	}
 }
 
 // leased makes the schema and in it the table of the lease.
-func leased(t *testing.T, own *ownDB) *ownDB {
+func leased(t *testing.T, own *DB) *DB {
 	t.Helper()
-	if err := errors.Join(own.makeSchema(t.Context()), own.makeLease(t.Context())); err != nil {
+	if err := errors.Join(own.MakeSchema(t.Context()), own.makeLease(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	return own
 }
 
-func exclusion(t *testing.T, own *ownDB) {
+func exclusion(t *testing.T, own *DB) {
 	first, second := own.newLease(), own.newLease()
 	working, over := make(chan struct{}), make(chan error)
 	err := first.during(t.Context(), func(ctx context.Context) error {
@@ -291,7 +295,7 @@ func exclusion(t *testing.T, own *ownDB) {
 }
 
 // What a process leaves that dies is for the others once it has expired.
-func leaseOfTheDead(t *testing.T, own *ownDB) {
+func leaseOfTheDead(t *testing.T, own *DB) {
 	dead := own.newLease()
 	dead.life = 0
 	if err := dead.await(t.Context()); err != nil {
@@ -302,7 +306,7 @@ func leaseOfTheDead(t *testing.T, own *ownDB) {
 	}
 }
 
-func leaseLost(t *testing.T, own *ownDB) {
+func leaseLost(t *testing.T, own *DB) {
 	l := own.newLease()
 	l.renew = leaseWait
 	err := l.during(t.Context(), func(ctx context.Context) error {
@@ -315,5 +319,86 @@ func leaseLost(t *testing.T, own *ownDB) {
 	})
 	if !errors.Is(err, errLeaseLost) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// loginScript is what an administrator runs before the first migration.
+const loginScript = "../../cmd/daemon/deploy/login.sql"
+
+// The login script gives the account that migrates the rights it needs: it
+// grants what they create, and nothing else that creates.
+func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
+	script, err := os.ReadFile(loginScript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted := make(map[string]bool)
+	for _, grant := range regexp.MustCompile(`(?m)^GRANT (CREATE [A-Z, ]+) TO whd;`).FindAllStringSubmatch(string(script), -1) {
+		for right := range strings.SplitSeq(grant[1], ", ") {
+			granted[right] = true
+		}
+	}
+	files, err := fs.Glob(schema, serverMigrations+"/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%q %v", files, err)
+	}
+	needed := make(map[string]bool)
+	for _, file := range files {
+		text, err := schema.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, made := range regexp.MustCompile(`(?im)^\s*CREATE\s+(?:UNIQUE\s+)?(?:OR\s+ALTER\s+)?([A-Z]+)\s`).FindAllStringSubmatch(string(text), -1) {
+			object := strings.ToUpper(made[1])
+			if object == "INDEX" {
+				continue // comes with the ownership of its table
+			}
+			right := "CREATE " + object
+			if needed[right] = true; !granted[right] {
+				t.Errorf("%s needs %s, which %s does not grant", file, right, loginScript)
+			}
+		}
+	}
+	for right := range granted {
+		if !needed[right] {
+			t.Errorf("%s grants %s, which no migration needs", loginScript, right)
+		}
+	}
+}
+
+// A login that an older script made lacks the right to create views.
+func TestMigrationWithoutRight(t *testing.T) {
+	err := (&DB{name: "the schema whd"}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
+	for _, part := range []string{"the schema whd", "GRANT CREATE TABLE, CREATE VIEW", "login.sql", "denied"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q lacks %q", err, part)
+		}
+	}
+}
+
+// TestMigrationsStand: what has been released is applied somewhere, so a change
+// belongs into a new migration. Until then -update takes it over.
+func TestMigrationsStand(t *testing.T) {
+	var b strings.Builder
+	err := fs.WalkDir(schema, "schema", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := schema.ReadFile(name)
+		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(text), strings.TrimPrefix(name, "schema/"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("testdata", "migrations.sha256")
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != b.String() {
+		t.Errorf("migrations have changed (%v); they are\n%s", err, &b)
 	}
 }

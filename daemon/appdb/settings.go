@@ -1,4 +1,4 @@
-package store
+package appdb
 
 import (
 	"context"
@@ -13,23 +13,23 @@ type StoredSetting struct{ Name, Value string }
 // settingsTable is the table of settings that the migration to version 9 drops.
 const settingsTable = "WH_Setting"
 
-// errSettingsStay refuses a migration that would lose settings.
-var errSettingsStay = errors.New("the database holds settings, which this program cannot write to a file")
+// ErrSettingsStay refuses a migration that would lose settings.
+var ErrSettingsStay = errors.New("the database holds settings, which this program cannot write to a file")
 
 // rescueSettings hands the stored settings to keepSettings before the migration
 // that drops their table. The table stays where they cannot be kept. A daemon of
 // an earlier version changes no settings from then on, since each of its changes
 // must find a version that it knows.
-func rescueSettings(ctx context.Context, o *ownDB) error {
+func rescueSettings(ctx context.Context, o *DB) error {
 	if there, err := o.hasTable(ctx, settingsTable); err != nil || !there {
 		return err
 	}
-	tx, err := o.pool.BeginTx(ctx, nil)
+	tx, err := o.Pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() // does nothing after Commit
-	if _, err := tx.ExecContext(ctx, o.text(`UPDATE whd.WH_Number SET Next = -1 WHERE Name = 'SettingsVersion'`)); err != nil {
+	if _, err := tx.ExecContext(ctx, o.Text(`UPDATE whd.WH_Number SET Next = -1 WHERE Name = 'SettingsVersion'`)); err != nil {
 		return err
 	}
 	all, err := storedSettings(ctx, o, tx)
@@ -37,7 +37,7 @@ func rescueSettings(ctx context.Context, o *ownDB) error {
 		return err
 	}
 	if len(all) > 0 && o.keepSettings == nil {
-		return errSettingsStay
+		return ErrSettingsStay
 	}
 	if len(all) > 0 {
 		if err := o.keepSettings(all); err != nil {
@@ -47,8 +47,8 @@ func rescueSettings(ctx context.Context, o *ownDB) error {
 	return tx.Commit()
 }
 
-func storedSettings(ctx context.Context, o *ownDB, tx *sql.Tx) (all []StoredSetting, err error) {
-	rows, err := tx.QueryContext(ctx, o.text(`SELECT Name, Value FROM whd.WH_Setting ORDER BY Name`))
+func storedSettings(ctx context.Context, o *DB, tx *sql.Tx) (all []StoredSetting, err error) {
+	rows, err := tx.QueryContext(ctx, o.Text(`SELECT Name, Value FROM whd.WH_Setting ORDER BY Name`))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package store
+package appdb
 
 import (
 	"context"
@@ -22,13 +22,13 @@ import (
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 func TestOwnFaults(t *testing.T) {
-	own := &ownDB{}
+	own := &DB{}
 	for _, missing := range []error{&mssql.Error{Number: 208}, &mssql.Error{Number: 207}} {
-		if err := own.fault(missing, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "whd migrate") {
+		if err := own.Fault(missing, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "whd migrate") {
 			t.Errorf("%v: got %v", missing, err)
 		}
 	}
-	if err := own.fault(mssql.ErrLost, "x"); !fault.Is(err, fault.Unavailable) || strings.Contains(fault.Of(err).Message, "whd migrate") {
+	if err := own.Fault(mssql.ErrLost, "x"); !fault.Is(err, fault.Unavailable) || strings.Contains(fault.Of(err).Message, "whd migrate") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -72,9 +72,9 @@ func (nothing) Next([]driver.Value) error { return io.EOF }
 // database, with those of a file, so that a change of them is seen.
 func TestOwnStatements(t *testing.T) {
 	var got strings.Builder
-	for _, home := range []ownDB{{name: "SQLite"}, {name: "SQL Server", schema: "whd", before: "SET LOCK_TIMEOUT 10000; "}} {
+	for _, home := range []DB{{name: "SQLite"}, {name: "SQL Server", Schema: "whd", prefix: "SET LOCK_TIMEOUT 10000; "}} {
 		l := &listener{}
-		home.pool = sql.OpenDB(l)
+		home.Pool = sql.OpenDB(l)
 		if err := everyStatement(t.Context(), &Accounts{&home}); err != nil {
 			t.Fatal(err)
 		}

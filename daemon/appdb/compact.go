@@ -1,4 +1,4 @@
-package store
+package appdb
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -26,7 +27,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 		return before, 0, errors.Join(err, fmt.Errorf("compacting %s needs %d MB free, and there are %d: free some room or move the directory to a larger disk",
 			path, before>>19+1, free>>20))
 	}
-	conn, err := sqlite.Open(path, sqlite.Options{BusyTimeout: fileBusy})
+	conn, err := sqlite.Open(path, sqlite.Options{BusyTimeout: FileTimeout})
 	if err != nil {
 		return before, 0, err
 	}
@@ -51,3 +52,30 @@ func diskSize(path string) (size int64, err error) {
 	}
 	return size, nil
 }
+
+// Size is that of a database file.
+type Size struct{ Pages, Free, Page int64 }
+
+func SizeOf(conn *sqlite.Conn) (s Size, err error) {
+	err = conn.Query(`SELECT p.page_count, f.freelist_count, s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, func(r *sqlite.Stmt) error {
+		s = Size{r.Int(0), r.Int(1), r.Int(2)}
+		return nil
+	})
+	return s, err
+}
+
+// Shrink gives some pages back, in a transaction of its own. It reports whether
+// the file could.
+func Shrink(conn *sqlite.Conn, before Size, pages int64) (shrunk bool, err error) {
+	if pages <= 0 {
+		return false, nil
+	}
+	if err := conn.Exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages)); err != nil {
+		return false, err
+	}
+	after, err := SizeOf(conn)
+	return after.Pages < before.Pages, err
+}
+
+// FileTimeout is how long other processes are waited for that write to a file.
+const FileTimeout = 5 * time.Second

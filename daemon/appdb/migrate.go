@@ -1,0 +1,342 @@
+package appdb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/pressly/goose/v3"
+)
+
+// schema holds the migrations, a folder for each database system and in it one
+// for each database.
+//
+//go:embed schema
+var schema embed.FS
+
+const (
+	FileMigrations   = "schema/sqlite/whd"
+	LogMigrations    = "schema/sqlite/requestlog"
+	serverMigrations = "schema/mssql"
+)
+
+// migrationTable is where goose notes the versions.
+const migrationTable = "WH_Migration"
+
+// Migration is what became of our own tables when the store was opened.
+type Migration struct {
+	Name          string // for people: the file, or the schema on a server
+	Before, After int64  // versions
+	Latest        int64  // that this program knows
+}
+
+// Migration is what became of the tables when they were opened, and their
+// version now.
+func (o *DB) Migration(ctx context.Context) (Migration, error) {
+	current, latest, err := o.versions(ctx)
+	if err != nil {
+		return Migration{}, executor.Unreachable(err)
+	}
+	return Migration{Name: o.name, Before: o.before, After: current, Latest: latest}, nil
+}
+
+// Migrate notes the version of the tables and brings them to the latest.
+func (o *DB) Migrate(ctx context.Context) (err error) {
+	if o.before, _, err = o.versions(ctx); err == nil {
+		err = o.apply(ctx)
+	}
+	return o.migrationError(err)
+}
+
+func (o *DB) migrationError(err error) error {
+	switch refused, is := errors.AsType[*mssql.Error](err); {
+	case err == nil:
+		return nil
+	case errors.Is(err, mssql.ErrLost):
+		return executor.Unreachable(err)
+	case is && refused.Forbidden():
+		return fmt.Errorf("migrating %s: the login lacks a right: have an administrator run GRANT CREATE TABLE, CREATE VIEW for it, as login.sql does: %w", o.name, err)
+	}
+	return fmt.Errorf("migrating %s: %w", o.name, err)
+}
+
+// Migrations are those of the database, with the schema that they work in.
+func (o *DB) Migrations() (*goose.Provider, error) {
+	dialect, table := goose.DialectSQLite3, migrationTable
+	if o.Schema != "" {
+		dialect, table = goose.DialectMSSQL, o.inSchema("whd."+migrationTable)
+	}
+	files, err := fs.Sub(schema, o.folder)
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(dialect, o.Pool, schemaFiles{files, o},
+		goose.WithTableName(table), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
+}
+
+// schemaFiles are files whose statements have the schema that they work in.
+type schemaFiles struct {
+	fs.FS
+	own *DB
+}
+
+// Open is fs.FS's.
+func (s schemaFiles) Open(name string) (fs.File, error) {
+	file, err := s.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, ".sql") {
+		return file, err
+	}
+	text, err := fs.ReadFile(s.FS, name)
+	return schemaFile{file, strings.NewReader(s.own.inSchema(string(text)))}, err
+}
+
+type schemaFile struct {
+	fs.File
+	text *strings.Reader
+}
+
+// Read is fs.File's.
+func (f schemaFile) Read(b []byte) (int, error) { return f.text.Read(b) }
+
+// versions are that of the tables, 0 where there are none, and the latest that
+// this program knows. Nothing is changed.
+func (o *DB) versions(ctx context.Context) (current, latest int64, err error) {
+	provider, err := o.Migrations()
+	if err != nil {
+		return 0, 0, err
+	}
+	sources := provider.ListSources()
+	latest = sources[len(sources)-1].Version
+	there, err := o.hasTable(ctx, migrationTable)
+	if err != nil || !there {
+		return 0, latest, err
+	}
+	applied, err := QueryAll(ctx, o, ScanInt, `SELECT version_id FROM whd.`+migrationTable+` WHERE is_applied = 1`)
+	if err != nil {
+		return 0, latest, err
+	}
+	return reached(sources, applied), latest, nil
+}
+
+// reached is the version up to which nothing is missing: migrations come into
+// being side by side, so a later one may have been applied before an earlier.
+func reached(sources []*goose.Source, applied []int64) (version int64) {
+	for _, source := range sources {
+		if !slices.Contains(applied, source.Version) {
+			return version
+		}
+		version = source.Version
+	}
+	return slices.Max(applied) // of a newer program, perhaps
+}
+
+func (o *DB) hasTable(ctx context.Context, name string) (bool, error) {
+	statement := `SELECT COUNT(*) FROM sqlite_schema WHERE name = @Name`
+	if o.Schema != "" {
+		statement, name = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`, o.inSchema("whd."+mssql.Quote(name))
+	}
+	n, err := QueryOne(ctx, o, ScanInt, statement, sql.Named("Name", name))
+	return err == nil && *n > 0, err
+}
+
+// apply brings our own tables to the latest version.
+func (o *DB) apply(ctx context.Context) error {
+	provider, err := o.Migrations()
+	if err != nil {
+		return err
+	}
+	if o.Schema == "" {
+		return o.migrateFile(ctx, provider)
+	}
+	if err := o.MakeSchema(ctx); err != nil {
+		return err
+	}
+	if err := o.makeLease(ctx); err != nil {
+		return err
+	}
+	// Not goose.WithLocker, since goose makes its own table before it locks.
+	return o.newLease().during(ctx, func(ctx context.Context) (err error) {
+		if o.before, _, err = o.versions(ctx); err == nil { // of several that start at once, one makes the step
+			err = o.up(ctx, provider)
+		}
+		return err
+	})
+}
+
+// migrateFile needs no lock, as a migration there happens whole or not at all.
+// Where another process migrates the same file at the same time, one of them
+// fails, and finds on looking again that the version has moved on.
+func (o *DB) migrateFile(ctx context.Context, provider *goose.Provider) error {
+	for {
+		before, _, err := provider.GetVersions(ctx)
+		if err != nil {
+			return err
+		}
+		if err = o.up(ctx, provider); err == nil {
+			return nil
+		}
+		if now, _, versionErr := provider.GetVersions(ctx); versionErr != nil || now == before {
+			return err
+		}
+	}
+}
+
+func (o *DB) up(ctx context.Context, provider *goose.Provider) error {
+	err := rescueSettings(ctx, o)
+	if err == nil {
+		_, err = provider.Up(ctx)
+	}
+	return err
+}
+
+// NewestMigration is the version of the last migration in a folder.
+func NewestMigration(folder string) (newest int64, err error) {
+	files, err := fs.Glob(schema, folder+"/*.sql")
+	if err != nil || len(files) == 0 {
+		return 0, fmt.Errorf("no migrations in %s (%w)", folder, err)
+	}
+	_, err = fmt.Sscanf(path.Base(files[len(files)-1]), "%d", &newest)
+	return newest, err
+}
+
+// MakeSchema makes the schema if it is missing.
+func (o *DB) MakeSchema(ctx context.Context) error {
+	there := func() (bool, error) {
+		n, err := QueryOne(ctx, o, ScanInt, `SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", o.Schema))
+		return err == nil && *n > 0, err
+	}
+	err := o.ensure(ctx, there, o.prefix+schemaText(o.Schema))
+	if _, refused := errors.AsType[*mssql.Error](err); !refused {
+		return err
+	}
+	return fmt.Errorf("the schema %s is missing and could not be made; let somebody who may do so run CREATE SCHEMA %s AUTHORIZATION ... for the login that whd uses: %w",
+		o.Schema, mssql.Quote(o.Schema), err)
+}
+
+// schemaText is a batch of its own wherever it stands, since SQL Server makes a
+// schema only in the first statement of one.
+func schemaText(schema string) string {
+	return `EXEC(N'CREATE SCHEMA ` + strings.ReplaceAll(mssql.Quote(schema), `'`, `''`) + `')`
+}
+
+func (o *DB) makeLease(ctx context.Context) error {
+	err := o.ensure(ctx, func() (bool, error) { return o.hasTable(ctx, leaseTable) },
+		o.Text(`CREATE TABLE whd.`+leaseTable+` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`))
+	if err != nil {
+		return err
+	}
+	_, err = o.Exec(ctx, `INSERT INTO whd.`+leaseTable+` (ID, Holder, ExpiryDateTime)
+SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTable+`)`)
+	if executor.IsDuplicate(err) {
+		return nil
+	}
+	return err
+}
+
+// ensure runs what makes something unless it is there. Who does so at the same
+// time as another one fails, in any way, and finds it made.
+func (o *DB) ensure(ctx context.Context, there func() (bool, error), text string) error {
+	var failed error
+	for range executor.MaxAttempts {
+		is, err := there()
+		if err != nil || is {
+			return err
+		}
+		if _, failed = o.execText(ctx, text); failed == nil {
+			return nil
+		}
+		if err := executor.Sleep(ctx, leaseWait); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+func (o *DB) newLease() *lease {
+	return &lease{own: o, holder: sql.Named("Holder", rand.Text()), life: leaseLife, renew: leaseRenew}
+}
+
+// tableMade is how migrations make tables.
+var tableMade = regexp.MustCompile(`(?m)^CREATE TABLE whd\.(\w+)`)
+
+// serverTables lists the tables that the migrations make on a server.
+func serverTables() (names []string, err error) {
+	files, err := fs.Glob(schema, serverMigrations+"/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := schema.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, made := range tableMade.FindAllStringSubmatch(string(text), -1) {
+			names = append(names, made[1])
+		}
+	}
+	return names, nil
+}
+
+// ownRights are those that the service needs on each of its own tables.
+var ownRights = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
+
+// Rights finds what the login may not do with the service's own tables, and
+// those that are missing although the version says that they are there.
+func (o *DB) Rights(ctx context.Context) (problems []string, err error) {
+	if o.Schema == "" {
+		return nil, nil // the files are its own
+	}
+	tables, err := serverTables()
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range tables {
+		there, err := o.hasTable(ctx, table)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			problems = append(problems, o.inSchema("whd.")+table+": there is no such table, or no right to it")
+			continue
+		}
+		lacking, err := o.lacking(ctx, o.inSchema("whd."+mssql.Quote(table)))
+		if err != nil {
+			return nil, err
+		}
+		if lacking != nil {
+			problems = append(problems, fmt.Sprintf("%s%s: the service's login has no right to %s", o.inSchema("whd."), table, strings.Join(lacking, ", ")))
+		}
+	}
+	return problems, nil
+}
+
+// lacking are the rights on a table that the login does not have. A server that
+// cannot tell is believed to have given them.
+func (o *DB) lacking(ctx context.Context, table string) (rights []string, err error) {
+	asked := make([]string, len(ownRights))
+	has := make([]sql.NullInt64, len(ownRights))
+	into := make([]any, len(ownRights))
+	for i, right := range ownRights {
+		asked[i], into[i] = "HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", &has[i]
+	}
+	err = o.Pool.QueryRowContext(ctx, "SELECT "+strings.Join(asked, ", "), sql.Named("Table", table)).Scan(into...)
+	if _, refused := errors.AsType[*mssql.Error](err); refused {
+		return nil, nil
+	}
+	for i, h := range has {
+		if err == nil && h.Valid && h.Int64 == 0 {
+			rights = append(rights, ownRights[i])
+		}
+	}
+	return slices.Clip(rights), err
+}
