@@ -3,6 +3,7 @@ package rest
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
@@ -76,7 +77,7 @@ func (s *Server) billValues(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.w.Header().Set(wire.HeaderTotal, itoa(int64(len(all))))
+	x.w.Header().Set(wire.HeaderTotal, strconv.Itoa(len(all)))
 	return billDocument(x, f, "CustomFieldValues", all)
 }
 

@@ -81,6 +81,9 @@ func (b *bodies) tooLarge(x *exchange) error {
 	return fault.New(fault.TooLarge, "the body is larger than %d bytes", b.maxSize(x))
 }
 
+// held is the number of bytes that all bodies hold.
+func (b *bodies) held() float64 { return b.budget.held() }
+
 // release gives back what a request took.
 func (b *bodies) release(x *exchange) { b.budget.take(-x.memory.bytes, x.memory.anonymous) }
 

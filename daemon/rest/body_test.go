@@ -105,24 +105,3 @@ func TestMemoryOfABody(t *testing.T) {
 		t.Errorf("%d bytes allocated for 100 that arrived", allocated)
 	}
 }
-
-// What a request took is given back also where the work behind it panics.
-func TestMemoryOfABodyAfterAPanic(t *testing.T) {
-	s := New(Config{MaxBody: 1 << 10, BodyMemory: 1 << 20}) // without a log there is a panic
-	x := s.begin(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil))
-	x.who.Via = account.Bearer
-	if err := s.bodies.reserve(x, 100); err != nil || s.bodies.budget.held() != 100 {
-		t.Fatal(err)
-	}
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("no panic")
-			}
-		}()
-		s.end(x)
-	}()
-	if held := s.bodies.budget.held(); held != 0 {
-		t.Errorf("%v bytes are held", held)
-	}
-}

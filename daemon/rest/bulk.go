@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -156,7 +157,7 @@ func (b *bulkForm) show(name string, texts []string) {
 	var parts []string
 	for i, text := range texts {
 		if i == shownItems {
-			parts = append(parts, "... "+itoa(int64(len(texts)))+" in all")
+			parts = append(parts, "... "+strconv.Itoa(len(texts))+" in all")
 			break
 		}
 		if text = requestlog.Mask(name, text); len(text) > shownLength {

@@ -3,6 +3,8 @@ package rest
 import (
 	"math"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
@@ -85,5 +87,20 @@ func responseStatus(f *fault.Error, id string) wire.ResponseStatus {
 
 // retryAfter is in whole seconds, at least one.
 func retryAfter(d time.Duration) string {
-	return itoa(max(1, int64(math.Ceil(d.Seconds()))))
+	return strconv.FormatInt(max(1, int64(math.Ceil(d.Seconds()))), 10)
+}
+
+// clean makes part of a request fit for a header or a message: printable
+// ASCII, on one line, of bounded length.
+func clean(text string) string {
+	safe := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+	if len(safe) > 500 {
+		safe = safe[:500] + "..."
+	}
+	return safe
 }

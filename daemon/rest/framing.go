@@ -167,3 +167,18 @@ func (c framedTLS) ConnectionState() tls.ConnectionState {
 	}
 	return c.tls.ConnectionState()
 }
+
+// checkHead refuses a head that is too large. net/http does so by itself only
+// far above the limit, and with a reply that no client of ours can read.
+func checkHead(r *http.Request, limit int) error {
+	size := len(r.Method) + len(r.RequestURI) + len(r.Host)
+	for name, values := range r.Header {
+		for _, v := range values {
+			size += len(name) + len(v)
+		}
+	}
+	if size > limit {
+		return fault.New(fault.HeadTooLarge, "the URL and the headers together are larger than %d bytes", limit)
+	}
+	return nil
+}

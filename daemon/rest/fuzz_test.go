@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bytes"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -109,39 +108,4 @@ func alike(a, b match) bool {
 		}
 	}
 	return true
-}
-
-func FuzzNegotiate(f *testing.F) {
-	for _, accept := range []string{"", "*/*", "text/html,application/xml;q=0.9,*/*;q=0.8", "text/csv;q=NaN", "text/csv;q=1e-9", ",;=", "text/csv;q=.5;q=0"} {
-		f.Add("", "", "", "", accept)
-		f.Add("csv", "json", "f", "xml", accept)
-		f.Add("", "csv", "a(b)", "nope", accept)
-		f.Add("nope", "", "", "json", accept)
-	}
-	f.Fuzz(func(t *testing.T, prefix, suffix, callback, format, accept string) {
-		if _, known := encode.ByName(suffix); !known {
-			suffix = "" // the router gives no other
-		}
-		r, err := negotiate(choice{prefix, suffix, callback, format, accept})
-		if _, known := encode.ByName(r.Format.Name); !known {
-			t.Fatalf("format %q", r.Format.Name)
-		}
-		if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotFound) {
-			t.Errorf("%v", err)
-		}
-		if strings.Trim(r.callback, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$") != "" {
-			t.Errorf("callback %q", r.callback)
-		}
-		if r.callback != "" && r.Format.Name != "json" {
-			t.Errorf("a callback around %s", r.Format.Name)
-		}
-		asked := prefix + suffix + format
-		if r.Format.Name == "html" && !strings.Contains(strings.ToLower(asked+accept), "html") {
-			t.Errorf("a page that nobody asked for: %q", accept)
-		}
-		h := make(http.Header)
-		if got := string(r.close(r.open(h, []byte{}))); r.callback != "" && got != r.callback+"()" || r.callback == "" && got != "" {
-			t.Errorf("wrapped: %q", got)
-		}
-	})
 }

@@ -121,7 +121,7 @@ func (s *Server) noteEnd(x *exchange, why error) {
 
 // showRequest shows a request that was answered to those who read the topic.
 func (s *Server) showRequest(x *exchange) {
-	if !s.Streams.Wanted(live.Requests) || x.route != nil && x.route.silent {
+	if !s.Streams.Wanted(live.Requests) || x.route != nil && x.route.always {
 		return
 	}
 	now := time.Now()

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -127,7 +128,7 @@ func noteRequest(h http.Header, req *query.Request) {
 		h.Set(wire.HeaderIgnoredMembers, clean(strings.Join(req.Ignored, ", ")))
 	}
 	if req.Clamped {
-		h.Set(wire.HeaderTakeClamped, itoa(req.Take))
+		h.Set(wire.HeaderTakeClamped, strconv.FormatInt(req.Take, 10))
 	}
 }
 

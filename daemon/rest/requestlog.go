@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,30 +13,6 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/prometheus/client_golang/prometheus"
 )
-
-// Quiet routes leave no entry in the request log: those that are asked every few
-// seconds. A live stream leaves one, when it ends.
-func (r route) quiet() bool { return r.always }
-
-// privateSegments begin the patterns of routes whose members and bodies reach no
-// log, masked or not.
-var privateSegments = []string{"auth", "authenticate", "login", "users", "apikeys", "sessions"}
-
-// private reports whether nothing of what a request of the route carries, and of
-// what it is answered, may be kept.
-func (r route) private() bool {
-	segments := splitPath(strings.ToLower(r.pattern))
-	if len(segments) == 0 {
-		return false
-	}
-	for _, first := range privateSegments {
-		if segments[0] == first {
-			return true
-		}
-	}
-	last := segments[len(segments)-1]
-	return last == "authenticate" || strings.HasPrefix(strings.ToLower(r.pattern), "/webhooks/events")
-}
 
 // shown is what a log may show of the request's path and query.
 func shown(x *exchange) (path, query string) {
@@ -54,7 +31,7 @@ func logPath(x *exchange) string {
 // logRequest leaves an entry in the request log. Whoever writes it, it is not
 // this request.
 func (s *Server) logRequest(x *exchange) {
-	if s.RequestLog == nil || x.route != nil && x.route.silent {
+	if s.RequestLog == nil || x.route != nil && x.route.always {
 		return
 	}
 	now := time.Now()
@@ -130,7 +107,7 @@ func describeOutcome(x *exchange, d *requestlog.Draft) {
 	items := d.Object(requestlog.Items)
 	items.Set("RequestId", x.id)
 	if x.w.aborted {
-		items.Set("Aborted", "after "+itoa(x.w.bytes)+" bytes")
+		items.Set("Aborted", "after "+strconv.FormatInt(x.w.bytes, 10)+" bytes")
 	}
 	items.Close()
 	if x.logged.failure == nil {

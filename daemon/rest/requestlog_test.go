@@ -22,8 +22,8 @@ func TestRoutesAndTheLog(t *testing.T) {
 			t.Errorf("%s %s: private %v, want %v", r.methods, r.pattern, r.private(), secret)
 		}
 		quiet := slices.Contains([]string{"/healthz", "/readyz", "/metrics"}, pattern)
-		if r.quiet() != quiet {
-			t.Errorf("%s %s: quiet %v, want %v", r.methods, r.pattern, r.quiet(), quiet)
+		if r.always != quiet {
+			t.Errorf("%s %s: always %v, want %v", r.methods, r.pattern, r.always, quiet)
 		}
 		if kind, ok := system.Lookup(r.kind); r.kind != "" && (!ok || kind.Name != r.kind) {
 			t.Errorf("%s %s: no kind %s", r.methods, r.pattern, r.kind)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 )
@@ -18,12 +19,37 @@ type router struct {
 	routes []compiledRoute
 }
 
+// route is one row of the route table. Everything that is true of a route
+// stands here: the router, the checks and the documentation read it.
+type route struct {
+	methods   string // separated by spaces; GET includes HEAD
+	pattern   string // literal segments in any letter case, {Name} for any one segment
+	role      account.Role
+	serve     func(*exchange) error
+	summary   string
+	operation string // of documents about it
+	kind      string // the kind that it queries, of those that the service itself keeps
+	changes   bool   // a page of somebody else must not make a browser send it; see csrf
+	status    int    // of success, where it is not 200
+	signedIn  bool   // of the role Reader, but not open to strangers where queries are
+	large     bool   // its body may be as large as that of an event
+	webhooks  bool   // belongs to webhooks, which may be turned off
+	lasting   bool   // goes on until one side ends it, and takes no place among the requests in work
+	always    bool   // served even when the service is full or stopping, every few seconds: leaves no entry in the request log
+}
+
+// The parameters of patterns that mean something to every route.
+const (
+	inFormat    = "Format"    // the name of a format
+	inOperation = "Operation" // a record kind, by its operation's name
+	inKind      = "Kind"      // a record kind, by its own name
+)
+
 type compiledRoute struct {
 	route
 	methods  []string
 	segments []segment
 
-	silent    bool // leaves no entry in the request log
 	secretive bool // nothing that its requests carry reaches a log
 }
 
@@ -45,10 +71,30 @@ func (p params) get(name string) string {
 	return ""
 }
 
+// privateSegments begin the patterns of routes whose members and bodies reach no
+// log, masked or not.
+var privateSegments = []string{"auth", "authenticate", "login", "users", "apikeys", "sessions"}
+
+// private reports whether nothing of what a request of the route carries, and of
+// what it is answered, may be kept.
+func (r route) private() bool {
+	segments := splitPath(strings.ToLower(r.pattern))
+	if len(segments) == 0 {
+		return false
+	}
+	for _, first := range privateSegments {
+		if segments[0] == first {
+			return true
+		}
+	}
+	last := segments[len(segments)-1]
+	return last == "authenticate" || strings.HasPrefix(strings.ToLower(r.pattern), "/webhooks/events")
+}
+
 func newRouter(table []route, basePath string) *router {
 	rt := &router{base: splitPath(basePath)}
 	for _, r := range table {
-		c := compiledRoute{route: r, methods: strings.Fields(r.methods), silent: r.quiet(), secretive: r.private()}
+		c := compiledRoute{route: r, methods: strings.Fields(r.methods), secretive: r.private()}
 		if slices.Contains(c.methods, http.MethodGet) {
 			c.methods = append(c.methods, http.MethodHead)
 		}

@@ -6,33 +6,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 )
 
-// route is one row of the route table. Everything that is true of a route
-// stands here: the router, the checks and the documentation read it.
-type route struct {
-	methods   string // separated by spaces; GET includes HEAD
-	pattern   string // literal segments in any letter case, {Name} for any one segment
-	role      account.Role
-	serve     func(*exchange) error
-	summary   string
-	operation string // of documents about it
-	kind      string // the kind that it queries, of those that the service itself keeps
-	changes   bool   // a page of somebody else must not make a browser send it; see guard
-	status    int    // of success, where it is not 200
-	signedIn  bool   // of the role Reader, but not open to strangers where queries are
-	large     bool   // its body may be as large as that of an event
-	webhooks  bool   // belongs to webhooks, which may be turned off
-	lasting   bool   // goes on until one side ends it, and takes no place among the requests in work
-	always    bool   // served even when the service is full or stopping
-}
-
 const anyMethod = "GET POST PUT PATCH DELETE"
-
-// The parameters of patterns that mean something to every route.
-const (
-	inFormat    = "Format"    // the name of a format
-	inOperation = "Operation" // a record kind, by its operation's name
-	inKind      = "Kind"      // a record kind, by its own name
-)
 
 // routes is the table. The first row that fits a request counts.
 func (s *Server) routes() []route {

@@ -5,8 +5,6 @@ package rest
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -104,7 +102,7 @@ func New(c Config) *Server {
 		admission: newAdmission(c.MaxRequests),
 		metrics:   newMetrics(c.Version),
 		proxies:   c.TrustedProxies,
-		hosts:     &hostCheck{c.Hosts, c.HostURL, c.HostNames},
+		hosts:     &hostCheck{names: c.Hosts, url: c.HostURL, machine: c.HostNames},
 		cors:      c.CORSOrigins,
 		csrf:      newCSRF(c.CORSOrigins),
 
@@ -122,7 +120,7 @@ func New(c Config) *Server {
 	}
 	s.metrics.watchStreams(c.Streams)
 	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "whd_http_body_bytes", Help: "Bytes of http.body_memory that request bodies hold."}, s.bodies.budget.held))
+		prometheus.GaugeOpts{Name: "whd_http_body_bytes", Help: "Bytes of http.body_memory that request bodies hold."}, s.bodies.held))
 	s.documents, s.openDocuments = s.newDocuments(false), s.newDocuments(true)
 	return s
 }
@@ -229,22 +227,7 @@ func (s *Server) resolve(x *exchange) (allow []string, err error) {
 		callback: x.urlMembers.Text(query.Callback), format: x.urlMembers.Text(query.Format), accept: strings.Join(x.r.Header.Values("Accept"), ","),
 	})
 	x.kind, kindErr = s.kind(x.route, x.params)
-	return allow, cmp.Or(s.checkHead(x.r), routeErr, queryErr, formatErr, kindErr)
-}
-
-// checkHead refuses a head that is too large. net/http does so by itself only
-// far above the limit, and with a reply that no client of ours can read.
-func (s *Server) checkHead(r *http.Request) error {
-	size := len(r.Method) + len(r.RequestURI) + len(r.Host)
-	for name, values := range r.Header {
-		for _, v := range values {
-			size += len(name) + len(v)
-		}
-	}
-	if size > s.MaxHead {
-		return fault.New(fault.HeadTooLarge, "the URL and the headers together are larger than %d bytes", s.MaxHead)
-	}
-	return nil
+	return allow, cmp.Or(checkHead(x.r, s.MaxHead), routeErr, queryErr, formatErr, kindErr)
 }
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
@@ -296,14 +279,4 @@ func (s *Server) end(x *exchange) {
 	if cause != nil {
 		panic(cause)
 	}
-}
-
-// requestID takes over a proxy's id where it is harmless text, else makes one.
-func requestID(r *http.Request) string {
-	if id := r.Header.Get(wire.HeaderRequestID); id != "" && len(id) <= 64 && id == clean(id) && !strings.ContainsAny(id, " \"\\") {
-		return id
-	}
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

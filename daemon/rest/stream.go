@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -86,7 +87,7 @@ func (o *sender) start(sh encode.Shape) {
 func (o *sender) rows(enc encode.Encoder, head encode.Head, rows *executor.Result) error {
 	x := o.exchange
 	if x.reply.Format.Bare() {
-		x.w.Header().Set(wire.HeaderOffset, itoa(head.Offset))
+		x.w.Header().Set(wire.HeaderOffset, strconv.FormatInt(head.Offset, 10))
 	}
 	cells, err := rows.Next()
 	x.timing.firstRow = time.Now()
@@ -223,9 +224,9 @@ func (o *sender) finish(tail executor.Tail) error {
 }
 
 func (o *sender) counts(h http.Header, tail executor.Tail) {
-	h.Set(wire.HeaderRowCount, itoa(o.count))
+	h.Set(wire.HeaderRowCount, strconv.FormatInt(o.count, 10))
 	if o.exchange.reply.Format.Bare() && tail.Known {
-		h.Set(wire.HeaderTotal, itoa(tail.Total))
+		h.Set(wire.HeaderTotal, strconv.FormatInt(tail.Total, 10))
 	}
 	if o.digest != nil {
 		h.Set(wire.HeaderDigest, "sha-256="+hex.EncodeToString(o.digest.Sum(nil)))

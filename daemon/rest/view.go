@@ -2,6 +2,7 @@ package rest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -35,9 +36,9 @@ func view(x *exchange, plan *query.Plan) *encode.View {
 }
 
 func (a address) page(skip, take int64) string {
-	changes := []encode.Pair{{Name: query.Skip}, {Name: query.Take, Value: itoa(take)}}
+	changes := []encode.Pair{{Name: query.Skip}, {Name: query.Take, Value: strconv.FormatInt(take, 10)}}
 	if skip > 0 {
-		changes[0].Value = itoa(skip)
+		changes[0].Value = strconv.FormatInt(skip, 10)
 	}
 	return a.with(changes...)
 }

@@ -2,11 +2,14 @@ package rest
 
 import (
 	"bytes"
+	"crypto/rand"
+	"encoding/hex"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -129,7 +132,7 @@ func (x *exchange) redirect(status int, to string) error {
 
 // list answers with all of a few things.
 func (x *exchange) list(name string, documents any, count int) error {
-	x.w.Header().Set(wire.HeaderTotal, itoa(int64(count)))
+	x.w.Header().Set(wire.HeaderTotal, strconv.Itoa(count))
 	return x.document(http.StatusOK, name, documents)
 }
 
@@ -161,4 +164,14 @@ func appendMilliseconds(b []byte, d time.Duration) []byte {
 	hundredths := d.Microseconds() / 10
 	b = strconv.AppendInt(b, hundredths/100, 10)
 	return append(b, '.', byte('0'+hundredths/10%10), byte('0'+hundredths%10))
+}
+
+// requestID takes over a proxy's id where it is harmless text, else makes one.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get(wire.HeaderRequestID); id != "" && len(id) <= 64 && id == clean(id) && !strings.ContainsAny(id, " \"\\") {
+		return id
+	}
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
