@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // Config is what the daemon was told: the value of every setting, in the
@@ -89,7 +89,7 @@ type HTTPConfig struct {
 	TrustedProxies    []netip.Prefix
 	CORSOrigins       []WebOrigin
 	Hosts             HostNames // of the service, beside those that it knows
-	Rate              rest.Rate
+	Rate              edge.Rate
 	MaxRequests       int
 	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration

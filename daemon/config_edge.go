@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // WebOrigin is where a page comes from, as browsers write it.
@@ -108,7 +108,7 @@ func isList(v value) bool {
 	return false
 }
 
-type rateValue struct{ p *rest.Rate }
+type rateValue struct{ p *edge.Rate }
 
 func (v rateValue) kind() string { return "rate" }
 
@@ -151,12 +151,12 @@ const mostPerUnit = 1_000_000
 
 // parseRate reads a number of requests for each second, minute or hour, of
 // which as many, or the number behind +, may come at once.
-func parseRate(text string) (r rest.Rate, ok bool) {
+func parseRate(text string) (r edge.Rate, ok bool) {
 	text, burst, hasBurst := strings.Cut(strings.ReplaceAll(text, " ", ""), "+")
 	count, unit, hasUnit := strings.Cut(text, "/")
 	n, err := strconv.ParseUint(count, 10, 32)
 	if err != nil || n > mostPerUnit {
-		return rest.Rate{}, false
+		return edge.Rate{}, false
 	}
 	if !hasUnit {
 		unit = "s"
@@ -164,7 +164,7 @@ func parseRate(text string) (r rest.Rate, ok bool) {
 	r.Burst = int(n)
 	if hasBurst {
 		if r.Burst, err = strconv.Atoi(burst); err != nil || r.Burst < 1 || r.Burst > mostPerUnit {
-			return rest.Rate{}, false
+			return edge.Rate{}, false
 		}
 	}
 	for _, u := range rateUnits {
@@ -174,7 +174,7 @@ func parseRate(text string) (r rest.Rate, ok bool) {
 		}
 	}
 	if n == 0 {
-		r = rest.Rate{}
+		r = edge.Rate{}
 	}
 	return r, ok
 }

@@ -3,7 +3,7 @@ package daemon
 import (
 	"testing"
 
-	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 func TestOrigins(t *testing.T) {
@@ -31,21 +31,21 @@ func TestOrigins(t *testing.T) {
 
 func TestRates(t *testing.T) {
 	for text, want := range map[string]struct {
-		rate rest.Rate
+		rate edge.Rate
 		text string
 	}{
-		"0":           {rest.Rate{}, "0"},
-		"0/s+5":       {rest.Rate{}, "0"},
-		"100":         {rest.Rate{PerSecond: 100, Burst: 100}, "100/s"},
-		"100/s":       {rest.Rate{PerSecond: 100, Burst: 100}, "100/s"},
-		"600/m":       {rest.Rate{PerSecond: 10, Burst: 600}, "10/s+600"},
-		"20/s + 100":  {rest.Rate{PerSecond: 20, Burst: 100}, "20/s+100"},
-		"1/m":         {rest.Rate{PerSecond: 1. / 60, Burst: 1}, "1/m"},
-		"100/h+1":     {rest.Rate{PerSecond: 100. / 3600, Burst: 1}, "100/h+1"},
-		"1000000/s+1": {rest.Rate{PerSecond: 1e6, Burst: 1}, "1000000/s+1"},
-		"7/h+1000000": {rest.Rate{PerSecond: 7. / 3600, Burst: 1e6}, "7/h+1000000"},
+		"0":           {edge.Rate{}, "0"},
+		"0/s+5":       {edge.Rate{}, "0"},
+		"100":         {edge.Rate{PerSecond: 100, Burst: 100}, "100/s"},
+		"100/s":       {edge.Rate{PerSecond: 100, Burst: 100}, "100/s"},
+		"600/m":       {edge.Rate{PerSecond: 10, Burst: 600}, "10/s+600"},
+		"20/s + 100":  {edge.Rate{PerSecond: 20, Burst: 100}, "20/s+100"},
+		"1/m":         {edge.Rate{PerSecond: 1. / 60, Burst: 1}, "1/m"},
+		"100/h+1":     {edge.Rate{PerSecond: 100. / 3600, Burst: 1}, "100/h+1"},
+		"1000000/s+1": {edge.Rate{PerSecond: 1e6, Burst: 1}, "1000000/s+1"},
+		"7/h+1000000": {edge.Rate{PerSecond: 7. / 3600, Burst: 1e6}, "7/h+1000000"},
 	} {
-		var r, again rest.Rate
+		var r, again edge.Rate
 		v := rateValue{&r}
 		if err := v.set(text); err != nil || r != want.rate || v.text() != want.text {
 			t.Errorf("%q is %+v, %q (%v); want %+v", text, r, v.text(), err, want)
@@ -55,7 +55,7 @@ func TestRates(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "x", "-1", "1.5/s", "1/d", "1/", "/s", "1/s+", "1/s+0", "1/s+-1", "1/s+x", "1000001/s", "1/s+1000001", "1+1+1"} {
-		var r rest.Rate
+		var r edge.Rate
 		if err := (rateValue{&r}).set(text); err == nil {
 			t.Errorf("%q is read as %+v", text, r)
 		}

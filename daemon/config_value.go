@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // Windows and small containers have no files of zones
+	_ "time/tzdata"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -50,7 +50,7 @@ func valueOf(into any) value {
 		return networksValue{p}
 	case *[]WebOrigin:
 		return originsValue{p}
-	case *rest.Rate:
+	case *edge.Rate:
 		return rateValue{p}
 	case *HostNames:
 		return hostsValue{p}

@@ -23,6 +23,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/trace"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -277,7 +278,7 @@ func (d *Daemon) serve(name string, listener net.Listener, handler http.Handler)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := server.Serve(rest.Framed(listener, server.ErrorLog)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(edge.Framed(listener, server.ErrorLog)); !errors.Is(err, http.ErrServerClosed) {
 			d.failed <- fmt.Errorf("serving %s: %w", name, err)
 		}
 	}()
@@ -297,7 +298,7 @@ func (d *Daemon) server(handler http.Handler) *http.Server {
 		ReadHeaderTimeout: c.ReadHeaderTimeout,
 		IdleTimeout:       c.IdleTimeout,
 		MaxHeaderBytes:    headFactor * int(c.MaxHead),
-		ConnContext:       rest.ConnContext,
+		ConnContext:       edge.ConnContext,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
 	}
 }

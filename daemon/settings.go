@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
-	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // liveSettings are the settings that are in force.
@@ -26,7 +26,7 @@ type liveState struct {
 	config Config
 	level  slog.Level
 	events []record.Event // that are published
-	rest   rest.Options
+	rest   edge.Options
 }
 
 func newLiveSettings(c Config) *liveSettings {
@@ -40,8 +40,8 @@ func (l *liveSettings) put(c Config) {
 }
 
 // restOptions are what the settings say to the HTTP edge.
-func (c *Config) restOptions() rest.Options {
-	return rest.Options{
+func (c *Config) restOptions() edge.Options {
+	return edge.Options{
 		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
 		CountPages:       c.CountAlways(),
 		AnonymousQueries: c.Auth.AnonymousQueries(),
@@ -57,7 +57,7 @@ func (c *Config) restOptions() rest.Options {
 // each time.
 func (d *Daemon) current() *Config { return &d.settings.state.Load().config }
 
-func (d *Daemon) restOptions() *rest.Options { return &d.settings.state.Load().rest }
+func (d *Daemon) restOptions() *edge.Options { return &d.settings.state.Load().rest }
 
 func (d *Daemon) statementLimits() executor.Limits {
 	c := d.current().Query

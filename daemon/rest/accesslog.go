@@ -3,31 +3,33 @@ package rest
 import (
 	"log/slog"
 	"time"
+
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // logAccess writes one line for each request. Health checks are left to the
 // debug level.
-func (s *Server) logAccess(x *exchange) {
+func (s *Server) logAccess(x *edge.Context) {
 	level := slog.LevelInfo
-	if x.route != nil && x.route.always {
+	if x.Route != nil && x.Route.Always {
 		level = slog.LevelDebug
 	}
-	ctx := x.r.Context()
+	ctx := x.Request.Context()
 	if !s.Log.Enabled(ctx, level) {
 		return
 	}
 	path, query := shown(x)
 	s.Log.LogAttrs(ctx, level, "request",
-		slog.String("id", x.id),
-		slog.String("method", x.r.Method),
+		slog.String("id", x.ID),
+		slog.String("method", x.Request.Method),
 		slog.String("path", bounded(path)),
 		slog.String("query", bounded(query)),
-		slog.Int("status", x.w.finalStatus()),
-		slog.Int64("bytes", x.w.bytes),
-		slog.Bool("aborted", x.w.aborted),
-		slog.Float64("ms", float64(time.Since(x.timing.start).Microseconds())/1000),
-		slog.String("user", x.who.Name),
-		slog.String("address", x.origin.address))
+		slog.Int("status", x.Response.FinalStatus()),
+		slog.Int64("bytes", x.Response.Bytes),
+		slog.Bool("aborted", x.Response.Aborted),
+		slog.Float64("ms", float64(time.Since(x.Timing.Start).Microseconds())/1000),
+		slog.String("user", x.Identity.Name),
+		slog.String("address", x.Origin.Address))
 }
 
 // bounded keeps a line to a length that a log can bear.

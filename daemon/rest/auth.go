@@ -8,30 +8,31 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // credentials are what the request brought along to prove who asks.
-func credentials(x *exchange) account.Credentials {
-	c := account.Credentials{Address: x.origin.address, SessionHeader: x.r.Header.Get(wire.HeaderSessionID)}
-	scheme, token, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
+func credentials(x *edge.Context) account.Credentials {
+	c := account.Credentials{Address: x.Origin.Address, SessionHeader: x.Request.Header.Get(wire.HeaderSessionID)}
+	scheme, token, _ := strings.Cut(x.Request.Header.Get("Authorization"), " ")
 	if strings.EqualFold(scheme, "Bearer") {
 		c.Bearer = strings.TrimSpace(token)
 	}
-	c.BasicUser, c.BasicPassword, c.HasBasic = x.r.BasicAuth()
-	if cookie, err := x.r.Cookie(wire.SessionCookie); err == nil {
+	c.BasicUser, c.BasicPassword, c.HasBasic = x.Request.BasicAuth()
+	if cookie, err := x.Request.Cookie(wire.SessionCookie); err == nil {
 		c.SessionCookie = cookie.Value
 	}
 	return c
 }
 
 // authorise finds out who asks and whether they may use the route.
-func (s *Server) authorise(x *exchange) error {
-	need := x.route.role
+func (s *Server) authorise(x *edge.Context) error {
+	need := x.Route.Role
 	if need == account.NoRole {
 		return nil
 	}
 	given := credentials(x)
-	open := x.options.AnonymousQueries && need == account.Reader && !x.route.signedIn || s.mayPublish(x)
+	open := x.Options.AnonymousQueries && need == account.Reader && !x.Route.SignedIn || s.mayPublish(x)
 	if open && given.Empty() {
 		return s.checkHost(x)
 	}
@@ -44,12 +45,12 @@ func (s *Server) authorise(x *exchange) error {
 
 // demand finds out who asks, and refuses those who have not the role that it
 // takes.
-func (s *Server) demand(x *exchange, need account.Role) error {
+func (s *Server) demand(x *edge.Context, need account.Role) error {
 	if err := s.identify(x, credentials(x)); err != nil {
 		return err
 	}
-	if !x.who.Role.Includes(need) {
-		return fault.New(fault.Forbidden, "this takes the role %s; %s has the role %s", need, x.who.Name, x.who.Role)
+	if !x.Identity.Role.Includes(need) {
+		return fault.New(fault.Forbidden, "this takes the role %s; %s has the role %s", need, x.Identity.Name, x.Identity.Role)
 	}
 	return nil
 }
@@ -59,8 +60,8 @@ func onlyCookie(c account.Credentials) bool {
 }
 
 // identify finds out who asks.
-func (s *Server) identify(x *exchange, given account.Credentials) (err error) {
-	if x.who, err = s.Accounts.Authenticate(x.r.Context(), given); err == nil {
+func (s *Server) identify(x *edge.Context, given account.Credentials) (err error) {
+	if x.Identity, err = s.Accounts.Authenticate(x.Request.Context(), given); err == nil {
 		renewCookie(x, given)
 	}
 	return err
@@ -83,7 +84,7 @@ var loginIgnored = []string{
 
 // authenticate logs in or out, or tells whose session it is where nothing is
 // given.
-func (s *Server) authenticate(x *exchange) error {
+func (s *Server) authenticate(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -93,8 +94,8 @@ func (s *Server) authenticate(x *exchange) error {
 	case strings.EqualFold(provider, "logout"):
 		return s.logout(x)
 	case provider != "" && !strings.EqualFold(provider, "credentials"):
-		return fault.New(fault.NotFound, "there is no provider %s; logins take the provider credentials", clean(provider))
-	case x.r.Method == http.MethodHead || !given(f.members, memberUser) && !given(f.members, memberPassword):
+		return fault.New(fault.NotFound, "there is no provider %s; logins take the provider credentials", edge.Clean(provider))
+	case x.Request.Method == http.MethodHead || !given(f.members, memberUser) && !given(f.members, memberPassword):
 		f.knows(memberUser, memberPassword, memberRemember, memberRedirect)
 		if err := f.done(x); err != nil {
 			return err
@@ -104,7 +105,7 @@ func (s *Server) authenticate(x *exchange) error {
 	return s.login(x, f)
 }
 
-func (s *Server) login(x *exchange, f *form) error {
+func (s *Server) login(x *edge.Context, f *form) error {
 	name, _ := f.given(memberUser)
 	password, _ := f.given(memberPassword)
 	remember := rememberOf(f)
@@ -112,17 +113,17 @@ func (s *Server) login(x *exchange, f *form) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	ticket, err := s.Accounts.Login(x.r.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.origin.address})
+	ticket, err := s.Accounts.Login(x.Request.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.Origin.Address})
 	if err != nil {
 		return err
 	}
-	x.who = ticket.Identity
-	http.SetCookie(x.w, sessionCookie(x, ticket.SessionID, ticket.Remember, x.who.Expires))
-	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.who.Name, DisplayName: x.who.DisplayName}
+	x.Identity = ticket.Identity
+	http.SetCookie(x.Response, sessionCookie(x, ticket.SessionID, ticket.Remember, x.Identity.Expires))
+	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
 	if back != "" {
 		return welcome(x, f.members, doc)
 	}
-	return x.document(http.StatusOK, "AuthenticateResponse", doc)
+	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
 }
 
 func given(members query.Members, name string) bool {
@@ -143,23 +144,23 @@ func rememberOf(f *form) bool {
 	return on == 1
 }
 
-func (s *Server) whoAmI(x *exchange) error {
+func (s *Server) whoAmI(x *edge.Context) error {
 	given := credentials(x)
 	if err := s.identify(x, given); err != nil {
 		return err
 	}
-	doc := wire.AuthenticateResponse{UserName: x.who.Name, DisplayName: x.who.DisplayName}
-	switch x.who.Via {
+	doc := wire.AuthenticateResponse{UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
+	switch x.Identity.Via {
 	case account.Header:
 		doc.SessionID = given.SessionHeader
 	case account.Cookie:
 		doc.SessionID = given.SessionCookie
 	}
-	return x.document(http.StatusOK, "AuthenticateResponse", doc)
+	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
 }
 
 // logout ends the session that the request carries.
-func (s *Server) logout(x *exchange) error {
+func (s *Server) logout(x *edge.Context) error {
 	if err := s.endSessions(x); err != nil {
 		return err
 	}
@@ -167,26 +168,26 @@ func (s *Server) logout(x *exchange) error {
 }
 
 // limitAddress counts a request before anything is done for it.
-func (s *Server) limitAddress(x *exchange) error {
-	if x.options.Rate.PerSecond == 0 {
+func (s *Server) limitAddress(x *edge.Context) error {
+	if x.Options.Rate.PerSecond == 0 {
 		return nil
 	}
-	s.limiter.follow(x.options.Rate)
-	return s.limiter.take("address "+account.Network(x.origin.address), x.timing.start)
+	s.limiter.SetRate(x.Options.Rate)
+	return s.limiter.Take("address "+account.Network(x.Origin.Address), x.Timing.Start)
 }
 
 // limitIdentity counts a request of somebody who is known, wherever they are.
-func (s *Server) limitIdentity(x *exchange) error {
-	if x.options.Rate.PerSecond == 0 || !x.who.Known() {
+func (s *Server) limitIdentity(x *edge.Context) error {
+	if x.Options.Rate.PerSecond == 0 || !x.Identity.Known() {
 		return nil
 	}
-	return s.limiter.take("account "+x.who.UserID+x.who.KeyID, x.timing.start)
+	return s.limiter.Take("account "+x.Identity.UserID+x.Identity.KeyID, x.Timing.Start)
 }
 
 // checkHost refuses a request that is let in without a login where its Host is
 // not a name of the service.
-func (s *Server) checkHost(x *exchange) error {
-	err := s.hosts.check(x)
+func (s *Server) checkHost(x *edge.Context) error {
+	err := s.hosts.Check(x)
 	if err != nil {
 		s.metrics.misdirected.Inc()
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // readOnly are the members of a value that a change does not look at: clients
@@ -17,19 +18,19 @@ var readOnly = []string{"SettingName", "PluginID", "PluginName"}
 
 // billForm reads the members of a request about a place, which the path names:
 // where others name it too, the path wins.
-func (s *Server) billForm(x *exchange) (*form, bill.Place, error) {
+func (s *Server) billForm(x *edge.Context) (*form, bill.Place, error) {
 	f, err := readForm(x)
 	if err != nil {
 		return nil, bill.Place{}, err
 	}
 	f.knows(bill.MemberBill, bill.MemberStage, bill.MemberSetting)
 	return f, bill.Place{
-		BillID: x.params.get(bill.MemberBill), StageID: x.params.get(bill.MemberStage), SettingID: x.params.get(bill.MemberSetting),
+		BillID: x.Params.Get(bill.MemberBill), StageID: x.Params.Get(bill.MemberStage), SettingID: x.Params.Get(bill.MemberSetting),
 	}, nil
 }
 
 // setBillValue changes what a custom field of a bill's stage holds.
-func (s *Server) setBillValue(x *exchange) error {
+func (s *Server) setBillValue(x *edge.Context) error {
 	f, at, err := s.billForm(x)
 	if err != nil {
 		return err
@@ -39,7 +40,7 @@ func (s *Server) setBillValue(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	v, err := s.Bills.Set(x.r.Context(), at, contents)
+	v, err := s.Bills.Set(x.Request.Context(), at, contents)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (s *Server) setBillValue(x *exchange) error {
 }
 
 // billValue reads one custom field of a bill's stage.
-func (s *Server) billValue(x *exchange) error {
+func (s *Server) billValue(x *edge.Context) error {
 	f, at, err := s.billForm(x)
 	if err != nil {
 		return err
@@ -55,7 +56,7 @@ func (s *Server) billValue(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	v, err := s.Bills.Value(x.r.Context(), at)
+	v, err := s.Bills.Value(x.Request.Context(), at)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (s *Server) billValue(x *exchange) error {
 // billValues lists the custom fields of a bill's stage: all that there are, in
 // the order in which the ERP displays them. A field that the stage stores
 // nothing for has no Contents.
-func (s *Server) billValues(x *exchange) error {
+func (s *Server) billValues(x *edge.Context) error {
 	f, at, err := s.billForm(x)
 	if err != nil {
 		return err
@@ -73,11 +74,11 @@ func (s *Server) billValues(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	all, err := s.Bills.Values(x.r.Context(), at.BillID, at.StageID)
+	all, err := s.Bills.Values(x.Request.Context(), at.BillID, at.StageID)
 	if err != nil {
 		return err
 	}
-	x.w.Header().Set(wire.HeaderTotal, strconv.Itoa(len(all)))
+	x.Response.Header().Set(wire.HeaderTotal, strconv.Itoa(len(all)))
 	return billDocument(x, f, "CustomFieldValues", all)
 }
 
@@ -92,20 +93,20 @@ type fullValue struct {
 
 // billDocument answers with a value or several. Formats of rows and columns
 // have all columns, whatever the values are.
-func billDocument(x *exchange, f *form, name string, v any) error {
-	columns := x.reply.Format.Name == "csv" || x.reply.Format.Name == "html"
+func billDocument(x *edge.Context, f *form, name string, v any) error {
+	columns := x.Format.Name == "csv" || x.Format.Name == "html"
 	if !columns && !strings.EqualFold(f.members.Text(query.Nulls), "include") {
-		return x.document(http.StatusOK, name, v)
+		return x.Document(http.StatusOK, name, v)
 	}
 	switch values := v.(type) {
 	case bill.Value:
-		return x.document(http.StatusOK, name, fullValue(values))
+		return x.Document(http.StatusOK, name, fullValue(values))
 	case []bill.Value:
 		full := make([]fullValue, len(values))
 		for i, one := range values {
 			full[i] = fullValue(one)
 		}
-		return x.document(http.StatusOK, name, full)
+		return x.Document(http.StatusOK, name, full)
 	}
 	return fmt.Errorf("rest: %T is no value of a bill's stage", v)
 }

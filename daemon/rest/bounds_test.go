@@ -5,13 +5,14 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // TestChangesBySubscriberID: so many changes of a subscriber's subscriptions may
 // be made with the SubscriberID alone, by whichever route, and an administrator
 // may make more.
 func TestChangesBySubscriberID(t *testing.T) {
-	rest.LimitChanges(t, rest.Rate{PerSecond: 1.0 / 3600, Burst: 5})
+	rest.LimitChanges(t, edge.Rate{PerSecond: 1.0 / 3600, Burst: 5})
 	s := newShop(t) // one of them
 	list := s.path[:len(s.path)-len("/00000000-0000-0000-0000-000000000000")]
 	id := s.path[len(list)+1:]

@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
@@ -30,37 +31,37 @@ const messageKind = "Message"
 
 // retryMessages makes all messages due that match and have failed or wait for
 // another attempt.
-func (s *Server) retryMessages(x *exchange) error {
+func (s *Server) retryMessages(x *edge.Context) error {
 	selection, err := s.selection(x)
 	if err != nil {
 		return err
 	}
-	t, err := s.Webhooks.RetryMessages(x.r.Context(), selection, actor(x))
+	t, err := s.Webhooks.RetryMessages(x.Request.Context(), selection, actor(x))
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusOK, "MessagesRetried",
+	return x.Document(http.StatusOK, "MessagesRetried",
 		wire.MessagesRetried{Matched: t.Matched, Retried: t.Done, Skipped: t.Matched - t.Done, DryRun: selection.DryRun})
 }
 
 // deleteMessages removes all messages that match, and cancels what is pending of
 // them.
-func (s *Server) deleteMessages(x *exchange) error {
+func (s *Server) deleteMessages(x *edge.Context) error {
 	selection, err := s.selection(x)
 	if err != nil {
 		return err
 	}
-	t, err := s.Webhooks.RemoveMessages(x.r.Context(), selection, actor(x))
+	t, err := s.Webhooks.RemoveMessages(x.Request.Context(), selection, actor(x))
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusOK, "MessagesDeleted", wire.MessagesDeleted{Matched: t.Matched, Deleted: t.Done, DryRun: selection.DryRun})
+	return x.Document(http.StatusOK, "MessagesDeleted", wire.MessagesDeleted{Matched: t.Matched, Deleted: t.Done, DryRun: selection.DryRun})
 }
 
 // selection reads which messages a request means. It is stricter than a query:
 // whatever cannot be taken as it is meant, or means nothing, might have kept
 // messages out, and they would be gone.
-func (s *Server) selection(x *exchange) (admin.Selection, error) {
+func (s *Server) selection(x *edge.Context) (admin.Selection, error) {
 	none := admin.Selection{}
 	f, err := readForm(x)
 	if err != nil {

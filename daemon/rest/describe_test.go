@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // TestEveryRouteIsDescribed holds the table of routes and that of operations
@@ -19,16 +20,16 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	used := make(map[string]bool)
 	system := record.System()
 	for _, r := range new(Server).routes() {
-		used[r.operation] = true
-		if r.summary == "" || r.operation == "" {
-			t.Errorf("%s %s: operation %q, summary %q", r.methods, r.pattern, r.operation, r.summary)
+		used[r.Operation] = true
+		if r.Summary == "" || r.Operation == "" {
+			t.Errorf("%s %s: operation %q, summary %q", r.Methods, r.Pattern, r.Operation, r.Summary)
 		}
-		_, isKind := system.Lookup(r.kind)
-		if !known(r.operation) && !isKind && r.operation != anyQuery {
-			t.Errorf("%s %s: operations does not describe %s", r.methods, r.pattern, r.operation)
+		_, isKind := system.Lookup(r.Kind)
+		if !known(r.Operation) && !isKind && r.Operation != anyQuery {
+			t.Errorf("%s %s: operations does not describe %s", r.Methods, r.Pattern, r.Operation)
 		}
-		if r.kind != "" && !isKind {
-			t.Errorf("%s %s: there is no kind %s", r.methods, r.pattern, r.kind)
+		if r.Kind != "" && !isKind {
+			t.Errorf("%s %s: there is no kind %s", r.Methods, r.Pattern, r.Kind)
 		}
 	}
 	for i, o := range facts {
@@ -46,17 +47,17 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 
 // TestEveryPathMemberIsDescribed looks for the members of paths.
 func TestEveryPathMemberIsDescribed(t *testing.T) {
-	general := []string{inFormat, inOperation, inKind}
+	general := []string{edge.ParamFormat, edge.ParamOperation, edge.ParamKind}
 	facts := operations()
 	for _, r := range new(Server).routes() {
-		o := fact(facts, r.operation)
-		for part := range strings.SplitSeq(r.pattern, "/") {
+		o := fact(facts, r.Operation)
+		for part := range strings.SplitSeq(r.Pattern, "/") {
 			name, isParam := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
 			if !isParam || slices.Contains(general, name) {
 				continue
 			}
 			if !slices.ContainsFunc(o.Members, func(m metadata.Member) bool { return m.Name == name }) {
-				t.Errorf("%s %s: %s does not describe the member %s", r.methods, r.pattern, r.operation, name)
+				t.Errorf("%s %s: %s does not describe the member %s", r.Methods, r.Pattern, r.Operation, name)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -21,17 +22,17 @@ const (
 )
 
 // events lists the published events.
-func (s *Server) events(x *exchange) error {
+func (s *Server) events(x *edge.Context) error {
 	published := s.Webhooks.Rules().Listed()
 	documents := make([]wire.Event, len(published))
 	for i, e := range published {
 		documents[i] = wire.Event(e)
 	}
-	return x.list("Events", documents, len(documents))
+	return x.List("Events", documents, len(documents))
 }
 
 // raiseEvent takes an event. It answers once the event's messages are durable.
-func (s *Server) raiseEvent(x *exchange) error {
+func (s *Server) raiseEvent(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -51,14 +52,14 @@ func (s *Server) raiseEvent(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusCreated, "EventReceipt", wire.EventReceipt(receipt))
+	return x.Document(http.StatusCreated, "EventReceipt", wire.EventReceipt(receipt))
 }
 
 // publish raises an event, under an idempotency key where the request has one.
-func (s *Server) publish(x *exchange, name string, body []byte) (delivery.Receipt, error) {
-	keys := x.r.Header.Values(wire.HeaderIdempotencyKey)
+func (s *Server) publish(x *edge.Context, name string, body []byte) (delivery.Receipt, error) {
+	keys := x.Request.Header.Values(wire.HeaderIdempotencyKey)
 	if len(keys) == 0 {
-		return s.Engine.Publish(x.r.Context(), name, body)
+		return s.Engine.Publish(x.Request.Context(), name, body)
 	}
 	key := keys[0]
 	if len(keys) > 1 || !isIdempotencyKey(key) {
@@ -66,9 +67,9 @@ func (s *Server) publish(x *exchange, name string, body []byte) (delivery.Receip
 		return delivery.Receipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
 			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
 	}
-	receipt, replayed, err := s.Engine.PublishOnce(x.r.Context(), name, body, x.who.Name+"\n"+key) // others have keys of their own
+	receipt, replayed, err := s.Engine.PublishOnce(x.Request.Context(), name, body, x.Identity.Name+"\n"+key) // others have keys of their own
 	if replayed {
-		x.w.Header().Set(wire.HeaderReplayed, "true")
+		x.Response.Header().Set(wire.HeaderReplayed, "true")
 	}
 	return receipt, err
 }
@@ -82,13 +83,13 @@ func isIdempotencyKey(key string) bool {
 
 // eventBody is what is delivered. A text is delivered itself; any other JSON
 // value as the bytes that it has in the request. It is nil where there is none.
-func eventBody(x *exchange, f *form) []byte {
+func eventBody(x *edge.Context, f *form) []byte {
 	f.knows(memberBody)
 	m, ok := f.members.Get(memberBody)
 	if !ok || m.Empty {
 		return nil
 	}
-	if raw := rawMember(x.body, memberBody); raw != nil && raw[0] != '"' {
+	if raw := rawMember(x.Body, memberBody); raw != nil && raw[0] != '"' {
 		return raw
 	}
 	text, _ := f.given(memberBody)
@@ -123,12 +124,12 @@ func rawMember(body []byte, name string) json.RawMessage {
 
 // mayPublish reports whether events are taken from the request's address
 // without a login.
-func (s *Server) mayPublish(x *exchange) bool {
-	if !x.options.AnonymousPublish || x.route.role != account.Publisher {
+func (s *Server) mayPublish(x *edge.Context) bool {
+	if !x.Options.AnonymousPublish || x.Route.Role != account.Publisher {
 		return false
 	}
-	at, err := netip.ParseAddr(x.origin.address)
-	for _, network := range x.options.PublishFrom {
+	at, err := netip.ParseAddr(x.Origin.Address)
+	for _, network := range x.Options.PublishFrom {
 		if err == nil && network.Contains(at) {
 			return true
 		}
@@ -138,14 +139,14 @@ func (s *Server) mayPublish(x *exchange) bool {
 
 // testTarget answers a delivery with what it got: an address to point a
 // subscription at.
-func (s *Server) testTarget(x *exchange) error {
-	x.w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	return x.write(http.StatusCreated, x.body)
+func (s *Server) testTarget(x *edge.Context) error {
+	x.Response.Header().Set("Content-Type", "application/json; charset=utf-8")
+	return x.Write(http.StatusCreated, x.Body)
 }
 
 // webhooksOff is why the operations of webhooks answer nothing.
-func (s *Server) webhooksOff(x *exchange) error {
-	if x.route.webhooks && s.Engine == nil {
+func (s *Server) webhooksOff(x *edge.Context) error {
+	if x.Route.Webhooks && s.Engine == nil {
 		return fault.New(fault.NotFound, "webhooks are turned off by the setting webhooks.enabled")
 	}
 	return nil

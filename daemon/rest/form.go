@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // form is the members of a request that is no query. It notes which of them
@@ -20,7 +21,7 @@ type form struct {
 }
 
 // form reads the members of a request.
-func readForm(x *exchange) (*form, error) {
+func readForm(x *edge.Context) (*form, error) {
 	members, err := readMembers(x)
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ const maxStrays = 20
 
 // done says what is wrong, if anything, and names the members that nothing has
 // asked for.
-func (f *form) done(x *exchange) error {
+func (f *form) done(x *edge.Context) error {
 	strict := f.strict()
 	var ignored []string
 	for _, m := range f.members {
@@ -91,7 +92,7 @@ func (f *form) done(x *exchange) error {
 		ignored = append(ignored, name)
 	}
 	if ignored != nil {
-		x.w.Header().Set(wire.HeaderIgnoredMembers, clean(strings.Join(ignored, ", ")))
+		x.Response.Header().Set(wire.HeaderIgnoredMembers, edge.Clean(strings.Join(ignored, ", ")))
 	}
 	switch {
 	case f.wrong != nil:

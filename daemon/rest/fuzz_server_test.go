@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	demodata "github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -35,7 +36,7 @@ func newServer(t testing.TB, c store.Config, change ...func(*rest.Config)) (*res
 	}
 	config := rest.Config{
 		Registry: c.Registry, Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler),
-		Options: func() *rest.Options { return &rest.Options{AnonymousQueries: true, CountPages: true} },
+		Options: func() *edge.Options { return &edge.Options{AnonymousQueries: true, CountPages: true} },
 		Hosts:   []string{"whd", "example.com"}, MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, MetricsHere: true,
 	}
 	for _, f := range change {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 func FuzzReadMembers(f *testing.F) {
@@ -52,11 +53,11 @@ func FuzzRouter(f *testing.F) {
 		f.Add("GET", path)
 		f.Add("OPTIONS", "/erp"+path)
 	}
-	plain, based := newRouter(new(Server).routes(), ""), newRouter(new(Server).routes(), "/erp/")
+	plain, based := edge.NewRouter(new(Server).routes(), ""), edge.NewRouter(new(Server).routes(), "/erp/")
 	f.Fuzz(func(t *testing.T, method, path string) {
-		m, allow, err := plain.find(method, path)
-		if (m.route == nil) != (err != nil) {
-			t.Errorf("route %v and error %v", m.route, err)
+		m, allow, err := plain.Find(method, path)
+		if (m.Route == nil) != (err != nil) {
+			t.Errorf("route %v and error %v", m.Route, err)
 		}
 		switch {
 		case err == nil && allow != nil, err != nil && fault.Is(err, fault.BadMethod) != (allow != nil):
@@ -64,23 +65,23 @@ func FuzzRouter(f *testing.F) {
 		case err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.BadMethod) && !fault.Is(err, fault.Malformed):
 			t.Errorf("%v", err)
 		}
-		if _, known := encode.ByName(m.suffix); m.suffix != "" && !known {
-			t.Errorf("the suffix %q is no format's", m.suffix)
+		if _, known := encode.ByName(m.Suffix); m.Suffix != "" && !known {
+			t.Errorf("the suffix %q is no format's", m.Suffix)
 		}
-		for _, p := range m.params {
-			if p.value == "" {
-				t.Errorf("%s is empty", p.name)
+		for _, p := range m.Params {
+			if p.Value == "" {
+				t.Errorf("%s is empty", p.Name)
 			}
 		}
 		for _, same := range []string{"/" + path, strings.ReplaceAll(path, "/", "//"), path + "/"} {
-			if again, _, _ := plain.find(method, same); !alike(again, m) {
+			if again, _, _ := plain.Find(method, same); !alike(again, m) {
 				t.Errorf("%q and %q differ: %v, %v", path, same, m, again)
 			}
 		}
-		if again, _, _ := based.find(method, "/ERP//"+path); !alike(again, m) {
+		if again, _, _ := based.Find(method, "/ERP//"+path); !alike(again, m) {
 			t.Errorf("below a base path: %v, not %v", again, m)
 		}
-		if again, _, _ := plain.find(method, asciiUpper(path)); again.route != nil && m.route != nil && again.route.pattern != m.route.pattern {
+		if again, _, _ := plain.Find(method, asciiUpper(path)); again.Route != nil && m.Route != nil && again.Route.Pattern != m.Route.Pattern {
 			t.Errorf("in upper case: %v, not %v", again, m)
 		}
 	})
@@ -98,12 +99,12 @@ func asciiUpper(path string) string {
 }
 
 // alike compares matches of different routers.
-func alike(a, b match) bool {
-	if (a.route == nil) != (b.route == nil) || a.route != nil && a.route.pattern != b.route.pattern || a.suffix != b.suffix || len(a.params) != len(b.params) {
+func alike(a, b edge.Match) bool {
+	if (a.Route == nil) != (b.Route == nil) || a.Route != nil && a.Route.Pattern != b.Route.Pattern || a.Suffix != b.Suffix || len(a.Params) != len(b.Params) {
 		return false
 	}
-	for i := range a.params {
-		if a.params[i] != b.params[i] {
+	for i := range a.Params {
+		if a.Params[i] != b.Params[i] {
 			return false
 		}
 	}

@@ -14,13 +14,13 @@ import (
 func TestRoutesThatChangeSaySo(t *testing.T) {
 	reads := []string{"Query", "TestTarget"}
 	for _, r := range new(Server).routes() {
-		methods := strings.Fields(r.methods)
+		methods := strings.Fields(r.Methods)
 		unsafe := slices.ContainsFunc(methods, func(m string) bool { return m != "GET" })
-		if unsafe && !r.changes && r.kind == "" && !slices.Contains(reads, r.operation) {
-			t.Errorf("%s %s (%s) does not say that it changes something", r.methods, r.pattern, r.operation)
+		if unsafe && !r.Changes && r.Kind == "" && !slices.Contains(reads, r.Operation) {
+			t.Errorf("%s %s (%s) does not say that it changes something", r.Methods, r.Pattern, r.Operation)
 		}
-		if r.signedIn && r.role != account.Reader {
-			t.Errorf("%s %s: signedIn means something for the role reader only", r.methods, r.pattern)
+		if r.SignedIn && r.Role != account.Reader {
+			t.Errorf("%s %s: signedIn means something for the role reader only", r.Methods, r.Pattern)
 		}
 	}
 }

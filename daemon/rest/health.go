@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // health says that the process answers.
-func (s *Server) health(x *exchange) error { return plain(x, "ok\n") }
+func (s *Server) health(x *edge.Context) error { return plain(x, "ok\n") }
 
 // readyTimeout is how long the store may take to show that it is there. Those
 // who ask do so every few seconds.
@@ -17,11 +18,11 @@ const readyTimeout = 2 * time.Second
 
 // ready says whether the service can do its work: 503 with the reason
 // otherwise. Warnings do not keep it from its work.
-func (s *Server) ready(x *exchange) error {
-	if s.leaving.Load() || s.admission.stopping() {
-		return errStopping()
+func (s *Server) ready(x *edge.Context) error {
+	if s.leaving.Load() || s.admission.Stopping() {
+		return edge.StoppingError()
 	}
-	ctx, cancel := context.WithTimeout(x.r.Context(), readyTimeout)
+	ctx, cancel := context.WithTimeout(x.Request.Context(), readyTimeout)
 	defer cancel()
 	if err := s.Store.Ready(ctx); err != nil {
 		return err
@@ -38,15 +39,15 @@ func (s *Server) ready(x *exchange) error {
 	return plain(x, text)
 }
 
-func (s *Server) metricsPage(x *exchange) error {
+func (s *Server) metricsPage(x *edge.Context) error {
 	if !s.MetricsHere {
 		return fault.New(fault.NotFound, "/metrics is served on another address")
 	}
-	s.metrics.page.ServeHTTP(x.w, x.r)
+	s.metrics.page.ServeHTTP(x.Response, x.Request)
 	return nil
 }
 
-func plain(x *exchange, text string) error {
-	x.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	return x.write(http.StatusOK, []byte(text))
+func plain(x *edge.Context, text string) error {
+	x.Response.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	return x.Write(http.StatusOK, []byte(text))
 }

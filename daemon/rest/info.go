@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // features are what a client may ask for before it relies on it, by one path of
@@ -25,9 +26,9 @@ var features = []struct{ name, pattern string }{
 
 // info says what everybody may know of the service. What would help a stranger
 // to choose an attack, such as the kind of its store, is not among it.
-func (s *Server) info(x *exchange) error {
-	now := x.timing.start.In(s.zone(x))
-	return x.document(http.StatusOK, "Info", wire.Info{
+func (s *Server) info(x *edge.Context) error {
+	now := x.Timing.Start.In(s.zone(x))
+	return x.Document(http.StatusOK, "Info", wire.Info{
 		Version: s.Version, ServerTime: now.Format(serverTime), ServerDateTime: wire.Moment(now),
 		Features: s.features(), Limits: s.limits(x), WebhooksHostURL: s.HostURL,
 	})
@@ -37,19 +38,19 @@ func (s *Server) info(x *exchange) error {
 const serverTime = "2006-01-02T15:04:05.000Z07:00"
 
 // zone is that of the records' zoneless times.
-func (s *Server) zone(x *exchange) *time.Location {
-	if x.options.Query.Zone == nil {
+func (s *Server) zone(x *edge.Context) *time.Location {
+	if x.Options.Query.Zone == nil {
 		return time.Local
 	}
-	return x.options.Query.Zone
+	return x.Options.Query.Zone
 }
 
 func (s *Server) features() []string {
 	var names []string
 	table := s.routes()
 	for _, f := range features {
-		i := slices.IndexFunc(table, func(r route) bool { return strings.EqualFold(r.pattern, f.pattern) })
-		off := i < 0 || table[i].webhooks && s.Engine == nil || f.name == "requestlog" && s.RequestLog == nil
+		i := slices.IndexFunc(table, func(r edge.Route) bool { return strings.EqualFold(r.Pattern, f.pattern) })
+		off := i < 0 || table[i].Webhooks && s.Engine == nil || f.name == "requestlog" && s.RequestLog == nil
 		if !off {
 			names = append(names, f.name)
 		}
@@ -57,18 +58,18 @@ func (s *Server) features() []string {
 	return names
 }
 
-func (s *Server) limits(x *exchange) wire.Limits {
+func (s *Server) limits(x *edge.Context) wire.Limits {
 	l := wire.Limits{
-		MaxTake: x.options.Query.MaxTake, MaxIn: query.MaxIn, MaxBody: s.MaxBody, MaxHead: s.MaxHead,
+		MaxTake: x.Options.Query.MaxTake, MaxIn: query.MaxIn, MaxBody: s.MaxBody, MaxHead: s.MaxHead,
 	}
 	if s.Engine != nil {
-		l.MaxEventBody, l.MaxStreams = eventFactor*s.MaxBody, live.MostReaders
+		l.MaxEventBody, l.MaxStreams = edge.EventFactor*s.MaxBody, live.MostReaders
 	}
 	return l
 }
 
 // settings lists the settings that may change while the service runs.
-func (s *Server) settings(x *exchange) error {
+func (s *Server) settings(x *edge.Context) error {
 	all := s.Settings()
-	return x.list("Settings", all, len(all))
+	return x.List("Settings", all, len(all))
 }

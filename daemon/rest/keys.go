@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // keyLife is how long a key works where the request does not say.
@@ -20,8 +21,8 @@ func keyDocument(k account.Key) wire.APIKey {
 }
 
 // keys lists the API keys, without the keys themselves.
-func (s *Server) keys(x *exchange) error {
-	keys, err := s.Accounts.Keys(x.r.Context())
+func (s *Server) keys(x *edge.Context) error {
+	keys, err := s.Accounts.Keys(x.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -29,20 +30,20 @@ func (s *Server) keys(x *exchange) error {
 	for i, k := range keys {
 		documents[i] = keyDocument(k)
 	}
-	return x.list("ApiKeys", documents, len(documents))
+	return x.List("ApiKeys", documents, len(documents))
 }
 
 // key shows one API key, without the key itself.
-func (s *Server) key(x *exchange) error {
-	k, err := s.Accounts.FindKey(x.r.Context(), x.params.get(inKeyID))
+func (s *Server) key(x *edge.Context) error {
+	k, err := s.Accounts.FindKey(x.Request.Context(), x.Params.Get(inKeyID))
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusOK, "ApiKey", keyDocument(k))
+	return x.Document(http.StatusOK, "ApiKey", keyDocument(k))
 }
 
 // addKey makes an API key and shows it, once.
-func (s *Server) addKey(x *exchange) error {
+func (s *Server) addKey(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -51,13 +52,13 @@ func (s *Server) addKey(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	secret, k, err := s.Accounts.As(actor(x)).AddKey(x.r.Context(), n)
+	secret, k, err := s.Accounts.As(actor(x)).AddKey(x.Request.Context(), n)
 	if err != nil {
 		return err
 	}
 	document := keyDocument(k)
 	document.Key = secret
-	return x.created("/ApiKeys", k.ID, "ApiKey", document)
+	return x.Created("/ApiKeys", k.ID, "ApiKey", document)
 }
 
 // expiryOf reads when a key ends; the zero time is never.
@@ -79,9 +80,9 @@ func expiryOf(f *form) time.Time {
 }
 
 // removeKey ends an API key.
-func (s *Server) removeKey(x *exchange) error {
-	if err := s.Accounts.As(actor(x)).RemoveKey(x.r.Context(), x.params.get(inKeyID)); err != nil {
+func (s *Server) removeKey(x *edge.Context) error {
+	if err := s.Accounts.As(actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)); err != nil {
 		return err
 	}
-	return x.nothing()
+	return x.NoContent()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // The members of a live stream.
@@ -22,7 +23,7 @@ const (
 
 // liveStream answers with events as they happen, until one of the two sides has
 // enough.
-func (s *Server) liveStream(x *exchange) error {
+func (s *Server) liveStream(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -31,7 +32,7 @@ func (s *Server) liveStream(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	if x.r.Method == http.MethodHead {
+	if x.Request.Method == http.MethodHead {
 		beginLive(x)
 		return nil
 	}
@@ -41,9 +42,9 @@ func (s *Server) liveStream(x *exchange) error {
 	}
 	s.metrics.inWork.Dec() // it waits for most of its time
 	defer s.metrics.inWork.Inc()
-	x.w.stall = s.StreamStall
+	x.Response.Stall = s.StreamStall
 	beginLive(x)
-	s.noteEnd(x, reader.Run(x.r.Context(), x.w.push, s.mayStay(x)))
+	s.noteEnd(x, reader.Run(x.Request.Context(), x.Response.Push, s.mayStay(x)))
 	return nil
 }
 
@@ -58,9 +59,9 @@ func topicsOf(f *form) live.Topics {
 
 // lastEventID is behind which event the stream goes on. The header wins: a
 // browser that was cut off adds it to the address that it had before.
-func lastEventID(x *exchange, f *form) string {
+func lastEventID(x *edge.Context, f *form) string {
 	id, _ := f.given(memberLastEventID)
-	if header := x.r.Header.Get(wire.HeaderLastEventID); header != "" {
+	if header := x.Request.Header.Get(wire.HeaderLastEventID); header != "" {
 		return header
 	}
 	return id
@@ -68,11 +69,11 @@ func lastEventID(x *exchange, f *form) string {
 
 // beginLive sends the head of a stream. It is never compressed, and proxies are
 // asked to pass on each piece at once.
-func beginLive(x *exchange) {
-	h := x.w.Header()
+func beginLive(x *edge.Context) {
+	h := x.Response.Header()
 	h.Set("Content-Type", wire.MediaEventStream)
 	h.Set("X-Accel-Buffering", "no")
-	x.w.WriteHeader(http.StatusOK)
+	x.Response.WriteHeader(http.StatusOK)
 }
 
 // noPlace is why there is no stream.
@@ -81,7 +82,7 @@ func noPlace(err error) error {
 	if errors.Is(err, live.ErrFull) {
 		return &fault.Error{Kind: fault.Unavailable, Message: "there are as many live streams as there may be; end one, or come back later", RetryAfter: patience}
 	}
-	return errStopping()
+	return edge.StoppingError()
 }
 
 // lookPatience is how long a look at the right to read may take, which holds the
@@ -91,14 +92,14 @@ const lookPatience = 3 * time.Second
 // mayStay looks whether who reads a stream may still do so. Only where the store
 // cannot say do they stay: whoever is refused is, whatever for, lest failed logins
 // keep a stream open whose password has changed.
-func (s *Server) mayStay(x *exchange) func(context.Context) error {
+func (s *Server) mayStay(x *edge.Context) func(context.Context) error {
 	given := credentials(x)
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, lookPatience)
 		defer cancel()
 		who, err := s.Accounts.Authenticate(ctx, given)
 		switch {
-		case err == nil && !who.Role.Includes(x.route.role):
+		case err == nil && !who.Role.Includes(x.Route.Role):
 			return fault.New(fault.Forbidden, "%s has the role %s by now", who.Name, who.Role)
 		case fault.Is(err, fault.Unavailable), fault.Is(err, fault.Timeout), errors.Is(err, context.Canceled), ctx.Err() != nil:
 			return nil
@@ -108,26 +109,26 @@ func (s *Server) mayStay(x *exchange) func(context.Context) error {
 }
 
 // noteEnd says why a stream is over. Most are because their clients have gone.
-func (s *Server) noteEnd(x *exchange, why error) {
+func (s *Server) noteEnd(x *edge.Context, why error) {
 	level := slog.LevelInfo
-	if x.r.Context().Err() != nil || errors.Is(why, live.ErrClosed) {
+	if x.Request.Context().Err() != nil || errors.Is(why, live.ErrClosed) {
 		level = slog.LevelDebug
 	}
 	if errors.Is(why, live.ErrStalled) {
-		level, x.w.aborted = slog.LevelInfo, true
+		level, x.Response.Aborted = slog.LevelInfo, true
 	}
-	s.Log.Log(x.r.Context(), level, "stream ended", "id", x.id, "user", x.who.Name, "reason", why.Error())
+	s.Log.Log(x.Request.Context(), level, "stream ended", "id", x.ID, "user", x.Identity.Name, "reason", why.Error())
 }
 
 // showRequest shows a request that was answered to those who read the topic.
-func (s *Server) showRequest(x *exchange) {
-	if !s.Streams.Wanted(live.Requests) || x.route != nil && x.route.always {
+func (s *Server) showRequest(x *edge.Context) {
+	if !s.Streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
 		return
 	}
 	now := time.Now()
 	s.Streams.Note(live.Requests, wire.EventRequest, wire.AnsweredRequest{
-		At: wire.Moment(now), Method: clean(x.r.Method), PathInfo: logPath(x), StatusCode: x.w.finalStatus(),
-		DurationMilliseconds: float64(now.Sub(x.timing.start).Microseconds()) / 1000, UserName: x.who.Name, RequestID: x.id,
+		At: wire.Moment(now), Method: edge.Clean(x.Request.Method), PathInfo: logPath(x), StatusCode: x.Response.FinalStatus(),
+		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000, UserName: x.Identity.Name, RequestID: x.ID,
 	})
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -59,7 +60,7 @@ func startStreaming(t testing.TB, stall time.Duration) *streaming {
 		MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, StreamStall: stall, MetricsHere: true,
 	})
 	s.http = httptest.NewUnstartedServer(s.rest)
-	s.http.Config.ConnContext = rest.ConnContext
+	s.http.Config.ConnContext = edge.ConnContext
 	s.http.Start()
 	t.Cleanup(s.http.Close)
 	t.Cleanup(s.hub.Close)

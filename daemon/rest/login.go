@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // memberRedirect names the page to go to after a login or a logout.
@@ -31,29 +32,29 @@ type loginForm struct {
 
 // loginPage shows the form. It is a page for everybody who asks, since there is
 // nothing else to say.
-func (s *Server) loginPage(x *exchange) error {
+func (s *Server) loginPage(x *edge.Context) error {
 	s.recognise(x)
-	return writeLogin(x, http.StatusOK, loginForm{Redirect: landing(x, x.urlMembers)})
+	return writeLogin(x, http.StatusOK, loginForm{Redirect: landing(x, x.URLMembers)})
 }
 
-func writeLogin(x *exchange, status int, form loginForm) error {
+func writeLogin(x *edge.Context, status int, form loginForm) error {
 	form.Page = encode.Page{Title: "Log in", Site: siteOf(x)}
 	form.Site.Here = "" // the page leads elsewhere
 	var page strings.Builder
 	if err := loginPages.ExecuteTemplate(&page, "login", form); err != nil {
 		return err
 	}
-	x.w.Header().Set("Content-Type", htmlType)
-	return x.write(status, []byte(page.String()))
+	x.Response.Header().Set("Content-Type", htmlType)
+	return x.Write(status, []byte(page.String()))
 }
 
 // recognise finds out by the session who looks at a page that everybody may
 // see, and dresses it. Who cannot be known stays a stranger.
-func (s *Server) recognise(x *exchange) {
+func (s *Server) recognise(x *edge.Context) {
 	given := credentials(x)
-	if !x.who.Known() && given.SessionCookie != "" && onlyCookie(given) {
-		if who, err := s.Accounts.Authenticate(x.r.Context(), given); err == nil {
-			x.who = who
+	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
+		if who, err := s.Accounts.Authenticate(x.Request.Context(), given); err == nil {
+			x.Identity = who
 		}
 	}
 	addFrame(x)
@@ -61,45 +62,45 @@ func (s *Server) recognise(x *exchange) {
 
 // landing is where a login or a logout leads: a page of this service, whatever
 // the request says.
-func landing(x *exchange, members query.Members) string {
+func landing(x *edge.Context, members query.Members) string {
 	const attack = "\\\t\r\n"
 	to := members.Text(memberRedirect)
 	u, err := url.Parse(to)
 	if err != nil || to == "" || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.ContainsAny(to, attack) ||
 		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
-		return x.base + "/metadata"
+		return x.Base + "/metadata"
 	}
 	return localPath(u)
 }
 
 // welcome answers a login: a person goes to the page asked for, a program gets
 // the session.
-func welcome(x *exchange, members query.Members, doc wire.AuthenticateResponse) error {
-	if x.html() {
-		return x.redirect(http.StatusSeeOther, landing(x, members))
+func welcome(x *edge.Context, members query.Members, doc wire.AuthenticateResponse) error {
+	if x.HTML() {
+		return x.Redirect(http.StatusSeeOther, landing(x, members))
 	}
-	return x.document(http.StatusOK, "AuthenticateResponse", doc)
+	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
 }
 
 // farewell answers a logout.
-func farewell(x *exchange) error {
-	if x.html() {
-		return x.redirect(http.StatusSeeOther, x.base+"/login")
+func farewell(x *edge.Context) error {
+	if x.HTML() {
+		return x.Redirect(http.StatusSeeOther, x.Base+"/login")
 	}
-	return x.document(http.StatusOK, "AuthenticateResponse", wire.Failure{})
+	return x.Document(http.StatusOK, "AuthenticateResponse", wire.Failure{})
 }
 
 // logIn logs in, and shows a person whose login failed the form again.
-func (s *Server) logIn(x *exchange) error {
+func (s *Server) logIn(x *edge.Context) error {
 	err := s.authenticate(x)
-	if err == nil || !x.html() || x.r.Method != http.MethodPost {
+	if err == nil || !x.HTML() || x.Request.Method != http.MethodPost {
 		return err
 	}
 	f := fault.Of(err)
 	switch f.Kind {
 	case fault.Unauthorized:
 	case fault.TooMany:
-		x.w.Header().Set("Retry-After", retryAfter(f.RetryAfter))
+		x.Response.Header().Set("Retry-After", edge.RetryAfter(f.RetryAfter))
 	default:
 		return err
 	}
@@ -107,7 +108,7 @@ func (s *Server) logIn(x *exchange) error {
 	if readErr != nil {
 		return err
 	}
-	return writeLogin(x, statusOf(f), loginForm{
+	return writeLogin(x, edge.StatusOf(f), loginForm{
 		UserName: members.Text(memberUser), Redirect: landing(x, members), Message: f.Message,
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // The members of a query of the request log beside those of every query.
@@ -34,33 +35,33 @@ func today(now time.Time) time.Time     { return now }
 func yesterday(now time.Time) time.Time { return now.AddDate(0, 0, -1) }
 
 // logs answers a query of the request log.
-func (s *Server) logs(x *exchange) error { return logView{}.serve(s, x) }
+func (s *Server) logs(x *edge.Context) error { return logView{}.serve(s, x) }
 
 // logsOneway checks one and answers nothing.
-func (s *Server) logsOneway(x *exchange) error {
+func (s *Server) logsOneway(x *edge.Context) error {
 	if _, err := (logView{}).plan(s, x); err != nil {
 		return err
 	}
-	x.w.WriteHeader(http.StatusNoContent)
+	x.Response.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // logsOf is the handler of a path that shows one day.
-func (s *Server) logsOf(day func(time.Time) time.Time, errors bool) func(*exchange) error {
-	return func(x *exchange) error { return logView{day, errors}.serve(s, x) }
+func (s *Server) logsOf(day func(time.Time) time.Time, errors bool) func(*edge.Context) error {
+	return func(x *edge.Context) error { return logView{day, errors}.serve(s, x) }
 }
 
-func (v logView) serve(s *Server, x *exchange) error {
+func (v logView) serve(s *Server, x *edge.Context) error {
 	plan, err := v.plan(s, x)
 	if err != nil {
 		return err
 	}
-	s.flushLog(x.r.Context())
+	s.flushLog(x.Request.Context())
 	return s.rows(x, plan)
 }
 
 // plan makes conditions of the members that only the request log has.
-func (v logView) plan(s *Server, x *exchange) (*query.Plan, error) {
+func (v logView) plan(s *Server, x *edge.Context) (*query.Plan, error) {
 	members, err := readMembers(x)
 	if err != nil {
 		return nil, err
@@ -76,11 +77,11 @@ func (v logView) plan(s *Server, x *exchange) (*query.Plan, error) {
 		return nil, err
 	}
 	plan, err := s.planMembers(x, others, where...)
-	x.members = members // the page's links repeat them
+	x.Members = members // the page's links repeat them
 	return plan, err
 }
 
-func (v logView) where(x *exchange, members query.Members, now time.Time) ([]query.Condition, error) {
+func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([]query.Condition, error) {
 	var where []query.Condition
 	var wrong []fault.Field
 	day, some, err := v.oneDay(x, members, now)
@@ -89,15 +90,15 @@ func (v logView) where(x *exchange, members query.Members, now time.Time) ([]que
 	}
 	if some {
 		where = append(where,
-			condition(x.kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
-			condition(x.kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
+			condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
+			condition(x.Kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
 	}
 	errorsOnly, err := v.errorsOnly(members)
 	if err != nil {
 		wrong = append(wrong, fault.Field{Name: memberViewErrors, Message: err.Error()})
 	}
 	if errorsOnly {
-		where = append(where, condition(x.kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
+		where = append(where, condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
 	}
 	if len(wrong) > 0 {
 		return nil, &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
@@ -107,11 +108,11 @@ func (v logView) where(x *exchange, members query.Members, now time.Time) ([]que
 
 // oneDay is the beginning of the day that is asked for, if one is: by the path,
 // else by a member.
-func (v logView) oneDay(x *exchange, members query.Members, now time.Time) (day time.Time, some bool, err error) {
+func (v logView) oneDay(x *edge.Context, members query.Members, now time.Time) (day time.Time, some bool, err error) {
 	if v.day != nil {
 		return v.day(now.UTC()).Truncate(24 * time.Hour), true, nil
 	}
-	text := x.params.get(memberDate)
+	text := x.Params.Get(memberDate)
 	if m, given := members.Get(memberDate); text == "" && given && !m.Empty {
 		if text, err = oneText(m); err != nil {
 			return day, false, err

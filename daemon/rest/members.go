@@ -7,16 +7,17 @@ import (
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // readMembers reads all members of the request: path, query string and body.
-func readMembers(x *exchange) (query.Members, error) {
-	inBody, err := parseMembers(x.body, x.r.Header.Get("Content-Type"), x.params.get(inFormat))
+func readMembers(x *edge.Context) (query.Members, error) {
+	inBody, err := parseMembers(x.Body, x.Request.Header.Get("Content-Type"), x.Params.Get(edge.ParamFormat))
 	if err != nil {
 		return nil, err
 	}
-	x.members = query.Union(nil, x.urlMembers, inBody)
-	return x.members, nil
+	x.Members = query.Union(nil, x.URLMembers, inBody)
+	return x.Members, nil
 }
 
 var utf8Mark = []byte("\ufeff")
@@ -44,5 +45,5 @@ func parseMembers(body []byte, contentType, routeFormat string) (query.Members, 
 	case media == "", media == "application/json", media == "text/json", media == "text/plain":
 		return query.ReadJSON(trimmed)
 	}
-	return nil, fault.New(fault.Unsupported, "a body of type %s cannot be read; send application/json, application/x-www-form-urlencoded or text/csv", clean(media))
+	return nil, fault.New(fault.Unsupported, "a body of type %s cannot be read; send application/json, application/x-www-form-urlencoded or text/csv", edge.Clean(media))
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // subscriberRows answers a query for what belongs to the subscriber that the
 // path names, and to a message where it names one.
-func (s *Server) subscriberRows(x *exchange) error {
-	if _, err := s.Webhooks.Known(x.r.Context(), x.params.get(inSubscriber)); err != nil {
+func (s *Server) subscriberRows(x *edge.Context) error {
+	if _, err := s.Webhooks.Known(x.Request.Context(), x.Params.Get(inSubscriber)); err != nil {
 		return err
 	}
 	members, err := readMembers(x)
@@ -45,10 +46,10 @@ func without(members query.Members, name string) query.Members {
 }
 
 // pathConditions are the ids of the path as conditions on the kind's fields.
-func pathConditions(x *exchange, names ...string) ([]query.Condition, error) {
+func pathConditions(x *edge.Context, names ...string) ([]query.Condition, error) {
 	var where []query.Condition
 	for _, name := range names {
-		text := x.params.get(name)
+		text := x.Params.Get(name)
 		if text == "" {
 			continue
 		}
@@ -56,31 +57,31 @@ func pathConditions(x *exchange, names ...string) ([]query.Condition, error) {
 		if err != nil {
 			return nil, fault.New(fault.NotFound, "There is no such message")
 		}
-		where = append(where, condition(x.kind, name, record.Equal, wire.Value{Text: id}))
+		where = append(where, condition(x.Kind, name, record.Equal, wire.Value{Text: id}))
 	}
 	return where, nil
 }
 
 // messageAddress is where a message is, by the path.
-func messageAddress(x *exchange) admin.Address {
-	return admin.Address{Subscriber: x.params.get(inSubscriber), Subscription: x.params.get(inSubscription), Message: x.params.get(inMessage)}
+func messageAddress(x *edge.Context) admin.Address {
+	return admin.Address{Subscriber: x.Params.Get(inSubscriber), Subscription: x.Params.Get(inSubscription), Message: x.Params.Get(inMessage)}
 }
 
 // removeMessage removes a message and cancels what is pending of it.
-func (s *Server) removeMessage(x *exchange) error {
-	if err := s.Webhooks.RemoveMessage(x.r.Context(), messageAddress(x)); err != nil {
+func (s *Server) removeMessage(x *edge.Context) error {
+	if err := s.Webhooks.RemoveMessage(x.Request.Context(), messageAddress(x)); err != nil {
 		return err
 	}
-	x.w.WriteHeader(http.StatusNoContent)
+	x.Response.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // retryRate is how often those who have but a SubscriberID may send what is in a
 // subscription again, or test it.
-var retryRate = Rate{PerSecond: 10.0 / 60, Burst: 10}
+var retryRate = edge.Rate{PerSecond: 10.0 / 60, Burst: 10}
 
 // limitRetries counts a retry, unless an admin asks.
-func (s *Server) limitRetries(x *exchange) error {
+func (s *Server) limitRetries(x *edge.Context) error {
 	admin, err := s.isAdmin(x)
 	if err != nil || admin {
 		return err
@@ -90,20 +91,20 @@ func (s *Server) limitRetries(x *exchange) error {
 
 // countRetry counts a retry of a subscription that there is: other ids would take
 // the place of its count.
-func (s *Server) countRetry(x *exchange) error {
-	r, err := s.Webhooks.Subscription(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
+func (s *Server) countRetry(x *edge.Context) error {
+	r, err := s.Webhooks.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
 	if err != nil {
 		return err
 	}
-	return s.retries.take(r.GUID, x.timing.start)
+	return s.retries.Take(r.GUID, x.Timing.Start)
 }
 
 // retryMessage makes a message that has failed due now.
-func (s *Server) retryMessage(x *exchange) error {
+func (s *Server) retryMessage(x *edge.Context) error {
 	if err := s.limitRetries(x); err != nil {
 		return err
 	}
-	m, err := s.Webhooks.RetryMessage(x.r.Context(), messageAddress(x))
+	m, err := s.Webhooks.RetryMessage(x.Request.Context(), messageAddress(x))
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *Server) retryMessage(x *exchange) error {
 
 // testSubscription sends a message to a subscription, so that people can see
 // whether it arrives.
-func (s *Server) testSubscription(x *exchange) error {
+func (s *Server) testSubscription(x *edge.Context) error {
 	if err := s.limitRetries(x); err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (s *Server) testSubscription(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.Webhooks.SendTest(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription), t)
+	m, err := s.Webhooks.SendTest(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), t)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (s *Server) testSubscription(x *exchange) error {
 // trial reads what a subscription is to be tried out with. The receiver checks
 // nothing but the signature, so who decides what is signed needs the role that
 // raising events takes, and not just the SubscriberID.
-func (s *Server) trial(x *exchange) (admin.TestMessage, error) {
+func (s *Server) trial(x *edge.Context) (admin.TestMessage, error) {
 	f, err := readForm(x)
 	if err != nil {
 		return admin.TestMessage{}, err
@@ -145,6 +146,6 @@ func (s *Server) trial(x *exchange) (admin.TestMessage, error) {
 }
 
 // messageState answers with a message that is going to be sent.
-func messageState(x *exchange, m *webhook.Message) error {
-	return x.document(http.StatusAccepted, "Message", wire.MessageState{MessageID: m.GUID, Status: int(m.Status), Retries: m.Retries()})
+func messageState(x *edge.Context, m *webhook.Message) error {
+	return x.Document(http.StatusAccepted, "Message", wire.MessageState{MessageID: m.GUID, Status: int(m.Status), Retries: m.Retries()})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // memberOperation names the operation that /metadata is to tell about.
@@ -40,8 +41,8 @@ func (s *Server) newDocuments(open bool) *documents {
 }
 
 // documentsFor are the documents by the settings that the request goes by.
-func (s *Server) documentsFor(x *exchange) *documents {
-	if x.options.AnonymousQueries {
+func (s *Server) documentsFor(x *edge.Context) *documents {
+	if x.Options.AnonymousQueries {
 		return s.openDocuments
 	}
 	return s.documents
@@ -50,7 +51,7 @@ func (s *Server) documentsFor(x *exchange) *documents {
 // describe puts together what the documents tell of: each route's operation,
 // with all routes that lead to it. Queries are open where they need no login.
 func (s *Server) describe(open bool) *metadata.Service {
-	d := &metadata.Service{Version: s.Version, Base: s.router.basePath(), HostURL: s.HostURL}
+	d := &metadata.Service{Version: s.Version, Base: s.router.BasePath(), HostURL: s.HostURL}
 	facts := operations()
 	for _, r := range s.routes() {
 		for _, o := range s.operationsOf(r, roleName(r, open), facts) {
@@ -81,11 +82,11 @@ func rank(o metadata.Operation) int {
 
 // operationsOf are the operations that a route leads to: one, or the query of
 // each record kind.
-func (s *Server) operationsOf(r route, role string, facts []metadata.Operation) []metadata.Operation {
-	if r.operation != anyQuery {
-		o := fact(facts, r.operation)
+func (s *Server) operationsOf(r edge.Route, role string, facts []metadata.Operation) []metadata.Operation {
+	if r.Operation != anyQuery {
+		o := fact(facts, r.Operation)
 		o.Role = role
-		if kind, ok := s.system.Lookup(r.kind); ok {
+		if kind, ok := s.system.Lookup(r.Kind); ok {
 			o.Group, o.Summary, o.Kind = kind.Area, cmp.Or(o.Summary, kind.Summary), kind
 		}
 		return []metadata.Operation{o}
@@ -106,43 +107,43 @@ func fact(facts []metadata.Operation, name string) metadata.Operation {
 	return metadata.Operation{Name: name, Group: groupService}
 }
 
-func roleName(r route, open bool) string {
-	if r.role == account.NoRole || open && r.role == account.Reader && !r.signedIn {
+func roleName(r edge.Route, open bool) string {
+	if r.Role == account.NoRole || open && r.Role == account.Reader && !r.SignedIn {
 		return ""
 	}
-	return r.role.String()
+	return r.Role.String()
 }
 
 // describedRoute is a route as the documents show it: to one operation.
-func describedRoute(r route, o metadata.Operation) metadata.Route {
-	path := r.pattern
+func describedRoute(r edge.Route, o metadata.Operation) metadata.Route {
+	path := r.Pattern
 	if o.Kind != nil {
-		path = strings.NewReplacer("{"+inOperation+"}", o.Kind.Operation(), "{"+inKind+"}", o.Kind.Name).Replace(path)
+		path = strings.NewReplacer("{"+edge.ParamOperation+"}", o.Kind.Operation(), "{"+edge.ParamKind+"}", o.Kind.Name).Replace(path)
 	}
-	return metadata.Route{Methods: strings.Fields(r.methods), Path: path, Summary: r.summary, Status: r.status}
+	return metadata.Route{Methods: strings.Fields(r.Methods), Path: path, Summary: r.Summary, Status: r.Status}
 }
 
 // home sends browsers to the list of operations. Programs have no business at
 // the root.
-func (s *Server) home(x *exchange) error {
-	if !x.html() {
-		return nothingHere()
+func (s *Server) home(x *edge.Context) error {
+	if !x.HTML() {
+		return edge.NotFound()
 	}
-	return x.redirect(http.StatusFound, x.base+"/metadata")
+	return x.Redirect(http.StatusFound, x.Base+"/metadata")
 }
 
 // metadata tells what the service can be asked, or all about one operation: as
 // a page to browsers, also where the path names another format.
-func (s *Server) metadata(x *exchange) error {
+func (s *Server) metadata(x *edge.Context) error {
 	s.recognise(x)
-	page := x.html() || x.params.get(inFormat) != "" && x.urlMembers.Text(query.Format) == "" && accepted(x.r.Header.Get("Accept")).Name == "html"
-	name, d := x.urlMembers.Text(memberOperation), s.documentsFor(x).description()
+	page := x.HTML() || x.Params.Get(edge.ParamFormat) != "" && x.URLMembers.Text(query.Format) == "" && edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
+	name, d := x.URLMembers.Text(memberOperation), s.documentsFor(x).description()
 	if name == "" {
 		if page {
 			text, err := d.IndexPage(siteOf(x), urlOf(x))
-			return x.made(htmlType, text, err)
+			return x.Send(htmlType, text, err)
 		}
-		return x.document(http.StatusOK, "Metadata", d.Document(urlOf(x)))
+		return x.Document(http.StatusOK, "Metadata", d.Document(urlOf(x)))
 	}
 	o, ok := d.Lookup(name)
 	if !ok {
@@ -150,34 +151,34 @@ func (s *Server) metadata(x *exchange) error {
 	}
 	if page {
 		text, err := d.Page(o, siteOf(x), urlOf(x))
-		return x.made(htmlType, text, err)
+		return x.Send(htmlType, text, err)
 	}
-	return x.document(http.StatusOK, "Metadata", d.About(o, urlOf(x)))
+	return x.Document(http.StatusOK, "Metadata", d.About(o, urlOf(x)))
 }
 
 func noOperation(name string, names []string) error {
 	if near := record.Near(name, names); near != nil {
 		names = near
 	}
-	return fault.New(fault.NotFound, "there is no operation %s; there are: %s", clean(name), strings.Join(names, ", "))
+	return fault.New(fault.NotFound, "there is no operation %s; there are: %s", edge.Clean(name), strings.Join(names, ", "))
 }
 
 // url is the service's address as the asker reached it.
-func urlOf(x *exchange) string {
+func urlOf(x *edge.Context) string {
 	scheme := "http"
-	if x.origin.secure {
+	if x.Origin.Secure {
 		scheme = "https"
 	}
-	return scheme + "://" + x.origin.host + x.base
+	return scheme + "://" + x.Origin.Host + x.Base
 }
 
 const htmlType = "text/html; charset=utf-8"
 
-func (s *Server) openAPI(x *exchange) error {
+func (s *Server) openAPI(x *edge.Context) error {
 	text, err := s.documentsFor(x).openAPI()
-	return x.made("application/json", text, err)
+	return x.Send("application/json", text, err)
 }
 
-func (s *Server) typeScript(x *exchange) error {
-	return x.made("text/plain; charset=utf-8", s.documentsFor(x).typeScript(), nil)
+func (s *Server) typeScript(x *edge.Context) error {
+	return x.Send("text/plain; charset=utf-8", s.documentsFor(x).typeScript(), nil)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // metrics are the figures of the HTTP edge, in a registry of their own.
@@ -43,15 +45,15 @@ func newMetrics(version string) *metrics {
 	return m
 }
 
-func (m *metrics) note(x *exchange) {
+func (m *metrics) note(x *edge.Context) {
 	operation := "unknown"
-	if x.route != nil {
-		operation = x.route.operation
+	if x.Route != nil {
+		operation = x.Route.Operation
 	}
-	m.requests.WithLabelValues(operation, strconv.Itoa(x.w.finalStatus())).Inc()
-	m.seconds.WithLabelValues(operation).Observe(time.Since(x.timing.start).Seconds())
-	m.bytes.Add(float64(x.w.bytes))
-	if x.w.aborted {
+	m.requests.WithLabelValues(operation, strconv.Itoa(x.Response.FinalStatus())).Inc()
+	m.seconds.WithLabelValues(operation).Observe(time.Since(x.Timing.Start).Seconds())
+	m.bytes.Add(float64(x.Response.Bytes))
+	if x.Response.Aborted {
 		m.aborted.Inc()
 	}
 }

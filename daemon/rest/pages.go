@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // pageTake is how many rows a page has where the request does not say. All at
@@ -17,33 +18,33 @@ import (
 const pageTake = 100
 
 // dress gives a page the frame of this site and this reader.
-func addFrame(x *exchange) {
-	if x.html() {
-		x.reply.Format = x.reply.Format.For(siteOf(x))
+func addFrame(x *edge.Context) {
+	if x.HTML() {
+		x.Format.Format = x.Format.Format.For(siteOf(x))
 	}
 }
 
 // site is what the frame of every page shows.
-func siteOf(x *exchange) encode.Site {
-	site := encode.Site{Base: x.base, User: x.who.DisplayName, Session: x.who.Via == account.Cookie}
+func siteOf(x *edge.Context) encode.Site {
+	site := encode.Site{Base: x.Base, User: x.Identity.DisplayName, Session: x.Identity.Via == account.Cookie}
 	if site.User == "" {
-		site.User = x.who.Name
+		site.User = x.Identity.Name
 	}
-	if x.kind != nil {
+	if x.Kind != nil {
 		site.Operation = operationOf(x)
 	}
-	if x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
-		site.Here = localPath(x.r.URL)
+	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {
+		site.Here = localPath(x.Request.URL)
 	}
 	return site
 }
 
 // operationOf is the name of a query's operation.
-func operationOf(x *exchange) string {
-	if x.route == nil || x.route.operation == anyQuery {
-		return x.kind.Operation()
+func operationOf(x *edge.Context) string {
+	if x.Route == nil || x.Route.Operation == anyQuery {
+		return x.Kind.Operation()
 	}
-	return x.route.operation
+	return x.Route.Operation
 }
 
 // localPath is an address on this host. One slash stands before it, since two
@@ -120,8 +121,8 @@ type address struct {
 
 // newAddress makes the address of a request, also of one whose members came in
 // its body.
-func newAddress(x *exchange, members query.Members) address {
-	a := address{path: localPath(&url.URL{Path: x.r.URL.Path, RawPath: x.r.URL.RawPath}), whole: true}
+func newAddress(x *edge.Context, members query.Members) address {
+	a := address{path: localPath(&url.URL{Path: x.Request.URL.Path, RawPath: x.Request.URL.RawPath}), whole: true}
 	for _, m := range members {
 		switch {
 		case m.Empty || strings.EqualFold(m.Name, query.Callback):

@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // What a request took is given back also where the work behind it panics.
 func TestMemoryOfABodyAfterAPanic(t *testing.T) {
 	s := New(Config{MaxBody: 1 << 20}) // without a log there is a panic
 	x := s.begin(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 4<<10+100))))
-	x.who.Via, x.route = account.Bearer, new(compiledRoute)
-	if _, err := s.bodies.read(x); err != nil || s.bodies.held() != 100 {
+	x.Identity.Via, x.Route = account.Bearer, new(edge.CompiledRoute)
+	if _, err := s.bodies.Read(x); err != nil || s.bodies.Held() != 100 {
 		t.Fatal(err)
 	}
 	func() {
@@ -25,7 +26,7 @@ func TestMemoryOfABodyAfterAPanic(t *testing.T) {
 		}()
 		s.end(x)
 	}()
-	if held := s.bodies.held(); held != 0 {
+	if held := s.bodies.Held(); held != 0 {
 		t.Errorf("%v bytes are held", held)
 	}
 }

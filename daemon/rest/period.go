@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // The members that say when messages were added, beside the filters of every
@@ -26,8 +27,8 @@ var periodMembers = []metadata.Member{
 
 // withoutPeriod takes Since and Until out of the members of a query of messages, and
 // makes conditions of them.
-func withoutPeriod(x *exchange, members query.Members) (query.Members, []query.Condition, error) {
-	if x.kind.Name != messageKind {
+func withoutPeriod(x *edge.Context, members query.Members) (query.Members, []query.Condition, error) {
+	if x.Kind.Name != messageKind {
 		return members, nil, nil
 	}
 	var others query.Members
@@ -36,7 +37,7 @@ func withoutPeriod(x *exchange, members query.Members) (query.Members, []query.C
 			others = append(others, m)
 		}
 	}
-	where, wrong := periodOf(x.kind, members)
+	where, wrong := periodOf(x.Kind, members)
 	if len(wrong) > 0 {
 		return nil, nil, &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
 	}

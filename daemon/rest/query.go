@@ -12,11 +12,12 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // query answers a query: find the kind, read the request, plan it, select the
 // rows, stream them.
-func (s *Server) query(x *exchange) error {
+func (s *Server) query(x *edge.Context) error {
 	plan, err := s.plan(x)
 	if err != nil {
 		return err
@@ -25,8 +26,8 @@ func (s *Server) query(x *exchange) error {
 }
 
 // rows answers with the rows of a plan.
-func (s *Server) rows(x *exchange, plan *query.Plan) error {
-	rows, err := s.Store.Select(x.r.Context(), plan)
+func (s *Server) rows(x *edge.Context, plan *query.Plan) error {
+	rows, err := s.Store.Select(x.Request.Context(), plan)
 	if err != nil {
 		return err
 	}
@@ -35,15 +36,15 @@ func (s *Server) rows(x *exchange, plan *query.Plan) error {
 }
 
 // queryOneway checks a query and answers nothing.
-func (s *Server) queryOneway(x *exchange) error {
+func (s *Server) queryOneway(x *edge.Context) error {
 	if _, err := s.plan(x); err != nil {
 		return err
 	}
-	x.w.WriteHeader(http.StatusNoContent)
+	x.Response.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func (s *Server) plan(x *exchange) (*query.Plan, error) {
+func (s *Server) plan(x *edge.Context) (*query.Plan, error) {
 	members, err := readMembers(x)
 	if err != nil {
 		return nil, err
@@ -52,26 +53,26 @@ func (s *Server) plan(x *exchange) (*query.Plan, error) {
 }
 
 // planMembers plans a query with conditions beside those that its members are.
-func (s *Server) planMembers(x *exchange, members query.Members, where ...query.Condition) (*query.Plan, error) {
+func (s *Server) planMembers(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
 	filters, period, err := withoutPeriod(x, members)
 	if err != nil {
 		return nil, err
 	}
-	req, err := query.Parse(x.kind, filters, x.options.Query)
+	req, err := query.Parse(x.Kind, filters, x.Options.Query)
 	if err != nil {
 		return nil, err
 	}
 	req.Where = slices.Concat(req.Where, where, period)
-	x.members = members
-	if x.html() && req.Take == query.NoTake {
+	x.Members = members
+	if x.HTML() && req.Take == query.NoTake {
 		req.Take = pageTake
 	}
-	x.timing.parsed = time.Now()
-	if x.reply.Format.Bare() {
+	x.Timing.Parsed = time.Now()
+	if x.Format.Bare() {
 		dropAggregates(req)
 	}
-	noteRequest(x.w.Header(), req)
-	return query.NewPlan(req, x.options.CountPages)
+	noteRequest(x.Response.Header(), req)
+	return query.NewPlan(req, x.Options.CountPages)
 }
 
 // dropAggregates takes out what a reply that is nothing but rows has no place
@@ -85,16 +86,16 @@ func dropAggregates(req *query.Request) {
 
 // kind finds the record kind of the route, or that the path names, nil where
 // there is none.
-func (s *Server) kind(r *compiledRoute, p params) (*record.Kind, error) {
-	if r != nil && r.kind != "" {
-		kind, _ := s.system.Lookup(r.kind) // which a test of the table looks up too
+func (s *Server) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, error) {
+	if r != nil && r.Kind != "" {
+		kind, _ := s.system.Lookup(r.Kind) // which a test of the table looks up too
 		return kind, nil
 	}
 	what, nameOf := "operation", (*record.Kind).Operation
-	name := p.get(inOperation)
+	name := p.Get(edge.ParamOperation)
 	if name == "" {
 		what, nameOf = "record kind", func(k *record.Kind) string { return k.Name }
-		name = p.get(inKind)
+		name = p.Get(edge.ParamKind)
 	}
 	if name == "" {
 		return nil, nil
@@ -102,7 +103,7 @@ func (s *Server) kind(r *compiledRoute, p params) (*record.Kind, error) {
 	if kind, ok := s.Registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
 		return kind, nil
 	}
-	return nil, fault.New(fault.NotFound, "there is no %s %s; %s", what, clean(name), s.instead(name, nameOf))
+	return nil, fault.New(fault.NotFound, "there is no %s %s; %s", what, edge.Clean(name), s.instead(name, nameOf))
 }
 
 // instead lists the kinds that resemble a name, or else all of them.
@@ -125,25 +126,25 @@ func (s *Server) instead(name string, nameOf func(*record.Kind) string) string {
 // noteRequest says in headers what of the request was not done as asked.
 func noteRequest(h http.Header, req *query.Request) {
 	if len(req.Ignored) > 0 {
-		h.Set(wire.HeaderIgnoredMembers, clean(strings.Join(req.Ignored, ", ")))
+		h.Set(wire.HeaderIgnoredMembers, edge.Clean(strings.Join(req.Ignored, ", ")))
 	}
 	if req.Clamped {
 		h.Set(wire.HeaderTakeClamped, strconv.FormatInt(req.Take, 10))
 	}
 }
 
-func (s *Server) shape(x *exchange, plan *query.Plan) encode.Shape {
+func (s *Server) shape(x *edge.Context, plan *query.Plan) encode.Shape {
 	sh := encode.Shape{
 		Operation: plan.Kind.Operation(),
 		Record:    plan.Kind.Name,
 		Columns:   make([]encode.Column, len(plan.Columns)),
-		Nulls:     strings.EqualFold(x.members.Text(query.Nulls), "include"),
+		Nulls:     strings.EqualFold(x.Members.Text(query.Nulls), "include"),
 	}
 	for i, c := range plan.Columns {
 		f := plan.Kind.Fields[c]
 		sh.Columns[i] = encode.Column{Name: f.Name, Type: f.Type}
 	}
-	if x.html() {
+	if x.HTML() {
 		sh.Links, sh.View = otherFormats(x), view(x, plan)
 	}
 	return sh

@@ -8,17 +8,18 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // sendToLogin answers a person's browser that is not signed in with the way to
 // the login page, and back. Programs, and scripts of pages, get the 401.
-func sendToLogin(x *exchange, f *fault.Error) bool {
-	if f.Kind != fault.Unauthorized || x.route == nil || x.route.role == account.NoRole || !x.html() || !navigates(x.r) {
+func sendToLogin(x *edge.Context, f *fault.Error) bool {
+	if f.Kind != fault.Unauthorized || x.Route == nil || x.Route.Role == account.NoRole || !x.HTML() || !navigates(x.Request) {
 		return false
 	}
-	clearReply(x.w.Header())
-	back := "/" + strings.TrimLeft(x.r.URL.RequestURI(), "/") // which would name another host with two slashes
-	_ = x.redirect(http.StatusFound, x.base+"/login?"+memberRedirect+"="+url.QueryEscape(back))
+	edge.ClearReply(x.Response.Header())
+	back := "/" + strings.TrimLeft(x.Request.URL.RequestURI(), "/") // which would name another host with two slashes
+	_ = x.Redirect(http.StatusFound, x.Base+"/login?"+memberRedirect+"="+url.QueryEscape(back))
 	return true
 }
 

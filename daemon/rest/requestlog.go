@@ -7,55 +7,57 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // shown is what a log may show of the request's path and query.
-func shown(x *exchange) (path, query string) {
-	if x.logged.path == "" {
-		x.logged.path, x.logged.query = requestlog.MaskPath(x.r.URL.EscapedPath()), requestlog.MaskQuery(x.r.URL.RawQuery)
+func shown(x *edge.Context) (path, query string) {
+	if x.Logged.Path == "" {
+		x.Logged.Path, x.Logged.Query = requestlog.MaskPath(x.Request.URL.EscapedPath()), requestlog.MaskQuery(x.Request.URL.RawQuery)
 	}
-	return x.logged.path, x.logged.query
+	return x.Logged.Path, x.Logged.Query
 }
 
 // logPath is the path as a line of the daemon's own log shows it.
-func logPath(x *exchange) string {
+func logPath(x *edge.Context) string {
 	path, _ := shown(x)
 	return bounded(path)
 }
 
 // logRequest leaves an entry in the request log. Whoever writes it, it is not
 // this request.
-func (s *Server) logRequest(x *exchange) {
-	if s.RequestLog == nil || x.route != nil && x.route.always {
+func (s *Server) logRequest(x *edge.Context) {
+	if s.RequestLog == nil || x.Route != nil && x.Route.Always {
 		return
 	}
 	now := time.Now()
 	d := requestlog.NewDraft()
-	d.At, d.Status, d.Duration = now, x.w.finalStatus(), now.Sub(x.timing.start)
-	d.Texts[requestlog.HTTPMethod] = x.r.Method
-	d.Texts[requestlog.UserAuthID] = x.who.Name
+	d.At, d.Status, d.Duration = now, x.Response.FinalStatus(), now.Sub(x.Timing.Start)
+	d.Texts[requestlog.HTTPMethod] = x.Request.Method
+	d.Texts[requestlog.UserAuthID] = x.Identity.Name
 	d.Texts[requestlog.SessionID] = sessionMark(x)
-	d.Texts[requestlog.IPAddress] = x.origin.address
-	d.Texts[requestlog.ForwardedFor] = strings.Join(x.r.Header["X-Forwarded-For"], ", ")
-	d.Texts[requestlog.Referer] = requestlog.MaskURL(x.r.Header.Get("Referer"))
-	d.Headers(x.r)
+	d.Texts[requestlog.IPAddress] = x.Origin.Address
+	d.Texts[requestlog.ForwardedFor] = strings.Join(x.Request.Header["X-Forwarded-For"], ", ")
+	d.Texts[requestlog.Referer] = requestlog.MaskURL(x.Request.Header.Get("Referer"))
+	d.Headers(x.Request)
 	describeAddress(x, d)
 	describeMembers(x, d)
 	describeOutcome(x, d)
-	if x.options.LogBodies {
+	if x.Options.LogBodies {
 		describeBodies(x, d)
 	}
 	s.RequestLog.Record(d)
 }
 
-func describeAddress(x *exchange, d *requestlog.Draft) {
+func describeAddress(x *edge.Context, d *requestlog.Draft) {
 	scheme, mark := "http://", ""
-	if x.origin.secure {
+	if x.Origin.Secure {
 		scheme = "https://"
 	}
 	path, query := shown(x)
@@ -63,12 +65,12 @@ func describeAddress(x *exchange, d *requestlog.Draft) {
 		mark = "?"
 	}
 	d.Texts[requestlog.PathInfo] = path
-	d.Join(requestlog.AbsoluteURI, scheme, x.origin.host, path, mark, query)
+	d.Join(requestlog.AbsoluteURI, scheme, x.Origin.Host, path, mark, query)
 }
 
 // sessionMark tells sessions apart: the beginning of the hash that is stored.
-func sessionMark(x *exchange) string {
-	switch x.who.Via {
+func sessionMark(x *edge.Context) string {
+	switch x.Identity.Via {
 	case account.Header:
 		return account.SessionMark(credentials(x).SessionHeader)
 	case account.Cookie:
@@ -78,15 +80,15 @@ func sessionMark(x *exchange) string {
 }
 
 // describeMembers notes what was asked, and once more what a form said.
-func describeMembers(x *exchange, d *requestlog.Draft) {
-	if x.route == nil || x.route.secretive {
+func describeMembers(x *edge.Context, d *requestlog.Draft) {
+	if x.Route == nil || x.Route.Redact {
 		return
 	}
-	noteMembers(d, requestlog.RequestDto, x.members)
-	if len(x.body) == 0 || !strings.HasPrefix(strings.ToLower(x.r.Header.Get("Content-Type")), "application/x-www-form-urlencoded") {
+	noteMembers(d, requestlog.RequestDto, x.Members)
+	if len(x.Body) == 0 || !strings.HasPrefix(strings.ToLower(x.Request.Header.Get("Content-Type")), "application/x-www-form-urlencoded") {
 		return
 	}
-	if said, err := parseMembers(x.body, "application/x-www-form-urlencoded", ""); err == nil && x.body[0] != '{' {
+	if said, err := parseMembers(x.Body, "application/x-www-form-urlencoded", ""); err == nil && x.Body[0] != '{' {
 		noteMembers(d, requestlog.FormData, said)
 	}
 }
@@ -99,23 +101,23 @@ func noteMembers(d *requestlog.Draft, text int, members query.Members) {
 	o.Close()
 }
 
-func describeOutcome(x *exchange, d *requestlog.Draft) {
+func describeOutcome(x *edge.Context, d *requestlog.Draft) {
 	d.Texts[requestlog.StatusDescription] = http.StatusText(d.Status)
-	if d.Status == statusGone {
+	if d.Status == edge.StatusGone {
 		d.Texts[requestlog.StatusDescription] = "Client Closed Request"
 	}
 	items := d.Object(requestlog.Items)
-	items.Set("RequestId", x.id)
-	if x.w.aborted {
-		items.Set("Aborted", "after "+strconv.FormatInt(x.w.bytes, 10)+" bytes")
+	items.Set("RequestId", x.ID)
+	if x.Response.Aborted {
+		items.Set("Aborted", "after "+strconv.FormatInt(x.Response.Bytes, 10)+" bytes")
 	}
 	items.Close()
-	if x.logged.failure == nil {
+	if x.Logged.Failure == nil {
 		return
 	}
-	d.Texts[requestlog.ErrorResponse] = failureText(*x.logged.failure)
+	d.Texts[requestlog.ErrorResponse] = failureText(*x.Logged.Failure)
 	if d.Status >= http.StatusInternalServerError {
-		d.Texts[requestlog.ExceptionSource] = x.logged.failure.ErrorCode
+		d.Texts[requestlog.ExceptionSource] = x.Logged.Failure.ErrorCode
 		d.Same(requestlog.ExceptionData, requestlog.Items)
 	}
 }
@@ -142,16 +144,16 @@ func failureText(s wire.ResponseStatus) string {
 
 // describeBodies notes what requestlog.bodies asks for, but nothing that speaks
 // of a secret.
-func describeBodies(x *exchange, d *requestlog.Draft) {
-	if x.route == nil || x.route.secretive {
+func describeBodies(x *edge.Context, d *requestlog.Draft) {
+	if x.Route == nil || x.Route.Redact {
 		return
 	}
-	d.Texts[requestlog.RequestBody] = keptBody(x.body)
-	d.Texts[requestlog.ResponseDto] = keptBody(x.logged.answer)
-	if x.who.Name != "" {
+	d.Texts[requestlog.RequestBody] = keptBody(x.Body)
+	d.Texts[requestlog.ResponseDto] = keptBody(x.Logged.Answer)
+	if x.Identity.Name != "" {
 		session := d.Object(requestlog.Session)
-		session.Set("Name", x.who.Name)
-		session.Set("Role", x.who.Role.String())
+		session.Set("Name", x.Identity.Name)
+		session.Set("Role", x.Identity.Role.String())
 		session.Close()
 	}
 }

@@ -13,20 +13,20 @@ import (
 func TestRoutesAndTheLog(t *testing.T) {
 	system := record.System()
 	for _, r := range new(Server).routes() {
-		pattern := strings.ToLower(r.pattern)
+		pattern := strings.ToLower(r.Pattern)
 		secret := false
 		for _, part := range []string{"auth", "login", "users", "apikeys", "sessions", "webhooks/events", "password"} {
 			secret = secret || strings.Contains(pattern, part)
 		}
-		if r.private() != secret {
-			t.Errorf("%s %s: private %v, want %v", r.methods, r.pattern, r.private(), secret)
+		if r.Redacts() != secret {
+			t.Errorf("%s %s: private %v, want %v", r.Methods, r.Pattern, r.Redacts(), secret)
 		}
 		quiet := slices.Contains([]string{"/healthz", "/readyz", "/metrics"}, pattern)
-		if r.always != quiet {
-			t.Errorf("%s %s: always %v, want %v", r.methods, r.pattern, r.always, quiet)
+		if r.Always != quiet {
+			t.Errorf("%s %s: always %v, want %v", r.Methods, r.Pattern, r.Always, quiet)
 		}
-		if kind, ok := system.Lookup(r.kind); r.kind != "" && (!ok || kind.Name != r.kind) {
-			t.Errorf("%s %s: no kind %s", r.methods, r.pattern, r.kind)
+		if kind, ok := system.Lookup(r.Kind); r.Kind != "" && (!ok || kind.Name != r.Kind) {
+			t.Errorf("%s %s: no kind %s", r.Methods, r.Pattern, r.Kind)
 		}
 	}
 }

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // rotateSecret replaces the secret of a subscription, and shows the new one this
 // once.
-func (s *Server) rotateSecret(x *exchange) error {
+func (s *Server) rotateSecret(x *edge.Context) error {
 	admin, err := s.limitChanges(x)
 	if err == nil && !admin {
 		err = s.countRetry(x)
@@ -28,11 +29,11 @@ func (s *Server) rotateSecret(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.Webhooks.RotateSecret(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription), secret, keep)
+	r, err := s.Webhooks.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusOK, "RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Moment(r.OldSecretUntil)})
+	return x.Document(http.StatusOK, "RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Moment(r.OldSecretUntil)})
 }
 
 // keepForOf is how long the secret that is replaced signs as well.

@@ -24,6 +24,7 @@ import (
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -40,7 +41,7 @@ type Config struct {
 	RequestLog *requestlog.Recorder // nil for none
 
 	Version  string                // of the program
-	Options  func() *Options       // what may change, asked for each request; nil for nothing
+	Options  func() *edge.Options  // what may change, asked for each request; nil for nothing
 	Settings func() []wire.Setting // that may change while the service runs
 	Warnings []string              // about how the service was set up, for /readyz
 	HostURL  string                // the service's own address, by which the company reaches it; empty where nobody said
@@ -70,28 +71,28 @@ type Config struct {
 type Server struct {
 	Config
 	system    *record.Registry // the kinds that the service itself keeps
-	router    *router
-	admission *admission
-	bodies    *bodies
-	proxies   proxies
-	hosts     *hostCheck
-	cors      cors
-	csrf      *csrf
+	router    *edge.Router
+	admission *edge.Admission
+	bodies    *edge.Bodies
+	proxies   edge.Proxies
+	hosts     *edge.HostCheck
+	cors      edge.CORS
+	csrf      *edge.CSRF
 	leaving   atomic.Bool // as Leave says
 	metrics   *metrics
 
 	documents     *documents // of what the service can be asked
 	openDocuments *documents // the same where queries need no login
 
-	limiter *limiter
-	retries *limiter // of messages, by subscription
-	changes *limiter // of subscriptions, by subscriber
+	limiter *edge.Limiter
+	retries *edge.Limiter // of messages, by subscription
+	changes *edge.Limiter // of subscriptions, by subscriber
 }
 
 // New makes a Server.
 func New(c Config) *Server {
 	if c.Options == nil {
-		c.Options = func() *Options { return new(Options) }
+		c.Options = func() *edge.Options { return new(edge.Options) }
 	}
 	if c.Streams == nil {
 		c.Streams = live.New(live.Config{})
@@ -99,19 +100,19 @@ func New(c Config) *Server {
 	s := &Server{
 		Config:    c,
 		system:    record.System(),
-		admission: newAdmission(c.MaxRequests),
+		admission: edge.NewAdmission(c.MaxRequests),
 		metrics:   newMetrics(c.Version),
 		proxies:   c.TrustedProxies,
-		hosts:     &hostCheck{names: c.Hosts, url: c.HostURL, machine: c.HostNames},
+		hosts:     &edge.HostCheck{Names: c.Hosts, URL: c.HostURL, MachineNames: c.HostNames},
 		cors:      c.CORSOrigins,
-		csrf:      newCSRF(c.CORSOrigins),
+		csrf:      edge.NewCSRF(c.CORSOrigins),
 
-		limiter: newLimiter(Rate{}),
-		retries: newLimiter(retryRate),
-		changes: newLimiter(changeRate),
+		limiter: edge.NewLimiter(edge.Rate{}),
+		retries: edge.NewLimiter(retryRate),
+		changes: edge.NewLimiter(changeRate),
 	}
-	s.router = newRouter(s.routes(), c.BasePath)
-	s.bodies = newBodies(c.MaxBody, c.BodyMemory, c.BodyTimeout, func(x *exchange) { _, _ = s.isAdmin(x) })
+	s.router = edge.NewRouter(s.routes(), c.BasePath)
+	s.bodies = edge.NewBodies(c.MaxBody, c.BodyMemory, c.BodyTimeout, func(x *edge.Context) { _, _ = s.isAdmin(x) })
 	if c.RequestLog != nil {
 		s.metrics.watchLog(c.RequestLog)
 	}
@@ -120,7 +121,7 @@ func New(c Config) *Server {
 	}
 	s.metrics.watchStreams(c.Streams)
 	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "whd_http_body_bytes", Help: "Bytes of http.body_memory that request bodies hold."}, s.bodies.held))
+		prometheus.GaugeOpts{Name: "whd_http_body_bytes", Help: "Bytes of http.body_memory that request bodies hold."}, s.bodies.Held))
 	s.documents, s.openDocuments = s.newDocuments(false), s.newDocuments(true)
 	return s
 }
@@ -134,7 +135,7 @@ func (s *Server) Leave() { s.leaving.Store(true) }
 // may be called again to go on waiting.
 func (s *Server) Drain(ctx context.Context) error {
 	s.Streams.Close()
-	return s.admission.drain(ctx)
+	return s.admission.Drain(ctx)
 }
 
 // ServeHTTP answers one request.
@@ -147,24 +148,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve is a request's life: route, format, admission, identity, work.
-func (s *Server) serve(x *exchange) error {
+func (s *Server) serve(x *edge.Context) error {
 	allow, err := s.resolve(x)
-	if err := checkFraming(x.w.Header(), x.r); err != nil {
+	if err := edge.CheckFraming(x.Response.Header(), x.Request); err != nil {
 		return err
 	}
 	if allow != nil {
-		x.w.Header().Set("Allow", strings.Join(allow, ", "))
-		if x.r.Method == http.MethodOptions {
-			s.cors.preflight(x, allow)
-			x.w.WriteHeader(http.StatusNoContent)
+		x.Response.Header().Set("Allow", strings.Join(allow, ", "))
+		if x.Request.Method == http.MethodOptions {
+			s.cors.Preflight(x, allow)
+			x.Response.WriteHeader(http.StatusNoContent)
 			return nil
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if x.route.always {
-		return x.route.serve(x)
+	if x.Route.Always {
+		return x.Route.Serve(x)
 	}
 	return s.work(x)
 }
@@ -172,11 +173,11 @@ func (s *Server) serve(x *exchange) error {
 // work runs a route's handler. Who asks and with what body comes before the
 // place among the requests in work, so that nobody can hold one by sending
 // slowly.
-func (s *Server) work(x *exchange) error {
-	if err := s.admission.arrive(); err != nil {
+func (s *Server) work(x *edge.Context) error {
+	if err := s.admission.Arrive(); err != nil {
 		return err
 	}
-	defer s.admission.depart()
+	defer s.admission.Depart()
 	if err := s.webhooksOff(x); err != nil {
 		return err
 	}
@@ -184,24 +185,24 @@ func (s *Server) work(x *exchange) error {
 		return err
 	}
 	var err error
-	if x.body, err = s.bodies.read(x); err != nil {
+	if x.Body, err = s.bodies.Read(x); err != nil {
 		return err
 	}
-	if !x.route.lasting {
-		if err := s.admission.enter(); err != nil {
+	if !x.Route.Streaming {
+		if err := s.admission.Enter(); err != nil {
 			return err
 		}
-		defer s.admission.leave()
+		defer s.admission.Leave()
 	}
-	if to := formAddress(x.r.URL); to != "" && x.kind != nil && x.r.Method == http.MethodGet {
-		return x.redirect(http.StatusSeeOther, to)
+	if to := formAddress(x.Request.URL); to != "" && x.Kind != nil && x.Request.Method == http.MethodGet {
+		return x.Redirect(http.StatusSeeOther, to)
 	}
 	addFrame(x)
-	return x.route.serve(x)
+	return x.Route.Serve(x)
 }
 
 // admit finds out who asks, and whether this request of theirs is to be served.
-func (s *Server) admit(x *exchange) error {
+func (s *Server) admit(x *edge.Context) error {
 	if err := s.limitAddress(x); err != nil {
 		return err
 	}
@@ -211,41 +212,41 @@ func (s *Server) admit(x *exchange) error {
 	if err := s.limitIdentity(x); err != nil {
 		return err
 	}
-	return s.csrf.check(x)
+	return s.csrf.Check(x)
 }
 
 // resolve finds out what the URL and the headers ask for. It goes on after an
 // error, so that the error is told in the format that was asked for. Where the
 // path is right and the method is not, or asks just that, allow has the methods.
-func (s *Server) resolve(x *exchange) (allow []string, err error) {
-	found, allow, routeErr := s.router.find(x.r.Method, x.r.URL.EscapedPath())
-	x.route, x.params, x.suffix = found.route, found.params, found.suffix
+func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
+	found, allow, routeErr := s.router.Find(x.Request.Method, x.Request.URL.EscapedPath())
+	x.Route, x.Params, x.Suffix = found.Route, found.Params, found.Suffix
 	var queryErr, formatErr, kindErr error
-	x.urlMembers, queryErr = query.ReadForm(x.r.URL.RawQuery)
-	x.reply, formatErr = negotiate(choice{
-		prefix: x.params.get(inFormat), suffix: x.suffix,
-		callback: x.urlMembers.Text(query.Callback), format: x.urlMembers.Text(query.Format), accept: strings.Join(x.r.Header.Values("Accept"), ","),
+	x.URLMembers, queryErr = query.ReadForm(x.Request.URL.RawQuery)
+	x.Format, formatErr = edge.Negotiate(edge.FormatRequest{
+		Prefix: x.Params.Get(edge.ParamFormat), Suffix: x.Suffix,
+		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),
 	})
-	x.kind, kindErr = s.kind(x.route, x.params)
-	return allow, cmp.Or(checkHead(x.r, s.MaxHead), routeErr, queryErr, formatErr, kindErr)
+	x.Kind, kindErr = s.kind(x.Route, x.Params)
+	return allow, cmp.Or(edge.CheckHead(x.Request, s.MaxHead), routeErr, queryErr, formatErr, kindErr)
 }
 
-func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{
-		w: newResponse(w, s.WriteStall), r: r, id: requestID(r), log: s.Log, base: s.router.basePath(), options: s.Options(),
-		timing: timing{start: time.Now()}, origin: s.proxies.origin(r), reply: reply{Format: jsonFormat()}, coding: acceptedCoding(r.Header.Get("Accept-Encoding")),
+func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
+	x := &edge.Context{
+		Response: edge.NewResponse(w, s.WriteStall), Request: r, ID: edge.RequestID(r), Log: s.Log, Base: s.router.BasePath(), Options: s.Options(),
+		Timing: edge.Timing{Start: time.Now()}, Origin: s.proxies.Origin(r), Format: edge.ResponseFormat{Format: edge.JSONFormat()}, Coding: edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
 	}
-	if x.options.LogBodies {
-		x.logged.maxAnswer = requestlog.MaxBody + 1
+	if x.Options.LogBodies {
+		x.Logged.MaxAnswer = requestlog.MaxBody + 1
 	}
-	x.w.awaitBody(r, s.BodyTimeout)
+	x.Response.AwaitBody(r, s.BodyTimeout)
 	h := w.Header()
-	h.Set(wire.HeaderRequestID, x.id)
+	h.Set(wire.HeaderRequestID, x.ID)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Vary", "Accept")
 	h.Set("Cache-Control", "no-store")
-	s.cors.share(x)
-	if s.admission.stopping() {
+	s.cors.Share(x)
+	if s.admission.Stopping() {
 		h.Set("Connection", "close")
 	}
 	s.metrics.inWork.Inc()
@@ -254,21 +255,21 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 
 // end notes a request that is over, however it ended. A panic of ours becomes
 // a clean error where nothing had been sent, and a cut connection otherwise.
-func (s *Server) end(x *exchange) {
-	defer s.bodies.release(x) // also if what follows panics
+func (s *Server) end(x *edge.Context) {
+	defer s.bodies.Release(x) // also if what follows panics
 	cause := recover()
 	if cause != nil && cause != http.ErrAbortHandler {
-		s.Log.Error("panic", "id", x.id, "path", logPath(x), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-		if x.w.status == 0 {
+		s.Log.Error("panic", "id", x.ID, "path", logPath(x), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		if x.Response.Status == 0 {
 			s.fail(x, fault.New(fault.Internal, "panic"))
 			cause = nil
 		} else {
-			x.cut()
+			x.Abort()
 			cause = http.ErrAbortHandler
 		}
 	}
 	if cause == nil {
-		x.w.leave(x.r, s.BodyTimeout)
+		x.Response.Finish(x.Request, s.BodyTimeout)
 	}
 	s.metrics.inWork.Dec()
 	s.metrics.note(x)

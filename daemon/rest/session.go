@@ -7,12 +7,13 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // sessionCookie carries a session. One that is not remembered ends with the
 // browser.
-func sessionCookie(x *exchange, id string, remember bool, expires time.Time) *http.Cookie {
-	c := &http.Cookie{Name: wire.SessionCookie, Value: id, Path: "/", HttpOnly: true, Secure: x.origin.secure, SameSite: http.SameSiteLaxMode}
+func sessionCookie(x *edge.Context, id string, remember bool, expires time.Time) *http.Cookie {
+	c := &http.Cookie{Name: wire.SessionCookie, Value: id, Path: "/", HttpOnly: true, Secure: x.Origin.Secure, SameSite: http.SameSiteLaxMode}
 	if remember {
 		c.Expires = expires
 	}
@@ -20,53 +21,53 @@ func sessionCookie(x *exchange, id string, remember bool, expires time.Time) *ht
 }
 
 // endedCookie takes the cookie back.
-func endedCookie(x *exchange) *http.Cookie {
+func endedCookie(x *edge.Context) *http.Cookie {
 	c := sessionCookie(x, "", false, time.Time{})
 	c.MaxAge = -1
 	return c
 }
 
 // renewCookie lets the cookie of a remembered session follow the session.
-func renewCookie(x *exchange, given account.Credentials) {
-	if x.who.Via == account.Cookie && x.who.Renew {
-		http.SetCookie(x.w, sessionCookie(x, given.SessionCookie, true, x.who.Expires))
+func renewCookie(x *edge.Context, given account.Credentials) {
+	if x.Identity.Via == account.Cookie && x.Identity.Renew {
+		http.SetCookie(x.Response, sessionCookie(x, given.SessionCookie, true, x.Identity.Expires))
 	}
 }
 
 // actor is who asks, as the audit trail names them.
-func actor(x *exchange) audit.Actor { return x.who.Actor(x.origin.address) }
+func actor(x *edge.Context) audit.Actor { return x.Identity.Actor(x.Origin.Address) }
 
 // keepAlive does nothing more than any request does: it lets a session go on.
-func (s *Server) keepAlive(x *exchange) error { return x.nothing() }
+func (s *Server) keepAlive(x *edge.Context) error { return x.NoContent() }
 
 // currentSession tells who asks.
-func (s *Server) currentSession(x *exchange) error {
+func (s *Server) currentSession(x *edge.Context) error {
 	document := wire.CurrentSession{
-		UserName: x.who.Name, DisplayName: x.who.DisplayName, Role: x.who.Role.String(), Via: x.who.Via.String(),
-		KeyID: x.who.KeyID, ExpiryDateTime: dateText(x.who.Expires),
+		UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName, Role: x.Identity.Role.String(), Via: x.Identity.Via.String(),
+		KeyID: x.Identity.KeyID, ExpiryDateTime: dateText(x.Identity.Expires),
 	}
-	if x.who.SessionHash != "" {
-		document.SessionID = x.who.SessionHash[:8]
+	if x.Identity.SessionHash != "" {
+		document.SessionID = x.Identity.SessionHash[:8]
 	}
-	return x.document(http.StatusOK, "Session", document)
+	return x.Document(http.StatusOK, "Session", document)
 }
 
 // endSession is logout for those who think in resources.
-func (s *Server) endSession(x *exchange) error {
+func (s *Server) endSession(x *edge.Context) error {
 	if err := s.endSessions(x); err != nil {
 		return err
 	}
-	return x.nothing()
+	return x.NoContent()
 }
 
 // endSessions ends the sessions that a request carries.
-func (s *Server) endSessions(x *exchange) error {
+func (s *Server) endSessions(x *edge.Context) error {
 	given := credentials(x)
 	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
-		if err := s.Accounts.Logout(x.r.Context(), id); err != nil {
+		if err := s.Accounts.Logout(x.Request.Context(), id); err != nil {
 			return err
 		}
 	}
-	http.SetCookie(x.w, endedCookie(x))
+	http.SetCookie(x.Response, endedCookie(x))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
@@ -23,7 +24,7 @@ const (
 
 // stats gives figures of the delivery. Without the store it gives those that it
 // has.
-func (s *Server) stats(x *exchange) error {
+func (s *Server) stats(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func (s *Server) stats(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(x.r.Context(), countPatience)
+	ctx, cancel := context.WithTimeout(x.Request.Context(), countPatience)
 	defer cancel()
 	open, problem := s.Engine.Backlog(ctx, 0)
 	minutes := int((window + time.Minute - 1) / time.Minute)
@@ -45,7 +46,7 @@ func (s *Server) stats(x *exchange) error {
 	if problem != nil {
 		d.DepthMessage = fault.Of(problem).Message
 	}
-	return x.document(http.StatusOK, "Stats", d)
+	return x.Document(http.StatusOK, "Stats", d)
 }
 
 // windowOf is the time that figures are asked of.

@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -35,7 +36,7 @@ var buffers = sync.Pool{New: func() any {
 // stream sends rows as they come from the store. When the store fails after
 // the first byte has gone out, the connection is aborted: no client can take a
 // cut reply for a whole one.
-func (s *Server) stream(x *exchange, sh encode.Shape, plan *query.Plan, rows *executor.Result) error {
+func (s *Server) stream(x *edge.Context, sh encode.Shape, plan *query.Plan, rows *executor.Result) error {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= keepBuffer {
@@ -44,12 +45,12 @@ func (s *Server) stream(x *exchange, sh encode.Shape, plan *query.Plan, rows *ex
 	}()
 	out := &sender{exchange: x, buf: (*buf)[:0]}
 	out.start(sh)
-	enc := x.reply.Format.New(sh)
+	enc := x.Format.New(sh)
 	err := out.rows(enc, encode.Head{Offset: plan.Skip}, rows)
 	*buf = out.buf[:0]
 	switch {
 	case errors.Is(err, errHeadDone):
-		x.w.WriteHeader(http.StatusOK)
+		x.Response.WriteHeader(http.StatusOK)
 		return nil
 	case err != nil && out.sent:
 		abortReply(x, err)
@@ -63,34 +64,34 @@ var errHeadDone = errors.New("head is complete")
 
 // sender writes one streamed reply.
 type sender struct {
-	exchange *exchange
+	exchange *edge.Context
 	buf      []byte
 	digest   hash.Hash
 	count    int64
-	sent     bool       // the head has gone out
-	packed   compressor // nil where the reply is not compressed
+	sent     bool            // the head has gone out
+	packed   edge.Compressor // nil where the reply is not compressed
 }
 
 func (o *sender) start(sh encode.Shape) {
 	x := o.exchange
-	h := x.w.Header()
-	h.Set("Content-Type", x.reply.Format.ContentType)
-	if x.reply.Format.Name == "csv" {
+	h := x.Response.Header()
+	h.Set("Content-Type", x.Format.ContentType)
+	if x.Format.Name == "csv" {
 		h.Set("Content-Disposition", "attachment; filename="+sh.Operation+".csv")
 	}
-	if strings.Contains(strings.ToLower(x.r.Header.Get("Want-Digest")), "sha-256") {
+	if strings.Contains(strings.ToLower(x.Request.Header.Get("Want-Digest")), "sha-256") {
 		o.digest = sha256.New()
 	}
-	o.buf = x.reply.open(h, o.buf)
+	o.buf = x.Format.Open(h, o.buf)
 }
 
 func (o *sender) rows(enc encode.Encoder, head encode.Head, rows *executor.Result) error {
 	x := o.exchange
-	if x.reply.Format.Bare() {
-		x.w.Header().Set(wire.HeaderOffset, strconv.FormatInt(head.Offset, 10))
+	if x.Format.Bare() {
+		x.Response.Header().Set(wire.HeaderOffset, strconv.FormatInt(head.Offset, 10))
 	}
 	cells, err := rows.Next()
-	x.timing.firstRow = time.Now()
+	x.Timing.FirstRow = time.Now()
 	o.buf = enc.Begin(o.buf, head)
 	for ; err == nil && cells != nil; cells, err = rows.Next() {
 		if o.buf, err = o.row(enc, cells); err != nil {
@@ -126,7 +127,7 @@ func (o *sender) tail(enc encode.Encoder, rows *executor.Result) (executor.Tail,
 	for _, m := range tail.Meta {
 		end.Meta = append(end.Meta, encode.Pair{Name: m.Name, Value: m.Value})
 	}
-	o.buf = o.exchange.reply.close(enc.End(o.buf, end))
+	o.buf = o.exchange.Format.Close(enc.End(o.buf, end))
 	return tail, nil
 }
 
@@ -135,14 +136,14 @@ func (o *sender) tail(enc encode.Encoder, rows *executor.Result) (executor.Tail,
 func (o *sender) flush() error {
 	x := o.exchange
 	if !o.sent {
-		h := x.w.Header()
-		h.Set("Server-Timing", x.timing.header())
+		h := x.Response.Header()
+		h.Set("Server-Timing", x.Timing.Header())
 		o.announceTrailers(h)
-		if x.coding != nil {
-			x.coding.announce(h)
+		if x.Coding != nil {
+			x.Coding.Announce(h)
 		}
 	}
-	if x.r.Method == http.MethodHead {
+	if x.Request.Method == http.MethodHead {
 		return errHeadDone
 	}
 	if o.digest != nil {
@@ -161,11 +162,11 @@ func (o *sender) flush() error {
 // for it.
 func (o *sender) announceTrailers(h http.Header) {
 	x := o.exchange
-	if !x.r.ProtoAtLeast(1, 1) {
+	if !x.Request.ProtoAtLeast(1, 1) {
 		return
 	}
 	h.Set("Trailer", wire.HeaderRowCount)
-	if x.reply.Format.Bare() {
+	if x.Format.Bare() {
 		h.Add("Trailer", wire.HeaderTotal)
 	}
 	if o.digest != nil {
@@ -177,11 +178,11 @@ func (o *sender) announceTrailers(h http.Header) {
 // piece is pushed through, so that the client sees that something comes.
 func (o *sender) write(first bool) error {
 	x := o.exchange
-	if first && x.coding != nil {
-		o.packed = x.coding.start(x.w)
+	if first && x.Coding != nil {
+		o.packed = x.Coding.Start(x.Response)
 	}
 	if o.packed == nil {
-		_, err := x.w.Write(o.buf)
+		_, err := x.Response.Write(o.buf)
 		return err
 	}
 	if _, err := o.packed.Write(o.buf); err != nil || !first {
@@ -190,7 +191,7 @@ func (o *sender) write(first bool) error {
 	if err := o.packed.Flush(); err != nil {
 		return err
 	}
-	return x.w.control.Flush()
+	return x.Response.Control.Flush()
 }
 
 // end completes a streamed reply.
@@ -201,14 +202,14 @@ func (o *sender) end() error {
 	if err := o.packed.Close(); err != nil {
 		return err
 	}
-	o.exchange.coding.keep(o.packed)
+	o.exchange.Coding.Keep(o.packed)
 	return nil
 }
 
 // finish ends the reply: held whole with a length, or streamed with trailers.
 func (o *sender) finish(tail executor.Tail) error {
 	x := o.exchange
-	h := x.w.Header()
+	h := x.Response.Header()
 	if o.sent {
 		err := o.end()
 		o.counts(h, tail)
@@ -218,14 +219,14 @@ func (o *sender) finish(tail executor.Tail) error {
 		o.digest.Write(o.buf)
 	}
 	o.counts(h, tail)
-	h.Set("Server-Timing", x.timing.header())
+	h.Set("Server-Timing", x.Timing.Header())
 	o.sent = true
-	return x.write(http.StatusOK, o.buf)
+	return x.Write(http.StatusOK, o.buf)
 }
 
 func (o *sender) counts(h http.Header, tail executor.Tail) {
 	h.Set(wire.HeaderRowCount, strconv.FormatInt(o.count, 10))
-	if o.exchange.reply.Format.Bare() && tail.Known {
+	if o.exchange.Format.Bare() && tail.Known {
 		h.Set(wire.HeaderTotal, strconv.FormatInt(tail.Total, 10))
 	}
 	if o.digest != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
@@ -32,16 +33,16 @@ func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 }
 
 // subscriber shows a subscriber with its subscriptions.
-func (s *Server) subscriber(x *exchange) error {
-	b, err := s.Webhooks.Subscriber(x.r.Context(), x.params.get(inSubscriber))
+func (s *Server) subscriber(x *edge.Context) error {
+	b, err := s.Webhooks.Subscriber(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusOK, "Subscriber", subscriberDocument(b))
+	return x.Document(http.StatusOK, "Subscriber", subscriberDocument(b))
 }
 
 // addSubscriber adds a subscriber, enabled unless the request says otherwise.
-func (s *Server) addSubscriber(x *exchange) error {
+func (s *Server) addSubscriber(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -53,15 +54,15 @@ func (s *Server) addSubscriber(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	b, err := s.Webhooks.AddSubscriber(x.r.Context(), n, actor(x))
+	b, err := s.Webhooks.AddSubscriber(x.Request.Context(), n, actor(x))
 	if err != nil {
 		return err
 	}
-	return x.created("/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b))
+	return x.Created("/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b))
 }
 
 // changeSubscriber changes a subscriber.
-func (s *Server) changeSubscriber(x *exchange) error {
+func (s *Server) changeSubscriber(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -75,19 +76,19 @@ func (s *Server) changeSubscriber(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	b, err := s.Webhooks.ChangeSubscriber(x.r.Context(), x.params.get(inSubscriber), c, actor(x))
+	b, err := s.Webhooks.ChangeSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), c, actor(x))
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusOK, "Subscriber", subscriberDocument(b))
+	return x.Document(http.StatusOK, "Subscriber", subscriberDocument(b))
 }
 
 // removeSubscriber removes a subscriber with its subscriptions and messages.
-func (s *Server) removeSubscriber(x *exchange) error {
-	if err := s.Webhooks.RemoveSubscriber(x.r.Context(), x.params.get(inSubscriber), actor(x)); err != nil {
+func (s *Server) removeSubscriber(x *edge.Context) error {
+	if err := s.Webhooks.RemoveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), actor(x)); err != nil {
 		return err
 	}
-	x.w.WriteHeader(http.StatusNoContent)
+	x.Response.WriteHeader(http.StatusNoContent)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
@@ -38,8 +39,8 @@ func scheduleText(waits []time.Duration) string {
 }
 
 // subscriptions lists the subscriptions of a subscriber.
-func (s *Server) subscriptions(x *exchange) error {
-	all, err := s.Webhooks.Subscriptions(x.r.Context(), x.params.get(inSubscriber))
+func (s *Server) subscriptions(x *edge.Context) error {
+	all, err := s.Webhooks.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return err
 	}
@@ -47,21 +48,21 @@ func (s *Server) subscriptions(x *exchange) error {
 	for i, r := range all {
 		documents[i] = subscriptionDocument(r)
 	}
-	return x.list("Subscriptions", documents, len(documents))
+	return x.List("Subscriptions", documents, len(documents))
 }
 
 // subscription shows one subscription.
-func (s *Server) subscription(x *exchange) error {
-	r, err := s.Webhooks.Subscription(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription))
+func (s *Server) subscription(x *edge.Context) error {
+	r, err := s.Webhooks.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusOK, "Subscription", subscriptionDocument(r))
+	return x.Document(http.StatusOK, "Subscription", subscriptionDocument(r))
 }
 
 // addSubscription adds a subscription. The SubscriberID is all it takes; an
 // admin, who may name addresses on the premises, is known by more.
-func (s *Server) addSubscription(x *exchange) error {
+func (s *Server) addSubscription(x *edge.Context) error {
 	byAdmin, err := s.limitChanges(x)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (s *Server) addSubscription(x *exchange) error {
 		return err
 	}
 	f.knows(inSubscriber)
-	n := admin.Subscription{Subscriber: x.params.get(inSubscriber), Private: byAdmin, Enabled: true,
+	n := admin.Subscription{Subscriber: x.Params.Get(inSubscriber), Private: byAdmin, Enabled: true,
 		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent)}
 	if headers := headersOf(x, f); headers != nil {
 		n.Headers = *headers
@@ -88,17 +89,17 @@ func (s *Server) addSubscription(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.Webhooks.AddSubscription(x.r.Context(), n)
+	r, err := s.Webhooks.AddSubscription(x.Request.Context(), n)
 	if err != nil {
 		return err
 	}
 	d := subscriptionDocument(r)
 	d.Secret = r.Secret
-	return x.created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d)
+	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d)
 }
 
 // changeSubscription changes a subscription, which the path or the body names.
-func (s *Server) changeSubscription(x *exchange) error {
+func (s *Server) changeSubscription(x *edge.Context) error {
 	byAdmin, err := s.limitChanges(x)
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (s *Server) changeSubscription(x *exchange) error {
 		return err
 	}
 	f.knows(inSubscriber, "ItemNo")
-	id := x.params.get(inSubscription)
+	id := x.Params.Get(inSubscription)
 	if f.knows(inSubscription); id == "" {
 		id = f.required(inSubscription)
 	}
@@ -119,29 +120,29 @@ func (s *Server) changeSubscription(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.Webhooks.ChangeSubscription(x.r.Context(), x.params.get(inSubscriber), id, c, byAdmin)
+	r, err := s.Webhooks.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), id, c, byAdmin)
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusOK, "Subscription", subscriptionDocument(r))
+	return x.Document(http.StatusOK, "Subscription", subscriptionDocument(r))
 }
 
 // removeSubscription removes a subscription and cancels what is pending.
-func (s *Server) removeSubscription(x *exchange) error {
+func (s *Server) removeSubscription(x *edge.Context) error {
 	if _, err := s.limitChanges(x); err != nil {
 		return err
 	}
-	if err := s.Webhooks.RemoveSubscription(x.r.Context(), x.params.get(inSubscriber), x.params.get(inSubscription)); err != nil {
+	if err := s.Webhooks.RemoveSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription)); err != nil {
 		return err
 	}
-	x.w.WriteHeader(http.StatusNoContent)
+	x.Response.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // isAdmin reports whether a request that needs no proof comes from an admin all
 // the same. Proof that is wrong is an error, so that nobody takes a refused
 // address for a rule.
-func (s *Server) isAdmin(x *exchange) (bool, error) {
+func (s *Server) isAdmin(x *edge.Context) (bool, error) {
 	given := credentials(x)
 	if given.Empty() {
 		return false, nil
@@ -150,25 +151,25 @@ func (s *Server) isAdmin(x *exchange) (bool, error) {
 	if fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
 		return false, nil
 	}
-	return x.who.Role.Includes(account.Admin), err
+	return x.Identity.Role.Includes(account.Admin), err
 }
 
 // changeRate is how often those who have but a SubscriberID may change the
 // subscriptions of the subscriber: once a second in the long run, and as often at
 // once as it takes to make all that there may be.
-var changeRate = Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
+var changeRate = edge.Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
 
 // limitChanges counts a change of a subscription, unless an admin makes it. Ids
 // of no subscriber are not counted: they would take the place of others' counts.
-func (s *Server) limitChanges(x *exchange) (admin bool, err error) {
+func (s *Server) limitChanges(x *edge.Context) (admin bool, err error) {
 	if admin, err = s.isAdmin(x); err != nil || admin {
 		return admin, err
 	}
-	id, err := s.Webhooks.Known(x.r.Context(), x.params.get(inSubscriber))
+	id, err := s.Webhooks.Known(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return false, err
 	}
-	if err = s.changes.take(id, x.timing.start); fault.Is(err, fault.TooMany) {
+	if err = s.changes.Take(id, x.Timing.Start); fault.Is(err, fault.TooMany) {
 		fault.Of(err).Message = "too many changes of this subscriber's subscriptions by SubscriberID alone: 60 a minute are allowed, and up to 1,000 at once after a pause; " +
 			"wait as long as Retry-After says, or make them as an administrator"
 	}
@@ -177,9 +178,9 @@ func (s *Server) limitChanges(x *exchange) (admin bool, err error) {
 
 // headersOf reads the member Headers, nil where it is not given. An empty list
 // takes all headers away.
-func headersOf(x *exchange, f *form) *[]webhook.Header {
+func headersOf(x *edge.Context, f *form) *[]webhook.Header {
 	f.knows(webhook.MemberHeaders)
-	text := string(rawMember(x.body, webhook.MemberHeaders))
+	text := string(rawMember(x.Body, webhook.MemberHeaders))
 	if m, ok := f.members.Get(webhook.MemberHeaders); text == "" && ok && !m.Empty {
 		text = strings.Join(m.Texts, ",")
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // The members of users and API keys, and the parameters of their paths.
@@ -35,8 +36,8 @@ func dateText(t time.Time) string {
 }
 
 // users lists the users.
-func (s *Server) users(x *exchange) error {
-	users, err := s.Accounts.Users(x.r.Context())
+func (s *Server) users(x *edge.Context) error {
+	users, err := s.Accounts.Users(x.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -44,11 +45,11 @@ func (s *Server) users(x *exchange) error {
 	for i, u := range users {
 		documents[i] = userDocument(u)
 	}
-	return x.list("Users", documents, len(documents))
+	return x.List("Users", documents, len(documents))
 }
 
 // addUser adds a user.
-func (s *Server) addUser(x *exchange) error {
+func (s *Server) addUser(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -58,11 +59,11 @@ func (s *Server) addUser(x *exchange) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	u, err := s.Accounts.As(actor(x)).AddUser(x.r.Context(), n)
+	u, err := s.Accounts.As(actor(x)).AddUser(x.Request.Context(), n)
 	if err != nil {
 		return err
 	}
-	return x.created("/Users", u.Name, "User", userDocument(u))
+	return x.Created("/Users", u.Name, "User", userDocument(u))
 }
 
 // roleOf reads a role that is there.
@@ -78,37 +79,37 @@ func roleOf(f *form, text string) account.Role {
 }
 
 // user shows a user: admins everybody, others themselves.
-func (s *Server) user(x *exchange) error {
-	name := x.params.get(memberUser)
+func (s *Server) user(x *edge.Context) error {
+	name := x.Params.Get(memberUser)
 	if err := ownOrAdmin(x, name); err != nil {
 		return err
 	}
 	return s.showUser(x, name)
 }
 
-func (s *Server) showUser(x *exchange, name string) error {
-	u, err := s.Accounts.User(x.r.Context(), name)
+func (s *Server) showUser(x *edge.Context, name string) error {
+	u, err := s.Accounts.User(x.Request.Context(), name)
 	if err != nil {
 		return err
 	}
-	return x.document(http.StatusOK, "User", userDocument(u))
+	return x.Document(http.StatusOK, "User", userDocument(u))
 }
 
 // isOwn reports whether the user of that name asks. An API key is nobody's.
-func isOwn(x *exchange, name string) bool {
-	return x.who.UserID != "" && account.Fold(x.who.Name) == account.Fold(name)
+func isOwn(x *edge.Context, name string) bool {
+	return x.Identity.UserID != "" && account.Fold(x.Identity.Name) == account.Fold(name)
 }
 
-func ownOrAdmin(x *exchange, name string) error {
-	if isOwn(x, name) || x.who.Role.Includes(account.Admin) {
+func ownOrAdmin(x *edge.Context, name string) error {
+	if isOwn(x, name) || x.Identity.Role.Includes(account.Admin) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "only an admin sees and changes other users; %s has the role %s", x.who.Name, x.who.Role)
+	return fault.New(fault.Forbidden, "only an admin sees and changes other users; %s has the role %s", x.Identity.Name, x.Identity.Role)
 }
 
 // changeUser changes the display name, the role or the password of a user.
-func (s *Server) changeUser(x *exchange) error {
-	name := x.params.get(memberUser)
+func (s *Server) changeUser(x *edge.Context) error {
+	name := x.Params.Get(memberUser)
 	if err := ownOrAdmin(x, name); err != nil {
 		return err
 	}
@@ -126,12 +127,12 @@ func (s *Server) changeUser(x *exchange) error {
 		return err
 	}
 	if up != (account.Update{}) {
-		if err := s.Accounts.As(actor(x)).UpdateUser(x.r.Context(), name, up); err != nil {
+		if err := s.Accounts.As(actor(x)).UpdateUser(x.Request.Context(), name, up); err != nil {
 			return err
 		}
 	}
-	if up.Password != nil && isOwn(x, name) && x.who.Via == account.Cookie {
-		http.SetCookie(x.w, endedCookie(x)) // of a session that the change has ended
+	if up.Password != nil && isOwn(x, name) && x.Identity.Via == account.Cookie {
+		http.SetCookie(x.Response, endedCookie(x)) // of a session that the change has ended
 	}
 	return s.showUser(x, name)
 }
@@ -139,8 +140,8 @@ func (s *Server) changeUser(x *exchange) error {
 // mayChange refuses what only admins may change. Whoever is none shows the
 // present password once more to get another: a browser that was left alone must
 // not be enough to take an account over.
-func (s *Server) mayChange(x *exchange, f *form, name string, up account.Update) error {
-	admin := x.who.Role.Includes(account.Admin)
+func (s *Server) mayChange(x *edge.Context, f *form, name string, up account.Update) error {
+	admin := x.Identity.Role.Includes(account.Admin)
 	current, shown := f.given(memberCurrentPassword)
 	if up.Password != nil && !admin {
 		current = f.required(memberCurrentPassword)
@@ -155,7 +156,7 @@ func (s *Server) mayChange(x *exchange, f *form, name string, up account.Update)
 	if up.Password == nil || !shown || !isOwn(x, name) {
 		return nil
 	}
-	err := s.Accounts.CheckPassword(x.r.Context(), account.Login{UserName: name, Password: current, Address: x.origin.address})
+	err := s.Accounts.CheckPassword(x.Request.Context(), account.Login{UserName: name, Password: current, Address: x.Origin.Address})
 	if fault.Is(err, fault.Unauthorized) {
 		return &fault.Error{Kind: fault.Invalid, Message: "The password cannot be changed",
 			Fields: []fault.Field{{Name: memberCurrentPassword, Message: "is not the present password"}}}
@@ -164,9 +165,9 @@ func (s *Server) mayChange(x *exchange, f *form, name string, up account.Update)
 }
 
 // removeUser removes a user.
-func (s *Server) removeUser(x *exchange) error {
-	if err := s.Accounts.As(actor(x)).RemoveUser(x.r.Context(), x.params.get(memberUser)); err != nil {
+func (s *Server) removeUser(x *edge.Context) error {
+	if err := s.Accounts.As(actor(x)).RemoveUser(x.Request.Context(), x.Params.Get(memberUser)); err != nil {
 		return err
 	}
-	return x.nothing()
+	return x.NoContent()
 }

@@ -9,29 +9,30 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // view is what the page of a query shows around its rows.
-func view(x *exchange, plan *query.Plan) *encode.View {
+func view(x *edge.Context, plan *query.Plan) *encode.View {
 	kind := plan.Kind
 	v := &encode.View{Summary: kind.Summary, Trail: []encode.Link{
-		{Name: kind.Area, URL: x.base + "/metadata#" + metadata.Anchor(kind.Area)},
-		{Name: operationOf(x), URL: x.base + "/metadata?op=" + operationOf(x)},
+		{Name: kind.Area, URL: x.Base + "/metadata#" + metadata.Anchor(kind.Area)},
+		{Name: operationOf(x), URL: x.Base + "/metadata?op=" + operationOf(x)},
 		{Name: "Rows"},
 	}}
-	a := newAddress(x, x.members)
+	a := newAddress(x, x.Members)
 	if !a.whole {
 		v.Note = "The request came in a body that no link can repeat. The rows are those it asked for; pages, filters and other formats take a new request."
 		return v
 	}
-	v.Take, v.Limit, v.Here = plan.Take, x.options.Query.MaxTake, a.path
+	v.Take, v.Limit, v.Here = plan.Take, x.Options.Query.MaxTake, a.path
 	if plan.Take >= encode.AllRows {
 		v.Take = query.NoTake
 	}
 	v.CountAll = a.with(encode.Pair{Name: query.Include, Value: "Total"})
 	v.Page = func(skip, take int64) string { return a.page(skip, take) }
 	viewFilters(v, a, plan)
-	v.Sort = sortLinks(a, plan, x.members)
+	v.Sort = sortLinks(a, plan, x.Members)
 	return v
 }
 
@@ -119,12 +120,12 @@ func sortLinks(a address, plan *query.Plan, members query.Members) []encode.Sort
 
 // otherFormats are addresses of the same rows in other formats. What a page
 // leaves out because it is a page, they have.
-func otherFormats(x *exchange) []encode.Link {
-	a := newAddress(x, x.members)
+func otherFormats(x *edge.Context) []encode.Link {
+	a := newAddress(x, x.Members)
 	if !a.whole {
 		return nil
 	}
-	if x.suffix != "" {
+	if x.Suffix != "" {
 		a.path = a.path[:strings.LastIndexByte(a.path, '.')]
 	}
 	var links []encode.Link

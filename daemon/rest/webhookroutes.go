@@ -6,6 +6,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -23,72 +24,72 @@ const (
 
 // webhookRoutes is the part of the table that is about webhooks. Where no role
 // is given the SubscriberID is the key.
-func (s *Server) webhookRoutes() []route {
-	table := []route{
-		{methods: "GET", pattern: "/Webhooks/Events", serve: s.events,
-			operation: "Events", summary: "The events that subscriptions can be made for"},
-		{methods: "POST", pattern: "/Webhooks/Events", role: account.Publisher, changes: true, large: true, status: http.StatusCreated, serve: s.raiseEvent,
-			operation: "RaiseEvent", summary: "Raise an event: one message for each matching subscription"},
-		{methods: "POST", pattern: "/Webhooks/Test", large: true, status: http.StatusCreated, serve: s.testTarget,
-			operation: "TestTarget", summary: "An address to point a subscription at: it answers with what it got"},
+func (s *Server) webhookRoutes() []edge.Route {
+	table := []edge.Route{
+		{Methods: "GET", Pattern: "/Webhooks/Events", Serve: s.events,
+			Operation: "Events", Summary: "The events that subscriptions can be made for"},
+		{Methods: "POST", Pattern: "/Webhooks/Events", Role: account.Publisher, Changes: true, Large: true, Status: http.StatusCreated, Serve: s.raiseEvent,
+			Operation: "RaiseEvent", Summary: "Raise an event: one message for each matching subscription"},
+		{Methods: "POST", Pattern: "/Webhooks/Test", Large: true, Status: http.StatusCreated, Serve: s.testTarget,
+			Operation: "TestTarget", Summary: "An address to point a subscription at: it answers with what it got"},
 
-		{methods: "GET", pattern: pathSubscribers, role: account.Admin, kind: "Subscriber", serve: s.query,
-			operation: "SubscriberQuery", summary: "The subscribers"},
-		{methods: "POST", pattern: pathSubscribers, role: account.Admin, changes: true, status: http.StatusCreated, serve: s.addSubscriber,
-			operation: "AddSubscriber", summary: "Add a subscriber; its RecID is the SubscriberID"},
-		{methods: "GET", pattern: pathSubscriber, role: account.Admin, serve: s.subscriber,
-			operation: "GetSubscriber", summary: "One subscriber with its subscriptions"},
-		{methods: "PATCH", pattern: pathSubscriber, role: account.Admin, changes: true, serve: s.changeSubscriber,
-			operation: "ChangeSubscriber", summary: "Rename, disable or enable a subscriber"},
-		{methods: "DELETE", pattern: pathSubscriber, role: account.Admin, changes: true, status: http.StatusNoContent, serve: s.removeSubscriber,
-			operation: "RemoveSubscriber", summary: "Remove a subscriber with its subscriptions and messages"},
+		{Methods: "GET", Pattern: pathSubscribers, Role: account.Admin, Kind: "Subscriber", Serve: s.query,
+			Operation: "SubscriberQuery", Summary: "The subscribers"},
+		{Methods: "POST", Pattern: pathSubscribers, Role: account.Admin, Changes: true, Status: http.StatusCreated, Serve: s.addSubscriber,
+			Operation: "AddSubscriber", Summary: "Add a subscriber; its RecID is the SubscriberID"},
+		{Methods: "GET", Pattern: pathSubscriber, Role: account.Admin, Serve: s.subscriber,
+			Operation: "GetSubscriber", Summary: "One subscriber with its subscriptions"},
+		{Methods: "PATCH", Pattern: pathSubscriber, Role: account.Admin, Changes: true, Serve: s.changeSubscriber,
+			Operation: "ChangeSubscriber", Summary: "Rename, disable or enable a subscriber"},
+		{Methods: "DELETE", Pattern: pathSubscriber, Role: account.Admin, Changes: true, Status: http.StatusNoContent, Serve: s.removeSubscriber,
+			Operation: "RemoveSubscriber", Summary: "Remove a subscriber with its subscriptions and messages"},
 
-		{methods: "GET", pattern: pathSubscriptions, serve: s.subscriptions,
-			operation: "Subscriptions", summary: "The subscriptions of a subscriber"},
-		{methods: "POST", pattern: pathSubscriptions, changes: true, status: http.StatusCreated, serve: s.addSubscription,
-			operation: "AddSubscription", summary: "Add a subscription; its secret is shown this once"},
-		{methods: "PATCH", pattern: pathSubscriptions, changes: true, serve: s.changeSubscription,
-			operation: "ChangeSubscription", summary: "Change the subscription that the body names"},
-		{methods: "GET", pattern: pathSubscription, serve: s.subscription,
-			operation: "GetSubscription", summary: "One subscription"},
-		{methods: "PATCH", pattern: pathSubscription, changes: true, serve: s.changeSubscription,
-			operation: "ChangeSubscription", summary: "Change a subscription"},
-		{methods: "DELETE", pattern: pathSubscription, changes: true, status: http.StatusNoContent, serve: s.removeSubscription,
-			operation: "RemoveSubscription", summary: "Remove a subscription, and cancel what is pending"},
-		{methods: "POST", pattern: pathSubscription + "/Test", changes: true, large: true, status: http.StatusAccepted, serve: s.testSubscription,
-			operation: "TestSubscription", summary: "Send a message to a subscription, to see whether it arrives"},
+		{Methods: "GET", Pattern: pathSubscriptions, Serve: s.subscriptions,
+			Operation: "Subscriptions", Summary: "The subscriptions of a subscriber"},
+		{Methods: "POST", Pattern: pathSubscriptions, Changes: true, Status: http.StatusCreated, Serve: s.addSubscription,
+			Operation: "AddSubscription", Summary: "Add a subscription; its secret is shown this once"},
+		{Methods: "PATCH", Pattern: pathSubscriptions, Changes: true, Serve: s.changeSubscription,
+			Operation: "ChangeSubscription", Summary: "Change the subscription that the body names"},
+		{Methods: "GET", Pattern: pathSubscription, Serve: s.subscription,
+			Operation: "GetSubscription", Summary: "One subscription"},
+		{Methods: "PATCH", Pattern: pathSubscription, Changes: true, Serve: s.changeSubscription,
+			Operation: "ChangeSubscription", Summary: "Change a subscription"},
+		{Methods: "DELETE", Pattern: pathSubscription, Changes: true, Status: http.StatusNoContent, Serve: s.removeSubscription,
+			Operation: "RemoveSubscription", Summary: "Remove a subscription, and cancel what is pending"},
+		{Methods: "POST", Pattern: pathSubscription + "/Test", Changes: true, Large: true, Status: http.StatusAccepted, Serve: s.testSubscription,
+			Operation: "TestSubscription", Summary: "Send a message to a subscription, to see whether it arrives"},
 
-		{methods: "POST", pattern: pathSubscription + "/Secret", changes: true, serve: s.rotateSecret,
-			operation: "RotateSecret", summary: "Replace the secret of a subscription; the new one is shown this once"},
+		{Methods: "POST", Pattern: pathSubscription + "/Secret", Changes: true, Serve: s.rotateSecret,
+			Operation: "RotateSecret", Summary: "Replace the secret of a subscription; the new one is shown this once"},
 
-		{methods: "GET", pattern: pathMessages, kind: "Message", serve: s.subscriberRows,
-			operation: "SubscriberMessages", summary: "The messages of a subscriber, newest first"},
-		{methods: "GET", pattern: pathMessages + "/Responses", kind: "MessageResponse", serve: s.subscriberRows,
-			operation: "SubscriberResponses", summary: "The attempts to send a subscriber's messages, newest first"},
-		{methods: "GET", pattern: pathMessages + "/{MessageID}/Responses", kind: "MessageResponse", serve: s.subscriberRows,
-			operation: "MessageResponses", summary: "The attempts to send one message"},
-		{methods: "DELETE", pattern: pathMessage, changes: true, status: http.StatusNoContent, serve: s.removeMessage,
-			operation: "RemoveMessage", summary: "Remove a message, and cancel what is pending of it"},
-		{methods: "POST", pattern: pathMessage + "/Retry", changes: true, status: http.StatusAccepted, serve: s.retryMessage,
-			operation: "RetryMessage", summary: "Send a message again that failed"},
+		{Methods: "GET", Pattern: pathMessages, Kind: "Message", Serve: s.subscriberRows,
+			Operation: "SubscriberMessages", Summary: "The messages of a subscriber, newest first"},
+		{Methods: "GET", Pattern: pathMessages + "/Responses", Kind: "MessageResponse", Serve: s.subscriberRows,
+			Operation: "SubscriberResponses", Summary: "The attempts to send a subscriber's messages, newest first"},
+		{Methods: "GET", Pattern: pathMessages + "/{MessageID}/Responses", Kind: "MessageResponse", Serve: s.subscriberRows,
+			Operation: "MessageResponses", Summary: "The attempts to send one message"},
+		{Methods: "DELETE", Pattern: pathMessage, Changes: true, Status: http.StatusNoContent, Serve: s.removeMessage,
+			Operation: "RemoveMessage", Summary: "Remove a message, and cancel what is pending of it"},
+		{Methods: "POST", Pattern: pathMessage + "/Retry", Changes: true, Status: http.StatusAccepted, Serve: s.retryMessage,
+			Operation: "RetryMessage", Summary: "Send a message again that failed"},
 
-		{methods: "GET", pattern: "/Webhooks/Stream", role: account.Admin, lasting: true, serve: s.liveStream,
-			operation: "Stream", summary: "What happens to messages, as it happens, by server-sent events"},
-		{methods: "GET", pattern: "/Webhooks/Stats", role: account.Admin, serve: s.stats,
-			operation: "Stats", summary: "Figures of the delivery of webhooks"},
-		{methods: "GET", pattern: "/Webhooks/Messages", role: account.Admin, kind: "Message", serve: s.query,
-			operation: "MessageQuery", summary: "The messages of all subscribers, newest first"},
-		{methods: "GET", pattern: "/Webhooks/Messages/Responses", role: account.Admin, kind: "Attempt", serve: s.query,
-			operation: "AttemptQuery", summary: "The attempts to send the messages of all subscribers, newest first, with the text of answers"},
-		{methods: "POST", pattern: "/Webhooks/Messages/Retry", role: account.Admin, changes: true, serve: s.retryMessages,
-			operation: "RetryMessages", summary: "Send all messages again that match a filter and have failed"},
-		{methods: "POST", pattern: "/Webhooks/Messages/Delete", role: account.Admin, changes: true, serve: s.deleteMessages,
-			operation: "DeleteMessages", summary: "Delete all messages that match a filter, and cancel what is pending of them"},
-		{methods: "GET", pattern: "/Webhooks/Subscriptions", role: account.Admin, kind: "Subscription", serve: s.query,
-			operation: "SubscriptionQuery", summary: "The subscriptions of all subscribers"},
+		{Methods: "GET", Pattern: "/Webhooks/Stream", Role: account.Admin, Streaming: true, Serve: s.liveStream,
+			Operation: "Stream", Summary: "What happens to messages, as it happens, by server-sent events"},
+		{Methods: "GET", Pattern: "/Webhooks/Stats", Role: account.Admin, Serve: s.stats,
+			Operation: "Stats", Summary: "Figures of the delivery of webhooks"},
+		{Methods: "GET", Pattern: "/Webhooks/Messages", Role: account.Admin, Kind: "Message", Serve: s.query,
+			Operation: "MessageQuery", Summary: "The messages of all subscribers, newest first"},
+		{Methods: "GET", Pattern: "/Webhooks/Messages/Responses", Role: account.Admin, Kind: "Attempt", Serve: s.query,
+			Operation: "AttemptQuery", Summary: "The attempts to send the messages of all subscribers, newest first, with the text of answers"},
+		{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Role: account.Admin, Changes: true, Serve: s.retryMessages,
+			Operation: "RetryMessages", Summary: "Send all messages again that match a filter and have failed"},
+		{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Role: account.Admin, Changes: true, Serve: s.deleteMessages,
+			Operation: "DeleteMessages", Summary: "Delete all messages that match a filter, and cancel what is pending of them"},
+		{Methods: "GET", Pattern: "/Webhooks/Subscriptions", Role: account.Admin, Kind: "Subscription", Serve: s.query,
+			Operation: "SubscriptionQuery", Summary: "The subscriptions of all subscribers"},
 	}
 	for i := range table {
-		table[i].webhooks = true
+		table[i].Webhooks = true
 	}
 	return table
 }

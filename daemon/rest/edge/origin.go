@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"net/http"
@@ -10,34 +10,34 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// origin is where a request came from, and the host that it asked for.
-type origin struct {
-	address   string // of the client, behind trusted proxies
-	host      string // that the client asked for
-	forwarded bool   // a trusted proxy names the host
-	secure    bool   // the client came by TLS
+// Origin is where a request came from, and the host that it asked for.
+type Origin struct {
+	Address   string // of the client, behind trusted proxies
+	Host      string // that the client asked for
+	Forwarded bool   // a trusted proxy names the host
+	Secure    bool   // the client came by TLS
 }
 
-// proxies are the networks whose X-Forwarded headers are believed.
-type proxies []netip.Prefix
+// Proxies are the networks whose X-Forwarded headers are believed.
+type Proxies []netip.Prefix
 
-// origin says where a request came from and which host it asked for. The
+// Origin says where a request came from and which host it asked for. The
 // X-Forwarded headers are believed only from trusted proxies.
-func (p proxies) origin(r *http.Request) origin {
+func (p Proxies) Origin(r *http.Request) Origin {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
 	at := peer.Addr().Unmap()
-	o := origin{host: r.Host, secure: r.TLS != nil}
+	o := Origin{Host: r.Host, Secure: r.TLS != nil}
 	if !p.trusted(at) {
-		o.address = at.String()
+		o.Address = at.String()
 		return o
 	}
 	if proto := first(r.Header.Get("X-Forwarded-Proto")); proto != "" {
-		o.secure = strings.EqualFold(proto, "https")
+		o.Secure = strings.EqualFold(proto, "https")
 	}
 	if host := first(r.Header.Get("X-Forwarded-Host")); host != "" {
-		o.host, o.forwarded = host, true
+		o.Host, o.Forwarded = host, true
 	}
-	o.address = p.client(at, r.Header.Values("X-Forwarded-For")).String()
+	o.Address = p.client(at, r.Header.Values("X-Forwarded-For")).String()
 	return o
 }
 
@@ -50,7 +50,7 @@ func first(list string) string {
 
 // client walks X-Forwarded-For from its end, where the nearest proxy wrote, to
 // the first address that is no proxy of ours. What stands before it is hearsay.
-func (p proxies) client(peer netip.Addr, forwarded []string) netip.Addr {
+func (p Proxies) client(peer netip.Addr, forwarded []string) netip.Addr {
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
 		at, ok := hop(strings.TrimSpace(hops[i]))
@@ -73,29 +73,29 @@ func hop(text string) (netip.Addr, bool) {
 	return with.Addr(), err == nil
 }
 
-func (p proxies) trusted(a netip.Addr) bool {
+func (p Proxies) trusted(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
 }
 
-// hostCheck knows the names of the service.
-type hostCheck struct {
-	names   []string        // beside its own, in small letters
-	url     string          // the service's own address; empty where it is not configured
-	machine func() []string // names of the machine; nil for none
+// HostCheck knows the names of the service.
+type HostCheck struct {
+	Names        []string        // beside its own, in small letters
+	URL          string          // the service's own address; empty where it is not configured
+	MachineNames func() []string // names of the machine; nil for none
 }
 
-// check refuses a request that is let in without a login under a name that
+// Check refuses a request that is let in without a login under a name that
 // is not the service's: a page can give its own name the service's address, and
 // then read what the browser's network may read (DNS rebinding).
-func (c *hostCheck) check(x *exchange) error {
-	old := x.origin.host == "" && !x.r.ProtoAtLeast(1, 1) // no browser leaves the Host out
-	if old || x.origin.forwarded || c.known(x.origin.host) {
+func (c *HostCheck) Check(x *Context) error {
+	old := x.Origin.Host == "" && !x.Request.ProtoAtLeast(1, 1) // no browser leaves the Host out
+	if old || x.Origin.Forwarded || c.known(x.Origin.Host) {
 		return nil
 	}
-	return fault.New(fault.Misdirected, "the Host %s is not a name of this service; the setting http.hosts lists more names", clean(x.origin.host))
+	return fault.New(fault.Misdirected, "the Host %s is not a name of this service; the setting http.hosts lists more names", Clean(x.Origin.Host))
 }
 
-func (c *hostCheck) known(host string) bool {
+func (c *HostCheck) known(host string) bool {
 	name := hostName(host)
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
@@ -103,13 +103,13 @@ func (c *hostCheck) known(host string) bool {
 	if name == "" {
 		return false
 	}
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(c.names, name) {
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(c.Names, name) {
 		return true
 	}
-	if own, err := url.Parse(c.url); err == nil && hostName(own.Host) == name {
+	if own, err := url.Parse(c.URL); err == nil && hostName(own.Host) == name {
 		return true
 	}
-	return c.machine != nil && slices.Contains(c.machine(), name)
+	return c.MachineNames != nil && slices.Contains(c.MachineNames(), name)
 }
 
 // hostName is the name or address in a Host header, without its port.

@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// coding is a content coding that replies can be compressed with.
-type coding struct {
+// Coding is a content coding that replies can be compressed with.
+type Coding struct {
 	name string
 	pool *sync.Pool // of compressors
 }
 
-// compressor is what the codings' writers have in common.
-type compressor interface {
+// Compressor is what the codings' writers have in common.
+type Compressor interface {
 	io.WriteCloser
 	Flush() error
 	Reset(io.Writer)
@@ -26,7 +26,7 @@ type compressor interface {
 
 // codings in the order of preference. Both keep up with the encoders; zstd is
 // smaller, and holds only a small window for each reply.
-var codings = []coding{
+var codings = []Coding{
 	{"zstd", &sync.Pool{New: func() any {
 		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(128<<10))
 		if err != nil {
@@ -46,10 +46,10 @@ var codings = []coding{
 // compressFrom is the size from which a reply is worth compressing.
 const compressFrom = 1 << 10
 
-// acceptedCoding picks the coding that an Accept-Encoding header likes best,
+// AcceptedCoding picks the coding that an Accept-Encoding header likes best,
 // nil for none.
-func acceptedCoding(accept string) *coding {
-	var best *coding
+func AcceptedCoding(accept string) *Coding {
+	var best *Coding
 	quality := 0.0
 	for i := range codings {
 		if q := codingQuality(accept, codings[i].name); q > quality {
@@ -75,36 +75,36 @@ func codingQuality(accept, name string) float64 {
 	return quality
 }
 
-// announce notes the coding in the reply's head.
-func (c *coding) announce(h http.Header) {
+// Announce notes the coding in the reply's head.
+func (c *Coding) Announce(h http.Header) {
 	h.Set("Content-Encoding", c.name)
 	h.Add("Vary", "Accept-Encoding")
 }
 
 // whole compresses a reply that is complete.
-func (c *coding) whole(body []byte) ([]byte, error) {
+func (c *Coding) whole(body []byte) ([]byte, error) {
 	var small bytes.Buffer
-	z := c.start(&small)
+	z := c.Start(&small)
 	if _, err := z.Write(body); err != nil {
 		return nil, err
 	}
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	c.keep(z)
+	c.Keep(z)
 	return small.Bytes(), nil
 }
 
-// start begins a compressed reply. Closing the compressor completes the reply,
+// Start begins a compressed reply. Closing the compressor completes the reply,
 // so one that was cut short is dropped without it.
-func (c *coding) start(w io.Writer) compressor {
-	z := c.pool.Get().(compressor)
+func (c *Coding) Start(w io.Writer) Compressor {
+	z := c.pool.Get().(Compressor)
 	z.Reset(w)
 	return z
 }
 
-// keep takes a compressor back that has completed its reply.
-func (c *coding) keep(z compressor) {
+// Keep takes a compressor back that has completed its reply.
+func (c *Coding) Keep(z Compressor) {
 	z.Reset(nil) // it must not hold on to the connection
 	c.pool.Put(z)
 }

@@ -1,17 +1,17 @@
-package rest
+package edge
 
 import (
 	"context"
 	"net"
 )
 
-// cut makes net/http close the connection when the handler panics, as it must
+// Abort makes net/http close the connection when the handler panics, as it must
 // then. HTTP/1.0 has no end mark, so there a clean close would look whole: it
 // gets a TCP reset.
-func (x *exchange) cut() {
-	x.w.aborted = true
-	if !x.r.ProtoAtLeast(1, 1) {
-		reset(x.r.Context())
+func (x *Context) Abort() {
+	x.Response.Aborted = true
+	if !x.Request.ProtoAtLeast(1, 1) {
+		reset(x.Request.Context())
 	}
 }
 

@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"net/http"
@@ -10,23 +10,23 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// choice is everything that a request may say about the format it wants.
-type choice struct {
-	prefix   string // of a reply route
-	suffix   string // of the path
-	callback string
-	format   string // ?format=
-	accept   string
+// FormatRequest is everything that a request may say about the format it wants.
+type FormatRequest struct {
+	Prefix   string // of a reply route
+	Suffix   string // of the path
+	Callback string
+	Format   string // ?format=
+	Accept   string
 }
 
-// reply is how the answer is to be written.
-type reply struct {
+// ResponseFormat is how the answer is to be written.
+type ResponseFormat struct {
 	encode.Format
 	callback string // JSONP
 }
 
-// open starts a JSONP reply, which is a script.
-func (r reply) open(h http.Header, buf []byte) []byte {
+// Open starts a JSONP reply, which is a script.
+func (r ResponseFormat) Open(h http.Header, buf []byte) []byte {
 	if r.callback == "" {
 		return buf
 	}
@@ -34,36 +34,36 @@ func (r reply) open(h http.Header, buf []byte) []byte {
 	return append(append(buf, r.callback...), '(')
 }
 
-// close ends what open began.
-func (r reply) close(buf []byte) []byte {
+// Close ends what open began.
+func (r ResponseFormat) Close(buf []byte) []byte {
 	if r.callback == "" {
 		return buf
 	}
 	return append(buf, ')')
 }
 
-// negotiate decides the format. On reply routes it is the prefix, overridden by
+// Negotiate decides the format. On reply routes it is the prefix, overridden by
 // ?callback= and ?format=; elsewhere suffix, callback, ?format=, Accept, JSON.
 // Its error still comes with a format to write it in.
-func negotiate(c choice) (reply, error) {
-	r := reply{Format: accepted(c.accept)}
-	suffix := c.suffix
-	if c.prefix != "" {
-		prefixed, ok := encode.ByName(c.prefix)
+func Negotiate(c FormatRequest) (ResponseFormat, error) {
+	r := ResponseFormat{Format: AcceptedFormat(c.Accept)}
+	suffix := c.Suffix
+	if c.Prefix != "" {
+		prefixed, ok := encode.ByName(c.Prefix)
 		if !ok {
-			return r, fault.New(fault.NotFound, "there is no format %s; formats: %s", clean(c.prefix), formatNames())
+			return r, fault.New(fault.NotFound, "there is no format %s; formats: %s", Clean(c.Prefix), formatNames())
 		}
 		r.Format, suffix = prefixed, ""
 	}
 	switch {
 	case suffix != "" && suffix != "json":
 		r.Format, _ = encode.ByName(suffix)
-	case c.callback != "":
-		r.Format, r.callback = jsonFormat(), safeCallback(c.callback)
+	case c.Callback != "":
+		r.Format, r.callback = JSONFormat(), safeCallback(c.Callback)
 	case suffix != "":
-		r.Format = jsonFormat()
-	case c.format != "":
-		asked, ok := encode.ByName(c.format)
+		r.Format = JSONFormat()
+	case c.Format != "":
+		asked, ok := encode.ByName(c.Format)
 		if !ok {
 			text := "must be one of " + formatNames()
 			return r, &fault.Error{Kind: fault.Invalid, Message: query.Format + " " + text,
@@ -74,7 +74,7 @@ func negotiate(c choice) (reply, error) {
 	return r, nil
 }
 
-func jsonFormat() encode.Format { return encode.Formats()[0] }
+func JSONFormat() encode.Format { return encode.Formats()[0] }
 
 func formatNames() string {
 	var names []string
@@ -94,10 +94,10 @@ func safeCallback(name string) string {
 	}, name)
 }
 
-// accepted picks the format of an Accept header: the highest quality, and
+// AcceptedFormat picks the format of an Accept header: the highest quality, and
 // among equals the one named first. Wildcards mean JSON, and so does a header
 // that names nothing we have: the service never answers 406.
-func accepted(accept string) encode.Format {
+func AcceptedFormat(accept string) encode.Format {
 	formats := encode.Formats()
 	best, quality := formats[0], 0.0
 	for part := range strings.SplitSeq(accept, ",") {

@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // A sender that keeps to the least rate is never cut off; one that is slower is,
 // and so is one that pauses after it was fast.
 func TestBodyDeadline(t *testing.T) {
-	b := &bodies{timeout: 5 * time.Second}
+	b := &Bodies{timeout: 5 * time.Second}
 	send := func(seconds int, rate func(second int) int) (cut time.Duration) {
 		start := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 		until := start.Add(b.timeout)
@@ -81,14 +81,14 @@ func TestBodyBudget(t *testing.T) {
 // put together. What its sender announces costs nothing.
 func TestMemoryOfABody(t *testing.T) {
 	const size = 4 << 20
-	b := newBodies(size, 64<<20, time.Minute, nil)
+	b := NewBodies(size, 64<<20, time.Minute, nil)
 	receive := func(announced, sent int64) (allocated uint64, body []byte, err error) {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.ContentLength, r.Body = announced, io.NopCloser(bytes.NewReader(make([]byte, sent)))
-		x := &exchange{w: newResponse(httptest.NewRecorder(), time.Minute), r: r, who: account.Identity{Via: account.Bearer}, route: &compiledRoute{}}
+		x := &Context{Response: NewResponse(httptest.NewRecorder(), time.Minute), Request: r, Identity: account.Identity{Via: account.Bearer}, Route: &CompiledRoute{}}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		body, err = b.read(x)
+		body, err = b.Read(x)
 		runtime.ReadMemStats(&after)
 		if want := max(0, sent-bodyFree); x.memory.bytes < want || x.memory.bytes > want+bodyStep {
 			t.Errorf("%d bytes reserve %d", sent, x.memory.bytes)

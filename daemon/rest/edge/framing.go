@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"bytes"
@@ -135,8 +135,8 @@ func (c *framed) ambiguous(r *http.Request) bool {
 	return c.unsure.Load() || c.coded.Load() && !r.ProtoAtLeast(1, 1)
 }
 
-// checkFraming refuses a request of which it is not clear where it ends.
-func checkFraming(reply http.Header, r *http.Request) error {
+// CheckFraming refuses a request of which it is not clear where it ends.
+func CheckFraming(reply http.Header, r *http.Request) error {
 	c, ok := r.Context().Value(connKey{}).(interface{ ambiguous(*http.Request) bool })
 	if !ok || !c.ambiguous(r) {
 		return nil
@@ -168,9 +168,9 @@ func (c framedTLS) ConnectionState() tls.ConnectionState {
 	return c.tls.ConnectionState()
 }
 
-// checkHead refuses a head that is too large. net/http does so by itself only
+// CheckHead refuses a head that is too large. net/http does so by itself only
 // far above the limit, and with a reply that no client of ours can read.
-func checkHead(r *http.Request, limit int) error {
+func CheckHead(r *http.Request, limit int) error {
 	size := len(r.Method) + len(r.RequestURI) + len(r.Host)
 	for name, values := range r.Header {
 		for _, v := range values {

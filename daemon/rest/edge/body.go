@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ const (
 	anonymousShare = 4                  // requests without a login get one part of so many of the budget
 	minBodyMemory  = 4 * anonymousShare // times the largest body: the share holds one event of the largest size
 
-	eventFactor = 4 // how many times larger than others the body of an event may be
+	EventFactor = 4 // how many times larger than others the body of an event may be
 )
 
 // bodyBudget bounds the bytes that all request bodies hold together.
@@ -58,43 +58,43 @@ func (b *bodyBudget) held() float64 {
 	return float64(b.size - b.free)
 }
 
-// bodies reads the bodies of requests.
-type bodies struct {
+// Bodies reads the bodies of requests.
+type Bodies struct {
 	budget   *bodyBudget
-	max      int64           // size of one
-	timeout  time.Duration   // how long a client may send nothing of one, or less than bodyRate
-	identify func(*exchange) // finds out who asks
+	max      int64          // size of one
+	timeout  time.Duration  // how long a client may send nothing of one, or less than bodyRate
+	identify func(*Context) // finds out who asks
 }
 
-func newBodies(limit, memory int64, timeout time.Duration, identify func(*exchange)) *bodies {
-	return &bodies{newBodyBudget(max(memory, minBodyMemory*limit)), limit, timeout, identify}
+func NewBodies(limit, memory int64, timeout time.Duration, identify func(*Context)) *Bodies {
+	return &Bodies{newBodyBudget(max(memory, minBodyMemory*limit)), limit, timeout, identify}
 }
 
-func (b *bodies) maxSize(x *exchange) int64 {
-	if x.route.large {
-		return eventFactor * b.max
+func (b *Bodies) maxSize(x *Context) int64 {
+	if x.Route.Large {
+		return EventFactor * b.max
 	}
 	return b.max
 }
 
-func (b *bodies) tooLarge(x *exchange) error {
+func (b *Bodies) tooLarge(x *Context) error {
 	return fault.New(fault.TooLarge, "the body is larger than %d bytes", b.maxSize(x))
 }
 
-// held is the number of bytes that all bodies hold.
-func (b *bodies) held() float64 { return b.budget.held() }
+// Held is the number of bytes that all bodies hold.
+func (b *Bodies) Held() float64 { return b.budget.held() }
 
-// release gives back what a request took.
-func (b *bodies) release(x *exchange) { b.budget.take(-x.memory.bytes, x.memory.anonymous) }
+// Release gives back what a request took.
+func (b *Bodies) Release(x *Context) { b.budget.take(-x.memory.bytes, x.memory.anonymous) }
 
 // reserve takes the next n bytes of a body from the budget. They are given back
 // when the request ends.
-func (b *bodies) reserve(x *exchange, n int64) error {
+func (b *Bodies) reserve(x *Context, n int64) error {
 	if x.memory.bytes == 0 {
-		if !x.who.Known() {
+		if !x.Identity.Known() {
 			b.identify(x) // where the route needs no login; the handler reports what is wrong with one
 		}
-		x.memory.anonymous = !x.who.Known()
+		x.memory.anonymous = !x.Identity.Known()
 	}
 	if !b.budget.take(n, x.memory.anonymous) {
 		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many request bodies at once", RetryAfter: time.Second}
@@ -103,26 +103,26 @@ func (b *bodies) reserve(x *exchange, n int64) error {
 	return nil
 }
 
-func (b *bodies) read(x *exchange) ([]byte, error) {
-	if x.r.ContentLength == 0 {
+func (b *Bodies) Read(x *Context) ([]byte, error) {
+	if x.Request.ContentLength == 0 {
 		return nil, nil
 	}
-	switch coding := x.r.Header.Get("Content-Encoding"); {
+	switch coding := x.Request.Header.Get("Content-Encoding"); {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
-		return nil, fault.New(fault.Unsupported, "a body with the Content-Encoding %s cannot be read", clean(coding))
-	case x.r.ContentLength > b.maxSize(x):
+		return nil, fault.New(fault.Unsupported, "a body with the Content-Encoding %s cannot be read", Clean(coding))
+	case x.Request.ContentLength > b.maxSize(x):
 		return nil, b.tooLarge(x)
 	}
-	body, err := b.receive(x, http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, b.maxSize(x)))
+	body, err := b.receive(x, http.MaxBytesReader(x.Response.ResponseWriter, x.Request.Body, b.maxSize(x)))
 	if err != nil {
-		x.w.Header().Set("Connection", "close") // the rest of the body is not read
+		x.Response.Header().Set("Connection", "close") // the rest of the body is not read
 		return nil, b.fault(x, err)
 	}
-	_ = x.w.control.SetReadDeadline(time.Time{}) // net/http goes on reading, to notice a client that leaves
+	_ = x.Response.Control.SetReadDeadline(time.Time{}) // net/http goes on reading, to notice a client that leaves
 	return body, nil
 }
 
-func (b *bodies) fault(x *exchange, err error) error {
+func (b *Bodies) fault(x *Context, err error) error {
 	var tooLarge *http.MaxBytesError
 	var known *fault.Error
 	switch {
@@ -138,12 +138,12 @@ func (b *bodies) fault(x *exchange, err error) error {
 
 // receive reads a body in pieces. Memory for a piece is reserved when the pieces
 // before it have arrived, whatever length the request announces.
-func (b *bodies) receive(x *exchange, in io.Reader) ([]byte, error) {
+func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
 	var pieces [][]byte
 	var err error
 	until := time.Now().Add(b.timeout)
-	_ = x.w.control.SetReadDeadline(until) // the login may have taken long
-	for left, size := x.r.ContentLength, int64(bodyFree); left != 0 && err == nil; size = bodyStep {
+	_ = x.Response.Control.SetReadDeadline(until) // the login may have taken long
+	for left, size := x.Request.ContentLength, int64(bodyFree); left != 0 && err == nil; size = bodyStep {
 		if left > 0 {
 			size = min(size, left)
 		}
@@ -159,7 +159,7 @@ func (b *bodies) receive(x *exchange, in io.Reader) ([]byte, error) {
 			n, err = in.Read(piece[at:])
 			at += n
 			until = b.deadline(until, time.Now(), n)
-			_ = x.w.control.SetReadDeadline(until)
+			_ = x.Response.Control.SetReadDeadline(until)
 		}
 		pieces = append(pieces, piece[:at])
 		left -= int64(at) // of an unknown length it stays negative
@@ -176,7 +176,7 @@ func (b *bodies) receive(x *exchange, in io.Reader) ([]byte, error) {
 // deadline is the time by which the next byte of a body must arrive after n
 // bytes have. A client that was fast may then pause for no longer than one that
 // sends a step at the least rate.
-func (b *bodies) deadline(until, now time.Time, n int) time.Time {
+func (b *Bodies) deadline(until, now time.Time, n int) time.Time {
 	until = until.Add(time.Duration(n) * time.Second / bodyRate)
 	if latest := now.Add(b.timeout + bodyStep*time.Second/bodyRate); until.After(latest) {
 		return latest

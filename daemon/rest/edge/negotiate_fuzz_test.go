@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"net/http"
@@ -20,7 +20,7 @@ func FuzzNegotiate(f *testing.F) {
 		if _, known := encode.ByName(suffix); !known {
 			suffix = "" // the router gives no other
 		}
-		r, err := negotiate(choice{prefix, suffix, callback, format, accept})
+		r, err := Negotiate(FormatRequest{prefix, suffix, callback, format, accept})
 		if _, known := encode.ByName(r.Format.Name); !known {
 			t.Fatalf("format %q", r.Format.Name)
 		}
@@ -38,7 +38,7 @@ func FuzzNegotiate(f *testing.F) {
 			t.Errorf("a page that nobody asked for: %q", accept)
 		}
 		h := make(http.Header)
-		if got := string(r.close(r.open(h, []byte{}))); r.callback != "" && got != r.callback+"()" || r.callback == "" && got != "" {
+		if got := string(r.Close(r.Open(h, []byte{}))); r.callback != "" && got != r.callback+"()" || r.callback == "" && got != "" {
 			t.Errorf("wrapped: %q", got)
 		}
 	})

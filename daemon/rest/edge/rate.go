@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"maps"
@@ -17,21 +17,21 @@ type Rate struct {
 	Burst     int // that may come at once
 }
 
-// mostLimited bounds the memory of a limiter, to about 4 MB.
-const mostLimited = 16384
+// maxLimited bounds the memory of a limiter, to about 4 MB.
+const maxLimited = 16384
 
-// limiter counts the requests of each by a token bucket.
-type limiter struct {
+// Limiter counts the requests of each by a token bucket.
+type Limiter struct {
 	mu      sync.Mutex
 	rate    Rate
 	buckets map[string]*rate.Limiter
 	swept   time.Time
 }
 
-func newLimiter(r Rate) *limiter { return &limiter{rate: r, buckets: make(map[string]*rate.Limiter)} }
+func NewLimiter(r Rate) *Limiter { return &Limiter{rate: r, buckets: make(map[string]*rate.Limiter)} }
 
-// take counts a request of who, and fails where that is one too many.
-func (l *limiter) take(who string, now time.Time) error {
+// Take counts a request of who, and fails where that is one too many.
+func (l *Limiter) Take(who string, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rate.PerSecond == 0 {
@@ -50,8 +50,8 @@ func (l *limiter) take(who string, now time.Time) error {
 	return &fault.Error{Kind: fault.TooMany, Message: "too many requests", RetryAfter: wait}
 }
 
-// follow takes over another rate, under which everybody begins anew.
-func (l *limiter) follow(r Rate) {
+// SetRate takes over another rate, under which everybody begins anew.
+func (l *Limiter) SetRate(r Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rate != r {
@@ -63,8 +63,8 @@ func (l *limiter) follow(r Rate) {
 // makeRoom drops the buckets that are full again, which say nothing, and if
 // that is not enough, any. It looks for full ones once in a while: else a flood
 // of addresses would have it walk the whole map for each.
-func (l *limiter) makeRoom(now time.Time) {
-	if len(l.buckets) < mostLimited {
+func (l *Limiter) makeRoom(now time.Time) {
+	if len(l.buckets) < maxLimited {
 		return
 	}
 	if now.Sub(l.swept).Abs() >= time.Second {
@@ -72,7 +72,7 @@ func (l *limiter) makeRoom(now time.Time) {
 		maps.DeleteFunc(l.buckets, func(_ string, b *rate.Limiter) bool { return b.TokensAt(now) >= float64(l.rate.Burst) })
 	}
 	for who := range l.buckets {
-		if len(l.buckets) < mostLimited {
+		if len(l.buckets) < maxLimited {
 			return
 		}
 		delete(l.buckets, who)

@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// admission bounds the requests in work, and waits for all that have arrived
+// Admission bounds the requests in work, and waits for all that have arrived
 // when the service stops.
-type admission struct {
+type Admission struct {
 	slots chan struct{} // one element for each request in work
 
 	mu      sync.Mutex
@@ -18,23 +18,23 @@ type admission struct {
 	empty   chan struct{} // nil until the service stops; closed when the last has departed
 }
 
-func newAdmission(size int) *admission { return &admission{slots: make(chan struct{}, size)} }
+func NewAdmission(size int) *Admission { return &Admission{slots: make(chan struct{}, size)} }
 
-// arrive notes a request that the service will answer, unless it is stopping.
-func (a *admission) arrive() error {
+// Arrive notes a request that the service will answer, unless it is stopping.
+func (a *Admission) Arrive() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.empty != nil {
-		return errStopping()
+		return StoppingError()
 	}
 	a.arrived++
 	return nil
 }
 
-func errStopping() error { return fault.New(fault.Unavailable, "the service is stopping") }
+func StoppingError() error { return fault.New(fault.Unavailable, "the service is stopping") }
 
-// depart ends what arrive began.
-func (a *admission) depart() {
+// Depart ends what arrive began.
+func (a *Admission) Depart() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.arrived--; a.empty != nil && a.arrived == 0 {
@@ -42,9 +42,9 @@ func (a *admission) depart() {
 	}
 }
 
-// enter takes a place, which leave gives back. Where there is none the request
+// Enter takes a place, which leave gives back. Where there is none the request
 // is turned away rather than kept waiting: its client knows best what to do.
-func (a *admission) enter() error {
+func (a *Admission) Enter() error {
 	select {
 	case a.slots <- struct{}{}:
 		return nil
@@ -53,18 +53,18 @@ func (a *admission) enter() error {
 	}
 }
 
-func (a *admission) leave() { <-a.slots }
+func (a *Admission) Leave() { <-a.slots }
 
-// stopping reports whether drain has been called.
-func (a *admission) stopping() bool {
+// Stopping reports whether drain has been called.
+func (a *Admission) Stopping() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.empty != nil
 }
 
-// drain lets nobody in any more and waits until the last has departed, or ctx
+// Drain lets nobody in any more and waits until the last has departed, or ctx
 // is done. It may be called again to go on waiting.
-func (a *admission) drain(ctx context.Context) error {
+func (a *Admission) Drain(ctx context.Context) error {
 	a.mu.Lock()
 	if a.empty == nil {
 		a.empty = make(chan struct{})

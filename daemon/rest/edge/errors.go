@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"math"
@@ -40,40 +40,40 @@ var failures = [...]struct {
 // challenge is never Basic, so that browsers do not remember a password.
 const challenge = `credentials realm="/auth/credentials"`
 
-// clearReply takes back what a reply that did not come to be had announced.
-func clearReply(h http.Header) {
+// ClearReply takes back what a reply that did not come to be had announced.
+func ClearReply(h http.Header) {
 	for _, name := range []string{"Trailer", "Content-Disposition", "Content-Length", wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal} {
 		h.Del(name)
 	}
 }
 
-// fail answers with a failure. The stack of it is empty where the asker may not
+// Fail answers with a failure. The stack of it is empty where the asker may not
 // see it.
-func (x *exchange) fail(f *fault.Error, stack string) {
-	h := x.w.Header()
-	clearReply(h)
-	h.Set("Content-Type", x.reply.Format.ContentType)
+func (x *Context) Fail(f *fault.Error, stack string) {
+	h := x.Response.Header()
+	ClearReply(h)
+	h.Set("Content-Type", x.Format.ContentType)
 	if f.Kind == fault.Unauthorized {
 		h.Set("WWW-Authenticate", challenge)
 	}
 	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable {
-		h.Set("Retry-After", retryAfter(f.RetryAfter))
+		h.Set("Retry-After", RetryAfter(f.RetryAfter))
 	}
-	status := responseStatus(f, x.id)
-	x.logged.failure = &status
+	status := responseStatus(f, x.ID)
+	x.Logged.Failure = &status
 	status.StackTrace = stack
-	_ = x.write(statusOf(f), x.failureBody(status)) // no client is left to answer
+	_ = x.Write(StatusOf(f), x.failureBody(status)) // no client is left to answer
 }
 
-// statusOf is a failure's status.
-func statusOf(f *fault.Error) int { return failures[f.Kind].status }
+// StatusOf is a failure's status.
+func StatusOf(f *fault.Error) int { return failures[f.Kind].status }
 
-func (x *exchange) failureBody(status wire.ResponseStatus) []byte {
+func (x *Context) failureBody(status wire.ResponseStatus) []byte {
 	var of *encode.Shape
-	if x.kind != nil {
-		of = &encode.Shape{Operation: x.kind.Operation(), Record: x.kind.Name}
+	if x.Kind != nil {
+		of = &encode.Shape{Operation: x.Kind.Operation(), Record: x.Kind.Name}
 	}
-	return x.reply.close(x.reply.Format.Failure(x.reply.open(x.w.Header(), nil), status, of))
+	return x.Format.Close(x.Format.Failure(x.Format.Open(x.Response.Header(), nil), status, of))
 }
 
 func responseStatus(f *fault.Error, id string) wire.ResponseStatus {
@@ -85,14 +85,14 @@ func responseStatus(f *fault.Error, id string) wire.ResponseStatus {
 	return rs
 }
 
-// retryAfter is in whole seconds, at least one.
-func retryAfter(d time.Duration) string {
+// RetryAfter is in whole seconds, at least one.
+func RetryAfter(d time.Duration) string {
 	return strconv.FormatInt(max(1, int64(math.Ceil(d.Seconds()))), 10)
 }
 
-// clean makes part of a request fit for a header or a message: printable
+// Clean makes part of a request fit for a header or a message: printable
 // ASCII, on one line, of bounded length.
-func clean(text string) string {
+func Clean(text string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'

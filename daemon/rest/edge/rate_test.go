@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 )
 
 func TestLimiter(t *testing.T) {
-	l, now := newLimiter(Rate{PerSecond: 2, Burst: 3}), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	l, now := NewLimiter(Rate{PerSecond: 2, Burst: 3}), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	allowed := func(who string) bool {
-		err := l.take(who, now)
+		err := l.Take(who, now)
 		if err != nil && (!fault.Is(err, fault.TooMany) || fault.Of(err).RetryAfter <= 0 || fault.Of(err).RetryAfter > time.Second/2) {
 			t.Errorf("%v, after %v", err, fault.Of(err).RetryAfter)
 		}
@@ -38,19 +38,19 @@ func TestLimiter(t *testing.T) {
 }
 
 func TestLimiterIsBounded(t *testing.T) {
-	l, now := newLimiter(Rate{PerSecond: 1, Burst: 1}), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	for n := range 3 * mostLimited {
-		if err := l.take(fmt.Sprint(n), now.Add(time.Duration(n)*time.Microsecond)); err != nil {
+	l, now := NewLimiter(Rate{PerSecond: 1, Burst: 1}), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	for n := range 3 * maxLimited {
+		if err := l.Take(fmt.Sprint(n), now.Add(time.Duration(n)*time.Microsecond)); err != nil {
 			t.Fatal(err)
 		}
-		if len(l.buckets) > mostLimited {
+		if len(l.buckets) > maxLimited {
 			t.Fatalf("%d buckets", len(l.buckets))
 		}
 	}
-	if err := l.take("x", now.Add(time.Hour)); err != nil || len(l.buckets) != 1 {
+	if err := l.Take("x", now.Add(time.Hour)); err != nil || len(l.buckets) != 1 {
 		t.Errorf("%d buckets are left of those that are full again (%v)", len(l.buckets), err)
 	}
-	if err := newLimiter(Rate{}).take("x", now); err != nil {
+	if err := NewLimiter(Rate{}).Take("x", now); err != nil {
 		t.Error(err)
 	}
 }

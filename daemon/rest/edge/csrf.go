@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"net/http"
@@ -11,31 +11,31 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// csrf refuses requests that pages of others make a browser send.
-type csrf struct {
+// CSRF refuses requests that pages of others make a browser send.
+type CSRF struct {
 	protection *http.CrossOriginProtection // net/http's own rule
-	cors       cors
+	cors       CORS
 }
 
-func newCSRF(origins cors) *csrf {
+func NewCSRF(origins CORS) *CSRF {
 	p := http.NewCrossOriginProtection()
 	for _, origin := range origins {
 		if err := p.AddTrustedOrigin(origin); err != nil {
 			panic("rest: " + err.Error()) // the settings have checked it
 		}
 	}
-	return &csrf{p, origins}
+	return &CSRF{p, origins}
 }
 
-// check turns away what a page of somebody else made a browser send: a change,
+// Check turns away what a page of somebody else made a browser send: a change,
 // also one that needs no proof, such as a login in another's name; and rows by
 // a callback, which the page could read.
-func (c *csrf) check(x *exchange) error {
-	readable := x.reply.callback != "" && x.route.role != account.NoRole && (x.who.Via.Ambient() || !x.who.Known())
+func (c *CSRF) Check(x *Context) error {
+	readable := x.Format.callback != "" && x.Route.Role != account.NoRole && (x.Identity.Via.Ambient() || !x.Identity.Known())
 	switch {
-	case !x.route.changes && !readable, deliberate(x.r), c.sameOrigin(x):
+	case !x.Route.Changes && !readable, deliberate(x.Request), c.sameOrigin(x):
 		return nil
-	case x.route.changes:
+	case x.Route.Changes:
 		return fault.New(fault.Forbidden, "the page that asks for this change belongs to another origin, which http.cors_origins does not list, or does not say where it is from")
 	}
 	return fault.New(fault.Forbidden, "a callback must come from a page of this service, unless the request carries a key or X-ss-id")
@@ -55,18 +55,18 @@ func deliberate(r *http.Request) bool {
 // outweigh one that speaks against it. Over plain HTTP browsers send no
 // Sec-Fetch-Site, and pages can leave Referer out: what says nothing of its page
 // and comes from a browser is not ours.
-func (c *csrf) sameOrigin(x *exchange) bool {
-	asked := x.r.WithContext(x.r.Context())
-	asked.Method, asked.Host = http.MethodPost, strings.ToLower(bareHost(x.origin.host, x.origin.secure))
+func (c *CSRF) sameOrigin(x *Context) bool {
+	asked := x.Request.WithContext(x.Request.Context())
+	asked.Method, asked.Host = http.MethodPost, strings.ToLower(bareHost(x.Origin.Host, x.Origin.Secure))
 	if c.protection.Check(asked) != nil {
 		return false
 	}
 	for _, name := range []string{"Origin", "Referer"} {
-		if text := x.r.Header.Get(name); text != "" && !c.ours(x, text) {
+		if text := x.Request.Header.Get(name); text != "" && !c.ours(x, text) {
 			return false
 		}
 	}
-	return vouched(x.r.Header) || !fromBrowser(x.r)
+	return vouched(x.Request.Header) || !fromBrowser(x.Request)
 }
 
 // vouched reports whether a header says from which page a request comes, or that
@@ -84,7 +84,7 @@ func fromBrowser(r *http.Request) bool {
 // ours reports whether a page's address is of our origin, or a listed one. A
 // browser that has compared the schemes knows better than we do: TLS may end at
 // a proxy that http.trusted_proxies does not name.
-func (c *csrf) ours(x *exchange, text string) bool {
+func (c *CSRF) ours(x *Context, text string) bool {
 	page, err := url.Parse(text)
 	if err != nil || page.Host == "" {
 		return false
@@ -93,10 +93,10 @@ func (c *csrf) ours(x *exchange, text string) bool {
 		return true
 	}
 	secure := page.Scheme == "https"
-	if secure != x.origin.secure && x.r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+	if secure != x.Origin.Secure && x.Request.Header.Get("Sec-Fetch-Site") != "same-origin" {
 		return false
 	}
-	return strings.EqualFold(bareHost(page.Host, secure), bareHost(x.origin.host, secure))
+	return strings.EqualFold(bareHost(page.Host, secure), bareHost(x.Origin.Host, secure))
 }
 
 // bareHost is a host without the port that its scheme has anyway, which proxies

@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"slices"
@@ -20,18 +20,18 @@ var (
 // preflightAge is for how long browsers may remember an answer, in seconds.
 const preflightAge = "600"
 
-// cors are the origins whose pages may use the service, as browsers write them.
-type cors []string
+// CORS are the origins whose pages may use the service, as browsers write them.
+type CORS []string
 
-// share lets a page of a listed origin read the reply. Others get no word
+// Share lets a page of a listed origin read the reply. Others get no word
 // of it, which makes their browsers keep the reply from them.
-func (c cors) share(x *exchange) {
+func (c CORS) Share(x *Context) {
 	if len(c) == 0 {
 		return
 	}
-	h := x.w.Header()
+	h := x.Response.Header()
 	h.Add("Vary", "Origin")
-	origin := x.r.Header.Get("Origin")
+	origin := x.Request.Header.Get("Origin")
 	if !slices.Contains(c, origin) {
 		return
 	}
@@ -40,11 +40,11 @@ func (c cors) share(x *exchange) {
 	h.Set("Access-Control-Expose-Headers", exposedHeaders)
 }
 
-// preflight answers what a browser asks before it lets a page send a request
+// Preflight answers what a browser asks before it lets a page send a request
 // that is more than a form or a link could send.
-func (c cors) preflight(x *exchange, methods []string) {
-	h := x.w.Header()
-	if h.Get("Access-Control-Allow-Origin") == "" || x.r.Header.Get("Access-Control-Request-Method") == "" {
+func (c CORS) Preflight(x *Context, methods []string) {
+	h := x.Response.Header()
+	if h.Get("Access-Control-Allow-Origin") == "" || x.Request.Header.Get("Access-Control-Request-Method") == "" {
 		return
 	}
 	h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))

@@ -1,4 +1,4 @@
-package rest
+package edge
 
 import (
 	"net/http"
@@ -11,46 +11,46 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// router finds the row of the route table for a path. It is ours because
+// Router finds the row of the route table for a path. It is ours because
 // net/http's answers other letter case with 404 and needless slashes with a
 // redirect, which clients of the existing service do not follow.
-type router struct {
+type Router struct {
 	base   []string // of http.base_path
-	routes []compiledRoute
+	routes []CompiledRoute
 }
 
-// route is one row of the route table. Everything that is true of a route
+// Route is one row of the route table. Everything that is true of a route
 // stands here: the router, the checks and the documentation read it.
-type route struct {
-	methods   string // separated by spaces; GET includes HEAD
-	pattern   string // literal segments in any letter case, {Name} for any one segment
-	role      account.Role
-	serve     func(*exchange) error
-	summary   string
-	operation string // of documents about it
-	kind      string // the kind that it queries, of those that the service itself keeps
-	changes   bool   // a page of somebody else must not make a browser send it; see csrf
-	status    int    // of success, where it is not 200
-	signedIn  bool   // of the role Reader, but not open to strangers where queries are
-	large     bool   // its body may be as large as that of an event
-	webhooks  bool   // belongs to webhooks, which may be turned off
-	lasting   bool   // goes on until one side ends it, and takes no place among the requests in work
-	always    bool   // served even when the service is full or stopping, every few seconds: leaves no entry in the request log
+type Route struct {
+	Methods   string // separated by spaces; GET includes HEAD
+	Pattern   string // literal segments in any letter case, {Name} for any one segment
+	Role      account.Role
+	Serve     func(*Context) error
+	Summary   string
+	Operation string // of documents about it
+	Kind      string // the kind that it queries, of those that the service itself keeps
+	Changes   bool   // a page of somebody else must not make a browser send it; see csrf
+	Status    int    // of success, where it is not 200
+	SignedIn  bool   // of the role Reader, but not open to strangers where queries are
+	Large     bool   // its body may be as large as that of an event
+	Webhooks  bool   // belongs to webhooks, which may be turned off
+	Streaming bool   // goes on until one side ends it, and takes no place among the requests in work
+	Always    bool   // served even when the service is full or stopping, every few seconds: leaves no entry in the request log
 }
 
 // The parameters of patterns that mean something to every route.
 const (
-	inFormat    = "Format"    // the name of a format
-	inOperation = "Operation" // a record kind, by its operation's name
-	inKind      = "Kind"      // a record kind, by its own name
+	ParamFormat    = "Format"    // the name of a format
+	ParamOperation = "Operation" // a record kind, by its operation's name
+	ParamKind      = "Kind"      // a record kind, by its own name
 )
 
-type compiledRoute struct {
-	route
+type CompiledRoute struct {
+	Route
 	methods  []string
 	segments []segment
 
-	secretive bool // nothing that its requests carry reaches a log
+	Redact bool // nothing that its requests carry reaches a log
 }
 
 // segment is one part of a pattern: a literal, or a parameter.
@@ -59,13 +59,13 @@ type segment struct {
 	param   string
 }
 
-// params are the values of a pattern's parameters.
-type params []struct{ name, value string }
+// Params are the values of a pattern's parameters.
+type Params []struct{ Name, Value string }
 
-func (p params) get(name string) string {
+func (p Params) Get(name string) string {
 	for _, one := range p {
-		if one.name == name {
-			return one.value
+		if one.Name == name {
+			return one.Value
 		}
 	}
 	return ""
@@ -75,10 +75,10 @@ func (p params) get(name string) string {
 // log, masked or not.
 var privateSegments = []string{"auth", "authenticate", "login", "users", "apikeys", "sessions"}
 
-// private reports whether nothing of what a request of the route carries, and of
+// Redacts reports whether nothing of what a request of the route carries, and of
 // what it is answered, may be kept.
-func (r route) private() bool {
-	segments := splitPath(strings.ToLower(r.pattern))
+func (r Route) Redacts() bool {
+	segments := splitPath(strings.ToLower(r.Pattern))
 	if len(segments) == 0 {
 		return false
 	}
@@ -88,17 +88,17 @@ func (r route) private() bool {
 		}
 	}
 	last := segments[len(segments)-1]
-	return last == "authenticate" || strings.HasPrefix(strings.ToLower(r.pattern), "/webhooks/events")
+	return last == "authenticate" || strings.HasPrefix(strings.ToLower(r.Pattern), "/webhooks/events")
 }
 
-func newRouter(table []route, basePath string) *router {
-	rt := &router{base: splitPath(basePath)}
+func NewRouter(table []Route, basePath string) *Router {
+	rt := &Router{base: splitPath(basePath)}
 	for _, r := range table {
-		c := compiledRoute{route: r, methods: strings.Fields(r.methods), secretive: r.private()}
+		c := CompiledRoute{Route: r, methods: strings.Fields(r.Methods), Redact: r.Redacts()}
 		if slices.Contains(c.methods, http.MethodGet) {
 			c.methods = append(c.methods, http.MethodHead)
 		}
-		for _, part := range splitPath(r.pattern) {
+		for _, part := range splitPath(r.Pattern) {
 			c.segments = append(c.segments, parseSegment(part))
 		}
 		rt.routes = append(rt.routes, c)
@@ -106,8 +106,8 @@ func newRouter(table []route, basePath string) *router {
 	return rt
 }
 
-// basePath is http.base_path as links need it: empty, or with a leading slash only.
-func (rt *router) basePath() string {
+// BasePath is http.base_path as links need it: empty, or with a leading slash only.
+func (rt *Router) BasePath() string {
 	if len(rt.base) == 0 {
 		return ""
 	}
@@ -126,20 +126,20 @@ func splitPath(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// match is a route found. Where the path fits a route and the method does not,
+// Match is a route found. Where the path fits a route and the method does not,
 // there is no route, but what the path says still counts.
-type match struct {
-	route  *compiledRoute
-	params params
-	suffix string // name of a format, from a path suffix
+type Match struct {
+	Route  *CompiledRoute
+	Params Params
+	Suffix string // name of a format, from a path suffix
 }
 
-// find looks a request up. Its error is a 404, or a 405 with the methods that
+// Find looks a request up. Its error is a 404, or a 405 with the methods that
 // the path has in allow.
-func (rt *router) find(method, escapedPath string) (m match, allow []string, err error) {
+func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err error) {
 	parts, err := rt.parts(escapedPath)
 	if err != nil {
-		return match{}, nil, err
+		return Match{}, nil, err
 	}
 	stem, suffix := cutSuffix(parts)
 	for i := range rt.routes {
@@ -149,25 +149,25 @@ func (rt *router) find(method, escapedPath string) (m match, allow []string, err
 			continue
 		}
 		if method != http.MethodOptions && slices.Contains(r.methods, method) {
-			return match{r, found, format}, nil, nil
+			return Match{r, found, format}, nil, nil
 		}
 		if allow == nil {
-			m.params, m.suffix = found, format
+			m.Params, m.Suffix = found, format
 		}
 		allow = append(allow, r.methods...)
 	}
 	if allow == nil {
-		return match{}, nil, nothingHere()
+		return Match{}, nil, NotFound()
 	}
 	slices.Sort(allow)
-	return m, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod, "this path does not take %s", clean(method))
+	return m, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod, "this path does not take %s", Clean(method))
 }
 
-func nothingHere() error { return fault.New(fault.NotFound, "there is nothing at this path") }
+func NotFound() error { return fault.New(fault.NotFound, "there is nothing at this path") }
 
 // parts are the path's segments below the base path, each unescaped by itself,
 // so that %2F is part of a value.
-func (rt *router) parts(escapedPath string) ([]string, error) {
+func (rt *Router) parts(escapedPath string) ([]string, error) {
 	parts := splitPath(escapedPath)
 	for i, part := range parts {
 		text, err := url.PathUnescape(part)
@@ -177,7 +177,7 @@ func (rt *router) parts(escapedPath string) ([]string, error) {
 		parts[i] = text
 	}
 	if len(parts) < len(rt.base) || !slices.EqualFunc(parts[:len(rt.base)], rt.base, strings.EqualFold) {
-		return nil, nothingHere()
+		return nil, NotFound()
 	}
 	return parts[len(rt.base):], nil
 }
@@ -202,8 +202,8 @@ func cutSuffix(parts []string) (stem []string, suffix string) {
 
 // matchSuffixed matches the path without its suffix first, since a value that
 // happens to end like one is the rarer case.
-func (r *compiledRoute) matchSuffixed(parts, stem []string, suffix string) (params, string, bool) {
-	if suffix != "" && !r.always {
+func (r *CompiledRoute) matchSuffixed(parts, stem []string, suffix string) (Params, string, bool) {
+	if suffix != "" && !r.Always {
 		if found, ok := r.match(stem); ok {
 			return found, suffix, true
 		}
@@ -212,15 +212,15 @@ func (r *compiledRoute) matchSuffixed(parts, stem []string, suffix string) (para
 	return found, "", ok
 }
 
-func (r *compiledRoute) match(parts []string) (params, bool) {
+func (r *CompiledRoute) match(parts []string) (Params, bool) {
 	if len(parts) != len(r.segments) {
 		return nil, false
 	}
-	var found params
+	var found Params
 	for i, s := range r.segments {
 		switch {
 		case s.param != "":
-			found = append(found, struct{ name, value string }{s.param, parts[i]})
+			found = append(found, struct{ Name, Value string }{s.param, parts[i]})
 		case !strings.EqualFold(s.literal, parts[i]):
 			return nil, false
 		}
