@@ -274,7 +274,7 @@ func (d *Daemon) listen(address string) (net.Listener, error) {
 
 func (d *Daemon) serve(name string, listener net.Listener, handler http.Handler) {
 	server := d.server(handler)
-	server.RegisterOnShutdown(d.rest.Streams.Close) // which would never end by themselves
+	server.RegisterOnShutdown(d.rest.CloseStreams)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

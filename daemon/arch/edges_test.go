@@ -91,7 +91,7 @@ var edges = map[string][]string{
 
 	// HTTP.
 	"daemon/live":      {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
-	"daemon/metrics":   {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
+	"daemon/metrics":   {"client/wire", "daemon/live", "daemon/requestlog", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
 	"daemon/rest/edge": slices.Concat(plain, []string{"daemon/account", "daemon/encode", "daemon/metadata", "daemon/query"}),
 	"daemon/rest": slices.Concat(plain, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/encode", "daemon/erp", "daemon/executor", "daemon/live", "daemon/metadata", "daemon/metrics",
 		"daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),

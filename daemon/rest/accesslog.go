@@ -15,11 +15,11 @@ func (s *Server) logAccess(x *edge.Context) {
 		level = slog.LevelDebug
 	}
 	ctx := x.Request.Context()
-	if !s.Log.Enabled(ctx, level) {
+	if !s.config.Log.Enabled(ctx, level) {
 		return
 	}
 	path, query := shown(x)
-	s.Log.LogAttrs(ctx, level, "request",
+	s.config.Log.LogAttrs(ctx, level, "request",
 		slog.String("id", x.ID),
 		slog.String("method", x.Request.Method),
 		slog.String("path", bounded(path)),

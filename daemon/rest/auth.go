@@ -61,7 +61,7 @@ func onlyCookie(c account.Credentials) bool {
 
 // identify finds out who asks.
 func (s *Server) identify(x *edge.Context, given account.Credentials) (err error) {
-	if x.Identity, err = s.Accounts.Authenticate(x.Request.Context(), given); err == nil {
+	if x.Identity, err = s.config.Accounts.Authenticate(x.Request.Context(), given); err == nil {
 		renewCookie(x, given)
 	}
 	return err
@@ -113,7 +113,7 @@ func (s *Server) login(x *edge.Context, f *form) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	ticket, err := s.Accounts.Login(x.Request.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.Origin.Address})
+	ticket, err := s.config.Accounts.Login(x.Request.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.Origin.Address})
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (s *Server) limitIdentity(x *edge.Context) error {
 func (s *Server) checkHost(x *edge.Context) error {
 	err := s.hosts.Check(x)
 	if err != nil {
-		s.metrics.misdirected.Inc()
+		s.metrics.Misdirected.Inc()
 	}
 	return err
 }

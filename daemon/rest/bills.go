@@ -40,7 +40,7 @@ func (s *Server) setBillValue(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	v, err := s.Bills.Set(x.Request.Context(), at, contents)
+	v, err := s.config.Bills.Set(x.Request.Context(), at, contents)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *Server) billValue(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	v, err := s.Bills.Value(x.Request.Context(), at)
+	v, err := s.config.Bills.Value(x.Request.Context(), at)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Server) billValues(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	all, err := s.Bills.Values(x.Request.Context(), at.BillID, at.StageID)
+	all, err := s.config.Bills.Values(x.Request.Context(), at.BillID, at.StageID)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (s *Server) retryMessages(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.Webhooks.RetryMessages(x.Request.Context(), selection, actor(x))
+	t, err := s.config.Webhooks.RetryMessages(x.Request.Context(), selection, actor(x))
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (s *Server) deleteMessages(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.Webhooks.RemoveMessages(x.Request.Context(), selection, actor(x))
+	t, err := s.config.Webhooks.RemoveMessages(x.Request.Context(), selection, actor(x))
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (s *Server) picker(kind *record.Kind, where []query.Condition) admin.Picker
 }
 
 func (s *Server) picked(ctx context.Context, plan *query.Plan) ([]admin.Candidate, error) {
-	rows, err := s.Store.Select(ctx, plan)
+	rows, err := s.config.Store.Select(ctx, plan)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ const (
 
 // events lists the published events.
 func (s *Server) events(x *edge.Context) error {
-	published := s.Webhooks.Rules().Listed()
+	published := s.config.Webhooks.Rules().Listed()
 	documents := make([]wire.Event, len(published))
 	for i, e := range published {
 		documents[i] = wire.Event(e)
@@ -45,7 +45,7 @@ func (s *Server) raiseEvent(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	if name, err = s.Webhooks.Rules().Event(name); err != nil {
+	if name, err = s.config.Webhooks.Rules().Event(name); err != nil {
 		return err
 	}
 	receipt, err := s.publish(x, name, body)
@@ -59,7 +59,7 @@ func (s *Server) raiseEvent(x *edge.Context) error {
 func (s *Server) publish(x *edge.Context, name string, body []byte) (delivery.Receipt, error) {
 	keys := x.Request.Header.Values(wire.HeaderIdempotencyKey)
 	if len(keys) == 0 {
-		return s.Engine.Publish(x.Request.Context(), name, body)
+		return s.config.Engine.Publish(x.Request.Context(), name, body)
 	}
 	key := keys[0]
 	if len(keys) > 1 || !isIdempotencyKey(key) {
@@ -67,7 +67,7 @@ func (s *Server) publish(x *edge.Context, name string, body []byte) (delivery.Re
 		return delivery.Receipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
 			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
 	}
-	receipt, replayed, err := s.Engine.PublishOnce(x.Request.Context(), name, body, x.Identity.Name+"\n"+key) // others have keys of their own
+	receipt, replayed, err := s.config.Engine.PublishOnce(x.Request.Context(), name, body, x.Identity.Name+"\n"+key) // others have keys of their own
 	if replayed {
 		x.Response.Header().Set(wire.HeaderReplayed, "true")
 	}
@@ -146,7 +146,7 @@ func (s *Server) testTarget(x *edge.Context) error {
 
 // webhooksOff is why the operations of webhooks answer nothing.
 func (s *Server) webhooksOff(x *edge.Context) error {
-	if x.Route.Webhooks && s.Engine == nil {
+	if x.Route.Webhooks && s.config.Engine == nil {
 		return fault.New(fault.NotFound, "webhooks are turned off by the setting webhooks.enabled")
 	}
 	return nil

@@ -24,26 +24,26 @@ func (s *Server) ready(x *edge.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(x.Request.Context(), readyTimeout)
 	defer cancel()
-	if err := s.Store.Ready(ctx); err != nil {
+	if err := s.config.Store.Ready(ctx); err != nil {
 		return err
 	}
-	if s.Engine != nil {
-		if err := s.Engine.Ready(); err != nil {
+	if s.config.Engine != nil {
+		if err := s.config.Engine.Ready(); err != nil {
 			return fault.Because(err, fault.Unavailable, "no webhook is delivered: %s", fault.Of(err).Message)
 		}
 	}
 	text := "ready\n"
-	for _, warning := range s.Warnings {
+	for _, warning := range s.config.Warnings {
 		text += "warning: " + warning + "\n"
 	}
 	return plain(x, text)
 }
 
 func (s *Server) metricsPage(x *edge.Context) error {
-	if !s.MetricsHere {
+	if !s.config.MetricsHere {
 		return fault.New(fault.NotFound, "/metrics is served on another address")
 	}
-	s.metrics.page.ServeHTTP(x.Response, x.Request)
+	s.metrics.Handler().ServeHTTP(x.Response, x.Request)
 	return nil
 }
 

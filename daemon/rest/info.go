@@ -29,8 +29,8 @@ var features = []struct{ name, pattern string }{
 func (s *Server) info(x *edge.Context) error {
 	now := x.Timing.Start.In(s.zone(x))
 	return x.Document(http.StatusOK, "Info", wire.Info{
-		Version: s.Version, ServerTime: now.Format(serverTime), ServerDateTime: wire.Moment(now),
-		Features: s.features(), Limits: s.limits(x), WebhooksHostURL: s.HostURL,
+		Version: s.config.Version, ServerTime: now.Format(serverTime), ServerDateTime: wire.Moment(now),
+		Features: s.features(), Limits: s.limits(x), WebhooksHostURL: s.config.HostURL,
 	})
 }
 
@@ -50,7 +50,7 @@ func (s *Server) features() []string {
 	table := s.routes()
 	for _, f := range features {
 		i := slices.IndexFunc(table, func(r edge.Route) bool { return strings.EqualFold(r.Pattern, f.pattern) })
-		off := i < 0 || table[i].Webhooks && s.Engine == nil || f.name == "requestlog" && s.RequestLog == nil
+		off := i < 0 || table[i].Webhooks && s.config.Engine == nil || f.name == "requestlog" && s.config.RequestLog == nil
 		if !off {
 			names = append(names, f.name)
 		}
@@ -60,16 +60,16 @@ func (s *Server) features() []string {
 
 func (s *Server) limits(x *edge.Context) wire.Limits {
 	l := wire.Limits{
-		MaxTake: x.Options.Query.MaxTake, MaxIn: query.MaxIn, MaxBody: s.MaxBody, MaxHead: s.MaxHead,
+		MaxTake: x.Options.Query.MaxTake, MaxIn: query.MaxIn, MaxBody: s.config.MaxBody, MaxHead: s.config.MaxHead,
 	}
-	if s.Engine != nil {
-		l.MaxEventBody, l.MaxStreams = edge.EventFactor*s.MaxBody, live.MostReaders
+	if s.config.Engine != nil {
+		l.MaxEventBody, l.MaxStreams = edge.EventFactor*s.config.MaxBody, live.MostReaders
 	}
 	return l
 }
 
 // settings lists the settings that may change while the service runs.
 func (s *Server) settings(x *edge.Context) error {
-	all := s.Settings()
+	all := s.config.Settings()
 	return x.List("Settings", all, len(all))
 }

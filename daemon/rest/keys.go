@@ -22,7 +22,7 @@ func keyDocument(k account.Key) wire.APIKey {
 
 // keys lists the API keys, without the keys themselves.
 func (s *Server) keys(x *edge.Context) error {
-	keys, err := s.Accounts.Keys(x.Request.Context())
+	keys, err := s.config.Accounts.Keys(x.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (s *Server) keys(x *edge.Context) error {
 
 // key shows one API key, without the key itself.
 func (s *Server) key(x *edge.Context) error {
-	k, err := s.Accounts.FindKey(x.Request.Context(), x.Params.Get(inKeyID))
+	k, err := s.config.Accounts.FindKey(x.Request.Context(), x.Params.Get(inKeyID))
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *Server) addKey(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	secret, k, err := s.Accounts.As(actor(x)).AddKey(x.Request.Context(), n)
+	secret, k, err := s.config.Accounts.As(actor(x)).AddKey(x.Request.Context(), n)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func expiryOf(f *form) time.Time {
 
 // removeKey ends an API key.
 func (s *Server) removeKey(x *edge.Context) error {
-	if err := s.Accounts.As(actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)); err != nil {
+	if err := s.config.Accounts.As(actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)); err != nil {
 		return err
 	}
 	return x.NoContent()

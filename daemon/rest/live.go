@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
@@ -36,13 +34,13 @@ func (s *Server) liveStream(x *edge.Context) error {
 		beginLive(x)
 		return nil
 	}
-	reader, err := s.Streams.Open(topics, lastID)
+	reader, err := s.config.Streams.Open(topics, lastID)
 	if err != nil {
 		return noPlace(err)
 	}
-	s.metrics.inWork.Dec() // it waits for most of its time
-	defer s.metrics.inWork.Inc()
-	x.Response.Stall = s.StreamStall
+	s.metrics.InWork.Dec() // it waits for most of its time
+	defer s.metrics.InWork.Inc()
+	x.Response.Stall = s.config.StreamStall
 	beginLive(x)
 	s.noteEnd(x, reader.Run(x.Request.Context(), x.Response.Push, s.mayStay(x)))
 	return nil
@@ -97,7 +95,7 @@ func (s *Server) mayStay(x *edge.Context) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, lookPatience)
 		defer cancel()
-		who, err := s.Accounts.Authenticate(ctx, given)
+		who, err := s.config.Accounts.Authenticate(ctx, given)
 		switch {
 		case err == nil && !who.Role.Includes(x.Route.Role):
 			return fault.New(fault.Forbidden, "%s has the role %s by now", who.Name, who.Role)
@@ -117,41 +115,17 @@ func (s *Server) noteEnd(x *edge.Context, why error) {
 	if errors.Is(why, live.ErrStalled) {
 		level, x.Response.Aborted = slog.LevelInfo, true
 	}
-	s.Log.Log(x.Request.Context(), level, "stream ended", "id", x.ID, "user", x.Identity.Name, "reason", why.Error())
+	s.config.Log.Log(x.Request.Context(), level, "stream ended", "id", x.ID, "user", x.Identity.Name, "reason", why.Error())
 }
 
 // showRequest shows a request that was answered to those who read the topic.
 func (s *Server) showRequest(x *edge.Context) {
-	if !s.Streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
+	if !s.config.Streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
 		return
 	}
 	now := time.Now()
-	s.Streams.Note(live.Requests, wire.EventRequest, wire.AnsweredRequest{
+	s.config.Streams.Note(live.Requests, wire.EventRequest, wire.AnsweredRequest{
 		At: wire.Moment(now), Method: edge.Clean(x.Request.Method), PathInfo: logPath(x), StatusCode: x.Response.FinalStatus(),
 		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000, UserName: x.Identity.Name, RequestID: x.ID,
 	})
-}
-
-// droppedReaders are the reasons why the service itself ends or refuses streams.
-var droppedReaders = []struct {
-	cause string
-	value func(live.Counts) int64
-}{
-	{"behind", func(c live.Counts) int64 { return c.Behind }},
-	{"stalled", func(c live.Counts) int64 { return c.Stalled }},
-	{"refused", func(c live.Counts) int64 { return c.Refused }},
-}
-
-// watchStreams shows the figures of live streams.
-func (m *metrics) watchStreams(h *live.Hub) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "whd_streams", Help: "Live streams."},
-		func() float64 { return float64(h.Counts().Readers) }))
-	for _, d := range droppedReaders {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "whd_streams_dropped_total", Help: "Live streams that the service has dropped or refused.", ConstLabels: prometheus.Labels{"cause": d.cause},
-		}, func() float64 { return float64(d.value(h.Counts())) }))
-	}
-	m.registry.MustRegister(prometheus.NewCounterFunc(
-		prometheus.CounterOpts{Name: "whd_stream_events_skipped_total", Help: "Events of stats and requests that slow live streams were not given."},
-		func() float64 { return float64(h.Counts().Skipped) }))
 }

@@ -53,7 +53,7 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 func (s *Server) recognise(x *edge.Context) {
 	given := credentials(x)
 	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
-		if who, err := s.Accounts.Authenticate(x.Request.Context(), given); err == nil {
+		if who, err := s.config.Accounts.Authenticate(x.Request.Context(), given); err == nil {
 			x.Identity = who
 		}
 	}

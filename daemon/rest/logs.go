@@ -160,10 +160,10 @@ const flushPatience = time.Second
 
 // flushLog makes requests that are over show in the log.
 func (s *Server) flushLog(ctx context.Context) {
-	if s.RequestLog == nil {
+	if s.config.RequestLog == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushPatience)
 	defer cancel()
-	s.RequestLog.Flush(ctx)
+	s.config.RequestLog.Flush(ctx)
 }

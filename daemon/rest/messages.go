@@ -16,7 +16,7 @@ import (
 // subscriberRows answers a query for what belongs to the subscriber that the
 // path names, and to a message where it names one.
 func (s *Server) subscriberRows(x *edge.Context) error {
-	if _, err := s.Webhooks.Known(x.Request.Context(), x.Params.Get(inSubscriber)); err != nil {
+	if _, err := s.config.Webhooks.Known(x.Request.Context(), x.Params.Get(inSubscriber)); err != nil {
 		return err
 	}
 	members, err := readMembers(x)
@@ -69,7 +69,7 @@ func messageAddress(x *edge.Context) admin.Address {
 
 // removeMessage removes a message and cancels what is pending of it.
 func (s *Server) removeMessage(x *edge.Context) error {
-	if err := s.Webhooks.RemoveMessage(x.Request.Context(), messageAddress(x)); err != nil {
+	if err := s.config.Webhooks.RemoveMessage(x.Request.Context(), messageAddress(x)); err != nil {
 		return err
 	}
 	x.Response.WriteHeader(http.StatusNoContent)
@@ -92,7 +92,7 @@ func (s *Server) limitRetries(x *edge.Context) error {
 // countRetry counts a retry of a subscription that there is: other ids would take
 // the place of its count.
 func (s *Server) countRetry(x *edge.Context) error {
-	r, err := s.Webhooks.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
+	r, err := s.config.Webhooks.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s *Server) retryMessage(x *edge.Context) error {
 	if err := s.limitRetries(x); err != nil {
 		return err
 	}
-	m, err := s.Webhooks.RetryMessage(x.Request.Context(), messageAddress(x))
+	m, err := s.config.Webhooks.RetryMessage(x.Request.Context(), messageAddress(x))
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *Server) testSubscription(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.Webhooks.SendTest(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), t)
+	m, err := s.config.Webhooks.SendTest(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), t)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,8 @@ const memberOperation = "op"
 // Describe is what a service with the standard settings says of itself, for
 // documents that are written before one runs.
 func Describe() *metadata.Service {
-	s := &Server{Config: Config{Registry: record.Builtin()}, system: record.System()}
+	s := &Server{config: Config{Registry: record.Builtin()}, system: record.System()}
+	s.router = edge.NewRouter(s.routes(), "")
 	return s.describe(false)
 }
 
@@ -51,7 +52,7 @@ func (s *Server) documentsFor(x *edge.Context) *documents {
 // describe puts together what the documents tell of: each route's operation,
 // with all routes that lead to it. Queries are open where they need no login.
 func (s *Server) describe(open bool) *metadata.Service {
-	d := &metadata.Service{Version: s.Version, Base: s.router.BasePath(), HostURL: s.HostURL}
+	d := &metadata.Service{Version: s.config.Version, Base: s.router.BasePath(), HostURL: s.config.HostURL}
 	facts := operations()
 	for _, r := range s.routes() {
 		for _, o := range s.operationsOf(r, roleName(r, open), facts) {
@@ -92,7 +93,7 @@ func (s *Server) operationsOf(r edge.Route, role string, facts []metadata.Operat
 		return []metadata.Operation{o}
 	}
 	var all []metadata.Operation
-	for _, kind := range s.Registry.Kinds() {
+	for _, kind := range s.config.Registry.Kinds() {
 		all = append(all, metadata.Operation{Name: kind.Operation(), Group: kind.Area, Summary: kind.Summary, Kind: kind, Role: role})
 	}
 	return all

@@ -27,7 +27,7 @@ func (s *Server) query(x *edge.Context) error {
 
 // rows answers with the rows of a plan.
 func (s *Server) rows(x *edge.Context, plan *query.Plan) error {
-	rows, err := s.Store.Select(x.Request.Context(), plan)
+	rows, err := s.config.Store.Select(x.Request.Context(), plan)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Server) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, error
 	if name == "" {
 		return nil, nil
 	}
-	if kind, ok := s.Registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
+	if kind, ok := s.config.Registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
 		return kind, nil
 	}
 	return nil, fault.New(fault.NotFound, "there is no %s %s; %s", what, edge.Clean(name), s.instead(name, nameOf))
@@ -109,15 +109,15 @@ func (s *Server) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, error
 // instead lists the kinds that resemble a name, or else all of them.
 func (s *Server) instead(name string, nameOf func(*record.Kind) string) string {
 	var names []string
-	for _, near := range s.Registry.Near(name) {
-		if kind, ok := s.Registry.Lookup(near); ok {
+	for _, near := range s.config.Registry.Near(name) {
+		if kind, ok := s.config.Registry.Lookup(near); ok {
 			names = append(names, nameOf(kind))
 		}
 	}
 	if names != nil {
 		return "near: " + strings.Join(names, ", ")
 	}
-	for _, kind := range s.Registry.Kinds() {
+	for _, kind := range s.config.Registry.Kinds() {
 		names = append(names, nameOf(kind))
 	}
 	return "there are: " + strings.Join(names, ", ")

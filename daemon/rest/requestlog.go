@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/query"
@@ -33,7 +31,7 @@ func logPath(x *edge.Context) string {
 // logRequest leaves an entry in the request log. Whoever writes it, it is not
 // this request.
 func (s *Server) logRequest(x *edge.Context) {
-	if s.RequestLog == nil || x.Route != nil && x.Route.Always {
+	if s.config.RequestLog == nil || x.Route != nil && x.Route.Always {
 		return
 	}
 	now := time.Now()
@@ -52,7 +50,7 @@ func (s *Server) logRequest(x *edge.Context) {
 	if x.Options.LogBodies {
 		describeBodies(x, d)
 	}
-	s.RequestLog.Record(d)
+	s.config.RequestLog.Record(d)
 }
 
 func describeAddress(x *edge.Context, d *requestlog.Draft) {
@@ -165,18 +163,4 @@ func keptBody(body []byte) string {
 		return "***"
 	}
 	return text
-}
-
-// watchLog shows in /metrics how the request log keeps up.
-func (m *metrics) watchLog(r *requestlog.Recorder) {
-	counter := func(name, help string, value func(requestlog.Counts) int64) {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
-			func() float64 { return float64(value(r.Counts())) }))
-	}
-	counter("whd_requestlog_entries_written_total", "Entries of the request log written.", func(c requestlog.Counts) int64 { return c.Written })
-	counter("whd_requestlog_entries_dropped_total", "Entries of the request log dropped.", func(c requestlog.Counts) int64 { return c.Dropped })
-	counter("whd_requestlog_write_failures_total", "Attempts to write the request log that failed.", func(c requestlog.Counts) int64 { return c.Failures })
-	m.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "whd_requestlog_buffered_entries", Help: "Entries of the request log that wait to be written."},
-		func() float64 { return float64(r.Depth().Entries) }))
 }

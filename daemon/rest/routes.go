@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -11,7 +12,12 @@ const anyMethod = "GET POST PUT PATCH DELETE"
 
 // routes is the table. The first row that fits a request counts.
 func (s *Server) routes() []edge.Route {
-	return append([]edge.Route{
+	return slices.Concat(s.queryRoutes(), s.accountRoutes(), s.serviceRoutes(), s.webhookRoutes())
+}
+
+// queryRoutes is the part of the table that is about records, logs and bills.
+func (s *Server) queryRoutes() []edge.Route {
+	return []edge.Route{
 		{Methods: "GET POST", Pattern: "/{Format}/reply/Authenticate", Changes: true, Serve: s.logIn,
 			Operation: "Authenticate", Summary: "Log in with UserName and Password; without them, the session"},
 		{Methods: "GET POST", Pattern: "/api/Authenticate", Changes: true, Serve: s.logIn,
@@ -60,7 +66,12 @@ func (s *Server) routes() []edge.Route {
 			Operation: "GetBillStageCustomFieldValue", Summary: "What a custom field of a bill's stage holds"},
 		{Methods: "GET", Pattern: "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues", Role: account.Reader, Serve: s.billValues,
 			Operation: "GetBillStageCustomFieldValues", Summary: "The custom fields of a bill's stage, with what they hold"},
+	}
+}
 
+// accountRoutes is the part of the table that is about sessions, users and keys.
+func (s *Server) accountRoutes() []edge.Route {
+	return []edge.Route{
 		{Methods: "GET POST", Pattern: "/auth", Changes: true, Serve: s.logIn,
 			Operation: "Authenticate", Summary: "Log in, in a format by negotiation"},
 		{Methods: "GET POST", Pattern: "/auth/credentials", Changes: true, Serve: s.logIn,
@@ -98,7 +109,12 @@ func (s *Server) routes() []edge.Route {
 			Operation: "GetApiKey", Summary: "One API key, without the key itself"},
 		{Methods: "DELETE", Pattern: "/ApiKeys/{KeyID}", Role: account.Admin, Changes: true, Serve: s.removeKey,
 			Status: http.StatusNoContent, Operation: "RemoveApiKey", Summary: "End an API key"},
+	}
+}
 
+// serviceRoutes is the part of the table that is about the service itself.
+func (s *Server) serviceRoutes() []edge.Route {
+	return []edge.Route{
 		{Methods: "GET", Pattern: "/Info", Serve: s.info,
 			Operation: "Info", Summary: "Version, time, features and limits of the service"},
 		{Methods: "GET", Pattern: "/Settings", Role: account.Admin, Serve: s.settings,
@@ -123,5 +139,5 @@ func (s *Server) routes() []edge.Route {
 			Operation: "Ready", Summary: "Whether the service can do its work"},
 		{Methods: "GET", Pattern: "/metrics", Serve: s.metricsPage, Always: true,
 			Operation: "Metrics", Summary: "Figures for Prometheus"},
-	}, s.webhookRoutes()...)
+	}
 }

@@ -29,7 +29,7 @@ func (s *Server) rotateSecret(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.Webhooks.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
+	r, err := s.config.Webhooks.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
 	if err != nil {
 		return err
 	}

@@ -14,14 +14,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -69,7 +68,7 @@ type Config struct {
 
 // Server is the service's http.Handler.
 type Server struct {
-	Config
+	config    Config
 	system    *record.Registry // the kinds that the service itself keeps
 	router    *edge.Router
 	admission *edge.Admission
@@ -79,7 +78,7 @@ type Server struct {
 	cors      edge.CORS
 	csrf      *edge.CSRF
 	leaving   atomic.Bool // as Leave says
-	metrics   *metrics
+	metrics   *metrics.Metrics
 
 	documents     *documents // of what the service can be asked
 	openDocuments *documents // the same where queries need no login
@@ -98,10 +97,10 @@ func New(c Config) *Server {
 		c.Streams = live.New(live.Config{})
 	}
 	s := &Server{
-		Config:    c,
+		config:    c,
 		system:    record.System(),
 		admission: edge.NewAdmission(c.MaxRequests),
-		metrics:   newMetrics(c.Version),
+		metrics:   metrics.New(c.Version),
 		proxies:   c.TrustedProxies,
 		hosts:     &edge.HostCheck{Names: c.Hosts, URL: c.HostURL, MachineNames: c.HostNames},
 		cors:      c.CORSOrigins,
@@ -114,14 +113,13 @@ func New(c Config) *Server {
 	s.router = edge.NewRouter(s.routes(), c.BasePath)
 	s.bodies = edge.NewBodies(c.MaxBody, c.BodyMemory, c.BodyTimeout, func(x *edge.Context) { _, _ = s.isAdmin(x) })
 	if c.RequestLog != nil {
-		s.metrics.watchLog(c.RequestLog)
+		s.metrics.WatchLog(c.RequestLog)
 	}
 	if c.Engine != nil {
-		s.metrics.watchEngine(c.Engine)
+		s.metrics.WatchEngine(c.Engine)
 	}
-	s.metrics.watchStreams(c.Streams)
-	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "whd_http_body_bytes", Help: "Bytes of http.body_memory that request bodies hold."}, s.bodies.Held))
+	s.metrics.WatchStreams(c.Streams)
+	s.metrics.WatchBodies(s.bodies.Held)
 	s.documents, s.openDocuments = s.newDocuments(false), s.newDocuments(true)
 	return s
 }
@@ -130,11 +128,14 @@ func New(c Config) *Server {
 // requests over several daemons leaves this one out. Requests are served as before.
 func (s *Server) Leave() { s.leaving.Store(true) }
 
+// CloseStreams ends live streams, which would never end by themselves.
+func (s *Server) CloseStreams() { s.config.Streams.Close() }
+
 // Drain makes /readyz say that the service is going away, turns new requests
 // away, ends live streams, and waits until those in work are done or ctx is. It
 // may be called again to go on waiting.
 func (s *Server) Drain(ctx context.Context) error {
-	s.Streams.Close()
+	s.config.Streams.Close()
 	return s.admission.Drain(ctx)
 }
 
@@ -228,18 +229,18 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),
 	})
 	x.Kind, kindErr = s.kind(x.Route, x.Params)
-	return allow, cmp.Or(edge.CheckHead(x.Request, s.MaxHead), routeErr, queryErr, formatErr, kindErr)
+	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.MaxHead), routeErr, queryErr, formatErr, kindErr)
 }
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	x := &edge.Context{
-		Response: edge.NewResponse(w, s.WriteStall), Request: r, ID: edge.RequestID(r), Log: s.Log, Base: s.router.BasePath(), Options: s.Options(),
+		Response: edge.NewResponse(w, s.config.WriteStall), Request: r, ID: edge.RequestID(r), Log: s.config.Log, Base: s.router.BasePath(), Options: s.config.Options(),
 		Timing: edge.Timing{Start: time.Now()}, Origin: s.proxies.Origin(r), Format: edge.ResponseFormat{Format: edge.JSONFormat()}, Coding: edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
 	}
 	if x.Options.LogBodies {
 		x.Logged.MaxAnswer = requestlog.MaxBody + 1
 	}
-	x.Response.AwaitBody(r, s.BodyTimeout)
+	x.Response.AwaitBody(r, s.config.BodyTimeout)
 	h := w.Header()
 	h.Set(wire.HeaderRequestID, x.ID)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -249,7 +250,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	if s.admission.Stopping() {
 		h.Set("Connection", "close")
 	}
-	s.metrics.inWork.Inc()
+	s.metrics.InWork.Inc()
 	return x
 }
 
@@ -259,7 +260,7 @@ func (s *Server) end(x *edge.Context) {
 	defer s.bodies.Release(x) // also if what follows panics
 	cause := recover()
 	if cause != nil && cause != http.ErrAbortHandler {
-		s.Log.Error("panic", "id", x.ID, "path", logPath(x), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		s.config.Log.Error("panic", "id", x.ID, "path", logPath(x), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 		if x.Response.Status == 0 {
 			s.fail(x, fault.New(fault.Internal, "panic"))
 			cause = nil
@@ -269,10 +270,14 @@ func (s *Server) end(x *edge.Context) {
 		}
 	}
 	if cause == nil {
-		x.Response.Finish(x.Request, s.BodyTimeout)
+		x.Response.Finish(x.Request, s.config.BodyTimeout)
 	}
-	s.metrics.inWork.Dec()
-	s.metrics.note(x)
+	s.metrics.InWork.Dec()
+	operation := "unknown"
+	if x.Route != nil {
+		operation = x.Route.Operation
+	}
+	s.metrics.Note(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes, x.Response.Aborted)
 	s.traceParts(x)
 	s.logRequest(x)
 	s.showRequest(x)
@@ -281,3 +286,6 @@ func (s *Server) end(x *edge.Context) {
 		panic(cause)
 	}
 }
+
+// MetricsHandler serves /metrics on a listener of its own.
+func (s *Server) MetricsHandler() http.Handler { return s.metrics.Handler() }

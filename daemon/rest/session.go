@@ -64,7 +64,7 @@ func (s *Server) endSession(x *edge.Context) error {
 func (s *Server) endSessions(x *edge.Context) error {
 	given := credentials(x)
 	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
-		if err := s.Accounts.Logout(x.Request.Context(), id); err != nil {
+		if err := s.config.Accounts.Logout(x.Request.Context(), id); err != nil {
 			return err
 		}
 	}

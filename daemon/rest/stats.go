@@ -9,7 +9,6 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
@@ -35,13 +34,13 @@ func (s *Server) stats(x *edge.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(x.Request.Context(), countPatience)
 	defer cancel()
-	open, problem := s.Engine.Backlog(ctx, 0)
+	open, problem := s.config.Engine.Backlog(ctx, 0)
 	minutes := int((window + time.Minute - 1) / time.Minute)
-	d := statsDocument(s.Engine.Stats(minutes, mostLanes, open.Each))
+	d := statsDocument(s.config.Engine.Stats(minutes, mostLanes, open.Each))
 	d.Daemon, _ = os.Hostname() // nobody needs it where there is none
-	d.Daemons = s.Engine.Daemons()
-	d.InHand = inHandDocument(s.Engine.Depth())
-	d.Subscriptions, d.Disabled = countSubscriptions(s.Engine.Subscriptions())
+	d.Daemons = s.config.Engine.Daemons()
+	d.InHand = inHandDocument(s.config.Engine.Depth())
+	d.Subscriptions, d.Disabled = s.config.Engine.Subscriptions().Count()
 	d.Depth = depthDocument(open)
 	if problem != nil {
 		d.DepthMessage = fault.Of(problem).Message
@@ -124,15 +123,6 @@ func laneDocument(l *stats.Queue) wire.Lane {
 		d.LastFailure = &wire.Failed{At: wire.Moment(l.Last.At), HTTPCode: l.Last.Code, Message: l.Last.Reason}
 	}
 	return d
-}
-
-func countSubscriptions(subs *webhook.Snapshot) (all, disabled int) {
-	for sub := range subs.Subscriptions {
-		if all++; !sub.Enabled {
-			disabled++
-		}
-	}
-	return all, disabled
 }
 
 // depthDocument tells what is open, as it was counted last; nil where it never

@@ -34,7 +34,7 @@ func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 
 // subscriber shows a subscriber with its subscriptions.
 func (s *Server) subscriber(x *edge.Context) error {
-	b, err := s.Webhooks.Subscriber(x.Request.Context(), x.Params.Get(inSubscriber))
+	b, err := s.config.Webhooks.Subscriber(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Server) addSubscriber(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	b, err := s.Webhooks.AddSubscriber(x.Request.Context(), n, actor(x))
+	b, err := s.config.Webhooks.AddSubscriber(x.Request.Context(), n, actor(x))
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Server) changeSubscriber(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	b, err := s.Webhooks.ChangeSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), c, actor(x))
+	b, err := s.config.Webhooks.ChangeSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), c, actor(x))
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *Server) changeSubscriber(x *edge.Context) error {
 
 // removeSubscriber removes a subscriber with its subscriptions and messages.
 func (s *Server) removeSubscriber(x *edge.Context) error {
-	if err := s.Webhooks.RemoveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), actor(x)); err != nil {
+	if err := s.config.Webhooks.RemoveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), actor(x)); err != nil {
 		return err
 	}
 	x.Response.WriteHeader(http.StatusNoContent)

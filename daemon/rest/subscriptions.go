@@ -40,7 +40,7 @@ func scheduleText(waits []time.Duration) string {
 
 // subscriptions lists the subscriptions of a subscriber.
 func (s *Server) subscriptions(x *edge.Context) error {
-	all, err := s.Webhooks.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber))
+	all, err := s.config.Webhooks.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Server) subscriptions(x *edge.Context) error {
 
 // subscription shows one subscription.
 func (s *Server) subscription(x *edge.Context) error {
-	r, err := s.Webhooks.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
+	r, err := s.config.Webhooks.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (s *Server) addSubscription(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.Webhooks.AddSubscription(x.Request.Context(), n)
+	r, err := s.config.Webhooks.AddSubscription(x.Request.Context(), n)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *Server) changeSubscription(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.Webhooks.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), id, c, byAdmin)
+	r, err := s.config.Webhooks.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), id, c, byAdmin)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (s *Server) removeSubscription(x *edge.Context) error {
 	if _, err := s.limitChanges(x); err != nil {
 		return err
 	}
-	if err := s.Webhooks.RemoveSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription)); err != nil {
+	if err := s.config.Webhooks.RemoveSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription)); err != nil {
 		return err
 	}
 	x.Response.WriteHeader(http.StatusNoContent)
@@ -165,7 +165,7 @@ func (s *Server) limitChanges(x *edge.Context) (admin bool, err error) {
 	if admin, err = s.isAdmin(x); err != nil || admin {
 		return admin, err
 	}
-	id, err := s.Webhooks.Known(x.Request.Context(), x.Params.Get(inSubscriber))
+	id, err := s.config.Webhooks.Known(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return false, err
 	}

@@ -26,13 +26,13 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 // traceParts tells of the parts of a query: reading it, waiting for the first row,
 // and sending the rows.
 func (s *Server) traceParts(x *edge.Context) {
-	if s.Trace == nil || x.Timing.Parsed.IsZero() {
+	if s.config.Trace == nil || x.Timing.Parsed.IsZero() {
 		return
 	}
 	ctx := x.Request.Context()
-	s.Trace(ctx, "read the query", x.Timing.Start, x.Timing.Parsed)
+	s.config.Trace(ctx, "read the query", x.Timing.Start, x.Timing.Parsed)
 	if !x.Timing.FirstRow.IsZero() {
-		s.Trace(ctx, "wait for the first row", x.Timing.Parsed, x.Timing.FirstRow)
-		s.Trace(ctx, "send the rows", x.Timing.FirstRow, time.Now())
+		s.config.Trace(ctx, "wait for the first row", x.Timing.Parsed, x.Timing.FirstRow)
+		s.config.Trace(ctx, "send the rows", x.Timing.FirstRow, time.Now())
 	}
 }

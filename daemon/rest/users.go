@@ -37,7 +37,7 @@ func dateText(t time.Time) string {
 
 // users lists the users.
 func (s *Server) users(x *edge.Context) error {
-	users, err := s.Accounts.Users(x.Request.Context())
+	users, err := s.config.Accounts.Users(x.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Server) addUser(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	u, err := s.Accounts.As(actor(x)).AddUser(x.Request.Context(), n)
+	u, err := s.config.Accounts.As(actor(x)).AddUser(x.Request.Context(), n)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Server) user(x *edge.Context) error {
 }
 
 func (s *Server) showUser(x *edge.Context, name string) error {
-	u, err := s.Accounts.User(x.Request.Context(), name)
+	u, err := s.config.Accounts.User(x.Request.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *Server) changeUser(x *edge.Context) error {
 		return err
 	}
 	if up != (account.Update{}) {
-		if err := s.Accounts.As(actor(x)).UpdateUser(x.Request.Context(), name, up); err != nil {
+		if err := s.config.Accounts.As(actor(x)).UpdateUser(x.Request.Context(), name, up); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ func (s *Server) mayChange(x *edge.Context, f *form, name string, up account.Upd
 	if up.Password == nil || !shown || !isOwn(x, name) {
 		return nil
 	}
-	err := s.Accounts.CheckPassword(x.Request.Context(), account.Login{UserName: name, Password: current, Address: x.Origin.Address})
+	err := s.config.Accounts.CheckPassword(x.Request.Context(), account.Login{UserName: name, Password: current, Address: x.Origin.Address})
 	if fault.Is(err, fault.Unauthorized) {
 		return &fault.Error{Kind: fault.Invalid, Message: "The password cannot be changed",
 			Fields: []fault.Field{{Name: memberCurrentPassword, Message: "is not the present password"}}}
@@ -166,7 +166,7 @@ func (s *Server) mayChange(x *edge.Context, f *form, name string, up account.Upd
 
 // removeUser removes a user.
 func (s *Server) removeUser(x *edge.Context) error {
-	if err := s.Accounts.As(actor(x)).RemoveUser(x.Request.Context(), x.Params.Get(memberUser)); err != nil {
+	if err := s.config.Accounts.As(actor(x)).RemoveUser(x.Request.Context(), x.Params.Get(memberUser)); err != nil {
 		return err
 	}
 	return x.NoContent()

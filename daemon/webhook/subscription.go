@@ -150,3 +150,13 @@ func (s set) put(id int64, sub *Subscription) set {
 	}
 	return slices.Concat(s[:c], slices.Collect(slices.Chunk(chunk, size)), s[min(c+1, len(s)):])
 }
+
+// Count is the number of subscriptions, and of those that are disabled.
+func (s *Snapshot) Count() (all, disabled int) {
+	for sub := range s.Subscriptions {
+		if all++; !sub.Enabled {
+			disabled++
+		}
+	}
+	return all, disabled
+}

@@ -1,4 +1,4 @@
-package rest
+package metrics
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 
 // reading is what is read of the delivery for one look at /metrics.
 type reading struct {
-	stats.Counts
-	stats.Depth
-	stats.Performance
-	open    stats.BacklogCount
-	counted bool // what is open
-	subs    *webhook.Snapshot
-	daemons int
+	counts      stats.Counts
+	depth       stats.Depth
+	performance stats.Performance
+	open        stats.BacklogCount
+	counted     bool // what is open
+	subs        *webhook.Snapshot
+	daemons     int
 }
 
 // figure is one of the figures of the delivery. It has a value for each value of
@@ -35,23 +35,23 @@ type figure struct {
 // deliveryFigures are the figures of the delivery, but for those of how long it
 // takes. Labels have few values: no ids.
 var deliveryFigures = []figure{
-	{prometheus.CounterValue, "whd_webhook_events_total", "", "Events stored.", one(func(r *reading) int64 { return r.Events })},
-	{prometheus.CounterValue, "whd_webhook_events_refused_total", "", "Events that could not be stored.", one(func(r *reading) int64 { return r.Refused })},
-	{prometheus.CounterValue, "whd_webhook_messages_total", "", "Messages made of events.", one(func(r *reading) int64 { return r.Messages })},
-	{prometheus.CounterValue, "whd_webhook_messages_delivered_total", "", "Messages that their receivers took.", one(func(r *reading) int64 { return r.Delivered })},
-	{prometheus.CounterValue, "whd_webhook_messages_failed_total", "", "Messages given up.", one(func(r *reading) int64 { return r.GivenUp })},
+	{prometheus.CounterValue, "whd_webhook_events_total", "", "Events stored.", one(func(r *reading) int64 { return r.counts.Events })},
+	{prometheus.CounterValue, "whd_webhook_events_refused_total", "", "Events that could not be stored.", one(func(r *reading) int64 { return r.counts.Refused })},
+	{prometheus.CounterValue, "whd_webhook_messages_total", "", "Messages made of events.", one(func(r *reading) int64 { return r.counts.Messages })},
+	{prometheus.CounterValue, "whd_webhook_messages_delivered_total", "", "Messages that their receivers took.", one(func(r *reading) int64 { return r.counts.Delivered })},
+	{prometheus.CounterValue, "whd_webhook_messages_failed_total", "", "Messages given up.", one(func(r *reading) int64 { return r.counts.GivenUp })},
 	{prometheus.CounterValue, "whd_webhook_attempts_total", "outcome", "Attempts: ok, 3xx, 4xx, 5xx, timeout, forbidden where the target is not allowed, network for other failures without an answer.", attempts},
-	{prometheus.CounterValue, "whd_webhook_attempts_failed_total", "", "Attempts that failed and are made again.", one(func(r *reading) int64 { return r.Failed })},
-	{prometheus.CounterValue, "whd_webhook_subscriptions_disabled_total", "", "Subscriptions disabled by the service.", one(func(r *reading) int64 { return r.Disabled })},
-	{prometheus.CounterValue, "whd_webhook_rows_removed_total", "", "Messages and idempotency keys removed since their time had come.", one(func(r *reading) int64 { return r.Removed })},
+	{prometheus.CounterValue, "whd_webhook_attempts_failed_total", "", "Attempts that failed and are made again.", one(func(r *reading) int64 { return r.counts.Failed })},
+	{prometheus.CounterValue, "whd_webhook_subscriptions_disabled_total", "", "Subscriptions disabled by the service.", one(func(r *reading) int64 { return r.counts.Disabled })},
+	{prometheus.CounterValue, "whd_webhook_rows_removed_total", "", "Messages and idempotency keys removed since their time had come.", one(func(r *reading) int64 { return r.counts.Removed })},
 
-	{prometheus.GaugeValue, "whd_webhook_events_waiting", "", "Events that wait to be stored.", one(func(r *reading) int { return r.Waiting })},
-	{prometheus.GaugeValue, "whd_webhook_outcomes_waiting", "", "Outcomes of attempts that wait to be stored.", one(func(r *reading) int { return r.Unsaved })},
-	{prometheus.GaugeValue, "whd_webhook_attempts_underway", "", "Attempts under way.", one(func(r *reading) int { return r.Underway })},
-	{prometheus.GaugeValue, "whd_webhook_messages_in_memory", "", "Messages in memory that wait for an attempt.", one(func(r *reading) int { return r.InMemory })},
+	{prometheus.GaugeValue, "whd_webhook_events_waiting", "", "Events that wait to be stored.", one(func(r *reading) int { return r.depth.Waiting })},
+	{prometheus.GaugeValue, "whd_webhook_outcomes_waiting", "", "Outcomes of attempts that wait to be stored.", one(func(r *reading) int { return r.depth.Unsaved })},
+	{prometheus.GaugeValue, "whd_webhook_attempts_underway", "", "Attempts under way.", one(func(r *reading) int { return r.depth.Underway })},
+	{prometheus.GaugeValue, "whd_webhook_messages_in_memory", "", "Messages in memory that wait for an attempt.", one(func(r *reading) int { return r.depth.InMemory })},
 	{prometheus.GaugeValue, "whd_webhook_messages_open", "status", "Messages in the whole store that are still to be sent: not_sent, retry_pending. Absent while they cannot be counted.", openMessages},
 	{prometheus.GaugeValue, "whd_webhook_oldest_open_message_age_seconds", "", "Age of the oldest message in the whole store that is still to be sent; 0 without one.", oldestOpen},
-	{prometheus.GaugeValue, "whd_webhook_endpoints_in_trouble", "", "Subscriptions whose endpoint is only probed now and then.", one(func(r *reading) int { return r.Troubled })},
+	{prometheus.GaugeValue, "whd_webhook_endpoints_in_trouble", "", "Subscriptions whose endpoint is only probed now and then.", one(func(r *reading) int { return r.depth.Troubled })},
 	{prometheus.GaugeValue, "whd_webhook_subscriptions", "state", "Subscriptions: enabled, or disabled by themselves or with their subscriber.", subscriptionStates},
 	{prometheus.GaugeValue, "whd_webhook_daemons", "", "Daemons that work on the store.", one(func(r *reading) int { return r.daemons })},
 }
@@ -61,8 +61,8 @@ var deliveryTimes = []struct {
 	name, help string
 	value      func(r *reading) stats.Durations
 }{
-	{"whd_webhook_attempt_seconds", "Time that an attempt takes.", func(r *reading) stats.Durations { return r.Took }},
-	{"whd_webhook_delivery_seconds", "Time from publishing to delivery, of messages that the first attempt delivers.", func(r *reading) stats.Durations { return r.Delay }},
+	{"whd_webhook_attempt_seconds", "Time that an attempt takes.", func(r *reading) stats.Durations { return r.performance.Took }},
+	{"whd_webhook_delivery_seconds", "Time from publishing to delivery, of messages that the first attempt delivers.", func(r *reading) stats.Durations { return r.performance.Delay }},
 }
 
 func one[N int | int64](value func(r *reading) N) func(*reading) map[string]float64 {
@@ -71,7 +71,7 @@ func one[N int | int64](value func(r *reading) N) func(*reading) map[string]floa
 
 func attempts(r *reading) map[string]float64 {
 	values := make(map[string]float64)
-	for outcome, n := range r.Attempts {
+	for outcome, n := range r.performance.Attempts {
 		values[outcome] = float64(n)
 	}
 	return values
@@ -97,7 +97,7 @@ func oldestOpen(r *reading) map[string]float64 {
 }
 
 func subscriptionStates(r *reading) map[string]float64 {
-	all, disabled := countSubscriptions(r.subs)
+	all, disabled := r.subs.Count()
 	return map[string]float64{"enabled": float64(all - disabled), "disabled": float64(disabled)}
 }
 
@@ -161,5 +161,5 @@ func (c *engineCollector) read() *reading {
 	return &reading{e.Counts(), e.Depth(), e.Performance(), open, err == nil, e.Subscriptions(), e.Daemons()}
 }
 
-// watchEngine shows the figures of the delivery.
-func (m *metrics) watchEngine(e *delivery.Engine) { m.registry.MustRegister(newEngineCollector(e)) }
+// WatchEngine shows the figures of the delivery.
+func (m *Metrics) WatchEngine(e *delivery.Engine) { m.registry.MustRegister(newEngineCollector(e)) }
