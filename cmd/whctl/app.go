@@ -20,7 +20,7 @@ type program struct {
 	stdin    io.Reader
 	stdout   io.Writer
 	stderr   io.Writer
-	terminal terminal // what stdout is
+	terminal Terminal // what stdout is
 	prompter cmdline.Prompter
 	registry *record.Registry
 	now      func() time.Time
@@ -34,7 +34,7 @@ type program struct {
 func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{
 		env: env, stdin: stdin, stdout: stdout, stderr: stderr,
-		terminal: terminalOf(stdout, env),
+		terminal: TerminalOf(stdout, env),
 		prompter: cmdline.PrompterAt(stdin, stderr),
 		registry: record.Builtin(),
 		now:      time.Now,
@@ -93,6 +93,21 @@ func (p *program) kind(name string) (*record.Kind, error) {
 		return kind, nil
 	}
 	return nil, cmdline.Usagef("no record %q%s; whctl records lists them", name, cmdline.DidYouMean(p.registry.Near(name)))
+}
+
+// printer prints what a command shows.
+func (p *program) printer(c *cli.Context) *Printer {
+	return &Printer{
+		Context: c, Stdout: p.stdout, Terminal: p.terminal,
+		Notice: func(format string, args ...any) { p.notice(c, format, args...) },
+		Preset: func() (string, error) {
+			s, err := p.settings(c)
+			if err != nil {
+				return "", err
+			}
+			return s.text("format"), nil
+		},
+	}
 }
 
 // mayAsk reports whether questions can be asked, and are wanted.

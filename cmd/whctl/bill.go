@@ -35,7 +35,7 @@ func (p *program) billCommands() []*cli.Command {
 	}}
 }
 
-var billColumns = []column{{"SettingID", record.Text}, {"SettingName", record.Text}, {"Contents", record.Text}, {"PluginID", record.Text}, {"PluginName", record.Text}}
+var billColumns = []Column{{Name: "SettingID", Type: record.Text}, {Name: "SettingName", Type: record.Text}, {Name: "Contents", Type: record.Text}, {Name: "PluginID", Type: record.Text}, {Name: "PluginName", Type: record.Text}}
 
 // billField is the field that flags name. Those that are needed must be there.
 func billField(c *cli.Context, needed ...string) (client.BillField, error) {
@@ -62,13 +62,13 @@ func (p *program) showBill(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return showDocuments(p, c, billColumns, nil, values...)
+		return Documents(p.printer(c), billColumns, nil, values...)
 	}
 	value, err := service.BillValue(c.Context, field)
 	if err != nil {
 		return err
 	}
-	return showDocuments(p, c, billColumns, nil, value)
+	return Documents(p.printer(c), billColumns, nil, value)
 }
 
 func (p *program) setBillField(c *cli.Context) error {

@@ -50,7 +50,7 @@ func (d *patient) bundle(path string) error {
 	if err := archive.Close(); err != nil {
 		return err
 	}
-	return replaceFile(path, packed.Bytes(), privateFile)
+	return ReplaceFile(path, packed.Bytes(), PrivateFile)
 }
 
 // settingsTold are the settings in force, each with where that was said.

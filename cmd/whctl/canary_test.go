@@ -227,7 +227,7 @@ func (h *house) lookAtFiles() {
 		allowed := ""
 		if name == "logins.toml" {
 			allowed = "session"
-			if info, err := entry.Info(); err != nil || info.Mode().Perm() != privateFile {
+			if info, err := entry.Info(); err != nil || info.Mode().Perm() != PrivateFile {
 				h.t.Errorf("%s: %v, %v", path, info.Mode(), err)
 			}
 		}

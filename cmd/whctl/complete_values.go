@@ -123,7 +123,7 @@ func settingCandidates() []candidate {
 func formatCandidates() []candidate {
 	var all []candidate
 	for _, f := range formats() {
-		all = append(all, candidate{f.name, f.summary})
+		all = append(all, candidate{f.Name, f.Summary})
 	}
 	return all
 }

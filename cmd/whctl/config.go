@@ -100,8 +100,8 @@ func inProfile(profile string) string {
 }
 
 var (
-	settingColumns = []column{{"Setting", record.Text}, {"Value", record.Text}, {"Meaning", record.Text}}
-	originColumns  = []column{{"Setting", record.Text}, {"Value", record.Text}, {"Origin", record.Text}}
+	settingColumns = []Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Meaning", Type: record.Text}}
+	originColumns  = []Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Origin", Type: record.Text}}
 )
 
 func (p *program) showConfig(c *cli.Context) error {
@@ -122,7 +122,7 @@ func (p *program) showConfig(c *cli.Context) error {
 		}
 		lines = append(lines, []any{one.name, nilIfEmpty(value.text), last})
 	}
-	_, err = p.show(c, columns, lines)
+	_, err = p.printer(c).Lines(columns, lines)
 	return err
 }
 
@@ -142,7 +142,7 @@ func (p *program) editConfig(c *cli.Context) error {
 		return err
 	}
 	draft := filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(draft, text, privateFile); err != nil {
+	if err := os.WriteFile(draft, text, PrivateFile); err != nil {
 		return err
 	}
 	if err := p.runEditor(c, draft); err != nil {
@@ -155,7 +155,7 @@ func (p *program) editConfig(c *cli.Context) error {
 	if _, err := parseConfig(draft, changed); err != nil {
 		return cmdline.Usagef("nothing was changed: %s", err)
 	}
-	if err := replaceFile(path, changed, privateFile); err != nil {
+	if err := ReplaceFile(path, changed, PrivateFile); err != nil {
 		return err
 	}
 	return os.RemoveAll(dir)
@@ -176,7 +176,7 @@ func (p *program) runEditor(c *cli.Context, path string) error {
 	}
 	command := exec.CommandContext(c.Context, words[0], append(words[1:], path)...)
 	command.Stdin, command.Stdout, command.Stderr = p.stdin, p.stdout, p.stderr
-	if !p.terminal.is {
+	if !p.terminal.Is {
 		command.Stdout = p.stderr // standard output is for data
 	}
 	if err := command.Run(); err != nil {

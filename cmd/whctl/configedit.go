@@ -115,7 +115,7 @@ func (f *configFile) save() error {
 	if f.path == "" {
 		return errNoPlace
 	}
-	return replaceFile(f.path, f.text, privateFile)
+	return ReplaceFile(f.path, f.text, PrivateFile)
 }
 
 var errNoPlace = errors.New("there is no home directory for the configuration; " + envConfig + " can name a file")

@@ -7,24 +7,24 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// csvPrinter writes RFC 4180 with minimal quotes. Lines end with LF, since
+// csvWriter writes RFC 4180 with minimal quotes. Lines end with LF, since
 // that is what other tools of the command line expect.
-type csvPrinter struct {
+type csvWriter struct {
 	layout
 	values []client.Value
 	text   []byte // of one cell
 	eol    string
 }
 
-func newCSV(l layout) printer {
-	p := &csvPrinter{layout: l, eol: "\n"}
+func newCSV(l layout) RowWriter {
+	p := &csvWriter{layout: l, eol: "\n"}
 	if l.excel {
 		p.eol = "\r\n"
 	}
 	return p
 }
 
-func (p *csvPrinter) begin() error {
+func (p *csvWriter) Begin() error {
 	line := p.out.AvailableBuffer()
 	if p.excel {
 		line = append(line, "\ufeff"...)
@@ -36,11 +36,11 @@ func (p *csvPrinter) begin() error {
 	return err
 }
 
-func (p *csvPrinter) row(r client.Row) error {
+func (p *csvWriter) Row(r client.Row) error {
 	p.values = r.Values(p.values[:0], p.names)
 	line := p.out.AvailableBuffer()
 	for i, v := range p.values {
-		line = p.quote(comma(line, i), v, p.columns[i].typ)
+		line = p.quote(comma(line, i), v, p.columns[i].Type)
 	}
 	if len(line) == 0 {
 		line = append(line, `""`...) // an empty line would be no row at all
@@ -49,7 +49,7 @@ func (p *csvPrinter) row(r client.Row) error {
 	return err
 }
 
-func (p *csvPrinter) end() error { return nil }
+func (p *csvWriter) End() error { return nil }
 
 func comma(line []byte, i int) []byte {
 	if i > 0 {
@@ -60,7 +60,7 @@ func comma(line []byte, i int) []byte {
 
 // quote writes numbers as they came, digit for digit. With --null a text that
 // is spelled like a null is quoted, so that the two can be told apart.
-func (p *csvPrinter) quote(line []byte, v client.Value, t record.Type) []byte {
+func (p *csvWriter) quote(line []byte, v client.Value, t record.Type) []byte {
 	if v.Null() {
 		return append(line, p.null...)
 	}

@@ -18,16 +18,16 @@ import (
 func printed(t testing.TB, name string, l layout, lines ...string) string {
 	t.Helper()
 	var text bytes.Buffer
-	l.out = &output{Writer: bufio.NewWriter(&text)}
+	l.out = &Sink{Writer: bufio.NewWriter(&text)}
 	l.names = nil
 	for _, c := range l.columns {
-		l.names = append(l.names, c.name)
+		l.names = append(l.names, c.Name)
 	}
 	if l.notice == nil {
 		l.notice = func(string, ...any) {}
 	}
 	for _, f := range formats() {
-		if f.name == name {
+		if f.Name == name {
 			feed(t, f.new(l), lines)
 		}
 	}
@@ -37,21 +37,21 @@ func printed(t testing.TB, name string, l layout, lines ...string) string {
 	return text.String()
 }
 
-func feed(t testing.TB, to printer, lines []string) {
+func feed(t testing.TB, to RowWriter, lines []string) {
 	t.Helper()
-	errs := []error{to.begin()}
+	errs := []error{to.Begin()}
 	for _, line := range lines {
 		row, err := client.ParseRow([]byte(line))
-		errs = append(errs, err, to.row(row))
+		errs = append(errs, err, to.Row(row))
 	}
-	for _, err := range append(errs, to.end()) {
+	for _, err := range append(errs, to.End()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-var twoColumns = layout{width: 80, columns: []column{{"A", record.Text}, {"B", record.Decimal}}}
+var twoColumns = layout{width: 80, columns: []Column{{Name: "A", Type: record.Text}, {Name: "B", Type: record.Decimal}}}
 
 func TestCSV(t *testing.T) {
 	lines := []string{
@@ -81,11 +81,11 @@ func FuzzCSV(f *testing.F) {
 	f.Add("\xff", "\u2028\ufeff\x00")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, cells := range [][]string{{a}, {a, b}} {
-			var columns []column
+			var columns []Column
 			object := map[string]string{}
 			for i, cell := range cells {
 				name := string(rune('A' + i))
-				columns = append(columns, column{name: name})
+				columns = append(columns, Column{Name: name})
 				object[name] = cell
 			}
 			line, err := json.Marshal(object)

@@ -32,7 +32,7 @@ const (
 // finding is what a check found.
 type finding struct{ Check, Result, Detail, Fix string }
 
-var findingColumns = []column{{"Check", record.Text}, {"Result", record.Text}, {"Detail", record.Text}, {"Fix", record.Text}}
+var findingColumns = []Column{{Name: "Check", Type: record.Text}, {Name: "Result", Type: record.Text}, {Name: "Detail", Type: record.Text}, {Name: "Fix", Type: record.Text}}
 
 // patient is what the checks are of.
 type patient struct {
@@ -101,7 +101,7 @@ func (p *program) doctor(c *cli.Context) error {
 // tell prints what was found. For people each finding is a line, of which
 // nothing is cut.
 func (d *patient) tell() error {
-	f, err := d.format(d.c)
+	f, err := d.printer(d.c).Format()
 	if err != nil {
 		return err
 	}
@@ -109,11 +109,11 @@ func (d *patient) tell() error {
 	for _, f := range d.found {
 		lines = append(lines, []any{f.Check, f.Result, f.Detail, nilIfEmpty(f.Fix)})
 	}
-	if f.name != "table" {
-		_, err = d.show(d.c, findingColumns, lines)
+	if f.Name != "table" {
+		_, err = d.printer(d.c).Lines(findingColumns, lines)
 		return err
 	}
-	out, err := d.create(d.c.String("output"))
+	out, err := d.printer(d.c).Create()
 	if err != nil {
 		return err
 	}
@@ -124,5 +124,5 @@ func (d *patient) tell() error {
 		}
 		fmt.Fprintln(out, line)
 	}
-	return out.finish(nil)
+	return out.Finish(nil)
 }

@@ -7,7 +7,6 @@ const (
 	envToken    = "WHCTL_TOKEN"
 	envUser     = "WHCTL_USER"
 	envPassword = "WHCTL_PASSWORD"
-	envColumns  = "COLUMNS"
 
 	envClipboard = "WHCTL_CLIPBOARD"
 	envASCII     = "WHCTL_ASCII"
@@ -28,7 +27,7 @@ func variables() []variable {
 		variable{envToken, "API key; wins over user and password"},
 		variable{envPassword, "password of the user"},
 		variable{envConfig, "configuration file; logins.toml is beside it"},
-		variable{envColumns, "width of tables, where no terminal tells it"},
+		variable{EnvColumns, "width of tables, where no terminal tells it"},
 		variable{"VISUAL, EDITOR", "editor of whctl config edit"},
 		variable{envClipboard, "way to the clipboard in whctl tui: auto, native, osc52 or file"},
 		variable{envASCII, "lines and signs of whctl tui in ASCII"},

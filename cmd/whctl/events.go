@@ -28,7 +28,7 @@ whctl events raise salesorder.created --body '{"InvoiceID":"D100512"}' --key ord
 	}}
 }
 
-var eventColumns = []column{{"Name", record.Text}, {"Description", record.Text}}
+var eventColumns = []Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
 
 func (p *program) listEvents(c *cli.Context) error {
 	service, err := p.connect(c)
@@ -40,7 +40,7 @@ func (p *program) listEvents(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return showDocuments(p, c, eventColumns, nil, events...)
+	return Documents(p.printer(c), eventColumns, nil, events...)
 }
 
 func (p *program) raiseEvent(c *cli.Context) error {

@@ -15,7 +15,7 @@ import (
 // oddRows are rows that spreadsheets and careless readers spoil, and oddCells
 // what must be read of them. What is nil is null.
 var (
-	oddColumns = layout{columns: []column{{"T", record.Text}, {"N", record.Decimal}, {"B", record.Bool}}, null: "NULL"}
+	oddColumns = layout{columns: []Column{{Name: "T", Type: record.Text}, {Name: "N", Type: record.Decimal}, {Name: "B", Type: record.Bool}}, null: "NULL"}
 	oddRows    = []string{
 		`{"T":"00123","N":40002.1500,"B":true}`,
 		`{"T":"say \"so\", twice","N":12345678901234567890123456789012345678,"B":false}`,

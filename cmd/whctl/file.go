@@ -10,7 +10,7 @@ import (
 
 // Modes of files that are ours alone.
 const (
-	privateFile fs.FileMode = 0o600
+	PrivateFile fs.FileMode = 0o600
 	privateDir  fs.FileMode = 0o700
 )
 
@@ -42,10 +42,10 @@ func dropPart(part *os.File) {
 	_ = os.Remove(part.Name())
 }
 
-// replaceFile writes a small file in place of the old one, through a link if
+// ReplaceFile writes a small file in place of the old one, through a link if
 // there is one, and makes the directory that it belongs to. Devices and pipes
 // stay what they are, and are written to.
-func replaceFile(path string, text []byte, mode fs.FileMode) error {
+func ReplaceFile(path string, text []byte, mode fs.FileMode) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInPlace(path, text)
 	}

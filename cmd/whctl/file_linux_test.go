@@ -19,7 +19,7 @@ func TestReplaceNoPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if err := replaceFile(path, []byte("new"), privateFile); err != nil {
+	if err := ReplaceFile(path, []byte("new"), PrivateFile); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeNamedPipe == 0 {

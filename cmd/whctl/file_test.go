@@ -11,11 +11,11 @@ import (
 // under the name that is going to be used.
 func TestParts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "totals.csv")
-	first, err := createPart(path, privateFile)
+	first, err := createPart(path, PrivateFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := createPart(path, privateFile)
+	second, err := createPart(path, PrivateFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestReplaceFile(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Skip("no links here: " + err.Error())
 	}
-	if err := replaceFile(link, []byte("new"), privateFile); err != nil {
+	if err := ReplaceFile(link, []byte("new"), PrivateFile); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, target, "new")
@@ -54,7 +54,7 @@ func TestReplaceFile(t *testing.T) {
 		t.Error("the link was replaced")
 	}
 	fresh := filepath.Join(dir, "whctl", "config.toml")
-	if err := replaceFile(fresh, []byte("new"), privateFile); err != nil {
+	if err := ReplaceFile(fresh, []byte("new"), PrivateFile); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{fresh: "-rw-------", filepath.Dir(fresh): "drwx------"} {

@@ -107,7 +107,7 @@ func localSecret(path string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		key := make([]byte, sha256.Size)
 		_, _ = rand.Read(key) // never fails
-		return key, replaceFile(path, []byte(secretPrefix+base64.StdEncoding.EncodeToString(key)+"\n"), privateFile)
+		return key, ReplaceFile(path, []byte(secretPrefix+base64.StdEncoding.EncodeToString(key)+"\n"), PrivateFile)
 	}
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func helpFormats(w io.Writer) {
 	page := newPage(w)
 	page.line("--format NAME; without it table on a terminal and csv elsewhere.\n")
 	for _, f := range formats() {
-		page.entry(f.name, f.summary)
+		page.entry(f.Name, f.Summary)
 	}
 	page.line(`
 A table on a terminal has %d rows unless --take or --all is given; every other

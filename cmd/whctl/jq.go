@@ -12,11 +12,11 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// jqPrinter prints what a jq expression makes of the rows: of the array of all,
+// jqWriter prints what a jq expression makes of the rows: of the array of all,
 // which are held in memory for that, or of each by itself. Texts are printed as
 // they are, everything else as JSON on one line; numbers keep their digits
 // unless the expression computes with them.
-type jqPrinter struct {
+type jqWriter struct {
 	layout
 	ctx   context.Context
 	code  *gojq.Code
@@ -24,7 +24,7 @@ type jqPrinter struct {
 	all   []any
 }
 
-func newJQ(ctx context.Context, l layout, expression string, array bool) (printer, error) {
+func newJQ(ctx context.Context, l layout, expression string, array bool) (RowWriter, error) {
 	query, err := gojq.Parse(expression)
 	if err != nil {
 		return nil, cmdline.Usagef("--jq: %s", err)
@@ -33,12 +33,12 @@ func newJQ(ctx context.Context, l layout, expression string, array bool) (printe
 	if err != nil {
 		return nil, cmdline.Usagef("--jq: %s", err)
 	}
-	return &jqPrinter{layout: l, ctx: ctx, code: code, array: array, all: []any{}}, nil
+	return &jqWriter{layout: l, ctx: ctx, code: code, array: array, all: []any{}}, nil
 }
 
-func (p *jqPrinter) begin() error { return nil }
+func (p *jqWriter) Begin() error { return nil }
 
-func (p *jqPrinter) row(r client.Row) error {
+func (p *jqWriter) Row(r client.Row) error {
 	decoder := json.NewDecoder(bytes.NewReader(r.JSON()))
 	decoder.UseNumber()
 	var row map[string]any
@@ -52,7 +52,7 @@ func (p *jqPrinter) row(r client.Row) error {
 	return p.run(row)
 }
 
-func (p *jqPrinter) end() error {
+func (p *jqWriter) End() error {
 	if p.array {
 		return p.run(p.all)
 	}
@@ -60,7 +60,7 @@ func (p *jqPrinter) end() error {
 }
 
 // run prints every result of the expression.
-func (p *jqPrinter) run(input any) error {
+func (p *jqWriter) run(input any) error {
 	results := p.code.RunWithContext(p.ctx, input)
 	for {
 		result, more := results.Next()
@@ -87,7 +87,7 @@ func jqError(err error) error {
 	return cmdline.Usagef("--jq: %s", err)
 }
 
-func (p *jqPrinter) result(value any) error {
+func (p *jqWriter) result(value any) error {
 	text, isText := value.(string)
 	if !isText {
 		encoded, err := gojq.Marshal(value)

@@ -6,18 +6,18 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// jsonPrinter writes one array, one row a line. Rows stay as the service wrote
+// jsonWriter writes one array, one row a line. Rows stay as the service wrote
 // them, so no digit of a number changes.
-type jsonPrinter struct {
+type jsonWriter struct {
 	out    io.Writer
 	before string // the next row
 }
 
-func newJSON(l layout) printer { return &jsonPrinter{out: l.out, before: "[\n"} }
+func newJSON(l layout) RowWriter { return &jsonWriter{out: l.out, before: "[\n"} }
 
-func (p *jsonPrinter) begin() error { return nil }
+func (p *jsonWriter) Begin() error { return nil }
 
-func (p *jsonPrinter) row(r client.Row) error {
+func (p *jsonWriter) Row(r client.Row) error {
 	if _, err := io.WriteString(p.out, p.before); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (p *jsonPrinter) row(r client.Row) error {
 	return err
 }
 
-func (p *jsonPrinter) end() error {
+func (p *jsonWriter) End() error {
 	text := "\n]\n"
 	if p.before != ",\n" {
 		text = "[]\n"

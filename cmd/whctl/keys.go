@@ -31,8 +31,8 @@ func (p *program) keyCommands() []*cli.Command {
 	}}
 }
 
-var keyColumns = []column{
-	{"KeyID", record.Text}, {"Name", record.Text}, {"Role", record.Text}, {"AddedDateTime", record.DateTime}, {"ExpiryDateTime", record.DateTime}, {"LastUsedDateTime", record.DateTime},
+var keyColumns = []Column{
+	{Name: "KeyID", Type: record.Text}, {Name: "Name", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "ExpiryDateTime", Type: record.DateTime}, {Name: "LastUsedDateTime", Type: record.DateTime},
 }
 
 func (p *program) listKeys(c *cli.Context) error {
@@ -45,7 +45,7 @@ func (p *program) listKeys(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return showDocuments(p, c, keyColumns, nil, keys...)
+	return Documents(p.printer(c), keyColumns, nil, keys...)
 }
 
 // addKey is whctl keys add. The key is what is printed, unless it goes into a
@@ -70,7 +70,7 @@ func (p *program) addKey(c *cli.Context) error {
 	}
 	p.notice(c, "key %s (%s) is made, with the role %s", made.Name, made.KeyID, made.Role)
 	if path := c.String("secret-file"); path != "" {
-		if err := replaceFile(path, []byte(made.Key+"\n"), privateFile); err != nil {
+		if err := ReplaceFile(path, []byte(made.Key+"\n"), PrivateFile); err != nil {
 			return fmt.Errorf("the key is not written: %w; whctl keys remove %s ends it", err, made.KeyID)
 		}
 		p.notice(c, "it is in %s", path)

@@ -152,7 +152,7 @@ func (l *listener) tellAnswer(event, id string, got answered, err error) error {
 		if err != nil {
 			line.Error = err.Error()
 		}
-		text, err := documentText(line)
+		text, err := DocumentText(line)
 		if err == nil {
 			_, err = fmt.Fprintf(l.stdout, "%s\n", text)
 		}

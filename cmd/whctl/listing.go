@@ -31,13 +31,13 @@ func keyFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "full", Usage: "show SubscriberIDs whole on a terminal; whoever knows one can use it"}
 }
 
-// forPeople reports whether a format is one to read, rather than to work with.
-func (f format) forPeople() bool { return f.name == "table" || f.name == "vertical" }
+// ForPeople reports whether a format is one to read, rather than to work with.
+func (f Format) ForPeople() bool { return f.Name == "table" || f.Name == "vertical" }
 
-// hiddenKeys are the fields of which only the ends are shown, since others may
+// HiddenKeys are the fields of which only the ends are shown, since others may
 // look at the screen too.
-func (p *program) hiddenKeys(c *cli.Context, f format, keys []string) []string {
-	if !f.forPeople() || !p.onScreen(c) || c.Bool("full") {
+func (p *Printer) HiddenKeys(f Format, keys []string) []string {
+	if !f.ForPeople() || !p.OnScreen() || p.Context.Bool("full") {
 		return nil
 	}
 	return keys
@@ -51,15 +51,15 @@ func shortID(id string) string {
 	return id[:4] + ".." + id[len(id)-4:]
 }
 
-// shortened is rows with only the ends of some fields.
-func shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[client.Row, error] {
+// Shortened is rows with only the ends of some fields.
+func Shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[client.Row, error] {
 	if len(fields) == 0 {
 		return rows
 	}
 	return func(yield func(client.Row, error) bool) {
 		for row, err := range rows {
 			if err == nil {
-				row, err = shortenedRow(row, fields)
+				row, err = ShortenedRow(row, fields)
 			}
 			if !yield(row, err) {
 				return
@@ -68,7 +68,7 @@ func shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[cli
 	}
 }
 
-func shortenedRow(row client.Row, fields []string) (client.Row, error) {
+func ShortenedRow(row client.Row, fields []string) (client.Row, error) {
 	text := []byte{'{'}
 	for name, value := range row.All() {
 		if len(text) > 1 {
@@ -85,36 +85,36 @@ func shortenedRow(row client.Row, fields []string) (client.Row, error) {
 	return client.ParseRow(append(text, '}'))
 }
 
-// showDocuments prints documents of the service. Of those of a kind the columns
-// are its fields; JSON has all that they hold.
-func showDocuments[T any](p *program, c *cli.Context, columns []column, keys []string, documents ...T) error {
-	f, err := p.format(c)
+// Documents prints documents of the service. Of those of a kind the columns are
+// its fields; JSON has all that they hold. Of keys, a screen shows the ends only.
+func Documents[T any](p *Printer, columns []Column, keys []string, documents ...T) error {
+	f, err := p.Format()
 	if err != nil {
 		return err
 	}
 	var rows []client.Row
 	for _, document := range documents {
-		row, err := documentRow(document)
+		row, err := DocumentRow(document)
 		if err != nil {
 			return err
 		}
 		rows = append(rows, row)
 	}
-	_, err = p.printRows(c, columns, shortened(each(rows), p.hiddenKeys(c, f, keys)))
+	_, err = p.Rows(columns, Shortened(Each(rows), p.HiddenKeys(f, keys)))
 	return err
 }
 
-// documentRow is a document as a row.
-func documentRow(document any) (client.Row, error) {
-	text, err := documentText(document)
+// DocumentRow is a document as a row.
+func DocumentRow(document any) (client.Row, error) {
+	text, err := DocumentText(document)
 	if err != nil {
 		return client.Row{}, err
 	}
 	return client.ParseRow(text)
 }
 
-// documentText is a document as JSON, as the service would write it.
-func documentText(document any) ([]byte, error) {
+// DocumentText is a document as JSON, as the service would write it.
+func DocumentText(document any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -132,7 +132,7 @@ func (p *program) tellNew(c *cli.Context, id string, document any) error {
 	text := []byte(id)
 	if c.Bool("json") {
 		var err error
-		if text, err = documentText(document); err != nil {
+		if text, err = DocumentText(document); err != nil {
 			return err
 		}
 	}

@@ -245,9 +245,9 @@ func (p *program) endSession(c *cli.Context, s *settings, session string) error 
 	return nil
 }
 
-var whoamiColumns = []column{
-	{"User", record.Text}, {"DisplayName", record.Text}, {"Role", record.Text}, {"Expires", record.DateTime},
-	{"Via", record.Text}, {"Secret", record.Text}, {"Profile", record.Text}, {"URL", record.Text},
+var whoamiColumns = []Column{
+	{Name: "User", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "Expires", Type: record.DateTime},
+	{Name: "Via", Type: record.Text}, {Name: "Secret", Type: record.Text}, {Name: "Profile", Type: record.Text}, {Name: "URL", Type: record.Text},
 }
 
 // whoami is whctl whoami.
@@ -269,7 +269,7 @@ func (p *program) whoami(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.show(c, whoamiColumns, [][]any{{
+	_, err = p.printer(c).Lines(whoamiColumns, [][]any{{
 		who.UserName, who.DisplayName, who.Role, nilIfEmpty(who.ExpiryDateTime), who.Via, asked.source, nilIfEmpty(s.profile), service.URL(),
 	}})
 	return err

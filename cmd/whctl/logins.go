@@ -85,7 +85,7 @@ func (l *logins) save() error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(l.path, text, privateFile)
+	return ReplaceFile(l.path, text, PrivateFile)
 }
 
 // account is the name of the login in the keyring.

@@ -123,13 +123,13 @@ func (p *program) showMessage(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return showDocuments(p, c, columnsOf(kind, attemptFields), messageKeys, page.Results...)
+		return Documents(p.printer(c), columnsOf(kind, attemptFields), messageKeys, page.Results...)
 	}
 	page, err := service.AllMessages(c.Context, where)
 	if err != nil {
 		return err
 	}
-	return showDocuments(p, c, columnsOf(kind, nil), messageKeys, page.Results...)
+	return Documents(p.printer(c), columnsOf(kind, nil), messageKeys, page.Results...)
 }
 
 // attemptFields are those of an attempt that its message does not show.

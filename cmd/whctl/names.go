@@ -31,7 +31,7 @@ func (p *program) cachedFile(profile, kind string) string {
 func (p *program) rememberNames(s *settings, kind string, names []string) {
 	text, err := json.Marshal(names)
 	if path := p.cachedFile(s.profile, kind); err == nil && path != "" {
-		_ = replaceFile(path, text, privateFile)
+		_ = ReplaceFile(path, text, PrivateFile)
 	}
 }
 

@@ -6,16 +6,16 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// ndjsonPrinter writes one row a line, as the service wrote it.
-type ndjsonPrinter struct {
+// ndjsonWriter writes one row a line, as the service wrote it.
+type ndjsonWriter struct {
 	out io.Writer
 }
 
-func newNDJSON(l layout) printer { return ndjsonPrinter{l.out} }
+func newNDJSON(l layout) RowWriter { return ndjsonWriter{l.out} }
 
-func (p ndjsonPrinter) begin() error { return nil }
+func (p ndjsonWriter) Begin() error { return nil }
 
-func (p ndjsonPrinter) row(r client.Row) error {
+func (p ndjsonWriter) Row(r client.Row) error {
 	if _, err := p.out.Write(r.JSON()); err != nil {
 		return err
 	}
@@ -23,4 +23,4 @@ func (p ndjsonPrinter) row(r client.Row) error {
 	return err
 }
 
-func (p ndjsonPrinter) end() error { return nil }
+func (p ndjsonWriter) End() error { return nil }

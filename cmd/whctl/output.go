@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -14,29 +13,29 @@ import (
 // bufferSize is how much is written at once.
 const bufferSize = 256 << 10
 
-// output is where data goes: standard output, or a file that gets its name
+// Sink is where data goes: standard Sink, or a file that gets its name
 // only when it is complete.
-type output struct {
+type Sink struct {
 	*bufio.Writer
 	file    *os.File // nil for standard output
 	name    string
 	inPlace bool // a device or a pipe has no name to wait for
 }
 
-// create opens the output that -o names.
-func (p *program) create(path string) (*output, error) {
-	if path == "" || path == "-" {
-		var w io.Writer = p.stdout
-		if p.terminal.is {
-			w = &display.Writer{To: p.stdout}
+// Create opens the output that -o names.
+func (p *Printer) Create() (*Sink, error) {
+	if !toFile(p.Context) {
+		w := p.Stdout
+		if p.Terminal.Is {
+			w = &display.Writer{To: w}
 		}
-		return &output{Writer: bufio.NewWriterSize(w, bufferSize)}, nil
+		return &Sink{Writer: bufio.NewWriterSize(w, bufferSize)}, nil
 	}
-	name, mode, inPlace, err := destination(path)
+	name, mode, inPlace, err := destination(p.Context.String("output"))
 	if err != nil {
 		return nil, err
 	}
-	o := &output{name: name, inPlace: inPlace}
+	o := &Sink{name: name, inPlace: inPlace}
 	if inPlace {
 		o.file, err = os.OpenFile(name, os.O_WRONLY, 0)
 	} else {
@@ -66,10 +65,10 @@ func destination(path string) (name string, mode os.FileMode, inPlace bool, err 
 	return path, 0, true, nil
 }
 
-// finish ends the output. Where err says that the data is not complete, a file
+// Finish ends the output. Where err says that the data is not complete, a file
 // is taken away; on standard output stays what was written. It gives err, or
 // what went wrong here.
-func (o *output) finish(err error) error {
+func (o *Sink) Finish(err error) error {
 	flushErr := o.Flush()
 	if err == nil {
 		err = flushErr
@@ -88,4 +87,13 @@ func (o *output) finish(err error) error {
 		return err
 	}
 	return keepPart(o.file, o.name)
+}
+
+// File is the name of the file that the output goes to, empty for standard
+// output.
+func (o *Sink) File() string {
+	if o.file == nil {
+		return ""
+	}
+	return o.name
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -15,44 +16,47 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// column is one column of what is printed.
-type column struct {
-	name string
-	typ  record.Type
+// Column is one Column of what is printed.
+type Column struct {
+	Name string
+	Type record.Type
 }
 
 // layout is what a printer works with.
 type layout struct {
-	out     *output
-	columns []column
-	names   []string // of the columns
-	sheet   string   // what the rows are, in a word
-	width   int      // of the terminal
-	upright bool     // a table may turn its columns into lines
-	null    string   // stands for a null
-	excel   bool
-	notice  func(format string, args ...any)
+	out      *Sink
+	columns  []Column
+	names    []string // of the columns
+	sheet    string   // what the rows are, in a word
+	width    int      // of the terminal
+	vertical bool     // a table may turn its columns into lines
+	null     string   // stands for a null
+	excel    bool
+	notice   func(format string, args ...any)
 }
 
-// printer writes rows in one format, each as it comes.
-type printer interface {
-	begin() error         // what stands before the rows
-	row(client.Row) error // the row is the printer's only until it returns
-	end() error           // only where all rows came
+// RowWriter writes rows in one format, each as it comes.
+type RowWriter interface {
+	Begin() error         // what stands before the rows
+	Row(client.Row) error // the row is the printer's only until it returns
+	End() error           // only where all rows came
 }
 
-// format is one way to print rows.
-type format struct {
-	name    string
-	summary string
-	cells   bool // has a cell for each column, so --null means something
-	new     func(layout) printer
-	flavour string // of raw: the service's format
+// Format is one way to print rows.
+type Format struct {
+	Name      string
+	Summary   string
+	cells     bool // has a cell for each column, so --null means something
+	new       func(layout) RowWriter
+	RawFormat string // of raw: the service's format
 }
+
+// Raw reports whether the format is what the service sends, not rows.
+func (f Format) Raw() bool { return f.new == nil }
 
 // formats is the only list of formats: flags, help and checks are made of it.
-func formats() []format {
-	return []format{
+func formats() []Format {
+	return []Format{
 		{"table", "for reading; fits the terminal", true, newTable, ""},
 		{"vertical", "for reading; a line for each field", true, newVertical, ""},
 		{"csv", "RFC 4180 with a header line, line feeds, UTF-8; nulls are empty", true, newCSV, ""},
@@ -64,8 +68,8 @@ func formats() []format {
 	}
 }
 
-// flavours are the service's formats, in which raw can be asked for.
-var flavours = []string{"json", "csv", "xml", "jsv", "html", "ndjson"}
+// rawFormats are the service's formats, in which raw can be asked for.
+var rawFormats = []string{"json", "csv", "xml", "jsv", "html", "ndjson"}
 
 // shorthands are the formats that have a flag of their own.
 var shorthands = []string{"table", "csv", "tsv", "json", "ndjson"}
@@ -73,9 +77,18 @@ var shorthands = []string{"table", "csv", "tsv", "json", "ndjson"}
 func formatNames() []string {
 	var names []string
 	for _, f := range formats() {
-		names = append(names, f.name)
+		names = append(names, f.Name)
 	}
 	return names
+}
+
+// Printer prints what a command shows, as its flags say.
+type Printer struct {
+	Context  *cli.Context
+	Stdout   io.Writer
+	Terminal Terminal // what Stdout is
+	Notice   func(format string, args ...any)
+	Preset   func() (string, error) // the format that the configuration names; empty for none
 }
 
 // outputFlags are what every command takes that prints rows.
@@ -93,48 +106,49 @@ func outputFlags() []cli.Flag {
 	return flags
 }
 
-// format decides how to print: what is asked for, else by where it goes.
-func (p *program) format(c *cli.Context) (format, error) {
+// Format decides how to print: what is asked for, else by where it goes.
+func (p *Printer) Format() (Format, error) {
+	c := p.Context
 	asked := c.String("format")
 	for _, name := range shorthands {
 		if !c.Bool(name) {
 			continue
 		}
 		if asked != "" && asked != name {
-			return format{}, cmdline.Usagef("both --%s and the format %s are asked for", name, asked)
+			return Format{}, cmdline.Usagef("both --%s and the format %s are asked for", name, asked)
 		}
 		asked = name
 	}
 	if asked == "" {
 		var err error
-		if asked, err = p.defaultFormat(c); err != nil {
-			return format{}, err
+		if asked, err = p.defaultFormat(); err != nil {
+			return Format{}, err
 		}
 		if path := c.String("output"); asked != "xlsx" && strings.EqualFold(filepath.Ext(path), ".xlsx") {
-			return format{}, cmdline.Usagef("%s would hold %s and be no workbook: add --format xlsx", path, asked)
+			return Format{}, cmdline.Usagef("%s would hold %s and be no workbook: add --format xlsx", path, asked)
 		}
 	}
 	name, flavour, _ := strings.Cut(strings.ToLower(asked), ":")
 	for _, f := range formats() {
-		if f.name == name && (flavour == "" || f.new == nil && slices.Contains(flavours, flavour)) {
-			f.flavour = cmp.Or(flavour, flavours[0])
+		if f.Name == name && (flavour == "" || f.new == nil && slices.Contains(rawFormats, flavour)) {
+			f.RawFormat = cmp.Or(flavour, rawFormats[0])
 			return f, checkFormat(c, f)
 		}
 	}
 	near := cmdline.DidYouMean(record.Near(asked, formatNames()))
-	return format{}, cmdline.Usagef("no format %q%s; formats: %s", asked, near, strings.Join(formatNames(), ", "))
+	return Format{}, cmdline.Usagef("no format %q%s; formats: %s", asked, near, strings.Join(formatNames(), ", "))
 }
 
 // checkFormat refuses flags that the format would have to ignore.
-func checkFormat(c *cli.Context, f format) error {
+func checkFormat(c *cli.Context, f Format) error {
 	switch {
-	case c.Bool("excel") && f.name != "csv":
+	case c.Bool("excel") && f.Name != "csv":
 		return cmdline.Usagef("--excel goes with --format csv only")
 	case c.IsSet("null") && !f.cells:
 		return cmdline.Usagef("--null goes with --format table, vertical, csv or tsv only")
-	case c.IsSet("jq") && f.name != "json" && f.name != "ndjson":
+	case c.IsSet("jq") && f.Name != "json" && f.Name != "ndjson":
 		return cmdline.Usagef("--jq goes with --format json or ndjson only")
-	case f.name == "xlsx" && !toFile(c):
+	case f.Name == "xlsx" && !toFile(c):
 		return cmdline.Usagef("--format xlsx needs a file: -o FILE")
 	}
 	return nil
@@ -148,20 +162,18 @@ func toFile(c *cli.Context) bool {
 
 // defaultFormat is what variable or configuration say; else for reading on a
 // terminal, and for programs elsewhere.
-func (p *program) defaultFormat(c *cli.Context) (string, error) {
+func (p *Printer) defaultFormat() (string, error) {
 	switch {
-	case c.IsSet("jq"):
+	case p.Context.IsSet("jq"):
 		return "json", nil
-	case c.Bool("excel"):
+	case p.Context.Bool("excel"):
 		return "csv", nil
 	}
-	s, err := p.settings(c)
+	preset, err := p.Preset()
 	switch {
-	case err != nil:
-		return "", err
-	case s.text("format") != "":
-		return strings.ToLower(s.text("format")), nil
-	case p.onScreen(c):
+	case err != nil || preset != "":
+		return strings.ToLower(preset), err
+	case p.OnScreen():
 		return "table", nil
 	}
 	return "csv", nil
@@ -171,81 +183,78 @@ func (p *program) defaultFormat(c *cli.Context) (string, error) {
 // read.
 func chosenTable(c *cli.Context) bool { return c.IsSet("format") || c.Bool("table") }
 
-// onScreen reports whether a person sees the output as it comes.
-func (p *program) onScreen(c *cli.Context) bool {
-	path := c.String("output")
-	return p.terminal.is && (path == "" || path == "-")
+// OnScreen reports whether a person sees the output as it comes.
+func (p *Printer) OnScreen() bool { return p.Terminal.Is && !toFile(p.Context) }
+
+// Sheet is what rows are printed as.
+type Sheet struct {
+	Name    string // of the kind of rows
+	Columns []Column
 }
 
-// sheet is what rows are printed as.
-type sheet struct {
-	name    string // of the kind of rows
-	columns []column
-}
-
-// printer prepares printing.
-func (p *program) printer(c *cli.Context, f format, out *output, rows sheet) (printer, error) {
+// RowWriter prepares printing.
+func (p *Printer) RowWriter(f Format, out *Sink, rows Sheet) (RowWriter, error) {
+	c := p.Context
 	l := layout{
-		out: out, columns: rows.columns, sheet: rows.name, width: p.terminal.width, null: c.String("null"), excel: c.Bool("excel"),
-		upright: p.onScreen(c) && !chosenTable(c),
-		notice:  func(format string, args ...any) { p.notice(c, format, args...) },
+		out: out, columns: rows.Columns, sheet: rows.Name, width: p.Terminal.Width, null: c.String("null"), excel: c.Bool("excel"),
+		vertical: p.OnScreen() && !chosenTable(c), notice: p.Notice,
 	}
-	for _, one := range rows.columns {
-		l.names = append(l.names, one.name)
+	for _, one := range rows.Columns {
+		l.names = append(l.names, one.Name)
 	}
 	if c.IsSet("jq") {
-		return newJQ(c.Context, l, c.String("jq"), f.name == "json")
+		return newJQ(c.Context, l, c.String("jq"), f.Name == "json")
 	}
 	return f.new(l), nil
 }
 
-// printRows prints rows as they come, in the format that is asked for, which it
+// Rows prints rows as they come, in the format that is asked for, which it
 // gives.
-func (p *program) printRows(c *cli.Context, columns []column, rows iter.Seq2[client.Row, error]) (format, error) {
-	f, err := p.format(c)
+func (p *Printer) Rows(columns []Column, rows iter.Seq2[client.Row, error]) (Format, error) {
+	f, err := p.Format()
 	if err != nil {
 		return f, err
 	}
-	if f.new == nil {
-		return f, cmdline.Usagef("--format %s goes with whctl query only", f.name)
+	if f.Raw() {
+		return f, cmdline.Usagef("--format %s goes with whctl query only", f.Name)
 	}
-	out, err := p.create(c.String("output"))
+	out, err := p.Create()
 	if err != nil {
 		return f, err
 	}
-	to, err := p.printer(c, f, out, sheet{c.Command.Name, columns})
+	to, err := p.RowWriter(f, out, Sheet{p.Context.Command.Name, columns})
 	if err == nil {
-		err = copyRows(to, rows)
+		err = Copy(to, rows)
 	}
-	return f, out.finish(err)
+	return f, out.Finish(err)
 }
 
-// copyRows hands rows on one by one, so that memory does not grow with their
+// Copy hands rows on one by one, so that memory does not grow with their
 // number.
-func copyRows(to printer, rows iter.Seq2[client.Row, error]) error {
-	if err := to.begin(); err != nil {
+func Copy(to RowWriter, rows iter.Seq2[client.Row, error]) error {
+	if err := to.Begin(); err != nil {
 		return err
 	}
 	for row, err := range rows {
 		if err != nil {
 			return err
 		}
-		if err := to.row(row); err != nil {
+		if err := to.Row(row); err != nil {
 			return err
 		}
 	}
-	return to.end()
+	return to.End()
 }
 
 // columnsOf are the columns of some fields of a kind.
-func columnsOf(kind *record.Kind, fields []string) []column {
+func columnsOf(kind *record.Kind, fields []string) []Column {
 	if len(fields) == 0 {
 		fields = kind.FieldNames()
 	}
-	columns := make([]column, len(fields))
+	columns := make([]Column, len(fields))
 	for i, name := range fields {
 		at, _ := kind.Column(name) // names were checked when they were read
-		columns[i] = column{name, kind.Fields[at].Type}
+		columns[i] = Column{name, kind.Fields[at].Type}
 	}
 	return columns
 }

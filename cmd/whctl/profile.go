@@ -43,9 +43,9 @@ func profileFlags() []cli.Flag {
 	return flags
 }
 
-var profileColumns = []column{
-	{"Profile", record.Text}, {"Used", record.Bool}, {"URL", record.Text}, {"User", record.Text}, {"SignedIn", record.Text},
-	{"Colour", record.Text}, {"ReadOnly", record.Bool}, {"Protected", record.Bool},
+var profileColumns = []Column{
+	{Name: "Profile", Type: record.Text}, {Name: "Used", Type: record.Bool}, {Name: "URL", Type: record.Text}, {Name: "User", Type: record.Text}, {Name: "SignedIn", Type: record.Text},
+	{Name: "Colour", Type: record.Text}, {Name: "ReadOnly", Type: record.Bool}, {Name: "Protected", Type: record.Bool},
 }
 
 func (p *program) listProfiles(c *cli.Context) error {
@@ -74,7 +74,7 @@ func (p *program) listProfiles(c *cli.Context) error {
 			nilIfEmpty(value("colour")), value("read_only") == "true", value("protected") == "true",
 		})
 	}
-	_, err = p.show(c, profileColumns, lines)
+	_, err = p.printer(c).Lines(profileColumns, lines)
 	return err
 }
 
@@ -186,7 +186,7 @@ func (p *program) removeProfile(c *cli.Context) error {
 	return nil
 }
 
-var valueColumns = []column{{"Setting", record.Text}, {"Value", record.Text}}
+var valueColumns = []Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}}
 
 func (p *program) showProfile(c *cli.Context) error {
 	s, err := p.settings(c)
@@ -210,6 +210,6 @@ func (p *program) showProfile(c *cli.Context) error {
 			lines = append(lines, []any{one.name, e.text})
 		}
 	}
-	_, err = p.show(c, valueColumns, lines)
+	_, err = p.printer(c).Lines(valueColumns, lines)
 	return err
 }

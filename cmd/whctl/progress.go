@@ -49,7 +49,7 @@ func (j *job) startProgress() *progress {
 	case mode == "plain":
 		p.interval = lineInterval
 		p.tell = func(text string) { fmt.Fprintln(j.stderr, text) }
-	case !j.prompter.Watches || j.onScreen(j.context):
+	case !j.prompter.Watches || j.printer(j.context).OnScreen():
 		return nil
 	default:
 		p.interval, p.rewrites = screenInterval, true

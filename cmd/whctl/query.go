@@ -68,11 +68,11 @@ func (p *program) list(c *cli.Context, l listing) error {
 	if err != nil {
 		return err
 	}
-	format, err := p.format(c)
+	format, err := p.printer(c).Format()
 	if err != nil {
 		return err
 	}
-	if len(q.Fields) == 0 && format.forPeople() {
+	if len(q.Fields) == 0 && format.ForPeople() {
 		q.Fields = l.brief
 	}
 	service, err := p.connect(c)
@@ -80,12 +80,12 @@ func (p *program) list(c *cli.Context, l listing) error {
 		return err
 	}
 	defer service.Close()
-	out, err := p.create(c.String("output"))
+	out, err := p.printer(c).Create()
 	if err != nil {
 		return err
 	}
-	job := &job{program: p, context: c, service: service, query: q, format: format, out: out, keys: p.hiddenKeys(c, format, l.keys)}
-	err = out.finish(job.run())
+	job := &job{program: p, context: c, service: service, query: q, format: format, out: out, keys: p.printer(c).HiddenKeys(format, l.keys)}
+	err = out.Finish(job.run())
 	job.progress.end()
 	switch {
 	case client.Is(err, client.Cancelled):

@@ -15,8 +15,8 @@ type job struct {
 	context  *cli.Context
 	service  *client.Client
 	query    client.Query
-	format   format
-	out      *output
+	format   Format
+	out      *Sink
 	progress *progress
 	notes    client.Notes
 	rows     int64    // that came; with --count, that match
@@ -29,7 +29,7 @@ func (j *job) run() error {
 	switch {
 	case j.context.Bool("count"):
 		return j.count()
-	case j.format.new == nil:
+	case j.format.Raw():
 		return j.raw()
 	}
 	return j.print()
@@ -45,7 +45,7 @@ func (j *job) count() (err error) {
 
 // raw is --format raw: what the service sends, byte for byte.
 func (j *job) raw() (err error) {
-	_, j.notes, err = j.service.Download(j.context.Context, j.query, j.format.flavour, j.out)
+	_, j.notes, err = j.service.Download(j.context.Context, j.query, j.format.RawFormat, j.out)
 	j.rows = -1 // nobody counts them
 	return err
 }
@@ -54,7 +54,7 @@ func (j *job) raw() (err error) {
 // do as asked.
 func (j *job) print() error {
 	columns := columnsOf(j.query.Kind, j.query.Fields)
-	to, err := j.printer(j.context, j.format, j.out, sheet{j.query.Kind.Name, columns})
+	to, err := j.printer(j.context).RowWriter(j.format, j.out, Sheet{j.query.Kind.Name, columns})
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (j *job) print() error {
 		j.notice(j.context, "the service ignored %s", j.notes.Ignored)
 	}
 	j.progress = j.startProgress()
-	return copyRows(to, shortened(j.counted(rows), j.keys))
+	return Copy(to, Shortened(j.counted(rows), j.keys))
 }
 
 // counted counts rows as they pass.
@@ -91,14 +91,14 @@ func (j *job) counted(rows iter.Seq2[client.Row, error]) iter.Seq2[client.Row, e
 // else as a stream.
 func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
 	q := j.query
-	if j.format.name == "table" && q.Take == nil && !j.context.Bool("all") && j.onScreen(j.context) {
+	if j.format.Name == "table" && q.Take == nil && !j.context.Bool("all") && j.printer(j.context).OnScreen() {
 		s, err := j.settings(j.context)
 		if err != nil {
 			return nil, err
 		}
 		q.Take, j.limited = new(s.count("default_take")), true
 	}
-	if j.format.name != "table" || q.Take == nil || *q.Take > pageMax {
+	if j.format.Name != "table" || q.Take == nil || *q.Take > pageMax {
 		return j.stream(q)
 	}
 	q.Include = []string{"Total"}
@@ -107,7 +107,7 @@ func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
 		return nil, err
 	}
 	j.total, j.notes = page.Total, page.Notes
-	return each(page.Rows), nil
+	return Each(page.Rows), nil
 }
 
 // stream asks for any number of rows. What is known of them at the end is noted
@@ -128,8 +128,8 @@ func (j *job) stream(q client.Query) (iter.Seq2[client.Row, error], error) {
 	}, nil
 }
 
-// each makes a stream of rows that are all here.
-func each(rows []client.Row) iter.Seq2[client.Row, error] {
+// Each makes a stream of rows that are all here.
+func Each(rows []client.Row) iter.Seq2[client.Row, error] {
 	return func(yield func(client.Row, error) bool) {
 		for _, row := range rows {
 			if !yield(row, nil) {
@@ -146,12 +146,12 @@ func (j *job) tell() {
 	}
 	switch {
 	case j.context.Bool("count"):
-	case j.rows < 0 && j.out.file != nil:
-		j.notice(j.context, "written to %s", j.out.name)
+	case j.rows < 0 && j.out.File() != "":
+		j.notice(j.context, "written to %s", j.out.File())
 	case j.rows < 0:
-	case j.out.file != nil:
-		j.notice(j.context, "%s written to %s", countRows(j.rows), j.out.name)
-	case j.format.name != "table":
+	case j.out.File() != "":
+		j.notice(j.context, "%s written to %s", countRows(j.rows), j.out.File())
+	case j.format.Name != "table":
 	case j.total > j.rows && j.limited:
 		j.notice(j.context, "%s of %s  (--all for all)", thousands(j.rows), countRows(j.total))
 	case j.total > j.rows:

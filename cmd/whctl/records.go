@@ -12,8 +12,8 @@ import (
 // kindColumns and fieldColumns are what whctl records prints, without asking
 // any service.
 var (
-	kindColumns  = []column{{"Record", record.Text}, {"Area", record.Text}, {"Fields", record.Int}, {"Summary", record.Text}}
-	fieldColumns = []column{{"Field", record.Text}, {"Type", record.Text}, {"Operators", record.Text}}
+	kindColumns  = []Column{{Name: "Record", Type: record.Text}, {Name: "Area", Type: record.Text}, {Name: "Fields", Type: record.Int}, {Name: "Summary", Type: record.Text}}
+	fieldColumns = []Column{{Name: "Field", Type: record.Text}, {Name: "Type", Type: record.Text}, {Name: "Operators", Type: record.Text}}
 )
 
 func (p *program) recordCommands() []*cli.Command {
@@ -29,15 +29,15 @@ whctl records SO_Totals`,
 func (p *program) records(c *cli.Context) error {
 	name := c.Args().First()
 	if name == "" {
-		_, err := p.show(c, kindColumns, p.kindLines())
+		_, err := p.printer(c).Lines(kindColumns, p.kindLines())
 		return err
 	}
 	kind, err := p.kind(name)
 	if err != nil {
 		return err
 	}
-	format, err := p.show(c, fieldColumns, fieldLines(kind))
-	if err == nil && format.name == "table" {
+	format, err := p.printer(c).Lines(fieldColumns, fieldLines(kind))
+	if err == nil && format.Name == "table" {
 		p.notice(c, "example: %s", exampleOf(kind))
 	}
 	return err

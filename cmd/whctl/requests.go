@@ -40,9 +40,9 @@ func (p *program) listRequests(c *cli.Context) error {
 	return p.list(c, l)
 }
 
-var answeredColumns = []column{
-	{"At", record.Epoch}, {"Method", record.Text}, {"PathInfo", record.Text}, {"StatusCode", record.Int},
-	{"DurationMilliseconds", record.Decimal}, {"UserName", record.Text}, {"RequestID", record.Text},
+var answeredColumns = []Column{
+	{Name: "At", Type: record.Epoch}, {Name: "Method", Type: record.Text}, {Name: "PathInfo", Type: record.Text}, {Name: "StatusCode", Type: record.Int},
+	{Name: "DurationMilliseconds", Type: record.Decimal}, {Name: "UserName", Type: record.Text}, {Name: "RequestID", Type: record.Text},
 }
 
 func (p *program) tailRequests(c *cli.Context) error {

@@ -31,8 +31,8 @@ whctl stats --lanes --window 15m`,
 	}
 }
 
-var serviceSettingColumns = []column{
-	{"Name", record.Text}, {"Value", record.Text}, {"Default", record.Text}, {"Origin", record.Text}, {"Kind", record.Text}, {"Help", record.Text},
+var serviceSettingColumns = []Column{
+	{Name: "Name", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Default", Type: record.Text}, {Name: "Origin", Type: record.Text}, {Name: "Kind", Type: record.Text}, {Name: "Help", Type: record.Text},
 }
 
 func (p *program) listServiceSettings(c *cli.Context) error {
@@ -45,12 +45,12 @@ func (p *program) listServiceSettings(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return showDocuments(p, c, serviceSettingColumns, nil, settings...)
+	return Documents(p.printer(c), serviceSettingColumns, nil, settings...)
 }
 
-var infoColumns = []column{
-	{"URL", record.Text}, {"Version", record.Text}, {"ServerTime", record.Text}, {"Features", record.Text},
-	{"MaxTake", record.Long}, {"MaxIn", record.Long}, {"MaxBody", record.Long}, {"MaxEventBody", record.Long}, {"MaxHead", record.Long}, {"MaxStreams", record.Long},
+var infoColumns = []Column{
+	{Name: "URL", Type: record.Text}, {Name: "Version", Type: record.Text}, {Name: "ServerTime", Type: record.Text}, {Name: "Features", Type: record.Text},
+	{Name: "MaxTake", Type: record.Long}, {Name: "MaxIn", Type: record.Long}, {Name: "MaxBody", Type: record.Long}, {Name: "MaxEventBody", Type: record.Long}, {Name: "MaxHead", Type: record.Long}, {Name: "MaxStreams", Type: record.Long},
 }
 
 func (p *program) showInfo(c *cli.Context) error {
@@ -64,7 +64,7 @@ func (p *program) showInfo(c *cli.Context) error {
 		return err
 	}
 	l := info.Limits
-	_, err = p.show(c, infoColumns, [][]any{{
+	_, err = p.printer(c).Lines(infoColumns, [][]any{{
 		service.URL(), info.Version, info.ServerTime, strings.Join(info.Features, " "),
 		nilIfZero(l.MaxTake), l.MaxIn, l.MaxBody, nilIfZero(l.MaxEventBody), l.MaxHead, nilIfZero(l.MaxStreams),
 	}})
@@ -81,14 +81,14 @@ func nilIfZero[T comparable](n T) any {
 }
 
 var (
-	statsColumns = []column{
-		{"ServerDateTime", record.Epoch}, {"Window", record.TimeSpan}, {"Events", record.Long}, {"Messages", record.Long}, {"Delivered", record.Long}, {"Failed", record.Long}, {"GivenUp", record.Long},
-		{"SuccessRate", record.Decimal}, {"P50", record.TimeSpan}, {"P95", record.TimeSpan}, {"P99", record.TimeSpan}, {"NotSent", record.Long}, {"RetryPending", record.Long},
-		{"OldestDateTime", record.Epoch}, {"InFlight", record.Int}, {"OpenBreakers", record.Int}, {"Subscriptions", record.Int}, {"Disabled", record.Int}, {"Daemons", record.Int},
+	statsColumns = []Column{
+		{Name: "ServerDateTime", Type: record.Epoch}, {Name: "Window", Type: record.TimeSpan}, {Name: "Events", Type: record.Long}, {Name: "Messages", Type: record.Long}, {Name: "Delivered", Type: record.Long}, {Name: "Failed", Type: record.Long}, {Name: "GivenUp", Type: record.Long},
+		{Name: "SuccessRate", Type: record.Decimal}, {"P50", record.TimeSpan}, {"P95", record.TimeSpan}, {"P99", record.TimeSpan}, {Name: "NotSent", Type: record.Long}, {Name: "RetryPending", Type: record.Long},
+		{Name: "OldestDateTime", Type: record.Epoch}, {Name: "InFlight", Type: record.Int}, {Name: "OpenBreakers", Type: record.Int}, {Name: "Subscriptions", Type: record.Int}, {Name: "Disabled", Type: record.Int}, {Name: "Daemons", Type: record.Int},
 	}
-	laneColumns = []column{
-		{"SubscriberName", record.Text}, {"EventName", record.Text}, {"URL", record.Text}, {"Breaker", record.Text}, {"Pending", record.Long}, {"Delivered", record.Long}, {"Failed", record.Long}, {"GivenUp", record.Long},
-		{"P99", record.TimeSpan}, {"IsEnabled", record.Bool}, {"DisabledReason", record.Text}, {"FailingSince", record.Epoch}, {"OldestDateTime", record.Epoch}, {"SubscriptionID", record.Text}, {"SubscriberID", record.Text},
+	laneColumns = []Column{
+		{Name: "SubscriberName", Type: record.Text}, {Name: "EventName", Type: record.Text}, {Name: "URL", Type: record.Text}, {Name: "Breaker", Type: record.Text}, {Name: "Pending", Type: record.Long}, {Name: "Delivered", Type: record.Long}, {Name: "Failed", Type: record.Long}, {Name: "GivenUp", Type: record.Long},
+		{"P99", record.TimeSpan}, {Name: "IsEnabled", Type: record.Bool}, {Name: "DisabledReason", Type: record.Text}, {Name: "FailingSince", Type: record.Epoch}, {Name: "OldestDateTime", Type: record.Epoch}, {Name: "SubscriptionID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text},
 	}
 )
 
@@ -106,9 +106,9 @@ func (p *program) showStats(c *cli.Context) error {
 		if stats.OtherLanes > 0 {
 			defer p.notice(c, "%d subscriptions more are in no trouble", stats.OtherLanes)
 		}
-		return showDocuments(p, c, laneColumns, messageKeys, stats.Lanes...)
+		return Documents(p.printer(c), laneColumns, messageKeys, stats.Lanes...)
 	}
-	_, err = p.show(c, statsColumns, [][]any{statsLine(stats)})
+	_, err = p.printer(c).Lines(statsColumns, [][]any{statsLine(stats)})
 	return err
 }
 

@@ -5,15 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/bizhook/whd/client"
 )
 
-// show prints what no service sent, or not as rows, in the format that is asked
+// Lines prints what no service sent, or not as rows, in the format that is asked
 // for, which it gives.
-func (p *program) show(c *cli.Context, columns []column, lines [][]any) (format, error) {
-	return p.printRows(c, columns, func(yield func(client.Row, error) bool) {
+func (p *Printer) Lines(columns []Column, lines [][]any) (Format, error) {
+	return p.Rows(columns, func(yield func(client.Row, error) bool) {
 		for _, line := range lines {
 			if row, err := rowOf(columns, line); !yield(row, err) || err != nil {
 				return
@@ -23,7 +21,7 @@ func (p *program) show(c *cli.Context, columns []column, lines [][]any) (format,
 }
 
 // rowOf makes a row as if the service had sent it: nulls are left out.
-func rowOf(columns []column, line []any) (client.Row, error) {
+func rowOf(columns []Column, line []any) (client.Row, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -32,7 +30,7 @@ func rowOf(columns []column, line []any) (client.Row, error) {
 		if value == nil {
 			continue
 		}
-		fmt.Fprintf(&text, "%c%q:", separator, columns[i].name)
+		fmt.Fprintf(&text, "%c%q:", separator, columns[i].Name)
 		if err := encoder.Encode(value); err != nil {
 			return client.Row{}, err
 		}

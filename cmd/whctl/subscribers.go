@@ -66,7 +66,7 @@ func (p *program) showSubscriber(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return showDocuments(p, c, columnsOf(systemKind("Subscriber"), nil), subscriberKeys, found)
+	return Documents(p.printer(c), columnsOf(systemKind("Subscriber"), nil), subscriberKeys, found)
 }
 
 func (p *program) createSubscriber(c *cli.Context) error {

@@ -35,7 +35,7 @@ func (p *program) headers(texts []string) (*[]wire.Header, error) {
 func (p *program) hideSecret(c *cli.Context, secret string) error {
 	switch path := c.String("secret-file"); {
 	case path != "":
-		if err := replaceFile(path, []byte(secret+"\n"), privateFile); err != nil {
+		if err := ReplaceFile(path, []byte(secret+"\n"), PrivateFile); err != nil {
 			return fmt.Errorf("the secret is not written: %w; whctl subscriptions rotate-secret makes another", err)
 		}
 		p.notice(c, "its secret is in %s", path)

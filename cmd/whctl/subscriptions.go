@@ -112,7 +112,7 @@ func anySet(c *cli.Context, flags []cli.Flag) bool {
 // listOwnSubscriptions lists those of one subscriber in the way that is open to
 // all who know its id.
 func (p *program) listOwnSubscriptions(c *cli.Context, service *client.Client, l listing, subscriber string) error {
-	f, err := p.format(c)
+	f, err := p.printer(c).Format()
 	if err != nil {
 		return err
 	}
@@ -121,10 +121,10 @@ func (p *program) listOwnSubscriptions(c *cli.Context, service *client.Client, l
 		return err
 	}
 	var fields []string
-	if f.forPeople() {
+	if f.ForPeople() {
 		fields = l.brief
 	}
-	return showDocuments(p, c, columnsOf(l.kind, fields), l.keys, all...)
+	return Documents(p.printer(c), columnsOf(l.kind, fields), l.keys, all...)
 }
 
 func (p *program) showSubscription(c *cli.Context) error {
@@ -141,7 +141,7 @@ func (p *program) showSubscription(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return showDocuments(p, c, columnsOf(systemKind("Subscription"), nil), subscriptionKeys, one)
+	return Documents(p.printer(c), columnsOf(systemKind("Subscription"), nil), subscriptionKeys, one)
 }
 
 func (p *program) createSubscription(c *cli.Context) error {

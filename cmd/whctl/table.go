@@ -17,25 +17,25 @@ const (
 	tableCutShort = "~" // behind text that is cut
 )
 
-// tablePrinter writes aligned columns for people. It waits for the first rows
+// tableWriter writes aligned columns for people. It waits for the first rows
 // to choose the widths.
-type tablePrinter struct {
+type tableWriter struct {
 	layout
 	values []client.Value
 	sample [][]string
 	widths []int // of the columns that are shown; nil before they are chosen
-	turned *verticalPrinter
+	turned *verticalWriter
 }
 
-func newTable(l layout) printer { return &tablePrinter{layout: l} }
+func newTable(l layout) RowWriter { return &tableWriter{layout: l} }
 
-func (p *tablePrinter) begin() error { return nil }
+func (p *tableWriter) Begin() error { return nil }
 
-func (p *tablePrinter) row(r client.Row) error {
+func (p *tableWriter) Row(r client.Row) error {
 	p.values = r.Values(p.values[:0], p.names)
 	cells := make([]string, len(p.values))
 	for i, v := range p.values {
-		cells[i] = p.cell(v, p.columns[i].typ)
+		cells[i] = p.cell(v, p.columns[i].Type)
 	}
 	if p.turned != nil {
 		return p.turned.cells(cells)
@@ -50,8 +50,8 @@ func (p *tablePrinter) row(r client.Row) error {
 	return nil
 }
 
-// end also names what did not fit, behind the rows.
-func (p *tablePrinter) end() error {
+// End also names what did not fit, behind the rows.
+func (p *tableWriter) End() error {
 	if p.widths == nil && p.turned == nil {
 		if err := p.choose(); err != nil {
 			return err
@@ -82,14 +82,14 @@ func (l layout) cell(v client.Value, t record.Type) string {
 }
 
 // choose fixes the widths and writes what has waited for them.
-func (p *tablePrinter) choose() error {
+func (p *tableWriter) choose() error {
 	want, need := make([]int, len(p.names)), make([]int, len(p.names))
 	for i, name := range p.names {
 		for _, cells := range p.sample {
 			want[i] = max(want[i], cellWidth(cells[i]))
 		}
 		need[i] = want[i]
-		if t := p.columns[i].typ; !t.Number() && t != record.DateTime && t != record.Epoch {
+		if t := p.columns[i].Type; !t.Number() && t != record.DateTime && t != record.Epoch {
 			want[i] = min(want[i], tableCellMax)
 			need[i] = min(want[i], tableCellMin)
 		}
@@ -97,7 +97,7 @@ func (p *tablePrinter) choose() error {
 		need[i] = max(need[i], min(cellWidth(name), tableCellMin))
 	}
 	p.widths = fit(want, need, p.width)
-	if p.upright && (len(p.sample) == 1 || 2*len(p.widths) < len(p.names)) {
+	if p.vertical && (len(p.sample) == 1 || 2*len(p.widths) < len(p.names)) {
 		return p.turn()
 	}
 	if err := p.line(p.names); err != nil {
@@ -114,9 +114,9 @@ func (p *tablePrinter) choose() error {
 
 // turn makes a line of each field, where one row is all there is or a table
 // could show less than half of the columns.
-func (p *tablePrinter) turn() error {
-	p.turned = &verticalPrinter{layout: p.layout}
-	if err := p.turned.begin(); err != nil {
+func (p *tableWriter) turn() error {
+	p.turned = &verticalWriter{layout: p.layout}
+	if err := p.turned.Begin(); err != nil {
 		return err
 	}
 	for _, cells := range p.sample {
@@ -165,12 +165,12 @@ func total(widths []int) int {
 }
 
 // line writes one line, numbers to the right, without blanks at its end.
-func (p *tablePrinter) line(cells []string) error {
+func (p *tableWriter) line(cells []string) error {
 	line := p.out.AvailableBuffer()
 	for i, width := range p.widths {
 		text := cutShort(cells[i], width)
 		pad := strings.Repeat(" ", width-cellWidth(text))
-		if p.columns[i].typ.Number() {
+		if p.columns[i].Type.Number() {
 			line = append(append(line, pad...), text...)
 		} else {
 			line = append(append(line, text...), pad...)

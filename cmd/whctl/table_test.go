@@ -18,7 +18,7 @@ func TestTable(t *testing.T) {
 		`{"ID":"00123","Saved":"2026-07-08T09:10:11.1230000","Note":"` + strings.Repeat("long ", 20) + `"}`,
 		`{"ID":"\u65e5\u672c\u8a9e","Total":-1,"Note":"e\u0301 tab\t line\n esc\u001b[31m"}`,
 	}
-	columns := []column{{"ID", record.Text}, {"Total", record.Decimal}, {"Saved", record.DateTime}, {"Note", record.Text}, {"A_rather_long_name_of_a_column_in_a_table", record.Text}}
+	columns := []Column{{Name: "ID", Type: record.Text}, {Name: "Total", Type: record.Decimal}, {Name: "Saved", Type: record.DateTime}, {Name: "Note", Type: record.Text}, {"A_rather_long_name_of_a_column_in_a_table", record.Text}}
 	var text strings.Builder
 	for _, width := range []int{200, 80, 50, 20, 5} {
 		var notice string
@@ -32,13 +32,13 @@ func TestTable(t *testing.T) {
 // also behind the rows that decided the widths.
 func TestTableFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var columns []column
+		var columns []Column
 		for i := range rapid.IntRange(1, 8).Draw(rt, "columns") {
-			columns = append(columns, column{fmt.Sprintf("Column%d", i), rapid.SampledFrom(record.Types()).Draw(rt, "type")})
+			columns = append(columns, Column{fmt.Sprintf("Column%d", i), rapid.SampledFrom(record.Types()).Draw(rt, "type")})
 		}
 		row := map[string]string{}
 		for _, c := range columns {
-			row[c.name] = rapid.StringN(0, 60, -1).Draw(rt, "cell")
+			row[c.Name] = rapid.StringN(0, 60, -1).Draw(rt, "cell")
 		}
 		line, err := json.Marshal(row)
 		if err != nil {

@@ -29,9 +29,9 @@ func messageTailFlags() []cli.Flag {
 	}
 }
 
-var changeColumns = []column{
-	{"At", record.Epoch}, {"MessageID", record.Text}, {"SubscriberID", record.Text}, {"SubscriptionID", record.Text}, {"EventName", record.Text},
-	{"Status", record.Int}, {"Retries", record.Int}, {"HTTPCode", record.Int}, {"Duration", record.TimeSpan}, {"NextAttemptDateTime", record.Epoch}, {"Deleted", record.Bool},
+var changeColumns = []Column{
+	{Name: "At", Type: record.Epoch}, {Name: "MessageID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text}, {Name: "SubscriptionID", Type: record.Text}, {Name: "EventName", Type: record.Text},
+	{Name: "Status", Type: record.Int}, {Name: "Retries", Type: record.Int}, {Name: "HTTPCode", Type: record.Int}, {Name: "Duration", Type: record.TimeSpan}, {Name: "NextAttemptDateTime", Type: record.Epoch}, {Name: "Deleted", Type: record.Bool},
 }
 
 func (p *program) tailMessages(c *cli.Context) error {
@@ -88,7 +88,7 @@ func (p *program) clock(at wire.Moment) string {
 
 // tail prints what a stream tells until it is stopped, or until as many rows
 // came as were asked for. Of what is not meant, shown gives no document.
-func (p *program) tail(c *cli.Context, service *client.Client, topic string, columns []column, keys []string, shown func(client.StreamEvent) (document any, text string)) error {
+func (p *program) tail(c *cli.Context, service *client.Client, topic string, columns []Column, keys []string, shown func(client.StreamEvent) (document any, text string)) error {
 	to, out, err := p.tailPrinter(c, columns)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (p *program) tail(c *cli.Context, service *client.Client, topic string, col
 	if err == nil {
 		err = to.end()
 	}
-	if err = out.finish(err); client.Is(err, client.Cancelled) {
+	if err = out.Finish(err); client.Is(err, client.Cancelled) {
 		return interruption{rows}
 	}
 	return err
@@ -176,43 +176,43 @@ func (p *program) tellLink(c *cli.Context, service *client.Client, e client.Stre
 
 // tailWriter prints rows as they come, and none later.
 type tailWriter struct {
-	printer
-	out    *output
+	RowWriter
+	out    *Sink
 	lines  bool // for people: lines rather than rows
 	hidden func(keys []string) []string
 }
 
-func (p *program) tailPrinter(c *cli.Context, columns []column) (*tailWriter, *output, error) {
-	f, err := p.format(c)
+func (p *program) tailPrinter(c *cli.Context, columns []Column) (*tailWriter, *Sink, error) {
+	f, err := p.printer(c).Format()
 	if err != nil {
 		return nil, nil, err
 	}
-	if f.new == nil || f.name == "json" || f.name == "xlsx" {
-		return nil, nil, cmdline.Usagef("--format %s is for what comes to an end; try --ndjson", f.name)
+	if f.Raw() || f.Name == "json" || f.Name == "xlsx" {
+		return nil, nil, cmdline.Usagef("--format %s is for what comes to an end; try --ndjson", f.Name)
 	}
-	out, err := p.create(c.String("output"))
+	out, err := p.printer(c).Create()
 	if err != nil {
 		return nil, nil, err
 	}
-	to, err := p.printer(c, f, out, sheet{c.Command.Name, columns})
+	to, err := p.printer(c).RowWriter(f, out, Sheet{c.Command.Name, columns})
 	if err != nil {
-		return nil, nil, out.finish(err)
+		return nil, nil, out.Finish(err)
 	}
-	return &tailWriter{printer: to, out: out, lines: f.name == "table", hidden: func(keys []string) []string { return p.hiddenKeys(c, f, keys) }}, out, nil
+	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table", hidden: func(keys []string) []string { return p.printer(c).HiddenKeys(f, keys) }}, out, nil
 }
 
 func (w *tailWriter) begin() error {
 	if w.lines {
 		return nil
 	}
-	return errors.Join(w.printer.begin(), w.out.Flush())
+	return errors.Join(w.RowWriter.Begin(), w.out.Flush())
 }
 
 func (w *tailWriter) end() error {
 	if w.lines {
 		return nil
 	}
-	return w.printer.end()
+	return w.RowWriter.End()
 }
 
 func (w *tailWriter) print(what tidings, keys []string) error {
@@ -220,12 +220,12 @@ func (w *tailWriter) print(what tidings, keys []string) error {
 		fmt.Fprintln(w.out, display.Sanitize(what.line))
 		return w.out.Flush()
 	}
-	row, err := documentRow(what.document)
+	row, err := DocumentRow(what.document)
 	if keys = w.hidden(keys); err == nil && len(keys) > 0 {
-		row, err = shortenedRow(row, keys)
+		row, err = ShortenedRow(row, keys)
 	}
 	if err == nil {
-		err = w.row(row)
+		err = w.Row(row)
 	}
 	return errors.Join(err, w.out.Flush())
 }

@@ -8,29 +8,32 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal is what is known of the place where standard output goes.
-type terminal struct {
-	is    bool // a person looks at it
-	width int  // in cells
+// Terminal is what is known of the place where standard output goes.
+type Terminal struct {
+	Is    bool // a person looks at it
+	Width int  // in cells
 }
 
-// unknownWidth is what is taken for the width where nobody knows it.
-const unknownWidth = 80
+// EnvColumns names the variable of the width, where no terminal says it.
+const EnvColumns = "COLUMNS"
 
-// terminalOf asks the system, without writing to the terminal: one that does
+// UnknownWidth is what is taken for the width where nobody knows it.
+const UnknownWidth = 80
+
+// TerminalOf asks the system, without writing to the terminal: one that does
 // not answer would stall us.
-func terminalOf(w io.Writer, env func(string) string) terminal {
-	t := terminal{width: unknownWidth}
-	if n, err := strconv.Atoi(env(envColumns)); err == nil && n > 0 {
-		t.width = n
+func TerminalOf(w io.Writer, env func(string) string) Terminal {
+	t := Terminal{Width: UnknownWidth}
+	if n, err := strconv.Atoi(env(EnvColumns)); err == nil && n > 0 {
+		t.Width = n
 	}
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return t
 	}
-	t.is = true
+	t.Is = true
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-		t.width = width
+		t.Width = width
 	}
 	return t
 }

@@ -129,8 +129,8 @@ func (p *program) listTriggers(c *cli.Context) error {
 		}
 		lines = append(lines, []any{e.Name, n, e.Description, record.SampleBody(e.Name)})
 	}
-	_, err = p.show(c, triggerColumns, lines)
+	_, err = p.printer(c).Lines(triggerColumns, lines)
 	return err
 }
 
-var triggerColumns = []column{{"Event", record.Text}, {"Subscriptions", record.Int}, {"Description", record.Text}, {"Sample", record.Text}}
+var triggerColumns = []Column{{Name: "Event", Type: record.Text}, {Name: "Subscriptions", Type: record.Int}, {Name: "Description", Type: record.Text}, {Name: "Sample", Type: record.Text}}

@@ -57,7 +57,7 @@ func setMembers(body string, sets []string) (string, error) {
 		}
 		text := []byte(value)
 		if !json.Valid(text) {
-			text, _ = documentText(value) // a text can always be encoded
+			text, _ = DocumentText(value) // a text can always be encoded
 		}
 		at := slices.IndexFunc(members, func(m member) bool { return m.name == name })
 		if at < 0 {
@@ -67,7 +67,7 @@ func setMembers(body string, sets []string) (string, error) {
 	}
 	var out bytes.Buffer
 	for i, m := range members {
-		name, _ := documentText(m.name) // the same
+		name, _ := DocumentText(m.name) // the same
 		if m.value == nil {
 			m.value = []byte("null")
 		}

@@ -2,17 +2,17 @@ package main
 
 import "github.com/bizhook/whd/client"
 
-// tsvPrinter writes cells separated by tabs, without quotes.
-type tsvPrinter struct {
+// tsvWriter writes cells separated by tabs, without quotes.
+type tsvWriter struct {
 	layout
 	values []client.Value
 	text   []byte // of one cell
 }
 
 // newTSV makes the printer; see appendTSV for what cells look like.
-func newTSV(l layout) printer { return &tsvPrinter{layout: l} }
+func newTSV(l layout) RowWriter { return &tsvWriter{layout: l} }
 
-func (p *tsvPrinter) begin() error {
+func (p *tsvWriter) Begin() error {
 	line := p.out.AvailableBuffer()
 	for i, name := range p.names {
 		line = appendTSV(tab(line, i), []byte(name))
@@ -21,7 +21,7 @@ func (p *tsvPrinter) begin() error {
 	return err
 }
 
-func (p *tsvPrinter) row(r client.Row) error {
+func (p *tsvWriter) Row(r client.Row) error {
 	p.values = r.Values(p.values[:0], p.names)
 	line := p.out.AvailableBuffer()
 	for i, v := range p.values {
@@ -30,14 +30,14 @@ func (p *tsvPrinter) row(r client.Row) error {
 			line = append(line, p.null...)
 			continue
 		}
-		p.text = v.AppendCell(p.text[:0], p.columns[i].typ)
+		p.text = v.AppendCell(p.text[:0], p.columns[i].Type)
 		line = appendTSV(line, p.text)
 	}
 	_, err := p.out.Write(append(line, '\n'))
 	return err
 }
 
-func (p *tsvPrinter) end() error { return nil }
+func (p *tsvWriter) End() error { return nil }
 
 func tab(line []byte, i int) []byte {
 	if i > 0 {

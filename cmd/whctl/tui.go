@@ -32,7 +32,7 @@ whctl tui --profile prod --read-only`,
 // tui shows the screens. A profile that is protected or read-only begins without
 // the right to change anything; --read-only keeps that for good.
 func (p *program) tui(c *cli.Context) error {
-	if !p.terminal.is {
+	if !p.terminal.Is {
 		return cmdline.Usagef("tui needs a terminal; whctl query and the others print anywhere")
 	}
 	s, err := p.settings(c)

@@ -37,7 +37,7 @@ whctl users add erp --role publisher --new-password-file erp.password`,
 	}}
 }
 
-var userColumns = []column{{"UserName", record.Text}, {"DisplayName", record.Text}, {"Role", record.Text}, {"AddedDateTime", record.DateTime}, {"LastSavedDateTime", record.DateTime}}
+var userColumns = []Column{{Name: "UserName", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "LastSavedDateTime", Type: record.DateTime}}
 
 func (p *program) listUsers(c *cli.Context) error {
 	service, err := p.connect(c)
@@ -49,7 +49,7 @@ func (p *program) listUsers(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return showDocuments(p, c, userColumns, nil, users...)
+	return Documents(p.printer(c), userColumns, nil, users...)
 }
 
 func (p *program) showUser(c *cli.Context) error {
@@ -62,7 +62,7 @@ func (p *program) showUser(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return showDocuments(p, c, userColumns, nil, user)
+	return Documents(p.printer(c), userColumns, nil, user)
 }
 
 // userRequest reads the flags. Those that are not given change nothing.

@@ -7,18 +7,18 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// verticalPrinter writes a line for each field, and an empty one between rows.
+// verticalWriter writes a line for each field, and an empty one between rows.
 // Nothing is cut short.
-type verticalPrinter struct {
+type verticalWriter struct {
 	layout
 	values []client.Value
 	width  int // of the names
 	rows   int
 }
 
-func newVertical(l layout) printer { return &verticalPrinter{layout: l} }
+func newVertical(l layout) RowWriter { return &verticalWriter{layout: l} }
 
-func (p *verticalPrinter) begin() error {
+func (p *verticalWriter) Begin() error {
 	p.width = 0
 	for _, name := range p.names {
 		p.width = max(p.width, cellWidth(name))
@@ -26,19 +26,19 @@ func (p *verticalPrinter) begin() error {
 	return nil
 }
 
-func (p *verticalPrinter) row(r client.Row) error {
+func (p *verticalWriter) Row(r client.Row) error {
 	p.values = r.Values(p.values[:0], p.names)
 	cells := make([]string, len(p.values))
 	for i, v := range p.values {
-		cells[i] = p.cell(v, p.columns[i].typ)
+		cells[i] = p.cell(v, p.columns[i].Type)
 	}
 	return p.cells(cells)
 }
 
-func (p *verticalPrinter) end() error { return nil }
+func (p *verticalWriter) End() error { return nil }
 
 // cells writes a row whose values are text already.
-func (p *verticalPrinter) cells(cells []string) error {
+func (p *verticalWriter) cells(cells []string) error {
 	var text []byte
 	if p.rows++; p.rows > 1 {
 		text = append(text, '\n')

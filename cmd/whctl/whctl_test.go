@@ -89,14 +89,14 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	p := &program{
 		env: func(name string) string { return env[name] }, stdin: strings.NewReader(tr.stdin), stdout: &stdout, stderr: &stderr,
-		terminal: terminal{is: tr.terminal, width: max(tr.width, unknownWidth)},
+		terminal: Terminal{Is: tr.terminal, Width: max(tr.width, UnknownWidth)},
 		registry: record.Builtin(),
 		prompter: tr.prompter,
 		now:      tr.clock,
 		patience: patience,
 	}
 	if tr.width > 0 {
-		p.terminal.width = tr.width
+		p.terminal.Width = tr.width
 	}
 	p.prompter.Screen = &stderr
 	app := p.app()

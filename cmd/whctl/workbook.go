@@ -9,24 +9,24 @@ import (
 	"github.com/bizhook/whd/client/xlsx"
 )
 
-// xlsxPrinter writes a workbook.
-type xlsxPrinter struct {
+// xlsxWriter writes a workbook.
+type xlsxWriter struct {
 	layout
 	book *workbook.Writer
 }
 
-func newXLSX(l layout) printer { return &xlsxPrinter{layout: l} }
+func newXLSX(l layout) RowWriter { return &xlsxWriter{layout: l} }
 
-func (p *xlsxPrinter) begin() (err error) {
+func (p *xlsxWriter) Begin() (err error) {
 	var columns []workbook.Column
 	for _, c := range p.columns {
-		columns = append(columns, workbook.Column{Name: c.name, Type: c.typ})
+		columns = append(columns, workbook.Column{Name: c.Name, Type: c.Type})
 	}
 	p.book, err = workbook.New(p.out, p.sheet, columns)
 	return err
 }
 
-func (p *xlsxPrinter) row(r client.Row) error {
+func (p *xlsxWriter) Row(r client.Row) error {
 	err := p.book.Row(r)
 	switch {
 	case errors.Is(err, xlsx.ErrText):
@@ -37,4 +37,4 @@ func (p *xlsxPrinter) row(r client.Row) error {
 	return err
 }
 
-func (p *xlsxPrinter) end() error { return p.book.Close() }
+func (p *xlsxWriter) End() error { return p.book.Close() }
