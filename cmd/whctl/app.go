@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // program is what the commands work with.
@@ -20,7 +21,7 @@ type program struct {
 	stdin    io.Reader
 	stdout   io.Writer
 	stderr   io.Writer
-	terminal Terminal // what stdout is
+	terminal output.Terminal // what stdout is
 	prompter cmdline.Prompter
 	registry *record.Registry
 	now      func() time.Time
@@ -34,7 +35,7 @@ type program struct {
 func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{
 		env: env, stdin: stdin, stdout: stdout, stderr: stderr,
-		terminal: TerminalOf(stdout, env),
+		terminal: output.TerminalOf(stdout, env),
 		prompter: cmdline.PrompterAt(stdin, stderr),
 		registry: record.Builtin(),
 		now:      time.Now,
@@ -96,8 +97,8 @@ func (p *program) kind(name string) (*record.Kind, error) {
 }
 
 // printer prints what a command shows.
-func (p *program) printer(c *cli.Context) *Printer {
-	return &Printer{
+func (p *program) printer(c *cli.Context) *output.Printer {
+	return &output.Printer{
 		Context: c, Stdout: p.stdout, Terminal: p.terminal,
 		Notice: func(format string, args ...any) { p.notice(c, format, args...) },
 		Preset: func() (string, error) {

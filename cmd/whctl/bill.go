@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func billFlags() []cli.Flag {
@@ -23,7 +24,7 @@ func (p *program) billCommands() []*cli.Command {
 		Name: "bill", Aliases: []string{"bills"}, Usage: "see and change the custom fields of a bill's stage",
 		Subcommands: []*cli.Command{
 			{
-				Name: "show", Usage: "show the custom fields of a stage, or one with --setting", Flags: append(outputFlags(), billFlags()...), Action: p.showBill,
+				Name: "show", Usage: "show the custom fields of a stage, or one with --setting", Flags: append(output.Flags(), billFlags()...), Action: p.showBill,
 				Description: "whctl bill show --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH",
 			},
 			{
@@ -35,7 +36,7 @@ func (p *program) billCommands() []*cli.Command {
 	}}
 }
 
-var billColumns = []Column{{Name: "SettingID", Type: record.Text}, {Name: "SettingName", Type: record.Text}, {Name: "Contents", Type: record.Text}, {Name: "PluginID", Type: record.Text}, {Name: "PluginName", Type: record.Text}}
+var billColumns = []output.Column{{Name: "SettingID", Type: record.Text}, {Name: "SettingName", Type: record.Text}, {Name: "Contents", Type: record.Text}, {Name: "PluginID", Type: record.Text}, {Name: "PluginName", Type: record.Text}}
 
 // billField is the field that flags name. Those that are needed must be there.
 func billField(c *cli.Context, needed ...string) (client.BillField, error) {
@@ -62,13 +63,13 @@ func (p *program) showBill(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return Documents(p.printer(c), billColumns, nil, values...)
+		return output.Documents(p.printer(c), billColumns, nil, values...)
 	}
 	value, err := service.BillValue(c.Context, field)
 	if err != nil {
 		return err
 	}
-	return Documents(p.printer(c), billColumns, nil, value)
+	return output.Documents(p.printer(c), billColumns, nil, value)
 }
 
 func (p *program) setBillField(c *cli.Context) error {

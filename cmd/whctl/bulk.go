@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
@@ -68,12 +69,12 @@ func (p *program) onMatching(c *cli.Context, what bulk) error {
 		return err
 	}
 	if c.Bool(ownDryRun) || would.done == 0 {
-		p.notice(c, "%s, of which %s would be %s", countOf(would.matched, "message matches", "messages match"), thousands(would.done), what.done)
+		p.notice(c, "%s, of which %s would be %s", display.Count(would.matched, "message matches", "messages match"), display.Thousands(would.done), what.done)
 		_, err := fmt.Fprintln(p.stdout, would.done)
 		return err
 	}
 	if !s.yes("read_only") { // else the client refuses, whoever agrees
-		if err := p.confirm(c, s, change{what: what.verb + " " + countOf(would.done, "message", "messages"), sweeping: true}); err != nil {
+		if err := p.confirm(c, s, change{what: what.verb + " " + display.Count(would.done, "message", "messages"), sweeping: true}); err != nil {
 			return err
 		}
 	}
@@ -86,12 +87,12 @@ func (p *program) doMatching(c *cli.Context, service *client.Client, what bulk, 
 	if err != nil {
 		return err
 	}
-	p.notice(c, "%s %s%s", countOf(did.done, "message is", "messages are"), what.done, leftAlone(did))
+	p.notice(c, "%s %s%s", display.Count(did.done, "message is", "messages are"), what.done, leftAlone(did))
 	if _, err := fmt.Fprintln(p.stdout, did.done); err != nil {
 		return err
 	}
 	if did.done < would.done {
-		return &partialError{fmt.Sprintf("%s of %s: the others were gone or received meanwhile", thousands(did.done), countOf(would.done, "message", "messages"))}
+		return &partialError{fmt.Sprintf("%s of %s: the others were gone or received meanwhile", display.Thousands(did.done), display.Count(would.done, "message", "messages"))}
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ func leftAlone(t tally) string {
 	if t.matched == t.done {
 		return ""
 	}
-	return fmt.Sprintf(", %s left alone: received already, or due anyway", thousands(t.matched-t.done))
+	return fmt.Sprintf(", %s left alone: received already, or due anyway", display.Thousands(t.matched-t.done))
 }
 
 // meant is which messages are meant, as members of the request.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // secretVariables are those of which not even the beginning is told.
@@ -50,7 +51,7 @@ func (d *patient) bundle(path string) error {
 	if err := archive.Close(); err != nil {
 		return err
 	}
-	return ReplaceFile(path, packed.Bytes(), PrivateFile)
+	return output.ReplaceFile(path, packed.Bytes(), output.PrivateFile)
 }
 
 // settingsTold are the settings in force, each with where that was said.

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -227,7 +228,7 @@ func (h *house) lookAtFiles() {
 		allowed := ""
 		if name == "logins.toml" {
 			allowed = "session"
-			if info, err := entry.Info(); err != nil || info.Mode().Perm() != PrivateFile {
+			if info, err := entry.Info(); err != nil || info.Mode().Perm() != output.PrivateFile {
 				h.t.Errorf("%s: %v, %v", path, info.Mode(), err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // named are the values of what ArgsUsage calls by a word. A word that stands
@@ -122,7 +123,7 @@ func settingCandidates() []candidate {
 
 func formatCandidates() []candidate {
 	var all []candidate
-	for _, f := range formats() {
+	for _, f := range output.Formats() {
 		all = append(all, candidate{f.Name, f.Summary})
 	}
 	return all

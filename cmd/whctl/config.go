@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) configCommands() []*cli.Command {
@@ -31,7 +32,7 @@ whctl config set read_only true --profile prod`,
 			{Name: "edit", Usage: "open the configuration in an editor", Action: p.editConfig},
 			{
 				Name: "show", Usage: "show all settings", Action: p.showConfig,
-				Flags: append(outputFlags(), &cli.BoolFlag{Name: "origin", Usage: "show also where each value comes from"}),
+				Flags: append(output.Flags(), &cli.BoolFlag{Name: "origin", Usage: "show also where each value comes from"}),
 			},
 		},
 	}}
@@ -100,8 +101,8 @@ func inProfile(profile string) string {
 }
 
 var (
-	settingColumns = []Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Meaning", Type: record.Text}}
-	originColumns  = []Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Origin", Type: record.Text}}
+	settingColumns = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Meaning", Type: record.Text}}
+	originColumns  = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Origin", Type: record.Text}}
 )
 
 func (p *program) showConfig(c *cli.Context) error {
@@ -142,7 +143,7 @@ func (p *program) editConfig(c *cli.Context) error {
 		return err
 	}
 	draft := filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(draft, text, PrivateFile); err != nil {
+	if err := os.WriteFile(draft, text, output.PrivateFile); err != nil {
 		return err
 	}
 	if err := p.runEditor(c, draft); err != nil {
@@ -155,7 +156,7 @@ func (p *program) editConfig(c *cli.Context) error {
 	if _, err := parseConfig(draft, changed); err != nil {
 		return cmdline.Usagef("nothing was changed: %s", err)
 	}
-	if err := ReplaceFile(path, changed, PrivateFile); err != nil {
+	if err := output.ReplaceFile(path, changed, output.PrivateFile); err != nil {
 		return err
 	}
 	return os.RemoveAll(dir)

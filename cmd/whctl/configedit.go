@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // The file belongs to people, so changes leave comments and order alone: they
@@ -115,7 +116,7 @@ func (f *configFile) save() error {
 	if f.path == "" {
 		return errNoPlace
 	}
-	return ReplaceFile(f.path, f.text, PrivateFile)
+	return output.ReplaceFile(f.path, f.text, output.PrivateFile)
 }
 
 var errNoPlace = errors.New("there is no home directory for the configuration; " + envConfig + " can name a file")

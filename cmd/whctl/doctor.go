@@ -9,12 +9,13 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) doctorCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "doctor", Usage: "find out what is wrong between here and the service, and how to mend it", Action: p.doctor,
-		Flags: append(outputFlags(),
+		Flags: append(output.Flags(),
 			&cli.StringFlag{Name: "bundle", Usage: "write all that was found out to `FILE`, a zip without secrets, to send to somebody who helps"},
 		),
 		Description: `whctl doctor
@@ -32,7 +33,7 @@ const (
 // finding is what a check found.
 type finding struct{ Check, Result, Detail, Fix string }
 
-var findingColumns = []Column{{Name: "Check", Type: record.Text}, {Name: "Result", Type: record.Text}, {Name: "Detail", Type: record.Text}, {Name: "Fix", Type: record.Text}}
+var findingColumns = []output.Column{{Name: "Check", Type: record.Text}, {Name: "Result", Type: record.Text}, {Name: "Detail", Type: record.Text}, {Name: "Fix", Type: record.Text}}
 
 // patient is what the checks are of.
 type patient struct {
@@ -93,7 +94,7 @@ func (p *program) doctor(c *cli.Context) error {
 		}
 	}
 	if failed > 0 {
-		return &partialError{fmt.Sprintf("%d of %s failed", failed, countOf(int64(len(d.found)), "check", "checks"))}
+		return &partialError{fmt.Sprintf("%d of %s failed", failed, display.Count(int64(len(d.found)), "check", "checks"))}
 	}
 	return nil
 }

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/bizhook/whd/cmd/whctl/output"
+
 // The variables that are read beside those of the settings.
 const (
 	envConfig   = "WHCTL_CONFIG"
@@ -27,7 +29,7 @@ func variables() []variable {
 		variable{envToken, "API key; wins over user and password"},
 		variable{envPassword, "password of the user"},
 		variable{envConfig, "configuration file; logins.toml is beside it"},
-		variable{EnvColumns, "width of tables, where no terminal tells it"},
+		variable{output.EnvColumns, "width of tables, where no terminal tells it"},
 		variable{"VISUAL, EDITOR", "editor of whctl config edit"},
 		variable{envClipboard, "way to the clipboard in whctl tui: auto, native, osc52 or file"},
 		variable{envASCII, "lines and signs of whctl tui in ASCII"},

@@ -1,20 +1,20 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) eventCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "events", Aliases: []string{"event"}, Usage: "list and raise events",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the events that subscriptions can be made for", Flags: outputFlags(), Action: p.listEvents},
+			{Name: "list", Usage: "list the events that subscriptions can be made for", Flags: output.Flags(), Action: p.listEvents},
 			{
 				Name: "raise", ArgsUsage: "EVENT", Usage: "raise an event for all its subscriptions, and print its id", Action: p.raiseEvent,
 				Flags: newFlags(
@@ -28,7 +28,7 @@ whctl events raise salesorder.created --body '{"InvoiceID":"D100512"}' --key ord
 	}}
 }
 
-var eventColumns = []Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
+var eventColumns = []output.Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
 
 func (p *program) listEvents(c *cli.Context) error {
 	service, err := p.connect(c)
@@ -40,7 +40,7 @@ func (p *program) listEvents(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return Documents(p.printer(c), eventColumns, nil, events...)
+	return output.Documents(p.printer(c), eventColumns, nil, events...)
 }
 
 func (p *program) raiseEvent(c *cli.Context) error {
@@ -63,7 +63,7 @@ func (p *program) raiseEvent(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p.notice(c, "%s is raised: %s", name, countOf(int64(receipt.Messages), "message", "messages"))
+	p.notice(c, "%s is raised: %s", name, display.Count(int64(receipt.Messages), "message", "messages"))
 	return p.tellNew(c, receipt.EventID, receipt)
 }
 
@@ -81,12 +81,4 @@ func (p *program) body(c *cli.Context) (string, error) {
 		return "", cmdline.Usagef("--body: %s has more than %d MiB, which no event may have", text, maxArgument>>20)
 	}
 	return body, nil
-}
-
-// countOf is a number of things in words.
-func countOf(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%s %s", thousands(n), many)
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
@@ -81,7 +82,7 @@ func (e interruption) Error() string {
 	if e.rows == 0 {
 		return "interrupted"
 	}
-	return fmt.Sprintf("interrupted after %s", countRows(e.rows))
+	return fmt.Sprintf("interrupted after %s", display.Count(e.rows, "row", "rows"))
 }
 
 // Unwrap makes an interruption what the table of exit codes looks for.

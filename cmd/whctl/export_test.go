@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -57,7 +58,7 @@ func peak(t *testing.T, format string, count int) (mebibytes int) {
 		t.Error(err)
 	}
 	close(end)
-	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), thousands(int64(count))+" rows written") {
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), display.Thousands(int64(count))+" rows written") {
 		t.Fatalf("%s: %v, %s", format, err, &stderr)
 	}
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 const (
@@ -107,7 +108,7 @@ func localSecret(path string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		key := make([]byte, sha256.Size)
 		_, _ = rand.Read(key) // never fails
-		return key, ReplaceFile(path, []byte(secretPrefix+base64.StdEncoding.EncodeToString(key)+"\n"), PrivateFile)
+		return key, output.ReplaceFile(path, []byte(secretPrefix+base64.StdEncoding.EncodeToString(key)+"\n"), output.PrivateFile)
 	}
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // helpFilters is made of the tables that the parser reads.
@@ -55,7 +56,7 @@ func familiesOf(o record.Operator) string {
 func helpFormats(w io.Writer) {
 	page := newPage(w)
 	page.line("--format NAME; without it table on a terminal and csv elsewhere.\n")
-	for _, f := range formats() {
+	for _, f := range output.Formats() {
 		page.entry(f.Name, f.Summary)
 	}
 	page.line(`

@@ -10,13 +10,14 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) keyCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "keys", Aliases: []string{"key"}, Usage: "manage the API keys that programs sign in with",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the keys, without the keys themselves", Flags: outputFlags(), Action: p.listKeys},
+			{Name: "list", Usage: "list the keys, without the keys themselves", Flags: output.Flags(), Action: p.listKeys},
 			{
 				Name: "add", Aliases: []string{"create"}, ArgsUsage: "NAME", Usage: "make a key and print it; nobody can see it again", Action: p.addKey,
 				Flags: newFlags(
@@ -31,7 +32,7 @@ func (p *program) keyCommands() []*cli.Command {
 	}}
 }
 
-var keyColumns = []Column{
+var keyColumns = []output.Column{
 	{Name: "KeyID", Type: record.Text}, {Name: "Name", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "ExpiryDateTime", Type: record.DateTime}, {Name: "LastUsedDateTime", Type: record.DateTime},
 }
 
@@ -45,7 +46,7 @@ func (p *program) listKeys(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return Documents(p.printer(c), keyColumns, nil, keys...)
+	return output.Documents(p.printer(c), keyColumns, nil, keys...)
 }
 
 // addKey is whctl keys add. The key is what is printed, unless it goes into a
@@ -70,7 +71,7 @@ func (p *program) addKey(c *cli.Context) error {
 	}
 	p.notice(c, "key %s (%s) is made, with the role %s", made.Name, made.KeyID, made.Role)
 	if path := c.String("secret-file"); path != "" {
-		if err := ReplaceFile(path, []byte(made.Key+"\n"), PrivateFile); err != nil {
+		if err := output.ReplaceFile(path, []byte(made.Key+"\n"), output.PrivateFile); err != nil {
 			return fmt.Errorf("the key is not written: %w; whctl keys remove %s ends it", err, made.KeyID)
 		}
 		p.notice(c, "it is in %s", path)

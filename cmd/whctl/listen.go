@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) listenCommands() []*cli.Command {
@@ -152,7 +153,7 @@ func (l *listener) tellAnswer(event, id string, got answered, err error) error {
 		if err != nil {
 			line.Error = err.Error()
 		}
-		text, err := DocumentText(line)
+		text, err := output.DocumentText(line)
 		if err == nil {
 			_, err = fmt.Fprintf(l.stdout, "%s\n", text)
 		}

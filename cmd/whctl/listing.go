@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // systemKind is a kind of what the service keeps itself.
@@ -24,102 +21,11 @@ func systemKind(name string) *record.Kind {
 }
 
 // listFlags are those of commands that list.
-func listFlags() []cli.Flag { return append(queryFlags(), outputFlags()...) }
+func listFlags() []cli.Flag { return append(queryFlags(), output.Flags()...) }
 
 // keyFlag is for what shows SubscriberIDs.
 func keyFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "full", Usage: "show SubscriberIDs whole on a terminal; whoever knows one can use it"}
-}
-
-// ForPeople reports whether a format is one to read, rather than to work with.
-func (f Format) ForPeople() bool { return f.Name == "table" || f.Name == "vertical" }
-
-// HiddenKeys are the fields of which only the ends are shown, since others may
-// look at the screen too.
-func (p *Printer) HiddenKeys(f Format, keys []string) []string {
-	if !f.ForPeople() || !p.OnScreen() || p.Context.Bool("full") {
-		return nil
-	}
-	return keys
-}
-
-// shortID is the ends of an id.
-func shortID(id string) string {
-	if len(id) <= 10 {
-		return id
-	}
-	return id[:4] + ".." + id[len(id)-4:]
-}
-
-// Shortened is rows with only the ends of some fields.
-func Shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[client.Row, error] {
-	if len(fields) == 0 {
-		return rows
-	}
-	return func(yield func(client.Row, error) bool) {
-		for row, err := range rows {
-			if err == nil {
-				row, err = ShortenedRow(row, fields)
-			}
-			if !yield(row, err) {
-				return
-			}
-		}
-	}
-}
-
-func ShortenedRow(row client.Row, fields []string) (client.Row, error) {
-	text := []byte{'{'}
-	for name, value := range row.All() {
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		if slices.Contains(fields, name) && !value.Null() {
-			value = fmt.Appendf(nil, "%q", shortID(value.String()))
-		}
-		if value.Null() {
-			value = []byte("null")
-		}
-		text = append(fmt.Appendf(text, "%q:", name), value...)
-	}
-	return client.ParseRow(append(text, '}'))
-}
-
-// Documents prints documents of the service. Of those of a kind the columns are
-// its fields; JSON has all that they hold. Of keys, a screen shows the ends only.
-func Documents[T any](p *Printer, columns []Column, keys []string, documents ...T) error {
-	f, err := p.Format()
-	if err != nil {
-		return err
-	}
-	var rows []client.Row
-	for _, document := range documents {
-		row, err := DocumentRow(document)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, row)
-	}
-	_, err = p.Rows(columns, Shortened(Each(rows), p.HiddenKeys(f, keys)))
-	return err
-}
-
-// DocumentRow is a document as a row.
-func DocumentRow(document any) (client.Row, error) {
-	text, err := DocumentText(document)
-	if err != nil {
-		return client.Row{}, err
-	}
-	return client.ParseRow(text)
-}
-
-// DocumentText is a document as JSON, as the service would write it.
-func DocumentText(document any) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(document)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 // newFlags are those of commands that make something.
@@ -132,7 +38,7 @@ func (p *program) tellNew(c *cli.Context, id string, document any) error {
 	text := []byte(id)
 	if c.Bool("json") {
 		var err error
-		if text, err = DocumentText(document); err != nil {
+		if text, err = output.DocumentText(document); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) loginCommands() []*cli.Command {
@@ -27,7 +28,7 @@ func (p *program) loginCommands() []*cli.Command {
 whctl login --password-file secret.txt --remember`,
 		},
 		{Name: "logout", Usage: "end the session and forget the login", Action: p.logout},
-		{Name: "whoami", Usage: "show who is signed in, until when, and where the secret is", Flags: outputFlags(), Action: p.whoami},
+		{Name: "whoami", Usage: "show who is signed in, until when, and where the secret is", Flags: output.Flags(), Action: p.whoami},
 	}
 }
 
@@ -245,7 +246,7 @@ func (p *program) endSession(c *cli.Context, s *settings, session string) error 
 	return nil
 }
 
-var whoamiColumns = []Column{
+var whoamiColumns = []output.Column{
 	{Name: "User", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "Expires", Type: record.DateTime},
 	{Name: "Via", Type: record.Text}, {Name: "Secret", Type: record.Text}, {Name: "Profile", Type: record.Text}, {Name: "URL", Type: record.Text},
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // logins are the stored logins, one for each profile, in a file beside the
@@ -85,7 +87,7 @@ func (l *logins) save() error {
 	if err != nil {
 		return err
 	}
-	return ReplaceFile(l.path, text, PrivateFile)
+	return output.ReplaceFile(l.path, text, output.PrivateFile)
 }
 
 // account is the name of the login in the keyring.

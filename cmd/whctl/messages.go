@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) messageCommands() []*cli.Command {
@@ -23,7 +24,7 @@ whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime -
 			},
 			{
 				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message, or with --attempts what was answered", Action: p.showMessage,
-				Flags: append(outputFlags(), &cli.BoolFlag{Name: "attempts", Usage: "list the attempts to send it"}, keyFlag()),
+				Flags: append(output.Flags(), &cli.BoolFlag{Name: "attempts", Usage: "list the attempts to send it"}, keyFlag()),
 			},
 			{
 				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "send messages again that have failed: those named, or all that match", Flags: bulkFlags(), Action: p.retryMessages,
@@ -123,13 +124,13 @@ func (p *program) showMessage(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return Documents(p.printer(c), columnsOf(kind, attemptFields), messageKeys, page.Results...)
+		return output.Documents(p.printer(c), output.ColumnsOf(kind, attemptFields), messageKeys, page.Results...)
 	}
 	page, err := service.AllMessages(c.Context, where)
 	if err != nil {
 		return err
 	}
-	return Documents(p.printer(c), columnsOf(kind, nil), messageKeys, page.Results...)
+	return output.Documents(p.printer(c), output.ColumnsOf(kind, nil), messageKeys, page.Results...)
 }
 
 // attemptFields are those of an attempt that its message does not show.

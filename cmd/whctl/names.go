@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // Names that the service has told are kept for completion, which must not wait
@@ -31,7 +33,7 @@ func (p *program) cachedFile(profile, kind string) string {
 func (p *program) rememberNames(s *settings, kind string, names []string) {
 	text, err := json.Marshal(names)
 	if path := p.cachedFile(s.profile, kind); err == nil && path != "" {
-		_ = ReplaceFile(path, text, PrivateFile)
+		_ = output.ReplaceFile(path, text, output.PrivateFile)
 	}
 }
 

@@ -8,13 +8,14 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) profileCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "profile", Aliases: []string{"profiles"}, Usage: "manage the services that you use",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the profiles", Flags: outputFlags(), Action: p.listProfiles},
+			{Name: "list", Usage: "list the profiles", Flags: output.Flags(), Action: p.listProfiles},
 			{Name: "use", ArgsUsage: "PROFILE", Usage: "use a profile from now on", Action: p.useProfile},
 			{
 				Name: "add", ArgsUsage: "NAME", Usage: "make a profile", Flags: profileFlags(), Action: p.addProfile,
@@ -22,7 +23,7 @@ func (p *program) profileCommands() []*cli.Command {
 whctl profile add test --url http://127.0.0.1:5050`,
 			},
 			{Name: "remove", Aliases: []string{"rm"}, ArgsUsage: "PROFILE", Usage: "delete a profile and its login", Action: p.removeProfile},
-			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show what a profile says", Flags: outputFlags(), Action: p.showProfile},
+			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show what a profile says", Flags: output.Flags(), Action: p.showProfile},
 		},
 	}}
 }
@@ -43,7 +44,7 @@ func profileFlags() []cli.Flag {
 	return flags
 }
 
-var profileColumns = []Column{
+var profileColumns = []output.Column{
 	{Name: "Profile", Type: record.Text}, {Name: "Used", Type: record.Bool}, {Name: "URL", Type: record.Text}, {Name: "User", Type: record.Text}, {Name: "SignedIn", Type: record.Text},
 	{Name: "Colour", Type: record.Text}, {Name: "ReadOnly", Type: record.Bool}, {Name: "Protected", Type: record.Bool},
 }
@@ -186,7 +187,7 @@ func (p *program) removeProfile(c *cli.Context) error {
 	return nil
 }
 
-var valueColumns = []Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}}
+var valueColumns = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}}
 
 func (p *program) showProfile(c *cli.Context) error {
 	s, err := p.settings(c)

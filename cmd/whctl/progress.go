@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bizhook/whd/client/display"
 )
 
 // Progress is told at most this often.
@@ -101,10 +103,10 @@ func (p *progress) text(rows int64, took time.Duration) string {
 	rate := float64(rows) / took.Seconds()
 	total := p.total.Load()
 	if total < rows {
-		return fmt.Sprintf("%s  %s  %s rows/s", p.name, countRows(rows), thousands(int64(rate)))
+		return fmt.Sprintf("%s  %s  %s rows/s", p.name, display.Count(rows, "row", "rows"), display.Thousands(int64(rate)))
 	}
 	left := time.Duration(float64(total-rows) / rate * float64(time.Second)).Round(time.Second)
-	return fmt.Sprintf("%s  %s / %s  %d%%  %s rows/s  ETA %s", p.name, thousands(rows), thousands(total), 100*rows/total, thousands(int64(rate)), left)
+	return fmt.Sprintf("%s  %s / %s  %d%%  %s rows/s  ETA %s", p.name, display.Thousands(rows), display.Thousands(total), 100*rows/total, display.Thousands(int64(rate)), left)
 }
 
 // end takes away what would stand before the next line.

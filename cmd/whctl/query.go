@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 const (
@@ -37,7 +38,7 @@ func queryFlags() []cli.Flag {
 func (p *program) queryCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "query", ArgsUsage: "RECORD", Usage: "print records of one kind", Action: p.query,
-		Flags: append(queryFlags(), outputFlags()...),
+		Flags: append(queryFlags(), output.Flags()...),
 		Description: `whctl query SO_Totals --where "InvoiceTotal>=1000" --order-by -InvoiceTotal --take 10
 whctl query SO_Totals --format csv -o totals.csv
 whctl query SO_Totals --all --format xlsx -o totals.xlsx

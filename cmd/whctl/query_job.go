@@ -7,6 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // job is one query on its way.
@@ -15,8 +17,8 @@ type job struct {
 	context  *cli.Context
 	service  *client.Client
 	query    client.Query
-	format   Format
-	out      *Sink
+	format   output.Format
+	out      *output.Sink
 	progress *progress
 	notes    client.Notes
 	rows     int64    // that came; with --count, that match
@@ -53,8 +55,8 @@ func (j *job) raw() (err error) {
 // print is everything else: the rows, and before them what the service did not
 // do as asked.
 func (j *job) print() error {
-	columns := columnsOf(j.query.Kind, j.query.Fields)
-	to, err := j.printer(j.context).RowWriter(j.format, j.out, Sheet{j.query.Kind.Name, columns})
+	columns := output.ColumnsOf(j.query.Kind, j.query.Fields)
+	to, err := j.printer(j.context).RowWriter(j.format, j.out, output.Sheet{Name: j.query.Kind.Name, Columns: columns})
 	if err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func (j *job) print() error {
 		j.notice(j.context, "the service ignored %s", j.notes.Ignored)
 	}
 	j.progress = j.startProgress()
-	return Copy(to, Shortened(j.counted(rows), j.keys))
+	return output.Copy(to, output.Shortened(j.counted(rows), j.keys))
 }
 
 // counted counts rows as they pass.
@@ -107,7 +109,7 @@ func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
 		return nil, err
 	}
 	j.total, j.notes = page.Total, page.Notes
-	return Each(page.Rows), nil
+	return output.Each(page.Rows), nil
 }
 
 // stream asks for any number of rows. What is known of them at the end is noted
@@ -128,17 +130,6 @@ func (j *job) stream(q client.Query) (iter.Seq2[client.Row, error], error) {
 	}, nil
 }
 
-// Each makes a stream of rows that are all here.
-func Each(rows []client.Row) iter.Seq2[client.Row, error] {
-	return func(yield func(client.Row, error) bool) {
-		for _, row := range rows {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}
-}
-
 // tell says below a table, or of a file, how much there is.
 func (j *job) tell() {
 	if j.notes.Unverified {
@@ -150,13 +141,13 @@ func (j *job) tell() {
 		j.notice(j.context, "written to %s", j.out.File())
 	case j.rows < 0:
 	case j.out.File() != "":
-		j.notice(j.context, "%s written to %s", countRows(j.rows), j.out.File())
+		j.notice(j.context, "%s written to %s", display.Count(j.rows, "row", "rows"), j.out.File())
 	case j.format.Name != "table":
 	case j.total > j.rows && j.limited:
-		j.notice(j.context, "%s of %s  (--all for all)", thousands(j.rows), countRows(j.total))
+		j.notice(j.context, "%s of %s  (--all for all)", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
 	case j.total > j.rows:
-		j.notice(j.context, "%s of %s", thousands(j.rows), countRows(j.total))
+		j.notice(j.context, "%s of %s", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
 	default:
-		j.notice(j.context, "%s", countRows(j.rows))
+		j.notice(j.context, "%s", display.Count(j.rows, "row", "rows"))
 	}
 }

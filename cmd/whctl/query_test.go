@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // What is asked for on the command line is what travels.
@@ -250,7 +251,7 @@ func TestVersion(t *testing.T) {
 func BenchmarkExport(b *testing.B) {
 	const line = `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500,` +
 		`"Cartage2Total":0.0000,"Cartage2TaxTotal":0.0000,"Cartage3Total":0.0000,"Cartage3TaxTotal":0.0000}` + "\n"
-	for _, format := range formatNames() {
+	for _, format := range output.FormatNames() {
 		b.Run(format, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(line)))

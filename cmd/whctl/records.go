@@ -7,19 +7,20 @@ import (
 
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // kindColumns and fieldColumns are what whctl records prints, without asking
 // any service.
 var (
-	kindColumns  = []Column{{Name: "Record", Type: record.Text}, {Name: "Area", Type: record.Text}, {Name: "Fields", Type: record.Int}, {Name: "Summary", Type: record.Text}}
-	fieldColumns = []Column{{Name: "Field", Type: record.Text}, {Name: "Type", Type: record.Text}, {Name: "Operators", Type: record.Text}}
+	kindColumns  = []output.Column{{Name: "Record", Type: record.Text}, {Name: "Area", Type: record.Text}, {Name: "Fields", Type: record.Int}, {Name: "Summary", Type: record.Text}}
+	fieldColumns = []output.Column{{Name: "Field", Type: record.Text}, {Name: "Type", Type: record.Text}, {Name: "Operators", Type: record.Text}}
 )
 
 func (p *program) recordCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "records", Aliases: []string{"record"}, ArgsUsage: "[RECORD]", Usage: "list the kinds of records, or the fields of one",
-		Flags: outputFlags(), Action: p.records,
+		Flags: output.Flags(), Action: p.records,
 		Description: `whctl records
 whctl records SO_Totals`,
 	}}

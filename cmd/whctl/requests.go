@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) requestCommands() []*cli.Command {
@@ -40,7 +41,7 @@ func (p *program) listRequests(c *cli.Context) error {
 	return p.list(c, l)
 }
 
-var answeredColumns = []Column{
+var answeredColumns = []output.Column{
 	{Name: "At", Type: record.Epoch}, {Name: "Method", Type: record.Text}, {Name: "PathInfo", Type: record.Text}, {Name: "StatusCode", Type: record.Int},
 	{Name: "DurationMilliseconds", Type: record.Decimal}, {Name: "UserName", Type: record.Text}, {Name: "RequestID", Type: record.Text},
 }

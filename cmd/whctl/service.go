@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // serviceCommands are those about the service itself.
@@ -16,13 +17,13 @@ func (p *program) serviceCommands() []*cli.Command {
 		{
 			Name: "settings", Aliases: []string{"setting"}, Usage: "see the service's settings",
 			Subcommands: []*cli.Command{
-				{Name: "list", Usage: "list the settings that may change", Flags: outputFlags(), Action: p.listServiceSettings},
+				{Name: "list", Usage: "list the settings that may change", Flags: output.Flags(), Action: p.listServiceSettings},
 			},
 		},
-		{Name: "info", Usage: "show the service's version, features and limits", Flags: outputFlags(), Action: p.showInfo},
+		{Name: "info", Usage: "show the service's version, features and limits", Flags: output.Flags(), Action: p.showInfo},
 		{
 			Name: "stats", Usage: "show how the delivery of webhooks goes", Action: p.showStats,
-			Flags: append(outputFlags(), keyFlag(),
+			Flags: append(output.Flags(), keyFlag(),
 				&cli.DurationFlag{Name: "window", Usage: "of the last `DURATION`, from 1m to 24h", Value: time.Hour},
 				&cli.BoolFlag{Name: "lanes", Usage: "list the subscriptions, the worst first"}),
 			Description: `whctl stats
@@ -31,7 +32,7 @@ whctl stats --lanes --window 15m`,
 	}
 }
 
-var serviceSettingColumns = []Column{
+var serviceSettingColumns = []output.Column{
 	{Name: "Name", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Default", Type: record.Text}, {Name: "Origin", Type: record.Text}, {Name: "Kind", Type: record.Text}, {Name: "Help", Type: record.Text},
 }
 
@@ -45,10 +46,10 @@ func (p *program) listServiceSettings(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return Documents(p.printer(c), serviceSettingColumns, nil, settings...)
+	return output.Documents(p.printer(c), serviceSettingColumns, nil, settings...)
 }
 
-var infoColumns = []Column{
+var infoColumns = []output.Column{
 	{Name: "URL", Type: record.Text}, {Name: "Version", Type: record.Text}, {Name: "ServerTime", Type: record.Text}, {Name: "Features", Type: record.Text},
 	{Name: "MaxTake", Type: record.Long}, {Name: "MaxIn", Type: record.Long}, {Name: "MaxBody", Type: record.Long}, {Name: "MaxEventBody", Type: record.Long}, {Name: "MaxHead", Type: record.Long}, {Name: "MaxStreams", Type: record.Long},
 }
@@ -81,14 +82,14 @@ func nilIfZero[T comparable](n T) any {
 }
 
 var (
-	statsColumns = []Column{
+	statsColumns = []output.Column{
 		{Name: "ServerDateTime", Type: record.Epoch}, {Name: "Window", Type: record.TimeSpan}, {Name: "Events", Type: record.Long}, {Name: "Messages", Type: record.Long}, {Name: "Delivered", Type: record.Long}, {Name: "Failed", Type: record.Long}, {Name: "GivenUp", Type: record.Long},
-		{Name: "SuccessRate", Type: record.Decimal}, {"P50", record.TimeSpan}, {"P95", record.TimeSpan}, {"P99", record.TimeSpan}, {Name: "NotSent", Type: record.Long}, {Name: "RetryPending", Type: record.Long},
+		{Name: "SuccessRate", Type: record.Decimal}, {Name: "P50", Type: record.TimeSpan}, {Name: "P95", Type: record.TimeSpan}, {Name: "P99", Type: record.TimeSpan}, {Name: "NotSent", Type: record.Long}, {Name: "RetryPending", Type: record.Long},
 		{Name: "OldestDateTime", Type: record.Epoch}, {Name: "InFlight", Type: record.Int}, {Name: "OpenBreakers", Type: record.Int}, {Name: "Subscriptions", Type: record.Int}, {Name: "Disabled", Type: record.Int}, {Name: "Daemons", Type: record.Int},
 	}
-	laneColumns = []Column{
+	laneColumns = []output.Column{
 		{Name: "SubscriberName", Type: record.Text}, {Name: "EventName", Type: record.Text}, {Name: "URL", Type: record.Text}, {Name: "Breaker", Type: record.Text}, {Name: "Pending", Type: record.Long}, {Name: "Delivered", Type: record.Long}, {Name: "Failed", Type: record.Long}, {Name: "GivenUp", Type: record.Long},
-		{"P99", record.TimeSpan}, {Name: "IsEnabled", Type: record.Bool}, {Name: "DisabledReason", Type: record.Text}, {Name: "FailingSince", Type: record.Epoch}, {Name: "OldestDateTime", Type: record.Epoch}, {Name: "SubscriptionID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text},
+		{Name: "P99", Type: record.TimeSpan}, {Name: "IsEnabled", Type: record.Bool}, {Name: "DisabledReason", Type: record.Text}, {Name: "FailingSince", Type: record.Epoch}, {Name: "OldestDateTime", Type: record.Epoch}, {Name: "SubscriptionID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text},
 	}
 )
 
@@ -106,7 +107,7 @@ func (p *program) showStats(c *cli.Context) error {
 		if stats.OtherLanes > 0 {
 			defer p.notice(c, "%d subscriptions more are in no trouble", stats.OtherLanes)
 		}
-		return Documents(p.printer(c), laneColumns, messageKeys, stats.Lanes...)
+		return output.Documents(p.printer(c), laneColumns, messageKeys, stats.Lanes...)
 	}
 	_, err = p.printer(c).Lines(statsColumns, [][]any{statsLine(stats)})
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -111,7 +112,7 @@ func (f form) choices() []string {
 	case colourName:
 		return colourNames()
 	case formatName:
-		return formatNames()
+		return output.FormatNames()
 	case themeName:
 		return theme.Themes()
 	}

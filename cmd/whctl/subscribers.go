@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) subscriberCommands() []*cli.Command {
@@ -18,7 +19,7 @@ func (p *program) subscriberCommands() []*cli.Command {
 				Description: `whctl subscribers list
 whctl subscribers list --where "IsEnabled=false"`,
 			},
-			{Name: "show", ArgsUsage: "SUBSCRIBER", Usage: "show a subscriber, with --json its subscriptions too", Flags: append(outputFlags(), keyFlag()), Action: p.showSubscriber},
+			{Name: "show", ArgsUsage: "SUBSCRIBER", Usage: "show a subscriber, with --json its subscriptions too", Flags: append(output.Flags(), keyFlag()), Action: p.showSubscriber},
 			{
 				Name: "create", ArgsUsage: "NAME", Usage: "add a subscriber and print its id", Action: p.createSubscriber,
 				Flags:       newFlags(&cli.BoolFlag{Name: "disabled", Usage: "let its messages wait until it is enabled"}),
@@ -66,7 +67,7 @@ func (p *program) showSubscriber(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return Documents(p.printer(c), columnsOf(systemKind("Subscriber"), nil), subscriberKeys, found)
+	return output.Documents(p.printer(c), output.ColumnsOf(systemKind("Subscriber"), nil), subscriberKeys, found)
 }
 
 func (p *program) createSubscriber(c *cli.Context) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // headers reads --header.
@@ -35,7 +36,7 @@ func (p *program) headers(texts []string) (*[]wire.Header, error) {
 func (p *program) hideSecret(c *cli.Context, secret string) error {
 	switch path := c.String("secret-file"); {
 	case path != "":
-		if err := ReplaceFile(path, []byte(secret+"\n"), PrivateFile); err != nil {
+		if err := output.ReplaceFile(path, []byte(secret+"\n"), output.PrivateFile); err != nil {
 			return fmt.Errorf("the secret is not written: %w; whctl subscriptions rotate-secret makes another", err)
 		}
 		p.notice(c, "its secret is in %s", path)

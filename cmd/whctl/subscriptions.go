@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func subscriberFlag() cli.Flag {
@@ -25,7 +26,7 @@ func (p *program) subscriptionCommands() []*cli.Command {
 whctl subscriptions list --subscriber "ACME shop"
 whctl subscriptions list --where "IsEnabled=false"`,
 			},
-			{Name: "show", ArgsUsage: "SUBSCRIPTION", Usage: "show a subscription", Flags: append(outputFlags(), subscriberFlag(), keyFlag()), Action: p.showSubscription},
+			{Name: "show", ArgsUsage: "SUBSCRIPTION", Usage: "show a subscription", Flags: append(output.Flags(), subscriberFlag(), keyFlag()), Action: p.showSubscription},
 			{
 				Name: "create", ArgsUsage: "SUBSCRIBER EVENT URL", Usage: "send events to an address, and print the subscription's id", Flags: newFlags(subscriptionFlags()...), Action: p.createSubscription,
 				Description: `whctl subscriptions create "ACME shop" salesorder.created https://hooks.acme.example/erp --secret-file acme.secret
@@ -124,7 +125,7 @@ func (p *program) listOwnSubscriptions(c *cli.Context, service *client.Client, l
 	if f.ForPeople() {
 		fields = l.brief
 	}
-	return Documents(p.printer(c), columnsOf(l.kind, fields), l.keys, all...)
+	return output.Documents(p.printer(c), output.ColumnsOf(l.kind, fields), l.keys, all...)
 }
 
 func (p *program) showSubscription(c *cli.Context) error {
@@ -141,7 +142,7 @@ func (p *program) showSubscription(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return Documents(p.printer(c), columnsOf(systemKind("Subscription"), nil), subscriptionKeys, one)
+	return output.Documents(p.printer(c), output.ColumnsOf(systemKind("Subscription"), nil), subscriptionKeys, one)
 }
 
 func (p *program) createSubscription(c *cli.Context) error {

@@ -13,11 +13,12 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // tailFlags are those of what goes on until it is stopped.
 func tailFlags() []cli.Flag {
-	return append(outputFlags(), &cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "end after `N` rows"})
+	return append(output.Flags(), &cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "end after `N` rows"})
 }
 
 func messageTailFlags() []cli.Flag {
@@ -29,7 +30,7 @@ func messageTailFlags() []cli.Flag {
 	}
 }
 
-var changeColumns = []Column{
+var changeColumns = []output.Column{
 	{Name: "At", Type: record.Epoch}, {Name: "MessageID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text}, {Name: "SubscriptionID", Type: record.Text}, {Name: "EventName", Type: record.Text},
 	{Name: "Status", Type: record.Int}, {Name: "Retries", Type: record.Int}, {Name: "HTTPCode", Type: record.Int}, {Name: "Duration", Type: record.TimeSpan}, {Name: "NextAttemptDateTime", Type: record.Epoch}, {Name: "Deleted", Type: record.Bool},
 }
@@ -88,7 +89,7 @@ func (p *program) clock(at wire.Moment) string {
 
 // tail prints what a stream tells until it is stopped, or until as many rows
 // came as were asked for. Of what is not meant, shown gives no document.
-func (p *program) tail(c *cli.Context, service *client.Client, topic string, columns []Column, keys []string, shown func(client.StreamEvent) (document any, text string)) error {
+func (p *program) tail(c *cli.Context, service *client.Client, topic string, columns []output.Column, keys []string, shown func(client.StreamEvent) (document any, text string)) error {
 	to, out, err := p.tailPrinter(c, columns)
 	if err != nil {
 		return err
@@ -176,13 +177,13 @@ func (p *program) tellLink(c *cli.Context, service *client.Client, e client.Stre
 
 // tailWriter prints rows as they come, and none later.
 type tailWriter struct {
-	RowWriter
-	out    *Sink
+	output.RowWriter
+	out    *output.Sink
 	lines  bool // for people: lines rather than rows
 	hidden func(keys []string) []string
 }
 
-func (p *program) tailPrinter(c *cli.Context, columns []Column) (*tailWriter, *Sink, error) {
+func (p *program) tailPrinter(c *cli.Context, columns []output.Column) (*tailWriter, *output.Sink, error) {
 	f, err := p.printer(c).Format()
 	if err != nil {
 		return nil, nil, err
@@ -194,7 +195,7 @@ func (p *program) tailPrinter(c *cli.Context, columns []Column) (*tailWriter, *S
 	if err != nil {
 		return nil, nil, err
 	}
-	to, err := p.printer(c).RowWriter(f, out, Sheet{c.Command.Name, columns})
+	to, err := p.printer(c).RowWriter(f, out, output.Sheet{Name: c.Command.Name, Columns: columns})
 	if err != nil {
 		return nil, nil, out.Finish(err)
 	}
@@ -220,9 +221,9 @@ func (w *tailWriter) print(what tidings, keys []string) error {
 		fmt.Fprintln(w.out, display.Sanitize(what.line))
 		return w.out.Flush()
 	}
-	row, err := DocumentRow(what.document)
+	row, err := output.DocumentRow(what.document)
 	if keys = w.hidden(keys); err == nil && len(keys) > 0 {
-		row, err = ShortenedRow(row, keys)
+		row, err = output.ShortenedRow(row, keys)
 	}
 	if err == nil {
 		err = w.Row(row)

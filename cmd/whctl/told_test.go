@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // untold are commands that no story runs, with where they are tested.
@@ -54,7 +55,7 @@ func TestStoriesTellAll(t *testing.T) {
 			t.Errorf("no story ends with %d", e.Code)
 		}
 	}
-	for _, name := range formatNames() {
+	for _, name := range output.FormatNames() {
 		if !formats[name] {
 			t.Errorf("no story writes %s", name)
 		}
@@ -81,7 +82,7 @@ func asksFor(args string) (names []string) {
 	for _, found := range askedFormat.FindAllStringSubmatch(args, -1) {
 		if name := found[1]; name != "" {
 			names = append(names, name)
-		} else if slices.Contains(shorthands, found[2]) {
+		} else if slices.Contains(output.Shorthands, found[2]) {
 			names = append(names, found[2])
 		}
 	}

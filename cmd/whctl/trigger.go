@@ -7,9 +7,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) triggerCommands() []*cli.Command {
@@ -22,7 +24,7 @@ func (p *program) triggerCommands() []*cli.Command {
 			&cli.BoolFlag{Name: "all-subscribers", Usage: "to all subscriptions that take the event, as if it had happened"},
 			&cli.BoolFlag{Name: "list", Usage: "list the events, how many subscriptions take each, and a sample of its body"},
 			subscriberFlag(),
-		}, outputFlags(), changeFlags()),
+		}, output.Flags(), changeFlags()),
 		Description: `whctl trigger --list
 whctl trigger salesorder.created --subscription 1f0c..9ab2
 whctl trigger salesorder.created --subscription 1f0c..9ab2 --body @order.json --set InvoiceID=D1
@@ -62,7 +64,7 @@ func (p *program) trigger(c *cli.Context) error {
 	case one != "" && all:
 		return cmdline.Usagef("--subscription and --all-subscribers exclude each other")
 	}
-	for _, f := range outputFlags() {
+	for _, f := range output.Flags() {
 		if name := f.Names()[0]; c.IsSet(name) && name != "json" {
 			return cmdline.Usagef("--%s goes with --list only", name)
 		}
@@ -101,7 +103,7 @@ func (p *program) triggerAll(c *cli.Context, event, body string) error {
 	if err != nil {
 		return err
 	}
-	p.notice(c, "%s is raised: %s", event, countOf(int64(receipt.Messages), "message", "messages"))
+	p.notice(c, "%s is raised: %s", event, display.Count(int64(receipt.Messages), "message", "messages"))
 	return p.tellNew(c, receipt.EventID, receipt)
 }
 
@@ -133,4 +135,4 @@ func (p *program) listTriggers(c *cli.Context) error {
 	return err
 }
 
-var triggerColumns = []Column{{Name: "Event", Type: record.Text}, {Name: "Subscriptions", Type: record.Int}, {Name: "Description", Type: record.Text}, {Name: "Sample", Type: record.Text}}
+var triggerColumns = []output.Column{{Name: "Event", Type: record.Text}, {Name: "Subscriptions", Type: record.Int}, {Name: "Description", Type: record.Text}, {Name: "Sample", Type: record.Text}}

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // triggerBody is what is sent: that of --body, or else a sample, with the
@@ -57,7 +58,7 @@ func setMembers(body string, sets []string) (string, error) {
 		}
 		text := []byte(value)
 		if !json.Valid(text) {
-			text, _ = DocumentText(value) // a text can always be encoded
+			text, _ = output.DocumentText(value) // a text can always be encoded
 		}
 		at := slices.IndexFunc(members, func(m member) bool { return m.name == name })
 		if at < 0 {
@@ -67,7 +68,7 @@ func setMembers(body string, sets []string) (string, error) {
 	}
 	var out bytes.Buffer
 	for i, m := range members {
-		name, _ := DocumentText(m.name) // the same
+		name, _ := output.DocumentText(m.name) // the same
 		if m.value == nil {
 			m.value = []byte("null")
 		}

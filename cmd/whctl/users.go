@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func (p *program) userCommands() []*cli.Command {
@@ -20,8 +21,8 @@ func (p *program) userCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "users", Aliases: []string{"user"}, Usage: "manage who signs in with a password",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the users", Flags: outputFlags(), Action: p.listUsers},
-			{Name: "show", ArgsUsage: "USER", Usage: "show a user", Flags: outputFlags(), Action: p.showUser},
+			{Name: "list", Usage: "list the users", Flags: output.Flags(), Action: p.listUsers},
+			{Name: "show", ArgsUsage: "USER", Usage: "show a user", Flags: output.Flags(), Action: p.showUser},
 			{
 				Name: "add", Aliases: []string{"create"}, ArgsUsage: "USER", Usage: "add a user; the password is asked for on a terminal", Flags: newFlags(flags...), Action: p.addUser,
 				Description: `whctl users add jsmith --role reader
@@ -37,7 +38,7 @@ whctl users add erp --role publisher --new-password-file erp.password`,
 	}}
 }
 
-var userColumns = []Column{{Name: "UserName", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "LastSavedDateTime", Type: record.DateTime}}
+var userColumns = []output.Column{{Name: "UserName", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "LastSavedDateTime", Type: record.DateTime}}
 
 func (p *program) listUsers(c *cli.Context) error {
 	service, err := p.connect(c)
@@ -49,7 +50,7 @@ func (p *program) listUsers(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return Documents(p.printer(c), userColumns, nil, users...)
+	return output.Documents(p.printer(c), userColumns, nil, users...)
 }
 
 func (p *program) showUser(c *cli.Context) error {
@@ -62,7 +63,7 @@ func (p *program) showUser(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return Documents(p.printer(c), userColumns, nil, user)
+	return output.Documents(p.printer(c), userColumns, nil, user)
 }
 
 // userRequest reads the flags. Those that are not given change nothing.

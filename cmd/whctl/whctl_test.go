@@ -23,6 +23,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -89,7 +90,7 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	p := &program{
 		env: func(name string) string { return env[name] }, stdin: strings.NewReader(tr.stdin), stdout: &stdout, stderr: &stderr,
-		terminal: Terminal{Is: tr.terminal, Width: max(tr.width, UnknownWidth)},
+		terminal: output.Terminal{Is: tr.terminal, Width: max(tr.width, output.UnknownWidth)},
 		registry: record.Builtin(),
 		prompter: tr.prompter,
 		now:      tr.clock,
@@ -149,9 +150,9 @@ func changesCounted(changes *int) http.HandlerFunc {
 	}
 }
 
-// streaming are the formats that go anywhere, row by row.
+// Streaming are the formats that go anywhere, row by row.
 func streaming() []string {
-	return slices.DeleteFunc(formatNames(), func(name string) bool { return name == "xlsx" || name == "raw" })
+	return slices.DeleteFunc(output.FormatNames(), func(name string) bool { return name == "xlsx" || name == "raw" })
 }
 
 // rows answers every query with these rows, as a stream or as an envelope.
@@ -191,7 +192,7 @@ func status(code int, errorCode string) http.HandlerFunc {
 	}
 }
 
-// golden compares text with a file, or writes it there.
+// Golden compares text with a file, or writes it there.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ func printed(t testing.TB, name string, l layout, lines ...string) string {
 	if l.notice == nil {
 		l.notice = func(string, ...any) {}
 	}
-	for _, f := range formats() {
+	for _, f := range Formats() {
 		if f.Name == name {
 			feed(t, f.new(l), lines)
 		}

@@ -1,8 +1,9 @@
-package main
+// Package output prints what commands show: rows and documents in the formats for
+// people and programs, on the terminal, standard output or into a file.
+package output
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"iter"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// Column is one Column of what is printed.
+// Column is one column of what is printed.
 type Column struct {
 	Name string
 	Type record.Type
@@ -54,8 +55,8 @@ type Format struct {
 // Raw reports whether the format is what the service sends, not rows.
 func (f Format) Raw() bool { return f.new == nil }
 
-// formats is the only list of formats: flags, help and checks are made of it.
-func formats() []Format {
+// Formats is the only list of formats: flags, help and checks are made of it.
+func Formats() []Format {
 	return []Format{
 		{"table", "for reading; fits the terminal", true, newTable, ""},
 		{"vertical", "for reading; a line for each field", true, newVertical, ""},
@@ -71,12 +72,13 @@ func formats() []Format {
 // rawFormats are the service's formats, in which raw can be asked for.
 var rawFormats = []string{"json", "csv", "xml", "jsv", "html", "ndjson"}
 
-// shorthands are the formats that have a flag of their own.
-var shorthands = []string{"table", "csv", "tsv", "json", "ndjson"}
+// Shorthands are the formats that have a flag of their own.
+var Shorthands = []string{"table", "csv", "tsv", "json", "ndjson"}
 
-func formatNames() []string {
+// FormatNames are the names of all formats.
+func FormatNames() []string {
 	var names []string
-	for _, f := range formats() {
+	for _, f := range Formats() {
 		names = append(names, f.Name)
 	}
 	return names
@@ -91,16 +93,16 @@ type Printer struct {
 	Preset   func() (string, error) // the format that the configuration names; empty for none
 }
 
-// outputFlags are what every command takes that prints rows.
-func outputFlags() []cli.Flag {
+// Flags are what every command takes that prints rows.
+func Flags() []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: strings.Join(formatNames(), ", ") + "; default: table on a terminal, else csv (WHCTL_FORMAT)"},
+		&cli.StringFlag{Name: "format", Usage: strings.Join(FormatNames(), ", ") + "; default: table on a terminal, else csv (WHCTL_FORMAT)"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, which gets its name when it is complete"},
 		&cli.StringFlag{Name: "null", Usage: "`TEXT` for nulls in table, vertical, csv and tsv"},
 		&cli.BoolFlag{Name: "excel", Usage: "csv that Excel opens right: BOM, CRLF, no formulas"},
 		&cli.StringFlag{Name: "jq", Usage: "print what the jq `EXPRESSION` makes of the array of rows, or with --ndjson of each row"},
 	}
-	for _, name := range shorthands {
+	for _, name := range Shorthands {
 		flags = append(flags, &cli.BoolFlag{Name: name, Usage: "short for --format " + name})
 	}
 	return flags
@@ -110,7 +112,7 @@ func outputFlags() []cli.Flag {
 func (p *Printer) Format() (Format, error) {
 	c := p.Context
 	asked := c.String("format")
-	for _, name := range shorthands {
+	for _, name := range Shorthands {
 		if !c.Bool(name) {
 			continue
 		}
@@ -129,14 +131,14 @@ func (p *Printer) Format() (Format, error) {
 		}
 	}
 	name, flavour, _ := strings.Cut(strings.ToLower(asked), ":")
-	for _, f := range formats() {
+	for _, f := range Formats() {
 		if f.Name == name && (flavour == "" || f.new == nil && slices.Contains(rawFormats, flavour)) {
 			f.RawFormat = cmp.Or(flavour, rawFormats[0])
 			return f, checkFormat(c, f)
 		}
 	}
-	near := cmdline.DidYouMean(record.Near(asked, formatNames()))
-	return Format{}, cmdline.Usagef("no format %q%s; formats: %s", asked, near, strings.Join(formatNames(), ", "))
+	near := cmdline.DidYouMean(record.Near(asked, FormatNames()))
+	return Format{}, cmdline.Usagef("no format %q%s; formats: %s", asked, near, strings.Join(FormatNames(), ", "))
 }
 
 // checkFormat refuses flags that the format would have to ignore.
@@ -246,8 +248,8 @@ func Copy(to RowWriter, rows iter.Seq2[client.Row, error]) error {
 	return to.End()
 }
 
-// columnsOf are the columns of some fields of a kind.
-func columnsOf(kind *record.Kind, fields []string) []Column {
+// ColumnsOf are the columns of some fields of a kind.
+func ColumnsOf(kind *record.Kind, fields []string) []Column {
 	if len(fields) == 0 {
 		fields = kind.FieldNames()
 	}
@@ -259,19 +261,14 @@ func columnsOf(kind *record.Kind, fields []string) []Column {
 	return columns
 }
 
-// countRows is a number of rows in words.
-func countRows(n int64) string {
-	if n == 1 {
-		return "1 row"
-	}
-	return thousands(n) + " rows"
-}
+// ForPeople reports whether a format is one to read, rather than to work with.
+func (f Format) ForPeople() bool { return f.Name == "table" || f.Name == "vertical" }
 
-// thousands groups digits, for people; data never has that.
-func thousands(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
+// HiddenKeys are the fields of which only the ends are shown, since others may
+// look at the screen too.
+func (p *Printer) HiddenKeys(f Format, keys []string) []string {
+	if !f.ForPeople() || !p.OnScreen() || p.Context.Bool("full") {
+		return nil
 	}
-	return text
+	return keys
 }

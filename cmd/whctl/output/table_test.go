@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ func TestTable(t *testing.T) {
 		`{"ID":"00123","Saved":"2026-07-08T09:10:11.1230000","Note":"` + strings.Repeat("long ", 20) + `"}`,
 		`{"ID":"\u65e5\u672c\u8a9e","Total":-1,"Note":"e\u0301 tab\t line\n esc\u001b[31m"}`,
 	}
-	columns := []Column{{Name: "ID", Type: record.Text}, {Name: "Total", Type: record.Decimal}, {Name: "Saved", Type: record.DateTime}, {Name: "Note", Type: record.Text}, {"A_rather_long_name_of_a_column_in_a_table", record.Text}}
+	columns := []Column{{Name: "ID", Type: record.Text}, {Name: "Total", Type: record.Decimal}, {Name: "Saved", Type: record.DateTime}, {Name: "Note", Type: record.Text}, {Name: "A_rather_long_name_of_a_column_in_a_table", Type: record.Text}}
 	var text strings.Builder
 	for _, width := range []int{200, 80, 50, 20, 5} {
 		var notice string
@@ -87,7 +87,7 @@ func TestInertWriter(t *testing.T) {
 
 func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 12403: "12,403", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
+		if got := display.Thousands(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
 		}
 	}

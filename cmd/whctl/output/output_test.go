@@ -1,0 +1,36 @@
+package output
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected outputs")
+
+// golden compares text with a file, or writes it there.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantFile(t, path, got)
+}
+
+func wantFile(t *testing.T, path, want string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != want {
+		t.Errorf("%s holds %q, %v; want %q", path, text, err, want)
+	}
+}
+
+// streaming are the formats that go anywhere, row by row.
+func streaming() []string {
+	return slices.DeleteFunc(FormatNames(), func(name string) bool { return name == "xlsx" || name == "raw" })
+}
