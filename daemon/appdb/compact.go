@@ -79,3 +79,6 @@ func Shrink(conn *sqlite.Conn, before Size, pages int64) (shrunk bool, err error
 
 // FileTimeout is how long other processes are waited for that write to a file.
 const FileTimeout = 5 * time.Second
+
+// ShrinkShare is the part of a file that may be free: it will be written to again.
+const ShrinkShare = 8

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -13,6 +14,8 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // TestBillStatements compares the statements on bills, in the words of either
 // database, with those of a file, so that a change of them is seen.

@@ -98,6 +98,7 @@ func TestReadyOfADamagedFile(t *testing.T) {
 	const checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
 	r.exec(checkpoint)
 	path := filepath.Join(r.dir, appdb.FileName)
+	const page = 4096
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +113,7 @@ func TestReadyOfADamagedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(bytes.Repeat([]byte{0xFF}, len(good)-walPage), walPage)
+	put(bytes.Repeat([]byte{0xFF}, len(good)-page), page)
 	r.expect("the store cannot be used at the moment: the file is damaged")
 	if err := write(); !errors.Is(err, delivery.ErrDamaged) {
 		t.Errorf("a batch gives %v", err)

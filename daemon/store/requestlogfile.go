@@ -214,7 +214,7 @@ func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (
 		if most == 0 {
 			most = size.Pages
 		}
-		shrunk, err := appdb.Shrink(conn, size, min(logGive, max(size.Pages-most, size.Free-size.Pages/shrinkShare)))
+		shrunk, err := appdb.Shrink(conn, size, min(logGive, max(size.Pages-most, size.Free-size.Pages/appdb.ShrinkShare)))
 		more = more || shrunk
 		return err
 	})

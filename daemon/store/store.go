@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook/sqlstore"
 )
 
 // Config says which store is opened.
@@ -58,8 +59,8 @@ type Store struct {
 	records backend
 	pool    *sqlite.Pool // of the embedded store's records
 	own     *appdb.DB
-	log     *logFile    // of the embedded store
-	batches batchWriter // of webhooks
+	log     *logFile // of the embedded store
+	hooks   *sqlstore.Store
 }
 
 // Open opens the store. Of the embedded one it creates what is missing.
@@ -101,7 +102,7 @@ func (s *Store) open(ctx context.Context) error {
 		return executor.Unreachable(err)
 	}
 	s.lock.MarkStore()
-	if s.batches, err = openFileWriter(s.own, s.path(appdb.FileName)); err != nil {
+	if s.hooks, err = sqlstore.Open(s.own, s.path(appdb.FileName)); err != nil {
 		return executor.Unreachable(err)
 	}
 	s.log = &logFile{path: s.path(appdb.LogFileName), connections: s.config.Connections}
@@ -119,7 +120,9 @@ func (s *Store) openServer(ctx context.Context) error {
 	s.records = records
 	c := s.config
 	s.own, err = appdb.Open(ctx, appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Limits: c.Limits, KeepSettings: c.KeepSettings})
-	s.batches = &serverWriter{s.own}
+	if err == nil {
+		s.hooks, err = sqlstore.Open(s.own, "")
+	}
 	return err
 }
 
@@ -135,6 +138,9 @@ func (s *Store) Lost() error { return s.own.Lost() }
 // Current reports why our own tables are not of the version that this program
 // needs, if so.
 func (s *Store) Current(ctx context.Context) error { return s.own.Ready(ctx) }
+
+// Webhooks are the stored subscriptions and their messages.
+func (s *Store) Webhooks() *sqlstore.Store { return s.hooks }
 
 // Accounts are the stored users, keys and sessions.
 func (s *Store) Accounts() *appdb.Accounts { return s.own.Accounts() }
@@ -162,8 +168,8 @@ func (s *Store) Close() error {
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
 	}
-	if s.batches != nil {
-		errs = append(errs, s.batches.close())
+	if s.hooks != nil {
+		errs = append(errs, s.hooks.Close())
 	}
 	if s.own != nil {
 		errs = append(errs, s.own.Close())

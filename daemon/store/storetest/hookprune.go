@@ -3,12 +3,11 @@ package storetest
 import (
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"pgregory.net/rapid"
 )
 
 // ended is an attempt that ended at a time.

@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/sqlstore"
 )
 
 // Webhooks runs the suite of webhooks. Each call of place gives a store without
@@ -67,12 +68,12 @@ func Webhooks(t *testing.T, place func(t *testing.T) (open func() *store.Store))
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)
-			test(hooks{Webhooks: open().Webhooks(), t: t, again: open})
+			test(hooks{Store: open().Webhooks(), t: t, again: open})
 		})
 	}
 	t.Run("Closed", func(t *testing.T) {
 		s := place(t)()
-		h := hooks{Webhooks: s.Webhooks(), t: t}
+		h := hooks{Store: s.Webhooks(), t: t}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +83,7 @@ func Webhooks(t *testing.T, place func(t *testing.T) (open func() *store.Store))
 
 // hooks are the webhooks of a test.
 type hooks struct {
-	*store.Webhooks
+	*sqlstore.Store
 	t     *testing.T
 	again func() *store.Store // for another daemon
 }

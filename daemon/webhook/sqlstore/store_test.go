@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 var hookNoon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 
 // hooksInFile opens webhooks in a file of their own.
-func hooksInFile(tb testing.TB) *Webhooks {
+func hooksInFile(tb testing.TB) *Store {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), appdb.FileName)
 	own, err := appdb.OpenFile(path)
@@ -50,11 +50,26 @@ func hooksInFile(tb testing.TB) *Webhooks {
 			tb.Error(err)
 		}
 	})
-	return &Webhooks{own, writer}
+	return &Store{own, writer}
+}
+
+// openedHooks opens webhooks in the file at a path, until the test ends.
+func openedHooks(t *testing.T, path string) *Store {
+	t.Helper()
+	db, err := appdb.Open(t.Context(), appdb.Config{Path: path, Connections: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(db, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(w.Close(), db.Close()) })
+	return w
 }
 
 // hooksOnServer opens webhooks in a schema of their own.
-func hooksOnServer(tb testing.TB, dsn string) *Webhooks {
+func hooksOnServer(tb testing.TB, dsn string) *Store {
 	tb.Helper()
 	own, err := appdb.OpenSchema(tb.Context(), appdb.Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit})
 	if err != nil {
@@ -68,11 +83,11 @@ func hooksOnServer(tb testing.TB, dsn string) *Webhooks {
 	if err := own.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	return &Webhooks{own, &serverWriter{own}}
+	return &Store{own, &serverWriter{own}}
 }
 
 // subscribed adds a subscription, and leases a partition.
-func subscribed(tb testing.TB, w *Webhooks) (admin.Subscription, delivery.Lease) {
+func subscribed(tb testing.TB, w *Store) (admin.Subscription, delivery.Lease) {
 	tb.Helper()
 	s, err := w.AddSubscriber(tb.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: hookNoon})
 	if err != nil {
@@ -122,7 +137,7 @@ func TestWebhookViews(t *testing.T) {
 	})
 }
 
-func webhookViews(t *testing.T, w *Webhooks) {
+func webhookViews(t *testing.T, w *Store) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 2, r, l, `{"a":1}`)
 	b.Outcomes = []webhook.AttemptResult{{
@@ -152,7 +167,7 @@ func webhookViews(t *testing.T, w *Webhooks) {
 	}
 }
 
-func (w *Webhooks) mustVersion(tb testing.TB) int64 {
+func (w *Store) mustVersion(tb testing.TB) int64 {
 	tb.Helper()
 	v, err := w.Version(tb.Context())
 	if err != nil {

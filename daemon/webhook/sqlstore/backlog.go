@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -18,7 +18,7 @@ JOIN whd.SY_WebhookSubscription s ON s.ID = g.SubscriptionID
 LEFT JOIN whd.SY_WebhookMessage m ON m.ID = g.FirstID`
 
 // Backlog is delivery.Store's. Nobody who writes waits for it.
-func (w *Webhooks) Backlog(ctx context.Context) ([]stats.Backlog, error) {
+func (w *Store) Backlog(ctx context.Context) ([]stats.Backlog, error) {
 	parts, err := appdb.QueryAll(ctx, w.own, scanBacklog, backlogRows)
 	if err != nil {
 		return nil, w.fault(err, "counting open messages")

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type fileWriter struct {
 
 	// What follows belongs to whoever has the turn.
 	conn   *sqlite.Conn // nil after a failure
-	wal    walKeeper
+	wal    checkpointer
 	closed bool
 }
 
@@ -28,7 +28,7 @@ type fileWriter struct {
 var filePragmas = []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000", "journal_size_limit = 33554432"}
 
 func openFileWriter(own *appdb.DB, path string) (batchWriter, error) {
-	f := &fileWriter{own: own, path: path, wal: walKeeper{drain: own.Drain}}
+	f := &fileWriter{own: own, path: path, wal: checkpointer{drain: own.Drain}}
 	if err := f.open(); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // Reclaim is delivery.Store's. A text without attempts stays for the day that it
 // was used on and the next: a batch that is being written may refer to it.
-func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
+func (w *Store) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
 	now, err := w.Now(ctx)
 	if err != nil {
 		return delivery.Removed{}, err
@@ -40,7 +40,7 @@ func (w *Webhooks) Reclaim(ctx context.Context, limit int, max int64) (delivery.
 
 // removeTexts removes texts that meet a condition, the one first whose last use
 // is the longest ago. They are looked for before the file is locked.
-func (w *Webhooks) removeTexts(ctx context.Context, limit int, condition string, args ...any) (r delivery.Removed, err error) {
+func (w *Store) removeTexts(ctx context.Context, limit int, condition string, args ...any) (r delivery.Removed, err error) {
 	all, err := appdb.QueryAll(ctx, w.own, scanText, `SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+w.own.Limit(),
 		append(args, sql.Named("Limit", limit))...)
 	if err != nil || len(all) == 0 {
@@ -59,7 +59,6 @@ func scanText(row appdb.Row) (text string, err error) {
 
 const (
 	shrinkPages = 200 // that are given back at a time
-	shrinkShare = 8   // of a file may be free: it will be written to again
 )
 
 // shrink gives pages back that the file does not need. Only a file that was made
@@ -70,7 +69,7 @@ func (f *fileWriter) shrink(ctx context.Context) (r delivery.Removed, err error)
 	err = f.inTurn(ctx, func() error {
 		began := time.Now()
 		size, err := appdb.SizeOf(f.conn)
-		if err != nil || size.Free < size.Pages/shrinkShare+shrinkPages {
+		if err != nil || size.Free < size.Pages/appdb.ShrinkShare+shrinkPages {
 			return err
 		}
 		err = f.loosely(func() (err error) {

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"database/sql"
@@ -20,7 +20,7 @@ func TestBulkRows(t *testing.T) {
 
 // bulkRows looks at the rows that operations on many messages leave: nothing of
 // what was removed, all of what another message needs.
-func bulkRows(t *testing.T, w *Webhooks) {
+func bulkRows(t *testing.T, w *Store) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 3, r, l, `{"a":1}`)
 	twin := *b.Messages[1] // of the second event, which stays
@@ -76,11 +76,11 @@ func TestAnOldSecretThatEndsAtOnce(t *testing.T) {
 // BenchmarkBulk measures the transactions of operations on many messages, for
 // which everybody else who writes has to wait.
 func BenchmarkBulk(b *testing.B) {
-	for name, work := range map[string]func(*Webhooks, []admin.Candidate) ([]admin.Changed, error){
-		"retry": func(w *Webhooks, p []admin.Candidate) ([]admin.Changed, error) {
+	for name, work := range map[string]func(*Store, []admin.Candidate) ([]admin.Changed, error){
+		"retry": func(w *Store, p []admin.Candidate) ([]admin.Changed, error) {
 			return w.RetryMessages(b.Context(), p, hookNoon)
 		},
-		"remove": func(w *Webhooks, p []admin.Candidate) ([]admin.Changed, error) {
+		"remove": func(w *Store, p []admin.Candidate) ([]admin.Changed, error) {
 			return w.RemoveMessages(b.Context(), p, hookNoon)
 		},
 	} {

@@ -1,13 +1,16 @@
-package store
+package sqlstore
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -17,12 +20,7 @@ import (
 // there are two each, while the log of changes is to begin again after each row.
 // All rows come once, and the log begins again.
 func TestLongReadsMakeWayForTheLog(t *testing.T) {
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	w := s.Webhooks()
+	w := openedHooks(t, filepath.Join(t.TempDir(), appdb.FileName))
 	r, l := subscribed(t, w)
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
 	write := func(b delivery.Batch) {
@@ -74,7 +72,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 		}
 		read := func(step func()) (rows []string) {
 			t.Helper()
-			result, err := s.Select(t.Context(), plan)
+			result, err := executor.Select(t.Context(), w.own, func() executor.Limits { return executor.Limits{} }, plan)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ func TestRemovedToTheLastRow(t *testing.T) {
 	t.Run("server", func(t *testing.T) { removedToTheLastRow(t, hooksOnServer(t, mssqltest.Database(t))) })
 }
 
-func removedToTheLastRow(t *testing.T, w *Webhooks) {
+func removedToTheLastRow(t *testing.T, w *Store) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 3, r, l, "{}")
 	twin := *b.Messages[1]
@@ -52,7 +52,7 @@ func removedToTheLastRow(t *testing.T, w *Webhooks) {
 	expect("[14 16 20]", "[14]", "[13 15]")
 	prune(hookNoon.Add(24 * time.Hour))
 	expect("[16 20]", "[]", "[13 15]") // the event of the other message
-	changed := []condemned{{id: 16, event: 15, status: int64(webhook.Successful)}, {id: 20, event: 13, attempts: 1}}
+	changed := []deletion{{id: 16, event: 15, status: int64(webhook.Successful)}, {id: 20, event: 13, attempts: 1}}
 	if _, got, err := w.writer.remove(t.Context(), changed); err != nil || got.Rows != 0 {
 		t.Errorf("of messages that have changed %+v (%v)", got, err)
 	}

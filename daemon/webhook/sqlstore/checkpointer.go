@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// walKeeper decides when the log of a file is written back into it. A writer
+// checkpointer decides when the log of a file is written back into it. A writer
 // that does so between two transactions of its own lets the log begin again from
 // its start; one beside it never would.
-type walKeeper struct {
+type checkpointer struct {
 	batches   int
 	length    int64     // of the log, in pages, after the last transaction
 	last      time.Time // that anything was written back
@@ -38,7 +38,7 @@ const (
 )
 
 // due counts a transaction, and reports whether it is time to write back.
-func (k *walKeeper) due(conn *sqlite.Conn) bool {
+func (k *checkpointer) due(conn *sqlite.Conn) bool {
 	k.batches++
 	_, length, done, err := checkpoint(conn, "NOOP")
 	k.length = length
@@ -49,7 +49,7 @@ func (k *walKeeper) due(conn *sqlite.Conn) bool {
 // writeBack writes back what no reader needs any more, and where the log is
 // long waits for readers so that it can begin again. What fails here is done the
 // next time, and loses nothing.
-func (k *walKeeper) writeBack(conn *sqlite.Conn) {
+func (k *checkpointer) writeBack(conn *sqlite.Conn) {
 	_, _, _, _ = checkpoint(conn, "PASSIVE")
 	switch {
 	case k.length > walMost && time.Since(k.blocked) >= walBlocked:
@@ -64,7 +64,7 @@ func (k *walKeeper) writeBack(conn *sqlite.Conn) {
 
 // restart waits for readers of the log, of which the long ones make way, and
 // reports whether none was left.
-func (k *walKeeper) restart(conn *sqlite.Conn, wait time.Duration) bool {
+func (k *checkpointer) restart(conn *sqlite.Conn, wait time.Duration) bool {
 	defer k.drain.Begin()()
 	if err := conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())); err != nil {
 		return false

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 // put puts events into the outbox as the ERP does.
-func put(t *testing.T, w *Webhooks, to interface {
+func put(t *testing.T, w *Store, to interface {
 	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
 }, bodies ...string) {
 	t.Helper()
@@ -27,7 +27,7 @@ func put(t *testing.T, w *Webhooks, to interface {
 }
 
 // expectOutbox compares the bodies in the outbox, and gives the rows.
-func expectOutbox(t *testing.T, w *Webhooks, limit int, want ...string) (all []delivery.Raised) {
+func expectOutbox(t *testing.T, w *Store, limit int, want ...string) (all []delivery.Raised) {
 	t.Helper()
 	all, err := w.Outbox(t.Context(), limit)
 	var got []string

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"fmt"
@@ -11,31 +11,31 @@ import (
 // since Babelfish gives them out with the escapes that they came with. Such
 // characters travel as words of two others, which the statement turns back.
 
-// word is what travels for a character, which sql is an expression for.
-type word struct{ word, character, sql string }
+// jsonEscape is what travels for a character, which sql is an expression for.
+type jsonEscape struct{ word, character, sql string }
 
 // The words of characters that are common, of those that only texts of several
 // lines hold, and of all others.
 var (
-	commonWords = []word{{"~1", `"`, `N'"'`}, {"~2", `\`, `N'\'`}}
+	commonWords = []jsonEscape{{"~1", `"`, `N'"'`}, {"~2", `\`, `N'\'`}}
 	lineWords   = wordsOf("\t\n\r", "tnr")
 	otherWords  = wordsOf("\x01\x02\x03\x04\x05\x06\a\b\v\f\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\u2028\u2029",
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ3456")
-	markWord = word{"~0", "~", "N'~'"} // turned back last, when no other word can come of it
+	markWord = jsonEscape{"~0", "~", "N'~'"} // turned back last, when no other word can come of it
 
 	escaper = newEscaper()
 )
 
-func wordsOf(characters, letters string) (words []word) {
+func wordsOf(characters, letters string) (words []jsonEscape) {
 	for i, c := range []rune(characters) {
-		words = append(words, word{"~" + letters[i:i+1], string(c), fmt.Sprintf("NCHAR(%d)", c)})
+		words = append(words, jsonEscape{"~" + letters[i:i+1], string(c), fmt.Sprintf("NCHAR(%d)", c)})
 	}
 	return words
 }
 
 func newEscaper() *strings.Replacer {
 	var pairs []string
-	for _, w := range slices.Concat(commonWords, lineWords, otherWords, []word{markWord}) {
+	for _, w := range slices.Concat(commonWords, lineWords, otherWords, []jsonEscape{markWord}) {
 		pairs = append(pairs, w.character, w.word)
 	}
 	return strings.NewReplacer(pairs...)
@@ -59,7 +59,7 @@ func (e *escapes) text(text string) string {
 }
 
 // words are in the order in which they are turned back.
-func (e *escapes) words() []word {
+func (e *escapes) words() []jsonEscape {
 	words := slices.Clone(commonWords)
 	if e.lines {
 		words = append(words, lineWords...)

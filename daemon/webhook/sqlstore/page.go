@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func messageFields(m *webhook.Message) []any {
 }
 
 // bodySize is the expression for the size of a body, which it does not read.
-func (w *Webhooks) bodySize() string {
+func (w *Store) bodySize() string {
 	if w.own.IsServer() {
 		return `DATALENGTH(e.Body)`
 	}
@@ -51,7 +51,7 @@ const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @
 // Page is delivery.Store's. What is due later than the place is asked for apart
 // from what is due at the same time and has a higher number: one condition for
 // both would have the database walk over all that are due at that time.
-func (w *Webhooks) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
+func (w *Store) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
 	switch {
 	case p.InOrder:
 		return w.page(ctx, p, ` AND m.ID > @ID ORDER BY m.ID`)
@@ -70,14 +70,14 @@ func (w *Webhooks) Page(ctx context.Context, p delivery.Page) ([]*webhook.Messag
 	return append(same, later...), nil
 }
 
-func (w *Webhooks) page(ctx context.Context, p delivery.Page, condition string) ([]*webhook.Message, error) {
+func (w *Store) page(ctx context.Context, p delivery.Page, condition string) ([]*webhook.Message, error) {
 	page, err := appdb.QueryAll(ctx, w.own, scanListed, `SELECT `+messageColumns+`, `+w.bodySize()+messageTables+openMessages+condition+w.own.Limit(),
 		append(pageArgs(p), sql.Named("Until", appdb.Stamp(p.Until)), sql.Named("Limit", p.Limit))...)
 	return page, w.fault(err, "reading messages")
 }
 
 // Bodies is delivery.Store's.
-func (w *Webhooks) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
+func (w *Store) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
 	bodies := make(map[int64][]byte, len(events))
 	_, err := appdb.QueryAll(ctx, w.own, func(row appdb.Row) (_ struct{}, err error) {
 		var event int64
@@ -95,7 +95,7 @@ func pageArgs(p delivery.Page) []any {
 }
 
 // Due is delivery.Store's.
-func (w *Webhooks) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
+func (w *Store) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
 	for _, condition := range []string{
 		` AND m.NextAttemptDateTime = @Next AND m.ID > @ID`,
 		` AND m.NextAttemptDateTime > @Next`,
@@ -113,7 +113,7 @@ func (w *Webhooks) Due(ctx context.Context, p delivery.Page) (time.Time, error) 
 }
 
 // Open is delivery.Store's.
-func (w *Webhooks) Open(ctx context.Context, partition int64) ([]int64, error) {
+func (w *Store) Open(ctx context.Context, partition int64) ([]int64, error) {
 	open, err := appdb.QueryAll(ctx, w.own, appdb.ScanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
 	SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.PartitionID = @Partition AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL) ORDER BY s.ID`,

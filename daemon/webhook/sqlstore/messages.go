@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // Message finds a message.
-func (w *Webhooks) Message(ctx context.Context, a admin.Address) (*webhook.Message, error) {
+func (w *Store) Message(ctx context.Context, a admin.Address) (*webhook.Message, error) {
 	m, err := appdb.QueryOne(ctx, w.own, scanMessage, `SELECT `+messageColumns+`, e.Body`+messageTables+`
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`,
@@ -28,7 +28,7 @@ WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`,
 // the message as it was, or nil where it is gone already. The message goes
 // first: an outcome that is written at the same moment finds none, or has been
 // written by then.
-func (w *Webhooks) RemoveMessage(ctx context.Context, a admin.Address) (*webhook.Message, error) {
+func (w *Store) RemoveMessage(ctx context.Context, a admin.Address) (*webhook.Message, error) {
 	m, err := w.Message(ctx, a)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
@@ -52,7 +52,7 @@ func (w *Webhooks) RemoveMessage(ctx context.Context, a admin.Address) (*webhook
 // RetryMessage makes a message that failed, or waits for its next attempt, due
 // now. One that was not attempted yet is due anyway. One that was received is
 // not sent again: a Conflict.
-func (w *Webhooks) RetryMessage(ctx context.Context, a admin.Address, at time.Time) (*webhook.Message, error) {
+func (w *Store) RetryMessage(ctx context.Context, a admin.Address, at time.Time) (*webhook.Message, error) {
 	m, err := w.Message(ctx, a)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 )
 
 // Subscription finds a subscription of a subscriber.
-func (w *Webhooks) Subscription(ctx context.Context, subscriber, guid string) (admin.Subscription, error) {
+func (w *Store) Subscription(ctx context.Context, subscriber, guid string) (admin.Subscription, error) {
 	all, err := w.registrations(ctx, ` WHERE b.RecID = @Subscriber AND s.RecID = @Subscription`, subscriptionArgs(subscriber, guid)...)
 	if err != nil || len(all) == 0 {
 		return admin.Subscription{}, w.missing(err, "subscription")
@@ -25,7 +25,7 @@ func (w *Webhooks) Subscription(ctx context.Context, subscriber, guid string) (a
 }
 
 // Subscriptions lists the subscriptions of a subscriber, who must exist.
-func (w *Webhooks) Subscriptions(ctx context.Context, subscriber string) ([]admin.Subscription, error) {
+func (w *Store) Subscriptions(ctx context.Context, subscriber string) ([]admin.Subscription, error) {
 	s, err := w.Subscriber(ctx, subscriber)
 	return s.Subscriptions, err
 }
@@ -37,7 +37,7 @@ func subscriptionArgs(subscriber, guid string) []any {
 // registrations are subscriptions with their headers, in the order in which
 // they were made. One statement reads both, so that headers never come with a URL
 // that they were not given for.
-func (w *Webhooks) registrations(ctx context.Context, condition string, args ...any) ([]admin.Subscription, error) {
+func (w *Store) registrations(ctx context.Context, condition string, args ...any) ([]admin.Subscription, error) {
 	clock := w.own.Clock()
 	rows, err := appdb.QueryAll(ctx, w.own, scanRegistration, `SELECT s.ID, s.RecID, b.RecID, b.Name, b.IsEnabled, s.EventName, s.URL, s.ItemNo, s.IsEnabled, s.DisabledReason, s.Ordered,
 	s.RetrySchedule, s.Secret, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecret END, CASE WHEN s.OldSecretUntil > `+clock+` THEN s.OldSecretUntil END,
@@ -106,7 +106,7 @@ func parseSchedule(text string) ([]time.Duration, error) {
 
 // AddSubscription adds a subscription to its subscriber, who must exist. Its
 // GUID, numbers and row hash are new.
-func (w *Webhooks) AddSubscription(ctx context.Context, r admin.Subscription) (admin.Subscription, error) {
+func (w *Store) AddSubscription(ctx context.Context, r admin.Subscription) (admin.Subscription, error) {
 	id, err := w.Numbers(ctx, 1)
 	if err != nil {
 		return admin.Subscription{}, err
@@ -148,7 +148,7 @@ func full(s admin.Subscriber) error {
 
 // room is the condition, with its arguments, that a subscriber has room for the
 // headers of a subscription. Nothing has to fit where it is not bounded.
-func (w *Webhooks) room(guid, subscriber string, headers *[]webhook.Header, bounded bool) (string, []any) {
+func (w *Store) room(guid, subscriber string, headers *[]webhook.Header, bounded bool) (string, []any) {
 	args := subscriptionArgs(subscriber, guid)
 	if !bounded || headers == nil || len(*headers) == 0 {
 		return ``, args
@@ -190,7 +190,7 @@ WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.Parti
 
 // ChangeSubscription changes a subscription. It fails with a Conflict where the
 // row hash that the change is based on is not the present one.
-func (w *Webhooks) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (admin.Subscription, error) {
+func (w *Store) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (admin.Subscription, error) {
 	u := changesOf(c)
 	room, args := w.room(guid, subscriber, c.Headers, c.Bounded)
 	steps := []appdb.Step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
@@ -242,7 +242,7 @@ func changesOf(c admin.SubscriptionChange) *changes {
 
 // RemoveSubscription removes a subscription, and reports whether it was there.
 // From then on its messages are neither shown nor sent; Sweep removes them.
-func (w *Webhooks) RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error) {
+func (w *Store) RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error) {
 	steps := w.removal(ownedBy, at, subscriptionArgs(subscriber, guid)...)
 	steps[len(steps)-1].Must = true
 	removed, err := w.own.Run(ctx, steps...)
@@ -251,7 +251,7 @@ func (w *Webhooks) RemoveSubscription(ctx context.Context, subscriber, guid stri
 
 // removal is the steps that remove subscriptions but for their messages, from
 // the first one of a transaction on.
-func (w *Webhooks) removal(which string, at time.Time, args ...any) []appdb.Step {
+func (w *Store) removal(which string, at time.Time, args ...any) []appdb.Step {
 	steps := append([]appdb.Step{raised()}, w.noted(which, args...)...)
 	args = append(args, sql.Named("At", appdb.Stamp(at)))
 	return append(steps, []appdb.Step{

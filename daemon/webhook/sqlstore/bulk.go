@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 )
 
 // Note adds an entry to the audit trail by itself.
-func (w *Webhooks) Note(ctx context.Context, e audit.Entry) error {
+func (w *Store) Note(ctx context.Context, e audit.Entry) error {
 	_, err := w.own.Run(ctx, appdb.AuditStep(e))
 	return w.fault(err, "writing the audit trail")
 }
 
 // LastMessage is the highest number of a message, 0 where there is none.
-func (w *Webhooks) LastMessage(ctx context.Context) (int64, error) {
+func (w *Store) LastMessage(ctx context.Context) (int64, error) {
 	last, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT COALESCE(MAX(ID), 0) FROM whd.SY_WebhookMessage`)
 	if err != nil || last == nil {
 		return 0, w.fault(err, "looking for the last message")
@@ -30,7 +30,7 @@ func (w *Webhooks) LastMessage(ctx context.Context) (int64, error) {
 
 // RetryMessages makes those messages due that are still as they were picked and
 // have failed or wait for another attempt. It gives what it has changed.
-func (w *Webhooks) RetryMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
+func (w *Store) RetryMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
 	due := alteration{picked: picked, nudge: delivery.NudgeDue,
 		may: func(m bulkMessage) bool { return m.Before == webhook.RetryPending || m.Before == webhook.Failed },
 		change: func(c *webhook.Change) {
@@ -47,7 +47,7 @@ WHERE ID IN `+w.own.InList()+` AND Status IN (2, 3)`, w.own.ListArg(messageNumbe
 // RemoveMessages removes those messages that are still as they were picked, with
 // what is known of their attempts, and with events that no other message needs.
 // It gives what it has removed.
-func (w *Webhooks) RemoveMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
+func (w *Store) RemoveMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
 	removal := alteration{picked: picked, nudge: delivery.NudgeDeleted,
 		may:    func(bulkMessage) bool { return true },
 		change: func(c *webhook.Change) { c.Deleted, c.Next, c.At = true, time.Time{}, at },
@@ -81,7 +81,7 @@ type bulkMessage struct {
 
 // alter reads the messages in the transaction that changes them: whoever writes
 // to one at the same moment has done so before, or waits until the end.
-func (w *Webhooks) alter(ctx context.Context, a alteration) (done []admin.Changed, err error) {
+func (w *Store) alter(ctx context.Context, a alteration) (done []admin.Changed, err error) {
 	if len(a.picked) == 0 {
 		return nil, nil
 	}
@@ -100,7 +100,7 @@ func (w *Webhooks) alter(ctx context.Context, a alteration) (done []admin.Change
 
 // unchanged locks the messages and gives those that are as they were picked. A
 // file is locked as a whole already.
-func (w *Webhooks) unchanged(ctx context.Context, tx *sql.Tx, a alteration) ([]bulkMessage, error) {
+func (w *Store) unchanged(ctx context.Context, tx *sql.Tx, a alteration) ([]bulkMessage, error) {
 	ids := make([]int64, len(a.picked))
 	as := make(map[int64]admin.Candidate, len(a.picked))
 	for i, p := range a.picked {
@@ -145,7 +145,7 @@ func scanBulkMessage(row appdb.Row) (m bulkMessage, err error) {
 	return m, err
 }
 
-func (w *Webhooks) alterThese(ctx context.Context, tx *sql.Tx, a alteration, all []bulkMessage) ([]admin.Changed, error) {
+func (w *Store) alterThese(ctx context.Context, tx *sql.Tx, a alteration, all []bulkMessage) ([]admin.Changed, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ const shortAnswer = 64
 
 // Write is delivery.Store's. What is there already, by its number, stays as it
 // is: a batch may be written again where nobody knows what became of it.
-func (w *Webhooks) Write(ctx context.Context, b delivery.Batch) error {
+func (w *Store) Write(ctx context.Context, b delivery.Batch) error {
 	b.Leases = distinct(b.Leases)
 	switch {
 	case !covered(&b):
@@ -138,7 +138,7 @@ func readable(text string, most int) string {
 }
 
 // Key is delivery.Store's.
-func (w *Webhooks) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
+func (w *Store) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
 	k, err := appdb.QueryOne(ctx, w.own, scanIdempotencyKey, `SELECT KeyHash, Digest, EventGUID, Messages, ExpiryDateTime FROM whd.WH_IdempotencyKey
 WHERE KeyHash = @Hash AND ExpiryDateTime > `+w.own.Clock(), sql.Named("Hash", hex.EncodeToString(hash[:])))
 	return k, w.fault(err, "finding an idempotency key")

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // Subscriber finds a subscriber with its subscriptions.
-func (w *Webhooks) Subscriber(ctx context.Context, guid string) (admin.Subscriber, error) {
+func (w *Store) Subscriber(ctx context.Context, guid string) (admin.Subscriber, error) {
 	all, err := w.subscribers(ctx, ` WHERE b.RecID = @Subscriber`, sql.Named("Subscriber", guid))
 	if err != nil || len(all) == 0 {
 		return admin.Subscriber{}, w.missing(err, "subscriber")
@@ -22,7 +22,7 @@ func (w *Webhooks) Subscriber(ctx context.Context, guid string) (admin.Subscribe
 }
 
 // HasSubscriber is NotFound where there is no such subscriber.
-func (w *Webhooks) HasSubscriber(ctx context.Context, guid string) error {
+func (w *Store) HasSubscriber(ctx context.Context, guid string) error {
 	id, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT ID FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
 	if err != nil || id == nil {
 		return w.missing(err, "subscriber")
@@ -31,14 +31,14 @@ func (w *Webhooks) HasSubscriber(ctx context.Context, guid string) error {
 }
 
 // Subscribers lists the subscribers with their subscriptions.
-func (w *Webhooks) Subscribers(ctx context.Context) ([]admin.Subscriber, error) {
+func (w *Store) Subscribers(ctx context.Context) ([]admin.Subscriber, error) {
 	all, err := w.subscribers(ctx, ``)
 	return all, w.fault(err, "listing subscribers")
 }
 
 const subscriberColumns = `b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash`
 
-func (w *Webhooks) subscribers(ctx context.Context, condition string, args ...any) ([]admin.Subscriber, error) {
+func (w *Store) subscribers(ctx context.Context, condition string, args ...any) ([]admin.Subscriber, error) {
 	all, err := appdb.QueryAll(ctx, w.own, scanSubscriber, `SELECT `+subscriberColumns+`
 FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
 	if err != nil {
@@ -66,7 +66,7 @@ func scanSubscriber(row appdb.Row) (s admin.Subscriber, err error) {
 }
 
 // missing is the failure where a thing was looked for that is not there.
-func (w *Webhooks) missing(err error, thing string) error {
+func (w *Store) missing(err error, thing string) error {
 	if err != nil {
 		return w.fault(err, "finding a "+thing)
 	}
@@ -74,7 +74,7 @@ func (w *Webhooks) missing(err error, thing string) error {
 }
 
 // AddSubscriber adds a subscriber, whose GUID, number and row hash are new.
-func (w *Webhooks) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
+func (w *Store) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
 	id, err := w.Numbers(ctx, 1)
 	if err != nil {
 		return admin.Subscriber{}, err
@@ -96,7 +96,7 @@ const ofSubscriber = ` WHERE SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSub
 
 // ChangeSubscriber changes a subscriber. It fails with a Conflict where the row
 // hash that the change is based on is not the present one.
-func (w *Webhooks) ChangeSubscriber(ctx context.Context, guid string, c admin.SubscriberChange, e audit.Entry) (admin.Subscriber, error) {
+func (w *Store) ChangeSubscriber(ctx context.Context, guid string, c admin.SubscriberChange, e audit.Entry) (admin.Subscriber, error) {
 	var u changes
 	u.text("Name", c.Name)
 	u.bool("IsEnabled", c.Enabled)
@@ -124,7 +124,7 @@ func stale(thing string) error {
 
 // RemoveSubscriber removes a subscriber with all that belongs to it, and
 // reports whether it was there. Messages are removed by Sweep.
-func (w *Webhooks) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
+func (w *Store) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
 	steps := append(w.removal(ofSubscriber, e.At, sql.Named("Subscriber", guid)),
 		appdb.MustHit(`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid)), appdb.AuditStep(e))
 	removed, err := w.own.Run(ctx, steps...)

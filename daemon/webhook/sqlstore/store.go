@@ -1,4 +1,6 @@
-package store
+// Package sqlstore keeps subscribers, subscriptions, events and messages in the
+// tables of appdb: for the engine of deliveries and for administrators.
+package sqlstore
 
 import (
 	"context"
@@ -17,8 +19,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Webhooks keeps subscribers, subscriptions and messages.
-type Webhooks struct {
+// Store keeps subscribers, subscriptions and messages.
+type Store struct {
 	own    *appdb.DB
 	writer batchWriter
 }
@@ -27,15 +29,15 @@ type Webhooks struct {
 type batchWriter interface {
 	write(ctx context.Context, b *delivery.Batch) error
 	// remove removes messages and tells which it has not come to.
-	remove(ctx context.Context, all []condemned) (left []condemned, r delivery.Removed, err error)
+	remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error)
 	close() error
 }
 
-var _ delivery.Store = (*Webhooks)(nil)
+var _ delivery.Store = (*Store)(nil)
 
 // fault is what those who asked may know of an error of our own tables, and what
 // the engine has to.
-func (w *Webhooks) fault(err error, doing string) error {
+func (w *Store) fault(err error, doing string) error {
 	return w.own.Fault(engineError(err), doing)
 }
 
@@ -50,8 +52,21 @@ func engineError(err error) error {
 	return err
 }
 
-// Webhooks are the stored subscriptions and their messages.
-func (s *Store) Webhooks() *Webhooks { return &Webhooks{s.own, s.batches} }
+// Open gives what is stored of webhooks in db, whose file is at a path
+// unless it is on a server.
+func Open(db *appdb.DB, path string) (*Store, error) {
+	if db.IsServer() {
+		return &Store{db, &serverWriter{db}}, nil
+	}
+	writer, err := openFileWriter(db, path)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{db, writer}, nil
+}
+
+// Close ends the writing of batches. The database stays open.
+func (w *Store) Close() error { return w.writer.close() }
 
 // The numbers in WH_Number.
 const (
@@ -61,7 +76,7 @@ const (
 )
 
 // Now is delivery.Store's.
-func (w *Webhooks) Now(ctx context.Context) (time.Time, error) {
+func (w *Store) Now(ctx context.Context) (time.Time, error) {
 	now, err := appdb.QueryOne(ctx, w.own, appdb.ScanTime, `SELECT `+w.own.Clock())
 	if err != nil {
 		return time.Time{}, w.fault(err, "reading the store's clock")
@@ -80,7 +95,7 @@ COMMIT TRANSACTION;`
 )
 
 // Numbers is delivery.Store's.
-func (w *Webhooks) Numbers(ctx context.Context, n int) (first int64, err error) {
+func (w *Store) Numbers(ctx context.Context, n int) (first int64, err error) {
 	statement := fileNumbers
 	if w.own.IsServer() {
 		statement = serverNumbers
@@ -99,14 +114,14 @@ func (w *Webhooks) Numbers(ctx context.Context, n int) (first int64, err error) 
 
 // SetDefaultRetries notes how many retries messages have whose subscription has
 // no schedule of its own. It is only shown.
-func (w *Webhooks) SetDefaultRetries(ctx context.Context, n int) error {
+func (w *Store) SetDefaultRetries(ctx context.Context, n int) error {
 	_, err := w.own.Exec(ctx, `UPDATE whd.WH_Number SET Next = @Count WHERE Name = @Name AND Next <> @Count`,
 		sql.Named("Count", n), sql.Named("Name", defaultRetries))
 	return w.fault(err, "noting the number of retries")
 }
 
 // Version is delivery.Store's.
-func (w *Webhooks) Version(ctx context.Context) (int64, error) {
+func (w *Store) Version(ctx context.Context) (int64, error) {
 	n, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
 	if err != nil || n == nil {
 		return 0, w.fault(err, "reading the version of the subscriptions")
@@ -131,7 +146,7 @@ const changesKept = 1000
 
 // noted are the steps of a transaction that say which subscriptions it changes.
 // They come before the removal of these, and after everything that adds them.
-func (w *Webhooks) noted(which string, args ...any) []appdb.Step {
+func (w *Store) noted(which string, args ...any) []appdb.Step {
 	args = append([]any{sql.Named("Name", subscriptionVersion)}, args...)
 	return []appdb.Step{
 		appdb.MustHit(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
@@ -146,7 +161,7 @@ LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_Webhook
 
 // Changed is delivery.Store's. A version that no row speaks of was made by an
 // older program, or its rows are gone.
-func (w *Webhooks) Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error) {
+func (w *Store) Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error) {
 	versions := make(map[int64]bool)
 	changed = make(map[int64]*webhook.Subscription)
 	_, err = appdb.QueryAll(ctx, w.own, func(row appdb.Row) (_ struct{}, err error) {
@@ -172,7 +187,7 @@ func (w *Webhooks) Changed(ctx context.Context, after, version int64) (changed m
 
 // Snapshot is the subscriptions as an engine has them. The version is read first:
 // a change that comes after it is in the snapshot already or makes it stale.
-func (w *Webhooks) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
+func (w *Store) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 	version, err := w.Version(ctx)
 	if err != nil {
 		return nil, err

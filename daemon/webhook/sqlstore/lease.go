@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func termArg(term time.Duration) sql.NamedArg { return sql.Named("Term", term.Mi
 
 // Lease is delivery.Store's. Of several partitions it takes the oldest, so that
 // a daemon that is alone has the same one each time.
-func (w *Webhooks) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
+func (w *Store) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
 	for {
 		free, err := w.lapsed(ctx, ``, term)
 		if err != nil {
@@ -34,7 +34,7 @@ func (w *Webhooks) Lease(ctx context.Context, term time.Duration) (delivery.Leas
 
 // addPartition makes a partition that is free. Another daemon may be faster to
 // make it, or to take it.
-func (w *Webhooks) addPartition(ctx context.Context) error {
+func (w *Store) addPartition(ctx context.Context) error {
 	_, err := w.own.Exec(ctx, `INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil)
 SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, sql.Named("Until", appdb.Stamp(time.Time{})))
 	if executor.IsDuplicate(err) {
@@ -44,7 +44,7 @@ SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, 
 }
 
 // TakeOver is delivery.Store's.
-func (w *Webhooks) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Lease, error) {
+func (w *Store) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Lease, error) {
 	free, err := w.lapsed(ctx, ` AND `+orphan, term)
 	if err != nil {
 		return nil, err
@@ -68,14 +68,14 @@ const orphan = `(p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessag
 	WHERE m.PartitionID = p.PartitionID AND m.NextAttemptDateTime IS NOT NULL))`
 
 // lapsed are the partitions that may be leased, until when they would be.
-func (w *Webhooks) lapsed(ctx context.Context, which string, term time.Duration) ([]delivery.Lease, error) {
+func (w *Store) lapsed(ctx context.Context, which string, term time.Duration) ([]delivery.Lease, error) {
 	all, err := appdb.QueryAll(ctx, w.own, scanLease, `SELECT p.PartitionID, p.Fence, `+w.own.ClockAfter()+` FROM whd.WH_Partition p
 WHERE p.LeaseUntil <= `+w.own.Clock()+which+` ORDER BY p.PartitionID`, termArg(term))
 	return all, w.fault(err, "looking for partitions")
 }
 
 // take leases a partition unless somebody else was faster.
-func (w *Webhooks) take(ctx context.Context, l *delivery.Lease, term time.Duration) (bool, error) {
+func (w *Store) take(ctx context.Context, l *delivery.Lease, term time.Duration) (bool, error) {
 	n, err := w.own.Exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+w.own.ClockAfter()+`
 WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+w.own.Clock(),
 		append(leaseArgs(*l), termArg(term), w.own.HolderArg())...)
@@ -88,7 +88,7 @@ func leaseArgs(l delivery.Lease) []any {
 }
 
 // Renew is delivery.Store's.
-func (w *Webhooks) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) ([]delivery.Lease, error) {
+func (w *Store) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) ([]delivery.Lease, error) {
 	until, err := appdb.QueryOne(ctx, w.own, appdb.ScanTime, `SELECT `+w.own.ClockAfter(), termArg(term))
 	if err != nil {
 		return nil, w.fault(err, "renewing a lease")
@@ -109,7 +109,7 @@ WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), termArg
 
 // Release is delivery.Store's. The fence stays, so that what is still under way
 // may be written until somebody else takes the partition.
-func (w *Webhooks) Release(ctx context.Context, leases []delivery.Lease) error {
+func (w *Store) Release(ctx context.Context, leases []delivery.Lease) error {
 	for _, l := range leases {
 		_, err := w.own.Exec(ctx, `UPDATE whd.WH_Partition SET LeaseUntil = @Until WHERE PartitionID = @Partition AND Fence = @Fence`,
 			append(leaseArgs(l), sql.Named("Until", appdb.Stamp(time.Time{})))...)

@@ -1,22 +1,17 @@
-package store
+package sqlstore
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
-	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -38,14 +33,14 @@ func refused(b delivery.Batch, at time.Time, answer func(i int) []byte) (all []w
 	return all
 }
 
-func onBoth(t *testing.T, test func(*testing.T, *Webhooks)) {
+func onBoth(t *testing.T, test func(*testing.T, *Store)) {
 	t.Run("file", func(t *testing.T) { test(t, hooksInFile(t)) })
 	t.Run("server", func(t *testing.T) { test(t, hooksOnServer(t, mssqltest.Database(t))) })
 }
 
 // answers are the lengths of the answers that attempts show, in the order of
 // their messages, and the number of texts that are stored for them.
-func (w *Webhooks) answers(t *testing.T) (lengths []int64, stored int64) {
+func (w *Store) answers(t *testing.T) (lengths []int64, stored int64) {
 	t.Helper()
 	lengths, err := appdb.QueryAll(t.Context(), w.own, appdb.ScanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
 	if !w.own.IsServer() {
@@ -61,7 +56,7 @@ func (w *Webhooks) answers(t *testing.T) (lengths []int64, stored int64) {
 // Answers that are equal are stored once, whatever batch they come with; those of
 // earlier versions and short ones are read from their attempts.
 func TestEqualAnswersAreStoredOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *Webhooks) {
+	onBoth(t, func(t *testing.T, w *Store) {
 		r, l := subscribed(t, w)
 		write := func(first int64, answer []byte) {
 			t.Helper()
@@ -131,7 +126,7 @@ FROM WH_Number WHERE Name = 'ResponseTextSize'`, "kept")
 // The janitor removes texts that no attempt refers to, but not today's, and the
 // oldest where all take too much.
 func TestReclaimTexts(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *Webhooks) {
+	onBoth(t, func(t *testing.T, w *Store) {
 		r, l := subscribed(t, w)
 		b := hookBatch(w.mustVersion(t), 11, 30, r, l, "{}")
 		b.Outcomes = refused(b, time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC), page)
@@ -166,8 +161,7 @@ func TestFileShrinks(t *testing.T) {
 	for _, made := range []string{"INCREMENTAL", "NONE"} {
 		t.Run(made, func(t *testing.T) {
 			dir := t.TempDir()
-			s := openedIn(t, dir, made)
-			w := s.Webhooks()
+			w := openedIn(t, dir, made)
 			r, l := subscribed(t, w)
 			b := hookBatch(w.mustVersion(t), 11, 1000, r, l, strings.Repeat("x", 8000))
 			b.Outcomes = succeeded(b)
@@ -203,7 +197,7 @@ func TestFileShrinks(t *testing.T) {
 				if after.Pages != before.Pages || steps > 2 {
 					t.Errorf("%d pages became %d in %d steps", before.Pages, after.Pages, steps)
 				}
-				if err := s.Close(); err != nil {
+				if err := errors.Join(w.Close(), w.own.Close()); err != nil {
 					t.Fatal(err)
 				}
 				was, is, err := appdb.Compact(t.Context(), filepath.Join(dir, appdb.FileName))
@@ -227,7 +221,7 @@ func TestFileShrinks(t *testing.T) {
 	}
 }
 
-// openedIn opens a store whose file of own tables was made with a kind of
+// openedIn opens webhooks whose file of own tables was made with a kind of
 // auto_vacuum.
 func openedIn(t *testing.T, dir, vacuum string) *Store {
 	t.Helper()
@@ -240,12 +234,7 @@ func openedIn(t *testing.T, dir, vacuum string) *Store {
 			t.Fatal(err)
 		}
 	}
-	s, err := Open(t.Context(), Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+	return openedHooks(t, filepath.Join(dir, appdb.FileName))
 }
 
 // expectVacuum looks whether the file can shrink now.
@@ -259,113 +248,5 @@ func expectVacuum(t *testing.T, dir string) {
 	const incremental = 2
 	if mode, err := appdb.QueryOne(t.Context(), own, appdb.ScanInt, `PRAGMA auto_vacuum`); err != nil || *mode != incremental {
 		t.Errorf("auto_vacuum is %v (%v)", mode, err)
-	}
-}
-
-// A file that no disk has twice the room for is left as it is, and the error says
-// how much is needed; a missing file is left alone.
-func TestCompactWithoutRoom(t *testing.T) {
-	path := filepath.Join(t.TempDir(), appdb.FileName)
-	if before, after, err := appdb.Compact(t.Context(), path); before != 0 || after != 0 || err != nil {
-		t.Errorf("a missing file: %d, %d, %v", before, after, err)
-	}
-	file, err := os.Create(path)
-	if err == nil {
-		err = errors.Join(file.Truncate(8<<40), file.Close()) // a file with a hole takes no room
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := appdb.Compact(t.Context(), path); err == nil || !strings.Contains(err.Error(), "needs 16777217 MB free") {
-		t.Errorf("without room: %v", err)
-	}
-}
-
-// The request log keeps to its bound on the disk, WAL included, while entries of
-// all sizes are written, and shrinks to a bound that was lowered.
-func TestRequestLogBoundOnDisk(t *testing.T) {
-	file := &watchedLog{logFile: logFile{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}, t: t}
-	t.Cleanup(func() { _ = file.Close() })
-	bound := int64(5 << 20)
-	write := func(entries int) {
-		t.Helper()
-		r := requestlog.New(requestlog.Config{Store: file, MaxBytes: 1 << 30, Log: slog.New(slog.DiscardHandler),
-			Keep: func() requestlog.Keep { return requestlog.Keep{Size: bound} }})
-		for n := range entries {
-			d := requestlog.NewDraft()
-			d.Texts[requestlog.RequestBody] = strings.Repeat("x", n*7919%requestlog.MaxBody)
-			r.Record(d)
-		}
-		file.peak = 0
-		r.Start()
-		r.Flush(t.Context())
-		if err := r.Stop(t.Context()); err != nil || r.Depth().Entries != 0 {
-			t.Fatalf("%+v (%v)", r.Depth(), err)
-		}
-	}
-	write(1000)
-	if file.peak > bound+bound/10 || file.peak < bound/2 {
-		t.Errorf("with a bound of %d bytes the files took up to %d", bound, file.peak)
-	}
-	bound /= 4
-	for more := true; more; {
-		var err error
-		if more, err = file.Prune(t.Context(), time.Time{}, bound); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(100)
-	if file.peak > bound+bound/10 {
-		t.Errorf("with the lower bound of %d bytes the files took up to %d", bound, file.peak)
-	}
-}
-
-// watchedLog measures what the files take after each write.
-type watchedLog struct {
-	logFile
-	t    *testing.T
-	peak int64
-}
-
-func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) error {
-	err := w.logFile.Append(ctx, entries)
-	var size int64
-	for _, name := range []string{w.path, w.path + "-wal"} {
-		if info, err := os.Stat(name); err == nil {
-			size += info.Size()
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			w.t.Error(err)
-		}
-	}
-	w.peak = max(w.peak, size)
-	return err
-}
-
-// A bound below a page of the file is a bound all the same.
-func TestRequestLogSmallestBound(t *testing.T) {
-	file := &logFile{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}
-	t.Cleanup(func() { _ = file.Close() })
-	if err := file.Append(t.Context(), make([]requestlog.Entry, 100)); err != nil {
-		t.Fatal(err)
-	}
-	for more := true; more; {
-		var err error
-		if more, err = file.Prune(t.Context(), time.Time{}, 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	err := file.write(t.Context(), func(conn *sqlite.Conn) error {
-		s, err := conn.Prepare("SELECT COUNT(*) FROM WH_RequestLog")
-		if err != nil {
-			return err
-		}
-		defer s.Reset()
-		if _, err = s.Step(); err == nil && s.Int(0) > 1 {
-			t.Errorf("%d entries are left, want the newest", s.Int(0))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// condemned is a message that is to go, unless it has changed since it was
+// deletion is a message that is to go, unless it has changed since it was
 // looked at.
-type condemned struct{ id, event, status, attempts int64 }
+type deletion struct{ id, event, status, attempts int64 }
 
-func scanCondemned(row appdb.Row) (c condemned, err error) {
+func scanCondemned(row appdb.Row) (c deletion, err error) {
 	err = row.Scan(&c.id, &c.event, &c.status, &c.attempts)
 	return c, err
 }
@@ -32,7 +32,7 @@ const leastRemoved = 10
 // one's changes would empty its cache, and another one would decide by itself
 // when to write the log back. It ends early where somebody waits, and says what
 // is left; the removal's Took is how long nobody else could write.
-func (f *fileWriter) remove(ctx context.Context, all []condemned) (left []condemned, r delivery.Removed, err error) {
+func (f *fileWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
 	err = f.inTurn(ctx, func() error {
@@ -71,7 +71,7 @@ func (f *fileWriter) loosely(work func() error) error {
 }
 
 // condemn removes messages one by one, until somebody waits.
-func (f *fileWriter) condemn(all []condemned) (left []condemned, n int, err error) {
+func (f *fileWriter) condemn(all []deletion) (left []deletion, n int, err error) {
 	for i, c := range all {
 		if i >= max(leastRemoved, len(all)/2) && f.own.WriteLock.Wanted() {
 			return all[i:], n, nil
@@ -113,7 +113,7 @@ COMMIT TRANSACTION;
 SELECT @Removed;`
 
 // remove removes messages in one round trip. Only their own rows are locked.
-func (s *serverWriter) remove(ctx context.Context, all []condemned) (left []condemned, r delivery.Removed, err error) {
+func (s *serverWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
 	rows := make([][]int64, len(all))
 	for i, c := range all {
 		rows[i] = []int64{c.id, c.event, c.status, c.attempts}

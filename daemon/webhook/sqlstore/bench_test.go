@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"strings"
@@ -14,11 +14,11 @@ func BenchmarkWebhookWrite(b *testing.B) {
 	b.Run("file", func(b *testing.B) { benchmarkWrite(b, hooksInFile) })
 	b.Run("server", func(b *testing.B) {
 		dsn := mssqltest.Database(b)
-		benchmarkWrite(b, func(tb testing.TB) *Webhooks { return hooksOnServer(tb, dsn) })
+		benchmarkWrite(b, func(tb testing.TB) *Store { return hooksOnServer(tb, dsn) })
 	})
 }
 
-func benchmarkWrite(b *testing.B, open func(testing.TB) *Webhooks) {
+func benchmarkWrite(b *testing.B, open func(testing.TB) *Store) {
 	const size = 256
 	body := `{"DebtorNo":"` + strings.Repeat("x", 480) + `"}`
 	run := func(name string, batch func(made delivery.Batch, before *delivery.Batch) []delivery.Batch) {

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"database/sql"
@@ -20,15 +20,16 @@ var emptyBlock = regexp.MustCompile(`(?i)\bBEGIN(\s|--.*\n)*END\b`)
 
 // No statement that this program sends to a server has an empty block.
 func TestNoEmptyBlocks(t *testing.T) {
-	files, err := filepath.Glob("../*/testdata/*.sql")
+	files, err := filepath.Glob("../../*/testdata/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	scripts, err := filepath.Glob("../../cmd/daemon/deploy/*.sql")
+	files = append(files, "testdata/webhookbatch.sql")
+	scripts, err := filepath.Glob("../../../cmd/daemon/deploy/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	migrations, err := filepath.Glob("../appdb/schema/mssql/*.sql")
+	migrations, err := filepath.Glob("../../appdb/schema/mssql/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

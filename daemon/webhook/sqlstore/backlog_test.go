@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"database/sql"
@@ -34,7 +34,7 @@ func BenchmarkWebhookBacklog(b *testing.B) {
 	b.Run("server", func(b *testing.B) { benchmarkBacklog(b, hooksOnServer(b, mssqltest.Database(b))) })
 }
 
-func benchmarkBacklog(b *testing.B, w *Webhooks) {
+func benchmarkBacklog(b *testing.B, w *Store) {
 	fillBacklog(b, w)
 	for b.Loop() {
 		all, err := w.Backlog(b.Context())
@@ -44,7 +44,7 @@ func benchmarkBacklog(b *testing.B, w *Webhooks) {
 	}
 }
 
-func fillBacklog(b *testing.B, w *Webhooks) {
+func fillBacklog(b *testing.B, w *Store) {
 	r, _ := subscribed(b, w)
 	if _, err := w.own.Exec(b.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered,
 	Secret, MadeByAdmin, LastSavedDateTime, RowHash)

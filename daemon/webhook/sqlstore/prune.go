@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const pruneWindow = 5000
 // Prune is delivery.Store's. No index knows which messages are old, since every
 // delivery would pay for it: they are walked over in the order of their numbers,
 // which grow with time, up to where all are young.
-func (w *Webhooks) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
+func (w *Store) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
 	old, r, err := w.outlived(ctx, p)
 	if err != nil {
 		return delivery.Removed{}, w.fault(err, "looking for old messages")
@@ -40,12 +40,12 @@ func (w *Webhooks) Prune(ctx context.Context, p delivery.Prune) (delivery.Remove
 
 // outlived reads on behind a place, until it has found enough messages that are
 // to go. The removal tells how far it came and whether more may follow.
-func (w *Webhooks) outlived(ctx context.Context, p delivery.Prune) (old []condemned, r delivery.Removed, err error) {
+func (w *Store) outlived(ctx context.Context, p delivery.Prune) (old []deletion, r delivery.Removed, err error) {
 	err = w.own.Query(ctx, func(rows *sql.Rows) error {
 		old, r = nil, delivery.Removed{Last: p.After}
 		seen, aged := 0, false
 		for len(old) < p.Limit && rows.Next() {
-			var c condemned
+			var c deletion
 			var goes, isAged bool
 			if err := rows.Scan(&c.id, &c.event, &c.status, &c.attempts, &goes, &isAged); err != nil {
 				return err
@@ -76,7 +76,7 @@ func pruneArgs(p delivery.Prune) []any {
 const sweepPause = 4 * executor.StatementLimit
 
 // Sweep is delivery.Store's.
-func (w *Webhooks) Sweep(ctx context.Context, limit int) (delivery.Removed, error) {
+func (w *Store) Sweep(ctx context.Context, limit int) (delivery.Removed, error) {
 	gone, err := appdb.QueryAll(ctx, w.own, appdb.ScanInt, `SELECT SubscriptionID FROM whd.WH_SubscriptionRemoved ORDER BY SubscriptionID`)
 	if err != nil {
 		return delivery.Removed{}, w.fault(err, "looking for removed subscriptions")
@@ -92,7 +92,7 @@ func (w *Webhooks) Sweep(ctx context.Context, limit int) (delivery.Removed, erro
 }
 
 // sweepMessages removes some messages of one subscription, the oldest first.
-func (w *Webhooks) sweepMessages(ctx context.Context, subscription int64, limit int) (delivery.Removed, error) {
+func (w *Store) sweepMessages(ctx context.Context, subscription int64, limit int) (delivery.Removed, error) {
 	all, err := appdb.QueryAll(ctx, w.own, scanCondemned, `SELECT ID, EventID, Status, Attempts FROM whd.SY_WebhookMessage
 WHERE SubscriptionID = @Subscription ORDER BY ID`+w.own.Limit(), sql.Named("Subscription", subscription), sql.Named("Limit", limit))
 	if err != nil || len(all) == 0 {
@@ -104,7 +104,7 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+w.own.Limit(), sql.Named("Subs
 }
 
 // forget removes what has ended by the store's clock.
-func (w *Webhooks) forget(ctx context.Context, limit int) (r delivery.Removed, err error) {
+func (w *Store) forget(ctx context.Context, limit int) (r delivery.Removed, err error) {
 	clock, began := w.own.Clock(), time.Now()
 	keys, err := w.own.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+clock+` AND KeyHash IN (
 	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+w.own.Limit()+`)`, sql.Named("Limit", limit))

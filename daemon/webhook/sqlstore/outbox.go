@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -17,7 +17,7 @@ const (
 // their transaction has not ended, and others need not wait for it. A file has
 // no outbox, since nobody else writes to it. Without the CAST, Babelfish gives
 // out what a CASE holds as varchar.
-func (w *Webhooks) Outbox(ctx context.Context, limit int) (all []delivery.Raised, err error) {
+func (w *Store) Outbox(ctx context.Context, limit int) (all []delivery.Raised, err error) {
 	if !w.own.IsServer() {
 		return nil, ctx.Err()
 	}
@@ -40,7 +40,7 @@ FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID
 }
 
 // RefuseOutbox is delivery.Store's.
-func (w *Webhooks) RefuseOutbox(ctx context.Context, id int64, reason string) error {
+func (w *Store) RefuseOutbox(ctx context.Context, id int64, reason string) error {
 	_, err := w.own.Exec(ctx, `UPDATE whd.WH_Outbox SET RefusedReason = @Reason WHERE OutboxID = @ID`,
 		sql.Named("Reason", readable(reason, mostDisabled)), sql.Named("ID", id))
 	return w.fault(err, "refusing a row of the outbox")

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const lastNudge = `Nudge`
 // of subscriptions. The first locks the number until the transaction ends: the
 // numbers come in the order of the commits, so that nobody who has read one has
 // missed a lower one.
-func (w *Webhooks) nudged(all ...delivery.Nudge) []appdb.Step {
+func (w *Store) nudged(all ...delivery.Nudge) []appdb.Step {
 	if len(all) == 0 {
 		return nil
 	}
@@ -33,7 +33,7 @@ SELECT n.Next, @Subscription, @Kind, @Holder, `+w.own.Clock()+` FROM whd.WH_Numb
 }
 
 // News is delivery.Store's. Where nothing has happened it reads a few rows.
-func (w *Webhooks) News(ctx context.Context, after int64) (news delivery.News, err error) {
+func (w *Store) News(ctx context.Context, after int64) (news delivery.News, err error) {
 	numbers, err := appdb.QueryAll(ctx, w.own, scanNumber, `SELECT Name, Next FROM whd.WH_Number`)
 	if err != nil {
 		return news, w.fault(err, "looking for news")
@@ -96,7 +96,7 @@ func scanNudge(row appdb.Row) (n delivery.Nudge, err error) {
 }
 
 // Watch is delivery.Store's.
-func (w *Webhooks) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
+func (w *Store) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
 	_, err := w.own.Exec(ctx, `UPDATE whd.WH_Partition SET WatchedUntil = `+w.own.ClockAfter()+`
 WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(home), termArg(term))...)
 	return w.fault(err, "noting that changes are read")
@@ -107,7 +107,7 @@ const changesAtOnce = 200
 
 // Changes is delivery.Store's. The batches of one partition are written one after
 // another, so that nobody who has read one has missed an earlier one.
-func (w *Webhooks) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
+func (w *Store) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
 	begins := len(marks) == 0
 	marks[nowhere] = 0
 	partitions, err := appdb.QueryAll(ctx, w.own, appdb.ScanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
@@ -127,7 +127,7 @@ func (w *Webhooks) Changes(ctx context.Context, home int64, marks map[int64]int6
 // nowhere is no partition. Its mark says that the others have been looked for.
 const nowhere = 0
 
-func (w *Webhooks) changesOf(ctx context.Context, partition int64, marks map[int64]int64, begins bool) (all []webhook.Change, err error) {
+func (w *Store) changesOf(ctx context.Context, partition int64, marks map[int64]int64, begins bool) (all []webhook.Change, err error) {
 	of := sql.Named("Partition", partition)
 	mark, known := marks[partition]
 	if !known && begins {
@@ -181,7 +181,7 @@ const (
 )
 
 // Tidy is delivery.Store's.
-func (w *Webhooks) Tidy(ctx context.Context) error {
+func (w *Store) Tidy(ctx context.Context) error {
 	err := w.tidy(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+w.own.ClockAfter()+` AND Number IN (
 	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+w.own.Limit()+`)`, changeLife)
 	if err == nil {
@@ -192,7 +192,7 @@ func (w *Webhooks) Tidy(ctx context.Context) error {
 }
 
 // tidy removes some rows after others, until there are no more that are old.
-func (w *Webhooks) tidy(ctx context.Context, statement string, life time.Duration, args ...any) error {
+func (w *Store) tidy(ctx context.Context, statement string, life time.Duration, args ...any) error {
 	args = append(args, termArg(-life), sql.Named("Limit", tidyRows))
 	for {
 		n, err := w.own.Exec(ctx, statement, args...)
@@ -203,7 +203,7 @@ func (w *Webhooks) tidy(ctx context.Context, statement string, life time.Duratio
 }
 
 // Succeeded is delivery.Store's.
-func (w *Webhooks) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
+func (w *Store) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
 	n, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since) THEN 1 ELSE 0 END`,
 		sql.Named("Subscription", subscription), sql.Named("Since", appdb.Stamp(since)))

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// A file that no disk has twice the room for is left as it is, and the error says
+// how much is needed; a missing file is left alone.
+func TestCompactWithoutRoom(t *testing.T) {
+	path := filepath.Join(t.TempDir(), appdb.FileName)
+	if before, after, err := appdb.Compact(t.Context(), path); before != 0 || after != 0 || err != nil {
+		t.Errorf("a missing file: %d, %d, %v", before, after, err)
+	}
+	file, err := os.Create(path)
+	if err == nil {
+		err = errors.Join(file.Truncate(8<<40), file.Close()) // a file with a hole takes no room
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := appdb.Compact(t.Context(), path); err == nil || !strings.Contains(err.Error(), "needs 16777217 MB free") {
+		t.Errorf("without room: %v", err)
+	}
+}
+
+// The request log keeps to its bound on the disk, WAL included, while entries of
+// all sizes are written, and shrinks to a bound that was lowered.
+func TestRequestLogBoundOnDisk(t *testing.T) {
+	file := &watchedLog{logFile: logFile{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}, t: t}
+	t.Cleanup(func() { _ = file.Close() })
+	bound := int64(5 << 20)
+	write := func(entries int) {
+		t.Helper()
+		r := requestlog.New(requestlog.Config{Store: file, MaxBytes: 1 << 30, Log: slog.New(slog.DiscardHandler),
+			Keep: func() requestlog.Keep { return requestlog.Keep{Size: bound} }})
+		for n := range entries {
+			d := requestlog.NewDraft()
+			d.Texts[requestlog.RequestBody] = strings.Repeat("x", n*7919%requestlog.MaxBody)
+			r.Record(d)
+		}
+		file.peak = 0
+		r.Start()
+		r.Flush(t.Context())
+		if err := r.Stop(t.Context()); err != nil || r.Depth().Entries != 0 {
+			t.Fatalf("%+v (%v)", r.Depth(), err)
+		}
+	}
+	write(1000)
+	if file.peak > bound+bound/10 || file.peak < bound/2 {
+		t.Errorf("with a bound of %d bytes the files took up to %d", bound, file.peak)
+	}
+	bound /= 4
+	for more := true; more; {
+		var err error
+		if more, err = file.Prune(t.Context(), time.Time{}, bound); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(100)
+	if file.peak > bound+bound/10 {
+		t.Errorf("with the lower bound of %d bytes the files took up to %d", bound, file.peak)
+	}
+}
+
+// watchedLog measures what the files take after each write.
+type watchedLog struct {
+	logFile
+	t    *testing.T
+	peak int64
+}
+
+func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) error {
+	err := w.logFile.Append(ctx, entries)
+	var size int64
+	for _, name := range []string{w.path, w.path + "-wal"} {
+		if info, err := os.Stat(name); err == nil {
+			size += info.Size()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			w.t.Error(err)
+		}
+	}
+	w.peak = max(w.peak, size)
+	return err
+}
+
+// A bound below a page of the file is a bound all the same.
+func TestRequestLogSmallestBound(t *testing.T) {
+	file := &logFile{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}
+	t.Cleanup(func() { _ = file.Close() })
+	if err := file.Append(t.Context(), make([]requestlog.Entry, 100)); err != nil {
+		t.Fatal(err)
+	}
+	for more := true; more; {
+		var err error
+		if more, err = file.Prune(t.Context(), time.Time{}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := file.write(t.Context(), func(conn *sqlite.Conn) error {
+		s, err := conn.Prepare("SELECT COUNT(*) FROM WH_RequestLog")
+		if err != nil {
+			return err
+		}
+		defer s.Reset()
+		if _, err = s.Step(); err == nil && s.Int(0) > 1 {
+			t.Errorf("%d entries are left, want the newest", s.Int(0))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
