@@ -9,7 +9,16 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/prometheus/client_golang/prometheus"
 )
+
+// access finds out who asks, and whether this is to be served.
+type access struct {
+	accounts    *account.Service
+	hosts       *edge.HostCheck
+	limiter     *edge.Limiter
+	misdirected prometheus.Counter
+}
 
 // credentials are what the request brought along to prove who asks.
 func credentials(x *edge.Context) account.Credentials {
@@ -26,27 +35,27 @@ func credentials(x *edge.Context) account.Credentials {
 }
 
 // authorise finds out who asks and whether they may use the route.
-func (s *Server) authorise(x *edge.Context) error {
+func (h *access) authorise(x *edge.Context) error {
 	need := x.Route.Role
 	if need == account.NoRole {
 		return nil
 	}
 	given := credentials(x)
-	open := x.Options.AnonymousQueries && need == account.Reader && !x.Route.SignedIn || s.mayPublish(x)
+	open := x.Options.AnonymousQueries && need == account.Reader && !x.Route.SignedIn || h.mayPublish(x)
 	if open && given.Empty() {
-		return s.checkHost(x)
+		return h.checkHost(x)
 	}
-	err := s.demand(x, need)
+	err := h.demand(x, need)
 	if open && fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
-		return s.checkHost(x) // browsers go on sending the cookie of a session that has ended
+		return h.checkHost(x) // browsers go on sending the cookie of a session that has ended
 	}
 	return err
 }
 
 // demand finds out who asks, and refuses those who have not the role that it
 // takes.
-func (s *Server) demand(x *edge.Context, need account.Role) error {
-	if err := s.identify(x, credentials(x)); err != nil {
+func (h *access) demand(x *edge.Context, need account.Role) error {
+	if err := h.identify(x, credentials(x)); err != nil {
 		return err
 	}
 	if !x.Identity.Role.Includes(need) {
@@ -60,8 +69,8 @@ func onlyCookie(c account.Credentials) bool {
 }
 
 // identify finds out who asks.
-func (s *Server) identify(x *edge.Context, given account.Credentials) (err error) {
-	if x.Identity, err = s.config.Accounts.Authenticate(x.Request.Context(), given); err == nil {
+func (h *access) identify(x *edge.Context, given account.Credentials) (err error) {
+	if x.Identity, err = h.accounts.Authenticate(x.Request.Context(), given); err == nil {
 		renewCookie(x, given)
 	}
 	return err
@@ -84,7 +93,7 @@ var loginIgnored = []string{
 
 // authenticate logs in or out, or tells whose session it is where nothing is
 // given.
-func (s *Server) authenticate(x *edge.Context) error {
+func (h *sessions) authenticate(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -92,7 +101,7 @@ func (s *Server) authenticate(x *edge.Context) error {
 	f.knows(loginIgnored...)
 	switch provider, _ := f.given(memberProvider); {
 	case strings.EqualFold(provider, "logout"):
-		return s.logout(x)
+		return h.logout(x)
 	case provider != "" && !strings.EqualFold(provider, "credentials"):
 		return fault.New(fault.NotFound, "there is no provider %s; logins take the provider credentials", edge.Clean(provider))
 	case x.Request.Method == http.MethodHead || !given(f.members, memberUser) && !given(f.members, memberPassword):
@@ -100,12 +109,12 @@ func (s *Server) authenticate(x *edge.Context) error {
 		if err := f.done(x); err != nil {
 			return err
 		}
-		return s.whoAmI(x)
+		return h.whoAmI(x)
 	}
-	return s.login(x, f)
+	return h.login(x, f)
 }
 
-func (s *Server) login(x *edge.Context, f *form) error {
+func (h *sessions) login(x *edge.Context, f *form) error {
 	name, _ := f.given(memberUser)
 	password, _ := f.given(memberPassword)
 	remember := rememberOf(f)
@@ -113,7 +122,7 @@ func (s *Server) login(x *edge.Context, f *form) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	ticket, err := s.config.Accounts.Login(x.Request.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.Origin.Address})
+	ticket, err := h.accounts.Login(x.Request.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.Origin.Address})
 	if err != nil {
 		return err
 	}
@@ -144,9 +153,9 @@ func rememberOf(f *form) bool {
 	return on == 1
 }
 
-func (s *Server) whoAmI(x *edge.Context) error {
+func (h *sessions) whoAmI(x *edge.Context) error {
 	given := credentials(x)
-	if err := s.identify(x, given); err != nil {
+	if err := h.access.identify(x, given); err != nil {
 		return err
 	}
 	doc := wire.AuthenticateResponse{UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
@@ -160,36 +169,36 @@ func (s *Server) whoAmI(x *edge.Context) error {
 }
 
 // logout ends the session that the request carries.
-func (s *Server) logout(x *edge.Context) error {
-	if err := s.endSessions(x); err != nil {
+func (h *sessions) logout(x *edge.Context) error {
+	if err := h.endSessions(x); err != nil {
 		return err
 	}
 	return farewell(x)
 }
 
 // limitAddress counts a request before anything is done for it.
-func (s *Server) limitAddress(x *edge.Context) error {
+func (h *access) limitAddress(x *edge.Context) error {
 	if x.Options.Rate.PerSecond == 0 {
 		return nil
 	}
-	s.limiter.SetRate(x.Options.Rate)
-	return s.limiter.Take("address "+account.Network(x.Origin.Address), x.Timing.Start)
+	h.limiter.SetRate(x.Options.Rate)
+	return h.limiter.Take("address "+account.Network(x.Origin.Address), x.Timing.Start)
 }
 
 // limitIdentity counts a request of somebody who is known, wherever they are.
-func (s *Server) limitIdentity(x *edge.Context) error {
+func (h *access) limitIdentity(x *edge.Context) error {
 	if x.Options.Rate.PerSecond == 0 || !x.Identity.Known() {
 		return nil
 	}
-	return s.limiter.Take("account "+x.Identity.UserID+x.Identity.KeyID, x.Timing.Start)
+	return h.limiter.Take("account "+x.Identity.UserID+x.Identity.KeyID, x.Timing.Start)
 }
 
 // checkHost refuses a request that is let in without a login where its Host is
 // not a name of the service.
-func (s *Server) checkHost(x *edge.Context) error {
-	err := s.hosts.Check(x)
+func (h *access) checkHost(x *edge.Context) error {
+	err := h.hosts.Check(x)
 	if err != nil {
-		s.metrics.Misdirected.Inc()
+		h.misdirected.Inc()
 	}
 	return err
 }

@@ -16,9 +16,12 @@ import (
 // of the existing service send back all that they got.
 var readOnly = []string{"SettingName", "PluginID", "PluginName"}
 
-// billForm reads the members of a request about a place, which the path names:
+// bills are the handlers of /Bills.
+type bills struct{ service *bill.Service }
+
+// form reads the members of a request about a place, which the path names:
 // where others name it too, the path wins.
-func (s *Server) billForm(x *edge.Context) (*form, bill.Place, error) {
+func (h *bills) form(x *edge.Context) (*form, bill.Place, error) {
 	f, err := readForm(x)
 	if err != nil {
 		return nil, bill.Place{}, err
@@ -29,9 +32,9 @@ func (s *Server) billForm(x *edge.Context) (*form, bill.Place, error) {
 	}, nil
 }
 
-// setBillValue changes what a custom field of a bill's stage holds.
-func (s *Server) setBillValue(x *edge.Context) error {
-	f, at, err := s.billForm(x)
+// set changes what a custom field of a bill's stage holds.
+func (h *bills) set(x *edge.Context) error {
+	f, at, err := h.form(x)
 	if err != nil {
 		return err
 	}
@@ -40,41 +43,41 @@ func (s *Server) setBillValue(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	v, err := s.config.Bills.Set(x.Request.Context(), at, contents)
+	v, err := h.service.Set(x.Request.Context(), at, contents)
 	if err != nil {
 		return err
 	}
 	return billDocument(x, f, "CustomFieldValue", v)
 }
 
-// billValue reads one custom field of a bill's stage.
-func (s *Server) billValue(x *edge.Context) error {
-	f, at, err := s.billForm(x)
+// value reads one custom field of a bill's stage.
+func (h *bills) value(x *edge.Context) error {
+	f, at, err := h.form(x)
 	if err != nil {
 		return err
 	}
 	if err := f.done(x); err != nil {
 		return err
 	}
-	v, err := s.config.Bills.Value(x.Request.Context(), at)
+	v, err := h.service.Value(x.Request.Context(), at)
 	if err != nil {
 		return err
 	}
 	return billDocument(x, f, "CustomFieldValue", v)
 }
 
-// billValues lists the custom fields of a bill's stage: all that there are, in
+// values lists the custom fields of a bill's stage: all that there are, in
 // the order in which the ERP displays them. A field that the stage stores
 // nothing for has no Contents.
-func (s *Server) billValues(x *edge.Context) error {
-	f, at, err := s.billForm(x)
+func (h *bills) values(x *edge.Context) error {
+	f, at, err := h.form(x)
 	if err != nil {
 		return err
 	}
 	if err := f.done(x); err != nil {
 		return err
 	}
-	all, err := s.config.Bills.Values(x.Request.Context(), at.BillID, at.StageID)
+	all, err := h.service.Values(x.Request.Context(), at.BillID, at.StageID)
 	if err != nil {
 		return err
 	}

@@ -29,14 +29,14 @@ const (
 // messageKind is what operations on many messages filter.
 const messageKind = "Message"
 
-// retryMessages makes all messages due that match and have failed or wait for
+// retryAll makes all messages due that match and have failed or wait for
 // another attempt.
-func (s *Server) retryMessages(x *edge.Context) error {
-	selection, err := s.selection(x)
+func (h *messages) retryAll(x *edge.Context) error {
+	selection, err := h.selection(x)
 	if err != nil {
 		return err
 	}
-	t, err := s.config.Webhooks.RetryMessages(x.Request.Context(), selection, actor(x))
+	t, err := h.admin.RetryMessages(x.Request.Context(), selection, actor(x))
 	if err != nil {
 		return err
 	}
@@ -44,14 +44,14 @@ func (s *Server) retryMessages(x *edge.Context) error {
 		wire.MessagesRetried{Matched: t.Matched, Retried: t.Done, Skipped: t.Matched - t.Done, DryRun: selection.DryRun})
 }
 
-// deleteMessages removes all messages that match, and cancels what is pending of
+// removeAll removes all messages that match, and cancels what is pending of
 // them.
-func (s *Server) deleteMessages(x *edge.Context) error {
-	selection, err := s.selection(x)
+func (h *messages) removeAll(x *edge.Context) error {
+	selection, err := h.selection(x)
 	if err != nil {
 		return err
 	}
-	t, err := s.config.Webhooks.RemoveMessages(x.Request.Context(), selection, actor(x))
+	t, err := h.admin.RemoveMessages(x.Request.Context(), selection, actor(x))
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func (s *Server) deleteMessages(x *edge.Context) error {
 // selection reads which messages a request means. It is stricter than a query:
 // whatever cannot be taken as it is meant, or means nothing, might have kept
 // messages out, and they would be gone.
-func (s *Server) selection(x *edge.Context) (admin.Selection, error) {
+func (h *messages) selection(x *edge.Context) (admin.Selection, error) {
 	none := admin.Selection{}
 	f, err := readForm(x)
 	if err != nil {
 		return none, err
 	}
-	kind, _ := s.system.Lookup(messageKind)
+	kind, _ := h.queries.system.Lookup(messageKind)
 	b := &bulkForm{form: f, kind: kind}
 	b.read()
 	selection := admin.Selection{Filter: b.shown, Most: b.most(), DryRun: b.yes(memberDryRun)}
@@ -78,7 +78,7 @@ func (s *Server) selection(x *edge.Context) (admin.Selection, error) {
 	if len(b.where) == 0 && !all {
 		return none, fault.New(fault.Invalid, "no filter says which messages are meant: give one, such as SubscriptionID and Status=3, or %s=true for every message there is", memberAll)
 	}
-	selection.Pick = s.picker(kind, b.where)
+	selection.Pick = h.picker(kind, b.where)
 	return selection, nil
 }
 
@@ -200,7 +200,7 @@ func (b *bulkForm) most() int64 {
 
 // picker finds the messages that meet conditions, a page at a time. Nothing is
 // locked meanwhile.
-func (s *Server) picker(kind *record.Kind, where []query.Condition) admin.Picker {
+func (h *messages) picker(kind *record.Kind, where []query.Condition) admin.Picker {
 	columns := make([]int, 3)
 	for i, name := range []string{"ItemNo", "Status", "Retries"} {
 		columns[i], _ = kind.Column(name)
@@ -208,12 +208,12 @@ func (s *Server) picker(kind *record.Kind, where []query.Condition) admin.Picker
 	return func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		plan := &query.Plan{Kind: kind, Columns: columns, Order: []query.Order{{Field: columns[0]}}, Take: int64(limit), Where: append(slices.Clip(where),
 			condition(kind, "ItemNo", record.GreaterThan, wire.Value{Int: after}), condition(kind, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: last}))}
-		return s.picked(ctx, plan)
+		return h.picked(ctx, plan)
 	}
 }
 
-func (s *Server) picked(ctx context.Context, plan *query.Plan) ([]admin.Candidate, error) {
-	rows, err := s.config.Store.Select(ctx, plan)
+func (h *messages) picked(ctx context.Context, plan *query.Plan) ([]admin.Candidate, error) {
+	rows, err := h.queries.store.Select(ctx, plan)
 	if err != nil {
 		return nil, err
 	}

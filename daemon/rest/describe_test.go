@@ -19,7 +19,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 	used := make(map[string]bool)
 	system := record.System()
-	for _, r := range new(Server).routes() {
+	for _, r := range testRoutes() {
 		used[r.Operation] = true
 		if r.Summary == "" || r.Operation == "" {
 			t.Errorf("%s %s: operation %q, summary %q", r.Methods, r.Pattern, r.Operation, r.Summary)
@@ -49,7 +49,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 func TestEveryPathMemberIsDescribed(t *testing.T) {
 	general := []string{edge.ParamFormat, edge.ParamOperation, edge.ParamKind}
 	facts := operations()
-	for _, r := range new(Server).routes() {
+	for _, r := range testRoutes() {
 		o := fact(facts, r.Operation)
 		for part := range strings.SplitSeq(r.Pattern, "/") {
 			name, isParam := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")

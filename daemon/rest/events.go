@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -21,9 +22,15 @@ const (
 	memberBody  = "Body"
 )
 
-// events lists the published events.
-func (s *Server) events(x *edge.Context) error {
-	published := s.config.Webhooks.Rules().Listed()
+// events are the handlers of /Webhooks/Events.
+type events struct {
+	admin  *admin.Service
+	engine *delivery.Engine
+}
+
+// list lists the published events.
+func (h *events) list(x *edge.Context) error {
+	published := h.admin.Rules().Listed()
 	documents := make([]wire.Event, len(published))
 	for i, e := range published {
 		documents[i] = wire.Event(e)
@@ -31,8 +38,8 @@ func (s *Server) events(x *edge.Context) error {
 	return x.List("Events", documents, len(documents))
 }
 
-// raiseEvent takes an event. It answers once the event's messages are durable.
-func (s *Server) raiseEvent(x *edge.Context) error {
+// add takes an event. It answers once the event's messages are durable.
+func (h *events) add(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -45,10 +52,10 @@ func (s *Server) raiseEvent(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	if name, err = s.config.Webhooks.Rules().Event(name); err != nil {
+	if name, err = h.admin.Rules().Event(name); err != nil {
 		return err
 	}
-	receipt, err := s.publish(x, name, body)
+	receipt, err := h.publish(x, name, body)
 	if err != nil {
 		return err
 	}
@@ -56,10 +63,10 @@ func (s *Server) raiseEvent(x *edge.Context) error {
 }
 
 // publish raises an event, under an idempotency key where the request has one.
-func (s *Server) publish(x *edge.Context, name string, body []byte) (delivery.Receipt, error) {
+func (h *events) publish(x *edge.Context, name string, body []byte) (delivery.Receipt, error) {
 	keys := x.Request.Header.Values(wire.HeaderIdempotencyKey)
 	if len(keys) == 0 {
-		return s.config.Engine.Publish(x.Request.Context(), name, body)
+		return h.engine.Publish(x.Request.Context(), name, body)
 	}
 	key := keys[0]
 	if len(keys) > 1 || !isIdempotencyKey(key) {
@@ -67,7 +74,7 @@ func (s *Server) publish(x *edge.Context, name string, body []byte) (delivery.Re
 		return delivery.Receipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
 			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
 	}
-	receipt, replayed, err := s.config.Engine.PublishOnce(x.Request.Context(), name, body, x.Identity.Name+"\n"+key) // others have keys of their own
+	receipt, replayed, err := h.engine.PublishOnce(x.Request.Context(), name, body, x.Identity.Name+"\n"+key) // others have keys of their own
 	if replayed {
 		x.Response.Header().Set(wire.HeaderReplayed, "true")
 	}
@@ -124,7 +131,7 @@ func rawMember(body []byte, name string) json.RawMessage {
 
 // mayPublish reports whether events are taken from the request's address
 // without a login.
-func (s *Server) mayPublish(x *edge.Context) bool {
+func (h *access) mayPublish(x *edge.Context) bool {
 	if !x.Options.AnonymousPublish || x.Route.Role != account.Publisher {
 		return false
 	}
@@ -137,9 +144,9 @@ func (s *Server) mayPublish(x *edge.Context) bool {
 	return false
 }
 
-// testTarget answers a delivery with what it got: an address to point a
+// echo answers a delivery with what it got: an address to point a
 // subscription at.
-func (s *Server) testTarget(x *edge.Context) error {
+func (h *events) echo(x *edge.Context) error {
 	x.Response.Header().Set("Content-Type", "application/json; charset=utf-8")
 	return x.Write(http.StatusCreated, x.Body)
 }

@@ -13,3 +13,6 @@ func LimitChanges(t *testing.T, r edge.Rate) {
 	changeRate = r
 	t.Cleanup(func() { changeRate = was })
 }
+
+// testRoutes is the table of routes.
+func testRoutes() []edge.Route { return (&Server{handlers: new(handlers)}).routes() }

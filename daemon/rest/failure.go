@@ -21,7 +21,7 @@ func (s *Server) fail(x *edge.Context, err error) {
 		return
 	}
 	if x.HTML() {
-		s.recognise(x)
+		s.handlers.access.recognise(x)
 	}
 	stack := ""
 	if x.Options.Debug {

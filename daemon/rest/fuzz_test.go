@@ -53,7 +53,7 @@ func FuzzRouter(f *testing.F) {
 		f.Add("GET", path)
 		f.Add("OPTIONS", "/erp"+path)
 	}
-	plain, based := edge.NewRouter(new(Server).routes(), ""), edge.NewRouter(new(Server).routes(), "/erp/")
+	plain, based := edge.NewRouter(testRoutes(), ""), edge.NewRouter(testRoutes(), "/erp/")
 	f.Fuzz(func(t *testing.T, method, path string) {
 		m, allow, err := plain.Find(method, path)
 		if (m.Route == nil) != (err != nil) {

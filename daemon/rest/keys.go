@@ -13,6 +13,9 @@ import (
 // keyLife is how long a key works where the request does not say.
 const keyLife = 90 * 24 * time.Hour
 
+// keys are the handlers of /ApiKeys.
+type keys struct{ accounts *account.Service }
+
 func keyDocument(k account.Key) wire.APIKey {
 	return wire.APIKey{
 		KeyID: k.ID, Name: k.Name, Role: k.Role.String(),
@@ -20,9 +23,9 @@ func keyDocument(k account.Key) wire.APIKey {
 	}
 }
 
-// keys lists the API keys, without the keys themselves.
-func (s *Server) keys(x *edge.Context) error {
-	keys, err := s.config.Accounts.Keys(x.Request.Context())
+// list lists the API keys, without the keys themselves.
+func (h *keys) list(x *edge.Context) error {
+	keys, err := h.accounts.Keys(x.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -33,17 +36,17 @@ func (s *Server) keys(x *edge.Context) error {
 	return x.List("ApiKeys", documents, len(documents))
 }
 
-// key shows one API key, without the key itself.
-func (s *Server) key(x *edge.Context) error {
-	k, err := s.config.Accounts.FindKey(x.Request.Context(), x.Params.Get(inKeyID))
+// show shows one API key, without the key itself.
+func (h *keys) show(x *edge.Context) error {
+	k, err := h.accounts.FindKey(x.Request.Context(), x.Params.Get(inKeyID))
 	if err != nil {
 		return err
 	}
 	return x.Document(http.StatusOK, "ApiKey", keyDocument(k))
 }
 
-// addKey makes an API key and shows it, once.
-func (s *Server) addKey(x *edge.Context) error {
+// add makes an API key and shows it, once.
+func (h *keys) add(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -52,7 +55,7 @@ func (s *Server) addKey(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	secret, k, err := s.config.Accounts.As(actor(x)).AddKey(x.Request.Context(), n)
+	secret, k, err := h.accounts.As(actor(x)).AddKey(x.Request.Context(), n)
 	if err != nil {
 		return err
 	}
@@ -79,9 +82,9 @@ func expiryOf(f *form) time.Time {
 	return at
 }
 
-// removeKey ends an API key.
-func (s *Server) removeKey(x *edge.Context) error {
-	if err := s.config.Accounts.As(actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)); err != nil {
+// remove ends an API key.
+func (h *keys) remove(x *edge.Context) error {
+	if err := h.accounts.As(actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)); err != nil {
 		return err
 	}
 	return x.NoContent()

@@ -8,11 +8,18 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
+
+// sessions are the handlers of logins and sessions.
+type sessions struct {
+	accounts *account.Service
+	access   *access
+}
 
 // memberRedirect names the page to go to after a login or a logout.
 const memberRedirect = "redirect"
@@ -32,8 +39,8 @@ type loginForm struct {
 
 // loginPage shows the form. It is a page for everybody who asks, since there is
 // nothing else to say.
-func (s *Server) loginPage(x *edge.Context) error {
-	s.recognise(x)
+func (h *sessions) loginPage(x *edge.Context) error {
+	h.access.recognise(x)
 	return writeLogin(x, http.StatusOK, loginForm{Redirect: landing(x, x.URLMembers)})
 }
 
@@ -50,10 +57,10 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 
 // recognise finds out by the session who looks at a page that everybody may
 // see, and dresses it. Who cannot be known stays a stranger.
-func (s *Server) recognise(x *edge.Context) {
+func (h *access) recognise(x *edge.Context) {
 	given := credentials(x)
 	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
-		if who, err := s.config.Accounts.Authenticate(x.Request.Context(), given); err == nil {
+		if who, err := h.accounts.Authenticate(x.Request.Context(), given); err == nil {
 			x.Identity = who
 		}
 	}
@@ -91,8 +98,8 @@ func farewell(x *edge.Context) error {
 }
 
 // logIn logs in, and shows a person whose login failed the form again.
-func (s *Server) logIn(x *edge.Context) error {
-	err := s.authenticate(x)
+func (h *sessions) logIn(x *edge.Context) error {
+	err := h.authenticate(x)
 	if err == nil || !x.HTML() || x.Request.Method != http.MethodPost {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
@@ -25,8 +26,15 @@ const logQuery = "QueryRequestLogsGETManyRequest"
 // firstError is the lowest status of a request that failed.
 const firstError = http.StatusBadRequest
 
+// logs are the handlers of the request log.
+type logs struct {
+	queries  *queries
+	recorder *requestlog.Recorder // nil for none
+}
+
 // logView is what a path says of the entries it shows.
 type logView struct {
+	*logs
 	day    func(now time.Time) time.Time // nil: as the members say
 	errors bool
 }
@@ -34,34 +42,34 @@ type logView struct {
 func today(now time.Time) time.Time     { return now }
 func yesterday(now time.Time) time.Time { return now.AddDate(0, 0, -1) }
 
-// logs answers a query of the request log.
-func (s *Server) logs(x *edge.Context) error { return logView{}.serve(s, x) }
+// list answers a query of the request log.
+func (h *logs) list(x *edge.Context) error { return logView{logs: h}.serve(x) }
 
-// logsOneway checks one and answers nothing.
-func (s *Server) logsOneway(x *edge.Context) error {
-	if _, err := (logView{}).plan(s, x); err != nil {
+// listOneway checks one and answers nothing.
+func (h *logs) listOneway(x *edge.Context) error {
+	if _, err := (logView{logs: h}).plan(x); err != nil {
 		return err
 	}
 	x.Response.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// logsOf is the handler of a path that shows one day.
-func (s *Server) logsOf(day func(time.Time) time.Time, errors bool) func(*edge.Context) error {
-	return func(x *edge.Context) error { return logView{day, errors}.serve(s, x) }
+// of is the handler of a path that shows one day.
+func (h *logs) of(day func(time.Time) time.Time, errors bool) func(*edge.Context) error {
+	return logView{h, day, errors}.serve
 }
 
-func (v logView) serve(s *Server, x *edge.Context) error {
-	plan, err := v.plan(s, x)
+func (v logView) serve(x *edge.Context) error {
+	plan, err := v.plan(x)
 	if err != nil {
 		return err
 	}
-	s.flushLog(x.Request.Context())
-	return s.rows(x, plan)
+	v.flush(x.Request.Context())
+	return v.queries.rows(x, plan)
 }
 
 // plan makes conditions of the members that only the request log has.
-func (v logView) plan(s *Server, x *edge.Context) (*query.Plan, error) {
+func (v logView) plan(x *edge.Context) (*query.Plan, error) {
 	members, err := readMembers(x)
 	if err != nil {
 		return nil, err
@@ -76,7 +84,7 @@ func (v logView) plan(s *Server, x *edge.Context) (*query.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := s.planMembers(x, others, where...)
+	plan, err := v.queries.planMembers(x, others, where...)
 	x.Members = members // the page's links repeat them
 	return plan, err
 }
@@ -158,12 +166,12 @@ func condition(kind *record.Kind, name string, op record.Operator, operand wire.
 // recorded.
 const flushPatience = time.Second
 
-// flushLog makes requests that are over show in the log.
-func (s *Server) flushLog(ctx context.Context) {
-	if s.config.RequestLog == nil {
+// flush makes requests that are over show in the log.
+func (h *logs) flush(ctx context.Context) {
+	if h.recorder == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushPatience)
 	defer cancel()
-	s.config.RequestLog.Flush(ctx)
+	h.recorder.Flush(ctx)
 }

@@ -13,10 +13,18 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// subscriberRows answers a query for what belongs to the subscriber that the
+// messages are the handlers of messages and their attempts.
+type messages struct {
+	admin         *admin.Service
+	access        *access
+	queries       *queries
+	subscriptions *subscriptions
+}
+
+// list answers a query for what belongs to the subscriber that the
 // path names, and to a message where it names one.
-func (s *Server) subscriberRows(x *edge.Context) error {
-	if _, err := s.config.Webhooks.Known(x.Request.Context(), x.Params.Get(inSubscriber)); err != nil {
+func (h *messages) list(x *edge.Context) error {
+	if _, err := h.admin.Known(x.Request.Context(), x.Params.Get(inSubscriber)); err != nil {
 		return err
 	}
 	members, err := readMembers(x)
@@ -27,11 +35,11 @@ func (s *Server) subscriberRows(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.planMembers(x, without(members, inSubscriber), where...)
+	plan, err := h.queries.planMembers(x, without(members, inSubscriber), where...)
 	if err != nil {
 		return err
 	}
-	return s.rows(x, plan)
+	return h.queries.rows(x, plan)
 }
 
 // without leaves a member out, since the path says it.
@@ -67,9 +75,9 @@ func messageAddress(x *edge.Context) admin.Address {
 	return admin.Address{Subscriber: x.Params.Get(inSubscriber), Subscription: x.Params.Get(inSubscription), Message: x.Params.Get(inMessage)}
 }
 
-// removeMessage removes a message and cancels what is pending of it.
-func (s *Server) removeMessage(x *edge.Context) error {
-	if err := s.config.Webhooks.RemoveMessage(x.Request.Context(), messageAddress(x)); err != nil {
+// remove removes a message and cancels what is pending of it.
+func (h *messages) remove(x *edge.Context) error {
+	if err := h.admin.RemoveMessage(x.Request.Context(), messageAddress(x)); err != nil {
 		return err
 	}
 	x.Response.WriteHeader(http.StatusNoContent)
@@ -81,47 +89,47 @@ func (s *Server) removeMessage(x *edge.Context) error {
 var retryRate = edge.Rate{PerSecond: 10.0 / 60, Burst: 10}
 
 // limitRetries counts a retry, unless an admin asks.
-func (s *Server) limitRetries(x *edge.Context) error {
-	admin, err := s.isAdmin(x)
+func (h *subscriptions) limitRetries(x *edge.Context) error {
+	admin, err := h.access.isAdmin(x)
 	if err != nil || admin {
 		return err
 	}
-	return s.countRetry(x)
+	return h.countRetry(x)
 }
 
 // countRetry counts a retry of a subscription that there is: other ids would take
 // the place of its count.
-func (s *Server) countRetry(x *edge.Context) error {
-	r, err := s.config.Webhooks.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
+func (h *subscriptions) countRetry(x *edge.Context) error {
+	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
 	if err != nil {
 		return err
 	}
-	return s.retries.Take(r.GUID, x.Timing.Start)
+	return h.retries.Take(r.GUID, x.Timing.Start)
 }
 
-// retryMessage makes a message that has failed due now.
-func (s *Server) retryMessage(x *edge.Context) error {
-	if err := s.limitRetries(x); err != nil {
+// retry makes a message that has failed due now.
+func (h *messages) retry(x *edge.Context) error {
+	if err := h.subscriptions.limitRetries(x); err != nil {
 		return err
 	}
-	m, err := s.config.Webhooks.RetryMessage(x.Request.Context(), messageAddress(x))
+	m, err := h.admin.RetryMessage(x.Request.Context(), messageAddress(x))
 	if err != nil {
 		return err
 	}
 	return messageState(x, m)
 }
 
-// testSubscription sends a message to a subscription, so that people can see
+// sendTest sends a message to a subscription, so that people can see
 // whether it arrives.
-func (s *Server) testSubscription(x *edge.Context) error {
-	if err := s.limitRetries(x); err != nil {
+func (h *messages) sendTest(x *edge.Context) error {
+	if err := h.subscriptions.limitRetries(x); err != nil {
 		return err
 	}
-	t, err := s.trial(x)
+	t, err := h.trial(x)
 	if err != nil {
 		return err
 	}
-	m, err := s.config.Webhooks.SendTest(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), t)
+	m, err := h.admin.SendTest(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), t)
 	if err != nil {
 		return err
 	}
@@ -131,7 +139,7 @@ func (s *Server) testSubscription(x *edge.Context) error {
 // trial reads what a subscription is to be tried out with. The receiver checks
 // nothing but the signature, so who decides what is signed needs the role that
 // raising events takes, and not just the SubscriberID.
-func (s *Server) trial(x *edge.Context) (admin.TestMessage, error) {
+func (h *messages) trial(x *edge.Context) (admin.TestMessage, error) {
 	f, err := readForm(x)
 	if err != nil {
 		return admin.TestMessage{}, err
@@ -142,7 +150,7 @@ func (s *Server) trial(x *edge.Context) (admin.TestMessage, error) {
 	if err := f.done(x); err != nil || t.Event == "" && t.Body == nil {
 		return t, err
 	}
-	return t, s.demand(x, account.Publisher)
+	return t, h.access.demand(x, account.Publisher)
 }
 
 // messageState answers with a message that is going to be sent.

@@ -21,7 +21,7 @@ const memberOperation = "op"
 // Describe is what a service with the standard settings says of itself, for
 // documents that are written before one runs.
 func Describe() *metadata.Service {
-	s := &Server{config: Config{Registry: record.Builtin()}, system: record.System()}
+	s := &Server{config: Config{Registry: record.Builtin()}, handlers: newHandlers(Config{}, nil)}
 	s.router = edge.NewRouter(s.routes(), "")
 	return s.describe(false)
 }
@@ -87,7 +87,7 @@ func (s *Server) operationsOf(r edge.Route, role string, facts []metadata.Operat
 	if r.Operation != anyQuery {
 		o := fact(facts, r.Operation)
 		o.Role = role
-		if kind, ok := s.system.Lookup(r.Kind); ok {
+		if kind, ok := s.handlers.queries.system.Lookup(r.Kind); ok {
 			o.Group, o.Summary, o.Kind = kind.Area, cmp.Or(o.Summary, kind.Summary), kind
 		}
 		return []metadata.Operation{o}
@@ -136,7 +136,7 @@ func (s *Server) home(x *edge.Context) error {
 // metadata tells what the service can be asked, or all about one operation: as
 // a page to browsers, also where the path names another format.
 func (s *Server) metadata(x *edge.Context) error {
-	s.recognise(x)
+	s.handlers.access.recognise(x)
 	page := x.HTML() || x.Params.Get(edge.ParamFormat) != "" && x.URLMembers.Text(query.Format) == "" && edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
 	name, d := x.URLMembers.Text(memberOperation), s.documentsFor(x).description()
 	if name == "" {

@@ -13,47 +13,55 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/store"
 )
 
-// query answers a query: find the kind, read the request, plan it, select the
+// queries are the handlers of queries of any kind.
+type queries struct {
+	store    *store.Store
+	registry *record.Registry
+	system   *record.Registry // the kinds that the service itself keeps
+}
+
+// serve answers a query: find the kind, read the request, plan it, select the
 // rows, stream them.
-func (s *Server) query(x *edge.Context) error {
-	plan, err := s.plan(x)
+func (h *queries) serve(x *edge.Context) error {
+	plan, err := h.plan(x)
 	if err != nil {
 		return err
 	}
-	return s.rows(x, plan)
+	return h.rows(x, plan)
 }
 
 // rows answers with the rows of a plan.
-func (s *Server) rows(x *edge.Context, plan *query.Plan) error {
-	rows, err := s.config.Store.Select(x.Request.Context(), plan)
+func (h *queries) rows(x *edge.Context, plan *query.Plan) error {
+	rows, err := h.store.Select(x.Request.Context(), plan)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	return s.stream(x, s.shape(x, plan), plan, rows)
+	return stream(x, h.shape(x, plan), plan, rows)
 }
 
-// queryOneway checks a query and answers nothing.
-func (s *Server) queryOneway(x *edge.Context) error {
-	if _, err := s.plan(x); err != nil {
+// serveOneway checks a query and answers nothing.
+func (h *queries) serveOneway(x *edge.Context) error {
+	if _, err := h.plan(x); err != nil {
 		return err
 	}
 	x.Response.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func (s *Server) plan(x *edge.Context) (*query.Plan, error) {
+func (h *queries) plan(x *edge.Context) (*query.Plan, error) {
 	members, err := readMembers(x)
 	if err != nil {
 		return nil, err
 	}
-	return s.planMembers(x, members)
+	return h.planMembers(x, members)
 }
 
 // planMembers plans a query with conditions beside those that its members are.
-func (s *Server) planMembers(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
+func (h *queries) planMembers(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
 	filters, period, err := withoutPeriod(x, members)
 	if err != nil {
 		return nil, err
@@ -86,9 +94,9 @@ func dropAggregates(req *query.Request) {
 
 // kind finds the record kind of the route, or that the path names, nil where
 // there is none.
-func (s *Server) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, error) {
+func (h *queries) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, error) {
 	if r != nil && r.Kind != "" {
-		kind, _ := s.system.Lookup(r.Kind) // which a test of the table looks up too
+		kind, _ := h.system.Lookup(r.Kind) // which a test of the table looks up too
 		return kind, nil
 	}
 	what, nameOf := "operation", (*record.Kind).Operation
@@ -100,24 +108,24 @@ func (s *Server) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, error
 	if name == "" {
 		return nil, nil
 	}
-	if kind, ok := s.config.Registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
+	if kind, ok := h.registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
 		return kind, nil
 	}
-	return nil, fault.New(fault.NotFound, "there is no %s %s; %s", what, edge.Clean(name), s.instead(name, nameOf))
+	return nil, fault.New(fault.NotFound, "there is no %s %s; %s", what, edge.Clean(name), h.instead(name, nameOf))
 }
 
 // instead lists the kinds that resemble a name, or else all of them.
-func (s *Server) instead(name string, nameOf func(*record.Kind) string) string {
+func (h *queries) instead(name string, nameOf func(*record.Kind) string) string {
 	var names []string
-	for _, near := range s.config.Registry.Near(name) {
-		if kind, ok := s.config.Registry.Lookup(near); ok {
+	for _, near := range h.registry.Near(name) {
+		if kind, ok := h.registry.Lookup(near); ok {
 			names = append(names, nameOf(kind))
 		}
 	}
 	if names != nil {
 		return "near: " + strings.Join(names, ", ")
 	}
-	for _, kind := range s.config.Registry.Kinds() {
+	for _, kind := range h.registry.Kinds() {
 		names = append(names, nameOf(kind))
 	}
 	return "there are: " + strings.Join(names, ", ")
@@ -133,7 +141,7 @@ func noteRequest(h http.Header, req *query.Request) {
 	}
 }
 
-func (s *Server) shape(x *edge.Context, plan *query.Plan) encode.Shape {
+func (h *queries) shape(x *edge.Context, plan *query.Plan) encode.Shape {
 	sh := encode.Shape{
 		Operation: plan.Kind.Operation(),
 		Record:    plan.Kind.Name,

@@ -11,10 +11,10 @@ import (
 
 // rotateSecret replaces the secret of a subscription, and shows the new one this
 // once.
-func (s *Server) rotateSecret(x *edge.Context) error {
-	admin, err := s.limitChanges(x)
+func (h *subscriptions) rotateSecret(x *edge.Context) error {
+	admin, err := h.limitChanges(x)
 	if err == nil && !admin {
-		err = s.countRetry(x)
+		err = h.countRetry(x)
 	}
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (s *Server) rotateSecret(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.config.Webhooks.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
+	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Config is what a Server works with.
@@ -69,12 +70,10 @@ type Config struct {
 // Server is the service's http.Handler.
 type Server struct {
 	config    Config
-	system    *record.Registry // the kinds that the service itself keeps
 	router    *edge.Router
 	admission *edge.Admission
 	bodies    *edge.Bodies
 	proxies   edge.Proxies
-	hosts     *edge.HostCheck
 	cors      edge.CORS
 	csrf      *edge.CSRF
 	leaving   atomic.Bool // as Leave says
@@ -83,9 +82,7 @@ type Server struct {
 	documents     *documents // of what the service can be asked
 	openDocuments *documents // the same where queries need no login
 
-	limiter *edge.Limiter
-	retries *edge.Limiter // of messages, by subscription
-	changes *edge.Limiter // of subscriptions, by subscriber
+	handlers *handlers
 }
 
 // New makes a Server.
@@ -98,20 +95,15 @@ func New(c Config) *Server {
 	}
 	s := &Server{
 		config:    c,
-		system:    record.System(),
 		admission: edge.NewAdmission(c.MaxRequests),
 		metrics:   metrics.New(c.Version),
 		proxies:   c.TrustedProxies,
-		hosts:     &edge.HostCheck{Names: c.Hosts, URL: c.HostURL, MachineNames: c.HostNames},
 		cors:      c.CORSOrigins,
 		csrf:      edge.NewCSRF(c.CORSOrigins),
-
-		limiter: edge.NewLimiter(edge.Rate{}),
-		retries: edge.NewLimiter(retryRate),
-		changes: edge.NewLimiter(changeRate),
 	}
+	s.handlers = newHandlers(c, s.metrics.Misdirected)
 	s.router = edge.NewRouter(s.routes(), c.BasePath)
-	s.bodies = edge.NewBodies(c.MaxBody, c.BodyMemory, c.BodyTimeout, func(x *edge.Context) { _, _ = s.isAdmin(x) })
+	s.bodies = edge.NewBodies(c.MaxBody, c.BodyMemory, c.BodyTimeout, func(x *edge.Context) { _, _ = s.handlers.access.isAdmin(x) })
 	if c.RequestLog != nil {
 		s.metrics.WatchLog(c.RequestLog)
 	}
@@ -122,6 +114,36 @@ func New(c Config) *Server {
 	s.metrics.WatchBodies(s.bodies.Held)
 	s.documents, s.openDocuments = s.newDocuments(false), s.newDocuments(true)
 	return s
+}
+
+// handlers answer what is asked, by noun.
+type handlers struct {
+	access        access
+	sessions      sessions
+	users         users
+	keys          keys
+	bills         bills
+	queries       queries
+	logs          logs
+	events        events
+	subscribers   subscribers
+	subscriptions subscriptions
+	messages      messages
+	stats         statistics
+}
+
+func newHandlers(c Config, misdirected prometheus.Counter) *handlers {
+	h := &handlers{
+		access: access{c.Accounts, &edge.HostCheck{Names: c.Hosts, URL: c.HostURL, MachineNames: c.HostNames}, edge.NewLimiter(edge.Rate{}), misdirected},
+		users:  users{c.Accounts}, keys: keys{c.Accounts}, bills: bills{c.Bills},
+		queries: queries{c.Store, c.Registry, record.System()},
+		events:  events{c.Webhooks, c.Engine}, subscribers: subscribers{c.Webhooks}, stats: statistics{c.Engine},
+	}
+	h.sessions = sessions{c.Accounts, &h.access}
+	h.logs = logs{&h.queries, c.RequestLog}
+	h.subscriptions = subscriptions{c.Webhooks, &h.access, edge.NewLimiter(retryRate), edge.NewLimiter(changeRate)}
+	h.messages = messages{c.Webhooks, &h.access, &h.queries, &h.subscriptions}
+	return h
 }
 
 // Leave makes /readyz say that the service is going away, so that whoever spreads
@@ -204,13 +226,13 @@ func (s *Server) work(x *edge.Context) error {
 
 // admit finds out who asks, and whether this request of theirs is to be served.
 func (s *Server) admit(x *edge.Context) error {
-	if err := s.limitAddress(x); err != nil {
+	if err := s.handlers.access.limitAddress(x); err != nil {
 		return err
 	}
-	if err := s.authorise(x); err != nil {
+	if err := s.handlers.access.authorise(x); err != nil {
 		return err
 	}
-	if err := s.limitIdentity(x); err != nil {
+	if err := s.handlers.access.limitIdentity(x); err != nil {
 		return err
 	}
 	return s.csrf.Check(x)
@@ -228,7 +250,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 		Prefix: x.Params.Get(edge.ParamFormat), Suffix: x.Suffix,
 		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),
 	})
-	x.Kind, kindErr = s.kind(x.Route, x.Params)
+	x.Kind, kindErr = s.handlers.queries.kind(x.Route, x.Params)
 	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.MaxHead), routeErr, queryErr, formatErr, kindErr)
 }
 

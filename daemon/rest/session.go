@@ -38,10 +38,10 @@ func renewCookie(x *edge.Context, given account.Credentials) {
 func actor(x *edge.Context) audit.Actor { return x.Identity.Actor(x.Origin.Address) }
 
 // keepAlive does nothing more than any request does: it lets a session go on.
-func (s *Server) keepAlive(x *edge.Context) error { return x.NoContent() }
+func (h *sessions) keepAlive(x *edge.Context) error { return x.NoContent() }
 
-// currentSession tells who asks.
-func (s *Server) currentSession(x *edge.Context) error {
+// current tells who asks.
+func (h *sessions) current(x *edge.Context) error {
 	document := wire.CurrentSession{
 		UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName, Role: x.Identity.Role.String(), Via: x.Identity.Via.String(),
 		KeyID: x.Identity.KeyID, ExpiryDateTime: dateText(x.Identity.Expires),
@@ -53,18 +53,18 @@ func (s *Server) currentSession(x *edge.Context) error {
 }
 
 // endSession is logout for those who think in resources.
-func (s *Server) endSession(x *edge.Context) error {
-	if err := s.endSessions(x); err != nil {
+func (h *sessions) endSession(x *edge.Context) error {
+	if err := h.endSessions(x); err != nil {
 		return err
 	}
 	return x.NoContent()
 }
 
 // endSessions ends the sessions that a request carries.
-func (s *Server) endSessions(x *edge.Context) error {
+func (h *sessions) endSessions(x *edge.Context) error {
 	given := credentials(x)
 	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
-		if err := s.config.Accounts.Logout(x.Request.Context(), id); err != nil {
+		if err := h.accounts.Logout(x.Request.Context(), id); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
@@ -21,9 +22,12 @@ const (
 	countPatience = 3 * time.Second // that a reply waits for the store
 )
 
-// stats gives figures of the delivery. Without the store it gives those that it
+// statistics are the handlers of /Webhooks/Stats.
+type statistics struct{ engine *delivery.Engine }
+
+// show gives figures of the delivery. Without the store it gives those that it
 // has.
-func (s *Server) stats(x *edge.Context) error {
+func (h *statistics) show(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -34,13 +38,13 @@ func (s *Server) stats(x *edge.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(x.Request.Context(), countPatience)
 	defer cancel()
-	open, problem := s.config.Engine.Backlog(ctx, 0)
+	open, problem := h.engine.Backlog(ctx, 0)
 	minutes := int((window + time.Minute - 1) / time.Minute)
-	d := statsDocument(s.config.Engine.Stats(minutes, mostLanes, open.Each))
+	d := statsDocument(h.engine.Stats(minutes, mostLanes, open.Each))
 	d.Daemon, _ = os.Hostname() // nobody needs it where there is none
-	d.Daemons = s.config.Engine.Daemons()
-	d.InHand = inHandDocument(s.config.Engine.Depth())
-	d.Subscriptions, d.Disabled = s.config.Engine.Subscriptions().Count()
+	d.Daemons = h.engine.Daemons()
+	d.InHand = inHandDocument(h.engine.Depth())
+	d.Subscriptions, d.Disabled = h.engine.Subscriptions().Count()
 	d.Depth = depthDocument(open)
 	if problem != nil {
 		d.DepthMessage = fault.Of(problem).Message

@@ -36,7 +36,7 @@ var buffers = sync.Pool{New: func() any {
 // stream sends rows as they come from the store. When the store fails after
 // the first byte has gone out, the connection is aborted: no client can take a
 // cut reply for a whole one.
-func (s *Server) stream(x *edge.Context, sh encode.Shape, plan *query.Plan, rows *executor.Result) error {
+func stream(x *edge.Context, sh encode.Shape, plan *query.Plan, rows *executor.Result) error {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= keepBuffer {

@@ -23,6 +23,9 @@ const (
 	maxName       = 256
 )
 
+// subscribers are the handlers of /Webhooks/Subscribers.
+type subscribers struct{ admin *admin.Service }
+
 func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 	d := wire.Subscriber{RecID: b.GUID, Name: b.Name, IsEnabled: b.Enabled, ItemNo: b.ItemNo,
 		LastSavedDateTime: wire.Moment(b.SavedAt), RowHash: b.RowHash}
@@ -32,17 +35,17 @@ func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 	return d
 }
 
-// subscriber shows a subscriber with its subscriptions.
-func (s *Server) subscriber(x *edge.Context) error {
-	b, err := s.config.Webhooks.Subscriber(x.Request.Context(), x.Params.Get(inSubscriber))
+// show shows a subscriber with its subscriptions.
+func (h *subscribers) show(x *edge.Context) error {
+	b, err := h.admin.Subscriber(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return err
 	}
 	return x.Document(http.StatusOK, "Subscriber", subscriberDocument(b))
 }
 
-// addSubscriber adds a subscriber, enabled unless the request says otherwise.
-func (s *Server) addSubscriber(x *edge.Context) error {
+// add adds a subscriber, enabled unless the request says otherwise.
+func (h *subscribers) add(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -54,15 +57,15 @@ func (s *Server) addSubscriber(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	b, err := s.config.Webhooks.AddSubscriber(x.Request.Context(), n, actor(x))
+	b, err := h.admin.AddSubscriber(x.Request.Context(), n, actor(x))
 	if err != nil {
 		return err
 	}
 	return x.Created("/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b))
 }
 
-// changeSubscriber changes a subscriber.
-func (s *Server) changeSubscriber(x *edge.Context) error {
+// change changes a subscriber.
+func (h *subscribers) change(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -76,16 +79,16 @@ func (s *Server) changeSubscriber(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	b, err := s.config.Webhooks.ChangeSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), c, actor(x))
+	b, err := h.admin.ChangeSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), c, actor(x))
 	if err != nil {
 		return err
 	}
 	return x.Document(http.StatusOK, "Subscriber", subscriberDocument(b))
 }
 
-// removeSubscriber removes a subscriber with its subscriptions and messages.
-func (s *Server) removeSubscriber(x *edge.Context) error {
-	if err := s.config.Webhooks.RemoveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), actor(x)); err != nil {
+// remove removes a subscriber with its subscriptions and messages.
+func (h *subscribers) remove(x *edge.Context) error {
+	if err := h.admin.RemoveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), actor(x)); err != nil {
 		return err
 	}
 	x.Response.WriteHeader(http.StatusNoContent)

@@ -19,6 +19,14 @@ const (
 	hidden        = "***" // stands for the value of a header
 )
 
+// subscriptions are the handlers of the subscriptions of a subscriber.
+type subscriptions struct {
+	admin   *admin.Service
+	access  *access
+	retries *edge.Limiter // of messages, by subscription
+	changes *edge.Limiter // of subscriptions, by subscriber
+}
+
 // subscriptionDocument shows a subscription without its secrets.
 func subscriptionDocument(r admin.Subscription) wire.Subscription {
 	d := wire.Subscription{RecID: r.GUID, SubscriberID: r.Subscriber, EventName: r.Pattern, URL: r.URL, ItemNo: r.ItemNo,
@@ -38,9 +46,9 @@ func scheduleText(waits []time.Duration) string {
 	return strings.Join(texts, ",")
 }
 
-// subscriptions lists the subscriptions of a subscriber.
-func (s *Server) subscriptions(x *edge.Context) error {
-	all, err := s.config.Webhooks.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber))
+// list lists the subscriptions of a subscriber.
+func (h *subscriptions) list(x *edge.Context) error {
+	all, err := h.admin.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return err
 	}
@@ -51,19 +59,19 @@ func (s *Server) subscriptions(x *edge.Context) error {
 	return x.List("Subscriptions", documents, len(documents))
 }
 
-// subscription shows one subscription.
-func (s *Server) subscription(x *edge.Context) error {
-	r, err := s.config.Webhooks.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
+// show shows one subscription.
+func (h *subscriptions) show(x *edge.Context) error {
+	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
 	if err != nil {
 		return err
 	}
 	return x.Document(http.StatusOK, "Subscription", subscriptionDocument(r))
 }
 
-// addSubscription adds a subscription. The SubscriberID is all it takes; an
+// add adds a subscription. The SubscriberID is all it takes; an
 // admin, who may name addresses on the premises, is known by more.
-func (s *Server) addSubscription(x *edge.Context) error {
-	byAdmin, err := s.limitChanges(x)
+func (h *subscriptions) add(x *edge.Context) error {
+	byAdmin, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -89,7 +97,7 @@ func (s *Server) addSubscription(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.config.Webhooks.AddSubscription(x.Request.Context(), n)
+	r, err := h.admin.AddSubscription(x.Request.Context(), n)
 	if err != nil {
 		return err
 	}
@@ -98,9 +106,9 @@ func (s *Server) addSubscription(x *edge.Context) error {
 	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d)
 }
 
-// changeSubscription changes a subscription, which the path or the body names.
-func (s *Server) changeSubscription(x *edge.Context) error {
-	byAdmin, err := s.limitChanges(x)
+// change changes a subscription, which the path or the body names.
+func (h *subscriptions) change(x *edge.Context) error {
+	byAdmin, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -120,19 +128,19 @@ func (s *Server) changeSubscription(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	r, err := s.config.Webhooks.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), id, c, byAdmin)
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), id, c, byAdmin)
 	if err != nil {
 		return err
 	}
 	return x.Document(http.StatusOK, "Subscription", subscriptionDocument(r))
 }
 
-// removeSubscription removes a subscription and cancels what is pending.
-func (s *Server) removeSubscription(x *edge.Context) error {
-	if _, err := s.limitChanges(x); err != nil {
+// remove removes a subscription and cancels what is pending.
+func (h *subscriptions) remove(x *edge.Context) error {
+	if _, err := h.limitChanges(x); err != nil {
 		return err
 	}
-	if err := s.config.Webhooks.RemoveSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription)); err != nil {
+	if err := h.admin.RemoveSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription)); err != nil {
 		return err
 	}
 	x.Response.WriteHeader(http.StatusNoContent)
@@ -142,12 +150,12 @@ func (s *Server) removeSubscription(x *edge.Context) error {
 // isAdmin reports whether a request that needs no proof comes from an admin all
 // the same. Proof that is wrong is an error, so that nobody takes a refused
 // address for a rule.
-func (s *Server) isAdmin(x *edge.Context) (bool, error) {
+func (h *access) isAdmin(x *edge.Context) (bool, error) {
 	given := credentials(x)
 	if given.Empty() {
 		return false, nil
 	}
-	err := s.identify(x, given)
+	err := h.identify(x, given)
 	if fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
 		return false, nil
 	}
@@ -161,15 +169,15 @@ var changeRate = edge.Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
 
 // limitChanges counts a change of a subscription, unless an admin makes it. Ids
 // of no subscriber are not counted: they would take the place of others' counts.
-func (s *Server) limitChanges(x *edge.Context) (admin bool, err error) {
-	if admin, err = s.isAdmin(x); err != nil || admin {
+func (h *subscriptions) limitChanges(x *edge.Context) (admin bool, err error) {
+	if admin, err = h.access.isAdmin(x); err != nil || admin {
 		return admin, err
 	}
-	id, err := s.config.Webhooks.Known(x.Request.Context(), x.Params.Get(inSubscriber))
+	id, err := h.admin.Known(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return false, err
 	}
-	if err = s.changes.Take(id, x.Timing.Start); fault.Is(err, fault.TooMany) {
+	if err = h.changes.Take(id, x.Timing.Start); fault.Is(err, fault.TooMany) {
 		fault.Of(err).Message = "too many changes of this subscriber's subscriptions by SubscriberID alone: 60 a minute are allowed, and up to 1,000 at once after a pause; " +
 			"wait as long as Retry-After says, or make them as an administrator"
 	}

@@ -17,7 +17,7 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 		return "/...", true
 	}
 	pattern = m.Route.Pattern
-	if kind, err := s.kind(m.Route, m.Params); err == nil && kind != nil {
+	if kind, err := s.handlers.queries.kind(m.Route, m.Params); err == nil && kind != nil {
 		pattern = strings.NewReplacer("{"+edge.ParamOperation+"}", kind.Operation(), "{"+edge.ParamKind+"}", kind.Name).Replace(pattern)
 	}
 	return pattern, !m.Route.Always && !m.Route.Streaming

@@ -20,6 +20,9 @@ const (
 	inKeyID               = "KeyID"
 )
 
+// users are the handlers of /Users.
+type users struct{ accounts *account.Service }
+
 func userDocument(u account.User) wire.User {
 	return wire.User{
 		UserName: u.Name, DisplayName: u.DisplayName, Role: u.Role.String(),
@@ -35,9 +38,9 @@ func dateText(t time.Time) string {
 	return t.UTC().Format(wire.DateLayout)
 }
 
-// users lists the users.
-func (s *Server) users(x *edge.Context) error {
-	users, err := s.config.Accounts.Users(x.Request.Context())
+// list lists the users.
+func (h *users) list(x *edge.Context) error {
+	users, err := h.accounts.Users(x.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -48,8 +51,8 @@ func (s *Server) users(x *edge.Context) error {
 	return x.List("Users", documents, len(documents))
 }
 
-// addUser adds a user.
-func (s *Server) addUser(x *edge.Context) error {
+// add adds a user.
+func (h *users) add(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -59,7 +62,7 @@ func (s *Server) addUser(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	u, err := s.config.Accounts.As(actor(x)).AddUser(x.Request.Context(), n)
+	u, err := h.accounts.As(actor(x)).AddUser(x.Request.Context(), n)
 	if err != nil {
 		return err
 	}
@@ -78,17 +81,17 @@ func roleOf(f *form, text string) account.Role {
 	return role
 }
 
-// user shows a user: admins everybody, others themselves.
-func (s *Server) user(x *edge.Context) error {
+// show shows a user: admins everybody, others themselves.
+func (h *users) show(x *edge.Context) error {
 	name := x.Params.Get(memberUser)
 	if err := ownOrAdmin(x, name); err != nil {
 		return err
 	}
-	return s.showUser(x, name)
+	return h.write(x, name)
 }
 
-func (s *Server) showUser(x *edge.Context, name string) error {
-	u, err := s.config.Accounts.User(x.Request.Context(), name)
+func (h *users) write(x *edge.Context, name string) error {
+	u, err := h.accounts.User(x.Request.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -107,8 +110,8 @@ func ownOrAdmin(x *edge.Context, name string) error {
 	return fault.New(fault.Forbidden, "only an admin sees and changes other users; %s has the role %s", x.Identity.Name, x.Identity.Role)
 }
 
-// changeUser changes the display name, the role or the password of a user.
-func (s *Server) changeUser(x *edge.Context) error {
+// change changes the display name, the role or the password of a user.
+func (h *users) change(x *edge.Context) error {
 	name := x.Params.Get(memberUser)
 	if err := ownOrAdmin(x, name); err != nil {
 		return err
@@ -123,24 +126,24 @@ func (s *Server) changeUser(x *edge.Context) error {
 		role := roleOf(f, text)
 		up.Role = &role
 	}
-	if err := s.mayChange(x, f, name, up); err != nil {
+	if err := h.mayChange(x, f, name, up); err != nil {
 		return err
 	}
 	if up != (account.Update{}) {
-		if err := s.config.Accounts.As(actor(x)).UpdateUser(x.Request.Context(), name, up); err != nil {
+		if err := h.accounts.As(actor(x)).UpdateUser(x.Request.Context(), name, up); err != nil {
 			return err
 		}
 	}
 	if up.Password != nil && isOwn(x, name) && x.Identity.Via == account.Cookie {
 		http.SetCookie(x.Response, endedCookie(x)) // of a session that the change has ended
 	}
-	return s.showUser(x, name)
+	return h.write(x, name)
 }
 
 // mayChange refuses what only admins may change. Whoever is none shows the
 // present password once more to get another: a browser that was left alone must
 // not be enough to take an account over.
-func (s *Server) mayChange(x *edge.Context, f *form, name string, up account.Update) error {
+func (h *users) mayChange(x *edge.Context, f *form, name string, up account.Update) error {
 	admin := x.Identity.Role.Includes(account.Admin)
 	current, shown := f.given(memberCurrentPassword)
 	if up.Password != nil && !admin {
@@ -156,7 +159,7 @@ func (s *Server) mayChange(x *edge.Context, f *form, name string, up account.Upd
 	if up.Password == nil || !shown || !isOwn(x, name) {
 		return nil
 	}
-	err := s.config.Accounts.CheckPassword(x.Request.Context(), account.Login{UserName: name, Password: current, Address: x.Origin.Address})
+	err := h.accounts.CheckPassword(x.Request.Context(), account.Login{UserName: name, Password: current, Address: x.Origin.Address})
 	if fault.Is(err, fault.Unauthorized) {
 		return &fault.Error{Kind: fault.Invalid, Message: "The password cannot be changed",
 			Fields: []fault.Field{{Name: memberCurrentPassword, Message: "is not the present password"}}}
@@ -164,9 +167,9 @@ func (s *Server) mayChange(x *edge.Context, f *form, name string, up account.Upd
 	return err
 }
 
-// removeUser removes a user.
-func (s *Server) removeUser(x *edge.Context) error {
-	if err := s.config.Accounts.As(actor(x)).RemoveUser(x.Request.Context(), x.Params.Get(memberUser)); err != nil {
+// remove removes a user.
+func (h *users) remove(x *edge.Context) error {
+	if err := h.accounts.As(actor(x)).RemoveUser(x.Request.Context(), x.Params.Get(memberUser)); err != nil {
 		return err
 	}
 	return x.NoContent()
