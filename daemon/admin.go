@@ -6,8 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"net/netip"
-	"strings"
+
+	"github.com/bizhook/whd/daemon/config"
 )
 
 // serveAdmin serves what tells how the process is doing from inside, on this
@@ -54,25 +54,10 @@ func profiles() http.Handler {
 // name could not read what it gets, but have profiles taken all the time.
 func fromHere(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isLoopback("//"+r.Host) || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		if !config.IsLoopback("//"+r.Host) || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			http.Error(w, "this is for this host only", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// checkLoopback accepts an address that only this host reaches.
-func checkLoopback(text string) error {
-	if text == "" {
-		return nil
-	}
-	if err := checkAddress(text); err != nil {
-		return err
-	}
-	host, _, _ := net.SplitHostPort(text)
-	if at, err := netip.ParseAddr(host); err == nil && at.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") {
-		return nil
-	}
-	return fmt.Errorf("%q can be reached from elsewhere; it must be an address of this host only, such as 127.0.0.1:5051", text)
 }

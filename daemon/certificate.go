@@ -7,12 +7,14 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/daemon/config"
 )
 
 // certificate is a pair of PEM files. They are read again when they change, so
 // that a renewed certificate needs no restart.
 type certificate struct {
-	files TLSConfig
+	files config.TLSConfig
 	log   *slog.Logger
 
 	mu    sync.Mutex
@@ -26,7 +28,7 @@ type fileState struct {
 	size    int64
 }
 
-func newCertificate(files TLSConfig, log *slog.Logger) (*certificate, error) {
+func newCertificate(files config.TLSConfig, log *slog.Logger) (*certificate, error) {
 	c := &certificate{files: files, log: log}
 	state, err := c.look()
 	if err == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/bizhook/whd/daemon/config"
 )
 
 // clock is the server's, which is the same for all daemons on it: this host's,
@@ -18,7 +20,7 @@ const clockEvery = time.Minute
 
 // openClock asks a server for its time. The embedded store has this host's.
 func (d *Daemon) openClock(ctx context.Context) error {
-	if d.config.Store == embedded {
+	if d.config.Store == config.Embedded {
 		return nil
 	}
 	d.setClock(ctx)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -38,7 +39,7 @@ var (
 
 // exitOf decides the status by the error that a command ended with.
 func exitOf(err error) exit {
-	_, isUsage := errors.AsType[*UsageError](err)
+	_, isUsage := errors.AsType[*config.UsageError](err)
 	switch {
 	case err == nil:
 		return exitDone
@@ -91,7 +92,7 @@ type call struct {
 	command command
 	args    []string          // those that are no flags
 	own     map[string]string // the command's own flags
-	flags   layer             // the settings' flags
+	flags   config.Layer      // the settings' flags
 }
 
 // run finds the command, reads its arguments and runs it.
@@ -101,8 +102,8 @@ func run(ctx context.Context, p Process) error {
 		return err
 	}
 	c := &call{Process: p, command: found, own: make(map[string]string)}
-	c.args, err = parseOptions(args, c.options())
-	if errors.Is(err, errHelp) {
+	c.args, err = config.ParseOptions(args, c.options())
+	if errors.Is(err, config.ErrHelp) {
 		return c.help(p.Stdout)
 	}
 	if err == nil {
@@ -115,16 +116,16 @@ func run(ctx context.Context, p Process) error {
 }
 
 // options are the flags that the command takes.
-func (c *call) options() []option {
-	var options []option
+func (c *call) options() []config.Option {
+	var options []config.Option
 	for _, o := range c.command.options {
-		o.set = func(text string) error {
-			c.own[o.name] = text
+		o.Set = func(text string) error {
+			c.own[o.Name] = text
 			return nil
 		}
 		options = append(options, o)
 	}
-	return append(options, settingOptions(c.command.settings, &c.flags)...)
+	return append(options, config.Options(c.command.settings, &c.flags)...)
 }
 
 // countArgs compares the arguments with those that the command's line in the
@@ -132,29 +133,29 @@ func (c *call) options() []option {
 func (c *call) countArgs() error {
 	names := strings.Fields(c.command.args)
 	if len(c.args) > len(names) && !strings.Contains(c.command.args, "...") {
-		return usage("unexpected argument %q of whd %s", c.args[len(names)], c.command.name)
+		return config.Usagef("unexpected argument %q of whd %s", c.args[len(names)], c.command.name)
 	}
 	for _, name := range names[min(len(c.args), len(names)):] {
 		if !strings.HasPrefix(name, "[") {
-			return usage("whd %s needs %s; see whd help %s", c.command.name, name, c.command.name)
+			return config.Usagef("whd %s needs %s; see whd help %s", c.command.name, name, c.command.name)
 		}
 	}
 	return nil
 }
 
 // settings reads the settings, as they stand now.
-func (c *call) settings() (Config, *Origins, error) {
-	return load(sources{c.flags, c.Env, os.ReadFile, thisPlatform()})
+func (c *call) settings() (config.Config, *config.Origins, error) {
+	return config.Read(c.flags, c.Env)
 }
 
 // config reads the settings and prints warnings about them.
-func (c *call) config() (Config, *Origins, error) {
-	config, origins, err := c.settings()
+func (c *call) config() (config.Config, *config.Origins, error) {
+	conf, origins, err := c.settings()
 	if err != nil {
-		return Config{}, nil, err
+		return config.Config{}, nil, err
 	}
 	for _, warning := range origins.Warnings {
 		fmt.Fprintf(c.Stderr, "whd: warning: %s\n", warning)
 	}
-	return config, origins, nil
+	return conf, origins, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/store"
 )
@@ -41,15 +42,15 @@ func actor() audit.Actor {
 	return audit.Actor{Who: who, Via: "command"}
 }
 
-func roleOption() option {
-	return option{name: "role", argument: "reader|publisher|writer|admin", help: "what it may do; each role includes those before it"}
+func roleOption() config.Option {
+	return config.Option{Name: "role", Argument: "reader|publisher|writer|admin", Help: "what it may do; each role includes those before it"}
 }
 
 // role reads the flag --role, which has no default: what an account may do is
 // for people to decide.
 func (c *call) role() (account.Role, error) {
 	if c.own["role"] == "" {
-		return account.NoRole, usage("whd %s needs --role %s", c.command.name, roleOption().argument)
+		return account.NoRole, config.Usagef("whd %s needs --role %s", c.command.name, roleOption().Argument)
 	}
 	return parseRole(c.own["role"])
 }
@@ -57,7 +58,7 @@ func (c *call) role() (account.Role, error) {
 func parseRole(text string) (account.Role, error) {
 	role, err := account.ParseRole(text)
 	if err != nil {
-		return account.NoRole, usage("the role %v, not %q", err, text)
+		return account.NoRole, config.Usagef("the role %v, not %q", err, text)
 	}
 	return role, nil
 }

@@ -11,11 +11,12 @@ import (
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/store"
 )
 
-func checkOptions() []option {
-	return []option{{name: "format", argument: "text|json", help: "for people or programs (default text)"}}
+func checkOptions() []config.Option {
+	return []config.Option{{Name: "format", Argument: "text|json", Help: "for people or programs (default text)"}}
 }
 
 // errIncomplete is how a check ends that has found something missing.
@@ -41,24 +42,24 @@ func check(ctx context.Context, c *call) error {
 	case "json":
 		write = writeReportJSON
 	default:
-		return usage("--format is text or json, not %q", format)
+		return config.Usagef("--format is text or json, not %q", format)
 	}
-	config, _, err := c.config()
+	conf, _, err := c.config()
 	if err != nil {
 		return err
 	}
-	found := checked{warnings: config.warnings()}
-	err = config.openable(ctx)
+	found := checked{warnings: conf.Warnings()}
+	err = openable(ctx, conf)
 	if err == nil {
-		err = config.withStore(ctx, func(how *store.Config) { how.KeepSettings = c.keepSettings(config) }, func(s *store.Store) (err error) {
+		err = withStore(ctx, conf, func(how *store.Config) { how.KeepSettings = c.keepSettings(conf) }, func(s *store.Store) (err error) {
 			if found.Report, err = s.Check(ctx); err == nil {
-				found.verdicts = (&inspection{config: config, store: s}).inspect(ctx)
+				found.verdicts = (&inspection{config: conf, store: s}).inspect(ctx)
 			}
 			return err
 		})
 	}
 	if err != nil { // what can be said without the store
-		found.verdicts = (&inspection{config: config, problem: err}).inspect(ctx)
+		found.verdicts = (&inspection{config: conf, problem: err}).inspect(ctx)
 	}
 	if writing := write(c.Stdout, found); writing != nil || err != nil {
 		return errors.Join(err, writing)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/bizhook/whd/daemon/backup"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/store"
@@ -16,8 +17,8 @@ import (
 // openable refuses to open an embedded store where that would change something:
 // make what is missing, perhaps in a directory that is not meant, or bring tables
 // up to date of which there is no backup yet.
-func (c Config) openable(ctx context.Context) error {
-	if c.Store != embedded || datadir.CutShort(c.DataDir) { // which opening it says
+func openable(ctx context.Context, c config.Config) error {
+	if c.Store != config.Embedded || datadir.CutShort(c.DataDir) { // which opening it says
 		return nil
 	}
 	files, err := store.Files()

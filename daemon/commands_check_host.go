@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 )
 
@@ -41,7 +42,7 @@ func lookAtDirectory(_ context.Context, n *inspection) (all []verdict) {
 	switch {
 	case err != nil:
 		all = append(all, is(doubt, "the room that is left in %s cannot be told: %v", dir, err)...)
-	case free < leastFree && n.config.Store == embedded:
+	case free < leastFree && n.config.Store == config.Embedded:
 		all = append(all, is(wrong, "only %s are free in %s", roundSize(free), dir)...)
 	case free < enoughFree:
 		all = append(all, is(doubt, "only %s are free in %s", roundSize(free), dir)...)
@@ -69,7 +70,7 @@ func roundSize(bytes int64) string {
 // lookAtClock compares this host's clock with the server's, which is the one that
 // counts for logins and messages; that of logs is this host's.
 func lookAtClock(ctx context.Context, n *inspection) []verdict {
-	if n.config.Store == embedded || n.store == nil {
+	if n.config.Store == config.Embedded || n.store == nil {
 		return is(skipped, "")
 	}
 	began := time.Now()

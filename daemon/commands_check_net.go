@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -27,7 +28,7 @@ func lookAtHostURL(ctx context.Context, n *inspection) []verdict {
 	if address == "" || !n.config.Webhooks.Enabled {
 		return is(skipped, "")
 	}
-	if isLoopback(address) {
+	if config.IsLoopback(address) {
 		return is(doubt, "%s is an address of this host only; it must be the one by which users in the company reach the service", address)
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkPatience)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -25,7 +26,7 @@ type verdict struct {
 
 // inspection is one run of a check.
 type inspection struct {
-	config  Config
+	config  config.Config
 	store   *store.Store // nil where it cannot be opened
 	problem error        // why
 }

@@ -13,20 +13,20 @@ import (
 // compact rewrites the files of the embedded store, which no daemon may use
 // meanwhile, and prints their sizes before and after.
 func compact(ctx context.Context, c *call) (err error) {
-	config, files, err := c.embeddedOnly()
+	conf, files, err := c.embeddedOnly()
 	if err != nil {
 		return err
 	}
-	lock, err := datadir.Own(config.DataDir)
+	lock, err := datadir.Own(conf.DataDir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	if datadir.CutShort(config.DataDir) {
-		return fmt.Errorf("a restore into %s was cut short; run whd restore --force again first", config.DataDir)
+	if datadir.CutShort(conf.DataDir) {
+		return fmt.Errorf("a restore into %s was cut short; run whd restore --force again first", conf.DataDir)
 	}
 	for _, f := range files {
-		path := filepath.Join(config.DataDir, f.Name)
+		path := filepath.Join(conf.DataDir, f.Name)
 		before, after, err := appdb.Compact(ctx, path)
 		if err != nil {
 			return err

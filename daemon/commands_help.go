@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/bizhook/whd/daemon/config"
 )
 
 // help prints the commands, or what one of them takes.
@@ -18,7 +20,7 @@ func help(_ context.Context, c *call) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return usage("unexpected argument %q of whd help %s", rest[0], about.name)
+		return config.Usagef("unexpected argument %q of whd help %s", rest[0], about.name)
 	}
 	return (&call{command: about}).help(c.Stdout)
 }
@@ -53,7 +55,7 @@ func (c *call) help(w io.Writer) error {
 		fmt.Fprint(columns, "\nFlags:\n")
 	}
 	for _, o := range options {
-		fmt.Fprintf(columns, "  %s\t%s\n", strings.TrimSpace("--"+o.name+" "+o.argument), o.help)
+		fmt.Fprintf(columns, "  %s\t%s\n", strings.TrimSpace("--"+o.Name+" "+o.Argument), o.Help)
 	}
 	if len(c.command.settings) > 0 {
 		fmt.Fprint(columns, "\nSettings may also stand in a TOML file or in variables; whd config shows them.\n")

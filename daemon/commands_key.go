@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/config"
 )
 
 const (
@@ -15,8 +16,8 @@ const (
 	forever = "never"
 )
 
-func keyOptions() []option {
-	return []option{roleOption(), {name: "expires", argument: "TIME|" + forever, help: "how long the key works (default " + keyLife + ")"}}
+func keyOptions() []config.Option {
+	return []config.Option{roleOption(), {Name: "expires", Argument: "TIME|" + forever, Help: "how long the key works (default " + keyLife + ")"}}
 }
 
 func keyAdd(ctx context.Context, c *call) error {
@@ -44,9 +45,9 @@ func expiry(life string, now time.Time) (time.Time, error) {
 	if life == forever {
 		return time.Time{}, nil
 	}
-	d, err := parseDuration(life)
+	d, err := config.ParseDuration(life)
 	if err != nil {
-		return time.Time{}, usage("--expires: %v, nor %s", err, forever)
+		return time.Time{}, config.Usagef("--expires: %v, nor %s", err, forever)
 	}
 	return now.Add(d).UTC(), nil
 }

@@ -9,13 +9,14 @@ import (
 	"os"
 	"strings"
 
+	"github.com/bizhook/whd/daemon/config"
 	"golang.org/x/term"
 )
 
-func passwordOptions() []option {
-	return []option{
-		{name: "password-stdin", help: "read the password from standard input, one line"},
-		{name: "generate", help: "make up a password and print it, once"},
+func passwordOptions() []config.Option {
+	return []config.Option{
+		{Name: "password-stdin", Help: "read the password from standard input, one line"},
+		{Name: "generate", Help: "make up a password and print it, once"},
 	}
 }
 
@@ -24,7 +25,7 @@ const maxPasswordLine = 4096
 
 var (
 	errInterrupted = errors.New("interrupted")
-	errNoTerminal  = usage("there is no terminal to ask for the password; use --password-stdin or --generate")
+	errNoTerminal  = config.Usagef("there is no terminal to ask for the password; use --password-stdin or --generate")
 )
 
 // newPassword gets a password in the way that the flags ask for. One that was
@@ -33,7 +34,7 @@ func (c *call) newPassword(ctx context.Context) (password string, madeUp bool, e
 	fromStdin, generate := c.own["password-stdin"] == "true", c.own["generate"] == "true"
 	switch {
 	case fromStdin && generate:
-		return "", false, usage("--password-stdin and --generate exclude each other")
+		return "", false, config.Usagef("--password-stdin and --generate exclude each other")
 	case generate:
 		return rand.Text(), true, nil
 	case fromStdin:
@@ -42,7 +43,7 @@ func (c *call) newPassword(ctx context.Context) (password string, madeUp bool, e
 		password, err = c.askTwice(ctx)
 	}
 	if err == nil && password == "" {
-		err = usage("the password is empty")
+		err = config.Usagef("the password is empty")
 	}
 	return password, false, err
 }

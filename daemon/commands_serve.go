@@ -5,11 +5,12 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/service"
 )
 
-func serveOptions() []option {
-	return []option{{name: "new-store", help: "make a new store where the files of the one before are missing"}}
+func serveOptions() []config.Option {
+	return []config.Option{{Name: "new-store", Help: "make a new store where the files of the one before are missing"}}
 }
 
 // serve runs the daemon until the context or a service manager ends it.
@@ -19,19 +20,19 @@ func serve(ctx context.Context, c *call) (err error) {
 		return err
 	}
 	defer func() { supervisor.End(exitOf(err).status, err) }()
-	config, _, err := c.config()
+	conf, _, err := c.config()
 	if err != nil {
 		return err
 	}
-	config.NewStore = c.own["new-store"] == "true"
+	conf.NewStore = c.own["new-store"] == "true"
 	var reloads <-chan os.Signal
 	if c.Reloads != nil {
 		reloads = c.Reloads()
 	}
 	ballast := make([]byte, ballastSize)
 	defer runtime.KeepAlive(ballast)
-	log := supervisor.Log(newLogger(c.Stderr, config.Log.Format).Handler())
-	return life{config: config, out: c.Stdout, log: log, supervisor: supervisor, reloads: reloads, again: c.settings}.run(ctx)
+	log := supervisor.Log(newLogger(c.Stderr, conf.Log.Format).Handler())
+	return life{config: conf, out: c.Stdout, log: log, supervisor: supervisor, reloads: reloads, again: c.settings}.run(ctx)
 }
 
 // ballastSize is memory that is never touched, and so takes none. The collector

@@ -2,12 +2,12 @@ package daemon
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/service"
 )
 
@@ -20,16 +20,15 @@ func serviceInstall(_ context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	on := thisPlatform()
-	config, err := filepath.Abs(cmp.Or(settingText("config", c.flags).text, on.configPlace(on.environment(c.Env))))
+	path, err := filepath.Abs(config.FileOf(c.flags, c.Env))
 	if err != nil {
 		return err
 	}
 	var sample bytes.Buffer
-	if err := serviceSample(&sample, on, on.environment(c.Env)); err != nil {
+	if err := config.ServiceSample(&sample, c.Env); err != nil {
 		return err
 	}
-	return service.Install(service.Installation{Executable: program, Config: config, Settings: sample.Bytes()}, c.Stdout)
+	return service.Install(service.Installation{Executable: program, Config: path, Settings: sample.Bytes()}, c.Stdout)
 }
 
 func serviceUninstall(_ context.Context, c *call) error { return service.Uninstall(c.Stdout) }

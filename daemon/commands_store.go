@@ -7,13 +7,14 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/store"
 )
 
 // storeConfig is what the settings say about the store. Connections are those
 // of the embedded store; a server has its own setting.
-func (c Config) storeConfig(kinds *record.Registry, connections int) store.Config {
+func storeConfig(c config.Config, kinds *record.Registry, connections int) store.Config {
 	s := store.Config{
 		Dir:           c.DataDir,
 		Registry:      kinds,
@@ -23,7 +24,7 @@ func (c Config) storeConfig(kinds *record.Registry, connections int) store.Confi
 		New:           c.NewStore,
 		Limits:        func() executor.Limits { return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
 	}
-	if c.Store == embedded {
+	if c.Store == config.Embedded {
 		return s
 	}
 	s.DSN, s.ReadDSN = string(c.Store), string(c.Server.ReadDSN)
@@ -38,19 +39,19 @@ func asItIs(*store.Config) {}
 // withStore opens the store that the settings name, in a way that the command
 // may adjust.
 func (c *call) withStore(ctx context.Context, adjust func(*store.Config), work func(*store.Store) error) (err error) {
-	config, _, err := c.config()
+	conf, _, err := c.config()
 	if err != nil {
 		return err
 	}
-	return config.withStore(ctx, func(how *store.Config) {
-		how.KeepSettings = c.keepSettings(config)
+	return withStore(ctx, conf, func(how *store.Config) {
+		how.KeepSettings = c.keepSettings(conf)
 		adjust(how)
 	}, work)
 }
 
-func (c *call) keepSettings(config Config) func([]appdb.StoredSetting) error {
+func (c *call) keepSettings(conf config.Config) func([]appdb.StoredSetting) error {
 	return func(all []appdb.StoredSetting) error {
-		path, err := config.KeepStored(all)
+		path, err := conf.KeepStored(all)
 		if err == nil {
 			fmt.Fprintf(c.Stderr, "whd: warning: %d settings that were stored in the database are no longer in force; move those that you want into the settings file from %s\n", len(all), path)
 		}
@@ -58,8 +59,8 @@ func (c *call) keepSettings(config Config) func([]appdb.StoredSetting) error {
 	}
 }
 
-func (c Config) withStore(ctx context.Context, adjust func(*store.Config), work func(*store.Store) error) (err error) {
-	how := c.storeConfig(record.Builtin(), 1)
+func withStore(ctx context.Context, c config.Config, adjust func(*store.Config), work func(*store.Store) error) (err error) {
+	how := storeConfig(c, record.Builtin(), 1)
 	adjust(&how)
 	s, err := store.Open(ctx, how)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/config"
 )
 
 // command is one row of the table of commands.
@@ -13,17 +14,17 @@ type command struct {
 	name     string // one or two words
 	args     string // names of its arguments; in brackets where one may be left out
 	summary  string
-	options  []option
-	settings []setting // those that it takes as flags
+	options  []config.Option
+	settings []config.Setting // those that it takes as flags
 	run      func(context.Context, *call) error
 }
 
 // commands is the table, in the order in which help lists them.
 func commands() []command {
-	all := settings()
-	storing := settingsNamed(all, "config", "store", "store.schema", "data_dir")
-	reading := settingsNamed(all, "config", "store", "store.read_dsn", "store.schema", "data_dir", "erp.schema", "erp.sources")
-	checking := append(reading, settingsNamed(all, "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")...)
+	all := config.Settings()
+	storing := config.Named("config", "store", "store.schema", "data_dir")
+	reading := config.Named("config", "store", "store.read_dsn", "store.schema", "data_dir", "erp.schema", "erp.sources")
+	checking := append(reading, config.Named("webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")...)
 	return []command{
 		{name: "serve", summary: "Serve the records over HTTP until a signal comes", options: serveOptions(), settings: all, run: serve},
 		{name: "migrate", summary: "Bring the store's own tables up to date and print their versions", settings: storing, run: migrate},
@@ -41,7 +42,7 @@ func commands() []command {
 		{name: "key list", summary: "List the API keys", settings: storing, run: keyList},
 		{name: "key remove", args: "KEY", summary: "Remove an API key, by its id or name", settings: storing, run: keyRemove},
 		{name: "config", summary: "Print every setting, its value at a start, where that came from and what it does", options: configOptions(), settings: all, run: printConfig},
-		{name: "service install", summary: "Make this program a service of systemd or Windows, with an account of its own", settings: settingsNamed(all, "config"), run: serviceInstall},
+		{name: "service install", summary: "Make this program a service of systemd or Windows, with an account of its own", settings: config.Named("config"), run: serviceInstall},
 		{name: "service uninstall", summary: "End the service and have the system forget it; settings and data are left", run: serviceUninstall},
 		{name: "service start", summary: "Begin the service", run: serviceControl("start")},
 		{name: "service stop", summary: "End the service until the machine or somebody begins it", run: serviceControl("stop")},
@@ -56,7 +57,7 @@ func commands() []command {
 // findCommand takes the command's words off the arguments.
 func findCommand(args []string) (command, []string, error) {
 	if len(args) == 0 {
-		return command{}, nil, usage("which command? see whd help")
+		return command{}, nil, config.Usagef("which command? see whd help")
 	}
 	switch args[0] {
 	case "-h", "-help", "--help":
@@ -79,7 +80,7 @@ func findCommand(args []string) (command, []string, error) {
 // may be the first of two.
 func unknownCommand(table []command, args []string) error {
 	if strings.HasPrefix(args[0], "-") {
-		return usage("the command comes first, then its flags: whd serve %s", args[0])
+		return config.Usagef("the command comes first, then its flags: whd serve %s", args[0])
 	}
 	var names, seconds []string
 	for _, c := range table {
@@ -93,24 +94,13 @@ func unknownCommand(table []command, args []string) error {
 	}
 	switch {
 	case seconds == nil:
-		return usage("unknown command %q%s", args[0], didYouMean("whd ", record.Near(args[0], names)))
+		return config.Usagef("unknown command %q%s", args[0], config.DidYouMean("whd ", record.Near(args[0], names)))
 	case len(args) == 1 || strings.HasPrefix(args[1], "-"):
-		return usage("whd %s needs one of: %s", args[0], strings.Join(seconds, ", "))
+		return config.Usagef("whd %s needs one of: %s", args[0], strings.Join(seconds, ", "))
 	}
-	near := didYouMean("whd "+args[0]+" ", record.Near(args[1], seconds))
+	near := config.DidYouMean("whd "+args[0]+" ", record.Near(args[1], seconds))
 	if near == "" {
 		near = "; there are: " + strings.Join(seconds, ", ")
 	}
-	return usage("unknown command \"%s %s\"%s", args[0], args[1], near)
-}
-
-// settingsNamed picks rows of the settings table, in its order.
-func settingsNamed(table []setting, names ...string) []setting {
-	var picked []setting
-	for _, s := range table {
-		if slices.Contains(names, s.name) {
-			picked = append(picked, s)
-		}
-	}
-	return picked
+	return config.Usagef("unknown command \"%s %s\"%s", args[0], args[1], near)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -104,15 +105,6 @@ func TestConfigCommand(t *testing.T) {
 }
 
 func TestConfigSample(t *testing.T) {
-	defaults, _, err := told{}.load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	if err := printSample(&b, defaults); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "config.toml.golden", b.String())
 	got := whd("", "config --format toml --data-dir x", "HOME=/home/erp", "ProgramData=/home/erp", "WHD_ADMIN_PASSWORD=canary-1", "WHD_DEMO=1")
 	if got.status != 0 || strings.Contains(got.stdout, "canary") || !strings.Contains(got.stdout, "# demo = false\n") {
 		t.Errorf("%+v", got)
@@ -139,8 +131,8 @@ func TestExitStatus(t *testing.T) {
 		{context.Canceled, exitFailure},
 		{fault.New(fault.Conflict, "x"), exitFailure},
 		{fault.New(fault.Invalid, "x"), exitUsage},
-		{usage("x"), exitUsage},
-		{fmt.Errorf("more: %w", usage("x")), exitUsage},
+		{config.Usagef("x"), exitUsage},
+		{fmt.Errorf("more: %w", config.Usagef("x")), exitUsage},
 		{fault.New(fault.Unavailable, "x"), exitUnreachable},
 		{errors.Join(fault.New(fault.Unavailable, "x"), errors.New("y")), exitUnreachable},
 	}
@@ -170,30 +162,5 @@ func TestFirstSignalWaits(t *testing.T) {
 	done := make(chan error, 1)
 	if err := await(done, signals, func() { done <- nil }); err != nil {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestParseOptions(t *testing.T) {
-	cases := []struct{ args, rest, set string }{
-		{"a --name x b", "a b", "name=x"},
-		{"--name=x=y", "", "name=x=y"},
-		{"--name= a", "a", "name="},
-		{"-name x", "", "name=x"},
-		{"--switch a", "a", "switch=true"},
-		{"--switch=false", "", "switch=false"},
-		{"--name -x", "", "name=-x"},
-		{"--name=--x", "", "name=--x"},
-		{"- a", "- a", ""},
-		{"a -- --name b", "a --name b", ""},
-	}
-	for _, c := range cases {
-		var set []string
-		note := func(name string) func(string) error {
-			return func(text string) error { set = append(set, name+"="+text); return nil }
-		}
-		rest, err := parseOptions(strings.Fields(c.args), []option{{name: "name", argument: "TEXT", set: note("name")}, {name: "switch", set: note("switch")}})
-		if err != nil || strings.Join(rest, " ") != c.rest || strings.Join(set, " ") != c.set {
-			t.Errorf("%s: rest %q, set %q, %v", c.args, rest, set, err)
-		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -18,6 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/fault"
@@ -31,7 +34,7 @@ import (
 
 // Daemon is the whole service: New wires it, Start serves, Stop tears down.
 type Daemon struct {
-	config     Config
+	config     config.Config
 	settings   *liveSettings
 	registry   *record.Registry
 	log        *slog.Logger
@@ -65,7 +68,7 @@ func (d *Daemon) onStop(name string, run func(context.Context) error) {
 
 // New opens the store and wires the service. What it opened is closed again
 // when it fails.
-func New(ctx context.Context, c Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
+func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
 	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), out: out, failed: make(chan error, 4)}
 	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
 	for _, step := range []func(context.Context) error{d.lockDirectory, d.openStore, d.openClock, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore} {
@@ -96,7 +99,7 @@ func describe(address string) string {
 
 func (d *Daemon) openStore(ctx context.Context) error {
 	connections := d.config.HTTP.MaxRequests + 1 // so that /readyz has one when the service is full
-	c := d.config.storeConfig(d.registry, connections)
+	c := storeConfig(d.config, d.registry, connections)
 	c.Limits = d.statementLimits
 	c.KeepSettings = func(all []appdb.StoredSetting) error {
 		path, err := d.config.KeepStored(all)
@@ -120,7 +123,7 @@ const storeWatch = time.Second
 // watchStore ends the daemon once files of its store were deleted or replaced,
 // or another process has taken the store over.
 func (d *Daemon) watchStore(context.Context) error {
-	if d.config.Store != embedded {
+	if d.config.Store != config.Embedded {
 		return nil
 	}
 	d.repeat("store watch", storeWatch, func(context.Context) bool {
@@ -190,13 +193,13 @@ func (d *Daemon) wire(context.Context) error {
 		Streams:        d.webhooks.streams,
 		Trace:          d.traceParts(),
 		Version:        Version(),
-		Warnings:       d.config.warnings(),
+		Warnings:       d.config.Warnings(),
 		HostURL:        c.Webhooks.HostURL,
 		Options:        d.restOptions,
 		Settings:       func() []wire.Setting { return d.current().Live() },
 		BasePath:       c.HTTP.BasePath,
 		TrustedProxies: c.HTTP.TrustedProxies,
-		CORSOrigins:    originTexts(c.HTTP.CORSOrigins),
+		CORSOrigins:    c.HTTP.CORSOrigins,
 		Hosts:          c.HTTP.Hosts,
 		HostNames:      hostNames,
 		MaxRequests:    c.HTTP.MaxRequests,
@@ -362,3 +365,21 @@ func (d *Daemon) Stop(ctx context.Context) error {
 	d.stops = nil
 	return errors.Join(errs...)
 }
+
+// hostNames are the names of this machine. The full name is looked up once, when
+// it is first needed.
+var hostNames = sync.OnceValue(func() (names []string) {
+	name, err := os.Hostname()
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	full, _ := net.DefaultResolver.LookupCNAME(ctx, name) // empty where it is not known
+	for _, one := range []string{name, full} {
+		if one = strings.ToLower(strings.TrimSuffix(one, ".")); one != "" {
+			names = append(names, one)
+		}
+	}
+	return names
+})

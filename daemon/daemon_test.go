@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"go.uber.org/goleak"
 )
@@ -235,7 +236,7 @@ func (o output) Write(b []byte) (int, error) {
 func TestRun(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
-	config, _, err := daemon.LoadConfig([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, nil, os.ReadFile)
+	conf, _, err := config.Load([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, nil, os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +244,7 @@ func TestRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error)
-	go func() { ended <- daemon.Run(ctx, config, out, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- daemon.Run(ctx, conf, out, slog.New(slog.DiscardHandler)) }()
 	var greeting string
 	select {
 	case greeting = <-out:

@@ -42,16 +42,3 @@ func billCommand(url, key string) string {
 	return fmt.Sprintf(`curl -X PATCH -H "Authorization: Bearer %s" "%s/Bills/%s/Stages/%s/CustomFieldValues/%s" -d '{"Contents":"Assembly"}'`,
 		key, url, billID, stageID, settingID)
 }
-
-// sourceKinds are those whose tables erp.sources can name.
-func sourceKinds() *record.Registry {
-	var all []record.Kind
-	for _, kind := range demoTables(record.Builtin()) {
-		all = append(all, *kind)
-	}
-	r, err := record.NewRegistry(all...)
-	if err != nil {
-		panic("daemon: " + err.Error()) // two tables of one name, in code
-	}
-	return r
-}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -106,7 +107,7 @@ func dropBills(t *testing.T, dir string) {
 func TestGreetingHasABillToTry(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
-	config, _, err := daemon.LoadConfig([]string{"--listen", "127.0.0.1:0", "--data-dir", dir, "--demo"}, nil, os.ReadFile)
+	conf, _, err := config.Load([]string{"--listen", "127.0.0.1:0", "--data-dir", dir, "--demo"}, nil, os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestGreetingHasABillToTry(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- daemon.Run(ctx, config, out, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- daemon.Run(ctx, conf, out, slog.New(slog.DiscardHandler)) }()
 	command := regexp.MustCompile(`curl -X PATCH -H "Authorization: Bearer [^"]*"?.*" "(http://\S+)" -d '\{"Contents":"Assembly"\}'\n`)
 	for found := []string(nil); found == nil; {
 		select {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/config"
 )
 
 // TestLoginScriptNamesEveryKind keeps the rights of the login that
@@ -49,8 +50,8 @@ func TestLoginScriptNamesEveryKind(t *testing.T) {
 // TestDeployedSettingsExist: what the images are told is what whd knows.
 func TestDeployedSettingsExist(t *testing.T) {
 	known := []string{"WHD_DB_PASSWORD", "WHD_TEST_SQLSERVER_DSN"} // of the file itself, and of tests
-	for _, s := range settings() {
-		known = append(known, s.variable())
+	for _, s := range config.Settings() {
+		known = append(known, s.Variable())
 	}
 	for _, name := range []string{"compose.yaml", "Containerfile"} {
 		text, err := os.ReadFile("../cmd/daemon/deploy/" + name)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -21,7 +22,7 @@ import (
 // with.
 func started(t *testing.T, dir string) (*Daemon, error) {
 	t.Helper()
-	c, _, err := LoadConfig([]string{"--data-dir", dir, "--listen", "127.0.0.1:0"}, nil, os.ReadFile)
+	c, _, err := config.Load([]string{"--data-dir", dir, "--listen", "127.0.0.1:0"}, nil, os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestFirstPasswordIsKeptBeforeItCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Daemon{config: Config{DataDir: filepath.Join(t.TempDir(), "gone")}, accounts: accounts, out: io.Discard, log: slog.New(slog.DiscardHandler)}
+	d := &Daemon{config: config.Config{DataDir: filepath.Join(t.TempDir(), "gone")}, accounts: accounts, out: io.Discard, log: slog.New(slog.DiscardHandler)}
 	if _, err := d.ensureAdmin(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}

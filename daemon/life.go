@@ -12,21 +12,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/service"
 )
 
 // life is one run of a daemon, from its start to its end.
 type life struct {
-	config     Config
+	config     config.Config
 	out        io.Writer
 	log        *slog.Logger
 	supervisor *service.Supervisor
-	reloads    <-chan os.Signal                 // which ask to read the settings again
-	again      func() (Config, *Origins, error) // reads them; nil for never
+	reloads    <-chan os.Signal                               // which ask to read the settings again
+	again      func() (config.Config, *config.Origins, error) // reads them; nil for never
 }
 
 // Run is the daemon's life: it serves until ctx is done, then stops.
-func Run(ctx context.Context, c Config, out io.Writer, log *slog.Logger) error {
+func Run(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) error {
 	alone, err := service.Find(nil)
 	if err != nil {
 		return err

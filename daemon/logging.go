@@ -16,13 +16,6 @@ func newLogger(w io.Writer, format string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// level is the setting as slog has it. The settings table allows slog's names
-// only.
-func (c LogConfig) level() (level slog.Level) {
-	_ = level.UnmarshalText([]byte(c.Level))
-	return level
-}
-
 // leveled leaves out the lines of a log that are below a level.
 type leveled struct {
 	slog.Handler

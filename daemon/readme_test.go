@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/rest"
 )
 
@@ -66,16 +67,16 @@ func operationsTable() string {
 func settingsTable() string {
 	var b strings.Builder
 	b.WriteString("| Setting | Flag of `whd serve` | Default | What it does | While it runs |\n|---|---|---|---|---|\n")
-	for _, s := range settings() {
-		standard := s.initial
+	for _, s := range config.Settings() {
+		standard := s.Default
 		if standard != "" {
 			standard = "`" + standard + "`"
 		}
 		live := ""
-		if s.live {
+		if s.Live {
 			live = "may change"
 		}
-		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s | %s |\n", s.name, s.flag(), standard, s.help, live)
+		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s | %s |\n", s.Name, s.Flag(), standard, s.Help, live)
 	}
 	return b.String()
 }

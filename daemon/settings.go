@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
@@ -23,24 +24,24 @@ type liveSettings struct {
 
 // liveState is one state of the settings. It never changes.
 type liveState struct {
-	config Config
+	config config.Config
 	level  slog.Level
 	events []record.Event // that are published
 	rest   edge.Options
 }
 
-func newLiveSettings(c Config) *liveSettings {
+func newLiveSettings(c config.Config) *liveSettings {
 	l := new(liveSettings)
 	l.put(c)
 	return l
 }
 
-func (l *liveSettings) put(c Config) {
-	l.state.Store(&liveState{config: c, level: c.Log.level(), events: c.Webhooks.PublishedEvents(), rest: c.restOptions()})
+func (l *liveSettings) put(c config.Config) {
+	l.state.Store(&liveState{config: c, level: c.Log.SlogLevel(), events: c.Webhooks.PublishedEvents(), rest: restOptionsOf(&c)})
 }
 
 // restOptions are what the settings say to the HTTP edge.
-func (c *Config) restOptions() edge.Options {
+func restOptionsOf(c *config.Config) edge.Options {
 	return edge.Options{
 		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
 		CountPages:       c.CountAlways(),
@@ -48,14 +49,14 @@ func (c *Config) restOptions() edge.Options {
 		AnonymousPublish: c.Webhooks.AnonymousPublish(),
 		PublishFrom:      c.Webhooks.PublishFrom,
 		LogBodies:        c.RequestLog.Bodies,
-		Rate:             c.HTTP.Rate,
+		Rate:             edge.Rate(c.HTTP.Rate),
 		Debug:            c.Debug,
 	}
 }
 
 // current is the settings in force, which are never modified. A caller asks again
 // each time.
-func (d *Daemon) current() *Config { return &d.settings.state.Load().config }
+func (d *Daemon) current() *config.Config { return &d.settings.state.Load().config }
 
 func (d *Daemon) restOptions() *edge.Options { return &d.settings.state.Load().rest }
 
@@ -73,16 +74,16 @@ func (d *Daemon) attemptLimit() time.Duration { return d.current().Webhooks.Atte
 
 func (d *Daemon) keptRequests() requestlog.Keep {
 	c := d.current().RequestLog
-	return requestlog.Keep{For: time.Duration(c.Days) * 24 * time.Hour, Size: int64(c.MaxSize)}
+	return requestlog.Keep{For: c.Kept(), Size: int64(c.MaxSize)}
 }
 
 // Reload goes over to settings that were read again, as far as they may change
 // while the daemon runs. It names those that have changed and those that wait for
 // a restart. Where it fails nothing has changed.
-func (d *Daemon) Reload(again Config) (changed, waiting []string, err error) {
+func (d *Daemon) Reload(again config.Config) (changed, waiting []string, err error) {
 	d.settings.reloading.Lock()
 	defer d.settings.reloading.Unlock()
-	next, changed, waiting, err := d.current().reloaded(again)
+	next, changed, waiting, err := d.current().Reloaded(again)
 	if err != nil {
 		return nil, nil, err
 	}

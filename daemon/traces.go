@@ -76,7 +76,3 @@ func (d *Daemon) traceParts() func(ctx context.Context, part string, from, to ti
 	}
 	return d.traces.Part
 }
-
-// checkCollector accepts the base address of a collector. What it takes to be let
-// in there stands in the standard variables.
-func checkCollector(text string) error { return checkHostURL(text) }

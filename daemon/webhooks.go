@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -34,10 +35,10 @@ func (d *Daemon) openWebhooks(context.Context) error {
 	if !c.Enabled {
 		return nil
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
-	for _, warning := range d.config.warnings() {
+	for _, warning := range d.config.Warnings() {
 		d.log.Warn(warning)
 	}
 	self := testTarget(c.HostURL)
@@ -46,7 +47,7 @@ func (d *Daemon) openWebhooks(context.Context) error {
 	d.webhooks.sender = sender.New(sender.Config{
 		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: d.attemptLimit, Idle: idlePerHost, Self: self,
 	})
-	d.webhooks.streams = live.New(live.Config{Shared: d.config.Store != embedded})
+	d.webhooks.streams = live.New(live.Config{Shared: d.config.Store != config.Embedded})
 	d.webhooks.engine = delivery.New(d.engineConfig(kept))
 	d.webhooks.streams.Measure(pulses(d.webhooks.engine))
 	d.webhooks.registrar = admin.New(kept, d.webhooks.engine, func() webhook.Rules {
@@ -74,7 +75,7 @@ func (d *Daemon) engineConfig(kept delivery.Store) delivery.Config {
 	e := delivery.Config{Store: kept, Sender: d.sender(), Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts, Memory: int(c.Memory),
 		Keep: func() webhook.Retention { return d.current().Webhooks.Retention() },
 		Show: d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched, Joined: d.webhooks.streams.Joined}
-	if d.config.Store != embedded { // other daemons may share the store
+	if d.config.Store != config.Embedded { // other daemons may share the store
 		e.Term, e.Watch, e.Poll = c.Lease, watchEvery, c.OutboxPoll
 		e.Event = func(name string) (string, error) { return d.webhooks.registrar.Rules().Event(name) }
 	}

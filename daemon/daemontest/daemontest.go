@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/config"
 )
 
 // AdminPassword is the password of the user admin in tests.
@@ -59,12 +60,12 @@ func StartIn(t testing.TB, dir string, args ...string) *Instance {
 func Open(dir string, args ...string) (*Instance, error) {
 	args = append([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
 	i := &Instance{Dir: dir, Log: NewLog(), args: args, settings: make(map[string]string)}
-	config, err := i.config()
+	conf, err := i.config()
 	if err != nil {
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(i.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if i.D, err = daemon.New(context.Background(), config, io.Discard, log); err != nil {
+	if i.D, err = daemon.New(context.Background(), conf, io.Discard, log); err != nil {
 		return nil, err
 	}
 	if err := i.D.Start(context.Background()); err != nil {
@@ -76,16 +77,16 @@ func Open(dir string, args ...string) (*Instance, error) {
 
 // config reads the settings. Nothing is left out of the log, unless a test sets
 // log.level while the daemon runs.
-func (i *Instance) config() (daemon.Config, error) {
+func (i *Instance) config() (config.Config, error) {
 	env := []string{"WHD_ADMIN_PASSWORD=" + AdminPassword}
 	for name, text := range i.settings {
 		env = append(env, "WHD_"+strings.ToUpper(strings.ReplaceAll(name, ".", "_"))+"="+text)
 	}
-	config, _, err := daemon.LoadConfig(i.args, env, os.ReadFile)
+	conf, _, err := config.Load(i.args, env, os.ReadFile)
 	if i.settings["log.level"] == "" {
-		config.Log.Level = "debug"
+		conf.Log.Level = "debug"
 	}
-	return config, err
+	return conf, err
 }
 
 // Set gives a setting, which may change while the daemon runs, another value: the
@@ -93,9 +94,9 @@ func (i *Instance) config() (daemon.Config, error) {
 func (i *Instance) Set(t testing.TB, name, text string) {
 	t.Helper()
 	i.settings[name] = text
-	config, err := i.config()
+	conf, err := i.config()
 	if err == nil {
-		_, _, err = i.D.Reload(config)
+		_, _, err = i.D.Reload(conf)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ func reloaded(t *testing.T, first, then told) (next Config, changed, waiting []s
 	if err != nil {
 		t.Fatal(err)
 	}
-	return was.reloaded(again)
+	return was.Reloaded(again)
 }
 
 func withFile(text string) told { return told{args: "--config whd.toml", files: file(text)} }
@@ -39,8 +39,8 @@ func TestReload(t *testing.T) {
 	if c.Listen != ":1" || c.Query.MaxTake != 7 || c.Query.Total != totalAuto || c.RequestLog.Days != 9 || c.Webhooks.PublishFrom != nil {
 		t.Errorf("in force: %+v", c)
 	}
-	if state := newLiveSettings(c).state.Load(); state.level != slog.LevelDebug || state.rest.Query.MaxTake != 7 {
-		t.Errorf("level %v, largest page %d", state.level, state.rest.Query.MaxTake)
+	if c.Log.SlogLevel() != slog.LevelDebug {
+		t.Errorf("level %v", c.Log.SlogLevel())
 	}
 	for name, want := range map[string]Origin{"query.max_take": "file whd.toml:6", "query.total": byDefault, "listen": "file whd.toml:1"} {
 		if got := c.origins.Of(name); got != want {
@@ -79,5 +79,48 @@ func TestReloadWithoutTheFile(t *testing.T) {
 	}
 	if c.Query.MaxTake != 5 {
 		t.Errorf("in force: %+v", c)
+	}
+}
+
+func liveTable() (live []Setting) {
+	for _, s := range Settings() {
+		if s.Live {
+			live = append(live, s)
+		}
+	}
+	return live
+}
+
+// TestLiveSettingsAreSound: no secret is among them, and each has what the wire
+// shows.
+func TestLiveSettingsAreSound(t *testing.T) {
+	all := new(Config).Live()
+	if len(all) != len(liveTable()) {
+		t.Errorf("%d are shown", len(all))
+	}
+	for i, s := range liveTable() {
+		if s.secret() || s.outside || s.state {
+			t.Errorf("%s may change while it runs", s.Name)
+		}
+		if doc := all[i]; doc.Name != s.Name || doc.Kind == "" || doc.Help == "" || doc.Origin != string(byDefault) {
+			t.Errorf("%+v", doc)
+		}
+	}
+}
+
+func TestLoopbackIsWarnedAbout(t *testing.T) {
+	for url, want := range map[string]bool{
+		"": false, "http://erp.example:5050": false, "http://10.1.2.3": false, "http://[fd00::1]/": false, "https://localhost.example": false,
+		"http://localhost:5050": true, "http://LOCALHOST./": true, "http://whd.localhost": true, "http://127.1.2.3": true, "https://[::1]:1": true,
+		"http://[::ffff:127.0.0.1]": true, "http://0.0.0.0:5050": true,
+	} {
+		c, _, err := told{env: []string{"WHD_WEBHOOKS_HOST_URL=" + url}}.load()
+		if err != nil || len(c.Warnings()) > 0 != want {
+			t.Errorf("%s: %q (%v)", url, c.Warnings(), err)
+		}
+		c.Webhooks.Enabled = false
+		if c.Warnings() != nil {
+			t.Errorf("%s: %q without webhooks", url, c.Warnings())
+		}
 	}
 }

@@ -1,16 +1,16 @@
-package daemon
+// Package config reads the settings: one table, from which come the keys of the
+// TOML file, environment variables, flags and documents.
+package config
 
 import (
 	"log/slog"
 	"net/netip"
 	"strings"
 	"time"
-
-	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// Config is what the daemon was told: the value of every setting, in the
-// groups of the settings table (config_table.go), which says what each does.
+// Config has the value of every setting, in the groups of the settings table
+// (settings.go), which says what each does.
 type Config struct {
 	File          string // the TOML file that was read, if any
 	Listen        string
@@ -80,16 +80,16 @@ const (
 // CountAlways reports whether every page is counted, not only those that ask.
 // On a server a count can be a second scan of a large table.
 func (c Config) CountAlways() bool {
-	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && c.Store == embedded
+	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && c.Store == Embedded
 }
 
 // HTTPConfig is the HTTP edge: its place behind a proxy and its bounds.
 type HTTPConfig struct {
 	BasePath          string // "" or "/path" without a trailing slash
 	TrustedProxies    []netip.Prefix
-	CORSOrigins       []WebOrigin
+	CORSOrigins       WebOrigins
 	Hosts             HostNames // of the service, beside those that it knows
-	Rate              edge.Rate
+	Rate              Rate
 	MaxRequests       int
 	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration
@@ -134,6 +134,9 @@ type RequestLogConfig struct {
 	MaxSize Size // 0: no limit
 }
 
+// Kept is how long requests are remembered.
+func (c RequestLogConfig) Kept() time.Duration { return time.Duration(c.Days) * 24 * time.Hour }
+
 // ERPConfig says where the records are.
 type ERPConfig struct {
 	Schema  string            // of the record kinds' tables on a server
@@ -167,10 +170,10 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // MarshalText is what String gives, for encoding/json and its like.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// embedded is the store in the data directory.
-const embedded DSN = "sqlite"
+// Embedded is the store in the data directory.
+const Embedded DSN = "sqlite"
 
-// DSN says which store is used: embedded, or a connection string, of which
+// DSN says which store is used: Embedded, or a connection string, of which
 // every common way of printing it gives the scheme only.
 type DSN string
 
@@ -178,7 +181,7 @@ type DSN string
 func (d DSN) String() string {
 	scheme, _, is := strings.Cut(string(d), "://")
 	switch {
-	case d == embedded || d == "":
+	case d == Embedded || d == "":
 		return string(d)
 	case is:
 		return scheme + "://" + masked
@@ -194,3 +197,10 @@ func (d DSN) LogValue() slog.Value { return slog.StringValue(d.String()) }
 
 // MarshalText is what String gives, for encoding/json and its like.
 func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// SlogLevel is the setting as slog has it. The settings table allows slog's names
+// only.
+func (c LogConfig) SlogLevel() (level slog.Level) {
+	_ = level.UnmarshalText([]byte(c.Level))
+	return level
+}

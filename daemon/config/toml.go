@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 )
 
 // fileLayer reads the TOML file that the setting "config" names, if it does.
-func fileLayer(table []setting, config given, readFile func(string) ([]byte, error), wrong *UsageError) layer {
+func fileLayer(table []Setting, config given, readFile func(string) ([]byte, error), wrong *UsageError) Layer {
 	if config.text == "" {
 		return nil
 	}
@@ -32,7 +32,7 @@ func fileLayer(table []setting, config given, readFile func(string) ([]byte, err
 // parseTOML reads settings from the text of a file. The decoder gives the
 // values; the parser underneath it is asked for the keys in their order and
 // for the lines that they stand in.
-func parseTOML(table []setting, name string, data []byte) (layer, []string) {
+func parseTOML(table []Setting, name string, data []byte) (Layer, []string) {
 	f := tomlFile{name: name, table: table, seen: make(map[string]bool)}
 	if err := toml.Unmarshal(data, &f.values); err != nil {
 		return nil, []string{syntaxProblem(name, err)}
@@ -97,10 +97,10 @@ func appendKeys(keys []tomlKey, p *unstable.Parser, head []string, node *unstabl
 // tomlFile is a file while it is read.
 type tomlFile struct {
 	name     string
-	table    []setting
+	table    []Setting
 	values   map[string]any
 	seen     map[string]bool // names of settings taken and of unknown tables
-	given    layer
+	given    Layer
 	problems []string
 }
 
@@ -117,7 +117,7 @@ func (f *tomlFile) read(key tomlKey) {
 		if is && f.isGroup(name) && f.isTable(key.path[:n+1]) {
 			continue
 		}
-		if is && !s.outside && (inFile || s.name == name || s.key == name) {
+		if is && !s.outside && (inFile || s.Name == name || s.key == name) {
 			f.seen[name] = true
 			f.take(key, name, given{setting: s, inFile: inFile, origin: f.origin(key)})
 			return
@@ -126,7 +126,7 @@ func (f *tomlFile) read(key tomlKey) {
 	name := strings.Join(key.path, ".")
 	if !f.isGroup(name) {
 		f.seen[name] = true
-		f.problems = append(f.problems, fmt.Sprintf("file %s:%d: unknown key %q%s", f.name, key.line, name, didYouMean("", record.Near(name, f.names()))))
+		f.problems = append(f.problems, fmt.Sprintf("file %s:%d: unknown key %q%s", f.name, key.line, name, DidYouMean("", record.Near(name, f.names()))))
 	}
 }
 
@@ -151,12 +151,12 @@ func (f *tomlFile) take(key tomlKey, name string, g given) {
 	}
 	text, err := tomlText(g.setting.value(new(Config)), value)
 	if err != nil {
-		f.problems = append(f.problems, problem(g.setting.name, g.origin, err))
+		f.problems = append(f.problems, problem(g.setting.Name, g.origin, err))
 		return
 	}
 	for _, other := range f.given {
-		if other.setting.name == g.setting.name && other.inFile == g.inFile {
-			f.problems = append(f.problems, problem(g.setting.name, g.origin, besides(other)))
+		if other.setting.Name == g.setting.Name && other.inFile == g.inFile {
+			f.problems = append(f.problems, problem(g.setting.Name, g.origin, conflict(other)))
 			return
 		}
 	}
@@ -180,7 +180,7 @@ func (f *tomlFile) lookup(path []string) (any, bool) {
 
 // isGroup reports whether settings stand in the table of that name.
 func (f *tomlFile) isGroup(name string) bool {
-	return slices.ContainsFunc(f.table, func(s setting) bool { return s.group() == name })
+	return slices.ContainsFunc(f.table, func(s Setting) bool { return s.group() == name })
 }
 
 // names lists the keys and tables that a file may have, for suggestions.
@@ -190,8 +190,8 @@ func (f *tomlFile) names() []string {
 		if group := s.group(); group != "" && !slices.Contains(names, group) {
 			names = append(names, group)
 		}
-		if !s.outside && !slices.Contains(names, s.name) {
-			names = append(names, s.name)
+		if !s.outside && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
 		}
 	}
 	return names

@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"fmt"
@@ -25,19 +25,19 @@ func variable(env []string, name string) string {
 // environmentLayer reads the WHD_ variables. An empty one is as good as none,
 // since that is what compose files and service managers pass for "not set".
 // Unknown ones may belong to someone else and are only warned about.
-func environmentLayer(table []setting, env []string) (layer, []string) {
+func environmentLayer(table []Setting, env []string) (Layer, []string) {
 	known := make(map[string]given)
 	var names []string
 	for _, s := range table {
-		known[s.variable()] = given{setting: s}
-		names = append(names, s.variable())
+		known[s.Variable()] = given{setting: s}
+		names = append(names, s.Variable())
 		if s.secret() {
-			inFile := s.variable() + strings.ToUpper(fileSuffix)
+			inFile := s.Variable() + strings.ToUpper(fileSuffix)
 			known[inFile] = given{setting: s, inFile: true}
 			names = append(names, inFile)
 		}
 	}
-	var l layer
+	var l Layer
 	var warnings []string
 	for _, entry := range env {
 		name, text, _ := strings.Cut(entry, "=")
@@ -48,7 +48,7 @@ func environmentLayer(table []setting, env []string) (layer, []string) {
 			g.text, g.origin = text, Origin("variable "+name)
 			l = append(l, g)
 		default:
-			warnings = append(warnings, fmt.Sprintf("unknown variable %s is ignored%s", name, didYouMean("", record.Near(name, names))))
+			warnings = append(warnings, fmt.Sprintf("unknown variable %s is ignored%s", name, DidYouMean("", record.Near(name, names))))
 		}
 	}
 	return l, warnings

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -62,11 +62,11 @@ func opened(t *testing.T, dir string, env ...string) *Daemon {
 func openedLogging(t *testing.T, log *slog.Logger, dir string, env ...string) *Daemon {
 	t.Helper()
 	env = append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + dir}, env...)
-	config, _, err := LoadConfig(nil, env, os.ReadFile)
+	file, _, err := config.Load(nil, env, os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := New(t.Context(), config, io.Discard, log)
+	d, err := New(t.Context(), file, io.Discard, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func openedLogging(t *testing.T, log *slog.Logger, dir string, env ...string) *D
 // reload goes over to what the variables say now.
 func reload(t *testing.T, d *Daemon, env ...string) {
 	t.Helper()
-	again, _, err := LoadConfig(nil, append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + d.config.DataDir}, env...), os.ReadFile)
+	again, _, err := config.Load(nil, append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + d.config.DataDir}, env...), os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,27 +90,21 @@ func reload(t *testing.T, d *Daemon, env ...string) {
 	}
 }
 
-func liveTable() (live []setting) {
-	for _, s := range settings() {
-		if s.live {
-			live = append(live, s)
-		}
-	}
-	return live
-}
-
 // TestEveryLiveSettingHasItsReader: a change reaches those who go by the
 // setting, and is taken back.
 func TestEveryLiveSettingHasItsReader(t *testing.T) {
-	for _, s := range liveTable() {
-		t.Run(s.name, func(t *testing.T) {
-			r, known := readers[s.name]
+	for _, s := range config.Settings() {
+		if !s.Live {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			r, known := readers[s.Name]
 			if !known {
 				t.Fatal("no reader is known")
 			}
 			d := opened(t, t.TempDir())
 			before := fmt.Sprint(r.sees(d))
-			reload(t, d, s.variable()+"="+r.other)
+			reload(t, d, s.Variable()+"="+r.other)
 			if after := fmt.Sprint(r.sees(d)); after == before {
 				t.Errorf("its reader sees %s as before", after)
 			}
@@ -121,25 +115,8 @@ func TestEveryLiveSettingHasItsReader(t *testing.T) {
 		})
 	}
 	for name := range readers {
-		if s, is := settingNamed(settings(), name); !is || !s.live {
+		if s := config.Named(name); len(s) != 1 || !s[0].Live {
 			t.Errorf("%s is none that may change", name)
-		}
-	}
-}
-
-// TestLiveSettingsAreSound: no secret is among them, and each has what the wire
-// shows.
-func TestLiveSettingsAreSound(t *testing.T) {
-	all := new(Config).Live()
-	if len(all) != len(liveTable()) {
-		t.Errorf("%d are shown", len(all))
-	}
-	for i, s := range liveTable() {
-		if s.secret() || s.outside || s.state {
-			t.Errorf("%s may change while it runs", s.name)
-		}
-		if doc := all[i]; doc.Name != s.name || doc.Kind == "" || doc.Help == "" || doc.Origin != string(byDefault) {
-			t.Errorf("%+v", doc)
 		}
 	}
 }
@@ -149,7 +126,7 @@ func TestLiveSettingsAreSound(t *testing.T) {
 // take is in its comments. No value reaches the log, and no file is overwritten.
 func TestStoredSettingsBecomeAFile(t *testing.T) {
 	dir, etc := t.TempDir(), t.TempDir()
-	config := filepath.Join(etc, "whd.toml")
+	file := filepath.Join(etc, "whd.toml")
 	d := opened(t, dir)
 	if err := d.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -166,13 +143,13 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	if err := errors.Join(conn.Exec(sql), conn.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{config: "[query]\nmax_take = 5\n", filepath.Join(etc, fragmentName): "# of before\n"} {
+	for path, text := range map[string]string{file: "[query]\nmax_take = 5\n", filepath.Join(etc, "whd-from-database.toml"): "# of before\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var log strings.Builder
-	d = openedLogging(t, slog.New(slog.NewTextHandler(&log, nil)), dir, "WHD_CONFIG="+config)
+	d = openedLogging(t, slog.New(slog.NewTextHandler(&log, nil)), dir, "WHD_CONFIG="+file)
 	path := filepath.Join(etc, "whd-from-database-2.toml")
 	if !strings.Contains(log.String(), path) || strings.Contains(log.String(), "500") || d.current().Query.MaxTake != 5 {
 		t.Errorf("%d are in force, and the log says\n%s", d.current().Query.MaxTake, &log)
@@ -184,58 +161,28 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
 		t.Errorf("its mode is %v (%v)", info.Mode(), err)
 	}
-	c, _, err := told{args: "--config whd.toml", files: file(string(text))}.load()
+	c, _, err := config.Load([]string{"--config", path}, nil, os.ReadFile)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
+	got := make(map[string]string)
+	for _, s := range c.Live() {
+		got[s.Name] = s.Value
+	}
 	for name, want := range stored {
-		if s, known := settingNamed(settings(), name); name == "of.tomorrow" || name == "query.total" {
+		if name == "of.tomorrow" || name == "query.total" {
 			if !strings.Contains(string(text), fmt.Sprintf("%s = %q", name, want)) {
 				t.Errorf("%s is not in\n%s", name, text)
 			}
-		} else if got := s.value(&c).text(); !known || got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
+		} else if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
-	if before, err := os.ReadFile(filepath.Join(etc, fragmentName)); string(before) != "# of before\n" {
+	if before, err := os.ReadFile(filepath.Join(etc, "whd-from-database.toml")); string(before) != "# of before\n" {
 		t.Errorf("the file of before has %q (%v)", before, err)
 	}
 	if again, err := d.current().KeepStored(nil); err != nil || again == path {
 		t.Errorf("%s (%v)", again, err)
-	}
-}
-
-// TestStoredSettingsWithoutAFile go to the data directory; so do those of a settings
-// file whose directory cannot be written to.
-func TestStoredSettingsWithoutAFile(t *testing.T) {
-	for _, config := range []string{"", filepath.Join(t.TempDir(), "missing", "whd.toml")} {
-		c := Config{File: config, DataDir: t.TempDir()}
-		for range 2 { // the same text is written once
-			if path, err := c.KeepStored([]appdb.StoredSetting{{Name: "debug", Value: "true"}}); err != nil || path != filepath.Join(c.DataDir, fragmentName) {
-				t.Errorf("%s (%v)", path, err)
-			}
-		}
-	}
-	lost := Config{DataDir: filepath.Join(t.TempDir(), "missing")}
-	if path, err := lost.KeepStored(nil); err == nil {
-		t.Errorf("written to %s", path)
-	}
-}
-
-func TestLoopbackIsWarnedAbout(t *testing.T) {
-	for url, want := range map[string]bool{
-		"": false, "http://erp.example:5050": false, "http://10.1.2.3": false, "http://[fd00::1]/": false, "https://localhost.example": false,
-		"http://localhost:5050": true, "http://LOCALHOST./": true, "http://whd.localhost": true, "http://127.1.2.3": true, "https://[::1]:1": true,
-		"http://[::ffff:127.0.0.1]": true, "http://0.0.0.0:5050": true,
-	} {
-		c, _, err := told{env: []string{"WHD_WEBHOOKS_HOST_URL=" + url}}.load()
-		if err != nil || len(c.warnings()) > 0 != want {
-			t.Errorf("%s: %q (%v)", url, c.warnings(), err)
-		}
-		c.Webhooks.Enabled = false
-		if c.warnings() != nil {
-			t.Errorf("%s: %q without webhooks", url, c.warnings())
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"fmt"
@@ -9,44 +9,44 @@ import (
 
 // Live lists the settings that may change while the daemon runs.
 func (c *Config) Live() (all []wire.Setting) {
-	for _, s := range settings() {
-		if !s.live {
+	for _, s := range Settings() {
+		if !s.Live {
 			continue
 		}
 		var standard Config
-		_ = s.put(&standard, s.initial) // which a test of the table proves to be right
+		_ = s.put(&standard, s.Default) // which a test of the table proves to be right
 		all = append(all, wire.Setting{
-			Name: s.name, Value: s.value(c).text(), Default: s.value(&standard).text(), Origin: string(c.origins.Of(s.name)),
-			Kind: s.value(&standard).kind(), Choices: s.choices, Help: s.help,
+			Name: s.Name, Value: s.value(c).text(), Default: s.value(&standard).text(), Origin: string(c.origins.Of(s.Name)),
+			Kind: s.value(&standard).kind(), Choices: s.choices, Help: s.Help,
 		})
 	}
 	return all
 }
 
-// reloaded is c with the settings of another reading that may change while the
+// Reloaded is c with the settings of another reading that may change while the
 // daemon runs. It names those whose values differ and those that wait for a
 // restart. Where what may change does not go together with what may not, or the
 // file is gone, it fails.
-func (c Config) reloaded(again Config) (next Config, changed, waiting []string, err error) {
+func (c Config) Reloaded(again Config) (next Config, changed, waiting []string, err error) {
 	if c.File != "" && again.File == "" { // which is at the platform's place, else it would have been missed
 		return c, nil, nil, fmt.Errorf("the file %s is gone; to go on without it takes a restart", c.File)
 	}
 	next = c
 	next.origins = &Origins{of: make(map[string]Origin)}
-	for _, s := range settings() {
-		from := c.origins.Of(s.name)
+	for _, s := range Settings() {
+		from := c.origins.Of(s.Name)
 		here, there := reflect.ValueOf(s.into(&next)).Elem(), reflect.ValueOf(s.into(&again)).Elem()
 		switch differ := !reflect.DeepEqual(here.Interface(), there.Interface()); {
-		case s.live:
+		case s.Live:
 			if s.value(&c).text() != s.value(&again).text() {
-				changed = append(changed, s.name)
+				changed = append(changed, s.Name)
 			}
 			here.Set(there)
-			from = again.origins.Of(s.name)
+			from = again.origins.Of(s.Name)
 		case differ:
-			waiting = append(waiting, s.name)
+			waiting = append(waiting, s.Name)
 		}
-		next.origins.of[s.name] = from
+		next.origins.of[s.Name] = from
 	}
 	if err := next.check(); err != nil {
 		if waiting != nil {
@@ -62,5 +62,5 @@ func (c *Config) check() error {
 	if !c.Webhooks.Enabled {
 		return nil
 	}
-	return c.Webhooks.check()
+	return c.Webhooks.Check()
 }

@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"cmp"
@@ -9,19 +9,19 @@ import (
 	"text/tabwriter"
 )
 
-// printSettings writes every setting with its value, where that came from and
+// Print writes every setting with its value, where that came from and
 // what it does.
-func printSettings(w io.Writer, c Config, origins *Origins) error {
+func Print(w io.Writer, c Config, origins *Origins) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(columns, "SETTING\tVALUE\tFROM\tWHAT IT DOES")
-	for _, s := range settings() {
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", s.name, s.shown(&c), origins.Of(s.name), s.help)
+	for _, s := range Settings() {
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", s.Name, s.shown(&c), origins.Of(s.Name), s.Help)
 	}
 	return columns.Flush()
 }
 
 // shown is a setting's value for people. Secrets are stars.
-func (s setting) shown(c *Config) string {
+func (s Setting) shown(c *Config) string {
 	text := s.value(c).text()
 	if text == "" {
 		return "-"
@@ -44,23 +44,45 @@ const serviceHead = `#
 # is named in the log, and waits for: whd service restart.
 `
 
-// serviceSample writes the file that a new service begins with. Whoever runs a
-// command of whd beside the service finds the service's data by it.
+// ServiceSample writes the file that a new service begins with. Commands of whd
+// beside the service find the service's data by it.
+func ServiceSample(w io.Writer, env []string) error { return serviceSample(w, thisPlatform(), env) }
+
 func serviceSample(w io.Writer, on platform, env []string) error {
-	var c Config
-	var wrong UsageError
-	env = append(slices.Clone(env), "STATE_DIRECTORY=/var/lib/whd") // as the unit names it
-	defaultLayer(settings(), on, env).apply(&c, &Origins{of: make(map[string]Origin)}, nil, &wrong)
-	if len(wrong.Problems) > 0 {
-		return &wrong
+	env = append(slices.Clone(on.environment(env)), "STATE_DIRECTORY=/var/lib/whd") // as the unit names it
+	c, err := defaults(on, env)
+	if err != nil {
+		return err
 	}
 	var b strings.Builder
 	if err := printSample(&b, c); err != nil {
 		return err
 	}
 	text := strings.Replace(b.String(), sampleHead, sampleHead+serviceHead, 1)
-	_, err := io.WriteString(w, strings.Replace(text, "# data_dir = ", "data_dir = ", 1))
+	_, err = io.WriteString(w, strings.Replace(text, "# data_dir = ", "data_dir = ", 1))
 	return err
+}
+
+// Sample writes a commented file of all settings. Of the sources it looks at the
+// platform alone, so that it neither repeats a secret nor takes a value of today
+// for a default.
+func Sample(w io.Writer, env []string) error {
+	on := thisPlatform()
+	c, err := defaults(on, on.environment(env))
+	if err != nil {
+		return err
+	}
+	return printSample(w, c)
+}
+
+// defaults is what the settings are without any source.
+func defaults(on platform, env []string) (c Config, err error) {
+	var wrong UsageError
+	defaultLayer(Settings(), on, env).apply(&c, &Origins{of: make(map[string]Origin)}, nil, &wrong)
+	if len(wrong.Problems) > 0 {
+		return c, &wrong
+	}
+	return c, nil
 }
 
 // printSample writes a TOML file in which every setting stands as a comment
@@ -69,7 +91,7 @@ func printSample(w io.Writer, c Config) error {
 	var b strings.Builder
 	b.WriteString(sampleHead)
 	group := ""
-	for _, s := range settings() {
+	for _, s := range Settings() {
 		if s.outside {
 			continue
 		}
@@ -77,18 +99,18 @@ func printSample(w io.Writer, c Config) error {
 			group = s.group()
 			fmt.Fprintf(&b, "\n[%s]\n", group)
 		}
-		help := strings.ToUpper(s.help[:1]) + s.help[1:]
+		help := strings.ToUpper(s.Help[:1]) + s.Help[1:]
 		if len(s.choices) > 1 && !strings.Contains(help, s.choices[0]) {
 			help += ": " + strings.Join(s.choices, ", ")
 		}
-		fmt.Fprintf(&b, "\n# %s.\n# %s = %s\n", help, strings.TrimPrefix(cmp.Or(s.key, s.name), group+"."), s.literal(&c))
+		fmt.Fprintf(&b, "\n# %s.\n# %s = %s\n", help, strings.TrimPrefix(cmp.Or(s.key, s.Name), group+"."), s.literal(&c))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // literal is a setting's value in TOML.
-func (s setting) literal(c *Config) string {
+func (s Setting) literal(c *Config) string {
 	v := s.value(c)
 	switch v.(type) {
 	case intValue, boolValue:

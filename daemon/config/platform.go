@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 
 // configFile is the file of settings that is read: the one that a variable or a
 // flag names, else the platform's where it exists. `--config=` is none.
-func (from sources) configFile(table []setting, env []string, environment layer) given {
+func (from sources) configFile(table []Setting, env []string, environment Layer) given {
 	config, _ := settingNamed(table, "config")
-	named := settingText(config.name, environment, from.flags)
+	named := settingText(config.Name, environment, from.flags)
 	named.setting = config
 	if named.origin != "" {
 		return named
@@ -36,19 +36,19 @@ func (on platform) configPlace(env []string) string {
 
 // credentialLayer reads the secrets that systemd hands to a service: each is a
 // file with the name of its setting.
-func credentialLayer(table []setting, env []string, readFile func(string) ([]byte, error)) layer {
+func credentialLayer(table []Setting, env []string, readFile func(string) ([]byte, error)) Layer {
 	dir := variable(env, "CREDENTIALS_DIRECTORY")
 	if dir == "" {
 		return nil
 	}
-	var l layer
+	var l Layer
 	for _, s := range table {
-		place := path.Join(dir, s.name)
+		place := path.Join(dir, s.Name)
 		if !s.secret() {
 			continue
 		}
 		if _, err := readFile(place); !errors.Is(err, fs.ErrNotExist) {
-			l = append(l, given{setting: s, text: place, inFile: true, origin: Origin("credential " + s.name)})
+			l = append(l, given{setting: s, text: place, inFile: true, origin: Origin("credential " + s.Name)})
 		}
 	}
 	return l

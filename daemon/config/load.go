@@ -1,6 +1,7 @@
-package daemon
+package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/bill"
 )
 
 // Origin says where a setting's value came from.
@@ -20,7 +22,7 @@ type Origin string
 
 const byDefault Origin = "default"
 
-// Origins is what LoadConfig tells beside the values.
+// Origins are where values came from, with warnings.
 type Origins struct {
 	Warnings []string // such as unknown WHD_ variables
 	of       map[string]Origin
@@ -44,20 +46,21 @@ type UsageError struct{ Problems []string }
 // Error is the problems, one per line, without passwords.
 func (e *UsageError) Error() string { return withoutPasswords(strings.Join(e.Problems, "\n")) }
 
-func usage(format string, args ...any) *UsageError {
+// Usagef is a UsageError of one problem.
+func Usagef(format string, args ...any) *UsageError {
 	return &UsageError{Problems: []string{fmt.Sprintf(format, args...)}}
 }
 
 // given is a setting's text in one source.
 type given struct {
-	setting setting
+	setting Setting
 	text    string
 	inFile  bool // text names a file that holds the secret
 	origin  Origin
 }
 
-// layer is what one source gives. Later layers win over earlier ones.
-type layer []given
+// Layer is what one source gives. Later layers win over earlier ones.
+type Layer []given
 
 // platform is what the default of data_dir depends on, beside the environment.
 type platform struct {
@@ -85,30 +88,41 @@ func (on platform) environment(env []string) []string {
 
 // sources is everything that settings are read from.
 type sources struct {
-	flags    layer
+	flags    Layer
 	env      []string // as os.Environ gives it
 	readFile func(string) ([]byte, error)
 	platform platform
 }
 
-// LoadConfig reads the settings: defaults, the TOML file that --config or
+// Load reads the settings: defaults, the TOML file that --config or
 // WHD_CONFIG names or that stands at the platform's place, credentials of systemd,
 // variables, and flags, of which the later win. Apart from reading that file and
 // those of secrets it depends on its arguments only. A mistake is a *UsageError
 // with all mistakes of all sources.
-func LoadConfig(args, env []string, readFile func(string) ([]byte, error)) (Config, *Origins, error) {
+func Load(args, env []string, readFile func(string) ([]byte, error)) (Config, *Origins, error) {
 	flags, rest, err := parseSettings(args)
 	if err != nil {
 		return Config{}, nil, err
 	}
 	if len(rest) > 0 {
-		return Config{}, nil, usage("unexpected argument %q", rest[0])
+		return Config{}, nil, Usagef("unexpected argument %q", rest[0])
 	}
 	return load(sources{flags, env, readFile, thisPlatform()})
 }
 
+// Read reads the settings of this process, with flags that are parsed already.
+func Read(flags Layer, env []string) (Config, *Origins, error) {
+	return load(sources{flags, env, os.ReadFile, thisPlatform()})
+}
+
+// FileOf is the settings file that the flags name, else the platform's place.
+func FileOf(flags Layer, env []string) string {
+	on := thisPlatform()
+	return cmp.Or(settingText("config", flags).text, on.configPlace(on.environment(env)))
+}
+
 func load(from sources) (Config, *Origins, error) {
-	table := settings()
+	table := Settings()
 	var wrong UsageError
 	env := from.platform.environment(from.env)
 	environment, warnings := environmentLayer(table, env)
@@ -117,7 +131,7 @@ func load(from sources) (Config, *Origins, error) {
 	credentials := credentialLayer(table, env, from.readFile)
 	var c Config
 	origins := &Origins{Warnings: warnings, of: make(map[string]Origin)}
-	for _, l := range []layer{defaultLayer(table, from.platform, env), {named}, file, credentials, environment, from.flags} {
+	for _, l := range []Layer{defaultLayer(table, from.platform, env), {named}, file, credentials, environment, from.flags} {
 		l.apply(&c, origins, from.readFile, &wrong)
 	}
 	wrong.Problems = append(wrong.Problems, crossCheck(&c, origins)...)
@@ -130,10 +144,10 @@ func load(from sources) (Config, *Origins, error) {
 
 // defaultLayer gives every setting its default, so that the places of all of
 // them are filled whatever the other sources hold.
-func defaultLayer(table []setting, on platform, env []string) layer {
-	var l layer
+func defaultLayer(table []Setting, on platform, env []string) Layer {
+	var l Layer
 	for _, s := range table {
-		text := s.initial
+		text := s.Default
 		if s.state {
 			text = stateDirectory(on, env)
 		}
@@ -171,25 +185,25 @@ func under(base, tail string) string {
 }
 
 // apply puts the layer's values in their places.
-func (l layer) apply(c *Config, origins *Origins, readFile func(string) ([]byte, error), wrong *UsageError) {
+func (l Layer) apply(c *Config, origins *Origins, readFile func(string) ([]byte, error), wrong *UsageError) {
 	for _, g := range l {
 		text, err := g.content(readFile)
-		if other := settingText(g.setting.name, l); other.inFile != g.inFile {
-			err = besides(other)
+		if other := settingText(g.setting.Name, l); other.inFile != g.inFile {
+			err = conflict(other)
 		}
 		if err == nil {
 			err = g.setting.put(c, text)
 		}
 		if err != nil {
-			wrong.Problems = append(wrong.Problems, problem(g.setting.name, g.origin, err))
+			wrong.Problems = append(wrong.Problems, problem(g.setting.Name, g.origin, err))
 			continue
 		}
-		origins.of[g.setting.name] = g.origin
+		origins.of[g.setting.Name] = g.origin
 	}
 }
 
-// besides is what is wrong where a source gives a setting twice.
-func besides(other given) error {
+// conflict is what is wrong where a source gives a setting twice.
+func conflict(other given) error {
 	return fmt.Errorf("stands beside %s; only one of them can be meant", other.origin)
 }
 
@@ -224,7 +238,7 @@ func cause(err error) error {
 }
 
 // put checks the text by all rules of the setting's row and sets the value.
-func (s setting) put(c *Config, text string) error {
+func (s Setting) put(c *Config, text string) error {
 	if len(s.choices) > 0 && !slices.Contains(s.choices, text) {
 		return fmt.Errorf("%q is none of: %s", text, strings.Join(s.choices, ", "))
 	}
@@ -244,7 +258,7 @@ func (s setting) put(c *Config, text string) error {
 }
 
 // bound holds a number against the row's bounds.
-func (s setting) bound(text string, n int64) error {
+func (s Setting) bound(text string, n int64) error {
 	switch {
 	case n == 0 && s.orNone:
 		return nil
@@ -259,7 +273,7 @@ func (s setting) bound(text string, n int64) error {
 }
 
 // boundText prints a bound as the setting's own kind does.
-func (s setting) boundText(n int64) string {
+func (s Setting) boundText(n int64) string {
 	var c Config
 	switch p := s.into(&c).(type) {
 	case *int:
@@ -273,11 +287,11 @@ func (s setting) boundText(n int64) string {
 }
 
 // settingText is a setting's text in the last of the layers that have it.
-func settingText(name string, layers ...layer) given {
+func settingText(name string, layers ...Layer) given {
 	var last given
 	for _, l := range layers {
 		for _, g := range l {
-			if g.setting.name == name {
+			if g.setting.Name == name {
 				last = g
 			}
 		}
@@ -292,10 +306,10 @@ func crossCheck(c *Config, origins *Origins) []string {
 	wrong := func(name, format string, args ...any) {
 		problems = append(problems, problem(name, origins.Of(name), fmt.Errorf(format, args...)))
 	}
-	if c.Store != embedded && c.Demo {
+	if c.Store != Embedded && c.Demo {
 		wrong("demo", "only fills the embedded store; for a test database on a server there is whd demo")
 	}
-	if c.Store == embedded && c.Server.ReadDSN != "" {
+	if c.Store == Embedded && c.Server.ReadDSN != "" {
 		wrong("store.read_dsn", "needs a store on a server")
 	}
 	if c.DataDir == "" {
@@ -321,7 +335,7 @@ func sourcesOfKinds(kinds *record.Registry, sources map[string]string) (map[stri
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		kind, known := kinds.Lookup(name)
 		if !known {
-			return nil, fmt.Errorf("%q is no record kind%s", name, didYouMean("", kinds.Near(name)))
+			return nil, fmt.Errorf("%q is no record kind%s", name, DidYouMean("", kinds.Near(name)))
 		}
 		if _, twice := spelled[kind.Name]; twice {
 			return nil, fmt.Errorf("%q stands twice", kind.Name)
@@ -331,8 +345,8 @@ func sourcesOfKinds(kinds *record.Registry, sources map[string]string) (map[stri
 	return spelled, nil
 }
 
-// didYouMean ends a message with what resembles the unknown name, if anything.
-func didYouMean(prefix string, near []string) string {
+// DidYouMean ends a message with what resembles the unknown name, if anything.
+func DidYouMean(prefix string, near []string) string {
 	if len(near) == 0 {
 		return ""
 	}
@@ -344,4 +358,17 @@ func didYouMean(prefix string, near []string) string {
 		return "; did you mean " + near[0] + "?"
 	}
 	return "; did you mean " + strings.Join(near[:last], ", ") + " or " + near[last] + "?"
+}
+
+// sourceKinds are those whose tables erp.sources can name.
+func sourceKinds() *record.Registry {
+	var all []record.Kind
+	for _, kind := range append(slices.Clone(record.Builtin().Kinds()), bill.Tables().Kinds()...) {
+		all = append(all, *kind)
+	}
+	r, err := record.NewRegistry(all...)
+	if err != nil {
+		panic("config: " + err.Error()) // two tables of one name, in code
+	}
+	return r
 }

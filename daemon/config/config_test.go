@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"encoding/json"
@@ -87,33 +87,33 @@ func TestEverySetting(t *testing.T) {
 	}
 	byKind := map[string]string{"text": "x", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
 		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "origins": "https://shop.example,http://localhost:3000", "rate": "20/s+100", "names": "job.created,job.closed", "durations": "5s,1m", "name=value pairs": "SO_Totals=v_SO_Totals", "time zone": "UTC"}
-	for _, s := range settings() {
-		text := other[s.name]
+	for _, s := range Settings() {
+		text := other[s.Name]
 		if text == "" {
 			text = byKind[s.value(new(Config)).kind()]
 		}
-		t.Run(s.name, func(t *testing.T) { checkEverySource(t, s, text) })
+		t.Run(s.Name, func(t *testing.T) { checkEverySource(t, s, text) })
 	}
 }
 
-func checkEverySource(t *testing.T, s setting, text string) {
+func checkEverySource(t *testing.T, s Setting, text string) {
 	var want Config
 	if err := s.put(&want, text); err != nil {
 		t.Fatal(err)
 	}
-	pair := map[string]string{"tls.cert": "TLS_KEY=other", "tls.key": "TLS_CERT=other", "store.read_dsn": "STORE=sqlserver://db"}[s.name]
+	pair := map[string]string{"tls.cert": "TLS_KEY=other", "tls.key": "TLS_CERT=other", "store.read_dsn": "STORE=sqlserver://db"}[s.Name]
 	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
-	ins := []told{{env: []string{s.variable() + "=" + text}, files: files}}
-	inFile := strings.HasSuffix(s.flag(), "-file")
+	ins := []told{{env: []string{s.Variable() + "=" + text}, files: files}}
+	inFile := strings.HasSuffix(s.Flag(), "-file")
 	if s.secret() {
 		ins = append(ins,
-			told{args: "--" + strings.TrimSuffix(s.flag(), "-file") + "-file secret", files: files},
-			told{env: []string{s.variable() + "_FILE=secret"}, files: files})
+			told{args: "--" + strings.TrimSuffix(s.Flag(), "-file") + "-file secret", files: files},
+			told{env: []string{s.Variable() + "_FILE=secret"}, files: files})
 	}
 	if !inFile {
-		ins = append(ins, told{args: "--" + s.flag() + "=" + text, files: files})
+		ins = append(ins, told{args: "--" + s.Flag() + "=" + text, files: files})
 	}
-	for _, key := range []string{s.name, s.key} {
+	for _, key := range []string{s.Name, s.key} {
 		if !s.outside && key != "" {
 			quoted := map[string]string{"whd.toml": key + " = '" + text + "'"}
 			ins = append(ins, told{args: "--config whd.toml", files: quoted})
@@ -130,7 +130,7 @@ func checkEverySource(t *testing.T, s setting, text string) {
 		if g, w := s.into(&got), s.into(&want); !reflect.DeepEqual(g, w) {
 			t.Errorf("%v: got %v, want %v", in, s.value(&got).text(), s.value(&want).text())
 		}
-		if origins.Of(s.name) == byDefault {
+		if origins.Of(s.Name) == byDefault {
 			t.Errorf("%v: origin is the default", in)
 		}
 	}
@@ -331,13 +331,13 @@ func TestDurations(t *testing.T) {
 		{"250ms", "250ms", 250 * time.Millisecond},
 	}
 	for _, c := range cases {
-		got, err := parseDuration(c.text)
+		got, err := ParseDuration(c.text)
 		if err != nil || got != c.want || formatDuration(got) != c.printed {
 			t.Errorf("%s: got %v (%s), %v", c.text, got, formatDuration(got), err)
 		}
 	}
 	for _, text := range []string{"", "d", "1", "-1s", "1d-1h", "65536d", "1.5d", "1d1", "2562048h", "1 d"} {
-		if got, err := parseDuration(text); err == nil {
+		if got, err := ParseDuration(text); err == nil {
 			t.Errorf("%q: got %v, want an error", text, got)
 		}
 	}
@@ -369,7 +369,7 @@ func FuzzParseTOML(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		l, _ := parseTOML(settings(), "f", []byte(text))
+		l, _ := parseTOML(Settings(), "f", []byte(text))
 		for _, g := range l {
 			var c Config
 			_ = g.setting.put(&c, g.text)
@@ -382,13 +382,13 @@ func FuzzValues(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, s := range settings() {
+		for _, s := range Settings() {
 			var c, again Config
 			if s.secret() || s.put(&c, text) != nil {
 				continue
 			}
 			if err := s.put(&again, s.value(&c).text()); err != nil || !reflect.DeepEqual(c, again) {
-				t.Errorf("%s: %q was printed as %q: %v", s.name, text, s.value(&c).text(), err)
+				t.Errorf("%s: %q was printed as %q: %v", s.Name, text, s.value(&c).text(), err)
 			}
 		}
 	})
@@ -423,13 +423,13 @@ func TestSampleIsTheDefaults(t *testing.T) {
 
 func TestTableIsSound(t *testing.T) {
 	names := make(map[string]bool)
-	for _, s := range settings() {
-		if names[s.name] || s.help == "" || strings.HasSuffix(s.help, ".") || strings.Contains(s.help, "|") {
-			t.Errorf("%s: name twice, or help missing, with a period or a bar", s.name)
+	for _, s := range Settings() {
+		if names[s.Name] || s.Help == "" || strings.HasSuffix(s.Help, ".") || strings.Contains(s.Help, "|") {
+			t.Errorf("%s: name twice, or help missing, with a period or a bar", s.Name)
 		}
-		names[s.name] = true
-		if s.initial != "" && s.put(new(Config), s.initial) != nil {
-			t.Errorf("%s: its default breaks its own rules", s.name)
+		names[s.Name] = true
+		if s.Default != "" && s.put(new(Config), s.Default) != nil {
+			t.Errorf("%s: its default breaks its own rules", s.Name)
 		}
 	}
 }
@@ -437,7 +437,7 @@ func TestTableIsSound(t *testing.T) {
 // TestBoundsAreAllowed: the bounds themselves, and 0 where it stands for no limit.
 func TestBoundsAreAllowed(t *testing.T) {
 	var c Config
-	for _, s := range settings() {
+	for _, s := range Settings() {
 		var texts []string
 		for _, bound := range []int64{s.least, s.most} {
 			if bound != 0 {
@@ -449,13 +449,12 @@ func TestBoundsAreAllowed(t *testing.T) {
 		}
 		for _, text := range texts {
 			if err := s.put(&c, text); err != nil {
-				t.Errorf("%s: %v", s.name, err)
+				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
 	}
 	c.RequestLog.Days = mostDays
-	d := Daemon{settings: newLiveSettings(c)}
-	if kept := d.keptRequests().For; kept.Hours() != 24*mostDays {
+	if kept := c.RequestLog.Kept(); kept.Hours() != 24*mostDays {
 		t.Errorf("%d days are kept as %v", mostDays, kept)
 	}
 }

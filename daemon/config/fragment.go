@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"bytes"
@@ -43,14 +43,14 @@ func fragment(all []appdb.StoredSetting) ([]byte, error) {
 	top := make(map[string]any)
 	var unknown strings.Builder
 	for _, one := range all {
-		s, known := settingNamed(settings(), one.Name)
+		s, known := settingNamed(Settings(), one.Name)
 		if !known || s.put(new(Config), one.Value) != nil {
 			fmt.Fprintf(&unknown, "# not taken by this version: %s = %q\n", one.Name, one.Value)
 			continue
 		}
 		into, key := top, s.key
 		if key == "" {
-			key = s.name
+			key = s.Name
 		}
 		if group, member, nested := strings.Cut(key, "."); nested {
 			if top[group] == nil {

@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"errors"
@@ -7,22 +7,22 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// option is one flag of a command. Its argument's name is empty for a switch,
+// Option is one flag of a command. Its argument's name is empty for a switch,
 // which may stand alone and then means "true".
-type option struct {
-	name     string
-	argument string
-	help     string
-	set      func(text string) error
+type Option struct {
+	Name     string
+	Argument string
+	Help     string
+	Set      func(text string) error
 }
 
-// errHelp means that the arguments ask for help.
-var errHelp = errors.New("help asked for")
+// ErrHelp means that the arguments ask for help.
+var ErrHelp = errors.New("help asked for")
 
-// parseOptions reads flags wherever they stand among the arguments, as --name
+// ParseOptions reads flags wherever they stand among the arguments, as --name
 // value or --name=value, and returns the other arguments. After "--" there are
 // no more flags.
-func parseOptions(args []string, options []option) ([]string, error) {
+func ParseOptions(args []string, options []Option) ([]string, error) {
 	var rest []string
 	for len(args) > 0 {
 		arg := args[0]
@@ -31,7 +31,7 @@ func parseOptions(args []string, options []option) ([]string, error) {
 		case arg == "--":
 			return append(rest, args...), nil
 		case arg == "-h" || arg == "--help" || arg == "-help":
-			return nil, errHelp
+			return nil, ErrHelp
 		case len(arg) < 2 || arg[0] != '-':
 			rest = append(rest, arg)
 			continue
@@ -48,82 +48,82 @@ func parseOptions(args []string, options []option) ([]string, error) {
 // parseOption reads one flag and says how many of the following arguments it
 // took. A value that begins with two dashes is taken for a forgotten value;
 // --name=--value says that it is meant.
-func parseOption(arg string, following []string, options []option) (int, error) {
+func parseOption(arg string, following []string, options []Option) (int, error) {
 	name, text, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	o, known := optionNamed(options, name)
 	switch {
 	case !known:
-		return 0, usage("unknown flag --%s%s", name, didYouMean("--", record.Near(name, optionNames(options))))
+		return 0, Usagef("unknown flag --%s%s", name, DidYouMean("--", record.Near(name, optionNames(options))))
 	case joined:
-		return 0, o.set(text)
-	case o.argument == "":
-		return 0, o.set("true")
+		return 0, o.Set(text)
+	case o.Argument == "":
+		return 0, o.Set("true")
 	case len(following) == 0 || strings.HasPrefix(following[0], "--"):
-		return 0, usage("flag --%s needs a value: --%s %s", name, name, o.argument)
+		return 0, Usagef("flag --%s needs a value: --%s %s", name, name, o.Argument)
 	}
-	return 1, o.set(following[0])
+	return 1, o.Set(following[0])
 }
 
-func optionNamed(options []option, name string) (option, bool) {
+func optionNamed(options []Option, name string) (Option, bool) {
 	for _, o := range options {
-		if o.name == name {
+		if o.Name == name {
 			return o, true
 		}
 	}
-	return option{}, false
+	return Option{}, false
 }
 
-func optionNames(options []option) []string {
+func optionNames(options []Option) []string {
 	names := make([]string, len(options))
 	for i, o := range options {
-		names[i] = o.name
+		names[i] = o.Name
 	}
 	return names
 }
 
-// settingOptions are the flags of the settings; what they get goes to l. A
+// Options are the flags of the settings; what they get goes to l. A
 // secret's flag takes the name of its file, since other users of the machine
 // can read a program's arguments. A store has two flags, since it may be none.
-func settingOptions(table []setting, l *layer) []option {
-	var options []option
+func Options(table []Setting, l *Layer) []Option {
+	var options []Option
 	for _, s := range table {
 		inFile := strings.ReplaceAll(fileSuffix, "_", "-")
-		if !strings.HasSuffix(s.flag(), inFile) {
+		if !strings.HasSuffix(s.Flag(), inFile) {
 			options = append(options, s.option(l))
 		}
 		if s.secret() {
-			options = append(options, s.fileOption(strings.TrimSuffix(s.flag(), inFile)+inFile, l))
+			options = append(options, s.fileOption(strings.TrimSuffix(s.Flag(), inFile)+inFile, l))
 		}
 	}
 	return options
 }
 
-func (s setting) option(l *layer) option {
-	o := option{name: s.flag(), argument: argumentName(s), help: s.help}
-	if s.initial != "" && s.initial != "false" {
-		o.help += " (default " + s.initial + ")"
+func (s Setting) option(l *Layer) Option {
+	o := Option{Name: s.Flag(), Argument: argumentName(s), Help: s.Help}
+	if s.Default != "" && s.Default != "false" {
+		o.Help += " (default " + s.Default + ")"
 	}
-	o.set = func(text string) error {
-		l.add(given{setting: s, text: text, origin: Origin("flag --" + o.name)})
+	o.Set = func(text string) error {
+		l.add(given{setting: s, text: text, origin: Origin("flag --" + o.Name)})
 		return nil
 	}
 	return o
 }
 
-func (s setting) fileOption(name string, l *layer) option {
-	help := "file that holds the " + s.help
-	if s.flag() != name {
-		help = "file that holds what --" + s.flag() + " takes, as other users of the machine can see arguments"
+func (s Setting) fileOption(name string, l *Layer) Option {
+	help := "file that holds the " + s.Help
+	if s.Flag() != name {
+		help = "file that holds what --" + s.Flag() + " takes, as other users of the machine can see arguments"
 	}
-	return option{name: name, argument: "FILE", help: help, set: func(text string) error {
+	return Option{Name: name, Argument: "FILE", Help: help, Set: func(text string) error {
 		l.add(given{setting: s, text: text, inFile: true, origin: Origin("flag --" + name)})
 		return nil
 	}}
 }
 
 // add appends a flag's value. Lists may be given by repeating the flag.
-func (l *layer) add(g given) {
-	was := settingText(g.setting.name, *l)
+func (l *Layer) add(g given) {
+	was := settingText(g.setting.Name, *l)
 	switch g.setting.value(new(Config)).(type) {
 	case networksValue, originsValue, hostsValue, mapValue:
 		if was.text != "" {
@@ -134,7 +134,7 @@ func (l *layer) add(g given) {
 }
 
 // argumentName is what help shows for a setting's value.
-func argumentName(s setting) string {
+func argumentName(s Setting) string {
 	switch {
 	case s.argument != "":
 		return s.argument
@@ -161,8 +161,8 @@ func argumentName(s setting) string {
 }
 
 // parseSettings reads arguments that hold the settings' flags only.
-func parseSettings(args []string) (layer, []string, error) {
-	var l layer
-	rest, err := parseOptions(args, settingOptions(settings(), &l))
+func parseSettings(args []string) (Layer, []string, error) {
+	var l Layer
+	rest, err := ParseOptions(args, Options(Settings(), &l))
 	return l, rest, err
 }

@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"fmt"
@@ -55,25 +55,25 @@ const retryJitter = 0.2
 // daemon never loses a message that it is sending.
 const leasesPerAttempt = 3
 
-// check reports settings that do not go together.
-func (w WebhooksConfig) check() error {
+// Check reports settings that do not go together.
+func (w WebhooksConfig) Check() error {
 	if w.Lease < leasesPerAttempt*w.AttemptTimeout {
 		return fmt.Errorf("webhooks.lease is %v; it must be at least %d times webhooks.attempt_timeout, which is %v", w.Lease, leasesPerAttempt, w.AttemptTimeout)
 	}
 	return nil
 }
 
-// warnings are what is likely to be a mistake in the settings, though the service
+// Warnings are what is likely to be a mistake in the settings, though the service
 // works with it.
-func (c *Config) warnings() []string {
-	if !c.Webhooks.Enabled || !isLoopback(c.Webhooks.HostURL) {
+func (c *Config) Warnings() []string {
+	if !c.Webhooks.Enabled || !IsLoopback(c.Webhooks.HostURL) {
 		return nil
 	}
 	return []string{"webhooks.host_url is an address of this host only; it must be the one by which users in the company reach the service"}
 }
 
-// isLoopback reports whether a URL leads nowhere but to the host that follows it.
-func isLoopback(text string) bool {
+// IsLoopback reports whether a URL leads nowhere but to the host that follows it.
+func IsLoopback(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {
 		return false

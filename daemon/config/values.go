@@ -1,4 +1,4 @@
-package daemon
+package config
 
 import (
 	"errors"
@@ -15,7 +15,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -48,9 +47,9 @@ func valueOf(into any) value {
 		return sizeValue{p}
 	case *[]netip.Prefix:
 		return networksValue{p}
-	case *[]WebOrigin:
+	case *WebOrigins:
 		return originsValue{p}
-	case *edge.Rate:
+	case *Rate:
 		return rateValue{p}
 	case *HostNames:
 		return hostsValue{p}
@@ -120,7 +119,7 @@ func (v durationValue) kind() string  { return "duration" }
 func (v durationValue) text() string  { return formatDuration(*v.p) }
 func (v durationValue) number() int64 { return int64(*v.p) }
 func (v durationValue) set(text string) error {
-	d, err := parseDuration(text)
+	d, err := ParseDuration(text)
 	if err != nil {
 		return err
 	}
@@ -128,9 +127,9 @@ func (v durationValue) set(text string) error {
 	return nil
 }
 
-// parseDuration reads what time.ParseDuration reads, with whole days before
+// ParseDuration reads what time.ParseDuration reads, with whole days before
 // it: "30s", "8h", "14d", "1d12h".
-func parseDuration(text string) (time.Duration, error) {
+func ParseDuration(text string) (time.Duration, error) {
 	wrong := fmt.Errorf("%q is not a duration such as 30s, 8h or 14d", text)
 	days, rest, hasDays := strings.Cut(text, "d")
 	if !hasDays {
@@ -334,7 +333,7 @@ func checkBasePath(text string) error {
 // checkStore repeats nothing of the text: it may be a connection string of
 // another form, with a password.
 func checkStore(text string) error {
-	if text == string(embedded) {
+	if text == string(Embedded) {
 		return nil
 	}
 	if !strings.HasPrefix(text, "sqlserver://") {
@@ -366,3 +365,22 @@ func checkSchema(text string) error {
 	}
 	return nil
 }
+
+// checkLoopback accepts an address that only this host reaches.
+func checkLoopback(text string) error {
+	if text == "" {
+		return nil
+	}
+	if err := checkAddress(text); err != nil {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(text)
+	if at, err := netip.ParseAddr(host); err == nil && at.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") {
+		return nil
+	}
+	return fmt.Errorf("%q can be reached from elsewhere; it must be an address of this host only, such as 127.0.0.1:5051", text)
+}
+
+// checkCollector accepts the base address of a collector. What it takes to be let
+// in there stands in the standard variables.
+func checkCollector(text string) error { return checkHostURL(text) }

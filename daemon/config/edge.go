@@ -1,38 +1,23 @@
-package daemon
+package config
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"net"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
-
-	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// WebOrigin is where a page comes from, as browsers write it.
-type WebOrigin string
+// WebOrigins are where pages come from, as browsers write it.
+type WebOrigins []string
 
-func originTexts(origins []WebOrigin) []string {
-	texts := make([]string, len(origins))
-	for i, o := range origins {
-		texts[i] = string(o)
-	}
-	return texts
-}
-
-type originsValue struct{ p *[]WebOrigin }
+type originsValue struct{ p *WebOrigins }
 
 func (v originsValue) kind() string { return "origins" }
-func (v originsValue) text() string { return strings.Join(originTexts(*v.p), ",") }
+func (v originsValue) text() string { return strings.Join(*v.p, ",") }
 
 func (v originsValue) set(text string) error {
-	var origins []WebOrigin
+	var origins WebOrigins
 	for _, item := range splitList(text) {
 		origin, err := parseOrigin(item)
 		if err != nil {
@@ -46,7 +31,7 @@ func (v originsValue) set(text string) error {
 
 // parseOrigin reads scheme, host and port. There is no * for all origins: pages
 // of a listed one act with the rights of whoever looks at them.
-func parseOrigin(text string) (WebOrigin, error) {
+func parseOrigin(text string) (string, error) {
 	wrong := fmt.Errorf("%q is not an origin such as https://shop.example or http://localhost:3000", text)
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
@@ -57,7 +42,7 @@ func parseOrigin(text string) (WebOrigin, error) {
 	if port := u.Port(); u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
 		host = strings.TrimSuffix(host, ":"+port)
 	}
-	return WebOrigin(u.Scheme + "://" + host), nil
+	return u.Scheme + "://" + host, nil
 }
 
 // HostNames are names of the service in Host headers, in small letters and
@@ -81,24 +66,6 @@ func (v hostsValue) set(text string) error {
 	return nil
 }
 
-// hostNames are the names of this machine. The full name is looked up once, when
-// it is first needed.
-var hostNames = sync.OnceValue(func() (names []string) {
-	name, err := os.Hostname()
-	if err != nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	full, _ := net.DefaultResolver.LookupCNAME(ctx, name) // empty where it is not known
-	for _, one := range []string{name, full} {
-		if one = strings.ToLower(strings.TrimSuffix(one, ".")); one != "" {
-			names = append(names, one)
-		}
-	}
-	return names
-})
-
 // isList reports whether a value is a list of texts, as TOML has them.
 func isList(v value) bool {
 	switch v.(type) {
@@ -108,7 +75,13 @@ func isList(v value) bool {
 	return false
 }
 
-type rateValue struct{ p *edge.Rate }
+// Rate bounds how often something may happen. None is no bound.
+type Rate struct {
+	PerSecond float64
+	Burst     int // that may come at once
+}
+
+type rateValue struct{ p *Rate }
 
 func (v rateValue) kind() string { return "rate" }
 
@@ -151,12 +124,12 @@ const mostPerUnit = 1_000_000
 
 // parseRate reads a number of requests for each second, minute or hour, of
 // which as many, or the number behind +, may come at once.
-func parseRate(text string) (r edge.Rate, ok bool) {
+func parseRate(text string) (r Rate, ok bool) {
 	text, burst, hasBurst := strings.Cut(strings.ReplaceAll(text, " ", ""), "+")
 	count, unit, hasUnit := strings.Cut(text, "/")
 	n, err := strconv.ParseUint(count, 10, 32)
 	if err != nil || n > mostPerUnit {
-		return edge.Rate{}, false
+		return Rate{}, false
 	}
 	if !hasUnit {
 		unit = "s"
@@ -164,7 +137,7 @@ func parseRate(text string) (r edge.Rate, ok bool) {
 	r.Burst = int(n)
 	if hasBurst {
 		if r.Burst, err = strconv.Atoi(burst); err != nil || r.Burst < 1 || r.Burst > mostPerUnit {
-			return edge.Rate{}, false
+			return Rate{}, false
 		}
 	}
 	for _, u := range rateUnits {
@@ -174,7 +147,7 @@ func parseRate(text string) (r edge.Rate, ok bool) {
 		}
 	}
 	if n == 0 {
-		r = edge.Rate{}
+		r = Rate{}
 	}
 	return r, ok
 }

@@ -1,0 +1,40 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// golden compares got with a file.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs from what the code gives (go test -update rewrites it); got:\n%s", file, got)
+	}
+}
+
+func TestConfigSample(t *testing.T) {
+	defaults, _, err := told{}.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := printSample(&b, defaults); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/config.toml.golden", b.String())
+}
