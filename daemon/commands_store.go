@@ -29,7 +29,7 @@ func storeConfig(c config.Config, kinds *record.Registry, connections int) store
 	}
 	s.DSN, s.ReadDSN = string(c.Store), string(c.Server.ReadDSN)
 	s.Schema, s.ERPSchema = c.Server.Schema, c.ERP.Schema
-	s.Connections, s.LockTimeout, s.Migrate = c.Server.MaxConnections, c.Server.LockTimeout, c.Migrate
+	s.Connections, s.LockTimeout, s.Migrate = c.Server.MaxConnections, c.Server.LockTimeout, c.Server.Migrate
 	return s
 }
 

@@ -16,7 +16,6 @@ type Config struct {
 	Listen        string
 	Store         DSN
 	DataDir       string
-	Migrate       bool
 	Demo          bool
 	NewStore      bool // no setting: an option of whd serve
 	Debug         bool
@@ -47,6 +46,7 @@ type ServerConfig struct {
 	Schema         string // of the daemon's own tables
 	MaxConnections int    // that read records
 	LockTimeout    time.Duration
+	Migrate        bool // the daemon's own tables at start
 }
 
 // TLSConfig names the PEM files of the certificate. Both are empty for plain HTTP.

@@ -369,7 +369,7 @@ func FuzzParseTOML(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		l, _ := parseTOML(Settings(), "f", []byte(text))
+		l, _ := parseTOML("f", []byte(text))
 		for _, g := range l {
 			var c Config
 			_ = g.setting.put(&c, g.text)

@@ -25,7 +25,7 @@ func variable(env []string, name string) string {
 // environmentLayer reads the WHD_ variables. An empty one is as good as none,
 // since that is what compose files and service managers pass for "not set".
 // Unknown ones may belong to someone else and are only warned about.
-func environmentLayer(table []Setting, env []string) (Layer, []string) {
+func environmentLayer(env []string) (Layer, []string) {
 	known := make(map[string]given)
 	var names []string
 	for _, s := range table {

@@ -84,9 +84,9 @@ func optionNames(options []Option) []string {
 // Options are the flags of the settings; what they get goes to l. A
 // secret's flag takes the name of its file, since other users of the machine
 // can read a program's arguments. A store has two flags, since it may be none.
-func Options(table []Setting, l *Layer) []Option {
+func Options(settings []Setting, l *Layer) []Option {
 	var options []Option
-	for _, s := range table {
+	for _, s := range settings {
 		inFile := strings.ReplaceAll(fileSuffix, "_", "-")
 		if !strings.HasSuffix(s.Flag(), inFile) {
 			options = append(options, s.option(l))
@@ -163,6 +163,6 @@ func argumentName(s Setting) string {
 // parseSettings reads arguments that hold the settings' flags only.
 func parseSettings(args []string) (Layer, []string, error) {
 	var l Layer
-	rest, err := ParseOptions(args, Options(Settings(), &l))
+	rest, err := ParseOptions(args, Options(table, &l))
 	return l, rest, err
 }

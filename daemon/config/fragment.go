@@ -43,7 +43,7 @@ func fragment(all []appdb.StoredSetting) ([]byte, error) {
 	top := make(map[string]any)
 	var unknown strings.Builder
 	for _, one := range all {
-		s, known := settingNamed(Settings(), one.Name)
+		s, known := settingNamed(one.Name)
 		if !known || s.put(new(Config), one.Value) != nil {
 			fmt.Fprintf(&unknown, "# not taken by this version: %s = %q\n", one.Name, one.Value)
 			continue

@@ -122,16 +122,15 @@ func FileOf(flags Layer, env []string) string {
 }
 
 func load(from sources) (Config, *Origins, error) {
-	table := Settings()
 	var wrong UsageError
 	env := from.platform.environment(from.env)
-	environment, warnings := environmentLayer(table, env)
-	named := from.configFile(table, env, environment)
-	file := fileLayer(table, named, from.readFile, &wrong)
-	credentials := credentialLayer(table, env, from.readFile)
+	environment, warnings := environmentLayer(env)
+	named := from.configFile(env, environment)
+	file := fileLayer(named, from.readFile, &wrong)
+	credentials := credentialLayer(env, from.readFile)
 	var c Config
 	origins := &Origins{Warnings: warnings, of: make(map[string]Origin)}
-	for _, l := range []Layer{defaultLayer(table, from.platform, env), {named}, file, credentials, environment, from.flags} {
+	for _, l := range []Layer{defaultLayer(from.platform, env), {named}, file, credentials, environment, from.flags} {
 		l.apply(&c, origins, from.readFile, &wrong)
 	}
 	wrong.Problems = append(wrong.Problems, crossCheck(&c, origins)...)
@@ -144,7 +143,7 @@ func load(from sources) (Config, *Origins, error) {
 
 // defaultLayer gives every setting its default, so that the places of all of
 // them are filled whatever the other sources hold.
-func defaultLayer(table []Setting, on platform, env []string) Layer {
+func defaultLayer(on platform, env []string) Layer {
 	var l Layer
 	for _, s := range table {
 		text := s.Default

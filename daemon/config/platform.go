@@ -8,8 +8,8 @@ import (
 
 // configFile is the file of settings that is read: the one that a variable or a
 // flag names, else the platform's where it exists. `--config=` is none.
-func (from sources) configFile(table []Setting, env []string, environment Layer) given {
-	config, _ := settingNamed(table, "config")
+func (from sources) configFile(env []string, environment Layer) given {
+	config, _ := settingNamed("config")
 	named := settingText(config.Name, environment, from.flags)
 	named.setting = config
 	if named.origin != "" {
@@ -36,7 +36,7 @@ func (on platform) configPlace(env []string) string {
 
 // credentialLayer reads the secrets that systemd hands to a service: each is a
 // file with the name of its setting.
-func credentialLayer(table []Setting, env []string, readFile func(string) ([]byte, error)) Layer {
+func credentialLayer(env []string, readFile func(string) ([]byte, error)) Layer {
 	dir := variable(env, "CREDENTIALS_DIRECTORY")
 	if dir == "" {
 		return nil

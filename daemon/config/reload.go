@@ -9,7 +9,7 @@ import (
 
 // Live lists the settings that may change while the daemon runs.
 func (c *Config) Live() (all []wire.Setting) {
-	for _, s := range Settings() {
+	for _, s := range table {
 		if !s.Live {
 			continue
 		}
@@ -33,7 +33,7 @@ func (c Config) Reloaded(again Config) (next Config, changed, waiting []string, 
 	}
 	next = c
 	next.origins = &Origins{of: make(map[string]Origin)}
-	for _, s := range Settings() {
+	for _, s := range table {
 		from := c.origins.Of(s.Name)
 		here, there := reflect.ValueOf(s.into(&next)).Elem(), reflect.ValueOf(s.into(&again)).Elem()
 		switch differ := !reflect.DeepEqual(here.Interface(), there.Interface()); {

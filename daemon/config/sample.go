@@ -14,7 +14,7 @@ import (
 func Print(w io.Writer, c Config, origins *Origins) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(columns, "SETTING\tVALUE\tFROM\tWHAT IT DOES")
-	for _, s := range Settings() {
+	for _, s := range table {
 		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", s.Name, s.shown(&c), origins.Of(s.Name), s.Help)
 	}
 	return columns.Flush()
@@ -78,7 +78,7 @@ func Sample(w io.Writer, env []string) error {
 // defaults is what the settings are without any source.
 func defaults(on platform, env []string) (c Config, err error) {
 	var wrong UsageError
-	defaultLayer(Settings(), on, env).apply(&c, &Origins{of: make(map[string]Origin)}, nil, &wrong)
+	defaultLayer(on, env).apply(&c, &Origins{of: make(map[string]Origin)}, nil, &wrong)
 	if len(wrong.Problems) > 0 {
 		return c, &wrong
 	}
@@ -91,7 +91,7 @@ func printSample(w io.Writer, c Config) error {
 	var b strings.Builder
 	b.WriteString(sampleHead)
 	group := ""
-	for _, s := range Settings() {
+	for _, s := range table {
 		if s.outside {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // fileLayer reads the TOML file that the setting "config" names, if it does.
-func fileLayer(table []Setting, config given, readFile func(string) ([]byte, error), wrong *UsageError) Layer {
+func fileLayer(config given, readFile func(string) ([]byte, error), wrong *UsageError) Layer {
 	if config.text == "" {
 		return nil
 	}
@@ -24,7 +24,7 @@ func fileLayer(table []Setting, config given, readFile func(string) ([]byte, err
 		wrong.Problems = append(wrong.Problems, problem("config", config.origin, err))
 		return nil
 	}
-	l, problems := parseTOML(table, config.text, data)
+	l, problems := parseTOML(config.text, data)
 	wrong.Problems = append(wrong.Problems, problems...)
 	return l
 }
@@ -32,8 +32,8 @@ func fileLayer(table []Setting, config given, readFile func(string) ([]byte, err
 // parseTOML reads settings from the text of a file. The decoder gives the
 // values; the parser underneath it is asked for the keys in their order and
 // for the lines that they stand in.
-func parseTOML(table []Setting, name string, data []byte) (Layer, []string) {
-	f := tomlFile{name: name, table: table, seen: make(map[string]bool)}
+func parseTOML(name string, data []byte) (Layer, []string) {
+	f := tomlFile{name: name, seen: make(map[string]bool)}
 	if err := toml.Unmarshal(data, &f.values); err != nil {
 		return nil, []string{syntaxProblem(name, err)}
 	}
@@ -97,7 +97,6 @@ func appendKeys(keys []tomlKey, p *unstable.Parser, head []string, node *unstabl
 // tomlFile is a file while it is read.
 type tomlFile struct {
 	name     string
-	table    []Setting
 	values   map[string]any
 	seen     map[string]bool // names of settings taken and of unknown tables
 	given    Layer
@@ -109,7 +108,7 @@ type tomlFile struct {
 func (f *tomlFile) read(key tomlKey) {
 	for n := range key.path {
 		name := strings.Join(key.path[:n+1], ".")
-		s, is := settingNamed(f.table, strings.TrimSuffix(name, fileSuffix))
+		s, is := settingNamed(strings.TrimSuffix(name, fileSuffix))
 		inFile := is && s.secret() && strings.HasSuffix(name, fileSuffix)
 		if f.seen[name] {
 			return
@@ -180,13 +179,13 @@ func (f *tomlFile) lookup(path []string) (any, bool) {
 
 // isGroup reports whether settings stand in the table of that name.
 func (f *tomlFile) isGroup(name string) bool {
-	return slices.ContainsFunc(f.table, func(s Setting) bool { return s.group() == name })
+	return slices.ContainsFunc(table, func(s Setting) bool { return s.group() == name })
 }
 
 // names lists the keys and tables that a file may have, for suggestions.
 func (f *tomlFile) names() []string {
 	var names []string
-	for _, s := range f.table {
+	for _, s := range table {
 		if group := s.group(); group != "" && !slices.Contains(names, group) {
 			names = append(names, group)
 		}
