@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -34,8 +35,8 @@ type app struct {
 	readOnly bool
 	features map[string]bool // of the service; nil while it has not said
 
-	eventNames []string // those that the service has beside the published ones; nil while it has not said
-	keeper     *keeper  // of what outlives the session
+	eventNames []string     // those that the service has beside the published ones; nil while it has not said
+	keeper     *state.Store // of what outlives the session
 
 	root     context.Context // of all profiles
 	leave    context.CancelFunc
@@ -77,7 +78,7 @@ func newApp(ctx context.Context, c *client.Client, o Options) *app {
 	a.context, a.leave = context.WithCancel(ctx)
 	a.now = o.Now()
 	var err error
-	if a.keeper, err = openKeeper(o.State, o.Profile); err != nil {
+	if a.keeper, err = state.Open(o.State, o.Profile); err != nil {
 		a.fail("what was kept of the last session", err)
 	}
 	a.recallCommands()

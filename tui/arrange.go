@@ -3,13 +3,15 @@ package tui
 import (
 	"maps"
 	"slices"
+
+	"github.com/bizhook/whd/tui/state"
 )
 
 // How rows are shown is kept by kind and profile: a kind looks as it was left.
 
 // arrange shows the rows as they were kept. Fields that the kind does not have
 // any more are left out.
-func (b *browser) arrange(as arrangement) {
+func (b *browser) arrange(as state.Arrangement) {
 	fields := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
 		_, known := b.kind.Column(name)
 		return !known
@@ -27,8 +29,8 @@ func (b *browser) arrange(as arrangement) {
 }
 
 // arrangement is how the rows are shown now.
-func (b *browser) arrangement() arrangement {
-	return arrangement{
+func (b *browser) arrangement() state.Arrangement {
+	return state.Arrangement{
 		Fields: slices.Clone(b.fields), Widths: maps.Clone(b.grid.Widths()), Frozen: b.grid.Frozen(),
 		OrderBy: orderOf(b.order), Where: b.typed.texts(b.app, b.kind, b.filters),
 	}
@@ -37,11 +39,13 @@ func (b *browser) arrangement() arrangement {
 // remember keeps how the rows are shown now. A view is kept by :save alone.
 func (b *browser) remember() {
 	if b.saved == "" {
-		b.app.keeper.setGrid(b.kind.Name, b.arrangement())
+		b.app.keeper.SetGrid(b.kind.Name, b.arrangement())
 	}
 }
 
-func (b *browser) viewed() view { return view{Record: b.kind.Name, arrangement: b.arrangement()} }
+func (b *browser) viewed() state.View {
+	return state.View{Record: b.kind.Name, Arrangement: b.arrangement()}
+}
 
 func (b *browser) called(name string) { b.saved = name }
 
@@ -52,9 +56,9 @@ func (b *browser) title() string {
 	return b.name
 }
 
-func (s *messages) viewed() view {
+func (s *messages) viewed() state.View {
 	f := s.filter
-	v := view{Record: messageRecord, Subscription: f.subscription, Label: s.whose(), Problems: f.problems, Undelivered: f.undelivered, arrangement: s.arrangement()}
+	v := state.View{Record: messageRecord, Subscription: f.subscription, Label: s.whose(), Problems: f.problems, Undelivered: f.undelivered, Arrangement: s.arrangement()}
 	v.Where, v.OrderBy = s.typed.texts(s.app, messageKind(), f.conditions), orderOf(s.order)
 	return v
 }

@@ -63,7 +63,7 @@ func newRequests(a *app) screen {
 
 func (b *browser) start() tea.Cmd {
 	if !b.ofRequests() {
-		b.app.keeper.setOpened(b.kind.Name, b.app.now)
+		b.app.keeper.SetOpened(b.kind.Name, b.app.now)
 	}
 	return b.reload()
 }

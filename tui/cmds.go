@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/state"
 )
 
 // This is the only file that calls the client. Everything here returns a
@@ -87,7 +88,7 @@ func (a *app) openProfile(name string) tea.Cmd {
 		if err != nil {
 			return switchedMsg{reply: reply{err: err}}
 		}
-		k, err := openKeeper(dir, name)
+		k, err := state.Open(dir, name)
 		return switchedMsg{client: c, options: o, keeper: k, unkept: err}
 	}
 }
@@ -633,7 +634,7 @@ func (a *app) addSubscription(to screen, subscriber string, request wire.Subscri
 }
 
 // countViews counts the rows of views, one after the other.
-func (a *app) countViews(ctx context.Context, to screen, views []view) tea.Cmd {
+func (a *app) countViews(ctx context.Context, to screen, views []state.View) tea.Cmd {
 	c := a.client
 	queries := make(map[string]client.Query)
 	for _, v := range views {

@@ -243,3 +243,26 @@ func (a *app) allow(name string) tea.Cmd {
 	}
 	return nil
 }
+
+// keep writes down what has changed since the last time.
+func (a *app) keep() tea.Cmd {
+	k := a.keeper
+	if !k.Due() {
+		return nil
+	}
+	return func() tea.Msg {
+		err := k.Write()
+		if told := k.Fails(err != nil); err != nil && !told {
+			return keptMsg{reply{err: err}}
+		}
+		return nil
+	}
+}
+
+// commandHistory is what typed commands are found under.
+const commandHistory = "command"
+
+// recallCommands makes the commands of former sessions those of this one.
+func (a *app) recallCommands() {
+	a.history[commandHistory] = slices.Clone(a.keeper.Commands)
+}

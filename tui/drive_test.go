@@ -303,7 +303,7 @@ func filtersOf(t testing.TB, a *app, kind, text string) []client.Filter {
 // keptText is the file of what outlives the session.
 func keptText(t testing.TB, d *driver) string {
 	t.Helper()
-	text, err := os.ReadFile(d.app.keeper.path)
+	text, err := os.ReadFile(d.app.keeper.Path)
 	if err != nil {
 		t.Fatal(err)
 	}

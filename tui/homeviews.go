@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -18,7 +19,7 @@ const countEvery = 10 * time.Second
 // count counts the rows of the saved views.
 func (h *home) count() tea.Cmd {
 	views := h.app.keeper.Views
-	fresh := h.app.now.Sub(h.counted) < countEvery && !slices.ContainsFunc(views, func(v view) bool { return h.views[v.Name] == "" })
+	fresh := h.app.now.Sub(h.counted) < countEvery && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
 	if len(views) == 0 || fresh {
 		return nil
 	}
@@ -27,7 +28,7 @@ func (h *home) count() tea.Cmd {
 }
 
 // viewsListed are the views that there is room for.
-func (h *home) viewsListed() []view {
+func (h *home) viewsListed() []state.View {
 	views := h.app.keeper.Views
 	return views[:min(len(views), viewsShown)]
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/state"
 )
 
 // A kind looks as it was left, in another session too; marks do not come back.
@@ -47,41 +47,6 @@ func TestKindsLookAsTheyWereLeft(t *testing.T) {
 	other.sees("row 1 of 12,000")
 }
 
-// The file is for its owner alone, whole at any time, and what two sessions
-// change in it stays.
-func TestKeptFile(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "state")
-	one, err := openKeeper(dir, "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := openKeeper(dir, "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	one.setGrid("SO_Totals", arrangement{Fields: []string{"InvoiceID"}})
-	other.setGrid("DB_Class", arrangement{OrderBy: "-Class"})
-	other.setView(view{Name: "all", Record: "DB_Class"})
-	for _, k := range []*keeper{one, other, one} {
-		if err := k.write(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	last, err := openKeeper(dir, "prod")
-	if err != nil || len(last.Grids) != 2 || last.Grids["SO_Totals"].Fields[0] != "InvoiceID" || len(last.Views) != 1 {
-		t.Errorf("kept is %+v, %v", last.kept, err)
-	}
-	files, _ := os.ReadDir(dir)
-	if len(files) != 1 {
-		t.Errorf("%v is in the directory", files)
-	}
-	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "prod.json"): 0o600} {
-		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", path, info.Mode(), err)
-		}
-	}
-}
-
 // A file that makes no sense is set aside with a word, and a newer one is left
 // as it is.
 func TestKeptFileThatMakesNoSense(t *testing.T) {
@@ -104,10 +69,10 @@ func TestKeptFileThatMakesNoSense(t *testing.T) {
 		}
 		d.press("esc", "esc", ":", "'DB_Class", "enter", "s")
 		d.later(ms(1000))
-		kept, readErr := readKept(path)
+		kept, readErr := state.Open(dir, "prod")
 		aside, asideErr := os.ReadFile(path + ".unreadable")
 		if newer := strings.Contains(text, "99"); newer && (readErr == nil || asideErr == nil) || !newer && (string(aside) != text || kept.Grids["DB_Class"].OrderBy == "") {
-			t.Errorf("%s: kept %+v (%v), aside %q", text, kept, readErr, aside)
+			t.Errorf("%s: kept %+v (%v), aside %q", text, kept.Grids, readErr, aside)
 		}
 	}
 }
@@ -116,10 +81,10 @@ func TestKeptFileThatMakesNoSense(t *testing.T) {
 func TestKeptOfAnotherTime(t *testing.T) {
 	i := demoDaemon(t)
 	dir := t.TempDir()
-	k, _ := openKeeper(dir, "")
-	k.setGrid("SO_Totals", arrangement{Fields: []string{"Gone", "InvoiceTotal"}, Widths: map[string]int{"InvoiceTotal": -5, "Gone": 10}, Frozen: 99, OrderBy: "Gone", Where: []string{"Gone=1", "InvoiceTotal>=1000"}})
-	k.setView(view{Name: "old", Record: "XX_Gone"})
-	if err := k.write(); err != nil {
+	k, _ := state.Open(dir, "")
+	k.SetGrid("SO_Totals", state.Arrangement{Fields: []string{"Gone", "InvoiceTotal"}, Widths: map[string]int{"InvoiceTotal": -5, "Gone": 10}, Frozen: 99, OrderBy: "Gone", Where: []string{"Gone=1", "InvoiceTotal>=1000"}})
+	k.SetView(state.View{Name: "old", Record: "XX_Gone"})
+	if err := k.Write(); err != nil {
 		t.Fatal(err)
 	}
 	d := drive(t, connected(t, i), Options{State: dir})
@@ -151,7 +116,7 @@ func TestSavedViews(t *testing.T) {
 
 	next := drive(t, c, o)
 	next.awaitLive()
-	v, _ := next.app.keeper.view("failed-today")
+	v, _ := next.app.keeper.View("failed-today")
 	if !slices.Equal(v.Where, []string{"Status=3", "AddedDateTime>=today"}) {
 		t.Errorf("the view of messages is %+v", v)
 	}
@@ -199,13 +164,16 @@ func TestCommandsAreKept(t *testing.T) {
 func TestKeepingThatFails(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "state")
+	k, err := state.Open(blocked, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k := &keeper{path: filepath.Join(blocked, "default.json")}
 	a := &app{keeper: k}
 	for i, want := range []bool{true, false} {
-		k.addCommand(fmt.Sprint("command ", i))
+		k.AddCommand(fmt.Sprint("command ", i))
 		if told := a.keep()() != nil; told != want {
 			t.Errorf("write %d: told %v", i, told)
 		}
@@ -213,10 +181,10 @@ func TestKeepingThatFails(t *testing.T) {
 	if err := os.Remove(blocked); err != nil {
 		t.Fatal(err)
 	}
-	if m := a.keep()(); m != nil || k.due() {
-		t.Errorf("%v, due %v", m, k.due())
+	if m := a.keep()(); m != nil || k.Due() {
+		t.Errorf("%v, due %v", m, k.Due())
 	}
-	if had, err := readKept(k.path); err != nil || len(had.Commands) != 2 {
+	if had, err := state.Open(blocked, ""); err != nil || len(had.Commands) != 2 {
 		t.Errorf("%v holds %q", err, had.Commands)
 	}
 }

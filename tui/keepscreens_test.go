@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/tui/state"
 )
 
 // The list of kinds says how long ago each was opened, in the next session too.
@@ -38,13 +40,13 @@ func TestKeptScreens(t *testing.T) {
 	forLooks(t, func(t *testing.T, look string, o Options) {
 		with := twoProfiles(t, i, i)
 		with.ASCII, with.Theme = o.ASCII, o.Theme
-		k, err := openKeeper(with.State, "prod")
+		k, err := state.Open(with.State, "prod")
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.setView(view{Name: "big-invoices", Record: "SO_Totals", arrangement: arrangement{Where: []string{"InvoiceTotal>=50000"}}})
-		k.setView(view{Name: "failed", Record: messageRecord, Problems: true})
-		if err := k.write(); err != nil {
+		k.SetView(state.View{Name: "big-invoices", Record: "SO_Totals", Arrangement: state.Arrangement{Where: []string{"InvoiceTotal>=50000"}}})
+		k.SetView(state.View{Name: "failed", Record: messageRecord, Problems: true})
+		if err := k.Write(); err != nil {
 			t.Fatal(err)
 		}
 		d := drive(t, connected(t, i), with)

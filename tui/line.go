@@ -116,7 +116,7 @@ func (a *app) recallable(kind, text string) {
 	}
 	a.history[kind] = append(list, text)
 	if kind == commandHistory {
-		a.keeper.addCommand(text)
+		a.keeper.AddCommand(text)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/state"
 )
 
 // messageColumn is a column of the list of messages.
@@ -115,7 +116,7 @@ const messagesKept = "Messages"
 // arrange shows messages as they were kept. Which of them and in which order is
 // part of a view alone: a list begins with the newest, whatever was looked for
 // last.
-func (s *messages) arrange(as arrangement) {
+func (s *messages) arrange(as state.Arrangement) {
 	names := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
 		_, known := shownColumn(name)
 		return !known
@@ -127,14 +128,14 @@ func (s *messages) arrange(as arrangement) {
 }
 
 // arrangement is how messages are shown now.
-func (s *messages) arrangement() arrangement {
-	return arrangement{Fields: s.names(), Widths: maps.Clone(s.grid.Widths()), Frozen: s.grid.Frozen()}
+func (s *messages) arrangement() state.Arrangement {
+	return state.Arrangement{Fields: s.names(), Widths: maps.Clone(s.grid.Widths()), Frozen: s.grid.Frozen()}
 }
 
 // remember keeps how messages are shown now. A view is kept by :save alone.
 func (s *messages) remember() {
 	if s.saved == "" {
-		s.app.keeper.setGrid(messagesKept, s.arrangement())
+		s.app.keeper.SetGrid(messagesKept, s.arrangement())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -163,7 +164,7 @@ type switchedMsg struct {
 	reply
 	client  *client.Client
 	options Options
-	keeper  *keeper
+	keeper  *state.Store
 	unkept  error // what was kept of it cannot be read
 }
 

@@ -12,54 +12,16 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/state"
 )
-
-// view is what somebody looks at often, under a name: rows of a kind, or
-// messages.
-type view struct {
-	Name         string
-	Record       string // the kind
-	Subscription string `json:",omitempty"` // of messages
-	Label        string `json:",omitempty"` // for people, of that
-	Problems     bool   `json:",omitempty"` // messages that failed
-	Undelivered  bool   `json:",omitempty"` // and those that wait
-	arrangement
-}
 
 // messageRecord is the kind of views of messages.
 const messageRecord = "Message"
 
 // viewer is a screen that can be saved as a view.
 type viewer interface {
-	viewed() view
+	viewed() state.View
 	called(name string) // the screen is the view of that name from now on
-}
-
-// setView keeps a view under its name.
-func (k *keeper) setView(v view) {
-	k.change(func(all *kept) {
-		i := slices.IndexFunc(all.Views, func(one view) bool { return one.Name == v.Name })
-		if i < 0 {
-			all.Views = append(all.Views, v)
-			return
-		}
-		all.Views[i] = v
-	})
-}
-
-// dropView forgets a view.
-func (k *keeper) dropView(name string) {
-	k.change(func(all *kept) {
-		all.Views = slices.DeleteFunc(all.Views, func(one view) bool { return one.Name == name })
-	})
-}
-
-func (k *keeper) view(name string) (view, bool) {
-	i := slices.IndexFunc(k.Views, func(one view) bool { return one.Name == name })
-	if i < 0 {
-		return view{}, false
-	}
-	return k.Views[i], true
 }
 
 // viewNameMost is how long the name of a view may be.
@@ -75,7 +37,7 @@ func (a *app) checkViewName(name string) error {
 		return fmt.Errorf("the name of a view is one word without @ and :, of at most %d letters", viewNameMost)
 	}
 	for _, t := range a.targets() {
-		if _, isView := a.keeper.view(name); !isView && strings.EqualFold(t.name, name) {
+		if _, isView := a.keeper.View(name); !isView && strings.EqualFold(t.name, name) {
 			return fmt.Errorf("%s is something else already", name)
 		}
 	}
@@ -84,7 +46,7 @@ func (a *app) checkViewName(name string) error {
 
 // checkView wants the name of a view.
 func (a *app) checkView(name string) error {
-	if _, ok := a.keeper.view(name); ok {
+	if _, ok := a.keeper.View(name); ok {
 		return nil
 	}
 	if names := a.viewNames(); len(names) > 0 {
@@ -114,8 +76,8 @@ func (a *app) save(name string) tea.Cmd {
 	}
 	one := v.viewed()
 	one.Name = name
-	_, was := a.keeper.view(name)
-	a.keeper.setView(one)
+	_, was := a.keeper.View(name)
+	a.keeper.SetView(one)
 	v.called(name)
 	text := name + " is saved: it stands on Home, and :" + name + " opens it"
 	if was {
@@ -127,18 +89,18 @@ func (a *app) save(name string) tea.Cmd {
 
 // dropView forgets a view.
 func (a *app) dropView(name string) tea.Cmd {
-	a.keeper.dropView(name)
+	a.keeper.DropView(name)
 	a.tell(info, name+" is not a view any more")
 	return nil
 }
 
 // openView opens a view.
-func (a *app) openView(v view) tea.Cmd {
+func (a *app) openView(v state.View) tea.Cmd {
 	if v.Record == messageRecord {
 		m := newMessages(a, messageFilter{subscription: v.Subscription, label: v.Label, problems: v.Problems, undelivered: v.Undelivered}).(*messages)
 		m.filter.conditions, m.typed = a.recallFilters(messageKind(), v.Where)
 		m.called(v.Name)
-		m.arrange(v.arrangement)
+		m.arrange(v.Arrangement)
 		m.order = messageOrder(v.OrderBy)
 		return a.pushIn(messagesTab, m)
 	}
@@ -148,7 +110,7 @@ func (a *app) openView(v view) tea.Cmd {
 		return nil
 	}
 	b := newBrowser(a, kind, nil)
-	b.arrange(v.arrangement)
+	b.arrange(v.Arrangement)
 	b.called(v.Name)
 	return a.pushIn(recordsTab, b)
 }
@@ -212,7 +174,7 @@ func (t typedConditions) texts(a *app, kind *record.Kind, filters []client.Filte
 }
 
 // viewQuery asks for the rows of a view, false where it makes no sense any more.
-func (a *app) viewQuery(v view) (client.Query, bool) {
+func (a *app) viewQuery(v state.View) (client.Query, bool) {
 	kind, ok := a.kindNamed(v.Record)
 	if !ok {
 		return client.Query{}, false

@@ -1,4 +1,6 @@
-package tui
+// Package state is what the screens remember between runs: how rows are shown,
+// saved views, commands that were typed.
+package state
 
 import (
 	"bytes"
@@ -13,22 +15,20 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	tea "github.com/charmbracelet/bubbletea"
 )
 
-// kept is what outlives a session, of one profile. Marks are never part of it:
+// State is what outlives a session, of one profile. Marks are never part of it:
 // what is going to be changed is chosen anew each time.
-type kept struct {
+type State struct {
 	Version  int
-	Grids    map[string]arrangement `json:",omitempty"` // by record kind
-	Views    []view                 `json:",omitempty"`
+	Grids    map[string]Arrangement `json:",omitempty"` // by record kind
+	Views    []View                 `json:",omitempty"`
 	Commands []string               `json:",omitempty"` // that were typed, the last behind
 	Opened   map[string]time.Time   `json:",omitempty"` // when the rows of a record kind were, last
 }
 
-// arrangement is how the rows of a kind are shown.
-type arrangement struct {
+// Arrangement is how the rows of a kind are shown.
+type Arrangement struct {
 	Fields  []string       `json:",omitempty"` // shown, in their order
 	Widths  map[string]int `json:",omitempty"` // chosen by hand, in cells
 	Frozen  int            `json:",omitempty"` // how many of the first stay in place
@@ -42,37 +42,37 @@ const keptVersion = 1
 // commandsKept is how many typed commands are kept.
 const commandsKept = 100
 
-// keeper keeps it in memory and, where it has a path, in a file.
-type keeper struct {
-	kept
-	path string // empty where nothing outlives the session
+// Store keeps it in memory and, where it has a path, in a file.
+type Store struct {
+	State
+	Path string // empty where nothing outlives the session
 
 	mu      sync.Mutex // of the file and of what is not in it yet
-	pending []func(*kept)
+	pending []func(*State)
 	failing bool // the last write
 }
 
-// openKeeper reads what was kept of a profile in a directory, which may be
+// Open reads what was kept of a profile in a directory, which may be
 // empty. The keeper can be used also where there is an error: a file that makes
 // no sense is set aside.
-func openKeeper(dir, profile string) (*keeper, error) {
-	k := &keeper{}
+func Open(dir, profile string) (*Store, error) {
+	k := &Store{}
 	if dir == "" {
 		return k, nil
 	}
-	k.path = filepath.Join(dir, cmp.Or(profile, "default")+".json")
-	had, err := readKept(k.path)
+	k.Path = filepath.Join(dir, cmp.Or(profile, "default")+".json")
+	had, err := readKept(k.Path)
 	if err == nil {
-		k.kept = had
+		k.State = had
 		return k, nil
 	}
 	if errors.Is(err, errNewer) {
-		k.path = ""
+		k.Path = ""
 		return k, err
 	}
-	aside := k.path + ".unreadable"
-	if moved := os.Rename(k.path, aside); moved != nil {
-		k.path = ""
+	aside := k.Path + ".unreadable"
+	if moved := os.Rename(k.Path, aside); moved != nil {
+		k.Path = ""
 		return k, fmt.Errorf("%w, and it cannot be set aside: %w", err, moved)
 	}
 	return k, fmt.Errorf("%w; it is set aside as %s", err, aside)
@@ -81,8 +81,8 @@ func openKeeper(dir, profile string) (*keeper, error) {
 var errNewer = errors.New("a newer whctl has written it: nothing is kept in this session")
 
 // readKept reads the file. One that does not exist is empty.
-func readKept(path string) (kept, error) {
-	var had kept
+func readKept(path string) (State, error) {
+	var had State
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return had, nil
@@ -94,15 +94,15 @@ func readKept(path string) (kept, error) {
 		err = errNewer
 	}
 	if err != nil {
-		return kept{}, fmt.Errorf("%s: %w", path, err)
+		return State{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return had, nil
 }
 
 // change changes what is kept: in memory now, in the file with the next write.
-func (k *keeper) change(how func(*kept)) {
-	how(&k.kept)
-	if k.path == "" {
+func (k *Store) change(how func(*State)) {
+	how(&k.State)
+	if k.Path == "" {
 		return
 	}
 	k.mu.Lock()
@@ -110,22 +110,22 @@ func (k *keeper) change(how func(*kept)) {
 	k.pending = append(k.pending, how)
 }
 
-// due reports whether something is not in the file yet.
-func (k *keeper) due() bool {
+// Due reports whether something is not in the file yet.
+func (k *Store) Due() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.pending) > 0
 }
 
-// write makes the changes since the last time in the file too. What another
+// Write makes the changes since the last time in the file too. What another
 // session has changed there meanwhile stays.
-func (k *keeper) write() error {
+func (k *Store) Write() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.pending) == 0 {
 		return nil
 	}
-	now, err := readKept(k.path)
+	now, err := readKept(k.Path)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (k *keeper) write() error {
 	if err := out.Encode(now); err != nil {
 		return err
 	}
-	if err := replace(k.path, text.Bytes()); err != nil {
+	if err := replace(k.Path, text.Bytes()); err != nil {
 		return err
 	}
 	k.pending = nil
@@ -171,51 +171,28 @@ func dropped(path string) error {
 	return nil
 }
 
-// keep writes down what has changed since the last time.
-func (a *app) keep() tea.Cmd {
-	k := a.keeper
-	if !k.due() {
-		return nil
-	}
-	return func() tea.Msg {
-		err := k.write()
-		if told := k.fails(err != nil); err != nil && !told {
-			return keptMsg{reply{err: err}}
-		}
-		return nil
-	}
-}
-
-// fails takes note of how a write went, and tells whether the one before failed
+// Fails takes note of how a write went, and tells whether the one before failed
 // too: once is enough to tell the user. What is not in the file waits.
-func (k *keeper) fails(now bool) (before bool) {
+func (k *Store) Fails(now bool) (before bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	before, k.failing = k.failing, now
 	return before
 }
 
-// commandHistory is what typed commands are found under.
-const commandHistory = "command"
-
-// recallCommands makes the commands of former sessions those of this one.
-func (a *app) recallCommands() {
-	a.history[commandHistory] = slices.Clone(a.keeper.Commands)
-}
-
-// setGrid keeps how a kind is shown.
-func (k *keeper) setGrid(kind string, a arrangement) {
-	k.change(func(all *kept) {
+// SetGrid keeps how a kind is shown.
+func (k *Store) SetGrid(kind string, a Arrangement) {
+	k.change(func(all *State) {
 		if all.Grids == nil {
-			all.Grids = make(map[string]arrangement)
+			all.Grids = make(map[string]Arrangement)
 		}
 		all.Grids[kind] = a
 	})
 }
 
-// setOpened keeps when the rows of a kind were opened.
-func (k *keeper) setOpened(kind string, at time.Time) {
-	k.change(func(all *kept) {
+// SetOpened keeps when the rows of a kind were opened.
+func (k *Store) SetOpened(kind string, at time.Time) {
+	k.change(func(all *State) {
 		if all.Opened == nil {
 			all.Opened = make(map[string]time.Time)
 		}
@@ -223,10 +200,49 @@ func (k *keeper) setOpened(kind string, at time.Time) {
 	})
 }
 
-// addCommand keeps a command that was typed, once.
-func (k *keeper) addCommand(text string) {
-	k.change(func(all *kept) {
+// AddCommand keeps a command that was typed, once.
+func (k *Store) AddCommand(text string) {
+	k.change(func(all *State) {
 		all.Commands = append(slices.DeleteFunc(all.Commands, func(one string) bool { return one == text }), text)
 		all.Commands = all.Commands[max(0, len(all.Commands)-commandsKept):]
 	})
+}
+
+// View is what somebody looks at often, under a name: rows of a kind, or
+// messages.
+type View struct {
+	Name         string
+	Record       string // the kind
+	Subscription string `json:",omitempty"` // of messages
+	Label        string `json:",omitempty"` // for people, of that
+	Problems     bool   `json:",omitempty"` // messages that failed
+	Undelivered  bool   `json:",omitempty"` // and those that wait
+	Arrangement
+}
+
+// SetView keeps a view under its name.
+func (k *Store) SetView(v View) {
+	k.change(func(all *State) {
+		i := slices.IndexFunc(all.Views, func(one View) bool { return one.Name == v.Name })
+		if i < 0 {
+			all.Views = append(all.Views, v)
+			return
+		}
+		all.Views[i] = v
+	})
+}
+
+// DropView forgets a view.
+func (k *Store) DropView(name string) {
+	k.change(func(all *State) {
+		all.Views = slices.DeleteFunc(all.Views, func(one View) bool { return one.Name == name })
+	})
+}
+
+func (k *Store) View(name string) (View, bool) {
+	i := slices.IndexFunc(k.Views, func(one View) bool { return one.Name == name })
+	if i < 0 {
+		return View{}, false
+	}
+	return k.Views[i], true
 }
