@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
@@ -663,10 +664,10 @@ func onOff(on bool) string {
 
 // export writes rows to a file, in the background. The writing begins at once,
 // so that whoever waits for it waits for all of it.
-func (a *app) export(j *job) tea.Cmd {
+func (a *app) export(j *export.Job) tea.Cmd {
 	c, ctx := a.client, a.context
 	written := make(chan error, 1)
-	a.jobs.writing.Go(func() { written <- j.write(c, ctx) })
+	a.jobs.writing.Go(func() { written <- j.Write(c, ctx) })
 	return func() tea.Msg { return exportMsg{reply{err: <-written}, j} }
 }
 

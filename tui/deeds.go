@@ -1,6 +1,9 @@
 package tui
 
-import "github.com/bizhook/whd/client/wire"
+import (
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/export"
+)
 
 // doer names the whctl commands that do what the keys of a screen do: to what
 // is marked, else to the selected row.
@@ -79,5 +82,5 @@ func switching(on bool) string {
 
 // toFile writes all rows that match to a file.
 func toFile(name string) string {
-	return " --all --format " + exportFormats[0].name + " --output " + argument(name+exportFormats[0].end)
+	return " --all --format " + export.Formats[0].Name + " --output " + argument(name+export.Formats[0].Suffix)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/export"
 )
 
 // exported reads the one file that an export has made.
@@ -25,7 +26,7 @@ func exported(t *testing.T, d *driver, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*"+partEnd)); len(rest) > 0 {
+	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*"+export.PartSuffix)); len(rest) > 0 {
 		t.Errorf("%v is left behind", rest)
 	}
 	return string(text)
@@ -61,7 +62,7 @@ func TestExportFormats(t *testing.T) {
 	for _, row := range b.grid.MarkedRows() {
 		want = append(want, row.ID)
 	}
-	for range exportFormats[1:] {
+	for range export.Formats[1:] {
 		d.press("e", "up", "up")
 		for range len(d.app.jobs.all) + 1 {
 			d.press("right")
@@ -187,7 +188,7 @@ func TestExportIsCancelled(t *testing.T) {
 	<-stalled
 	d.take(tickMsg{})
 	d.sees("export ", " of 12,000")
-	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], partEnd) {
+	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
 		t.Errorf("meanwhile there is %v", rest)
 	}
 	d.take(keys["ctrl+c"])

@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,13 +8,14 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 )
 
 // exportable is what can be exported of a list.
 type exportable struct {
 	name    string
-	columns []exportColumn
+	columns []export.Column
 	query   client.Query // of all that match
 	key     string       // the field that tells rows apart
 	total   int          // of all that match, -1 where nobody knows
@@ -63,7 +61,7 @@ func (e *exportable) matching() string {
 }
 
 // narrow limits a job to what a scope means.
-func (e *exportable) narrow(j *job, scope string) {
+func (e *exportable) narrow(j *export.Job, scope string) {
 	keys := e.loaded
 	switch scope {
 	case e.matching():
@@ -71,12 +69,12 @@ func (e *exportable) narrow(j *job, scope string) {
 	case e.marking():
 		keys = e.marked
 	}
-	j.only, j.total = make(map[string]struct{}, len(keys)), len(keys)
+	j.Only, j.Total = make(map[string]struct{}, len(keys)), len(keys)
 	for _, key := range keys {
-		j.only[key] = struct{}{}
+		j.Only[key] = struct{}{}
 	}
-	if rows, whole := e.rows(j.only); whole {
-		j.held = rows
+	if rows, whole := e.rows(j.Only); whole {
+		j.Held = rows
 	}
 }
 
@@ -90,24 +88,24 @@ const (
 // newExportForm asks in which format, of what and where to.
 func newExportForm(a *app, e exportable) overlay {
 	f := &form{app: a, title: "Export " + e.name, verb: "export"}
-	how := f.add(exportFormat, "Format", exportFormats[0].name, exportFormats[0].help)
-	for _, one := range exportFormats {
-		how.among = append(how.among, one.name)
+	how := f.add(exportFormat, "Format", export.Formats[0].Name, export.Formats[0].Help)
+	for _, one := range export.Formats {
+		how.among = append(how.among, one.Name)
 	}
 	what := f.add(exportScope, "Rows", e.scopes()[0], "the order and the columns are those of the screen")
 	what.among = e.scopes()
-	dir := whole(a.options.Downloads)
-	free := freeName(dir, e.name, exportFormats[0].end)
+	dir := export.FullPath(a.options.Downloads)
+	free := export.FreeName(dir, e.name, export.Formats[0].Suffix)
 	where := f.add(exportPath, "File", free, "it gets its name when it is complete")
 	how.chosen = func() {
-		one := formatOf(how.input.Value())
-		how.help = one.help
+		one := export.FormatOf(how.input.Value())
+		how.help = one.Help
 		path := where.input.Value()
 		if path == free {
-			free = freeName(dir, e.name, one.end)
+			free = export.FreeName(dir, e.name, one.Suffix)
 			path = free
 		} else {
-			path = strings.TrimSuffix(path, filepath.Ext(path)) + one.end
+			path = strings.TrimSuffix(path, filepath.Ext(path)) + one.Suffix
 		}
 		where.input.SetValue(path)
 		where.input.CursorEnd()
@@ -117,67 +115,18 @@ func newExportForm(a *app, e exportable) overlay {
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
 		path := values[exportPath]
 		if path != "" {
-			path = whole(path) // what is told later says where it is
+			path = export.FullPath(path) // what is told later says where it is
 		}
-		if err := checkTarget(path, replaces); err != nil {
+		if err := export.CheckTarget(path, replaces); err != nil {
 			where.wrong, f.at, replaces = err.Error(), 2, path
 			return nil
 		}
 		a.over = nil
-		j := &job{name: e.name, path: path, format: formatOf(values[exportFormat]), columns: e.columns, query: e.query, key: e.key, total: e.total}
+		j := &export.Job{Name: e.name, Path: path, Format: export.FormatOf(values[exportFormat]), Columns: e.columns, Query: e.query, Key: e.key, Total: e.total}
 		e.narrow(j, values[exportScope])
 		return a.begin(j)
 	}
 	return f
-}
-
-// whole is a path from its root on, as far as that is known.
-func whole(path string) string {
-	if all, err := filepath.Abs(path); err == nil {
-		return all
-	}
-	return path
-}
-
-func formatOf(name string) format {
-	for _, one := range exportFormats {
-		if one.name == name {
-			return one
-		}
-	}
-	return exportFormats[0]
-}
-
-// checkTarget refuses what cannot become a file. One that is there already is
-// replaced where the user says so once more.
-func checkTarget(path, replaces string) error {
-	if path == "" {
-		return errors.New("where to?")
-	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no directory %s", filepath.Dir(path))
-	}
-	switch info, err := os.Stat(path); {
-	case err != nil:
-		return nil
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no file", path)
-	case path != replaces:
-		return errors.New("it is there already: the same once more replaces it")
-	}
-	return nil
-}
-
-// freeName is a path that nothing has yet.
-func freeName(dir, name, end string) string {
-	path := filepath.Join(dir, name+end)
-	for i := 2; i < 100; i++ {
-		if _, err := os.Lstat(path); err != nil {
-			break
-		}
-		path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", name, i, end))
-	}
-	return path
 }
 
 // exportable is what can be exported of the rows of a kind.
@@ -186,7 +135,7 @@ func (b *browser) exportable() exportable {
 	e := exportable{name: b.name, query: q, key: b.kind.Fields[0].Name, total: b.pages.Total(), marked: b.grid.MarkedIDs(), rows: b.whole}
 	for _, name := range b.fields {
 		at, _ := b.kind.Column(name)
-		e.columns = append(e.columns, exportColumn{name, b.kind.Fields[at].Type})
+		e.columns = append(e.columns, export.Column{Name: name, Type: b.kind.Fields[at].Type})
 	}
 	for _, row := range b.pages.Here() {
 		e.loaded = append(e.loaded, row.ID)
@@ -222,7 +171,7 @@ func (s *messages) exportable() exportable {
 		e.query.OrderBy = []string{by}
 	}
 	for _, f := range kind.Fields {
-		e.columns = append(e.columns, exportColumn{f.Name, f.Type})
+		e.columns = append(e.columns, export.Column{Name: f.Name, Type: f.Type})
 	}
 	for _, row := range s.pages.Here() {
 		e.loaded = append(e.loaded, row.ID)

@@ -5,40 +5,19 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// job is an export that runs in the background.
-type job struct {
-	name    string // of what is exported
-	path    string
-	format  format
-	columns []exportColumn
-	query   client.Query
-	key     string              // the field that tells rows apart
-	only    map[string]struct{} // the rows that are meant, by their key; nil for all
-	held    []client.Row        // the rows, where they are here already
-	total   int                 // -1 where nobody knows
-
-	rows    atomic.Int64 // written so far
-	context context.Context
-	cancel  context.CancelFunc
-	began   time.Time
-	ended   time.Time // zero while it runs
-	err     error     // how it ended
-}
-
 // jobs are the exports of the session, the first first.
 type jobs struct {
-	all     []*job
+	all     []*export.Job
 	writing sync.WaitGroup
 }
 
@@ -46,7 +25,7 @@ type jobs struct {
 func (j *jobs) running() int {
 	n := 0
 	for _, one := range j.all {
-		if one.ended.IsZero() {
+		if one.Ended.IsZero() {
 			n++
 		}
 	}
@@ -57,41 +36,41 @@ func (j *jobs) running() int {
 func (j *jobs) wait() { j.writing.Wait() }
 
 // begin starts a job.
-func (a *app) begin(j *job) tea.Cmd {
-	j.began = a.now
-	j.context, j.cancel = context.WithCancel(a.context)
+func (a *app) begin(j *export.Job) tea.Cmd {
+	j.Began = a.now
+	j.Context, j.Cancel = context.WithCancel(a.context)
 	a.jobs.all = append(a.jobs.all, j)
-	a.tell(info, "export to "+j.path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
+	a.tell(info, "export to "+j.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
 	return a.export(j)
 }
 
 // exported tells how an export ended.
 func (a *app) exported(m exportMsg) {
 	j := m.job
-	j.ended, j.err = a.now, m.err
-	j.cancel()
-	j.held, j.only = nil, nil
+	j.Ended, j.Err = a.now, m.err
+	j.Cancel()
+	j.Held, j.Only = nil, nil
 	switch {
 	case client.Is(m.err, client.Cancelled):
-		a.tell(warning, "cancelled: export to "+j.path)
+		a.tell(warning, "cancelled: export to "+j.Path)
 	case m.err != nil:
-		a.fail("export to "+filepath.Base(j.path), m.err)
+		a.fail("export to "+filepath.Base(j.Path), m.err)
 	default:
-		a.tell(info, plural(int(j.rows.Load()), "row", "rows")+" written to "+j.path)
+		a.tell(info, plural(int(j.Rows.Load()), "row", "rows")+" written to "+j.Path)
 	}
 }
 
 // progress is how far a job is, in few words.
-func (j *job) progress() string {
-	rows := int(j.rows.Load())
+func progress(j *export.Job) string {
+	rows := int(j.Rows.Load())
 	switch {
-	case j.ended.IsZero() && j.total > 0:
-		return fmt.Sprintf("%s of %s, %d%%", grid.Thousands(rows), grid.Thousands(j.total), min(99, rows*100/j.total))
-	case j.ended.IsZero():
+	case j.Ended.IsZero() && j.Total > 0:
+		return fmt.Sprintf("%s of %s, %d%%", grid.Thousands(rows), grid.Thousands(j.Total), min(99, rows*100/j.Total))
+	case j.Ended.IsZero():
 		return plural(rows, "row", "rows")
-	case client.Is(j.err, client.Cancelled):
+	case client.Is(j.Err, client.Cancelled):
 		return "cancelled"
-	case j.err != nil:
+	case j.Err != nil:
 		return "failed"
 	}
 	return plural(rows, "row", "rows") + " written"
@@ -99,9 +78,9 @@ func (j *job) progress() string {
 
 // jobWord says in the line of status what is on its way, "" where nothing is.
 func (a *app) jobWord() string {
-	var one *job
+	var one *export.Job
 	for _, j := range a.jobs.all {
-		if j.ended.IsZero() {
+		if j.Ended.IsZero() {
 			one = j
 		}
 	}
@@ -109,9 +88,9 @@ func (a *app) jobWord() string {
 	case one == nil:
 		return ""
 	case n > 1:
-		return fmt.Sprintf("%d exports  %s ", n, one.progress())
+		return fmt.Sprintf("%d exports  %s ", n, progress(one))
 	}
-	return "export " + one.progress() + " "
+	return "export " + progress(one) + " "
 }
 
 // jobList shows the exports of the session, the last first.
@@ -125,7 +104,7 @@ func newJobList(a *app) overlay { return &jobList{app: a} }
 func (l *jobList) scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 
 // selected is the job that the pointer stands at, nil for none.
-func (l *jobList) selected() *job {
+func (l *jobList) selected() *export.Job {
 	all := l.app.jobs.all
 	if i := len(all) - 1 - l.at; i >= 0 {
 		return all[i]
@@ -144,9 +123,9 @@ func (l *jobList) do(b keymap.Binding) tea.Cmd {
 	case b.Action == keymap.GoDown:
 		l.at = min(len(l.app.jobs.all)-1, l.at+1)
 	case b.Action == keymap.CopyCell:
-		l.app.clip(one.path)
-	case b.Action == keymap.CancelJob && one.ended.IsZero():
-		one.cancel()
+		l.app.clip(one.Path)
+	case b.Action == keymap.CancelJob && one.Ended.IsZero():
+		one.Cancel()
 	}
 	return nil
 }
@@ -167,26 +146,26 @@ func (l *jobList) box(width, height int) []string {
 			pointer, ink = t.Pointer+" ", t.Selected
 		}
 		lines = append(lines,
-			l.app.theme.Compose(width, []theme.Span{{Text: pointer + l.app.clock(j.began) + "  " + j.name, Ink: ink}}, []theme.Span{{Text: j.progress(), Ink: l.inkOf(j)}}),
+			l.app.theme.Compose(width, []theme.Span{{Text: pointer + l.app.clock(j.Began) + "  " + j.Name, Ink: ink}}, []theme.Span{{Text: progress(j), Ink: l.inkOf(j)}}),
 			t.Dim.Paint(t.Fit("            "+l.below(j), width, false)))
 	}
 	return l.app.theme.Frame("Exports", width, lines)
 }
 
-func (l *jobList) inkOf(j *job) theme.Ink {
+func (l *jobList) inkOf(j *export.Job) theme.Ink {
 	switch {
-	case j.ended.IsZero():
+	case j.Ended.IsZero():
 		return l.app.theme.Accent
-	case j.err != nil:
+	case j.Err != nil:
 		return l.app.theme.Status[3]
 	}
 	return l.app.theme.Status[1]
 }
 
 // below is the path, or why a job has failed.
-func (l *jobList) below(j *job) string {
-	if j.err != nil && !client.Is(j.err, client.Cancelled) {
-		return describe(j.err)
+func (l *jobList) below(j *export.Job) string {
+	if j.Err != nil && !client.Is(j.Err, client.Cancelled) {
+		return describe(j.Err)
 	}
-	return j.path
+	return j.Path
 }

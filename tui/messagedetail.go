@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 )
 
@@ -200,7 +201,7 @@ func (s *messageScreen) copyTab() {
 
 // bodyPath is where the body is written unless somebody says otherwise.
 func (s *messageScreen) bodyPath() string {
-	return freeName(s.app.options.Downloads, "body-"+shortID(s.message.MessageID), ".json")
+	return export.FreeName(s.app.options.Downloads, "body-"+shortID(s.message.MessageID), ".json")
 }
 
 // saveLine asks where the body is to be written.
@@ -211,7 +212,7 @@ func (s *messageScreen) saveLine() *line {
 		if !s.whole {
 			return errors.New("the body is on its way")
 		}
-		return checkTarget(path, "")
+		return export.CheckTarget(path, "")
 	}
 	l.accept = func(path string) tea.Cmd {
 		if err := os.WriteFile(path, []byte(s.message.Body), 0o600); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/export"
 )
 
 // reply is what every answer to a command begins with: who asked, and what went
@@ -103,7 +104,7 @@ type (
 	// exportMsg tells that an export has ended.
 	exportMsg struct {
 		reply
-		job *job
+		job *export.Job
 	}
 
 	// billMsg brings what a custom field of a bill holds, or holds now.

@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 )
 
@@ -185,7 +186,7 @@ func TestHostileTextIsInert(t *testing.T) {
 	d.press("v", "r")
 	d.checkInert("a question")
 	d.press("esc")
-	d.app.jobs.all = append(d.app.jobs.all, &job{name: hostileText, path: hostileText, err: fmt.Errorf("%s", hostileText), ended: d.clock})
+	d.app.jobs.all = append(d.app.jobs.all, &export.Job{Name: hostileText, Path: hostileText, Err: fmt.Errorf("%s", hostileText), Ended: d.clock})
 	d.press("J")
 	d.checkInert("the exports")
 	d.press("esc", ":", "'bill")

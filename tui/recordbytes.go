@@ -12,6 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 )
@@ -80,17 +81,17 @@ func (r *recordScreen) save() {
 // saveLine asks where the bytes of a field are to be written.
 func (r *recordScreen) saveLine(name, encoded string) *line {
 	content, broken := base64.StdEncoding.DecodeString(encoded)
-	path := freeName(whole(r.app.options.Downloads), fmt.Sprintf("%s-%s", fileName(r.row.ID), name), endOf(content))
+	path := export.FreeName(export.FullPath(r.app.options.Downloads), fmt.Sprintf("%s-%s", fileName(r.row.ID), name), endOf(content))
 	l := newLine(r.app, "save", "save "+name+" to", path)
 	l.help = size(len(content)) + " of " + sniffed(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.check = func(path string) error {
 		if broken != nil {
 			return errors.New("these bytes cannot be read: " + broken.Error())
 		}
-		return checkTarget(path, "")
+		return export.CheckTarget(path, "")
 	}
 	l.accept = func(path string) tea.Cmd {
-		path = whole(path)
+		path = export.FullPath(path)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			r.app.fail("saving "+name, err)
 			return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/export"
 )
 
 // Screens of records, over the demo records of a real daemon.
@@ -44,12 +45,12 @@ func TestRecordScreens(t *testing.T) {
 		d.press("esc", "e")
 		d.golden("S00-export", look)
 		d.press("esc")
-		done := &job{name: "SO_Totals", path: "/home/jsmith/Downloads/SO_Totals.xlsx", began: d.clock, ended: d.clock}
-		running := &job{name: "SO_Totals", path: "/home/jsmith/Downloads/SO_Totals.csv", total: 12_000, began: d.clock}
-		failed := &job{name: "Messages", path: "/home/jsmith/Downloads/Messages.xlsx", began: d.clock, ended: d.clock, err: errors.New("no space left on device")}
-		done.rows.Store(12_000)
-		running.rows.Store(3_400)
-		d.app.jobs.all = []*job{done, failed, running}
+		done := &export.Job{Name: "SO_Totals", Path: "/home/jsmith/Downloads/SO_Totals.xlsx", Began: d.clock, Ended: d.clock}
+		running := &export.Job{Name: "SO_Totals", Path: "/home/jsmith/Downloads/SO_Totals.csv", Total: 12_000, Began: d.clock}
+		failed := &export.Job{Name: "Messages", Path: "/home/jsmith/Downloads/Messages.xlsx", Began: d.clock, Ended: d.clock, Err: errors.New("no space left on device")}
+		done.Rows.Store(12_000)
+		running.Rows.Store(3_400)
+		d.app.jobs.all = []*export.Job{done, failed, running}
 		d.press("J")
 		d.golden("S00-jobs", look)
 		d.press("esc")

@@ -1,4 +1,4 @@
-package tui
+package export
 
 import (
 	"encoding/csv"
@@ -11,10 +11,10 @@ import (
 	"github.com/bizhook/whd/client/workbook"
 )
 
-// exportColumn is a field that is exported.
-type exportColumn struct {
-	name string
-	typ  record.Type
+// Column is a field that is exported.
+type Column struct {
+	Name string
+	Type record.Type
 }
 
 // rowWriter writes rows one by one; end is called only where all came.
@@ -23,16 +23,16 @@ type rowWriter interface {
 	end() error
 }
 
-// format is a way to write rows.
-type format struct {
-	name string
-	end  string // of the file's name
-	help string
-	open func(io.Writer, *job) (rowWriter, error)
+// Format is a way to write rows.
+type Format struct {
+	Name   string
+	Suffix string // of the file's name
+	Help   string
+	open   func(io.Writer, *Job) (rowWriter, error)
 }
 
-// exportFormats are the formats, the first choice first.
-var exportFormats = []format{
+// Formats are the formats, the first choice first.
+var Formats = []Format{
 	{"xlsx", ".xlsx", "a workbook: numbers and dates are such, text stays text", newBook},
 	{"csv for Excel", ".csv", "with byte order mark and CRLF; no text is taken for a formula", newExcelCSV},
 	{"csv", ".csv", "for programs: UTF-8, line feeds, values as the service sends them", newPlainCSV},
@@ -40,22 +40,22 @@ var exportFormats = []format{
 	{"json", ".json", "one array of objects, nulls left out", newArrayOfJSON},
 }
 
-func (j *job) names() []string {
+func (j *Job) names() []string {
 	var names []string
-	for _, c := range j.columns {
-		names = append(names, c.name)
+	for _, c := range j.Columns {
+		names = append(names, c.Name)
 	}
 	return names
 }
 
 type bookWriter struct{ *workbook.Writer }
 
-func newBook(out io.Writer, j *job) (rowWriter, error) {
+func newBook(out io.Writer, j *Job) (rowWriter, error) {
 	var columns []workbook.Column
-	for _, c := range j.columns {
-		columns = append(columns, workbook.Column{Name: c.name, Type: c.typ})
+	for _, c := range j.Columns {
+		columns = append(columns, workbook.Column{Name: c.Name, Type: c.Type})
 	}
-	w, err := workbook.New(out, j.name, columns)
+	w, err := workbook.New(out, j.Name, columns)
 	return bookWriter{w}, err
 }
 
@@ -66,7 +66,7 @@ func (w bookWriter) end() error             { return w.Close() }
 type csvWriter struct {
 	table   *csv.Writer
 	names   []string
-	columns []exportColumn
+	columns []Column
 	values  []client.Value
 	cells   []string
 	excel   bool
@@ -74,17 +74,17 @@ type csvWriter struct {
 
 // newExcelCSV writes what Excel opens right: with a mark of its encoding, its
 // line breaks, and no text that it would take for a formula.
-func newExcelCSV(out io.Writer, j *job) (rowWriter, error) {
+func newExcelCSV(out io.Writer, j *Job) (rowWriter, error) {
 	if _, err := io.WriteString(out, "\ufeff"); err != nil {
 		return nil, err
 	}
 	return newCSV(out, j, true)
 }
 
-func newPlainCSV(out io.Writer, j *job) (rowWriter, error) { return newCSV(out, j, false) }
+func newPlainCSV(out io.Writer, j *Job) (rowWriter, error) { return newCSV(out, j, false) }
 
-func newCSV(out io.Writer, j *job, excel bool) (rowWriter, error) {
-	w := &csvWriter{table: csv.NewWriter(out), names: j.names(), columns: j.columns, cells: make([]string, len(j.columns)), excel: excel}
+func newCSV(out io.Writer, j *Job, excel bool) (rowWriter, error) {
+	w := &csvWriter{table: csv.NewWriter(out), names: j.names(), columns: j.Columns, cells: make([]string, len(j.Columns)), excel: excel}
 	w.table.UseCRLF = excel
 	return w, w.table.Write(w.names)
 }
@@ -92,7 +92,7 @@ func newCSV(out io.Writer, j *job, excel bool) (rowWriter, error) {
 func (w *csvWriter) row(r client.Row) error {
 	w.values = r.Values(w.values[:0], w.names)
 	for i, v := range w.values {
-		w.cells[i] = string(v.AppendCell(nil, w.columns[i].typ))
+		w.cells[i] = string(v.AppendCell(nil, w.columns[i].Type))
 		if w.excel && len(v) > 0 && v[0] == '"' && w.cells[i] != "" && strings.ContainsRune("=+-@\t\r", rune(w.cells[i][0])) {
 			w.cells[i] = "'" + w.cells[i]
 		}
@@ -112,11 +112,11 @@ type jsonWriter struct {
 	last          string
 }
 
-func newLinesOfJSON(out io.Writer, _ *job) (rowWriter, error) {
+func newLinesOfJSON(out io.Writer, _ *Job) (rowWriter, error) {
 	return &jsonWriter{out: out, after: "\n"}, nil
 }
 
-func newArrayOfJSON(out io.Writer, _ *job) (rowWriter, error) {
+func newArrayOfJSON(out io.Writer, _ *Job) (rowWriter, error) {
 	_, err := io.WriteString(out, "[")
 	return &jsonWriter{out: out, before: "\n", last: "\n]\n"}, err
 }
