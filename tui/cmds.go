@@ -19,6 +19,7 @@ import (
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // This is the only file that calls the client. Everything here returns a
@@ -647,7 +648,7 @@ func (a *app) countViews(ctx context.Context, to screen, views []state.View) tea
 		m := viewsMsg{reply: reply{to: to}, counts: make(map[string]string)}
 		for name, q := range queries {
 			n, err := c.Count(ctx, q)
-			if m.counts[name] = grid.Thousands(int(n)); err != nil {
+			if m.counts[name] = theme.Thousands(int(n)); err != nil {
 				m.counts[name] = "?"
 			}
 		}

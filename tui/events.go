@@ -99,7 +99,7 @@ func (e *events) status() string {
 		return text + "   who gets them and when takes the role admin"
 	}
 	if e.looked >= eventsLooked {
-		text += fmt.Sprintf("   last seen: of the newest %s messages", grid.Thousands(eventsLooked))
+		text += fmt.Sprintf("   last seen: of the newest %s messages", theme.Thousands(eventsLooked))
 	}
 	return text
 }

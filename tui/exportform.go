@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/export"
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // exportable is what can be exported of a list.
@@ -50,14 +50,14 @@ func the(rows int) string {
 	if rows == 1 {
 		return "the row that is "
 	}
-	return "the " + grid.Thousands(rows) + " rows that are "
+	return "the " + theme.Thousands(rows) + " rows that are "
 }
 
 func (e *exportable) matching() string {
 	if e.total < 0 {
 		return "all that match"
 	}
-	return "all " + grid.Thousands(e.total) + " that match"
+	return "all " + theme.Thousands(e.total) + " that match"
 }
 
 // narrow limits a job to what a scope means.

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // field is one line of a form, or a part of one.
@@ -67,7 +67,7 @@ func (f *field) typed(m tea.KeyMsg) {
 		return
 	}
 	if len([]rune(f.input.Value()))+len(m.Runes) > fieldMost {
-		f.wrong = fmt.Sprintf("this is too long and was not taken: a field holds %s characters", grid.Thousands(fieldMost))
+		f.wrong = fmt.Sprintf("this is too long and was not taken: a field holds %s characters", theme.Thousands(fieldMost))
 		return
 	}
 	f.input, _ = f.input.Update(m)

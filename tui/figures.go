@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // What lists of subscribers and subscriptions tell of deliveries: in as many
@@ -99,7 +100,7 @@ func (a *app) figure(n int64, known bool) grid.Cell {
 	case n == 0:
 		return grid.Cell{Text: "0", Ink: a.theme.Dim}
 	}
-	return grid.Cell{Text: grid.Thousands(int(n))}
+	return grid.Cell{Text: theme.Thousands(int(n))}
 }
 
 // headerNames are the names of the headers of a subscription.

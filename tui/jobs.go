@@ -10,7 +10,6 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/export"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 )
@@ -65,7 +64,7 @@ func progress(j *export.Job) string {
 	rows := int(j.Rows.Load())
 	switch {
 	case j.Ended.IsZero() && j.Total > 0:
-		return fmt.Sprintf("%s of %s, %d%%", grid.Thousands(rows), grid.Thousands(j.Total), min(99, rows*100/j.Total))
+		return fmt.Sprintf("%s of %s, %d%%", theme.Thousands(rows), theme.Thousands(j.Total), min(99, rows*100/j.Total))
 	case j.Ended.IsZero():
 		return plural(rows, "row", "rows")
 	case client.Is(j.Err, client.Cancelled):

@@ -28,7 +28,7 @@ func TestJSONInks(t *testing.T) {
 		{`no JSON: "at" 1`, 80, `no JSON: "at" 1`},
 		{``, 80, ""},
 	} {
-		lines := a.jsonLines([]byte(test.text), test.width)
+		lines := jsonLines(a.theme, []byte(test.text), test.width)
 		inked := inkJSON(look, lines)
 		names := map[theme.Ink]string{look.JsonName: "N", look.JsonText: "T", look.JsonValue: "V", "": ""}
 		var got []string
@@ -62,7 +62,7 @@ func FuzzJSONInks(f *testing.F) {
 		a := &app{theme: theme.New(theme.Full, theme.Dark)}
 		p := pager{shell: a}
 		p.fit(40, 10)
-		p.setJSON(a.jsonLines([]byte(text), 38))
+		p.setJSON(jsonLines(a.theme, []byte(text), 38))
 		for i, line := range p.draw() {
 			if w := ansi.StringWidth(line); w != 40 {
 				t.Errorf("line %d of %q is %d wide: %q", i, text, w, line)
@@ -82,7 +82,7 @@ func FuzzJSONInks(f *testing.F) {
 
 func BenchmarkJSONInks(b *testing.B) {
 	a := &app{theme: theme.New(theme.Full, theme.Dark)}
-	lines := a.jsonLines([]byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
+	lines := jsonLines(a.theme, []byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
 	b.ReportAllocs()
 	for b.Loop() {
 		inkJSON(a.theme, lines)

@@ -12,9 +12,9 @@ const jsonMost = 1 << 20
 
 // jsonLines are the lines of a text, indented where it is JSON of a fair size.
 // Members keep their order and numbers all their digits.
-func (a *app) jsonLines(text []byte, width int) []theme.Span {
+func jsonLines(t *theme.Theme, text []byte, width int) []theme.Span {
 	if len(text) > jsonMost {
-		return append([]theme.Span{{Text: "(" + size(len(text)) + ": shown as it is)", Ink: a.theme.Dim}}, theme.Chop(string(text), width)...)
+		return append([]theme.Span{{Text: "(" + size(len(text)) + ": shown as it is)", Ink: t.Dim}}, theme.Chop(string(text), width)...)
 	}
 	var out bytes.Buffer
 	if json.Indent(&out, text, "", "  ") != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // A kind looks as it was left, in another session too; marks do not come back.
@@ -127,7 +127,7 @@ func TestSavedViews(t *testing.T) {
 	next.sees("Saved views", "big-invoices  SO_Totals", "failed-today  Message")
 	lines := strings.Split(next.text(), "\n")
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "big-invoices") })
-	if !strings.HasSuffix(strings.TrimSpace(lines[at]), " "+grid.Thousands(int(total))) {
+	if !strings.HasSuffix(strings.TrimSpace(lines[at]), " "+theme.Thousands(int(total))) {
 		t.Errorf("%q does not count %d rows", lines[at], total)
 	}
 	next.press("enter")

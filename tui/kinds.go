@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // kinds lists the record kinds, grouped by area, with how many records each has.
@@ -92,7 +93,7 @@ func (k *kinds) chips() []string {
 
 func (k *kinds) update(m tea.Msg) tea.Cmd {
 	if m, ok := m.(totalMsg); ok {
-		k.totals[m.name] = grid.Thousands(m.total)
+		k.totals[m.name] = theme.Thousands(m.total)
 		if m.err != nil {
 			k.totals[m.name] = "?"
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -115,5 +114,5 @@ func took(text string) string {
 	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
 		return text
 	}
-	return fmt.Sprintf("%8s ms", grid.Thousands(int(time.Duration(span).Milliseconds())))
+	return fmt.Sprintf("%8s ms", theme.Thousands(int(time.Duration(span).Milliseconds())))
 }

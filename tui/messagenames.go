@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Whose a message is. Messages have the ids of subscribers only, which are keys:
@@ -96,7 +97,7 @@ func (s *messages) copyRows(one wire.Message) {
 	}
 	s.app.clip(strings.Join(lines, "\n"))
 	if more := s.pages.Total() - len(rows); s.allMarks && more > 0 {
-		s.app.tell(warning, plural(len(rows), "row", "rows")+" copied: "+grid.Thousands(more)+" more match, whose pages are not loaded")
+		s.app.tell(warning, plural(len(rows), "row", "rows")+" copied: "+theme.Thousands(more)+" more match, whose pages are not loaded")
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // What is done to messages: to the selected one, to those that are marked, or to
@@ -190,7 +190,7 @@ func (a *app) settled(m retriedMsg) {
 	case m.err != nil:
 		a.fail(m.what, m.err)
 	case m.retried != nil:
-		a.tell(info, fmt.Sprintf("%s due now, %s left alone", plural(int(m.retried.Retried), "message is", "messages are"), grid.Thousands(int(m.retried.Skipped))))
+		a.tell(info, fmt.Sprintf("%s due now, %s left alone", plural(int(m.retried.Retried), "message is", "messages are"), theme.Thousands(int(m.retried.Skipped))))
 	default:
 		a.tell(info, plural(int(m.deleted.Deleted), "message", "messages")+" deleted")
 	}

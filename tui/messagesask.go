@@ -9,8 +9,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // What is asked before something is done to many messages: how many the service
@@ -110,7 +110,7 @@ func (s *messages) askRetry(m weighedMsg, scheduled bool) {
 	what := "retry of " + plural(count, "message", "messages")
 	lines := append(s.targets(m, count, least), m.others(scheduled, s.app)...)
 	lines = append(lines, s.pace(m, least))
-	s.app.askMany(count, "Retry "+plural(count, noun, noun+"s")+"?", "retry "+grid.Thousands(count), lines, func() tea.Cmd {
+	s.app.askMany(count, "Retry "+plural(count, noun, noun+"s")+"?", "retry "+theme.Thousands(count), lines, func() tea.Cmd {
 		s.begin(what)
 		return s.app.retryMany(s, members, what)
 	})
@@ -157,7 +157,7 @@ func (m *weighedMsg) others(scheduled bool, a *app) []string {
 func (s *messages) askRemove(m weighedMsg) {
 	count := int(m.done)
 	what := "delete of " + plural(count, "message", "messages")
-	s.app.askMany(count, "Delete "+plural(count, "message", "messages")+"?", "delete "+grid.Thousands(count),
+	s.app.askMany(count, "Delete "+plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),
 		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
 			return s.app.delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
 				s.begin(what)

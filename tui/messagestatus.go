@@ -6,8 +6,8 @@ import (
 
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // What is told around the list of messages: what limits it, and how it stands.
@@ -60,7 +60,7 @@ func (s *messages) newer() string {
 	case len(s.filter.conditions) > 0 || !s.newest():
 		return "   there are new ones: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows those that match"
 	default:
-		return fmt.Sprintf("   new %s: %s shows them", grid.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
+		return fmt.Sprintf("   new %s: %s shows them", theme.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
 	}
 }
 
@@ -86,7 +86,7 @@ func (s *messages) heldText() string {
 	if n == 0 {
 		return ""
 	}
-	return "   " + grid.Thousands(int(n)) + " more wait: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
+	return "   " + theme.Thousands(int(n)) + " more wait: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
 }
 
 // whose is whose messages are shown, empty for everybody's.
@@ -104,9 +104,9 @@ func subscriptionLabel(event, address string) string { return event + " to " + s
 func (s *messages) marked() string {
 	switch n := s.grid.Marks(); {
 	case s.allMarks:
-		return "   " + grid.Thousands(max(0, s.pages.Total())) + " marked: all that match"
+		return "   " + theme.Thousands(max(0, s.pages.Total())) + " marked: all that match"
 	case n > 0:
-		return fmt.Sprintf("   %s marked", grid.Thousands(n))
+		return fmt.Sprintf("   %s marked", theme.Thousands(n))
 	}
 	return ""
 }

@@ -38,7 +38,7 @@ func messageTabNames() []string {
 }
 
 func (s *messageScreen) body() []theme.Span {
-	return s.app.jsonLines([]byte(s.message.Body), s.width-2)
+	return jsonLines(s.app.theme, []byte(s.message.Body), s.width-2)
 }
 
 // secretMask stands for what is not shown.
@@ -166,7 +166,7 @@ func (s *messageScreen) answerText(r wire.Attempt) []theme.Span {
 	if text == nil || *text == "" {
 		return nil
 	}
-	lines := s.app.jsonLines([]byte(*text), s.width-6)
+	lines := jsonLines(s.app.theme, []byte(*text), s.width-6)
 	for i := range lines {
 		lines[i].Text = "    " + lines[i].Text
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Where the messages go that a question is about.
@@ -33,14 +33,14 @@ func (s *messages) targets(m weighedMsg, count, least int) []string {
 	for i, one := range all {
 		count -= one.count
 		if i < targetsShown {
-			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", grid.Thousands(one.count), s.app.theme.Fit(s.app.theme.Middle(one.name, room), room, false), one.answer, one.still))
+			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", theme.Thousands(one.count), s.app.theme.Fit(s.app.theme.Middle(one.name, room), room, false), one.answer, one.still))
 		}
 	}
 	if more := len(all) - targetsShown; more > 0 {
 		lines = append(lines, fmt.Sprintf("        and %s", plural(more, "other", "others")))
 	}
 	if count > 0 {
-		lines = append(lines, fmt.Sprintf("%6s  %s", grid.Thousands(count), m.unseen()))
+		lines = append(lines, fmt.Sprintf("%6s  %s", theme.Thousands(count), m.unseen()))
 	}
 	return lines
 }
@@ -63,7 +63,7 @@ func (m *weighedMsg) looked(s *messages) []wire.Message {
 // unseen names those of which nobody knows where they go.
 func (m *weighedMsg) unseen() string {
 	if m.of.all {
-		return fmt.Sprintf("older than the newest %s that match", grid.Thousands(len(m.newest)))
+		return fmt.Sprintf("older than the newest %s that match", theme.Thousands(len(m.newest)))
 	}
 	return "that have changed since they were marked"
 }

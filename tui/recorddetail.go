@@ -104,7 +104,7 @@ func (r *recordScreen) fill() {
 	case r.tab == 0:
 		r.setLines(r.fieldLines())
 	case r.tab == 1:
-		r.setJSON(r.app.jsonLines(r.whole.JSON(), r.width))
+		r.setJSON(jsonLines(r.app.theme, r.whole.JSON(), r.width))
 	default:
 		r.setLines(r.requestLines())
 	}
@@ -194,7 +194,7 @@ func (r *recordScreen) title() string {
 }
 
 func (r *recordScreen) chips() []string {
-	return []string{fmt.Sprintf("%s of %s", grid.Thousands(r.browser.grid.At()+1), grid.Thousands(r.browser.grid.Len()))}
+	return []string{fmt.Sprintf("%s of %s", theme.Thousands(r.browser.grid.At()+1), theme.Thousands(r.browser.grid.Len()))}
 }
 
 func (r *recordScreen) status() string {

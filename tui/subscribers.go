@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // subscribers lists who gets events.
@@ -67,7 +68,7 @@ func (s *subscribers) status() string {
 	case s.loaded && len(s.list) == 0:
 		return "no subscribers yet: n adds one"
 	case s.total > len(s.list):
-		return s.grid.Place() + fmt.Sprintf("   the first %s of %s", grid.Thousands(len(s.list)), grid.Thousands(s.total))
+		return s.grid.Place() + fmt.Sprintf("   the first %s of %s", theme.Thousands(len(s.list)), theme.Thousands(s.total))
 	}
 	return s.grid.Place()
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -131,7 +130,7 @@ func (s *subscriptionScreen) waits(lane wire.Lane) string {
 	return text
 }
 
-func thousands(n int64) string { return grid.Thousands(int(n)) }
+func thousands(n int64) string { return theme.Thousands(int(n)) }
 
 // at is a time with its date, and how long ago or ahead it is.
 func (s *subscriptionScreen) at(m wire.Moment) string {

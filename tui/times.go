@@ -8,7 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Times that the service itself writes are UTC: they are shown as ages, in the
@@ -89,7 +89,7 @@ func durationText(text string) string {
 	if ticks < short {
 		return fmt.Sprintf("%.1f ms", float64(ticks)/ticksPerMilli)
 	}
-	return grid.Thousands(int(ticks/ticksPerMilli)) + " ms"
+	return theme.Thousands(int(ticks/ticksPerMilli)) + " ms"
 }
 
 // retime makes the rows in sight anew. Columns that were wide for the mode

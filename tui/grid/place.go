@@ -1,13 +1,17 @@
 package grid
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/bizhook/whd/tui/theme"
+)
 
 // Place says which row is selected and which columns are seen.
 func (g *Grid) Place() string {
 	if g.rows.Len() == 0 {
 		return "no rows"
 	}
-	text := fmt.Sprintf("row %s of %s", Thousands(g.at+1), Thousands(g.rows.Len()))
+	text := fmt.Sprintf("row %s of %s", theme.Thousands(g.at+1), theme.Thousands(g.rows.Len()))
 	if g.lines || len(g.columns) == 0 {
 		return text
 	}
@@ -43,13 +47,4 @@ func (g *Grid) scrolled() (first, last int) {
 // Whole reports whether all columns are seen from end to end.
 func (g *Grid) Whole() bool {
 	return len(g.layout) == len(g.columns) && (len(g.layout) == 0 || !g.layout[len(g.layout)-1].cut)
-}
-
-// Thousands groups digits for people.
-func Thousands(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

@@ -271,3 +271,12 @@ func Blanks(n int) string {
 	}
 	return strings.Repeat(" ", n)
 }
+
+// Thousands groups digits for people.
+func Thousands(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
