@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // answer hands an answer to the screen that asked, if it is still there.
@@ -85,7 +86,7 @@ func (a *app) own(m answered) tea.Cmd {
 		}
 		a.client, a.readOnly = m.client, false
 		delete(a.locked, a.options.Profile)
-		a.tell(warning, "changes are allowed for this session (:ro forbids them)")
+		a.tell(ui.Warning, "changes are allowed for this session (:ro forbids them)")
 	case signedInMsg:
 		if m.era != a.era {
 			return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // app is the root: it knows what is open, hands keys and answers to it, and
@@ -59,7 +60,7 @@ type app struct {
 	hearing  context.Context // of the feed
 	polling  bool            // a poll is on its way
 
-	toasts  toasts
+	toasts  ui.Toasts
 	burst   burst
 	jobs    jobs
 	ending  bool         // quit was asked for although a job runs
@@ -103,11 +104,11 @@ func (a *app) front() screen {
 func (a *app) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	defer a.crash.note()
 	a.now = a.options.Now()
-	a.toasts.expire(a.now)
+	a.toasts.Expire(a.now)
 	cmd := a.handle(m)
 	a.showSecret()
 	if a.link.fine() {
-		a.toasts.reached()
+		a.toasts.Reached()
 	}
 	if len(a.todo) > 0 {
 		cmd, a.todo = tea.Batch(append(a.todo, cmd)...), nil
@@ -201,24 +202,24 @@ func (a *app) live(m liveMsg) tea.Cmd {
 func (a *app) quit() tea.Cmd {
 	var open []string
 	if n := a.jobs.running(); n > 0 {
-		open = append(open, plural(n, "export is", "exports are")+" on the way")
+		open = append(open, ui.Plural(n, "export is", "exports are")+" on the way")
 	}
 	if n := len(a.delayed); n > 0 {
-		open = append(open, plural(n, "delete still waits and is not sent then", "deletes still wait and are not sent then"))
+		open = append(open, ui.Plural(n, "delete still waits and is not sent then", "deletes still wait and are not sent then"))
 	}
 	if n := a.unread(); n > 0 {
-		open = append(open, plural(n, "secret is", "secrets are")+" not read yet")
+		open = append(open, ui.Plural(n, "secret is", "secrets are")+" not read yet")
 	}
 	if len(open) > 0 && !a.ending {
 		a.ending = true
-		a.tell(warning, strings.Join(open, ", ")+": once more ends it")
+		a.tell(ui.Warning, strings.Join(open, ", ")+": once more ends it")
 		return nil
 	}
 	return tea.Quit
 }
 
 // tell shows a message to the user.
-func (a *app) tell(l level, text string) { a.toasts.add(toast{level: l, text: text, at: a.now}) }
+func (a *app) tell(l ui.Level, text string) { a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.now}) }
 
 // fail shows what went wrong of what the user asked for: what was to be done,
 // and the service's words.
@@ -232,10 +233,10 @@ func (a *app) failed(what string, err error, link bool) {
 	if err == nil || client.Is(err, client.Cancelled) {
 		return
 	}
-	text := what + ": " + describe(err)
+	text := what + ": " + ui.Describe(err)
 	if f, asked := a.over.(*form); asked && f.login && unauthorized(err) && what != signingIn {
-		a.toasts.note(text, a.now) // the question for the password says as much
+		a.toasts.Note(text, a.now) // the question for the password says as much
 		return
 	}
-	a.toasts.add(toast{level: failure, text: text, at: a.now, link: link})
+	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.now, Link: link})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Bill fields are changed by :bill B/S/X, or by choosing one of :bill B/S: what
@@ -87,7 +88,7 @@ func (a *app) listedBill(m billFieldsMsg) {
 	case m.err != nil:
 		a.fail("bill "+m.stage.BillID, m.err)
 	case !a.free(m.form):
-		a.tell(warning, "the custom fields of bill "+m.stage.BillID+" are not shown, since something else was opened meanwhile")
+		a.tell(ui.Warning, "the custom fields of bill "+m.stage.BillID+" are not shown, since something else was opened meanwhile")
 	default:
 		a.over = newBillFields(a, m)
 	}
@@ -124,9 +125,9 @@ func (a *app) billed(m billMsg) tea.Cmd {
 		a.fail("bill "+billName(m.field), m.err)
 	case m.changed:
 		m.form.close()
-		a.tell(info, billTitle(m)+" is set")
+		a.tell(ui.Info, billTitle(m)+" is set")
 	case !a.free(m.form):
-		a.tell(warning, billTitle(m)+" of bill "+m.field.BillID+" is not shown, since something else was opened meanwhile")
+		a.tell(ui.Warning, billTitle(m)+" of bill "+m.field.BillID+" is not shown, since something else was opened meanwhile")
 	default:
 		a.over = newBillForm(a, m)
 	}
@@ -156,7 +157,7 @@ func newBillForm(a *app, m billMsg) *form {
 		now := f.fields[0].input.Value() // blanks at its ends are the user's
 		switch {
 		case a.readOnly:
-			a.tell(warning, "this session is read-only (:rw lifts it)")
+			a.tell(ui.Warning, "this session is read-only (:rw lifts it)")
 			return nil
 		case now == was && stored:
 			f.fields[0].wrong = "that is what it holds already"

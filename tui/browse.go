@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // browser shows the rows of a record kind.
@@ -245,10 +246,10 @@ func (b *browser) keep() tea.Cmd {
 	value := b.records[row].row.Value(c.Name)
 	switch {
 	case !b.kind.Fields[at].Filter.Takes(record.Equal):
-		b.app.tell(warning, c.Name+" cannot be filtered")
+		b.app.tell(ui.Warning, c.Name+" cannot be filtered")
 		return nil
 	case value.Null():
-		b.app.tell(warning, "no filter finds rows without a value")
+		b.app.tell(ui.Warning, "no filter finds rows without a value")
 		return nil
 	}
 	one := client.Filter{Field: c.Name, Operator: record.Equal, Values: []string{value.String()}}

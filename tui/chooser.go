@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // chooser chooses and orders the columns of a browser.
@@ -133,7 +134,7 @@ func (c *chooser) swap(step int) {
 func (c *chooser) onlyMoney() {
 	kind := c.browser.kind
 	if !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Decimal }) {
-		c.browser.app.tell(warning, kind.Name+" has no field of money")
+		c.browser.app.tell(ui.Warning, kind.Name+" has no field of money")
 		return
 	}
 	for i, f := range kind.Fields {
@@ -162,7 +163,7 @@ func (c *chooser) apply() tea.Cmd {
 	b := c.browser
 	fields := c.fields()
 	if len(fields) == 0 {
-		b.app.tell(warning, "at least one column has to be shown")
+		b.app.tell(ui.Warning, "at least one column has to be shown")
 		return nil
 	}
 	b.app.over = nil

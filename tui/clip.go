@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // clipMost is how many characters of base64 terminals take.
@@ -46,7 +48,7 @@ func (a *app) clipOrder() []string {
 // clip copies a text, and tells how that was done.
 func (a *app) clip(text string) {
 	if text == "" {
-		a.tell(warning, "there is nothing to copy")
+		a.tell(ui.Warning, "there is nothing to copy")
 		return
 	}
 	order := a.clipOrder()
@@ -55,11 +57,11 @@ func (a *app) clip(text string) {
 		for _, name := range order {
 			how, err := clipWays[name](a, text)
 			if err == nil {
-				return toastMsg{info, fmt.Sprintf("copied %s %s", plural(utf8.RuneCountInString(text), "character", "characters"), how)}
+				return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", ui.Plural(utf8.RuneCountInString(text), "character", "characters"), how)}
 			}
 			all = errors.Join(all, err)
 		}
-		return toastMsg{failure, "copying: " + strings.ReplaceAll(all.Error(), "\n", "; ")}
+		return toastMsg{ui.Failure, "copying: " + strings.ReplaceAll(all.Error(), "\n", "; ")}
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // fieldColumns are the columns of some fields of a kind.
@@ -100,7 +101,7 @@ func valueText(t record.Type, text string) string {
 		}
 		return strings.TrimSuffix(text, " 00:00:00")
 	case record.Bytes:
-		return size(len(text) * 3 / 4)
+		return ui.Size(len(text) * 3 / 4)
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // verb is something that can be done by its name.
@@ -141,7 +142,7 @@ func (a *app) targets() []target {
 		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return a.openView(v) }})
 	}
 	for _, p := range a.profiles {
-		all = append(all, target{name: "@" + p.Name, help: "switch to " + shortURL(p.URL), run: func() tea.Cmd { return a.switchTo(p.Name) }})
+		all = append(all, target{name: "@" + p.Name, help: "switch to " + ui.ShortURL(p.URL), run: func() tea.Cmd { return a.switchTo(p.Name) }})
 	}
 	for _, v := range verbs() {
 		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(a, "") }})
@@ -224,7 +225,7 @@ func suggestWords(verb, rest string, words []string) []suggestion {
 func (a *app) forbid() tea.Cmd {
 	a.readOnly, a.locked[a.options.Profile] = true, true
 	a.forbidden++
-	a.tell(info, "nothing can be changed now (:rw lifts it)")
+	a.tell(ui.Info, "nothing can be changed now (:rw lifts it)")
 	return nil
 }
 
@@ -233,11 +234,11 @@ func (a *app) forbid() tea.Cmd {
 func (a *app) allow(name string) tea.Cmd {
 	switch {
 	case !a.readOnly:
-		a.tell(info, "changes are allowed already")
+		a.tell(ui.Info, "changes are allowed already")
 	case a.options.Unlock == nil:
-		a.tell(warning, "this session can only read; start whctl tui without --read-only")
+		a.tell(ui.Warning, "this session can only read; start whctl tui without --read-only")
 	case a.options.Protected && name != a.options.Profile:
-		a.tell(warning, "the profile is protected: type :rw "+a.options.Profile)
+		a.tell(ui.Warning, "the profile is protected: type :rw "+a.options.Profile)
 	default:
 		return a.unlock()
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // confirm is a question on the screen. The key that asks it is never the one
@@ -201,7 +202,7 @@ func (c *typedConfirm) typed(m tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if m.Paste || len(m.Runes) > 1 {
-		c.app.tell(warning, "a paste is no answer: type it key by key")
+		c.app.tell(ui.Warning, "a paste is no answer: type it key by key")
 		return nil
 	}
 	if c.input == nil {

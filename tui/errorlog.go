@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // errorLog lists the failures so far, the last first, with the ids by which the
@@ -22,10 +23,10 @@ func newErrors(a *app) overlay { return &errorLog{app: a} }
 func (l *errorLog) scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }
 
 // failures are those that are remembered, the last first.
-func (l *errorLog) failure(i int) (toast, bool) {
-	all := l.app.toasts.failed
+func (l *errorLog) failure(i int) (ui.Toast, bool) {
+	all := l.app.toasts.Failed
 	if i < 0 || i >= len(all) {
-		return toast{}, false
+		return ui.Toast{}, false
 	}
 	return all[len(all)-1-i], true
 }
@@ -37,14 +38,14 @@ func (l *errorLog) do(b keymap.Binding) tea.Cmd {
 	case keymap.GoUp:
 		l.at = max(0, l.at-1)
 	case keymap.GoDown:
-		l.at = max(0, min(len(l.app.toasts.failed)-1, l.at+1))
+		l.at = max(0, min(len(l.app.toasts.Failed)-1, l.at+1))
 	case keymap.CopyCell:
 		if one, ok := l.failure(l.at); ok {
 			l.app.clip(copiedFailure(one))
 		}
 	case keymap.CopyRow:
 		var all []string
-		for i := range l.app.toasts.failed {
+		for i := range l.app.toasts.Failed {
 			one, _ := l.failure(i)
 			all = append(all, copiedFailure(one))
 		}
@@ -55,12 +56,12 @@ func (l *errorLog) do(b keymap.Binding) tea.Cmd {
 
 // copiedFailure is a failure as somebody who helps wants it: with its date, in
 // UTC like the service's log.
-func copiedFailure(one toast) string { return one.at.UTC().Format(time.RFC3339) + "  " + one.text }
+func copiedFailure(one ui.Toast) string { return one.At.UTC().Format(time.RFC3339) + "  " + one.Text }
 
 func (l *errorLog) box(width, height int) []string {
 	t := l.app.theme
 	width = min(width, 96) - 4
-	if len(l.app.toasts.failed) == 0 {
+	if len(l.app.toasts.Failed) == 0 {
 		return l.app.theme.Frame("Errors", width, []string{t.Fit("Nothing has failed so far.", width, false)})
 	}
 	var lines []string
@@ -71,20 +72,20 @@ func (l *errorLog) box(width, height int) []string {
 		}
 		lines = append(lines, l.entry(one, i == l.at, width)...)
 	}
-	return l.app.theme.Frame("Errors ("+plural(len(l.app.toasts.failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
+	return l.app.theme.Frame("Errors ("+ui.Plural(len(l.app.toasts.Failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
 }
 
 // entry is one failure: its time and, over as many lines as it takes, what it
 // says.
-func (l *errorLog) entry(one toast, selected bool, width int) []string {
+func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
 	t := l.app.theme
 	pointer, ink := "  ", t.Null
 	if selected {
 		pointer, ink = t.Pointer+" ", t.Selected
 	}
 	var lines []string
-	for n, part := range theme.Wrap(one.text, width-12) {
-		before := pointer + l.app.clock(one.at) + "  "
+	for n, part := range theme.Wrap(one.Text, width-12) {
+		before := pointer + l.app.clock(one.At) + "  "
 		if n > 0 {
 			before = strings.Repeat(" ", 12)
 		}

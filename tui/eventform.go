@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // newForm asks who is to get an event, and where.
@@ -32,8 +34,8 @@ func (e *events) meant(text string) (id string, err error) {
 	}
 	var found, ends []string
 	for _, id := range slices.Sorted(maps.Keys(e.names)) {
-		if strings.EqualFold(e.names[id], text) || text == shortID(id) || text == e.called(id) {
-			found, ends = append(found, id), append(ends, shortID(id))
+		if strings.EqualFold(e.names[id], text) || text == ui.ShortID(id) || text == e.called(id) {
+			found, ends = append(found, id), append(ends, ui.ShortID(id))
 		}
 	}
 	switch len(found) {
@@ -50,7 +52,7 @@ func (e *events) meant(text string) (id string, err error) {
 func (e *events) called(id string) string {
 	for other, name := range e.names {
 		if other != id && strings.EqualFold(name, e.names[id]) {
-			return e.names[id] + " (" + shortID(id) + ")"
+			return e.names[id] + " (" + ui.ShortID(id) + ")"
 		}
 	}
 	return e.names[id]

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // events lists the published events, how many subscriptions get them, and when
@@ -154,7 +155,7 @@ func (e *events) taking(name string) []wire.Subscription {
 func (e *events) showTaking(name string) overlay {
 	t := &text{app: e.app, title: "Who gets " + name}
 	for _, s := range e.taking(name) {
-		t.lines = append(t.lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Ink: e.app.theme.Crumb}, theme.Span{Text: "  " + shortURL(s.URL)}, theme.Span{Text: "  " + e.app.enabledCell(s.IsEnabled, s.DisabledReason).Text, Ink: e.app.theme.Dim}, theme.Span{})
+		t.lines = append(t.lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Ink: e.app.theme.Crumb}, theme.Span{Text: "  " + ui.ShortURL(s.URL)}, theme.Span{Text: "  " + e.app.enabledCell(s.IsEnabled, s.DisabledReason).Text, Ink: e.app.theme.Dim}, theme.Span{})
 	}
 	if len(t.lines) == 0 {
 		t.lines = []theme.Span{{Text: "Nobody. n subscribes somebody to it."}}
@@ -170,7 +171,7 @@ func (e *events) do(b keymap.Binding) tea.Cmd {
 		e.app.line = e.find()
 	case row == nil:
 	case e.hidden && (b.Action == keymap.ShowSubscribed || b.Action == keymap.AddNew):
-		e.app.tell(warning, "subscriptions take the role admin")
+		e.app.tell(ui.Warning, "subscriptions take the role admin")
 	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
 		return e.app.pushIn(messagesTab, newMessages(e.app, messageFilter{conditions: []client.Filter{only}}))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Of each event is shown when it was raised last and who gets it, and somebody
@@ -71,10 +72,10 @@ func TestNamesOfSeveral(t *testing.T) {
 	d.sees("Subscriber acme-shop")
 	d.erase()
 	d.press("'twin", "ctrl+s")
-	d.sees("2 subscribers are called so", shortID(ids[0]), shortID(ids[1]))
+	d.sees("2 subscribers are called so", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
 	events := d.app.front().(*events)
 	for i, id := range ids {
-		for _, text := range []string{id, shortID(id), []string{"Twin", "TWIN"}[i] + " (" + shortID(id) + ")"} {
+		for _, text := range []string{id, ui.ShortID(id), []string{"Twin", "TWIN"}[i] + " (" + ui.ShortID(id) + ")"} {
 			if got, err := events.meant(text); got != id || err != nil {
 				t.Errorf("%s is %q, %v; want %s", text, got, err, id)
 			}
@@ -82,7 +83,7 @@ func TestNamesOfSeveral(t *testing.T) {
 	}
 	d.erase()
 	d.press("'twi", "down")
-	d.sees("Twin ("+shortID(ids[0])+")", "TWIN ("+shortID(ids[1])+")")
+	d.sees("Twin ("+ui.ShortID(ids[0])+")", "TWIN ("+ui.ShortID(ids[1])+")")
 	if id, err := events.meant("acme-SHOP"); id != s.subscriber || err != nil {
 		t.Errorf("acme-SHOP is %q, %v", id, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What lists of subscribers and subscriptions tell of deliveries: in as many
@@ -87,7 +88,7 @@ func (a *app) subscriptionCells(one wire.Subscription, state grid.Cell) []grid.C
 		failed.Ink = a.theme.Status[3]
 	}
 	return []grid.Cell{
-		{Text: one.EventName}, {Text: shortURL(one.URL)}, state,
+		{Text: one.EventName}, {Text: ui.ShortURL(one.URL)}, state,
 		a.figure(lane.Delivered, known), failed, a.figure(lane.Pending, known), {Text: order}, {Text: headerNames(one)},
 	}
 }
@@ -153,7 +154,7 @@ func (a *app) trouble(one wire.Subscription) string {
 	case lane.Breaker == wire.BreakerOpen:
 		return "held: the endpoint fails" + lastFailure(lane) + "; tried again " + soon(a.left(time.Time(lane.NextProbeDateTime)))
 	case !since.IsZero():
-		return "failing for " + age(a.since(since)) + lastFailure(lane)
+		return "failing for " + ui.Age(a.since(since)) + lastFailure(lane)
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // form asks for what a new thing needs, or for what is to be changed of one.
@@ -117,7 +118,7 @@ func (f *form) pasted() bool {
 	if f.last = f.app.now; f.fields[f.at].among == nil {
 		f.typed(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
 	}
-	f.app.tell(warning, "taken for the line break of a paste: press it once more")
+	f.app.tell(ui.Warning, "taken for the line break of a paste: press it once more")
 	return true
 }
 

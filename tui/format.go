@@ -2,6 +2,8 @@ package tui
 
 import (
 	"time"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // timeMode is how times are shown.
@@ -27,7 +29,7 @@ func (a *app) moment(at time.Time) string {
 	case at.IsZero():
 		return "-"
 	case a.times == relative:
-		return age(a.since(at))
+		return ui.Age(a.since(at))
 	case a.times == utc:
 		return at.UTC().Format("01-02 15:04:05")
 	}

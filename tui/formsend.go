@@ -2,6 +2,8 @@ package tui
 
 import (
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // How a form is sent, and what its answer meets.
@@ -16,7 +18,7 @@ type sentMsg struct {
 // make nothing twice.
 func (f *form) submit(try bool) tea.Cmd {
 	if f.sent {
-		f.app.tell(info, "it is sent already; esc leaves the form")
+		f.app.tell(ui.Info, "it is sent already; esc leaves the form")
 		return nil
 	}
 	values := make(map[string]string)

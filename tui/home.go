@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // home answers whether anything is wrong, without a key.
@@ -129,8 +130,8 @@ func (h *home) status() string {
 	if h.stats == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d disabled   %d in flight   %s", plural(h.stats.Subscriptions, "subscription", "subscriptions"), h.stats.Disabled,
-		h.stats.InHand.InFlight, plural(h.stats.Daemons, "daemon", "daemons"))
+	return fmt.Sprintf("%s, %d disabled   %d in flight   %s", ui.Plural(h.stats.Subscriptions, "subscription", "subscriptions"), h.stats.Disabled,
+		h.stats.InHand.InFlight, ui.Plural(h.stats.Daemons, "daemon", "daemons"))
 }
 
 func (h *home) view() string {
@@ -143,7 +144,7 @@ func (h *home) view() string {
 	case h.wrong != nil && client.Is(h.wrong, client.Unauthorized):
 		lines = append(h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.", ""), h.viewLines(h.width, 0)...)
 	case h.wrong != nil:
-		lines = h.plain("  "+describe(h.wrong), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" tries again, :records shows records.")
+		lines = h.plain("  "+ui.Describe(h.wrong), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" tries again, :records shows records.")
 	default:
 		lines = h.plain("  Deliveries " + strings.Repeat(h.app.theme.Loading, 3))
 	}

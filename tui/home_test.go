@@ -6,6 +6,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // A failure on the first screen is opened where it stands, over the list of all
@@ -27,7 +28,7 @@ func TestFailureFromTheFirstScreen(t *testing.T) {
 		t.Errorf("the same figures again choose entry %d", h.at)
 	}
 	d.press("enter")
-	d.sees("Messages › "+shortID(last), "503 Service Unavailable")
+	d.sees("Messages › "+ui.ShortID(last), "503 Service Unavailable")
 	d.press("esc")
 	d.sees("[problems]")
 	if one, ok := d.app.front().(*messages).selected(); !ok || one.MessageID != last {

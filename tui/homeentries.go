@@ -5,6 +5,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // entry is something on the first screen that can be opened.
@@ -38,7 +39,7 @@ func (h *home) openLane(lane wire.Lane) tea.Cmd {
 func (h *home) openSubscription() tea.Cmd {
 	lane, ok := h.laneChosen()
 	if !ok {
-		h.app.tell(info, "this is about an endpoint or a failure")
+		h.app.tell(ui.Info, "this is about an endpoint or a failure")
 		return nil
 	}
 	// Until both are fetched, the lane's reason tells which of them is disabled.

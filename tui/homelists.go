@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What stands below the chart of the first screen: how many messages there are,
@@ -69,7 +70,7 @@ func (h *home) comes(status int) string {
 	if first.IsZero() {
 		return ""
 	}
-	return until(h.app.left(first))
+	return ui.Until(h.app.left(first))
 }
 
 // endpointColumns are how wide what is told of endpoints is.
@@ -113,9 +114,9 @@ func (h *home) endpoints() []string {
 
 // endpointName is where a lane goes, with what goes there where several do.
 func endpointName(lane wire.Lane, all []wire.Lane) string {
-	name := shortURL(lane.URL)
+	name := ui.ShortURL(lane.URL)
 	for _, other := range all {
-		if other.SubscriptionID != lane.SubscriptionID && shortURL(other.URL) == name {
+		if other.SubscriptionID != lane.SubscriptionID && ui.ShortURL(other.URL) == name {
 			return lane.EventName + " " + name
 		}
 	}
@@ -179,7 +180,7 @@ func (h *home) recent() []string {
 		pointer, chosen := h.pointer(before + i)
 		lines = append(lines, h.app.theme.Compose(h.width, []theme.Span{
 			{Text: pointer, Ink: chosen}, {Text: t.Fit(h.app.moment(time.Time(m.LastSavedDateTime)), when, false), Ink: t.Dim}, {Text: t.Fit(word, 8, false), Ink: ink},
-			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.app.lanes.known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.Middle(shortURL(m.URL), h.width-when-49-len(answerOf(m)))},
+			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.app.lanes.known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.Middle(ui.ShortURL(m.URL), h.width-when-49-len(answerOf(m)))},
 		}, []theme.Span{{Text: " " + answerOf(m) + " ", Ink: ink}}))
 	}
 	return lines

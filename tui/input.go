@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // burst knows pastes into a place where nothing is typed, which arrive as keys:
@@ -87,7 +88,7 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 		return cmd
 	}
 	if a.burst.pasted(m, a.now, a.moves(m)) {
-		a.tell(warning, "a paste was ignored: nothing is typed here")
+		a.tell(ui.Warning, "a paste was ignored: nothing is typed here")
 		return nil
 	}
 	return a.keys(m)
@@ -162,7 +163,7 @@ func (a *app) perform(b keymap.Binding, key string) tea.Cmd {
 		return a.do(b, key)
 	}
 	if reason := a.reason(b); reason != "" {
-		a.tell(warning, reason+"   ("+b.Name()+")")
+		a.tell(ui.Warning, reason+"   ("+b.Name()+")")
 		return nil
 	}
 	return a.front().do(b)
@@ -240,7 +241,7 @@ func (a *app) do(b keymap.Binding, key string) tea.Cmd {
 
 // back is one step: an error, marks, or the screen.
 func (a *app) back() tea.Cmd {
-	if a.toasts.dismiss() {
+	if a.toasts.Dismiss() {
 		return nil
 	}
 	if u, ok := a.front().(unmarker); ok && u.unmark() {

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // jobs are the exports of the session, the first first.
@@ -39,7 +40,7 @@ func (a *app) begin(j *export.Job) tea.Cmd {
 	j.Began = a.now
 	j.Context, j.Cancel = context.WithCancel(a.context)
 	a.jobs.all = append(a.jobs.all, j)
-	a.tell(info, "export to "+j.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
+	a.tell(ui.Info, "export to "+j.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
 	return a.export(j)
 }
 
@@ -51,11 +52,11 @@ func (a *app) exported(m exportMsg) {
 	j.Held, j.Only = nil, nil
 	switch {
 	case client.Is(m.err, client.Cancelled):
-		a.tell(warning, "cancelled: export to "+j.Path)
+		a.tell(ui.Warning, "cancelled: export to "+j.Path)
 	case m.err != nil:
 		a.fail("export to "+filepath.Base(j.Path), m.err)
 	default:
-		a.tell(info, plural(int(j.Rows.Load()), "row", "rows")+" written to "+j.Path)
+		a.tell(ui.Info, ui.Plural(int(j.Rows.Load()), "row", "rows")+" written to "+j.Path)
 	}
 }
 
@@ -66,13 +67,13 @@ func progress(j *export.Job) string {
 	case j.Ended.IsZero() && j.Total > 0:
 		return fmt.Sprintf("%s of %s, %d%%", theme.Thousands(rows), theme.Thousands(j.Total), min(99, rows*100/j.Total))
 	case j.Ended.IsZero():
-		return plural(rows, "row", "rows")
+		return ui.Plural(rows, "row", "rows")
 	case client.Is(j.Err, client.Cancelled):
 		return "cancelled"
 	case j.Err != nil:
 		return "failed"
 	}
-	return plural(rows, "row", "rows") + " written"
+	return ui.Plural(rows, "row", "rows") + " written"
 }
 
 // jobWord says in the line of status what is on its way, "" where nothing is.
@@ -164,7 +165,7 @@ func (l *jobList) inkOf(j *export.Job) theme.Ink {
 // below is the path, or why a job has failed.
 func (l *jobList) below(j *export.Job) string {
 	if j.Err != nil && !client.Is(j.Err, client.Cancelled) {
-		return describe(j.Err)
+		return ui.Describe(j.Err)
 	}
 	return j.Path
 }

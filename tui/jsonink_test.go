@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Names, texts and other values have inks of their own, also where a line was
@@ -28,8 +29,8 @@ func TestJSONInks(t *testing.T) {
 		{`no JSON: "at" 1`, 80, `no JSON: "at" 1`},
 		{``, 80, ""},
 	} {
-		lines := jsonLines(a.theme, []byte(test.text), test.width)
-		inked := inkJSON(look, lines)
+		lines := ui.JsonLines(a.theme, []byte(test.text), test.width)
+		inked := ui.InkJSON(look, lines)
 		names := map[theme.Ink]string{look.JsonName: "N", look.JsonText: "T", look.JsonValue: "V", "": ""}
 		var got []string
 		for i, line := range lines {
@@ -62,7 +63,7 @@ func FuzzJSONInks(f *testing.F) {
 		a := &app{theme: theme.New(theme.Full, theme.Dark)}
 		p := pager{shell: a}
 		p.fit(40, 10)
-		p.setJSON(jsonLines(a.theme, []byte(text), 38))
+		p.setJSON(ui.JsonLines(a.theme, []byte(text), 38))
 		for i, line := range p.draw() {
 			if w := ansi.StringWidth(line); w != 40 {
 				t.Errorf("line %d of %q is %d wide: %q", i, text, w, line)
@@ -82,10 +83,10 @@ func FuzzJSONInks(f *testing.F) {
 
 func BenchmarkJSONInks(b *testing.B) {
 	a := &app{theme: theme.New(theme.Full, theme.Dark)}
-	lines := jsonLines(a.theme, []byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
+	lines := ui.JsonLines(a.theme, []byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
 	b.ReportAllocs()
 	for b.Loop() {
-		inkJSON(a.theme, lines)
+		ui.InkJSON(a.theme, lines)
 	}
 }
 

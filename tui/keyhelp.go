@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // scroller is a screen whose columns are not always all seen.
@@ -39,5 +40,5 @@ func (a *app) unused(key string) {
 	if key == " " {
 		key = keymap.Blank
 	}
-	a.tell(info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists what can be done")
+	a.tell(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists what can be done")
 }

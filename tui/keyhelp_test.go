@@ -6,6 +6,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // A key is found by the word that the line of hints has for it, by its help and
@@ -53,18 +54,18 @@ func TestKeysWithoutMeaning(t *testing.T) {
 	} {
 		d.press(test.tab)
 		d.resize(200, 60)
-		d.app.toasts = toasts{}
+		d.app.toasts = ui.Toasts{}
 		d.press(test.key)
 		d.sees(test.says)
 	}
-	d.app.toasts = toasts{}
+	d.app.toasts = ui.Toasts{}
 	d.press("%", "ü", "8")
-	if told := d.app.toasts.shown(); told != nil {
-		t.Errorf("what means nothing anywhere says %q", told.text)
+	if told := d.app.toasts.Shown(); told != nil {
+		t.Errorf("what means nothing anywhere says %q", told.Text)
 	}
 	d.press("?", "s")
-	if told := d.app.toasts.shown(); told != nil {
-		t.Errorf("over the help %q is said", told.text)
+	if told := d.app.toasts.Shown(); told != nil {
+		t.Errorf("over the help %q is said", told.Text)
 	}
 }
 

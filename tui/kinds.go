@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // kinds lists the record kinds, grouped by area, with how many records each has.
@@ -67,7 +68,7 @@ func (k *kinds) opened(kind *record.Kind) string {
 	if at.IsZero() {
 		return "-"
 	}
-	return age(k.app.now.Sub(at))
+	return ui.Age(k.app.now.Sub(at))
 }
 
 func (k *kinds) tick() tea.Cmd { return k.shown() }

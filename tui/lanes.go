@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // lanes is how deliveries to subscriptions stand. It is asked for where that is
@@ -131,7 +132,7 @@ func (a *app) next(m wire.Message) string {
 	case m.Status == 0 || at.IsZero():
 		return "-"
 	}
-	return until(a.left(at))
+	return ui.Until(a.left(at))
 }
 
 // nextLong is the same with its reason.
@@ -154,7 +155,7 @@ func soon(d time.Duration) string {
 	if d <= 0 {
 		return "now"
 	}
-	return "in " + age(d)
+	return "in " + ui.Age(d)
 }
 
 // explained keeps the answer. Without one, words stay as they are: what is late

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // suggestion is what could be typed, and what it means.
@@ -92,7 +93,7 @@ func (l *line) submit() tea.Cmd {
 		return nil
 	}
 	if l.app.now.Sub(l.last) < burstWithin { // nobody is so fast: it belongs to a paste
-		l.app.tell(info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
+		l.app.tell(ui.Info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
 		return nil
 	}
 	text := l.input.Value()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 const (
@@ -73,9 +74,9 @@ const sameClock = 2 * time.Second
 func (l *link) clocks() string {
 	switch {
 	case l.ahead > sameClock:
-		return " +" + age(l.ahead) + " there"
+		return " +" + ui.Age(l.ahead) + " there"
 	case l.ahead < -sameClock:
-		return " -" + age(-l.ahead) + " there"
+		return " -" + ui.Age(-l.ahead) + " there"
 	}
 	return ""
 }
@@ -123,15 +124,15 @@ func (l *link) word(now time.Time) string {
 	case l.live(now):
 		return "LIVE"
 	case l.failed != nil && !l.retryAt.IsZero() && l.retryAt.After(now):
-		return "OFFLINE retry " + age(l.retryAt.Sub(now)+time.Second-1)
+		return "OFFLINE retry " + ui.Age(l.retryAt.Sub(now)+time.Second-1)
 	case l.failed != nil:
 		return "OFFLINE"
 	case !l.beat.IsZero():
-		return "STALE " + age(now.Sub(l.beat))
+		return "STALE " + ui.Age(now.Sub(l.beat))
 	case l.reached.IsZero():
 		return "CONNECTING"
 	case now.Sub(l.reached) > 5*pollEvery:
-		return "STALE " + age(now.Sub(l.reached))
+		return "STALE " + ui.Age(now.Sub(l.reached))
 	}
-	return "POLL " + age(pollEvery)
+	return "POLL " + ui.Age(pollEvery)
 }

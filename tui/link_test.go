@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Whatever happens in whatever order, LIVE is said only where the last thing
@@ -51,7 +52,7 @@ func TestClocksDiffer(t *testing.T) {
 		if got := d.app.link.clocks(); got != want {
 			t.Errorf("%v ahead: %q, want %q", ahead, got, want)
 		}
-		if got, want := d.app.moment(at), age(time.Minute+ahead); got != want {
+		if got, want := d.app.moment(at), ui.Age(time.Minute+ahead); got != want {
 			t.Errorf("%v ahead: %s ago, want %s", ahead, got, want)
 		}
 	}

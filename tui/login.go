@@ -2,11 +2,13 @@ package tui
 
 import (
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // newLogin asks for a password, where the session has ended.
 func newLogin(a *app) overlay {
-	f := &form{app: a, title: "Sign in to " + shortURL(a.options.URL), verb: "sign in", login: true}
+	f := &form{app: a, title: "Sign in to " + ui.ShortURL(a.options.URL), verb: "sign in", login: true}
 	if a.held != nil {
 		f.notes = []string{"your action (" + a.held.what + ") runs after"}
 	}
@@ -36,7 +38,7 @@ const signingIn = "signing in"
 // signedIn goes on after the sign-in.
 func (a *app) signedIn(m signedInMsg) tea.Cmd {
 	if m.err != nil && m.form.open() {
-		a.toasts.note(signingIn+": "+describe(m.err), a.now)
+		a.toasts.Note(signingIn+": "+ui.Describe(m.err), a.now)
 		m.form.again(m.err)
 		return nil
 	}
@@ -49,6 +51,6 @@ func (a *app) signedIn(m signedInMsg) tea.Cmd {
 		a.over = nil // what it was asked for is made now
 	}
 	a.user, a.link.signedOut, a.link.refused = m.user, false, nil
-	a.tell(info, "signed in as "+m.user)
+	a.tell(ui.Info, "signed in as "+m.user)
 	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // messageColumn is a column of the list of messages.
@@ -28,7 +29,7 @@ type messageColumn struct {
 var messageColumns = []messageColumn{
 	{grid.Column{Name: "Status", Min: 7}, "Status", (*messages).statusCell, func(_ *messages, m wire.Message) string { return m.MessageID }},
 	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
-	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, "URL", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: shortURL(m.URL)} }, func(_ *messages, m wire.Message) string { return m.URL }},
+	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, "URL", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *messages, m wire.Message) string { return m.URL }},
 	{grid.Column{Name: "Try", Right: true, Min: 4}, "Retries", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: tries(m)} }, nil},
 	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: answerOf(m)} }, nil},
 	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *messages, m wire.Message) grid.Cell { return grid.Cell{Text: s.app.next(m)} }, nil},
@@ -184,7 +185,7 @@ func (c *messageChooser) do(b keymap.Binding) tea.Cmd {
 func (c *messageChooser) apply() tea.Cmd {
 	names := c.fields()
 	if len(names) == 0 {
-		c.list.app.tell(warning, "at least one column has to be shown")
+		c.list.app.tell(ui.Warning, "at least one column has to be shown")
 		return nil
 	}
 	c.list.app.over = nil

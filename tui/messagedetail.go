@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // messageScreen shows one message: its attempts, what it says, and how to send
@@ -110,7 +111,7 @@ func (s *messageScreen) view() string {
 	return strings.Join(append(lines, s.app.theme.Tabbed(messageTabNames(), s.tab, s.width)), "\n")
 }
 
-func (s *messageScreen) title() string { return shortID(s.message.MessageID) }
+func (s *messageScreen) title() string { return ui.ShortID(s.message.MessageID) }
 
 func (s *messageScreen) chips() []string {
 	word, _ := s.app.theme.StatusText(s.message.Status)
@@ -144,7 +145,7 @@ func (s *messageScreen) do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousTab:
 		s.turn(-1)
 	case keymap.Retry, keymap.Remove:
-		s.app.askOne(s, s.message, b.Action, func(what string) { s.sending, s.app.toasts.passing = what, nil })
+		s.app.askOne(s, s.message, b.Action, func(what string) { s.sending, s.app.toasts.Passing = what, nil })
 	case keymap.PageBefore:
 		return s.step(-1)
 	case keymap.PageAfter:
@@ -201,13 +202,13 @@ func (s *messageScreen) copyTab() {
 
 // bodyPath is where the body is written unless somebody says otherwise.
 func (s *messageScreen) bodyPath() string {
-	return export.FreeName(s.app.options.Downloads, "body-"+shortID(s.message.MessageID), ".json")
+	return export.FreeName(s.app.options.Downloads, "body-"+ui.ShortID(s.message.MessageID), ".json")
 }
 
 // saveLine asks where the body is to be written.
 func (s *messageScreen) saveLine() *line {
 	l := newLine(s.app, "save", "save body to", s.bodyPath())
-	l.help = size(len(s.message.Body)) + ", every byte as it is sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.help = ui.Size(len(s.message.Body)) + ", every byte as it is sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.check = func(path string) error {
 		if !s.whole {
 			return errors.New("the body is on its way")
@@ -219,7 +220,7 @@ func (s *messageScreen) saveLine() *line {
 			s.app.fail("saving the body", err)
 			return nil
 		}
-		s.app.tell(info, size(len(s.message.Body))+" written to "+path)
+		s.app.tell(ui.Info, ui.Size(len(s.message.Body))+" written to "+path)
 		s.saved = path
 		s.fill()
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // messageFilter says which messages are shown.
@@ -80,7 +81,7 @@ func (s *messages) limits() string {
 	text := ""
 	if s.filter.subscriber != "" {
 		// by its ends, since the id is a key
-		first, last, _ := strings.Cut(shortID(s.filter.subscriber), "..")
+		first, last, _ := strings.Cut(ui.ShortID(s.filter.subscriber), "..")
 		text += " --where " + argument("SubscriberID^="+first) + " --where " + argument("SubscriberID$="+last)
 	}
 	if s.filter.subscription != "" {

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // list is the list of messages in front.
@@ -215,8 +216,8 @@ func TestSubscribersOfMessages(t *testing.T) {
 	d.press("4")
 	d.sees("acme-shop")
 	d.press("enter")
-	d.sees("subscriber acme-shop " + shortID(s.subscriber))
+	d.sees("subscriber acme-shop " + ui.ShortID(s.subscriber))
 	d.app.tabs[messagesTab][0].(*messages).subscribers = nil
 	d.press("esc", "t")
-	d.sees(shortID(s.subscriber))
+	d.sees(ui.ShortID(s.subscriber))
 }

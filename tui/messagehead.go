@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What stands over the tabs of a message: where it goes, whose it is, when it
@@ -37,11 +38,11 @@ func (s *messageScreen) head() []string {
 		lines = append(lines, s.headed("For", strings.TrimPrefix(whose, "subscriber "), ""))
 	}
 	added := time.Time(s.message.AddedDateTime)
-	body := size(len(s.message.Body))
+	body := ui.Size(len(s.message.Body))
 	if !s.whole {
 		body = strings.Repeat(t.Loading, 3)
 	}
-	lines = append(lines, s.headed("Added", s.app.clock(added)+" ("+age(s.app.now.Sub(added))+" ago)", "size "+body))
+	lines = append(lines, s.headed("Added", s.app.clock(added)+" ("+ui.Age(s.app.now.Sub(added))+" ago)", "size "+body))
 	if len(lines) == 2 {
 		lines = append(lines, strings.Repeat(" ", s.width))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Which messages are shown, and in which order.
@@ -62,7 +63,7 @@ func (s *messages) members() url.Values {
 func (s *messages) sort() tea.Cmd {
 	c := s.column()
 	if c.field == "" {
-		s.app.tell(warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
+		s.app.tell(ui.Warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
 		return nil
 	}
 	s.order = s.order.Next(c.Name)
@@ -73,7 +74,7 @@ func (s *messages) sort() tea.Cmd {
 func (s *messages) filterColumn() {
 	c := s.column()
 	if c.field == "" {
-		s.app.tell(warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.KeepValue)+" keeps the messages of this one")
+		s.app.tell(ui.Warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.KeepValue)+" keeps the messages of this one")
 		return
 	}
 	s.app.line = s.filterLine(strings.TrimSpace(s.filterText() + conditionGap + c.field))
@@ -100,7 +101,7 @@ func (s *messages) keep() tea.Cmd {
 	case "HTTP":
 		return s.keepAnswer(one)
 	default:
-		s.app.tell(warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by it")
+		s.app.tell(ui.Warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by it")
 		return nil
 	}
 	return s.reload()
@@ -115,7 +116,7 @@ func (s *messages) keepAnswer(one wire.Message) tea.Cmd {
 	case one.LastMessageResponseMessage != "":
 		return s.limit(equal("LastMessageResponseMessage", one.LastMessageResponseMessage))
 	}
-	s.app.tell(warning, "there was no attempt yet, which no filter finds: Status=0 finds those that wait")
+	s.app.tell(ui.Warning, "there was no attempt yet, which no filter finds: Status=0 finds those that wait")
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Whose a message is. Messages have the ids of subscribers only, which are keys:
@@ -24,7 +25,7 @@ type subscriberNamesMsg struct {
 func (s *messages) subscriberOf(m wire.Message) string {
 	name, known := s.nameOf(m)
 	if !known {
-		return shortID(m.SubscriberID)
+		return ui.ShortID(m.SubscriberID)
 	}
 	return name
 }
@@ -40,7 +41,7 @@ func (s *messages) nameOf(m wire.Message) (string, bool) {
 func (s *messages) subscriberCell(m wire.Message) grid.Cell {
 	name, known := s.nameOf(m)
 	if !known {
-		return grid.Cell{Text: shortID(m.SubscriberID), Ink: s.app.theme.Dim}
+		return grid.Cell{Text: ui.ShortID(m.SubscriberID), Ink: s.app.theme.Dim}
 	}
 	return grid.Cell{Text: name}
 }
@@ -97,7 +98,7 @@ func (s *messages) copyRows(one wire.Message) {
 	}
 	s.app.clip(strings.Join(lines, "\n"))
 	if more := s.pages.Total() - len(rows); s.allMarks && more > 0 {
-		s.app.tell(warning, plural(len(rows), "row", "rows")+" copied: "+theme.Thousands(more)+" more match, whose pages are not loaded")
+		s.app.tell(ui.Warning, ui.Plural(len(rows), "row", "rows")+" copied: "+theme.Thousands(more)+" more match, whose pages are not loaded")
 	}
 }
 

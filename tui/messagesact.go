@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What is done to messages: to the selected one, to those that are marked, or to
@@ -19,7 +20,7 @@ func (s *messages) act(what keymap.Action) tea.Cmd {
 	if members := s.meant(); members != nil {
 		s.bulk.forget()
 		s.bulk.counting = newWeighing(what, members, s.allMarks)
-		s.app.toasts.passing = nil // the line says that it counts
+		s.app.toasts.Passing = nil // the line says that it counts
 		return s.app.weigh(s, s.bulk.counting)
 	}
 	if one, ok := s.selected(); ok {
@@ -29,16 +30,16 @@ func (s *messages) act(what keymap.Action) tea.Cmd {
 }
 
 // begin notes what is on its way, which the line of status says from now on.
-func (s *messages) begin(what string) { s.bulk.sending, s.app.toasts.passing = what, nil }
+func (s *messages) begin(what string) { s.bulk.sending, s.app.toasts.Passing = what, nil }
 
 // askOne asks before something is done to one message. Begin is told what has
 // begun then.
 func (a *app) askOne(to screen, m wire.Message, what keymap.Action, begin func(what string)) {
 	word, _ := a.theme.StatusText(m.Status)
-	lines := []string{m.EventName + " to", "  " + shortURL(m.URL), "It is " + word + ", last answer " + answerOf(m) + "."}
+	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "It is " + word + ", last answer " + answerOf(m) + "."}
 	if what == keymap.Retry {
 		if why := a.refusal(m); why != "" {
-			a.tell(warning, why)
+			a.tell(ui.Warning, why)
 			return
 		}
 		a.ask("Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
@@ -47,7 +48,7 @@ func (a *app) askOne(to screen, m wire.Message, what keymap.Action, begin func(w
 		})
 		return
 	}
-	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
+	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+ui.Age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
 		return a.delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			begin("delete of " + m.EventName)
 			return a.removeOne(to, m)
@@ -97,7 +98,7 @@ func (s *messages) markMore() {
 // chooseMarks ends that all that match are meant, since rows are chosen.
 func (s *messages) chooseMarks() {
 	if s.allMarks && s.grid.Marks() < s.pages.Total() {
-		s.app.tell(warning, "only rows that are loaded are marked now, no longer all that match")
+		s.app.tell(ui.Warning, "only rows that are loaded are marked now, no longer all that match")
 	}
 	s.allMarks = false
 }
@@ -113,7 +114,7 @@ func (s *messages) clearMarks() bool {
 func (s *messages) unmark() bool {
 	if s.bulk.counting != nil {
 		s.bulk.forget()
-		s.app.tell(info, "nothing is asked, and nothing was done")
+		s.app.tell(ui.Info, "nothing is asked, and nothing was done")
 		return true
 	}
 	return s.clearMarks()
@@ -190,8 +191,8 @@ func (a *app) settled(m retriedMsg) {
 	case m.err != nil:
 		a.fail(m.what, m.err)
 	case m.retried != nil:
-		a.tell(info, fmt.Sprintf("%s due now, %s left alone", plural(int(m.retried.Retried), "message is", "messages are"), theme.Thousands(int(m.retried.Skipped))))
+		a.tell(ui.Info, fmt.Sprintf("%s due now, %s left alone", ui.Plural(int(m.retried.Retried), "message is", "messages are"), theme.Thousands(int(m.retried.Skipped))))
 	default:
-		a.tell(info, plural(int(m.deleted.Deleted), "message", "messages")+" deleted")
+		a.tell(ui.Info, ui.Plural(int(m.deleted.Deleted), "message", "messages")+" deleted")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What is asked before something is done to many messages: how many the service
@@ -85,7 +86,7 @@ func (s *messages) weighed(m weighedMsg) {
 	case m.err != nil:
 		s.app.fail(m.of.name(), m.err)
 	case s.app.front() != screen(s) || s.app.over != nil || s.app.line != nil:
-		s.app.tell(warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Remove)+" once more asks")
+		s.app.tell(ui.Warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Remove)+" once more asks")
 	case m.of.what == keymap.Remove:
 		s.askRemove(m)
 	default:
@@ -97,7 +98,7 @@ func (s *messages) weighed(m weighedMsg) {
 // what is to be tried again anyway.
 func (s *messages) askRetry(m weighedMsg, scheduled bool) {
 	if m.done == 0 {
-		s.app.tell(warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", plural(int(m.matched), "message", "messages")))
+		s.app.tell(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", ui.Plural(int(m.matched), "message", "messages")))
 		return
 	}
 	members, count, least, noun := m.of.members, int(m.done), 2, "message"
@@ -107,10 +108,10 @@ func (s *messages) askRetry(m weighedMsg, scheduled bool) {
 	if m.failed == m.done {
 		noun = "failed message"
 	}
-	what := "retry of " + plural(count, "message", "messages")
+	what := "retry of " + ui.Plural(count, "message", "messages")
 	lines := append(s.targets(m, count, least), m.others(scheduled, s.app)...)
 	lines = append(lines, s.pace(m, least))
-	s.app.askMany(count, "Retry "+plural(count, noun, noun+"s")+"?", "retry "+theme.Thousands(count), lines, func() tea.Cmd {
+	s.app.askMany(count, "Retry "+ui.Plural(count, noun, noun+"s")+"?", "retry "+theme.Thousands(count), lines, func() tea.Cmd {
 		s.begin(what)
 		return s.app.retryMany(s, members, what)
 	})
@@ -142,23 +143,23 @@ func (m *weighedMsg) others(scheduled bool, a *app) []string {
 	switch {
 	case waiting == 0 || m.of.failed == nil:
 	case !scheduled:
-		lines = append(lines, fmt.Sprintf("%s scheduled already and left alone (%s includes them).", plural(waiting, "more is", "more are"), key))
+		lines = append(lines, fmt.Sprintf("%s scheduled already and left alone (%s includes them).", ui.Plural(waiting, "more is", "more are"), key))
 	case m.failed == 0:
 		lines = append(lines, "All of them are scheduled already, and due now instead.")
 	default:
-		lines = append(lines, fmt.Sprintf("%s scheduled already, and due now instead (%s leaves them alone).", plural(waiting, "of them is", "of them are"), key))
+		lines = append(lines, fmt.Sprintf("%s scheduled already, and due now instead (%s leaves them alone).", ui.Plural(waiting, "of them is", "of them are"), key))
 	}
 	if left > 0 {
-		lines = append(lines, fmt.Sprintf("%s delivered or not tried yet, and left alone.", plural(left, "is", "are")))
+		lines = append(lines, fmt.Sprintf("%s delivered or not tried yet, and left alone.", ui.Plural(left, "is", "are")))
 	}
 	return lines
 }
 
 func (s *messages) askRemove(m weighedMsg) {
 	count := int(m.done)
-	what := "delete of " + plural(count, "message", "messages")
-	s.app.askMany(count, "Delete "+plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),
-		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
+	what := "delete of " + ui.Plural(count, "message", "messages")
+	s.app.askMany(count, "Delete "+ui.Plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),
+		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+ui.Age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
 			return s.app.delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
 				s.begin(what)
 				return s.app.removeMany(s, m.of.members, what)

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What waits behind an endpoint that fails is told beside the problems, and is
@@ -148,7 +149,7 @@ func TestMessageHead(t *testing.T) {
 	}
 	d.sees("503 Service Unavailable", "upstream is down", "acme-shop")
 	d.press("v", "shift+tab")
-	name := "body-" + shortID(d.app.front().(*messageScreen).message.MessageID) + ".json"
+	name := "body-" + ui.ShortID(d.app.front().(*messageScreen).message.MessageID) + ".json"
 	d.sees("e saves the body as "+name, "@"+name)
 	d.press("e", "enter")
 	d.sees("The body is saved as", "@"+name)

@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What is told around the list of messages: what limits it, and how it stands.
@@ -98,7 +99,7 @@ func (s *messages) whose() string {
 }
 
 // subscriptionLabel is what is sent, and where to.
-func subscriptionLabel(event, address string) string { return event + " to " + shortURL(address) }
+func subscriptionLabel(event, address string) string { return event + " to " + ui.ShortURL(address) }
 
 // marked tells how many messages are marked.
 func (s *messages) marked() string {

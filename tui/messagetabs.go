@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // messageTab is one of the tabs of a message, and what it shows.
@@ -38,7 +39,7 @@ func messageTabNames() []string {
 }
 
 func (s *messageScreen) body() []theme.Span {
-	return jsonLines(s.app.theme, []byte(s.message.Body), s.width-2)
+	return ui.JsonLines(s.app.theme, []byte(s.message.Body), s.width-2)
 }
 
 // secretMask stands for what is not shown.
@@ -101,7 +102,7 @@ func (s *messageScreen) secret(id string) string {
 	if s.revealed {
 		return id
 	}
-	return shortID(id)
+	return ui.ShortID(id)
 }
 
 // address is where the message goes. What stands behind its ? can be a key.
@@ -166,7 +167,7 @@ func (s *messageScreen) answerText(r wire.Attempt) []theme.Span {
 	if text == nil || *text == "" {
 		return nil
 	}
-	lines := jsonLines(s.app.theme, []byte(*text), s.width-6)
+	lines := ui.JsonLines(s.app.theme, []byte(*text), s.width-6)
 	for i := range lines {
 		lines[i].Text = "    " + lines[i].Text
 	}

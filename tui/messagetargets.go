@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Where the messages go that a question is about.
@@ -37,7 +38,7 @@ func (s *messages) targets(m weighedMsg, count, least int) []string {
 		}
 	}
 	if more := len(all) - targetsShown; more > 0 {
-		lines = append(lines, fmt.Sprintf("        and %s", plural(more, "other", "others")))
+		lines = append(lines, fmt.Sprintf("        and %s", ui.Plural(more, "other", "others")))
 	}
 	if count > 0 {
 		lines = append(lines, fmt.Sprintf("%6s  %s", theme.Thousands(count), m.unseen()))
@@ -77,9 +78,9 @@ func (s *messages) grouped(list []wire.Message, least int) []*receiver {
 		if m.Status < least {
 			continue
 		}
-		one := byName[shortURL(m.URL)]
+		one := byName[ui.ShortURL(m.URL)]
 		if one == nil {
-			one = &receiver{name: shortURL(m.URL), answer: answerOf(m), still: s.failing(m.SubscriptionID)}
+			one = &receiver{name: ui.ShortURL(m.URL), answer: answerOf(m), still: s.failing(m.SubscriptionID)}
 			byName[one.name] = one
 			all = append(all, one)
 		}
@@ -100,5 +101,5 @@ func (s *messages) failing(subscription string) string {
 	if lane.LastFailure == nil || time.Time(lane.FailingSince).IsZero() {
 		return ""
 	}
-	return "  (still failing " + age(s.app.now.Sub(time.Time(lane.LastFailure.At))) + " ago)"
+	return "  (still failing " + ui.Age(s.app.now.Sub(time.Time(lane.LastFailure.At))) + " ago)"
 }

@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // clicker is a screen that can be clicked on, in cells from its own corner.
@@ -40,10 +41,10 @@ func (a *app) takeMouse() tea.Cmd {
 func (a *app) turnMouse() tea.Cmd {
 	a.mouse = !a.mouse
 	if a.mouse {
-		a.tell(info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" gives it back")
+		a.tell(ui.Info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" gives it back")
 		return tea.EnableMouseCellMotion
 	}
-	a.tell(info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" takes it again")
+	a.tell(ui.Info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" takes it again")
 	return tea.DisableMouse
 }
 

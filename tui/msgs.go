@@ -6,6 +6,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // reply is what every answer to a command begins with: who asked, and what went
@@ -75,7 +76,7 @@ type (
 
 	// toastMsg is something to tell.
 	toastMsg struct {
-		level level
+		level ui.Level
 		text  string
 	}
 

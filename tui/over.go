@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // overlay lies over the screen and gets all keys.
@@ -214,7 +215,7 @@ func (m *menu) do(b keymap.Binding) tea.Cmd {
 	case keymap.Accept:
 		m.app.over = nil
 		if m.app.front() != m.of {
-			m.app.tell(warning, "nothing was done, since another screen took the place of the one that it was about")
+			m.app.tell(ui.Warning, "nothing was done, since another screen took the place of the one that it was about")
 			return nil
 		}
 		return m.app.perform(m.rows[m.at], "")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // pager shows lines that can be more than there is room for.
@@ -28,7 +29,7 @@ func (p *pager) setLines(lines []theme.Span) {
 // setJSON shows lines of a text that is JSON, if it is.
 func (p *pager) setJSON(lines []theme.Span) {
 	p.setLines(lines)
-	p.inked = inkJSON(p.shell.theme, lines)
+	p.inked = ui.InkJSON(p.shell.theme, lines)
 }
 
 func (p *pager) fit(width, height int) {
@@ -82,7 +83,7 @@ func (p *pager) seek(step int) {
 			return
 		}
 	}
-	p.shell.tell(warning, "not found: "+p.sought)
+	p.shell.tell(ui.Warning, "not found: "+p.sought)
 }
 
 func (p *pager) holds(i int) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Profile is a service that can be switched to.
@@ -42,7 +43,7 @@ func newProfiles(a *app, list []Profile) overlay {
 		}
 		spans := append([]theme.Span{{Text: mark}}, a.theme.Profile(one.Name, one.Colour)...)
 		p.choices = append(p.choices, choice{
-			spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + shortURL(one.URL)}, theme.Span{Text: rights, Ink: a.theme.Dim}),
+			spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Ink: a.theme.Dim}),
 			take:  func() tea.Cmd { return a.switchTo(one.Name) },
 		})
 	}
@@ -57,7 +58,7 @@ func (a *app) listProfiles(ask bool) tea.Cmd {
 	list, era := a.options.Profiles, a.era
 	if list == nil {
 		if ask {
-			a.tell(warning, "this session knows no other profiles")
+			a.tell(ui.Warning, "this session knows no other profiles")
 		}
 		return nil
 	}
@@ -83,13 +84,13 @@ func (a *app) listed(m profilesMsg) {
 func (a *app) switchTo(name string) tea.Cmd {
 	switch {
 	case name == a.options.Profile:
-		a.tell(info, "this is "+name+" already")
+		a.tell(ui.Info, "this is "+name+" already")
 	case a.bound() != "":
-		a.tell(warning, a.bound())
+		a.tell(ui.Warning, a.bound())
 	case a.options.Switch == nil:
-		a.tell(warning, "this session knows no other profiles")
+		a.tell(ui.Warning, "this session knows no other profiles")
 	default:
-		a.tell(info, "switching to "+name)
+		a.tell(ui.Info, "switching to "+name)
 		return a.openProfile(name)
 	}
 	return nil
@@ -114,7 +115,7 @@ func (a *app) switched(m switchedMsg) tea.Cmd {
 		return nil
 	}
 	if why := a.bound(); why != "" { // since then
-		a.tell(warning, why)
+		a.tell(ui.Warning, why)
 		return nil
 	}
 	a.abandon()
@@ -128,7 +129,7 @@ func (a *app) switched(m switchedMsg) tea.Cmd {
 	if m.unkept != nil {
 		a.fail("what was kept of "+a.options.Profile, m.unkept)
 	} else {
-		a.tell(info, "this is "+a.options.Profile+" now")
+		a.tell(ui.Info, "this is "+a.options.Profile+" now")
 	}
 	return tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen())
 }

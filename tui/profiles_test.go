@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // twoProfiles are options of a session that can change to another service, which
@@ -43,7 +44,7 @@ func TestProfilesAreSwitched(t *testing.T) {
 	d.press("@")
 	d.sees("Profiles", "PROD", "TEST", "read-only")
 	d.press("j", "enter")
-	d.sees(" TEST ", "RO", "this is test now", shortURL(test.URL))
+	d.sees(" TEST ", "RO", "this is test now", ui.ShortURL(test.URL))
 	d.until("the other stream is live", func() bool { return d.app.link.live(d.clock) })
 	if former.context.Err() == nil || d.app.isOpen(former) {
 		t.Error("a screen of the former profile is still open")

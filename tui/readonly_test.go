@@ -42,7 +42,7 @@ func (w *walk) at(place []string) {
 		}
 	}
 	w.app.tab = homeTab
-	w.app.toasts.dismiss()
+	w.app.toasts.Dismiss()
 	w.press(place...)
 	if m, ok := w.app.front().(*messages); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
 		m.unmark()

@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Fields of bytes are told by what they seem to be, and written to files.
@@ -25,7 +26,7 @@ func bytesText(encoded string) string {
 	if err != nil {
 		return "bytes that cannot be read: " + err.Error()
 	}
-	return size(len(content)) + " of " + sniffed(content)
+	return ui.Size(len(content)) + " of " + sniffed(content)
 }
 
 // anyBytes is what http.DetectContentType says of what it does not know.
@@ -53,7 +54,7 @@ func endOf(content []byte) string { return cmp.Or(ends[sniffed(content)], ".bin"
 // there are several.
 func (r *recordScreen) save() {
 	if r.row == nil || r.wait {
-		r.app.tell(warning, "the record is on its way")
+		r.app.tell(ui.Warning, "the record is on its way")
 		return
 	}
 	var fields []choice
@@ -70,7 +71,7 @@ func (r *recordScreen) save() {
 	}
 	switch len(fields) {
 	case 0:
-		r.app.tell(info, "no field of this record holds bytes")
+		r.app.tell(ui.Info, "no field of this record holds bytes")
 	case 1:
 		_ = fields[0].take()
 	default:
@@ -83,7 +84,7 @@ func (r *recordScreen) saveLine(name, encoded string) *line {
 	content, broken := base64.StdEncoding.DecodeString(encoded)
 	path := export.FreeName(export.FullPath(r.app.options.Downloads), fmt.Sprintf("%s-%s", fileName(r.row.ID), name), endOf(content))
 	l := newLine(r.app, "save", "save "+name+" to", path)
-	l.help = size(len(content)) + " of " + sniffed(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.help = ui.Size(len(content)) + " of " + sniffed(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.check = func(path string) error {
 		if broken != nil {
 			return errors.New("these bytes cannot be read: " + broken.Error())
@@ -96,7 +97,7 @@ func (r *recordScreen) saveLine(name, encoded string) *line {
 			r.app.fail("saving "+name, err)
 			return nil
 		}
-		r.app.tell(info, size(len(content))+" written to "+path)
+		r.app.tell(ui.Info, ui.Size(len(content))+" written to "+path)
 		return nil
 	}
 	return l

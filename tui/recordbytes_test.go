@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What a field of bytes holds is told, and goes to a file as it is.
@@ -22,7 +24,7 @@ func TestBytesOfARecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.sees(size(len(content))+" of "+sniffed(content), "o saves them to a file")
+	d.sees(ui.Size(len(content))+" of "+sniffed(content), "o saves them to a file")
 	d.press("o")
 	d.sees("save FileBinary to", "enter saves")
 	d.press("enter")

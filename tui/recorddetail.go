@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // recordScreen shows one record: its fields, its JSON, and how it was asked for.
@@ -83,7 +84,7 @@ func (r *recordScreen) update(m tea.Msg) tea.Cmd {
 		return nil
 	}
 	if got.row.Text(r.browser.kind.Fields[0].Name) != r.row.ID {
-		r.app.tell(warning, "the rows have changed meanwhile: R fetches them again")
+		r.app.tell(ui.Warning, "the rows have changed meanwhile: R fetches them again")
 		return nil
 	}
 	r.whole, r.cut, r.partly = got.row, false, false
@@ -104,7 +105,7 @@ func (r *recordScreen) fill() {
 	case r.tab == 0:
 		r.setLines(r.fieldLines())
 	case r.tab == 1:
-		r.setJSON(jsonLines(r.app.theme, r.whole.JSON(), r.width))
+		r.setJSON(ui.JsonLines(r.app.theme, r.whole.JSON(), r.width))
 	default:
 		r.setLines(r.requestLines())
 	}

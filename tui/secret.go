@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // secretBox shows a secret, which is told but once. Keys that were meant for what
@@ -37,7 +38,7 @@ func (s *secretBox) do(b keymap.Binding) tea.Cmd {
 // tellOnce has a secret shown as soon as nothing else is typed or read.
 func (a *app) tellOnce(s *secretBox) {
 	if a.over != nil || a.line != nil {
-		a.tell(warning, "there is a secret to be read: it is shown when this is closed")
+		a.tell(ui.Warning, "there is a secret to be read: it is shown when this is closed")
 	}
 	a.secrets = append(a.secrets, s)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // subscribers lists who gets events.
@@ -113,7 +114,7 @@ func (s *subscribers) fill() {
 		}
 		waiting, known := s.app.lanes.pendingOf(one.RecID)
 		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(
-			grid.Cell{Text: one.Name}, grid.Cell{Text: shortID(one.RecID), Ink: s.app.theme.Dim}, state, s.app.figure(int64(s.has[one.RecID]), s.has != nil), s.app.figure(waiting, known),
+			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Ink: s.app.theme.Dim}, state, s.app.figure(int64(s.has[one.RecID]), s.has != nil), s.app.figure(waiting, known),
 		)})
 	}
 	s.grid.SetRows(grid.NewList(rows))
@@ -125,7 +126,7 @@ func (a *app) done(m doneMsg) {
 		a.fail(m.what, m.err)
 		return
 	}
-	a.tell(info, m.what+": done")
+	a.tell(ui.Info, m.what+": done")
 }
 
 func (s *subscribers) selected() (wire.Subscriber, bool) {

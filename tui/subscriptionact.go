@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What is done to one subscription, on the list of them and on its own screen.
@@ -49,7 +50,7 @@ type stakeMsg struct {
 // askRemove asks before what was counted is deleted.
 func (a *app) askRemove(m stakeMsg) {
 	if a.front() != m.to || a.over != nil || a.line != nil {
-		a.tell(warning, "nothing was asked about a delete, since something else was opened meanwhile")
+		a.tell(ui.Warning, "nothing was asked about a delete, since something else was opened meanwhile")
 		return
 	}
 	of, one := m.subscriber, m.subscription
@@ -64,10 +65,10 @@ func (a *app) askRemove(m stakeMsg) {
 // lost says what goes with it.
 func (m stakeMsg) lost() []string {
 	if m.err != nil {
-		return []string{"Its messages and responses go with it, and what is pending is not sent. How many they are is not known: " + describe(m.err)}
+		return []string{"Its messages and responses go with it, and what is pending is not sent. How many they are is not known: " + ui.Describe(m.err)}
 	}
-	subscriptions := plural(m.subscriptions, "subscription", "subscriptions")
-	messages := plural(m.messages, "message", "messages")
+	subscriptions := ui.Plural(m.subscriptions, "subscription", "subscriptions")
+	messages := ui.Plural(m.messages, "message", "messages")
 	switch {
 	case m.subscription == nil && m.subscriptions == 0:
 		return []string{"It has no subscriptions."}
@@ -86,7 +87,7 @@ func (m stakeMsg) unsent() string {
 	if m.pending == 0 {
 		return "None of the messages is pending."
 	}
-	return plural(m.pending, "message that is pending is", "messages that are pending are") + " not sent."
+	return ui.Plural(m.pending, "message that is pending is", "messages that are pending are") + " not sent."
 }
 
 func goes(n int) string {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // changedMsg tells what became of something that a form made or changed.
@@ -30,7 +31,7 @@ func (a *app) changed(m changedMsg) {
 		m.trial.before = m.what + ": done; "
 		a.later(a.tried(*m.trial))
 	case m.err == nil:
-		a.tell(info, m.what+": done")
+		a.tell(ui.Info, m.what+": done")
 	case done || !open || !m.form.refuse(m.err):
 		a.fail(m.what, m.err)
 	}
@@ -38,7 +39,7 @@ func (a *app) changed(m changedMsg) {
 
 // unchanged says that there is nothing to be sent.
 func (f *form) unchanged() {
-	f.app.tell(info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
+	f.app.tell(ui.Info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
 }
 
 // changeForm asks what a subscription is to be.

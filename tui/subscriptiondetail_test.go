@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // All that is known of a subscription is on a screen of its own, where it can be
@@ -43,7 +44,7 @@ func TestSubscriptionScreen(t *testing.T) {
 	d.sees("debtor.updated", "FAIL")
 	d.press("esc", "D", "y")
 	d.sees("delete of debtor.*: done")
-	d.wait(stays[info])
+	d.wait(ui.Stays[ui.Info])
 	d.sees("no subscriptions yet")
 	if strings.Contains(d.text(), "canary99") {
 		t.Errorf("a key is shown:\n%s", d.text())

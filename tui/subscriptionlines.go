@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What the screen of a subscription tells.
@@ -74,7 +75,7 @@ func (s *subscriptionScreen) told() []detailLine {
 	return append(lines, detailLine{},
 		detailLine{"Ordered", order, ""}, detailLine{"Retries", cmp.Or(waits(one.RetrySchedule), "as the service's settings say"), ""},
 		detailLine{"Headers", cmp.Or(headerNames(one), "none of its own"), ""}, detailLine{},
-		detailLine{"Subscriber", s.list.subscriber.Name + "  " + shortID(one.SubscriberID), ""}, detailLine{"SubscriptionID", one.RecID, ""},
+		detailLine{"Subscriber", s.list.subscriber.Name + "  " + ui.ShortID(one.SubscriberID), ""}, detailLine{"SubscriptionID", one.RecID, ""},
 		detailLine{"ItemNo", fmt.Sprint(one.ItemNo), t.Dim}, detailLine{"Saved", s.at(one.LastSavedDateTime), t.Dim}, detailLine{"RowHash", base64.StdEncoding.EncodeToString(one.RowHash), t.Dim})
 }
 
@@ -123,7 +124,7 @@ func (s *subscriptionScreen) waits(lane wire.Lane) string {
 	if lane.Pending == 0 {
 		return "nothing"
 	}
-	text := fmt.Sprintf("%s: %s not sent yet, %s to be tried again", plural(int(lane.Pending), "message", "messages"), thousands(lane.NotSent), thousands(lane.RetryPending))
+	text := fmt.Sprintf("%s: %s not sent yet, %s to be tried again", ui.Plural(int(lane.Pending), "message", "messages"), thousands(lane.NotSent), thousands(lane.RetryPending))
 	if at := time.Time(lane.OldestDateTime); !at.IsZero() {
 		text += "; the oldest since " + s.at(lane.OldestDateTime)
 	}
@@ -142,5 +143,5 @@ func (s *subscriptionScreen) at(m wire.Moment) string {
 	if left := s.app.left(at); left > 0 {
 		return text + " (" + soon(left) + ")"
 	}
-	return text + " (" + age(s.app.since(at)) + " ago)"
+	return text + " (" + ui.Age(s.app.since(at)) + " ago)"
 }

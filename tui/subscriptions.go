@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // subscriptions lists what one subscriber gets.
@@ -36,7 +37,7 @@ func (s *subscriptions) scopes() []keymap.Scope {
 }
 func (s *subscriptions) waiting() bool { return s.busy }
 func (s *subscriptions) chips() []string {
-	chips := []string{shortID(s.subscriber.RecID)}
+	chips := []string{ui.ShortID(s.subscriber.RecID)}
 	if s.loaded { // before, the subscriber may be known by its name only
 		chips = append(chips, onOff(s.subscriber.IsEnabled))
 	}
@@ -122,7 +123,7 @@ func (s *subscriptions) fill() {
 	var rows []*grid.Row
 	for _, one := range s.list {
 		state := s.app.stateCell(one)
-		if !holdsWords(s.search, one.EventName, shortURL(one.URL), state.Text, one.DisabledReason) {
+		if !holdsWords(s.search, one.EventName, ui.ShortURL(one.URL), state.Text, one.DisabledReason) {
 			continue
 		}
 		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(s.app.subscriptionCells(one, state)...)})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // table is what screens have in common whose middle is a grid.
@@ -57,7 +58,7 @@ func (t *table) move(b keymap.Binding) bool {
 		g.Mark()
 	case keymap.MarkRange:
 		if missing := g.MarkRange(); missing > 0 {
-			t.app.tell(warning, plural(missing, "row is", "rows are")+" not here yet and was not marked")
+			t.app.tell(ui.Warning, ui.Plural(missing, "row is", "rows are")+" not here yet and was not marked")
 		}
 	case keymap.Unmark:
 		g.Unmark()

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The tabs, in the order of their keys.
@@ -108,7 +110,7 @@ func (a *app) leavePlace() {
 func (a *app) goBefore() tea.Cmd {
 	to := a.former
 	if len(to.stack) == 0 {
-		a.tell(info, "nothing was seen before this")
+		a.tell(ui.Info, "nothing was seen before this")
 		return nil
 	}
 	a.leavePlace()

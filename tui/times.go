@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Times that the service itself writes are UTC: they are shown as ages, in the
@@ -34,7 +35,7 @@ func (a *app) nextTimes() tea.Cmd {
 	if note != "" {
 		note = "   " + note
 	}
-	a.tell(info, "times: "+timeModes[a.times]+note)
+	a.tell(ui.Info, "times: "+timeModes[a.times]+note)
 	return cmd
 }
 
@@ -74,7 +75,7 @@ func (a *app) wholeInstant(text string) string {
 	}
 	shown := at.In(a.options.Zone).Format("2006-01-02 15:04:05.000 MST")
 	if a.times == relative {
-		shown = age(a.since(at)) + " ago   " + shown
+		shown = ui.Age(a.since(at)) + " ago   " + shown
 	}
 	return shown
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // trial is a test message of which nothing is known but that it was taken.
@@ -65,12 +66,12 @@ func (a *app) tried(m trialMsg) tea.Cmd {
 		a.fail("test of "+t.of.EventName, m.err)
 		return nil
 	case m.off != "":
-		a.conclude(&t, warning, m.off+" is off, the message waits")
+		a.conclude(&t, ui.Warning, m.off+" is off, the message waits")
 		return nil
 	}
 	t.since = a.now
 	a.trials[t.message] = &t
-	a.tell(info, t.before+"test: waiting for the answer")
+	a.tell(ui.Info, t.before+"test: waiting for the answer")
 	t.inBox(a, "waiting for the answer")
 	return a.outcomeOf(&t)
 }
@@ -82,7 +83,7 @@ func (a *app) outcomeOf(t *trial) tea.Cmd {
 }
 
 // conclude tells what became of a test message.
-func (a *app) conclude(t *trial, l level, text string) {
+func (a *app) conclude(t *trial, l ui.Level, text string) {
 	delete(a.trials, t.message)
 	a.tell(l, t.before+"test: "+text)
 	t.inBox(a, text)
@@ -128,7 +129,7 @@ func (a *app) trialsTick() tea.Cmd {
 	for _, t := range a.trials {
 		switch {
 		case a.now.Sub(t.since) >= trialLast, a.now.Sub(t.since) >= trialHeld && a.breaks(t.of.RecID):
-			a.conclude(t, warning, a.unanswered(t))
+			a.conclude(t, ui.Warning, a.unanswered(t))
 		case !t.asked:
 			cmds = append(cmds, a.outcomeOf(t))
 		}
@@ -142,7 +143,7 @@ func (a *app) unanswered(t *trial) string {
 	if lane := a.lanes.known[t.of.RecID]; a.breaks(t.of.RecID) {
 		return "it waits, since the endpoint fails; that is tried again " + soon(a.left(time.Time(lane.NextProbeDateTime)))
 	}
-	return "no answer yet after " + age(trialLast) + "; its message is in Messages"
+	return "no answer yet after " + ui.Age(trialLast) + "; its message is in Messages"
 }
 
 // breaks reports whether a subscription's endpoint is known to fail so often that
@@ -174,16 +175,16 @@ func (a *app) happened(m outcomeMsg) tea.Cmd {
 
 // outcomeText says what the first attempt came to, and what becomes of the
 // message then.
-func outcomeText(r *wire.MessageResponse, m *wire.Message) (level, string) {
+func outcomeText(r *wire.MessageResponse, m *wire.Message) (ui.Level, string) {
 	answer := resultOf(*r)
 	switch {
 	case r.Status == 1:
-		return info, answer + " in " + strings.TrimSpace(took(r.Duration))
+		return ui.Info, answer + " in " + strings.TrimSpace(took(r.Duration))
 	case r.Status == 2 && m != nil && m.Status == 2:
 		wait := time.Time(m.NextAttemptDateTime).Sub(time.Time(r.LastSavedDateTime))
-		return warning, fmt.Sprintf("%s; it is tried again in %s", answer, age(wait.Round(time.Second)))
+		return ui.Warning, fmt.Sprintf("%s; it is tried again in %s", answer, ui.Age(wait.Round(time.Second)))
 	case r.Status == 2:
-		return warning, answer + "; it is tried again"
+		return ui.Warning, answer + "; it is tried again"
 	}
-	return warning, answer + "; it is not tried again"
+	return ui.Warning, answer + "; it is not tried again"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // delayed is a change that nothing can bring back and that waits a moment
@@ -32,12 +33,12 @@ func (a *app) delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
 func (a *app) undo() tea.Cmd {
 	last := len(a.delayed) - 1
 	if last < 0 {
-		a.tell(warning, "there is nothing to take back: only deletes of messages wait, for "+age(undoFor))
+		a.tell(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(undoFor))
 		return nil
 	}
 	what := a.delayed[last].what
 	a.delayed = a.delayed[:last]
-	a.tell(info, what+": taken back, nothing was sent")
+	a.tell(ui.Info, what+": taken back, nothing was sent")
 	return a.front().shown()
 }
 
@@ -66,5 +67,5 @@ func (a *app) undoSpans() []theme.Span {
 	}
 	last := a.delayed[len(a.delayed)-1]
 	left := (last.due.Sub(a.now) + time.Second - 1).Truncate(time.Second)
-	return []theme.Span{{Text: last.what + " in " + age(left) + "  ", Ink: a.theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Ink: a.theme.Key}, {Text: " undo ", Ink: a.theme.Dim}}
+	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Ink: a.theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Ink: a.theme.Key}, {Text: " undo ", Ink: a.theme.Dim}}
 }

@@ -2,6 +2,8 @@ package tui
 
 import (
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // unsent is a change that the service refused since the session had ended. It is
@@ -58,7 +60,7 @@ func (a *app) release() tea.Cmd {
 	if a.held = nil; a.over == nil {
 		a.over = h.under
 	}
-	a.tell(info, "now: "+h.what)
+	a.tell(ui.Info, "now: "+h.what)
 	again := a.repeatable(h.what, h.again)
 	if h.form == nil {
 		return again
@@ -72,6 +74,6 @@ func (a *app) giveUp() {
 		return
 	}
 	a.over = a.held.under
-	a.tell(warning, "not done: "+a.held.what)
+	a.tell(ui.Warning, "not done: "+a.held.what)
 	a.held = nil
 }

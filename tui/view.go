@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The least that anything can be shown on.
@@ -85,7 +86,7 @@ func (a *app) identity() string {
 	t := a.theme
 	left := []theme.Span{{Text: " whctl  ", Ink: t.Brand}}
 	left = append(left, t.Profile(a.options.Profile, a.options.Colour)...)
-	left = append(left, theme.Span{Text: shortURL(a.options.URL)})
+	left = append(left, theme.Span{Text: ui.ShortURL(a.options.URL)})
 	if a.options.InsecureTLS {
 		left = append(left, theme.Span{Text: "  TLS!", Ink: t.Offline})
 	}
@@ -172,19 +173,19 @@ func (a *app) crumbs() string {
 
 // statusLine is a message where there is one, else what the screen says.
 func (a *app) statusLine() string {
-	if s := a.toasts.shown(); s != nil && !(s.link && a.link.away(a.now)) {
+	if s := a.toasts.Shown(); s != nil && !(s.Link && a.link.away(a.now)) {
 		right := append(a.undoSpans(), a.jobSpans()...)
-		if s.level == failure && ansi.StringWidth(s.text)+2 > a.width {
+		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > a.width {
 			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Ink: a.theme.Key}, theme.Span{Text: " all of it ", Ink: a.theme.Dim})
 		}
-		return a.theme.Compose(a.width, []theme.Span{{Text: " " + s.text + " ", Ink: a.theme.Toast[s.level]}}, right)
+		return a.theme.Compose(a.width, []theme.Span{{Text: " " + s.Text + " ", Ink: a.theme.Toast[s.Level]}}, right)
 	}
 	if a.link.away(a.now) {
-		text := " " + describe(a.link.failed)
+		text := " " + ui.Describe(a.link.failed)
 		if !a.link.reached.IsZero() {
-			text = " Data from " + a.clock(a.link.reached) + ", " + age(a.now.Sub(a.link.reached)) + " ago: " + cause(a.link.failed)
+			text = " Data from " + a.clock(a.link.reached) + ", " + ui.Age(a.now.Sub(a.link.reached)) + " ago: " + ui.Cause(a.link.failed)
 		}
-		return a.theme.Compose(a.width, []theme.Span{{Text: text, Ink: a.theme.Toast[failure]}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Ink: a.theme.Key}})
+		return a.theme.Compose(a.width, []theme.Span{{Text: text, Ink: a.theme.Toast[ui.Failure]}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Ink: a.theme.Key}})
 	}
 	return a.theme.Compose(a.width, []theme.Span{{Text: " " + a.front().status()}}, append(a.undoSpans(), a.jobSpans()...))
 }

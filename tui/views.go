@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // messageRecord is the kind of views of messages.
@@ -67,11 +68,11 @@ func (a *app) viewNames() []string {
 func (a *app) save(name string) tea.Cmd {
 	v, ok := a.front().(viewer)
 	if !ok {
-		a.tell(warning, "rows and messages can be saved as a view, this cannot")
+		a.tell(ui.Warning, "rows and messages can be saved as a view, this cannot")
 		return nil
 	}
 	if m, ok := v.(*messages); ok && m.filter.subscriber != "" {
-		a.tell(warning, "no view of one subscriber: it would keep the SubscriberID, which is a key")
+		a.tell(ui.Warning, "no view of one subscriber: it would keep the SubscriberID, which is a key")
 		return nil
 	}
 	one := v.viewed()
@@ -83,14 +84,14 @@ func (a *app) save(name string) tea.Cmd {
 	if was {
 		text = name + " is saved anew"
 	}
-	a.tell(info, text)
+	a.tell(ui.Info, text)
 	return nil
 }
 
 // dropView forgets a view.
 func (a *app) dropView(name string) tea.Cmd {
 	a.keeper.DropView(name)
-	a.tell(info, name+" is not a view any more")
+	a.tell(ui.Info, name+" is not a view any more")
 	return nil
 }
 
@@ -106,7 +107,7 @@ func (a *app) openView(v state.View) tea.Cmd {
 	}
 	kind, ok := a.kindNamed(v.Record)
 	if !ok {
-		a.tell(warning, v.Name+": there is no record "+v.Record+" any more")
+		a.tell(ui.Warning, v.Name+": there is no record "+v.Record+" any more")
 		return nil
 	}
 	b := newBrowser(a, kind, nil)
@@ -134,7 +135,7 @@ func (a *app) recallFilters(kind *record.Kind, texts []string) ([]client.Filter,
 			all, err = filter.Append(all, one)
 		}
 		if err != nil {
-			a.tell(warning, fmt.Sprintf("the saved filter %q of %s does not hold any more: %s", text, kind.Name, err))
+			a.tell(ui.Warning, fmt.Sprintf("the saved filter %q of %s does not hold any more: %s", text, kind.Name, err))
 			continue
 		}
 		typed[one.Member()] = text

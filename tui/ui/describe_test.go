@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func TestReasonsComeFirst(t *testing.T) {
 		"wrong; Take: too many (request r1)":                  &client.Error{Message: "wrong", RequestID: "r1", Fields: []wire.FieldError{{FieldName: "Take", Message: "too many"}}},
 		"anything":                                            errors.New("anything"),
 	} {
-		got := describe(err)
+		got := Describe(err)
 		if strings.Contains(got, "server misbehaving") || strings.Contains(got, "i/o timeout") {
 			continue // there is no name server here
 		}

@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"testing"
@@ -8,47 +8,47 @@ import (
 // What matters more is seen, and nothing is lost.
 func TestToasts(t *testing.T) {
 	now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
-	var all toasts
+	var all Toasts
 	sees := func(want string) {
 		t.Helper()
 		got := ""
-		if one := all.shown(); one != nil {
-			got = one.text
+		if one := all.Shown(); one != nil {
+			got = one.Text
 		}
 		if got != want {
 			t.Errorf("%q is shown, want %q", got, want)
 		}
 	}
-	add := func(text string, l level, link bool) {
-		all.add(toast{level: l, text: text, at: now, link: link})
+	add := func(text string, l Level, link bool) {
+		all.Add(Toast{Level: l, Text: text, At: now, Link: link})
 	}
-	add("away", failure, true)
+	add("away", Failure, true)
 	sees("away")
-	add("done", info, false)
+	add("done", Info, false)
 	sees("done") // what came of the last key
-	if all.dismiss() {
+	if all.Dismiss() {
 		t.Error("esc takes away a failure that is not seen")
 	}
-	now = now.Add(stays[info])
-	all.expire(now)
+	now = now.Add(Stays[Info])
+	all.Expire(now)
 	sees("away")
-	add("refused", failure, false)
+	add("refused", Failure, false)
 	sees("refused")
-	add("away again", failure, true)
+	add("away again", Failure, true)
 	sees("refused") // the user asked for it
-	all.reached()
+	all.Reached()
 	sees("refused")
 	now = now.Add(time.Hour)
-	all.expire(now)
+	all.Expire(now)
 	sees("refused")
-	if !all.dismiss() {
+	if !all.Dismiss() {
 		t.Error("esc takes nothing away")
 	}
 	sees("")
-	add("away", failure, true)
-	all.reached()
+	add("away", Failure, true)
+	all.Reached()
 	sees("")
-	if len(all.failed) != 4 {
-		t.Errorf("%d failures are remembered", len(all.failed))
+	if len(all.Failed) != 4 {
+		t.Errorf("%d failures are remembered", len(all.Failed))
 	}
 }

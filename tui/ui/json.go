@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"bytes"
@@ -10,11 +10,11 @@ import (
 // jsonMost is the size up to which JSON is indented.
 const jsonMost = 1 << 20
 
-// jsonLines are the lines of a text, indented where it is JSON of a fair size.
+// JsonLines are the lines of a text, indented where it is JSON of a fair size.
 // Members keep their order and numbers all their digits.
-func jsonLines(t *theme.Theme, text []byte, width int) []theme.Span {
+func JsonLines(t *theme.Theme, text []byte, width int) []theme.Span {
 	if len(text) > jsonMost {
-		return append([]theme.Span{{Text: "(" + size(len(text)) + ": shown as it is)", Ink: t.Dim}}, theme.Chop(string(text), width)...)
+		return append([]theme.Span{{Text: "(" + Size(len(text)) + ": shown as it is)", Ink: t.Dim}}, theme.Chop(string(text), width)...)
 	}
 	var out bytes.Buffer
 	if json.Indent(&out, text, "", "  ") != nil {

@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"strings"
@@ -14,8 +14,8 @@ type jsonInker struct {
 	escaped bool // the next character of it
 }
 
-// inkJSON gives lines inks that are those of a JSON text; nil for other texts.
-func inkJSON(t *theme.Theme, lines []theme.Span) [][]theme.Span {
+// InkJSON gives lines inks that are those of a JSON text; nil for other texts.
+func InkJSON(t *theme.Theme, lines []theme.Span) [][]theme.Span {
 	if len(lines) == 0 || !strings.HasPrefix(lines[0].Text, "{") && !strings.HasPrefix(lines[0].Text, "[") {
 		return nil
 	}

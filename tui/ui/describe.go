@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// describe is an error with what helps to act on it, the reason first: lines are
+// Describe is an error with what helps to act on it, the reason first: lines are
 // short. Whose file it is about, who shows the error says.
-func describe(err error) string {
+func Describe(err error) string {
 	var file *fs.PathError
 	if errors.As(err, &file) {
 		return file.Err.Error()
@@ -59,13 +59,13 @@ func wayCause(e *client.Error) string {
 	return ""
 }
 
-// cause is why the service cannot be reached, where the address stands beside it.
-func cause(err error) string {
+// Cause is why the service cannot be reached, where the address stands beside it.
+func Cause(err error) string {
 	var e *client.Error
 	if errors.As(err, &e) {
 		if why := wayCause(e); why != "" {
 			return why
 		}
 	}
-	return describe(err)
+	return Describe(err)
 }

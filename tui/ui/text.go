@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// age is how long ago something was, in its largest unit: steps are coarse, so
+// Age is how long ago something was, in its largest unit: steps are coarse, so
 // that lines change seldom.
-func age(d time.Duration) string {
+func Age(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0s"
@@ -25,25 +25,25 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
-// until is how long it takes until something is due.
-func until(d time.Duration) string {
+// Until is how long it takes until something is due.
+func Until(d time.Duration) string {
 	if d <= 0 {
 		return "due"
 	}
-	return "in " + age(d)
+	return "in " + Age(d)
 }
 
-// shortID is the ends of an id: a SubscriberID is a secret.
-func shortID(id string) string {
+// ShortID is the ends of an id: a SubscriberID is a secret.
+func ShortID(id string) string {
 	if len(id) <= 10 {
 		return id
 	}
 	return id[:4] + ".." + id[len(id)-4:]
 }
 
-// shortURL is an address without what nearly all of them have, and without what
+// ShortURL is an address without what nearly all of them have, and without what
 // stands behind its ?, which can be a key.
-func shortURL(text string) string {
+func ShortURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return text
@@ -55,8 +55,8 @@ func shortURL(text string) string {
 	return short
 }
 
-// size is a number of bytes for people.
-func size(n int) string {
+// Size is a number of bytes for people.
+func Size(n int) string {
 	switch {
 	case n < 1<<10:
 		return fmt.Sprintf("%d B", n)
@@ -66,8 +66,8 @@ func size(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-// plural counts things.
-func plural(n int, one, many string) string {
+// Plural counts things.
+func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
