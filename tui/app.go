@@ -2,8 +2,10 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -239,4 +241,20 @@ func (a *app) failed(what string, err error, link bool) {
 		return
 	}
 	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.now, Link: link})
+}
+
+// clip copies a text, and tells how that was done.
+func (a *app) clip(text string) {
+	if text == "" {
+		a.tell(ui.Warning, "there is nothing to copy")
+		return
+	}
+	c := clipboard{a.context, a.options.Env, a.options.Output}
+	a.later(func() tea.Msg {
+		how, err := c.copy(text)
+		if err != nil {
+			return toastMsg{ui.Failure, "copying: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
+		}
+		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", ui.Plural(utf8.RuneCountInString(text), "character", "characters"), how)}
+	})
 }

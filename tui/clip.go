@@ -3,17 +3,16 @@ package tui
 import (
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"runtime"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	tea "github.com/charmbracelet/bubbletea"
-
-	"github.com/bizhook/whd/tui/ui"
+	"unicode/utf16"
 )
 
 // clipMost is how many characters of base64 terminals take.
@@ -25,61 +24,60 @@ const clipPatience = 3 * time.Second
 // errTooLong says that a terminal would not take a text, or only a part of it.
 var errTooLong = errors.New("it is too long for a terminal to copy")
 
+// clipboard is where copies go, by what the environment says of the terminal.
+type clipboard struct {
+	context context.Context
+	env     func(string) string
+	output  io.Writer // of the terminal
+}
+
 // clipWay is one way to the clipboard: it gives its name for people.
-type clipWay func(a *app, text string) (how string, err error)
+type clipWay func(c clipboard, text string) (how string, err error)
 
 // The ways, by the names that WHCTL_CLIPBOARD has for them. A file is the last
 // resort: it holds every text.
 var clipWays = map[string]clipWay{"native": nativeClip, "osc52": terminalClip, "file": fileClip}
 
-// clipOrder is which ways are tried. Over ssh the clipboard of this computer is
+// order is which ways are tried. Over ssh the clipboard of this computer is
 // not the user's, so there the terminal comes first.
-func (a *app) clipOrder() []string {
-	set := a.options.Env("WHCTL_CLIPBOARD")
+func (c clipboard) order() []string {
+	set := c.env("WHCTL_CLIPBOARD")
 	switch {
 	case clipWays[set] != nil:
 		return []string{set, "file"}
-	case a.options.Env("SSH_TTY") != "" || a.options.Env("SSH_CONNECTION") != "":
+	case c.env("SSH_TTY") != "" || c.env("SSH_CONNECTION") != "":
 		return []string{"osc52", "file"}
 	}
 	return []string{"native", "osc52", "file"}
 }
 
-// clip copies a text, and tells how that was done.
-func (a *app) clip(text string) {
-	if text == "" {
-		a.tell(ui.Warning, "there is nothing to copy")
-		return
-	}
-	order := a.clipOrder()
-	a.later(func() tea.Msg {
-		var all error
-		for _, name := range order {
-			how, err := clipWays[name](a, text)
-			if err == nil {
-				return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", ui.Plural(utf8.RuneCountInString(text), "character", "characters"), how)}
-			}
-			all = errors.Join(all, err)
+// copy copies a text in the first way that takes it, and says which that was.
+func (c clipboard) copy(text string) (how string, err error) {
+	for _, name := range c.order() {
+		how, wrong := clipWays[name](c, text)
+		if wrong == nil {
+			return how, nil
 		}
-		return toastMsg{ui.Failure, "copying: " + strings.ReplaceAll(all.Error(), "\n", "; ")}
-	})
+		err = errors.Join(err, wrong)
+	}
+	return "", err
 }
 
 // terminalClip sends the sequence by which terminals copy, also over ssh. What
 // stands between, tmux or screen, is told to hand it on.
-func terminalClip(a *app, text string) (string, error) {
+func terminalClip(c clipboard, text string) (string, error) {
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
 	if len(encoded) > clipMost {
 		return "", errTooLong
 	}
 	sequence, how := "\x1b]52;c;"+encoded+"\a", "via OSC 52"
 	switch {
-	case a.options.Env("TMUX") != "":
+	case c.env("TMUX") != "":
 		sequence, how = throughTmux(sequence), how+" through tmux"
-	case a.options.Env("STY") != "":
+	case c.env("STY") != "":
 		sequence, how = throughScreen(sequence), how+" through screen"
 	}
-	_, err := io.WriteString(a.options.Output, sequence)
+	_, err := io.WriteString(c.output, sequence)
 	return how, err
 }
 
@@ -103,7 +101,7 @@ func throughScreen(sequence string) string {
 }
 
 // fileClip writes the text to a file that only the user may read.
-func fileClip(_ *app, text string) (string, error) {
+func fileClip(_ clipboard, text string) (string, error) {
 	file, err := os.CreateTemp("", "whctl-copy-*.txt")
 	if err != nil {
 		return "", err
@@ -113,11 +111,11 @@ func fileClip(_ *app, text string) (string, error) {
 }
 
 // nativeClip gives the text to the program that keeps this computer's clipboard.
-func nativeClip(a *app, text string) (string, error) {
-	ctx, cancel := context.WithTimeout(a.context, clipPatience)
+func nativeClip(c clipboard, text string) (string, error) {
+	ctx, cancel := context.WithTimeout(c.context, clipPatience)
 	defer cancel()
 	var all error
-	for _, p := range clipPrograms(a.options.Env) {
+	for _, p := range clipPrograms(c.env) {
 		err := p.give(ctx, text)
 		if err == nil {
 			return "via " + p.argv[0], nil
@@ -128,4 +126,48 @@ func nativeClip(a *app, text string) (string, error) {
 		all = errors.New("no desktop whose clipboard could be used")
 	}
 	return "", all
+}
+
+// clipProgram is a program that takes a text on its standard input and puts it
+// on the clipboard.
+type clipProgram struct {
+	argv []string
+	wide bool // it wants UTF-16
+}
+
+// clipPrograms are those of this computer, the likeliest first.
+func clipPrograms(env func(string) string) []clipProgram {
+	switch runtime.GOOS {
+	case "windows":
+		return []clipProgram{{[]string{"clip.exe"}, true}}
+	case "darwin":
+		return []clipProgram{{[]string{"pbcopy"}, false}}
+	}
+	var programs []clipProgram
+	if env("WAYLAND_DISPLAY") != "" {
+		programs = append(programs, clipProgram{[]string{"wl-copy"}, false})
+	}
+	if env("DISPLAY") != "" {
+		programs = append(programs, clipProgram{[]string{"xclip", "-in", "-selection", "clipboard"}, false}, clipProgram{[]string{"xsel", "--input", "--clipboard"}, false})
+	}
+	return programs
+}
+
+func (p clipProgram) give(ctx context.Context, text string) error {
+	cmd := exec.CommandContext(ctx, p.argv[0], p.argv[1:]...)
+	cmd.WaitDelay = clipPatience
+	if p.wide {
+		text = wideText(text)
+	}
+	cmd.Stdin = strings.NewReader(text)
+	return cmd.Run()
+}
+
+// wideText is a text in UTF-16 with its mark, which Windows takes for what it is.
+func wideText(text string) string {
+	out := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = binary.LittleEndian.AppendUint16(out, unit)
+	}
+	return string(out)
 }
