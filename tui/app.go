@@ -249,9 +249,9 @@ func (a *app) clip(text string) {
 		a.tell(ui.Warning, "there is nothing to copy")
 		return
 	}
-	c := clipboard{a.context, a.options.Env, a.options.Output}
+	c := ui.Clipboard{Context: a.context, Env: a.options.Env, Output: a.options.Output}
 	a.later(func() tea.Msg {
-		how, err := c.copy(text)
+		how, err := c.Copy(text)
 		if err != nil {
 			return toastMsg{ui.Failure, "copying: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
 		}

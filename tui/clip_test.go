@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // environment answers like the variables of a session.
@@ -91,7 +93,7 @@ func script(t *testing.T, dir, name, text string) {
 // What is too long for a terminal goes to a file that only the user can read.
 func TestClipOfLongText(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	long := strings.Repeat("x", clipMost)
+	long := strings.Repeat("x", ui.ClipMax)
 	d := drive(t, unreachable(t), Options{})
 	d.resize(200, 24)
 	d.copied.Reset()
@@ -106,25 +108,5 @@ func TestClipOfLongText(t *testing.T) {
 	info, statErr := os.Stat(files[0])
 	if string(text) != long || err != nil || statErr != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%d bytes, %v, %v, %v", len(text), err, info.Mode(), statErr)
-	}
-}
-
-// screen takes a sequence in small pieces.
-func TestThroughScreen(t *testing.T) {
-	whole := strings.Repeat("a", 3*screenMost+1)
-	pieces := strings.Split(throughScreen(whole), "\x1bP")
-	if len(pieces) != 5 {
-		t.Fatalf("%d pieces", len(pieces)-1)
-	}
-	var got strings.Builder
-	for _, piece := range pieces[1:] {
-		text, ended := strings.CutSuffix(piece, "\x1b\\")
-		if !ended || len(text) > screenMost {
-			t.Errorf("piece %q", piece)
-		}
-		got.WriteString(text)
-	}
-	if got.String() != whole {
-		t.Error("the pieces are not the whole")
 	}
 }

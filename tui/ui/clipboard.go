@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"unicode/utf16"
 )
 
-// clipMost is how many characters of base64 terminals take.
-const clipMost = 74994
+// ClipMax is how many characters of base64 terminals take.
+const ClipMax = 74994
 
 // clipPatience is how long the clipboard of the computer may take.
 const clipPatience = 3 * time.Second
@@ -24,15 +24,15 @@ const clipPatience = 3 * time.Second
 // errTooLong says that a terminal would not take a text, or only a part of it.
 var errTooLong = errors.New("it is too long for a terminal to copy")
 
-// clipboard is where copies go, by what the environment says of the terminal.
-type clipboard struct {
-	context context.Context
-	env     func(string) string
-	output  io.Writer // of the terminal
+// Clipboard is where copies go, by what the environment says of the terminal.
+type Clipboard struct {
+	Context context.Context
+	Env     func(string) string
+	Output  io.Writer // of the terminal
 }
 
 // clipWay is one way to the clipboard: it gives its name for people.
-type clipWay func(c clipboard, text string) (how string, err error)
+type clipWay func(c Clipboard, text string) (how string, err error)
 
 // The ways, by the names that WHCTL_CLIPBOARD has for them. A file is the last
 // resort: it holds every text.
@@ -40,19 +40,19 @@ var clipWays = map[string]clipWay{"native": nativeClip, "osc52": terminalClip, "
 
 // order is which ways are tried. Over ssh the clipboard of this computer is
 // not the user's, so there the terminal comes first.
-func (c clipboard) order() []string {
-	set := c.env("WHCTL_CLIPBOARD")
+func (c Clipboard) order() []string {
+	set := c.Env("WHCTL_CLIPBOARD")
 	switch {
 	case clipWays[set] != nil:
 		return []string{set, "file"}
-	case c.env("SSH_TTY") != "" || c.env("SSH_CONNECTION") != "":
+	case c.Env("SSH_TTY") != "" || c.Env("SSH_CONNECTION") != "":
 		return []string{"osc52", "file"}
 	}
 	return []string{"native", "osc52", "file"}
 }
 
-// copy copies a text in the first way that takes it, and says which that was.
-func (c clipboard) copy(text string) (how string, err error) {
+// Copy copies a text in the first way that takes it, and says which that was.
+func (c Clipboard) Copy(text string) (how string, err error) {
 	for _, name := range c.order() {
 		how, wrong := clipWays[name](c, text)
 		if wrong == nil {
@@ -65,19 +65,19 @@ func (c clipboard) copy(text string) (how string, err error) {
 
 // terminalClip sends the sequence by which terminals copy, also over ssh. What
 // stands between, tmux or screen, is told to hand it on.
-func terminalClip(c clipboard, text string) (string, error) {
+func terminalClip(c Clipboard, text string) (string, error) {
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
-	if len(encoded) > clipMost {
+	if len(encoded) > ClipMax {
 		return "", errTooLong
 	}
 	sequence, how := "\x1b]52;c;"+encoded+"\a", "via OSC 52"
 	switch {
-	case c.env("TMUX") != "":
+	case c.Env("TMUX") != "":
 		sequence, how = throughTmux(sequence), how+" through tmux"
-	case c.env("STY") != "":
+	case c.Env("STY") != "":
 		sequence, how = throughScreen(sequence), how+" through screen"
 	}
-	_, err := io.WriteString(c.output, sequence)
+	_, err := io.WriteString(c.Output, sequence)
 	return how, err
 }
 
@@ -101,7 +101,7 @@ func throughScreen(sequence string) string {
 }
 
 // fileClip writes the text to a file that only the user may read.
-func fileClip(_ clipboard, text string) (string, error) {
+func fileClip(_ Clipboard, text string) (string, error) {
 	file, err := os.CreateTemp("", "whctl-copy-*.txt")
 	if err != nil {
 		return "", err
@@ -111,11 +111,11 @@ func fileClip(_ clipboard, text string) (string, error) {
 }
 
 // nativeClip gives the text to the program that keeps this computer's clipboard.
-func nativeClip(c clipboard, text string) (string, error) {
-	ctx, cancel := context.WithTimeout(c.context, clipPatience)
+func nativeClip(c Clipboard, text string) (string, error) {
+	ctx, cancel := context.WithTimeout(c.Context, clipPatience)
 	defer cancel()
 	var all error
-	for _, p := range clipPrograms(c.env) {
+	for _, p := range clipPrograms(c.Env) {
 		err := p.give(ctx, text)
 		if err == nil {
 			return "via " + p.argv[0], nil

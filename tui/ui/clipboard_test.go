@@ -1,0 +1,26 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+)
+
+// screen takes a sequence in small pieces.
+func TestThroughScreen(t *testing.T) {
+	whole := strings.Repeat("a", 3*screenMost+1)
+	pieces := strings.Split(throughScreen(whole), "\x1bP")
+	if len(pieces) != 5 {
+		t.Fatalf("%d pieces", len(pieces)-1)
+	}
+	var got strings.Builder
+	for _, piece := range pieces[1:] {
+		text, ended := strings.CutSuffix(piece, "\x1b\\")
+		if !ended || len(text) > screenMost {
+			t.Errorf("piece %q", piece)
+		}
+		got.WriteString(text)
+	}
+	if got.String() != whole {
+		t.Error("the pieces are not the whole")
+	}
+}
