@@ -656,13 +656,6 @@ func (a *app) countViews(ctx context.Context, to screen, views []state.View) tea
 	}
 }
 
-func onOff(on bool) string {
-	if on {
-		return "enabled"
-	}
-	return "disabled"
-}
-
 // export writes rows to a file, in the background. The writing begins at once,
 // so that whoever waits for it waits for all of it.
 func (a *app) export(j *export.Job) tea.Cmd {

@@ -179,6 +179,13 @@ func verbOf(on bool) string {
 	return "Disable"
 }
 
+func onOff(on bool) string {
+	if on {
+		return "enabled"
+	}
+	return "disabled"
+}
+
 // enableLines say what becomes of messages.
 func enableLines(was bool) []string {
 	if was {
