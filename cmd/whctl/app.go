@@ -26,7 +26,7 @@ type program struct {
 	registry *record.Registry
 	now      func() time.Time
 
-	patience time.Duration // with the keyring
+	vault    Vault
 	resolved *settings     // once they were needed
 	who      *identity     // the same
 }
@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 		prompter: cmdline.PrompterAt(stdin, stderr),
 		registry: record.Builtin(),
 		now:      time.Now,
-		patience: keyringPatience,
+		vault:    Vault{Env: env, Patience: keyringPatience},
 	}
 	return p.main(ctx, args)
 }

@@ -86,7 +86,7 @@ func (c *completion) records() []candidate {
 }
 
 func (c *completion) profiles() []candidate {
-	file, err := c.readConfig()
+	file, err := readConfig(c.env)
 	if err != nil {
 		return nil
 	}

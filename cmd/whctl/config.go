@@ -39,7 +39,7 @@ whctl config set read_only true --profile prod`,
 }
 
 func (p *program) printConfigPath(*cli.Context) error {
-	path := p.configPath()
+	path := configPath(p.env)
 	if path == "" {
 		return errNoPlace
 	}
@@ -130,7 +130,7 @@ func (p *program) showConfig(c *cli.Context) error {
 // editConfig lets an editor change a copy, which takes the place of the
 // configuration once it can be read.
 func (p *program) editConfig(c *cli.Context) error {
-	path := p.configPath()
+	path := configPath(p.env)
 	if path == "" {
 		return errNoPlace
 	}

@@ -43,8 +43,8 @@ const profilesTable = "profiles"
 var formerNames = []string{"keys", "signs"}
 
 // configPath is where the configuration is; empty where there is no place for it.
-func (p *program) configPath() string {
-	if path := p.env(envConfig); path != "" {
+func configPath(env func(string) string) string {
+	if path := env(envConfig); path != "" {
 		return path
 	}
 	dir, err := os.UserConfigDir()
@@ -55,8 +55,8 @@ func (p *program) configPath() string {
 }
 
 // readConfig reads the configuration. One that does not exist is empty.
-func (p *program) readConfig() (*configFile, error) {
-	path := p.configPath()
+func readConfig(env func(string) string) (*configFile, error) {
+	path := configPath(env)
 	if path == "" {
 		return &configFile{}, nil
 	}

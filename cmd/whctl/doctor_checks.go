@@ -32,9 +32,9 @@ func (d *patient) configuration() finding {
 		detail = "profile " + s.profile
 	}
 	detail += fmt.Sprintf(", %s (%s)", s.text("url"), s.values["url"].origin)
-	info, err := os.Stat(d.configPath())
+	info, err := os.Stat(configPath(d.env))
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return finding{Result: odd, Detail: detail + "; others may write to " + d.configPath(), Fix: "chmod 600 " + d.configPath()}
+		return finding{Result: odd, Detail: detail + "; others may write to " + configPath(d.env), Fix: "chmod 600 " + configPath(d.env)}
 	}
 	return finding{Result: fine, Detail: detail}
 }

@@ -8,7 +8,7 @@ import (
 
 // keyringWorks asks for something that is not there.
 func (d *patient) keyringWorks() finding {
-	_, err := d.askKeyring(d.c.Context, func() (string, error) {
+	_, err := d.vault.askKeyring(d.c.Context, func() (string, error) {
 		text, err := keyring.Get(keyringService, "doctor")
 		if errors.Is(err, keyring.ErrNotFound) {
 			err = nil

@@ -120,7 +120,7 @@ func secretLine(from io.Reader, name string) (string, error) {
 // the service and the user that it was made for, and for no other.
 func (p *program) storedIdentity(c *cli.Context, s *settings) (identity, error) {
 	nobody := identity{source: "nowhere"}
-	logins, err := p.readLogins()
+	logins, err := p.vault.readLogins()
 	if err != nil {
 		return nobody, err
 	}
@@ -128,7 +128,7 @@ func (p *program) storedIdentity(c *cli.Context, s *settings) (identity, error) 
 	if stored == nil {
 		return nobody, nil
 	}
-	secret, err := p.secretOf(c.Context, stored)
+	secret, err := p.vault.secretOf(c.Context, stored)
 	if err != nil {
 		p.notice(c, "the stored login cannot be read: %s", err)
 		return nobody, nil
@@ -145,7 +145,7 @@ func (p *program) keepSession(c *cli.Context, who identity, session string) {
 		return
 	}
 	secret := secret{Session: session, Password: who.password}
-	if err := p.store(c.Context, who.stored, secret); err != nil {
+	if err := p.vault.store(c.Context, who.stored, secret); err != nil {
 		p.notice(c, "the new session cannot be stored: %s", err)
 	}
 }

@@ -19,6 +19,13 @@ const keyringPatience = 3 * time.Second
 // keyringService is the name under which the keyring has our secrets.
 const keyringService = "whctl"
 
+// Vault keeps logins: in the keyring of the system, or in a file beside the
+// configuration.
+type Vault struct {
+	Env      func(string) string
+	Patience time.Duration // with the keyring
+}
+
 // secret is what a login is worth, kept apart from what it is of.
 type secret struct {
 	Session  string
@@ -27,7 +34,7 @@ type secret struct {
 
 // ask runs one call of the keyring, which cannot be interrupted. One that is
 // left behind ends with the process.
-func (p *program) askKeyring(ctx context.Context, call func() (string, error)) (string, error) {
+func (v Vault) askKeyring(ctx context.Context, call func() (string, error)) (string, error) {
 	type answer struct {
 		text string
 		err  error
@@ -40,8 +47,8 @@ func (p *program) askKeyring(ctx context.Context, call func() (string, error)) (
 	select {
 	case a := <-done:
 		return a.text, keyringError(a.err)
-	case <-time.After(p.patience):
-		return "", fmt.Errorf("the keyring did not answer within %s", p.patience)
+	case <-time.After(v.Patience):
+		return "", fmt.Errorf("the keyring did not answer within %s", v.Patience)
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
@@ -62,17 +69,17 @@ func keyringError(err error) error {
 	return fmt.Errorf("no keyring in this session: %w", err)
 }
 
-func (p *program) keyringSet(ctx context.Context, account string, s secret) error {
+func (v Vault) keyringSet(ctx context.Context, account string, s secret) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	_, err = p.askKeyring(ctx, func() (string, error) { return "", keyring.Set(keyringService, account, string(text)) })
+	_, err = v.askKeyring(ctx, func() (string, error) { return "", keyring.Set(keyringService, account, string(text)) })
 	return err
 }
 
-func (p *program) keyringGet(ctx context.Context, account string) (s secret, err error) {
-	text, err := p.askKeyring(ctx, func() (string, error) { return keyring.Get(keyringService, account) })
+func (v Vault) keyringGet(ctx context.Context, account string) (s secret, err error) {
+	text, err := v.askKeyring(ctx, func() (string, error) { return keyring.Get(keyringService, account) })
 	if err != nil {
 		return s, err
 	}
@@ -83,8 +90,8 @@ func (p *program) keyringGet(ctx context.Context, account string) (s secret, err
 }
 
 // keyringDelete takes a secret away. One that is not there is no error.
-func (p *program) keyringDelete(ctx context.Context, account string) error {
-	_, err := p.askKeyring(ctx, func() (string, error) {
+func (v Vault) keyringDelete(ctx context.Context, account string) error {
+	_, err := v.askKeyring(ctx, func() (string, error) {
 		err := keyring.Delete(keyringService, account)
 		if errors.Is(err, keyring.ErrNotFound) {
 			err = nil

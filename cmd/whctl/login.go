@@ -46,7 +46,7 @@ type signIn struct {
 // login is whctl login: it signs in, stores the login, and then the profile
 // that it belongs to.
 func (p *program) login(c *cli.Context) error {
-	s, err := p.resolve(c, true)
+	s, err := resolve(c, p.env, true)
 	if err != nil {
 		return err
 	}
@@ -98,12 +98,12 @@ func (in *signIn) credentials() (err error) {
 	if in.password, _, err = in.givenPassword(in.c); err != nil || in.password != "" {
 		return err
 	}
-	logins, err := in.readLogins()
+	logins, err := in.vault.readLogins()
 	if err != nil {
 		return err
 	}
 	if stored := logins.of(in.settings); stored != nil {
-		if secret, err := in.secretOf(in.c.Context, stored); err == nil && secret.Password != "" {
+		if secret, err := in.vault.secretOf(in.c.Context, stored); err == nil && secret.Password != "" {
 			in.password = secret.Password
 			return nil
 		}
@@ -131,7 +131,7 @@ func (in *signIn) keep(session string) (place string, err error) {
 		kept.Password = in.password
 	}
 	l := &login{profile: in.profile, URL: in.service.URL(), User: in.user, Store: inKeyring}
-	if err = in.store(in.c.Context, l, kept); err == nil {
+	if err = in.vault.store(in.c.Context, l, kept); err == nil {
 		return l.place(""), nil
 	}
 	if !in.c.Bool("insecure-storage") {
@@ -139,10 +139,10 @@ func (in *signIn) keep(session string) (place string, err error) {
 	}
 	in.notice(in.c, "%s", err)
 	l.Store = inFile
-	if err = in.store(in.c.Context, l, kept); err != nil {
+	if err = in.vault.store(in.c.Context, l, kept); err != nil {
 		return "", err
 	}
-	logins, err := in.readLogins()
+	logins, err := in.vault.readLogins()
 	return l.place(logins.path), err
 }
 
@@ -204,7 +204,7 @@ func (p *program) logout(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	logins, err := p.readLogins()
+	logins, err := p.vault.readLogins()
 	if err != nil {
 		return err
 	}
@@ -213,8 +213,8 @@ func (p *program) logout(c *cli.Context) error {
 		p.notice(c, "nobody is signed in to %s", s.text("url"))
 		return nil
 	}
-	kept, secretErr := p.secretOf(c.Context, stored)
-	if err := p.forget(c.Context, stored); err != nil && secretErr == nil {
+	kept, secretErr := p.vault.secretOf(c.Context, stored)
+	if err := p.vault.forget(c.Context, stored); err != nil && secretErr == nil {
 		return err
 	}
 	if secretErr != nil {

@@ -43,8 +43,8 @@ const (
 // noProfile is the name of the login that belongs to no profile.
 const noProfile = "default"
 
-func (p *program) readLogins() (*logins, error) {
-	config := p.configPath()
+func (v Vault) readLogins() (*logins, error) {
+	config := configPath(v.Env)
 	l := &logins{all: make(map[string]*login)}
 	if config == "" {
 		return l, nil
@@ -102,23 +102,23 @@ func (l *login) place(path string) string {
 }
 
 // secretOf fetches a login's secret from where it is.
-func (p *program) secretOf(ctx context.Context, l *login) (secret, error) {
+func (v Vault) secretOf(ctx context.Context, l *login) (secret, error) {
 	if l.Store == inKeyring {
-		return p.keyringGet(ctx, l.account())
+		return v.keyringGet(ctx, l.account())
 	}
 	return secret{Session: l.Session, Password: l.Password}, nil
 }
 
 // store puts a login and its secret where the login says.
-func (p *program) store(ctx context.Context, l *login, s secret) error {
-	logins, err := p.readLogins()
+func (v Vault) store(ctx context.Context, l *login, s secret) error {
+	logins, err := v.readLogins()
 	if err != nil {
 		return err
 	}
 	kept := *l
 	kept.Session, kept.Password = "", ""
 	if l.Store == inKeyring {
-		if err := p.keyringSet(ctx, l.account(), s); err != nil {
+		if err := v.keyringSet(ctx, l.account(), s); err != nil {
 			return err
 		}
 	} else {
@@ -130,15 +130,15 @@ func (p *program) store(ctx context.Context, l *login, s secret) error {
 
 // forget deletes a login and its secret. Where the keyring fails, the login is
 // gone all the same, and nothing looks for the secret again.
-func (p *program) forget(ctx context.Context, l *login) error {
-	logins, err := p.readLogins()
+func (v Vault) forget(ctx context.Context, l *login) error {
+	logins, err := v.readLogins()
 	if err != nil {
 		return err
 	}
 	delete(logins.all, l.profile)
 	err = logins.save()
 	if l.Store == inKeyring {
-		err = errors.Join(err, p.keyringDelete(ctx, l.account()))
+		err = errors.Join(err, v.keyringDelete(ctx, l.account()))
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func (p *program) rememberNames(s *settings, kind string, names []string) {
 // cachedNames are the names of a kind that were kept last, unless that is long ago.
 func (c *completion) cachedNames(kind string) []string {
 	profile := c.env("WHCTL_PROFILE")
-	if file, err := c.readConfig(); err == nil && profile == "" {
+	if file, err := readConfig(c.env); err == nil && profile == "" {
 		if e := file.lookup("", "profile"); e != nil {
 			profile = e.text
 		}

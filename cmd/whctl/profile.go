@@ -54,7 +54,7 @@ func (p *program) listProfiles(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	logins, err := p.readLogins()
+	logins, err := p.vault.readLogins()
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *program) listProfiles(c *cli.Context) error {
 
 // knownProfile is the configuration, if it has the profile.
 func (p *program) knownProfile(name string) (*configFile, error) {
-	file, err := p.readConfig()
+	file, err := readConfig(p.env)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (p *program) addProfile(c *cli.Context) error {
 	if err := checkProfileName(name); err != nil {
 		return err
 	}
-	file, err := p.readConfig()
+	file, err := readConfig(p.env)
 	if err != nil {
 		return err
 	}
@@ -174,12 +174,12 @@ func (p *program) removeProfile(c *cli.Context) error {
 	if err := file.save(); err != nil {
 		return err
 	}
-	logins, err := p.readLogins()
+	logins, err := p.vault.readLogins()
 	if err != nil {
 		return err
 	}
 	if l := logins.all[name]; l != nil {
-		if err := p.forget(c.Context, l); err != nil {
+		if err := p.vault.forget(c.Context, l); err != nil {
 			p.notice(c, "its login is forgotten, but not deleted: %s", err)
 		}
 	}

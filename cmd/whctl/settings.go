@@ -51,7 +51,7 @@ func (s *settings) zone() *time.Location {
 // profile, and that over what is initially so.
 func (p *program) settings(c *cli.Context) (*settings, error) {
 	if p.resolved == nil {
-		s, err := p.resolve(c, false)
+		s, err := resolve(c, p.env, false)
 		if err != nil {
 			return nil, err
 		}
@@ -62,14 +62,14 @@ func (p *program) settings(c *cli.Context) (*settings, error) {
 
 // resolve reads the settings anew. Whoever is going to make a profile may name
 // one that is not there yet.
-func (p *program) resolve(c *cli.Context, mayMake bool) (*settings, error) {
-	file, err := p.readConfig()
+func resolve(c *cli.Context, env func(string) string, mayMake bool) (*settings, error) {
+	file, err := readConfig(env)
 	if err != nil {
 		return nil, err
 	}
 	s := &settings{file: file, values: make(map[string]told)}
 	for _, one := range settingTable {
-		if err := s.find(c, p, one); err != nil {
+		if err := s.find(c, env, one); err != nil {
 			return nil, err
 		}
 		if one.name == "profile" {
@@ -82,12 +82,12 @@ func (p *program) resolve(c *cli.Context, mayMake bool) (*settings, error) {
 }
 
 // find finds the value of one setting, and checks it.
-func (s *settings) find(c *cli.Context, p *program, one setting) error {
+func (s *settings) find(c *cli.Context, env func(string) string, one setting) error {
 	value := told{one.initial, "default"}
 	if in := s.file.lookup(s.section(one), one.name); in != nil {
 		value = told{in.text, fmt.Sprintf("%s:%d", s.file.path, in.line)}
 	}
-	if text := p.env(one.env); one.env != "" && text != "" {
+	if text := env(one.env); one.env != "" && text != "" {
 		value = told{text, "variable " + one.env}
 	}
 	if one.flag != "" && c.IsSet(one.flag) {

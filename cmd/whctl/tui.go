@@ -156,7 +156,7 @@ func (p *program) settingsOf(profile string) (*settings, error) {
 
 // switchable are the profiles that the screens can change to.
 func (p *program) switchable() ([]tui.Profile, error) {
-	file, err := p.readConfig()
+	file, err := readConfig(p.env)
 	if err != nil {
 		return nil, err
 	}

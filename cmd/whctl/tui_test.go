@@ -22,8 +22,9 @@ func screensOf(t *testing.T, config string, env map[string]string, args ...strin
 	env[envConfig] = filepath.Join(configOf(t, config), "config.toml")
 	p := &program{
 		env: func(name string) string { return env[name] }, stdout: io.Discard, stderr: io.Discard,
-		registry: record.Builtin(), now: time.Now, patience: patience,
+		registry: record.Builtin(), now: time.Now,
 	}
+	p.vault = Vault{Env: p.env, Patience: patience}
 	flags := flag.NewFlagSet("tui", flag.ContinueOnError)
 	for _, name := range []string{"read-only", "mouse", "ascii", "no-color"} {
 		flags.Bool(name, false, "")

@@ -94,12 +94,11 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 		registry: record.Builtin(),
 		prompter: tr.prompter,
 		now:      tr.clock,
-		patience: patience,
 	}
 	if tr.width > 0 {
 		p.terminal.Width = tr.width
 	}
-	p.prompter.Screen = &stderr
+	p.prompter.Screen, p.vault = &stderr, Vault{Env: p.env, Patience: patience}
 	app := p.app()
 	app.Commands = append(app.Commands, pokeCommands(p)...)
 	err := p.dispatch(tr.ctx, app, args)
