@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // program is what the commands work with.
@@ -26,9 +27,9 @@ type program struct {
 	registry *record.Registry
 	now      func() time.Time
 
-	vault    Vault
-	resolved *settings     // once they were needed
-	who      *identity     // the same
+	vault    profile.Vault
+	resolved *profile.Settings // once they were needed
+	who      *identity         // the same
 }
 
 // run is the whole program but for the process around it.
@@ -39,7 +40,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 		prompter: cmdline.PrompterAt(stdin, stderr),
 		registry: record.Builtin(),
 		now:      time.Now,
-		vault:    Vault{Env: env, Patience: keyringPatience},
+		vault:    profile.Vault{Env: env, Patience: profile.KeyringPatience},
 	}
 	return p.main(ctx, args)
 }
@@ -76,7 +77,7 @@ func (p *program) app() *cli.App {
 // globalFlags are those of every command: the settings, who asks, and how much
 // is told.
 func globalFlags() []cli.Flag {
-	return slices.Concat(settingFlags(), identityFlags(), []cli.Flag{
+	return slices.Concat(profile.Flags(), identityFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "dry-run", Usage: "show the request instead of sending it"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "errors only on standard error"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "a line for each request on standard error"},
@@ -106,7 +107,7 @@ func (p *program) printer(c *cli.Context) *output.Printer {
 			if err != nil {
 				return "", err
 			}
-			return s.text("format"), nil
+			return s.Text("format"), nil
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -23,7 +24,7 @@ func TestExportsThatFail(t *testing.T) {
 		code int
 		say  string
 	}{
-		"away":     {trial{env: map[string]string{envURL: closedAddress(t)}}, 3, "whctl: cannot reach http://127.0.0.1"},
+		"away":     {trial{env: map[string]string{profile.EnvURL: closedAddress(t)}}, 3, "whctl: cannot reach http://127.0.0.1"},
 		"slow":     {trial{handler: silent}, 8, "whctl: no answer from http://127.0.0.1"},
 		"HTML":     {trial{handler: stranger(200)}, 1, "whctl: the answer was 200 OK as text/html, and not in the form of the service"},
 		"a page":   {trial{handler: stranger(404)}, 5, "whctl: the answer was 404 Not Found as text/html"},
@@ -109,7 +110,7 @@ func TestDaemonThatDies(t *testing.T) {
 		}
 		to := t.TempDir()
 		cmd := process(t, cutBehind(t, daemon, 20_000), "query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(to, "totals"))
-		cmd.Env = append(cmd.Env, envUser+"=admin", envPassword+"="+daemontest.AdminPassword)
+		cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"="+daemontest.AdminPassword)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		err = cmd.Run()

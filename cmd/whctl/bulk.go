@@ -58,7 +58,7 @@ func (p *program) onMatching(c *cli.Context, what bulk) error {
 	if err != nil {
 		return err
 	}
-	service, err := p.clientFor(c, s, s.yes("read_only")) // it counts, and changes only what is agreed on
+	service, err := p.clientFor(c, s, s.Yes("read_only")) // it counts, and changes only what is agreed on
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (p *program) onMatching(c *cli.Context, what bulk) error {
 		_, err := fmt.Fprintln(p.stdout, would.done)
 		return err
 	}
-	if !s.yes("read_only") { // else the client refuses, whoever agrees
+	if !s.Yes("read_only") { // else the client refuses, whoever agrees
 		if err := p.confirm(c, s, change{what: what.verb + " " + display.Count(would.done, "message", "messages"), sweeping: true}); err != nil {
 			return err
 		}

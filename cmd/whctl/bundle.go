@@ -13,10 +13,11 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // secretVariables are those of which not even the beginning is told.
-var secretVariables = []string{envToken, envPassword}
+var secretVariables = []string{profile.EnvToken, profile.EnvPassword}
 
 // bundle writes what was found out, and what it was found out from, into a zip.
 // Everything in it is redacted, whatever it is.
@@ -58,8 +59,8 @@ func (d *patient) bundle(path string) error {
 func (d *patient) settingsTold() map[string][2]string {
 	all := make(map[string][2]string)
 	if d.settings != nil {
-		for name, value := range d.settings.values {
-			all[name] = [2]string{value.text, value.origin}
+		for name, value := range d.settings.Values {
+			all[name] = [2]string{value.Text, value.Origin}
 		}
 	}
 	return all
@@ -68,8 +69,8 @@ func (d *patient) settingsTold() map[string][2]string {
 // environment are the variables that are read, those of secrets without value.
 func (d *patient) environment() map[string]string {
 	all := make(map[string]string)
-	for _, v := range append(variables(), variable{name: "TERM, LANG, LC_ALL, LC_CTYPE, SSH_TTY, TMUX, STY"}) {
-		for name := range strings.SplitSeq(v.name, ", ") {
+	for _, v := range append(profile.Variables(), profile.Variable{Name: "TERM, LANG, LC_ALL, LC_CTYPE, SSH_TTY, TMUX, STY"}) {
+		for name := range strings.SplitSeq(v.Name, ", ") {
 			text := d.env(name)
 			if text != "" && slices.Contains(secretVariables, name) {
 				text = "***"

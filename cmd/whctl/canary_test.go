@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -87,7 +88,7 @@ func (h *house) command(args ...string) *exec.Cmd {
 
 func withoutSecrets(env []string) (kept []string) {
 	for _, pair := range env {
-		if !strings.HasPrefix(pair, envPassword) && !strings.HasPrefix(pair, envToken) {
+		if !strings.HasPrefix(pair, profile.EnvPassword) && !strings.HasPrefix(pair, profile.EnvToken) {
 			kept = append(kept, pair)
 		}
 	}
@@ -117,7 +118,7 @@ func TestSecretsAreKept(t *testing.T) {
 	service := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
 	dir := t.TempDir()
 	h := &house{t: t, service: service, dir: dir, secrets: canaries{"password": daemontest.AdminPassword, "header": "canary-of-a-header"},
-		env: []string{envConfig + "=" + filepath.Join(dir, "config", "config.toml"), "HOME=" + dir, "DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(dir, "bus"),
+		env: []string{profile.EnvConfig + "=" + filepath.Join(dir, "config", "config.toml"), "HOME=" + dir, "DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(dir, "bus"),
 			"HTTPS_PROXY=http://ann:canary-of-a-proxy@127.0.0.1:1"}}
 	h.secrets["proxy"] = "canary-of-a-proxy"
 	h.write("header", "Bearer "+h.secrets["header"])
@@ -244,7 +245,7 @@ func (h *house) lookAtFiles() {
 
 // lookAtBundle unpacks what is sent to somebody who helps.
 func (h *house) lookAtBundle() {
-	h.env = append(h.env, envToken+"="+h.secrets["API key"])
+	h.env = append(h.env, profile.EnvToken+"="+h.secrets["API key"])
 	h.run("", "", "doctor", "--bundle", "found.zip", "--debug", "-v")
 	archive, err := zip.OpenReader(filepath.Join(h.dir, "found.zip"))
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,7 +89,7 @@ func TestCompleteNames(t *testing.T) {
 	cache := t.TempDir()
 	env := map[string]string{"XDG_CACHE_HOME": cache}
 	p := &program{env: func(name string) string { return env[name] }}
-	p.rememberNames(&settings{}, "events", []string{"job.created"})
+	p.rememberNames(&profile.Settings{}, "events", []string{"job.created"})
 	file := filepath.Join(cache, "whctl", "default-events.json")
 	now := trial{}.clock()
 	complete := func(age time.Duration) []string {

@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // named are the values of what ArgsUsage calls by a word. A word that stands
@@ -56,17 +57,17 @@ func (c *completion) ofFlag(name string) []candidate {
 
 // ofSetting are the values of a setting.
 func (c *completion) ofSetting(name string) []candidate {
-	s, known := settingNamed(name)
+	s, known := profile.Named(name)
 	switch {
 	case !known:
 	case name == "profile":
 		return c.profiles()
-	case s.form == yesNo:
+	case s.Form == profile.YesNo:
 		return plain([]string{"true", "false"})
-	case s.form == formatName:
+	case s.Form == profile.FormatName:
 		return formatCandidates()
 	}
-	return plain(s.form.choices())
+	return plain(s.Form.Choices())
 }
 
 func plain(values []string) []candidate {
@@ -86,15 +87,15 @@ func (c *completion) records() []candidate {
 }
 
 func (c *completion) profiles() []candidate {
-	file, err := readConfig(c.env)
+	file, err := profile.Read(c.env)
 	if err != nil {
 		return nil
 	}
 	var all []candidate
-	for _, name := range file.profiles() {
+	for _, name := range file.Profiles() {
 		one := candidate{value: name}
-		if e := file.lookup(name, "url"); e != nil {
-			one.meaning = e.text
+		if e := file.Lookup(name, "url"); e != nil {
+			one.meaning = e.Text
 		}
 		all = append(all, one)
 	}
@@ -115,8 +116,8 @@ func (c *completion) events() []candidate {
 
 func settingCandidates() []candidate {
 	var all []candidate
-	for _, s := range settingTable {
-		all = append(all, candidate{s.name, s.meaning})
+	for _, s := range profile.Table {
+		all = append(all, candidate{s.Name, s.Meaning})
 	}
 	return all
 }

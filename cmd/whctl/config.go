@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 func (p *program) configCommands() []*cli.Command {
@@ -39,9 +40,9 @@ whctl config set read_only true --profile prod`,
 }
 
 func (p *program) printConfigPath(*cli.Context) error {
-	path := configPath(p.env)
+	path := profile.Path(p.env)
 	if path == "" {
-		return errNoPlace
+		return profile.ErrNoPlace
 	}
 	_, err := fmt.Fprintln(p.stdout, path)
 	return err
@@ -49,47 +50,47 @@ func (p *program) printConfigPath(*cli.Context) error {
 
 func (p *program) getConfig(c *cli.Context) error {
 	name := c.Args().First()
-	if _, known := settingNamed(name); !known {
-		return noSetting(name)
+	if _, known := profile.Named(name); !known {
+		return profile.Unknown(name)
 	}
 	s, err := p.settings(c)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.stdout, display.Sanitize(s.text(name)))
+	_, err = fmt.Fprintln(p.stdout, display.Sanitize(s.Text(name)))
 	return err
 }
 
 // setConfig is whctl config set.
 func (p *program) setConfig(c *cli.Context) error {
 	name, text := c.Args().Get(0), c.Args().Get(1)
-	one, known := settingNamed(name)
+	one, known := profile.Named(name)
 	if !known {
-		return noSetting(name)
+		return profile.Unknown(name)
 	}
-	if err := one.form.check(text); err != nil {
+	if err := one.Form.Check(text); err != nil {
 		return cmdline.Usagef("%s %s", name, err)
 	}
 	s, err := p.settings(c)
 	if err != nil {
 		return err
 	}
-	if name == "profile" && !s.file.has(text) {
+	if name == "profile" && !s.File.Has(text) {
 		_, err := p.knownProfile(text)
 		return err
 	}
-	profile := s.section(one)
-	if one.ofProfiles && profile == "" {
+	profile := s.Section(one)
+	if one.OfProfiles && profile == "" {
 		return cmdline.Usagef("%s belongs to a profile, and none is used: --profile names one, whctl profile add makes one", name)
 	}
-	file, err := s.file.set(profile, one, text)
+	file, err := s.File.Set(profile, one, text)
 	if err != nil {
 		return err
 	}
-	if err := file.save(); err != nil {
+	if err := file.Save(); err != nil {
 		return err
 	}
-	p.notice(c, "%s = %s%s in %s", name, text, inProfile(profile), file.path)
+	p.notice(c, "%s = %s%s in %s", name, text, inProfile(profile), file.Path)
 	return nil
 }
 
@@ -115,13 +116,13 @@ func (p *program) showConfig(c *cli.Context) error {
 		columns = originColumns
 	}
 	var lines [][]any
-	for _, one := range settingTable {
-		value := s.values[one.name]
-		last := one.meaning
+	for _, one := range profile.Table {
+		value := s.Values[one.Name]
+		last := one.Meaning
 		if c.Bool("origin") {
-			last = value.origin
+			last = value.Origin
 		}
-		lines = append(lines, []any{one.name, nilIfEmpty(value.text), last})
+		lines = append(lines, []any{one.Name, nilIfEmpty(value.Text), last})
 	}
 	_, err = p.printer(c).Lines(columns, lines)
 	return err
@@ -130,9 +131,9 @@ func (p *program) showConfig(c *cli.Context) error {
 // editConfig lets an editor change a copy, which takes the place of the
 // configuration once it can be read.
 func (p *program) editConfig(c *cli.Context) error {
-	path := configPath(p.env)
+	path := profile.Path(p.env)
 	if path == "" {
-		return errNoPlace
+		return profile.ErrNoPlace
 	}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +154,7 @@ func (p *program) editConfig(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := parseConfig(draft, changed); err != nil {
+	if _, err := profile.Parse(draft, changed); err != nil {
 		return cmdline.Usagef("nothing was changed: %s", err)
 	}
 	if err := output.ReplaceFile(path, changed, output.PrivateFile); err != nil {

@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // change is what is going to be changed.
@@ -27,8 +26,8 @@ func changeFlags() []cli.Flag {
 
 // confirm asks for what a change needs: on a protected profile its name, for a
 // sweeping change a yes. Where nobody can be asked, flags must have said so.
-func (p *program) confirm(c *cli.Context, s *settings, what change) error {
-	if s.yes("protected") {
+func (p *program) confirm(c *cli.Context, s *profile.Settings, what change) error {
+	if s.Yes("protected") {
 		return p.confirmByName(c, s, what)
 	}
 	if !what.sweeping || c.Bool("yes") {
@@ -49,11 +48,11 @@ func (p *program) confirm(c *cli.Context, s *settings, what change) error {
 
 // confirmByName wants the name of a protected profile to be typed. In a script,
 // --confirm is that, and a sweeping change needs --yes as well.
-func (p *program) confirmByName(c *cli.Context, s *settings, what change) error {
+func (p *program) confirmByName(c *cli.Context, s *profile.Settings, what change) error {
 	typed := c.String("confirm")
 	switch {
 	case typed == "" && !p.mayAsk(c):
-		return &unconfirmedError{fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s", s.profile, what.what, s.profile)}
+		return &unconfirmedError{fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s", s.Profile, what.what, s.Profile)}
 	case typed == "":
 		var err error
 		typed, err = p.prompter.Ask(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", p.painted(c, s), display.Sanitize(what.what)))
@@ -63,24 +62,19 @@ func (p *program) confirmByName(c *cli.Context, s *settings, what change) error 
 	case what.sweeping && !c.Bool("yes"):
 		return &unconfirmedError{fmt.Sprintf("refused to %s without --yes", what.what)}
 	}
-	if typed != s.profile {
-		return &unconfirmedError{fmt.Sprintf("nothing was changed: the profile is %s, not %q", s.profile, typed)}
+	if typed != s.Profile {
+		return &unconfirmedError{fmt.Sprintf("nothing was changed: the profile is %s, not %q", s.Profile, typed)}
 	}
 	return nil
 }
 
-// colours are those of profiles, as terminals number them.
-var colours = map[string]int{"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "none": 0}
-
-func colourNames() []string { return slices.Sorted(maps.Keys(colours)) }
-
 // painted is the name of what a question is about, in the colour of the profile.
-func (p *program) painted(c *cli.Context, s *settings) string {
-	name := s.profile
+func (p *program) painted(c *cli.Context, s *profile.Settings) string {
+	name := s.Profile
 	if name == "" {
-		name = s.text("url")
+		name = s.Text("url")
 	}
-	code := colours[strings.ToLower(s.text("colour"))]
+	code := profile.Colours[strings.ToLower(s.Text("colour"))]
 	if code == 0 || !p.inColour(c) {
 		return name
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // connect makes a client for a command that reads. Where the profile is
@@ -21,7 +22,7 @@ func (p *program) connect(c *cli.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.clientFor(c, s, s.yes("read_only") || s.yes("protected"))
+	return p.clientFor(c, s, s.Yes("read_only") || s.Yes("protected"))
 }
 
 // connectToChange makes a client for a command that changes something, once
@@ -32,16 +33,16 @@ func (p *program) connectToChange(c *cli.Context, what change) (*client.Client, 
 	if err != nil {
 		return nil, err
 	}
-	if !s.yes("read_only") && !c.Bool("dry-run") {
+	if !s.Yes("read_only") && !c.Bool("dry-run") {
 		if err := p.confirm(c, s, what); err != nil {
 			return nil, err
 		}
 	}
-	return p.clientFor(c, s, s.yes("read_only"))
+	return p.clientFor(c, s, s.Yes("read_only"))
 }
 
 // clientFor makes a client by the settings.
-func (p *program) clientFor(c *cli.Context, s *settings, readOnly bool) (*client.Client, error) {
+func (p *program) clientFor(c *cli.Context, s *profile.Settings, readOnly bool) (*client.Client, error) {
 	who, err := p.identity(c, s)
 	if err != nil {
 		return nil, err
@@ -61,11 +62,11 @@ func (p *program) clientFor(c *cli.Context, s *settings, readOnly bool) (*client
 const retries = 3
 
 // options are a client's but for who asks.
-func (p *program) options(c *cli.Context, s *settings) (client.Options, error) {
+func (p *program) options(c *cli.Context, s *profile.Settings) (client.Options, error) {
 	trust, err := p.trust(c, s)
 	o := client.Options{
-		URL:       s.text("url"),
-		Timeout:   s.span("timeout"),
+		URL:       s.Text("url"),
+		Timeout:   s.Span("timeout"),
 		UserAgent: "whctl/" + versionText(),
 		TLS:       trust,
 	}
@@ -95,25 +96,38 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 }
 
 // trust is which certificates are believed; nil for those of the system.
-func (p *program) trust(c *cli.Context, s *settings) (*tls.Config, error) {
-	if s.yes("insecure_tls") {
-		p.notice(c, "TLS! every certificate is trusted (insecure_tls, %s)", s.values["insecure_tls"].origin)
+func (p *program) trust(c *cli.Context, s *profile.Settings) (*tls.Config, error) {
+	if s.Yes("insecure_tls") {
+		p.notice(c, "TLS! every certificate is trusted (insecure_tls, %s)", s.Values["insecure_tls"].Origin)
 		return &tls.Config{InsecureSkipVerify: true}, nil
 	}
-	file := s.values["ca_file"]
-	if file.text == "" {
+	file := s.Values["ca_file"]
+	if file.Text == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(file.text)
+	text, err := os.ReadFile(file.Text)
 	if err != nil {
-		return nil, cmdline.Usagef("ca_file (%s): %s", file.origin, err)
+		return nil, cmdline.Usagef("ca_file (%s): %s", file.Origin, err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, cmdline.Usagef("ca_file (%s): %s holds no PEM certificate", file.origin, file.text)
+		return nil, cmdline.Usagef("ca_file (%s): %s holds no PEM certificate", file.Origin, file.Text)
 	}
 	return &tls.Config{RootCAs: pool}, nil
+}
+
+// settings finds out what is in force: flags win over variables, these over the
+// profile, and that over what is initially so.
+func (p *program) settings(c *cli.Context) (*profile.Settings, error) {
+	if p.resolved == nil {
+		s, err := profile.Resolve(c, p.env, false)
+		if err != nil {
+			return nil, err
+		}
+		p.resolved = s
+	}
+	return p.resolved, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 func (p *program) doctorCommands() []*cli.Command {
@@ -39,7 +40,7 @@ var findingColumns = []output.Column{{Name: "Check", Type: record.Text}, {Name: 
 type patient struct {
 	*program
 	c        *cli.Context
-	settings *settings
+	settings *profile.Settings
 	service  *client.Client // nil where it could not even be made
 	info     *wire.Info     // nil where the service does not answer
 	admin    bool

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // configuration also makes the client that the others ask.
@@ -28,13 +29,13 @@ func (d *patient) configuration() finding {
 		return finding{Result: wrong, Detail: err.Error(), Fix: "whctl config show --origin"}
 	}
 	detail := "no profile"
-	if s.profile != "" {
-		detail = "profile " + s.profile
+	if s.Profile != "" {
+		detail = "profile " + s.Profile
 	}
-	detail += fmt.Sprintf(", %s (%s)", s.text("url"), s.values["url"].origin)
-	info, err := os.Stat(configPath(d.env))
+	detail += fmt.Sprintf(", %s (%s)", s.Text("url"), s.Values["url"].Origin)
+	info, err := os.Stat(profile.Path(d.env))
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return finding{Result: odd, Detail: detail + "; others may write to " + configPath(d.env), Fix: "chmod 600 " + configPath(d.env)}
+		return finding{Result: odd, Detail: detail + "; others may write to " + profile.Path(d.env), Fix: "chmod 600 " + profile.Path(d.env)}
 	}
 	return finding{Result: fine, Detail: detail}
 }
@@ -89,7 +90,7 @@ func (d *patient) certificate() finding {
 	switch {
 	case u == nil || u.Scheme != "https":
 		return finding{}
-	case d.settings.yes("insecure_tls"):
+	case d.settings.Yes("insecure_tls"):
 		return finding{Result: odd, Detail: "every certificate is trusted", Fix: "whctl config set insecure_tls false, and ca_file for a certificate of your own"}
 	}
 	trust, err := d.trust(d.c, d.settings)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -25,7 +26,7 @@ func TestDoctorTriesTheHostURL(t *testing.T) {
 		"http://no-such-host.invalid": `"warn","Detail":"cannot reach http://no-such-host.invalid: `,
 	} {
 		service := daemontest.Start(t, "--webhooks-host-url", address)
-		got := trial{env: map[string]string{envURL: service.URL, envUser: "admin", envPassword: daemontest.AdminPassword}}.run(t, "doctor", "--json")
+		got := trial{env: map[string]string{profile.EnvURL: service.URL, profile.EnvUser: "admin", profile.EnvPassword: daemontest.AdminPassword}}.run(t, "doctor", "--json")
 		if got.code != 0 || !strings.Contains(got.stdout, `"Check":"host url","Result":`+say) {
 			t.Errorf("%s: exit %d, %s", address, got.code, got.stdout)
 		}

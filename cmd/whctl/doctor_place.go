@@ -1,22 +1,12 @@
 package main
 
-import (
-	"errors"
-
-	"github.com/zalando/go-keyring"
-)
+import "github.com/bizhook/whd/cmd/whctl/profile"
 
 // keyringWorks asks for something that is not there.
 func (d *patient) keyringWorks() finding {
-	_, err := d.vault.askKeyring(d.c.Context, func() (string, error) {
-		text, err := keyring.Get(keyringService, "doctor")
-		if errors.Is(err, keyring.ErrNotFound) {
-			err = nil
-		}
-		return text, err
-	})
+	err := d.vault.TryKeyring(d.c.Context)
 	if err != nil {
-		return finding{Result: odd, Detail: err.Error(), Fix: "whctl login --insecure-storage keeps logins in a file; " + envToken + " and " + envPassword + " need neither"}
+		return finding{Result: odd, Detail: err.Error(), Fix: "whctl login --insecure-storage keeps logins in a file; " + profile.EnvToken + " and " + profile.EnvPassword + " need neither"}
 	}
 	return finding{Result: fine, Detail: "works"}
 }

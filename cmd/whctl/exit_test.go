@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // Every exit code that an error can have is produced once by a real run.
@@ -34,9 +35,9 @@ func TestExitCodes(t *testing.T) {
 		"stranger":       {trial{handler: stranger(200)}, []string{"query", "DB_Class"}, 1, "200 OK as text/html"},
 		"bad gateway":    {trial{handler: stranger(502)}, []string{"query", "DB_Class"}, 1, "502 Bad Gateway"},
 		"usage":          {trial{}, []string{"query", "DB_Class", "--where", "Class>5"}, 2, "Class is text: use"},
-		"bad address":    {trial{env: map[string]string{envURL: "erp01:5050"}}, []string{"query", "DB_Class"}, 2, "WHCTL_URL"},
-		"unreachable":    {trial{env: map[string]string{envURL: closedAddress(t)}}, []string{"query", "DB_Class"}, 3, "cannot reach http://127.0.0.1"},
-		"wrong key":      {trial{handler: status(401, "Unauthorized"), env: map[string]string{envToken: "x"}}, []string{"query", "DB_Class"}, 4, "the API key is from the variable WHCTL_TOKEN"},
+		"bad address":    {trial{env: map[string]string{profile.EnvURL: "erp01:5050"}}, []string{"query", "DB_Class"}, 2, "WHCTL_URL"},
+		"unreachable":    {trial{env: map[string]string{profile.EnvURL: closedAddress(t)}}, []string{"query", "DB_Class"}, 3, "cannot reach http://127.0.0.1"},
+		"wrong key":      {trial{handler: status(401, "Unauthorized"), env: map[string]string{profile.EnvToken: "x"}}, []string{"query", "DB_Class"}, 4, "the API key is from the variable WHCTL_TOKEN"},
 		"not signed in":  {trial{handler: status(401, "Unauthorized")}, []string{"query", "DB_Class"}, 4, "WHCTL_TOKEN"},
 		"role too low":   {trial{handler: status(403, "Forbidden")}, []string{"query", "DB_Class"}, 4, "Forbidden"},
 		"not found":      {trial{handler: status(404, "NotFound")}, []string{"query", "DB_Class"}, 5, "NotFound"},

@@ -11,11 +11,12 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // readFilters reads --where and --filter-json.
-func (p *program) readFilters(c *cli.Context, q *client.Query, s *settings) error {
-	reader := filter.Reader{Kind: q.Kind, Now: p.now().In(s.zone())}
+func (p *program) readFilters(c *cli.Context, q *client.Query, s *profile.Settings) error {
+	reader := filter.Reader{Kind: q.Kind, Now: p.now().In(s.Zone())}
 	conditions, err := p.conditions(c.StringSlice("where"))
 	var filters []client.Filter
 	if err == nil {

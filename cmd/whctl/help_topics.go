@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // helpFilters is made of the tables that the parser reads.
@@ -62,7 +63,7 @@ func helpFormats(w io.Writer) {
 	page.line(`
 A table on a terminal has %d rows unless --take or --all is given; every other
 output has all rows. Numbers keep the digits that the service sent. In Windows
-PowerShell use -o FILE instead of >, which changes the encoding.`, screenful)
+PowerShell use -o FILE instead of >, which changes the encoding.`, profile.TableRows)
 	_ = page.Flush() // help to a closed pipe has no reader to tell
 }
 
@@ -76,8 +77,8 @@ func helpExits(w io.Writer) {
 
 func helpEnvironment(w io.Writer) {
 	page := newPage(w)
-	for _, v := range variables() {
-		page.entry(v.name, v.meaning)
+	for _, v := range profile.Variables() {
+		page.entry(v.Name, v.Meaning)
 	}
 	_ = page.Flush() // help to a closed pipe has no reader to tell
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // identity is who asks: a key, a user with a password, or a session; and how
@@ -19,8 +20,8 @@ import (
 type identity struct {
 	token, user, password, session string
 
-	source string // in words
-	stored *login // where it comes from there
+	source string         // in words
+	stored *profile.Login // where it comes from there
 }
 
 // identityFlags say where secrets are. None holds one, since everyone on the
@@ -34,7 +35,7 @@ func identityFlags() []cli.Flag {
 }
 
 // identity finds out who asks, once.
-func (p *program) identity(c *cli.Context, s *settings) (identity, error) {
+func (p *program) identity(c *cli.Context, s *profile.Settings) (identity, error) {
 	if p.who == nil {
 		who, err := p.findIdentity(c, s)
 		if err != nil {
@@ -47,7 +48,7 @@ func (p *program) identity(c *cli.Context, s *settings) (identity, error) {
 
 // findIdentity goes by a key, by a password that is given with this command, or
 // by what whctl login has stored for the same service and user.
-func (p *program) findIdentity(c *cli.Context, s *settings) (identity, error) {
+func (p *program) findIdentity(c *cli.Context, s *profile.Settings) (identity, error) {
 	token, source, err := p.givenToken(c)
 	if err != nil || token != "" {
 		return identity{token: token, source: source}, err
@@ -57,10 +58,10 @@ func (p *program) findIdentity(c *cli.Context, s *settings) (identity, error) {
 		return identity{}, err
 	}
 	if password != "" {
-		if s.text("user") == "" {
-			return identity{}, cmdline.Usagef("%s is of no user: --user or %s names one", source, envUser)
+		if s.Text("user") == "" {
+			return identity{}, cmdline.Usagef("%s is of no user: --user or %s names one", source, profile.EnvUser)
 		}
-		return identity{user: s.text("user"), password: password, source: source}, nil
+		return identity{user: s.Text("user"), password: password, source: source}, nil
 	}
 	return p.storedIdentity(c, s)
 }
@@ -71,7 +72,7 @@ func (p *program) givenToken(c *cli.Context) (token, source string, err error) {
 		token, err = secretFile(path)
 		return token, "file " + path, err
 	}
-	return p.env(envToken), "variable " + envToken, nil
+	return p.env(profile.EnvToken), "variable " + profile.EnvToken, nil
 }
 
 // givenPassword is the password that comes with the command.
@@ -87,7 +88,7 @@ func (p *program) givenPassword(c *cli.Context) (password, source string, err er
 		password, err = secretFile(path)
 		return password, "file " + path, err
 	}
-	return p.env(envPassword), "variable " + envPassword, nil
+	return p.env(profile.EnvPassword), "variable " + profile.EnvPassword, nil
 }
 
 // secretFile reads the secret that is all of a file.
@@ -118,24 +119,24 @@ func secretLine(from io.Reader, name string) (string, error) {
 
 // storedIdentity is what whctl login has stored for the profile. It is used for
 // the service and the user that it was made for, and for no other.
-func (p *program) storedIdentity(c *cli.Context, s *settings) (identity, error) {
+func (p *program) storedIdentity(c *cli.Context, s *profile.Settings) (identity, error) {
 	nobody := identity{source: "nowhere"}
-	logins, err := p.vault.readLogins()
+	logins, err := p.vault.ReadLogins()
 	if err != nil {
 		return nobody, err
 	}
-	stored := logins.of(s)
+	stored := logins.Of(s)
 	if stored == nil {
 		return nobody, nil
 	}
-	secret, err := p.vault.secretOf(c.Context, stored)
+	secret, err := p.vault.SecretOf(c.Context, stored)
 	if err != nil {
 		p.notice(c, "the stored login cannot be read: %s", err)
 		return nobody, nil
 	}
 	return identity{
 		user: stored.User, session: secret.Session, password: secret.Password,
-		source: stored.place(logins.path), stored: stored,
+		source: stored.Place(logins.Path), stored: stored,
 	}, nil
 }
 
@@ -144,8 +145,8 @@ func (p *program) keepSession(c *cli.Context, who identity, session string) {
 	if who.stored == nil {
 		return
 	}
-	secret := secret{Session: session, Password: who.password}
-	if err := p.vault.store(c.Context, who.stored, secret); err != nil {
+	secret := profile.Secret{Session: session, Password: who.password}
+	if err := p.vault.Store(c.Context, who.stored, secret); err != nil {
 		p.notice(c, "the new session cannot be stored: %s", err)
 	}
 }
@@ -158,15 +159,15 @@ func (p *program) howToSignIn() string {
 	}
 	line := []string{"whctl", "login"}
 	if s := p.resolved; s != nil {
-		if s.profile != "" {
-			line = append(line, "--profile", s.profile)
+		if s.Profile != "" {
+			line = append(line, "--profile", s.Profile)
 		}
-		if kept := s.file.lookup(s.profile, "url"); s.values["url"].origin != "default" && (kept == nil || kept.text != s.text("url")) {
-			line = append(line, "--url", s.text("url"))
+		if kept := s.File.Lookup(s.Profile, "url"); s.Values["url"].Origin != "default" && (kept == nil || kept.Text != s.Text("url")) {
+			line = append(line, "--url", s.Text("url"))
 		}
-		if kept, user := s.file.lookup(s.profile, "user"), s.text("user"); user != "" && (kept == nil || kept.text != user) {
+		if kept, user := s.File.Lookup(s.Profile, "user"), s.Text("user"); user != "" && (kept == nil || kept.Text != user) {
 			line = append(line, "--user", user)
 		}
 	}
-	return fmt.Sprintf("sign in: %s   (scripts: an API key in %s)", strings.Join(line, " "), envToken)
+	return fmt.Sprintf("sign in: %s   (scripts: an API key in %s)", strings.Join(line, " "), profile.EnvToken)
 }

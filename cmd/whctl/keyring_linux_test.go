@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"net"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ func TestKeyringThatHangs(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(config, "logins.toml"), []byte(logins), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(cmd.Env, envConfig+"="+filepath.Join(config, "config.toml"), "DBUS_SESSION_BUS_ADDRESS=unix:path="+path)
+	cmd.Env = append(cmd.Env, profile.EnvConfig+"="+filepath.Join(config, "config.toml"), "DBUS_SESSION_BUS_ADDRESS=unix:path="+path)
 	out, err := cmd.CombinedOutput()
 	if code := exitOf(t, err); code != 3 || !strings.Contains(string(out), "the keyring did not answer within 3s\n") {
 		t.Errorf("exit %d, %s", code, out)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zalando/go-keyring"
 
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -18,10 +19,10 @@ func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
 	keyring.MockInit()
 	dir := t.TempDir()
 	run := func(env map[string]string, args ...string) outcome {
-		env[envURL] = service.URL
+		env[profile.EnvURL] = service.URL
 		return trial{env: env, config: dir}.run(t, args...)
 	}
-	got := run(map[string]string{envUser: "admin", envPassword: daemontest.AdminPassword}, "login", "--remember")
+	got := run(map[string]string{profile.EnvUser: "admin", profile.EnvPassword: daemontest.AdminPassword}, "login", "--remember")
 	if got.code != 0 || !strings.Contains(got.stderr, "the secret is in the keyring") {
 		t.Fatalf("login: %+v", got)
 	}
@@ -30,7 +31,7 @@ func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
 		t.Errorf("the file holds %s (%v)", stored, err)
 	}
 	account := fmt.Sprintf("default admin@%s", service.URL)
-	kept, err := keyring.Get(keyringService, account)
+	kept, err := keyring.Get(profile.KeyringService, account)
 	if err != nil || !strings.Contains(kept, daemontest.AdminPassword) {
 		t.Errorf("the keyring holds %q (%v)", kept, err)
 	}
@@ -39,30 +40,30 @@ func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
 	}
 
 	// A session that is over is renewed, and the new one kept.
-	if err := keyring.Set(keyringService, account, strings.Replace(kept, `"Session":"`, `"Session":"x`, 1)); err != nil {
+	if err := keyring.Set(profile.KeyringService, account, strings.Replace(kept, `"Session":"`, `"Session":"x`, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if got := run(map[string]string{}, "query", "SO_Totals", "--count"); got.code != 0 || got.stderr != "" {
 		t.Errorf("query: %+v", got)
 	}
-	if renewed, err := keyring.Get(keyringService, account); err != nil || renewed == kept || strings.Contains(renewed, `"Session":"x`) {
+	if renewed, err := keyring.Get(profile.KeyringService, account); err != nil || renewed == kept || strings.Contains(renewed, `"Session":"x`) {
 		t.Errorf("the keyring holds %q (%v)", renewed, err)
 	}
 
 	if got := run(map[string]string{}, "logout"); got.code != 0 {
 		t.Errorf("logout: %+v", got)
 	}
-	if _, err := keyring.Get(keyringService, account); !errors.Is(err, keyring.ErrNotFound) {
+	if _, err := keyring.Get(profile.KeyringService, account); !errors.Is(err, keyring.ErrNotFound) {
 		t.Errorf("the secret is still there (%v)", err)
 	}
 }
 
 // What the keyring's troubles are called.
 func TestKeyringErrors(t *testing.T) {
-	if got := keyringError(keyring.ErrNotFound); got.Error() != "the keyring does not hold it" {
+	if got := profile.KeyringError(keyring.ErrNotFound); got.Error() != "the keyring does not hold it" {
 		t.Error(got)
 	}
-	if got := keyringError(errors.New("dial unix: no such file")); !strings.HasPrefix(got.Error(), "no keyring in this session: ") || strings.Contains(got.Error(), "\n") {
+	if got := profile.KeyringError(errors.New("dial unix: no such file")); !strings.HasPrefix(got.Error(), "no keyring in this session: ") || strings.Contains(got.Error(), "\n") {
 		t.Error(got)
 	}
 }

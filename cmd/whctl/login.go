@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 func (p *program) loginCommands() []*cli.Command {
@@ -36,7 +37,7 @@ whctl login --password-file secret.txt --remember`,
 type signIn struct {
 	*program
 	c        *cli.Context
-	settings *settings
+	settings *profile.Settings
 	profile  string
 	user     string
 	password string
@@ -46,12 +47,12 @@ type signIn struct {
 // login is whctl login: it signs in, stores the login, and then the profile
 // that it belongs to.
 func (p *program) login(c *cli.Context) error {
-	s, err := resolve(c, p.env, true)
+	s, err := profile.Resolve(c, p.env, true)
 	if err != nil {
 		return err
 	}
 	p.resolved = s
-	in := &signIn{program: p, c: c, settings: s, profile: cmp.Or(s.profile, noProfile), user: s.text("user")}
+	in := &signIn{program: p, c: c, settings: s, profile: cmp.Or(s.Profile, profile.NoProfile), user: s.Text("user")}
 	if err := in.credentials(); err != nil {
 		return err
 	}
@@ -91,24 +92,24 @@ func (in *signIn) warnOfPlainHTTP() {
 // credentials finds the user and the password, and asks for what is missing.
 func (in *signIn) credentials() (err error) {
 	if in.user == "" {
-		if in.user, err = in.demand("user name", "--user or "+envUser, in.prompter.Ask); err != nil {
+		if in.user, err = in.demand("user name", "--user or "+profile.EnvUser, in.prompter.Ask); err != nil {
 			return err
 		}
 	}
 	if in.password, _, err = in.givenPassword(in.c); err != nil || in.password != "" {
 		return err
 	}
-	logins, err := in.vault.readLogins()
+	logins, err := in.vault.ReadLogins()
 	if err != nil {
 		return err
 	}
-	if stored := logins.of(in.settings); stored != nil {
-		if secret, err := in.vault.secretOf(in.c.Context, stored); err == nil && secret.Password != "" {
+	if stored := logins.Of(in.settings); stored != nil {
+		if secret, err := in.vault.SecretOf(in.c.Context, stored); err == nil && secret.Password != "" {
 			in.password = secret.Password
 			return nil
 		}
 	}
-	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+envPassword, in.prompter.AskSecret)
+	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+profile.EnvPassword, in.prompter.AskSecret)
 	return err
 }
 
@@ -126,24 +127,24 @@ func (in *signIn) demand(what, otherwise string, ask func(context.Context, strin
 
 // keep stores the login in the keyring, or where that is allowed in a file.
 func (in *signIn) keep(session string) (place string, err error) {
-	kept := secret{Session: session}
+	kept := profile.Secret{Session: session}
 	if in.c.Bool("remember") {
 		kept.Password = in.password
 	}
-	l := &login{profile: in.profile, URL: in.service.URL(), User: in.user, Store: inKeyring}
-	if err = in.vault.store(in.c.Context, l, kept); err == nil {
-		return l.place(""), nil
+	l := &profile.Login{Profile: in.profile, URL: in.service.URL(), User: in.user, Store: profile.InKeyring}
+	if err = in.vault.Store(in.c.Context, l, kept); err == nil {
+		return l.Place(""), nil
 	}
 	if !in.c.Bool("insecure-storage") {
-		return "", fmt.Errorf("the login cannot be stored: %w; --insecure-storage keeps it in a file, %s or %s need none", err, envToken, envPassword)
+		return "", fmt.Errorf("the login cannot be stored: %w; --insecure-storage keeps it in a file, %s or %s need none", err, profile.EnvToken, profile.EnvPassword)
 	}
 	in.notice(in.c, "%s", err)
-	l.Store = inFile
-	if err = in.vault.store(in.c.Context, l, kept); err != nil {
+	l.Store = profile.InFile
+	if err = in.vault.Store(in.c.Context, l, kept); err != nil {
 		return "", err
 	}
-	logins, err := in.vault.readLogins()
-	return l.place(logins.path), err
+	logins, err := in.vault.ReadLogins()
+	return l.Place(logins.Path), err
 }
 
 // undo ends a session that nobody could use again.
@@ -155,28 +156,28 @@ func (in *signIn) undo(err error) error {
 // keepProfile makes the profile, or brings its address and user up to date. The
 // first one is used from now on.
 func (in *signIn) keepProfile() error {
-	file := in.settings.file
+	file := in.settings.File
 	values := map[string]string{"url": in.service.URL(), "user": in.user}
 	var err error
 	for _, name := range []string{"url", "user"} {
-		s, _ := settingNamed(name)
-		if have := file.lookup(in.profile, name); have != nil && have.text == values[name] {
+		s, _ := profile.Named(name)
+		if have := file.Lookup(in.profile, name); have != nil && have.Text == values[name] {
 			continue
 		}
-		if file, err = file.set(in.profile, s, values[name]); err != nil {
+		if file, err = file.Set(in.profile, s, values[name]); err != nil {
 			return err
 		}
 	}
-	if file.lookup("", "profile") == nil {
-		s, _ := settingNamed("profile")
-		if file, err = file.set("", s, in.profile); err != nil {
+	if file.Lookup("", "profile") == nil {
+		s, _ := profile.Named("profile")
+		if file, err = file.Set("", s, in.profile); err != nil {
 			return err
 		}
 	}
-	if file == in.settings.file {
+	if file == in.settings.File {
 		return nil
 	}
-	return file.save()
+	return file.Save()
 }
 
 // tell says who is signed in now.
@@ -204,17 +205,17 @@ func (p *program) logout(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	logins, err := p.vault.readLogins()
+	logins, err := p.vault.ReadLogins()
 	if err != nil {
 		return err
 	}
-	stored := logins.of(s)
+	stored := logins.Of(s)
 	if stored == nil {
-		p.notice(c, "nobody is signed in to %s", s.text("url"))
+		p.notice(c, "nobody is signed in to %s", s.Text("url"))
 		return nil
 	}
-	kept, secretErr := p.vault.secretOf(c.Context, stored)
-	if err := p.vault.forget(c.Context, stored); err != nil && secretErr == nil {
+	kept, secretErr := p.vault.SecretOf(c.Context, stored)
+	if err := p.vault.Forget(c.Context, stored); err != nil && secretErr == nil {
 		return err
 	}
 	if secretErr != nil {
@@ -224,12 +225,12 @@ func (p *program) logout(c *cli.Context) error {
 	if err := p.endSession(c, s, kept.Session); err != nil {
 		return fmt.Errorf("the login is forgotten, but its session lives on: %w", err)
 	}
-	p.notice(c, "signed out of %s", s.text("url"))
+	p.notice(c, "signed out of %s", s.Text("url"))
 	return nil
 }
 
 // endSession tells the service. One that knows the session no longer is fine.
-func (p *program) endSession(c *cli.Context, s *settings, session string) error {
+func (p *program) endSession(c *cli.Context, s *profile.Settings, session string) error {
 	o, err := p.options(c, s)
 	if err != nil {
 		return err
@@ -271,7 +272,7 @@ func (p *program) whoami(c *cli.Context) error {
 		return err
 	}
 	_, err = p.printer(c).Lines(whoamiColumns, [][]any{{
-		who.UserName, who.DisplayName, who.Role, nilIfEmpty(who.ExpiryDateTime), who.Via, asked.source, nilIfEmpty(s.profile), service.URL(),
+		who.UserName, who.DisplayName, who.Role, nilIfEmpty(who.ExpiryDateTime), who.Via, asked.source, nilIfEmpty(s.Profile), service.URL(),
 	}})
 	return err
 }

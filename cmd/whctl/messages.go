@@ -94,7 +94,7 @@ func (p *program) period(c *cli.Context) ([]client.Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		at, err := filter.Time(c.String(end.flag), p.now().In(s.zone()))
+		at, err := filter.Time(c.String(end.flag), p.now().In(s.Zone()))
 		if err != nil {
 			return nil, cmdline.Usagef("--%s %s", end.flag, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +23,7 @@ func process(t *testing.T, url string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, "whctl", args...)
-	cmd.Env = append(os.Environ(), envURL+"="+url)
+	cmd.Env = append(os.Environ(), profile.EnvURL+"="+url)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 func (p *program) profileCommands() []*cli.Command {
@@ -31,14 +32,14 @@ whctl profile add test --url http://127.0.0.1:5050`,
 // profileFlags are the settings of profiles that are no flags of every command.
 func profileFlags() []cli.Flag {
 	var flags []cli.Flag
-	for _, s := range settingTable {
-		name := strings.ReplaceAll(s.name, "_", "-")
+	for _, s := range profile.Table {
+		name := strings.ReplaceAll(s.Name, "_", "-")
 		switch {
-		case !s.ofProfiles || s.flag != "":
-		case s.form == yesNo:
-			flags = append(flags, &cli.BoolFlag{Name: name, Usage: s.meaning})
+		case !s.OfProfiles || s.Flag != "":
+		case s.Form == profile.YesNo:
+			flags = append(flags, &cli.BoolFlag{Name: name, Usage: s.Meaning})
 		default:
-			flags = append(flags, &cli.StringFlag{Name: name, Usage: s.meaning})
+			flags = append(flags, &cli.StringFlag{Name: name, Usage: s.Meaning})
 		}
 	}
 	return flags
@@ -54,24 +55,24 @@ func (p *program) listProfiles(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	logins, err := p.vault.readLogins()
+	logins, err := p.vault.ReadLogins()
 	if err != nil {
 		return err
 	}
 	var lines [][]any
-	for _, name := range s.file.profiles() {
+	for _, name := range s.File.Profiles() {
 		signedIn := any(nil)
-		if l := logins.all[name]; l != nil {
+		if l := logins.All[name]; l != nil {
 			signedIn = l.Store
 		}
 		value := func(key string) string {
-			if e := s.file.lookup(name, key); e != nil {
-				return e.text
+			if e := s.File.Lookup(name, key); e != nil {
+				return e.Text
 			}
 			return ""
 		}
 		lines = append(lines, []any{
-			name, name == s.profile, nilIfEmpty(value("url")), nilIfEmpty(value("user")), signedIn,
+			name, name == s.Profile, nilIfEmpty(value("url")), nilIfEmpty(value("user")), signedIn,
 			nilIfEmpty(value("colour")), value("read_only") == "true", value("protected") == "true",
 		})
 	}
@@ -80,13 +81,13 @@ func (p *program) listProfiles(c *cli.Context) error {
 }
 
 // knownProfile is the configuration, if it has the profile.
-func (p *program) knownProfile(name string) (*configFile, error) {
-	file, err := readConfig(p.env)
+func (p *program) knownProfile(name string) (*profile.File, error) {
+	file, err := profile.Read(p.env)
 	if err != nil {
 		return nil, err
 	}
-	if !file.has(name) {
-		return nil, cmdline.Usagef("there is no profile %q%s; whctl profile list shows them", name, cmdline.DidYouMean(record.Near(name, file.profiles())))
+	if !file.Has(name) {
+		return nil, cmdline.Usagef("there is no profile %q%s; whctl profile list shows them", name, cmdline.DidYouMean(record.Near(name, file.Profiles())))
 	}
 	return file, nil
 }
@@ -97,11 +98,11 @@ func (p *program) useProfile(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s, _ := settingNamed("profile")
-	if file, err = file.set("", s, name); err != nil {
+	s, _ := profile.Named("profile")
+	if file, err = file.Set("", s, name); err != nil {
 		return err
 	}
-	if err := file.save(); err != nil {
+	if err := file.Save(); err != nil {
 		return err
 	}
 	p.notice(c, "profile %s is used from now on", name)
@@ -111,51 +112,51 @@ func (p *program) useProfile(c *cli.Context) error {
 // addProfile is whctl profile add. The first profile is used from now on.
 func (p *program) addProfile(c *cli.Context) error {
 	name := c.Args().First()
-	if err := checkProfileName(name); err != nil {
+	if err := profile.CheckName(name); err != nil {
 		return err
 	}
-	file, err := readConfig(p.env)
+	file, err := profile.Read(p.env)
 	if err != nil {
 		return err
 	}
-	if file.has(name) {
+	if file.Has(name) {
 		return cmdline.Usagef("there is a profile %q already; whctl config set --profile %s changes it", name, name)
 	}
 	if !c.IsSet("url") {
 		return cmdline.Usagef("profile add needs the address of the service: --url")
 	}
-	first := len(file.profiles()) == 0
+	first := len(file.Profiles()) == 0
 	if file, err = setFromFlags(c, file, name); err != nil {
 		return err
 	}
-	if s, _ := settingNamed("profile"); first {
-		if file, err = file.set("", s, name); err != nil {
+	if s, _ := profile.Named("profile"); first {
+		if file, err = file.Set("", s, name); err != nil {
 			return err
 		}
 	}
-	if err := file.save(); err != nil {
+	if err := file.Save(); err != nil {
 		return err
 	}
-	p.notice(c, "profile %s is added to %s", name, file.path)
+	p.notice(c, "profile %s is added to %s", name, file.Path)
 	return nil
 }
 
 // setFromFlags sets what flags say of a profile.
-func setFromFlags(c *cli.Context, file *configFile, profile string) (*configFile, error) {
-	for _, s := range settingTable {
-		flag := strings.ReplaceAll(s.name, "_", "-")
-		if !s.ofProfiles || !c.IsSet(flag) {
+func setFromFlags(c *cli.Context, file *profile.File, name string) (*profile.File, error) {
+	for _, s := range profile.Table {
+		flag := strings.ReplaceAll(s.Name, "_", "-")
+		if !s.OfProfiles || !c.IsSet(flag) {
 			continue
 		}
 		text := c.String(flag)
-		if s.form == yesNo {
+		if s.Form == profile.YesNo {
 			text = strconv.FormatBool(c.Bool(flag))
 		}
-		if err := s.form.check(text); err != nil {
+		if err := s.Form.Check(text); err != nil {
 			return nil, cmdline.Usagef("--%s %s", flag, err)
 		}
 		var err error
-		if file, err = file.set(profile, s, text); err != nil {
+		if file, err = file.Set(name, s, text); err != nil {
 			return nil, err
 		}
 	}
@@ -168,18 +169,18 @@ func (p *program) removeProfile(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if file, err = file.without(name); err != nil {
+	if file, err = file.Without(name); err != nil {
 		return err
 	}
-	if err := file.save(); err != nil {
+	if err := file.Save(); err != nil {
 		return err
 	}
-	logins, err := p.vault.readLogins()
+	logins, err := p.vault.ReadLogins()
 	if err != nil {
 		return err
 	}
-	if l := logins.all[name]; l != nil {
-		if err := p.vault.forget(c.Context, l); err != nil {
+	if l := logins.All[name]; l != nil {
+		if err := p.vault.Forget(c.Context, l); err != nil {
 			p.notice(c, "its login is forgotten, but not deleted: %s", err)
 		}
 	}
@@ -196,7 +197,7 @@ func (p *program) showProfile(c *cli.Context) error {
 	}
 	name := c.Args().First()
 	if name == "" {
-		name = s.profile
+		name = s.Profile
 	}
 	if name == "" {
 		return cmdline.Usagef("no profile is used; whctl profile list shows them")
@@ -206,9 +207,9 @@ func (p *program) showProfile(c *cli.Context) error {
 		return err
 	}
 	lines := [][]any{{"profile", name}}
-	for _, one := range settingTable {
-		if e := file.lookup(name, one.name); e != nil && one.ofProfiles {
-			lines = append(lines, []any{one.name, e.text})
+	for _, one := range profile.Table {
+		if e := file.Lookup(name, one.Name); e != nil && one.OfProfiles {
+			lines = append(lines, []any{one.Name, e.Text})
 		}
 	}
 	_, err = p.printer(c).Lines(valueColumns, lines)

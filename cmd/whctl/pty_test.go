@@ -23,6 +23,7 @@ import (
 	"golang.org/x/term"
 
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // On a terminal that never answers, commands end without having asked it
@@ -127,7 +128,7 @@ func converse(t *testing.T, args ...string) *conversation {
 func converseWith(t *testing.T, cmd *exec.Cmd, url string) *conversation {
 	t.Helper()
 	dir := t.TempDir()
-	cmd.Env = append(cmd.Environ(), envURL+"="+url, envConfig+"="+filepath.Join(dir, "config.toml"), "HOME="+dir,
+	cmd.Env = append(cmd.Environ(), profile.EnvURL+"="+url, profile.EnvConfig+"="+filepath.Join(dir, "config.toml"), "HOME="+dir,
 		"DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(dir, "bus"), "TERM=xterm")
 	screen, keyboard, err := pty.Open()
 	if err != nil {

@@ -11,12 +11,10 @@ import (
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-const (
-	screenful = 50   // rows of a table on a terminal, unless asked otherwise
-	pageMax   = 1000 // rows that are fetched at once, to learn their total too
-)
+const pageMax = 1000 // rows that are fetched at once, to learn their total too
 
 // queryFlags are what only whctl query takes.
 func queryFlags() []cli.Flag {
@@ -28,7 +26,7 @@ func queryFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "order-by", Usage: "`A,-B`; a leading - is descending"},
 		&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "at most `N` rows"},
 		&cli.Int64Flag{Name: "skip", Usage: "leave out the first `N` rows"},
-		&cli.BoolFlag{Name: "all", Usage: fmt.Sprintf("all rows, also in a table on a terminal, which else has %d", screenful)},
+		&cli.BoolFlag{Name: "all", Usage: fmt.Sprintf("all rows, also in a table on a terminal, which else has %d", profile.TableRows)},
 		&cli.BoolFlag{Name: "count", Usage: "print only how many rows match"},
 		&cli.StringFlag{Name: "progress", Usage: "auto, plain or none: tell how far an export is; auto on a terminal, plain in lines", Value: "auto"},
 		&cli.BoolFlag{Name: "exit-status", Usage: "exit with 10 where no row matches"},
@@ -135,7 +133,7 @@ func readPaging(c *cli.Context, q *client.Query) error {
 			return fmt.Errorf("--%s must be from 0 to 2147483647", name)
 		}
 	}
-	if err := oneOf(c.String("progress"), progressModes); err != nil {
+	if err := cmdline.OneOf(c.String("progress"), progressModes); err != nil {
 		return fmt.Errorf("--progress %w", err)
 	}
 	for _, pair := range [][2]string{{"all", "take"}, {"count", "all"}, {"count", "take"}, {"count", "skip"}, {"count", "fields"}, {"count", "order-by"}} {

@@ -98,7 +98,7 @@ func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
 		if err != nil {
 			return nil, err
 		}
-		q.Take, j.limited = new(s.count("default_take")), true
+		q.Take, j.limited = new(s.Count("default_take")), true
 	}
 	if j.format.Name != "table" || q.Take == nil || *q.Take > pageMax {
 		return j.stream(q)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -35,10 +36,10 @@ func stories(t *testing.T, service *daemontest.Instance) {
 		Cmds:          storyCommands(),
 		Setup: func(env *testscript.Env) error {
 			env.Values[castKey{}] = &sync.Map{}
-			env.Setenv(envURL, service.URL)
-			env.Setenv(envUser, "admin")
-			env.Setenv(envPassword, daemontest.AdminPassword)
-			env.Setenv(envConfig, filepath.Join(env.WorkDir, "home", "config.toml"))
+			env.Setenv(profile.EnvURL, service.URL)
+			env.Setenv(profile.EnvUser, "admin")
+			env.Setenv(profile.EnvPassword, daemontest.AdminPassword)
+			env.Setenv(profile.EnvConfig, filepath.Join(env.WorkDir, "home", "config.toml"))
 			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(env.WorkDir, "no-bus"))
 			return os.WriteFile(filepath.Join(env.WorkDir, "admin-password"), []byte(daemontest.AdminPassword+"\n"), 0o600)
 		},
@@ -55,7 +56,7 @@ func agreeOnCSV(t *testing.T, service *daemontest.Instance) {
 	defer c.Close()
 	for _, kind := range record.Builtin().Kinds() {
 		first := kind.Fields[0].Name
-		ours := trial{env: map[string]string{envURL: service.URL, envUser: "admin", envPassword: daemontest.AdminPassword}}.
+		ours := trial{env: map[string]string{profile.EnvURL: service.URL, profile.EnvUser: "admin", profile.EnvPassword: daemontest.AdminPassword}}.
 			run(t, "query", kind.Name, "--csv", "--order-by", first)
 		var theirs bytes.Buffer
 		if _, _, err := c.Download(context.Background(), client.Query{Kind: kind, OrderBy: []string{first}}, "csv", &theirs); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
@@ -53,7 +54,7 @@ func TestFishOffers(t *testing.T) {
 	path := clientstest.Tool(t, "fish")
 	for typed, want := range typedLines {
 		cmd := exec.CommandContext(t.Context(), path, "--no-config", "-c", "whctl completion fish | source; complete -C $argv[1]", typed)
-		cmd.Env = append(cmd.Environ(), envURL+"=http://127.0.0.1:1", "HOME="+t.TempDir())
+		cmd.Env = append(cmd.Environ(), profile.EnvURL+"=http://127.0.0.1:1", "HOME="+t.TempDir())
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -124,7 +125,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	l := &lines{grown: make(chan struct{}), cmd: exec.Command(path, args[2:]...)}
 	l.cmd.Dir = ts.Getenv("WORK")
-	for _, name := range []string{envURL, envUser, envPassword, envConfig, "HOME", "PATH", "TMPDIR"} {
+	for _, name := range []string{profile.EnvURL, profile.EnvUser, profile.EnvPassword, profile.EnvConfig, "HOME", "PATH", "TMPDIR"} {
 		l.cmd.Env = append(l.cmd.Env, name+"="+ts.Getenv(name))
 	}
 	for _, pipe := range []func() (io.ReadCloser, error){l.cmd.StdoutPipe, l.cmd.StderrPipe} {

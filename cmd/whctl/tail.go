@@ -82,7 +82,7 @@ func answerWord(code *int) string {
 func (p *program) clock(at wire.Moment) string {
 	zone := time.Local
 	if p.resolved != nil {
-		zone = p.resolved.zone()
+		zone = p.resolved.Zone()
 	}
 	return time.Time(at).In(zone).Format(time.TimeOnly)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/theme"
 )
@@ -57,23 +58,23 @@ func (p *program) tui(c *cli.Context) error {
 }
 
 // look is how the screens are to look: as flags say, else as settings do.
-func (p *program) look(c *cli.Context, s *settings) (palette string, ascii bool, err error) {
+func (p *program) look(c *cli.Context, s *profile.Settings) (palette string, ascii bool, err error) {
 	if palette, err = chosenOf(c, s, "theme"); err != nil {
 		return "", false, err
 	}
 	if !p.inColour(c) {
 		palette = theme.Mono
 	}
-	return palette, c.Bool("ascii") || p.env(envASCII) != "", nil
+	return palette, c.Bool("ascii") || p.env(profile.EnvASCII) != "", nil
 }
 
 // chosenOf is a setting that a command has a flag for.
-func chosenOf(c *cli.Context, s *settings, name string) (string, error) {
+func chosenOf(c *cli.Context, s *profile.Settings, name string) (string, error) {
 	if !c.IsSet(name) {
-		return strings.ToLower(s.text(name)), nil
+		return strings.ToLower(s.Text(name)), nil
 	}
-	one, _ := settingNamed(name)
-	if err := one.form.check(c.String(name)); err != nil {
+	one, _ := profile.Named(name)
+	if err := one.Form.Check(c.String(name)); err != nil {
 		return "", cmdline.Usagef("--%s %s", name, err)
 	}
 	return strings.ToLower(c.String(name)), nil
@@ -87,15 +88,15 @@ type session struct {
 }
 
 // open makes a client, and the options of the screens that are about it.
-func (s *session) open(in *settings) (*client.Client, tui.Options, error) {
-	readOnly := in.yes("read_only") || in.yes("protected") || s.c.Bool("read-only")
+func (s *session) open(in *profile.Settings) (*client.Client, tui.Options, error) {
+	readOnly := in.Yes("read_only") || in.Yes("protected") || s.c.Bool("read-only")
 	service, err := s.connectBy(in, readOnly)
 	if err != nil {
 		return nil, tui.Options{}, err
 	}
 	o := tui.Options{
-		URL: service.URL(), Profile: in.profile, User: in.text("user"), Colour: in.text("colour"), Zone: in.zone(),
-		ReadOnly: readOnly, Protected: readOnly && in.profile != "", InsecureTLS: in.yes("insecure_tls"),
+		URL: service.URL(), Profile: in.Profile, User: in.Text("user"), Colour: in.Text("colour"), Zone: in.Zone(),
+		ReadOnly: readOnly, Protected: readOnly && in.Profile != "", InsecureTLS: in.Yes("insecure_tls"),
 	}
 	if !s.c.IsSet("read-only") {
 		o.Unlock = func() (*client.Client, error) { return s.connectBy(in, false) }
@@ -103,7 +104,7 @@ func (s *session) open(in *settings) (*client.Client, tui.Options, error) {
 	return service, o, nil
 }
 
-func (s *session) connectBy(in *settings, readOnly bool) (*client.Client, error) {
+func (s *session) connectBy(in *profile.Settings, readOnly bool) (*client.Client, error) {
 	service, err := s.clientFor(s.c, in, readOnly)
 	if err == nil {
 		s.opened = append(s.opened, service)
@@ -139,35 +140,28 @@ func (s *session) close() {
 }
 
 // settingsOf are what the file says of a profile, and what is initially so.
-func (p *program) settingsOf(profile string) (*settings, error) {
-	file, err := p.knownProfile(profile)
+func (p *program) settingsOf(name string) (*profile.Settings, error) {
+	file, err := p.knownProfile(name)
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{file: file, profile: profile, values: make(map[string]told)}
-	for _, one := range settingTable {
-		s.values[one.name] = told{one.initial, "default"}
-		if in := file.lookup(s.section(one), one.name); in != nil {
-			s.values[one.name] = told{in.text, file.path}
-		}
-	}
-	return s, nil
+	return file.Settings(name), nil
 }
 
 // switchable are the profiles that the screens can change to.
 func (p *program) switchable() ([]tui.Profile, error) {
-	file, err := readConfig(p.env)
+	file, err := profile.Read(p.env)
 	if err != nil {
 		return nil, err
 	}
 	var list []tui.Profile
-	for _, name := range file.profiles() {
+	for _, name := range file.Profiles() {
 		s, err := p.settingsOf(name)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, tui.Profile{
-			Name: name, URL: s.text("url"), Colour: s.text("colour"), ReadOnly: s.yes("read_only"), Protected: s.yes("protected"),
+			Name: name, URL: s.Text("url"), Colour: s.Text("colour"), ReadOnly: s.Yes("read_only"), Protected: s.Yes("protected"),
 		})
 	}
 	return list, nil

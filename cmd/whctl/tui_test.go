@@ -14,17 +14,18 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // screensOf is a session of the screens with a configuration, variables and flags.
 func screensOf(t *testing.T, config string, env map[string]string, args ...string) *session {
 	t.Helper()
-	env[envConfig] = filepath.Join(configOf(t, config), "config.toml")
+	env[profile.EnvConfig] = filepath.Join(configOf(t, config), "config.toml")
 	p := &program{
 		env: func(name string) string { return env[name] }, stdout: io.Discard, stderr: io.Discard,
 		registry: record.Builtin(), now: time.Now,
 	}
-	p.vault = Vault{Env: p.env, Patience: patience}
+	p.vault = profile.Vault{Env: p.env, Patience: patience}
 	flags := flag.NewFlagSet("tui", flag.ContinueOnError)
 	for _, name := range []string{"read-only", "mouse", "ascii", "no-color"} {
 		flags.Bool(name, false, "")
@@ -53,7 +54,7 @@ func TestScreensChangeProfile(t *testing.T) {
 	}))
 	defer other.Close()
 	config := fmt.Sprintf("profile = 'one'\n[profiles.one]\nurl = 'http://127.0.0.1:9'\n[profiles.two]\nurl = '%s'\ncolour = 'green'\nprotected = true\n", other.URL)
-	env := map[string]string{envToken: "key-of-one", envURL: "http://127.0.0.1:9", envUser: "ann", envPassword: "of-ann", "WHCTL_READ_ONLY": "false"}
+	env := map[string]string{profile.EnvToken: "key-of-one", profile.EnvURL: "http://127.0.0.1:9", profile.EnvUser: "ann", profile.EnvPassword: "of-ann", "WHCTL_READ_ONLY": "false"}
 	s := screensOf(t, config, env)
 	service, o, err := s.change("two")
 	if err != nil {

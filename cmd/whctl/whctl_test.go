@@ -24,6 +24,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -80,7 +81,7 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 	if tr.config == "" {
 		tr.config = t.TempDir()
 	}
-	env := map[string]string{envURL: server.URL, envConfig: filepath.Join(tr.config, "config.toml")}
+	env := map[string]string{profile.EnvURL: server.URL, profile.EnvConfig: filepath.Join(tr.config, "config.toml")}
 	for name, value := range tr.env {
 		env[name] = value
 	}
@@ -98,7 +99,7 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 	if tr.width > 0 {
 		p.terminal.Width = tr.width
 	}
-	p.prompter.Screen, p.vault = &stderr, Vault{Env: p.env, Patience: patience}
+	p.prompter.Screen, p.vault = &stderr, profile.Vault{Env: p.env, Patience: patience}
 	app := p.app()
 	app.Commands = append(app.Commands, pokeCommands(p)...)
 	err := p.dispatch(tr.ctx, app, args)

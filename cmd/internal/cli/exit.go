@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/display"
-)
-
-// Exit is a row of a program's table of exit codes.
+	"github.com/bizhook/whd/client/record"
+) // Exit is a row of a program's table of exit codes.
 type Exit struct {
 	Code    int
 	Meaning string
@@ -65,4 +65,12 @@ func PrintError(w io.Writer, program, message string, details ...string) {
 	for _, line := range details {
 		fmt.Fprintln(w, "  "+display.Sanitize(line))
 	}
+}
+
+// OneOf checks a text that has to be one of a list.
+func OneOf(text string, names []string) error {
+	if slices.Contains(names, strings.ToLower(text)) {
+		return nil
+	}
+	return fmt.Errorf("must be one of %s%s", strings.Join(names, ", "), DidYouMean(record.Near(text, names)))
 }

@@ -1,4 +1,4 @@
-package main
+package profile
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// keyringPatience is how long the keyring of the system gets: it may wait for
+// KeyringPatience is how long the keyring of the system gets: it may wait for
 // somebody to unlock it, where there is nobody.
-const keyringPatience = 3 * time.Second
+const KeyringPatience = 3 * time.Second
 
-// keyringService is the name under which the keyring has our secrets.
-const keyringService = "whctl"
+// KeyringService is the name under which the keyring has our secrets.
+const KeyringService = "whctl"
 
 // Vault keeps logins: in the keyring of the system, or in a file beside the
 // configuration.
@@ -26,13 +26,13 @@ type Vault struct {
 	Patience time.Duration // with the keyring
 }
 
-// secret is what a login is worth, kept apart from what it is of.
-type secret struct {
+// Secret is what a login is worth, kept apart from what it is of.
+type Secret struct {
 	Session  string
 	Password string `json:",omitempty"` // with --remember
 }
 
-// ask runs one call of the keyring, which cannot be interrupted. One that is
+// askKeyring runs one call of the keyring, which cannot be interrupted. One that is
 // left behind ends with the process.
 func (v Vault) askKeyring(ctx context.Context, call func() (string, error)) (string, error) {
 	type answer struct {
@@ -46,7 +46,7 @@ func (v Vault) askKeyring(ctx context.Context, call func() (string, error)) (str
 	}()
 	select {
 	case a := <-done:
-		return a.text, keyringError(a.err)
+		return a.text, KeyringError(a.err)
 	case <-time.After(v.Patience):
 		return "", fmt.Errorf("the keyring did not answer within %s", v.Patience)
 	case <-ctx.Done():
@@ -54,8 +54,8 @@ func (v Vault) askKeyring(ctx context.Context, call func() (string, error)) (str
 	}
 }
 
-// keyringError says in a line why the keyring does not do its work here.
-func keyringError(err error) error {
+// KeyringError says in a line why the keyring does not do its work here.
+func KeyringError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -69,17 +69,17 @@ func keyringError(err error) error {
 	return fmt.Errorf("no keyring in this session: %w", err)
 }
 
-func (v Vault) keyringSet(ctx context.Context, account string, s secret) error {
+func (v Vault) keyringSet(ctx context.Context, account string, s Secret) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	_, err = v.askKeyring(ctx, func() (string, error) { return "", keyring.Set(keyringService, account, string(text)) })
+	_, err = v.askKeyring(ctx, func() (string, error) { return "", keyring.Set(KeyringService, account, string(text)) })
 	return err
 }
 
-func (v Vault) keyringGet(ctx context.Context, account string) (s secret, err error) {
-	text, err := v.askKeyring(ctx, func() (string, error) { return keyring.Get(keyringService, account) })
+func (v Vault) keyringGet(ctx context.Context, account string) (s Secret, err error) {
+	text, err := v.askKeyring(ctx, func() (string, error) { return keyring.Get(KeyringService, account) })
 	if err != nil {
 		return s, err
 	}
@@ -92,11 +92,23 @@ func (v Vault) keyringGet(ctx context.Context, account string) (s secret, err er
 // keyringDelete takes a secret away. One that is not there is no error.
 func (v Vault) keyringDelete(ctx context.Context, account string) error {
 	_, err := v.askKeyring(ctx, func() (string, error) {
-		err := keyring.Delete(keyringService, account)
+		err := keyring.Delete(KeyringService, account)
 		if errors.Is(err, keyring.ErrNotFound) {
 			err = nil
 		}
 		return "", err
+	})
+	return err
+}
+
+// TryKeyring asks the keyring for something that is not there.
+func (v Vault) TryKeyring(ctx context.Context) error {
+	_, err := v.askKeyring(ctx, func() (string, error) {
+		text, err := keyring.Get(KeyringService, "doctor")
+		if errors.Is(err, keyring.ErrNotFound) {
+			err = nil
+		}
+		return text, err
 	})
 	return err
 }

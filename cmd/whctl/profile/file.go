@@ -1,4 +1,4 @@
-package main
+package profile
 
 import (
 	"errors"
@@ -16,20 +16,20 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// configFile is the configuration: settings at its top, and a table
+// File is the configuration: settings at its top, and a table
 // [profiles.NAME] for each profile.
-type configFile struct {
-	path    string
+type File struct {
+	Path    string
 	text    []byte
-	entries []entry
-	heads   []entry // of the tables of profiles, which have no key
+	entries []Entry
+	heads   []Entry // of the tables of profiles, which have no key
 }
 
-// entry is a key where it stands in the file.
-type entry struct {
+// Entry is a key where it stands in the file.
+type Entry struct {
 	profile string // empty at the top of the file
 	key     string
-	text    string
+	Text    string
 	line    int // from 1
 	start   int // of the key and its value, in bytes
 	end     int
@@ -42,9 +42,9 @@ const profilesTable = "profiles"
 // is read as if it had not.
 var formerNames = []string{"keys", "signs"}
 
-// configPath is where the configuration is; empty where there is no place for it.
-func configPath(env func(string) string) string {
-	if path := env(envConfig); path != "" {
+// Path is where the configuration is; empty where there is no place for it.
+func Path(env func(string) string) string {
+	if path := env(EnvConfig); path != "" {
 		return path
 	}
 	dir, err := os.UserConfigDir()
@@ -54,23 +54,23 @@ func configPath(env func(string) string) string {
 	return filepath.Join(dir, "whctl", "config.toml")
 }
 
-// readConfig reads the configuration. One that does not exist is empty.
-func readConfig(env func(string) string) (*configFile, error) {
-	path := configPath(env)
+// Read reads the configuration. One that does not exist is empty.
+func Read(env func(string) string) (*File, error) {
+	path := Path(env)
 	if path == "" {
-		return &configFile{}, nil
+		return &File{}, nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, cmdline.Usagef("the configuration cannot be read: %s", err)
 	}
-	return parseConfig(path, text)
+	return Parse(path, text)
 }
 
-// parseConfig reads the text of a configuration. Keys that mean nothing are
+// Parse reads the text of a configuration. Keys that mean nothing are
 // errors, since what they were meant to do would not be done.
-func parseConfig(path string, text []byte) (*configFile, error) {
-	f := &configFile{path: path, text: text}
+func Parse(path string, text []byte) (*File, error) {
+	f := &File{Path: path, text: text}
 	var all map[string]any
 	if err := toml.Unmarshal(text, &all); err != nil {
 		return nil, f.syntaxError(err)
@@ -96,13 +96,13 @@ func parseConfig(path string, text []byte) (*configFile, error) {
 }
 
 // syntaxError says where the file is no TOML.
-func (f *configFile) syntaxError(err error) error {
+func (f *File) syntaxError(err error) error {
 	message := strings.TrimPrefix(err.Error(), "toml: ")
 	if at, is := errors.AsType[*toml.DecodeError](err); is {
 		line, column := at.Position()
-		return cmdline.Usagef("%s:%d:%d: %s", f.path, line, column, message)
+		return cmdline.Usagef("%s:%d:%d: %s", f.Path, line, column, message)
 	}
-	return cmdline.Usagef("%s: %s", f.path, message)
+	return cmdline.Usagef("%s: %s", f.Path, message)
 }
 
 // keyOf is the key of an expression and its line.
@@ -116,66 +116,66 @@ func keyOf(parser *unstable.Parser, node *unstable.Node) (names []string, line i
 }
 
 // addHead takes up the head of a table. [profiles] alone is allowed.
-func (f *configFile) addHead(names []string, line int) error {
+func (f *File) addHead(names []string, line int) error {
 	if slices.Contains(formerNames, names[0]) {
 		return nil
 	}
 	if names[0] != profilesTable || len(names) > 2 {
-		return cmdline.Usagef("%s:%d: there is no table [%s]; profiles stand in tables such as [profiles.prod]", f.path, line, strings.Join(names, "."))
+		return cmdline.Usagef("%s:%d: there is no table [%s]; profiles stand in tables such as [profiles.prod]", f.Path, line, strings.Join(names, "."))
 	}
 	if len(names) == 2 {
-		f.heads = append(f.heads, entry{profile: names[1], line: line})
+		f.heads = append(f.heads, Entry{profile: names[1], line: line})
 	}
 	return nil
 }
 
 // add takes up a key and its value.
-func (f *configFile) add(parser *unstable.Parser, names []string, line int, node *unstable.Node) error {
+func (f *File) add(parser *unstable.Parser, names []string, line int, node *unstable.Node) error {
 	if slices.Contains(formerNames, names[0]) {
 		return nil
 	}
-	e := entry{key: names[0], line: line, start: int(node.Raw.Offset), end: int(node.Raw.Offset + node.Raw.Length)}
+	e := Entry{key: names[0], line: line, start: int(node.Raw.Offset), end: int(node.Raw.Offset + node.Raw.Length)}
 	ofProfile := len(names) == 3 && names[0] == profilesTable
 	if ofProfile {
 		e.profile, e.key = names[1], names[2]
 	}
-	s, known := settingNamed(e.key)
-	if !known || s.ofProfiles != ofProfile || !ofProfile && len(names) > 1 {
+	s, known := Named(e.key)
+	if !known || s.OfProfiles != ofProfile || !ofProfile && len(names) > 1 {
 		return f.unknown(names, line)
 	}
 	value := node.Value()
 	switch {
 	case value.Kind == unstable.String:
-		e.text = string(value.Data)
-	case value.Kind == unstable.Bool && s.form == yesNo, value.Kind == unstable.Integer && s.form == count:
-		e.text = string(parser.Raw(value.Raw))
+		e.Text = string(value.Data)
+	case value.Kind == unstable.Bool && s.Form == YesNo, value.Kind == unstable.Integer && s.Form == count:
+		e.Text = string(parser.Raw(value.Raw))
 	default:
-		return cmdline.Usagef("%s:%d: %s must be %s", f.path, line, e.key, s.form.example())
+		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.example())
 	}
-	if err := s.form.check(e.text); err != nil || value.Kind == unstable.String && s.form.plain() {
-		return cmdline.Usagef("%s:%d: %s must be %s", f.path, line, e.key, s.form.example())
+	if err := s.Form.Check(e.Text); err != nil || value.Kind == unstable.String && s.Form.plain() {
+		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.example())
 	}
 	f.entries = append(f.entries, e)
 	return nil
 }
 
 // unknown is the error of a key that means nothing where it stands.
-func (f *configFile) unknown(names []string, line int) error {
+func (f *File) unknown(names []string, line int) error {
 	inProfile := names[0] == profilesTable
-	near := record.Near(names[len(names)-1], settingNames(func(s setting) bool { return s.ofProfiles == inProfile }))
-	if s, known := settingNamed(names[len(names)-1]); known && s.ofProfiles && !inProfile {
-		return cmdline.Usagef("%s:%d: %s stands in the table of a profile, such as [profiles.prod]", f.path, line, s.name)
+	near := record.Near(names[len(names)-1], Names(func(s Setting) bool { return s.OfProfiles == inProfile }))
+	if s, known := Named(names[len(names)-1]); known && s.OfProfiles && !inProfile {
+		return cmdline.Usagef("%s:%d: %s stands in the table of a profile, such as [profiles.prod]", f.Path, line, s.Name)
 	}
-	return cmdline.Usagef("%s:%d: unknown key %q%s", f.path, line, strings.Join(names, "."), cmdline.DidYouMean(near))
+	return cmdline.Usagef("%s:%d: unknown key %q%s", f.Path, line, strings.Join(names, "."), cmdline.DidYouMean(near))
 }
 
 // plain reports whether values stand without quotes in the file.
-func (f form) plain() bool { return f == yesNo || f == count }
+func (f Form) plain() bool { return f == YesNo || f == count }
 
 // example says how values look in the file.
-func (f form) example() string {
+func (f Form) example() string {
 	switch f {
-	case yesNo:
+	case YesNo:
 		return "true or false, without quotes"
 	case count:
 		return "a number from 1, without quotes"
@@ -186,14 +186,14 @@ func (f form) example() string {
 	case zone:
 		return `a zone such as "Europe/Berlin"`
 	}
-	if names := f.choices(); names != nil {
+	if names := f.Choices(); names != nil {
 		return "one of " + strings.Join(names, ", ")
 	}
 	return "a text in quotes"
 }
 
 // inFile is a value as the file has it.
-func (f form) inFile(text string) string {
+func (f Form) inFile(text string) string {
 	if f.plain() {
 		return text
 	}
@@ -207,8 +207,8 @@ func (f form) inFile(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(encoded), "x = "), "\n")
 }
 
-// lookup finds a key, nil where it is not there.
-func (f *configFile) lookup(profile, key string) *entry {
+// Lookup finds a key, nil where it is not there.
+func (f *File) Lookup(profile, key string) *Entry {
 	for i := range f.entries {
 		if f.entries[i].profile == profile && f.entries[i].key == key {
 			return &f.entries[i]
@@ -217,8 +217,8 @@ func (f *configFile) lookup(profile, key string) *entry {
 	return nil
 }
 
-// profiles lists the names of profiles in the order of the file.
-func (f *configFile) profiles() []string {
+// Profiles lists the names of Profiles in the order of the file.
+func (f *File) Profiles() []string {
 	var names []string
 	for _, e := range slices.Concat(f.heads, f.entries) {
 		if e.profile != "" && !slices.Contains(names, e.profile) {
@@ -228,4 +228,5 @@ func (f *configFile) profiles() []string {
 	return names
 }
 
-func (f *configFile) has(profile string) bool { return slices.Contains(f.profiles(), profile) }
+// Has reports whether there is a profile of that name.
+func (f *File) Has(profile string) bool { return slices.Contains(f.Profiles(), profile) }

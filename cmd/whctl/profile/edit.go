@@ -1,4 +1,4 @@
-package main
+package profile
 
 import (
 	"bytes"
@@ -17,17 +17,17 @@ import (
 // replace a value, add a line or take lines away. What comes out is read again
 // before it is kept.
 
-// set changes a setting of a profile, or one at the top of the file.
-func (f *configFile) set(profile string, s setting, text string) (*configFile, error) {
+// Set changes a setting of a profile, or one at the top of the file.
+func (f *File) Set(profile string, s Setting, text string) (*File, error) {
 	want := f.contents()
-	want[profile+"\x00"+s.name] = text
-	line := s.name + " = " + s.form.inFile(text)
-	return f.become(f.withLine(profile, s.name, line), want)
+	want[profile+"\x00"+s.Name] = text
+	line := s.Name + " = " + s.Form.inFile(text)
+	return f.become(f.withLine(profile, s.Name, line), want)
 }
 
 // withLine is the text with a key's line, in place of the one that it has.
-func (f *configFile) withLine(profile, key, line string) []byte {
-	if e := f.lookup(profile, key); e != nil {
+func (f *File) withLine(profile, key, line string) []byte {
+	if e := f.Lookup(profile, key); e != nil {
 		if dotted := bytes.LastIndexByte(bytes.SplitN(f.text[e.start:e.end], []byte("="), 2)[0], '.'); dotted >= 0 {
 			line = string(f.text[e.start:e.start+dotted+1]) + line
 		}
@@ -43,7 +43,7 @@ func (f *configFile) withLine(profile, key, line string) []byte {
 			return join(slices.Insert(lines, at, line))
 		}
 	}
-	if at := f.lastLine(entry{profile: profile}); at > 0 { // by dotted keys alone, at the top of the file
+	if at := f.lastLine(Entry{profile: profile}); at > 0 { // by dotted keys alone, at the top of the file
 		return join(slices.Insert(lines, at, profileKey(profile)+"."+line))
 	}
 	if len(lines) > 0 && lines[len(lines)-1] != "" {
@@ -53,8 +53,8 @@ func (f *configFile) withLine(profile, key, line string) []byte {
 }
 
 // atTop is the text with a line behind those of the file's top.
-func (f *configFile) atTop(lines []string, line string) []byte {
-	last := f.lastLine(entry{})
+func (f *File) atTop(lines []string, line string) []byte {
+	last := f.lastLine(Entry{})
 	if last == 0 && len(lines) > 0 {
 		return join(slices.Insert(lines, 0, line, ""))
 	}
@@ -62,7 +62,7 @@ func (f *configFile) atTop(lines []string, line string) []byte {
 }
 
 // lastLine is the number of the last line with a key of a profile's table.
-func (f *configFile) lastLine(head entry) int {
+func (f *File) lastLine(head Entry) int {
 	last := head.line
 	for _, e := range f.entries {
 		if e.profile == head.profile && e.line > head.line {
@@ -72,12 +72,12 @@ func (f *configFile) lastLine(head entry) int {
 	return last
 }
 
-// without is the file without a profile, and without its choice.
-func (f *configFile) without(profile string) (*configFile, error) {
+// Without is the file Without a profile, and Without its choice.
+func (f *File) Without(profile string) (*File, error) {
 	want := f.contents()
 	gone := map[int]bool{}
 	for _, e := range slices.Concat(f.heads, f.entries) {
-		if e.profile == profile || e.profile == "" && e.key == "profile" && e.text == profile {
+		if e.profile == profile || e.profile == "" && e.key == "profile" && e.Text == profile {
 			gone[e.line] = true
 			delete(want, e.profile+"\x00"+e.key)
 		}
@@ -92,10 +92,10 @@ func (f *configFile) without(profile string) (*configFile, error) {
 }
 
 // contents are the keys of all profiles with their values.
-func (f *configFile) contents() map[string]string {
+func (f *File) contents() map[string]string {
 	all := make(map[string]string)
 	for _, e := range f.entries {
-		all[e.profile+"\x00"+e.key] = e.text
+		all[e.profile+"\x00"+e.key] = e.Text
 	}
 	return all
 }
@@ -103,26 +103,27 @@ func (f *configFile) contents() map[string]string {
 // become reads the text that a change has made, and refuses one that does not
 // say what was meant: the file is then written in a way that only its owner can
 // change.
-func (f *configFile) become(text []byte, want map[string]string) (*configFile, error) {
-	changed, err := parseConfig(f.path, text)
+func (f *File) become(text []byte, want map[string]string) (*File, error) {
+	changed, err := Parse(f.Path, text)
 	if err != nil || !maps.Equal(changed.contents(), want) {
-		return nil, fmt.Errorf("%s is written in a way that this change cannot be made in; whctl config edit opens it", f.path)
+		return nil, fmt.Errorf("%s is written in a way that this change cannot be made in; whctl config edit opens it", f.Path)
 	}
 	return changed, nil
 }
 
-// save writes the file in place of the old one.
-func (f *configFile) save() error {
-	if f.path == "" {
-		return errNoPlace
+// Save writes the file in place of the old one.
+func (f *File) Save() error {
+	if f.Path == "" {
+		return ErrNoPlace
 	}
-	return output.ReplaceFile(f.path, f.text, output.PrivateFile)
+	return output.ReplaceFile(f.Path, f.text, output.PrivateFile)
 }
 
-var errNoPlace = errors.New("there is no home directory for the configuration; " + envConfig + " can name a file")
+// ErrNoPlace is the error of saving where there is no directory for it.
+var ErrNoPlace = errors.New("there is no home directory for the configuration; " + EnvConfig + " can name a file")
 
 // lines are the lines of the file without their ends.
-func (f *configFile) lines() []string {
+func (f *File) lines() []string {
 	text := strings.TrimSuffix(strings.ReplaceAll(string(f.text), "\r\n", "\n"), "\n")
 	if text == "" {
 		return nil
@@ -142,8 +143,8 @@ var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 // profileKey is the name of a profile's table.
 func profileKey(profile string) string { return profilesTable + "." + profile }
 
-// checkProfileName keeps names to what can be typed without quotes anywhere.
-func checkProfileName(name string) error {
+// CheckName keeps names to what can be typed without quotes anywhere.
+func CheckName(name string) error {
 	if !bareKey.MatchString(name) {
 		return cmdline.Usagef("a profile's name is made of letters, digits, - and _, not %q", name)
 	}

@@ -1,0 +1,161 @@
+// Package profile reads and changes the configuration of whctl: its settings, the
+// profiles that hold some of them, and the logins that belong to profiles.
+package profile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/tui/theme"
+)
+
+// Setting is one thing that a flag, a variable and the configuration file can
+// say.
+type Setting struct {
+	Name       string // its key in the file
+	OfProfiles bool   // stands in the table of a profile, else at the top of the file
+	Flag       string // of every command, or of those that print; empty for none
+	env        string // empty for none
+	Form       Form
+	initial    string
+	Meaning    string
+}
+
+// Table is the only list of them: flags, variables, file, help and
+// completion are made of it.
+var Table = []Setting{
+	{Name: "profile", Flag: "profile", env: "WHCTL_PROFILE", Form: anyText, Meaning: "profile of the configuration to use"},
+	{Name: "format", env: "WHCTL_FORMAT", Form: FormatName, Meaning: "format of rows; --format wins"},
+	{Name: "theme", env: "WHCTL_THEME", Form: themeName, initial: theme.Auto, Meaning: "colours of whctl tui; --theme wins"},
+	{Name: "timeout", Flag: "timeout", env: "WHCTL_TIMEOUT", Form: span, initial: client.DefaultTimeout.String(), Meaning: "how long a reply may take to begin"},
+	{Name: "url", OfProfiles: true, Flag: "url", env: EnvURL, Form: address, initial: client.DefaultURL, Meaning: "address of the service"},
+	{Name: "user", OfProfiles: true, Flag: "user", env: EnvUser, Form: anyText, Meaning: "user name"},
+	{Name: "colour", OfProfiles: true, Form: colourName, Meaning: "colour of the profile's name in questions"},
+	{Name: "read_only", OfProfiles: true, Flag: "read-only", env: "WHCTL_READ_ONLY", Form: YesNo, initial: "false", Meaning: "refuse whatever could change something"},
+	{Name: "protected", OfProfiles: true, Form: YesNo, initial: "false", Meaning: "before changes, ask for the profile's name"},
+	{Name: "ca_file", OfProfiles: true, Flag: "ca-file", Form: anyText, Meaning: "PEM file of certificates to trust beside the system's"},
+	{Name: "insecure_tls", OfProfiles: true, Flag: "insecure-tls", Form: YesNo, initial: "false", Meaning: "trust every certificate; for tests only"},
+	{Name: "default_take", OfProfiles: true, Form: count, initial: strconv.Itoa(TableRows), Meaning: "rows of a table on a terminal"},
+	{Name: "time_zone", OfProfiles: true, Form: zone, initial: "Local", Meaning: "zone in which today begins, such as Europe/Berlin"},
+}
+
+// Named looks a setting up by its key.
+func Named(name string) (Setting, bool) {
+	i := slices.IndexFunc(Table, func(s Setting) bool { return s.Name == name })
+	if i < 0 {
+		return Setting{}, false
+	}
+	return Table[i], true
+}
+
+// Names lists the keys, or those of profiles, or the others.
+func Names(which func(Setting) bool) []string {
+	var names []string
+	for _, s := range Table {
+		if which(s) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// Unknown is the error of a key that there is none of.
+func Unknown(name string) error {
+	names := Names(func(Setting) bool { return true })
+	return cmdline.Usagef("no setting %q%s; settings: %s", name, cmdline.DidYouMean(record.Near(name, names)), strings.Join(names, ", "))
+}
+
+// Flags are the flags of every command that are settings.
+func Flags() []cli.Flag {
+	var flags []cli.Flag
+	for _, s := range Table {
+		if s.Flag == "" {
+			continue
+		}
+		usage := s.Meaning
+		if s.env != "" {
+			usage += " (" + s.env + ")"
+		}
+		if s.Form == YesNo {
+			flags = append(flags, &cli.BoolFlag{Name: s.Flag, Usage: usage})
+		} else {
+			flags = append(flags, &cli.StringFlag{Name: s.Flag, Usage: usage, DefaultText: s.initial})
+		}
+	}
+	return flags
+}
+
+// Form is what a setting's text must look like.
+type Form uint8
+
+const (
+	anyText Form = iota
+	address
+	YesNo
+	count
+	span
+	colourName
+	zone
+	FormatName
+	themeName
+)
+
+// Choices are what a text can be; nil where that is no list.
+func (f Form) Choices() []string {
+	switch f {
+	case colourName:
+		return colourNames()
+	case FormatName:
+		return output.FormatNames()
+	case themeName:
+		return theme.Themes()
+	}
+	return nil
+}
+
+// Check reports what would be right where the text is not.
+func (f Form) Check(text string) error {
+	switch f {
+	case address:
+		_, err := client.New(client.Options{URL: text})
+		return err
+	case YesNo:
+		if _, err := strconv.ParseBool(text); err != nil {
+			return fmt.Errorf("must be true or false")
+		}
+	case count:
+		if n, err := strconv.ParseInt(text, 10, 32); err != nil || n < 1 {
+			return fmt.Errorf("must be a number from 1")
+		}
+	case span:
+		if d, err := time.ParseDuration(text); err != nil || d <= 0 {
+			return fmt.Errorf("must be a duration such as 30s")
+		}
+	case zone:
+		if _, err := time.LoadLocation(text); err != nil {
+			return fmt.Errorf("must be Local, UTC or a zone such as Europe/Berlin")
+		}
+	}
+	if names := f.Choices(); names != nil {
+		return cmdline.OneOf(text, names)
+	}
+	return nil
+}
+
+// Colours are those of profiles, as terminals number them.
+var Colours = map[string]int{"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "none": 0}
+
+func colourNames() []string { return slices.Sorted(maps.Keys(Colours)) }
+
+// TableRows is how many rows a table on a terminal has, unless asked otherwise.
+const TableRows = 50
