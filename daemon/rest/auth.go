@@ -1,15 +1,16 @@
 package rest
 
 import (
-	"net/http"
+	"net/netip"
 	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // access finds out who asks, and whether this is to be served.
@@ -91,50 +92,6 @@ var loginIgnored = []string{
 	"UseTokenCookie", "AccessToken", "AccessTokenSecret",
 }
 
-// authenticate logs in or out, or tells whose session it is where nothing is
-// given.
-func (h *sessions) authenticate(x *edge.Context) error {
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
-	f.knows(loginIgnored...)
-	switch provider, _ := f.given(memberProvider); {
-	case strings.EqualFold(provider, "logout"):
-		return h.logout(x)
-	case provider != "" && !strings.EqualFold(provider, "credentials"):
-		return fault.New(fault.NotFound, "there is no provider %s; logins take the provider credentials", edge.Clean(provider))
-	case x.Request.Method == http.MethodHead || !given(f.members, memberUser) && !given(f.members, memberPassword):
-		f.knows(memberUser, memberPassword, memberRemember, memberRedirect)
-		if err := f.done(x); err != nil {
-			return err
-		}
-		return h.whoAmI(x)
-	}
-	return h.login(x, f)
-}
-
-func (h *sessions) login(x *edge.Context, f *form) error {
-	name, _ := f.given(memberUser)
-	password, _ := f.given(memberPassword)
-	remember := rememberOf(f)
-	back, _ := f.given(memberRedirect)
-	if err := f.done(x); err != nil {
-		return err
-	}
-	ticket, err := h.accounts.Login(x.Request.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.Origin.Address})
-	if err != nil {
-		return err
-	}
-	x.Identity = ticket.Identity
-	http.SetCookie(x.Response, sessionCookie(x, ticket.SessionID, ticket.Remember, x.Identity.Expires))
-	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
-	if back != "" {
-		return welcome(x, f.members, doc)
-	}
-	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
-}
-
 func given(members query.Members, name string) bool {
 	m, ok := members.Get(name)
 	return ok && !m.Empty
@@ -151,29 +108,6 @@ func rememberOf(f *form) bool {
 		f.refuse(memberRemember, err.Error())
 	}
 	return on == 1
-}
-
-func (h *sessions) whoAmI(x *edge.Context) error {
-	given := credentials(x)
-	if err := h.access.identify(x, given); err != nil {
-		return err
-	}
-	doc := wire.AuthenticateResponse{UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
-	switch x.Identity.Via {
-	case account.Header:
-		doc.SessionID = given.SessionHeader
-	case account.Cookie:
-		doc.SessionID = given.SessionCookie
-	}
-	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
-}
-
-// logout ends the session that the request carries.
-func (h *sessions) logout(x *edge.Context) error {
-	if err := h.endSessions(x); err != nil {
-		return err
-	}
-	return farewell(x)
 }
 
 // limitAddress counts a request before anything is done for it.
@@ -201,4 +135,46 @@ func (h *access) checkHost(x *edge.Context) error {
 		h.misdirected.Inc()
 	}
 	return err
+}
+
+// recognise finds out by the session who looks at a page that everybody may
+// see, and dresses it. Who cannot be known stays a stranger.
+func (h *access) recognise(x *edge.Context) {
+	given := credentials(x)
+	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
+		if who, err := h.accounts.Authenticate(x.Request.Context(), given); err == nil {
+			x.Identity = who
+		}
+	}
+	addFrame(x)
+}
+
+// mayPublish reports whether events are taken from the request's address
+// without a login.
+func (h *access) mayPublish(x *edge.Context) bool {
+	if !x.Options.AnonymousPublish || x.Route.Role != account.Publisher {
+		return false
+	}
+	at, err := netip.ParseAddr(x.Origin.Address)
+	for _, network := range x.Options.PublishFrom {
+		if err == nil && network.Contains(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAdmin reports whether a request that needs no proof comes from an admin all
+// the same. Proof that is wrong is an error, so that nobody takes a refused
+// address for a rule.
+func (h *access) isAdmin(x *edge.Context) (bool, error) {
+	given := credentials(x)
+	if given.Empty() {
+		return false, nil
+	}
+	err := h.identify(x, given)
+	if fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
+		return false, nil
+	}
+	return x.Identity.Role.Includes(account.Admin), err
 }

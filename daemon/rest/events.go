@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"net/netip"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook/admin"
@@ -129,32 +127,9 @@ func rawMember(body []byte, name string) json.RawMessage {
 	return nil
 }
 
-// mayPublish reports whether events are taken from the request's address
-// without a login.
-func (h *access) mayPublish(x *edge.Context) bool {
-	if !x.Options.AnonymousPublish || x.Route.Role != account.Publisher {
-		return false
-	}
-	at, err := netip.ParseAddr(x.Origin.Address)
-	for _, network := range x.Options.PublishFrom {
-		if err == nil && network.Contains(at) {
-			return true
-		}
-	}
-	return false
-}
-
 // echo answers a delivery with what it got: an address to point a
 // subscription at.
 func (h *events) echo(x *edge.Context) error {
 	x.Response.Header().Set("Content-Type", "application/json; charset=utf-8")
 	return x.Write(http.StatusCreated, x.Body)
-}
-
-// webhooksOff is why the operations of webhooks answer nothing.
-func (s *Server) webhooksOff(x *edge.Context) error {
-	if x.Route.Webhooks && s.config.Engine == nil {
-		return fault.New(fault.NotFound, "webhooks are turned off by the setting webhooks.enabled")
-	}
-	return nil
 }

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // The members of a live stream.
@@ -19,9 +21,17 @@ const (
 	memberLastEventID = "LastEventID" // for those who cannot send the header
 )
 
-// liveStream answers with events as they happen, until one of the two sides has
+// streams are the handlers of /Webhooks/Stream.
+type streams struct {
+	hub      *live.Hub
+	accounts *account.Service
+	stall    time.Duration // how long a reader may take no byte
+	inWork   prometheus.Gauge
+}
+
+// serve answers with events as they happen, until one of the two sides has
 // enough.
-func (s *Server) liveStream(x *edge.Context) error {
+func (h *streams) serve(x *edge.Context) error {
 	f, err := readForm(x)
 	if err != nil {
 		return err
@@ -34,15 +44,15 @@ func (s *Server) liveStream(x *edge.Context) error {
 		beginLive(x)
 		return nil
 	}
-	reader, err := s.config.Streams.Open(topics, lastID)
+	reader, err := h.hub.Open(topics, lastID)
 	if err != nil {
 		return noPlace(err)
 	}
-	s.metrics.InWork.Dec() // it waits for most of its time
-	defer s.metrics.InWork.Inc()
-	x.Response.Stall = s.config.StreamStall
+	h.inWork.Dec() // it waits for most of its time
+	defer h.inWork.Inc()
+	x.Response.Stall = h.stall
 	beginLive(x)
-	s.noteEnd(x, reader.Run(x.Request.Context(), x.Response.Push, s.mayStay(x)))
+	noteEnd(x, reader.Run(x.Request.Context(), x.Response.Push, h.mayStay(x)))
 	return nil
 }
 
@@ -90,12 +100,12 @@ const lookPatience = 3 * time.Second
 // mayStay looks whether who reads a stream may still do so. Only where the store
 // cannot say do they stay: whoever is refused is, whatever for, lest failed logins
 // keep a stream open whose password has changed.
-func (s *Server) mayStay(x *edge.Context) func(context.Context) error {
+func (h *streams) mayStay(x *edge.Context) func(context.Context) error {
 	given := credentials(x)
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, lookPatience)
 		defer cancel()
-		who, err := s.config.Accounts.Authenticate(ctx, given)
+		who, err := h.accounts.Authenticate(ctx, given)
 		switch {
 		case err == nil && !who.Role.Includes(x.Route.Role):
 			return fault.New(fault.Forbidden, "%s has the role %s by now", who.Name, who.Role)
@@ -107,7 +117,7 @@ func (s *Server) mayStay(x *edge.Context) func(context.Context) error {
 }
 
 // noteEnd says why a stream is over. Most are because their clients have gone.
-func (s *Server) noteEnd(x *edge.Context, why error) {
+func noteEnd(x *edge.Context, why error) {
 	level := slog.LevelInfo
 	if x.Request.Context().Err() != nil || errors.Is(why, live.ErrClosed) {
 		level = slog.LevelDebug
@@ -115,17 +125,5 @@ func (s *Server) noteEnd(x *edge.Context, why error) {
 	if errors.Is(why, live.ErrStalled) {
 		level, x.Response.Aborted = slog.LevelInfo, true
 	}
-	s.config.Log.Log(x.Request.Context(), level, "stream ended", "id", x.ID, "user", x.Identity.Name, "reason", why.Error())
-}
-
-// showRequest shows a request that was answered to those who read the topic.
-func (s *Server) showRequest(x *edge.Context) {
-	if !s.config.Streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
-		return
-	}
-	now := time.Now()
-	s.config.Streams.Note(live.Requests, wire.EventRequest, wire.AnsweredRequest{
-		At: wire.Moment(now), Method: edge.Clean(x.Request.Method), PathInfo: logPath(x), StatusCode: x.Response.FinalStatus(),
-		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000, UserName: x.Identity.Name, RequestID: x.ID,
-	})
+	x.Log.Log(x.Request.Context(), level, "stream ended", "id", x.ID, "user", x.Identity.Name, "reason", why.Error())
 }

@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -53,18 +55,6 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 	}
 	x.Response.Header().Set("Content-Type", htmlType)
 	return x.Write(status, []byte(page.String()))
-}
-
-// recognise finds out by the session who looks at a page that everybody may
-// see, and dresses it. Who cannot be known stays a stranger.
-func (h *access) recognise(x *edge.Context) {
-	given := credentials(x)
-	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
-		if who, err := h.accounts.Authenticate(x.Request.Context(), given); err == nil {
-			x.Identity = who
-		}
-	}
-	addFrame(x)
 }
 
 // landing is where a login or a logout leads: a page of this service, whatever
@@ -118,4 +108,155 @@ func (h *sessions) logIn(x *edge.Context) error {
 	return writeLogin(x, edge.StatusOf(f), loginForm{
 		UserName: members.Text(memberUser), Redirect: landing(x, members), Message: f.Message,
 	})
+}
+
+// sendToLogin answers a person's browser that is not signed in with the way to
+// the login page, and back. Programs, and scripts of pages, get the 401.
+func sendToLogin(x *edge.Context, f *fault.Error) bool {
+	if f.Kind != fault.Unauthorized || x.Route == nil || x.Route.Role == account.NoRole || !x.HTML() || !navigates(x.Request) {
+		return false
+	}
+	edge.ClearReply(x.Response.Header())
+	back := "/" + strings.TrimLeft(x.Request.URL.RequestURI(), "/") // which would name another host with two slashes
+	_ = x.Redirect(http.StatusFound, x.Base+"/login?"+memberRedirect+"="+url.QueryEscape(back))
+	return true
+}
+
+// navigates reports whether a request may be that of a person who follows a
+// link. Those who send a header to prove who they are do not want a form.
+func navigates(r *http.Request) bool {
+	if r.Header.Get("Authorization") != "" || r.Header.Get(wire.HeaderSessionID) != "" {
+		return false
+	}
+	mode := r.Header.Get("Sec-Fetch-Mode")
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && (mode == "" || mode == "navigate")
+}
+
+// sessionCookie carries a session. One that is not remembered ends with the
+// browser.
+func sessionCookie(x *edge.Context, id string, remember bool, expires time.Time) *http.Cookie {
+	c := &http.Cookie{Name: wire.SessionCookie, Value: id, Path: "/", HttpOnly: true, Secure: x.Origin.Secure, SameSite: http.SameSiteLaxMode}
+	if remember {
+		c.Expires = expires
+	}
+	return c
+}
+
+// endedCookie takes the cookie back.
+func endedCookie(x *edge.Context) *http.Cookie {
+	c := sessionCookie(x, "", false, time.Time{})
+	c.MaxAge = -1
+	return c
+}
+
+// renewCookie lets the cookie of a remembered session follow the session.
+func renewCookie(x *edge.Context, given account.Credentials) {
+	if x.Identity.Via == account.Cookie && x.Identity.Renew {
+		http.SetCookie(x.Response, sessionCookie(x, given.SessionCookie, true, x.Identity.Expires))
+	}
+}
+
+// actor is who asks, as the audit trail names them.
+func actor(x *edge.Context) audit.Actor { return x.Identity.Actor(x.Origin.Address) }
+
+// keepAlive does nothing more than any request does: it lets a session go on.
+func (h *sessions) keepAlive(x *edge.Context) error { return x.NoContent() }
+
+// current tells who asks.
+func (h *sessions) current(x *edge.Context) error {
+	document := wire.CurrentSession{
+		UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName, Role: x.Identity.Role.String(), Via: x.Identity.Via.String(),
+		KeyID: x.Identity.KeyID, ExpiryDateTime: dateText(x.Identity.Expires),
+	}
+	if x.Identity.SessionHash != "" {
+		document.SessionID = x.Identity.SessionHash[:8]
+	}
+	return x.Document(http.StatusOK, "Session", document)
+}
+
+// endSession is logout for those who think in resources.
+func (h *sessions) endSession(x *edge.Context) error {
+	if err := h.endSessions(x); err != nil {
+		return err
+	}
+	return x.NoContent()
+}
+
+// endSessions ends the sessions that a request carries.
+func (h *sessions) endSessions(x *edge.Context) error {
+	given := credentials(x)
+	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
+		if err := h.accounts.Logout(x.Request.Context(), id); err != nil {
+			return err
+		}
+	}
+	http.SetCookie(x.Response, endedCookie(x))
+	return nil
+}
+
+// authenticate logs in or out, or tells whose session it is where nothing is
+// given.
+func (h *sessions) authenticate(x *edge.Context) error {
+	f, err := readForm(x)
+	if err != nil {
+		return err
+	}
+	f.knows(loginIgnored...)
+	switch provider, _ := f.given(memberProvider); {
+	case strings.EqualFold(provider, "logout"):
+		return h.logout(x)
+	case provider != "" && !strings.EqualFold(provider, "credentials"):
+		return fault.New(fault.NotFound, "there is no provider %s; logins take the provider credentials", edge.Clean(provider))
+	case x.Request.Method == http.MethodHead || !given(f.members, memberUser) && !given(f.members, memberPassword):
+		f.knows(memberUser, memberPassword, memberRemember, memberRedirect)
+		if err := f.done(x); err != nil {
+			return err
+		}
+		return h.whoAmI(x)
+	}
+	return h.login(x, f)
+}
+
+func (h *sessions) login(x *edge.Context, f *form) error {
+	name, _ := f.given(memberUser)
+	password, _ := f.given(memberPassword)
+	remember := rememberOf(f)
+	back, _ := f.given(memberRedirect)
+	if err := f.done(x); err != nil {
+		return err
+	}
+	ticket, err := h.accounts.Login(x.Request.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.Origin.Address})
+	if err != nil {
+		return err
+	}
+	x.Identity = ticket.Identity
+	http.SetCookie(x.Response, sessionCookie(x, ticket.SessionID, ticket.Remember, x.Identity.Expires))
+	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
+	if back != "" {
+		return welcome(x, f.members, doc)
+	}
+	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
+}
+
+func (h *sessions) whoAmI(x *edge.Context) error {
+	given := credentials(x)
+	if err := h.access.identify(x, given); err != nil {
+		return err
+	}
+	doc := wire.AuthenticateResponse{UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
+	switch x.Identity.Via {
+	case account.Header:
+		doc.SessionID = given.SessionHeader
+	case account.Cookie:
+		doc.SessionID = given.SessionCookie
+	}
+	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
+}
+
+// logout ends the session that the request carries.
+func (h *sessions) logout(x *edge.Context) error {
+	if err := h.endSessions(x); err != nil {
+		return err
+	}
+	return farewell(x)
 }

@@ -2,11 +2,14 @@ package rest
 
 import (
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -84,29 +87,6 @@ func (h *messages) remove(x *edge.Context) error {
 	return nil
 }
 
-// retryRate is how often those who have but a SubscriberID may send what is in a
-// subscription again, or test it.
-var retryRate = edge.Rate{PerSecond: 10.0 / 60, Burst: 10}
-
-// limitRetries counts a retry, unless an admin asks.
-func (h *subscriptions) limitRetries(x *edge.Context) error {
-	admin, err := h.access.isAdmin(x)
-	if err != nil || admin {
-		return err
-	}
-	return h.countRetry(x)
-}
-
-// countRetry counts a retry of a subscription that there is: other ids would take
-// the place of its count.
-func (h *subscriptions) countRetry(x *edge.Context) error {
-	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
-	if err != nil {
-		return err
-	}
-	return h.retries.Take(r.GUID, x.Timing.Start)
-}
-
 // retry makes a message that has failed due now.
 func (h *messages) retry(x *edge.Context) error {
 	if err := h.subscriptions.limitRetries(x); err != nil {
@@ -156,4 +136,58 @@ func (h *messages) trial(x *edge.Context) (admin.TestMessage, error) {
 // messageState answers with a message that is going to be sent.
 func messageState(x *edge.Context, m *webhook.Message) error {
 	return x.Document(http.StatusAccepted, "Message", wire.MessageState{MessageID: m.GUID, Status: int(m.Status), Retries: m.Retries()})
+}
+
+// The members that say when messages were added, beside the filters of every
+// query.
+const (
+	memberSince = "Since" // and later
+	memberUntil = "Until" // and earlier, but not at that time
+)
+
+// periodMembers are Since and Until for documents.
+var periodMembers = []metadata.Member{
+	{Name: memberSince, Type: "DateTime", Help: "messages that were added then or later"},
+	{Name: memberUntil, Type: "DateTime", Help: "messages that were added before"},
+}
+
+// withoutPeriod takes Since and Until out of the members of a query of messages, and
+// makes conditions of them.
+func withoutPeriod(x *edge.Context, members query.Members) (query.Members, []query.Condition, error) {
+	if x.Kind.Name != messageKind {
+		return members, nil, nil
+	}
+	var others query.Members
+	for _, m := range members {
+		if !strings.EqualFold(m.Name, memberSince) && !strings.EqualFold(m.Name, memberUntil) {
+			others = append(others, m)
+		}
+	}
+	where, wrong := periodOf(x.Kind, members)
+	if len(wrong) > 0 {
+		return nil, nil, &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
+	}
+	return others, where, nil
+}
+
+func periodOf(kind *record.Kind, members query.Members) (where []query.Condition, wrong []fault.Field) {
+	for _, end := range []struct {
+		member   string
+		operator record.Operator
+	}{{memberSince, record.GreaterThanOrEqualTo}, {memberUntil, record.LessThan}} {
+		m, given := members.Get(end.member)
+		if !given || m.Empty {
+			continue
+		}
+		text, err := oneText(m)
+		if err == nil {
+			text, err = wire.ParseDate(text, time.UTC)
+		}
+		if err != nil {
+			wrong = append(wrong, fault.Field{Name: end.member, Message: err.Error()})
+			continue
+		}
+		where = append(where, condition(kind, "AddedDateTime", end.operator, wire.Value{Text: text}))
+	}
+	return where, wrong
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -21,7 +22,7 @@ const memberOperation = "op"
 // Describe is what a service with the standard settings says of itself, for
 // documents that are written before one runs.
 func Describe() *metadata.Service {
-	s := &Server{config: Config{Registry: record.Builtin()}, handlers: newHandlers(Config{}, nil)}
+	s := &Server{config: Config{Registry: record.Builtin()}, handlers: newHandlers(Config{}, new(metrics.Metrics))}
 	s.router = edge.NewRouter(s.routes(), "")
 	return s.describe(false)
 }

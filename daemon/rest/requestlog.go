@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -163,4 +165,50 @@ func keptBody(body []byte) string {
 		return "***"
 	}
 	return text
+}
+
+// logAccess writes one line for each request. Health checks are left to the
+// debug level.
+func (s *Server) logAccess(x *edge.Context) {
+	level := slog.LevelInfo
+	if x.Route != nil && x.Route.Always {
+		level = slog.LevelDebug
+	}
+	ctx := x.Request.Context()
+	if !s.config.Log.Enabled(ctx, level) {
+		return
+	}
+	path, query := shown(x)
+	s.config.Log.LogAttrs(ctx, level, "request",
+		slog.String("id", x.ID),
+		slog.String("method", x.Request.Method),
+		slog.String("path", bounded(path)),
+		slog.String("query", bounded(query)),
+		slog.Int("status", x.Response.FinalStatus()),
+		slog.Int64("bytes", x.Response.Bytes),
+		slog.Bool("aborted", x.Response.Aborted),
+		slog.Float64("ms", float64(time.Since(x.Timing.Start).Microseconds())/1000),
+		slog.String("user", x.Identity.Name),
+		slog.String("address", x.Origin.Address))
+}
+
+// bounded keeps a line to a length that a log can bear.
+func bounded(text string) string {
+	const most = 2000
+	if len(text) > most {
+		return text[:most] + "..."
+	}
+	return text
+}
+
+// showRequest shows a request that was answered to those who read the topic.
+func (s *Server) showRequest(x *edge.Context) {
+	if !s.config.Streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
+		return
+	}
+	now := time.Now()
+	s.config.Streams.Note(live.Requests, wire.EventRequest, wire.AnsweredRequest{
+		At: wire.Moment(now), Method: edge.Clean(x.Request.Method), PathInfo: logPath(x), StatusCode: x.Response.FinalStatus(),
+		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000, UserName: x.Identity.Name, RequestID: x.ID,
+	})
 }

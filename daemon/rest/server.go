@@ -5,6 +5,7 @@ package rest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -27,7 +28,6 @@ import (
 	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Config is what a Server works with.
@@ -101,7 +101,7 @@ func New(c Config) *Server {
 		cors:      c.CORSOrigins,
 		csrf:      edge.NewCSRF(c.CORSOrigins),
 	}
-	s.handlers = newHandlers(c, s.metrics.Misdirected)
+	s.handlers = newHandlers(c, s.metrics)
 	s.router = edge.NewRouter(s.routes(), c.BasePath)
 	s.bodies = edge.NewBodies(c.MaxBody, c.BodyMemory, c.BodyTimeout, func(x *edge.Context) { _, _ = s.handlers.access.isAdmin(x) })
 	if c.RequestLog != nil {
@@ -130,14 +130,16 @@ type handlers struct {
 	subscriptions subscriptions
 	messages      messages
 	stats         statistics
+	streams       streams
 }
 
-func newHandlers(c Config, misdirected prometheus.Counter) *handlers {
+func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
-		access: access{c.Accounts, &edge.HostCheck{Names: c.Hosts, URL: c.HostURL, MachineNames: c.HostNames}, edge.NewLimiter(edge.Rate{}), misdirected},
+		access: access{c.Accounts, &edge.HostCheck{Names: c.Hosts, URL: c.HostURL, MachineNames: c.HostNames}, edge.NewLimiter(edge.Rate{}), m.Misdirected},
 		users:  users{c.Accounts}, keys: keys{c.Accounts}, bills: bills{c.Bills},
 		queries: queries{c.Store, c.Registry, record.System()},
 		events:  events{c.Webhooks, c.Engine}, subscribers: subscribers{c.Webhooks}, stats: statistics{c.Engine},
+		streams: streams{c.Streams, c.Accounts, c.StreamStall, m.InWork},
 	}
 	h.sessions = sessions{c.Accounts, &h.access}
 	h.logs = logs{&h.queries, c.RequestLog}
@@ -311,3 +313,85 @@ func (s *Server) end(x *edge.Context) {
 
 // MetricsHandler serves /metrics on a listener of its own.
 func (s *Server) MetricsHandler() http.Handler { return s.metrics.Handler() }
+
+// Route is what a request asks for, as traces tell it: the pattern of its path
+// with the record kind's name in it, but none of the ids. Checks of health, and
+// streams, which last, are not traced.
+func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
+	m, _, err := s.router.Find(r.Method, r.URL.EscapedPath())
+	if err != nil || m.Route == nil {
+		return "/...", true
+	}
+	pattern = m.Route.Pattern
+	if kind, err := s.handlers.queries.kind(m.Route, m.Params); err == nil && kind != nil {
+		pattern = strings.NewReplacer("{"+edge.ParamOperation+"}", kind.Operation(), "{"+edge.ParamKind+"}", kind.Name).Replace(pattern)
+	}
+	return pattern, !m.Route.Always && !m.Route.Streaming
+}
+
+// traceParts tells of the parts of a query: reading it, waiting for the first row,
+// and sending the rows.
+func (s *Server) traceParts(x *edge.Context) {
+	if s.config.Trace == nil || x.Timing.Parsed.IsZero() {
+		return
+	}
+	ctx := x.Request.Context()
+	s.config.Trace(ctx, "read the query", x.Timing.Start, x.Timing.Parsed)
+	if !x.Timing.FirstRow.IsZero() {
+		s.config.Trace(ctx, "wait for the first row", x.Timing.Parsed, x.Timing.FirstRow)
+		s.config.Trace(ctx, "send the rows", x.Timing.FirstRow, time.Now())
+	}
+}
+
+// fail writes the reply for an error. Where a part of another reply has gone
+// out already, or nobody is there to read one, it cuts the connection instead.
+func (s *Server) fail(x *edge.Context, err error) {
+	if x.Response.Status != 0 || errors.Is(err, context.Canceled) && x.Request.Context().Err() != nil {
+		abortReply(x, err)
+	}
+	f := reported(x, err)
+	if sendToLogin(x, f) {
+		return
+	}
+	if x.HTML() {
+		s.handlers.access.recognise(x)
+	}
+	stack := ""
+	if x.Options.Debug {
+		stack = err.Error()
+	}
+	x.Fail(f, stack)
+}
+
+// reported is the failure as the asker may know it. Of what is not the asker's
+// doing the log learns the rest, under the request's id.
+func reported(x *edge.Context, err error) *fault.Error {
+	f := fault.Of(err)
+	switch f.Kind {
+	case fault.Internal:
+		x.Log.Error("internal error", "id", x.ID, "method", x.Request.Method, "path", logPath(x), "error", err.Error())
+		return &fault.Error{Kind: fault.Internal, Message: "internal error"}
+	case fault.Unavailable, fault.Timeout:
+		x.Log.Warn("request failed", "id", x.ID, "path", logPath(x), "error", err.Error())
+	}
+	return f
+}
+
+// abortReply ends a reply that cannot be finished.
+func abortReply(x *edge.Context, err error) {
+	level := slog.LevelWarn
+	if x.Request.Context().Err() != nil {
+		level = slog.LevelInfo // the client has gone
+	}
+	x.Log.Log(x.Request.Context(), level, "reply aborted", "id", x.ID, "path", logPath(x), "error", err.Error())
+	x.Abort()
+	panic(http.ErrAbortHandler)
+}
+
+// webhooksOff is why the operations of webhooks answer nothing.
+func (s *Server) webhooksOff(x *edge.Context) error {
+	if x.Route.Webhooks && s.config.Engine == nil {
+		return fault.New(fault.NotFound, "webhooks are turned off by the setting webhooks.enabled")
+	}
+	return nil
+}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -147,21 +146,6 @@ func (h *subscriptions) remove(x *edge.Context) error {
 	return nil
 }
 
-// isAdmin reports whether a request that needs no proof comes from an admin all
-// the same. Proof that is wrong is an error, so that nobody takes a refused
-// address for a rule.
-func (h *access) isAdmin(x *edge.Context) (bool, error) {
-	given := credentials(x)
-	if given.Empty() {
-		return false, nil
-	}
-	err := h.identify(x, given)
-	if fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
-		return false, nil
-	}
-	return x.Identity.Role.Includes(account.Admin), err
-}
-
 // changeRate is how often those who have but a SubscriberID may change the
 // subscriptions of the subscriber: once a second in the long run, and as often at
 // once as it takes to make all that there may be.
@@ -217,4 +201,67 @@ func scheduleOf(f *form) *[]time.Duration {
 		}
 	}
 	return &waits
+}
+
+// rotateSecret replaces the secret of a subscription, and shows the new one this
+// once.
+func (h *subscriptions) rotateSecret(x *edge.Context) error {
+	admin, err := h.limitChanges(x)
+	if err == nil && !admin {
+		err = h.countRetry(x)
+	}
+	if err != nil {
+		return err
+	}
+	f, err := readForm(x)
+	if err != nil {
+		return err
+	}
+	f.knows(inSubscriber, inSubscription)
+	secret, _ := f.given(webhook.MemberSecret)
+	keep := keepForOf(f)
+	if err := f.done(x); err != nil {
+		return err
+	}
+	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
+	if err != nil {
+		return err
+	}
+	return x.Document(http.StatusOK, "RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Moment(r.OldSecretUntil)})
+}
+
+// keepForOf is how long the secret that is replaced signs as well.
+func keepForOf(f *form) time.Duration {
+	text, ok := f.given(webhook.MemberKeepFor)
+	if !ok {
+		return webhook.DefaultKeepFor
+	}
+	keep, err := time.ParseDuration(text)
+	if err != nil || webhook.CheckKeepFor(keep) != nil {
+		f.refuse(webhook.MemberKeepFor, "must be a duration such as 12h, from 0 to 720h")
+	}
+	return keep
+}
+
+// retryRate is how often those who have but a SubscriberID may send what is in a
+// subscription again, or test it.
+var retryRate = edge.Rate{PerSecond: 10.0 / 60, Burst: 10}
+
+// limitRetries counts a retry, unless an admin asks.
+func (h *subscriptions) limitRetries(x *edge.Context) error {
+	admin, err := h.access.isAdmin(x)
+	if err != nil || admin {
+		return err
+	}
+	return h.countRetry(x)
+}
+
+// countRetry counts a retry of a subscription that there is: other ids would take
+// the place of its count.
+func (h *subscriptions) countRetry(x *edge.Context) error {
+	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
+	if err != nil {
+		return err
+	}
+	return h.retries.Take(r.GUID, x.Timing.Start)
 }

@@ -73,7 +73,7 @@ func (s *Server) webhookRoutes() []edge.Route {
 		{Methods: "POST", Pattern: pathMessage + "/Retry", Changes: true, Status: http.StatusAccepted, Serve: s.handlers.messages.retry,
 			Operation: "RetryMessage", Summary: "Send a message again that failed"},
 
-		{Methods: "GET", Pattern: "/Webhooks/Stream", Role: account.Admin, Streaming: true, Serve: s.liveStream,
+		{Methods: "GET", Pattern: "/Webhooks/Stream", Role: account.Admin, Streaming: true, Serve: s.handlers.streams.serve,
 			Operation: "Stream", Summary: "What happens to messages, as it happens, by server-sent events"},
 		{Methods: "GET", Pattern: "/Webhooks/Stats", Role: account.Admin, Serve: s.handlers.stats.show,
 			Operation: "Stats", Summary: "Figures of the delivery of webhooks"},
