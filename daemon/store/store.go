@@ -15,6 +15,8 @@ import (
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/requestlog"
+	logstore "github.com/bizhook/whd/daemon/requestlog/sqlstore"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook/sqlstore"
 )
@@ -59,7 +61,7 @@ type Store struct {
 	records backend
 	pool    *sqlite.Pool // of the embedded store's records
 	own     *appdb.DB
-	log     *logFile // of the embedded store
+	log     *logstore.File // of the embedded store
 	hooks   *sqlstore.Store
 }
 
@@ -105,7 +107,7 @@ func (s *Store) open(ctx context.Context) error {
 	if s.hooks, err = sqlstore.Open(s.own, s.path(appdb.FileName)); err != nil {
 		return executor.Unreachable(err)
 	}
-	s.log = &logFile{path: s.path(appdb.LogFileName), connections: s.config.Connections}
+	s.log = logstore.NewFile(s.path(appdb.LogFileName), s.config.Connections)
 	return nil
 }
 
@@ -138,6 +140,14 @@ func (s *Store) Lost() error { return s.own.Lost() }
 // Current reports why our own tables are not of the version that this program
 // needs, if so.
 func (s *Store) Current(ctx context.Context) error { return s.own.Ready(ctx) }
+
+// RequestLog keeps the entries of the request log.
+func (s *Store) RequestLog() requestlog.Store {
+	if s.log != nil {
+		return s.log
+	}
+	return logstore.OnServer(s.own)
+}
 
 // Webhooks are the stored subscriptions and their messages.
 func (s *Store) Webhooks() *sqlstore.Store { return s.hooks }

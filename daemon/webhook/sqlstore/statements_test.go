@@ -24,7 +24,7 @@ func TestNoEmptyBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, "testdata/webhookbatch.sql")
+	files = append(files, "testdata/webhookbatch.sql", "../../requestlog/sqlstore/testdata/requestlog.sql")
 	scripts, err := filepath.Glob("../../../cmd/daemon/deploy/*.sql")
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,6 @@
-package store
+// Package sqlstore keeps the entries of the request log: in a file of their own,
+// or in the tables of appdb on a server.
+package sqlstore
 
 import (
 	"context"
@@ -11,13 +13,8 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 )
 
-// RequestLog keeps the entries of the request log.
-func (s *Store) RequestLog() requestlog.Store {
-	if s.log != nil {
-		return s.log
-	}
-	return &logTable{own: s.own}
-}
+// OnServer keeps the entries of the request log in the tables of db, on a server.
+func OnServer(db *appdb.DB) requestlog.Store { return &logTable{own: db} }
 
 // pruneBatch is how many entries are removed at a time, so that it takes
 // moments.

@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// logFile is the request log of the embedded store, as a writer and as a
+// File is the request log of the embedded store, as a writer and as a
 // database that records are read from. It is opened when it is first needed,
 // and again at each need until that has worked: what is wrong with it is to keep
 // nobody from anything else.
-type logFile struct {
+type File struct {
 	path        string
 	connections int
 
@@ -31,7 +31,13 @@ type logFile struct {
 	conn    *sqlite.Conn // that writes
 }
 
-func (f *logFile) open(ctx context.Context) (*executor.File, error) {
+// NewFile makes a File at a path, which so many may read at once. It is opened
+// when it is first needed.
+func NewFile(path string, connections int) *File {
+	return &File{path: path, connections: connections}
+}
+
+func (f *File) open(ctx context.Context) (*executor.File, error) {
 	f.opening.Lock()
 	defer f.opening.Unlock()
 	switch {
@@ -52,7 +58,7 @@ func (f *logFile) open(ctx context.Context) (*executor.File, error) {
 }
 
 // Session is executor.Database's.
-func (f *logFile) Session(ctx context.Context, kind *record.Kind, several bool) (executor.Session, error) {
+func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (executor.Session, error) {
 	readers, err := f.open(ctx)
 	if err != nil {
 		return nil, err
@@ -61,7 +67,7 @@ func (f *logFile) Session(ctx context.Context, kind *record.Kind, several bool) 
 }
 
 // Close leaves a connection that is stuck in a statement to the system.
-func (f *logFile) Close() error {
+func (f *File) Close() error {
 	f.opening.Lock()
 	defer f.opening.Unlock()
 	f.closed = true
@@ -84,7 +90,7 @@ func (f *logFile) Close() error {
 var logPragmas = []string{"synchronous = NORMAL", "cache_size = -1000"}
 
 // write lends the connection that writes.
-func (f *logFile) write(ctx context.Context, work func(*sqlite.Conn) error) error {
+func (f *File) write(ctx context.Context, work func(*sqlite.Conn) error) error {
 	if _, err := f.open(ctx); err != nil {
 		return err
 	}
@@ -114,7 +120,7 @@ func unwritten(err error) error {
 }
 
 // Append adds entries in one transaction.
-func (f *logFile) Append(ctx context.Context, entries []requestlog.Entry) error {
+func (f *File) Append(ctx context.Context, entries []requestlog.Entry) error {
 	return f.write(ctx, func(conn *sqlite.Conn) error {
 		if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 			return err
@@ -184,7 +190,7 @@ const (
 
 // Prune removes the oldest rows that are too old or too many, and gives back the
 // room that is then free.
-func (f *logFile) Prune(ctx context.Context, before time.Time, maxBytes int64) (more bool, err error) {
+func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (more bool, err error) {
 	err = f.write(ctx, func(conn *sqlite.Conn) error {
 		size, err := appdb.SizeOf(conn)
 		if err != nil {

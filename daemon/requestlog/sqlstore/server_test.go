@@ -1,6 +1,7 @@
-package store
+package sqlstore
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/requestlog"
 )
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // TestRequestLogStatements shows the statements of both databases side by side,
 // with the rows as a server gets them.

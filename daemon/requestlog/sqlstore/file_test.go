@@ -1,4 +1,4 @@
-package store
+package sqlstore
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func TestCompactWithoutRoom(t *testing.T) {
 // The request log keeps to its bound on the disk, WAL included, while entries of
 // all sizes are written, and shrinks to a bound that was lowered.
 func TestRequestLogBoundOnDisk(t *testing.T) {
-	file := &watchedLog{logFile: logFile{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}, t: t}
+	file := &watchedLog{File: File{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}, t: t}
 	t.Cleanup(func() { _ = file.Close() })
 	bound := int64(5 << 20)
 	write := func(entries int) {
@@ -76,13 +76,13 @@ func TestRequestLogBoundOnDisk(t *testing.T) {
 
 // watchedLog measures what the files take after each write.
 type watchedLog struct {
-	logFile
+	File
 	t    *testing.T
 	peak int64
 }
 
 func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) error {
-	err := w.logFile.Append(ctx, entries)
+	err := w.File.Append(ctx, entries)
 	var size int64
 	for _, name := range []string{w.path, w.path + "-wal"} {
 		if info, err := os.Stat(name); err == nil {
@@ -97,7 +97,7 @@ func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) err
 
 // A bound below a page of the file is a bound all the same.
 func TestRequestLogSmallestBound(t *testing.T) {
-	file := &logFile{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}
+	file := &File{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}
 	t.Cleanup(func() { _ = file.Close() })
 	if err := file.Append(t.Context(), make([]requestlog.Entry, 100)); err != nil {
 		t.Fatal(err)
