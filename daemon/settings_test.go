@@ -46,9 +46,9 @@ var readers = map[string]reader{
 	"webhooks.retry_schedule":  {"1s,2s", func(d *Daemon) any { return d.webhooks.engine.Policy().Schedule }},
 	"webhooks.retry_after_max": {"17m", func(d *Daemon) any { return d.webhooks.engine.Policy().RetryAfterMax }},
 	"webhooks.disable_after":   {"17m", func(d *Daemon) any { return d.webhooks.engine.Policy().DisableAfter }},
-	"webhooks.keep_successful": {"17h", func(d *Daemon) any { return d.webhooks.engine.Keep().Successful }},
-	"webhooks.keep_failed":     {"17h", func(d *Daemon) any { return d.webhooks.engine.Keep().Failed }},
-	"webhooks.responses_size":  {"3MiB", func(d *Daemon) any { return d.webhooks.engine.Keep().TextSize }},
+	"webhooks.keep_successful": {"17h", func(d *Daemon) any { return d.webhooks.engine.Retention().Successful }},
+	"webhooks.keep_failed":     {"17h", func(d *Daemon) any { return d.webhooks.engine.Retention().Failed }},
+	"webhooks.responses_size":  {"3MiB", func(d *Daemon) any { return d.webhooks.engine.Retention().TextSize }},
 	"webhooks.attempt_timeout": {"17s", func(d *Daemon) any { return d.attemptLimit() }},
 }
 

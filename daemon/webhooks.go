@@ -73,11 +73,11 @@ const idlePerHost = 64
 func (d *Daemon) engineConfig(kept delivery.Store) delivery.Config {
 	c := d.config.Webhooks
 	e := delivery.Config{Store: kept, Sender: d.sender(), Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts, Memory: int(c.Memory),
-		Keep: func() webhook.Retention { return d.current().Webhooks.Retention() },
-		Show: d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched, Joined: d.webhooks.streams.Joined}
+		Retention: func() webhook.Retention { return d.current().Webhooks.Retention() },
+		Show:      d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched, Joined: d.webhooks.streams.Joined}
 	if d.config.Store != config.Embedded { // other daemons may share the store
-		e.Term, e.Watch, e.Poll = c.Lease, watchEvery, c.OutboxPoll
-		e.Event = func(name string) (string, error) { return d.webhooks.registrar.Rules().Event(name) }
+		e.LeaseTerm, e.PeerInterval, e.OutboxInterval = c.Lease, watchEvery, c.OutboxPoll
+		e.EventName = func(name string) (string, error) { return d.webhooks.registrar.Rules().Event(name) }
 	}
 	return e
 }

@@ -88,7 +88,7 @@ func (m *mail) fill(t *testing.T, dir string) {
 				Partition: lease.Partition, Subscription: m.shops[i].ID, URL: m.shops[i].URL, State: state})
 		}
 	}
-	_, err = kept.Numbers(t.Context(), 1000)
+	_, err = kept.AllocateIDs(t.Context(), 1000)
 	check(err)
 	b.Version, err = kept.Version(t.Context())
 	check(err)

@@ -76,11 +76,11 @@ func changedSubscriptions(h hooks) {
 			h.t.Errorf("after %d of %d: %v (%v, %v)", after, before, got, whole, err)
 		}
 	}
-	if n := h.news(-1); len(n.Nudges) != 0 {
-		h.t.Errorf("nudges about messages: %+v", n.Nudges)
+	if n := h.news(-1); len(n.Events) != 0 {
+		h.t.Errorf("nudges about messages: %+v", n.Events)
 	}
-	if n := other.news(0); len(n.Nudges) != 0 {
-		h.t.Errorf("another daemon hears of messages: %+v", n.Nudges)
+	if n := other.news(0); len(n.Events) != 0 {
+		h.t.Errorf("another daemon hears of messages: %+v", n.Events)
 	}
 }
 

@@ -144,7 +144,7 @@ func numbersAtOnce(h hooks) {
 	taken := make(map[int64]bool)
 	atOnce(8, func(i int) {
 		for n := 1; n <= 4; n++ {
-			first, err := daemons[i%2].Numbers(h.t.Context(), n)
+			first, err := daemons[i%2].AllocateIDs(h.t.Context(), n)
 			if err != nil {
 				h.t.Error(err)
 			}
@@ -196,7 +196,7 @@ func writersAtOnce(h hooks) {
 	atOnce(2*each, func(i int) {
 		d, l := daemons[i%2], held[i%2]
 		for range rounds {
-			first, err := d.Numbers(h.t.Context(), 2*size)
+			first, err := d.AllocateIDs(h.t.Context(), 2*size)
 			if err != nil {
 				h.t.Error(err)
 				return

@@ -12,9 +12,9 @@ import (
 )
 
 // news asks what others have done.
-func (h hooks) news(after int64) delivery.News {
+func (h hooks) news(after int64) delivery.PeerEvents {
 	h.t.Helper()
-	n, err := h.News(h.t.Context(), after)
+	n, err := h.PeerEvents(h.t.Context(), after)
 	h.check(err)
 	return n
 }
@@ -26,22 +26,22 @@ func newsOfOthers(h hooks) {
 	r, other := h.subscribe(), h.beside()
 	l := h.lease(time.Hour)
 	began := h.news(-1)
-	if began.Version != h.version() || began.Daemons != 1 || began.Watched || len(began.Nudges) != 0 {
+	if began.Version != h.version() || began.Daemons != 1 || began.Watched || len(began.Events) != 0 {
 		h.t.Errorf("in the beginning: %+v", began)
 	}
 	b := h.batch(l)
 	h.raise(&b, noon, "a", r.ID)
-	b.Nudges = []delivery.Nudge{{Subscription: r.ID, Kind: delivery.NudgeAdded}, {Subscription: r.ID, Kind: delivery.NudgeDue}}
+	b.PeerEvents = []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerAdded}, {Subscription: r.ID, Kind: delivery.PeerDue}}
 	h.check(h.Write(h.t.Context(), b))
-	if own := h.news(began.Nudge); len(own.Nudges) != 0 || own.Nudge <= began.Nudge {
+	if own := h.news(began.Last); len(own.Events) != 0 || own.Last <= began.Last {
 		h.t.Errorf("a daemon tells itself %+v", own)
 	}
-	theirs := other.news(began.Nudge)
-	if want := []delivery.Nudge{{Subscription: r.ID, Kind: delivery.NudgeDue}, {Subscription: r.ID, Kind: delivery.NudgeAdded}}; !slices.Equal(theirs.Nudges, want) {
-		h.t.Errorf("the other one hears %+v, want %+v", theirs.Nudges, want)
+	theirs := other.news(began.Last)
+	if want := []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerDue}, {Subscription: r.ID, Kind: delivery.PeerAdded}}; !slices.Equal(theirs.Events, want) {
+		h.t.Errorf("the other one hears %+v, want %+v", theirs.Events, want)
 	}
-	if again := other.news(theirs.Nudge); len(again.Nudges) != 0 {
-		h.t.Errorf("and once more %+v", again.Nudges)
+	if again := other.news(theirs.Last); len(again.Events) != 0 {
+		h.t.Errorf("and once more %+v", again.Events)
 	}
 }
 
@@ -53,15 +53,15 @@ func nudgesOfPeople(h hooks) {
 	h.check(h.Write(h.t.Context(), b))
 	at := admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
 	for _, c := range []struct {
-		kind delivery.NudgeKind
+		kind delivery.PeerEventKind
 		do   func() error
 	}{
-		{delivery.NudgeDue, func() error { _, err := h.RetryMessage(h.t.Context(), at, noon); return err }},
-		{delivery.NudgeDeleted, func() error { _, err := h.RemoveMessage(h.t.Context(), at); return err }},
+		{delivery.PeerDue, func() error { _, err := h.RetryMessage(h.t.Context(), at, noon); return err }},
+		{delivery.PeerDeleted, func() error { _, err := h.RemoveMessage(h.t.Context(), at); return err }},
 	} {
-		before := other.news(-1).Nudge
+		before := other.news(-1).Last
 		h.check(c.do())
-		if got := other.news(before).Nudges; !slices.Equal(got, []delivery.Nudge{{Subscription: r.ID, Kind: c.kind}}) {
+		if got := other.news(before).Events; !slices.Equal(got, []delivery.PeerEvent{{Subscription: r.ID, Kind: c.kind}}) {
 			h.t.Errorf("nudges are %+v, want kind %d", got, c.kind)
 		}
 	}
@@ -121,7 +121,7 @@ func changesOfOthers(h hooks) {
 	if all := read(); len(all) != 0 {
 		h.t.Errorf("read again: %+v", all)
 	}
-	h.check(h.Tidy(h.t.Context()))
+	h.check(h.PrunePeerEvents(h.t.Context()))
 	other.change(theirs, 4, "c")
 	if all := read(); len(all) != 1 {
 		h.t.Errorf("after tidying up: %+v", all)
@@ -215,7 +215,7 @@ func messagesElsewhere(h hooks) {
 	if err := h.Write(h.t.Context(), b); err != delivery.ErrFenced {
 		h.t.Errorf("without telling: %v", err)
 	}
-	b.Nudges = []delivery.Nudge{{Subscription: r.ID, Kind: delivery.NudgeAdded}}
+	b.PeerEvents = []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerAdded}}
 	h.check(h.Write(h.t.Context(), b))
 	page, err := other.Page(h.t.Context(), delivery.Page{Partition: theirs.Partition, Subscription: r.ID, InOrder: true, Limit: 9})
 	h.check(err)

@@ -136,7 +136,7 @@ func (h hooks) batch(leases ...delivery.Lease) delivery.Batch {
 // raise adds an event to a batch, with a message for each subscription.
 func (h hooks) raise(b *delivery.Batch, due time.Time, body string, subs ...int64) []*webhook.Message {
 	h.t.Helper()
-	first, err := h.Numbers(h.t.Context(), 1+len(subs))
+	first, err := h.AllocateIDs(h.t.Context(), 1+len(subs))
 	h.check(err)
 	return add(b, first, due, body, subs...)
 }
@@ -163,7 +163,7 @@ func guid(n int64) string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", 
 func (h hooks) send(l delivery.Lease, sub int64, n int) []*webhook.Message {
 	h.t.Helper()
 	b := h.batch(l)
-	first, err := h.Numbers(h.t.Context(), 2*n)
+	first, err := h.AllocateIDs(h.t.Context(), 2*n)
 	h.check(err)
 	for i := range n {
 		add(&b, first+2*int64(i), noon, "{}", sub)
@@ -255,7 +255,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Renew":         func() error { _, err := h.Renew(ctx, b.Leases, time.Hour); return err },
 		"Release":       func() error { return h.Release(ctx, b.Leases) },
 		"Now":           func() error { _, err := h.Now(ctx); return err },
-		"Numbers":       func() error { _, err := h.Numbers(ctx, 1); return err },
+		"Numbers":       func() error { _, err := h.AllocateIDs(ctx, 1); return err },
 		"Snapshot":      func() error { _, err := h.Snapshot(ctx); return err },
 		"Version":       func() error { _, err := h.Version(ctx); return err },
 		"Changed":       func() error { _, _, err := h.Changed(ctx, 1, 2); return err },

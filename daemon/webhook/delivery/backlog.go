@@ -10,13 +10,13 @@ import (
 
 // The bounds of counting what is open.
 const (
-	censusAge   = 10 * time.Second // that a count stays good for
-	censusShare = 20               // and this many times as long as it took
-	censusLimit = 15 * time.Second // that it may take
+	backlogAge   = 10 * time.Second // that a count stays good for
+	backlogShare = 20               // and this many times as long as it took
+	backlogLimit = 15 * time.Second // that it may take
 )
 
-// census counts what is open when somebody asks, once for all who ask.
-type census struct {
+// backlogCounter counts what is open when somebody asks, once for all who ask.
+type backlogCounter struct {
 	asked chan struct{} // buffered
 
 	mu   sync.Mutex
@@ -27,14 +27,16 @@ type census struct {
 	done chan struct{} // closed, and made anew, when one ends
 }
 
-func newCensus() *census { return &census{asked: make(chan struct{}, 1), done: make(chan struct{})} }
+func newBacklogCounter() *backlogCounter {
+	return &backlogCounter{asked: make(chan struct{}, 1), done: make(chan struct{})}
+}
 
 // good reports whether the last count is not older than this, or else gives
 // what is closed when the next one ends.
-func (c *census) good(age time.Duration) (o stats.BacklogCount, is bool, next <-chan struct{}, err error) {
+func (c *backlogCounter) good(age time.Duration) (o stats.BacklogCount, is bool, next <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	is = !c.at.IsZero() && time.Since(c.at) < max(age, censusAge, censusShare*c.took)
+	is = !c.at.IsZero() && time.Since(c.at) < max(age, backlogAge, backlogShare*c.took)
 	return c.open, is, c.done, c.err
 }
 
@@ -42,17 +44,17 @@ func (c *census) good(age time.Duration) (o stats.BacklogCount, is bool, next <-
 // where counting takes long. Where it cannot be counted it gives the last count
 // with the error.
 func (e *Engine) Backlog(ctx context.Context, age time.Duration) (stats.BacklogCount, error) {
-	if err := e.troubled(); err != nil {
+	if err := e.unavailableErr(); err != nil {
 		return stats.BacklogCount{}, err
 	}
-	o, is, next, err := e.census.good(age)
+	o, is, next, err := e.backlog.good(age)
 	if is {
 		return o, err
 	}
-	signal(e.census.asked)
+	signal(e.backlog.asked)
 	select {
 	case <-next:
-		o, _, _, err = e.census.good(age)
+		o, _, _, err = e.backlog.good(age)
 	case <-e.ended:
 		err = stopping()
 	case <-ctx.Done():
@@ -63,16 +65,16 @@ func (e *Engine) Backlog(ctx context.Context, age time.Duration) (stats.BacklogC
 
 // counting counts what is open whenever somebody asks.
 func (e *Engine) counting(ctx context.Context) {
-	for e.sleep(ctx, e.census.asked, 0) {
-		if _, is, _, _ := e.census.good(0); is {
+	for e.sleep(ctx, e.backlog.asked, 0) {
+		if _, is, _, _ := e.backlog.good(0); is {
 			continue // who asked has it already
 		}
-		e.census.count(ctx, e)
+		e.backlog.count(ctx, e)
 	}
 }
 
-func (c *census) count(ctx context.Context, e *Engine) {
-	ctx, cancel := context.WithTimeout(ctx, censusLimit)
+func (c *backlogCounter) count(ctx context.Context, e *Engine) {
+	ctx, cancel := context.WithTimeout(ctx, backlogLimit)
 	defer cancel()
 	began := time.Now()
 	all, err := e.store.Backlog(ctx)

@@ -7,13 +7,13 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// trips is how many failures in a row open a lane's breaker.
-const trips = 5
+// breakerFailures is how many failures in a row open a lane's breaker.
+const breakerFailures = 5
 
-// longestProbe bounds the time between probes of an endpoint that is in
+// maxProbe bounds the time between probes of an endpoint that is in
 // trouble, so that the first success is noticed long before the last step of
 // the schedule.
-const longestProbe = 10 * time.Minute
+const maxProbe = 10 * time.Minute
 
 // breaker keeps a lane from spending its messages' attempts on an endpoint that
 // is in trouble. While it is open one message goes out at each step of the
@@ -24,7 +24,7 @@ type breaker struct {
 	probe    time.Time
 }
 
-func (b *breaker) open() bool { return b.failures >= trips }
+func (b *breaker) open() bool { return b.failures >= breakerFailures }
 
 // note counts an attempt.
 func (b *breaker) note(o webhook.Outcome, schedule []time.Duration, now time.Time) {
@@ -38,7 +38,7 @@ func (b *breaker) note(o webhook.Outcome, schedule []time.Duration, now time.Tim
 	if b.failures++; !b.open() {
 		return
 	}
-	wait := longestProbe
+	wait := maxProbe
 	if b.step < len(schedule) {
 		wait = min(wait, schedule[b.step])
 		b.step++

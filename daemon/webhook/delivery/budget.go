@@ -21,7 +21,7 @@ type budget struct {
 	tiers    [2]tier
 	events   map[int64]*heldEvent       // those whose bodies count, by ID
 	messages map[*webhook.Message]*tier // those in memory, and what they count for
-	hunger   chan struct{}              // buffered; a queue is starving, or there is room that one waits for
+	refill   chan struct{}              // buffered; a queue is starving, or there is room that one waits for
 }
 
 // heldEvent is an event that messages in memory carry.
@@ -36,25 +36,25 @@ type heldEvent struct {
 // so that however many there are, and whatever waits for them, the others never
 // wait for what they hold.
 type tier struct {
-	ring     []*lane // that may begin an attempt, in the order of their turns
-	starving []*lane // that want a page, in the order of their turns
-	flying   int     // attempts under way
-	attempts int     // the most
-	limit    int     // bytes
-	used     int     // of them
-	reserved int     // bytes for the page that is being read
-	need     int     // bytes that the first of starving waits for; 0 while none waits for room
+	ring     []*queue // that may begin an attempt, in the order of their turns
+	refills  []*queue // that want a page, in the order of their turns
+	inFlight int      // attempts under way
+	attempts int      // the most
+	limit    int      // bytes
+	used     int      // of them
+	reserved int      // bytes for the page that is being read
+	need     int      // bytes that the first of starving waits for; 0 while none waits for room
 }
 
 func newBudget(memory, attempts int) *budget {
-	return &budget{events: make(map[int64]*heldEvent), messages: make(map[*webhook.Message]*tier), hunger: make(chan struct{}, 1), tiers: [2]tier{
+	return &budget{events: make(map[int64]*heldEvent), messages: make(map[*webhook.Message]*tier), refill: make(chan struct{}, 1), tiers: [2]tier{
 		{limit: memory - memory/4, attempts: attempts},
 		{limit: memory / 4, attempts: max(1, attempts/2)},
 	}}
 }
 
 // of is the tier of a queue.
-func (b *budget) of(l *lane) *tier {
+func (b *budget) of(l *queue) *tier {
 	if l.health.since.IsZero() {
 		return &b.tiers[0]
 	}
@@ -62,10 +62,10 @@ func (b *budget) of(l *lane) *tier {
 }
 
 // remove takes a queue that is in the other tier from now on out of the lines.
-func (t *tier) remove(l *lane) {
-	is := func(other *lane) bool { return other == l }
-	t.ring, t.starving = slices.DeleteFunc(t.ring, is), slices.DeleteFunc(t.starving, is)
-	l.queued, l.starving = false, false
+func (t *tier) remove(l *queue) {
+	is := func(other *queue) bool { return other == l }
+	t.ring, t.refills = slices.DeleteFunc(t.ring, is), slices.DeleteFunc(t.refills, is)
+	l.queued, l.needsRefill = false, false
 }
 
 // fits reports whether there is room. A message that is larger than the tier has
@@ -116,7 +116,7 @@ func (b *budget) release(m *webhook.Message) {
 		return
 	}
 	if b.wanted(m) {
-		signal(b.hunger)
+		signal(b.refill)
 	}
 	t.used -= messageCost
 	delete(b.messages, m)

@@ -64,7 +64,7 @@ func (s *tinyStore) Due(_ context.Context, p Page) (due time.Time, err error) {
 	return due, nil
 }
 
-func (s *tinyStore) Numbers(context.Context, int) (int64, error) { return 1, nil }
+func (s *tinyStore) AllocateIDs(context.Context, int) (int64, error) { return 1, nil }
 
 // tinyEngine is an engine whose steps a test takes itself: nothing runs by
 // itself, and no attempt is made.
@@ -72,7 +72,7 @@ type tinyEngine struct {
 	*Engine
 	t       *testing.T
 	store   *tinyStore
-	flights []*flight
+	flights []*attempt
 	subs    map[int64]*webhook.Subscription
 	version int64
 	last    int64 // number
@@ -100,7 +100,7 @@ func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 		e.subs[sub.ID] = sub
 	}
 	e.change()
-	t.Cleanup(e.halt)
+	t.Cleanup(e.stopDispatch)
 	return e
 }
 
@@ -131,9 +131,9 @@ func (e *tinyEngine) publish(size int, to ...int64) {
 		e.last++
 		m := &webhook.Message{ID: e.last, Event: event, Partition: 1, Subscription: id, State: webhook.State{Next: e.Now()}}
 		e.store.add(m)
-		if l := e.lane(id); l != nil {
+		if l := e.queueOf(id); l != nil {
 			l.accept(m)
-			e.tend(l)
+			e.schedule(l)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func (e *tinyEngine) publish(size int, to ...int64) {
 // page reads what the feeding loop would, once, where that is awake.
 func (e *tinyEngine) page() bool {
 	select {
-	case <-e.budget.hunger:
+	case <-e.budget.refill:
 		e.asleep = false
 	default:
 	}
@@ -162,9 +162,9 @@ func (e *tinyEngine) page() bool {
 func (e *tinyEngine) take() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	f := e.turn()
+	f := e.next()
 	if f != nil {
-		e.flying++
+		e.inFlight++
 		e.flights = append(e.flights, f)
 	}
 	return f != nil
@@ -175,14 +175,14 @@ func (e *tinyEngine) finish(i int, o webhook.Outcome, counts bool) {
 	f := e.flights[i]
 	e.flights = slices.Delete(e.flights, i, i+1)
 	o.Began = e.Now()
-	if next := e.land(f, o, counts); next != nil {
+	if next := e.Engine.finish(f, o, counts); next != nil {
 		e.flights = append(e.flights, next)
 	}
 }
 
 // write writes down what has ended.
 func (e *tinyEngine) write() {
-	l := e.ledger.next()
+	l := e.pending.next()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i := range l.outcomes {
@@ -203,8 +203,8 @@ func (e *tinyEngine) later(d time.Duration) {
 	e.clock.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, l := range e.lanes {
-		e.tend(l)
+	for _, l := range e.queues {
+		e.schedule(l)
 	}
 }
 
@@ -220,7 +220,7 @@ func (e *tinyEngine) deliver() {
 // answer ends the attempts at a subscription and writes down what came of them.
 func (e *tinyEngine) answer(subscription int64, o webhook.Outcome) {
 	for i := len(e.flights) - 1; i >= 0; i-- {
-		if e.flights[i].lane.id == subscription {
+		if e.flights[i].queue.id == subscription {
 			e.finish(i, o, true)
 		}
 	}
@@ -231,7 +231,7 @@ func (e *tinyEngine) answer(subscription int64, o webhook.Outcome) {
 // under is the number of attempts under way at a subscription.
 func (e *tinyEngine) under(subscription int64) (n int) {
 	for _, f := range e.flights {
-		if f.lane.id == subscription {
+		if f.queue.id == subscription {
 			n++
 		}
 	}
@@ -244,7 +244,7 @@ func (e *tinyEngine) check() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	held := make(map[*webhook.Message]bool)
-	for _, l := range e.lanes {
+	for _, l := range e.queues {
 		for _, m := range l.known {
 			held[m] = true
 		}
@@ -255,7 +255,7 @@ func (e *tinyEngine) check() {
 	for _, f := range e.flights { // of lanes that are gone
 		held[f.message] = true
 	}
-	for _, r := range e.ledger.outcomes {
+	for _, r := range e.pending.outcomes {
 		held[r.Message] = true
 	}
 	want, bodies, used, in := 0, make(map[int64]*webhook.Event), 0, make(map[*tier]int)
@@ -310,9 +310,9 @@ func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
 			case n < 80 && len(e.flights) > 0:
 				o := webhook.Outcome{Code: 200}
 				switch f := e.flights[0]; {
-				case f.lane.id <= 3:
+				case f.queue.id <= 3:
 					o = webhook.Outcome{Cause: webhook.ConnectionRefused}
-				case f.lane.id == 4 || r.IntN(10) == 0:
+				case f.queue.id == 4 || r.IntN(10) == 0:
 					o = webhook.Outcome{Code: 400}
 				}
 				e.finish(0, o, r.IntN(20) > 0)
@@ -416,7 +416,7 @@ func TestHangingEndpointsTakeNoMemoryFromOthers(t *testing.T) {
 			for e.take() {
 			}
 			for i := len(e.flights) - 1; i >= 0; i-- {
-				if f := e.flights[i]; f.lane.id == healthy {
+				if f := e.flights[i]; f.queue.id == healthy {
 					e.finish(i, webhook.Outcome{Code: 200}, true)
 				} else if c.timesOut && round%10 == 9 {
 					e.finish(i, webhook.Outcome{Cause: webhook.TimedOut}, true)
@@ -443,7 +443,7 @@ func TestABodyIsReadOnce(t *testing.T) {
 	}
 	e.check()
 	inMemory := 0
-	for _, l := range e.lanes {
+	for _, l := range e.queues {
 		inMemory += len(l.known)
 	}
 	if inMemory != subscriptions*events || e.store.read != events*size {
@@ -488,13 +488,13 @@ func TestEventsForManyAreSplit(t *testing.T) {
 	for range events {
 		p := &publication{event: &webhook.Event{Name: "debtor.created"}, done: make(chan error, 1)}
 		sent = append(sent, p)
-		if err := e.ledger.publish(p); err != nil {
+		if err := e.pending.publish(p); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var written []*publication
-	for len(e.ledger.waiting) > 0 {
-		l, b := e.ledger.next(), Batch{}
+	for len(e.pending.waiting) > 0 {
+		l, b := e.pending.next(), Batch{}
 		if err := e.fill(t.Context(), &b, &l); err != nil {
 			t.Fatal(err)
 		}
@@ -503,8 +503,8 @@ func TestEventsForManyAreSplit(t *testing.T) {
 		}
 		written = append(written, l.publications...)
 	}
-	if !slices.Equal(written, sent) || e.ledger.bytes != 0 {
-		t.Errorf("%d events are written; %d bytes wait", len(written), e.ledger.bytes)
+	if !slices.Equal(written, sent) || e.pending.bytes != 0 {
+		t.Errorf("%d events are written; %d bytes wait", len(written), e.pending.bytes)
 	}
 }
 
@@ -518,11 +518,11 @@ func TestRoomOfARemovedSubscription(t *testing.T) {
 	e.deliver()
 	delete(e.subs, 1)
 	e.change()
-	for len(e.budget.hunger) > 0 {
-		<-e.budget.hunger
+	for len(e.budget.refill) > 0 {
+		<-e.budget.refill
 	}
 	e.answer(1, webhook.Outcome{Code: 200})
-	if len(e.budget.hunger) == 0 {
+	if len(e.budget.refill) == 0 {
 		t.Fatal("the queue that waits for the room is not woken")
 	}
 	if e.deliver(); e.under(2) != 1 {
@@ -562,7 +562,7 @@ func TestAnEndpointThatWorksAgain(t *testing.T) {
 			s.FailingSince = noon.Add(-time.Hour)
 		}
 	})
-	e.lanes[3].limit = 8
+	e.queues[3].limit = 8
 	e.publish(12_000, 1)
 	e.deliver()
 	for range 2 {
@@ -572,7 +572,7 @@ func TestAnEndpointThatWorksAgain(t *testing.T) {
 	e.publish(12_000, 2)
 	e.deliver() // waits for the memory of 1
 	for i, f := range e.flights {
-		if f.lane.id == 3 {
+		if f.queue.id == 3 {
 			e.finish(i, webhook.Outcome{Code: 400}, true)
 			break
 		}

@@ -102,7 +102,7 @@ func (h *house) insert(lease delivery.Lease, r admin.Subscription, s state, at t
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	first, err := kept.Numbers(ctx, 2*s.count)
+	first, err := kept.AllocateIDs(ctx, 2*s.count)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// tend looks what a lane wants: a turn, a page, or to be looked at later. The
+// schedule looks what a lane wants: a turn, a page, or to be looked at later. The
 // engine's lock is held.
-func (e *Engine) tend(l *lane) {
-	if e.halted {
+func (e *Engine) schedule(l *queue) {
+	if e.stopped {
 		return
 	}
 	now := e.Now()
@@ -19,17 +19,17 @@ func (e *Engine) tend(l *lane) {
 		t := e.budget.of(l)
 		t.ring = append(t.ring, l)
 	}
-	if !l.starving && l.lately == nil && l.hungry(now) != nil {
-		l.starving = true
+	if !l.needsRefill && l.recent == nil && l.refillFrom(now) != nil {
+		l.needsRefill = true
 		t := e.budget.of(l)
-		t.starving = append(t.starving, l)
-		signal(e.budget.hunger)
+		t.refills = append(t.refills, l)
+		signal(e.budget.refill)
 	}
 	e.setAlarm(l, now)
 }
 
 // setAlarm has the lane looked at when its next wait ends.
-func (e *Engine) setAlarm(l *lane, now time.Time) {
+func (e *Engine) setAlarm(l *queue, now time.Time) {
 	at := l.alarm(now)
 	if at.IsZero() {
 		return
@@ -41,39 +41,39 @@ func (e *Engine) setAlarm(l *lane, now time.Time) {
 	l.timer.Reset(at.Sub(now))
 }
 
-func (e *Engine) awake(l *lane) {
+func (e *Engine) awake(l *queue) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.tend(l)
-	e.pump()
+	e.schedule(l)
+	e.dispatch()
 }
 
-// pump begins attempts while lanes are ready and the limit allows. The engine's
+// dispatch begins attempts while lanes are ready and the limit allows. The engine's
 // lock is held.
-func (e *Engine) pump() {
-	for e.flying < e.Attempts {
-		f := e.turn()
+func (e *Engine) dispatch() {
+	for e.inFlight < e.Attempts {
+		f := e.next()
 		if f == nil {
 			return
 		}
-		e.flying++
-		e.flights.Go(func() { e.fly(f) })
+		e.inFlight++
+		e.attempts.Go(func() { e.deliver(f) })
 	}
 }
 
-// flight is an attempt under way.
-type flight struct {
-	lane    *lane
+// attempt is an attempt under way.
+type attempt struct {
+	queue   *queue
 	message *webhook.Message
 	tier    *tier // whose attempt it is
 }
 
-// turn gives the next lane its turn. A lane with more to send goes to the end of
+// next gives the next lane its next. A lane with more to send goes to the end of
 // its ring.
-func (e *Engine) turn() *flight {
-	for !e.halted {
+func (e *Engine) next() *attempt {
+	for !e.stopped {
 		t := e.nextRing()
-		if t == nil || e.ledger.unsaved() > unsavedMost || e.lapsing() {
+		if t == nil || e.pending.unsaved() > maxUnsaved || e.lapsing() {
 			return nil
 		}
 		l := t.ring[0]
@@ -81,10 +81,10 @@ func (e *Engine) turn() *flight {
 		t.ring = t.ring[1:]
 		l.queued = false
 		m := l.take(e.Now())
-		e.tend(l)
+		e.schedule(l)
 		if m != nil {
-			t.flying++
-			return &flight{l, m, t}
+			t.inFlight++
+			return &attempt{l, m, t}
 		}
 	}
 	return nil
@@ -95,29 +95,29 @@ func (e *Engine) turn() *flight {
 func (e *Engine) nextRing() *tier {
 	for range e.budget.tiers {
 		e.turned = 1 - e.turned
-		if t := &e.budget.tiers[e.turned]; len(t.ring) > 0 && t.flying < t.attempts {
+		if t := &e.budget.tiers[e.turned]; len(t.ring) > 0 && t.inFlight < t.attempts {
 			return t
 		}
 	}
 	return nil
 }
 
-// fly makes attempts until no lane is ready.
-func (e *Engine) fly(f *flight) {
+// deliver makes attempts until no lane is ready.
+func (e *Engine) deliver(f *attempt) {
 	for f != nil {
-		sub := e.cleared(f.lane)
+		sub := e.approve(f.queue)
 		var o webhook.Outcome
 		if sub != nil {
 			o = e.Sender.Send(e.sending, f.message, sub, e.Now())
 		}
-		f = e.land(f, o, sub != nil && e.sending.Err() == nil)
+		f = e.finish(f, o, sub != nil && e.sending.Err() == nil)
 	}
 }
 
-// cleared gives the subscription for an attempt that begins this moment, nil
+// approve gives the subscription for an attempt that begins this moment, nil
 // where it was deleted, or where this process has stood still since the lane got
 // its turn, for so long that the lease may run out.
-func (e *Engine) cleared(l *lane) *webhook.Subscription {
+func (e *Engine) approve(l *queue) *webhook.Subscription {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.lapsing() {
@@ -126,25 +126,25 @@ func (e *Engine) cleared(l *lane) *webhook.Subscription {
 	return l.sub
 }
 
-// land ends an attempt and gives the next one, if any may begin.
-func (e *Engine) land(f *flight, o webhook.Outcome, counts bool) *flight {
-	l, m := f.lane, f.message
+// finish ends an attempt and gives the next one, if any may begin.
+func (e *Engine) finish(f *attempt, o webhook.Outcome, counts bool) *attempt {
+	l, m := f.queue, f.message
 	if counts {
 		e.decide(m, o)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l.flying--
-	f.tier.flying--
+	l.inFlight--
+	f.tier.inFlight--
 	if counts {
 		e.noteOutcome(l, m, o)
 	} else {
 		l.putBack(m)
 	}
-	e.tend(l)
-	next := e.turn()
+	e.schedule(l)
+	next := e.next()
 	if next == nil {
-		e.flying--
+		e.inFlight--
 	}
 	return next
 }
@@ -152,7 +152,7 @@ func (e *Engine) land(f *flight, o webhook.Outcome, counts bool) *flight {
 // noteOutcome lets a lane learn from an attempt. One at the URL that the
 // subscription had before says nothing about the endpoint that it has. The
 // engine's lock is held.
-func (e *Engine) noteOutcome(l *lane, m *webhook.Message, o webhook.Outcome) {
+func (e *Engine) noteOutcome(l *queue, m *webhook.Message, o webhook.Outcome) {
 	if l.sub == nil || m.URL != l.sub.URL {
 		return
 	}
@@ -177,7 +177,7 @@ func (e *Engine) decide(m *webhook.Message, o webhook.Outcome) {
 	if o.Disables() && sub != nil && m.URL == sub.URL {
 		reason = disabledBy(o)
 	}
-	e.ledger.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason)
+	e.pending.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason)
 }
 
 func disabledBy(o webhook.Outcome) string {
@@ -222,19 +222,19 @@ func (e *Engine) sleep(ctx context.Context, wake <-chan struct{}, d time.Duratio
 	return ctx.Err() == nil
 }
 
-// patience grows with each failure in a row.
-type patience struct{ wait time.Duration }
+// backoff grows with each failure in a row.
+type backoff struct{ wait time.Duration }
 
 const (
-	leastPatience = 100 * time.Millisecond
-	mostPatience  = 5 * time.Second
+	minBackoff = 100 * time.Millisecond
+	maxBackoff = 5 * time.Second
 )
 
-func newPatience() *patience { return new(patience) }
+func newBackoff() *backoff { return new(backoff) }
 
-func (p *patience) next() time.Duration {
-	p.wait = min(max(2*p.wait, leastPatience), mostPatience)
+func (p *backoff) next() time.Duration {
+	p.wait = min(max(2*p.wait, minBackoff), maxBackoff)
 	return p.wait
 }
 
-func (p *patience) reset() { p.wait = 0 }
+func (p *backoff) reset() { p.wait = 0 }

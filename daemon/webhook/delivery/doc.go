@@ -2,15 +2,15 @@
 // one durable message for each matching subscription, and each message is sent
 // until it succeeds, runs out of attempts, or is deleted.
 //
-// The way of an event: publish.go queues it in ledger.go, from which write.go
+// The way of an event: publish.go adds it to batch.go, from which writer.go
 // matches it with the subscriptions and writes events, messages and results of
 // attempts in batches, each one transaction. What is committed goes into the
-// lane of its subscription (lane.go). dispatch.go gives the lanes turns under a
+// queue of its subscription (queue.go). dispatch.go gives the queues turns under a
 // limit for all; a Sender makes one attempt; webhook.Decide says what becomes of
 // the message, and the next batch writes that.
 //
-// The store is the only truth. Memory holds a window of each lane, which
-// feed.go fills from the store. One budget bounds all of them (budget.go): the
+// The store is the only truth. Memory holds a window of each queue, which
+// cursor.go fills from the store. One budget bounds all of them (budget.go): the
 // body of an event counts once, and a failing endpoint keeps nothing in memory
 // but the attempt that is under way.
 //
@@ -23,24 +23,24 @@
 //
 // A lock is taken only while holding locks to its left:
 //
-//	leasing, refreshing -> Engine.mu -> ledger.mu, clock.mu
+//	leasing, refreshing -> Engine.mu -> pending.mu, clock.mu
 //
 // leasing is held while the leases change, refreshing (a semaphore) while changed
 // subscriptions are read; neither is taken under the other. Engine.mu guards the
-// lanes with all that is in them, the budget and the leases; no call of the store
+// queues with all that is in them, the budget and the leases; no call of the store
 // or of the sender is made under it. The locks of the recorder, the backlog
 // counter and the idempotency keys are taken alone. The snapshot of subscriptions
 // is an atomic pointer, changed under Engine.mu.
 //
 // # Goroutines
 //
-// One each, from Start to Stop: writing (batches), feeding (pages), watching
-// (changed subscriptions), upkeeping (removal of old messages), counting (the
-// backlog). With leases also keeping (renewals and takeovers), hearing (other
-// daemons' events) and following (other daemons' changes, while a stream is read);
-// with an outbox raising. One for each attempt under way, which goes on with the
+// One each, from Start to Stop: writing (batches), refilling (pages), watching
+// (changed subscriptions), pruning (removal of old messages), counting (the
+// backlog). With leases also keeping (renewals and takeovers), pollingPeers (other
+// daemons' events) and followingChanges (other daemons' changes, while a stream is read);
+// with an outbox readingOutbox. One for each attempt under way, which goes on with the
 // next message while there is one, and one for each subscription about to be
-// disabled (judge). Timers wake a lane (awake) and let all lanes look again after
+// disabled (judge). Timers wake a queue (awake) and let all queues look again after
 // a failed write (rewind). Stop waits for attempts, then for the writer, then for
 // the others.
 package delivery

@@ -23,18 +23,18 @@ type Sender interface {
 
 // Config is what an Engine works with.
 type Config struct {
-	Store    Store
-	Sender   Sender
-	Log      *slog.Logger
-	Policy   func() webhook.Policy    // asked for each failure, so that it may change
-	Keep     func() webhook.Retention // asked for each walk over the old messages; nil for ever
-	Attempts int                      // the most that are under way at once
-	Memory   int                      // bytes that the messages of all queues may take; 0 for the default
-	Term     time.Duration            // of leases; 0 where no other daemon shares the store
-	Watch    time.Duration            // how often other daemons are asked what they have done; 0 for never
+	Store        Store
+	Sender       Sender
+	Log          *slog.Logger
+	Policy       func() webhook.Policy    // asked for each failure, so that it may change
+	Retention    func() webhook.Retention // asked for each walk over the old messages; nil for ever
+	Attempts     int                      // the most that are under way at once
+	Memory       int                      // bytes that the messages of all queues may take; 0 for the default
+	LeaseTerm    time.Duration            // of leases; 0 where no other daemon shares the store
+	PeerInterval time.Duration            // how often other daemons are asked what they have done; 0 for never
 
-	Event func(name string) (string, error) // gives the name of a published event in its own letter case
-	Poll  time.Duration                     // how often the outbox is looked into; 0 for never
+	EventName      func(name string) (string, error) // gives the name of a published event in its own letter case
+	OutboxInterval time.Duration                     // how often the outbox is looked into; 0 for never
 
 	Show    func([]webhook.Change) // is told of all changes, in their order, and must not block; nil for nobody
 	Watched func() bool            // reports whether somebody reads them; nil for nobody
@@ -49,60 +49,60 @@ type Engine struct {
 	log      *slog.Logger
 	clock    clock
 	recorder *stats.Recorder
-	census   *census
+	backlog  *backlogCounter
 	subs     atomic.Pointer[webhook.Snapshot]
-	ledger   *ledger
+	pending  *pending
 
-	mu       sync.Mutex // guards what follows, with everything in the lanes
-	lanes    map[int64]*lane
-	budget   *budget
-	turned   int // the tier that had the last turn to begin an attempt
-	fed      int // the one that had the last turn to read a page
-	flying   int
-	halted   bool // no attempt begins any more
-	leases   []Lease
-	home     Lease     // whose partition new messages belong to; the writer's to change
-	renewed  time.Time // when the leases were last known to be ours, by this process's clock
-	daemons  int       // that work on the store
-	trouble  error     // why nothing is delivered, if so
-	failure  error     // of the last write, nil if it succeeded
-	failedAt time.Time
+	mu          sync.Mutex // guards what follows, with everything in the lanes
+	queues      map[int64]*queue
+	budget      *budget
+	turned      int // the tier that had the last turn to begin an attempt
+	fed         int // the one that had the last turn to read a page
+	inFlight    int
+	stopped     bool // no attempt begins any more
+	leases      []Lease
+	home        Lease     // whose partition new messages belong to; the writer's to change
+	renewed     time.Time // when the leases were last known to be ours, by this process's clock
+	daemons     int       // that work on the store
+	unavailable error     // why nothing is delivered, if so
+	failure     error     // of the last write, nil if it succeeded
+	failedAt    time.Time
 
 	leasing    sync.Mutex    // held while the leases change
 	refreshing chan struct{} // a semaphore of one, for reading changed subscriptions
 
-	keys             keyTurns
-	nudge            int64 // the last that was read; the loop's that hears
+	keyLocks         keyLocks
+	lastEvent        int64 // the last that was read; the loop's that hears
 	watchedElsewhere atomic.Bool
 
 	stale time.Time // when a batch was, the last time; the writer's
 
-	numbers struct {
+	ids struct {
 		next int64
 		left int
 	}
 
-	changed  chan struct{}      // buffered; subscriptions have changed
-	litter   chan struct{}      // buffered; subscriptions were removed
-	orphaned chan struct{}      // buffered; messages are nobody's
-	flush    chan struct{}      // closed when only what is left is to be written
-	ended    chan struct{}      // closed when that was done
-	cut      context.CancelFunc // of the attempts under way
-	sending  context.Context
-	end      context.CancelFunc // of everything
-	tasks    sync.WaitGroup     // loops
-	flights  sync.WaitGroup     // attempts
+	changed        chan struct{}      // buffered; subscriptions have changed
+	pruneRequested chan struct{}      // buffered; subscriptions were removed
+	orphaned       chan struct{}      // buffered; messages are nobody's
+	flush          chan struct{}      // closed when only what is left is to be written
+	ended          chan struct{}      // closed when that was done
+	cut            context.CancelFunc // of the attempts under way
+	sending        context.Context
+	end            context.CancelFunc // of everything
+	tasks          sync.WaitGroup     // loops
+	attempts       sync.WaitGroup     // attempts
 }
 
 // New makes an Engine.
 func New(c Config) *Engine {
-	e := &Engine{Config: c, store: c.Store, log: c.Log, ledger: newLedger(), census: newCensus(),
-		daemons: 1, nudge: -1,
-		lanes: make(map[int64]*lane), budget: newBudget(cmp.Or(c.Memory, defaultMemory), c.Attempts),
+	e := &Engine{Config: c, store: c.Store, log: c.Log, pending: newPending(), backlog: newBacklogCounter(),
+		daemons: 1, lastEvent: -1,
+		queues: make(map[int64]*queue), budget: newBudget(cmp.Or(c.Memory, defaultMemory), c.Attempts),
 		refreshing: make(chan struct{}, 1),
-		changed:    make(chan struct{}, 1), litter: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
+		changed:    make(chan struct{}, 1), pruneRequested: make(chan struct{}, 1), orphaned: make(chan struct{}, 1), flush: make(chan struct{}), ended: make(chan struct{})}
 	e.subs.Store(webhook.NewSnapshot(0, nil))
-	e.trouble, e.recorder = errNotStarted, stats.NewRecorder(e.Now())
+	e.unavailable, e.recorder = errNotStarted, stats.NewRecorder(e.Now())
 	return e
 }
 
@@ -113,14 +113,14 @@ func (e *Engine) Start(ctx context.Context) error {
 		return err
 	}
 	began := time.Now()
-	home, err := e.store.Lease(ctx, e.Term)
+	home, err := e.store.Lease(ctx, e.LeaseTerm)
 	if err != nil {
 		return err
 	}
 	e.home = home
 	e.hold([]Lease{home}, began)
-	if e.Term > 0 {
-		if err := e.hear(ctx); err != nil { // from here on
+	if e.LeaseTerm > 0 {
+		if err := e.pollPeers(ctx); err != nil { // from here on
 			return errors.Join(err, e.store.Release(ctx, e.leases))
 		}
 	}
@@ -131,19 +131,19 @@ func (e *Engine) Start(ctx context.Context) error {
 	var life context.Context
 	life, e.end = context.WithCancel(context.Background())
 	e.tasks.Go(func() { defer close(e.ended); e.writing(life) })
-	loops := []func(context.Context){e.feeding, e.watching, e.upkeeping, e.counting}
-	if e.Term > 0 {
-		loops = append(loops, e.keeping, e.hearing, e.following)
+	loops := []func(context.Context){e.refilling, e.watching, e.pruning, e.counting}
+	if e.LeaseTerm > 0 {
+		loops = append(loops, e.keeping, e.pollingPeers, e.followingChanges)
 	}
-	if e.Poll > 0 {
-		loops = append(loops, e.raising)
+	if e.OutboxInterval > 0 {
+		loops = append(loops, e.readingOutbox)
 	}
 	for _, loop := range loops {
 		e.tasks.Go(func() { loop(life) })
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.trouble = nil
+	e.unavailable = nil
 	return nil
 }
 
@@ -154,10 +154,10 @@ func (e *Engine) Stop(ctx context.Context) error {
 	if e.end == nil {
 		return nil // never started
 	}
-	e.ledger.close()
-	e.halt()
+	e.pending.close()
+	e.stopDispatch()
 	landed := make(chan struct{})
-	go func() { e.flights.Wait(); close(landed) }()
+	go func() { e.attempts.Wait(); close(landed) }()
 	select {
 	case <-landed:
 	case <-ctx.Done():
@@ -189,12 +189,12 @@ func (e *Engine) leave(ctx context.Context) error {
 	return e.store.Release(release, e.leased())
 }
 
-// halt begins no attempt any more.
-func (e *Engine) halt() {
+// stopDispatch begins no attempt any more.
+func (e *Engine) stopDispatch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.halted = true
-	for _, l := range e.lanes {
+	e.stopped = true
+	for _, l := range e.queues {
 		if l.timer != nil {
 			l.timer.Stop()
 		}
@@ -209,11 +209,11 @@ func (e *Engine) snapshot() *webhook.Snapshot { return e.subs.Load() }
 // errNotStarted is the trouble of an engine whose tables are not there yet.
 var errNotStarted = &fault.Error{Kind: fault.Unavailable, Message: "the delivery of webhooks has not begun", RetryAfter: 2 * time.Second}
 
-// troubled reports why nothing is delivered, if so.
-func (e *Engine) troubled() error {
+// unavailableErr reports why nothing is delivered, if so.
+func (e *Engine) unavailableErr() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.trouble
+	return e.unavailable
 }
 
 // failedFor is how long a write that failed is taken for what the next one will
@@ -225,8 +225,8 @@ const failedFor = 3 * time.Second
 func (e *Engine) Ready() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.trouble != nil || e.failure == nil || time.Since(e.failedAt) > failedFor && !errors.Is(e.failure, ErrDamaged) {
-		return e.trouble
+	if e.unavailable != nil || e.failure == nil || time.Since(e.failedAt) > failedFor && !errors.Is(e.failure, ErrDamaged) {
+		return e.unavailable
 	}
 	return fault.Because(e.failure, fault.Unavailable, "the last events could not be stored: %s", fault.Of(e.failure).Message)
 }

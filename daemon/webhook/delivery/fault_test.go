@@ -26,7 +26,7 @@ func TestAStoreThatRefuses(t *testing.T) {
 		{deliverytest.Write, "busy"},
 		{deliverytest.Write, "the disk is full"},
 		{deliverytest.Write, "read-only"},
-		{deliverytest.Numbers, "busy"},
+		{deliverytest.AllocateIDs, "busy"},
 	} {
 		t.Run(string(c.call)+" "+c.why, func(t *testing.T) {
 			inBubble(t, func(x *trial) {
@@ -325,7 +325,7 @@ func (x *trial) anything(dice *rand.Rand) {
 		})
 	}
 	var gates []*deliverytest.Gate
-	calls := []deliverytest.Call{deliverytest.Write, deliverytest.Write, deliverytest.Page, deliverytest.Due, deliverytest.Version, deliverytest.Changed, deliverytest.Numbers}
+	calls := []deliverytest.Call{deliverytest.Write, deliverytest.Write, deliverytest.Page, deliverytest.Due, deliverytest.Version, deliverytest.Changed, deliverytest.AllocateIDs}
 	for time.Now().Before(end) {
 		gate := deliverytest.NewGate()
 		gates = append(gates, gate)

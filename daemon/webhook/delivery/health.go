@@ -42,9 +42,9 @@ func (h *health) hopeless(p webhook.Policy, now time.Time) bool {
 }
 
 // noteHealth counts an attempt for its subscription. The engine's lock is held.
-func (e *Engine) noteHealth(l *lane, o webhook.Outcome, p webhook.Policy, now time.Time) {
+func (e *Engine) noteHealth(l *queue, o webhook.Outcome, p webhook.Policy, now time.Time) {
 	if l.health.note(o, now) {
-		e.ledger.noteHealth(Health{Subscription: l.id, Since: l.health.since})
+		e.pending.noteHealth(Health{Subscription: l.id, Since: l.health.since})
 	}
 	if !l.health.doomed && l.enabled() && l.health.hopeless(p, now) {
 		l.health.doomed = true
@@ -59,7 +59,7 @@ func (e *Engine) judge(ctx context.Context, subscription int64, since time.Time)
 	succeeded, err := e.store.Succeeded(ctx, subscription, since)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l := e.lanes[subscription]
+	l := e.queues[subscription]
 	switch {
 	case l == nil:
 	case err != nil:
@@ -68,7 +68,7 @@ func (e *Engine) judge(ctx context.Context, subscription int64, since time.Time)
 		l.health = health{}
 	default:
 		reason := fmt.Sprintf("every attempt since %s has failed", since.UTC().Format(time.RFC3339))
-		e.ledger.disable(Disabled{subscription, reason, e.Now()})
+		e.pending.disable(Disabled{subscription, reason, e.Now()})
 	}
 }
 
@@ -85,7 +85,7 @@ type disabledBody struct {
 // announce makes the events that tell of the subscriptions which a load
 // disables. They are written with it, or not at all. One that is disabled
 // already, by another attempt, another daemon or a person, is not disabled again.
-func (e *Engine) announce(l *load) {
+func (e *Engine) announce(l *batch) {
 	now, subs := e.Now(), e.snapshot()
 	known := make(map[int64]bool)
 	l.notices = nil

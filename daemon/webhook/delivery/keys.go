@@ -28,7 +28,7 @@ var errKeyOfAnother = fault.New(fault.Conflict, "The Idempotency-Key was used fo
 // is a Conflict.
 func (e *Engine) PublishOnce(ctx context.Context, name string, body []byte, key string) (r Receipt, replayed bool, err error) {
 	k := keyOf(name, body, key, e.Now())
-	leave, err := e.keys.enter(ctx, k.Hash)
+	leave, err := e.keyLocks.lock(ctx, k.Hash)
 	if err != nil {
 		return Receipt{}, false, err
 	}
@@ -52,14 +52,14 @@ func (e *Engine) PublishOnce(ctx context.Context, name string, body []byte, key 
 	return Receipt{known.Event, known.Count}, true, nil
 }
 
-// keyTurns lets those who publish under the same key go one after another.
-type keyTurns struct {
+// keyLocks lets those who publish under the same key go one after another.
+type keyLocks struct {
 	mu    sync.Mutex
 	taken map[[32]byte]chan struct{} // closed when its holder has left
 }
 
-// enter waits until nobody else publishes under a key.
-func (t *keyTurns) enter(ctx context.Context, hash [32]byte) (leave func(), err error) {
+// lock waits until nobody else publishes under a key.
+func (t *keyLocks) lock(ctx context.Context, hash [32]byte) (leave func(), err error) {
 	for {
 		mine := make(chan struct{})
 		before := t.take(hash, mine)
@@ -75,7 +75,7 @@ func (t *keyTurns) enter(ctx context.Context, hash [32]byte) (leave func(), err 
 }
 
 // take gives nil where the key is free, and is mine now.
-func (t *keyTurns) take(hash [32]byte, mine chan struct{}) chan struct{} {
+func (t *keyLocks) take(hash [32]byte, mine chan struct{}) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if before := t.taken[hash]; before != nil {
@@ -88,7 +88,7 @@ func (t *keyTurns) take(hash [32]byte, mine chan struct{}) chan struct{} {
 	return nil
 }
 
-func (t *keyTurns) give(hash [32]byte, mine chan struct{}) {
+func (t *keyLocks) give(hash [32]byte, mine chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.taken, hash)
@@ -97,7 +97,7 @@ func (t *keyTurns) give(hash [32]byte, mine chan struct{}) {
 
 // dropTaken answers those of a load whose keys other daemons have used, and
 // takes them out of it.
-func (e *Engine) dropTaken(ctx context.Context, l *load) error {
+func (e *Engine) dropTaken(ctx context.Context, l *batch) error {
 	var rest []*publication
 	for _, p := range l.publications {
 		taken, err := e.taken(ctx, p)

@@ -49,12 +49,12 @@ func (e *Engine) leased() []Lease {
 // keeping renews the leases well before they run out, and takes over what other
 // daemons left behind.
 func (e *Engine) keeping(ctx context.Context) {
-	pause := e.Term / 3
+	pause := e.LeaseTerm / 3
 	for e.sleep(ctx, e.orphaned, pause) {
-		pause = e.Term / 3
+		pause = e.LeaseTerm / 3
 		if err := e.keep(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("renewing the leases failed", "error", err.Error())
-			pause = e.Term / 12
+			pause = e.LeaseTerm / 12
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (e *Engine) divideLeases(ctx context.Context, held []Lease) (kept, done []L
 // lapsing reports whether a lease may run out before an attempt that begins now
 // has ended: then another daemon could make the same one. The engine's lock is
 // held.
-func (e *Engine) lapsing() bool { return e.Term > 0 && elapsed(e.renewed) > e.Term*2/3 }
+func (e *Engine) lapsing() bool { return e.LeaseTerm > 0 && elapsed(e.renewed) > e.LeaseTerm*2/3 }
 
 // elapsed is the time since a moment by that clock which has gone further: the
 // monotonic one may stand while a machine is suspended.
@@ -95,10 +95,10 @@ func elapsed(since time.Time) time.Duration {
 func (e *Engine) keep(ctx context.Context) error {
 	e.leasing.Lock()
 	defer e.leasing.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, e.Term/3)
+	ctx, cancel := context.WithTimeout(ctx, e.LeaseTerm/3)
 	defer cancel()
 	began := time.Now()
-	held, err := e.store.Renew(ctx, e.leased(), e.Term)
+	held, err := e.store.Renew(ctx, e.leased(), e.LeaseTerm)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (e *Engine) keep(ctx context.Context) error {
 			return err
 		}
 	}
-	found, err := e.store.TakeOver(ctx, e.Term)
+	found, err := e.store.TakeOver(ctx, e.LeaseTerm)
 	if err != nil {
 		return err
 	}
@@ -129,20 +129,20 @@ func (e *Engine) hold(leases []Lease, at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.leases, e.renewed = leases, at
-	for _, l := range e.lanes {
-		lost := slices.ContainsFunc(l.feeds, func(f *feed) bool { return !holds(leases, f.partition) })
-		l.feeds = slices.DeleteFunc(l.feeds, func(f *feed) bool { return !holds(leases, f.partition) })
+	for _, l := range e.queues {
+		lost := slices.ContainsFunc(l.cursors, func(f *cursor) bool { return !holds(leases, f.partition) })
+		l.cursors = slices.DeleteFunc(l.cursors, func(f *cursor) bool { return !holds(leases, f.partition) })
 		for _, lease := range leases {
-			if l.feed(lease.Partition) == nil {
-				l.feeds = append(l.feeds, &feed{partition: lease.Partition})
+			if l.cursorOf(lease.Partition) == nil {
+				l.cursors = append(l.cursors, &cursor{partition: lease.Partition})
 			}
 		}
 		if lost {
 			l.drop()
 		}
-		e.tend(l)
+		e.schedule(l)
 	}
-	e.pump()
+	e.dispatch()
 }
 
 func holds(leases []Lease, partition int64) bool {
@@ -155,18 +155,18 @@ var errFencedOff = fault.Because(ErrFenced, fault.Unavailable, "the files of the
 // relinquish finds out which lease was lost, after a write that was fenced off,
 // and leases a new partition if it was our own. Outcomes of messages that are
 // somebody else's now are dropped: that daemon attempts them again.
-func (e *Engine) relinquish(ctx context.Context, l load) {
-	if e.Term == 0 {
+func (e *Engine) relinquish(ctx context.Context, l batch) {
+	if e.LeaseTerm == 0 {
 		e.yield()
 		return
 	}
 	e.leasing.Lock()
 	defer e.leasing.Unlock()
 	began := time.Now()
-	held, err := e.store.Renew(ctx, e.leased(), e.Term)
+	held, err := e.store.Renew(ctx, e.leased(), e.LeaseTerm)
 	if err == nil && !holds(held, e.home.Partition) {
 		var home Lease
-		if home, err = e.store.Lease(ctx, e.Term); err == nil {
+		if home, err = e.store.Lease(ctx, e.LeaseTerm); err == nil {
 			e.moveTo(home)
 			held = append(held, home)
 		}
@@ -174,20 +174,20 @@ func (e *Engine) relinquish(ctx context.Context, l load) {
 	if err != nil {
 		e.log.Warn("leasing a partition failed", "error", err.Error())
 		l.publications = nil
-		e.ledger.giveBack(l)
-		e.sleep(ctx, nil, mostPatience)
+		e.pending.giveBack(l)
+		e.sleep(ctx, nil, maxBackoff)
 		return
 	}
 	e.log.Warn("a lease was lost to another daemon", "held", len(held))
 	e.dropLost(&l, held)
 	e.hold(held, began)
-	e.ledger.giveBack(l)
+	e.pending.giveBack(l)
 }
 
 // moveTo makes a lease that of the partition which new messages belong to. The
 // numbers begin anew, since those of the partition grow.
 func (e *Engine) moveTo(home Lease) {
-	e.numbers.left = 0
+	e.ids.left = 0
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.home = home
@@ -197,23 +197,23 @@ func (e *Engine) moveTo(home Lease) {
 // store. Leasing them again would only begin a quarrel.
 func (e *Engine) yield() {
 	e.log.Error(errFencedOff.Error())
-	e.ledger.close()
-	e.halt()
+	e.pending.close()
+	e.stopDispatch()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.trouble = errFencedOff
+	e.unavailable = errFencedOff
 	e.leases = nil
 }
 
 // dropLost takes the outcomes of messages that are not ours any more out of a
 // load.
-func (e *Engine) dropLost(l *load, held []Lease) {
+func (e *Engine) dropLost(l *batch, held []Lease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l.publications = nil
 	l.outcomes = slices.DeleteFunc(l.outcomes, func(r webhook.AttemptResult) bool {
 		lost := !holds(held, r.Message.Partition)
-		if lane := e.lanes[r.Message.Subscription]; lost && lane != nil {
+		if lane := e.queues[r.Message.Subscription]; lost && lane != nil {
 			delete(lane.away, r.Message.ID)
 		}
 		if lost {

@@ -28,8 +28,8 @@ func (e *Engine) queuesWith(open []stats.Backlog) []stats.Queue {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.Now()
-	lanes := make([]stats.Queue, 0, len(e.lanes))
-	for id, l := range e.lanes {
+	lanes := make([]stats.Queue, 0, len(e.queues))
+	for id, l := range e.queues {
 		if l.sub == nil {
 			continue
 		}
@@ -37,7 +37,7 @@ func (e *Engine) queuesWith(open []stats.Backlog) []stats.Queue {
 		if l.open() {
 			next = l.probe // whatever else is due
 		}
-		lanes = append(lanes, stats.Queue{Subscription: l.sub, FailingSince: l.health.since, Underway: l.flying, Limit: l.share(), InMemory: len(l.known),
+		lanes = append(lanes, stats.Queue{Subscription: l.sub, FailingSince: l.health.since, Underway: l.inFlight, Limit: l.share(), InMemory: len(l.known),
 			Failures: l.breaker.failures, Open: l.open(), Probe: l.probe, Next: next,
 			NotSent: b.NotSent, RetryPending: b.RetryPending, Oldest: b.Oldest})
 	}
@@ -45,7 +45,7 @@ func (e *Engine) queuesWith(open []stats.Backlog) []stats.Queue {
 }
 
 // tally counts what was written down.
-func (e *Engine) tally(l load) {
+func (e *Engine) tally(l batch) {
 	events, messages := 0, 0
 	for _, all := range [...][]*publication{l.publications, l.notices} {
 		for _, p := range all {
@@ -59,11 +59,11 @@ func (e *Engine) tally(l load) {
 
 // Depth looks at what is in hand.
 func (e *Engine) Depth() stats.Depth {
-	waiting, unsaved := e.ledger.depth()
+	waiting, unsaved := e.pending.depth()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	d := stats.Depth{Waiting: waiting, Unsaved: unsaved, Underway: e.flying, Lanes: len(e.lanes), Partition: len(e.leases)}
-	for _, l := range e.lanes {
+	d := stats.Depth{Waiting: waiting, Unsaved: unsaved, Underway: e.inFlight, Lanes: len(e.queues), Partition: len(e.leases)}
+	for _, l := range e.queues {
 		d.InMemory += len(l.known)
 		if l.open() {
 			d.Troubled++

@@ -15,11 +15,11 @@ import (
 // outboxRows is how many rows of the outbox are read at once.
 const outboxRows = 256
 
-// raising turns what others put into the outbox into events.
-func (e *Engine) raising(ctx context.Context) {
-	wait := newPatience()
-	for e.sleep(ctx, nil, e.Poll+wait.wait) {
-		err := e.emptyOutbox(ctx)
+// readingOutbox turns what others put into the outbox into events.
+func (e *Engine) readingOutbox(ctx context.Context) {
+	wait := newBackoff()
+	for e.sleep(ctx, nil, e.OutboxInterval+wait.wait) {
+		err := e.drainOutbox(ctx)
 		if err == nil {
 			wait.reset()
 			continue
@@ -30,25 +30,25 @@ func (e *Engine) raising(ctx context.Context) {
 	}
 }
 
-// emptyOutbox goes on for as long as there is something in the outbox and it is
+// drainOutbox goes on for as long as there is something in the outbox and it is
 // this daemon's duty.
-func (e *Engine) emptyOutbox(ctx context.Context) error {
+func (e *Engine) drainOutbox(ctx context.Context) error {
 	for e.hasDuties() {
 		rows, err := e.store.Outbox(ctx, outboxRows)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		if err := e.raise(ctx, rows); err != nil {
+		if err := e.publishOutbox(ctx, rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// raise has rows written as events. Their order is kept whatever fails: the store
+// publishOutbox has rows written as events. Their order is kept whatever fails: the store
 // takes none before those with lower numbers. A row is gone exactly if its
 // event's messages are durable.
-func (e *Engine) raise(ctx context.Context, rows []Raised) error {
+func (e *Engine) publishOutbox(ctx context.Context, rows []OutboxEvent) error {
 	var all []*publication
 	for _, r := range rows {
 		name, reason := e.acceptable(r)
@@ -68,7 +68,7 @@ func (e *Engine) raise(ctx context.Context, rows []Raised) error {
 // room for them. It gives the first failure.
 func (e *Engine) awaitAll(all []*publication) (err error) {
 	for i, p := range all {
-		if err = e.ledger.publish(p); err != nil {
+		if err = e.pending.publish(p); err != nil {
 			all = all[:i]
 			break
 		}
@@ -79,7 +79,7 @@ func (e *Engine) awaitAll(all []*publication) (err error) {
 	return err
 }
 
-func (e *Engine) fromOutbox(r Raised, name string) *publication {
+func (e *Engine) fromOutbox(r OutboxEvent, name string) *publication {
 	now := e.Now()
 	event := &webhook.Event{GUID: newGUID(now), Name: name, Body: r.Body, AddedAt: now}
 	return &publication{event: event, outbox: r.ID, done: make(chan error, 1)}
@@ -87,7 +87,7 @@ func (e *Engine) fromOutbox(r Raised, name string) *publication {
 
 // acceptable gives the name of the event that a row is, or why it is none. The
 // rules are those of publishing.
-func (e *Engine) acceptable(r Raised) (name, reason string) {
+func (e *Engine) acceptable(r OutboxEvent) (name, reason string) {
 	switch {
 	case r.TooLarge:
 		return "", fmt.Sprintf("Body is larger than %d bytes", MaxBodySize)
@@ -96,7 +96,7 @@ func (e *Engine) acceptable(r Raised) (name, reason string) {
 	case !utf8.Valid(r.Body) || bytes.IndexByte(r.Body, 0) >= 0:
 		return "", "Body must be text without the character 0"
 	}
-	name, err := e.Event(r.Name)
+	name, err := e.EventName(r.Name)
 	if err != nil {
 		return "", fault.Of(err).Message
 	}
@@ -105,7 +105,7 @@ func (e *Engine) acceptable(r Raised) (name, reason string) {
 
 // dropOutbox answers those of a load that come from the outbox, where they are
 // not its next ones, and takes them out of it.
-func dropOutbox(l *load) {
+func dropOutbox(l *batch) {
 	var rest []*publication
 	for _, p := range l.publications {
 		if p.outbox == 0 {

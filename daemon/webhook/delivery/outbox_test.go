@@ -24,7 +24,7 @@ type outbox struct {
 	delivery.Store
 
 	mu      sync.Mutex
-	rows    []delivery.Raised // the oldest first
+	rows    []delivery.OutboxEvent // the oldest first
 	last    int64
 	refused map[string]string // reasons, by body
 }
@@ -35,12 +35,12 @@ func (o *outbox) put(name string, bodies ...string) {
 	defer o.mu.Unlock()
 	for _, body := range bodies {
 		o.last++
-		o.rows = append(o.rows, delivery.Raised{ID: o.last, Name: name, Body: []byte(body), TooLarge: body == "large"})
+		o.rows = append(o.rows, delivery.OutboxEvent{ID: o.last, Name: name, Body: []byte(body), TooLarge: body == "large"})
 	}
 }
 
 // Outbox is webhook.Store's.
-func (o *outbox) Outbox(_ context.Context, limit int) ([]delivery.Raised, error) {
+func (o *outbox) Outbox(_ context.Context, limit int) ([]delivery.OutboxEvent, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.rows[:min(limit, len(o.rows))]), nil
@@ -50,7 +50,7 @@ func (o *outbox) Outbox(_ context.Context, limit int) ([]delivery.Raised, error)
 func (o *outbox) RefuseOutbox(_ context.Context, id int64, reason string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	i := slices.IndexFunc(o.rows, func(r delivery.Raised) bool { return r.ID == id })
+	i := slices.IndexFunc(o.rows, func(r delivery.OutboxEvent) bool { return r.ID == id })
 	o.refused[string(o.rows[i].Body)] = reason
 	o.rows = slices.Delete(o.rows, i, i+1)
 	return nil
@@ -88,7 +88,7 @@ func withOutbox(t *testing.T, test func(x *trial, o *outbox)) {
 		o := &outbox{Store: x.store.Webhooks(), refused: make(map[string]string)}
 		x.begin(func(c *delivery.Config) {
 			x.faulty = deliverytest.New(o)
-			c.Store, c.Poll, c.Event = x.faulty, time.Second, inHouse().Event
+			c.Store, c.OutboxInterval, c.EventName = x.faulty, time.Second, inHouse().Event
 		})
 		x.subscribe("http://127.0.0.1/hook", "debtor.*")
 		test(x, o)

@@ -37,7 +37,7 @@ func (e *Engine) Publish(ctx context.Context, name string, body []byte) (Receipt
 }
 
 func (e *Engine) publish(ctx context.Context, name string, body []byte, key *Key) (Receipt, error) {
-	if err := cmp.Or(ctx.Err(), e.troubled()); err != nil {
+	if err := cmp.Or(ctx.Err(), e.unavailableErr()); err != nil {
 		return Receipt{}, err
 	}
 	now := e.Now()
@@ -51,7 +51,7 @@ func (e *Engine) publish(ctx context.Context, name string, body []byte, key *Key
 // SendTest sends a message to one subscription, whatever events it is for, and gives
 // the message once it is durable, as it was stored: its attempts begin meanwhile.
 func (e *Engine) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*webhook.Message, error) {
-	if err := cmp.Or(ctx.Err(), e.troubled()); err != nil {
+	if err := cmp.Or(ctx.Err(), e.unavailableErr()); err != nil {
 		return nil, err
 	}
 	now := e.Now()
@@ -71,7 +71,7 @@ func (e *Engine) SendTest(ctx context.Context, subscription int64, name string, 
 
 // await has a publication written.
 func (e *Engine) await(p *publication) error {
-	if err := e.ledger.publish(p); err != nil {
+	if err := e.pending.publish(p); err != nil {
 		return err
 	}
 	return <-p.done
@@ -98,7 +98,7 @@ func (e *Engine) match(p *publication, s *webhook.Snapshot, lines map[int64]bool
 			continue
 		}
 		partition := e.home.Partition
-		if sub.Ordered && e.Term > 0 {
+		if sub.Ordered && e.LeaseTerm > 0 {
 			partition = firstPartition
 			lines[sub.ID] = true
 		}

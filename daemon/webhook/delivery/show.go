@@ -9,7 +9,7 @@ import (
 
 // show adds what a load changes to its batch, where a stream of another daemon
 // is read, and to the load itself, for our own.
-func (e *Engine) show(ctx context.Context, b *Batch, l *load) error {
+func (e *Engine) show(ctx context.Context, b *Batch, l *batch) error {
 	elsewhere := e.watchedElsewhere.Load()
 	if e.Show == nil && !elsewhere {
 		return nil
@@ -17,18 +17,18 @@ func (e *Engine) show(ctx context.Context, b *Batch, l *load) error {
 	if l.changes = e.changesOf(l); !elsewhere {
 		return nil
 	}
-	b.Changes = slices.Concat(l.told, l.changes)
+	b.Changes = slices.Concat(l.announced, l.changes)
 	if len(b.Changes) == 0 {
 		return nil
 	}
-	number, err := e.number(ctx, 1)
+	number, err := e.allocateIDs(ctx, 1)
 	b.Home, b.Number = e.home.Partition, number
 	return err
 }
 
 // changesOf is what becomes of messages by a load, in the order in which it
 // happened.
-func (e *Engine) changesOf(l *load) []webhook.Change {
+func (e *Engine) changesOf(l *batch) []webhook.Change {
 	subs := e.snapshot()
 	all := make([]webhook.Change, 0, len(l.outcomes)+len(l.publications))
 	for _, p := range slices.Concat(l.publications, l.notices) {
@@ -51,6 +51,6 @@ func (e *Engine) Announce(changes []webhook.Change) {
 		e.Show(changes)
 	}
 	if e.watchedElsewhere.Load() && len(changes) > 0 {
-		e.ledger.tell(changes)
+		e.pending.announce(changes)
 	}
 }

@@ -22,18 +22,18 @@ func (s silent) Send(context.Context, *webhook.Message, *webhook.Subscription, t
 // left to whoever has the lease then.
 func TestNothingIsSentAfterAStandstill(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
-		e := New(Config{Sender: silent{t}, Term: time.Minute, Attempts: 10})
+		e := New(Config{Sender: silent{t}, LeaseTerm: time.Minute, Attempts: 10})
 		e.clock.local, e.clock.store = time.Now(), noon
 		e.sending, e.renewed = t.Context(), time.Now()
 		l := testLane(ordered)
-		e.lanes[l.id] = l
+		e.queues[l.id] = l
 		l.admit(waitingMessage(7, 0))
 		m := l.take(noon)
-		e.flying++
-		e.renewed = e.renewed.Add(-e.Term)
-		e.fly(&flight{l, m, l.budget.of(l)})
-		if len(l.away) > 0 || l.flying > 0 || e.flying > 0 || l.hungry(noon.Add(time.Second)) == nil {
-			t.Errorf("ordered %v: the message stays here: %d away, %d under way, %d of all lanes", ordered, len(l.away), l.flying, e.flying)
+		e.inFlight++
+		e.renewed = e.renewed.Add(-e.LeaseTerm)
+		e.deliver(&attempt{l, m, l.budget.of(l)})
+		if len(l.away) > 0 || l.inFlight > 0 || e.inFlight > 0 || l.refillFrom(noon.Add(time.Second)) == nil {
+			t.Errorf("ordered %v: the message stays here: %d away, %d under way, %d of all lanes", ordered, len(l.away), l.inFlight, e.inFlight)
 		}
 	}
 }
@@ -41,17 +41,17 @@ func TestNothingIsSentAfterAStandstill(t *testing.T) {
 // TestAStandstillKeepsTheOrder: the messages behind the one that was not sent
 // wait for it.
 func TestAStandstillKeepsTheOrder(t *testing.T) {
-	e := New(Config{Sender: silent{t}, Term: time.Minute, Attempts: 10})
+	e := New(Config{Sender: silent{t}, LeaseTerm: time.Minute, Attempts: 10})
 	e.clock.local, e.clock.store = time.Now(), noon
 	e.sending, e.renewed = t.Context(), time.Now()
 	l := testLane(true)
-	e.lanes[l.id] = l
+	e.queues[l.id] = l
 	l.admit(waitingMessage(7, 0))
 	l.admit(waitingMessage(8, 0))
 	m := l.take(noon)
-	e.flying++
-	e.renewed = e.renewed.Add(-e.Term)
-	e.fly(&flight{l, m, l.budget.of(l)})
+	e.inFlight++
+	e.renewed = e.renewed.Add(-e.LeaseTerm)
+	e.deliver(&attempt{l, m, l.budget.of(l)})
 	if m := l.take(noon); m != nil {
 		t.Errorf("message %d passes message 7", m.ID)
 	}

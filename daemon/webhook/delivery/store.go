@@ -28,7 +28,7 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 
 	// Numbers sets n numbers aside that nobody else gets, and gives the first.
-	Numbers(ctx context.Context, n int) (first int64, err error)
+	AllocateIDs(ctx context.Context, n int) (first int64, err error)
 	// Version reads the version of the subscriptions alone.
 	Version(ctx context.Context) (int64, error)
 	// Changed reads the subscriptions that changed after one version up to another,
@@ -65,14 +65,14 @@ type Store interface {
 	// Outbox reads events that somebody else has put into the store within a
 	// transaction of their own, the oldest first: up to limit, and fewer where
 	// their bodies are large.
-	Outbox(ctx context.Context, limit int) ([]Raised, error)
+	Outbox(ctx context.Context, limit int) ([]OutboxEvent, error)
 	// RefuseOutbox notes why one of them cannot be taken. It is not read again.
 	RefuseOutbox(ctx context.Context, id int64, reason string) error
 	// Open lists the subscriptions that have open messages in a partition.
 	Open(ctx context.Context, partition int64) ([]int64, error)
 	// News is what other daemons have done since a nudge. Negative, it only says
 	// where nudges stand.
-	News(ctx context.Context, after int64) (News, error)
+	PeerEvents(ctx context.Context, after int64) (PeerEvents, error)
 	// Watch notes for how long a stream of this daemon is read.
 	Watch(ctx context.Context, home Lease, term time.Duration) error
 	// Changes reads what other daemons have written since the marks, by
@@ -80,7 +80,7 @@ type Store interface {
 	// next is read.
 	Changes(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error)
 	// Tidy removes nudges and changes that everybody has read by now.
-	Tidy(ctx context.Context) error
+	PrunePeerEvents(ctx context.Context) error
 	// Succeeded reports whether a subscription has received a message since a
 	// time.
 	Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error)
@@ -117,19 +117,19 @@ type Lease struct {
 // numbers already. Outcomes of messages that were deleted meanwhile, or whose
 // subscription was, are dropped.
 type Batch struct {
-	Version  int64   // of the snapshot that the events were matched with, or AnyVersion
-	Leases   []Lease // of all partitions that the batch touches
-	Events   []*webhook.Event
-	Messages []*webhook.Message
-	Outcomes []webhook.AttemptResult
-	Disabled []Disabled
-	Keys     []Key
-	Outbox   []int64 // the rows of the outbox that become events, or matched no subscription
-	Health   []Health
-	Nudges   []Nudge          // messages of these subscriptions may be in partitions that the batch has no lease of
-	Home     int64            // the partition whose Changes these are
-	Number   int64            // of the Changes; grows
-	Changes  []webhook.Change // for the streams of other daemons
+	Version    int64   // of the snapshot that the events were matched with, or AnyVersion
+	Leases     []Lease // of all partitions that the batch touches
+	Events     []*webhook.Event
+	Messages   []*webhook.Message
+	Outcomes   []webhook.AttemptResult
+	Disabled   []Disabled
+	Keys       []Key
+	Outbox     []int64 // the rows of the outbox that become events, or matched no subscription
+	Health     []Health
+	PeerEvents []PeerEvent      // messages of these subscriptions may be in partitions that the batch has no lease of
+	Home       int64            // the partition whose Changes these are
+	Number     int64            // of the Changes; grows
+	Changes    []webhook.Change // for the streams of other daemons
 
 	MaxTextSize int64 // of all answers together, in bytes, where the store can keep to it at once; 0 for no limit
 }
@@ -139,9 +139,9 @@ type Batch struct {
 // since then is concurrent with them, and need not count.
 const AnyVersion = -1
 
-// Raised is an event that somebody else has put into the store, of which nothing
+// OutboxEvent is an event that somebody else has put into the store, of which nothing
 // is checked yet.
-type Raised struct {
+type OutboxEvent struct {
 	ID       int64 // gives the order
 	Name     string
 	Body     []byte
@@ -182,31 +182,31 @@ type Health struct {
 	Anew         bool // there was a success before: what is stored does not count
 }
 
-// Nudge is what one daemon tells the others about messages of a subscription.
-type Nudge struct {
+// PeerEvent is what one daemon tells the others about messages of a subscription.
+type PeerEvent struct {
 	Subscription int64
-	Kind         NudgeKind
+	Kind         PeerEventKind
 }
 
-// NudgeKind is what has happened to messages that another daemon may hold. The
+// PeerEventKind is what has happened to messages that another daemon may hold. The
 // numbers are stored.
-type NudgeKind uint8
+type PeerEventKind uint8
 
 // The kinds of nudges.
 const (
-	NudgeDue     NudgeKind = 1 // made due by a person
-	NudgeDeleted NudgeKind = 2
-	NudgeAdded   NudgeKind = 3 // to a partition that another daemon holds
+	PeerDue     PeerEventKind = 1 // made due by a person
+	PeerDeleted PeerEventKind = 2
+	PeerAdded   PeerEventKind = 3 // to a partition that another daemon holds
 )
 
-// News is what has happened at other daemons.
-type News struct {
-	Version int64   // of the subscriptions
-	Nudge   int64   // the number of the last
-	Nudges  []Nudge // each once
-	Daemons int     // that hold a lease, this one included
-	Watched bool    // a stream of another daemon is read
-	Orphans bool    // there is something to take over
+// PeerEvents is what has happened at other daemons.
+type PeerEvents struct {
+	Version int64       // of the subscriptions
+	Last    int64       // the number of the last
+	Events  []PeerEvent // each once
+	Daemons int         // that hold a lease, this one included
+	Watched bool        // a stream of another daemon is read
+	Orphans bool        // there is something to take over
 }
 
 // Key is an idempotency key that an event was published under. The body's

@@ -69,10 +69,10 @@ func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 	if len(b.Keys) > 0 {
 		w.part(serverKeys, "Keys", keyRows(b.Keys))
 	}
-	if len(b.Nudges) > 0 {
-		w.part(serverNudges, "Nudges", nudgeRows(b.Nudges))
+	if len(b.PeerEvents) > 0 {
+		w.part(serverNudges, "Nudges", nudgeRows(b.PeerEvents))
 	}
-	if len(b.Disabled)+len(b.Nudges) > 0 {
+	if len(b.Disabled)+len(b.PeerEvents) > 0 {
 		w.args = append(w.args, holder)
 	}
 	block := ""
@@ -209,7 +209,7 @@ func healthRows(all []delivery.Health) [][]any {
 	return rows
 }
 
-func nudgeRows(all []delivery.Nudge) [][]any {
+func nudgeRows(all []delivery.PeerEvent) [][]any {
 	rows := make([][]any, len(all))
 	for i, n := range all {
 		rows[i] = []any{n.Subscription, n.Kind}

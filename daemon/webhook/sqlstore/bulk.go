@@ -31,7 +31,7 @@ func (w *Store) LastMessage(ctx context.Context) (int64, error) {
 // RetryMessages makes those messages due that are still as they were picked and
 // have failed or wait for another attempt. It gives what it has changed.
 func (w *Store) RetryMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
-	due := alteration{picked: picked, nudge: delivery.NudgeDue,
+	due := alteration{picked: picked, nudge: delivery.PeerDue,
 		may: func(m bulkMessage) bool { return m.Before == webhook.RetryPending || m.Before == webhook.Failed },
 		change: func(c *webhook.Change) {
 			c.Status, c.Next, c.At = webhook.RetryPending, at, at
@@ -48,7 +48,7 @@ WHERE ID IN `+w.own.InList()+` AND Status IN (2, 3)`, w.own.ListArg(messageNumbe
 // what is known of their attempts, and with events that no other message needs.
 // It gives what it has removed.
 func (w *Store) RemoveMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
-	removal := alteration{picked: picked, nudge: delivery.NudgeDeleted,
+	removal := alteration{picked: picked, nudge: delivery.PeerDeleted,
 		may:    func(bulkMessage) bool { return true },
 		change: func(c *webhook.Change) { c.Deleted, c.Next, c.At = true, time.Time{}, at },
 		steps: func(all []bulkMessage) []appdb.Step {
@@ -70,7 +70,7 @@ type alteration struct {
 	may    func(bulkMessage) bool
 	change func(*webhook.Change) // what becomes of a message, for those who look on
 	steps  func([]bulkMessage) []appdb.Step
-	nudge  delivery.NudgeKind
+	nudge  delivery.PeerEventKind
 }
 
 // bulkMessage is a message as it is before the alteration.
@@ -162,13 +162,13 @@ func (w *Store) alterThese(ctx context.Context, tx *sql.Tx, a alteration, all []
 	return done, nil
 }
 
-func nudgesOf(all []bulkMessage, kind delivery.NudgeKind) []delivery.Nudge {
-	var nudges []delivery.Nudge
+func nudgesOf(all []bulkMessage, kind delivery.PeerEventKind) []delivery.PeerEvent {
+	var nudges []delivery.PeerEvent
 	known := make(map[int64]bool)
 	for _, m := range all {
 		if !known[m.Subscription] {
 			known[m.Subscription] = true
-			nudges = append(nudges, delivery.Nudge{Subscription: m.Subscription, Kind: kind})
+			nudges = append(nudges, delivery.PeerEvent{Subscription: m.Subscription, Kind: kind})
 		}
 	}
 	return nudges

@@ -319,14 +319,14 @@ func (f *fileWriter) changes(b *delivery.Batch) error {
 
 // nudges tell other daemons about messages that they hold.
 func (f *fileWriter) nudges(b *delivery.Batch) error {
-	if len(b.Nudges) == 0 {
+	if len(b.PeerEvents) == 0 {
 		return nil
 	}
 	if err := f.conn.Query(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, nil, lastNudge); err != nil {
 		return err
 	}
-	return f.each(f.nudge(), len(b.Nudges), func(s *sqlite.Stmt, i int) error {
-		s.Bind(b.Nudges[i].Subscription, int64(b.Nudges[i].Kind), f.own.Holder, lastNudge)
+	return f.each(f.nudge(), len(b.PeerEvents), func(s *sqlite.Stmt, i int) error {
+		s.Bind(b.PeerEvents[i].Subscription, int64(b.PeerEvents[i].Kind), f.own.Holder, lastNudge)
 		return f.step(s)
 	})
 }

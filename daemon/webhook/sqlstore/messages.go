@@ -42,7 +42,7 @@ func (w *Store) RemoveMessage(ctx context.Context, a admin.Address) (*webhook.Me
 		appdb.Statement(`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID = @ID`, id),
 		appdb.Statement(`DELETE FROM whd.WH_Event WHERE EventID = @Event AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = @Event)`,
 			event),
-	}, w.nudged(delivery.Nudge{Subscription: m.Subscription, Kind: delivery.NudgeDeleted})...)...)
+	}, w.nudged(delivery.PeerEvent{Subscription: m.Subscription, Kind: delivery.PeerDeleted})...)...)
 	if err != nil || !removed {
 		return nil, w.fault(err, "removing a message")
 	}
@@ -59,7 +59,7 @@ func (w *Store) RetryMessage(ctx context.Context, a admin.Address, at time.Time)
 	}
 	due := appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
 WHERE ID = @ID AND Status IN (2, 3)`, sql.Named("ID", m.ID), sql.Named("At", appdb.Stamp(at)))
-	_, err = w.own.Run(ctx, append([]appdb.Step{due}, w.nudged(delivery.Nudge{Subscription: m.Subscription, Kind: delivery.NudgeDue})...)...)
+	_, err = w.own.Run(ctx, append([]appdb.Step{due}, w.nudged(delivery.PeerEvent{Subscription: m.Subscription, Kind: delivery.PeerDue})...)...)
 	if err != nil {
 		return nil, w.fault(err, "making a message due")
 	}

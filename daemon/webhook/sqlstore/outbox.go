@@ -17,14 +17,14 @@ const (
 // their transaction has not ended, and others need not wait for it. A file has
 // no outbox, since nobody else writes to it. Without the CAST, Babelfish gives
 // out what a CASE holds as varchar.
-func (w *Store) Outbox(ctx context.Context, limit int) (all []delivery.Raised, err error) {
+func (w *Store) Outbox(ctx context.Context, limit int) (all []delivery.OutboxEvent, err error) {
 	if !w.own.IsServer() {
 		return nil, ctx.Err()
 	}
 	err = w.own.Query(ctx, func(rows *sql.Rows) error {
 		size := 0
 		for all = nil; size < outboxBytes && rows.Next(); {
-			var r delivery.Raised
+			var r delivery.OutboxEvent
 			if err := rows.Scan(&r.ID, &r.Name, &r.Body); err != nil {
 				return err
 			}

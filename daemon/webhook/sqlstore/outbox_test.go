@@ -27,7 +27,7 @@ func put(t *testing.T, w *Store, to interface {
 }
 
 // expectOutbox compares the bodies in the outbox, and gives the rows.
-func expectOutbox(t *testing.T, w *Store, limit int, want ...string) (all []delivery.Raised) {
+func expectOutbox(t *testing.T, w *Store, limit int, want ...string) (all []delivery.OutboxEvent) {
 	t.Helper()
 	all, err := w.Outbox(t.Context(), limit)
 	var got []string

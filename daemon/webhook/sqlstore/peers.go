@@ -19,7 +19,7 @@ const lastNudge = `Nudge`
 // of subscriptions. The first locks the number until the transaction ends: the
 // numbers come in the order of the commits, so that nobody who has read one has
 // missed a lower one.
-func (w *Store) nudged(all ...delivery.Nudge) []appdb.Step {
+func (w *Store) nudged(all ...delivery.PeerEvent) []appdb.Step {
 	if len(all) == 0 {
 		return nil
 	}
@@ -32,8 +32,8 @@ SELECT n.Next, @Subscription, @Kind, @Holder, `+w.own.Clock()+` FROM whd.WH_Numb
 	return steps
 }
 
-// News is delivery.Store's. Where nothing has happened it reads a few rows.
-func (w *Store) News(ctx context.Context, after int64) (news delivery.News, err error) {
+// PeerEvents is delivery.Store's. Where nothing has happened it reads a few rows.
+func (w *Store) PeerEvents(ctx context.Context, after int64) (news delivery.PeerEvents, err error) {
 	numbers, err := appdb.QueryAll(ctx, w.own, scanNumber, `SELECT Name, Next FROM whd.WH_Number`)
 	if err != nil {
 		return news, w.fault(err, "looking for news")
@@ -43,7 +43,7 @@ func (w *Store) News(ctx context.Context, after int64) (news delivery.News, err 
 		case subscriptionVersion:
 			news.Version = n.next
 		case lastNudge:
-			news.Nudge = n.next
+			news.Last = n.next
 		}
 	}
 	holders, err := appdb.QueryAll(ctx, w.own, scanHolder, `SELECT p.Holder, MAX(CASE WHEN p.WatchedUntil > `+w.own.Clock()+` THEN 1 ELSE 0 END)
@@ -60,10 +60,10 @@ FROM whd.WH_Partition p WHERE p.LeaseUntil > `+w.own.Clock()+` GROUP BY p.Holder
 		return news, err
 	}
 	news.Orphans = len(orphans) > 0
-	if after >= 0 && after < news.Nudge {
-		news.Nudges, err = appdb.QueryAll(ctx, w.own, scanNudge, `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
+	if after >= 0 && after < news.Last {
+		news.Events, err = appdb.QueryAll(ctx, w.own, scanNudge, `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
 WHERE n.Number > @After AND n.Number <= @Last AND n.Kind <> @Changed AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
-			sql.Named("After", after), sql.Named("Last", news.Nudge), sql.Named("Changed", changedKind), w.own.HolderArg())
+			sql.Named("After", after), sql.Named("Last", news.Last), sql.Named("Changed", changedKind), w.own.HolderArg())
 	}
 	return news, w.fault(err, "reading nudges")
 }
@@ -90,7 +90,7 @@ func scanHolder(row appdb.Row) (h holder, err error) {
 	return h, err
 }
 
-func scanNudge(row appdb.Row) (n delivery.Nudge, err error) {
+func scanNudge(row appdb.Row) (n delivery.PeerEvent, err error) {
 	err = row.Scan(&n.Subscription, &n.Kind)
 	return n, err
 }
@@ -180,8 +180,8 @@ const (
 	tidyRows   = 500 // at once
 )
 
-// Tidy is delivery.Store's.
-func (w *Store) Tidy(ctx context.Context) error {
+// PrunePeerEvents is delivery.Store's.
+func (w *Store) PrunePeerEvents(ctx context.Context) error {
 	err := w.tidy(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+w.own.ClockAfter()+` AND Number IN (
 	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+w.own.Limit()+`)`, changeLife)
 	if err == nil {

@@ -103,7 +103,7 @@ func TestParametersOfBatches(t *testing.T) {
 			b.Outcomes[i].Detail, b.Outcomes[i].Text = fmt.Sprintf("why %d", i), fmt.Appendf(nil, "<p>\"%d\"</p>\n", i)
 			b.Disabled = append(b.Disabled, delivery.Disabled{Subscription: int64(i), Reason: "gone", At: hookNoon})
 			b.Health = append(b.Health, delivery.Health{Subscription: int64(i), Since: hookNoon})
-			b.Nudges = append(b.Nudges, delivery.Nudge{Subscription: int64(i), Kind: delivery.NudgeAdded})
+			b.PeerEvents = append(b.PeerEvents, delivery.PeerEvent{Subscription: int64(i), Kind: delivery.PeerAdded})
 			b.Keys = append(b.Keys, delivery.Key{Event: fmt.Sprint(i), Until: hookNoon.Add(time.Hour)})
 		}
 		statement, args := serverBatch(&b, holder)

@@ -94,8 +94,8 @@ SELECT Next - @Count FROM whd.WH_Number WHERE Name = @Name;
 COMMIT TRANSACTION;`
 )
 
-// Numbers is delivery.Store's.
-func (w *Store) Numbers(ctx context.Context, n int) (first int64, err error) {
+// AllocateIDs is delivery.Store's.
+func (w *Store) AllocateIDs(ctx context.Context, n int) (first int64, err error) {
 	statement := fileNumbers
 	if w.own.IsServer() {
 		statement = serverNumbers

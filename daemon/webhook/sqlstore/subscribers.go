@@ -75,7 +75,7 @@ func (w *Store) missing(err error, thing string) error {
 
 // AddSubscriber adds a subscriber, whose GUID, number and row hash are new.
 func (w *Store) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
-	id, err := w.Numbers(ctx, 1)
+	id, err := w.AllocateIDs(ctx, 1)
 	if err != nil {
 		return admin.Subscriber{}, err
 	}

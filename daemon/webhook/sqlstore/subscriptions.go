@@ -107,7 +107,7 @@ func parseSchedule(text string) ([]time.Duration, error) {
 // AddSubscription adds a subscription to its subscriber, who must exist. Its
 // GUID, numbers and row hash are new.
 func (w *Store) AddSubscription(ctx context.Context, r admin.Subscription) (admin.Subscription, error) {
-	id, err := w.Numbers(ctx, 1)
+	id, err := w.AllocateIDs(ctx, 1)
 	if err != nil {
 		return admin.Subscription{}, err
 	}

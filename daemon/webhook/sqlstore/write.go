@@ -62,7 +62,7 @@ func covered(b *delivery.Batch) bool {
 	for _, l := range b.Leases {
 		held[l.Partition] = true
 	}
-	for _, n := range b.Nudges {
+	for _, n := range b.PeerEvents {
 		told[n.Subscription] = true
 	}
 	for _, m := range b.Messages {

@@ -19,29 +19,29 @@ type Call string
 
 // The calls.
 const (
-	Lease        Call = "Lease"
-	TakeOver     Call = "TakeOver"
-	Renew        Call = "Renew"
-	Release      Call = "Release"
-	Now          Call = "Now"
-	Numbers      Call = "Numbers"
-	Version      Call = "Version"
-	Changed      Call = "Changed"
-	Write        Call = "Write"
-	Page         Call = "Page"
-	Bodies       Call = "Bodies"
-	Due          Call = "Due"
-	Open         Call = "Open"
-	Key          Call = "Key"
-	Sweep        Call = "Sweep"
-	Prune        Call = "Prune"
-	Reclaim      Call = "Reclaim"
-	Outbox       Call = "Outbox"
-	RefuseOutbox Call = "RefuseOutbox"
-	News         Call = "News"
-	Watch        Call = "Watch"
-	Changes      Call = "Changes"
-	Tidy         Call = "Tidy"
+	Lease           Call = "Lease"
+	TakeOver        Call = "TakeOver"
+	Renew           Call = "Renew"
+	Release         Call = "Release"
+	Now             Call = "Now"
+	AllocateIDs     Call = "Numbers"
+	Version         Call = "Version"
+	Changed         Call = "Changed"
+	Write           Call = "Write"
+	Page            Call = "Page"
+	Bodies          Call = "Bodies"
+	Due             Call = "Due"
+	Open            Call = "Open"
+	Key             Call = "Key"
+	Sweep           Call = "Sweep"
+	Prune           Call = "Prune"
+	Reclaim         Call = "Reclaim"
+	Outbox          Call = "Outbox"
+	RefuseOutbox    Call = "RefuseOutbox"
+	PeerEvents      Call = "News"
+	Watch           Call = "Watch"
+	Changes         Call = "Changes"
+	PrunePeerEvents Call = "Tidy"
 
 	Succeeded Call = "Succeeded"
 	Backlog   Call = "Backlog"
@@ -247,9 +247,9 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	})
 }
 
-// Numbers is delivery.Store's.
-func (s *Store) Numbers(ctx context.Context, n int) (int64, error) {
-	return got(ctx, s, Numbers, func(ctx context.Context) (int64, error) { return s.kept.Numbers(ctx, n) })
+// AllocateIDs is delivery.Store's.
+func (s *Store) AllocateIDs(ctx context.Context, n int) (int64, error) {
+	return got(ctx, s, AllocateIDs, func(ctx context.Context) (int64, error) { return s.kept.AllocateIDs(ctx, n) })
 }
 
 // Version is delivery.Store's.
@@ -319,8 +319,8 @@ func (s *Store) Reclaim(ctx context.Context, limit int, max int64) (delivery.Rem
 }
 
 // Outbox is delivery.Store's.
-func (s *Store) Outbox(ctx context.Context, limit int) ([]delivery.Raised, error) {
-	return got(ctx, s, Outbox, func(ctx context.Context) ([]delivery.Raised, error) { return s.kept.Outbox(ctx, limit) })
+func (s *Store) Outbox(ctx context.Context, limit int) ([]delivery.OutboxEvent, error) {
+	return got(ctx, s, Outbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) { return s.kept.Outbox(ctx, limit) })
 }
 
 // RefuseOutbox is delivery.Store's.
@@ -328,9 +328,9 @@ func (s *Store) RefuseOutbox(ctx context.Context, id int64, reason string) error
 	return s.do(ctx, RefuseOutbox, func(ctx context.Context) error { return s.kept.RefuseOutbox(ctx, id, reason) })
 }
 
-// News is delivery.Store's.
-func (s *Store) News(ctx context.Context, after int64) (delivery.News, error) {
-	return got(ctx, s, News, func(ctx context.Context) (delivery.News, error) { return s.kept.News(ctx, after) })
+// PeerEvents is delivery.Store's.
+func (s *Store) PeerEvents(ctx context.Context, after int64) (delivery.PeerEvents, error) {
+	return got(ctx, s, PeerEvents, func(ctx context.Context) (delivery.PeerEvents, error) { return s.kept.PeerEvents(ctx, after) })
 }
 
 // Watch is delivery.Store's.
@@ -343,8 +343,10 @@ func (s *Store) Changes(ctx context.Context, home int64, marks map[int64]int64) 
 	return got(ctx, s, Changes, func(ctx context.Context) ([]webhook.Change, error) { return s.kept.Changes(ctx, home, marks) })
 }
 
-// Tidy is delivery.Store's.
-func (s *Store) Tidy(ctx context.Context) error { return s.do(ctx, Tidy, s.kept.Tidy) }
+// PrunePeerEvents is delivery.Store's.
+func (s *Store) PrunePeerEvents(ctx context.Context) error {
+	return s.do(ctx, PrunePeerEvents, s.kept.PrunePeerEvents)
+}
 
 // Succeeded is delivery.Store's.
 func (s *Store) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {

@@ -11,9 +11,9 @@ import (
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // testLane is a lane that has read all there is.
-func testLane(ordered bool) *lane {
-	l := newLane(&webhook.Subscription{ID: 1, Enabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
-	l.feeds = []*feed{{partition: 1, end: true}}
+func testLane(ordered bool) *queue {
+	l := newQueue(&webhook.Subscription{ID: 1, Enabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
+	l.cursors = []*cursor{{partition: 1, end: true}}
 	return l
 }
 
@@ -28,10 +28,10 @@ func retried(m *webhook.Message) *webhook.Message {
 }
 
 // beginPage is what nextPage does for one lane.
-func beginPage(t *testing.T, l *lane, now time.Time) Page {
+func beginPage(t *testing.T, l *queue, now time.Time) Page {
 	t.Helper()
-	e := &Engine{lanes: map[int64]*lane{1: l}, budget: l.budget}
-	l.budget.of(l).starving = []*lane{l}
+	e := &Engine{queues: map[int64]*queue{1: l}, budget: l.budget}
+	l.budget.of(l).refills = []*queue{l}
 	e.clock.local, e.clock.store = time.Now(), now
 	of, p := e.nextPage()
 	if of == nil {
@@ -47,7 +47,7 @@ func TestAPageIsFasterThanTheWriter(t *testing.T) {
 	l.rewind()
 	p := beginPage(t, l, noon.Add(time.Second))
 	l.paged(p, []*webhook.Message{waitingMessage(5, 0)}, true, time.Time{})
-	l.lately = nil
+	l.recent = nil
 	l.accept(waitingMessage(5, 0))
 	if len(l.fresh) != 1 || len(l.known) != 1 {
 		t.Errorf("the message is there %d times", len(l.fresh))
@@ -68,10 +68,10 @@ func TestThePageMissesWhatIsWrittenMeanwhile(t *testing.T) {
 		p := beginPage(t, l, noon.Add(time.Minute))
 		l.accept(waitingMessage(5, 10*time.Second)) // a page is being read: it is left in the store
 		l.paged(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
-		l.lately = nil
+		l.recent = nil
 		now := noon.Add(time.Minute)
-		if f := l.hungry(now); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, ordered) {
-			t.Errorf("ordered %v: the message stays in the store: %+v", ordered, l.feeds[0])
+		if f := l.refillFrom(now); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, ordered) {
+			t.Errorf("ordered %v: the message stays in the store: %+v", ordered, l.cursors[0])
 		}
 	}
 }
@@ -80,13 +80,13 @@ func TestThePageMissesWhatIsWrittenMeanwhile(t *testing.T) {
 // up to which the feed has read.
 func TestTheFeedGoesBack(t *testing.T) {
 	l := testLane(false)
-	l.feeds[0].place = Place{noon.Add(20 * time.Second), 7}
+	l.cursors[0].place = Place{noon.Add(20 * time.Second), 7}
 	for id := range int64(windowMessages / 2) {
-		l.settle(retried(waitingMessage(100+id, time.Hour)))
+		l.settled(retried(waitingMessage(100+id, time.Hour)))
 	}
-	l.settle(retried(waitingMessage(5, 10*time.Second)))
-	if f := l.hungry(noon.Add(15 * time.Second)); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, false) {
-		t.Errorf("the message stays in the store: %+v", l.feeds[0])
+	l.settled(retried(waitingMessage(5, 10*time.Second)))
+	if f := l.refillFrom(noon.Add(15 * time.Second)); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, false) {
+		t.Errorf("the message stays in the store: %+v", l.cursors[0])
 	}
 }
 
@@ -98,10 +98,10 @@ func TestAWaitIsNotForgotten(t *testing.T) {
 	p := beginPage(t, l, noon)
 	l.leave(retried(waitingMessage(5, 10*time.Second)))
 	l.paged(p, nil, true, noon.Add(time.Hour)) // read before that
-	l.lately = nil
+	l.recent = nil
 	p = beginPage(t, l, noon)
 	l.paged(p, nil, true, noon.Add(10*time.Second))
-	l.lately = nil
+	l.recent = nil
 	if at := l.alarm(noon); !at.Equal(noon.Add(10 * time.Second)) {
 		t.Errorf("the lane wakes at %v", at)
 	}
@@ -114,10 +114,10 @@ func TestWaitingRetriesKeepNoFreshMessageAway(t *testing.T) {
 	for id := range int64(windowMessages) {
 		m := retried(waitingMessage(100+id, time.Hour))
 		m.Event.Body = make([]byte, windowBytes/windowMessages*4)
-		l.settle(m)
+		l.settled(m)
 	}
 	l.rewind()
-	if l.hungry(noon) == nil {
+	if l.refillFrom(noon) == nil {
 		t.Errorf("the lane reads nothing: %d messages and %d bytes are in memory", len(l.known), l.bytes)
 	}
 }
@@ -125,13 +125,13 @@ func TestWaitingRetriesKeepNoFreshMessageAway(t *testing.T) {
 // TestAProbeIsNotForgotten has messages due that wait for the breaker.
 func TestAProbeIsNotForgotten(t *testing.T) {
 	l := testLane(false)
-	l.settle(retried(waitingMessage(1, -time.Minute)))
-	l.feeds[0].wake = noon.Add(-time.Second)
-	l.breaker = breaker{failures: trips, probe: noon.Add(5 * time.Second)}
+	l.settled(retried(waitingMessage(1, -time.Minute)))
+	l.cursors[0].wake = noon.Add(-time.Second)
+	l.breaker = breaker{failures: breakerFailures, probe: noon.Add(5 * time.Second)}
 	if at := l.alarm(noon); !at.Equal(l.probe) {
 		t.Errorf("the lane wakes at %v", at)
 	}
-	l.settle(retried(waitingMessage(2, time.Second)))
+	l.settled(retried(waitingMessage(2, time.Second)))
 	if at := l.alarm(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(l.probe) {
 		t.Errorf("the lane wakes at %v", at)
 	}

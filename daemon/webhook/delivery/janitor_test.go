@@ -50,7 +50,7 @@ func keeping(t *testing.T, successful, failed time.Duration, test func(x *trial,
 
 func keptBy(k *kept) func(*delivery.Config) {
 	return func(c *delivery.Config) {
-		c.Keep, c.Watch = func() webhook.Retention { return *k.Load() }, 0
+		c.Retention, c.PeerInterval = func() webhook.Retention { return *k.Load() }, 0
 	}
 }
 

@@ -55,7 +55,7 @@ func (x *trial) begin(change ...func(*delivery.Config)) {
 		x.faulty.Clock = func() time.Time { return time.Now().UTC() }
 	}
 	config := delivery.Config{Store: x.faulty, Sender: x.postman, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Policy: func() webhook.Policy { return x.policy }, Attempts: 40, Term: x.term, Watch: watch}
+		Policy: func() webhook.Policy { return x.policy }, Attempts: 40, LeaseTerm: x.term, PeerInterval: watch}
 	for _, c := range change {
 		c(&config)
 	}

@@ -20,7 +20,7 @@ func (e *Engine) Reload(ctx context.Context) {
 
 // watching keeps the snapshot up to date.
 func (e *Engine) watching(ctx context.Context) {
-	wait := newPatience()
+	wait := newBackoff()
 	for e.sleep(ctx, e.changed, 0) {
 		for {
 			err := e.refresh(ctx)
@@ -74,9 +74,9 @@ func (e *Engine) adopt(s *webhook.Snapshot, changed map[int64]*webhook.Subscript
 	e.subs.Store(s)
 	for id, sub := range changed {
 		if sub == nil {
-			signal(e.litter) // whichever daemon removed it
+			signal(e.pruneRequested) // whichever daemon removed it
 		}
-		l := e.lane(id)
+		l := e.queueOf(id)
 		if l == nil {
 			continue
 		}
@@ -89,7 +89,7 @@ func (e *Engine) adopt(s *webhook.Snapshot, changed map[int64]*webhook.Subscript
 		}
 		switch {
 		case line != l.ordered():
-			l.doubtAll() // several may be under way, of which one at a time follows
+			l.invalidate() // several may be under way, of which one at a time follows
 		case was && !l.enabled():
 			l.drop()
 		}
@@ -97,35 +97,35 @@ func (e *Engine) adopt(s *webhook.Snapshot, changed map[int64]*webhook.Subscript
 			e.close(l)
 			continue
 		}
-		e.tend(l)
+		e.schedule(l)
 	}
-	e.pump()
+	e.dispatch()
 }
 
 // close ends a lane. Attempts under way find it gone when they land.
-func (e *Engine) close(l *lane) {
+func (e *Engine) close(l *queue) {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	delete(e.lanes, l.id)
+	delete(e.queues, l.id)
 }
 
-// lane is the lane of a subscription, made when it is first needed, nil for one
+// queueOf is the queueOf of a subscription, made when it is first needed, nil for one
 // that is gone.
-func (e *Engine) lane(subscription int64) *lane {
-	if l := e.lanes[subscription]; l != nil {
+func (e *Engine) queueOf(subscription int64) *queue {
+	if l := e.queues[subscription]; l != nil {
 		return l
 	}
 	sub := e.snapshot().Subscription(subscription)
 	if sub == nil {
 		return nil
 	}
-	l := newLane(sub, max(1, e.Attempts/4), e.budget)
-	l.daemons, l.shared = e.daemons, e.Term > 0
+	l := newQueue(sub, max(1, e.Attempts/4), e.budget)
+	l.daemons, l.shared = e.daemons, e.LeaseTerm > 0
 	for _, lease := range e.leases {
-		l.feeds = append(l.feeds, &feed{partition: lease.Partition})
+		l.cursors = append(l.cursors, &cursor{partition: lease.Partition})
 	}
-	e.lanes[subscription] = l
+	e.queues[subscription] = l
 	return l
 }
 
@@ -133,12 +133,12 @@ func (e *Engine) lane(subscription int64) *lane {
 func (e *Engine) Forget(subscription int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l := e.lanes[subscription]
+	l := e.queues[subscription]
 	if l == nil {
 		return
 	}
-	l.doubtAll()
-	e.tend(l)
+	l.invalidate()
+	e.schedule(l)
 }
 
 // Due tells the engine that messages of a subscription were made due now. Its
@@ -146,20 +146,20 @@ func (e *Engine) Forget(subscription int64) {
 func (e *Engine) Due(subscription int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if l := e.lanes[subscription]; l != nil {
-		l.hurry()
-		e.tend(l)
+	if l := e.queues[subscription]; l != nil {
+		l.expedite()
+		e.schedule(l)
 	}
 }
 
-// doubts are the times after a failed write at which all lanes look into the
+// rewindDelays are the times after a failed write at which all lanes look into the
 // store again. A server may carry out late what it did not confirm.
-var doubts = [...]time.Duration{time.Second, 30 * time.Second, 2 * time.Minute}
+var rewindDelays = [...]time.Duration{time.Second, 30 * time.Second, 2 * time.Minute}
 
-// doubt has the lanes look again, now and later.
-func (e *Engine) doubt() {
+// rewindLater has the lanes look again, now and later.
+func (e *Engine) rewindLater() {
 	e.rewind()
-	for _, d := range doubts {
+	for _, d := range rewindDelays {
 		time.AfterFunc(d, e.rewind)
 	}
 }
@@ -167,8 +167,8 @@ func (e *Engine) doubt() {
 func (e *Engine) rewind() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, l := range e.lanes {
+	for _, l := range e.queues {
 		l.rewind()
-		e.tend(l)
+		e.schedule(l)
 	}
 }

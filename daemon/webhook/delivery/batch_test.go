@@ -20,7 +20,7 @@ func TestHealthIsNotedOnce(t *testing.T) {
 		"fails, succeeds, fails": {[]Health{{1, one, false}, {Subscription: 1}, {1, two, false}}, Health{1, two, true}},
 		"fails anew, given back": {[]Health{{1, one, false}, {1, two, true}}, Health{1, two, true}},
 	} {
-		g := newLedger()
+		g := newPending()
 		for _, h := range c.noted {
 			g.noteHealth(h)
 		}
@@ -34,7 +34,7 @@ func TestHealthIsNotedOnce(t *testing.T) {
 // disabled at once, each of which makes one, are written in several.
 func TestLoadsAreBounded(t *testing.T) {
 	const many = 3*batchRows + 1
-	g := newLedger()
+	g := newPending()
 	for i := range int64(many) {
 		if err := g.publish(&publication{event: &webhook.Event{}}); err != nil {
 			t.Fatal(err)

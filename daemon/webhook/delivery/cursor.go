@@ -7,9 +7,9 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// feed is where a lane stands in the store: what it has in memory of one
+// cursor is where a lane stands in the store: what it has in memory of one
 // partition, and what is left there.
-type feed struct {
+type cursor struct {
 	partition int64
 	place     Place
 	end       bool      // nothing that is due stands behind the place
@@ -17,8 +17,8 @@ type feed struct {
 	left      Place     // the first that was left in the store while a page was read; no number for none
 }
 
-func (l *lane) feed(partition int64) *feed {
-	for _, f := range l.feeds {
+func (l *queue) cursorOf(partition int64) *cursor {
+	for _, f := range l.cursors {
 		if f.partition == partition {
 			return f
 		}
@@ -27,26 +27,26 @@ func (l *lane) feed(partition int64) *feed {
 }
 
 // rewind begins again at the first message.
-func (f *feed) rewind() { f.place, f.end, f.wake = Place{}, false, time.Time{} }
+func (f *cursor) rewind() { f.place, f.end, f.wake = Place{}, false, time.Time{} }
 
 // leave notes that an open message is in the store alone. The feed goes back
 // where its place is behind the message already: those that were raised or
 // decided first are not always written first.
-func (l *lane) leave(m *webhook.Message) {
+func (l *queue) leave(m *webhook.Message) {
 	l.budget.release(m)
-	f := l.feed(m.Partition)
+	f := l.cursorOf(m.Partition)
 	if f == nil {
 		return // the partition was lost meanwhile
 	}
 	at := Place{m.Next, m.ID}
 	f.back(at, l.ordered())
-	if l.lately != nil && (f.left.ID == 0 || at.before(f.left, l.ordered())) {
+	if l.recent != nil && (f.left.ID == 0 || at.before(f.left, l.ordered())) {
 		f.left = at
 	}
 }
 
 // back makes sure that the feed comes to a place.
-func (f *feed) back(at Place, byNumber bool) {
+func (f *cursor) back(at Place, byNumber bool) {
 	f.wake = earliest(f.wake, at.Next)
 	if !f.place.before(at, byNumber) {
 		f.place = Place{at.Next, at.ID - 1}
@@ -62,36 +62,36 @@ func (p Place) before(other Place, byNumber bool) bool {
 	return p.Next.Before(other.Next)
 }
 
-// hungry reports whether the store may have something for the feed.
-func (f *feed) hungry(now time.Time) bool {
+// mayRefill reports whether the store may have something for the feed.
+func (f *cursor) mayRefill(now time.Time) bool {
 	return !f.end || !f.wake.IsZero() && !f.wake.After(now)
 }
 
-// hungry is the feed to read from, nil while the lane has enough. An endpoint in
+// refillFrom is the feed to read from, nil while the lane has enough. An endpoint in
 // trouble has its next probe read when it is time for it.
-func (l *lane) hungry(now time.Time) *feed {
+func (l *queue) refillFrom(now time.Time) *cursor {
 	switch {
 	case !l.enabled() || l.enough() || now.Before(l.until):
 		return nil
 	case l.open() && (len(l.known)+len(l.away) > 0 || !l.free(now)):
 		return nil
 	}
-	for _, f := range l.feeds {
-		if f.hungry(now) {
+	for _, f := range l.cursors {
+		if f.mayRefill(now) {
 			return f
 		}
 	}
 	return nil
 }
 
-// feeding reads pages for lanes that want them, one after another, until the
+// refilling reads pages for lanes that want them, one after another, until the
 // engine stops.
-func (e *Engine) feeding(ctx context.Context) {
-	wait := newPatience()
+func (e *Engine) refilling(ctx context.Context) {
+	wait := newBackoff()
 	for {
 		l, page := e.nextPage()
 		if l == nil {
-			if !e.sleep(ctx, e.budget.hunger, 0) {
+			if !e.sleep(ctx, e.budget.refill, 0) {
 				return
 			}
 			continue
@@ -108,7 +108,7 @@ func (e *Engine) feeding(ctx context.Context) {
 }
 
 // nextPage finds a lane to read for. The tiers take turns.
-func (e *Engine) nextPage() (*lane, Page) {
+func (e *Engine) nextPage() (*queue, Page) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for range e.budget.tiers {
@@ -120,17 +120,17 @@ func (e *Engine) nextPage() (*lane, Page) {
 	return nil, Page{}
 }
 
-func (t *tier) nextPage(now time.Time) (*lane, Page) {
+func (t *tier) nextPage(now time.Time) (*queue, Page) {
 	if t.need > 0 && !t.fits(t.need) {
 		return nil, Page{}
 	}
 	t.need = 0
-	for len(t.starving) > 0 {
-		l, bytes := t.starving[0], t.portion()
-		t.starving = t.starving[1:]
-		l.starving = false
-		if f := l.hungry(now); f != nil {
-			l.lately, l.outdated, l.sated = make(map[int64]bool), false, false
+	for len(t.refills) > 0 {
+		l, bytes := t.refills[0], t.portion()
+		t.refills = t.refills[1:]
+		l.needsRefill = false
+		if f := l.refillFrom(now); f != nil {
+			l.recent, l.outdated, l.paused = make(map[int64]bool), false, false
 			f.end, f.wake, f.left = false, time.Time{}, Place{}
 			return l, Page{Partition: f.partition, Subscription: l.id, After: f.place, Until: now, InOrder: l.ordered(), Limit: l.pageSize(bytes)}
 		}
@@ -139,11 +139,11 @@ func (t *tier) nextPage(now time.Time) (*lane, Page) {
 }
 
 // portion is what the first of the lanes that want a page gets of the room.
-func (t *tier) portion() int { return max(0, t.limit-t.used-t.reserved) / max(1, len(t.starving)) }
+func (t *tier) portion() int { return max(0, t.limit-t.used-t.reserved) / max(1, len(t.refills)) }
 
 // readPage reads messages first, and then the bodies of those for which there is
 // room.
-func (e *Engine) readPage(ctx context.Context, l *lane, p Page) error {
+func (e *Engine) readPage(ctx context.Context, l *queue, p Page) error {
 	messages, err := e.store.Page(ctx, p)
 	whole := len(messages) < p.Limit
 	var due time.Time
@@ -166,9 +166,9 @@ func (e *Engine) readPage(ctx context.Context, l *lane, p Page) error {
 	if err == nil {
 		l.paged(p, messages, whole, due)
 	}
-	l.lately = nil
-	e.tend(l)
-	e.pump()
+	l.recent = nil
+	e.schedule(l)
+	e.dispatch()
 	return err
 }
 
@@ -195,7 +195,7 @@ func (e *Engine) readBodies(ctx context.Context, messages []*webhook.Message) er
 // reserve sets memory aside for the first messages of a page, as many as fit in
 // the queue's share of it, and has them use bodies that are in memory. Where
 // there is no room for one, the queue keeps its turn until there is.
-func (e *Engine) reserve(l *lane, messages []*webhook.Message) (t *tier, fit int) {
+func (e *Engine) reserve(l *queue, messages []*webhook.Message) (t *tier, fit int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t = e.budget.of(l)
@@ -212,7 +212,7 @@ func (e *Engine) reserve(l *lane, messages []*webhook.Message) (t *tier, fit int
 		case l.has(m.ID):
 			continue
 		case added == 0 && !t.fits(size):
-			if l.sated = len(l.fresh) > 0; !l.sated {
+			if l.paused = len(l.fresh) > 0; !l.paused {
 				e.wait(t, l, size)
 			}
 			return t, i
@@ -227,13 +227,13 @@ func (e *Engine) reserve(l *lane, messages []*webhook.Message) (t *tier, fit int
 
 // wait has a lane be the next that reads once there is so much room, and frees
 // what it can.
-func (e *Engine) wait(t *tier, l *lane, size int) {
+func (e *Engine) wait(t *tier, l *queue, size int) {
 	t.need = size
-	t.starving = append([]*lane{l}, t.starving...)
-	l.starving = true
-	for _, other := range e.lanes {
+	t.refills = append([]*queue{l}, t.refills...)
+	l.needsRefill = true
+	for _, other := range e.queues {
 		other.spare(e.Now())
-		e.tend(other)
+		e.schedule(other)
 	}
 }
 
@@ -248,14 +248,14 @@ func after(p Page, messages []*webhook.Message) Page {
 // paged admits the messages of a page and moves the feed's place behind them,
 // unless the lane was rewound meanwhile. A message may have been attempted since
 // it was read.
-func (l *lane) paged(p Page, messages []*webhook.Message, whole bool, due time.Time) {
-	f := l.feed(p.Partition)
+func (l *queue) paged(p Page, messages []*webhook.Message, whole bool, due time.Time) {
+	f := l.cursorOf(p.Partition)
 	if f == nil || l.outdated || !l.enabled() {
 		return
 	}
 	for i, m := range messages {
 		switch {
-		case l.has(m.ID) || l.lately[m.ID]:
+		case l.has(m.ID) || l.recent[m.ID]:
 		case len(m.Event.Body) == 0 && m.Event.Size > 0: // removed since it was listed
 		case !l.budget.of(l).fits(l.budget.cost(m)): // a body that was in memory was let go
 			messages, whole = messages[:i], false

@@ -15,33 +15,33 @@ const (
 	batchMessages = 8192 // more only of a single event
 	queueRows     = 8192
 	queueBytes    = 64 << 20
-	outcomeDelay  = time.Millisecond // that outcomes wait for company
-	outcomeRows   = 256              // that do not wait
-	unsavedMost   = 4096             // outcomes above which no attempt begins
+	resultDelay   = time.Millisecond // that outcomes wait for company
+	resultRows    = 256              // that do not wait
+	maxUnsaved    = 4096             // outcomes above which no attempt begins
 )
 
 // MaxBatchEvents is the number of events that a batch may have: those that were
 // published, and the notices of disabled subscriptions.
 const MaxBatchEvents = 2 * batchRows
 
-// ledger collects what is to be written. Whatever arrives while one batch is
+// pending collects what is to be written. Whatever arrives while one batch is
 // being written makes the next one; an event waits for nothing else.
-type ledger struct {
-	mu       sync.Mutex
-	closed   bool
-	waiting  []*publication
-	bytes    int // of waiting
-	outcomes []webhook.AttemptResult
-	oldest   time.Time // when the first of outcomes came
-	disabled []Disabled
-	health   []Health         // each after the one before it
-	told     []webhook.Change // made beside the ledger, for other daemons
-	wake     chan struct{}    // buffered, one
+type pending struct {
+	mu        sync.Mutex
+	closed    bool
+	waiting   []*publication
+	bytes     int // of waiting
+	outcomes  []webhook.AttemptResult
+	oldest    time.Time // when the first of outcomes came
+	disabled  []Disabled
+	health    []Health         // each after the one before it
+	announced []webhook.Change // made beside the ledger, for other daemons
+	wake      chan struct{}    // buffered, one
 }
 
-func newLedger() *ledger { return &ledger{wake: make(chan struct{}, 1)} }
+func newPending() *pending { return &pending{wake: make(chan struct{}, 1)} }
 
-func (g *ledger) nudge() {
+func (g *pending) signal() {
 	select {
 	case g.wake <- struct{}{}:
 	default:
@@ -49,7 +49,7 @@ func (g *ledger) nudge() {
 }
 
 // publish queues an event, unless too many wait already.
-func (g *ledger) publish(p *publication) error {
+func (g *pending) publish(p *publication) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -61,13 +61,13 @@ func (g *ledger) publish(p *publication) error {
 	g.waiting = append(g.waiting, p)
 	g.bytes += p.size()
 	if len(g.waiting) == 1 {
-		g.nudge()
+		g.signal()
 	}
 	return nil
 }
 
 // record queues an outcome.
-func (g *ledger) record(r webhook.AttemptResult, reason string) {
+func (g *pending) record(r webhook.AttemptResult, reason string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if reason != "" {
@@ -75,26 +75,26 @@ func (g *ledger) record(r webhook.AttemptResult, reason string) {
 	}
 	if g.outcomes = append(g.outcomes, r); len(g.outcomes) == 1 {
 		g.oldest = time.Now()
-		g.nudge()
-	} else if len(g.outcomes) == outcomeRows {
-		g.nudge()
+		g.signal()
+	} else if len(g.outcomes) == resultRows {
+		g.signal()
 	}
 }
 
 // disable queues the disabling of a subscription.
-func (g *ledger) disable(d Disabled) {
+func (g *pending) disable(d Disabled) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.disabled = append(g.disabled, d)
-	g.nudge()
+	g.signal()
 }
 
 // noteHealth queues since when a subscription fails.
-func (g *ledger) noteHealth(h Health) {
+func (g *pending) noteHealth(h Health) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.health = addHealth(g.health, h)
-	g.nudge()
+	g.signal()
 }
 
 // addHealth adds what was noted last of a subscription to what was noted before,
@@ -112,30 +112,30 @@ func addHealth(all []Health, h Health) []Health {
 	return all
 }
 
-// tell queues changes that were made beside the ledger, for other daemons.
-func (g *ledger) tell(changes []webhook.Change) {
+// announce queues changes that were made beside the ledger, for other daemons.
+func (g *pending) announce(changes []webhook.Change) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.told = append(g.told, changes...)
-	g.nudge()
+	g.announced = append(g.announced, changes...)
+	g.signal()
 }
 
 // unsaved is how many outcomes wait.
-func (g *ledger) unsaved() int {
+func (g *pending) unsaved() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.outcomes)
 }
 
 // depth is how many events and outcomes wait.
-func (g *ledger) depth() (events, outcomes int) {
+func (g *pending) depth() (events, outcomes int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.waiting), len(g.outcomes)
 }
 
 // close refuses events from now on.
-func (g *ledger) close() {
+func (g *pending) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
@@ -143,7 +143,7 @@ func (g *ledger) close() {
 
 // await waits until there is a batch to write. It reports false once stop is
 // closed and nothing is left.
-func (g *ledger) await(stop <-chan struct{}) bool {
+func (g *pending) await(stop <-chan struct{}) bool {
 	for {
 		wait, any := g.patience()
 		if any && wait <= 0 {
@@ -166,33 +166,33 @@ func (g *ledger) await(stop <-chan struct{}) bool {
 }
 
 // patience is how long what is there may still wait for company.
-func (g *ledger) patience() (wait time.Duration, any bool) {
+func (g *pending) patience() (wait time.Duration, any bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case len(g.waiting) > 0 || len(g.outcomes) >= outcomeRows:
+	case len(g.waiting) > 0 || len(g.outcomes) >= resultRows:
 		return 0, true
 	case len(g.outcomes) > 0:
-		return outcomeDelay - time.Since(g.oldest), true
-	case len(g.disabled)+len(g.health)+len(g.told) > 0:
+		return resultDelay - time.Since(g.oldest), true
+	case len(g.disabled)+len(g.health)+len(g.announced) > 0:
 		return 0, true
 	}
 	return 0, false
 }
 
-// load is what one write takes from the ledger.
-type load struct {
+// batch is what one write takes from the ledger.
+type batch struct {
 	publications []*publication
 	outcomes     []webhook.AttemptResult
 	disabled     []Disabled
 	notices      []*publication // that tell of disabled
 	health       []Health
-	told         []webhook.Change
+	announced    []webhook.Change
 	changes      []webhook.Change // that the load makes
 }
 
 // next takes a load, the oldest first.
-func (g *ledger) next() load {
+func (g *pending) next() batch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n, size := 0, 0
@@ -200,8 +200,8 @@ func (g *ledger) next() load {
 		size += g.waiting[n].size()
 		n++
 	}
-	l := load{publications: g.waiting[:n:n], health: g.health, told: g.told}
-	g.waiting, g.bytes, g.health, g.told = g.waiting[n:], g.bytes-size, nil, nil
+	l := batch{publications: g.waiting[:n:n], health: g.health, announced: g.announced}
+	g.waiting, g.bytes, g.health, g.announced = g.waiting[n:], g.bytes-size, nil, nil
 	if len(g.waiting) == 0 {
 		g.waiting = nil
 	}
@@ -214,7 +214,7 @@ func (g *ledger) next() load {
 
 // giveBack puts outcomes back that could not be written, before those that
 // came since.
-func (g *ledger) giveBack(l load) {
+func (g *pending) giveBack(l batch) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.outcomes = append(l.outcomes, g.outcomes...)
@@ -224,12 +224,12 @@ func (g *ledger) giveBack(l load) {
 	for _, h := range later {
 		g.health = addHealth(g.health, h)
 	}
-	g.told = append(l.told, g.told...)
+	g.announced = append(l.announced, g.announced...)
 }
 
 // putBack puts events back that a load had no room for, before those that came
 // since.
-func (g *ledger) putBack(all []*publication) {
+func (g *pending) putBack(all []*publication) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, p := range all {
@@ -240,7 +240,7 @@ func (g *ledger) putBack(all []*publication) {
 }
 
 // abandon takes the events out that were not written when the writer ended.
-func (g *ledger) abandon() []*publication {
+func (g *pending) abandon() []*publication {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	left := g.waiting

@@ -18,10 +18,10 @@ const writeLimit = 20 * time.Second
 // writing writes loads, one after another, until the engine stops and nothing
 // is left.
 func (e *Engine) writing(ctx context.Context) {
-	defer func() { e.refuse(e.ledger.abandon(), stopping()) }()
-	wait := newPatience()
-	for e.ledger.await(e.flush) {
-		l := e.ledger.next()
+	defer func() { e.refuse(e.pending.abandon(), stopping()) }()
+	wait := newBackoff()
+	for e.pending.await(e.flush) {
+		l := e.pending.next()
 		err := e.write(ctx, &l)
 		switch {
 		case err == nil:
@@ -29,7 +29,7 @@ func (e *Engine) writing(ctx context.Context) {
 			wait.reset()
 		case errors.Is(err, ErrFenced):
 			refusal := errFencedOff
-			if e.Term > 0 {
+			if e.LeaseTerm > 0 {
 				refusal = fault.Because(err, fault.Unavailable, "the service's lease has run out; try again")
 			}
 			e.refuse(l.publications, refusal)
@@ -50,7 +50,7 @@ const restless = 10 * time.Second
 // write matches the load's events and writes it in one transaction. Where the
 // subscriptions have changed since they were read, it reads the changes and
 // matches again, once: whatever changes after that is newer than the events.
-func (e *Engine) write(ctx context.Context, l *load) error {
+func (e *Engine) write(ctx context.Context, l *batch) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
 	for {
@@ -92,25 +92,25 @@ func (e *Engine) write(ctx context.Context, l *load) error {
 // numbers each time keep a write whose result is unknown apart from the next.
 // Publications whose messages would be too many for one transaction are left to
 // the next.
-func (e *Engine) fill(ctx context.Context, b *Batch, l *load) error {
+func (e *Engine) fill(ctx context.Context, b *Batch, l *batch) error {
 	now, count := e.snapshot(), 0
 	lines := make(map[int64]bool) // ordered subscriptions
 	for i, p := range slices.Concat(l.notices, l.publications) {
 		e.match(p, now, lines)
 		if count += len(p.messages); count > batchMessages && i > len(l.notices) {
 			at := i - len(l.notices)
-			e.ledger.putBack(l.publications[at:])
+			e.pending.putBack(l.publications[at:])
 			l.publications = l.publications[:at]
 			break
 		}
 	}
 	all := slices.Concat(l.publications, l.notices)
 	if len(lines) > 0 {
-		e.numbers.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
+		e.ids.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
 	}
 	for line := range lines {
 		if !holds(b.Leases, firstPartition) {
-			b.Nudges = append(b.Nudges, Nudge{line, NudgeAdded})
+			b.PeerEvents = append(b.PeerEvents, PeerEvent{line, PeerAdded})
 		}
 	}
 	for _, p := range all {
@@ -124,7 +124,7 @@ func (e *Engine) fill(ctx context.Context, b *Batch, l *load) error {
 		if len(p.messages) == 0 {
 			continue
 		}
-		first, err := e.number(ctx, 1+len(p.messages))
+		first, err := e.allocateIDs(ctx, 1+len(p.messages))
 		if err != nil {
 			return err
 		}
@@ -138,27 +138,27 @@ func (e *Engine) fill(ctx context.Context, b *Batch, l *load) error {
 	return nil
 }
 
-// numberBlock is how many numbers are set aside at once.
-const numberBlock = 4096
+// idBlock is how many numbers are set aside at once.
+const idBlock = 4096
 
-// number gives n numbers in a row.
-func (e *Engine) number(ctx context.Context, n int) (int64, error) {
-	if e.numbers.left < n {
-		first, err := e.store.Numbers(ctx, max(n, numberBlock))
+// allocateIDs gives n numbers in a row.
+func (e *Engine) allocateIDs(ctx context.Context, n int) (int64, error) {
+	if e.ids.left < n {
+		first, err := e.store.AllocateIDs(ctx, max(n, idBlock))
 		if err != nil {
 			return 0, err
 		}
-		e.numbers.next, e.numbers.left = first, max(n, numberBlock)
+		e.ids.next, e.ids.left = first, max(n, idBlock)
 	}
-	first := e.numbers.next
-	e.numbers.next += int64(n)
-	e.numbers.left -= n
+	first := e.ids.next
+	e.ids.next += int64(n)
+	e.ids.left -= n
 	return first, nil
 }
 
 // written gives everyone what they waited for: the publishers their answer, the
 // lanes their messages.
-func (e *Engine) written(l load) {
+func (e *Engine) written(l batch) {
 	e.tally(l)
 	if e.Show != nil {
 		e.Show(l.changes)
@@ -167,16 +167,16 @@ func (e *Engine) written(l load) {
 	e.failure = nil
 	for _, p := range slices.Concat(l.publications, l.notices) {
 		for _, m := range p.messages {
-			if lane := e.lane(m.Subscription); lane != nil {
+			if lane := e.queueOf(m.Subscription); lane != nil {
 				lane.accept(m)
-				e.tend(lane)
+				e.schedule(lane)
 			}
 		}
 	}
 	for i := range l.outcomes {
 		e.settle(&l.outcomes[i])
 	}
-	e.pump()
+	e.dispatch()
 	e.mu.Unlock()
 	for _, p := range l.publications {
 		p.done <- nil
@@ -187,22 +187,22 @@ func (e *Engine) written(l load) {
 // settle makes an outcome that was written down the message's state.
 func (e *Engine) settle(r *webhook.AttemptResult) {
 	r.Message.State = r.After
-	lane := e.lanes[r.Message.Subscription]
+	lane := e.queues[r.Message.Subscription]
 	if lane == nil {
 		e.budget.release(r.Message)
 		return
 	}
-	lane.settle(r.Message)
+	lane.settled(r.Message)
 	if e.budget.wanted(r.Message) {
 		lane.spare(e.Now())
 	}
-	e.tend(lane)
+	e.schedule(lane)
 }
 
 // failed answers the publishers of a load that could not be written, and keeps
 // its outcomes for the next one. Since the store may have done it after all,
 // the lanes look again a little later.
-func (e *Engine) failed(l load, err error) {
+func (e *Engine) failed(l batch, err error) {
 	e.log.Warn("writing events and outcomes failed", "events", len(l.publications), "outcomes", len(l.outcomes), "error", err.Error())
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fault.Because(err, fault.Unavailable, "the store did not answer in time; try again")
@@ -211,9 +211,9 @@ func (e *Engine) failed(l load, err error) {
 	e.failure, e.failedAt = err, time.Now()
 	e.mu.Unlock()
 	e.refuse(l.publications, err)
-	e.ledger.giveBack(l)
+	e.pending.giveBack(l)
 	if len(l.publications) > 0 {
-		e.doubt()
+		e.rewindLater()
 	}
 }
 

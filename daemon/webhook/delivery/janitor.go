@@ -10,16 +10,16 @@ import (
 
 // The pace of the upkeep.
 const (
-	walkEvery = 24 * time.Hour // that the walk over old messages starts again
-	leastRest = time.Millisecond
+	walkInterval = 24 * time.Hour // that the walk over old messages starts again
+	minRest      = time.Millisecond
 )
 
-// stint is how much a step removes. It follows from how long steps take.
-type stint struct {
-	rows, least, most int
-	aim               time.Duration // of a step
-	every             time.Duration // that the upkeep is done
-	rests             int           // times as long as a step took it rests after it, at first
+// batchSize is how much a step removes. It follows from how long steps take.
+type batchSize struct {
+	rows, min, max int
+	aim            time.Duration // of a step
+	interval       time.Duration // that the upkeep is done
+	rests          int           // times as long as a step took it rests after it, at first
 }
 
 // hastens is the number of steps, of those that come one after another because
@@ -29,36 +29,36 @@ type stint struct {
 const hastens = 32
 
 // rest is how long a step is followed by nothing, by the number of the step.
-func (s *stint) rest(n int, r Removed, lasted time.Duration) time.Duration {
+func (s *batchSize) rest(n int, r Removed, lasted time.Duration) time.Duration {
 	if r.Rows == 0 {
-		return max(lasted, leastRest) // it has only read
+		return max(lasted, minRest) // it has only read
 	}
-	return max(r.Took*time.Duration(max(1, s.rests>>min(n/hastens, 8))), leastRest)
+	return max(r.Took*time.Duration(max(1, s.rests>>min(n/hastens, 8))), minRest)
 }
 
 // A file is written to by one at a time, and whoever publishes waits for a step:
 // these take a twenty-fifth of the time at first. On a server the rows of others stay
 // free, and a step is a few round trips; but nothing else bounds the answers.
 var (
-	fileStint   = stint{rows: 100, least: 50, most: 2000, aim: 2 * time.Millisecond, every: time.Hour, rests: 24}
-	serverStint = stint{rows: 1000, least: 100, most: 2000, aim: 200 * time.Millisecond, every: time.Minute, rests: 4}
+	fileBatch   = batchSize{rows: 100, min: 50, max: 2000, aim: 2 * time.Millisecond, interval: time.Hour, rests: 24}
+	serverBatch = batchSize{rows: 1000, min: 100, max: 2000, aim: 200 * time.Millisecond, interval: time.Minute, rests: 4}
 )
 
 // learn draws a conclusion from a step. One that had less to do, and took no
 // longer than it may, says nothing.
-func (s *stint) learn(r Removed) {
+func (s *batchSize) learn(r Removed) {
 	if r.Rows < s.rows && r.Took <= s.aim {
 		return
 	}
 	fits := float64(s.aim) / float64(max(r.Took, time.Microsecond))
 	s.rows = int(float64(s.rows) * min(max(fits, 0.5), 1.25))
-	s.rows = min(max(s.rows, s.least), s.most)
+	s.rows = min(max(s.rows, s.min), s.max)
 }
 
-// upkeep removes what nobody needs any more. One daemon does it for all.
-type upkeep struct {
+// janitor removes what nobody needs any more. One daemon does it for all.
+type janitor struct {
 	*Engine
-	stint
+	batchSize
 	walk walk
 }
 
@@ -70,14 +70,14 @@ type walk struct {
 	keep  webhook.Retention // that it goes by
 }
 
-// upkeeping does the upkeep after a start, when a subscription was removed, and
+// pruning does the upkeep after a start, when a subscription was removed, and
 // now and then.
-func (e *Engine) upkeeping(ctx context.Context) {
-	u := &upkeep{Engine: e, stint: fileStint}
-	if e.Term > 0 {
-		u.stint = serverStint
+func (e *Engine) pruning(ctx context.Context) {
+	u := &janitor{Engine: e, batchSize: fileBatch}
+	if e.LeaseTerm > 0 {
+		u.batchSize = serverBatch
 	}
-	wait := newPatience()
+	wait := newBackoff()
 	for pause := time.Duration(0); ; {
 		switch err := u.all(ctx); {
 		case ctx.Err() != nil:
@@ -86,17 +86,17 @@ func (e *Engine) upkeeping(ctx context.Context) {
 			e.log.Warn("removing old messages failed", "error", err.Error())
 			pause = wait.next()
 		default:
-			pause = u.every
+			pause = u.interval
 			wait.reset()
 		}
-		if !e.sleep(ctx, e.litter, pause) {
+		if !e.sleep(ctx, e.pruneRequested, pause) {
 			return
 		}
 	}
 }
 
 // all removes everything that is to go now.
-func (u *upkeep) all(ctx context.Context) error {
+func (u *janitor) all(ctx context.Context) error {
 	if err := u.steps(ctx, u.sweep); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (u *upkeep) all(ctx context.Context) error {
 
 // steps goes step by step, with rests between them, for as long as there is more
 // to do and it is this daemon's duty.
-func (u *upkeep) steps(ctx context.Context, step func(context.Context) (Removed, error)) error {
+func (u *janitor) steps(ctx context.Context, step func(context.Context) (Removed, error)) error {
 	for n := 0; u.hasDuties(); n++ {
 		began := time.Now()
 		r, err := step(ctx)
@@ -127,11 +127,11 @@ func (u *upkeep) steps(ctx context.Context, step func(context.Context) (Removed,
 	return nil
 }
 
-func (u *upkeep) sweep(ctx context.Context) (Removed, error) { return u.store.Sweep(ctx, u.rows) }
+func (u *janitor) sweep(ctx context.Context) (Removed, error) { return u.store.Sweep(ctx, u.rows) }
 
 // prune gives way to messages of a subscription that was removed this moment.
-func (u *upkeep) prune(ctx context.Context) (Removed, error) {
-	if w := &u.walk; w.keep.Successful+w.keep.Failed > 0 && len(u.litter) == 0 {
+func (u *janitor) prune(ctx context.Context) (Removed, error) {
+	if w := &u.walk; w.keep.Successful+w.keep.Failed > 0 && len(u.pruneRequested) == 0 {
 		r, err := u.store.Prune(ctx, Prune{After: w.after, Limit: u.rows,
 			Successful: ago(w.keep.Successful, u.Now()), Failed: ago(w.keep.Failed, u.Now())})
 		if err == nil {
@@ -152,15 +152,15 @@ func ago(keep time.Duration, now time.Time) time.Time {
 
 // begin goes on where the walk has come to, or at the first message.
 func (w *walk) begin(now time.Time, keep webhook.Retention) {
-	if keep != w.keep || now.Sub(w.began) >= walkEvery {
+	if keep != w.keep || now.Sub(w.began) >= walkInterval {
 		*w = walk{began: now, keep: keep}
 	}
 }
 
 // retention is what the settings want now.
 func (e *Engine) retention() webhook.Retention {
-	if e.Keep == nil {
+	if e.Retention == nil {
 		return webhook.Retention{}
 	}
-	return e.Keep()
+	return e.Retention()
 }

@@ -11,7 +11,7 @@ import (
 const firstPartition = 1
 
 // hasDuties reports whether this daemon does what one must do for all.
-func (e *Engine) hasDuties() bool { return e.Term == 0 || e.holdsFirst() }
+func (e *Engine) hasDuties() bool { return e.LeaseTerm == 0 || e.holdsFirst() }
 
 func (e *Engine) holdsFirst() bool {
 	e.mu.Lock()
@@ -19,17 +19,17 @@ func (e *Engine) holdsFirst() bool {
 	return holds(e.leases, firstPartition)
 }
 
-// tidyEvery is how many rounds of news go by between two removals of what
+// prunePeersEvery is how many rounds of news go by between two removals of what
 // everybody has read.
-const tidyEvery = 10
+const prunePeersEvery = 10
 
-// hearing asks now and then what other daemons have done.
-func (e *Engine) hearing(ctx context.Context) {
-	wait := newPatience()
-	for round := 1; e.sleep(ctx, nil, e.Watch+wait.wait); round++ {
-		err := e.hear(ctx)
-		if err == nil && round%tidyEvery == 0 && e.hasDuties() {
-			err = e.store.Tidy(ctx)
+// pollingPeers asks now and then what other daemons have done.
+func (e *Engine) pollingPeers(ctx context.Context) {
+	wait := newBackoff()
+	for round := 1; e.sleep(ctx, nil, e.PeerInterval+wait.wait); round++ {
+		err := e.pollPeers(ctx)
+		if err == nil && round%prunePeersEvery == 0 && e.hasDuties() {
+			err = e.store.PrunePeerEvents(ctx)
 		}
 		if ctx.Err() != nil {
 			return
@@ -43,13 +43,13 @@ func (e *Engine) hearing(ctx context.Context) {
 	}
 }
 
-// hear takes in what other daemons have done since it was asked last.
-func (e *Engine) hear(ctx context.Context) error {
-	news, err := e.store.News(ctx, e.nudge)
+// pollPeers takes in what other daemons have done since it was asked last.
+func (e *Engine) pollPeers(ctx context.Context) error {
+	news, err := e.store.PeerEvents(ctx, e.lastEvent)
 	if err != nil {
 		return err
 	}
-	e.nudge = news.Nudge
+	e.lastEvent = news.Last
 	e.watchedElsewhere.Store(news.Watched)
 	if news.Version != e.snapshot().Version {
 		e.Changed()
@@ -60,10 +60,10 @@ func (e *Engine) hear(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.divide(news.Daemons)
-	for _, n := range news.Nudges {
-		e.nudged(n)
+	for _, n := range news.Events {
+		e.applyEvent(n)
 	}
-	e.pump()
+	e.dispatch()
 	return nil
 }
 
@@ -71,27 +71,27 @@ func (e *Engine) hear(ctx context.Context) error {
 // endpoint does not care whose attempts they are.
 func (e *Engine) divide(daemons int) {
 	e.daemons = max(1, daemons)
-	for _, l := range e.lanes {
+	for _, l := range e.queues {
 		l.daemons = e.daemons
-		e.tend(l)
+		e.schedule(l)
 	}
 }
 
-// nudged does what a nudge says. The engine's lock is held.
-func (e *Engine) nudged(n Nudge) {
-	l := e.lanes[n.Subscription]
+// applyEvent does what a nudge says. The engine's lock is held.
+func (e *Engine) applyEvent(n PeerEvent) {
+	l := e.queues[n.Subscription]
 	if l == nil {
 		return
 	}
 	switch n.Kind {
-	case NudgeDue:
-		l.hurry()
-	case NudgeDeleted:
-		l.doubtAll()
-	case NudgeAdded:
+	case PeerDue:
+		l.expedite()
+	case PeerDeleted:
+		l.invalidate()
+	case PeerAdded:
 		l.drop()
 	}
-	e.tend(l)
+	e.schedule(l)
 }
 
 // How often changes of other daemons are read, and for how long they are asked
@@ -101,10 +101,10 @@ const (
 	watchTerm    = 15 * time.Second
 )
 
-// following reads what becomes of messages at other daemons, while somebody
+// followingChanges reads what becomes of messages at other daemons, while somebody
 // looks at this one's stream.
-func (e *Engine) following(ctx context.Context) {
-	wait := newPatience()
+func (e *Engine) followingChanges(ctx context.Context) {
+	wait := newBackoff()
 	var marks map[int64]int64
 	var asked, joins time.Time
 	for e.sleep(ctx, nil, changesEvery+wait.wait) {
@@ -114,9 +114,9 @@ func (e *Engine) following(ctx context.Context) {
 		}
 		if marks == nil {
 			marks, asked = make(map[int64]int64), time.Time{}
-			joins = time.Now().Add(2 * e.Watch)
+			joins = time.Now().Add(2 * e.PeerInterval)
 		}
-		err := e.follow(ctx, marks, &asked)
+		err := e.pollChanges(ctx, marks, &asked)
 		if ctx.Err() != nil {
 			return
 		}
@@ -144,7 +144,7 @@ func (e *Engine) joined() {
 	}
 }
 
-func (e *Engine) follow(ctx context.Context, marks map[int64]int64, asked *time.Time) error {
+func (e *Engine) pollChanges(ctx context.Context, marks map[int64]int64, asked *time.Time) error {
 	home := e.homeLease()
 	if time.Since(*asked) > watchTerm/3 {
 		if err := e.store.Watch(ctx, home, watchTerm); err != nil {

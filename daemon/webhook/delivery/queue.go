@@ -17,53 +17,53 @@ const (
 	lowMark        = 64  // fresh messages in memory below which more are read
 )
 
-// lane is the way to one subscription's endpoint: its messages in memory, and
+// queue is the way to one subscription's endpoint: its messages in memory, and
 // how many attempts at once the endpoint gets. The engine's lock guards it.
-type lane struct {
-	id      int64
-	sub     *webhook.Subscription      // nil once it was deleted
-	known   map[int64]*webhook.Message // in the queues below
-	bytes   int                        // of the bodies of known messages
-	away    map[int64]*webhook.Message // under way, or not yet written down
-	lately  map[int64]bool             // written down since the page that is being read; nil while none is
-	suspect map[int64]bool             // of away: may have been deleted
-	fresh   []*webhook.Message         // due, first attempt, in order
-	waiting waiting                    // for another attempt
-	head    *webhook.Message           // of an ordered lane: nothing passes it
-	flying  int                        // attempts under way
+type queue struct {
+	id       int64
+	sub      *webhook.Subscription      // nil once it was deleted
+	known    map[int64]*webhook.Message // in the queues below
+	bytes    int                        // of the bodies of known messages
+	away     map[int64]*webhook.Message // under way, or not yet written down
+	recent   map[int64]bool             // written down since the page that is being read; nil while none is
+	stale    map[int64]bool             // of away: may have been deleted
+	fresh    []*webhook.Message         // due, first attempt, in order
+	retries  retryHeap                  // for another attempt
+	head     *webhook.Message           // of an ordered lane: nothing passes it
+	inFlight int                        // attempts under way
 	throttle
 	breaker
 	health
-	daemons   int  // that share the endpoint
-	shared    bool // other daemons may add to it
-	outdated  bool // what is being read may not be true any more
-	retryTurn bool // a due retry goes before a fresh message
-	queued    bool // is in a ring
-	starving  bool // waits for a page
-	sated     bool // reads nothing while it has a fresh message: others want the room
-	feeds     []*feed
-	until     time.Time // before which an ordered lane reads nothing: its first message is due then
-	timer     *time.Timer
-	budget    *budget
+	daemons     int  // that share the endpoint
+	shared      bool // other daemons may add to it
+	outdated    bool // what is being read may not be true any more
+	retryTurn   bool // a due retry goes before a fresh message
+	queued      bool // is in a ring
+	needsRefill bool // waits for a page
+	paused      bool // reads nothing while it has a fresh message: others want the room
+	cursors     []*cursor
+	until       time.Time // before which an ordered lane reads nothing: its first message is due then
+	timer       *time.Timer
+	budget      *budget
 }
 
-// newLane makes a lane. An endpoint that has only failed lately is probed first.
-func newLane(sub *webhook.Subscription, most int, b *budget) *lane {
-	l := &lane{id: sub.ID, sub: sub, health: health{since: sub.FailingSince}, daemons: 1, known: make(map[int64]*webhook.Message), away: make(map[int64]*webhook.Message), throttle: throttle{limit: min(firstLimit, most), most: most}, budget: b}
+// newQueue makes a lane. An endpoint that has only failed lately is probed first.
+func newQueue(sub *webhook.Subscription, most int, b *budget) *queue {
+	l := &queue{id: sub.ID, sub: sub, health: health{since: sub.FailingSince}, daemons: 1, known: make(map[int64]*webhook.Message), away: make(map[int64]*webhook.Message), throttle: throttle{limit: min(firstLimit, most), most: most}, budget: b}
 	if !sub.FailingSince.IsZero() {
-		l.breaker.failures = trips
+		l.breaker.failures = breakerFailures
 	}
 	return l
 }
 
-func (l *lane) ordered() bool { return l.sub != nil && l.sub.Ordered }
+func (l *queue) ordered() bool { return l.sub != nil && l.sub.Ordered }
 
-func (l *lane) enabled() bool { return l.sub != nil && l.sub.Enabled }
+func (l *queue) enabled() bool { return l.sub != nil && l.sub.Enabled }
 
 // pageSize is how many messages are read at once, where each queue gets so many
 // bytes of memory. An endpoint in trouble gets one, and none gets more than it can
 // take at once where memory is scarce.
-func (l *lane) pageSize(bytes int) int {
+func (l *queue) pageSize(bytes int) int {
 	most := pageIn
 	switch {
 	case l.open():
@@ -75,20 +75,20 @@ func (l *lane) pageSize(bytes int) int {
 }
 
 // enough reports whether the lane needs no more messages in memory.
-func (l *lane) enough() bool {
-	return len(l.fresh) >= lowMark || l.full() || len(l.fresh) > 0 && (l.sated || l.budget.of(l).scarce())
+func (l *queue) enough() bool {
+	return len(l.fresh) >= lowMark || l.full() || len(l.fresh) > 0 && (l.paused || l.budget.of(l).scarce())
 }
 
 // has reports whether a message is in memory.
-func (l *lane) has(id int64) bool { return l.known[id] != nil || l.away[id] != nil }
+func (l *queue) has(id int64) bool { return l.known[id] != nil || l.away[id] != nil }
 
-func (l *lane) full() bool { return len(l.known) >= windowMessages || l.bytes >= windowBytes }
+func (l *queue) full() bool { return len(l.known) >= windowMessages || l.bytes >= windowBytes }
 
 // accept takes a message that was just committed into memory, where there is
 // room that no other queue waits for, and nothing of the lane is left behind in
 // the store.
-func (l *lane) accept(m *webhook.Message) {
-	f, t := l.feed(m.Partition), l.budget.of(l)
+func (l *queue) accept(m *webhook.Message) {
+	f, t := l.cursorOf(m.Partition), l.budget.of(l)
 	switch {
 	case f == nil: // the partition was lost meanwhile
 	case l.has(m.ID): // a page was faster
@@ -104,44 +104,44 @@ func (l *lane) accept(m *webhook.Message) {
 }
 
 // admit puts a message that is not in memory yet into its queue.
-func (l *lane) admit(m *webhook.Message) {
+func (l *queue) admit(m *webhook.Message) {
 	l.hold(m)
 	if m.Status == webhook.RetryPending && !l.ordered() {
-		heap.Push(&l.waiting, m)
+		heap.Push(&l.retries, m)
 		return
 	}
 	l.fresh = append(l.fresh, m)
 }
 
-func (l *lane) hold(m *webhook.Message) {
+func (l *queue) hold(m *webhook.Message) {
 	l.budget.charge(m, l.budget.of(l))
 	l.known[m.ID] = m
 	l.bytes += len(m.Event.Body)
 }
 
 // forget takes a message out of the queues.
-func (l *lane) forget(m *webhook.Message) {
+func (l *queue) forget(m *webhook.Message) {
 	delete(l.known, m.ID)
 	l.bytes -= len(m.Event.Body)
 }
 
 // free reports whether the lane may begin an attempt, if it has a message.
-func (l *lane) free(now time.Time) bool {
+func (l *queue) free(now time.Time) bool {
 	switch {
-	case !l.enabled() || l.flying >= l.share():
+	case !l.enabled() || l.inFlight >= l.share():
 		return false
 	case l.open():
-		return l.flying == 0 && !now.Before(l.probe)
+		return l.inFlight == 0 && !now.Before(l.probe)
 	}
 	return !l.ordered() || len(l.away) == 0
 }
 
 // share is how many attempts this daemon may have under way: its part of what
 // the endpoint gets.
-func (l *lane) share() int { return max(1, l.limit/l.daemons) }
+func (l *queue) share() int { return max(1, l.limit/l.daemons) }
 
 // ready reports whether take would give a message.
-func (l *lane) ready(now time.Time) bool {
+func (l *queue) ready(now time.Time) bool {
 	if !l.free(now) {
 		return false
 	}
@@ -149,11 +149,11 @@ func (l *lane) ready(now time.Time) bool {
 		head := l.first()
 		return head != nil && !head.Next.After(now)
 	}
-	return len(l.fresh) > 0 || l.waiting.due(now)
+	return len(l.fresh) > 0 || l.retries.due(now)
 }
 
 // first is the message that an ordered lane waits for.
-func (l *lane) first() *webhook.Message {
+func (l *queue) first() *webhook.Message {
 	if l.head == nil && len(l.fresh) > 0 {
 		l.head = l.pop()
 	}
@@ -162,31 +162,31 @@ func (l *lane) first() *webhook.Message {
 
 // take gives the next message to attempt. Fresh messages and due retries take
 // turns, so that neither starves the other.
-func (l *lane) take(now time.Time) *webhook.Message {
+func (l *queue) take(now time.Time) *webhook.Message {
 	if !l.ready(now) {
 		return nil
 	}
 	m := l.choose(now)
 	l.forget(m)
 	l.away[m.ID] = m
-	l.flying++
+	l.inFlight++
 	return m
 }
 
-func (l *lane) choose(now time.Time) *webhook.Message {
+func (l *queue) choose(now time.Time) *webhook.Message {
 	if l.ordered() {
 		m := l.head
 		l.head = nil
 		return m
 	}
 	l.retryTurn = !l.retryTurn
-	if l.waiting.due(now) && (l.retryTurn || len(l.fresh) == 0) {
-		return heap.Pop(&l.waiting).(*webhook.Message)
+	if l.retries.due(now) && (l.retryTurn || len(l.fresh) == 0) {
+		return heap.Pop(&l.retries).(*webhook.Message)
 	}
 	return l.pop()
 }
 
-func (l *lane) pop() *webhook.Message {
+func (l *queue) pop() *webhook.Message {
 	m := l.fresh[0]
 	l.fresh[0] = nil
 	if l.fresh = l.fresh[1:]; len(l.fresh) == 0 {
@@ -195,15 +195,15 @@ func (l *lane) pop() *webhook.Message {
 	return m
 }
 
-// settle is told that an attempt was written down, and keeps the message where
+// settled is told that an attempt was written down, and keeps the message where
 // another one follows soon.
-func (l *lane) settle(m *webhook.Message) {
+func (l *queue) settled(m *webhook.Message) {
 	delete(l.away, m.ID)
-	if l.lately != nil {
-		l.lately[m.ID] = true
+	if l.recent != nil {
+		l.recent[m.ID] = true
 	}
-	suspect := l.suspect[m.ID]
-	delete(l.suspect, m.ID)
+	suspect := l.stale[m.ID]
+	delete(l.stale, m.ID)
 	switch {
 	case !m.Status.Open() || !l.enabled():
 		l.budget.release(m)
@@ -213,9 +213,9 @@ func (l *lane) settle(m *webhook.Message) {
 	case l.ordered():
 		l.head = m
 		l.hold(m)
-	case !suspect && !l.open() && len(l.waiting) < windowMessages/2 && l.bytes < windowBytes/2:
+	case !suspect && !l.open() && len(l.retries) < windowMessages/2 && l.bytes < windowBytes/2:
 		l.hold(m)
-		heap.Push(&l.waiting, m)
+		heap.Push(&l.retries, m)
 	default:
 		l.leave(m)
 	}
@@ -223,7 +223,7 @@ func (l *lane) settle(m *webhook.Message) {
 
 // putBack takes back a message whose attempt did not begin, or does not count.
 // Those behind it in an ordered lane must not pass it.
-func (l *lane) putBack(m *webhook.Message) {
+func (l *queue) putBack(m *webhook.Message) {
 	if delete(l.away, m.ID); l.ordered() {
 		l.budget.release(m)
 		l.drop()
@@ -233,8 +233,8 @@ func (l *lane) putBack(m *webhook.Message) {
 }
 
 // drop empties the queues. What was in them is read again when its time comes.
-func (l *lane) drop() {
-	l.fresh, l.waiting, l.head = nil, nil, nil
+func (l *queue) drop() {
+	l.fresh, l.retries, l.head = nil, nil, nil
 	for _, m := range l.known {
 		l.budget.release(m)
 	}
@@ -245,13 +245,13 @@ func (l *lane) drop() {
 
 // spare gives up the memory of what cannot go now. It is read again when it is
 // due, or when those before it have gone.
-func (l *lane) spare(now time.Time) {
+func (l *queue) spare(now time.Time) {
 	if h := l.head; h != nil && h.Next.After(now) {
 		l.drop()
 		l.until = h.Next
 	}
-	var due waiting
-	for _, m := range l.waiting {
+	var due retryHeap
+	for _, m := range l.retries {
 		if m.Next.After(now) {
 			l.forget(m)
 			l.leave(m)
@@ -260,43 +260,43 @@ func (l *lane) spare(now time.Time) {
 		due = append(due, m)
 	}
 	heap.Init(&due)
-	l.waiting = due
+	l.retries = due
 	for n := len(l.fresh) - 1; n >= l.share() && l.budget.wanted(l.fresh[n]); n-- {
 		m := l.fresh[n]
 		l.fresh = slices.Delete(l.fresh, n, n+1)
 		l.forget(m)
 		l.leave(m)
-		l.feed(m.Partition).end, l.sated = false, true
+		l.cursorOf(m.Partition).end, l.paused = false, true
 	}
 }
 
-// doubtAll has the store say which of the lane's messages are still there.
-func (l *lane) doubtAll() {
-	l.distrust()
+// invalidate has the store say which of the lane's messages are still there.
+func (l *queue) invalidate() {
+	l.markStale()
 	l.drop()
 }
 
-// hurry has the lane look for messages that a person has made due. Its breaker
+// expedite has the lane look for messages that a person has made due. Its breaker
 // closes: whoever asks for another attempt expects one.
-func (l *lane) hurry() {
+func (l *queue) expedite() {
 	l.breaker = breaker{}
 	l.drop()
 }
 
-// distrust has the store say, once they are back, whether messages under way
+// markStale has the store say, once they are back, whether messages under way
 // are still there.
-func (l *lane) distrust() {
-	l.suspect = make(map[int64]bool, len(l.away))
+func (l *queue) markStale() {
+	l.stale = make(map[int64]bool, len(l.away))
 	for id := range l.away {
-		l.suspect[id] = true
+		l.stale[id] = true
 	}
 }
 
 // rewind makes the feeds begin again, since something before their places may
 // be due.
-func (l *lane) rewind() {
+func (l *queue) rewind() {
 	l.outdated = true
-	for _, f := range l.feeds {
+	for _, f := range l.cursors {
 		f.rewind()
 	}
 }
@@ -304,18 +304,18 @@ func (l *lane) rewind() {
 // alarm is when the lane wants to be looked at again, the zero time for never.
 // What is due already waits for a place, not for a time, and does not hide what
 // is still to come.
-func (l *lane) alarm(now time.Time) (at time.Time) {
+func (l *queue) alarm(now time.Time) (at time.Time) {
 	if !l.enabled() {
 		return at
 	}
 	times := []time.Time{l.probe, l.until}
-	if len(l.waiting) > 0 {
-		times = append(times, l.waiting[0].Next)
+	if len(l.retries) > 0 {
+		times = append(times, l.retries[0].Next)
 	}
 	if l.head != nil {
 		times = append(times, l.head.Next)
 	}
-	for _, f := range l.feeds {
+	for _, f := range l.cursors {
 		times = append(times, f.wake)
 	}
 	for _, t := range times {
@@ -333,25 +333,25 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// waiting is a heap of messages by the time of their next attempt.
-type waiting []*webhook.Message
+// retryHeap is a heap of messages by the time of their next attempt.
+type retryHeap []*webhook.Message
 
-func (w waiting) due(now time.Time) bool { return len(w) > 0 && !w[0].Next.After(now) }
+func (w retryHeap) due(now time.Time) bool { return len(w) > 0 && !w[0].Next.After(now) }
 
 // Len is sort.Interface's.
-func (w waiting) Len() int { return len(w) }
+func (w retryHeap) Len() int { return len(w) }
 
 // Less is sort.Interface's.
-func (w waiting) Less(i, j int) bool { return w[i].Next.Before(w[j].Next) }
+func (w retryHeap) Less(i, j int) bool { return w[i].Next.Before(w[j].Next) }
 
 // Swap is sort.Interface's.
-func (w waiting) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
+func (w retryHeap) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
 
 // Push is heap.Interface's.
-func (w *waiting) Push(m any) { *w = append(*w, m.(*webhook.Message)) }
+func (w *retryHeap) Push(m any) { *w = append(*w, m.(*webhook.Message)) }
 
 // Pop is heap.Interface's.
-func (w *waiting) Pop() any {
+func (w *retryHeap) Pop() any {
 	last := len(*w) - 1
 	m := (*w)[last]
 	(*w)[last] = nil
