@@ -115,14 +115,14 @@ func (b *browser) reload() tea.Cmd {
 	b.grid.SetSort(b.order)
 	b.grid.Follow(b.ofRequests() && b.order.Column == "")
 	b.grid.To(0)
-	return tea.Batch(b.want(), b.app.total(b.context, b, b.pages.Generation(), b.query()))
+	return tea.Batch(b.want(), fetchTotal(b.context, b.app.client, b, b.pages.Generation(), b.query()))
 }
 
 // poll asks for the same again; what is here stays until the answer comes.
 func (b *browser) poll() tea.Cmd {
 	b.afresh()
 	b.pages.Renew()
-	return tea.Batch(b.want(), b.app.total(b.context, b, b.pages.Generation(), b.query()))
+	return tea.Batch(b.want(), fetchTotal(b.context, b.app.client, b, b.pages.Generation(), b.query()))
 }
 
 // follow fetches the request log again when requests were answered, as long as
@@ -142,7 +142,7 @@ func (b *browser) want() tea.Cmd {
 	first, last := b.grid.Window()
 	var cmds []tea.Cmd
 	for _, number := range b.pages.Wanted(first, last) {
-		cmds = append(cmds, b.app.rows(b.context, b, b.pages.Generation(), number, b.query()))
+		cmds = append(cmds, fetchRows(b.context, b.app.client, b, b.pages.Generation(), number, b.query()))
 	}
 	return tea.Batch(cmds...)
 }

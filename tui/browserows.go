@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -157,3 +158,38 @@ func (b *browser) forget() {
 		}
 	}
 }
+
+// fetchRows fetches a page of a query. Long values are cut, so that memory does not
+// grow with them; detail fetches the record again.
+func fetchRows(ctx context.Context, c *client.Client, to screen, generation, number int, q client.Query) tea.Cmd {
+	return func() tea.Msg {
+		m := pageMsg{reply: reply{to: to}, generation: generation, number: number, cut: make(map[int]bool)}
+		q.Skip, q.Take = int64(number*grid.PageRows), new(int64(grid.PageRows))
+		stream, err := c.Rows(ctx, q)
+		if err != nil {
+			m.err = err
+			return m
+		}
+		for row, err := range stream.All() {
+			if err != nil {
+				m.rows, m.err = nil, err
+				return m
+			}
+			short, cut := shortRow(row)
+			m.cut[len(m.rows)] = cut
+			m.rows = append(m.rows, short)
+		}
+		return m
+	}
+}
+
+// fetchTotal counts the matches of a query.
+func fetchTotal(ctx context.Context, c *client.Client, to screen, generation int, q client.Query) tea.Cmd {
+	return func() tea.Msg {
+		n, err := c.Count(ctx, q)
+		return totalMsg{reply{to, err}, generation, q.Kind.Name, int(n)}
+	}
+}
+
+// cellKept is how many bytes of a value a list keeps.
+const cellKept = 1 << 10

@@ -13,17 +13,17 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// This is the only file that calls the client. Everything here returns a
-// command, which runs beside the screen and whose message is its answer.
+// What changes something at the service is here, behind change and repeatable:
+// they refuse it in a read-only session and repeat it after a sign-in. What a
+// screen fetches is in the file of the screen. All of it returns commands, which
+// run beside the screen and whose message is the answer.
 
 // quick is how long requests may take that nobody waits for.
 const quick = 10 * time.Second
@@ -129,185 +129,8 @@ func (a *app) signIn(user, password string) tea.Cmd {
 	}
 }
 
-// cellKept is how many bytes of a value a list keeps.
-const cellKept = 1 << 10
-
-// rows fetches a page of a query. Long values are cut, so that memory does not
-// grow with them; detail fetches the record again.
-func (a *app) rows(ctx context.Context, to screen, generation, number int, q client.Query) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		m := pageMsg{reply: reply{to: to}, generation: generation, number: number, cut: make(map[int]bool)}
-		q.Skip, q.Take = int64(number*grid.PageRows), new(int64(grid.PageRows))
-		stream, err := c.Rows(ctx, q)
-		if err != nil {
-			m.err = err
-			return m
-		}
-		for row, err := range stream.All() {
-			if err != nil {
-				m.rows, m.err = nil, err
-				return m
-			}
-			short, cut := shortRow(row)
-			m.cut[len(m.rows)] = cut
-			m.rows = append(m.rows, short)
-		}
-		return m
-	}
-}
-
-// total counts the matches of a query.
-func (a *app) total(ctx context.Context, to screen, generation int, q client.Query) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		n, err := c.Count(ctx, q)
-		return totalMsg{reply{to, err}, generation, q.Kind.Name, int(n)}
-	}
-}
-
-// record fetches one whole record: the one at a place of a query.
-func (a *app) record(ctx context.Context, to screen, q client.Query, at int) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		q.Fields, q.Skip, q.Take = nil, int64(at), new(int64(1))
-		page, err := c.Page(ctx, q)
-		if err == nil && len(page.Rows) == 0 {
-			err = errors.New("the record is not there any more")
-		}
-		if err != nil {
-			return recordMsg{reply{to, err}, client.Row{}}
-		}
-		return recordMsg{reply{to, nil}, page.Rows[0]}
-	}
-}
-
-// subscribers fetches the subscribers with how many there are.
-func (a *app) subscribers(ctx context.Context, to screen) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		m := subscribersMsg{reply: reply{to: to}}
-		if m.list, m.total, m.err = subscribersOf(ctx, c); m.err != nil {
-			return m
-		}
-		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}, "Fields": {"SY_WebhookSubscriber_RecID"}})
-		if err != nil || len(page.Results) == listMost {
-			return m // the names do without the numbers
-		}
-		m.subscriptions = make(map[string]int)
-		for _, one := range page.Results {
-			m.subscriptions[one.SubscriberID]++
-		}
-		return m
-	}
-}
-
-// subscribersOf lists the subscribers, by name.
-func subscribersOf(ctx context.Context, c *client.Client) (list []wire.Subscriber, total int, err error) {
-	kind, _ := record.System().Lookup("Subscriber")
-	page, err := c.Page(ctx, client.Query{Kind: kind, OrderBy: []string{"Name"}, Take: new(int64(listMost)), Include: []string{"Total"}})
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, row := range page.Rows {
-		list = append(list, wire.Subscriber{RecID: row.Text("RecID"), Name: row.Text("Name"), IsEnabled: row.Text("IsEnabled") == "true"})
-	}
-	return list, int(page.Total), nil
-}
-
 // listMost is how many subscribers, subscriptions and so on are shown.
 const listMost = 2000
-
-// subscriptions fetches the subscriptions of a subscriber with the subscriber
-// itself, or those of all where it is empty.
-func (a *app) subscriptions(ctx context.Context, to screen, subscriber string) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		m := subscriptionsMsg{reply: reply{to: to}}
-		if subscriber != "" {
-			if m.subscriber, m.err = c.Subscriber(ctx, subscriber); m.err == nil {
-				m.list, m.subscriber.Subscriptions = m.subscriber.Subscriptions, nil
-			}
-			return m
-		}
-		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
-		if m.err = err; err == nil {
-			m.list = page.Results
-		}
-		return m
-	}
-}
-
-// eventsLooked is how many of the newest messages are looked at to find out when
-// an event was raised last.
-const eventsLooked = 1000
-
-// events fetches the events, what is subscribed to, and when they were raised.
-func (a *app) events(ctx context.Context, to screen) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		m := eventsMsg{reply: reply{to: to}, names: make(map[string]string), last: make(map[string]time.Time)}
-		if m.list, m.err = c.Events(ctx); m.err != nil {
-			return m
-		}
-		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
-		if m.err = err; err != nil {
-			return m
-		}
-		m.subscriptions = page.Results
-		newest, err := c.AllMessages(ctx, url.Values{"Take": {strconv.Itoa(eventsLooked)}, "Fields": {"EventName,AddedDateTime"}})
-		if m.err = err; err != nil {
-			return m
-		}
-		m.looked = len(newest.Results)
-		for _, one := range newest.Results {
-			if at := time.Time(one.AddedDateTime); at.After(m.last[one.EventName]) {
-				m.last[one.EventName] = at
-			}
-		}
-		list, _, err := subscribersOf(ctx, c)
-		m.err = err
-		for _, one := range list {
-			m.names[one.RecID] = one.Name
-		}
-		return m
-	}
-}
-
-// messages fetches a page of messages, the newest first. Bodies are left out:
-// the detail fetches its own.
-func (a *app) messages(ctx context.Context, to screen, generation, number int, members url.Values) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		q := clone(members)
-		q.Set("Skip", strconv.Itoa(number*grid.PageRows))
-		q.Set("Take", strconv.Itoa(grid.PageRows))
-		q.Set("Include", "Total")
-		q.Set("Fields", messageFields)
-		page, err := c.AllMessages(ctx, q)
-		if err != nil {
-			return messagesMsg{reply: reply{to, err}, generation: generation, number: number}
-		}
-		return messagesMsg{reply{to, nil}, generation, number, page.Results, int(page.Total)}
-	}
-}
-
-// subscriberNames fetches the names of all subscribers.
-func (a *app) subscriberNames(ctx context.Context, to screen) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		list, _, err := subscribersOf(ctx, c)
-		m := subscriberNamesMsg{reply{to, err}, make(map[string]string, len(list))}
-		for _, one := range list {
-			m.names[one.RecID] = one.Name
-		}
-		return m
-	}
-}
-
-// messageFields are all but the body.
-const messageFields = "ItemNo,SubscriberID,SubscriptionID,MessageID,EventName,URL,Status,Retries,AddedDateTime,LastSavedDateTime," +
-	"LastMessageResponseHTTPCode,LastMessageResponseMessage,NextAttemptDateTime,MaxRetries"
 
 func clone(members url.Values) url.Values {
 	copied := make(url.Values, len(members)+4)
@@ -315,71 +138,6 @@ func clone(members url.Values) url.Values {
 		copied[name] = slices.Clone(values)
 	}
 	return copied
-}
-
-// message fetches one message with its attempts, the first first.
-func (a *app) message(ctx context.Context, to screen, subscriber, id string) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		m := messageMsg{reply: reply{to: to}}
-		page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Take": {"1"}})
-		switch {
-		case err != nil:
-			m.err = err
-			return m
-		case len(page.Results) == 0:
-			m.err = errors.New("the message is not there any more")
-			return m
-		}
-		m.message = &page.Results[0]
-		responses, err := c.Attempts(ctx, url.Values{"MessageID": {id}, "OrderBy": {"ItemNo"}, "Take": {"200"}})
-		if err != nil {
-			m.err = err
-			return m
-		}
-		m.responses = responses.Results
-		m.headers, m.noHeaders = ownHeaders(ctx, c, m.message)
-		return m
-	}
-}
-
-// ownHeaders are those of a message's subscription, or why they are not known:
-// that does not keep the message from being shown.
-func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers []wire.Header, why string) {
-	list, err := c.Subscriptions(ctx, m.SubscriberID)
-	if err != nil {
-		return nil, err.Error()
-	}
-	for _, s := range list {
-		if s.RecID == m.SubscriptionID {
-			return s.Headers, ""
-		}
-	}
-	return nil, "the subscription is not there any more"
-}
-
-// stats fetches what the first screen shows.
-func (a *app) stats(ctx context.Context, to screen) tea.Cmd {
-	c := a.client
-	return func() tea.Msg {
-		m := statsMsg{reply: reply{to: to}}
-		if m.stats, m.err = c.Stats(ctx, time.Hour); m.err != nil {
-			return m
-		}
-		for status := range m.counts {
-			page, err := c.AllMessages(ctx, url.Values{"Status": {strconv.Itoa(status)}, "Take": {"0"}, "Include": {"Total"}})
-			if err != nil {
-				m.err = err
-				return m
-			}
-			m.counts[status] = int(page.Total)
-		}
-		page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {messageFields}, "OrderByDesc": {"LastSavedDateTime"}})
-		if m.err = err; err == nil {
-			m.failures = page.Results
-		}
-		return m
-	}
 }
 
 // laneStats fetches how deliveries to subscriptions stand.

@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"context"
 	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,7 +57,7 @@ func (e *events) chips() []string {
 
 func (e *events) poll() tea.Cmd {
 	e.busy = true
-	return e.app.events(e.context, e)
+	return fetchEvents(e.context, e.app.client, e)
 }
 
 func (e *events) update(m tea.Msg) tea.Cmd {
@@ -197,3 +200,38 @@ func (e *events) find() *line {
 	l.accept = func(string) tea.Cmd { return nil }
 	return l
 }
+
+// fetchEvents fetches the events, what is subscribed to, and when they were raised.
+func fetchEvents(ctx context.Context, c *client.Client, to screen) tea.Cmd {
+	return func() tea.Msg {
+		m := eventsMsg{reply: reply{to: to}, names: make(map[string]string), last: make(map[string]time.Time)}
+		if m.list, m.err = c.Events(ctx); m.err != nil {
+			return m
+		}
+		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
+		if m.err = err; err != nil {
+			return m
+		}
+		m.subscriptions = page.Results
+		newest, err := c.AllMessages(ctx, url.Values{"Take": {strconv.Itoa(eventsLooked)}, "Fields": {"EventName,AddedDateTime"}})
+		if m.err = err; err != nil {
+			return m
+		}
+		m.looked = len(newest.Results)
+		for _, one := range newest.Results {
+			if at := time.Time(one.AddedDateTime); at.After(m.last[one.EventName]) {
+				m.last[one.EventName] = at
+			}
+		}
+		list, _, err := subscribersOf(ctx, c)
+		m.err = err
+		for _, one := range list {
+			m.names[one.RecID] = one.Name
+		}
+		return m
+	}
+}
+
+// eventsLooked is how many of the newest messages are looked at to find out when
+// an event was raised last.
+const eventsLooked = 1000

@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"context"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +55,7 @@ func (h *home) poll() tea.Cmd {
 		return nil
 	}
 	h.busy, h.due, h.asked = true, false, h.app.now
-	return tea.Batch(h.app.stats(h.context, h), h.count())
+	return tea.Batch(fetchStats(h.context, h.app.client, h), h.count())
 }
 
 // figuresLast is how long the figures of the last hour hold where nothing
@@ -176,4 +179,27 @@ func (h *home) dashboard() []string {
 	lines = append(lines, h.hours())
 	lines = append(lines, h.beside(h.queue(), h.endpoints())...)
 	return append(lines, h.recent()...)
+}
+
+// fetchStats fetches what the first screen shows.
+func fetchStats(ctx context.Context, c *client.Client, to screen) tea.Cmd {
+	return func() tea.Msg {
+		m := statsMsg{reply: reply{to: to}}
+		if m.stats, m.err = c.Stats(ctx, time.Hour); m.err != nil {
+			return m
+		}
+		for status := range m.counts {
+			page, err := c.AllMessages(ctx, url.Values{"Status": {strconv.Itoa(status)}, "Take": {"0"}, "Include": {"Total"}})
+			if err != nil {
+				m.err = err
+				return m
+			}
+			m.counts[status] = int(page.Total)
+		}
+		page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {messageFields}, "OrderByDesc": {"LastSavedDateTime"}})
+		if m.err = err; err == nil {
+			m.failures = page.Results
+		}
+		return m
+	}
 }

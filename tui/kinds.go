@@ -76,7 +76,7 @@ func (k *kinds) tick() tea.Cmd { return k.shown() }
 func (k *kinds) start() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, kind := range k.all {
-		cmds = append(cmds, k.app.total(k.context, k, 0, client.Query{Kind: kind}))
+		cmds = append(cmds, fetchTotal(k.context, k.app.client, k, 0, client.Query{Kind: kind}))
 	}
 	return tea.Sequence(cmds...) // one after the other: nobody waits for them
 }

@@ -1,12 +1,15 @@
 package tui
 
 import (
+	"context"
 	"errors"
+	"net/url"
 	"os"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
@@ -41,7 +44,7 @@ func (s *messageScreen) shown() tea.Cmd { return s.poll() }
 
 func (s *messageScreen) poll() tea.Cmd {
 	s.wait = true
-	return s.app.message(s.context, s, s.message.SubscriberID, s.message.MessageID)
+	return fetchMessage(s.context, s.app.client, s, s.message.SubscriberID, s.message.MessageID)
 }
 
 // follow fetches the message again when something became of it.
@@ -226,4 +229,44 @@ func (s *messageScreen) saveLine() *line {
 		return nil
 	}
 	return l
+}
+
+// fetchMessage fetches one message with its attempts, the first first.
+func fetchMessage(ctx context.Context, c *client.Client, to screen, subscriber, id string) tea.Cmd {
+	return func() tea.Msg {
+		m := messageMsg{reply: reply{to: to}}
+		page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Take": {"1"}})
+		switch {
+		case err != nil:
+			m.err = err
+			return m
+		case len(page.Results) == 0:
+			m.err = errors.New("the message is not there any more")
+			return m
+		}
+		m.message = &page.Results[0]
+		responses, err := c.Attempts(ctx, url.Values{"MessageID": {id}, "OrderBy": {"ItemNo"}, "Take": {"200"}})
+		if err != nil {
+			m.err = err
+			return m
+		}
+		m.responses = responses.Results
+		m.headers, m.noHeaders = ownHeaders(ctx, c, m.message)
+		return m
+	}
+}
+
+// ownHeaders are those of a message's subscription, or why they are not known:
+// that does not keep the message from being shown.
+func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers []wire.Header, why string) {
+	list, err := c.Subscriptions(ctx, m.SubscriberID)
+	if err != nil {
+		return nil, err.Error()
+	}
+	for _, s := range list {
+		if s.RecID == m.SubscriptionID {
+			return s.Headers, ""
+		}
+	}
+	return nil, "the subscription is not there any more"
 }

@@ -1,11 +1,13 @@
 package tui
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
@@ -54,7 +56,7 @@ func (s *messages) wantNames(list []wire.Message) tea.Cmd {
 	for _, m := range list {
 		if _, known := s.nameOf(m); !known {
 			s.namesAsked = true
-			return s.app.subscriberNames(s.context, s)
+			return fetchSubscriberNames(s.context, s.app.client, s)
 		}
 	}
 	return nil
@@ -121,4 +123,16 @@ func messageJSON(m wire.Message) string {
 		panic("tui: " + err.Error()) // a message is made of texts and numbers
 	}
 	return string(text)
+}
+
+// fetchSubscriberNames fetches the names of all subscribers.
+func fetchSubscriberNames(ctx context.Context, c *client.Client, to screen) tea.Cmd {
+	return func() tea.Msg {
+		list, _, err := subscribersOf(ctx, c)
+		m := subscriberNamesMsg{reply{to, err}, make(map[string]string, len(list))}
+		for _, one := range list {
+			m.names[one.RecID] = one.Name
+		}
+		return m
+	}
 }

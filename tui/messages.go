@@ -1,11 +1,15 @@
 package tui
 
 import (
+	"context"
 	"maps"
+	"net/url"
+	"strconv"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
@@ -88,7 +92,7 @@ func (s *messages) want() tea.Cmd {
 	first, last := s.grid.Window()
 	var cmds []tea.Cmd
 	for _, number := range s.pages.Wanted(first, last) {
-		cmds = append(cmds, s.app.messages(s.context, s, s.pages.Generation(), number, s.members()))
+		cmds = append(cmds, fetchMessages(s.context, s.app.client, s, s.pages.Generation(), number, s.members()))
 	}
 	return tea.Batch(cmds...)
 }
@@ -236,3 +240,24 @@ func (s *messages) doOne(b keymap.Binding) tea.Cmd {
 	}
 	return nil
 }
+
+// fetchMessages fetches a page of messages, the newest first. Bodies are left out:
+// the detail fetches its own.
+func fetchMessages(ctx context.Context, c *client.Client, to screen, generation, number int, members url.Values) tea.Cmd {
+	return func() tea.Msg {
+		q := clone(members)
+		q.Set("Skip", strconv.Itoa(number*grid.PageRows))
+		q.Set("Take", strconv.Itoa(grid.PageRows))
+		q.Set("Include", "Total")
+		q.Set("Fields", messageFields)
+		page, err := c.AllMessages(ctx, q)
+		if err != nil {
+			return messagesMsg{reply: reply{to, err}, generation: generation, number: number}
+		}
+		return messagesMsg{reply{to, nil}, generation, number, page.Results, int(page.Total)}
+	}
+}
+
+// messageFields are all but the body.
+const messageFields = "ItemNo,SubscriberID,SubscriptionID,MessageID,EventName,URL,Status,Retries,AddedDateTime,LastSavedDateTime," +
+	"LastMessageResponseHTTPCode,LastMessageResponseMessage,NextAttemptDateTime,MaxRetries"

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,7 +57,7 @@ func (r *recordScreen) load() tea.Cmd {
 	if held.cut || len(b.fields) < len(b.kind.Fields) {
 		r.wait, r.partly = true, true
 		q, at := r.asked()
-		return r.app.record(r.context, r, q, at)
+		return fetchRecord(r.context, r.app.client, r, q, at)
 	}
 	return nil
 }
@@ -245,4 +247,19 @@ func (r *recordScreen) turn(n int) {
 	r.tab = (r.tab + n + len(recordTabs)) % len(recordTabs)
 	r.top = 0
 	r.fill()
+}
+
+// fetchRecord fetches one whole record: the one at a place of a query.
+func fetchRecord(ctx context.Context, c *client.Client, to screen, q client.Query, at int) tea.Cmd {
+	return func() tea.Msg {
+		q.Fields, q.Skip, q.Take = nil, int64(at), new(int64(1))
+		page, err := c.Page(ctx, q)
+		if err == nil && len(page.Rows) == 0 {
+			err = errors.New("the record is not there any more")
+		}
+		if err != nil {
+			return recordMsg{reply{to, err}, client.Row{}}
+		}
+		return recordMsg{reply{to, nil}, page.Rows[0]}
+	}
 }

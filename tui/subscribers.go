@@ -1,12 +1,17 @@
 package tui
 
 import (
+	"context"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
@@ -58,7 +63,7 @@ func (s *subscribers) chips() []string {
 
 func (s *subscribers) poll() tea.Cmd {
 	s.busy = true
-	return tea.Batch(s.app.subscribers(s.context, s), s.app.figuresNow(s))
+	return tea.Batch(fetchSubscribers(s.context, s.app.client, s), s.app.figuresNow(s))
 }
 
 // tick lets the figures go on.
@@ -257,4 +262,36 @@ func (s *subscribers) find() *line {
 	}
 	l.accept = func(string) tea.Cmd { return s.look(false) }
 	return l
+}
+
+// fetchSubscribers fetches the subscribers with how many there are.
+func fetchSubscribers(ctx context.Context, c *client.Client, to screen) tea.Cmd {
+	return func() tea.Msg {
+		m := subscribersMsg{reply: reply{to: to}}
+		if m.list, m.total, m.err = subscribersOf(ctx, c); m.err != nil {
+			return m
+		}
+		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}, "Fields": {"SY_WebhookSubscriber_RecID"}})
+		if err != nil || len(page.Results) == listMost {
+			return m // the names do without the numbers
+		}
+		m.subscriptions = make(map[string]int)
+		for _, one := range page.Results {
+			m.subscriptions[one.SubscriberID]++
+		}
+		return m
+	}
+}
+
+// subscribersOf lists the subscribers, by name.
+func subscribersOf(ctx context.Context, c *client.Client) (list []wire.Subscriber, total int, err error) {
+	kind, _ := record.System().Lookup("Subscriber")
+	page, err := c.Page(ctx, client.Query{Kind: kind, OrderBy: []string{"Name"}, Take: new(int64(listMost)), Include: []string{"Total"}})
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, row := range page.Rows {
+		list = append(list, wire.Subscriber{RecID: row.Text("RecID"), Name: row.Text("Name"), IsEnabled: row.Text("IsEnabled") == "true"})
+	}
+	return list, int(page.Total), nil
 }

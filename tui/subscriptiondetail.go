@@ -30,7 +30,7 @@ func (s *subscriptionScreen) shown() tea.Cmd { return s.poll() }
 
 func (s *subscriptionScreen) poll() tea.Cmd {
 	s.wait = true
-	return tea.Batch(s.app.subscriptions(s.context, s, s.one.SubscriberID), s.app.figuresNow(s))
+	return tea.Batch(fetchSubscriptions(s.context, s.app.client, s, s.one.SubscriberID), s.app.figuresNow(s))
 }
 
 // tick lets times and figures go on.
@@ -47,7 +47,7 @@ func (s *subscriptionScreen) update(m tea.Msg) tea.Cmd {
 		s.app.explained(m)
 		s.fill()
 		if s.app.lanes.turned(s.list.subscriber, s.one) {
-			return s.app.subscriptions(s.context, s, s.one.SubscriberID)
+			return fetchSubscriptions(s.context, s.app.client, s, s.one.SubscriberID)
 		}
 	case doneMsg:
 		s.app.done(m)

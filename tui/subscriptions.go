@@ -1,10 +1,14 @@
 package tui
 
 import (
+	"context"
+	"net/url"
 	"slices"
+	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
@@ -52,7 +56,7 @@ func (s *subscriptions) twin() string {
 
 func (s *subscriptions) poll() tea.Cmd {
 	s.busy = true
-	return tea.Batch(s.app.subscriptions(s.context, s, s.subscriber.RecID), s.app.figuresNow(s))
+	return tea.Batch(fetchSubscriptions(s.context, s.app.client, s, s.subscriber.RecID), s.app.figuresNow(s))
 }
 
 // tick lets the figures go on.
@@ -92,7 +96,7 @@ func (s *subscriptions) update(m tea.Msg) tea.Cmd {
 			s.master.fill()
 		}
 		if s.app.lanes.turned(s.subscriber, s.list...) {
-			return s.app.subscriptions(s.context, s, s.subscriber.RecID)
+			return fetchSubscriptions(s.context, s.app.client, s, s.subscriber.RecID)
 		}
 	case doneMsg:
 		s.app.done(m)
@@ -196,4 +200,23 @@ func (s *subscriptions) do(b keymap.Binding) tea.Cmd {
 // newForm asks for a new subscription.
 func (s *subscriptions) newForm(event string) overlay {
 	return s.app.subscriptionForm("New subscription for "+s.subscriber.Name, event, s, func(map[string]string) (string, error) { return s.subscriber.RecID, nil })
+}
+
+// fetchSubscriptions fetches the subscriptions of a subscriber with the subscriber
+// itself, or those of all where it is empty.
+func fetchSubscriptions(ctx context.Context, c *client.Client, to screen, subscriber string) tea.Cmd {
+	return func() tea.Msg {
+		m := subscriptionsMsg{reply: reply{to: to}}
+		if subscriber != "" {
+			if m.subscriber, m.err = c.Subscriber(ctx, subscriber); m.err == nil {
+				m.list, m.subscriber.Subscriptions = m.subscriber.Subscriptions, nil
+			}
+			return m
+		}
+		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
+		if m.err = err; err == nil {
+			m.list = page.Results
+		}
+		return m
+	}
 }

@@ -1,7 +1,7 @@
 // Package tui is the screens of whctl: what an administrator leaves open all
-// day. The app routes, screens decide, grid draws tables; cmds.go alone calls
-// the client, styles.go alone has colours, and the table of package keymap makes
-// dispatch, hints and help.
+// day. The app routes, screens decide, grid draws tables; cmds.go alone
+// changes anything at the service, package theme alone has colours, and the table
+// of package keymap makes dispatch, hints and help.
 package tui
 
 import (
