@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/preflight"
 	"github.com/bizhook/whd/daemon/store"
 )
 
@@ -21,18 +21,6 @@ func checkOptions() []config.Option {
 
 // errIncomplete is how a check ends that has found something missing.
 var errIncomplete = errors.New("something that the service needs is missing or wrong")
-
-// checked is what a check has found.
-type checked struct {
-	store.Report
-	warnings []string
-	verdicts []verdict
-}
-
-// failed reports whether the service cannot do all of its work.
-func (f checked) failed() bool {
-	return f.Report.Failed() || slices.ContainsFunc(f.verdicts, func(v verdict) bool { return v.Status == wrong })
-}
 
 // check compares what the service needs with what there is. It changes nothing.
 func check(ctx context.Context, c *call) error {
@@ -48,23 +36,13 @@ func check(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	found := checked{warnings: conf.Warnings()}
-	err = openable(ctx, conf)
-	if err == nil {
-		err = withStore(ctx, conf, func(how *store.Config) { how.KeepSettings = c.keepSettings(conf) }, func(s *store.Store) (err error) {
-			if found.Report, err = s.Check(ctx); err == nil {
-				found.verdicts = (&inspection{config: conf, store: s}).inspect(ctx)
-			}
-			return err
-		})
-	}
-	if err != nil { // what can be said without the store
-		found.verdicts = (&inspection{config: conf, problem: err}).inspect(ctx)
-	}
+	found, err := preflight.Run(ctx, conf, func(work func(*store.Store) error) error {
+		return withStore(ctx, conf, func(how *store.Config) { how.KeepSettings = c.keepSettings(conf) }, work)
+	})
 	if writing := write(c.Stdout, found); writing != nil || err != nil {
 		return errors.Join(err, writing)
 	}
-	if found.failed() {
+	if found.Failed() {
 		return errIncomplete
 	}
 	return nil
@@ -72,7 +50,7 @@ func check(ctx context.Context, c *call) error {
 
 // writeReport is for people. Of the store it says nothing where that cannot be
 // opened.
-func writeReport(w io.Writer, r checked) error {
+func writeReport(w io.Writer, r preflight.Report) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(r.Findings) > 0 {
 		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
@@ -107,8 +85,8 @@ func writeReport(w io.Writer, r checked) error {
 	if r.Host != nil {
 		text += "ERP: " + hostState(r.Host) + "\n"
 	}
-	for _, v := range r.verdicts {
-		if v.Status != skipped {
+	for _, v := range r.Results {
+		if !v.Skipped() {
 			text += v.String() + "\n"
 		}
 	}
@@ -140,7 +118,7 @@ func state(m appdb.Migration) string {
 }
 
 // writeReportJSON is for programs. The README says what its members mean.
-func writeReportJSON(w io.Writer, r checked) error {
+func writeReportJSON(w io.Writer, r preflight.Report) error {
 	type finding struct {
 		Record, Table string
 		Field         string `json:",omitempty"`
@@ -159,9 +137,9 @@ func writeReportJSON(w io.Writer, r checked) error {
 		Own      tables
 		Host     *store.HostVersion `json:",omitempty"`
 		Findings []finding
-		Checks   []verdict
+		Checks   []preflight.Result
 		Warnings []string
-	}{!r.failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest, append([]string{}, r.Rights...)}, r.Host, []finding{}, r.verdicts, append([]string{}, r.warnings...)}
+	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest, append([]string{}, r.Rights...)}, r.Host, []finding{}, r.Results, append([]string{}, r.Warnings...)}
 	for _, f := range r.Findings {
 		report.Findings = append(report.Findings, finding{f.Kind, f.Table, f.Field, f.Problem, f.Warning})
 	}

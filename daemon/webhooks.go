@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
@@ -41,7 +39,7 @@ func (d *Daemon) openWebhooks(context.Context) error {
 	for _, warning := range d.config.Warnings() {
 		d.log.Warn(warning)
 	}
-	self := testTarget(c.HostURL)
+	self := c.TestTarget()
 	guard := webhook.Guard{Allow: c.AllowTargets, Own: d.listensOn}
 	kept := d.store.Webhooks()
 	d.webhooks.sender = sender.New(sender.Config{
@@ -113,17 +111,6 @@ func (d *Daemon) beginWebhooks(ctx context.Context) error {
 		return fmt.Errorf("starting the delivery of webhooks: %w", err)
 	}
 	return nil
-}
-
-// testTarget is the address of the service's own test target, where the
-// settings say under which address the service is reached.
-func testTarget(hostURL string) *url.URL {
-	u, err := url.Parse(hostURL)
-	if hostURL == "" || err != nil {
-		return nil
-	}
-	u.Path = strings.TrimSuffix(u.Path, "/") + "/Webhooks/Test"
-	return u
 }
 
 // listensOn reports whether an address is one of the service's own.

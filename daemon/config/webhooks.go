@@ -72,6 +72,17 @@ func (c *Config) Warnings() []string {
 	return []string{"webhooks.host_url is an address of this host only; it must be the one by which users in the company reach the service"}
 }
 
+// TestTarget is the address of the service's own test target, where the settings
+// say under which address the service is reached.
+func (w WebhooksConfig) TestTarget() *url.URL {
+	u, err := url.Parse(w.HostURL)
+	if w.HostURL == "" || err != nil {
+		return nil
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/") + "/Webhooks/Test"
+	return u
+}
+
 // IsLoopback reports whether a URL leads nowhere but to the host that follows it.
 func IsLoopback(text string) bool {
 	u, err := url.Parse(text)

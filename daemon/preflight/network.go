@@ -1,4 +1,4 @@
-package daemon
+package preflight
 
 import (
 	"cmp"
@@ -18,80 +18,80 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// checkPatience is how long an answer from the network is waited for.
-const checkPatience = 5 * time.Second
+// networkTimeout is how long an answer from the network is waited for.
+const networkTimeout = 5 * time.Second
 
-// lookAtHostURL tries the address by which users in the company reach the
+// checkHostURL tries the address by which users in the company reach the
 // service.
-func lookAtHostURL(ctx context.Context, n *inspection) []verdict {
-	address := n.config.Webhooks.HostURL
-	if address == "" || !n.config.Webhooks.Enabled {
-		return is(skipped, "")
+func checkHostURL(ctx context.Context, c *check) []Result {
+	address := c.config.Webhooks.HostURL
+	if address == "" || !c.config.Webhooks.Enabled {
+		return result(skipped, "")
 	}
 	if config.IsLoopback(address) {
-		return is(doubt, "%s is an address of this host only; it must be the one by which users in the company reach the service", address)
+		return result(warning, "%s is an address of this host only; it must be the one by which users in the company reach the service", address)
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	ctx, cancel := context.WithTimeout(ctx, networkTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/healthz", nil)
 	if err != nil {
-		return is(wrong, "%v", err)
+		return result(failed, "%v", err)
 	}
 	reply, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return is(doubt, "it does not answer: %v; is the service running, and the way to it open?", err)
+		return result(warning, "it does not answer: %v; is the service running, and the way to it open?", err)
 	}
 	defer reply.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(reply.Body, 16))
 	if reply.StatusCode != http.StatusOK || string(text) != "ok\n" {
-		return is(doubt, "%s is answered by something else (status %d)", address, reply.StatusCode)
+		return result(warning, "%s is answered by something else (status %d)", address, reply.StatusCode)
 	}
-	return is(fine, "%s answers", address)
+	return result(ok, "%s answers", address)
 }
 
-// mostTargets bounds how many targets are told of.
-const mostTargets = 20
+// maxTargets bounds how many targets are told of.
+const maxTargets = 20
 
-// lookAtTargets looks whether messages may go where subscriptions want them. It
+// checkTargets checks whether messages may go where subscriptions want them. It
 // sends nothing.
-func lookAtTargets(ctx context.Context, n *inspection) []verdict {
-	if n.store == nil || !n.config.Webhooks.Enabled || n.store.Current(ctx) != nil {
-		return is(skipped, "")
+func checkTargets(ctx context.Context, c *check) []Result {
+	if c.store == nil || !c.config.Webhooks.Enabled || c.store.Current(ctx) != nil {
+		return result(skipped, "")
 	}
-	snapshot, err := n.store.Webhooks().Snapshot(ctx)
+	snapshot, err := c.store.Webhooks().Snapshot(ctx)
 	if err != nil {
-		return is(wrong, "%v", err)
+		return result(failed, "%v", err)
 	}
-	guard := webhook.Guard{Allow: n.config.Webhooks.AllowTargets}
+	guard := webhook.Guard{Allow: c.config.Webhooks.AllowTargets}
 	hosts := make(map[string]string) // what is wrong with those looked at
-	var all []verdict
+	var all []Result
 	count := 0
 	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }) {
 		if !sub.Enabled {
 			continue
 		}
 		count++
-		if problem := n.target(ctx, guard, sub, hosts); problem != "" {
-			all = append(all, is(doubt, "subscription %s of %s: %s", sub.GUID, sub.SubscriberName, problem)...)
+		if problem := c.target(ctx, guard, sub, hosts); problem != "" {
+			all = append(all, result(warning, "subscription %s of %s: %s", sub.GUID, sub.SubscriberName, problem)...)
 		}
 	}
 	switch {
-	case len(all) > mostTargets:
-		return append(all[:mostTargets], is(doubt, "and %d more", len(all)-mostTargets)...)
+	case len(all) > maxTargets:
+		return append(all[:maxTargets], result(warning, "and %d more", len(all)-maxTargets)...)
 	case all != nil:
 		return all
 	}
-	return is(fine, "%d enabled", count)
+	return result(ok, "%d enabled", count)
 }
 
 // target says what keeps messages from a subscription's target. Of its URL only
 // the host is told: the rest may hold a secret.
-func (n *inspection) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subscription, hosts map[string]string) string {
+func (c *check) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subscription, hosts map[string]string) string {
 	u, err := url.Parse(sub.URL)
 	if err != nil {
 		return "its URL cannot be read"
 	}
-	if self := testTarget(n.config.Webhooks.HostURL); self != nil && self.Host == u.Host {
+	if self := c.config.Webhooks.TestTarget(); self != nil && self.Host == u.Host {
 		return ""
 	}
 	if err := guard.CheckURL(u, sub.Private); err != nil {
@@ -108,7 +108,7 @@ func (n *inspection) target(ctx context.Context, guard webhook.Guard, sub *webho
 
 // unreachableName says why no message would go to any address that a name has.
 func unreachableName(ctx context.Context, guard webhook.Guard, u *url.URL, private bool) string {
-	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	ctx, cancel := context.WithTimeout(ctx, networkTimeout)
 	defer cancel()
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil {

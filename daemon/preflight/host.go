@@ -1,0 +1,113 @@
+package preflight
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/datadir"
+)
+
+const (
+	minFree     = 64 << 20 // bytes, below which the embedded store soon stands still
+	enoughFree  = 1 << 30  // bytes
+	clockOff    = 5 * time.Second
+	certExpires = 14 * 24 * time.Hour
+)
+
+// checkDirectory checks the rights on the data directory and at the room that
+// is left.
+func checkDirectory(_ context.Context, c *check) (all []Result) {
+	dir := c.config.DataDir
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return result(failed, "%s does not exist", dir)
+	}
+	if err == nil {
+		err = writable(dir)
+	}
+	if err != nil {
+		return result(failed, "%v", err)
+	}
+	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
+		all = append(all, result(warning, "%s is open to other users (%v); chmod 700 keeps the company's records from them", dir, info.Mode().Perm())...)
+	}
+	free, err := datadir.Free(dir)
+	switch {
+	case err != nil:
+		all = append(all, result(warning, "the room that is left in %s cannot be told: %v", dir, err)...)
+	case free < minFree && c.config.Store == config.Embedded:
+		all = append(all, result(failed, "only %s are free in %s", roundSize(free), dir)...)
+	case free < enoughFree:
+		all = append(all, result(warning, "only %s are free in %s", roundSize(free), dir)...)
+	case all == nil:
+		all = result(ok, "%s, %s free", dir, roundSize(free))
+	}
+	return all
+}
+
+func writable(dir string) error {
+	file, err := os.CreateTemp(dir, ".check-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+func roundSize(bytes int64) string {
+	if bytes < 1<<30 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}
+
+// checkClock compares this host's clock with the server's, which is the one that
+// counts for logins and messages; that of logs is this host's.
+func checkClock(ctx context.Context, c *check) []Result {
+	if c.config.Store == config.Embedded || c.store == nil {
+		return result(skipped, "")
+	}
+	began := time.Now()
+	at, err := c.store.Webhooks().Now(ctx)
+	if err != nil {
+		return result(failed, "the server's clock cannot be read: %v", err)
+	}
+	took := time.Since(began)
+	off := at.Sub(began.Add(took / 2)).Round(time.Millisecond)
+	if off.Abs() > clockOff+took {
+		return result(warning, "this host's clock is %s the server's; times in logs are not those of messages", lateBy(off))
+	}
+	return result(ok, "%s the server's", lateBy(off))
+}
+
+func lateBy(off time.Duration) string {
+	if off > 0 {
+		return fmt.Sprintf("%v behind", off)
+	}
+	return fmt.Sprintf("%v ahead of", -off)
+}
+
+// checkCertificate checks whether the certificate can be used, and for how long.
+func checkCertificate(_ context.Context, c *check) []Result {
+	if c.config.TLS.Cert == "" {
+		return result(skipped, "")
+	}
+	pair, err := tls.LoadX509KeyPair(c.config.TLS.Cert, c.config.TLS.Key)
+	if err != nil {
+		return result(failed, "tls.cert and tls.key: %v", err)
+	}
+	until := pair.Leaf.NotAfter
+	switch left := time.Until(until); {
+	case left < 0:
+		return result(failed, "it has expired at %s", until.Format(time.RFC3339))
+	case left < certExpires:
+		return result(warning, "it expires at %s", until.Format(time.RFC3339))
+	}
+	return result(ok, "valid until %s", until.Format(time.RFC3339))
+}
