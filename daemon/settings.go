@@ -50,7 +50,7 @@ func restOptionsOf(c *config.Config) edge.Options {
 		PublishFrom:      c.Webhooks.PublishFrom,
 		LogBodies:        c.RequestLog.Bodies,
 		Rate:             edge.Rate(c.HTTP.Rate),
-		Debug:            c.Debug,
+		Debug:            c.HTTP.Debug,
 	}
 }
 

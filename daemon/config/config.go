@@ -18,7 +18,6 @@ type Config struct {
 	DataDir       string
 	Demo          bool
 	NewStore      bool // no setting: an option of whd serve
-	Debug         bool
 	AdminPassword Secret
 
 	Server  ServerConfig
@@ -91,6 +90,7 @@ type HTTPConfig struct {
 	Hosts             HostNames // of the service, beside those that it knows
 	Rate              Rate
 	MaxRequests       int
+	Debug             bool // stack traces in error answers
 	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration
 	WriteStall        time.Duration

@@ -8,10 +8,10 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/bill"
@@ -236,55 +236,6 @@ func cause(err error) error {
 	return err
 }
 
-// put checks the text by all rules of the setting's row and sets the value.
-func (s Setting) put(c *Config, text string) error {
-	if len(s.choices) > 0 && !slices.Contains(s.choices, text) {
-		return fmt.Errorf("%q is none of: %s", text, strings.Join(s.choices, ", "))
-	}
-	if s.check != nil {
-		if err := s.check(text); err != nil {
-			return err
-		}
-	}
-	v := s.value(c)
-	if err := v.set(text); err != nil {
-		return err
-	}
-	if n, bounded := v.(numeric); bounded {
-		return s.bound(text, n.number())
-	}
-	return nil
-}
-
-// bound holds a number against the row's bounds.
-func (s Setting) bound(text string, n int64) error {
-	switch {
-	case n == 0 && s.orNone:
-		return nil
-	case n < s.least && s.orNone:
-		return fmt.Errorf("%s is below the least that works, %s; 0 is no limit", text, s.boundText(s.least))
-	case n < s.least:
-		return fmt.Errorf("%s is below the least that works, %s", text, s.boundText(s.least))
-	case s.most != 0 && n > s.most:
-		return fmt.Errorf("%s is above the most that works, %s", text, s.boundText(s.most))
-	}
-	return nil
-}
-
-// boundText prints a bound as the setting's own kind does.
-func (s Setting) boundText(n int64) string {
-	var c Config
-	switch p := s.into(&c).(type) {
-	case *int:
-		*p = int(n)
-	case *Size:
-		*p = Size(n)
-	case *time.Duration:
-		*p = time.Duration(n)
-	}
-	return s.value(&c).text()
-}
-
 // settingText is a setting's text in the last of the layers that have it.
 func settingText(name string, layers ...Layer) given {
 	var last given
@@ -370,4 +321,22 @@ func sourceKinds() *record.Registry {
 		panic("config: " + err.Error()) // two tables of one name, in code
 	}
 	return r
+}
+
+// passwords are where a password stands in a connection string: in a URL, and in
+// the form of options.
+var passwords = regexp.MustCompile(`(?i)(://)(.*)(@)|((?:password|pwd)\s*=)[^;"]*`)
+
+// example is what our own messages show of a connection string.
+const example = "://user:password@"
+
+// withoutPasswords is a message with stars for the passwords in it: a connection string may
+// have come to where another setting, or nothing at all, was meant.
+func withoutPasswords(message string) string {
+	return passwords.ReplaceAllStringFunc(message, func(found string) string {
+		if found == example {
+			return found
+		}
+		return passwords.ReplaceAllString(found, "${1}${4}"+masked+"${3}")
+	})
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ var table = []Setting{
 		Help: "directory of the daemon's files; default: the platform's state directory"},
 	{Name: "demo", into: func(c *Config) any { return &c.Demo }, Default: "false",
 		Help: "fill an empty store with the records of a demo business; for the embedded store"},
-	{Name: "debug", into: func(c *Config) any { return &c.Debug }, Default: "false", Live: true,
+	{Name: "debug", into: func(c *Config) any { return &c.HTTP.Debug }, Default: "false", Live: true,
 		Help: "put stack traces into error answers; never where strangers can ask"},
 	{Name: "admin_password", into: func(c *Config) any { return &c.AdminPassword },
 		Help: "password of the first user, admin; without it one is generated"},
@@ -233,4 +234,53 @@ func settingNamed(name string) (Setting, bool) {
 // Named picks rows of the settings table, in its order.
 func Named(names ...string) []Setting {
 	return slices.DeleteFunc(Settings(), func(s Setting) bool { return !slices.Contains(names, s.Name) })
+}
+
+// put checks the text by all rules of the setting's row and sets the value.
+func (s Setting) put(c *Config, text string) error {
+	if len(s.choices) > 0 && !slices.Contains(s.choices, text) {
+		return fmt.Errorf("%q is none of: %s", text, strings.Join(s.choices, ", "))
+	}
+	if s.check != nil {
+		if err := s.check(text); err != nil {
+			return err
+		}
+	}
+	v := s.value(c)
+	if err := v.set(text); err != nil {
+		return err
+	}
+	if n, bounded := v.(numeric); bounded {
+		return s.bound(text, n.number())
+	}
+	return nil
+}
+
+// bound holds a number against the row's bounds.
+func (s Setting) bound(text string, n int64) error {
+	switch {
+	case n == 0 && s.orNone:
+		return nil
+	case n < s.least && s.orNone:
+		return fmt.Errorf("%s is below the least that works, %s; 0 is no limit", text, s.boundText(s.least))
+	case n < s.least:
+		return fmt.Errorf("%s is below the least that works, %s", text, s.boundText(s.least))
+	case s.most != 0 && n > s.most:
+		return fmt.Errorf("%s is above the most that works, %s", text, s.boundText(s.most))
+	}
+	return nil
+}
+
+// boundText prints a bound as the setting's own kind does.
+func (s Setting) boundText(n int64) string {
+	var c Config
+	switch p := s.into(&c).(type) {
+	case *int:
+		*p = int(n)
+	case *Size:
+		*p = Size(n)
+	case *time.Duration:
+		*p = time.Duration(n)
+	}
+	return s.value(&c).text()
 }
