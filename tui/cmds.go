@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,14 +130,6 @@ func (a *app) signIn(user, password string) tea.Cmd {
 
 // listMost is how many subscribers, subscriptions and so on are shown.
 const listMost = 2000
-
-func clone(members url.Values) url.Values {
-	copied := make(url.Values, len(members)+4)
-	for name, values := range members {
-		copied[name] = slices.Clone(values)
-	}
-	return copied
-}
 
 // laneStats fetches how deliveries to subscriptions stand.
 func (a *app) laneStats(to screen) tea.Cmd {

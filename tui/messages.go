@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -261,3 +262,11 @@ func fetchMessages(ctx context.Context, c *client.Client, to screen, generation,
 // messageFields are all but the body.
 const messageFields = "ItemNo,SubscriberID,SubscriptionID,MessageID,EventName,URL,Status,Retries,AddedDateTime,LastSavedDateTime," +
 	"LastMessageResponseHTTPCode,LastMessageResponseMessage,NextAttemptDateTime,MaxRetries"
+
+func clone(members url.Values) url.Values {
+	copied := make(url.Values, len(members)+4)
+	for name, values := range members {
+		copied[name] = slices.Clone(values)
+	}
+	return copied
+}
