@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 func TestCache(t *testing.T) {
@@ -106,16 +108,16 @@ func TestLedger(t *testing.T) {
 
 // Those who share a check must not hang when it panics.
 func TestFlightSurvivesPanic(t *testing.T) {
-	s := new(Service)
+	flights := new(singleflight.Group)
 	inside, release := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer func() { _ = recover() }()
-		s.shared(t.Context(), print{}, func() (*User, error) { close(inside); <-release; panic("bad") })
+		shared(t.Context(), flights, print{}, func() (*User, error) { close(inside); <-release; panic("bad") })
 	}()
 	<-inside
 	done := make(chan *User)
 	go func() {
-		u, err := s.shared(t.Context(), print{}, func() (*User, error) { return &User{Name: "Ann"}, nil })
+		u, err := shared(t.Context(), flights, print{}, func() (*User, error) { return &User{Name: "Ann"}, nil })
 		if err != nil {
 			t.Error(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
+	"golang.org/x/sync/singleflight"
 )
 
 // verifiedTTL is how long a Basic password is believed without computing its
@@ -151,7 +152,7 @@ func (s *Service) prove(ctx context.Context, a attempt) (*User, error) {
 	// The generation keeps those who come after a change from sharing a check
 	// that began before it.
 	generation := strconv.FormatUint(s.users.generation(), 10)
-	return s.shared(ctx, s.printer.of(a.name, a.network, a.password, generation), func() (*User, error) {
+	return shared(ctx, &s.flights, s.printer.of(a.name, a.network, a.password, generation), func() (*User, error) {
 		return s.throttled(ctx, a)
 	})
 }
@@ -251,10 +252,10 @@ type checked struct {
 // shared runs check, or waits for the one of the same name that is running: a
 // client that opens many connections at once with the same password neither pays
 // for each nor runs into the throttle.
-func (s *Service) shared(ctx context.Context, name print, check func() (*User, error)) (*User, error) {
+func shared(ctx context.Context, flights *singleflight.Group, name print, check func() (*User, error)) (*User, error) {
 	for {
 		mine := false
-		done := s.flights.DoChan(string(name[:]), func() (any, error) {
+		done := flights.DoChan(string(name[:]), func() (any, error) {
 			mine = true
 			c := checked{abandoned: true}
 			func() {
