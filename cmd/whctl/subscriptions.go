@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -256,4 +257,12 @@ func alsoOld(until wire.Moment) string {
 		return ", and with the old one until " + time
 	}
 	return ""
+}
+
+// momentText is a time of the service, empty where there is none.
+func momentText(m wire.Moment) string {
+	if time.Time(m).IsZero() {
+		return ""
+	}
+	return time.Time(m).UTC().Format(time.RFC3339)
 }
