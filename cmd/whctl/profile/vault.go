@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/zalando/go-keyring"
 )
 
@@ -110,5 +114,68 @@ func (v Vault) TryKeyring(ctx context.Context) error {
 		}
 		return text, err
 	})
+	return err
+}
+
+// ReadLogins reads the stored logins. A file that does not exist has none.
+func (v Vault) ReadLogins() (*Logins, error) {
+	config := Path(v.Env)
+	l := &Logins{All: make(map[string]*Login)}
+	if config == "" {
+		return l, nil
+	}
+	l.Path = filepath.Join(filepath.Dir(config), "logins.toml")
+	text, err := os.ReadFile(l.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := toml.Unmarshal(text, &l.All); err != nil {
+		return nil, fmt.Errorf("%s is damaged; whctl login makes it anew once it is deleted", l.Path)
+	}
+	for name, one := range l.All {
+		one.Profile = name
+	}
+	return l, nil
+}
+
+// SecretOf fetches a login's secret from where it is.
+func (v Vault) SecretOf(ctx context.Context, l *Login) (Secret, error) {
+	if l.Store == InKeyring {
+		return v.keyringGet(ctx, l.account())
+	}
+	return Secret{Session: l.Session, Password: l.Password}, nil
+}
+
+// Store puts a login and its secret where the login says.
+func (v Vault) Store(ctx context.Context, l *Login, s Secret) error {
+	logins, err := v.ReadLogins()
+	if err != nil {
+		return err
+	}
+	kept := *l
+	kept.Session, kept.Password = "", ""
+	if l.Store == InKeyring {
+		if err := v.keyringSet(ctx, l.account(), s); err != nil {
+			return err
+		}
+	} else {
+		kept.Session, kept.Password = s.Session, s.Password
+	}
+	logins.All[l.Profile] = &kept
+	return logins.save()
+}
+
+// Forget deletes a login and its secret. Where the keyring fails, the login is
+// gone all the same, and nothing looks for the secret again.
+func (v Vault) Forget(ctx context.Context, l *Login) error {
+	logins, err := v.ReadLogins()
+	if err != nil {
+		return err
+	}
+	delete(logins.All, l.Profile)
+	err = logins.save()
+	if l.Store == InKeyring {
+		err = errors.Join(err, v.keyringDelete(ctx, l.account()))
+	}
 	return err
 }
