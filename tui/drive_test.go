@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -298,14 +297,4 @@ func filtersOf(t testing.TB, a *app, kind, text string) []client.Filter {
 		t.Fatal(err)
 	}
 	return filters
-}
-
-// keptText is the file of what outlives the session.
-func keptText(t testing.TB, d *driver) string {
-	t.Helper()
-	text, err := os.ReadFile(d.app.keeper.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
