@@ -192,9 +192,12 @@ func (o *DB) migrateFile(ctx context.Context, provider *goose.Provider) error {
 }
 
 func (o *DB) up(ctx context.Context, provider *goose.Provider) error {
-	err := rescueSettings(ctx, o)
-	if err == nil {
-		_, err = provider.Up(ctx)
+	if err := rescueSettings(ctx, o); err != nil {
+		return err
+	}
+	_, err := provider.Up(ctx)
+	if err != nil {
+		releaseSettings(ctx, o)
 	}
 	return err
 }
@@ -266,10 +269,10 @@ func (o *DB) newLease() *lease {
 	return &lease{own: o, holder: sql.Named("Holder", rand.Text()), life: leaseLife, renew: leaseRenew}
 }
 
-// tableMade is how migrations make tables.
-var tableMade = regexp.MustCompile(`(?m)^CREATE TABLE whd\.(\w+)`)
+// tableChange is how migrations make and drop tables.
+var tableChange = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE whd\.(\w+)`)
 
-// serverTables lists the tables that the migrations make on a server.
+// serverTables lists the tables that a server has after all migrations.
 func serverTables() (names []string, err error) {
 	files, err := fs.Glob(schema, serverMigrations+"/*.sql")
 	if err != nil {
@@ -280,8 +283,13 @@ func serverTables() (names []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, made := range tableMade.FindAllStringSubmatch(string(text), -1) {
-			names = append(names, made[1])
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		for _, change := range tableChange.FindAllStringSubmatch(up, -1) {
+			if name := change[2]; change[1] == "CREATE" {
+				names = append(names, name)
+			} else {
+				names = slices.DeleteFunc(names, func(other string) bool { return other == name })
+			}
 		}
 	}
 	return names, nil

@@ -45,6 +45,7 @@ func ownTables(t *testing.T, home func(*testing.T) func() *DB) {
 	t.Run("Migrate", func(t *testing.T) { migrate(t, home(t)()) })
 	t.Run("Down", func(t *testing.T) { migrateDown(t, home(t)()) })
 	t.Run("Fails", func(t *testing.T) { migrateFails(t, home(t)()) })
+	t.Run("FailsAfterSettings", func(t *testing.T) { settingsGoOn(t, home(t)()) })
 	t.Run("Newer", func(t *testing.T) { newerVersion(t, home(t)()) })
 	t.Run("OutOfOrder", func(t *testing.T) { outOfOrder(t, home(t)()) })
 	for range 3 {
@@ -203,6 +204,39 @@ func migrateFails(t *testing.T, own *DB) {
 	}
 }
 
+// Where a migration fails behind the rescue of stored settings, daemons of an
+// earlier version, which go by the version of the settings, read them again.
+func settingsGoOn(t *testing.T, own *DB) {
+	ctx := t.Context()
+	if err := own.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	provider, err := own.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.DownTo(ctx, 8); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`INSERT INTO whd.WH_Setting (Name, Value, LastSavedDateTime) VALUES ('log.level', 'debug', '2030-01-31T08:00:00')`,
+		`DELETE FROM whd.WH_Migration WHERE version_id = 2`, // whose table is in its way
+	} {
+		if _, err := own.Exec(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := 0
+	own.keepSettings = func(all []StoredSetting) error { kept += len(all); return nil }
+	if err := own.Migrate(ctx); err == nil {
+		t.Error("a table in the way is no error")
+	}
+	next, err := QueryOne(ctx, own, ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'SettingsVersion'`)
+	if err != nil || kept != 1 || *next != 2 {
+		t.Errorf("%d settings were kept, the version is %v (%v); want 1 and 2", kept, *next, err)
+	}
+}
+
 // A migration that comes after one of a higher number is applied all the same,
 // and missed until then.
 func outOfOrder(t *testing.T, own *DB) {
@@ -238,6 +272,17 @@ func newerVersion(t *testing.T, own *DB) {
 	}
 	if err := own.Ready(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// The tables whose rights are checked are those that a server has in the end.
+func TestServerTables(t *testing.T) {
+	names, err := serverTables()
+	if err != nil || !slices.Contains(names, "WH_User") || slices.Contains(names, settingsTable) {
+		t.Errorf("got %q (%v)", names, err)
+	}
+	if slices.Sort(names); len(slices.Compact(slices.Clone(names))) != len(names) {
+		t.Errorf("%q has one twice", names)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // StoredSetting is a setting that an earlier version kept in the database.
@@ -19,7 +20,7 @@ var ErrSettingsStay = errors.New("the database holds settings, which this progra
 // rescueSettings hands the stored settings to keepSettings before the migration
 // that drops their table. The table stays where they cannot be kept. A daemon of
 // an earlier version changes no settings from then on, since each of its changes
-// must find a version that it knows.
+// must find a version that it knows: the negative one is none.
 func rescueSettings(ctx context.Context, o *DB) error {
 	if there, err := o.hasTable(ctx, settingsTable); err != nil || !there {
 		return err
@@ -29,7 +30,7 @@ func rescueSettings(ctx context.Context, o *DB) error {
 		return err
 	}
 	defer tx.Rollback() // does nothing after Commit
-	if _, err := tx.ExecContext(ctx, o.Text(`UPDATE whd.WH_Number SET Next = -1 WHERE Name = 'SettingsVersion'`)); err != nil {
+	if _, err := tx.ExecContext(ctx, o.Text(`UPDATE whd.WH_Number SET Next = -ABS(Next) WHERE Name = 'SettingsVersion'`)); err != nil {
 		return err
 	}
 	all, err := storedSettings(ctx, o, tx)
@@ -45,6 +46,20 @@ func rescueSettings(ctx context.Context, o *DB) error {
 		}
 	}
 	return tx.Commit()
+}
+
+// releaseTimeout bounds the time for putting the version of the settings back.
+const releaseTimeout = 5 * time.Second
+
+// releaseSettings has daemons of an earlier version read their settings again,
+// after a migration that did not drop the table. Where it fails, so did the
+// migration, whose error says why.
+func releaseSettings(ctx context.Context, o *DB) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	if there, err := o.hasTable(ctx, settingsTable); err == nil && there {
+		_, _ = o.Exec(ctx, `UPDATE whd.WH_Number SET Next = 1 - Next WHERE Name = 'SettingsVersion' AND Next < 0`)
+	}
 }
 
 func storedSettings(ctx context.Context, o *DB, tx *sql.Tx) (all []StoredSetting, err error) {

@@ -33,7 +33,7 @@ func MustHit(text string, args ...any) Step { return Step{SQL: text, Args: args,
 // must; if not, nothing has changed. The first statement of each transaction
 // writes, since SQLite cannot wait for a lock once it has read.
 func (o *DB) Run(ctx context.Context, steps ...Step) (hit bool, err error) {
-	err = o.Transact(ctx, func(tx *sql.Tx) error {
+	err = o.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, s := range steps {
 			n, err := Affected(tx.ExecContext(ctx, o.Text(s.SQL), s.Args...))
 			if err != nil {
@@ -55,8 +55,8 @@ func (o *DB) Run(ctx context.Context, steps ...Step) (hit bool, err error) {
 var errMissed = errors.New("no row was hit")
 
 // Transact does work in a transaction, again where the server ended it in favour
-// of another one.
-func (o *DB) Transact(ctx context.Context, work func(*sql.Tx) error) error {
+// of another one. The context that work gets ends with the statement limit.
+func (o *DB) Transact(ctx context.Context, work func(context.Context, *sql.Tx) error) error {
 	return executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
 		leave, err := o.Lock(ctx)
 		if err != nil {
@@ -68,7 +68,7 @@ func (o *DB) Transact(ctx context.Context, work func(*sql.Tx) error) error {
 			return err
 		}
 		defer tx.Rollback() // does nothing after Commit
-		if err := work(tx); err != nil {
+		if err := work(ctx, tx); err != nil {
 			return err
 		}
 		if err := tx.Commit(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -132,4 +133,17 @@ func everyStatement(ctx context.Context, a *Accounts) error {
 	try(err)
 	try(a.Write(ctx, account.Uses{Sessions: map[string]time.Time{"b": at, "a": at}, Keys: map[string]time.Time{"id": at}}))
 	return errors.Join(errs...)
+}
+
+// A statement of a transaction ends with the statement limit, as one by itself.
+func TestTransactionsAreLimited(t *testing.T) {
+	own := openedOwn(t, filepath.Join(t.TempDir(), FileName))
+	limited := false
+	err := own.Transact(context.WithoutCancel(t.Context()), func(ctx context.Context, _ *sql.Tx) error {
+		_, limited = ctx.Deadline()
+		return nil
+	})
+	if err != nil || !limited {
+		t.Errorf("limited: %v (%v)", limited, err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/pelletier/go-toml/v2"
 )
 
@@ -76,7 +77,7 @@ func writeFragment(dir string, text []byte) (string, error) {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, text) {
-				return path, nil
+				return path, datadir.Sync(dir)
 			}
 			continue
 		}
@@ -90,6 +91,6 @@ func writeFragment(dir string, text []byte) (string, error) {
 		if err = errors.Join(err, file.Close()); err != nil {
 			return "", errors.Join(err, os.Remove(path))
 		}
-		return path, nil
+		return path, datadir.Sync(dir)
 	}
 }

@@ -85,7 +85,7 @@ func (w *Store) alter(ctx context.Context, a alteration) (done []admin.Changed, 
 	if len(a.picked) == 0 {
 		return nil, nil
 	}
-	err = w.own.Transact(ctx, func(tx *sql.Tx) error {
+	err = w.own.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		all, err := w.unchanged(ctx, tx, a)
 		if err == nil {
 			done, err = w.alterThese(ctx, tx, a, all)
