@@ -73,7 +73,7 @@ func (e *Engine) adopt(s *webhook.Snapshot, changed map[int64]*webhook.Subscript
 	defer e.mu.Unlock()
 	e.subs.Store(s)
 	for id, sub := range changed {
-		if sub == nil {
+		if sub == nil && id != 0 { // 0: a change of a subscriber without subscriptions
 			signal(e.pruneRequested) // whichever daemon removed it
 		}
 		l := e.queueOf(id)
