@@ -183,7 +183,7 @@ func (c *completion) flags() []candidate {
 	for _, f := range all {
 		usage := ""
 		if documented, ok := f.(cli.DocGenerationFlag); ok {
-			_, usage = unquoteUsage(documented.GetUsage())
+			_, usage = cmdline.UnquoteUsage(documented.GetUsage())
 		}
 		found = append(found, candidate{"--" + f.Names()[0], usage})
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"syscall"
 
 	"github.com/bizhook/whd/client"
@@ -94,14 +93,11 @@ func (p *program) report(err error) {
 	if endsQuietly(err) || errors.Is(err, errNoRows) {
 		return
 	}
-	message, details := err.Error(), []string(nil)
-	if usage, is := errors.AsType[*cmdline.UsageError](err); is {
-		message += fmt.Sprintf(" (see: whctl %s)", strings.TrimSpace("help "+usage.Command))
-	}
+	var details []string
 	if reply, is := errors.AsType[*client.Error](err); is {
 		details = p.details(reply)
 	}
-	cmdline.PrintError(p.stderr, "whctl", message, details...)
+	cmdline.PrintError(p.stderr, "whctl", err, details...)
 }
 
 // details are what helps to act on an error of the service.

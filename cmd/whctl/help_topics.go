@@ -7,19 +7,20 @@ import (
 
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // helpFilters is made of the tables that the parser reads.
 func helpFilters(w io.Writer) {
-	page := newPage(w)
-	page.line(`--where "FIELD OPERATOR VALUE", repeated: all must hold. Use double quotes in every shell.`)
-	page.line("\n  operator\tword\tmember of the service\tfields\tmeaning")
+	page := cmdline.NewPage(w)
+	page.Line(`--where "FIELD OPERATOR VALUE", repeated: all must hold. Use double quotes in every shell.`)
+	page.Line("\n  operator\tword\tmember of the service\tfields\tmeaning")
 	for _, o := range record.Operators() {
-		page.line("  %s\t%s\tFIELD%s=\t%s\t%s", filter.Symbol(o), filter.Word(o), o.Suffix(), familiesOf(o), filter.Meaning(o))
+		page.Line("  %s\t%s\tFIELD%s=\t%s\t%s", filter.Symbol(o), filter.Word(o), o.Suffix(), familiesOf(o), filter.Meaning(o))
 	}
-	page.line(`
+	page.Line(`
 Values that hold a comma, ".." or blanks at an end stand in double quotes; a
 quote inside is doubled. Dates may be today, yesterday or -7d.
 
@@ -55,12 +56,12 @@ func familiesOf(o record.Operator) string {
 }
 
 func helpFormats(w io.Writer) {
-	page := newPage(w)
-	page.line("--format NAME; without it table on a terminal and csv elsewhere.\n")
+	page := cmdline.NewPage(w)
+	page.Line("--format NAME; without it table on a terminal and csv elsewhere.\n")
 	for _, f := range output.Formats() {
-		page.entry(f.Name, f.Summary)
+		page.Entry(f.Name, f.Summary)
 	}
-	page.line(`
+	page.Line(`
 A table on a terminal has %d rows unless --take or --all is given; every other
 output has all rows. Numbers keep the digits that the service sent. In Windows
 PowerShell use -o FILE instead of >, which changes the encoding.`, profile.TableRows)
@@ -68,17 +69,17 @@ PowerShell use -o FILE instead of >, which changes the encoding.`, profile.Table
 }
 
 func helpExits(w io.Writer) {
-	page := newPage(w)
+	page := cmdline.NewPage(w)
 	for _, e := range exits {
-		page.entry(fmt.Sprint(e.Code), e.Meaning)
+		page.Entry(fmt.Sprint(e.Code), e.Meaning)
 	}
 	_ = page.Flush() // help to a closed pipe has no reader to tell
 }
 
 func helpEnvironment(w io.Writer) {
-	page := newPage(w)
+	page := cmdline.NewPage(w)
 	for _, v := range profile.Variables() {
-		page.entry(v.Name, v.Meaning)
+		page.Entry(v.Name, v.Meaning)
 	}
 	_ = page.Flush() // help to a closed pipe has no reader to tell
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 func (p *program) manCommands() []*cli.Command {
@@ -82,7 +84,7 @@ func (m *manual) commands(commands []*cli.Command, path string) {
 
 func (m *manual) flags(flags []cli.Flag) {
 	for _, f := range flags {
-		names, usage := flagHelp(f)
+		names, usage := cmdline.FlagHelp(f)
 		m.macro("TP")
 		m.text(`\fB` + roff(names) + `\fR`)
 		m.text(roff(usage))

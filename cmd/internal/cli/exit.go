@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
-) // Exit is a row of a program's table of exit codes.
+)
+
+// Exit is a row of a program's table of exit codes.
 type Exit struct {
 	Code    int
 	Meaning string
@@ -58,12 +61,31 @@ func DidYouMean(near []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// PrintError writes a message behind the program's name, and indented lines of
-// details.
-func PrintError(w io.Writer, program, message string, details ...string) {
+// PrintError writes an error behind the program's name, in one line, and indented lines
+// of details. Of a *UsageError it names the help.
+func PrintError(w io.Writer, program string, err error, details ...string) {
+	message := err.Error()
+	if usage, is := errors.AsType[*UsageError](err); is {
+		message += fmt.Sprintf(" (see: %s %s)", program, strings.TrimSpace("help "+usage.Command))
+	}
 	fmt.Fprintln(w, program+": "+display.Sanitize(message))
 	for _, line := range details {
 		fmt.Fprintln(w, "  "+display.Sanitize(line))
+	}
+}
+
+// PrintChecks writes a line for each result. A name is padded to 13 characters at least.
+func PrintChecks(w io.Writer, all []check.Result) {
+	width := 13
+	for _, r := range all {
+		width = max(width, len(r.Name))
+	}
+	for _, r := range all {
+		line := fmt.Sprintf("%-4s  %-*s  %s", r.Status.Short(), width, r.Name, display.Sanitize(r.Detail))
+		if r.Fix != "" {
+			line += "  (" + display.Sanitize(r.Fix) + ")"
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
 
