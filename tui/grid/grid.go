@@ -5,64 +5,35 @@
 // methods.
 package grid
 
-import "github.com/bizhook/whd/tui/theme"
+import (
+	"fmt"
+
+	"github.com/bizhook/whd/tui/theme"
+)
 
 // Grid is a table on the screen.
 type Grid struct {
-	look    *theme.Look
-	columns []Column
-	widths  []int          // what the rows seen so far take
-	byHand  map[string]int // widths that somebody chose, by column name
-	rows    Rows
-	width   int
-	height  int
-	lines   bool // rows are selected, not cells
-
+	layout
+	marks
+	rows   Rows
+	height int
 	at     int    // the selected row
-	id     string // of it; empty while it is on its way
+	id     string // of it; empty while it is loading
 	top    int    // the first row shown
-	column int    // the selected column
-	left   int    // the first column shown beside the frozen ones
-	frozen int
 	follow bool
-	sort   Sort
-	marks  map[string]struct{}
-	anchor int // where a range of marks begins, -1 for none
-
-	fitted map[*Row][]string // cells as they were drawn
-	layout []placed          // of the columns that are seen
-	given  []int             // cells that columns have given to others
 }
 
 // New makes an empty grid. With lines, whole rows are selected, and there is no
 // selected column.
 func New(look *theme.Look, lines bool) *Grid {
-	g := &Grid{look: look, rows: NewList(nil), byHand: make(map[string]int), marks: make(map[string]struct{}), anchor: -1, lines: lines}
+	g := &Grid{
+		layout: layout{look: look, manual: make(map[string]int), lines: lines},
+		marks:  marks{ids: make(map[string]struct{}), anchor: -1},
+		rows:   NewList(nil),
+	}
 	g.changed()
 	return g
 }
-
-// SetColumns gives the grid other columns. Widths that were chosen by hand stay
-// with the names of the columns.
-func (g *Grid) SetColumns(columns []Column, frozen int) {
-	g.columns = columns
-	g.widths, g.given = make([]int, len(columns)), nil
-	for i, c := range columns {
-		g.widths[i] = max(g.titleWidth(c), c.Min)
-	}
-	g.frozen = max(0, min(frozen, len(columns)))
-	g.column = max(0, min(g.column, len(columns)-1))
-	g.left = g.frozen
-	g.changed()
-}
-
-func (g *Grid) titleWidth(c Column) int {
-	_, width := g.look.Inert(c.title(), c.max())
-	return width
-}
-
-// Columns are the columns in their order.
-func (g *Grid) Columns() []Column { return g.columns }
 
 // SetSize says how many cells and lines the grid has, its titles included.
 func (g *Grid) SetSize(width, height int) {
@@ -77,33 +48,6 @@ func (g *Grid) SetRows(rows Rows) {
 	g.rows = rows
 	g.Sync()
 }
-
-// SetLook changes how the grid is drawn.
-func (g *Grid) SetLook(look *theme.Look) {
-	g.look = look
-	g.changed()
-}
-
-// SetSort shows the order that the rows are in.
-func (g *Grid) SetSort(s Sort) {
-	g.sort = s
-	g.changed()
-	g.reveal()
-}
-
-// Sort is the order that is shown.
-func (g *Grid) Sort() Sort { return g.sort }
-
-// Freeze keeps the first columns in place.
-func (g *Grid) Freeze(columns int) {
-	g.frozen = max(0, min(columns, len(g.columns)))
-	g.left = max(g.left, g.frozen)
-	g.changed()
-	g.reveal()
-}
-
-// Frozen is how many columns stay in place.
-func (g *Grid) Frozen() int { return g.frozen }
 
 // Follow keeps the selection on the first row, whatever comes.
 func (g *Grid) Follow(on bool) {
@@ -156,13 +100,13 @@ func (g *Grid) measure() {
 		if row == nil {
 			continue
 		}
-		if _, known := g.fitted[row]; known {
+		if _, known := g.drawn[row]; known {
 			continue
 		}
 		for c := range min(len(g.columns), len(row.Cells)) {
-			if most := g.columns[c].max(); g.widths[c] < most {
-				if w := g.cellWidth(row.Cells[c], most); w > g.widths[c] {
-					g.widths[c], wider = w, true
+			if most := g.columns[c].max(); g.widths[c].natural < most {
+				if w := g.cellWidth(row.Cells[c], most); w > g.widths[c].natural {
+					g.widths[c].natural, wider = w, true
 				}
 			}
 		}
@@ -170,20 +114,6 @@ func (g *Grid) measure() {
 	if wider {
 		g.changed()
 	}
-}
-
-func (g *Grid) cellWidth(c Cell, most int) int {
-	if c.Null {
-		return 1
-	}
-	_, width := g.look.Inert(c.Text, most)
-	return width
-}
-
-// changed forgets everything that was drawn.
-func (g *Grid) changed() {
-	g.fitted = make(map[*Row][]string)
-	g.arrange()
 }
 
 // Row is the selected row, nil where there is none or it is on its way.
@@ -195,14 +125,6 @@ func (g *Grid) At() int { return g.at }
 // Len is the number of rows.
 func (g *Grid) Len() int { return g.rows.Len() }
 
-// Column is the selected column, false where there is none.
-func (g *Grid) Column() (Column, bool) {
-	if g.column >= len(g.columns) {
-		return Column{}, false
-	}
-	return g.columns[g.column], true
-}
-
 // Cell is the selected cell.
 func (g *Grid) Cell() (Cell, bool) {
 	row := g.Row()
@@ -212,8 +134,140 @@ func (g *Grid) Cell() (Cell, bool) {
 	return row.Cells[g.column], true
 }
 
-// Lines reports whether whole rows are selected.
-func (g *Grid) Lines() bool { return g.lines }
+// body is how many rows are shown at once.
+func (g *Grid) body() int { return max(0, g.height-g.head()) }
 
-// ColumnAt is the number of the selected column.
-func (g *Grid) ColumnAt() int { return g.column }
+// head is how many lines the titles take, with the rule below them where there
+// is room.
+func (g *Grid) head() int {
+	if g.height >= 6 {
+		return 2
+	}
+	return min(1, g.height)
+}
+
+// Window is the first and the last row that are seen. The last one is before
+// the first where there are none.
+func (g *Grid) Window() (first, last int) {
+	return g.top, min(g.top+max(1, g.body()), g.rows.Len()) - 1
+}
+
+// Move goes down by n rows, or up.
+func (g *Grid) Move(n int) { g.To(g.at + n) }
+
+// Screen is how far a page up or down goes.
+func (g *Grid) Screen() int { return max(1, g.body()-1) }
+
+// To selects a row by its number.
+func (g *Grid) To(i int) {
+	g.at = max(0, min(i, g.rows.Len()-1))
+	if g.at != 0 {
+		g.follow = false
+	}
+	g.id = ""
+	g.adopt()
+	g.reveal()
+	g.measure()
+}
+
+// Select selects the row of an id. It is false where that is not here.
+func (g *Grid) Select(id string) bool {
+	i := g.rows.Find(id)
+	if i >= 0 {
+		g.To(i)
+	}
+	return i >= 0
+}
+
+// reveal scrolls so that the selected row and column are seen.
+func (g *Grid) reveal() {
+	body := max(1, g.body())
+	g.top = min(g.top, g.at)
+	g.top = max(g.top, g.at-body+1)
+	g.top = max(0, min(g.top, g.rows.Len()-body))
+	g.revealColumn()
+}
+
+// Hit finds what is drawn at a cell of the grid: the number of a row, -1 for
+// the titles, and the number of a column, -1 for none. It is false where
+// nothing is.
+func (g *Grid) Hit(x, y int) (row, column int, on bool) {
+	if x < 0 || y < 0 || x >= g.width || y >= g.height {
+		return 0, 0, false
+	}
+	row = g.top + y - g.head()
+	if y < g.head() {
+		row = -1
+	}
+	return row, g.columnAt(x), row < g.rows.Len()
+}
+
+// Mark marks the selected row, or takes its mark away, and goes on to the next.
+func (g *Grid) Mark() {
+	row := g.Row()
+	if row == nil {
+		return
+	}
+	if _, marked := g.ids[row.ID]; marked {
+		delete(g.ids, row.ID)
+	} else {
+		g.ids[row.ID] = struct{}{}
+	}
+	g.anchor = g.at
+	g.Move(1)
+}
+
+// MarkRange marks everything between the row that was marked last and the
+// selected one. Rows that are on their way cannot be marked; it tells how many
+// those were.
+func (g *Grid) MarkRange() (missing int) {
+	if g.anchor < 0 {
+		g.anchor = g.at
+	}
+	for i := min(g.anchor, g.at); i <= max(g.anchor, g.at); i++ {
+		if row := g.rows.Row(i); row != nil {
+			g.ids[row.ID] = struct{}{}
+		} else {
+			missing++
+		}
+	}
+	g.anchor = g.at
+	return missing
+}
+
+// MarkedRows lists the marked rows that are here, in their order.
+func (g *Grid) MarkedRows() []*Row {
+	var rows []*Row
+	for i := range g.rows.Len() {
+		if len(rows) == len(g.ids) {
+			break
+		}
+		if row := g.rows.Row(i); row != nil && g.Marked(row.ID) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Place says which row is selected and which columns are seen.
+func (g *Grid) Place() string {
+	if g.rows.Len() == 0 {
+		return "no rows"
+	}
+	text := fmt.Sprintf("row %s of %s", theme.Thousands(g.at+1), theme.Thousands(g.rows.Len()))
+	if g.lines || len(g.columns) == 0 {
+		return text
+	}
+	first, last := g.scrolled()
+	if first > last {
+		return text
+	}
+	less, more := "", ""
+	if first > g.frozen {
+		less = g.look.Less + " "
+	}
+	if last < len(g.columns)-1 {
+		more = " " + g.look.More
+	}
+	return text + fmt.Sprintf("   %scols %d-%d of %d%s", less, first+1, last+1, len(g.columns), more)
+}
