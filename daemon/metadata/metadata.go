@@ -108,8 +108,8 @@ func (o *Operation) member(name string) (Member, bool) {
 	return o.Members[i], true
 }
 
-// inPath lists the names of the members in a path.
-func inPath(path string) []string {
+// InPath lists the names of the members in a path.
+func InPath(path string) []string {
 	var names []string
 	for part := range strings.SplitSeq(path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
@@ -121,7 +121,7 @@ func inPath(path string) []string {
 
 // outsidePath are the operation's members that a path does not hold.
 func (o *Operation) outsidePath(path string) []Member {
-	names := inPath(path)
+	names := InPath(path)
 	var rest []Member
 	for _, m := range o.Members {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, m.Name) }) {

@@ -137,7 +137,7 @@ func word(r rune) rune {
 // members of a query, which count in the query string whatever the method.
 func (d *description) pathParameters(o *Operation, path string) []any {
 	all := []any{}
-	for _, name := range inPath(path) {
+	for _, name := range InPath(path) {
 		m, _ := o.member(name)
 		schema := scalar(cmp.Or(m.Type, "string"))
 		if "{"+name+"}" == formatMember {

@@ -10,37 +10,31 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// TestEveryRouteIsDescribed holds the table of routes and that of operations
-// against each other: neither may have what the other does not know.
-func TestEveryRouteIsDescribed(t *testing.T) {
-	facts := operations()
-	known := func(name string) bool {
-		return slices.ContainsFunc(facts, func(o metadata.Operation) bool { return o.Name == name })
-	}
-	used := make(map[string]bool)
-	system := record.System()
-	for _, r := range testRoutes() {
-		used[r.Operation] = true
-		if r.Summary == "" || r.Operation == "" {
-			t.Errorf("%s %s: operation %q, summary %q", r.Methods, r.Pattern, r.Operation, r.Summary)
+// TestEveryOperationIsDescribed: each operation of the table has a name of its
+// own, routes, and what the documents say of them.
+func TestEveryOperationIsDescribed(t *testing.T) {
+	system, table := record.System(), newTable(new(handlers))
+	for i, o := range table {
+		_, isKind := system.Lookup(o.kind)
+		if (o.group == "" || o.summary == "") && !isKind && o.name != anyQuery {
+			t.Errorf("%s: group %q, summary %q", o.name, o.group, o.summary)
 		}
-		_, isKind := system.Lookup(r.Kind)
-		if !known(r.Operation) && !isKind && r.Operation != anyQuery {
-			t.Errorf("%s %s: operations does not describe %s", r.Methods, r.Pattern, r.Operation)
+		if o.kind != "" && !isKind {
+			t.Errorf("%s: there is no kind %s", o.name, o.kind)
 		}
-		if r.Kind != "" && !isKind {
-			t.Errorf("%s %s: there is no kind %s", r.Methods, r.Pattern, r.Kind)
+		if len(o.routes) == 0 {
+			t.Errorf("no route leads to %s", o.name)
 		}
-	}
-	for i, o := range facts {
-		if !used[o.Name] {
-			t.Errorf("operations describes %s, which no route leads to", o.Name)
+		for _, r := range o.routes {
+			if r.Summary == "" || r.Operation == "" {
+				t.Errorf("%s %s: operation %q, summary %q", r.Methods, r.Pattern, r.Operation, r.Summary)
+			}
 		}
-		if slices.ContainsFunc(facts[:i], func(other metadata.Operation) bool { return other.Name == o.Name }) {
-			t.Errorf("operations describes %s twice", o.Name)
+		if slices.ContainsFunc(table[:i], func(other operation) bool { return other.name == o.name }) {
+			t.Errorf("%s is in the table twice", o.name)
 		}
-		if o.Answer != nil && o.Media != "" {
-			t.Errorf("%s answers with a document and with %s", o.Name, o.Media)
+		if o.answer != nil && o.media != "" {
+			t.Errorf("%s answers with a document and with %s", o.name, o.media)
 		}
 	}
 }
@@ -48,16 +42,16 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 // TestEveryPathMemberIsDescribed looks for the members of paths.
 func TestEveryPathMemberIsDescribed(t *testing.T) {
 	general := []string{edge.ParamFormat, edge.ParamOperation, edge.ParamKind}
-	facts := operations()
-	for _, r := range testRoutes() {
-		o := fact(facts, r.Operation)
-		for part := range strings.SplitSeq(r.Pattern, "/") {
-			name, isParam := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
-			if !isParam || slices.Contains(general, name) {
-				continue
-			}
-			if !slices.ContainsFunc(o.Members, func(m metadata.Member) bool { return m.Name == name }) {
-				t.Errorf("%s %s: %s does not describe the member %s", r.Methods, r.Pattern, r.Operation, name)
+	for _, o := range newTable(new(handlers)) {
+		for _, r := range o.routes {
+			for part := range strings.SplitSeq(r.Pattern, "/") {
+				name, isParam := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
+				if !isParam || slices.Contains(general, name) {
+					continue
+				}
+				if !slices.ContainsFunc(o.members, func(m metadata.Member) bool { return m.Name == name }) {
+					t.Errorf("%s %s: %s does not describe the member %s", r.Methods, r.Pattern, r.Operation, name)
+				}
 			}
 		}
 	}

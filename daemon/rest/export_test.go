@@ -15,4 +15,4 @@ func LimitChanges(t *testing.T, r edge.Rate) {
 }
 
 // testRoutes is the table of routes.
-func testRoutes() []edge.Route { return (&Server{handlers: new(handlers)}).routes() }
+func testRoutes() []edge.Route { return routesOf(newTable(new(handlers))) }

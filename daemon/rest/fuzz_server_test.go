@@ -37,7 +37,7 @@ func newServer(t testing.TB, c store.Config, change ...func(*rest.Config)) (*res
 	config := rest.Config{
 		Registry: c.Registry, Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler),
 		Options: func() *edge.Options { return &edge.Options{AnonymousQueries: true, CountPages: true} },
-		Hosts:   []string{"whd", "example.com"}, MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, MetricsHere: true,
+		Edge:    edge.Config{Hosts: []string{"whd", "example.com"}, MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, MetricsHere: true,
 	}
 	for _, f := range change {
 		f(&config)

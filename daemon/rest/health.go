@@ -2,15 +2,26 @@ package rest
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// health says that the process answers.
-func (s *Server) health(x *edge.Context) error { return plain(x, "ok\n") }
+// health are the handlers by which others watch the service.
+type health struct {
+	store    *store.Store
+	engine   *delivery.Engine // nil where webhooks are turned off
+	warnings []string
+	metrics  *metrics.Metrics // nil where they are served on another address
+	stopping func() bool
+}
+
+// alive says that the process answers.
+func (h *health) alive(x *edge.Context) error { return plain(x, "ok\n") }
 
 // readyTimeout is how long the store may take to show that it is there. Those
 // who ask do so every few seconds.
@@ -18,36 +29,35 @@ const readyTimeout = 2 * time.Second
 
 // ready says whether the service can do its work: 503 with the reason
 // otherwise. Warnings do not keep it from its work.
-func (s *Server) ready(x *edge.Context) error {
-	if s.leaving.Load() || s.admission.Stopping() {
+func (h *health) ready(x *edge.Context) error {
+	if h.stopping() {
 		return edge.StoppingError()
 	}
 	ctx, cancel := context.WithTimeout(x.Request.Context(), readyTimeout)
 	defer cancel()
-	if err := s.config.Store.Ready(ctx); err != nil {
+	if err := h.store.Ready(ctx); err != nil {
 		return err
 	}
-	if s.config.Engine != nil {
-		if err := s.config.Engine.Ready(); err != nil {
+	if h.engine != nil {
+		if err := h.engine.Ready(); err != nil {
 			return fault.Because(err, fault.Unavailable, "no webhook is delivered: %s", fault.Of(err).Message)
 		}
 	}
 	text := "ready\n"
-	for _, warning := range s.config.Warnings {
+	for _, warning := range h.warnings {
 		text += "warning: " + warning + "\n"
 	}
 	return plain(x, text)
 }
 
-func (s *Server) metricsPage(x *edge.Context) error {
-	if !s.config.MetricsHere {
+func (h *health) metricsPage(x *edge.Context) error {
+	if h.metrics == nil {
 		return fault.New(fault.NotFound, "/metrics is served on another address")
 	}
-	s.metrics.Handler().ServeHTTP(x.Response, x.Request)
+	h.metrics.Handler().ServeHTTP(x.Response, x.Request)
 	return nil
 }
 
 func plain(x *edge.Context, text string) error {
-	x.Response.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	return x.Write(http.StatusOK, []byte(text))
+	return x.Send("text/plain; charset=utf-8", []byte(text), nil)
 }

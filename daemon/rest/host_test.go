@@ -16,8 +16,8 @@ import (
 // A page whose name leads to the service's address (DNS rebinding) reads nothing.
 func TestHostOfRequestsWithoutALogin(t *testing.T) {
 	handler, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) {
-		c.Hosts, c.HostURL = []string{"erp.example"}, "http://whd.company.example:5050/erp"
-		c.HostNames = func() []string { return []string{"server7", "server7.company.example"} }
+		c.Edge.Hosts, c.Edge.HostURL = []string{"erp.example"}, "http://whd.company.example:5050/erp"
+		c.Edge.HostNames = func() []string { return []string{"server7", "server7.company.example"} }
 	})
 	for host, status := range map[string]int{
 		"localhost": 200, "LOCALHOST:5050": 200, "localhost.": 200, "a.localhost:1": 200,
@@ -51,7 +51,7 @@ func TestHostOfRequestsWithoutALogin(t *testing.T) {
 
 func TestHostBehindAProxy(t *testing.T) {
 	direct, _ := newServer(t, store.Config{Dir: t.TempDir()})
-	behind, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
+	behind, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.Edge.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	ask := func(host string, trusted bool) int {
 		r := httptest.NewRequest("GET", "/json/reply/DB_ClassQuery", nil)
 		r.RemoteAddr, r.Host = "10.0.0.1:4711", host

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,52 +25,44 @@ var features = []struct{ name, pattern string }{
 	{"stream", "/Webhooks/Stream"},
 }
 
-// info says what everybody may know of the service. What would help a stranger
-// to choose an attack, such as the kind of its store, is not among it.
-func (s *Server) info(x *edge.Context) error {
-	now := x.Timing.Start.In(s.zone(x))
-	return x.Document(http.StatusOK, "Info", wire.Info{
-		Version: s.config.Version, ServerTime: now.Format(serverTime), ServerDateTime: wire.Moment(now),
-		Features: s.features(), Limits: s.limits(x), WebhooksHostURL: s.config.HostURL,
-	})
+// info are the handlers of what everybody may know of the service, and of its
+// settings.
+type info struct {
+	known    wire.Info // but for the time and MaxTake
+	settings func() []wire.Setting
+}
+
+func newInfo(c Config, routes []edge.Route) info {
+	h := info{settings: c.Settings, known: wire.Info{
+		Version: c.Version, WebhooksHostURL: c.Edge.HostURL,
+		Limits: wire.Limits{MaxIn: query.MaxIn, MaxBody: c.Edge.MaxBody, MaxHead: c.Edge.MaxHead},
+	}}
+	if c.Engine != nil {
+		h.known.Limits.MaxEventBody, h.known.Limits.MaxStreams = edge.EventFactor*c.Edge.MaxBody, live.MostReaders
+	}
+	for _, f := range features {
+		i := slices.IndexFunc(routes, func(r edge.Route) bool { return strings.EqualFold(r.Pattern, f.pattern) })
+		if off := i < 0 || routes[i].Webhooks && c.Engine == nil || f.name == "requestlog" && c.RequestLog == nil; !off {
+			h.known.Features = append(h.known.Features, f.name)
+		}
+	}
+	return h
 }
 
 // serverTime is RFC 3339 with milliseconds, which is what the other form has.
 const serverTime = "2006-01-02T15:04:05.000Z07:00"
 
-// zone is that of the records' zoneless times.
-func (s *Server) zone(x *edge.Context) *time.Location {
-	if x.Options.Query.Zone == nil {
-		return time.Local
-	}
-	return x.Options.Query.Zone
+// show says what everybody may know of the service. What would help a stranger
+// to choose an attack, such as the kind of its store, is not among it. Its time
+// is in the zone of the records' zoneless times.
+func (h *info) show(x *edge.Context) error {
+	now, i := x.Timing.Start.In(cmp.Or(x.Options.Query.Zone, time.Local)), h.known
+	i.ServerTime, i.ServerDateTime, i.Limits.MaxTake = now.Format(serverTime), wire.Moment(now), x.Options.Query.MaxTake
+	return x.Document(http.StatusOK, "Info", i)
 }
 
-func (s *Server) features() []string {
-	var names []string
-	table := s.routes()
-	for _, f := range features {
-		i := slices.IndexFunc(table, func(r edge.Route) bool { return strings.EqualFold(r.Pattern, f.pattern) })
-		off := i < 0 || table[i].Webhooks && s.config.Engine == nil || f.name == "requestlog" && s.config.RequestLog == nil
-		if !off {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
-
-func (s *Server) limits(x *edge.Context) wire.Limits {
-	l := wire.Limits{
-		MaxTake: x.Options.Query.MaxTake, MaxIn: query.MaxIn, MaxBody: s.config.MaxBody, MaxHead: s.config.MaxHead,
-	}
-	if s.config.Engine != nil {
-		l.MaxEventBody, l.MaxStreams = edge.EventFactor*s.config.MaxBody, live.MostReaders
-	}
-	return l
-}
-
-// settings lists the settings that may change while the service runs.
-func (s *Server) settings(x *edge.Context) error {
-	all := s.config.Settings()
+// listSettings lists the settings that may change while the service runs.
+func (h *info) listSettings(x *edge.Context) error {
+	all := h.settings()
 	return x.List("Settings", all, len(all))
 }

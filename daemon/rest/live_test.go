@@ -56,8 +56,8 @@ func startStreaming(t testing.TB, stall time.Duration) *streaming {
 	s.key = s.addKey(t, "all")
 	s.rest = rest.New(rest.Config{
 		Registry: registry, Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
-		Engine:      delivery.New(delivery.Config{Store: kept.Webhooks()}), // that there are webhooks at all
-		MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute, StreamStall: stall, MetricsHere: true,
+		Engine: delivery.New(delivery.Config{Store: kept.Webhooks()}), // that there are webhooks at all
+		Edge:   edge.Config{MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, StreamStall: stall, MetricsHere: true,
 	})
 	s.http = httptest.NewUnstartedServer(s.rest)
 	s.http.Config.ConnContext = edge.ConnContext

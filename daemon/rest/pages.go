@@ -39,6 +39,10 @@ func siteOf(x *edge.Context) encode.Site {
 	return site
 }
 
+// anyQuery is the operation of the routes that query the kind they name. The
+// documents show an operation for each kind instead.
+const anyQuery = "Query"
+
 // operationOf is the name of a query's operation.
 func operationOf(x *edge.Context) string {
 	if x.Route == nil || x.Route.Operation == anyQuery {

@@ -12,7 +12,7 @@ import (
 
 // What a request took is given back also where the work behind it panics.
 func TestMemoryOfABodyAfterAPanic(t *testing.T) {
-	s := New(Config{MaxBody: 1 << 20}) // without a log there is a panic
+	s := New(Config{Edge: edge.Config{MaxBody: 1 << 20}}) // without a log there is a panic
 	x := s.begin(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 4<<10+100))))
 	x.Identity.Via, x.Route = account.Bearer, new(edge.CompiledRoute)
 	if _, err := s.bodies.Read(x); err != nil || s.bodies.Held() != 100 {

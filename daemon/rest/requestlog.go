@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -30,10 +33,47 @@ func logPath(x *edge.Context) string {
 	return bounded(path)
 }
 
+// observer tells of requests that are over: in /metrics and traces, in both logs,
+// and to those who read the live stream of requests.
+type observer struct {
+	metrics  *metrics.Metrics
+	log      *slog.Logger
+	requests *requestlog.Recorder // nil for none
+	streams  *live.Hub
+	trace    func(ctx context.Context, part string, from, to time.Time) // nil for none
+}
+
+// ended tells of a request.
+func (o *observer) ended(x *edge.Context) {
+	operation := "unknown"
+	if x.Route != nil {
+		operation = x.Route.Operation
+	}
+	o.metrics.Note(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes, x.Response.Aborted)
+	o.traceParts(x)
+	o.logRequest(x)
+	o.showRequest(x)
+	o.logAccess(x)
+}
+
+// traceParts tells of the parts of a query: reading it, waiting for the first row,
+// and sending the rows.
+func (o *observer) traceParts(x *edge.Context) {
+	if o.trace == nil || x.Timing.Parsed.IsZero() {
+		return
+	}
+	ctx := x.Request.Context()
+	o.trace(ctx, "read the query", x.Timing.Start, x.Timing.Parsed)
+	if !x.Timing.FirstRow.IsZero() {
+		o.trace(ctx, "wait for the first row", x.Timing.Parsed, x.Timing.FirstRow)
+		o.trace(ctx, "send the rows", x.Timing.FirstRow, time.Now())
+	}
+}
+
 // logRequest leaves an entry in the request log. Whoever writes it, it is not
 // this request.
-func (s *Server) logRequest(x *edge.Context) {
-	if s.config.RequestLog == nil || x.Route != nil && x.Route.Always {
+func (o *observer) logRequest(x *edge.Context) {
+	if o.requests == nil || x.Route != nil && x.Route.Always {
 		return
 	}
 	now := time.Now()
@@ -52,7 +92,7 @@ func (s *Server) logRequest(x *edge.Context) {
 	if x.Options.LogBodies {
 		describeBodies(x, d)
 	}
-	s.config.RequestLog.Record(d)
+	o.requests.Record(d)
 }
 
 func describeAddress(x *edge.Context, d *requestlog.Draft) {
@@ -169,17 +209,17 @@ func keptBody(body []byte) string {
 
 // logAccess writes one line for each request. Health checks are left to the
 // debug level.
-func (s *Server) logAccess(x *edge.Context) {
+func (o *observer) logAccess(x *edge.Context) {
 	level := slog.LevelInfo
 	if x.Route != nil && x.Route.Always {
 		level = slog.LevelDebug
 	}
 	ctx := x.Request.Context()
-	if !s.config.Log.Enabled(ctx, level) {
+	if !o.log.Enabled(ctx, level) {
 		return
 	}
 	path, query := shown(x)
-	s.config.Log.LogAttrs(ctx, level, "request",
+	o.log.LogAttrs(ctx, level, "request",
 		slog.String("id", x.ID),
 		slog.String("method", x.Request.Method),
 		slog.String("path", bounded(path)),
@@ -202,13 +242,38 @@ func bounded(text string) string {
 }
 
 // showRequest shows a request that was answered to those who read the topic.
-func (s *Server) showRequest(x *edge.Context) {
-	if !s.config.Streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
+func (o *observer) showRequest(x *edge.Context) {
+	if !o.streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
 		return
 	}
 	now := time.Now()
-	s.config.Streams.Note(live.Requests, wire.EventRequest, wire.AnsweredRequest{
+	o.streams.Note(live.Requests, wire.EventRequest, wire.AnsweredRequest{
 		At: wire.Moment(now), Method: edge.Clean(x.Request.Method), PathInfo: logPath(x), StatusCode: x.Response.FinalStatus(),
 		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000, UserName: x.Identity.Name, RequestID: x.ID,
 	})
+}
+
+// reported is the failure as the asker may know it. Of what is not the asker's
+// doing the log learns the rest, under the request's id.
+func reported(x *edge.Context, err error) *fault.Error {
+	f := fault.Of(err)
+	switch f.Kind {
+	case fault.Internal:
+		x.Log.Error("internal error", "id", x.ID, "method", x.Request.Method, "path", logPath(x), "error", err.Error())
+		return &fault.Error{Kind: fault.Internal, Message: "internal error"}
+	case fault.Unavailable, fault.Timeout:
+		x.Log.Warn("request failed", "id", x.ID, "path", logPath(x), "error", err.Error())
+	}
+	return f
+}
+
+// abortReply ends a reply that cannot be finished.
+func abortReply(x *edge.Context, err error) {
+	level := slog.LevelWarn
+	if x.Request.Context().Err() != nil {
+		level = slog.LevelInfo // the client has gone
+	}
+	x.Log.Log(x.Request.Context(), level, "reply aborted", "id", x.ID, "path", logPath(x), "error", err.Error())
+	x.Abort()
+	panic(http.ErrAbortHandler)
 }

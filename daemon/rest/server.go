@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -37,6 +36,7 @@ type Config struct {
 	Accounts *account.Service
 	Bills    *bill.Service
 	Log      *slog.Logger
+	Edge     edge.Config
 
 	RequestLog *requestlog.Recorder // nil for none
 
@@ -44,27 +44,14 @@ type Config struct {
 	Options  func() *edge.Options  // what may change, asked for each request; nil for nothing
 	Settings func() []wire.Setting // that may change while the service runs
 	Warnings []string              // about how the service was set up, for /readyz
-	HostURL  string                // the service's own address, by which the company reaches it; empty where nobody said
 
-	BasePath       string
-	TrustedProxies []netip.Prefix
-	Webhooks       *admin.Service   // nil where webhooks are turned off
-	Engine         *delivery.Engine // the same
-	Streams        *live.Hub        // what live streams show; nil for nothing but requests
+	Webhooks    *admin.Service   // nil where webhooks are turned off
+	Engine      *delivery.Engine // the same
+	Streams     *live.Hub        // what live streams show; nil for nothing but requests
+	StreamStall time.Duration    // how long who reads a live stream may take no byte of it
 
-	Trace func(ctx context.Context, part string, from, to time.Time) // tells of a request's parts; nil for nobody
-
-	CORSOrigins []string        // as browsers write them
-	Hosts       []string        // names of the service, beside its own, in small letters
-	HostNames   func() []string // of the machine; nil for none
-	MaxRequests int
-	MaxBody     int64
-	MaxHead     int           // of URL and headers
-	BodyMemory  int64         // of all request bodies together; at least minBodyMemory times MaxBody
-	BodyTimeout time.Duration // how long a client may send nothing of a body, or less than bodyRate
-	WriteStall  time.Duration
-	StreamStall time.Duration // how long who reads a live stream may take no byte of it
-	MetricsHere bool          // /metrics is served beside the rest
+	Trace       func(ctx context.Context, part string, from, to time.Time) // tells of a request's parts; nil for nobody
+	MetricsHere bool                                                       // /metrics is served beside the rest
 }
 
 // Server is the service's http.Handler.
@@ -78,11 +65,8 @@ type Server struct {
 	csrf      *edge.CSRF
 	leaving   atomic.Bool // as Leave says
 	metrics   *metrics.Metrics
-
-	documents     *documents // of what the service can be asked
-	openDocuments *documents // the same where queries need no login
-
-	handlers *handlers
+	observer  observer
+	handlers  *handlers
 }
 
 // New makes a Server.
@@ -93,17 +77,15 @@ func New(c Config) *Server {
 	if c.Streams == nil {
 		c.Streams = live.New(live.Config{})
 	}
-	s := &Server{
-		config:    c,
-		admission: edge.NewAdmission(c.MaxRequests),
-		metrics:   metrics.New(c.Version),
-		proxies:   c.TrustedProxies,
-		cors:      c.CORSOrigins,
-		csrf:      edge.NewCSRF(c.CORSOrigins),
-	}
+	c.Edge.BasePath = edge.BasePath(c.Edge.BasePath)
+	e := c.Edge
+	s := &Server{config: c, admission: edge.NewAdmission(e.MaxRequests), metrics: metrics.New(c.Version),
+		proxies: e.TrustedProxies, cors: e.CORSOrigins, csrf: edge.NewCSRF(e.CORSOrigins)}
 	s.handlers = newHandlers(c, s.metrics)
-	s.router = edge.NewRouter(s.routes(), c.BasePath)
-	s.bodies = edge.NewBodies(c.MaxBody, c.BodyMemory, c.BodyTimeout, func(x *edge.Context) { _, _ = s.handlers.access.isAdmin(x) })
+	s.handlers.health.stopping = func() bool { return s.leaving.Load() || s.admission.Stopping() }
+	s.observer = observer{s.metrics, c.Log, c.RequestLog, c.Streams, c.Trace}
+	s.router = edge.NewRouter(routesOf(s.handlers.table), e.BasePath)
+	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, func(x *edge.Context) { _, _ = s.handlers.access.isAdmin(x) })
 	if c.RequestLog != nil {
 		s.metrics.WatchLog(c.RequestLog)
 	}
@@ -112,12 +94,13 @@ func New(c Config) *Server {
 	}
 	s.metrics.WatchStreams(c.Streams)
 	s.metrics.WatchBodies(s.bodies.Held)
-	s.documents, s.openDocuments = s.newDocuments(false), s.newDocuments(true)
 	return s
 }
 
 // handlers answer what is asked, by noun.
 type handlers struct {
+	table []operation
+
 	access        access
 	sessions      sessions
 	users         users
@@ -125,6 +108,9 @@ type handlers struct {
 	bills         bills
 	queries       queries
 	logs          logs
+	info          info
+	documents     documents
+	health        health
 	events        events
 	subscribers   subscribers
 	subscriptions subscriptions
@@ -135,16 +121,23 @@ type handlers struct {
 
 func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
-		access: access{c.Accounts, &edge.HostCheck{Names: c.Hosts, URL: c.HostURL, MachineNames: c.HostNames}, edge.NewLimiter(edge.Rate{}), m.Misdirected},
+		access: access{c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewLimiter(edge.Rate{}), m.Misdirected},
 		users:  users{c.Accounts}, keys: keys{c.Accounts}, bills: bills{c.Bills},
 		queries: queries{c.Store, c.Registry, record.System()},
+		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
 		events:  events{c.Webhooks, c.Engine}, subscribers: subscribers{c.Webhooks}, stats: statistics{c.Engine},
 		streams: streams{c.Streams, c.Accounts, c.StreamStall, m.InWork},
+	}
+	if c.MetricsHere {
+		h.health.metrics = m
 	}
 	h.sessions = sessions{c.Accounts, &h.access}
 	h.logs = logs{&h.queries, c.RequestLog}
 	h.subscriptions = subscriptions{c.Webhooks, &h.access, edge.NewLimiter(retryRate), edge.NewLimiter(changeRate)}
 	h.messages = messages{c.Webhooks, &h.access, &h.queries, &h.subscriptions}
+	h.documents = documents{&h.access, newDescription(h, c, false), newDescription(h, c, true)}
+	h.table = newTable(h)
+	h.info = newInfo(c, routesOf(h.table))
 	return h
 }
 
@@ -253,18 +246,18 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),
 	})
 	x.Kind, kindErr = s.handlers.queries.kind(x.Route, x.Params)
-	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.MaxHead), routeErr, queryErr, formatErr, kindErr)
+	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), routeErr, queryErr, formatErr, kindErr)
 }
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	x := &edge.Context{
-		Response: edge.NewResponse(w, s.config.WriteStall), Request: r, ID: edge.RequestID(r), Log: s.config.Log, Base: s.router.BasePath(), Options: s.config.Options(),
+		Response: edge.NewResponse(w, s.config.Edge.WriteStall), Request: r, ID: edge.RequestID(r), Log: s.config.Log, Base: s.config.Edge.BasePath, Options: s.config.Options(),
 		Timing: edge.Timing{Start: time.Now()}, Origin: s.proxies.Origin(r), Format: edge.ResponseFormat{Format: edge.JSONFormat()}, Coding: edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
 	}
 	if x.Options.LogBodies {
 		x.Logged.MaxAnswer = requestlog.MaxBody + 1
 	}
-	x.Response.AwaitBody(r, s.config.BodyTimeout)
+	x.Response.AwaitBody(r, s.config.Edge.BodyTimeout)
 	h := w.Header()
 	h.Set(wire.HeaderRequestID, x.ID)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -294,18 +287,10 @@ func (s *Server) end(x *edge.Context) {
 		}
 	}
 	if cause == nil {
-		x.Response.Finish(x.Request, s.config.BodyTimeout)
+		x.Response.Finish(x.Request, s.config.Edge.BodyTimeout)
 	}
 	s.metrics.InWork.Dec()
-	operation := "unknown"
-	if x.Route != nil {
-		operation = x.Route.Operation
-	}
-	s.metrics.Note(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes, x.Response.Aborted)
-	s.traceParts(x)
-	s.logRequest(x)
-	s.showRequest(x)
-	s.logAccess(x)
+	s.observer.ended(x)
 	if cause != nil {
 		panic(cause)
 	}
@@ -324,23 +309,9 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 	}
 	pattern = m.Route.Pattern
 	if kind, err := s.handlers.queries.kind(m.Route, m.Params); err == nil && kind != nil {
-		pattern = strings.NewReplacer("{"+edge.ParamOperation+"}", kind.Operation(), "{"+edge.ParamKind+"}", kind.Name).Replace(pattern)
+		pattern = kindPath(kind)(pattern)
 	}
 	return pattern, !m.Route.Always && !m.Route.Streaming
-}
-
-// traceParts tells of the parts of a query: reading it, waiting for the first row,
-// and sending the rows.
-func (s *Server) traceParts(x *edge.Context) {
-	if s.config.Trace == nil || x.Timing.Parsed.IsZero() {
-		return
-	}
-	ctx := x.Request.Context()
-	s.config.Trace(ctx, "read the query", x.Timing.Start, x.Timing.Parsed)
-	if !x.Timing.FirstRow.IsZero() {
-		s.config.Trace(ctx, "wait for the first row", x.Timing.Parsed, x.Timing.FirstRow)
-		s.config.Trace(ctx, "send the rows", x.Timing.FirstRow, time.Now())
-	}
 }
 
 // fail writes the reply for an error. Where a part of another reply has gone
@@ -361,31 +332,6 @@ func (s *Server) fail(x *edge.Context, err error) {
 		stack = err.Error()
 	}
 	x.Fail(f, stack)
-}
-
-// reported is the failure as the asker may know it. Of what is not the asker's
-// doing the log learns the rest, under the request's id.
-func reported(x *edge.Context, err error) *fault.Error {
-	f := fault.Of(err)
-	switch f.Kind {
-	case fault.Internal:
-		x.Log.Error("internal error", "id", x.ID, "method", x.Request.Method, "path", logPath(x), "error", err.Error())
-		return &fault.Error{Kind: fault.Internal, Message: "internal error"}
-	case fault.Unavailable, fault.Timeout:
-		x.Log.Warn("request failed", "id", x.ID, "path", logPath(x), "error", err.Error())
-	}
-	return f
-}
-
-// abortReply ends a reply that cannot be finished.
-func abortReply(x *edge.Context, err error) {
-	level := slog.LevelWarn
-	if x.Request.Context().Err() != nil {
-		level = slog.LevelInfo // the client has gone
-	}
-	x.Log.Log(x.Request.Context(), level, "reply aborted", "id", x.ID, "path", logPath(x), "error", err.Error())
-	x.Abort()
-	panic(http.ErrAbortHandler)
 }
 
 // webhooksOff is why the operations of webhooks answer nothing.

@@ -42,7 +42,7 @@ func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
 		if _, _, err := accounts.EnsureAdmin(t.Context(), daemontest.AdminPassword); err != nil {
 			t.Fatal(err)
 		}
-		c.Accounts, c.TrustedProxies = accounts, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		c.Accounts, c.Edge.TrustedProxies = accounts, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	server := httptest.NewServer(handler)
 	defer server.Close()

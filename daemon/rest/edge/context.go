@@ -49,6 +49,23 @@ type Context struct {
 	Logged     Logged
 }
 
+// Config is what the settings say of HTTP that does not change while the service
+// runs.
+type Config struct {
+	BasePath       string
+	HostURL        string          // the service's own address, by which the company reaches it; empty where nobody said
+	Hosts          []string        // names of the service, beside its own, in small letters
+	HostNames      func() []string // of the machine; nil for none
+	TrustedProxies []netip.Prefix
+	CORSOrigins    []string // as browsers write them
+	MaxRequests    int
+	MaxBody        int64
+	MaxHead        int           // of URL and headers
+	BodyMemory     int64         // of all request bodies together; at least minBodyMemory times MaxBody
+	BodyTimeout    time.Duration // how long a client may send nothing of a body, or less than bodyRate
+	WriteStall     time.Duration // how long a client may take no byte of a reply
+}
+
 // Options are what the settings say that may change while the service runs. Each
 // change makes others: a request goes by those that it met.
 type Options struct {

@@ -45,6 +45,9 @@ const (
 	ParamKind      = "Kind"      // a record kind, by its own name
 )
 
+// CommonParams are all of them.
+var CommonParams = []string{ParamFormat, ParamOperation, ParamKind}
+
 type CompiledRoute struct {
 	Route
 	methods  []string
@@ -107,11 +110,8 @@ func NewRouter(table []Route, basePath string) *Router {
 }
 
 // BasePath is http.base_path as links need it: empty, or with a leading slash only.
-func (rt *Router) BasePath() string {
-	if len(rt.base) == 0 {
-		return ""
-	}
-	return "/" + strings.Join(rt.base, "/")
+func BasePath(setting string) string {
+	return strings.TrimSuffix("/"+strings.Join(splitPath(setting), "/"), "/")
 }
 
 func parseSegment(part string) segment {
