@@ -1,6 +1,10 @@
 package webhook
 
-import "time"
+import (
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+)
 
 // Status says where a message stands, by the numbers of interface.md.
 type Status uint8
@@ -38,6 +42,41 @@ type Message struct {
 	URL          string
 	Private      bool // an admin gave the URL: private addresses are allowed
 	State
+}
+
+// NewMessage is a message of an event to a subscription, due now. Its number is
+// given when it is written.
+func NewMessage(guid string, e *Event, to *Subscription, partition int64) *Message {
+	return &Message{
+		GUID: guid, Event: e, Partition: partition, Subscription: to.ID, URL: to.URL, Private: to.Private,
+		State: State{Next: e.AddedAt},
+	}
+}
+
+// Column is a column that messages are kept in. Of points at its value.
+type Column struct {
+	Name string
+	Type record.Type
+	Of   func(*Message) any
+}
+
+// DueColumn is null once no attempt follows.
+const DueColumn = "NextAttemptDateTime"
+
+// MessageColumns are the columns that a message is kept in, from which everything is
+// derived that writes or reads them.
+var MessageColumns = []Column{
+	{"ID", record.Long, func(m *Message) any { return &m.ID }},
+	{"RecID", record.Guid, func(m *Message) any { return &m.GUID }},
+	{"EventID", record.Long, func(m *Message) any { return &m.Event.ID }},
+	{"PartitionID", record.Long, func(m *Message) any { return &m.Partition }},
+	{"SubscriptionID", record.Long, func(m *Message) any { return &m.Subscription }},
+	{"URL", record.Text, func(m *Message) any { return &m.URL }},
+	{"Status", record.Byte, func(m *Message) any { return &m.Status }},
+	{"Attempts", record.Int, func(m *Message) any { return &m.Attempts }},
+	{DueColumn, record.DateTime, func(m *Message) any { return &m.Next }},
+	{"AddedDateTime", record.DateTime, func(m *Message) any { return &m.Event.AddedAt }},
+	{"MadeByAdmin", record.Bool, func(m *Message) any { return &m.Private }},
 }
 
 // State is what attempts change of a message.

@@ -102,10 +102,7 @@ func (e *Engine) match(p *publication, s *webhook.Snapshot, lines map[int64]bool
 			partition = firstPartition
 			lines[sub.ID] = true
 		}
-		p.messages = append(p.messages, &webhook.Message{
-			GUID: newGUID(p.event.AddedAt), Event: p.event, Partition: partition, Subscription: sub.ID, URL: sub.URL, Private: sub.Private,
-			State: webhook.State{Next: p.event.AddedAt},
-		})
+		p.messages = append(p.messages, webhook.NewMessage(newGUID(p.event.AddedAt), p.event, sub, partition))
 	}
 }
 

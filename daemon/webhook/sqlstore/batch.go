@@ -1,19 +1,115 @@
 package sqlstore
 
 import (
-	"bytes"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
+
+// The columns of what is in a batch, for both databases.
+var (
+	leaseColumns = columns[delivery.Lease]{
+		{"PartitionID", number, func(l delivery.Lease) any { return l.Partition }},
+		{"Fence", number, func(l delivery.Lease) any { return l.Fence }},
+	}
+	outboxColumns = columns[int64]{{"ID", number, func(id int64) any { return id }}}
+	eventColumns  = columns[*webhook.Event]{
+		{"EventID", number, func(e *webhook.Event) any { return e.ID }},
+		{"RecID", guid, func(e *webhook.Event) any { return e.GUID }},
+		{"EventName", text, func(e *webhook.Event) any { return e.Name }},
+		{"AddedDateTime", moment, func(e *webhook.Event) any { return appdb.Stamp(e.AddedAt) }},
+		{"Body", beside, func(e *webhook.Event) any { return string(e.Body) }},
+	}
+	attemptColumns = columns[*attempt]{
+		{"MessageID", number, func(a *attempt) any { return a.message }},
+		{"Attempt", integer, func(a *attempt) any { return int64(a.number) }},
+		{"RecID", guid, func(a *attempt) any { return a.guid }},
+		{"Status", small, func(a *attempt) any { return int64(a.status) }},
+		{"Retries", integer, func(a *attempt) any { return int64(max(0, a.number-1)) }},
+		{"HTTPCode", integer, func(a *attempt) any {
+			if a.code == 0 {
+				return nil
+			}
+			return int64(a.code)
+		}},
+		{"Message", "nvarchar(256)", func(a *attempt) any { return a.reason }},
+		{"Detail", text, func(a *attempt) any { return appdb.NullIfEmpty(a.detail) }},
+		{"AnswerText", text, func(a *attempt) any { return appdb.NullIfEmpty(a.answer) }},
+		{"Duration", number, func(a *attempt) any { return a.duration }},
+		{"LastSavedDateTime", moment, func(a *attempt) any { return a.ended }},
+		{"TextHash", "nvarchar(32)", func(a *attempt) any { return appdb.NullIfEmpty(a.hash) }},
+	}
+	// resultColumns are those of an attempt with what becomes of its message.
+	resultColumns = append(attemptColumns[:len(attemptColumns):len(attemptColumns)],
+		column[*attempt]{"NextAttemptDateTime", moment, func(a *attempt) any { return appdb.NullIfEmpty(a.next) }})
+	textColumns = columns[storedText]{
+		{"TextHash", "nvarchar(32)", func(t storedText) any { return t.hash }},
+		{"UsedDateTime", moment, func(t storedText) any { return t.used }},
+		{"Size", integer, func(t storedText) any { return textSize(t.text) }},
+		{"Text", text, func(t storedText) any { return t.text }},
+	}
+	disabledColumns = columns[delivery.Disabled]{
+		{"ID", number, func(d delivery.Disabled) any { return d.Subscription }},
+		{"DisabledReason", text, func(d delivery.Disabled) any { return readable(d.Reason, mostDisabled) }},
+		{"LastSavedDateTime", moment, func(d delivery.Disabled) any { return appdb.Stamp(d.At) }},
+	}
+	healthColumns = columns[delivery.Health]{
+		{"ID", number, func(h delivery.Health) any { return h.Subscription }},
+		{"FailingSince", moment, func(h delivery.Health) any { return appdb.NullIfEmpty(momentText(h.Since)) }},
+		{"Anew", bit, func(h delivery.Health) any { return appdb.Bit(h.Anew) }},
+	}
+	keyColumns = columns[delivery.Key]{
+		{"KeyHash", "nvarchar(64)", func(k delivery.Key) any { return hex.EncodeToString(k.Hash[:]) }},
+		{"Digest", "nvarchar(64)", func(k delivery.Key) any { return hex.EncodeToString(k.Digest[:]) }},
+		{"EventGUID", guid, func(k delivery.Key) any { return k.Event }},
+		{"Messages", integer, func(k delivery.Key) any { return int64(k.Count) }},
+		{"ExpiryDateTime", moment, func(k delivery.Key) any { return appdb.Stamp(k.Until) }},
+	}
+	peerEventColumns = columns[delivery.PeerEvent]{
+		{"SubscriptionID", number, func(n delivery.PeerEvent) any { return n.Subscription }},
+		{"Kind", small, func(n delivery.PeerEvent) any { return int64(n.Kind) }},
+	}
+)
+
+// becomes is what an attempt makes of its message.
+const becomes = `Status = @Status, Attempts = @Attempt, NextAttemptDateTime = @NextAttemptDateTime, LastSavedDateTime = @LastSavedDateTime,
+	HTTPCode = @HTTPCode, ResponseMessage = @Message`
+
+// storedText is an answer that attempts refer to.
+type storedText struct{ hash, used, text string }
+
+// textSize is about what the row of a text takes.
+func textSize(text string) int64 { return int64(len(text)) + 256 }
+
+// On a server events have numbers, by which their bodies are found, and texts
+// come in pieces, each short enough even if all of its characters are escaped.
+var (
+	numberedEvents = append(eventColumns[:len(eventColumns):len(eventColumns)], column[*webhook.Event]{"N", integer, nil})
+	textPieces     = newTextPieces()
+)
+
+func newTextPieces() columns[storedText] {
+	all := textColumns[: len(textColumns)-1 : len(textColumns)-1]
+	for i := range answerPieces {
+		all = append(all, column[storedText]{fmt.Sprint("Text", i+1), text, func(t storedText) any { return piece(t.text, i) }})
+	}
+	return all
+}
+
+func piece(text string, i int) string {
+	const most = 2000
+	for range i {
+		text = text[len(appdb.Truncate(text, most)):]
+	}
+	return appdb.Truncate(text, most)
+}
 
 // batchText collects the statement of a batch for a server, and its arguments:
 // rows as JSON for OPENJSON, and the bodies of events beside them. Babelfish cuts
@@ -23,8 +119,6 @@ type batchText struct {
 	statement strings.Builder
 	args      []any
 	escapes   escapes
-	stored    [][]any         // rows of answers that attempts refer to
-	known     map[string]bool // their hashes
 }
 
 // serverBatch is the statement of a batch, with the parts that it needs. A batch
@@ -33,45 +127,33 @@ type batchText struct {
 // The arguments are at most webhook.MaxBatchEvents and one for each kind of rows,
 // while a call takes 2,100.
 func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
-	w := &batchText{known: make(map[string]bool)}
-	w.part("", "Leases", leaseRows(b.Leases))
+	w := &batchText{}
+	w.rows("Leases", leaseColumns.encode(b.Leases, &w.escapes))
 	w.arg("LeaseCount", len(b.Leases))
 	w.arg("Version", b.Version)
 	if len(b.Outbox) > 0 {
-		w.outbox(b.Outbox)
+		part(w, serverOutbox, "Outbox", outboxColumns, b.Outbox)
+		w.arg("OutboxCount", len(b.Outbox))
+		w.arg("OutboxLast", slices.Max(b.Outbox))
 	}
 	if len(b.Events) > 0 {
-		w.part(w.withBodies(serverEvents, b.Events), "Events", w.eventRows(b.Events))
+		part(w, w.withBodies(serverEvents, b.Events), "Events", numberedEvents, b.Events)
 	}
-	if len(b.Messages) > 0 {
-		w.part(serverMessages, "Messages", w.messageRows(b.Messages))
-	}
-	for i, round := range rounds(b.Outcomes) {
-		name := fmt.Sprintf("Outcomes%d", i+1)
-		w.part(strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, w.outcomeRows(round))
-	}
-	if len(w.stored) > 0 {
-		w.part(serverTextRows, "Texts", w.stored)
-	}
+	part(w, serverMessages, "Messages", messageColumns, b.Messages)
+	w.outcomes(b.Outcomes)
 	if len(b.Disabled) > 0 {
-		w.part(serverDisabled, "Disabled", w.disabledRows(b.Disabled))
+		part(w, serverDisabled, "Disabled", disabledColumns, b.Disabled)
 		w.arg("RowHash", newRowHash())
 	}
-	if len(b.Health) > 0 {
-		w.part(serverHealth, "Health", healthRows(b.Health))
-	}
+	part(w, serverHealth, "Health", healthColumns, b.Health)
 	if len(b.Changes) > 0 {
 		w.statement.WriteString(serverChanges)
 		w.arg("Home", b.Home)
 		w.arg("Number", b.Number)
-		w.arg("Changes", mssql.Document([]byte(changesText(b))))
+		w.rows("Changes", []byte(changesText(b)))
 	}
-	if len(b.Keys) > 0 {
-		w.part(serverKeys, "Keys", keyRows(b.Keys))
-	}
-	if len(b.PeerEvents) > 0 {
-		w.part(serverNudges, "Nudges", nudgeRows(b.PeerEvents))
-	}
+	part(w, serverKeys, "Keys", keyColumns, b.Keys)
+	part(w, serverPeerEvents, "PeerEvents", peerEventColumns, b.PeerEvents)
 	if len(b.Disabled)+len(b.PeerEvents) > 0 {
 		w.args = append(w.args, holder)
 	}
@@ -84,16 +166,14 @@ func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 
 func (w *batchText) arg(name string, value any) { w.args = append(w.args, sql.Named(name, value)) }
 
-// part adds a statement for rows.
-func (w *batchText) part(statement, name string, rows [][]any) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(rows); err != nil {
-		panic("store: " + err.Error()) // texts and numbers can always be written
+func (w *batchText) rows(name string, json []byte) { w.arg(name, mssql.Document(json)) }
+
+// part adds a statement for rows, if there are any.
+func part[T any](w *batchText, statement, name string, c columns[T], all []T) {
+	if len(all) > 0 {
+		w.statement.WriteString(statement)
+		w.rows(name, c.encode(all, &w.escapes))
 	}
-	w.statement.WriteString(statement)
-	w.arg(name, mssql.Document(text.Bytes()))
 }
 
 // withBodies puts the bodies of events, each behind its number, in their place
@@ -119,116 +199,29 @@ func (w *batchText) withBodies(statement string, events []*webhook.Event) string
 	return strings.ReplaceAll(statement, "{texts}", list.String())
 }
 
-func leaseRows(leases []delivery.Lease) [][]any {
-	rows := make([][]any, len(leases))
-	for i, l := range leases {
-		rows[i] = []any{l.Partition, l.Fence}
-	}
-	return rows
-}
-
-func (w *batchText) eventRows(events []*webhook.Event) [][]any {
-	rows := make([][]any, len(events))
-	for i, e := range events {
-		rows[i] = []any{e.ID, e.GUID, w.escapes.text(e.Name), appdb.Stamp(e.AddedAt), i}
-	}
-	return rows
-}
-
-func (w *batchText) messageRows(messages []*webhook.Message) [][]any {
-	rows := make([][]any, len(messages))
-	for i, m := range messages {
-		rows[i] = []any{m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, w.escapes.text(m.URL), m.Status, m.Attempts,
-			appdb.NullIfEmpty(dueText(m.State)), appdb.Stamp(m.Event.AddedAt), appdb.Bit(m.Private)}
-	}
-	return rows
-}
-
-// rounds are the outcomes so that each round has one of each message, in the
-// order in which they come: an UPDATE does one of several that it joins. There
-// is seldom more than one round.
-func rounds(outcomes []webhook.AttemptResult) (all [][]webhook.AttemptResult) {
-	turns := make(map[int64]int, len(outcomes))
+// outcomes adds what came of attempts, in rounds that each have one of each
+// message, in the order in which they come: an UPDATE does one of several that it
+// joins. There is seldom more than one round.
+func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
+	var rounds [][]*attempt
+	var stored []storedText
+	turns, known := make(map[int64]int, len(outcomes)), make(map[string]bool)
 	for _, r := range outcomes {
-		turn := turns[r.Message.ID]
-		turns[r.Message.ID]++
-		if turn == len(all) {
-			all = append(all, nil)
-		}
-		all[turn] = append(all[turn], r)
-	}
-	return all
-}
-
-func (w *batchText) outcomeRows(outcomes []webhook.AttemptResult) [][]any {
-	rows := make([][]any, len(outcomes))
-	for i, r := range outcomes {
 		a := attemptOf(r)
-		w.store(&a)
-		var code any
-		if a.code != 0 {
-			code = a.code
+		if t, is := a.store(); is && !known[t.hash] {
+			known[t.hash] = true
+			stored = append(stored, t)
 		}
-		rows[i] = []any{a.message, a.number, a.guid, a.status, max(0, a.number-1), code, a.reason,
-			appdb.NullIfEmpty(a.next), a.ended, a.duration, w.escapes.text(a.detail), w.escapes.text(a.answer), appdb.NullIfEmpty(a.hash)}
+		turn := turns[a.message]
+		turns[a.message]++
+		if turn == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[turn] = append(rounds[turn], a)
 	}
-	return rows
-}
-
-// store takes an answer out of its attempt where that refers to it. The text comes
-// in pieces, each short enough even if all of its characters are escaped.
-func (w *batchText) store(a *attempt) {
-	const piece = 2000
-	if a.hash == "" {
-		return
+	for i, round := range rounds {
+		name := fmt.Sprintf("Outcomes%d", i+1)
+		part(w, strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, resultColumns, round)
 	}
-	row := []any{a.hash, a.ended, textSize(a.answer)}
-	for range answerPieces {
-		text := appdb.Truncate(a.answer, piece)
-		row, a.answer = append(row, w.escapes.text(text)), a.answer[len(text):]
-	}
-	if !w.known[a.hash] {
-		w.known[a.hash] = true
-		w.stored = append(w.stored, row)
-	}
-}
-
-func (w *batchText) disabledRows(disabled []delivery.Disabled) [][]any {
-	rows := make([][]any, len(disabled))
-	for i, d := range disabled {
-		rows[i] = []any{d.Subscription, w.escapes.text(readable(d.Reason, mostDisabled)), appdb.Stamp(d.At)}
-	}
-	return rows
-}
-
-func healthRows(all []delivery.Health) [][]any {
-	rows := make([][]any, len(all))
-	for i, h := range all {
-		rows[i] = []any{h.Subscription, appdb.NullIfEmpty(momentText(h.Since)), appdb.Bit(h.Anew)}
-	}
-	return rows
-}
-
-func nudgeRows(all []delivery.PeerEvent) [][]any {
-	rows := make([][]any, len(all))
-	for i, n := range all {
-		rows[i] = []any{n.Subscription, n.Kind}
-	}
-	return rows
-}
-
-// momentText is a time as it is stored, empty for the zero time.
-func momentText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return appdb.Stamp(t)
-}
-
-func keyRows(keys []delivery.Key) [][]any {
-	rows := make([][]any, len(keys))
-	for i, k := range keys {
-		rows[i] = []any{hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, k.Count, appdb.Stamp(k.Until)}
-	}
-	return rows
+	part(w, serverTextRows, "Texts", textPieces, stored)
 }

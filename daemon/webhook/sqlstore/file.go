@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 
 	"github.com/bizhook/whd/daemon/appdb"
@@ -139,96 +138,93 @@ func (f *fileWriter) fill(b *delivery.Batch) error {
 	if err != nil || !current {
 		return errors.Join(err, delivery.ErrStale)
 	}
-	for _, part := range []func(*delivery.Batch) error{f.events, f.messages, f.outcomes, f.boundTexts, f.disable, f.health, f.keys, f.changes, f.nudges} {
-		if err := part(b); err != nil {
+	for _, part := range []func() error{
+		func() error { return each(f, fileEvent, b.Events, nil) },
+		func() error { return each(f, fileMessage, b.Messages, nil) },
+		func() error { return f.outcomes(b) },
+		func() error { return f.boundTexts(b) },
+		func() error { return f.disable(b) },
+		func() error { return each(f, fileHealth, b.Health, nil) },
+		func() error { return f.keys(b) },
+		func() error { return f.changes(b) },
+		func() error { return f.tell(lastNudge, b.PeerEvents) },
+	} {
+		if err := part(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// each runs a statement once for each of n things.
-func (f *fileWriter) each(statement string, n int, run func(s *sqlite.Stmt, i int) error) error {
-	if n == 0 {
+// each runs a statement with each of these, and then what follows it.
+func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) error {
+	if len(all) == 0 {
 		return nil
 	}
-	s, err := f.conn.Prepare(statement)
+	s, err := f.conn.Prepare(run.text)
 	if err != nil {
 		return err
 	}
 	defer s.Reset()
-	for i := range n {
-		if err := run(s, i); err != nil {
+	values := make([]any, len(run.bound))
+	for _, one := range all {
+		for i, value := range run.bound {
+			values[i] = value(one)
+		}
+		s.Bind(values...)
+		_, err := s.Step()
+		if err == nil {
+			err = s.Reset()
+		}
+		if err == nil && then != nil {
+			err = then(one)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// step runs a bound statement that gives no rows.
-func (f *fileWriter) step(s *sqlite.Stmt) error {
-	if _, err := s.Step(); err != nil {
-		return err
-	}
-	return s.Reset()
-}
-
-func (f *fileWriter) events(b *delivery.Batch) error {
-	return f.each(`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) VALUES (?1, ?2, ?3, ?4, ?5)
-ON CONFLICT (EventID) DO NOTHING`, len(b.Events), func(s *sqlite.Stmt, i int) error {
-		e := b.Events[i]
-		s.Bind(e.ID, e.GUID, e.Name, appdb.Stamp(e.AddedAt), string(e.Body))
-		return f.step(s)
-	})
-}
-
-func (f *fileWriter) messages(b *delivery.Batch) error {
-	return f.each(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
-	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11)
-ON CONFLICT (ID) DO NOTHING`, len(b.Messages), func(s *sqlite.Stmt, i int) error {
-		m := b.Messages[i]
-		s.Bind(m.ID, m.GUID, m.Event.ID, m.Partition, m.Subscription, m.URL, int64(m.Status), int64(m.Attempts),
-			appdb.NullIfEmpty(dueText(m.State)), appdb.Stamp(m.Event.AddedAt), appdb.Bit(m.Private))
-		return f.step(s)
-	})
-}
-
-const (
-	fileOutcome = `UPDATE SY_WebhookMessage SET Status = ?3, Attempts = ?2, NextAttemptDateTime = ?4, LastSavedDateTime = ?5,
-	HTTPCode = ?6, ResponseMessage = ?7
-WHERE ID = ?1 AND Attempts = ?2 - 1 AND NextAttemptDateTime IS NOT NULL
-	AND EXISTS (SELECT 1 FROM SY_WebhookSubscription s WHERE s.ID = SubscriptionID)`
-	fileResponse = `INSERT INTO SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail,
-	AnswerText, Duration, LastSavedDateTime, TextHash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`
-	fileText = `INSERT INTO WH_ResponseText (TextHash, UsedDateTime, Size, Text) VALUES (?1, ?2, ?3, ?4)
+// The statements of a batch for a file.
+var (
+	fileEvent = newStatement(eventColumns, `INSERT INTO WH_Event (`+eventColumns.names()+`) VALUES (`+eventColumns.parameters()+`)
+ON CONFLICT (EventID) DO NOTHING`)
+	fileMessage = newStatement(messageColumns, `INSERT INTO SY_WebhookMessage (`+messageColumns.names()+`, LastSavedDateTime)
+VALUES (`+messageColumns.parameters()+`, @AddedDateTime) ON CONFLICT (ID) DO NOTHING`)
+	fileOutcome = newStatement(resultColumns, `UPDATE SY_WebhookMessage SET `+becomes+`
+WHERE ID = @MessageID AND Attempts = @Attempt - 1 AND NextAttemptDateTime IS NOT NULL
+	AND EXISTS (SELECT 1 FROM SY_WebhookSubscription s WHERE s.ID = SubscriptionID)`)
+	fileAttempt = newStatement(attemptColumns, `INSERT INTO SY_WebhookMessageResponse (`+attemptColumns.names()+`) VALUES (`+attemptColumns.parameters()+`)`)
+	fileText    = newStatement(textColumns, `INSERT INTO WH_ResponseText (`+textColumns.names()+`) VALUES (`+textColumns.parameters()+`)
 ON CONFLICT (TextHash) DO UPDATE SET UsedDateTime = excluded.UsedDateTime
-WHERE substr(UsedDateTime, 1, 10) < substr(excluded.UsedDateTime, 1, 10)`
+WHERE substr(UsedDateTime, 1, 10) < substr(excluded.UsedDateTime, 1, 10)`)
+	fileDisabled = newStatement(disabledColumns, `UPDATE SY_WebhookSubscription SET IsEnabled = 0, DisabledReason = @DisabledReason,
+	LastSavedDateTime = @LastSavedDateTime, RowHash = randomblob(8) WHERE ID = @ID AND IsEnabled = 1`)
+	fileHealth = newStatement(healthColumns, `UPDATE SY_WebhookSubscription SET FailingSince = @FailingSince
+WHERE ID = @ID AND (@FailingSince IS NULL OR @Anew = 1 OR FailingSince IS NULL)`)
+	fileKey = newStatement(keyColumns, `INSERT INTO WH_IdempotencyKey (`+keyColumns.names()+`) VALUES (`+keyColumns.parameters()+`)
+ON CONFLICT (KeyHash) DO UPDATE SET `+keyGiven("excluded.")+`
+WHERE ExpiryDateTime <= `+(&appdb.DB{}).Clock()+` OR EventGUID = excluded.EventGUID`)
 )
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {
-	return f.each(fileOutcome, len(b.Outcomes), func(s *sqlite.Stmt, i int) error {
-		a := attemptOf(b.Outcomes[i])
-		var code any
-		if a.code != 0 {
-			code = int64(a.code)
+	all := make([]*attempt, len(b.Outcomes))
+	for i, r := range b.Outcomes {
+		all[i] = attemptOf(r)
+	}
+	return each(f, fileOutcome, all, func(a *attempt) error {
+		if f.conn.Changes() == 0 {
+			return nil // the attempt is known, or the message gone
 		}
-		s.Bind(a.message, int64(a.number), int64(a.status), appdb.NullIfEmpty(a.next), a.ended, code, a.reason)
-		if err := f.step(s); err != nil || f.conn.Changes() == 0 {
-			return err // the attempt is known, or the message gone
-		}
-		if a.hash != "" {
-			if err := f.conn.Query(fileText, nil, a.hash, a.ended, textSize(a.answer), a.answer); err != nil {
+		if t, is := a.store(); is {
+			if err := each(f, fileText, []storedText{t}, nil); err != nil {
 				return err
 			}
-			a.answer = ""
 		}
-		return f.conn.Query(fileResponse, nil, a.message, int64(a.number), a.guid, int64(a.status), int64(max(0, a.number-1)), code, a.reason,
-			appdb.NullIfEmpty(a.detail), appdb.NullIfEmpty(a.answer), a.duration, a.ended, appdb.NullIfEmpty(a.hash))
+		return each(f, fileAttempt, []*attempt{a}, nil)
 	})
 }
-
-// textSize is about what the row of a text takes.
-func textSize(text string) int64 { return int64(len(text)) + 256 }
 
 // boundTexts removes the oldest texts while all take more than they may. How many
 // go at once is bounded, since others wait; the next batches go on.
@@ -247,48 +243,36 @@ func (f *fileWriter) boundTexts(b *delivery.Batch) error {
 
 // disable disables subscriptions, which raises their version.
 func (f *fileWriter) disable(b *delivery.Batch) error {
-	var disabled []int64
-	err := f.each(`UPDATE SY_WebhookSubscription SET IsEnabled = 0, DisabledReason = ?2, LastSavedDateTime = ?3, RowHash = ?4
-WHERE ID = ?1 AND IsEnabled = 1`, len(b.Disabled), func(s *sqlite.Stmt, i int) error {
-		d := b.Disabled[i]
-		s.Bind(d.Subscription, readable(d.Reason, mostDisabled), appdb.Stamp(d.At), newRowHash())
-		err := f.step(s)
+	var disabled []delivery.PeerEvent
+	err := each(f, fileDisabled, b.Disabled, func(d delivery.Disabled) error {
 		if f.conn.Changes() > 0 {
-			disabled = append(disabled, d.Subscription)
+			disabled = append(disabled, delivery.PeerEvent{Subscription: d.Subscription, Kind: changedKind})
 		}
-		return err
+		return nil
 	})
-	if err != nil || len(disabled) == 0 {
+	if err != nil {
 		return err
 	}
-	if err := f.conn.Query(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, nil, subscriptionVersion); err != nil {
-		return err
-	}
-	return f.each(f.nudge(), len(disabled), func(s *sqlite.Stmt, i int) error {
-		s.Bind(disabled[i], int64(changedKind), f.own.Holder, subscriptionVersion)
-		return f.step(s)
-	})
+	return f.tell(subscriptionVersion, disabled)
 }
 
-// nudge is the statement that adds a row under one of the numbers.
-func (f *fileWriter) nudge() string {
-	return `INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, ?1, ?2, ?3, ` + f.own.Clock() + ` FROM WH_Number n WHERE n.Name = ?4`
+// tell raises a number, and adds rows under it for other daemons.
+func (f *fileWriter) tell(number string, all []delivery.PeerEvent) error {
+	if len(all) == 0 {
+		return nil
+	}
+	err := f.conn.Query(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, nil, number)
+	for _, n := range all {
+		if err == nil {
+			err = f.conn.Query(`INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, ?1, ?2, ?3, `+f.own.Clock()+` FROM WH_Number n WHERE n.Name = ?4`, nil, n.Subscription, int64(n.Kind), f.own.Holder, number)
+		}
+	}
+	return err
 }
 
 func (f *fileWriter) keys(b *delivery.Batch) error {
-	if len(b.Keys) == 0 {
-		return nil
-	}
-	return f.each(`INSERT INTO WH_IdempotencyKey (KeyHash, Digest, EventGUID, Messages, ExpiryDateTime) VALUES (?1, ?2, ?3, ?4, ?5)
-ON CONFLICT (KeyHash) DO UPDATE SET Digest = excluded.Digest, EventGUID = excluded.EventGUID, Messages = excluded.Messages,
-	ExpiryDateTime = excluded.ExpiryDateTime
-WHERE ExpiryDateTime <= `+f.own.Clock()+` OR EventGUID = excluded.EventGUID`, len(b.Keys), func(s *sqlite.Stmt, i int) error {
-		k := b.Keys[i]
-		s.Bind(hex.EncodeToString(k.Hash[:]), hex.EncodeToString(k.Digest[:]), k.Event, int64(k.Count), appdb.Stamp(k.Until))
-		if err := f.step(s); err != nil {
-			return err
-		}
+	return each(f, fileKey, b.Keys, func(delivery.Key) error {
 		if f.conn.Changes() == 0 {
 			return delivery.ErrKeyTaken
 		}
@@ -296,37 +280,11 @@ WHERE ExpiryDateTime <= `+f.own.Clock()+` OR EventGUID = excluded.EventGUID`, le
 	})
 }
 
-// health notes since when subscriptions fail, or that they do not any more.
-func (f *fileWriter) health(b *delivery.Batch) error {
-	return f.each(`UPDATE SY_WebhookSubscription SET FailingSince = ?2 WHERE ID = ?1 AND (?2 IS NULL OR ?3 = 1 OR FailingSince IS NULL)`,
-		len(b.Health), func(s *sqlite.Stmt, i int) error {
-			s.Bind(b.Health[i].Subscription, appdb.NullIfEmpty(momentText(b.Health[i].Since)), appdb.Bit(b.Health[i].Anew))
-			return f.step(s)
-		})
-}
-
 // changes are kept for the streams of other daemons.
 func (f *fileWriter) changes(b *delivery.Batch) error {
 	if len(b.Changes) == 0 {
 		return nil
 	}
-	return f.each(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.Clock()+`, ?3)`, 1,
-		func(s *sqlite.Stmt, _ int) error {
-			s.Bind(b.Home, b.Number, changesText(b))
-			return f.step(s)
-		})
-}
-
-// nudges tell other daemons about messages that they hold.
-func (f *fileWriter) nudges(b *delivery.Batch) error {
-	if len(b.PeerEvents) == 0 {
-		return nil
-	}
-	if err := f.conn.Query(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, nil, lastNudge); err != nil {
-		return err
-	}
-	return f.each(f.nudge(), len(b.PeerEvents), func(s *sqlite.Stmt, i int) error {
-		s.Bind(b.PeerEvents[i].Subscription, int64(b.PeerEvents[i].Kind), f.own.Holder, lastNudge)
-		return f.step(s)
-	})
+	return f.conn.Query(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.Clock()+`, ?3)`, nil,
+		b.Home, b.Number, changesText(b))
 }

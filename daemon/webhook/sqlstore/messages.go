@@ -14,7 +14,7 @@ import (
 
 // Message finds a message.
 func (w *Store) Message(ctx context.Context, a admin.Address) (*webhook.Message, error) {
-	m, err := appdb.QueryOne(ctx, w.own, scanMessage, `SELECT `+messageColumns+`, e.Body`+messageTables+`
+	m, err := appdb.QueryOne(ctx, w.own, scanMessage, `SELECT `+messageRead+`, e.Body`+messageTables+`
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`,
 		append(subscriptionArgs(a.Subscriber, a.Subscription), sql.Named("Message", a.Message))...)

@@ -45,25 +45,3 @@ func (w *Store) RefuseOutbox(ctx context.Context, id int64, reason string) error
 		sql.Named("Reason", readable(reason, mostDisabled)), sql.Named("ID", id))
 	return w.fault(err, "refusing a row of the outbox")
 }
-
-// The rows of the outbox that become events. None may have been taken by another
-// daemon, nor be overtaken: a transaction of somebody else that ends while rows
-// are read may show its later ones first.
-const serverOutbox = `DELETE o FROM whd.WH_Outbox o WITH (READPAST)
-JOIN OPENJSON(@Outbox) WITH (ID bigint '$[0]') n ON n.ID = o.OutboxID
-WHERE o.RefusedReason IS NULL;
-IF @@ROWCOUNT <> @OutboxCount SET @Result = 4;
-IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
-`
-
-// outbox adds the removal of the rows that a batch makes events of.
-func (w *batchText) outbox(ids []int64) {
-	rows, last := make([][]any, len(ids)), int64(0)
-	for i, id := range ids {
-		rows[i] = []any{id}
-		last = max(last, id)
-	}
-	w.part(serverOutbox, "Outbox", rows)
-	w.arg("OutboxCount", len(ids))
-	w.arg("OutboxLast", last)
-}

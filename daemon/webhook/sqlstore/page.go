@@ -13,14 +13,13 @@ import (
 // Messages are joined with their subscription wherever they are read: those of
 // one that was deleted are not there any more, however many are still to be
 // removed.
-const (
-	messageColumns = `m.ID, m.RecID, m.PartitionID, m.SubscriptionID, m.URL, m.Status, m.Attempts, m.NextAttemptDateTime, m.MadeByAdmin,
-	e.EventID, e.RecID, e.EventName, e.AddedDateTime`
-	messageTables = `
+const messageTables = `
 FROM whd.SY_WebhookMessage m
 JOIN whd.WH_Event e ON e.EventID = m.EventID
 JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID`
-)
+
+// messageRead lists what is read of a message and its event, but for the body.
+var messageRead = messageColumns.list(func(c column[*webhook.Message]) string { return "m." + c.name }) + `, e.RecID, e.EventName`
 
 func scanMessage(row appdb.Row) (*webhook.Message, error) {
 	m := &webhook.Message{Event: &webhook.Event{}}
@@ -34,8 +33,11 @@ func scanListed(row appdb.Row) (*webhook.Message, error) {
 }
 
 func messageFields(m *webhook.Message) []any {
-	return []any{&m.ID, &m.GUID, &m.Partition, &m.Subscription, &m.URL, &m.Status, &m.Attempts, (*appdb.Time)(&m.Next), &m.Private,
-		&m.Event.ID, &m.Event.GUID, &m.Event.Name, (*appdb.Time)(&m.Event.AddedAt)}
+	fields := make([]any, 0, len(webhook.MessageColumns)+3)
+	for _, c := range webhook.MessageColumns {
+		fields = append(fields, destination(c.Of(m)))
+	}
+	return append(fields, &m.Event.GUID, &m.Event.Name)
 }
 
 // bodySize is the expression for the size of a body, which it does not read.
@@ -71,7 +73,7 @@ func (w *Store) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, 
 }
 
 func (w *Store) page(ctx context.Context, p delivery.Page, condition string) ([]*webhook.Message, error) {
-	page, err := appdb.QueryAll(ctx, w.own, scanListed, `SELECT `+messageColumns+`, `+w.bodySize()+messageTables+openMessages+condition+w.own.Limit(),
+	page, err := appdb.QueryAll(ctx, w.own, scanListed, `SELECT `+messageRead+`, `+w.bodySize()+messageTables+openMessages+condition+w.own.Limit(),
 		append(pageArgs(p), sql.Named("Until", appdb.Stamp(p.Until)), sql.Named("Limit", p.Limit))...)
 	return page, w.fault(err, "reading messages")
 }

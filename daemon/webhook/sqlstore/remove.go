@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -20,6 +19,13 @@ type deletion struct{ id, event, status, attempts int64 }
 func scanCondemned(row appdb.Row) (c deletion, err error) {
 	err = row.Scan(&c.id, &c.event, &c.status, &c.attempts)
 	return c, err
+}
+
+var deletionColumns = columns[deletion]{
+	{"ID", number, func(d deletion) any { return d.id }},
+	{"EventID", number, func(d deletion) any { return d.event }},
+	{"Status", small, func(d deletion) any { return d.status }},
+	{"Attempts", integer, func(d deletion) any { return d.attempts }},
 }
 
 // leastRemoved is how many messages are removed in a turn even if a writer waits
@@ -96,35 +102,28 @@ func (f *fileWriter) condemn(all []deletion) (left []deletion, n int, err error)
 
 // The messages go first: an outcome that is written at the same moment finds
 // none, or has changed its message by then.
-const serverRemove = `SET XACT_ABORT ON;
+var serverRemove = `SET XACT_ABORT ON;
 DECLARE @Removed int;
 BEGIN TRANSACTION;
 DELETE m FROM whd.SY_WebhookMessage m
-JOIN OPENJSON(@Messages) WITH (ID bigint '$[0]', Status tinyint '$[2]', Attempts int '$[3]') c ON c.ID = m.ID
+JOIN ` + deletionColumns.open("Messages", "ID", "Status", "Attempts") + ` c ON c.ID = m.ID
 WHERE m.Status = c.Status AND m.Attempts = c.Attempts;
 SET @Removed = @@ROWCOUNT;
 DELETE r FROM whd.SY_WebhookMessageResponse r
-JOIN OPENJSON(@Messages) WITH (ID bigint '$[0]') c ON c.ID = r.MessageID
+JOIN ` + deletionColumns.open("Messages", "ID") + ` c ON c.ID = r.MessageID
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.ID = r.MessageID);
 DELETE e FROM whd.WH_Event e
-WHERE e.EventID IN (SELECT c.EventID FROM OPENJSON(@Messages) WITH (EventID bigint '$[1]') c)
+WHERE e.EventID IN (SELECT c.EventID FROM ` + deletionColumns.open("Messages", "EventID") + ` c)
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = e.EventID);
 COMMIT TRANSACTION;
 SELECT @Removed;`
 
 // remove removes messages in one round trip. Only their own rows are locked.
 func (s *serverWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
-	rows := make([][]int64, len(all))
-	for i, c := range all {
-		rows[i] = []int64{c.id, c.event, c.status, c.attempts}
-	}
-	text, err := json.Marshal(rows)
-	if err != nil {
-		panic("store: " + err.Error()) // numbers can always be written
-	}
+	rows := mssql.Document(deletionColumns.encode(all, nil))
 	began := time.Now()
 	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
-		removed, err := s.own.QueryInt(ctx, serverRemove, sql.Named("Messages", mssql.Document(text)))
+		removed, err := s.own.QueryInt(ctx, serverRemove, sql.Named("Messages", rows))
 		r.Rows = int(removed)
 		return err
 	})

@@ -2,10 +2,12 @@ package sqlstore
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,17 +117,19 @@ func TestParametersOfBatches(t *testing.T) {
 // of them is escaped.
 func TestAnswersInPieces(t *testing.T) {
 	for _, answer := range []string{"", "short", strings.Repeat("\n", 2*mostAnswer), strings.Repeat("é", mostAnswer), strings.Repeat("\U0001F980\"", mostAnswer)} {
-		w := &batchText{known: make(map[string]bool)}
-		row := w.outcomeRows([]webhook.AttemptResult{{Message: &webhook.Message{}, Outcome: webhook.Outcome{Text: []byte(answer), Began: hookNoon}}})[0]
-		pieces, back := row[11:12], ""
-		if len(w.stored) > 0 {
-			pieces = w.stored[0][3:]
+		w := &batchText{}
+		w.outcomes([]webhook.AttemptResult{{Message: &webhook.Message{}, Outcome: webhook.Outcome{Text: []byte(answer), Began: hookNoon}}})
+		pieces, back := inRows(t, w.args[0], "AnswerText", resultColumns), ""
+		if len(w.args) > 1 {
+			for i := range answerPieces {
+				pieces = append(pieces, inRows(t, w.args[1], fmt.Sprint("Text", i+1), textPieces)...)
+			}
 		}
 		for _, piece := range pieces {
-			if n := len([]rune(piece.(string))); n > 4000 {
+			if n := len([]rune(piece)); n > 4000 {
 				t.Errorf("a piece has %d characters", n)
 			}
-			back += piece.(string)
+			back += piece
 		}
 		for _, word := range w.escapes.words() {
 			back = strings.ReplaceAll(back, word.word, word.character)
@@ -134,4 +138,19 @@ func TestAnswersInPieces(t *testing.T) {
 			t.Errorf("%.20q came back with %d bytes, want %d", answer, len(back), len(want))
 		}
 	}
+}
+
+// inRows are the texts of a column in the rows that an argument is.
+func inRows[T any](t *testing.T, arg any, name string, c columns[T]) (all []string) {
+	var rows [][]any
+	if err := json.Unmarshal([]byte(fmt.Sprint(arg.(sql.NamedArg).Value)), &rows); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(c, func(one column[T]) bool { return one.name == name })
+	for _, row := range rows {
+		if text, is := row[i].(string); is {
+			all = append(all, text)
+		}
+	}
+	return all
 }

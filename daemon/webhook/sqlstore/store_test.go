@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/executor"
@@ -167,6 +169,25 @@ func webhookViews(t *testing.T, w *Store) {
 	}
 }
 
+// TestColumnsOfTables: the columns that messages are written to are those of their
+// table, and what can be queried is there.
+func TestColumnsOfTables(t *testing.T) {
+	w := hooksInFile(t)
+	var names []string
+	for _, c := range webhook.MessageColumns {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	expectRows(t, w.own, `name FROM pragma_table_info('SY_WebhookMessage')
+WHERE name NOT IN ('LastSavedDateTime', 'HTTPCode', 'ResponseMessage') -- which attempts change
+ORDER BY name`, names...)
+	for _, kind := range record.System().Kinds() {
+		if kind.Database == record.InOwn {
+			expectRows(t, w.own, strings.Join(kind.FieldNames(), ", ")+` FROM whd.`+kind.Source()+` WHERE 1 = 0`)
+		}
+	}
+}
+
 func (w *Store) mustVersion(tb testing.TB) int64 {
 	tb.Helper()
 	v, err := w.Version(tb.Context())
@@ -228,7 +249,7 @@ func TestOpenMessagesByIndex(t *testing.T) {
 			var n sql.NullInt64
 			err = row.Scan(&n, &n, &n, &text)
 			return text, err
-		}, `EXPLAIN QUERY PLAN SELECT `+messageColumns+messageTables+openMessages+condition, sql.Named("Partition", 1), sql.Named("Subscription", 1))
+		}, `EXPLAIN QUERY PLAN SELECT `+messageRead+messageTables+openMessages+condition, sql.Named("Partition", 1), sql.Named("Subscription", 1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -106,8 +106,8 @@ type attempt struct {
 	duration int64
 }
 
-func attemptOf(r webhook.AttemptResult) attempt {
-	a := attempt{
+func attemptOf(r webhook.AttemptResult) *attempt {
+	a := &attempt{
 		message: r.Message.ID, number: r.After.Attempts, guid: appdb.NewGUID(), status: r.After.Status,
 		code: r.Code, reason: readable(r.Reason(), mostReason),
 		detail: readable(r.Detail, mostDetail), answer: readable(string(r.Text), mostAnswer),
@@ -118,6 +118,16 @@ func attemptOf(r webhook.AttemptResult) attempt {
 		a.hash = hex.EncodeToString(hash[:16])
 	}
 	return a
+}
+
+// store takes an answer out of its attempt where that refers to it.
+func (a *attempt) store() (t storedText, is bool) {
+	if a.hash == "" {
+		return t, false
+	}
+	t = storedText{a.hash, a.ended, a.answer}
+	a.answer = ""
+	return t, true
 }
 
 // dueText is when the next attempt is due, empty for a message that is not

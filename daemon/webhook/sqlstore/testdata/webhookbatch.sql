@@ -27,17 +27,12 @@ IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'Subscr
 IF @Result = 0
 BEGIN
 INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT e.EventID, e.RecID, REPLACE(REPLACE(REPLACE(e.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), e.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]',
-	EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') e
-JOIN (VALUES (0, @T0), (1, @T1), (2, @T2), (3, @T3)) b (N, Body) ON b.N = e.N
-WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = e.EventID);
-INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
-	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
-SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, REPLACE(REPLACE(REPLACE(m.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), m.Status, m.Attempts, m.Next, m.Added, m.Added, m.MadeByAdmin
-FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]',
-	SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', Next datetime2(7) '$[8]',
-	Added datetime2(7) '$[9]', MadeByAdmin bit '$[10]') m
-WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = m.ID);
+SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') n
+JOIN (VALUES (0, @T0), (1, @T1), (2, @T2), (3, @T3)) b (N, Body) ON b.N = n.N
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = n.EventID);
+INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, MadeByAdmin, LastSavedDateTime)
+SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
 END
 IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
 SELECT @Result;
@@ -69,60 +64,45 @@ WHERE o.RefusedReason IS NULL;
 IF @@ROWCOUNT <> @OutboxCount SET @Result = 4;
 IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
 INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT e.EventID, e.RecID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(e.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), e.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]',
-	EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') e
-JOIN (VALUES (0, @T0), (1, @T1)) b (N, Body) ON b.N = e.N
-WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = e.EventID);
-INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
-	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
-SELECT m.ID, m.RecID, m.EventID, m.PartitionID, m.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(m.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), m.Status, m.Attempts, m.Next, m.Added, m.Added, m.MadeByAdmin
-FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]',
-	SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', Next datetime2(7) '$[8]',
-	Added datetime2(7) '$[9]', MadeByAdmin bit '$[10]') m
-WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = m.ID);
-UPDATE m SET Status = a.Status, Attempts = a.Attempt, NextAttemptDateTime = a.Next, LastSavedDateTime = a.Ended,
-	HTTPCode = a.Code, ResponseMessage = a.Reason
+SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') n
+JOIN (VALUES (0, @T0), (1, @T1)) b (N, Body) ON b.N = n.N
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = n.EventID);
+INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, MadeByAdmin, LastSavedDateTime)
+SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
+UPDATE m SET Status = n.Status, Attempts = n.Attempt, NextAttemptDateTime = n.NextAttemptDateTime, LastSavedDateTime = n.LastSavedDateTime,
+	HTTPCode = n.HTTPCode, ResponseMessage = n.Message
 FROM whd.SY_WebhookMessage m
-JOIN OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Status tinyint '$[3]', Code int '$[5]', Reason nvarchar(256) '$[6]',
-	Next datetime2(7) '$[7]', Ended datetime2(7) '$[8]') a ON a.MessageID = m.ID
-WHERE m.Attempts = a.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
+JOIN OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Status tinyint '$[3]', HTTPCode int '$[5]', Message nvarchar(256) '$[6]', LastSavedDateTime datetime2(7) '$[10]', NextAttemptDateTime datetime2(7) '$[12]') n ON n.MessageID = m.ID
+WHERE m.Attempts = n.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
 INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Retries, HTTPCode, Message, Detail, AnswerText, Duration, LastSavedDateTime, TextHash)
-SELECT a.MessageID, a.Attempt, a.RecID, a.Status, a.Retries, a.Code, a.Reason, NULLIF(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Detail COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), N''),
-	NULLIF(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(a.Answer COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), N''), a.Duration, a.Ended, a.TextHash
-FROM OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]',
-	Code int '$[5]', Reason nvarchar(256) '$[6]', Ended datetime2(7) '$[8]', Duration bigint '$[9]', Detail nvarchar(max) '$[10]',
-	Answer nvarchar(max) '$[11]', TextHash nvarchar(32) '$[12]') a
-JOIN whd.SY_WebhookMessage m ON m.ID = a.MessageID AND m.Attempts = a.Attempt
-WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = a.MessageID AND r.Attempt = a.Attempt);
-UPDATE o SET UsedDateTime = n.Used FROM whd.WH_ResponseText o
-JOIN OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', Used datetime2(7) '$[1]') n ON n.TextHash COLLATE Latin1_General_BIN2 = o.TextHash
-WHERE CAST(o.UsedDateTime AS date) < CAST(n.Used AS date);
+SELECT n.MessageID, n.Attempt, n.RecID, n.Status, n.Retries, n.HTTPCode, n.Message, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Detail COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.AnswerText COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.Duration, n.LastSavedDateTime, n.TextHash FROM OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]', HTTPCode int '$[5]', Message nvarchar(256) '$[6]', Detail nvarchar(max) '$[7]', AnswerText nvarchar(max) '$[8]', Duration bigint '$[9]', LastSavedDateTime datetime2(7) '$[10]', TextHash nvarchar(32) '$[11]') n
+JOIN whd.SY_WebhookMessage m ON m.ID = n.MessageID AND m.Attempts = n.Attempt
+WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = n.MessageID AND r.Attempt = n.Attempt);
+UPDATE o SET UsedDateTime = n.UsedDateTime FROM whd.WH_ResponseText o
+JOIN OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', UsedDateTime datetime2(7) '$[1]') n ON n.TextHash COLLATE Latin1_General_BIN2 = o.TextHash
+WHERE CAST(o.UsedDateTime AS date) < CAST(n.UsedDateTime AS date);
 INSERT INTO whd.WH_ResponseText (TextHash, UsedDateTime, Size, Text)
-SELECT n.TextHash, n.Used, n.Size, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text1 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~')
-FROM OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', Used datetime2(7) '$[1]', Size int '$[2]', Text1 nvarchar(max) '$[3]',
-	Text2 nvarchar(max) '$[4]', Text3 nvarchar(max) '$[5]') n
+SELECT n.TextHash, n.UsedDateTime, n.Size, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text1 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') FROM OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', UsedDateTime datetime2(7) '$[1]', Size int '$[2]', Text1 nvarchar(max) '$[3]', Text2 nvarchar(max) '$[4]', Text3 nvarchar(max) '$[5]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_ResponseText o WHERE o.TextHash = n.TextHash COLLATE Latin1_General_BIN2);
-UPDATE s SET IsEnabled = 0, DisabledReason = REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(d.Reason COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), LastSavedDateTime = d.At, RowHash = @RowHash
+UPDATE s SET IsEnabled = 0, DisabledReason = REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.DisabledReason COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), LastSavedDateTime = n.LastSavedDateTime, RowHash = @RowHash
 FROM whd.SY_WebhookSubscription s
-JOIN OPENJSON(@Disabled) WITH (ID bigint '$[0]', Reason nvarchar(max) '$[1]', At datetime2(7) '$[2]') d ON d.ID = s.ID
+JOIN OPENJSON(@Disabled) WITH (ID bigint '$[0]', DisabledReason nvarchar(max) '$[1]', LastSavedDateTime datetime2(7) '$[2]') n ON n.ID = s.ID
 WHERE s.IsEnabled = 1;
 IF @@ROWCOUNT > 0
 BEGIN
 	UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = N'SubscriptionVersion';
 	INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-	SELECT DISTINCT n.Next, d.ID, 4, @Holder, SYSUTCDATETIME() FROM OPENJSON(@Disabled) WITH (ID bigint '$[0]') d
-	JOIN whd.WH_Number n ON n.Name = N'SubscriptionVersion';
+	SELECT DISTINCT v.Next, n.ID, 4, @Holder, SYSUTCDATETIME() FROM OPENJSON(@Disabled) WITH (ID bigint '$[0]') n
+	JOIN whd.WH_Number v ON v.Name = N'SubscriptionVersion';
 END
-UPDATE k SET Digest = n.Digest, EventGUID = n.EventGUID, Messages = n.Messages, ExpiryDateTime = n.Expiry
+UPDATE k SET Digest = n.Digest, EventGUID = n.EventGUID, Messages = n.Messages, ExpiryDateTime = n.ExpiryDateTime
 FROM whd.WH_IdempotencyKey k
-JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', Digest nvarchar(64) '$[1]', EventGUID nvarchar(36) '$[2]', Messages int '$[3]',
-	Expiry datetime2(7) '$[4]') n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
+JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', Digest nvarchar(64) '$[1]', EventGUID nvarchar(36) '$[2]', Messages int '$[3]', ExpiryDateTime datetime2(7) '$[4]') n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
 WHERE k.ExpiryDateTime <= SYSUTCDATETIME();
 INSERT INTO whd.WH_IdempotencyKey (KeyHash, Digest, EventGUID, Messages, ExpiryDateTime)
-SELECT n.KeyHash, n.Digest, n.EventGUID, n.Messages, n.Expiry
-FROM OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', Digest nvarchar(64) '$[1]', EventGUID nvarchar(36) '$[2]', Messages int '$[3]',
-	Expiry datetime2(7) '$[4]') n
+SELECT n.KeyHash, n.Digest, n.EventGUID, n.Messages, n.ExpiryDateTime FROM OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', Digest nvarchar(64) '$[1]', EventGUID nvarchar(36) '$[2]', Messages int '$[3]', ExpiryDateTime datetime2(7) '$[4]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey o WHERE o.KeyHash = n.KeyHash COLLATE Latin1_General_BIN2);
 IF EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey k
 	JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', EventGUID nvarchar(36) '$[2]') n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
