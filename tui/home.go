@@ -196,7 +196,7 @@ func fetchStats(ctx context.Context, c *client.Client, to screen) tea.Cmd {
 			}
 			m.counts[status] = int(page.Total)
 		}
-		page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {messageFields}, "OrderByDesc": {"LastSavedDateTime"}})
+		page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {messageFields()}, "OrderByDesc": {"LastSavedDateTime"}})
 		if m.err = err; err == nil {
 			m.failures = page.Results
 		}

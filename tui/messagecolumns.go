@@ -2,9 +2,12 @@ package tui
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -24,9 +27,9 @@ type messageColumn struct {
 	text  func(s *messages, m wire.Message) string // what is copied of it; nil for what is shown
 }
 
-// messageColumns are the columns in their usual order. Up to subscriberFrom
+// usualColumns are the columns in their usual order. Up to subscriberFrom
 // cells, the last one is seen by those alone who go there.
-var messageColumns = []messageColumn{
+var usualColumns = []messageColumn{
 	{grid.Column{Name: "Status", Min: 7}, "Status", (*messages).statusCell, func(_ *messages, m wire.Message) string { return m.MessageID }},
 	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
 	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, "URL", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *messages, m wire.Message) string { return m.URL }},
@@ -35,6 +38,38 @@ var messageColumns = []messageColumn{
 	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *messages, m wire.Message) grid.Cell { return grid.Cell{Text: s.app.next(m)} }, nil},
 	{grid.Column{Name: ageColumn, Right: true, Min: 4}, "AddedDateTime", (*messages).ageCell, nil},
 	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, From: subscriberFrom}, "", (*messages).subscriberCell, nil},
+}
+
+// shownOtherwise are the fields of messages that are part of another column, or of
+// the detail.
+var shownOtherwise = []string{"ItemNo", "SubscriberID", "SubscriptionID", "MessageID", "Body", "LastSavedDateTime", "LastMessageResponseMessage", "MaxRetries"}
+
+// messageColumns are the usual columns, and one for each field of messages that none
+// of them shows.
+var messageColumns = sync.OnceValue(func() []messageColumn {
+	all := slices.Clone(usualColumns)
+	for _, f := range messageKind().Fields {
+		if slices.Contains(shownOtherwise, f.Name) || slices.ContainsFunc(usualColumns, func(c messageColumn) bool { return c.field == f.Name }) {
+			continue
+		}
+		all = append(all, messageColumn{grid.Column{Name: f.Name, Right: f.Type.Number(), Min: 4, Max: 40, Flex: true}, f.Name,
+			func(s *messages, m wire.Message) grid.Cell {
+				return grid.Cell{Text: fieldText(m, f.Name, s.app.moment)}
+			}, nil})
+	}
+	return all
+})
+
+// fieldText is a field of a message as people read it.
+func fieldText(m wire.Message, field string, moment func(time.Time) string) string {
+	switch value := reflect.Indirect(reflect.ValueOf(m).FieldByName(field)); {
+	case !value.IsValid():
+		return ""
+	case value.Type() == reflect.TypeFor[wire.Moment]():
+		return moment(time.Time(value.Interface().(wire.Moment)))
+	default:
+		return fmt.Sprint(value)
+	}
 }
 
 const (
@@ -47,16 +82,17 @@ var signColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*m
 
 // shownColumn is one of the columns by its name.
 func shownColumn(name string) (messageColumn, bool) {
-	i := slices.IndexFunc(messageColumns, func(c messageColumn) bool { return c.Name == name })
+	all := messageColumns()
+	i := slices.IndexFunc(all, func(c messageColumn) bool { return c.Name == name })
 	if i < 0 {
 		return messageColumn{}, false
 	}
-	return messageColumns[i], true
+	return all[i], true
 }
 
 func usualMessageColumns() []string {
 	var names []string
-	for _, c := range messageColumns {
+	for _, c := range usualColumns {
 		names = append(names, c.Name)
 	}
 	return names
@@ -144,7 +180,7 @@ func (s *messages) remember() {
 // records are.
 var columnKind = sync.OnceValue(func() *record.Kind {
 	of, kind := messageKind(), record.Kind{Name: messagesKept}
-	for _, c := range messageColumns {
+	for _, c := range messageColumns() {
 		field := record.Field{Name: c.Name, Type: record.Text}
 		if at, known := of.Column(c.field); known {
 			field = of.Fields[at]
@@ -197,7 +233,7 @@ func (c *messageChooser) apply() tea.Cmd {
 // hideEmpty takes the choice from columns without a value in the rows that are
 // here.
 func (c *messageChooser) hideEmpty() {
-	for _, one := range messageColumns {
+	for _, one := range messageColumns() {
 		empty := true
 		for _, m := range c.list.known {
 			text := one.cell(c.list, m).Text

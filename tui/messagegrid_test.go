@@ -43,7 +43,7 @@ func TestMessageColumnsAreReached(t *testing.T) {
 	d.press("4")
 	d.resize(60, 15)
 	var seen []string
-	for range messageColumns {
+	for range usualColumns {
 		seen = append(seen, d.list().column().Name)
 		d.sees(d.list().column().Name)
 		d.press("l")
@@ -160,7 +160,7 @@ func TestMessagesAreCopied(t *testing.T) {
 		t.Errorf("the row is %v, %v", row, err)
 	}
 	d.press("0", "space", "space")
-	if lines := strings.Split(d.copies("Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messageColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
+	if lines := strings.Split(d.copies("Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(usualColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
 		t.Errorf("marked rows are %q", lines)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -250,7 +252,7 @@ func fetchMessages(ctx context.Context, c *client.Client, to screen, generation,
 		q.Set("Skip", strconv.Itoa(number*grid.PageRows))
 		q.Set("Take", strconv.Itoa(grid.PageRows))
 		q.Set("Include", "Total")
-		q.Set("Fields", messageFields)
+		q.Set("Fields", messageFields())
 		page, err := c.AllMessages(ctx, q)
 		if err != nil {
 			return messagesMsg{reply: reply{to, err}, generation: generation, number: number}
@@ -260,8 +262,9 @@ func fetchMessages(ctx context.Context, c *client.Client, to screen, generation,
 }
 
 // messageFields are all but the body.
-const messageFields = "ItemNo,SubscriberID,SubscriptionID,MessageID,EventName,URL,Status,Retries,AddedDateTime,LastSavedDateTime," +
-	"LastMessageResponseHTTPCode,LastMessageResponseMessage,NextAttemptDateTime,MaxRetries"
+var messageFields = sync.OnceValue(func() string {
+	return strings.Join(slices.DeleteFunc(messageKind().FieldNames(), func(name string) bool { return name == "Body" }), ",")
+})
 
 func clone(members url.Values) url.Values {
 	copied := make(url.Values, len(members)+4)
