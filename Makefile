@@ -50,7 +50,7 @@ clients: ## run the tests with programs of third parties (Node.js, PHP, Mono, sh
 .PHONY: test-sqlserver
 test-sqlserver: ## run the tests that need a server, which WHD_TEST_SQLSERVER_DSN must name
 	@test -n "$${WHD_TEST_SQLSERVER_DSN:-}" || { echo "WHD_TEST_SQLSERVER_DSN is not set: it names the server to test on, such as sqlserver://user:password@host?database=master"; exit 1; }
-	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crashtest ./daemon/appdb ./daemon/mssql/... ./daemon/store/... ./daemon/requestlog/sqlstore ./daemon/webhook/sqlstore | grep -v '^=== '
+	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crashtest ./daemon/appdb ./daemon/mssql/... ./daemon/erp/... ./daemon/storage ./daemon/requestlog/sqlstore ./daemon/webhook/sqlstore | grep -v '^=== '
 
 # Packages left out of make race:
 #   daemon/readmetest                  runs commands of the shell, with programs built without the detector

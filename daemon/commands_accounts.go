@@ -11,13 +11,13 @@ import (
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // withAccounts opens the store's accounts. A daemon that is running on the
 // same store sees the changes within seconds.
 func (c *call) withAccounts(ctx context.Context, work func(*account.Service) error) error {
-	return c.withStore(ctx, asItIs, func(s *store.Store) error {
+	return c.withStore(ctx, asItIs, func(s *storage.Store) error {
 		err := s.Current(ctx)
 		if errors.Is(err, appdb.ErrBehind) {
 			return errors.New(fault.Of(err).Message) // the store was reached, so it is no such failure

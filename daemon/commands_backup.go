@@ -7,7 +7,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/backup"
 	"github.com/bizhook/whd/daemon/config"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // embeddedOnly refuses to do what a server does by its own means.
@@ -19,7 +19,7 @@ func (c *call) embeddedOnly() (config.Config, []backup.File, error) {
 	if conf.Store != config.Embedded {
 		return conf, nil, config.Usagef("whd %s is for the embedded store; what is on a server, the tables of the schema %s included, is backed up and restored there with its database", c.command.name, conf.Server.Schema)
 	}
-	files, err := store.Files()
+	files, err := storage.Files()
 	var members []backup.File
 	for _, f := range files {
 		members = append(members, backup.File{Name: f.Name, Newest: f.Newest, Needed: f.Needed})

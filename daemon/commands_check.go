@@ -11,8 +11,9 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/preflight"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 func checkOptions() []config.Option {
@@ -36,8 +37,8 @@ func check(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := preflight.Run(ctx, conf, func(work func(*store.Store) error) error {
-		return withStore(ctx, conf, func(how *store.Config) { how.KeepSettings = c.keepSettings(conf) }, work)
+	found, err := preflight.Run(ctx, conf, func(work func(*storage.Store) error) error {
+		return withStore(ctx, conf, func(how *storage.Config) { how.KeepSettings = c.keepSettings(conf) }, work)
 	})
 	if writing := write(c.Stdout, found); writing != nil || err != nil {
 		return errors.Join(err, writing)
@@ -82,8 +83,8 @@ func writeReport(w io.Writer, r preflight.Report) error {
 	for _, problem := range r.Rights {
 		text += problem + "\n"
 	}
-	if r.Host != nil {
-		text += "ERP: " + hostState(r.Host) + "\n"
+	if r.ERP != nil {
+		text += "ERP: " + hostState(r.ERP) + "\n"
 	}
 	for _, v := range r.Results {
 		if !v.Skipped() {
@@ -95,7 +96,7 @@ func writeReport(w io.Writer, r preflight.Report) error {
 }
 
 // hostState says of which version the ERP is.
-func hostState(h *store.HostVersion) string {
+func hostState(h *erp.Version) string {
 	text := "no version"
 	if h.Version != "" {
 		text = "version " + h.Version
@@ -135,11 +136,11 @@ func writeReportJSON(w io.Writer, r preflight.Report) error {
 		Records  int
 		Bills    int
 		Own      tables
-		Host     *store.HostVersion `json:",omitempty"`
+		Host     *erp.Version `json:",omitempty"`
 		Findings []finding
 		Checks   []preflight.Result
 		Warnings []string
-	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest, append([]string{}, r.Rights...)}, r.Host, []finding{}, r.Results, append([]string{}, r.Warnings...)}
+	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest, append([]string{}, r.Rights...)}, r.ERP, []finding{}, r.Results, append([]string{}, r.Warnings...)}
 	for _, f := range r.Findings {
 		report.Findings = append(report.Findings, finding{f.Kind, f.Table, f.Field, f.Problem, f.Warning})
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/demo"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // errNotEmpty keeps demo records out of tables that somebody works with.
@@ -15,7 +15,7 @@ var errNotEmpty = errors.New("the store has records; demo records only go where 
 
 // fillStore puts the demo records into an empty store.
 func fillStore(ctx context.Context, c *call) error {
-	return c.withStore(ctx, asItIs, func(s *store.Store) error {
+	return c.withStore(ctx, asItIs, func(s *storage.Store) error {
 		empty, err := s.Empty(ctx)
 		if err != nil {
 			return err

@@ -5,14 +5,14 @@ import (
 	"fmt"
 
 	"github.com/bizhook/whd/daemon/appdb"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // migrate opens the store, which brings its own tables up to date, and prints
 // their version before and after.
 func migrate(ctx context.Context, c *call) error {
-	up := func(s *store.Config) { s.Migrate = true }
-	return c.withStore(ctx, up, func(s *store.Store) error {
+	up := func(s *storage.Config) { s.Migrate = true }
+	return c.withStore(ctx, up, func(s *storage.Store) error {
 		m, err := s.Migration(ctx)
 		if err != nil {
 			return err

@@ -9,13 +9,13 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // storeConfig is what the settings say about the store. Connections are those
 // of the embedded store; a server has its own setting.
-func storeConfig(c config.Config, kinds *record.Registry, connections int) store.Config {
-	s := store.Config{
+func storeConfig(c config.Config, kinds *record.Registry, connections int) storage.Config {
+	s := storage.Config{
 		Dir:           c.DataDir,
 		Registry:      kinds,
 		Sources:       c.ERP.Sources,
@@ -34,16 +34,16 @@ func storeConfig(c config.Config, kinds *record.Registry, connections int) store
 }
 
 // asItIs changes nothing of how the settings open the store.
-func asItIs(*store.Config) {}
+func asItIs(*storage.Config) {}
 
 // withStore opens the store that the settings name, in a way that the command
 // may adjust.
-func (c *call) withStore(ctx context.Context, adjust func(*store.Config), work func(*store.Store) error) (err error) {
+func (c *call) withStore(ctx context.Context, adjust func(*storage.Config), work func(*storage.Store) error) (err error) {
 	conf, _, err := c.config()
 	if err != nil {
 		return err
 	}
-	return withStore(ctx, conf, func(how *store.Config) {
+	return withStore(ctx, conf, func(how *storage.Config) {
 		how.KeepSettings = c.keepSettings(conf)
 		adjust(how)
 	}, work)
@@ -59,10 +59,10 @@ func (c *call) keepSettings(conf config.Config) func([]appdb.StoredSetting) erro
 	}
 }
 
-func withStore(ctx context.Context, c config.Config, adjust func(*store.Config), work func(*store.Store) error) (err error) {
+func withStore(ctx context.Context, c config.Config, adjust func(*storage.Config), work func(*storage.Store) error) (err error) {
 	how := storeConfig(c, record.Builtin(), 1)
 	adjust(&how)
-	s, err := store.Open(ctx, how)
+	s, err := storage.Open(ctx, how)
 	if err != nil {
 		return err
 	}

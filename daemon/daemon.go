@@ -27,7 +27,7 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/trace"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -40,7 +40,7 @@ type Daemon struct {
 	log        *slog.Logger
 	out        io.Writer // for what a person at the terminal should see
 	directory  *datadir.Lock
-	store      *store.Store
+	store      *storage.Store
 	clock      clock
 	accounts   *account.Service
 	requestLog *requestlog.Recorder // nil for none
@@ -108,7 +108,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		}
 		return err
 	}
-	s, err := store.Open(ctx, c)
+	s, err := storage.Open(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/config"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // started is a daemon that has not begun to serve, or the error that it ended
@@ -123,7 +123,7 @@ func TestFirstPasswordWithoutItsFile(t *testing.T) {
 
 // Nobody is made whose password cannot be kept at all.
 func TestFirstPasswordIsKeptBeforeItCounts(t *testing.T) {
-	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
+	s, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // Everything at once, for the race detector; nobody may be taken for another.
@@ -79,7 +79,7 @@ func TestLoginAcrossPasswordChange(t *testing.T) {
 // Basic with a password that was right lately is what scripts send with each
 // request.
 func BenchmarkBasic(b *testing.B) {
-	s, err := store.Open(b.Context(), store.Config{Dir: b.TempDir(), Registry: record.Builtin(), Connections: 1})
+	s, err := storage.Open(b.Context(), storage.Config{Dir: b.TempDir(), Registry: record.Builtin(), Connections: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 func TestSessionsSlide(t *testing.T) {
@@ -182,7 +182,7 @@ func TestExpiredSessionsAreSwept(t *testing.T) {
 
 func TestWrittenEachMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		file, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
+		file, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

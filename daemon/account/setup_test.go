@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 	"go.uber.org/goleak"
 )
 
@@ -66,7 +66,7 @@ type process struct {
 	clock           *clock
 	log             *logged
 	hashes          *atomic.Int32 // passwords computed
-	store           *store.Store
+	store           *storage.Store
 }
 
 // Rehash puts another hash of the same password in place.
@@ -77,7 +77,7 @@ func (p process) Rehash(ctx context.Context, name, was, hash string) error {
 // start opens the store in dir. Hashes are cheap.
 func start(t *testing.T, dir string, c *clock) process {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,10 +97,11 @@ var edges = map[string][]string{
 		"daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
 
 	// Composition.
-	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/bill", "daemon/store", "daemon/webhook"},
-	"daemon/preflight": slices.Concat(plain, engines, []string{"client/check", "daemon/account", "daemon/appdb", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/erp", "daemon/store", "daemon/webhook"}),
+	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),
+	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/mssql", "daemon/webhook"},
+	"daemon/preflight": slices.Concat(plain, engines, []string{"client/check", "daemon/account", "daemon/appdb", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/erp", "daemon/storage", "daemon/webhook"}),
 	"daemon": slices.Concat(plain, engines, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/demo", "daemon/erp", "daemon/executor",
-		"daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/service", "daemon/trace",
+		"daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/service", "daemon/storage", "daemon/trace",
 		"daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sender", "daemon/webhook/sqlstore", "daemon/webhook/stats"}),
 
 	// Tests and their support: see testOnly.

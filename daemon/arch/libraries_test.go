@@ -55,7 +55,7 @@ var libraries = []library{
 	{module: "golang.org/x/time", users: []string{"daemon/rest/edge"}, why: "token buckets for http.rate"},
 	{module: "google.golang.org/protobuf", why: "the same"},
 	{module: "modernc.org/libc", users: []string{"daemon/sqlite"}, why: "the memory that the SQLite engine shares with us"},
-	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite", "daemon/store"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite"},
+	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite"},
 		why: "the embedded store: SQLite without cgo, so that one binary runs everywhere"},
 	{module: "pgregory.net/rapid", why: "tests by properties"},
 }

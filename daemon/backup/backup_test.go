@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/backup"
 	"github.com/bizhook/whd/daemon/datadir"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 func TestThereAndBack(t *testing.T) {
@@ -50,7 +50,7 @@ func TestThereAndBack(t *testing.T) {
 // opens looks whether a store is usable, and filled.
 func opens(t *testing.T, dir string) {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	st, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/backup"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/demo"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 func TestMain(m *testing.M) { daemontest.Main(m) }
@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { daemontest.Main(m) }
 // files are those of the store.
 func files(t testing.TB) (all []backup.File) {
 	t.Helper()
-	known, err := store.Files()
+	known, err := storage.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func source(t testing.TB) backup.Source {
 
 func fill(t testing.TB, dir string) {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	st, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

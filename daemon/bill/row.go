@@ -2,21 +2,8 @@ package bill
 
 import (
 	"encoding/hex"
-	"hash/fnv"
 	"strings"
 )
-
-// Locks is the number of rows of WH_Lock, of which each stands for some values.
-const Locks = 64
-
-// Lock is the row of WH_Lock that who writes a value changes first. Its
-// arguments are ids as they are stored, so that all spellings of them mean the
-// same row.
-func Lock(stageID, fieldID string) int64 {
-	h := fnv.New32a()
-	h.Write([]byte(stageID + "\x00" + fieldID))
-	return int64(h.Sum32() % Locks)
-}
 
 // idForm is a way to write the 32 digits of a guid.
 type idForm struct {

@@ -65,23 +65,3 @@ func TestNewIDFits(t *testing.T) {
 		}
 	})
 }
-
-// Every value has one of the rows of WH_Lock, and each row has its share.
-func TestLock(t *testing.T) {
-	used := make(map[int64]int)
-	for stage := range 64 {
-		for field := range 64 {
-			n := Lock("stage "+string(rune('0'+stage)), "field "+string(rune('0'+field)))
-			if n < 0 || n >= Locks {
-				t.Fatalf("row %d of %d", n, Locks)
-			}
-			used[n]++
-		}
-	}
-	if len(used) != Locks {
-		t.Errorf("%d of %d rows are used", len(used), Locks)
-	}
-	if Lock("a", "bc") == Lock("ab", "c") && Lock("x", "yz") == Lock("xy", "z") {
-		t.Error("what is the stage's and what the field's makes no difference")
-	}
-}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/erp"
 )
 
 // Setting is one row of the settings table. From it come the TOML key, the
@@ -178,7 +178,7 @@ var table = []Setting{
 	{Name: "requestlog.max_size", into: func(c *Config) any { return &c.RequestLog.MaxSize }, Default: "1GiB", Live: true,
 		Help: "room that they may take, beyond which the oldest are forgotten; 0: no limit"},
 
-	{Name: "erp.schema", argument: "NAME", into: func(c *Config) any { return &c.ERP.Schema }, Default: store.DefaultERPSchema, check: checkSchema,
+	{Name: "erp.schema", argument: "NAME", into: func(c *Config) any { return &c.ERP.Schema }, Default: erp.DefaultSchema, check: checkSchema,
 		Help: "schema of the record kinds' tables and views on a server"},
 	{Name: "erp.sources", into: func(c *Config) any { return &c.ERP.Sources },
 		Help: "table or view of a record kind, or table of bills such as BM_Stages, where it has another name"},

@@ -15,7 +15,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/mssql"
 )
 
 // value reads and prints one kind of setting, over the place that holds it.
@@ -339,21 +340,21 @@ func checkStore(text string) error {
 	if !strings.HasPrefix(text, "sqlserver://") {
 		return errors.New("it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name")
 	}
-	return store.CheckDSN(text)
+	return mssql.CheckDSN(text)
 }
 
 func checkDSNOrNone(text string) error {
 	if text == "" {
 		return nil
 	}
-	return store.CheckDSN(text)
+	return mssql.CheckDSN(text)
 }
 
 func checkVersionSource(text string) error {
 	if text == "" {
 		return nil
 	}
-	return store.CheckVersionSource(text)
+	return erp.CheckVersionSource(text)
 }
 
 // maxSchema is the largest length of a name in SQL Server.

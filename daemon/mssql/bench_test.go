@@ -19,7 +19,7 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/query"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // benchRows is the number of rows of each table that is read.
@@ -31,7 +31,7 @@ const benchRows = 50_000
 // turns, and how many allocations a row ours has more.
 func BenchmarkQueryToBytes(b *testing.B) {
 	dsn := mssqltest.Database(b)
-	s, err := store.Open(b.Context(), store.Config{Dir: b.TempDir(), DSN: dsn, Registry: record.Builtin(), Connections: 1})
+	s, err := storage.Open(b.Context(), storage.Config{Dir: b.TempDir(), DSN: dsn, Registry: record.Builtin(), Connections: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func repeated(kind *record.Kind) iter.Seq[[]any] {
 // cost is what a turn takes for each row.
 type cost struct{ cpu, allocs float64 }
 
-func compare(b *testing.B, dsn string, s *store.Store, kind *record.Kind) {
+func compare(b *testing.B, dsn string, s *storage.Store, kind *record.Kind) {
 	request, err := query.Parse(kind, nil, query.Options{Zone: time.UTC})
 	if err != nil {
 		b.Fatal(err)
@@ -142,7 +142,7 @@ func newBareLoop(b *testing.B, dsn string, kind *record.Kind) func() (int, error
 }
 
 // toBytes answers a request as the service does, as far as the socket.
-func toBytes(ctx context.Context, s *store.Store, request *query.Request) (int, error) {
+func toBytes(ctx context.Context, s *storage.Store, request *query.Request) (int, error) {
 	plan, err := query.NewPlan(request, false)
 	if err != nil {
 		return 0, err

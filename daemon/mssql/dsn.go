@@ -53,3 +53,13 @@ func complete(dsn string) (full string, entra bool, err error) {
 	u.RawQuery = options.Encode()
 	return u.String(), options.Get("fedauth") != "", nil
 }
+
+// CheckDSN reports what is wrong with a connection string, without connecting.
+// The error does not repeat the string, which may hold a password wherever a
+// mistake has put it.
+func CheckDSN(dsn string) error {
+	if _, err := newConnector(dsn); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "mssql: "))
+	}
+	return nil
+}

@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // openable refuses to open an embedded store where that would change something:
@@ -21,7 +21,7 @@ func openable(ctx context.Context, c config.Config) error {
 	if c.Store != config.Embedded || datadir.CutShort(c.DataDir) { // which opening it says
 		return nil
 	}
-	files, err := store.Files()
+	files, err := storage.Files()
 	if err != nil {
 		return err
 	}

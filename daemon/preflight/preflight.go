@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/daemon/config"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // The states of a result.
@@ -41,7 +41,7 @@ func result(status, format string, args ...any) []Result {
 
 // Report is what all checks have found.
 type Report struct {
-	store.Report
+	storage.Report
 	Warnings []string // about the settings
 	Results  []Result
 }
@@ -52,7 +52,7 @@ func (r Report) Failed() bool {
 }
 
 // Open calls work with the store that the settings name.
-type Open func(work func(*store.Store) error) error
+type Open func(work func(*storage.Store) error) error
 
 // Run runs all checks. Where the store cannot be opened it fails, and reports what
 // can be checked without.
@@ -60,7 +60,7 @@ func Run(ctx context.Context, settings config.Config, open Open) (Report, error)
 	report := Report{Warnings: settings.Warnings()}
 	err := openable(ctx, settings)
 	if err == nil {
-		err = open(func(s *store.Store) (err error) {
+		err = open(func(s *storage.Store) (err error) {
 			if report.Report, err = s.Check(ctx); err == nil {
 				report.Results = (&check{config: settings, store: s}).run(ctx)
 			}
@@ -76,8 +76,8 @@ func Run(ctx context.Context, settings config.Config, open Open) (Report, error)
 // check is one run of the checks.
 type check struct {
 	config  config.Config
-	store   *store.Store // nil where it cannot be opened
-	problem error        // why
+	store   *storage.Store // nil where it cannot be opened
+	problem error          // why
 }
 
 // checks is the table of what is checked beside the record kinds, in the order in

@@ -10,14 +10,14 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/rest"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // Requests without a login that send half of a body fill their share of the
 // memory for bodies, and nothing more: small bodies and those of a key arrive.
 func TestSlowStrangersFillTheirShareOnly(t *testing.T) {
 	var accounts *account.Service
-	handler, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) { accounts = c.Accounts })
+	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { accounts = c.Accounts })
 	key, _, err := accounts.As(audit.Itself()).AddKey(t.Context(), account.NewKey{Name: "reader", Role: account.Reader})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/daemontest"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -66,7 +66,7 @@ func (m *mail) fill(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	s, err := store.Open(t.Context(), store.Config{Dir: dir, Registry: record.Builtin(), Connections: 2})
+	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 2})
 	check(err)
 	defer func() { check(s.Close()) }()
 	kept := s.Webhooks()

@@ -19,7 +19,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // startDamaged runs a daemon over records of which the later pages are
@@ -55,7 +55,7 @@ func startDamaged(t *testing.T, args ...string) *daemontest.Instance {
 func fillColours(t *testing.T, dir string, rows int) {
 	t.Helper()
 	registry := record.Builtin()
-	s, err := store.Open(t.Context(), store.Config{Dir: dir, Registry: registry, Connections: 1})
+	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: registry, Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

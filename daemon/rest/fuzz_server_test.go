@@ -18,14 +18,14 @@ import (
 	demodata "github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // newServer is the HTTP edge over a store.
-func newServer(t testing.TB, c store.Config, change ...func(*rest.Config)) (*rest.Server, *store.Store) {
+func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*rest.Server, *storage.Store) {
 	t.Helper()
 	c.Registry, c.Connections = record.Builtin(), 2
-	s, err := store.Open(t.Context(), c)
+	s, err := storage.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func newServer(t testing.TB, c store.Config, change ...func(*rest.Config)) (*res
 // newDemoServer is the HTTP edge over the demo records of the smaller kinds.
 func newDemoServer(t testing.TB) *rest.Server {
 	t.Helper()
-	server, s := newServer(t, store.Config{Dir: t.TempDir()})
+	server, s := newServer(t, storage.Config{Dir: t.TempDir()})
 	registry := record.Builtin()
 	var kinds []*record.Kind
 	for _, kind := range registry.Kinds() {

@@ -7,13 +7,12 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // health are the handlers by which others watch the service.
 type health struct {
-	store    *store.Store
+	store    Store
 	engine   *delivery.Engine // nil where webhooks are turned off
 	warnings []string
 	metrics  *metrics.Metrics // nil where they are served on another address

@@ -10,12 +10,12 @@ import (
 
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/rest"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // A page whose name leads to the service's address (DNS rebinding) reads nothing.
 func TestHostOfRequestsWithoutALogin(t *testing.T) {
-	handler, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) {
+	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
 		c.Edge.Hosts, c.Edge.HostURL = []string{"erp.example"}, "http://whd.company.example:5050/erp"
 		c.Edge.HostNames = func() []string { return []string{"server7", "server7.company.example"} }
 	})
@@ -50,8 +50,8 @@ func TestHostOfRequestsWithoutALogin(t *testing.T) {
 }
 
 func TestHostBehindAProxy(t *testing.T) {
-	direct, _ := newServer(t, store.Config{Dir: t.TempDir()})
-	behind, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.Edge.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
+	direct, _ := newServer(t, storage.Config{Dir: t.TempDir()})
+	behind, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.Edge.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	ask := func(host string, trusted bool) int {
 		r := httptest.NewRequest("GET", "/json/reply/DB_ClassQuery", nil)
 		r.RemoteAddr, r.Host = "10.0.0.1:4711", host

@@ -24,7 +24,7 @@ import (
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -44,7 +44,7 @@ type streaming struct {
 func startStreaming(t testing.TB, stall time.Duration) *streaming {
 	t.Helper()
 	registry := record.Builtin()
-	kept, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Registry: registry, Connections: 2})
+	kept, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: registry, Connections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

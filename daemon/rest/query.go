@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,15 +11,23 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/bizhook/whd/daemon/store"
 )
+
+// Store has what is queried.
+type Store interface {
+	// Select runs a plan in the database that has its kind.
+	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
+	// Ready reports why the store cannot be used, if so.
+	Ready(ctx context.Context) error
+}
 
 // queries are the handlers of queries of any kind.
 type queries struct {
-	store    *store.Store
+	store    Store
 	registry *record.Registry
 	system   *record.Registry // the kinds that the service itself keeps
 }

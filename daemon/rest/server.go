@@ -24,7 +24,6 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/bizhook/whd/daemon/store"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -32,7 +31,7 @@ import (
 // Config is what a Server works with.
 type Config struct {
 	Registry *record.Registry
-	Store    *store.Store
+	Store    Store
 	Accounts *account.Service
 	Bills    *bill.Service
 	Log      *slog.Logger

@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/rest"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 func TestKeepAlive(t *testing.T) {
@@ -33,8 +33,8 @@ func TestKeepAlive(t *testing.T) {
 func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
 	var passed atomic.Int64
 	begun := time.Now()
-	handler, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) {
-		accounts, err := account.New(account.Config{Store: c.Store.Accounts(), Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
+	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
+		accounts, err := account.New(account.Config{Store: c.Store.(*storage.Store).Accounts(), Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
 			Lifetimes: func() account.Lifetimes { return account.Lifetimes{Session: time.Hour, Remember: 200 * time.Minute} }})
 		if err != nil {
 			t.Fatal(err)

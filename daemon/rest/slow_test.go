@@ -10,13 +10,13 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/rest"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // Whether the server wants to read a body or not: where a part of it never
 // comes, it answers and ends the connection after BodyTimeout.
 func TestABodyThatNeverComes(t *testing.T) {
-	handler, _ := newServer(t, store.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.Edge.BodyTimeout = 50 * time.Millisecond })
+	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.Edge.BodyTimeout = 50 * time.Millisecond })
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	for line, status := range map[string]int{"POST /json/reply/DB_ClassQuery": 408, "GET /nothing": 404, "GET /healthz": 200, "POST /auth/logout": 408} {
@@ -37,7 +37,7 @@ func TestAQueryMayTakeLongerThanItsBody(t *testing.T) {
 	dir := t.TempDir()
 	kind, _ := record.Builtin().Lookup("SY_Filters")
 	makeView(t, dir, kind, silent)
-	handler, _ := newServer(t, store.Config{Dir: dir, Sources: map[string]string{kind.Name: "the_view"}, Limits: rowLimit(500 * time.Millisecond)},
+	handler, _ := newServer(t, storage.Config{Dir: dir, Sources: map[string]string{kind.Name: "the_view"}, Limits: rowLimit(500 * time.Millisecond)},
 		func(c *rest.Config) { c.Edge.BodyTimeout = 300 * time.Millisecond })
 	server := httptest.NewServer(handler)
 	defer server.Close()

@@ -12,21 +12,21 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/sqlite"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // library is the daemon's way from a query to bytes, in this process, and the
 // engine alone beside it.
 type library struct {
 	kind  *record.Kind
-	store *store.Store
+	store *storage.Store
 	raw   *sqlite.Conn
 	out   []byte
 }
 
 func open(b *testing.B, d data) *library {
 	registry := record.Builtin()
-	s, err := store.Open(b.Context(), store.Config{Dir: d.dir, Registry: registry, Connections: 1, Limits: func() executor.Limits { return executor.Limits{Row: 30 * time.Second} }})
+	s, err := storage.Open(b.Context(), storage.Config{Dir: d.dir, Registry: registry, Connections: 1, Limits: func() executor.Limits { return executor.Limits{Row: 30 * time.Second} }})
 	if err != nil {
 		b.Fatal(err)
 	}

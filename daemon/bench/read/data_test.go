@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // The sizes that the figures are given for.
@@ -39,7 +39,7 @@ func totals(registry *record.Registry) *record.Kind {
 func fill(dir string, count int, rows iter.Seq[[]any]) (data, error) {
 	ctx := context.Background()
 	registry := record.Builtin()
-	s, err := store.Open(ctx, store.Config{Dir: dir, Registry: registry})
+	s, err := storage.Open(ctx, storage.Config{Dir: dir, Registry: registry})
 	if err != nil {
 		return data{}, err
 	}
@@ -54,7 +54,7 @@ func fill(dir string, count int, rows iter.Seq[[]any]) (data, error) {
 
 // addKey adds the client's key. The first user is added as well: else the
 // daemon would do it, and the memory of hashing a password would be in R8.
-func addKey(ctx context.Context, s *store.Store) (string, error) {
+func addKey(ctx context.Context, s *storage.Store) (string, error) {
 	accounts, err := account.New(account.Config{Store: s.Accounts()})
 	if err != nil {
 		return "", err

@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // onServer measures the figures that say something of their own where the
@@ -39,7 +39,7 @@ func (s *stage) filledServer(b *testing.B, count int) func() (data, error) {
 		d := data{dir: filepath.Join(s.dir, strconv.Itoa(count)), rows: count, server: mssqltest.Database(b)}
 		mssqltest.Exec(b, d.server, createTotals, insertTotals(count))
 		ctx := context.Background()
-		own, err := store.Open(ctx, store.Config{Dir: d.dir, DSN: d.server, Registry: record.Builtin(), Migrate: true})
+		own, err := storage.Open(ctx, storage.Config{Dir: d.dir, DSN: d.server, Registry: record.Builtin(), Migrate: true})
 		if err != nil {
 			return data{}, err
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/sqlite"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -35,7 +35,7 @@ const patience = 2 * time.Minute
 type house struct {
 	t       *testing.T
 	dir     string
-	store   *store.Store
+	store   *storage.Store
 	wrap    func(delivery.Store) delivery.Store
 	policy  webhook.Policy
 	limit   time.Duration
@@ -54,9 +54,9 @@ func newHouse(t *testing.T) *house {
 }
 
 // open opens the store until the test ends.
-func (h *house) open() *store.Store {
+func (h *house) open() *storage.Store {
 	h.t.Helper()
-	s, err := store.Open(context.Background(), store.Config{Dir: h.dir, Registry: record.Builtin(), Connections: 4})
+	s, err := storage.Open(context.Background(), storage.Config{Dir: h.dir, Registry: record.Builtin(), Connections: 4})
 	if err != nil {
 		h.t.Fatal(err)
 	}

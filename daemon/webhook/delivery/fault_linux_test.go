@@ -13,7 +13,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/store"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 // TestADiskThatFills fills a small file system to the last byte.
@@ -82,7 +82,7 @@ func TestAFileThatMayNotGrow(t *testing.T) {
 // when there is space again.
 func exhaust(t *testing.T, dir string, fill, free func() error) {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Config{Dir: dir, Registry: record.Builtin(), Connections: 4})
+	s, err := storage.Open(context.Background(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,311 @@
+// Package appdbtest is the conformance suite of the accounts and the audit trail.
+package appdbtest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// Accounts runs the suite of accounts. Each call of open gives a store without
+// any, which is closed when the test ends.
+func Accounts(t *testing.T, open func(t *testing.T) *storage.Store) {
+	for name, test := range map[string]func(*testing.T, books){
+		"Users":            userRows,
+		"ChangeUser":       changeUserRow,
+		"RemoveUser":       removeUserRow,
+		"Sessions":         sessionRows,
+		"Keys":             keyRows,
+		"Uses":             writeUses,
+		"Cancelled":        accountsCancelled,
+		"OneFirstUser":     oneFirstUser,
+		"LastAdmin":        lastAdmin,
+		"PasswordSession":  passwordSession,
+		"UsesAtOnce":       usesAtOnce,
+		"LongestTexts":     longestTexts,
+		"TextsAsTheyStand": textsAsTheyStand,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, books{open(t).Accounts(), t}) })
+	}
+	t.Run("Closed", func(t *testing.T) { accountsClosed(t, open(t)) })
+}
+
+// books are the accounts of a test.
+type books struct {
+	account.Store
+	t *testing.T
+}
+
+// noon is a time that every store keeps exactly.
+var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
+
+// entryAt is what a test's changes leave in the audit trail.
+func entryAt(at time.Time) audit.Entry {
+	return audit.Entry{Actor: audit.Actor{Who: "tester", Via: "cookie", Address: "10.0.0.9"}, At: at, Action: "test", Subject: "x"}
+}
+
+func (b books) addUser(name string, r account.Role) account.User {
+	b.t.Helper()
+	u := account.User{ID: "id of " + name, Name: name, DisplayName: "D", Role: r, PasswordHash: "hash of " + name, Added: noon, Saved: noon}
+	if err := b.AddUser(b.t.Context(), u, entryAt(noon)); err != nil {
+		b.t.Fatal(err)
+	}
+	return u
+}
+
+func (b books) addSession(hash string, u account.User) account.Session {
+	b.t.Helper()
+	s := account.Session{Hash: hash, User: u, Remember: true, Added: noon, Expires: noon.Add(time.Hour)}
+	if added, err := b.AddSession(b.t.Context(), s); err != nil || !added {
+		b.t.Fatalf("added %v (%v)", added, err)
+	}
+	return s
+}
+
+func (b books) expectSession(hash string, want *account.Session) {
+	b.t.Helper()
+	got, err := b.Session(b.t.Context(), hash)
+	if err != nil || (got == nil) != (want == nil) || got != nil && *got != *want {
+		b.t.Errorf("session is %+v (%v), want %+v", got, err, want)
+	}
+}
+
+// expectSessions counts the sessions by ending them all.
+func (b books) expectSessions(want int64) {
+	b.t.Helper()
+	if n, err := b.RemoveExpired(b.t.Context(), noon.AddDate(1, 0, 0)); err != nil || n != want {
+		b.t.Errorf("%d sessions are left (%v), want %d", n, err, want)
+	}
+}
+
+func userRows(t *testing.T, b books) {
+	want := b.addUser("Ann", account.Publisher)
+	got, err := b.User(t.Context(), account.Fold("aNN"))
+	if err != nil || got == nil || *got != want {
+		t.Errorf("got %+v (%v), want %+v", got, err, want)
+	}
+	if got, err := b.User(t.Context(), "bob"); err != nil || got != nil {
+		t.Errorf("got %+v (%v), want none", got, err)
+	}
+	again := want
+	again.ID, again.Name = "another", "ANN"
+	if err := b.AddUser(t.Context(), again, entryAt(noon)); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the same name again: %v", err)
+	}
+	if added, err := b.AddFirstUser(t.Context(), account.User{ID: "x", Name: "Bob", Role: account.Admin}, entryAt(noon)); err != nil || added {
+		t.Errorf("a second first user: %v (%v)", added, err)
+	}
+	other := b.addUser("aaron", account.Reader)
+	if all, err := b.Users(t.Context()); err != nil || len(all) != 2 || all[0] != other || all[1] != want {
+		t.Errorf("users are %+v (%v)", all, err)
+	}
+}
+
+func changeUserRow(t *testing.T, b books) {
+	ann, bob := b.addUser("Ann", account.Reader), b.addUser("Bob", account.Admin)
+	kept, ended := b.addSession("s1", bob), b.addSession("s2", ann)
+	later := noon.Add(time.Minute)
+	name, hash, role := "Other", "other hash", account.Writer
+	change := func(user string, c account.Change, want bool) {
+		t.Helper()
+		if changed, err := b.ChangeUser(t.Context(), account.Fold(user), c, entryAt(later)); err != nil || changed != want {
+			t.Errorf("changed %v (%v), want %v", changed, err, want)
+		}
+	}
+	change("Ann", account.Change{DisplayName: &name, Role: &role}, true)
+	ann.DisplayName, ann.Role, ann.Saved = name, role, later
+	ended.User = ann
+	b.expectSession("s2", &ended) // shows the user as it is now
+	change("Ann", account.Change{PasswordHash: &hash}, true)
+	b.expectSession("s2", nil)
+	b.expectSession("s1", &kept)
+	ann.PasswordHash = hash
+	if got, err := b.User(t.Context(), account.Fold("Ann")); err != nil || *got != ann {
+		t.Errorf("got %+v (%v), want %+v", got, err, ann)
+	}
+	change("Bob", account.Change{Role: &role, PasswordHash: &hash}, false) // the last admin
+	b.expectSession("s1", &kept)
+	change("nobody", account.Change{PasswordHash: &hash}, false)
+}
+
+func removeUserRow(t *testing.T, b books) {
+	ann, bob := b.addUser("Ann", account.Reader), b.addUser("Bob", account.Admin)
+	b.addSession("s1", ann)
+	kept := b.addSession("s2", bob)
+	for _, c := range []struct {
+		user string
+		want bool
+	}{{"Ann", true}, {"Bob", false}, {"nobody", false}} {
+		if removed, err := b.RemoveUser(t.Context(), account.Fold(c.user), entryAt(noon)); err != nil || removed != c.want {
+			t.Errorf("%s: removed %v (%v), want %v", c.user, removed, err, c.want)
+		}
+	}
+	b.expectSession("s1", nil)
+	b.expectSession("s2", &kept)
+	b.expectSessions(1)
+}
+
+func sessionRows(t *testing.T, b books) {
+	ann := b.addUser("Ann", account.Reader)
+	want := b.addSession("s1", ann)
+	b.expectSession("s1", &want)
+	b.expectSession("S1", nil)
+
+	stale, gone := ann, ann
+	stale.PasswordHash, gone.ID = "hash of before", "nobody"
+	for _, u := range []account.User{stale, gone} {
+		if added, err := b.AddSession(t.Context(), account.Session{Hash: "s2", User: u, Added: noon, Expires: noon}); err != nil || added {
+			t.Errorf("added %v (%v) for %+v", added, err, u)
+		}
+	}
+	if n, err := b.RemoveExpired(t.Context(), want.Expires); err != nil || n != 0 {
+		t.Errorf("removed %d (%v), want 0", n, err)
+	}
+	if n, err := b.RemoveExpired(t.Context(), want.Expires.Add(time.Microsecond)); err != nil || n != 1 {
+		t.Errorf("removed %d (%v), want 1", n, err)
+	}
+	b.addSession("s3", ann)
+	for range 2 {
+		if err := b.RemoveSession(t.Context(), "s3"); err != nil {
+			t.Error(err)
+		}
+		b.expectSession("s3", nil)
+	}
+}
+
+func keyRows(t *testing.T, b books) {
+	endless := account.Key{ID: "1", Name: "Till", Hash: "h1", Role: account.Writer, Added: noon}
+	bounded := account.Key{ID: "2", Name: "shop", Hash: "h2", Role: account.Reader, Added: noon, Expires: noon.Add(time.Hour)}
+	for _, k := range []account.Key{endless, bounded} {
+		if err := b.AddKey(t.Context(), k, entryAt(noon)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.Key(t.Context(), k.Hash); err != nil || got == nil || *got != k {
+			t.Errorf("got %+v (%v), want %+v", got, err, k)
+		}
+	}
+	if err := b.AddKey(t.Context(), account.Key{ID: "3", Name: "TILL", Hash: "h3", Added: noon}, entryAt(noon)); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the same name again: %v", err)
+	}
+	keys, err := b.Keys(t.Context())
+	if err != nil || len(keys) != 2 || keys[0] != bounded || keys[1] != endless {
+		t.Errorf("keys are %+v (%v)", keys, err)
+	}
+	for _, want := range []bool{true, false} {
+		if removed, err := b.RemoveKey(t.Context(), "1", entryAt(noon)); err != nil || removed != want {
+			t.Errorf("removed %v (%v), want %v", removed, err, want)
+		}
+	}
+}
+
+// Daemons write in any order: times only go forward, and nothing comes back.
+func writeUses(t *testing.T, b books) {
+	s := b.addSession("s1", b.addUser("Ann", account.Reader))
+	k := account.Key{ID: "1", Name: "Till", Hash: "h1", Role: account.Writer, Added: noon}
+	if err := b.AddKey(t.Context(), k, entryAt(noon)); err != nil {
+		t.Fatal(err)
+	}
+	for _, minutes := range []int{90, 70} {
+		at := noon.Add(time.Duration(minutes) * time.Minute)
+		uses := account.Uses{
+			Sessions: map[string]time.Time{"s1": at, "gone": at},
+			Keys:     map[string]time.Time{"1": at, "gone": at},
+		}
+		if err := b.Write(t.Context(), uses); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Expires, k.LastUsed = noon.Add(90*time.Minute), noon.Add(90*time.Minute)
+	b.expectSession("s1", &s)
+	b.expectSession("gone", nil)
+	if got, err := b.Key(t.Context(), "h1"); err != nil || *got != k {
+		t.Errorf("got %+v (%v), want %+v", got, err, k)
+	}
+	if err := b.Write(t.Context(), account.Uses{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// operations is every way in, with arguments that find nothing.
+func operations(ctx context.Context, a account.Store) map[string]error {
+	all := make(map[string]error)
+	_, all["User"] = a.User(ctx, "x")
+	_, all["Users"] = a.Users(ctx)
+	all["AddUser"] = a.AddUser(ctx, account.User{ID: "x", Name: "x"}, entryAt(noon))
+	_, all["AddFirstUser"] = a.AddFirstUser(ctx, account.User{ID: "x", Name: "x"}, entryAt(noon))
+	_, all["ChangeUser"] = a.ChangeUser(ctx, "x", account.Change{}, entryAt(noon))
+	_, all["RemoveUser"] = a.RemoveUser(ctx, "x", entryAt(noon))
+	all["Rehash"] = a.Rehash(ctx, "x", "y", "z")
+	_, all["Session"] = a.Session(ctx, "x")
+	_, all["AddSession"] = a.AddSession(ctx, account.Session{})
+	all["RemoveSession"] = a.RemoveSession(ctx, "x")
+	_, all["RemoveExpired"] = a.RemoveExpired(ctx, noon)
+	_, all["Key"] = a.Key(ctx, "x")
+	_, all["Keys"] = a.Keys(ctx)
+	all["AddKey"] = a.AddKey(ctx, account.Key{ID: "x"}, entryAt(noon))
+	_, all["RemoveKey"] = a.RemoveKey(ctx, "x", entryAt(noon))
+	all["Write"] = a.Write(ctx, account.Uses{Keys: map[string]time.Time{"x": noon}})
+	return all
+}
+
+func accountsCancelled(t *testing.T, b books) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, err := range operations(ctx, b) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want cancelled", name, err)
+		}
+	}
+}
+
+func accountsClosed(t *testing.T, s *storage.Store) {
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range operations(t.Context(), s.Accounts()) {
+		if !fault.Is(err, fault.Unavailable) || fault.Of(err).RetryAfter <= 0 {
+			t.Errorf("%s: %v, want unavailable with a time to wait", name, err)
+		}
+	}
+}
+
+func longestTexts(t *testing.T, b books) {
+	for _, letter := range []string{"x", "é", "漢", "😀"} {
+		name := strings.Repeat(letter, 256/len(letter))
+		u := account.User{
+			ID: strings.Repeat(string(rune('a'+len(letter))), 36), Name: name, DisplayName: name, Role: account.Publisher,
+			PasswordHash: strings.Repeat("h", 200), Added: noon, Saved: noon,
+		}
+		if err := b.AddUser(t.Context(), u, entryAt(noon)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.User(t.Context(), account.Fold(name)); err != nil || got == nil || *got != u {
+			t.Errorf("got %+v (%v), want %+v", got, err, u)
+		}
+	}
+}
+
+// Texts come back as they were given, and names differ unless Fold says
+// otherwise.
+func textsAsTheyStand(t *testing.T, b books) {
+	for _, name := range []string{"O'Brien", "resume", "résumé", "straße", "-- x", "[a]%_", "whd.WH_User", "a\b", "😀"} {
+		u := b.addUser(name, account.Reader)
+		if got, err := b.User(t.Context(), account.Fold(name)); err != nil || got == nil || *got != u {
+			t.Errorf("got %+v (%v), want %+v", got, err, u)
+		}
+	}
+	display := " leading and trailing  "
+	if _, err := b.ChangeUser(t.Context(), "resume", account.Change{DisplayName: &display}, entryAt(noon)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.User(t.Context(), "resume"); err != nil || got.DisplayName != display {
+		t.Errorf("got %+v (%v)", got, err)
+	}
+}

@@ -1,0 +1,118 @@
+package appdbtest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/account"
+)
+
+// What several daemons do to the same accounts at the same time.
+
+// atOnce does the work of n at the same time.
+func atOnce(n int, work func(int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { work(i) })
+	}
+	all.Wait()
+}
+
+// Daemons that start together make one first user.
+func oneFirstUser(t *testing.T, b books) {
+	const daemons = 4
+	var added [daemons]bool
+	atOnce(daemons, func(i int) {
+		u := account.User{ID: string(rune('a' + i)), Name: "admin", Role: account.Admin, Added: noon, Saved: noon}
+		var err error
+		if added[i], err = b.AddFirstUser(t.Context(), u, entryAt(noon)); err != nil {
+			t.Error(err)
+		}
+	})
+	users, err := b.Users(t.Context())
+	if err != nil || len(users) != 1 {
+		t.Fatalf("users are %+v (%v)", users, err)
+	}
+	for i, was := range added {
+		if was != (users[0].ID == string(rune('a'+i))) {
+			t.Errorf("daemon %d added the user: %v, but it is that of %q", i, was, users[0].ID)
+		}
+	}
+}
+
+// Two admins who go, or take each other's role away, at the same time: one of
+// them stays.
+func lastAdmin(t *testing.T, b books) {
+	names, admin, reader := []string{"ann", "bob"}, account.Admin, account.Reader
+	for round := range 10 {
+		for _, name := range names {
+			if changed, err := b.ChangeUser(t.Context(), name, account.Change{Role: &admin}, entryAt(noon)); err != nil {
+				t.Fatal(err)
+			} else if !changed {
+				b.addUser(name, admin)
+			}
+		}
+		var done [2]bool
+		atOnce(len(names), func(i int) {
+			var err error
+			if round%2 == 0 {
+				done[i], err = b.RemoveUser(t.Context(), names[i], entryAt(noon))
+			} else {
+				done[i], err = b.ChangeUser(t.Context(), names[i], account.Change{Role: &reader}, entryAt(noon))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		if done[0] == done[1] {
+			t.Fatalf("round %d: done %v, want one of them", round, done)
+		}
+	}
+}
+
+// A login with the old password at the moment of its change leaves no session.
+func passwordSession(t *testing.T, b books) {
+	u := b.addUser("ann", account.Reader)
+	for round := range 10 {
+		next := u
+		next.PasswordHash = "hash " + string(rune('a'+round))
+		atOnce(2, func(i int) {
+			var err error
+			if i == 0 {
+				_, err = b.AddSession(t.Context(), account.Session{Hash: "s", User: u, Added: noon, Expires: noon})
+			} else {
+				_, err = b.ChangeUser(t.Context(), "ann", account.Change{PasswordHash: &next.PasswordHash}, entryAt(noon))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		b.expectSession("s", nil)
+		u = next
+	}
+}
+
+// Daemons write the same uses at the same time.
+func usesAtOnce(t *testing.T, b books) {
+	u := b.addUser("ann", account.Reader)
+	var hashes []string
+	for i := range 8 {
+		hashes = append(hashes, "s"+string(rune('0'+i)))
+		b.addSession(hashes[i], u)
+	}
+	atOnce(4, func(i int) {
+		uses := account.Uses{Sessions: make(map[string]time.Time)}
+		for _, hash := range hashes {
+			uses.Sessions[hash] = noon.Add(time.Hour + time.Duration(i)*time.Minute)
+		}
+		if err := b.Write(t.Context(), uses); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, hash := range hashes {
+		if s, err := b.Session(t.Context(), hash); err != nil || !s.Expires.Equal(noon.Add(time.Hour+3*time.Minute)) {
+			t.Errorf("%s: %+v (%v)", hash, s, err)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package appdb_test
+
+import (
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb/appdbtest"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+func TestAccountsSQLite(t *testing.T) {
+	appdbtest.Accounts(t, func(t *testing.T) *storage.Store { return open(t, storage.Config{}) })
+}
+
+func TestAuditSQLite(t *testing.T) { appdbtest.Audit(t, open(t, storage.Config{})) }
+
+// TestAccountsSQLServer has one schema for all tests, with a name that needs its
+// quotes, and empties it for each.
+func TestAccountsSQLServer(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	empty := func(t *testing.T) *storage.Store {
+		s := open(t, storage.Config{DSN: dsn, Schema: "own tables", Migrate: true})
+		mssqltest.Exec(t, dsn, "DELETE FROM [own tables].WH_Session; DELETE FROM [own tables].WH_ApiKey; DELETE FROM [own tables].WH_User; DELETE FROM [own tables].WH_Audit")
+		return s
+	}
+	appdbtest.Accounts(t, empty)
+	t.Run("Audit", func(t *testing.T) { appdbtest.Audit(t, empty(t)) })
+}
+
+func open(t *testing.T, c storage.Config) *storage.Store {
+	t.Helper()
+	c.Dir, c.Registry, c.Connections = t.TempDir(), record.Builtin(), 4
+	s, err := storage.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,302 @@
+package erp
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// Bills reads and writes what the custom fields of bill stages hold.
+type Bills struct {
+	records *Records
+	lock    Locker
+}
+
+// Locker keeps others from writing what a key names until a transaction ends.
+// A file needs none, as it has one writer at a time.
+type Locker interface {
+	LockKey(ctx context.Context, tx *sql.Tx, key string) error
+}
+
+// NewBills makes Bills whose changes on a server take a lock.
+func NewBills(records *Records, lock Locker) *Bills { return &Bills{records, lock} }
+
+// tables are those of the ERP's database: of the record kinds, and of bills.
+func (c Config) tables() []*record.Kind {
+	all := slices.Clone(c.Registry.Kinds())
+	for _, table := range bill.Tables().Kinds() {
+		if _, is := c.Registry.Lookup(table.Name); !is {
+			all = append(all, table)
+		}
+	}
+	return all
+}
+
+// billBook is a database with bills.
+type billBook interface {
+	// billSession takes a connection: for one statement that reads, or for a
+	// transaction that writes.
+	billSession(ctx context.Context, write bool) (billSession, error)
+	billWords() billWords
+	// mayWrite says what keeps the service from writing values, as far as that
+	// can be told without writing.
+	mayWrite(ctx context.Context) (problem string, err error)
+}
+
+// billSession is a connection, and in it a transaction where it writes. What
+// was not committed is taken back by close.
+type billSession interface {
+	rows(statement string, args ...billArg) ([][]*string, error)
+	exec(statement string, args ...billArg) error
+	// exclude keeps others from writing the value that key names until the end.
+	exclude(lock Locker, key string) error
+	// column is what is known of a column of the table of values.
+	column(name string) billColumn
+	commit() error
+	close()
+}
+
+// billColumn is a column that is written, as far as it matters.
+type billColumn struct {
+	declared string                 // for people
+	room     int                    // characters, 0 for any number
+	fits     func(text string) bool // reports whether text is not too long
+	doubtful func(text string) bool // reports whether a character may be lost
+}
+
+// billArg is an argument, bound by the type of the column that it meets.
+type billArg struct{ table, column, text string }
+
+func atBill(id string) billArg  { return billArg{bill.Bills, "RecID", id} }
+func atStage(id string) billArg { return billArg{bill.Stages, "RecID", id} }
+func atField(id string) billArg { return billArg{bill.Fields, "RecID", id} }
+
+func inValues(column, text string) billArg { return billArg{bill.Values, column, text} }
+
+// Value is bill.Store's.
+func (b *Bills) Value(ctx context.Context, at bill.Place) (v bill.Value, err error) {
+	err = b.read(ctx, func(s billSession, w billWords) error {
+		found, err := find(s, w, at)
+		if err == nil {
+			v = found.Value()
+		}
+		return err
+	})
+	return v, err
+}
+
+// Values is bill.Store's.
+func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []bill.Value, err error) {
+	at := bill.Place{BillID: billID, StageID: stageID}
+	err = b.read(ctx, func(s billSession, w billWords) error {
+		rows, err := s.rows(w.findAll(), atBill(billID), atStage(stageID))
+		if err != nil {
+			return err
+		}
+		all, err = valuesOf(at, rows)
+		return err
+	})
+	return all, err
+}
+
+// valuesOf are the values among rows, one for each field: where the ERP's table
+// has several rows of one field, the first is the newest.
+func valuesOf(at bill.Place, rows [][]*string) (all []bill.Value, err error) {
+	for _, row := range rows {
+		found := foundIn(row)
+		if found.Bill == nil || found.Stage == nil {
+			return nil, at.Missing(found)
+		}
+		if last := len(all) - 1; found.Field != nil && (last < 0 || all[last].SettingID != *found.Field) {
+			all = append(all, found.Value())
+		}
+	}
+	return all, nil
+}
+
+// find reads what is there of a place. Its failure names what is missing.
+func find(s billSession, w billWords, at bill.Place) (bill.Found, error) {
+	rows, err := s.rows(w.find(), atBill(at.BillID), atStage(at.StageID), atField(at.SettingID))
+	if err != nil {
+		return bill.Found{}, err
+	}
+	found := foundIn(rows[0]) // the statement always gives one
+	return found, at.Missing(found)
+}
+
+func foundIn(row []*string) bill.Found {
+	return bill.Found{
+		Bill: row[0], Stage: row[1], Field: row[2], Name: row[3], PluginID: row[4], PluginName: row[5], ValueID: row[6], Contents: row[7],
+	}
+}
+
+func (b *Bills) read(ctx context.Context, work func(billSession, billWords) error) error {
+	return b.run(ctx, false, executor.MayReadAgain, work)
+}
+
+// run works in a session, again where that is worth it. What did not even begin
+// can always be tried again: connections that the server has closed meanwhile
+// are found out by using them.
+func (b *Bills) run(ctx context.Context, write bool, worth func(error) bool, work func(billSession, billWords) error) error {
+	begun := false
+	again := func(err error) bool { return worth(err) || !begun && executor.MayReadAgain(err) }
+	err := executor.Retry(ctx, again, func(ctx context.Context) error {
+		s, err := b.records.billSession(ctx, write)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		begun = true
+		if err := work(s, b.records.billWords()); err != nil || !write {
+			return err
+		}
+		return s.commit()
+	})
+	return b.blame(ctx, err)
+}
+
+// writeAgain reports whether a transaction may be tried again. A row that turns
+// out to be there already is one that the ERP itself has added at this moment:
+// the next attempt finds and changes it.
+func writeAgain(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
+
+// Set is bill.Store's. The ids are looked up before others are kept away, since
+// the lock goes by ids as they are stored: two spellings of one id must not
+// pass each other. What is written is looked at behind the lock only.
+func (b *Bills) Set(ctx context.Context, u bill.Update) (v bill.Value, err error) {
+	err = b.run(ctx, true, writeAgain, func(s billSession, w billWords) error {
+		found, err := find(s, w, u.Place)
+		if err != nil {
+			return err
+		}
+		change := billChange{session: s, lock: b.lock, words: w, update: u, stage: *found.Stage, field: *found.Field}
+		if err := change.do(); err != nil {
+			return err
+		}
+		found.Contents = &change.stored
+		v = found.Value()
+		return nil
+	})
+	return v, err
+}
+
+// billChange is one change on its way.
+type billChange struct {
+	session      billSession
+	lock         Locker
+	words        billWords
+	update       bill.Update
+	stage, field string // ids as they are stored
+	stored       string // the contents that came to be
+}
+
+func (c *billChange) do() error {
+	if column := c.session.column("Contents"); !column.fits(c.update.Contents) {
+		return bill.Unfit(nil, fmt.Sprintf("is longer than the column of the database, which is %s", column.declared))
+	}
+	if err := c.session.exclude(c.lock, c.stage+"\x00"+c.field); err != nil {
+		return err
+	}
+	if err := c.session.exec(c.words.update(), append(c.values(), c.key()...)...); err != nil {
+		return c.refused(err)
+	}
+	there, err := c.look()
+	if err != nil || there {
+		return err
+	}
+	if err := c.insert(); err != nil {
+		return err
+	}
+	_, err = c.look()
+	return err
+}
+
+// values are the arguments that are written, and key those that say where.
+func (c *billChange) values() []billArg {
+	args := []billArg{inValues("Contents", c.update.Contents)}
+	if c.words.now == "" {
+		args = append(args, inValues("LastSavedDateTime", c.update.Saved.Format(wire.DateLayout)))
+	}
+	return args
+}
+
+func (c *billChange) key() []billArg {
+	return []billArg{inValues("BM_Stages_RecID", c.stage), inValues("BM_StageCustomFields_RecID", c.field)}
+}
+
+// look reads back what is stored now, if anything is. That a row was hit cannot
+// be known from the number of rows that a statement reports, to which triggers
+// of the ERP may add theirs.
+func (c *billChange) look() (there bool, err error) {
+	rows, err := c.session.rows(c.words.stored(), c.key()...)
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	if rows[0][0] != nil {
+		c.stored = *rows[0][0]
+	}
+	column := c.session.column("Contents")
+	if column.doubtful(c.update.Contents) && !sameText(c.stored, c.update.Contents) {
+		return true, bill.Unfit(nil, fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold", column.declared))
+	}
+	return true, nil
+}
+
+func (c *billChange) insert() error {
+	rows, err := c.session.rows(c.words.someIDs())
+	if err != nil {
+		return err
+	}
+	var others []string
+	for _, row := range rows {
+		if row[0] != nil {
+			others = append(others, *row[0])
+		}
+	}
+	id, err := newBillID(c.session.column("RecID"), others)
+	if err != nil {
+		return err
+	}
+	args := append([]billArg{inValues("RecID", id)}, c.key()...)
+	return c.refused(c.session.exec(c.words.insert(), append(args, c.values()...)...))
+}
+
+// newBillID makes the id of a new row. Of a column of which nothing is known it
+// takes as much as the longest of the others does.
+func newBillID(column billColumn, others []string) (string, error) {
+	room := column.room
+	if column.declared == "" {
+		for _, other := range others {
+			room = max(room, len(other))
+		}
+	}
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails
+	id, ok := bill.NewID(random, others, room)
+	if !ok {
+		return "", fault.New(fault.Unavailable, "the column RecID of %s is %s, which is too short for the id of a new row", bill.Values, column.declared)
+	}
+	return id, nil
+}
+
+// sameText compares as columns of a fixed length do, which pad with spaces.
+func sameText(a, b string) bool { return strings.TrimRight(a, " ") == strings.TrimRight(b, " ") }
+
+// Empty reports whether there is no bill.
+func (b *Bills) Empty(ctx context.Context) (empty bool, err error) {
+	err = b.read(ctx, func(s billSession, w billWords) error {
+		rows, err := s.rows(w.someBills())
+		empty = len(rows) == 0
+		return err
+	})
+	return empty && err == nil, err
+}

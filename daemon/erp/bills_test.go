@@ -1,0 +1,121 @@
+package erp_test
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/erp/erptest"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+func TestBillsSQLite(t *testing.T) {
+	erptest.Bills(t, func(t *testing.T) func() *storage.Store {
+		dir := t.TempDir()
+		return func() *storage.Store {
+			s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			return s
+		}
+	})
+}
+
+// billTables are tables of the types that an ERP's have: ids are padded, times
+// have the steps of datetime, and values may stand twice.
+func billTables(schema string) []string {
+	return []string{
+		"CREATE SCHEMA [" + schema + "]",
+		"CREATE TABLE [" + schema + "].BM_Main (RecID char(20) NOT NULL PRIMARY KEY)",
+		"CREATE TABLE [" + schema + "].BM_Stages (RecID char(20) NOT NULL PRIMARY KEY, BM_Main_RecID char(20) NOT NULL)",
+		"CREATE TABLE [" + schema + `].BM_StageCustomFields (RecID char(36) NOT NULL PRIMARY KEY, SettingName varchar(50), SettingDescription varchar(255),
+			CellType int, FieldParameter nvarchar(max), SY_Plugin_RecID char(36), LastSavedDateTime datetime, DisplayOrder int)`,
+		"CREATE TABLE [" + schema + `].BM_StageCustomValues (RecID char(38) NOT NULL PRIMARY KEY, BM_Stages_RecID char(20) NOT NULL,
+			BM_StageCustomFields_RecID char(36) NOT NULL, Contents nvarchar(max), LastSavedDateTime datetime)`,
+		"CREATE TABLE [" + schema + "].SY_Plugin (RecID char(36) NOT NULL PRIMARY KEY, Name nvarchar(50))",
+	}
+}
+
+// TestBillsSQLServer has one schema for all tests, and empties it for each.
+func TestBillsSQLServer(t *testing.T) {
+	const schema = "the bills"
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, billTables(schema)...)
+	erptest.Bills(t, func(t *testing.T) func() *storage.Store {
+		for _, table := range bill.Tables().Kinds() {
+			mssqltest.Exec(t, dsn, "DELETE FROM ["+schema+"]."+table.Name)
+		}
+		return func() *storage.Store {
+			return openServer(t, storage.Config{DSN: dsn, ERPSchema: schema, Schema: "own tables", Migrate: true})
+		}
+	})
+}
+
+// othersBills are a file's tables of bills that somebody else has made: they
+// compare byte by byte, and have columns of their own.
+const othersBills = `CREATE TABLE erp_bills (RecID VARCHAR(20), Name TEXT); INSERT INTO erp_bills VALUES ('B', 'Chair');
+CREATE TABLE erp_stages (RecID VARCHAR(20), BM_Main_RecID VARCHAR(20)); INSERT INTO erp_stages VALUES ('s  ', 'b');
+CREATE TABLE erp_fields (RecID INTEGER, SettingName VARCHAR(20), SY_Plugin_RecID INTEGER, DisplayOrder INTEGER); INSERT INTO erp_fields VALUES (7, 'Note', NULL, 1);
+CREATE TABLE erp_values (RecID TEXT, BM_Stages_RecID TEXT, BM_StageCustomFields_RecID INTEGER, Contents TEXT, LastSavedDateTime TEXT, Checked TEXT DEFAULT 'no');
+CREATE VIEW erp_view AS SELECT * FROM erp_values`
+
+func TestBillsOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	conn, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{})
+	if err == nil {
+		err = errors.Join(conn.Exec(othersBills), conn.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(values string) *storage.Store {
+		s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 2, Sources: map[string]string{
+			bill.Bills: "erp_bills", bill.Stages: "erp_stages", bill.Fields: "erp_fields", bill.Values: values,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	s := open("erp_values")
+	for _, contents := range []string{"added", "changed"} {
+		at := bill.Place{BillID: "b ", StageID: "S", SettingID: "7"}
+		v, err := s.Bills().Set(t.Context(), bill.Update{Place: at, Contents: contents})
+		if err != nil || *v.Contents != contents || v.SettingID != "7" || *v.SettingName != "Note" || v.PluginID != nil {
+			t.Errorf("%+v (%v)", v, err)
+		}
+	}
+	if all, err := s.Bills().Values(t.Context(), "B", "s"); err != nil || len(all) != 1 || *all[0].Contents != "changed" {
+		t.Errorf("%+v (%v)", all, err)
+	}
+	for values, says := range map[string]string{
+		"erp_view":  "erp_view: it is a view, and values can only be written to a table",
+		"erp_gone":  "erp_gone: there is no such table",
+		"erp_bills": "erp_bills, column BM_Stages_RecID: there is no such column",
+	} {
+		s := open(values)
+		_, err := s.Bills().Set(t.Context(), bill.Update{Place: bill.Place{BillID: "B", StageID: "s", SettingID: "7"}, Contents: "x"})
+		if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, says) {
+			t.Errorf("%s: %v, want %s", values, err, says)
+		}
+		report, err := s.Check(t.Context())
+		if err != nil || !report.Failed() || !slices.ContainsFunc(report.Findings, func(f erp.Finding) bool { return strings.Contains(f.String(), says) }) {
+			t.Errorf("%s: whd check finds %+v (%v)", values, report.Findings, err)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package erp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// checkBills finds what the tables of bills lack, and then what keeps the
+// service from writing values.
+func checkBills(ctx context.Context, r *Records) ([]Finding, error) {
+	tables, err := checkBillTables(ctx, r)
+	if err != nil {
+		return tables, err
+	}
+	rights, err := checkBillRights(ctx, r)
+	return append(tables, rights...), err
+}
+
+func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error) {
+	for _, table := range bill.Tables().Kinds() {
+		_, _, findings, err := examine(ctx, r, table)
+		if err != nil {
+			return all, err
+		}
+		for i, f := range findings {
+			findings[i].Warning = f.Warning || f.Field != "" && !bill.Needs(table.Name, f.Field)
+		}
+		all = append(all, findings...)
+	}
+	return all, nil
+}
+
+func checkBillRights(ctx context.Context, r *Records) ([]Finding, error) {
+	table, _ := bill.Tables().Lookup(bill.Values)
+	name, columns, _, err := examine(ctx, r, table)
+	if err != nil || len(columns) == 0 {
+		return nil, err
+	}
+	problem, err := r.mayWrite(ctx)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("looking at the rights on %s: %w", name, executor.Classify(err))
+	case problem == "":
+		return nil, nil
+	}
+	return []Finding{{Kind: table.Name, Table: name, Problem: problem}}, nil
+}
+
+// aboutTables reports whether an error is about a table or a column that is not
+// there or may not be used.
+func aboutTables(err error) bool {
+	if e, is := errors.AsType[*sqlite.Error](err); is {
+		return e.NoTable() || e.NoColumn() || strings.Contains(e.Message, "because it is a view")
+	}
+	e, is := errors.AsType[*mssql.Error](err)
+	return is && (e.NoTable() || e.NoColumn() || e.Forbidden())
+}
+
+// blame names the table that is to blame for a failure that the asker can do
+// nothing about.
+func (b *Bills) blame(ctx context.Context, err error) error {
+	if err == nil || !aboutTables(err) || fault.Of(err).Kind != fault.Internal {
+		return executor.Classify(err)
+	}
+	findings, _ := checkBillTables(ctx, b.records) // where it fails too, the error itself has to do
+	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Warning })
+	if len(findings) == 0 {
+		findings, _ = checkBillRights(ctx, b.records)
+	}
+	if len(findings) == 0 {
+		return executor.Classify(err)
+	}
+	whole := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
+	return executor.Unavailable(err, "bills cannot be used: "+findings[max(whole, 0)].String()+"; whd check tells more")
+}
+
+// String is the finding in words.
+func (f Finding) String() string {
+	if f.Field != "" {
+		return f.Table + ", column " + f.Field + ": " + f.Problem
+	}
+	return f.Table + ": " + f.Problem
+}

@@ -1,0 +1,234 @@
+package erp
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
+)
+
+// billConnections are apart from those of records and of our own tables: who
+// waits for a row that the ERP has locked keeps nobody else waiting. They are
+// fewer than the attempts that a change has, so that a server which was started
+// anew, and has dropped them all, is met by a fresh one.
+const billConnections = executor.MaxAttempts - 1
+
+// openBills makes the pool for bills. It is the store's own server also where
+// records are read elsewhere: what was written must be there to be read.
+func openBills(c Config) (*mssql.Server, error) {
+	return mssql.Open(mssql.Config{DSN: c.DSN, Connections: billConnections})
+}
+
+func (b *mssqlRecords) billWords() billWords {
+	return mssqlBillWords(func(table string) string { return b.Table(table).Name.Quoted() })
+}
+
+func (b *mssqlRecords) billSession(ctx context.Context, write bool) (billSession, error) {
+	s := &mssqlBills{ctx: ctx, backend: b, known: make(map[string]*executor.Columns), runs: b.bills.DB()}
+	if b.config.LockTimeout > 0 {
+		s.before = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(b.config.LockTimeout.Milliseconds(), 1))
+	}
+	if err := s.describe(); err != nil || !write {
+		return s, err
+	}
+	tx, err := b.bills.DB().BeginTx(ctx, nil)
+	s.tx, s.runs = tx, tx
+	return s, err
+}
+
+type mssqlBills struct {
+	ctx     context.Context
+	backend *mssqlRecords
+	known   map[string]*executor.Columns // of package bill
+	before  string                       // stands before each statement
+	tx      *sql.Tx                      // nil where it only reads
+	runs    runner
+}
+
+// runner is a pool or a transaction.
+type runner interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// describe learns the types of the columns, from the catalogue or from what it
+// said of late.
+func (s *mssqlBills) describe() error {
+	conn, err := s.backend.bills.Get(s.ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, table := range bill.Tables().Kinds() {
+		known, err := s.backend.Describe(s.ctx, conn, table.Name)
+		if err != nil {
+			return err
+		}
+		s.known[table.Name] = known
+	}
+	return nil
+}
+
+func (s *mssqlBills) live(table, column string) mssql.Column {
+	i, ok := s.backend.Table(table).Kind.Column(column)
+	if !ok {
+		return mssql.Column{}
+	}
+	return s.known[table].ByField[i]
+}
+
+// nobody is an id that no row has.
+const nobody = "d54bb6ec-0f25-4b9c-9a1f-3c6b7f50a8e1"
+
+// call is a statement with its arguments, each of the type of its column. Text
+// that is no guid equals none: the server would refuse to compare it.
+func (s *mssqlBills) call(statement string, args []billArg) (string, []any) {
+	params := make([]mssql.Param, len(args))
+	for i, a := range args {
+		column := s.live(a.table, a.column)
+		switch {
+		case a.table == "":
+			params[i] = mssql.Digits(a.text)
+		case column.Type == "uniqueidentifier":
+			id, err := wire.ParseGuid(strings.TrimRight(a.text, " "))
+			if err != nil {
+				id = nobody
+			}
+			params[i] = mssql.Guid(column, id)
+		default:
+			params[i] = mssql.Text(column, a.text)
+		}
+	}
+	return mssql.Call(s.before+statement, params...)
+}
+
+func (s *mssqlBills) rows(statement string, args ...billArg) (all [][]*string, err error) {
+	text, values := s.call(statement, args)
+	rows, err := s.runs.QueryContext(s.ctx, text, values...)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	for rows.Next() {
+		row, into := make([]*string, len(columns)), make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, s.failed(err)
+		}
+		all = append(all, row)
+	}
+	return all, s.failed(rows.Err())
+}
+
+func (s *mssqlBills) exec(statement string, args ...billArg) error {
+	text, values := s.call(statement, args)
+	_, err := s.runs.ExecContext(s.ctx, text, values...)
+	return s.failed(err)
+}
+
+// exclude takes a lock that all daemons take first which write the value. The
+// table of values may have no unique index, and hints that lock a range of it are
+// not kept by every server.
+func (s *mssqlBills) exclude(lock Locker, key string) error {
+	return s.failed(lock.LockKey(s.ctx, s.tx, key))
+}
+
+func (s *mssqlBills) column(name string) billColumn {
+	c := s.live(bill.Values, name)
+	known := billColumn{room: max(c.Length, 0), fits: c.Fits, doubtful: func(text string) bool { return narrowText(c) && !c.Holds(text) }}
+	if c.Type != "" {
+		known.declared = c.Declared()
+	}
+	if narrowText(c) && c.CodePage == utf8Page && c.Length > 0 {
+		known.fits = func(text string) bool { return len(text) <= c.Length }
+	}
+	return known
+}
+
+// utf8Page is the code page of columns whose length is one of UTF-8.
+const utf8Page = 65001
+
+func narrowText(c mssql.Column) bool {
+	return c.Type == "char" || c.Type == "varchar" || c.Type == "text"
+}
+
+func (s *mssqlBills) commit() error { return s.failed(s.tx.Commit()) }
+
+func (s *mssqlBills) close() {
+	if s.tx != nil {
+		s.tx.Rollback() // does nothing after Commit
+	}
+}
+
+// failed passes an error on. One that a changed table may be to blame for makes
+// the next session read the catalogue.
+func (s *mssqlBills) failed(err error) error {
+	if e, is := errors.AsType[*mssql.Error](err); is && !e.Deadlock() && !e.LockTimeout() {
+		for table := range s.known {
+			s.backend.Table(table).Forget()
+		}
+	}
+	return err
+}
+
+// The numbers of errors that writing a row can end with.
+const (
+	errCut, errCutHere = 8152, 2628 // a text is longer than its column
+	errNeedsValue      = 515        // a column that is not null was given nothing
+	errReadOnly        = 3906       // the database is read-only
+)
+
+// refused tells what is wrong with contents that the database did not take.
+func (c *billChange) refused(err error) error {
+	e, is := errors.AsType[*mssql.Error](err)
+	switch {
+	case !is:
+		return err
+	case e.Number == errCut || e.Number == errCutHere:
+		return bill.Unfit(err, "is longer than the column of the database")
+	case e.Conversion():
+		return bill.Unfit(err, "has a character that the database does not know")
+	case e.Number == errNeedsValue:
+		return executor.Unavailable(err, "the table "+bill.Values+" has a column that needs a value which the service does not know; it takes a default there")
+	case e.Number == errReadOnly:
+		return executor.Unavailable(err, "the database is read-only")
+	case e.Forbidden():
+		return executor.Unavailable(err, "the service's login may not write the table "+bill.Values)
+	}
+	return err
+}
+
+// mayWrite asks for the rights of the login.
+func (b *mssqlRecords) mayWrite(ctx context.Context) (string, error) {
+	table := b.Table(bill.Values).Name
+	var missing []string
+	for _, right := range []string{"INSERT", "UPDATE"} {
+		var has sql.NullInt64
+		err := b.bills.DB().QueryRowContext(ctx, "SELECT HAS_PERMS_BY_NAME(@p1, 'OBJECT', @p2)", table.Quoted(), right).Scan(&has)
+		if _, refused := errors.AsType[*mssql.Error](err); refused {
+			return "", nil // a server that cannot tell
+		}
+		if err != nil {
+			return "", err
+		}
+		if has.Valid && has.Int64 == 0 {
+			missing = append(missing, right)
+		}
+	}
+	if missing == nil {
+		return "", nil
+	}
+	return "the service's login has no right to " + strings.Join(missing, " and "), nil
+}

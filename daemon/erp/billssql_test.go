@@ -1,0 +1,80 @@
+package erp
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// TestBillStatements compares the statements on bills, in the words of either
+// database, with those of a file, so that a change of them is seen.
+func TestBillStatements(t *testing.T) {
+	var got strings.Builder
+	for _, c := range []struct {
+		name  string
+		quote func(string) string
+		words func(func(string) string) billWords
+	}{
+		{"SQLite", sqlite.Quote, sqliteBillWords},
+		{"SQL Server", func(name string) string { return "[dbo]." + mssql.Quote(name) }, mssqlBillWords},
+	} {
+		w := c.words(c.quote)
+		fmt.Fprintf(&got, "== %s\n\n", c.name)
+		for _, statement := range []string{w.find(), w.findAll(), w.update(), w.stored(), w.someIDs(), w.insert(), w.someBills()} {
+			fmt.Fprintf(&got, "%s\n\n", statement)
+		}
+	}
+	const file = "testdata/bills.sql"
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("%s differs (go test -update rewrites it); got:\n%s", file, &got)
+	}
+}
+
+// A change may begin anew where the server has taken all of it back, or where
+// the ERP has added the row first.
+func TestBillWriteAgain(t *testing.T) {
+	for number, want := range map[int]bool{1205: true, 2627: true, 2601: true, 1222: false, 515: false, 208: false} {
+		if got := writeAgain(fmt.Errorf("in a wrap: %w", &mssql.Error{Number: number})); got != want {
+			t.Errorf("%d: %v", number, got)
+		}
+	}
+	if writeAgain(mssql.ErrLost) {
+		t.Error("a change on a broken connection may have been done")
+	}
+}
+
+// What a server says to a row that it does not take is told in words for people.
+func TestBillRefused(t *testing.T) {
+	for number, want := range map[int]string{
+		8152: "is longer than the column", 2628: "is longer than the column", 245: "does not know", 515: "needs a value", 3906: "read-only", 229: "may not write",
+	} {
+		err := new(billChange).refused(&mssql.Error{Number: number, Message: "canary"})
+		if text := classifiedMessage(err); !strings.Contains(text, want) || strings.Contains(text, "canary") {
+			t.Errorf("%d: %q, want %q", number, text, want)
+		}
+	}
+	other := &mssql.Error{Number: 1205}
+	if err := new(billChange).refused(other); err != error(other) {
+		t.Errorf("a executor.IsDeadlock became %v", err)
+	}
+}
+
+func classifiedMessage(err error) string { return fault.Of(executor.Classify(err)).Message }

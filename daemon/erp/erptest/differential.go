@@ -1,0 +1,135 @@
+package erptest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// differential runs every field with every suffix and every edge operand, and
+// compares the rows with a naive evaluation over the same rows.
+func differential(t *testing.T, s *suite) {
+	cases := 0
+	for _, kind := range s.registry.Kinds() {
+		for i, f := range kind.Fields {
+			for _, op := range f.Filter.Operators() {
+				for _, operands := range s.operandLists(f.Type, op) {
+					cases++
+					s.try(t, kind, i, op, operands)
+				}
+			}
+		}
+	}
+	t.Logf("%d cases, every field x suffix x edge operand", cases)
+}
+
+// try runs one condition and compares its rows with those that match.
+func (s *suite) try(t *testing.T, kind *record.Kind, field int, op record.Operator, operands []any) {
+	t.Helper()
+	f := kind.Fields[field]
+	texts := make([]string, len(operands))
+	for i, o := range operands {
+		texts[i] = operandText(o)
+	}
+	got, _ := s.ask(t, s.store, kind, query.Members{{Name: f.Name + op.Suffix(), Texts: texts, List: op.Arity() != record.One}})
+	found := make(map[string]int)
+	for _, row := range got {
+		found[row]++
+	}
+	all := s.stored(kind)
+	for i, r := range all.rows {
+		row := all.texts[i]
+		switch expected := s.matches(f.Type, r[field], op, operands); {
+		case !s.can.tries(op, operands[0], r[field]):
+			found[row] = 0
+		case expected && found[row] == 0:
+			t.Errorf("%s.%s%s %.200q does not find %q", kind.Name, f.Name, op.Suffix(), texts, r[field])
+		case !expected && found[row] > 0:
+			t.Errorf("%s.%s%s %.200q finds %q", kind.Name, f.Name, op.Suffix(), texts, r[field])
+		case expected:
+			found[row]--
+		}
+	}
+	for row, n := range found {
+		if n > 0 {
+			t.Errorf("%s.%s%s %.200q gives a row that was not stored, or twice: %s", kind.Name, f.Name, op.Suffix(), texts, row)
+		}
+	}
+}
+
+// operandLists are the lists of operands that an operator is tried with.
+func (s *suite) operandLists(t record.Type, op record.Operator) [][]any {
+	values := s.values[t]
+	var lists [][]any
+	switch op.Arity() {
+	case record.One:
+		for _, v := range append(slices.Clone(values), s.can.patterns(op)...) {
+			lists = append(lists, []any{v})
+		}
+	case record.Two:
+		for i := 0; i < len(values); i += 1 + len(values)/9 {
+			for j := 0; j < len(values); j += 1 + len(values)/9 {
+				lists = append(lists, []any{values[i], values[j]})
+			}
+		}
+	case record.Many:
+		lists = append(lists, values, values[:1], values[len(values)-1:], append(slices.Clone(values[1:3]), values[1]))
+	}
+	return lists
+}
+
+// patterns are operands that only Like understands as more than text.
+func (can Capabilities) patterns(op record.Operator) []any {
+	if op != record.Like {
+		return nil
+	}
+	all := []any{
+		"%", "%%", "a%", "%b", "%B%", "_", "__", "a_c", "[abc]", "[a-c]%", "[^a-c]%", "%[%]", "[_]", "a[_]c", "[[]%", "]", "[]", "[^]", "[]a]", "[a", "a[",
+		"[a-", "[-a]", "[c-a]", "%é", "%É%", "[à-ý]", "日_", "_語", "😀%", "a ", "%ab ", "% ", "[Α-Ω]", "%[0-9]%", "%\x00%",
+	}
+	return slices.DeleteFunc(all, func(v any) bool { return !can.holds(v) })
+}
+
+// longLists runs lists that are longer than a database may want to take value
+// by value.
+func longLists(t *testing.T, s *suite) {
+	for _, kind := range s.registry.Kinds() {
+		for i, f := range kind.Fields {
+			if f.Filter.Takes(record.In) {
+				s.try(t, kind, i, record.In, s.longList(f.Type))
+			}
+		}
+	}
+}
+
+// longList is every other edge value among values that nothing equals.
+func (s *suite) longList(t record.Type) []any {
+	var operands []any
+	for i, v := range s.values[t] {
+		if i%2 == 0 {
+			operands = append(operands, v)
+		}
+	}
+	for n := range 300 {
+		operands = append(operands, strange(t, n))
+	}
+	return operands
+}
+
+func strange(t record.Type, n int) any {
+	switch {
+	case t == record.Decimal:
+		return "0.123" + strconv.Itoa(n+100)
+	case t == record.DateTime:
+		return fmt.Sprintf("2031-01-02T03:04:05.%03d0000", n)
+	case t == record.Guid:
+		return fmt.Sprintf("%08x-d9cb-469f-a165-70867728950e", n+100)
+	case t == record.Text:
+		return "strange " + strconv.Itoa(n)
+	}
+	return int64(20 + n%100) // no edge of any width
+}

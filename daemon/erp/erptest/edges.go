@@ -1,0 +1,95 @@
+package erptest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+var allBytes = func() []byte {
+	b := make([]byte, 256)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return b
+}()
+
+var nines = strings.Repeat("9", 38)
+
+// edges are the values of each type that stand at some edge: extremes, what
+// looks alike, what is special to SQL, to LIKE, to Unicode. They serve as
+// stored values and as operands.
+var edges = map[record.Type][]any{
+	record.Text: {
+		"", " ", "a", "A", "ab", "AB ", "abc", "a b", "é", "É", "e\u0301", "ß", "ẞ", "ss", "\u212a", "k", "ſ", "s", "σ", "ς", "Σ", "İ", "i", "ı",
+		"%", "100%", "_", "a_c", "[", "]", "[a-f]", "[^a]", "a[b", "-", "O'Brien", `"`, `\`, "'; DROP TABLE x --",
+		"日本", "日本語", "😀", "\x00", "a\x00b", "tab\there", "line\nend", "00123", "1E5", "null", strings.Repeat("x", 300),
+	},
+	record.Int:   {int64(-1 << 31), int64(-1), int64(0), int64(1), int64(2), int64(10), int64(1<<31 - 1)},
+	record.Short: {int64(-1 << 15), int64(-1), int64(0), int64(1), int64(7), int64(1<<15 - 1)},
+	record.Byte:  {int64(0), int64(1), int64(2), int64(127), int64(128), int64(255)},
+	record.Long:  {int64(-1 << 63), int64(0), int64(1<<63 - 1)},
+	record.Decimal: {
+		"0", "0.0000", "1", "1.0", "1.0000", "-1", "9", "10", "-10.5", "0.1", "0.10", "12345.6789", "-0.01",
+		nines, "-" + nines, "0." + strings.Repeat("0", 37) + "1", "9007199254740993", "9007199254740992.5",
+	},
+	record.Bool: {int64(0), int64(1)},
+	record.DateTime: {
+		"0001-01-01T00:00:00.0000000", "1753-01-01T00:00:00.0000000", "2019-05-01T10:11:12.1230000", "2019-05-01T10:11:12.1230001",
+		"2019-05-01T00:00:00.0000000", "2024-02-29T23:59:59.9999999", "9999-12-31T23:59:59.9999999",
+	},
+	record.Bytes: {[]byte{}, []byte{0}, []byte{0, 0}, []byte("abc"), []byte("ABC"), allBytes},
+	record.Guid: {
+		"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", "0f8fad5b-d9cb-469f-a165-70867728950e", "0f8fad5b-d9cb-469f-a165-70867728950f",
+	},
+}
+
+// stored are the rows of a kind, and each as the store shows it.
+type stored struct {
+	rows  [][]any
+	texts []string
+}
+
+func (s *suite) stored(k *record.Kind) stored {
+	known, ok := s.kinds[k.Name]
+	if !ok {
+		known.rows = s.makeRows(k)
+		for _, r := range known.rows {
+			known.texts = append(known.texts, s.valuesText(k, r))
+		}
+		s.kinds[k.Name] = known
+	}
+	return known
+}
+
+// edgeRows are rows in which every field meets every edge of its type, and
+// null where it may.
+func (s *suite) edgeRows(k *record.Kind) [][]any { return s.stored(k).rows }
+
+func (s *suite) makeRows(k *record.Kind) [][]any {
+	all := s.part.stores(s.values)
+	rows := make([][]any, 1+len(all[record.Text]))
+	for i := range rows {
+		rows[i] = make([]any, len(k.Fields))
+		for j, f := range k.Fields {
+			values := all[f.Type]
+			if f.Null && (i+j)%(len(values)+1) == len(values) {
+				continue
+			}
+			rows[i][j] = values[(i+j)%len(values)]
+		}
+	}
+	return rows
+}
+
+// valuesText writes a row as the store shows it.
+func (s *suite) valuesText(k *record.Kind, values []any) string {
+	shown := slices.Clone(values)
+	for i, v := range values {
+		if text, ok := v.(string); ok && k.Fields[i].Type == record.Decimal {
+			shown[i] = s.can.shownDecimal(text)
+		}
+	}
+	return rowText(shown)
+}

@@ -1,0 +1,178 @@
+package erptest
+
+import (
+	"bytes"
+	"cmp"
+	"math/big"
+	"strings"
+	"unicode"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// matches is the filter grammar once more, written as plainly as possible and
+// sharing nothing with the code under test: what a condition means for one
+// stored value.
+func (s *suite) matches(t record.Type, stored any, op record.Operator, operands []any) bool {
+	if stored == nil {
+		return false
+	}
+	switch op {
+	case record.StartsWith:
+		return likeNaive(runes(stored), append(literal(operands[0]), token{any: true}))
+	case record.EndsWith:
+		return likeNaive(runes(stored), append([]token{{any: true}}, literal(operands[0])...))
+	case record.Contains:
+		return likeNaive(runes(stored), append(append([]token{{any: true}}, literal(operands[0])...), token{any: true}))
+	case record.Like:
+		pattern, ok := likeTokens(operands[0].(string))
+		return ok && likeNaive(runes(stored), pattern)
+	case record.In:
+		for _, o := range operands {
+			if s.compare(t, stored, o) == 0 {
+				return true
+			}
+		}
+		return false
+	case record.Between:
+		return s.compare(t, stored, operands[0]) >= 0 && s.compare(t, stored, operands[1]) <= 0
+	}
+	c := s.compare(t, stored, operands[0])
+	return map[record.Operator]bool{
+		record.Equal: c == 0, record.NotEqualTo: c != 0,
+		record.GreaterThan: c > 0, record.GreaterThanOrEqualTo: c >= 0,
+		record.LessThan: c < 0, record.LessThanOrEqualTo: c <= 0,
+	}[op]
+}
+
+func (s *suite) compare(t record.Type, a, b any) int {
+	if ranks := s.ranks[t]; ranks != nil {
+		return cmp.Compare(ranks[equalText(t, a)], ranks[equalText(t, b)])
+	}
+	switch t {
+	case record.Text:
+		return strings.Compare(equalText(t, a), equalText(t, b))
+	case record.Decimal:
+		x, _ := new(big.Rat).SetString(a.(string))
+		y, _ := new(big.Rat).SetString(b.(string))
+		return x.Cmp(y)
+	case record.Bytes:
+		return bytes.Compare(a.([]byte), b.([]byte))
+	case record.DateTime, record.Guid:
+		return strings.Compare(a.(string), b.(string))
+	default:
+		return cmp.Compare(a.(int64), b.(int64))
+	}
+}
+
+// equalText is the same for values that are equal.
+func equalText(t record.Type, v any) string {
+	if t != record.Text {
+		return operandText(v)
+	}
+	return string(foldNaive(strings.TrimRight(v.(string), " ")))
+}
+
+// foldNaive replaces each rune by one that stands for all its letter cases.
+func foldNaive(s string) []rune {
+	var folded []rune
+	for _, r := range s {
+		least := r
+		for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
+			least = min(least, o)
+		}
+		if least >= 'A' && least <= 'Z' {
+			least += 'a' - 'A'
+		}
+		folded = append(folded, least)
+	}
+	return folded
+}
+
+func runes(v any) []rune { return foldNaive(v.(string)) }
+
+// token is one part of a LIKE pattern: any text, any rune, or one of a set.
+type token struct {
+	any, one, not bool
+	ranges        [][2]rune
+}
+
+func literal(v any) []token {
+	var tokens []token
+	for _, r := range runes(v) {
+		tokens = append(tokens, token{ranges: [][2]rune{{r, r}}})
+	}
+	return tokens
+}
+
+// likeTokens reads a pattern; one with a set that is not closed matches nothing.
+func likeTokens(pattern string) ([]token, bool) {
+	var tokens []token
+	for p := foldNaive(pattern); len(p) > 0; p = p[1:] {
+		switch p[0] {
+		case '%':
+			tokens = append(tokens, token{any: true})
+		case '_':
+			tokens = append(tokens, token{one: true})
+		case '[':
+			end := closing(p)
+			if end < 0 {
+				return nil, false
+			}
+			tokens = append(tokens, set(p[1:end]))
+			p = p[end:]
+		default:
+			tokens = append(tokens, token{ranges: [][2]rune{{p[0], p[0]}}})
+		}
+	}
+	return tokens, true
+}
+
+func closing(p []rune) int {
+	for i, r := range p {
+		if r == ']' && i > 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func set(inside []rune) token {
+	t := token{not: len(inside) > 0 && inside[0] == '^'}
+	if t.not {
+		inside = inside[1:]
+	}
+	for len(inside) > 0 {
+		if len(inside) >= 3 && inside[1] == '-' {
+			t.ranges = append(t.ranges, [2]rune{inside[0], inside[2]})
+			inside = inside[3:]
+			continue
+		}
+		t.ranges = append(t.ranges, [2]rune{inside[0], inside[0]})
+		inside = inside[1:]
+	}
+	return t
+}
+
+// likeNaive matches by trying everything. Spaces at the end of the text may be
+// left over.
+func likeNaive(text []rune, pattern []token) bool {
+	if len(pattern) == 0 {
+		return strings.Trim(string(text), " ") == ""
+	}
+	if pattern[0].any {
+		return likeNaive(text, pattern[1:]) || len(text) > 0 && likeNaive(text[1:], pattern)
+	}
+	return len(text) > 0 && pattern[0].takes(text[0]) && likeNaive(text[1:], pattern[1:])
+}
+
+func (t token) takes(r rune) bool {
+	if t.one {
+		return true
+	}
+	in := false
+	for _, pair := range t.ranges {
+		in = in || pair[0] <= r && r <= pair[1]
+	}
+	return in != t.not
+}

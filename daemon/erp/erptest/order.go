@@ -1,0 +1,51 @@
+package erptest
+
+import (
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// learnOrder takes the order of a type's values from the store: by its answer,
+// equal values have one rank. Every other answer has to fit.
+func (s *suite) learnOrder(t *testing.T, of record.Type, family record.Family) {
+	t.Helper()
+	kind := record.Kind{Name: "Order_of_" + of.String(), Fields: []record.Field{{Name: "Value", Type: of, Filter: family, Null: record.NotNull}}}
+	registry, err := record.NewRegistry(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := s.open(t, registry)
+	_, err = opened.Fill(t.Context(), registry.Kinds(), func(*record.Kind) iter.Seq[[]any] {
+		return func(yield func([]any) bool) {
+			for _, v := range s.values[of] {
+				if !yield([]any{v}) {
+					return
+				}
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := s.ask(t, opened, registry.Kinds()[0], query.Members{member(query.OrderBy, "Value")})
+	ranks, last := make(map[string]int), ""
+	for _, row := range rows {
+		i := slices.IndexFunc(s.values[of], func(v any) bool { return rowText([]any{v}) == row })
+		if i < 0 {
+			t.Fatalf("%s was not stored", row)
+		}
+		now := equalText(of, s.values[of][i])
+		if _, before := ranks[now]; before && now != last {
+			t.Errorf("equal values of %s do not stand together: %q", of, rows)
+		}
+		if now != last || len(ranks) == 0 {
+			ranks[now] = len(ranks)
+		}
+		last = now
+	}
+	s.ranks[of] = ranks
+}

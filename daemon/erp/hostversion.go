@@ -1,0 +1,131 @@
+package erp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// Version is the version of the ERP.
+type Version struct {
+	Source  string // the table and column that hold it
+	Version string // the highest there; empty where there is none
+	Problem string // what is wrong with it, if anything
+}
+
+// MinVersion is the version of the ERP that raises events as the service takes
+// them.
+const MinVersion = "07.02.01.00"
+
+// CheckVersionSource reports what is wrong with the name of a table and a column
+// in it.
+func CheckVersionSource(text string) error {
+	if _, _, ok := mssql.ParseColumn(text, ""); !ok {
+		return fmt.Errorf("%q is not a table and a column such as dbo.SY_System.Version", text)
+	}
+	return nil
+}
+
+// version reads the version of the ERP, nil where it is not said what holds
+// it.
+func (r *Records) version(ctx context.Context) (*Version, error) {
+	source := r.config.VersionSource
+	if source == "" {
+		return nil, nil
+	}
+	texts, problem, err := r.texts(ctx, source)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", source, executor.Classify(err))
+	}
+	h := &Version{Source: source, Problem: problem}
+	if problem == "" {
+		h.judge(texts)
+	}
+	return h, nil
+}
+
+// judge takes the highest of the texts for the version: tables of versions keep
+// those of before.
+func (h *Version) judge(texts []string) {
+	var highest []int
+	for _, text := range texts {
+		if v := versionOf(text); v != nil && slices.Compare(v, highest) > 0 {
+			highest, h.Version = v, strings.TrimSpace(text)
+		}
+	}
+	switch {
+	case highest == nil:
+		h.Problem = "it holds no version such as " + MinVersion
+	case slices.Compare(highest, versionOf(MinVersion)) < 0:
+		h.Problem = "webhooks need version " + MinVersion + " or later of it"
+	}
+}
+
+// versionParts is how many numbers a version has. Those left out are 0.
+const versionParts = 4
+
+// versionOf reads numbers between dots, nil for what is no version.
+func versionOf(text string) []int {
+	parts := strings.Split(strings.TrimSpace(text), ".")
+	if len(parts) > versionParts {
+		return nil
+	}
+	numbers := make([]int, versionParts)
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 31)
+		if err != nil {
+			return nil
+		}
+		numbers[i] = int(n)
+	}
+	return numbers
+}
+
+// maxVersions bounds what is read of a column that may not be one of versions.
+const maxVersions = 1000
+
+func (b *sqliteRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
+	table, column, _ := mssql.ParseColumn(source, "") // which CheckVersionSource has read
+	conn, err := b.Pool.Get(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer b.Pool.Put(conn)
+	// By itself a name in quotes that is no column would be a text.
+	err = conn.Query(fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", sqlite.Quote(column), sqlite.Quote(table.Name), maxVersions), func(s *sqlite.Stmt) error {
+		texts = append(texts, s.Text(0))
+		return nil
+	})
+	if e, refused := errors.AsType[*sqlite.Error](err); refused && (e.NoTable() || e.NoColumn()) {
+		return nil, "it cannot be read: " + e.Message, nil
+	}
+	return texts, "", err
+}
+
+func (b *mssqlRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
+	table, column, _ := mssql.ParseColumn(source, b.config.Schema)
+	rows, err := b.Pool.DB().QueryContext(ctx, fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
+		maxVersions, mssql.Quote(column), table.Quoted()))
+	if err == nil {
+		defer rows.Close()
+		for rows.Next() {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				return nil, "", err
+			}
+			texts = append(texts, text)
+		}
+		err = rows.Err()
+	}
+	if err != nil {
+		problem, err = refusal(err)
+	}
+	return texts, problem, err
+}

@@ -1,0 +1,53 @@
+package erp_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/erp/erptest"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// openServer opens a store on a server. The configuration names what differs
+// from the usual.
+func openServer(t *testing.T, c storage.Config) *storage.Store {
+	t.Helper()
+	c.Dir, c.Connections = t.TempDir(), 4
+	if c.Registry == nil {
+		c.Registry = record.Builtin()
+	}
+	s, err := storage.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// TestSQLServer runs the suite on columns of nvarchar and then, in part, on
+// columns of varchar. What the stores differ in is that of Babelfish; nobody
+// has run this on SQL Server, which holds more.
+func TestSQLServer(t *testing.T) {
+	dsn, schemas := mssqltest.Database(t), 0
+	open := func(t *testing.T, registry *record.Registry) *storage.Store {
+		schemas++
+		schema := fmt.Sprintf("erp %d", schemas)
+		mssqltest.Exec(t, dsn, "CREATE SCHEMA ["+schema+"]")
+		return openServer(t, storage.Config{DSN: dsn, ERPSchema: schema, Registry: registry})
+	}
+	babelfish := erptest.Capabilities{
+		Scale: 19, Microseconds: true, NoNUL: true, Collation: true, GuidOrder: true, PaddedBytes: true, ASCIISets: true,
+	}
+	for name, part := range map[string]erptest.Part{
+		"nvarchar": {},
+		"varchar":  {Kinds: []string{"SO_Totals", "IN_Colours", "SY_Filters"}, StoredASCII: true},
+	} {
+		t.Run(name, func(t *testing.T) { erptest.Run(t, open, babelfish, part) })
+	}
+}

@@ -1,0 +1,106 @@
+package erp_test
+
+import (
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// problems are what a check finds of one kind, warnings apart.
+func problems(t *testing.T, s *storage.Store, kind string) (failures, warnings []string) {
+	t.Helper()
+	r, err := s.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Findings {
+		switch {
+		case f.Kind != kind:
+		case f.Warning:
+			warnings = append(warnings, f.Problem)
+		default:
+			failures = append(failures, f.Problem)
+		}
+	}
+	return failures, warnings
+}
+
+// TestCheckReads: who may change a table but not read it is told so by a check,
+// as by a query.
+func TestCheckReads(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	login := "whd_test_" + strings.ToLower(rand.Text()[:8])
+	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`, `CREATE LOGIN `+login+` WITH PASSWORD = 'Abcdef12345'`)
+	t.Cleanup(func() { mssqltest.Exec(t, dsn, `DROP LOGIN `+login) })
+	mssqltest.Exec(t, dsn, `CREATE USER `+login+` FOR LOGIN `+login, `GRANT INSERT, UPDATE ON dbo.DB_Class TO `+login)
+	t.Cleanup(func() {
+		mssqltest.Exec(t, dsn, `REVOKE INSERT, UPDATE ON dbo.DB_Class FROM `+login, `DROP USER `+login)
+	})
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(login, "Abcdef12345")
+	s := openServer(t, storage.Config{DSN: dsn, ReadDSN: u.String()})
+	if failures, _ := problems(t, s, "DB_Class"); len(failures) != 1 || !strings.Contains(failures[0], "may not read") {
+		t.Errorf("the check finds %q", failures)
+	}
+	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "may not read") {
+		t.Errorf("the query: %v", err)
+	}
+}
+
+// TestCheckUnordered: columns that are shown and not compared are warned of, and
+// a query that compares one is told what is wrong.
+func TestCheckUnordered(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	for _, declared := range []string{"xml", "ntext", "text"} {
+		mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class `+declared+`)`, `INSERT INTO DB_Class VALUES ('<a/>')`)
+		s := openServer(t, storage.Config{DSN: dsn})
+		failures, warnings := problems(t, s, "DB_Class")
+		if len(failures) != 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "neither be compared") {
+			t.Errorf("%s: the check finds %q and warns of %q", declared, failures, warnings)
+		}
+		expectFirsts(t, s, "<a/>", "DB_Class")
+		for _, members := range [][]string{{"Class", "a"}, {"OrderBy", "Class"}, {"Fields", "DISTINCT Class"}} {
+			_, err := firsts(t, s, "DB_Class", members...)
+			if declared != "xml" && err == nil {
+				continue // Babelfish does what SQL Server refuses
+			}
+			if !fault.Is(err, fault.Invalid) {
+				t.Errorf("%s %q: %v", declared, members, err)
+			}
+		}
+		mssqltest.Exec(t, dsn, `DROP TABLE DB_Class`)
+	}
+}
+
+// TestFailingView: nobody is blamed for what they have not asked for.
+func TestFailingView(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	s := openServer(t, storage.Config{DSN: dsn})
+	for _, of := range []string{
+		`CAST(1/(n-1) AS nvarchar(20)) AS Class FROM (VALUES (1)) AS q(n)`,
+		`CAST(CAST(n AS int) AS nvarchar(20)) AS Class FROM (VALUES ('1'), ('x')) AS q(n)`,
+		`CAST(CAST(n AS datetime) AS nvarchar(20)) AS Class FROM (VALUES ('2019-01-01'), ('x')) AS q(n)`,
+		`CAST(CAST(n AS tinyint) AS nvarchar(20)) AS Class FROM (VALUES (1), (70000)) AS q(n)`,
+		`CAST(SUBSTRING('abc', 1, n) AS nvarchar(20)) AS Class FROM (VALUES (1), (-5)) AS q(n)`,
+		`CAST((SELECT x FROM (VALUES (1), (2)) AS p(x)) AS nvarchar(20)) AS Class`,
+		`CAST(LOG(n) AS nvarchar(20)) AS Class FROM (VALUES (1), (-5)) AS q(n)`,
+	} {
+		mssqltest.Exec(t, dsn, `CREATE VIEW DB_Class AS SELECT `+of)
+		if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "dbo.DB_Class") {
+			t.Errorf("%s: %v", of, err)
+		}
+		mssqltest.Exec(t, dsn, `DROP VIEW DB_Class`)
+	}
+	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class money)`)
+	if _, err := firsts(t, s, "DB_Class", "Class", "x"); !fault.Is(err, fault.Invalid) {
+		t.Errorf("text for a column of money: %v", err)
+	}
+}

@@ -1,0 +1,284 @@
+package erp
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// Load refuses: rows are only added to tables that Fill has found empty.
+func (b *mssqlRecords) Load(context.Context, []*record.Kind, Rows) (int64, error) {
+	return 0, fault.New(fault.Unavailable, "records of a database server are the ERP's and only read; demo records are put there by whd demo")
+}
+
+// Empty is backend's.
+func (b *mssqlRecords) Empty(ctx context.Context) (bool, error) {
+	for _, kind := range b.kinds {
+		some, err := hasRows(ctx, b.Pool.DB(), b.Table(kind.Name).Name)
+		if some || err != nil {
+			return false, executor.Classify(err)
+		}
+	}
+	return true, nil
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// hasRows reports whether there is a row; a table that is missing has none.
+func hasRows(ctx context.Context, db querier, t mssql.Table) (bool, error) {
+	there, err := exists(ctx, db, t)
+	if err != nil || !there {
+		return false, err
+	}
+	var n int
+	err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT TOP 1 1 AS n FROM "+t.Quoted()+") AS q").Scan(&n)
+	return n > 0, err
+}
+
+func exists(ctx context.Context, db querier, t mssql.Table) (bool, error) {
+	var n int
+	err := db.QueryRowContext(ctx, "SELECT CASE WHEN OBJECT_ID(@p1) IS NULL THEN 0 ELSE 1 END", t.Quoted()).Scan(&n)
+	return n > 0, err
+}
+
+// Fill writes to the server itself, also where records are read elsewhere.
+func (b *mssqlRecords) Fill(ctx context.Context, kinds []*record.Kind, rows Rows) (f Filled, err error) {
+	server, err := mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1})
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	tx, err := server.DB().BeginTx(ctx, nil)
+	if err != nil {
+		return f, executor.Classify(err)
+	}
+	defer tx.Rollback() // does nothing after Commit
+	for _, kind := range kinds {
+		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind.Name).Name, filled: &f}
+		if err := w.fill(ctx, rows); err != nil {
+			return Filled{}, executor.Classify(fmt.Errorf("filling %s: %w", w.name, err))
+		}
+	}
+	return f, executor.Classify(tx.Commit())
+}
+
+// tableWriter makes and fills one table.
+type tableWriter struct {
+	tx     *sql.Tx
+	kind   *record.Kind
+	name   mssql.Table
+	filled *Filled
+	types  []serverType
+	batch  rowBatch
+	single string // the statement that inserts one row
+}
+
+// serverType is the type of a column that we make.
+type serverType struct {
+	name             string // as SQL writes it
+	precision, scale int    // of decimals
+}
+
+func (w *tableWriter) fill(ctx context.Context, rows Rows) error {
+	some, err := hasRows(ctx, w.tx, w.name)
+	if err != nil {
+		return err
+	}
+	if some {
+		return fault.New(fault.Conflict, "%s has rows already", w.name)
+	}
+	for i, e := range extents(w.kind, rows) {
+		w.types = append(w.types, columnType(w.kind.Fields[i].Type, e))
+	}
+	if err := w.create(ctx); err != nil {
+		return err
+	}
+	w.prepare()
+	for values := range rows(w.kind) {
+		if err := w.add(ctx, values); err != nil {
+			return err
+		}
+	}
+	return w.flush(ctx)
+}
+
+// Texts of these lengths, in characters, have columns that can be indexed. They
+// are longer than what is stored, so that something is left to look for.
+var textLengths = []int{40, 100, 255, 400}
+
+func columnType(t record.Type, e extent) serverType {
+	switch t = t.Held(); t {
+	case record.Text:
+		name := map[bool]string{true: "nvarchar", false: "varchar"}[e.wide]
+		for _, n := range textLengths {
+			if e.units < n {
+				return serverType{name: fmt.Sprintf("%s(%d)", name, n)}
+			}
+		}
+		return serverType{name: name + "(max)"}
+	case record.Decimal:
+		return decimalColumn(e)
+	}
+	return serverType{name: map[record.Type]string{
+		record.Int: "int", record.Short: "smallint", record.Byte: "tinyint", record.Long: "bigint", record.Bool: "bit",
+		record.DateTime: "datetime2(7)", record.Guid: "uniqueidentifier", record.Bytes: "varbinary(max)",
+	}[t]}
+}
+
+// decimalColumn is decimal(19,4), as money is, where that is enough, else as
+// wide as it has to be. Where that is too wide, digits are shared out evenly.
+func decimalColumn(e extent) serverType {
+	const usual, usualScale = 19, 4
+	whole, scale := max(e.whole, usual-usualScale), max(e.fraction, usualScale)
+	if whole+scale > wire.MaxDigits {
+		whole, scale = e.whole, e.fraction
+	}
+	if whole+scale > wire.MaxDigits {
+		whole, scale = wire.MaxDigits/2, wire.MaxDigits/2
+	}
+	return serverType{name: fmt.Sprintf("decimal(%d,%d)", whole+scale, scale), precision: whole + scale, scale: scale}
+}
+
+// create makes the table if it is missing, with an index on its first column.
+func (w *tableWriter) create(ctx context.Context) error {
+	there, err := exists(ctx, w.tx, w.name)
+	if err != nil || there {
+		return err
+	}
+	columns := make([]string, len(w.types))
+	for i, f := range w.kind.Fields {
+		null := map[record.Nullness]string{record.Nullable: " NULL", record.NotNull: " NOT NULL"}[f.Null]
+		columns[i] = mssql.Quote(f.Name) + " " + w.types[i].name + null
+	}
+	if _, err := w.tx.ExecContext(ctx, "CREATE TABLE "+w.name.Quoted()+" ("+strings.Join(columns, ", ")+")"); err != nil {
+		return err
+	}
+	if strings.HasSuffix(w.types[0].name, "(max)") {
+		return nil
+	}
+	_, err = w.tx.ExecContext(ctx, "CREATE INDEX "+mssql.Quote("IX_"+w.name.Name)+" ON "+w.name.Quoted()+" ("+mssql.Quote(w.kind.Fields[0].Name)+")")
+	return err
+}
+
+// prepare writes the statements that take a batch and a single row.
+func (w *tableWriter) prepare() {
+	var values []string
+	for i, f := range w.kind.Fields {
+		value := "@p" + strconv.Itoa(i+1)
+		if t, held := w.types[i].name, f.Type.Held(); held != record.Text && held != record.Bytes {
+			value = "CAST(" + value + " AS " + t + ")"
+		}
+		values = append(values, value)
+	}
+	into := "INSERT INTO " + w.name.Quoted() + " (" + strings.Join(quotedNames(w.kind), ", ") + ")"
+	w.single = into + " VALUES (" + strings.Join(values, ", ") + ")"
+	w.batch.prepare(into, w.kind, w.types)
+}
+
+func quotedNames(kind *record.Kind) []string {
+	names := kind.FieldNames()
+	for i, name := range names {
+		names[i] = mssql.Quote(name)
+	}
+	return names
+}
+
+// add puts a row into the batch. One with a text that JSON has to escape is
+// inserted by itself: Babelfish does not undo the escapes.
+func (w *tableWriter) add(ctx context.Context, values []any) error {
+	values = slices.Clone(values)
+	escaped := false
+	for i, v := range values {
+		if text, ok := v.(string); ok {
+			values[i] = w.fit(i, text)
+			escaped = escaped || query.EscapedInJSON(text)
+		}
+	}
+	if escaped {
+		return w.addSingle(ctx, values)
+	}
+	if w.batch.add(values); w.batch.full() {
+		return w.flush(ctx)
+	}
+	return nil
+}
+
+func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
+	for i, v := range values {
+		if v == nil {
+			values[i] = typedNull(w.kind.Fields[i].Type)
+		}
+	}
+	_, err := w.tx.ExecContext(ctx, w.single, values...)
+	w.filled.Rows++
+	return err
+}
+
+// typedNull is a NULL that servers take for a column of the type.
+func typedNull(t record.Type) any {
+	switch t = t.Held(); {
+	case t.Integer() || t == record.Bool:
+		return sql.NullInt64{}
+	case t == record.Bytes:
+		return []byte(nil)
+	}
+	return sql.NullString{}
+}
+
+// fit makes a decimal that its column cannot hold the nearest that it can.
+func (w *tableWriter) fit(i int, text string) string {
+	if w.kind.Fields[i].Type != record.Decimal {
+		return text
+	}
+	fitted := fitDecimal(text, w.types[i].precision, w.types[i].scale)
+	if fitted != text {
+		w.filled.Changed++
+	}
+	return fitted
+}
+
+func (w *tableWriter) flush(ctx context.Context) error {
+	statement, args, rows := w.batch.take()
+	if rows == 0 {
+		return nil
+	}
+	w.filled.Rows += rows
+	_, err := w.tx.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// fitDecimal makes digits the nearest that a decimal type holds, but never makes
+// zero of what is not.
+func fitDecimal(text string, precision, scale int) string {
+	whole, fraction := digitsOf(text)
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign = "-"
+	}
+	switch {
+	case whole > precision-scale:
+		return sign + strings.Repeat("9", precision-scale) + "." + strings.Repeat("9", scale)
+	case fraction <= scale:
+		return text
+	}
+	cut := text[:len(text)-(fraction-scale)]
+	if strings.Trim(cut, "-0.") == "" && strings.Trim(text, "-0.") != "" {
+		return cut[:len(cut)-1] + "1"
+	}
+	return cut
+}

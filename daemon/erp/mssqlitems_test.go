@@ -1,0 +1,46 @@
+package erp_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// TestLongerColumn: what a column holds that was made longer while the daemon
+// runs is found by a list as well.
+func TestLongerColumn(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class varchar(10))`)
+	s := openServer(t, storage.Config{DSN: dsn})
+	const long = "longer than ten characters"
+	many := []string{long}
+	for i := range 60 {
+		many = append(many, fmt.Sprint("v", i))
+	}
+	expectFirsts(t, s, "", "DB_Class", "ClassIn", strings.Join(many, ","))
+	mssqltest.Exec(t, dsn, `DROP TABLE DB_Class`, `CREATE TABLE DB_Class (Class varchar(30))`, `INSERT INTO DB_Class VALUES ('`+long+`')`)
+	expectFirsts(t, s, long, "DB_Class", "Class", long)
+	expectFirsts(t, s, long, "DB_Class", "ClassIn", strings.Join(many, ","))
+}
+
+// TestListsByColumn finds values by lists as long as one parameter takes, in
+// columns of other types than the fields'.
+func TestListsByColumn(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn,
+		`CREATE TABLE SY_Filters (RecID char(5), FilterNo smallint, FilterString nvarchar(max), Description varchar(max), ItemNo varchar(9), Name nvarchar(4))`,
+		`INSERT INTO SY_Filters VALUES ('a', 7, N'日本', 'x', '07', N'n')`)
+	s := openServer(t, storage.Config{DSN: dsn})
+	for member, item := range map[string]string{
+		"RecIDIn": "a", "FilterNoIn": "7", "FilterStringIn": "日本", "DescriptionIn": "X", "ItemNoIn": "7", "NameIn": "N",
+	} {
+		many := []string{item}
+		for i := range 60 {
+			many = append(many, fmt.Sprint(100_000+i))
+		}
+		expectFirsts(t, s, "a    ", "SY_Filters", member, strings.Join(many, ","))
+	}
+}

@@ -1,0 +1,272 @@
+package erp_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// selects starts a query on a kind, with members as name, value, name, value.
+func selects(ctx context.Context, t *testing.T, s *storage.Store, kind string, members ...string) (*executor.Result, error) {
+	t.Helper()
+	k, ok := record.Builtin().Lookup(kind)
+	if !ok {
+		t.Fatalf("no kind %s", kind)
+	}
+	var all query.Members
+	for i := 0; i < len(members); i += 2 {
+		all = append(all, query.Member{Name: members[i], Texts: []string{members[i+1]}})
+	}
+	request, err := query.Parse(k, all, query.Options{Zone: time.UTC})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := query.NewPlan(request, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Select(ctx, plan)
+}
+
+// firsts are the texts of the first column that a query answers.
+func firsts(t *testing.T, s *storage.Store, kind string, members ...string) (string, error) {
+	t.Helper()
+	r, err := selects(t.Context(), t, s, kind, members...)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	k, _ := record.Builtin().Lookup(kind)
+	var texts []string
+	for {
+		cells, err := r.Next()
+		if err != nil || cells == nil {
+			return strings.Join(texts, ","), err
+		}
+		texts = append(texts, cells[0].Text(k.Fields[0].Type))
+	}
+}
+
+func expectFirsts(t *testing.T, s *storage.Store, want, kind string, members ...string) {
+	t.Helper()
+	if got, err := firsts(t, s, kind, members...); got != want || err != nil {
+		t.Errorf("%s %q: %q %v, want %q", kind, members, got, err, want)
+	}
+}
+
+// TestLiveTypes reads tables of the types that an ERP's have, which are not
+// those that the registry would choose.
+func TestLiveTypes(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn,
+		`CREATE TABLE IN_KitStockTakeMain (KitStockTakeID char(4), KitStockTakeNo varchar(10), KitStockTakeNotes varchar(max), KitStockTakeStatus tinyint,
+			KitStockTakeDate smalldatetime, StaffID nchar(6), IN_LogicalID uniqueidentifier, LastSavedDateTime datetime)`,
+		`INSERT INTO IN_KitStockTakeMain VALUES ('a', 'Größe', 'x', 1, '2019-05-01T10:11:00', N'ab', '0f8fad5b-d9cb-469f-a165-70867728950e', '2019-05-01T10:11:12.123')`,
+		`INSERT INTO IN_KitStockTakeMain VALUES ('b', 'Grosse', NULL, 0, '2019-05-02', NULL, NULL, '2019-05-01T10:11:12.127')`,
+		`INSERT INTO IN_KitStockTakeMain VALUES ('c', '?', '', NULL, NULL, N'日本', NULL, '1753-01-01')`,
+		`CREATE TABLE INMGT020POQty (INVENTORYID varchar(5), Qty money, Delivered float, UnactQty real, ActQty int, IN_LogicalID int)`,
+		`INSERT INTO INMGT020POQty VALUES ('1', 12.5, 0.1, 0.1, 7, 3)`,
+		`INSERT INTO INMGT020POQty VALUES ('2', -0.0001, 1e22, 16777216, -7, NULL)`)
+	s := openServer(t, storage.Config{DSN: dsn})
+	for _, c := range [][]string{
+		{"a   ,b   ,c   ", "OrderBy", "KitStockTakeID"},
+		{"a   ", "KitStockTakeID", "A"},
+		{"a   ", "KitStockTakeIDIn", "a,x"},
+		{"a   ", "KitStockTakeNo", "grÖße"},
+		{"a   ", "KitStockTakeNoStartsWith", "Grö"},
+		{"a   ", "KitStockTakeNoContains", "öß"},
+		{"", "KitStockTakeNo", "値"}, // which as varchar would be "?"
+		{"c   ", "KitStockTakeNo", "?"},
+		{"", "KitStockTakeNo", "Grosse is longer than the column"},
+		{"b   ", "KitStockTakeNo", "grosse  "},
+		{"a   ", "KitStockTakeStatus", "true"},
+		{"c   ", "StaffID", "日本"},
+		{"a   ", "KitStockTakeDate", "2019-05-01T10:11:00"},
+		{"", "KitStockTakeDate", "2019-05-01T10:11:00.001"},
+		{"a   ", "LastSavedDateTime", "2019-05-01T10:11:12.123"}, // as it is shown
+		{"b   ", "LastSavedDateTimeGreaterThan", "2019-05-01T10:11:12.123"},
+		{"b   ", "LastSavedDateTimeGreaterThan", "2019-05-01T10:11:12.125"},
+		{"a   ,b   ", "LastSavedDateTimeGreaterThanOrEqualTo", "2019-05-01T10:11:12.123", "OrderBy", "KitStockTakeID"},
+		{"a   ,c   ", "LastSavedDateTimeLessThan", "2019-05-01T10:11:12.127", "OrderBy", "KitStockTakeID"},
+		{"b   ,c   ", "LastSavedDateTimeNotEqualTo", "2019-05-01T10:11:12.123", "OrderBy", "KitStockTakeID"},
+		{"a   ,b   ,c   ", "LastSavedDateTimeNotEqualTo", "2019-05-01T10:11:12.124", "OrderBy", "KitStockTakeID"},
+		{"a   ,b   ,c   ", "LastSavedDateTimeGreaterThan", "0001-01-01", "OrderBy", "KitStockTakeID"},
+		{"", "LastSavedDateTimeLessThan", "0001-01-01"},
+		{"a   ,b   ", "LastSavedDateTimeIn", "2019-05-01T10:11:12.123,2019-05-01T10:11:12.127,2019-05-01T10:11:12.125", "OrderBy", "KitStockTakeID"},
+	} {
+		expectFirsts(t, s, c[0], "IN_KitStockTakeMain", c[1:]...)
+	}
+	for _, c := range [][]string{
+		{"1", "Qty", "12.50"},
+		{"2", "QtyLessThan", "0"},
+		{"1", "Delivered", "0.1"},
+		{"2", "DeliveredGreaterThan", "999999999999999999999"},
+		{"1", "ActQtyGreaterThan", "6.5"},
+		{"2", "ActQty", "-7.000"},
+	} {
+		expectFirsts(t, s, c[0], "INMGT020POQty", c[1:]...)
+	}
+	if _, err := firsts(t, s, "INMGT020POQty", "IN_LogicalID", "x"); !fault.Is(err, fault.Invalid) {
+		t.Errorf("text for a column of int: %v", err)
+	}
+}
+
+// TestMissingTables: a kind without its table says so and leaves the others
+// alone, and works as soon as the table is there.
+func TestMissingTables(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`, `INSERT INTO DB_Class VALUES (N'retail')`, `CREATE TABLE IN_Colours (RecID nvarchar(20))`)
+	s := openServer(t, storage.Config{DSN: dsn})
+	for range 2 {
+		expectFirsts(t, s, "retail", "DB_Class")
+		for kind, says := range map[string]string{"SY_Filters": "dbo.SY_Filters", "IN_Colours": "dbo.IN_Colours"} {
+			_, err := firsts(t, s, kind)
+			if f := fault.Of(err); f.Kind != fault.Unavailable || !strings.Contains(f.Message, says) {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+	}
+	mssqltest.Exec(t, dsn, `CREATE TABLE SY_Filters (RecID nvarchar(20), FilterNo int, FilterString nvarchar(20), Description nvarchar(20), ItemNo int, Name nvarchar(20))`)
+	expectFirsts(t, s, "", "SY_Filters")
+}
+
+// TestChangedColumn: a column that changes its type is looked at again.
+func TestChangedColumn(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class int)`, `INSERT INTO DB_Class VALUES (7)`)
+	s := openServer(t, storage.Config{DSN: dsn})
+	expectFirsts(t, s, "7", "DB_Class", "Class", "7")
+	if _, err := firsts(t, s, "DB_Class", "Class", "x"); !fault.Is(err, fault.Invalid) {
+		t.Errorf("text for a column of int: %v", err)
+	}
+	mssqltest.Exec(t, dsn, `DROP TABLE DB_Class`, `CREATE TABLE DB_Class (Class varchar(9))`, `INSERT INTO DB_Class VALUES ('x')`)
+	expectFirsts(t, s, "x", "DB_Class", "Class", "x")
+}
+
+func TestSources(t *testing.T) {
+	dsn, other := mssqltest.Database(t), mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, `CREATE SCHEMA [e r p]`,
+		`CREATE TABLE [e r p].DB_Class (Class nvarchar(20))`, `INSERT INTO [e r p].DB_Class VALUES (N'schema')`,
+		`CREATE TABLE dbo.[a.b] (InvoiceID varchar(9), InvoiceTotal decimal(9,2), Cartage1Total decimal(9,2), Cartage1TaxTotal decimal(9,2), Cartage2Total decimal(9,2),
+			Cartage2TaxTotal decimal(9,2), Cartage3Total decimal(9,2), Cartage3TaxTotal decimal(9,2))`,
+		`INSERT INTO dbo.[a.b] (InvoiceID) VALUES ('view')`, `CREATE VIEW dbo.v_Totals AS SELECT * FROM dbo.[a.b]`)
+	mssqltest.Exec(t, other, `CREATE TABLE C (RecID varchar(9), Description varchar(9), ColourCode varchar(9), StyleID varchar(9), DisplayOrder int)`, `INSERT INTO C (RecID) VALUES ('other')`)
+	_, database, _ := strings.Cut(other, "database=")
+	database, _, _ = strings.Cut(database, "&")
+	s := openServer(t, storage.Config{
+		DSN: dsn, ReadDSN: dsn + "&ApplicationIntent=ReadOnly", ERPSchema: "e r p",
+		Sources: map[string]string{"SO_Totals": "dbo.v_Totals", "IN_Colours": database + ".dbo.C"},
+	})
+	expectFirsts(t, s, "schema", "DB_Class")
+	expectFirsts(t, s, "view", "SO_Totals", "InvoiceID", "VIEW")
+	expectFirsts(t, s, "other", "IN_Colours", "RecID", "other")
+	if _, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), DSN: dsn, Registry: record.Builtin(), Sources: map[string]string{"DB_Class": "a..b"}}); err == nil {
+		t.Error("a source that is no name opens")
+	}
+}
+
+// slow is a view that takes ten seconds or so for its first row. Not longer,
+// since Babelfish works on though nobody waits any more.
+const slow = `CREATE VIEW DB_Class AS SELECT CAST(COUNT(*) AS nvarchar(20)) AS Class FROM `
+
+func TestTimeLimit(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	ten := `(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS `
+	var from []string
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		from = append(from, ten+name+"(n)")
+	}
+	mssqltest.Exec(t, dsn, slow+strings.Join(from, " CROSS JOIN "), `CREATE TABLE SY_Filters (RecID nvarchar(20), FilterNo int, FilterString nvarchar(20), Description nvarchar(20), ItemNo int, Name nvarchar(20))`)
+	s := openServer(t, storage.Config{DSN: dsn, Limits: rowLimit(2 * time.Second)})
+	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Timeout) {
+		t.Errorf("over its limit: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel) // whether it comes before or after the statement starts
+	if r, err := selects(ctx, t, s, "DB_Class"); err == nil {
+		_, err = r.Next()
+		r.Close()
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	} else if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	expectFirsts(t, s, "", "SY_Filters")
+}
+
+// TestLocked: who waits for a lock for too long is told that the database is
+// busy.
+func TestLocked(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`)
+	s := openServer(t, storage.Config{DSN: dsn, LockTimeout: 200 * time.Millisecond, Limits: rowLimit(time.Minute)})
+	expectFirsts(t, s, "", "DB_Class")
+	holder, err := mssql.Open(mssql.Config{DSN: dsn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	tx, err := holder.DB().BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(t.Context(), `ALTER TABLE DB_Class ADD More int`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "busy") {
+		t.Errorf("locked: %v", err)
+	}
+}
+
+// TestFillServer puts the demo records on a server, once.
+func TestFillServer(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	s := openServer(t, storage.Config{DSN: dsn})
+	kinds := record.Builtin().Kinds()
+	if empty, err := s.Empty(t.Context()); !empty || err != nil {
+		t.Fatal(empty, err)
+	}
+	start := time.Now()
+	filled, err := s.Fill(t.Context(), kinds, demo.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d rows in %v, %d values changed", filled.Rows, time.Since(start).Round(time.Millisecond), filled.Changed)
+	for _, kind := range kinds {
+		r, err := selects(t.Context(), t, s, kind.Name, "Take", "0", "Include", "Total")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tail, err := r.Tail(0); err != nil || tail.Total != int64(demo.Count(kind.Name)) {
+			t.Errorf("%s: %+v %v, want %d rows", kind.Name, tail, err, demo.Count(kind.Name))
+		}
+		r.Close()
+	}
+	if empty, err := s.Empty(t.Context()); empty || err != nil {
+		t.Error(empty, err)
+	}
+	if _, err := s.Fill(t.Context(), kinds, demo.Rows); !fault.Is(err, fault.Conflict) {
+		t.Errorf("filled again: %v", err)
+	}
+	if _, err := s.Load(t.Context(), kinds, demo.Rows); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("loaded: %v", err)
+	}
+}
+
+// rowLimit bounds how long a statement may run without a row.
+func rowLimit(d time.Duration) func() executor.Limits {
+	return func() executor.Limits { return executor.Limits{Row: d} }
+}

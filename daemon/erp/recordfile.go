@@ -1,0 +1,194 @@
+package erp
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// columnTypes are the declared types of the embedded store's columns. What is
+// stored is what JSON shows: text, digits, seven-digit dates, hyphened guids.
+// Each name holds TEXT where SQLite must not turn digits into a float.
+var columnTypes = map[record.Type]string{
+	record.Text:     "TEXT COLLATE TSQL",
+	record.Int:      "INTEGER",
+	record.Short:    "INTEGER",
+	record.Byte:     "INTEGER",
+	record.Long:     "INTEGER",
+	record.Decimal:  "TEXT_DECIMAL COLLATE DEC",
+	record.Bool:     "INTEGER",
+	record.DateTime: "TEXT",
+	record.Bytes:    "BLOB",
+	record.Guid:     "TEXT",
+}
+
+// recordPragmas are set on every connection to the records: a bounded cache,
+// and temporary files (of large sorts) on disk.
+var recordPragmas = []string{"cache_size = -2000", "synchronous = NORMAL"}
+
+// openRecords opens the records and makes the tables that the registry names
+// and the file lacks.
+func openRecords(c Config) (*sqlite.Pool, error) {
+	o := sqlite.Options{BusyTimeout: 5 * time.Second, Pragmas: recordPragmas}
+	pool, err := sqlite.NewPool(c.Path, o, max(1, c.Connections))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pool.Get(context.Background())
+	if err == nil {
+		err = prepareRecords(conn, c)
+		pool.Put(conn)
+	}
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
+}
+
+func prepareRecords(conn *sqlite.Conn, c Config) error {
+	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	for _, kind := range c.tables() {
+		if c.Sources[kind.Name] != "" {
+			continue // somebody else's table
+		}
+		if err := createTable(conn, kind); err != nil {
+			return err
+		}
+	}
+	if err := indexBills(conn, c); err != nil {
+		return err
+	}
+	if err := followUnicode(conn); err != nil {
+		return err
+	}
+	return conn.Exec("COMMIT")
+}
+
+// createTable makes a kind's table, and adds fields that an older file lacks.
+func createTable(conn *sqlite.Conn, kind *record.Kind) error {
+	var columns []string
+	for _, f := range kind.Fields {
+		columns = append(columns, sqlite.Quote(f.Name)+" "+columnTypes[f.Type.Held()])
+	}
+	first := kind.Fields[0].Name
+	err := conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s);\nCREATE INDEX IF NOT EXISTS %s ON %s (%s)",
+		sqlite.Quote(kind.Name), strings.Join(columns, ", "), sqlite.Quote(kind.Name+"_"+first), sqlite.Quote(kind.Name), sqlite.Quote(first)))
+	if err != nil {
+		return err
+	}
+	have, err := columnsOf(conn, kind.Name)
+	if err != nil {
+		return err
+	}
+	for i, f := range kind.Fields {
+		if have[strings.ToLower(f.Name)] {
+			continue
+		}
+		if err := conn.Exec(fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", sqlite.Quote(kind.Name), columns[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func columnsOf(conn *sqlite.Conn, table string) (map[string]bool, error) {
+	have := make(map[string]bool)
+	err := conn.Query("SELECT name FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
+		have[strings.ToLower(s.Text(0))] = true
+		return nil
+	}, table)
+	return have, err
+}
+
+// followUnicode rebuilds the indexes when the Unicode tables that order text
+// are not those that the file was last opened with.
+func followUnicode(conn *sqlite.Conn) error {
+	var major, minor, patch int
+	if _, err := fmt.Sscanf(unicode.Version, "%d.%d.%d", &major, &minor, &patch); err != nil {
+		return err
+	}
+	now := int64(major*10000 + minor*100 + patch)
+	was, _, err := conn.QueryInt("PRAGMA user_version")
+	if err != nil || was == now {
+		return err
+	}
+	if was != 0 {
+		if err := conn.Exec("REINDEX"); err != nil {
+			return err
+		}
+	}
+	return conn.Exec(fmt.Sprintf("PRAGMA user_version = %d", now))
+}
+
+// Empty is backend's.
+func (b *sqliteRecords) Empty(ctx context.Context) (bool, error) {
+	conn, err := b.Pool.Get(ctx)
+	if err != nil {
+		return false, executor.Classify(err)
+	}
+	defer b.Pool.Put(conn)
+	for _, kind := range b.kinds {
+		_, some, err := conn.QueryInt("SELECT 1 FROM " + b.Table(kind.Name) + " LIMIT 1")
+		if err != nil || some {
+			return false, executor.Classify(err)
+		}
+	}
+	return true, nil
+}
+
+// Load is backend's.
+func (b *sqliteRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error) {
+	conn, err := b.Pool.Get(ctx)
+	if err != nil {
+		return 0, executor.Classify(err)
+	}
+	defer b.Pool.Put(conn) // rolls back what was not committed
+	defer conn.Watch(ctx)()
+	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
+		return 0, executor.Classify(err)
+	}
+	var count int64
+	for _, kind := range kinds {
+		n, err := loadKind(conn, b.Table(kind.Name), len(kind.Fields), rows(kind))
+		if err != nil {
+			return 0, executor.Classify(fmt.Errorf("loading %s: %w", kind.Name, err))
+		}
+		count += n
+	}
+	return count, executor.Classify(conn.Exec("COMMIT"))
+}
+
+// Fill is backend's.
+func (b *sqliteRecords) Fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error) {
+	n, err := b.Load(ctx, kinds, rows)
+	return Filled{Rows: n}, err
+}
+
+func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any]) (n int64, err error) {
+	stmt, err := conn.Prepare("INSERT INTO " + source + " VALUES (?1" + strings.Repeat(", ?", width-1) + ")")
+	if err != nil {
+		return 0, err
+	}
+	for values := range rows {
+		stmt.Bind(values...)
+		if _, err = stmt.Step(); err != nil {
+			break
+		}
+		if err = stmt.Reset(); err != nil {
+			break
+		}
+		n++
+	}
+	stmt.Reset()
+	return n, err
+}

@@ -1,0 +1,162 @@
+// Package erp has the business records of the ERP: it reads the record kinds, and
+// reads and changes the custom fields of bills, in the tables of a server or in
+// the embedded file.
+package erp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
+)
+
+// Config says where the records are, and what is read of them.
+type Config struct {
+	Path          string        // of the embedded file
+	DSN           string        // of a server, instead
+	ReadDSN       string        // where records are read, if elsewhere
+	Schema        string        // of the records on a server; DefaultSchema if empty
+	LockTimeout   time.Duration // how long a statement on a server waits for a lock; 0 for no limit
+	VersionSource string        // table and column of the ERP's version; empty for none
+
+	Registry    *record.Registry
+	Sources     map[string]string      // record kind -> table or view, where not its name
+	Connections int                    // largest number of queries at once
+	Limits      func() executor.Limits // of statements that read records, asked for each
+}
+
+// DefaultSchema is that of the records on a server, unless the settings name
+// another.
+const DefaultSchema = "dbo"
+
+// Records are the records of the ERP, open.
+type Records struct {
+	backend
+	config Config
+}
+
+// Open opens the records. Of a file it creates what is missing; it does not
+// connect to a server, which may be away when the daemon starts.
+func Open(c Config) (*Records, error) {
+	c.Schema = cmp.Or(c.Schema, DefaultSchema)
+	if c.DSN != "" {
+		server, err := newMSSQLRecords(c)
+		if err != nil {
+			return nil, err
+		}
+		return &Records{server, c}, nil
+	}
+	file, err := newSQLiteRecords(c)
+	if err != nil {
+		return nil, executor.Unreachable(err)
+	}
+	return &Records{file, c}, nil
+}
+
+// backend is a database that records are read from.
+type backend interface {
+	executor.Database
+	described
+	billBook
+	// Ping fails where records cannot be read.
+	Ping(ctx context.Context) error
+	// Empty reports whether no kind has a row.
+	Empty(ctx context.Context) (bool, error)
+	// Load adds rows of the kinds to their tables, all or none.
+	Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error)
+	// Fill adds rows to tables without any, and on a server makes those that are
+	// missing. It is for demo records and tests: on a server the tables are the
+	// ERP's, which the service never writes.
+	Fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error)
+	// Close closes the connections.
+	Close() error
+}
+
+// Rows gives rows of a kind, with values in column order: nil, string, int64
+// (also for bools) or []byte, as package wire writes them.
+type Rows = func(*record.Kind) iter.Seq[[]any]
+
+// sqliteRecords is the file of records as a backend.
+type sqliteRecords struct {
+	*executor.File
+	kinds []*record.Kind
+}
+
+func newSQLiteRecords(c Config) (*sqliteRecords, error) {
+	pool, err := openRecords(c)
+	if err != nil {
+		return nil, err
+	}
+	kinds, tables := c.tables(), make(map[string]string)
+	for _, kind := range kinds {
+		tables[kind.Name] = cmp.Or(c.Sources[kind.Name], kind.Name)
+	}
+	return &sqliteRecords{executor.NewFile(pool, tables, nil), kinds}, nil
+}
+
+// mssqlRecords is a server's ERP tables as a backend.
+type mssqlRecords struct {
+	*executor.Server
+	config Config
+	kinds  []*record.Kind
+	pulse  *mssql.Server // see openPulse
+	bills  *mssql.Server // apart from those who read, see billConnections
+}
+
+// newMSSQLRecords does not connect: a server that is away when the daemon
+// starts may come later.
+func newMSSQLRecords(c Config) (*mssqlRecords, error) {
+	pool, err := mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: c.Connections})
+	if err != nil {
+		return nil, err
+	}
+	b := &mssqlRecords{Server: executor.NewServer(pool, c.LockTimeout, c.Limits), config: c, kinds: c.tables()}
+	for _, kind := range b.kinds {
+		name, ok := mssql.ParseTable(cmp.Or(c.Sources[kind.Name], mssql.Quote(kind.Name)), c.Schema)
+		if !ok {
+			return nil, errors.Join(fmt.Errorf("the source of %s is no name of a table or view: %s", kind.Name, c.Sources[kind.Name]), b.Close())
+		}
+		b.Add(kind, name)
+	}
+	if b.bills, err = openBills(c); err == nil {
+		b.pulse, err = openPulse(c)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// openPulse opens a connection that shows whether records can be read, apart
+// from those that slow clients hold. There is none where records are read from
+// the server that our own tables are on, since that is asked as well.
+func openPulse(c Config) (*mssql.Server, error) {
+	if c.ReadDSN == "" || c.ReadDSN == c.DSN {
+		return nil, nil
+	}
+	return mssql.Open(mssql.Config{DSN: c.ReadDSN, Connections: 1})
+}
+
+// Ping is backend's.
+func (b *mssqlRecords) Ping(ctx context.Context) error {
+	if b.pulse == nil {
+		return nil
+	}
+	return b.pulse.Ping(ctx)
+}
+
+// Close is backend's.
+func (b *mssqlRecords) Close() (err error) {
+	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pulse} {
+		if server != nil {
+			err = errors.Join(err, server.Close())
+		}
+	}
+	return err
+}

@@ -1,0 +1,173 @@
+package erp_test
+
+import (
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/encode/encodetest"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// typedKind has a field for each type of column that an ERP's tables have, and
+// before them the number of the row.
+func typedKind(t *testing.T) *record.Kind { return typedRegistry(t).Kinds()[0] }
+
+func typedRegistry(t *testing.T) *record.Registry {
+	t.Helper()
+	kind := record.Kind{Name: "Typed", Fields: []record.Field{{Name: "No", Type: record.Int, Filter: record.N, Null: record.NotNull}}}
+	for _, c := range typedColumns {
+		kind.Fields = append(kind.Fields, record.Field{Name: c.name, Type: c.of, Filter: record.E, Null: record.Nullable})
+	}
+	registry, err := record.NewRegistry(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry
+}
+
+// typedRows are as many rows as the longest column has values, and one more.
+// Where a column has none any more there is null, so that each has null at least
+// once. side chooses between what is stored and what is shown.
+func typedRows(side func(typedValue) any) [][]any {
+	longest := 0
+	for _, c := range typedColumns {
+		longest = max(longest, len(c.values)+1)
+	}
+	rows := make([][]any, longest)
+	for i := range rows {
+		rows[i] = []any{int64(i + 1)}
+		for _, c := range typedColumns {
+			var v any
+			if i < len(c.values) {
+				v = side(c.values[i])
+			}
+			rows[i] = append(rows[i], v)
+		}
+	}
+	return rows
+}
+
+// openTyped opens an embedded store with the rows.
+func openTyped(t *testing.T, rows [][]any) *storage.Store {
+	t.Helper()
+	registry := typedRegistry(t)
+	s := openSQLite(t, registry)
+	_, err := s.Load(t.Context(), registry.Kinds(), func(*record.Kind) iter.Seq[[]any] { return slices.Values(rows) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// eachReply goes through all formats, with nulls left out and written.
+func eachReply(check func(name string, f encode.Format, nulls bool)) {
+	for _, f := range encode.Formats() {
+		check(f.Name, f, false)
+		check(f.Name+" with nulls", f, true)
+	}
+}
+
+// replyOf is the answer to a query for all rows.
+func replyOf(t *testing.T, s *storage.Store, f encode.Format, nulls bool) []byte {
+	t.Helper()
+	kind := typedKind(t)
+	result := answer(t, s, kind, query.Member{Name: query.OrderBy, Texts: []string{"No"}})
+	defer result.Close()
+	shape := encode.Shape{Operation: kind.Operation(), Record: kind.Name, Nulls: nulls}
+	for _, field := range kind.Fields {
+		shape.Columns = append(shape.Columns, encode.Column{Name: field.Name, Type: field.Type})
+	}
+	e := f.New(shape)
+	body, count := e.Begin(nil, encode.Head{}), int64(0)
+	cells, err := result.Next()
+	for ; cells != nil; cells, err = result.Next() {
+		body = e.Row(body, cells)
+		count++
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tail, err := result.Tail(count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.End(body, encode.Tail{Total: tail.Total})
+}
+
+func answer(t *testing.T, s *storage.Store, kind *record.Kind, members ...query.Member) *executor.Result {
+	t.Helper()
+	request, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := query.NewPlan(request, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := s.Select(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// checkReply reads a reply with a reader that has nothing of the encoder and
+// compares each value with what it should be.
+func checkReply(t *testing.T, name string, f encode.Format, body []byte, rows [][]any) {
+	t.Helper()
+	for _, d := range encodetest.Differences(f.Name, body, typedKind(t), rows) {
+		t.Errorf("%s: %s", name, d)
+	}
+}
+
+// checkFinds looks for every row by each of its values, as they are shown.
+func checkFinds(t *testing.T, s *storage.Store, rows [][]any) {
+	t.Helper()
+	kind := typedKind(t)
+	for _, values := range rows {
+		for i, field := range kind.Fields {
+			text := encodetest.Text(field.Type, values[i])
+			if values[i] == nil || len(text) > 1<<20 {
+				continue
+			}
+			if !slices.Contains(numbersWhere(t, s, kind, field.Name, text), values[0].(int64)) {
+				t.Errorf("row %d is not found by its %s, %s", values[0], field.Name, encodetest.Short(text))
+			}
+		}
+	}
+}
+
+// numbersWhere are the numbers of the rows that a filter finds.
+func numbersWhere(t *testing.T, s *storage.Store, kind *record.Kind, name, text string) []int64 {
+	t.Helper()
+	result := answer(t, s, kind, query.Member{Name: name, Texts: []string{text}}, query.Member{Name: query.Fields, Texts: []string{"No"}})
+	defer result.Close()
+	var found []int64
+	for {
+		cells, err := result.Next()
+		if err != nil {
+			t.Fatalf("%s %s: %v", name, encodetest.Short(text), err)
+		}
+		if cells == nil {
+			return found
+		}
+		found = append(found, cells[0].Int)
+	}
+}
+
+// TestTypesSQLite: the embedded store gives back every value as it was stored,
+// in every format, and finds it again.
+func TestTypesSQLite(t *testing.T) {
+	rows := typedRows(stored)
+	s := openTyped(t, rows)
+	eachReply(func(name string, f encode.Format, nulls bool) {
+		checkReply(t, name, f, replyOf(t, s, f, nulls), rows)
+	})
+	checkFinds(t, s, rows)
+}

@@ -1,0 +1,103 @@
+// Package executortest asks databases in tests and writes what they answer as texts.
+package executortest
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// Selector runs plans.
+type Selector interface {
+	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
+}
+
+// Ask parses, plans and runs a request, and collects its rows as texts.
+func Ask(t *testing.T, opened Selector, kind *record.Kind, members query.Members) ([]string, executor.Tail) {
+	t.Helper()
+	req, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
+	if err != nil {
+		t.Fatalf("%s %v: %v", kind.Name, members, err)
+	}
+	plan, err := query.NewPlan(req, true)
+	if err != nil {
+		t.Fatalf("%s %v: %v", kind.Name, members, err)
+	}
+	result, err := opened.Select(t.Context(), plan)
+	if err != nil {
+		t.Fatalf("%s %v: %v", kind.Name, members, err)
+	}
+	defer result.Close()
+	var rows []string
+	types := plan.Types()
+	for {
+		cells, err := result.Next()
+		if err != nil {
+			t.Fatalf("%s %v: %v", kind.Name, members, err)
+		}
+		if cells == nil {
+			break
+		}
+		rows = append(rows, cellsText(cells, types))
+	}
+	tail, err := result.Tail(int64(len(rows)))
+	if err != nil {
+		t.Fatalf("%s %v: %v", kind.Name, members, err)
+	}
+	return rows, tail
+}
+
+// Member is a member of a request, a list unless it has one text.
+func Member(name string, texts ...string) query.Member {
+	return query.Member{Name: name, Texts: texts, List: len(texts) != 1}
+}
+
+// OperandText is a value as the text of a member.
+func OperandText(v any) string {
+	switch v := v.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case []byte:
+		return base64.StdEncoding.EncodeToString(v)
+	default:
+		return v.(string)
+	}
+}
+
+// RowText writes a row's values, so that equal rows have equal texts.
+func RowText(values []any) string {
+	var b strings.Builder
+	for _, v := range values {
+		if v == nil {
+			b.WriteString("null;")
+			continue
+		}
+		fmt.Fprintf(&b, "%q;", OperandText(v))
+	}
+	return b.String()
+}
+
+func cellsText(cells []row.Cell, types []record.Type) string {
+	values := make([]any, len(cells))
+	for i, c := range cells {
+		switch {
+		case c.Null:
+		case types[i].Held().Integer() || types[i] == record.Bool:
+			values[i] = c.Int
+		case types[i] == record.Bytes:
+			values[i] = c.Data
+		default:
+			values[i] = string(c.Data)
+		}
+	}
+	return RowText(values)
+}

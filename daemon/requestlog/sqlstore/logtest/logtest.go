@@ -1,0 +1,258 @@
+// Package logtest is the conformance suite of the stored request log.
+package logtest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/executor/executortest"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// Run runs the suite of the request log. open gives a store whose log is
+// empty and numbers its entries from 1.
+func Run(t *testing.T, open func(*testing.T) *storage.Store) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *logSuite)
+	}{
+		{"RoundTrip", logRoundTrip},
+		{"Filters", logFilters},
+		{"Order", logOrder},
+		{"Batches", logBatches},
+		{"PruneByAge", logPruneByAge},
+		{"PruneBySize", logPruneBySize},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			kind, ok := record.System().Lookup("RequestLog")
+			if !ok {
+				t.Fatal("no kind of the request log")
+			}
+			s := &logSuite{store: open(t), kind: kind}
+			test.run(t, s)
+		})
+	}
+}
+
+type logSuite struct {
+	store *storage.Store
+	kind  *record.Kind
+}
+
+func (s *logSuite) add(t *testing.T, entries ...requestlog.Entry) {
+	t.Helper()
+	if err := s.store.RequestLog().Append(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// values are what a query gives of one field.
+func (s *logSuite) values(t *testing.T, field string, members ...query.Member) []string {
+	t.Helper()
+	rows, _ := executortest.Ask(t, s.store, s.kind, append(query.Members{executortest.Member(query.Fields, field)}, members...))
+	for i, row := range rows {
+		rows[i] = strings.Trim(row, `";`)
+	}
+	return rows
+}
+
+// logStart is exact to a microsecond, which is what Babelfish keeps.
+var logStart = time.Date(2030, 1, 2, 23, 59, 59, 123456000, time.UTC)
+
+// logEntry is an entry with its number in its texts.
+func logEntry(n int) requestlog.Entry {
+	e := requestlog.Entry{At: logStart.Add(time.Duration(n) * time.Second), Status: 200 + n, Duration: time.Duration(n) * time.Millisecond}
+	for i := range e.Texts {
+		e.Texts[i] = strconv.Itoa(n)
+	}
+	return e
+}
+
+// wideTexts have room for thousands of characters.
+var wideTexts = []int{
+	requestlog.AbsoluteURI, requestlog.RequestBody, requestlog.RequestDto, requestlog.Headers, requestlog.FormData, requestlog.Items,
+	requestlog.Session, requestlog.ResponseDto, requestlog.ErrorResponse, requestlog.ExceptionData,
+}
+
+// logRoundTrip stores texts of every sort in every column, and nothing at all.
+func logRoundTrip(t *testing.T, s *logSuite) {
+	texts := []string{
+		`{"a":"b"}`, `"`, `\`, `\"`, "^", "^1", "^0^2", "'; DROP TABLE x --", "%_[a]", "@p1", "é", "日本語", "😀", "\u00a0", strings.Repeat("x", 3000),
+	}
+	var entries []requestlog.Entry
+	for _, text := range texts {
+		e := logEntry(1)
+		for i := range e.Texts {
+			if e.Texts[i] = text; len(text) > 8 && !slices.Contains(wideTexts, i) {
+				e.Texts[i] = "short"
+			}
+		}
+		entries = append(entries, e)
+	}
+	entries = append(entries, requestlog.Entry{At: logStart})
+	s.add(t, entries...)
+	rows, tail := executortest.Ask(t, s.store, s.kind, query.Members{executortest.Member(query.OrderBy, "Id")})
+	if tail.Total != int64(len(entries)) || len(rows) != len(entries) {
+		t.Fatalf("%d rows, %+v", len(rows), tail)
+	}
+	for n, e := range entries {
+		if want := s.rowText(int64(n+1), e); rows[n] != want {
+			t.Errorf("row %d\n got %.500s\nwant %.500s", n, rows[n], want)
+		}
+	}
+}
+
+// rowText is an entry as the suite shows its row.
+func (s *logSuite) rowText(id int64, e requestlog.Entry) string {
+	values := []any{id, e.At.Format(wire.DateLayout), int64(e.Status)}
+	for _, text := range e.Texts {
+		if text == "" {
+			values = append(values, nil)
+		} else {
+			values = append(values, text)
+		}
+	}
+	return executortest.RowText(append(values, int64(e.Duration/100)))
+}
+
+// logFilters asks by fields of each type.
+func logFilters(t *testing.T, s *logSuite) {
+	var entries []requestlog.Entry
+	for n := range 10 {
+		entries = append(entries, logEntry(n))
+	}
+	entries[3].Texts[requestlog.Headers] = `{"User-Agent":"curl/8","Accept":"*/*"}`
+	entries[4].Texts[requestlog.RequestDto] = `{"Take":"5"}`
+	s.add(t, entries...)
+	for _, test := range []struct {
+		want    string
+		members query.Members
+	}{
+		{"205", query.Members{executortest.Member("StatusCode", "205")}},
+		{"209 208", query.Members{executortest.Member("StatusCodeGreaterThan", "207")}},
+		{"209 208", query.Members{executortest.Member("RequestDurationGreaterThanOrEqualTo", "PT0.008S")}},
+		{"203", query.Members{executortest.Member("RequestDuration", "00:00:00.003")}},
+		{"202 201", query.Members{executortest.Member("RequestDurationIn", "PT0.001S", "PT0.002S")}},
+		{"203", query.Members{executortest.Member("HeadersContains", `"User-Agent":"CURL`)}},
+		{"204", query.Members{executortest.Member("RequestDto", `{"Take":"5"}`)}},
+		{"209", query.Members{executortest.Member("DateTimeGreaterThanOrEqualTo", "2030-01-03T00:00:08")}},
+		{"200", query.Members{executortest.Member("DateTimeLessThan", "2030-01-03T01:00:00+01:00")}},
+		{"206", query.Members{executortest.Member("UserAuthIdIn", "6", "66")}},
+		{"207", query.Members{executortest.Member("IdBetween", "8", "8")}},
+		{"209 208", query.Members{executortest.Member(query.Take, "2")}},
+		{"201 200", query.Members{executortest.Member(query.Skip, "8")}},
+		{"200 201", query.Members{executortest.Member(query.OrderBy, "RequestDuration"), executortest.Member(query.Take, "2")}},
+	} {
+		if got := strings.Join(s.values(t, "StatusCode", test.members...), " "); got != test.want {
+			t.Errorf("%v: got %s, want %s", test.members, got, test.want)
+		}
+	}
+	_, tail := executortest.Ask(t, s.store, s.kind, query.Members{executortest.Member(query.Include, "MAX(RequestDuration) as Longest, COUNT(DISTINCT IpAddress) as Hosts")})
+	if got := fmt.Sprint(tail.Meta); got != "[{Longest PT0.009S} {Hosts 10}]" {
+		t.Errorf("computed %s", got)
+	}
+}
+
+// logOrder: the newest stand first, whether or not there are pages, unless
+// another order is asked for.
+func logOrder(t *testing.T, s *logSuite) {
+	for n := range 5 {
+		s.add(t, logEntry(n))
+	}
+	for _, test := range []struct {
+		want    string
+		members query.Members
+	}{
+		{"5 4 3 2 1", nil},
+		{"4 3", query.Members{executortest.Member(query.Skip, "1"), executortest.Member(query.Take, "2")}},
+		{"1 2 3 4 5", query.Members{executortest.Member(query.OrderBy, "Id")}},
+		{"5 4 3 2 1", query.Members{executortest.Member(query.OrderByDesc, "DateTime")}},
+	} {
+		if got := strings.Join(s.values(t, "Id", test.members...), " "); got != test.want {
+			t.Errorf("%v: got %s, want %s", test.members, got, test.want)
+		}
+	}
+	if got := len(s.values(t, "DISTINCT HttpMethod")); got != 5 {
+		t.Errorf("%d distinct", got)
+	}
+}
+
+// logBatches: a batch of hundreds keeps its order, and an empty one is none.
+func logBatches(t *testing.T, s *logSuite) {
+	s.add(t)
+	var entries []requestlog.Entry
+	var want []string
+	for n := range 700 {
+		entries = append(entries, logEntry(n))
+		want = append(want, strconv.Itoa(n))
+	}
+	s.add(t, entries[:600]...)
+	s.add(t, entries[600:]...)
+	if got := s.values(t, "PathInfo", executortest.Member(query.OrderBy, "Id")); !slices.Equal(got, want) {
+		t.Errorf("%d rows, in another order", len(got))
+	}
+}
+
+// pruned removes until there is nothing more to remove.
+func (s *logSuite) pruned(t *testing.T, before time.Time, maxBytes int64) (times int) {
+	t.Helper()
+	log := s.store.RequestLog()
+	for {
+		times++
+		more, err := log.Prune(t.Context(), before, maxBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return times
+		}
+	}
+}
+
+func logPruneByAge(t *testing.T, s *logSuite) {
+	var entries []requestlog.Entry
+	for n := range 600 {
+		entries = append(entries, logEntry(n))
+	}
+	s.add(t, entries...)
+	if s.pruned(t, logStart, 0); len(s.values(t, "Id")) != 600 {
+		t.Error("entries are gone that are not old")
+	}
+	if times := s.pruned(t, logStart.Add(590*time.Second), 0); times < 3 {
+		t.Errorf("590 entries went in %d turns", times)
+	}
+	if got := s.values(t, "PathInfo"); len(got) != 10 || got[0] != "599" || got[9] != "590" {
+		t.Errorf("left are %s", got)
+	}
+	s.pruned(t, logStart.Add(time.Hour), 0)
+	s.add(t, logEntry(0))
+	if got := s.values(t, "Id"); got[0] != "601" {
+		t.Errorf("the next has the id %s, want one that is new", got[0])
+	}
+}
+
+func logPruneBySize(t *testing.T, s *logSuite) {
+	var entries []requestlog.Entry
+	for n := range 1000 {
+		e := logEntry(n)
+		e.Texts[requestlog.AbsoluteURI] = strings.Repeat("x", 1000)
+		entries = append(entries, e)
+	}
+	s.add(t, entries...)
+	if s.pruned(t, time.Time{}, 10<<20); len(s.values(t, "Id")) != 1000 {
+		t.Error("entries are gone that have room")
+	}
+	s.pruned(t, time.Time{}, 500<<10)
+	left := s.values(t, "PathInfo")
+	if len(left) < 100 || len(left) > 500 || left[0] != "999" {
+		t.Errorf("%d of 1,000 are left in 500 KB, the newest %s", len(left), left[0])
+	}
+}

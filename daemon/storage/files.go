@@ -1,0 +1,42 @@
+package storage
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// File is a database file of the embedded store.
+type File struct {
+	Name   string
+	Newest int64 // version of its tables that this program knows; 0: they have none
+	Needed bool  // the store is made with it
+}
+
+// Files are those of the embedded store.
+func Files() ([]File, error) {
+	own, err := appdb.NewestMigration(appdb.FileMigrations)
+	if err != nil {
+		return nil, err
+	}
+	log, err := appdb.NewestMigration(appdb.LogMigrations)
+	return []File{{Name: recordsFile, Needed: true}, {appdb.FileName, own, true}, {Name: appdb.LogFileName, Newest: log}}, err
+}
+
+// complete reports what is missing of the store that the directory has held.
+func (s *Store) complete() error {
+	if s.config.New || !s.lock.HasStore() {
+		return nil
+	}
+	for _, name := range []string{recordsFile, appdb.FileName} {
+		info, err := os.Stat(s.path(name))
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+			return fault.New(fault.Unavailable, "%s is missing or empty, although %s has held a store; bring the file back (whd restore does so from a backup), or make a new store by whd serve --new-store",
+				s.path(name), s.config.Dir)
+		}
+	}
+	return nil
+}

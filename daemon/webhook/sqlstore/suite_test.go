@@ -1,0 +1,54 @@
+package sqlstore_test
+
+import (
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/webhook/sqlstore/webhooktest"
+)
+
+func TestWebhooksSQLite(t *testing.T) {
+	webhooktest.Run(t, func(t *testing.T) func() *storage.Store {
+		dir := t.TempDir()
+		return func() *storage.Store { return openedStore(t, storage.Config{Dir: dir}) }
+	})
+}
+
+// TestWebhooksSQLServer has one schema for all tests, and empties it for each.
+func TestWebhooksSQLServer(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	webhooktest.Run(t, func(t *testing.T) func() *storage.Store {
+		open := func() *storage.Store {
+			return openedStore(t, storage.Config{Dir: t.TempDir(), DSN: dsn, Schema: "own tables", Migrate: true})
+		}
+		first := open()
+		mssqltest.Exec(t, dsn, `DELETE FROM [own tables].WH_Partition; DELETE FROM [own tables].SY_WebhookSubscriber;
+DELETE FROM [own tables].SY_WebhookSubscription; DELETE FROM [own tables].SY_WebhookSubscriptionRequestHeader;
+DELETE FROM [own tables].WH_SubscriptionRemoved; DELETE FROM [own tables].WH_Event; DELETE FROM [own tables].SY_WebhookMessage;
+DELETE FROM [own tables].SY_WebhookMessageResponse; DELETE FROM [own tables].WH_IdempotencyKey`)
+		return func() *storage.Store {
+			if s := first; s != nil {
+				first = nil
+				return s
+			}
+			return open()
+		}
+	})
+}
+
+func openedStore(t *testing.T, c storage.Config) *storage.Store {
+	t.Helper()
+	c.Registry, c.Connections = record.Builtin(), 4
+	s, err := storage.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

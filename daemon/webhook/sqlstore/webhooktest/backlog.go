@@ -1,0 +1,69 @@
+package webhooktest
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/stats"
+)
+
+func (h hooks) expectBacklog(when string, want ...stats.Backlog) {
+	h.t.Helper()
+	slices.SortFunc(want, func(a, b stats.Backlog) int { return int(a.Subscription - b.Subscription) })
+	got, err := h.Backlog(h.t.Context())
+	if err != nil || !reflect.DeepEqual(got, want) {
+		h.t.Errorf("%s: the backlog is %+v (%v), want %+v", when, got, err, want)
+	}
+}
+
+// The backlog is what is open, in whichever partition, by subscription.
+func backlogs(h hooks) {
+	h.expectBacklog("at first")
+	a, b, l, other := h.subscribe(), h.subscribe(), h.lease(time.Hour), h.lease(time.Hour)
+	of := func(r admin.Subscription, notSent, retries int64, oldest time.Time) stats.Backlog {
+		return stats.Backlog{Subscription: r.ID, NotSent: notSent, RetryPending: retries, Oldest: oldest}
+	}
+	early := h.sendAt(l, a.ID, 3, noon)
+	late := h.sendAt(other, a.ID, 2, noon.Add(time.Minute))
+	h.sendAt(other, b.ID, 1, noon.Add(time.Hour))
+	h.expectBacklog("not sent yet", of(a, 5, 0, noon), of(b, 1, 0, noon.Add(time.Hour)))
+
+	h.record(l, attempt(early[0], 200, webhook.Successful, time.Time{}), attempt(early[1], 500, webhook.Failed, time.Time{}),
+		attempt(early[2], 500, webhook.RetryPending, noon.Add(time.Hour)))
+	h.expectBacklog("after attempts", of(a, 2, 1, noon), of(b, 1, 0, noon.Add(time.Hour)))
+
+	_, err := h.RetryMessage(h.t.Context(), addressOf(a, early[1]), noon)
+	h.check(err)
+	h.expectBacklog("made due again", of(a, 2, 2, noon), of(b, 1, 0, noon.Add(time.Hour)))
+
+	for _, m := range early {
+		_, err := h.RemoveMessage(h.t.Context(), addressOf(a, m))
+		h.check(err)
+	}
+	h.expectBacklog("removed", of(a, 2, 0, noon.Add(time.Minute)), of(b, 1, 0, noon.Add(time.Hour)))
+
+	_, err = h.RemoveSubscription(h.t.Context(), b.Subscriber, b.GUID, noon)
+	h.check(err)
+	h.expectBacklog("of a subscription that is gone", of(a, 2, 0, noon.Add(time.Minute)))
+
+	h.record(other, attempt(late[0], 200, webhook.Successful, time.Time{}), attempt(late[1], 200, webhook.Successful, time.Time{}))
+	h.expectBacklog("all sent")
+}
+
+// sendAt writes n messages of events that were raised at a time.
+func (h hooks) sendAt(l delivery.Lease, sub int64, n int, at time.Time) []*webhook.Message {
+	h.t.Helper()
+	b := h.batch(l)
+	for range n {
+		h.raise(&b, at, "{}", sub)
+	}
+	for _, e := range b.Events {
+		e.AddedAt = at
+	}
+	h.check(h.Write(h.t.Context(), b))
+	return b.Messages
+}

@@ -1,0 +1,131 @@
+package webhooktest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// What has changed since a version is read by the numbers of the subscriptions,
+// by the daemon that has changed them and by others.
+func changedSubscriptions(h hooks) {
+	ctx, other, l := h.t.Context(), h.beside(), h.lease(time.Hour)
+	a, b := h.subscribe(), h.subscribe()
+	off, url := false, "https://shop.example/other"
+	began := other.news(-1)
+	before := h.version()
+	expect := func(what string, want ...int64) map[int64]*webhook.Subscription {
+		h.t.Helper()
+		now := h.version()
+		got, whole, err := other.Changed(ctx, before, now)
+		h.check(err)
+		if ids := slices.Sorted(maps.Keys(got)); whole || !slices.Equal(ids, want) {
+			h.t.Errorf("%s: changed are %v, want %v", what, ids, want)
+		}
+		before = now
+		return got
+	}
+	change := func(r admin.Subscription, c admin.SubscriptionChange) {
+		h.t.Helper()
+		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, c, noon)
+		h.check(err)
+	}
+	headers := []webhook.Header{{Name: "X-A", Value: "1"}, {Name: "X-B", Value: "2"}}
+	change(a, admin.SubscriptionChange{URL: &url, Headers: &headers})
+	if got := expect("a change", a.ID)[a.ID]; got == nil || got.URL != url || !slices.Equal(got.Headers, headers) || !got.Enabled || got.SubscriberName != "Shop" {
+		h.t.Errorf("changed to %+v", got)
+	}
+	change(a, admin.SubscriptionChange{Ordered: &off})
+	change(b, admin.SubscriptionChange{Ordered: &off})
+	expect("two changes", a.ID, b.ID)
+	_, err := h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
+	h.check(err)
+	if got := expect("a change of a subscriber", b.ID)[b.ID]; got == nil || got.Enabled {
+		h.t.Errorf("of a disabled subscriber: %+v", got)
+	}
+	c := h.subscribe()
+	expect("a new subscriber and subscription", 0, c.ID)
+	batch := h.batch(l)
+	batch.Disabled = []delivery.Disabled{{Subscription: c.ID, Reason: "410 Gone", At: noon}}
+	h.check(h.Write(ctx, batch))
+	if got := expect("disabled by the engine", c.ID)[c.ID]; got == nil || got.DisabledReason != "410 Gone" {
+		h.t.Errorf("disabled: %+v", got)
+	}
+	now, err := h.Now(ctx)
+	h.check(err)
+	change(c, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: "two", OldUntil: now.Add(past)}})
+	expect("a new secret", c.ID)
+	_, err = h.Sweep(ctx, 10)
+	h.check(err)
+	expect("the end of a secret", c.ID)
+	_, err = h.RemoveSubscription(ctx, a.Subscriber, a.GUID, noon)
+	h.check(err)
+	if got := expect("a removal", a.ID); got[a.ID] != nil {
+		h.t.Errorf("removed: %+v", got)
+	}
+	_, err = h.RemoveSubscriber(ctx, b.Subscriber, noted())
+	h.check(err)
+	expect("the removal of a subscriber", b.ID)
+	for _, after := range []int64{0, before - 2000, before + 1} {
+		if got, whole, err := h.Changed(ctx, after, before); err != nil || !whole || got[c.ID] == nil {
+			h.t.Errorf("after %d of %d: %v (%v, %v)", after, before, got, whole, err)
+		}
+	}
+	if n := h.news(-1); len(n.Events) != 0 {
+		h.t.Errorf("nudges about messages: %+v", n.Events)
+	}
+	if n := other.news(began.Last); len(n.Events) != 0 {
+		h.t.Errorf("another daemon hears of messages: %+v", n.Events)
+	}
+}
+
+// Headers of a subscriber's subscriptions are bounded in all, unless an admin
+// gives them.
+func boundedHeaders(h hooks) {
+	ctx := h.t.Context()
+	r := h.subscribe()
+	large := make([]webhook.Header, 8)
+	for i := range large {
+		large[i] = webhook.Header{Name: "X-Large", Value: strings.Repeat("v", 4<<10)}
+	}
+	refused := func(what string, err error) {
+		h.t.Helper()
+		if !fault.Is(err, fault.Invalid) || fault.Of(err).Fields[0].Name != webhook.MemberHeaders {
+			h.t.Errorf("%s: %v", what, err)
+		}
+	}
+	half := admin.SubscriptionChange{Headers: &large, Bounded: true}
+	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon)
+	h.check(err)
+	r, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // instead of the ones before
+	h.check(err)
+	more := admin.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Headers: large, Secret: "s", SavedAt: noon}
+	before := h.version()
+	_, err = h.AddSubscription(ctx, more)
+	refused("a second half", err)
+	more.Headers = nil
+	second, err := h.AddSubscription(ctx, more)
+	h.check(err)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large, Bounded: true, RowHash: second.RowHash}, noon)
+	refused("a second half, later", err)
+	if now := h.version(); now != before+1 {
+		h.t.Errorf("version %d after %d", now, before)
+	}
+	more.Headers, more.Private = large, true
+	_, err = h.AddSubscription(ctx, more)
+	h.check(err)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large}, noon)
+	h.check(err)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: new([]webhook.Header), Bounded: true}, noon)
+	h.check(err)
+	more.Private, more.Subscriber = false, guid(1)
+	if _, err = h.AddSubscription(ctx, more); !fault.Is(err, fault.NotFound) {
+		h.t.Errorf("of no subscriber: %v", err)
+	}
+}

@@ -1,0 +1,243 @@
+package webhooktest
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// Terms that have ended when they begin stand for time that has passed.
+const past = -time.Hour
+
+func leases(h hooks) {
+	ctx, other := h.t.Context(), h.again().Webhooks()
+	a := h.lease(time.Hour)
+	b, err := other.Lease(ctx, time.Hour)
+	h.check(err)
+	done, err := other.Lease(ctx, time.Hour)
+	h.check(err)
+	h.work(h.subscribe(), b)
+	if a.Partition == b.Partition {
+		h.t.Errorf("two daemons have partition %d", a.Partition)
+	}
+	now, err := h.Now(ctx)
+	h.check(err)
+	if d := a.Until.Sub(now); d < 59*time.Minute || d > 61*time.Minute {
+		h.t.Errorf("the lease ends in %v, want an hour", d)
+	}
+	h.expectTakeOver()
+	held, err := h.Renew(ctx, []delivery.Lease{a, {Partition: b.Partition, Fence: b.Fence - 1}}, past)
+	h.check(err)
+	if len(held) != 1 || held[0].Partition != a.Partition || held[0].Fence != a.Fence || !held[0].Until.Before(now) {
+		h.t.Errorf("renewed %+v", held)
+	}
+	taken := h.expectTakeOver(a.Partition) // which has run out
+	if taken[0].Fence <= a.Fence {
+		h.t.Errorf("fence %d after %d", taken[0].Fence, a.Fence)
+	}
+	if held, err = h.Renew(ctx, []delivery.Lease{a}, time.Hour); err != nil || len(held) != 0 {
+		h.t.Errorf("a lost lease was renewed: %+v (%v)", held, err)
+	}
+	h.check(other.Release(ctx, []delivery.Lease{b, a, done}))
+	if !h.news(-1).Orphans {
+		h.t.Error("nobody says that there is something to take over")
+	}
+	h.expectTakeOver(b.Partition) // and neither the one that a has lost, nor one in which there is nothing to do
+	if h.news(-1).Orphans {
+		h.t.Error("there is still something to take over")
+	}
+	h.check(h.Release(ctx, taken))
+	if l := h.lease(0); l.Partition != a.Partition || l.Fence <= taken[0].Fence {
+		h.t.Errorf("leased %+v, want the oldest partition that is free, anew", l)
+	}
+	if l := h.lease(0); l.Partition != a.Partition {
+		h.t.Errorf("leased %+v, want the same one again", l)
+	}
+}
+
+// work adds an open message to a partition.
+func (h hooks) work(r admin.Subscription, l delivery.Lease) {
+	h.t.Helper()
+	b := h.batch(l)
+	h.raise(&b, noon, "x", r.ID)
+	h.check(h.Write(h.t.Context(), b))
+}
+
+func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
+	h.t.Helper()
+	taken, err := h.TakeOver(h.t.Context(), time.Hour)
+	h.check(err)
+	var got []int64
+	for _, l := range taken {
+		got = append(got, l.Partition)
+	}
+	if !slices.Equal(got, want) {
+		h.t.Fatalf("took over %v, want %v", got, want)
+	}
+	return taken
+}
+
+// Of several daemons that want the same partitions at once, each is one's.
+func leasesAtOnce(h hooks) {
+	daemons := []leaser{h.Store, h.again().Webhooks()}
+	r := h.subscribe()
+	for range 3 {
+		l := h.lease(past)
+		h.work(r, l)
+		var mu sync.Mutex
+		holders := make(map[int64]int)
+		atOnce(8, func(i int) {
+			taken, err := daemons[i%2].TakeOver(h.t.Context(), time.Hour)
+			if err != nil {
+				h.t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, one := range taken {
+				holders[one.Partition]++
+			}
+		})
+		for partition, n := range holders { // some that were made in vain may be among them
+			if n > 1 {
+				h.t.Errorf("partition %d is leased %d times", partition, n)
+			}
+		}
+		if holders[l.Partition] == 0 {
+			h.t.Errorf("partition %d is nobody's", l.Partition)
+		}
+		partitions := make(map[int64]bool)
+		atOnce(4, func(i int) {
+			l, err := daemons[i%2].Lease(h.t.Context(), time.Hour)
+			if err != nil {
+				h.t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if partitions[l.Partition] {
+				h.t.Errorf("partition %d is leased twice", l.Partition)
+			}
+			partitions[l.Partition] = true
+		})
+	}
+}
+
+type leaser interface{ delivery.Store }
+
+func storesClock(h hooks) {
+	a, err := h.Now(h.t.Context())
+	h.check(err)
+	b, err := h.Now(h.t.Context())
+	h.check(err)
+	if b.Before(a) || a.Location() != time.UTC || time.Since(a).Abs() > time.Hour {
+		h.t.Errorf("the clock says %v, then %v", a, b)
+	}
+}
+
+func numbersAtOnce(h hooks) {
+	daemons := []leaser{h.Store, h.again().Webhooks()}
+	var mu sync.Mutex
+	taken := make(map[int64]bool)
+	atOnce(8, func(i int) {
+		for n := 1; n <= 4; n++ {
+			first, err := daemons[i%2].AllocateIDs(h.t.Context(), n)
+			if err != nil {
+				h.t.Error(err)
+			}
+			mu.Lock()
+			for one := first; one < first+int64(n); one++ {
+				if taken[one] || one < 1 {
+					h.t.Errorf("number %d is given twice, or is none", one)
+				}
+				taken[one] = true
+			}
+			mu.Unlock()
+		}
+	})
+}
+
+// What a daemon writes whose partition was taken over changes nothing.
+func fencedOff(h hooks) {
+	ctx, r := h.t.Context(), h.subscribe()
+	old := h.lease(past)
+	m := h.send(old, r.ID, 1)[0] // nobody has taken it yet
+	now := h.expectTakeOver(old.Partition)[0]
+	b := h.batch(old)
+	b.Outcomes = []webhook.AttemptResult{attempt(m, 200, webhook.Successful, time.Time{})}
+	h.raise(&b, noon, "{}", r.ID)
+	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
+		h.t.Errorf("under an old lease: %v", err)
+	}
+	b.Leases = nil
+	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
+		h.t.Errorf("without a lease: %v", err)
+	}
+	b.Leases, b.Version = []delivery.Lease{old}, b.Version-1
+	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
+		h.t.Errorf("under an old lease and version: %v", err)
+	}
+	h.expectNumbers("for the new holder", h.open(now.Partition, r.ID), m)
+	h.expectState(addressOf(r, m), webhook.State{Next: noon})
+	h.record(now, attempt(m, 200, webhook.Successful, time.Time{}))
+	h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 1})
+}
+
+// Two daemons write at the same time, each what is its own.
+func writersAtOnce(h hooks) {
+	const each, rounds, size = 16, 4, 4
+	r := h.subscribe()
+	daemons := []hooks{h, {Store: h.again().Webhooks(), t: h.t}}
+	held := []delivery.Lease{h.lease(time.Hour), daemons[1].lease(time.Hour)}
+	version := h.version()
+	atOnce(2*each, func(i int) {
+		d, l := daemons[i%2], held[i%2]
+		for range rounds {
+			first, err := d.AllocateIDs(h.t.Context(), 2*size)
+			if err != nil {
+				h.t.Error(err)
+				return
+			}
+			b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}}
+			for n := range int64(size) {
+				add(&b, first+2*n, noon, "{}", r.ID)
+			}
+			sent := b.Messages
+			err = d.Write(h.t.Context(), b)
+			done := delivery.Batch{Version: version, Leases: b.Leases}
+			for _, m := range sent[:size/2] {
+				done.Outcomes = append(done.Outcomes, attempt(m, 200, webhook.Successful, time.Time{}))
+			}
+			if err = errors.Join(err, d.Write(h.t.Context(), done)); err != nil {
+				h.t.Error(err)
+			}
+		}
+	})
+	for i, l := range held {
+		if n := len(h.open(l.Partition, r.ID)); n != each*rounds*size/2 {
+			h.t.Errorf("daemon %d has %d open messages, want %d", i, n, each*rounds*size/2)
+		}
+	}
+}
+
+// An attempt ends at the moment at which its message is removed.
+func deleteAndOutcome(h hooks) {
+	r, l := h.subscribe(), h.lease(time.Hour)
+	sent := h.send(l, r.ID, 16)
+	version := h.version()
+	atOnce(2*len(sent), func(i int) {
+		m := sent[i/2]
+		if i%2 == 0 {
+			b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}, Outcomes: []webhook.AttemptResult{attempt(m, 500, webhook.RetryPending, noon)}}
+			if err := h.Write(h.t.Context(), b); err != nil {
+				h.t.Error(err)
+			}
+		} else if gone, err := h.RemoveMessage(h.t.Context(), addressOf(r, m)); err != nil || gone == nil {
+			h.t.Errorf("removing a message: %v (%v)", gone, err)
+		}
+	})
+	h.expectNumbers("after all were removed", h.open(l.Partition, r.ID))
+}

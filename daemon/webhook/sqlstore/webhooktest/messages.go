@@ -1,0 +1,275 @@
+package webhooktest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+func messageRows(h hooks) {
+	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	sent := h.raise(&b, noon.Add(time.Second), `{"a":"ä"}`, r.ID)[0]
+	h.check(h.Write(ctx, b))
+	got, err := h.Message(ctx, addressOf(r, sent))
+	h.check(err)
+	for _, m := range append(h.open(l.Partition, r.ID), got) {
+		if m.ID != sent.ID || m.GUID != sent.GUID || m.Partition != l.Partition || m.Subscription != r.ID || m.URL != sent.URL || m.Status != webhook.NotSent ||
+			m.Attempts != 0 || !m.Next.Equal(sent.Next) {
+			h.t.Errorf("message is %+v, want %+v", m, sent)
+		}
+		if e := m.Event; e.ID != sent.Event.ID || e.GUID != sent.Event.GUID || e.Name != "debtor.created" || string(e.Body) != `{"a":"ä"}` || !e.AddedAt.Equal(noon) {
+			h.t.Errorf("event is %+v, want %+v", e, sent.Event)
+		}
+	}
+	for _, a := range []admin.Address{
+		{Subscriber: guid(9), Subscription: r.GUID, Message: sent.GUID}, {Subscriber: r.Subscriber, Subscription: guid(9), Message: sent.GUID},
+		{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)},
+	} {
+		_, err := h.Message(ctx, a)
+		h.expectMissing(err)
+	}
+}
+
+// Bodies come back as they were, whatever they hold.
+func textsByteForByte(h hooks) {
+	r, l := h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	bodies := []string{
+		"", " ", "  x  ", "\t\r\n", `"\` + "\\u0041\u2028\u2029", "<&>'%_[", "日本語 😀 \U0010FFFF é e\u0301", "\x01\x1f\x7f\u0080\uFFFD\uFFFE\uFEFF",
+		strings.Repeat("long ", 100_000),
+	}
+	for _, body := range bodies {
+		h.raise(&b, noon, body, r.ID)
+	}
+	h.check(h.Write(h.t.Context(), b))
+	for i, m := range h.open(l.Partition, r.ID) {
+		if string(m.Event.Body) != bodies[i] {
+			h.t.Errorf("body is %.60q of %d bytes, want %.60q of %d", m.Event.Body, len(m.Event.Body), bodies[i], len(bodies[i]))
+		}
+	}
+	// What receivers answer may be anything.
+	o := attempt(b.Messages[0], 500, webhook.RetryPending, noon)
+	o.Text, o.Detail = []byte("\x00\xff"+strings.Repeat("é", 4000)), "\x00\xc3"+strings.Repeat("é", 4000)
+	h.record(l, o)
+}
+
+func pagesInOrder(h hooks) {
+	r, l := h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	dues := []int{5, 1, 3, 1, 0, 3, 9}
+	for _, s := range dues {
+		h.raise(&b, noon.Add(time.Duration(s)*time.Second), "{}", r.ID)
+	}
+	h.check(h.Write(h.t.Context(), b))
+	m := b.Messages
+	at := func(s int, id int64) delivery.Place {
+		return delivery.Place{Next: noon.Add(time.Duration(s) * time.Second), ID: id}
+	}
+	for _, c := range []struct {
+		name    string
+		after   delivery.Place
+		until   int
+		inOrder bool
+		limit   int
+		want    []*webhook.Message
+		due     int // -1: nothing is
+	}{
+		{"from the start", delivery.Place{}, 9, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5], m[0], m[6]}, 0},
+		{"a limit", delivery.Place{}, 9, false, 2, []*webhook.Message{m[4], m[1]}, 0},
+		{"until", delivery.Place{}, 3, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5]}, 0},
+		{"nothing is due", delivery.Place{}, -1, false, 10, nil, 0},
+		{"behind the first of two", at(1, m[1].ID), 9, false, 3, []*webhook.Message{m[3], m[2], m[5]}, 1},
+		{"behind the first of two, a limit", at(1, m[1].ID), 9, false, 1, []*webhook.Message{m[3]}, 1},
+		{"behind the second of two", at(1, m[3].ID), 3, false, 10, []*webhook.Message{m[2], m[5]}, 3},
+		{"behind a place where none is", at(4, 1<<40), 9, false, 10, []*webhook.Message{m[0], m[6]}, 5},
+		{"before until", at(3, m[2].ID), 2, false, 10, nil, 3},
+		{"behind the last", at(9, m[6].ID), 99, false, 10, nil, -1},
+		{"in order", delivery.Place{}, 0, true, 10, m, 0},
+		{"in order behind a number", at(9, m[2].ID), 0, true, 2, m[3:5], 0},
+		{"in order behind the last", at(0, m[6].ID), 99, true, 10, nil, 0},
+	} {
+		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, After: c.after, Until: at(c.until, 0).Next, InOrder: c.inOrder, Limit: c.limit}
+		got, err := h.Page(h.t.Context(), p)
+		h.check(err)
+		h.expectNumbers(c.name, got, c.want...)
+		if c.inOrder {
+			continue
+		}
+		due, err := h.Due(h.t.Context(), p)
+		h.check(err)
+		if want := at(c.due, 0).Next; c.due < 0 && !due.IsZero() || c.due >= 0 && !due.Equal(want) {
+			h.t.Errorf("%s: due %v, want %v", c.name, due, want)
+		}
+	}
+	h.expectNumbers("another partition", h.open(l.Partition+1, r.ID))
+	h.expectNumbers("another subscription", h.open(l.Partition, r.ID+1))
+}
+
+// An attempt counts once, however often it is written, and not where its
+// message is gone.
+func outcomesOnce(h hooks) {
+	r, l := h.subscribe(), h.lease(time.Hour)
+	sent := h.send(l, r.ID, 3)
+	a, b, gone := sent[0], sent[1], sent[2]
+	_, err := h.RemoveMessage(h.t.Context(), addressOf(r, gone))
+	h.check(err)
+	first := attempt(a, 500, webhook.RetryPending, noon.Add(time.Minute))
+	timeout := attempt(b, 0, webhook.Failed, time.Time{})
+	timeout.Cause, timeout.Detail = webhook.TimedOut, "after 15 s"
+	for range 2 {
+		h.record(l, first, timeout, attempt(gone, 200, webhook.Successful, time.Time{}))
+		h.expectState(addressOf(r, a), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Minute)})
+		h.expectState(addressOf(r, b), webhook.State{Status: webhook.Failed, Attempts: 1})
+	}
+	_, err = h.Message(h.t.Context(), addressOf(r, gone))
+	h.expectMissing(err)
+	late := attempt(b, 200, webhook.Successful, time.Time{})
+	late.After.Attempts = 2 // of a message that is not open any more
+	early := first
+	early.After.Attempts = 3 // which follows an attempt that is not known
+	h.record(l, late, early)
+	h.expectState(addressOf(r, a), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Minute)})
+	h.expectState(addressOf(r, b), webhook.State{Status: webhook.Failed, Attempts: 1})
+	second := first
+	second.After = webhook.State{Status: webhook.RetryPending, Attempts: 2, Next: noon.Add(time.Hour)}
+	third := first
+	third.After = webhook.State{Status: webhook.Successful, Attempts: 3}
+	h.record(l, second, third, third) // all at once
+	h.expectState(addressOf(r, a), webhook.State{Status: webhook.Successful, Attempts: 3})
+	h.expectNumbers("open", h.open(l.Partition, r.ID))
+	if open, err := h.Open(h.t.Context(), l.Partition); err != nil || len(open) != 0 {
+		h.t.Errorf("open are %v (%v)", open, err)
+	}
+}
+
+// A batch whose result nobody knows is written again.
+func writeAgain(h hooks) {
+	r, l := h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	m := h.raise(&b, noon, "{}", r.ID)[0]
+	h.check(h.Write(h.t.Context(), b))
+	h.record(l, attempt(m, 200, webhook.Successful, time.Time{}))
+	more := h.raise(&b, noon, "{}", r.ID)
+	h.check(h.Write(h.t.Context(), b))
+	h.expectNumbers("after both", h.open(l.Partition, r.ID), more...)
+	h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 1})
+}
+
+func removeMessage(h hooks) {
+	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	both := h.raise(&b, noon, "shared", r.ID, other.ID)
+	h.check(h.Write(ctx, b))
+	h.record(l, attempt(both[0], 500, webhook.RetryPending, noon))
+	if gone, err := h.RemoveMessage(ctx, addressOf(other, both[0])); gone != nil || err != nil {
+		h.t.Errorf("removed somebody else's: %v (%v)", gone, err)
+	}
+	if gone, err := h.RemoveMessage(ctx, addressOf(r, both[0])); err != nil || gone == nil || gone.ID != both[0].ID {
+		h.t.Errorf("removed %v (%v)", gone, err)
+	}
+	if gone, err := h.RemoveMessage(ctx, addressOf(r, both[0])); gone != nil || err != nil {
+		h.t.Errorf("removed again: %v (%v)", gone, err)
+	}
+	h.expectNumbers("of the one", h.open(l.Partition, r.ID))
+	left := h.open(l.Partition, other.ID)
+	h.expectNumbers("of the other", left, both[1])
+	if len(left) == 1 && string(left[0].Event.Body) != "shared" {
+		h.t.Errorf("body is %q", left[0].Event.Body)
+	}
+}
+
+func retryMessage(h hooks) {
+	ctx, r, l, later := h.t.Context(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
+	sent := h.send(l, r.ID, 4)
+	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{}),
+		attempt(sent[2], 500, webhook.RetryPending, noon.Add(time.Hour)), attempt(sent[3], 410, webhook.Failed, time.Time{}))
+	want := []webhook.State{
+		{Next: noon}, {Status: webhook.Successful, Attempts: 1},
+		{Status: webhook.RetryPending, Attempts: 1, Next: later}, {Status: webhook.RetryPending, Attempts: 1, Next: later},
+	}
+	for i, m := range sent {
+		_, err := h.RetryMessage(ctx, addressOf(r, m), later)
+		if received := i == 1; fault.Is(err, fault.Conflict) != received || !received && err != nil {
+			h.t.Errorf("message %d: %v", i, err)
+		}
+		h.expectState(addressOf(r, m), want[i])
+	}
+	h.expectNumbers("open", h.open(l.Partition, r.ID), sent[0], sent[2], sent[3])
+	sent[3].Attempts = 1
+	h.record(l, attempt(sent[3], 200, webhook.Successful, time.Time{}))
+	h.expectState(addressOf(r, sent[3]), webhook.State{Status: webhook.Successful, Attempts: 2})
+	_, err := h.RetryMessage(ctx, admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)}, later)
+	h.expectMissing(err)
+}
+
+// Messages of a subscription that was removed are gone at once for everybody,
+// and little by little from the store.
+func sweepRemoved(h hooks) {
+	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	shared := h.raise(&b, noon, "shared", r.ID, other.ID)
+	h.check(h.Write(ctx, b))
+	sent := h.send(l, r.ID, 24)
+	h.record(l, attempt(sent[0], 500, webhook.RetryPending, noon))
+	now, err := h.Now(ctx)
+	h.check(err)
+	if is, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, now); err != nil || !is {
+		h.t.Fatalf("removed %v (%v)", is, err)
+	}
+	h.expectNumbers("of a removed subscription", h.open(l.Partition, r.ID))
+	_, err = h.Message(ctx, addressOf(r, sent[1]))
+	h.expectMissing(err)
+	if open, err := h.Open(ctx, l.Partition); err != nil || !slices.Equal(open, []int64{other.ID}) {
+		h.t.Errorf("open are %v (%v)", open, err)
+	}
+	if due, err := h.Due(ctx, delivery.Page{Partition: l.Partition, Subscription: r.ID}); err != nil || !due.IsZero() {
+		h.t.Errorf("due %v (%v)", due, err)
+	}
+	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{})) // which was under way
+	for i, want := range []int{10, 10, 5, 0, 0} {
+		if r, err := h.Sweep(ctx, 10); err != nil || r.Rows != want || r.More != (want > 0) {
+			h.t.Errorf("sweep %d: %+v (%v), want %d", i, r, err, want)
+		}
+	}
+	left := h.open(l.Partition, other.ID)
+	h.expectNumbers("of the other", left, shared[1])
+	if len(left) == 1 && string(left[0].Event.Body) != "shared" {
+		h.t.Errorf("body is %q", left[0].Event.Body)
+	}
+}
+
+// A large backlog is read page by page, in both orders.
+func tenThousand(h hooks) {
+	const all, size = 10_000, 500
+	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	for range all / size {
+		h.send(l, r.ID, size) // all due at the same time
+	}
+	for _, inOrder := range []bool{false, true} {
+		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: noon, InOrder: inOrder, Limit: 999}
+		var last int64
+		for n := 0; ; {
+			page, err := h.Page(ctx, p)
+			h.check(err)
+			for _, m := range page {
+				if m.ID <= last {
+					h.t.Fatalf("message %d comes after %d", m.ID, last)
+				}
+				last = m.ID
+			}
+			if n += len(page); len(page) < p.Limit {
+				if n != all {
+					h.t.Errorf("%d messages, want %d", n, all)
+				}
+				break
+			}
+			p.After = delivery.Place{Next: page[len(page)-1].Next, ID: last}
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package webhooktest
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// news asks what others have done.
+func (h hooks) news(after int64) delivery.PeerEvents {
+	h.t.Helper()
+	n, err := h.PeerEvents(h.t.Context(), after)
+	h.check(err)
+	return n
+}
+
+// beside is the same store as another daemon has it.
+func (h hooks) beside() hooks { return hooks{Store: h.again().Webhooks(), t: h.t, again: h.again} }
+
+func newsOfOthers(h hooks) {
+	r, other := h.subscribe(), h.beside()
+	l := h.lease(time.Hour)
+	began := h.news(-1)
+	if began.Version != h.version() || began.Daemons != 1 || began.Watched || len(began.Events) != 0 {
+		h.t.Errorf("in the beginning: %+v", began)
+	}
+	b := h.batch(l)
+	h.raise(&b, noon, "a", r.ID)
+	b.PeerEvents = []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerAdded}, {Subscription: r.ID, Kind: delivery.PeerDue}}
+	h.check(h.Write(h.t.Context(), b))
+	if own := h.news(began.Last); len(own.Events) != 0 || own.Last <= began.Last {
+		h.t.Errorf("a daemon tells itself %+v", own)
+	}
+	theirs := other.news(began.Last)
+	if want := []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerDue}, {Subscription: r.ID, Kind: delivery.PeerAdded}}; !slices.Equal(theirs.Events, want) {
+		h.t.Errorf("the other one hears %+v, want %+v", theirs.Events, want)
+	}
+	if again := other.news(theirs.Last); len(again.Events) != 0 {
+		h.t.Errorf("and once more %+v", again.Events)
+	}
+}
+
+// What people do to messages is told to those who may hold them.
+func nudgesOfPeople(h hooks) {
+	r, other := h.subscribe(), h.beside()
+	b := h.batch(h.lease(time.Hour))
+	m := h.raise(&b, noon, "a", r.ID)[0]
+	h.check(h.Write(h.t.Context(), b))
+	at := admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
+	for _, c := range []struct {
+		kind delivery.PeerEventKind
+		do   func() error
+	}{
+		{delivery.PeerDue, func() error { _, err := h.RetryMessage(h.t.Context(), at, noon); return err }},
+		{delivery.PeerDeleted, func() error { _, err := h.RemoveMessage(h.t.Context(), at); return err }},
+	} {
+		before := other.news(-1).Last
+		h.check(c.do())
+		if got := other.news(before).Events; !slices.Equal(got, []delivery.PeerEvent{{Subscription: r.ID, Kind: c.kind}}) {
+			h.t.Errorf("nudges are %+v, want kind %d", got, c.kind)
+		}
+	}
+}
+
+// Daemons are those that hold a lease, however many.
+func daemonsCounted(h hooks) {
+	other := h.beside()
+	a, b := h.lease(time.Hour), other.lease(time.Hour)
+	h.lease(time.Hour)
+	if n := h.news(-1).Daemons; n != 2 {
+		h.t.Errorf("%d daemons, want 2", n)
+	}
+	h.check(h.Watch(h.t.Context(), a, time.Hour))
+	if h.news(-1).Watched || !other.news(-1).Watched {
+		h.t.Error("the daemon that is watched is not the other one")
+	}
+	h.check(h.Watch(h.t.Context(), a, past))
+	if other.news(-1).Watched {
+		h.t.Error("still watched")
+	}
+	h.check(other.Release(h.t.Context(), []delivery.Lease{b}))
+	if n := h.news(-1).Daemons; n != 1 {
+		h.t.Errorf("%d daemons, want 1", n)
+	}
+}
+
+func changesOfOthers(h hooks) {
+	r, other := h.subscribe(), h.beside()
+	mine, theirs := h.lease(time.Hour), other.lease(time.Hour)
+	marks := make(map[int64]int64)
+	read := func() []webhook.Change {
+		h.t.Helper()
+		all, err := h.Changes(h.t.Context(), mine.Partition, marks)
+		h.check(err)
+		return all
+	}
+	other.change(theirs, 1, "before")
+	if all := read(); len(all) != 0 {
+		h.t.Errorf("the first look shows %+v", all)
+	}
+	other.change(theirs, 2, "a", "b")
+	other.change(theirs, 3, strings.Repeat("long ", 2000)+"Größe \U0001F980")
+	h.change(mine, 9, "mine")
+	got := read()
+	var names []string
+	for _, c := range got {
+		names = append(names, c.Event)
+	}
+	if want := []string{"a", "b", strings.Repeat("long ", 2000) + "Größe \U0001F980"}; !slices.Equal(names, want) {
+		h.t.Fatalf("changes are %.200q, want %.200q", names, want)
+	}
+	want := changeNamed("a")
+	if !reflect.DeepEqual(got[0], want) {
+		h.t.Errorf("changed to %+v, want %+v", got[0], want)
+	}
+	if all := read(); len(all) != 0 {
+		h.t.Errorf("read again: %+v", all)
+	}
+	h.check(h.PrunePeerEvents(h.t.Context()))
+	other.change(theirs, 4, "c")
+	if all := read(); len(all) != 1 {
+		h.t.Errorf("after tidying up: %+v", all)
+	}
+	_ = r
+}
+
+func changeNamed(event string) webhook.Change {
+	return webhook.Change{Message: guid(1), Subscriber: guid(2), Subscription: guid(3), Event: event, Status: webhook.RetryPending, Retries: 2,
+		Next: noon.Add(time.Minute), Code: 503, Took: 12 * time.Millisecond, At: noon}
+}
+
+func (h hooks) change(home delivery.Lease, number int64, events ...string) {
+	h.t.Helper()
+	b := h.batch(home)
+	b.Home, b.Number = home.Partition, number
+	for _, event := range events {
+		b.Changes = append(b.Changes, changeNamed(event))
+	}
+	h.check(h.Write(h.t.Context(), b))
+}
+
+func healthNoted(h hooks) {
+	r, ctx := h.subscribe(), h.t.Context()
+	l := h.lease(time.Hour)
+	write := func(n delivery.Health) {
+		h.t.Helper()
+		b := h.batch(l)
+		b.Health = []delivery.Health{n}
+		h.check(h.Write(ctx, b))
+	}
+	note := func(since time.Time) {
+		h.t.Helper()
+		write(delivery.Health{Subscription: r.ID, Since: since})
+	}
+	expect := func(want time.Time) {
+		h.t.Helper()
+		is, err := h.Subscription(ctx, r.Subscriber, r.GUID)
+		h.check(err)
+		if !is.FailingSince.Equal(want) {
+			h.t.Errorf("failing since %v, want %v", is.FailingSince, want)
+		}
+	}
+	expect(time.Time{})
+	note(noon)
+	note(noon.Add(time.Hour)) // by another daemon, which noticed later
+	expect(noon)
+	write(delivery.Health{Subscription: r.ID, Since: noon.Add(time.Hour), Anew: true})
+	expect(noon.Add(time.Hour))
+	note(time.Time{})
+	expect(time.Time{})
+	note(noon)
+	enabled := true
+	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &enabled}, noon)
+	h.check(err)
+	expect(time.Time{}) // who enables it lets it begin anew
+	write(delivery.Health{Subscription: r.ID, Since: noon, Anew: true})
+	_, err = h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &enabled}, noted())
+	h.check(err)
+	expect(time.Time{}) // and who enables its subscriber
+}
+
+func successSince(h hooks) {
+	r, ctx := h.subscribe(), h.t.Context()
+	b := h.batch(h.lease(time.Hour))
+	made := h.raise(&b, noon, "a", r.ID)
+	h.check(h.Write(ctx, b))
+	expect := func(since time.Time, want bool) {
+		h.t.Helper()
+		got, err := h.Succeeded(ctx, r.ID, since)
+		h.check(err)
+		if got != want {
+			h.t.Errorf("succeeded since %v: %v", since, got)
+		}
+	}
+	expect(noon.Add(-time.Hour), false)
+	b.Events, b.Messages = nil, nil
+	b.Outcomes = []webhook.AttemptResult{{Message: made[0], After: webhook.State{Status: webhook.Successful, Attempts: 1}, Outcome: webhook.Outcome{Code: 200, Began: noon}}}
+	h.check(h.Write(ctx, b))
+	expect(noon.Add(-time.Second), true)
+	expect(noon.Add(time.Second), false)
+}
+
+// A batch may add messages to another daemon's partition, if it tells so.
+func messagesElsewhere(h hooks) {
+	r, other := h.subscribe(), h.beside()
+	mine, theirs := h.lease(time.Hour), other.lease(time.Hour)
+	b := h.batch(mine)
+	m := h.raise(&b, noon, "a", r.ID)[0]
+	m.Partition = theirs.Partition
+	if err := h.Write(h.t.Context(), b); err != delivery.ErrFenced {
+		h.t.Errorf("without telling: %v", err)
+	}
+	b.PeerEvents = []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerAdded}}
+	h.check(h.Write(h.t.Context(), b))
+	page, err := other.Page(h.t.Context(), delivery.Page{Partition: theirs.Partition, Subscription: r.ID, InOrder: true, Limit: 9})
+	h.check(err)
+	if len(page) != 1 || page[0].GUID != m.GUID {
+		h.t.Errorf("the other one finds %+v", page)
+	}
+}

@@ -1,0 +1,151 @@
+package webhooktest
+
+import (
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"pgregory.net/rapid"
+)
+
+// ended is an attempt that ended at a time.
+func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.AttemptResult {
+	r := attempt(m, 0, after, time.Time{})
+	if after.Open() {
+		r.After.Next = noon
+	}
+	r.Began, r.Took = at, 0
+	return r
+}
+
+// expectLeft checks which of some messages are there.
+func (h hooks) expectLeft(what string, r admin.Subscription, all []*webhook.Message, left ...bool) {
+	h.t.Helper()
+	for i, m := range all {
+		_, err := h.Message(h.t.Context(), addressOf(r, m))
+		if gone := fault.Is(err, fault.NotFound); gone == left[i] || !gone && err != nil {
+			h.t.Errorf("%s: message %d is there: %v (%v), want %v", what, i, !gone, err, left[i])
+		}
+	}
+}
+
+// What ended before the limit of its status goes, and nothing that is open.
+func pruneOld(h hooks) {
+	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	before, at, never := noon.Add(-time.Second), noon, time.Time{}
+	sent := h.send(l, r.ID, 6)
+	h.record(l, ended(sent[1], before, webhook.RetryPending),
+		ended(sent[2], before, webhook.Successful), ended(sent[3], at, webhook.Successful),
+		ended(sent[4], before, webhook.Failed), ended(sent[5], at, webhook.Failed))
+	after := noon.Add(time.Second) // the messages were added at noon
+	for _, c := range []struct {
+		name               string
+		successful, failed time.Time
+		rows               int
+		left               []bool
+	}{
+		{"no limits", never, never, 0, []bool{true, true, true, true, true, true}},
+		{"limits before all", before, before, 0, []bool{true, true, true, true, true, true}},
+		{"a limit for those that were delivered", noon, never, 1, []bool{true, true, false, true, true, true}},
+		{"a limit for those that failed", never, noon, 1, []bool{true, true, false, true, false, true}},
+		{"later ones", after, after, 2, []bool{true, true, false, false, false, false}},
+	} {
+		got, err := h.Prune(ctx, delivery.Prune{Limit: 100, Successful: c.successful, Failed: c.failed})
+		if err != nil || got.Rows != c.rows || got.More {
+			h.t.Errorf("%s: %+v (%v), want %d rows and no more", c.name, got, err, c.rows)
+		}
+		h.expectLeft(c.name, r, sent, c.left...)
+	}
+	h.expectNumbers("open", h.open(l.Partition, r.ID), sent[0], sent[1])
+}
+
+// The walk stops at its limit and goes on behind the last that it has come to,
+// but does not pass what is still young. An event stays for as long as a message
+// needs it.
+func pruneWalk(h hooks) {
+	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	shared := h.raise(&b, noon, "shared", r.ID, other.ID)
+	h.check(h.Write(ctx, b))
+	old := append(shared[:1:1], h.send(l, r.ID, 24)...)
+	for _, m := range old {
+		h.record(l, ended(m, noon, webhook.Successful))
+	}
+	young := h.batch(l)
+	for range 3 {
+		h.raise(&young, noon, "{}", r.ID)[0].Event.AddedAt = noon.Add(time.Hour)
+	}
+	h.check(h.Write(ctx, young))
+	place := int64(0)
+	for i, want := range []delivery.Removed{
+		{Rows: 10, More: true, Last: old[9].ID}, {Rows: 10, More: true, Last: old[19].ID}, {Rows: 5, Last: old[24].ID}, {Last: old[24].ID},
+	} {
+		got, err := h.Prune(ctx, delivery.Prune{After: place, Limit: 10, Successful: noon.Add(time.Minute)})
+		h.check(err)
+		if got.Took = 0; got != want {
+			h.t.Errorf("step %d: %+v, want %+v", i, got, want)
+		}
+		place = got.Last
+	}
+	if left := h.open(l.Partition, other.ID); len(left) != 1 || string(left[0].Event.Body) != "shared" {
+		h.t.Errorf("of the other %+v", left)
+	}
+	h.expectNumbers("young ones", h.open(l.Partition, r.ID), young.Messages...)
+}
+
+// A message that somebody makes due at the moment at which it would be removed
+// is either gone, or due with all that is known of it.
+func pruneAndRetry(h hooks) {
+	const size = 16
+	r, l := h.subscribe(), h.lease(time.Hour)
+	sent := h.send(l, r.ID, size)
+	for _, m := range sent {
+		h.record(l, ended(m, noon, webhook.Failed))
+	}
+	due := make([]bool, size)
+	atOnce(size+1, func(i int) {
+		if i == size {
+			if _, err := h.Prune(h.t.Context(), delivery.Prune{Limit: 100, Failed: noon.Add(time.Second)}); err != nil {
+				h.t.Error(err)
+			}
+			return
+		}
+		m, err := h.RetryMessage(h.t.Context(), addressOf(r, sent[i]), noon.Add(time.Minute))
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			h.t.Error(err)
+		}
+		due[i] = err == nil && m.Status == webhook.RetryPending
+	})
+	h.expectLeft("after both", r, sent, due...)
+	for _, m := range h.open(l.Partition, r.ID) {
+		m.Attempts = 1
+		h.record(l, attempt(m, 200, webhook.Successful, time.Time{}))
+		h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 2})
+	}
+}
+
+// prune removes what has ended. All attempts of a history end at noon.
+func (n *naiveHooks) prune(t *rapid.T) {
+	p := delivery.Prune{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Successful: n.drawTime(t, "successful"), Failed: n.drawTime(t, "failed")}
+	goes := func(m *naiveMessage) bool {
+		return m.Status == webhook.Successful && p.Successful.After(noon) || m.Status == webhook.Failed && p.Failed.After(noon)
+	}
+	for more := true; more; {
+		r, err := n.h.Prune(n.h.t.Context(), p)
+		if err != nil || r.Rows > p.Limit || r.More && r.Last <= p.After {
+			t.Fatalf("%+v: %+v (%v)", p, r, err)
+		}
+		more, p.After = r.More, r.Last
+	}
+	for id, m := range n.rows {
+		_, err := n.h.Message(n.h.t.Context(), n.address(m))
+		if gone := fault.Is(err, fault.NotFound); gone != goes(m) {
+			t.Fatalf("message %d, %+v, is gone: %v (%v)", id, m.State, gone, err)
+		}
+		if goes(m) {
+			delete(n.rows, id)
+		}
+	}
+}

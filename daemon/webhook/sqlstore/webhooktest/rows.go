@@ -1,0 +1,305 @@
+package webhooktest
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+func subscriberRows(h hooks) {
+	ctx := h.t.Context()
+	a, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Größe & Söhne", Enabled: true}, noted())
+	h.check(err)
+	b, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, noted())
+	h.check(err)
+	if a.Name != "Größe & Söhne" || !a.Enabled || a.ItemNo != 1 || b.ItemNo != 2 || b.Enabled || len(a.GUID) != 36 || len(a.RowHash) != 8 || !a.SavedAt.Equal(noon) {
+		h.t.Errorf("added %+v and %+v", a, b)
+	}
+	name, enabled := "Bight", true
+	later := noted()
+	later.At = noon.Add(time.Hour)
+	c, err := h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, Enabled: &enabled, RowHash: b.RowHash}, later)
+	h.check(err)
+	if c.Name != name || !c.Enabled || slices.Equal(c.RowHash, b.RowHash) || !c.SavedAt.Equal(later.At) || c.GUID != b.GUID {
+		h.t.Errorf("changed %+v into %+v", b, c)
+	}
+	if _, err := h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, RowHash: b.RowHash}, later); !fault.Is(err, fault.Conflict) {
+		h.t.Errorf("on an old row hash: %v", err)
+	}
+	if all, err := h.Subscribers(ctx); err != nil || !reflect.DeepEqual(all, []admin.Subscriber{a, c}) {
+		h.t.Errorf("subscribers are %+v (%v)", all, err)
+	}
+	for _, removed := range []bool{true, false} {
+		if is, err := h.RemoveSubscriber(ctx, b.GUID, noted()); err != nil || is != removed {
+			h.t.Errorf("removed %v (%v), want %v", is, err, removed)
+		}
+	}
+	_, err = h.Subscriber(ctx, b.GUID)
+	h.expectMissing(err)
+	_, err = h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name}, noted())
+	h.expectMissing(err)
+}
+
+func (h hooks) expectMissing(err error) {
+	h.t.Helper()
+	if !fault.Is(err, fault.NotFound) {
+		h.t.Errorf("%v, want that nothing is found", err)
+	}
+}
+
+func subscriptionRows(h hooks) {
+	ctx := h.t.Context()
+	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, noted())
+	h.check(err)
+	want := admin.Subscription{
+		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberOn: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, Private: true,
+		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: ""}},
+		Secret: "whsec_abc", SavedAt: noon,
+	}
+	r, err := h.AddSubscription(ctx, want)
+	h.check(err)
+	want.ID, want.GUID, want.RowHash = r.ID, r.GUID, r.RowHash
+	if !reflect.DeepEqual(r, want) || r.ID == 0 || len(r.GUID) != 36 || len(r.RowHash) != 8 {
+		h.t.Errorf("added %+v, want %+v", r, want)
+	}
+	other, err := h.AddSubscription(ctx, admin.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon})
+	h.check(err)
+	if all, err := h.Subscriptions(ctx, s.GUID); err != nil || !reflect.DeepEqual(all, []admin.Subscription{r, other}) || other.ItemNo != 2 {
+		h.t.Errorf("subscriptions are %+v (%v)", all, err)
+	}
+	h.changeSubscription(r)
+	_, err = h.AddSubscription(ctx, admin.Subscription{Subscriber: guid(1), Pattern: "*", URL: "http://a", SavedAt: noon})
+	h.expectMissing(err)
+	_, err = h.Subscriptions(ctx, guid(1))
+	h.expectMissing(err)
+	elsewhere := h.subscribe()
+	_, err = h.Subscription(ctx, elsewhere.Subscriber, r.GUID) // somebody else's
+	h.expectMissing(err)
+	if is, err := h.RemoveSubscription(ctx, elsewhere.Subscriber, r.GUID, noon); is || err != nil {
+		h.t.Errorf("removed somebody else's: %v (%v)", is, err)
+	}
+	for _, removed := range []bool{true, false} {
+		if is, err := h.RemoveSubscription(ctx, s.GUID, r.GUID, noon); err != nil || is != removed {
+			h.t.Errorf("removed %v (%v), want %v", is, err, removed)
+		}
+	}
+}
+
+func (h hooks) changeSubscription(r admin.Subscription) {
+	h.t.Helper()
+	ctx, later := h.t.Context(), noon.Add(time.Hour)
+	pattern, url, no := "*", "http://b", false
+	var settings []time.Duration
+	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000)}}
+	got, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{
+		Pattern: &pattern, URL: &url, Enabled: &no, Ordered: &no, Private: &no, Schedule: &settings, Headers: &headers, RowHash: r.RowHash,
+	}, later)
+	h.check(err)
+	want := r
+	want.Pattern, want.URL, want.Enabled, want.Ordered, want.Private = pattern, url, false, false, false
+	want.Schedule, want.Headers, want.SavedAt, want.RowHash = nil, headers, later, got.RowHash
+	if !reflect.DeepEqual(got, want) || slices.Equal(got.RowHash, r.RowHash) {
+		h.t.Errorf("changed into %+v, want %+v", got, want)
+	}
+	none, empty := []webhook.Header{}, []time.Duration{}
+	_, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Headers: &none, RowHash: r.RowHash}, later)
+	if !fault.Is(err, fault.Conflict) {
+		h.t.Errorf("on an old row hash: %v", err)
+	}
+	got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Headers: &none, Schedule: &empty}, later)
+	if err != nil || got.Headers != nil || got.Schedule == nil || len(got.Schedule) != 0 {
+		h.t.Errorf("changed into %+v (%v), want no headers and no retries", got, err)
+	}
+	_, err = h.ChangeSubscription(ctx, r.Subscriber, guid(1), admin.SubscriptionChange{URL: &url}, later)
+	h.expectMissing(err)
+}
+
+// What changes subscriptions raises their version, and nothing else does.
+func versionsRaised(h hooks) {
+	ctx, l := h.t.Context(), h.lease(time.Hour)
+	r := h.subscribe()
+	off, now := false, h.version()
+	m := h.send(l, r.ID, 2)
+	for _, c := range []struct {
+		name   string
+		raises bool
+		do     func() error
+	}{
+		{"change of a subscriber", true, func() error {
+			_, err := h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
+			return err
+		}},
+		{"change of a subscription", true, func() error {
+			_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off}, noon)
+			return err
+		}},
+		{"change of nothing", false, func() error {
+			_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off, RowHash: r.RowHash}, noon)
+			if fault.Is(err, fault.Conflict) {
+				return nil
+			}
+			return err
+		}},
+		{"retry", false, func() error { _, err := h.RetryMessage(ctx, addressOf(r, m[0]), noon); return err }},
+		{"removal of a message", false, func() error { _, err := h.RemoveMessage(ctx, addressOf(r, m[0])); return err }},
+		{"sweep", false, func() error { _, err := h.Sweep(ctx, 10); return err }},
+		{"removal of a subscription", true, func() error { _, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, noon); return err }},
+		{"removal of a subscriber", true, func() error { _, err := h.RemoveSubscriber(ctx, r.Subscriber, noted()); return err }},
+	} {
+		h.check(c.do())
+		was := now
+		if now = h.version(); now > was != c.raises {
+			h.t.Errorf("%s: version %d after %d", c.name, now, was)
+		}
+	}
+}
+
+// A secret that was replaced signs as well until its time has come.
+func oldSecrets(h hooks) {
+	ctx, r := h.t.Context(), h.subscribe()
+	now, err := h.Now(ctx)
+	h.check(err)
+	rotate := func(secret string, until time.Time, want ...string) {
+		h.t.Helper()
+		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: secret, OldUntil: until}}, noon)
+		h.check(err)
+		s, err := h.Snapshot(ctx)
+		h.check(err)
+		if got := s.Subscription(r.ID).Secrets; !slices.Equal(got, want) {
+			h.t.Errorf("secrets are %v, want %v", got, want)
+		}
+	}
+	rotate("two", now.Add(time.Hour), "two", r.Secret)
+	rotate("three", now.Add(-time.Hour), "three")
+	before := h.version()
+	_, err = h.Sweep(ctx, 10)
+	h.check(err)
+	if after := h.version(); after == before {
+		h.t.Error("the end of a secret is no change")
+	}
+	rotate("four", time.Time{}, "four")
+}
+
+func snapshotOfAll(h hooks) {
+	ctx := h.t.Context()
+	empty, err := h.Snapshot(ctx)
+	h.check(err)
+	if empty.Version < 1 {
+		h.t.Errorf("version %d, which an engine takes for its own", empty.Version)
+	}
+	a, b := h.subscribe(), h.subscribe()
+	off := false
+	_, err = h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
+	h.check(err)
+	s, err := h.Snapshot(ctx)
+	h.check(err)
+	if s.Version != h.version() {
+		h.t.Errorf("version %d, want %d", s.Version, h.version())
+	}
+	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Subscriber: a.Subscriber, SubscriberName: "Shop", Pattern: "debtor.*", URL: a.URL, Secrets: []string{"whsec_x"}, Enabled: true}
+	if got := s.Subscription(a.ID); !reflect.DeepEqual(got, want) {
+		h.t.Errorf("subscription is %+v, want %+v", got, want)
+	}
+	if got := s.Subscription(b.ID); got == nil || got.Enabled || got.DisabledReason != "its subscriber is disabled" {
+		h.t.Errorf("subscription of a disabled subscriber is %+v", got)
+	}
+	if n := len(s.Match("debtor.deleted")); n != 2 {
+		h.t.Errorf("%d match", n)
+	}
+}
+
+func staleVersion(h hooks) {
+	r, l := h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	h.raise(&b, noon, "{}", r.ID)
+	other := h.subscribe()
+	for range 2 {
+		if err := h.Write(h.t.Context(), b); !errors.Is(err, delivery.ErrStale) {
+			h.t.Errorf("with an old version: %v", err)
+		}
+	}
+	h.expectNumbers("of a stale batch", h.open(l.Partition, r.ID))
+	nothing := delivery.Batch{Version: b.Version, Leases: b.Leases} // as of events that went nowhere then
+	if err := h.Write(h.t.Context(), nothing); !errors.Is(err, delivery.ErrStale) {
+		h.t.Errorf("an empty batch with an old version: %v", err)
+	}
+	b.Version = delivery.AnyVersion
+	h.check(h.Write(h.t.Context(), b))
+	h.expectNumbers("matched again", h.open(l.Partition, r.ID), b.Messages...)
+	h.expectNumbers("for another", h.open(l.Partition, other.ID))
+}
+
+func disabledByEngine(h hooks) {
+	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	b.Disabled = []delivery.Disabled{{Subscription: r.ID, Reason: "410 Gone\x00" + strings.Repeat("é", 400), At: noon.Add(time.Minute)}, {Subscription: 999_999, Reason: "none", At: noon}}
+	h.check(h.Write(ctx, b))
+	got, err := h.Subscription(ctx, r.Subscriber, r.GUID)
+	h.check(err)
+	if got.Enabled || !strings.HasPrefix(got.DisabledReason, "410 Gone\uFFFDé") || slices.Equal(got.RowHash, r.RowHash) || !got.SavedAt.Equal(noon.Add(time.Minute)) {
+		h.t.Errorf("subscription is %+v", got)
+	}
+	if v := h.version(); v != b.Version+1 {
+		h.t.Errorf("version %d after %d", v, b.Version)
+	}
+	b.Version++
+	h.check(h.Write(ctx, b)) // which is known
+	if v := h.version(); v != b.Version {
+		h.t.Errorf("version %d after %d, though nothing has changed", v, b.Version)
+	}
+	on := true
+	if got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &on}, noon); err != nil || !got.Enabled || got.DisabledReason != "" {
+		h.t.Errorf("enabled again: %+v (%v)", got, err)
+	}
+}
+
+func idempotencyKeys(h hooks) {
+	ctx, l := h.t.Context(), h.lease(time.Hour)
+	now, err := h.Now(ctx)
+	h.check(err)
+	key := delivery.Key{Hash: [32]byte{1, 255}, Digest: [32]byte{2}, Event: guid(1), Count: 3, Until: now.Add(time.Hour).Truncate(time.Millisecond)}
+	write := func(keys ...delivery.Key) error {
+		b := h.batch(l)
+		b.Keys = keys
+		return h.Write(ctx, b)
+	}
+	expect := func(want *delivery.Key) {
+		h.t.Helper()
+		if got, err := h.Key(ctx, key.Hash); err != nil || !reflect.DeepEqual(got, want) {
+			h.t.Errorf("key is %+v (%v), want %+v", got, err, want)
+		}
+	}
+	expect(nil)
+	h.check(write(key))
+	h.check(write(key)) // once more
+	expect(&key)
+	other := key
+	other.Event = guid(2)
+	if err := write(other); !errors.Is(err, delivery.ErrKeyTaken) {
+		h.t.Errorf("another event: %v", err)
+	}
+	twin := other
+	twin.Hash = [32]byte{9}
+	if err := write(twin, twin); !errors.Is(err, delivery.ErrKeyTaken) {
+		h.t.Errorf("twice in a batch: %v", err)
+	}
+	expect(&key)
+	ended := other
+	ended.Hash, ended.Until = [32]byte{3}, now.Add(-time.Hour).Truncate(time.Millisecond)
+	h.check(write(ended))
+	if got, err := h.Key(ctx, ended.Hash); got != nil || err != nil {
+		h.t.Errorf("a key that has ended: %+v (%v)", got, err)
+	}
+	ended.Event, ended.Until = guid(3), key.Until
+	h.check(write(ended))
+	_, err = h.Sweep(ctx, 10)
+	h.check(err)
+	expect(&key)
+}

@@ -1,0 +1,326 @@
+// Package webhooktest is the conformance suite of the stored webhooks.
+package webhooktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/sqlstore"
+)
+
+// Run runs the suite of webhooks. Each call of place gives a store without
+// any, as a function that opens it, again for each daemon; what it opens is
+// closed when the test ends.
+func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
+	for name, test := range map[string]func(hooks){
+		"Leases":           leases,
+		"LeasesAtOnce":     leasesAtOnce,
+		"Clock":            storesClock,
+		"Numbers":          numbersAtOnce,
+		"Subscribers":      subscriberRows,
+		"Subscriptions":    subscriptionRows,
+		"Versions":         versionsRaised,
+		"Secrets":          oldSecrets,
+		"Snapshot":         snapshotOfAll,
+		"Messages":         messageRows,
+		"Texts":            textsByteForByte,
+		"Pages":            pagesInOrder,
+		"Fence":            fencedOff,
+		"Stale":            staleVersion,
+		"Changed":          changedSubscriptions,
+		"Bounds":           boundedHeaders,
+		"Outcomes":         outcomesOnce,
+		"Disabled":         disabledByEngine,
+		"Keys":             idempotencyKeys,
+		"WriteAgain":       writeAgain,
+		"RemoveMessage":    removeMessage,
+		"RetryMessage":     retryMessage,
+		"RetryMany":        retryMany,
+		"RemoveMany":       removeMany,
+		"ManyAtOnce":       manyAtOnce,
+		"ManyAndOutcomes":  manyAndOutcomes,
+		"Sweep":            sweepRemoved,
+		"Prune":            pruneOld,
+		"PruneWalk":        pruneWalk,
+		"PruneAndRetry":    pruneAndRetry,
+		"Backlog":          backlogs,
+		"TenThousand":      tenThousand,
+		"WritersAtOnce":    writersAtOnce,
+		"DeleteAndOutcome": deleteAndOutcome,
+		"Cancelled":        hooksCancelled,
+		"History":          history,
+		"News":             newsOfOthers,
+		"Nudges":           nudgesOfPeople,
+		"Daemons":          daemonsCounted,
+		"Changes":          changesOfOthers,
+		"Health":           healthNoted,
+		"Succeeded":        successSince,
+		"Elsewhere":        messagesElsewhere,
+	} {
+		t.Run(name, func(t *testing.T) {
+			open := place(t)
+			test(hooks{Store: open().Webhooks(), t: t, again: open})
+		})
+	}
+	t.Run("Closed", func(t *testing.T) {
+		s := place(t)()
+		h := hooks{Store: s.Webhooks(), t: t}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		h.expectUnavailable(t.Context())
+	})
+}
+
+// hooks are the webhooks of a test.
+type hooks struct {
+	*sqlstore.Store
+	t     *testing.T
+	again func() *storage.Store // for another daemon
+}
+
+// check ends the test where something that the test needs has failed.
+func (h hooks) check(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// noted is what a change of a subscriber leaves in the audit trail.
+func noted() audit.Entry {
+	return audit.Entry{Actor: audit.Actor{Who: "ann", Via: "cookie"}, At: noon, Action: "subscriber change", Subject: "Shop"}
+}
+
+// subscribe adds a subscriber with one subscription.
+func (h hooks) subscribe() admin.Subscription {
+	h.t.Helper()
+	s, err := h.AddSubscriber(h.t.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, noted())
+	h.check(err)
+	r, err := h.AddSubscription(h.t.Context(), admin.Subscription{
+		Subscriber: s.GUID, Pattern: "debtor.*", URL: "https://shop.example/in", Enabled: true, Secret: "whsec_x", SavedAt: noon,
+	})
+	h.check(err)
+	return r
+}
+
+func (h hooks) lease(term time.Duration) delivery.Lease {
+	h.t.Helper()
+	l, err := h.Lease(h.t.Context(), term)
+	h.check(err)
+	return l
+}
+
+func (h hooks) version() int64 {
+	h.t.Helper()
+	v, err := h.Version(h.t.Context())
+	h.check(err)
+	return v
+}
+
+// batch is an empty batch that may be written.
+func (h hooks) batch(leases ...delivery.Lease) delivery.Batch {
+	h.t.Helper()
+	return delivery.Batch{Version: h.version(), Leases: leases}
+}
+
+// raise adds an event to a batch, with a message for each subscription.
+func (h hooks) raise(b *delivery.Batch, due time.Time, body string, subs ...int64) []*webhook.Message {
+	h.t.Helper()
+	first, err := h.AllocateIDs(h.t.Context(), 1+len(subs))
+	h.check(err)
+	return add(b, first, due, body, subs...)
+}
+
+func add(b *delivery.Batch, first int64, due time.Time, body string, subs ...int64) []*webhook.Message {
+	e := &webhook.Event{ID: first, GUID: guid(first), Name: "debtor.created", Body: []byte(body), AddedAt: noon}
+	b.Events = append(b.Events, e)
+	var made []*webhook.Message
+	for i, sub := range subs {
+		id := first + 1 + int64(i)
+		made = append(made, &webhook.Message{
+			ID: id, GUID: guid(id), Event: e, Partition: b.Leases[0].Partition, Subscription: sub, URL: "https://shop.example/in",
+			State: webhook.State{Next: due},
+		})
+	}
+	b.Messages = append(b.Messages, made...)
+	return made
+}
+
+// guid is one that belongs to a number.
+func guid(n int64) string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", n) }
+
+// send writes n messages to a subscription, each of an event of its own.
+func (h hooks) send(l delivery.Lease, sub int64, n int) []*webhook.Message {
+	h.t.Helper()
+	b := h.batch(l)
+	first, err := h.AllocateIDs(h.t.Context(), 2*n)
+	h.check(err)
+	for i := range n {
+		add(&b, first+2*int64(i), noon, "{}", sub)
+	}
+	h.check(h.Write(h.t.Context(), b))
+	return b.Messages
+}
+
+// attempt is what came of a message's next attempt.
+func attempt(m *webhook.Message, code int, after webhook.Status, next time.Time) webhook.AttemptResult {
+	return webhook.AttemptResult{
+		Message: m, After: webhook.State{Status: after, Attempts: m.Attempts + 1, Next: next},
+		Outcome: webhook.Outcome{Code: code, Began: noon, Took: 20 * time.Millisecond},
+	}
+}
+
+func (h hooks) record(l delivery.Lease, outcomes ...webhook.AttemptResult) {
+	h.t.Helper()
+	b := h.batch(l)
+	b.Outcomes = outcomes
+	h.check(h.Write(h.t.Context(), b))
+}
+
+// open reads all open messages of a subscription, in the order of their
+// numbers.
+func (h hooks) open(partition, sub int64) []*webhook.Message {
+	h.t.Helper()
+	return h.page(delivery.Page{Partition: partition, Subscription: sub, InOrder: true, Limit: 100_000})
+}
+
+// page reads a page with the bodies.
+func (h hooks) page(p delivery.Page) []*webhook.Message {
+	h.t.Helper()
+	all, err := h.Page(h.t.Context(), p)
+	h.check(err)
+	var events []int64
+	for _, m := range all {
+		events = append(events, m.Event.ID)
+	}
+	bodies, err := h.Bodies(h.t.Context(), events)
+	h.check(err)
+	for _, m := range all {
+		if m.Event.Body = bodies[m.Event.ID]; m.Event.Size < len(m.Event.Body) {
+			h.t.Errorf("a body of %d bytes is listed with %d", len(m.Event.Body), m.Event.Size)
+		}
+	}
+	return all
+}
+
+func numbersOf(all []*webhook.Message) []int64 {
+	var ids []int64
+	for _, m := range all {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func (h hooks) expectNumbers(what string, got []*webhook.Message, want ...*webhook.Message) {
+	h.t.Helper()
+	if a, b := numbersOf(got), numbersOf(want); !slices.Equal(a, b) {
+		h.t.Errorf("%s: messages %v, want %v", what, a, b)
+	}
+}
+
+func (h hooks) expectState(at admin.Address, want webhook.State) {
+	h.t.Helper()
+	m, err := h.Message(h.t.Context(), at)
+	h.check(err)
+	if m.Status != want.Status || m.Attempts != want.Attempts || !m.Next.Equal(want.Next) {
+		h.t.Errorf("the message is %+v, want %+v", m.State, want)
+	}
+}
+
+func addressOf(r admin.Subscription, m *webhook.Message) admin.Address {
+	return admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
+}
+
+// Every method of a store that cannot be used says so, or that it was
+// cancelled.
+func (h hooks) everyMethod(ctx context.Context, expect func(name string, err error)) {
+	l := delivery.Lease{Partition: 1, Fence: 1}
+	b := delivery.Batch{Leases: []delivery.Lease{l}}
+	add(&b, 1, noon, "{}", 3)
+	at := admin.Address{Subscriber: guid(1), Subscription: guid(2), Message: guid(3)}
+	page := delivery.Page{Partition: 1, Subscription: 1, Limit: 1}
+	for name, call := range map[string]func() error{
+		"Lease":         func() error { _, err := h.Lease(ctx, time.Hour); return err },
+		"TakeOver":      func() error { _, err := h.TakeOver(ctx, time.Hour); return err },
+		"Renew":         func() error { _, err := h.Renew(ctx, b.Leases, time.Hour); return err },
+		"Release":       func() error { return h.Release(ctx, b.Leases) },
+		"Now":           func() error { _, err := h.Now(ctx); return err },
+		"Numbers":       func() error { _, err := h.AllocateIDs(ctx, 1); return err },
+		"Snapshot":      func() error { _, err := h.Snapshot(ctx); return err },
+		"Version":       func() error { _, err := h.Version(ctx); return err },
+		"Changed":       func() error { _, _, err := h.Changed(ctx, 1, 2); return err },
+		"Write":         func() error { return h.Write(ctx, b) },
+		"Page":          func() error { _, err := h.Page(ctx, page); return err },
+		"Bodies":        func() error { _, err := h.Bodies(ctx, []int64{1}); return err },
+		"Due":           func() error { _, err := h.Due(ctx, page); return err },
+		"Open":          func() error { _, err := h.Open(ctx, 1); return err },
+		"Key":           func() error { _, err := h.Key(ctx, [32]byte{}); return err },
+		"Subscribers":   func() error { _, err := h.Subscribers(ctx); return err },
+		"AddSubscriber": func() error { _, err := h.AddSubscriber(ctx, admin.Subscriber{}, noted()); return err },
+		"ChangeSubscriber": func() error {
+			_, err := h.ChangeSubscriber(ctx, guid(1), admin.SubscriberChange{}, noted())
+			return err
+		},
+		"RemoveSubscriber":   func() error { _, err := h.RemoveSubscriber(ctx, guid(1), noted()); return err },
+		"Registrations":      func() error { _, err := h.Subscriptions(ctx, guid(1)); return err },
+		"AddSubscription":    func() error { _, err := h.AddSubscription(ctx, admin.Subscription{SavedAt: noon}); return err },
+		"RemoveSubscription": func() error { _, err := h.RemoveSubscription(ctx, guid(1), guid(2), noon); return err },
+		"Message":            func() error { _, err := h.Message(ctx, at); return err },
+		"RemoveMessage":      func() error { _, err := h.RemoveMessage(ctx, at); return err },
+		"RetryMessage":       func() error { _, err := h.RetryMessage(ctx, at, noon); return err },
+		"RetryMessages":      func() error { _, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
+		"RemoveMessages":     func() error { _, err := h.RemoveMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
+		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
+		"Note":               func() error { return h.Note(ctx, noted()) },
+		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },
+		"Prune":              func() error { _, err := h.Prune(ctx, delivery.Prune{Limit: 1}); return err },
+		"Backlog":            func() error { _, err := h.Backlog(ctx); return err },
+		"SetDefaultRetries":  func() error { return h.SetDefaultRetries(ctx, 7) },
+	} {
+		expect(name, call())
+	}
+}
+
+func (h hooks) expectUnavailable(ctx context.Context) {
+	h.everyMethod(ctx, func(name string, err error) {
+		if !fault.Is(err, fault.Unavailable) {
+			h.t.Errorf("%s on a closed store: %v", name, err)
+		}
+	})
+}
+
+func hooksCancelled(h hooks) {
+	ctx, cancel := context.WithCancel(h.t.Context())
+	cancel()
+	h.everyMethod(ctx, func(name string, err error) {
+		if !errors.Is(err, context.Canceled) {
+			h.t.Errorf("%s: %v", name, err)
+		}
+	})
+	r, l := h.subscribe(), h.lease(time.Hour)
+	h.expectNumbers("after it all", h.open(l.Partition, r.ID), h.send(l, r.ID, 1)[:0]...)
+}
+
+// atOnce does the work of n at the same time.
+func atOnce(n int, work func(int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { work(i) })
+	}
+	all.Wait()
+}
+
+// noon is a time that every store keeps exactly.
+var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
