@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/bizhook/whd/daemon/appdb"
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/preflight"
@@ -62,7 +61,7 @@ func writeReport(w io.Writer, r preflight.Report) error {
 		if field == "" {
 			field = "-"
 		}
-		switch _, ofBills := bill.Tables().Lookup(f.Kind); {
+		switch _, ofBills := erp.BillTables().Lookup(f.Kind); {
 		case f.Warning:
 			problem = "warning: " + problem
 		case ofBills:

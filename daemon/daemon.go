@@ -19,7 +19,6 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/appdb"
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/demo"
@@ -185,7 +184,7 @@ func (d *Daemon) wire(context.Context) error {
 		Registry:    d.registry,
 		Store:       d.store,
 		Accounts:    d.accounts,
-		Bills:       bill.New(d.store.Bills(), c.Query.TimeZone),
+		Bills:       d.store.Bills(c.Query.TimeZone),
 		Log:         d.log,
 		RequestLog:  d.requestLog,
 		Webhooks:    d.webhooks.registrar,

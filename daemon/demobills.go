@@ -6,16 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/erp"
 )
 
 // demoTables are what demo records fill: the record kinds' tables and those of
 // bills.
 func demoTables(kinds *record.Registry) []*record.Kind {
-	return append(slices.Clone(kinds.Kinds()), bill.Tables().Kinds()...)
+	return append(slices.Clone(kinds.Kinds()), erp.BillTables().Kinds()...)
 }
 
 // fillDemoBills gives its bills to a demo store that an earlier version filled,
@@ -24,11 +25,11 @@ func (d *Daemon) fillDemoBills(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(d.config.DataDir, demoKeyFile)); err != nil {
 		return nil
 	}
-	empty, err := d.store.Bills().Empty(ctx)
+	empty, err := d.store.Bills(time.UTC).Empty(ctx)
 	if err != nil || !empty {
 		return err
 	}
-	n, err := d.store.Load(ctx, bill.Tables().Kinds(), demo.Rows)
+	n, err := d.store.Load(ctx, erp.BillTables().Kinds(), demo.Rows)
 	if err != nil {
 		return fmt.Errorf("filling the store with demo bills: %w", err)
 	}

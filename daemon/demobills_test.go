@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon"
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -96,7 +96,7 @@ func dropBills(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	for _, table := range bill.Tables().Kinds() {
+	for _, table := range erp.BillTables().Kinds() {
 		if err := conn.Exec("DROP TABLE " + table.Name); err != nil {
 			t.Fatal(err)
 		}

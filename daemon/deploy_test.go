@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/erp"
 )
 
 // TestLoginScriptNamesEveryKind keeps the rights of the login that
@@ -29,10 +29,10 @@ func TestLoginScriptNamesEveryKind(t *testing.T) {
 			t.Errorf("no right to read %s", kind.Name)
 		}
 	}
-	tables := bill.Tables().Kinds()
+	tables := erp.BillTables().Kinds()
 	for _, table := range tables {
 		right := "SELECT"
-		if table.Name == bill.Values {
+		if table.Name == erp.ValuesTable {
 			right = "SELECT, INSERT, UPDATE" // the only table of the ERP's that is written
 		}
 		if !strings.Contains(string(script), "\nGRANT "+right+" ON dbo."+table.Name+" TO whd;") {

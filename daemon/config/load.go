@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/erp"
 )
 
 // Origin says where a setting's value came from.
@@ -313,7 +313,7 @@ func DidYouMean(prefix string, near []string) string {
 // sourceKinds are those whose tables erp.sources can name.
 func sourceKinds() *record.Registry {
 	var all []record.Kind
-	for _, kind := range append(slices.Clone(record.Builtin().Kinds()), bill.Tables().Kinds()...) {
+	for _, kind := range append(slices.Clone(record.Builtin().Kinds()), erp.BillTables().Kinds()...) {
 		all = append(all, *kind)
 	}
 	r, err := record.NewRegistry(all...)

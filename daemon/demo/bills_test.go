@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/erp"
 )
 
 // billColumn is every value of a column of one of the tables of bills.
 func billColumn(t *testing.T, name, column string) []any {
 	t.Helper()
-	table, _ := bill.Tables().Lookup(name)
+	table, _ := erp.BillTables().Lookup(name)
 	i, ok := table.Column(column)
 	if !ok {
 		t.Fatalf("%s has no column %s", name, column)
@@ -27,10 +27,10 @@ func billColumn(t *testing.T, name, column string) []any {
 // TestBillTables keeps the rows in step with the tables, and proves that they
 // can be stored and found.
 func TestBillTables(t *testing.T) {
-	if got, want := len(billTables), len(bill.Tables().Kinds()); got != want {
+	if got, want := len(billTables), len(erp.BillTables().Kinds()); got != want {
 		t.Errorf("%d tables, want %d", got, want)
 	}
-	for _, table := range bill.Tables().Kinds() {
+	for _, table := range erp.BillTables().Kinds() {
 		var names []string
 		for _, f := range find(table.Name).fields {
 			names = append(names, f.name)
@@ -62,13 +62,13 @@ func TestBillReferences(t *testing.T) {
 		ids   []any
 		table string
 	}{
-		{"BM_Stages", billColumn(t, bill.Stages, "BM_Main_RecID"), bill.Bills},
-		{"BM_StageCustomFields", billColumn(t, bill.Fields, "SY_Plugin_RecID"), bill.Plugins},
-		{"BM_StageCustomValues", billColumn(t, bill.Values, "BM_Stages_RecID"), bill.Stages},
-		{"BM_StageCustomValues", billColumn(t, bill.Values, "BM_StageCustomFields_RecID"), bill.Fields},
-		{"BM_Inputs", column(t, "BM_Inputs", "BM_Stages_RecID"), bill.Stages},
-		{"BM_Inputs", column(t, "BM_Inputs", "SubAssembly"), bill.Bills},
-		{"BM_InputCustomFields", column(t, "BM_InputCustomFields", "SY_Plugin_RecID"), bill.Plugins},
+		{"BM_Stages", billColumn(t, erp.StagesTable, "BM_Main_RecID"), erp.BillsTable},
+		{"BM_StageCustomFields", billColumn(t, erp.FieldsTable, "SY_Plugin_RecID"), erp.PluginsTable},
+		{"BM_StageCustomValues", billColumn(t, erp.ValuesTable, "BM_Stages_RecID"), erp.StagesTable},
+		{"BM_StageCustomValues", billColumn(t, erp.ValuesTable, "BM_StageCustomFields_RecID"), erp.FieldsTable},
+		{"BM_Inputs", column(t, "BM_Inputs", "BM_Stages_RecID"), erp.StagesTable},
+		{"BM_Inputs", column(t, "BM_Inputs", "SubAssembly"), erp.BillsTable},
+		{"BM_InputCustomFields", column(t, "BM_InputCustomFields", "SY_Plugin_RecID"), erp.PluginsTable},
 	} {
 		known := make(map[any]bool)
 		for _, id := range billColumn(t, c.table, "RecID") {
@@ -84,7 +84,7 @@ func TestBillReferences(t *testing.T) {
 
 // TestBillValuesStandOnce: a stage has a field's value at most once.
 func TestBillValuesStandOnce(t *testing.T) {
-	stages, fields := billColumn(t, bill.Values, "BM_Stages_RecID"), billColumn(t, bill.Values, "BM_StageCustomFields_RecID")
+	stages, fields := billColumn(t, erp.ValuesTable, "BM_Stages_RecID"), billColumn(t, erp.ValuesTable, "BM_StageCustomFields_RecID")
 	seen := make(map[string]bool)
 	for i := range stages {
 		place := fmt.Sprint(stages[i], fields[i])
@@ -94,7 +94,7 @@ func TestBillValuesStandOnce(t *testing.T) {
 		seen[place] = true
 	}
 	billID, stageID, settingID := BillExample()
-	if !seen[stageID+settingID] || billColumn(t, bill.Stages, "BM_Main_RecID")[0] != billID {
+	if !seen[stageID+settingID] || billColumn(t, erp.StagesTable, "BM_Main_RecID")[0] != billID {
 		t.Errorf("the example %s %s %s has no value", billID, stageID, settingID)
 	}
 }
@@ -102,7 +102,7 @@ func TestBillValuesStandOnce(t *testing.T) {
 // TestBillRowsGolden shows what the rows look like.
 func TestBillRowsGolden(t *testing.T) {
 	var got strings.Builder
-	for _, table := range bill.Tables().Kinds() {
+	for _, table := range erp.BillTables().Kinds() {
 		fmt.Fprintf(&got, "== %s %d\n%s\n", table.Name, Count(table.Name), strings.Join(table.FieldNames(), " "))
 		n := 0
 		for cells := range Rows(table) {

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 )
@@ -19,6 +19,7 @@ import (
 type Bills struct {
 	records *Records
 	lock    Locker
+	zone    *time.Location
 }
 
 // Locker keeps others from writing what a key names until a transaction ends.
@@ -27,13 +28,16 @@ type Locker interface {
 	LockKey(ctx context.Context, tx *sql.Tx, key string) error
 }
 
-// NewBills makes Bills whose changes on a server take a lock.
-func NewBills(records *Records, lock Locker) *Bills { return &Bills{records, lock} }
+// NewBills makes Bills whose changes on a server take a lock. The times in the
+// ERP's tables have the zone.
+func NewBills(records *Records, lock Locker, zone *time.Location) *Bills {
+	return &Bills{records, lock, zone}
+}
 
 // tables are those of the ERP's database: of the record kinds, and of bills.
 func (c Config) tables() []*record.Kind {
 	all := slices.Clone(c.Registry.Kinds())
-	for _, table := range bill.Tables().Kinds() {
+	for _, table := range BillTables().Kinds() {
 		if _, is := c.Registry.Lookup(table.Name); !is {
 			all = append(all, table)
 		}
@@ -76,27 +80,37 @@ type billColumn struct {
 // billArg is an argument, bound by the type of the column that it meets.
 type billArg struct{ table, column, text string }
 
-func atBill(id string) billArg  { return billArg{bill.Bills, "RecID", id} }
-func atStage(id string) billArg { return billArg{bill.Stages, "RecID", id} }
-func atField(id string) billArg { return billArg{bill.Fields, "RecID", id} }
+func atBill(id string) billArg  { return billArg{BillsTable, "RecID", id} }
+func atStage(id string) billArg { return billArg{StagesTable, "RecID", id} }
+func atField(id string) billArg { return billArg{FieldsTable, "RecID", id} }
 
-func inValues(column, text string) billArg { return billArg{bill.Values, column, text} }
+func inValues(column, text string) billArg { return billArg{ValuesTable, column, text} }
 
-// Value is bill.Store's.
-func (b *Bills) Value(ctx context.Context, at bill.Place) (v bill.Value, err error) {
+// Value reads what one field of a stage holds. A field without a value has no
+// Contents. Ids equal each other as the ERP's database has it: without letter case
+// and trailing spaces.
+func (b *Bills) Value(ctx context.Context, at StageField) (v wire.CustomFieldValue, err error) {
+	if err := at.possible(); err != nil {
+		return v, err
+	}
 	err = b.read(ctx, func(s billSession, w billWords) error {
 		found, err := find(s, w, at)
 		if err == nil {
-			v = found.Value()
+			v = found.value()
 		}
 		return err
 	})
 	return v, err
 }
 
-// Values is bill.Store's.
-func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []bill.Value, err error) {
-	at := bill.Place{BillID: billID, StageID: stageID}
+// Values reads every field that stages have, also those that this stage stores
+// nothing for, which have no Contents: who fills in a form has to know what there
+// is to fill in. They are in the order in which the ERP displays them.
+func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.CustomFieldValue, err error) {
+	at := StageField{BillID: billID, StageID: stageID}
+	if err := at.possible(); err != nil {
+		return nil, err
+	}
 	err = b.read(ctx, func(s billSession, w billWords) error {
 		rows, err := s.rows(w.findAll(), atBill(billID), atStage(stageID))
 		if err != nil {
@@ -110,31 +124,31 @@ func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []bill.
 
 // valuesOf are the values among rows, one for each field: where the ERP's table
 // has several rows of one field, the first is the newest.
-func valuesOf(at bill.Place, rows [][]*string) (all []bill.Value, err error) {
+func valuesOf(at StageField, rows [][]*string) (all []wire.CustomFieldValue, err error) {
 	for _, row := range rows {
 		found := foundIn(row)
 		if found.Bill == nil || found.Stage == nil {
-			return nil, at.Missing(found)
+			return nil, at.missing(found)
 		}
 		if last := len(all) - 1; found.Field != nil && (last < 0 || all[last].SettingID != *found.Field) {
-			all = append(all, found.Value())
+			all = append(all, found.value())
 		}
 	}
 	return all, nil
 }
 
 // find reads what is there of a place. Its failure names what is missing.
-func find(s billSession, w billWords, at bill.Place) (bill.Found, error) {
+func find(s billSession, w billWords, at StageField) (foundValue, error) {
 	rows, err := s.rows(w.find(), atBill(at.BillID), atStage(at.StageID), atField(at.SettingID))
 	if err != nil {
-		return bill.Found{}, err
+		return foundValue{}, err
 	}
 	found := foundIn(rows[0]) // the statement always gives one
-	return found, at.Missing(found)
+	return found, at.missing(found)
 }
 
-func foundIn(row []*string) bill.Found {
-	return bill.Found{
+func foundIn(row []*string) foundValue {
+	return foundValue{
 		Bill: row[0], Stage: row[1], Field: row[2], Name: row[3], PluginID: row[4], PluginName: row[5], ValueID: row[6], Contents: row[7],
 	}
 }
@@ -169,21 +183,31 @@ func (b *Bills) run(ctx context.Context, write bool, worth func(error) bool, wor
 // the next attempt finds and changes it.
 func writeAgain(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
 
-// Set is bill.Store's. The ids are looked up before others are kept away, since
-// the lock goes by ids as they are stored: two spellings of one id must not
-// pass each other. What is written is looked at behind the lock only.
-func (b *Bills) Set(ctx context.Context, u bill.Update) (v bill.Value, err error) {
+// Set changes what a field of a stage holds, or adds it, and reads it back. Empty
+// contents clear it; nil is no contents at all. Of several changes at once the last
+// wins, and there is never a second row. The ids are looked up before others are
+// kept away, since the lock goes by ids as they are stored: two spellings of one id
+// must not pass each other. What is written is looked at behind the lock only.
+func (b *Bills) Set(ctx context.Context, at StageField, contents *string) (v wire.CustomFieldValue, err error) {
+	if contents == nil {
+		const text = `is required; "" in a JSON body clears the value`
+		return v, &fault.Error{Kind: fault.Missing, Message: MemberContents + " " + text, Fields: []fault.Field{{Name: MemberContents, Message: text}}}
+	}
+	if err := at.possible(); err != nil {
+		return v, err
+	}
+	saved := time.Now().In(b.zone)
 	err = b.run(ctx, true, writeAgain, func(s billSession, w billWords) error {
-		found, err := find(s, w, u.Place)
+		found, err := find(s, w, at)
 		if err != nil {
 			return err
 		}
-		change := billChange{session: s, lock: b.lock, words: w, update: u, stage: *found.Stage, field: *found.Field}
+		change := billChange{session: s, lock: b.lock, words: w, contents: *contents, saved: saved, stage: *found.Stage, field: *found.Field}
 		if err := change.do(); err != nil {
 			return err
 		}
 		found.Contents = &change.stored
-		v = found.Value()
+		v = found.value()
 		return nil
 	})
 	return v, err
@@ -194,14 +218,15 @@ type billChange struct {
 	session      billSession
 	lock         Locker
 	words        billWords
-	update       bill.Update
-	stage, field string // ids as they are stored
-	stored       string // the contents that came to be
+	contents     string
+	saved        time.Time // in the zone of the ERP's times; for databases whose clock is not used
+	stage, field string    // ids as they are stored
+	stored       string    // the contents that came to be
 }
 
 func (c *billChange) do() error {
-	if column := c.session.column("Contents"); !column.fits(c.update.Contents) {
-		return bill.Unfit(nil, fmt.Sprintf("is longer than the column of the database, which is %s", column.declared))
+	if column := c.session.column("Contents"); !column.fits(c.contents) {
+		return unfitContents(nil, fmt.Sprintf("is longer than the column of the database, which is %s", column.declared))
 	}
 	if err := c.session.exclude(c.lock, c.stage+"\x00"+c.field); err != nil {
 		return err
@@ -222,9 +247,9 @@ func (c *billChange) do() error {
 
 // values are the arguments that are written, and key those that say where.
 func (c *billChange) values() []billArg {
-	args := []billArg{inValues("Contents", c.update.Contents)}
+	args := []billArg{inValues("Contents", c.contents)}
 	if c.words.now == "" {
-		args = append(args, inValues("LastSavedDateTime", c.update.Saved.Format(wire.DateLayout)))
+		args = append(args, inValues("LastSavedDateTime", c.saved.Format(wire.DateLayout)))
 	}
 	return args
 }
@@ -245,8 +270,8 @@ func (c *billChange) look() (there bool, err error) {
 		c.stored = *rows[0][0]
 	}
 	column := c.session.column("Contents")
-	if column.doubtful(c.update.Contents) && !sameText(c.stored, c.update.Contents) {
-		return true, bill.Unfit(nil, fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold", column.declared))
+	if column.doubtful(c.contents) && !sameText(c.stored, c.contents) {
+		return true, unfitContents(nil, fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold", column.declared))
 	}
 	return true, nil
 }
@@ -281,9 +306,9 @@ func newBillID(column billColumn, others []string) (string, error) {
 	}
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails
-	id, ok := bill.NewID(random, others, room)
+	id, ok := newID(random, others, room)
 	if !ok {
-		return "", fault.New(fault.Unavailable, "the column RecID of %s is %s, which is too short for the id of a new row", bill.Values, column.declared)
+		return "", fault.New(fault.Unavailable, "the column RecID of %s is %s, which is too short for the id of a new row", ValuesTable, column.declared)
 	}
 	return id, nil
 }

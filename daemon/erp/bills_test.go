@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/erp/erptest"
 	"github.com/bizhook/whd/daemon/fault"
@@ -56,7 +56,7 @@ func TestBillsSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, billTables(schema)...)
 	erptest.Bills(t, func(t *testing.T) func() *storage.Store {
-		for _, table := range bill.Tables().Kinds() {
+		for _, table := range erp.BillTables().Kinds() {
 			mssqltest.Exec(t, dsn, "DELETE FROM ["+schema+"]."+table.Name)
 		}
 		return func() *storage.Store {
@@ -84,7 +84,7 @@ func TestBillsOfOthers(t *testing.T) {
 	}
 	open := func(values string) *storage.Store {
 		s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 2, Sources: map[string]string{
-			bill.Bills: "erp_bills", bill.Stages: "erp_stages", bill.Fields: "erp_fields", bill.Values: values,
+			erp.BillsTable: "erp_bills", erp.StagesTable: "erp_stages", erp.FieldsTable: "erp_fields", erp.ValuesTable: values,
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -94,13 +94,13 @@ func TestBillsOfOthers(t *testing.T) {
 	}
 	s := open("erp_values")
 	for _, contents := range []string{"added", "changed"} {
-		at := bill.Place{BillID: "b ", StageID: "S", SettingID: "7"}
-		v, err := s.Bills().Set(t.Context(), bill.Update{Place: at, Contents: contents})
+		at := erp.StageField{BillID: "b ", StageID: "S", SettingID: "7"}
+		v, err := s.Bills(time.UTC).Set(t.Context(), at, &contents)
 		if err != nil || *v.Contents != contents || v.SettingID != "7" || *v.SettingName != "Note" || v.PluginID != nil {
 			t.Errorf("%+v (%v)", v, err)
 		}
 	}
-	if all, err := s.Bills().Values(t.Context(), "B", "s"); err != nil || len(all) != 1 || *all[0].Contents != "changed" {
+	if all, err := s.Bills(time.UTC).Values(t.Context(), "B", "s"); err != nil || len(all) != 1 || *all[0].Contents != "changed" {
 		t.Errorf("%+v (%v)", all, err)
 	}
 	for values, says := range map[string]string{
@@ -109,7 +109,7 @@ func TestBillsOfOthers(t *testing.T) {
 		"erp_bills": "erp_bills, column BM_Stages_RecID: there is no such column",
 	} {
 		s := open(values)
-		_, err := s.Bills().Set(t.Context(), bill.Update{Place: bill.Place{BillID: "B", StageID: "s", SettingID: "7"}, Contents: "x"})
+		_, err := s.Bills(time.UTC).Set(t.Context(), erp.StageField{BillID: "B", StageID: "s", SettingID: "7"}, new("x"))
 		if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, says) {
 			t.Errorf("%s: %v, want %s", values, err, says)
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -26,13 +25,13 @@ func checkBills(ctx context.Context, r *Records) ([]Finding, error) {
 }
 
 func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error) {
-	for _, table := range bill.Tables().Kinds() {
+	for _, table := range BillTables().Kinds() {
 		_, _, findings, err := examine(ctx, r, table)
 		if err != nil {
 			return all, err
 		}
 		for i, f := range findings {
-			findings[i].Warning = f.Warning || f.Field != "" && !bill.Needs(table.Name, f.Field)
+			findings[i].Warning = f.Warning || f.Field != "" && !needsColumn(table.Name, f.Field)
 		}
 		all = append(all, findings...)
 	}
@@ -40,7 +39,7 @@ func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error)
 }
 
 func checkBillRights(ctx context.Context, r *Records) ([]Finding, error) {
-	table, _ := bill.Tables().Lookup(bill.Values)
+	table, _ := BillTables().Lookup(ValuesTable)
 	name, columns, _, err := examine(ctx, r, table)
 	if err != nil || len(columns) == 0 {
 		return nil, err

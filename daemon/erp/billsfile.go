@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -92,7 +91,7 @@ func (b *sqliteRecords) mayWrite(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer s.close()
-	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?1)", billArg{text: b.Name(bill.Values)})
+	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?1)", billArg{text: b.Name(ValuesTable)})
 	if err != nil || len(views) == 0 {
 		return "", err
 	}
@@ -103,9 +102,9 @@ func (b *sqliteRecords) mayWrite(ctx context.Context) (string, error) {
 // in it has to be unique: BEGIN IMMEDIATE keeps values from standing twice, and
 // an older file may have some that do.
 func indexBills(conn *sqlite.Conn, c Config) error {
-	if c.Sources[bill.Values] != "" {
+	if c.Sources[ValuesTable] != "" {
 		return nil // somebody else's table
 	}
-	return conn.Exec("CREATE INDEX IF NOT EXISTS " + sqlite.Quote(bill.Values+"_Stage") +
-		" ON " + sqlite.Quote(bill.Values) + " (BM_Stages_RecID, BM_StageCustomFields_RecID)")
+	return conn.Exec("CREATE INDEX IF NOT EXISTS " + sqlite.Quote(ValuesTable+"_Stage") +
+		" ON " + sqlite.Quote(ValuesTable) + " (BM_Stages_RecID, BM_StageCustomFields_RecID)")
 }

@@ -7,18 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-var livePlace = bill.Place{BillID: "B", StageID: "S", SettingID: "F"}
+var livePlace = erp.StageField{BillID: "B", StageID: "S", SettingID: "F"}
 
 // liveBills makes a schema and in it tables of bills with one place, whose ids
 // and contents are of the given types.
-func liveBills(t *testing.T, dsn, schema, id, contents string, at bill.Place) storage.Config {
+func liveBills(t *testing.T, dsn, schema, id, contents string, at erp.StageField) storage.Config {
 	t.Helper()
 	mssqltest.Exec(t, dsn, "CREATE SCHEMA "+schema,
 		"CREATE TABLE "+schema+".BM_Main (RecID "+id+")", "CREATE TABLE "+schema+".BM_Stages (RecID "+id+", BM_Main_RecID "+id+")",
@@ -30,8 +31,8 @@ func liveBills(t *testing.T, dsn, schema, id, contents string, at bill.Place) st
 	return storage.Config{DSN: dsn, ERPSchema: schema, Migrate: true}
 }
 
-func setLive(t *testing.T, s *storage.Store, at bill.Place, contents string) (bill.Value, error) {
-	return s.Bills().Set(t.Context(), bill.Update{Place: at, Contents: contents})
+func setLive(t *testing.T, s *storage.Store, at erp.StageField, contents string) (wire.CustomFieldValue, error) {
+	return s.Bills(time.UTC).Set(t.Context(), at, &contents)
 }
 
 // query1 is the text that a statement answers.
@@ -108,10 +109,10 @@ func TestBillColumns(t *testing.T) {
 
 // TestBillGuids has ids that are guids to the server.
 func TestBillGuids(t *testing.T) {
-	at := bill.Place{BillID: "0f8fad5b-d9cb-469f-a165-70867728950e", StageID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", SettingID: "3f2504e0-4f89-41d3-9a0c-0305e82c3301"}
+	at := erp.StageField{BillID: "0f8fad5b-d9cb-469f-a165-70867728950e", StageID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", SettingID: "3f2504e0-4f89-41d3-9a0c-0305e82c3301"}
 	dsn := mssqltest.Database(t)
 	s := openServer(t, liveBills(t, dsn, "erp", "uniqueidentifier", "nvarchar(50)", at))
-	for i, spelled := range []bill.Place{at, {BillID: strings.ToUpper(at.BillID) + " ", StageID: "{" + at.StageID + "}", SettingID: strings.ReplaceAll(at.SettingID, "-", "")}} {
+	for i, spelled := range []erp.StageField{at, {BillID: strings.ToUpper(at.BillID) + " ", StageID: "{" + at.StageID + "}", SettingID: strings.ReplaceAll(at.SettingID, "-", "")}} {
 		want := fmt.Sprint("by ", i)
 		if v, err := setLive(t, s, spelled, want); err != nil || *v.Contents != want || !strings.EqualFold(v.SettingID, at.SettingID) {
 			t.Errorf("%v: %+v (%v)", spelled, v, err)
@@ -176,7 +177,7 @@ func TestBillTroubles(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect("the ERP holds the row", "busy")
-		if v, err := s.Bills().Value(t.Context(), livePlace); err == nil && *v.Contents != "kept" {
+		if v, err := s.Bills(time.UTC).Value(t.Context(), livePlace); err == nil && *v.Contents != "kept" {
 			t.Errorf("it reads what is not committed: %+v", v)
 		}
 	}()
@@ -186,7 +187,7 @@ func TestBillTroubles(t *testing.T) {
 	mssqltest.Exec(t, dsn, "DELETE FROM whd.WH_Lock")
 	expect("no locks", "WH_Lock")
 	mssqltest.Exec(t, dsn, "ALTER TABLE erp.BM_StageCustomFields DROP COLUMN DisplayOrder")
-	if _, err := s.Bills().Values(t.Context(), "B", "S"); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "erp.BM_StageCustomFields, column DisplayOrder") {
+	if _, err := s.Bills(time.UTC).Values(t.Context(), "B", "S"); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "erp.BM_StageCustomFields, column DisplayOrder") {
 		t.Errorf("a column less: %v", err)
 	}
 	mssqltest.Exec(t, dsn, "DROP TABLE erp.SY_Plugin")

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 )
@@ -65,7 +64,7 @@ func (s *mssqlBills) describe() error {
 		return err
 	}
 	defer conn.Close()
-	for _, table := range bill.Tables().Kinds() {
+	for _, table := range BillTables().Kinds() {
 		known, err := s.backend.Describe(s.ctx, conn, table.Name)
 		if err != nil {
 			return err
@@ -146,7 +145,7 @@ func (s *mssqlBills) exclude(lock Locker, key string) error {
 }
 
 func (s *mssqlBills) column(name string) billColumn {
-	c := s.live(bill.Values, name)
+	c := s.live(ValuesTable, name)
 	known := billColumn{room: max(c.Length, 0), fits: c.Fits, doubtful: func(text string) bool { return narrowText(c) && !c.Holds(text) }}
 	if c.Type != "" {
 		known.declared = c.Declared()
@@ -197,22 +196,22 @@ func (c *billChange) refused(err error) error {
 	case !is:
 		return err
 	case e.Number == errCut || e.Number == errCutHere:
-		return bill.Unfit(err, "is longer than the column of the database")
+		return unfitContents(err, "is longer than the column of the database")
 	case e.Conversion():
-		return bill.Unfit(err, "has a character that the database does not know")
+		return unfitContents(err, "has a character that the database does not know")
 	case e.Number == errNeedsValue:
-		return executor.Unavailable(err, "the table "+bill.Values+" has a column that needs a value which the service does not know; it takes a default there")
+		return executor.Unavailable(err, "the table "+ValuesTable+" has a column that needs a value which the service does not know; it takes a default there")
 	case e.Number == errReadOnly:
 		return executor.Unavailable(err, "the database is read-only")
 	case e.Forbidden():
-		return executor.Unavailable(err, "the service's login may not write the table "+bill.Values)
+		return executor.Unavailable(err, "the service's login may not write the table "+ValuesTable)
 	}
 	return err
 }
 
 // mayWrite asks for the rights of the login.
 func (b *mssqlRecords) mayWrite(ctx context.Context) (string, error) {
-	table := b.Table(bill.Values).Name
+	table := b.Table(ValuesTable).Name
 	var missing []string
 	for _, right := range []string{"INSERT", "UPDATE"} {
 		var has sql.NullInt64

@@ -2,8 +2,6 @@ package erp
 
 import (
 	"strings"
-
-	"github.com/bizhook/whd/daemon/bill"
 )
 
 // billWords writes the statements on bills in a database's SQL.
@@ -54,11 +52,11 @@ func (w billWords) search(field string) string {
 	columns := []string{w.text("m.RecID"), w.text("s.RecID"), w.text("f.RecID") + " AS FieldID", w.text("f.SettingName") + " AS SettingName",
 		w.text("f.SY_Plugin_RecID"), w.text("p.Name"), w.text("v.RecID"), w.text("v.Contents")}
 	return "SELECT " + strings.Join(columns, ", ") + " FROM (SELECT 1 AS One) AS x" +
-		" LEFT JOIN " + w.table(bill.Bills) + " AS m ON " + w.equal("m.RecID", w.p("1")) +
-		" LEFT JOIN " + w.table(bill.Stages) + " AS s ON " + w.equal("s.RecID", w.p("2")) + " AND " + w.equal("s.BM_Main_RecID", "m.RecID") +
-		" LEFT JOIN " + w.table(bill.Fields) + " AS f ON " + field +
-		" LEFT JOIN " + w.table(bill.Plugins) + " AS p ON " + w.equal("p.RecID", "f.SY_Plugin_RecID") +
-		" LEFT JOIN " + w.table(bill.Values) + " AS v ON " + w.equal("v.BM_Stages_RecID", "s.RecID") + " AND " + w.equal("v.BM_StageCustomFields_RecID", "f.RecID")
+		" LEFT JOIN " + w.table(BillsTable) + " AS m ON " + w.equal("m.RecID", w.p("1")) +
+		" LEFT JOIN " + w.table(StagesTable) + " AS s ON " + w.equal("s.RecID", w.p("2")) + " AND " + w.equal("s.BM_Main_RecID", "m.RecID") +
+		" LEFT JOIN " + w.table(FieldsTable) + " AS f ON " + field +
+		" LEFT JOIN " + w.table(PluginsTable) + " AS p ON " + w.equal("p.RecID", "f.SY_Plugin_RecID") +
+		" LEFT JOIN " + w.table(ValuesTable) + " AS v ON " + w.equal("v.BM_Stages_RecID", "s.RecID") + " AND " + w.equal("v.BM_StageCustomFields_RecID", "f.RecID")
 }
 
 // update has the parameters contents, the time if it is one, stage and field.
@@ -69,12 +67,12 @@ func (w billWords) update() string {
 	if saved == "" {
 		saved, stage, field = w.p("2"), "3", "4"
 	}
-	return "UPDATE " + w.table(bill.Values) + " SET Contents = " + w.p("1") + ", LastSavedDateTime = " + saved + w.where(stage, field)
+	return "UPDATE " + w.table(ValuesTable) + " SET Contents = " + w.p("1") + ", LastSavedDateTime = " + saved + w.where(stage, field)
 }
 
 // stored reads a value: parameters are the ids of stage and field.
 func (w billWords) stored() string {
-	return "SELECT " + w.text("Contents") + " FROM " + w.table(bill.Values) + w.where("1", "2") + " ORDER BY LastSavedDateTime DESC"
+	return "SELECT " + w.text("Contents") + " FROM " + w.table(ValuesTable) + w.where("1", "2") + " ORDER BY LastSavedDateTime DESC"
 }
 
 func (w billWords) where(stage, field string) string {
@@ -82,9 +80,9 @@ func (w billWords) where(stage, field string) string {
 }
 
 // someIDs reads the ids of a few values, whichever, and someBills those of bills.
-func (w billWords) someIDs() string { return w.some(bill.Values) }
+func (w billWords) someIDs() string { return w.some(ValuesTable) }
 
-func (w billWords) someBills() string { return w.some(bill.Bills) }
+func (w billWords) someBills() string { return w.some(BillsTable) }
 
 func (w billWords) some(table string) string {
 	return "SELECT" + w.top + " " + w.text("RecID") + " FROM " + w.table(table) + w.limit
@@ -97,6 +95,6 @@ func (w billWords) insert() string {
 	if saved == "" {
 		saved = w.p("5")
 	}
-	return "INSERT INTO " + w.table(bill.Values) + " (RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents, LastSavedDateTime) VALUES (" +
+	return "INSERT INTO " + w.table(ValuesTable) + " (RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents, LastSavedDateTime) VALUES (" +
 		strings.Join([]string{w.p("1"), w.p("2"), w.p("3"), w.p("4"), saved}, ", ") + ")"
 }

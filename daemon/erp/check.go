@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/bill"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -56,7 +55,7 @@ func (r *Records) Check(ctx context.Context) (found Report, err error) {
 		return found, err
 	}
 	bills, err := checkBills(ctx, r)
-	found.Bills, found.Findings = len(bill.Tables().Kinds()), append(found.Findings, bills...)
+	found.Bills, found.Findings = len(BillTables().Kinds()), append(found.Findings, bills...)
 	return found, err
 }
 
@@ -135,7 +134,7 @@ func (b *mssqlRecords) describe(ctx context.Context, kind *record.Kind) (string,
 
 // home is the pool that a kind is read through.
 func (b *mssqlRecords) home(kind *record.Kind) *mssql.Server {
-	if _, is := bill.Tables().Lookup(kind.Name); is {
+	if _, is := BillTables().Lookup(kind.Name); is {
 		return b.bills
 	}
 	return b.Pool

@@ -12,14 +12,13 @@ import (
 	"testing"
 	"time"
 
-	driverpkg "github.com/microsoft/go-mssqldb"
-
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/storage"
+	driverpkg "github.com/microsoft/go-mssqldb"
 )
 
 // benchRows is the number of rows of each table that is read.

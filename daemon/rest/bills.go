@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -17,18 +17,18 @@ import (
 var readOnly = []string{"SettingName", "PluginID", "PluginName"}
 
 // bills are the handlers of /Bills.
-type bills struct{ service *bill.Service }
+type bills struct{ service *erp.Bills }
 
 // form reads the members of a request about a place, which the path names:
 // where others name it too, the path wins.
-func (h *bills) form(x *edge.Context) (*form, bill.Place, error) {
+func (h *bills) form(x *edge.Context) (*form, erp.StageField, error) {
 	f, err := readForm(x)
 	if err != nil {
-		return nil, bill.Place{}, err
+		return nil, erp.StageField{}, err
 	}
-	f.knows(bill.MemberBill, bill.MemberStage, bill.MemberSetting)
-	return f, bill.Place{
-		BillID: x.Params.Get(bill.MemberBill), StageID: x.Params.Get(bill.MemberStage), SettingID: x.Params.Get(bill.MemberSetting),
+	f.knows(erp.MemberBill, erp.MemberStage, erp.MemberSetting)
+	return f, erp.StageField{
+		BillID: x.Params.Get(erp.MemberBill), StageID: x.Params.Get(erp.MemberStage), SettingID: x.Params.Get(erp.MemberSetting),
 	}, nil
 }
 
@@ -39,7 +39,7 @@ func (h *bills) set(x *edge.Context) error {
 		return err
 	}
 	f.knows(readOnly...)
-	contents := f.optional(bill.MemberContents)
+	contents := f.optional(erp.MemberContents)
 	if err := f.done(x); err != nil {
 		return err
 	}
@@ -102,9 +102,9 @@ func billDocument(x *edge.Context, f *form, name string, v any) error {
 		return x.Document(http.StatusOK, name, v)
 	}
 	switch values := v.(type) {
-	case bill.Value:
+	case wire.CustomFieldValue:
 		return x.Document(http.StatusOK, name, fullValue(values))
-	case []bill.Value:
+	case []wire.CustomFieldValue:
 		full := make([]fullValue, len(values))
 		for i, one := range values {
 			full[i] = fullValue(one)

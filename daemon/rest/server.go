@@ -17,7 +17,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
-	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/metrics"
@@ -33,7 +33,7 @@ type Config struct {
 	Registry *record.Registry
 	Store    Store
 	Accounts *account.Service
-	Bills    *bill.Service
+	Bills    *erp.Bills
 	Log      *slog.Logger
 	Edge     edge.Config
 

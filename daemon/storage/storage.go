@@ -139,8 +139,8 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result,
 	return executor.Select(ctx, from, s.config.Limits, plan)
 }
 
-// Bills are the custom field values of bill stages.
-func (s *Store) Bills() *erp.Bills { return erp.NewBills(s.Records, s.own) }
+// Bills are the custom field values of bill stages, whose times have the zone.
+func (s *Store) Bills(zone *time.Location) *erp.Bills { return erp.NewBills(s.Records, s.own, zone) }
 
 // Report is what Check finds.
 type Report struct {

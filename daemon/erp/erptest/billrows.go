@@ -1,16 +1,16 @@
 package erptest
 
-import "github.com/bizhook/whd/daemon/bill"
+import "github.com/bizhook/whd/daemon/erp"
 
 const billTime = "2019-05-01T10:11:12.1230000"
 
 // billRows are the rows of the tables: two bills of two stages and one, three
 // fields of which the last has no plugin. billValues are those of the first stage.
 var billRows = map[string][][]any{
-	bill.Bills:   {{"BILL-1"}, {"BILL-2"}},
-	bill.Stages:  {{"Stage a", "BILL-1"}, {"Stage b", "BILL-1"}, {"Stage c", "bill-2  "}},
-	bill.Plugins: {{"PLUGIN-1", "Quality"}, {"PLUGIN-2", "Größe"}},
-	bill.Fields: {
+	erp.BillsTable:   {{"BILL-1"}, {"BILL-2"}},
+	erp.StagesTable:  {{"Stage a", "BILL-1"}, {"Stage b", "BILL-1"}, {"Stage c", "bill-2  "}},
+	erp.PluginsTable: {{"PLUGIN-1", "Quality"}, {"PLUGIN-2", "Größe"}},
+	erp.FieldsTable: {
 		{"FIELD-1", "Colour", nil, int64(0), nil, "plugin-1 ", billTime, int64(20)},
 		{"FIELD-2", "Weight", nil, int64(2), nil, "PLUGIN-2", billTime, int64(10)},
 		{"FIELD-3", nil, nil, nil, nil, nil, billTime, nil},

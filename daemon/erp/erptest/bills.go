@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/bill"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -44,7 +44,7 @@ func Bills(t *testing.T, home func(t *testing.T) func() *storage.Store) {
 		t.Run(name, func(t *testing.T) {
 			open := home(t)
 			w := workshop{t: t, open: open, store: open()}
-			w.Bills = w.store.Bills()
+			w.Bills = w.store.Bills(time.UTC)
 			w.fill(test.values)
 			test.run(t, w)
 		})
@@ -62,8 +62,8 @@ type workshop struct {
 func (w workshop) fill(values [][]any) {
 	w.t.Helper()
 	rows := maps.Clone(billRows)
-	rows[bill.Values] = values
-	_, err := w.store.Fill(w.t.Context(), bill.Tables().Kinds(), func(k *record.Kind) iter.Seq[[]any] {
+	rows[erp.ValuesTable] = values
+	_, err := w.store.Fill(w.t.Context(), erp.BillTables().Kinds(), func(k *record.Kind) iter.Seq[[]any] {
 		return func(yield func([]any) bool) {
 			for _, values := range rows[k.Name] {
 				if !yield(slices.Clone(values)) {
@@ -77,14 +77,14 @@ func (w workshop) fill(values [][]any) {
 	}
 }
 
-func place(ids ...string) bill.Place {
-	return bill.Place{BillID: ids[0], StageID: ids[1], SettingID: ids[2]}
+func place(ids ...string) erp.StageField {
+	return erp.StageField{BillID: ids[0], StageID: ids[1], SettingID: ids[2]}
 }
 
 var red = place("BILL-1", "Stage a", "FIELD-1")
 
 // told is a value in one line; - is what is not there. Ids may be padded.
-func told(v bill.Value) string {
+func told(v wire.CustomFieldValue) string {
 	var parts []string
 	for _, p := range []*string{&v.SettingID, v.SettingName, v.Contents, v.PluginID, v.PluginName} {
 		text := "-"
@@ -97,16 +97,16 @@ func told(v bill.Value) string {
 }
 
 // set changes a value and says what the answer was.
-func (w workshop) set(at bill.Place, contents string) string {
+func (w workshop) set(at erp.StageField, contents string) string {
 	w.t.Helper()
-	v, err := w.Set(w.t.Context(), bill.Update{Place: at, Contents: contents, Saved: noon})
+	v, err := w.Set(w.t.Context(), at, &contents)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return told(v)
 }
 
-func (w workshop) expect(at bill.Place, want string) {
+func (w workshop) expect(at erp.StageField, want string) {
 	w.t.Helper()
 	v, err := w.Value(w.t.Context(), at)
 	if got := told(v); err != nil || got != want {
@@ -129,7 +129,7 @@ func (w workshop) expectAll(billID, stageID string, want ...string) {
 // rows are the stored values in one line each: id, stage, field, contents, time.
 func (w workshop) rows() []string {
 	w.t.Helper()
-	kind, _ := bill.Tables().Lookup(bill.Values)
+	kind, _ := erp.BillTables().Lookup(erp.ValuesTable)
 	req, err := query.Parse(kind, query.Members{member("OrderBy", "RecID")}, query.Options{})
 	if err != nil {
 		w.t.Fatal(err)
@@ -210,15 +210,14 @@ func addValue(t *testing.T, w workshop) {
 	}
 }
 
-// missingPlaces asks for places of which something is missing, also by the
-// service, which knows ids that no database has to be asked for.
+// missingPlaces asks for places of which something is missing, also by
+// ids that no database has to be asked for.
 func missingPlaces(t *testing.T, w workshop) {
 	before := w.rows()
-	service := bill.New(w.Bills, time.UTC)
 	ids := []string{"nope", "", "  ", "%", "BILL_1", "'; DROP TABLE BM_Main; --", "a\x00b", "日本", "\xff", strings.Repeat("x", 10<<10), strings.Repeat("漢", 5<<10)}
 	for _, id := range ids {
 		for _, c := range []struct {
-			at   bill.Place
+			at   erp.StageField
 			says string
 		}{
 			{place(id, "Stage a", "FIELD-1"), "there is no bill"},
@@ -227,11 +226,11 @@ func missingPlaces(t *testing.T, w workshop) {
 			{place(id, id, id), "there is no bill"},
 		} {
 			contents := "lost"
-			_, valueErr := service.Value(t.Context(), c.at)
-			_, setErr := service.Set(t.Context(), c.at, &contents)
+			_, valueErr := w.Value(t.Context(), c.at)
+			_, setErr := w.Set(t.Context(), c.at, &contents)
 			errs := []error{valueErr, setErr}
 			if !strings.Contains(c.says, "field") {
-				_, err := service.Values(t.Context(), c.at.BillID, c.at.StageID)
+				_, err := w.Values(t.Context(), c.at.BillID, c.at.StageID)
 				errs = append(errs, err)
 			}
 			for _, err := range errs {
@@ -241,12 +240,12 @@ func missingPlaces(t *testing.T, w workshop) {
 			}
 		}
 	}
-	for _, at := range []bill.Place{place("BILL-2", "Stage a", "FIELD-1"), place("BILL-1", "Stage c", "FIELD-1")} {
+	for _, at := range []erp.StageField{place("BILL-2", "Stage a", "FIELD-1"), place("BILL-1", "Stage c", "FIELD-1")} {
 		if _, err := w.Value(t.Context(), at); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "has no stage") {
 			t.Errorf("the stage of another bill: %v", err)
 		}
 	}
-	if _, err := service.Set(t.Context(), red, nil); !fault.Is(err, fault.Missing) || fault.Of(err).Fields[0].Name != "Contents" {
+	if _, err := w.Set(t.Context(), red, nil); !fault.Is(err, fault.Missing) || fault.Of(err).Fields[0].Name != "Contents" {
 		t.Errorf("no contents: %v", err)
 	}
 	if after := w.rows(); !slices.Equal(after, before) {
@@ -255,7 +254,7 @@ func missingPlaces(t *testing.T, w workshop) {
 }
 
 func spelledIDs(t *testing.T, w workshop) {
-	for i, at := range []bill.Place{
+	for i, at := range []erp.StageField{
 		place("bill-1", "STAGE A", "field-1"), place("BILL-1   ", "stage a ", "Field-1  "), red,
 	} {
 		contents := strings.Repeat("x", i+1)
@@ -277,8 +276,8 @@ func billTexts(t *testing.T, w workshop) {
 		"", " ", "  both sides  ", "Größe", "日本 ｶﾅ", "👩‍🔧🧵", "O'Brien \"x\"", "a\r\nb\tc", `{"a":[1]}`, "@p1", "%_[", strings.Repeat("long ", 20_000),
 		strings.Repeat("漢", 4001), "NULL", "-- x", "\ufeffmark", "e\u0301",
 	} {
-		for _, at := range []bill.Place{red, added} {
-			v, err := w.Set(t.Context(), bill.Update{Place: at, Contents: text, Saved: noon})
+		for _, at := range []erp.StageField{red, added} {
+			v, err := w.Set(t.Context(), at, &text)
 			if err != nil || *v.Contents != text {
 				t.Errorf("%.40q: %v", text, err)
 				continue
@@ -295,15 +294,15 @@ func billTexts(t *testing.T, w workshop) {
 // them wrote, and who comes last wins.
 func billsAtOnce(t *testing.T, w workshop) {
 	const writers = 32
-	daemons := []*erp.Bills{w.Bills, w.open().Bills()}
-	for round, spelled := range [][]bill.Place{
+	daemons := []*erp.Bills{w.Bills, w.open().Bills(time.UTC)}
+	for round, spelled := range [][]erp.StageField{
 		{place("BILL-1", "Stage a", "FIELD-2"), place("bill-1 ", "STAGE A", "field-2 ")},
 		{place("BILL-1", "Stage b", "FIELD-2"), place("BILL-1", "stage b  ", "Field-2")},
 		{place("BILL-2", "Stage c", "FIELD-1"), place("bill-2", "STAGE C", "field-1")},
 	} {
 		atOnce(writers, func(i int) {
-			u := bill.Update{Place: spelled[i/2%2], Contents: "by " + strconv.Itoa(i), Saved: noon}
-			if v, err := daemons[i%2].Set(t.Context(), u); err != nil || *v.Contents != u.Contents {
+			contents := "by " + strconv.Itoa(i)
+			if v, err := daemons[i%2].Set(t.Context(), spelled[i/2%2], &contents); err != nil || *v.Contents != contents {
 				t.Errorf("writer %d: %v", i, err)
 			}
 		})
@@ -371,7 +370,7 @@ func (w workshop) everyCall(ctx context.Context) map[string]error {
 	all := make(map[string]error)
 	_, all["Value"] = w.Value(ctx, red)
 	_, all["Values"] = w.Values(ctx, red.BillID, red.StageID)
-	_, all["Set"] = w.Set(ctx, bill.Update{Place: red, Contents: "x", Saved: noon})
+	_, all["Set"] = w.Set(ctx, red, new("x"))
 	return all
 }
 
@@ -383,6 +382,3 @@ func atOnce(n int, work func(int)) {
 	}
 	all.Wait()
 }
-
-// noon is a time that every store keeps exactly.
-var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)

@@ -1,4 +1,4 @@
-package bill
+package erp
 
 import (
 	"errors"
@@ -13,19 +13,19 @@ import (
 func text(s string) *string { return &s }
 
 func TestMissingNamesTheFirstPart(t *testing.T) {
-	at := Place{"B", "S", "F"}
+	at := StageField{"B", "S", "F"}
 	id := text("x")
 	for _, c := range []struct {
-		found Found
+		found foundValue
 		want  string
 	}{
-		{Found{}, `there is no bill "B" (BillID)`},
-		{Found{Stage: id, Field: id}, `there is no bill "B" (BillID)`},
-		{Found{Bill: id, Field: id}, `the bill "B" has no stage "S" (StageID)`},
-		{Found{Bill: id, Stage: id}, `there is no custom field "F" of bill stages (SettingID)`},
-		{Found{Bill: id, Stage: id, Field: id}, ""},
+		{foundValue{}, `there is no bill "B" (BillID)`},
+		{foundValue{Stage: id, Field: id}, `there is no bill "B" (BillID)`},
+		{foundValue{Bill: id, Field: id}, `the bill "B" has no stage "S" (StageID)`},
+		{foundValue{Bill: id, Stage: id}, `there is no custom field "F" of bill stages (SettingID)`},
+		{foundValue{Bill: id, Stage: id, Field: id}, ""},
 	} {
-		err := at.Missing(c.found)
+		err := at.missing(c.found)
 		if c.want == "" && err == nil {
 			continue
 		}
@@ -50,31 +50,31 @@ func TestShown(t *testing.T) {
 
 func TestUnfit(t *testing.T) {
 	cause := errors.New("cut")
-	if f := Unfit(cause, "is too long"); f.Kind != fault.Invalid || f.Fields[0].Name != "Contents" || !errors.Is(f, cause) || f.Message != "Contents is too long" {
+	if f := unfitContents(cause, "is too long"); f.Kind != fault.Invalid || f.Fields[0].Name != "Contents" || !errors.Is(f, cause) || f.Message != "Contents is too long" {
 		t.Errorf("got %+v", f)
 	}
 }
 
 func TestTables(t *testing.T) {
-	tables := Tables()
-	for _, name := range []string{Bills, Stages, Fields, Values, Plugins} {
+	tables := BillTables()
+	for _, name := range []string{BillsTable, StagesTable, FieldsTable, ValuesTable, PluginsTable} {
 		if _, ok := tables.Lookup(name); !ok {
 			t.Errorf("no table %s", name)
 		}
 	}
-	fields, _ := tables.Lookup(Fields)
-	for _, column := range unused {
-		if _, ok := fields.Column(column); !ok || Needs(Fields, column) || !Needs(Values, column) {
-			t.Errorf("%s is a column of %s that is not needed: %v", column, Fields, ok)
+	fields, _ := tables.Lookup(FieldsTable)
+	for _, column := range unusedColumns {
+		if _, ok := fields.Column(column); !ok || needsColumn(FieldsTable, column) || !needsColumn(ValuesTable, column) {
+			t.Errorf("%s is a column of %s that is not needed: %v", column, FieldsTable, ok)
 		}
 	}
-	if !Needs(Fields, "SettingName") {
+	if !needsColumn(FieldsTable, "SettingName") {
 		t.Error("SettingName is not needed")
 	}
 }
 
-func ExamplePlace_Missing() {
+func ExampleStageField_missing() {
 	bill := "0A1B2C"
-	fmt.Println(Place{"0A1B2C", "LAST STAGE", "COLOUR"}.Missing(Found{Bill: &bill}))
+	fmt.Println(StageField{"0A1B2C", "LAST STAGE", "COLOUR"}.missing(foundValue{Bill: &bill}))
 	// Output: the bill "0A1B2C" has no stage "LAST STAGE" (StageID)
 }

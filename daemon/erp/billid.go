@@ -1,4 +1,4 @@
-package bill
+package erp
 
 import (
 	"encoding/hex"
@@ -10,19 +10,19 @@ type idForm struct {
 	upper, hyphens, braces bool
 }
 
-// usual is the form of a new id where the ids that are there show none.
-var usual = idForm{upper: true, hyphens: true}
+// usualForm is the form of a new id where the ids that are there show none.
+var usualForm = idForm{upper: true, hyphens: true}
 
 // shortest is the smallest number of a guid's digits that still makes an id that
 // nobody else will draw.
 const shortest = 16
 
-// NewID makes the id of a new row of random bytes, in the form that the ids of
+// newID makes the id of a new row of random bytes, in the form that the ids of
 // other rows have, of which it gets some. room is the number of characters that
 // the column holds, 0 for any: older tables of the ERP have ids of twenty, for
 // which a guid is cut. It reports whether there is enough room.
-func NewID(random [16]byte, others []string, room int) (id string, ok bool) {
-	form := usual
+func newID(random [16]byte, others []string, room int) (id string, ok bool) {
+	form := usualForm
 	for _, other := range others {
 		if seen, is := formOf(strings.TrimRight(other, " ")); is {
 			form = seen

@@ -1,4 +1,4 @@
-package bill
+package erp
 
 import (
 	"strings"
@@ -37,7 +37,7 @@ func TestNewID(t *testing.T) {
 		{"twenty characters", nil, 20, plain[:20]},
 		{"too short", nil, 15, ""},
 	} {
-		got, ok := NewID(drawn, c.others, c.room)
+		got, ok := newID(drawn, c.others, c.room)
 		if ok != (c.want != "") || ok && got != c.want {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, ok, c.want)
 		}
@@ -56,7 +56,7 @@ func TestNewIDFits(t *testing.T) {
 			digits = strings.ToUpper(digits)
 		}
 		other := form.write(digits)
-		id, ok := NewID(random, []string{rapid.String().Draw(t, "before"), other}, room)
+		id, ok := newID(random, []string{rapid.String().Draw(t, "before"), other}, room)
 		if !ok || len(id) > room {
 			t.Fatalf("%q does not fit %d", id, room)
 		}

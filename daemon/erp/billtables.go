@@ -1,4 +1,4 @@
-package bill
+package erp
 
 import (
 	"slices"
@@ -6,28 +6,28 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// The tables of the ERP that a value hangs on. Only Values is written.
+// The tables of the ERP that a value hangs on. Only ValuesTable is written.
 const (
-	Bills   = "BM_Main"
-	Stages  = "BM_Stages"
-	Fields  = "BM_StageCustomFields"
-	Values  = "BM_StageCustomValues"
-	Plugins = "SY_Plugin"
+	BillsTable   = "BM_Main"
+	StagesTable  = "BM_Stages"
+	FieldsTable  = "BM_StageCustomFields"
+	ValuesTable  = "BM_StageCustomValues"
+	PluginsTable = "SY_Plugin"
 )
 
-// Tables lists the tables with their columns. They are no record kinds that
+// BillTables lists the tables with their columns. They are no record kinds that
 // anybody can query, but described as if they were, so that what makes, fills
 // and checks the tables of kinds does so with these.
-func Tables() *record.Registry {
+func BillTables() *record.Registry {
 	r, err := record.NewRegistry(
-		record.Kind{Name: Bills, Fields: []record.Field{
+		record.Kind{Name: BillsTable, Fields: []record.Field{
 			{Name: "RecID", Type: record.Text},
 		}},
-		record.Kind{Name: Stages, Fields: []record.Field{
+		record.Kind{Name: StagesTable, Fields: []record.Field{
 			{Name: "RecID", Type: record.Text},
 			{Name: "BM_Main_RecID", Type: record.Text},
 		}},
-		record.Kind{Name: Fields, Fields: []record.Field{
+		record.Kind{Name: FieldsTable, Fields: []record.Field{
 			{Name: "RecID", Type: record.Text},
 			{Name: "SettingName", Type: record.Text, Null: record.Nullable},
 			{Name: "SettingDescription", Type: record.Text, Null: record.Nullable},
@@ -37,27 +37,29 @@ func Tables() *record.Registry {
 			{Name: "LastSavedDateTime", Type: record.DateTime, Null: record.Nullable},
 			{Name: "DisplayOrder", Type: record.Int, Null: record.Nullable},
 		}},
-		record.Kind{Name: Values, Fields: []record.Field{
+		record.Kind{Name: ValuesTable, Fields: []record.Field{
 			{Name: "RecID", Type: record.Text},
 			{Name: "BM_Stages_RecID", Type: record.Text},
 			{Name: "BM_StageCustomFields_RecID", Type: record.Text},
 			{Name: "Contents", Type: record.Text, Null: record.Nullable},
 			{Name: "LastSavedDateTime", Type: record.DateTime, Null: record.Nullable},
 		}},
-		record.Kind{Name: Plugins, Fields: []record.Field{
+		record.Kind{Name: PluginsTable, Fields: []record.Field{
 			{Name: "RecID", Type: record.Text},
 			{Name: "Name", Type: record.Text, Null: record.Nullable},
 		}},
 	)
 	if err != nil {
-		panic("bill: " + err.Error()) // a mistake in this table, caught by its test
+		panic("erp: " + err.Error()) // a mistake in this table, caught by its test
 	}
 	return r
 }
 
-// unused are the columns of Fields that are made for demo records, as an ERP
+// unusedColumns are those of FieldsTable that are made for demo records, as an ERP
 // has them, and that nothing here reads.
-var unused = []string{"SettingDescription", "CellType", "FieldParameter", "LastSavedDateTime"}
+var unusedColumns = []string{"SettingDescription", "CellType", "FieldParameter", "LastSavedDateTime"}
 
-// Needs reports whether the service works with a column of a table.
-func Needs(table, column string) bool { return table != Fields || !slices.Contains(unused, column) }
+// needsColumn reports whether the service works with a column of a table.
+func needsColumn(table, column string) bool {
+	return table != FieldsTable || !slices.Contains(unusedColumns, column)
+}
