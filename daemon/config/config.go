@@ -4,7 +4,6 @@ package config
 
 import (
 	"log/slog"
-	"net/netip"
 	"strings"
 	"time"
 )
@@ -82,10 +81,19 @@ func (c Config) CountAlways() bool {
 	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && c.Store == Embedded
 }
 
+// Warnings are what is likely to be a mistake in the settings, though the service
+// works with it.
+func (c *Config) Warnings() []string {
+	if !c.Webhooks.Enabled || !IsLoopback(c.Webhooks.HostURL) {
+		return nil
+	}
+	return []string{"webhooks.host_url is an address of this host only; it must be the one by which users in the company reach the service"}
+}
+
 // HTTPConfig is the HTTP edge: its place behind a proxy and its bounds.
 type HTTPConfig struct {
 	BasePath          string // "" or "/path" without a trailing slash
-	TrustedProxies    []netip.Prefix
+	TrustedProxies    Networks
 	CORSOrigins       WebOrigins
 	Hosts             HostNames // of the service, beside those that it knows
 	Rate              Rate
@@ -139,13 +147,10 @@ func (c RequestLogConfig) Kept() time.Duration { return time.Duration(c.Days) * 
 
 // ERPConfig says where the records are.
 type ERPConfig struct {
-	Schema  string            // of the record kinds' tables on a server
-	Sources map[string]string // record kind -> table or view, where not its name
-	Version string            // table and column that hold its version; empty for none
+	Schema  string  // of the record kinds' tables on a server
+	Sources Sources // record kind -> table or view, where not its name
+	Version string  // table and column that hold its version; empty for none
 }
-
-// Size is a number of bytes.
-type Size int64
 
 // Secret is a text that must not be shown. Every common way of printing it
 // gives stars; string(s) is the text itself.

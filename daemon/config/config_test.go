@@ -90,7 +90,7 @@ func TestEverySetting(t *testing.T) {
 	for _, s := range Settings() {
 		text := other[s.Name]
 		if text == "" {
-			text = byKind[s.value(new(Config)).kind()]
+			text = byKind[s.kind().name]
 		}
 		t.Run(s.Name, func(t *testing.T) { checkEverySource(t, s, text) })
 	}
@@ -128,7 +128,7 @@ func checkEverySource(t *testing.T, s Setting, text string) {
 			t.Fatalf("%v: %v", in, err)
 		}
 		if g, w := s.into(&got), s.into(&want); !reflect.DeepEqual(g, w) {
-			t.Errorf("%v: got %v, want %v", in, s.value(&got).text(), s.value(&want).text())
+			t.Errorf("%v: got %v, want %v", in, s.text(&got), s.text(&want))
 		}
 		if origins.Of(s.Name) == byDefault {
 			t.Errorf("%v: origin is the default", in)
@@ -155,11 +155,11 @@ time_zone = "Australia/Perth"
 	if got.Query.TimeZone.String() != "Australia/Perth" {
 		t.Errorf("zone %v", got.Query.TimeZone)
 	}
-	proxies := []netip.Prefix{netip.MustParsePrefix("10.1.2.3/32"), netip.MustParsePrefix("192.168.0.0/16")}
+	proxies := Networks{netip.MustParsePrefix("10.1.2.3/32"), netip.MustParsePrefix("192.168.0.0/16")}
 	if !reflect.DeepEqual(got.HTTP.TrustedProxies, proxies) {
 		t.Errorf("proxies %v", got.HTTP.TrustedProxies)
 	}
-	sources := map[string]string{"SO_Totals": "v_SO_Totals", "DB_Class": "dbo.classes"}
+	sources := Sources{"SO_Totals": "v_SO_Totals", "DB_Class": "dbo.classes"}
 	if !reflect.DeepEqual(got.ERP.Sources, sources) {
 		t.Errorf("sources %v", got.ERP.Sources)
 	}
@@ -311,7 +311,7 @@ func TestStateDirectory(t *testing.T) {
 		{platform{"windows", false}, []string{`PROGRAMDATA=D:\Data\`}, `D:\Data\whd`},
 	}
 	for _, c := range cases {
-		if got := stateDirectory(c.on, c.on.environment(c.env)); got != c.want {
+		if got := c.on.stateDirectory(c.on.environment(c.env)); got != c.want {
 			t.Errorf("%v %v: got %q, want %q", c.on, c.env, got, c.want)
 		}
 	}
@@ -352,13 +352,15 @@ func TestSizes(t *testing.T) {
 		{"1 mib", "1MiB", 1 << 20}, {"2GiB", "2GiB", 2 << 30}, {"1MB", "1000000", 1e6}, {"3KB", "3000", 3000},
 	}
 	for _, c := range cases {
-		got, err := parseSize(c.text)
-		if err != nil || got != c.want || formatSize(got) != c.printed {
-			t.Errorf("%s: got %d (%s), %v", c.text, got, formatSize(got), err)
+		var got Size
+		err := got.UnmarshalText([]byte(c.text))
+		if err != nil || got != c.want || got.String() != c.printed {
+			t.Errorf("%s: got %d (%s), %v", c.text, got, got, err)
 		}
 	}
 	for _, text := range []string{"", "B", "-1", "1.5MiB", "9223372036854775808", "9223372036854775807KiB", "1TiB", "MiB"} {
-		if got, err := parseSize(text); err == nil {
+		var got Size
+		if err := got.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q: got %d, want an error", text, got)
 		}
 	}
@@ -387,8 +389,8 @@ func FuzzValues(f *testing.F) {
 			if s.secret() || s.put(&c, text) != nil {
 				continue
 			}
-			if err := s.put(&again, s.value(&c).text()); err != nil || !reflect.DeepEqual(c, again) {
-				t.Errorf("%s: %q was printed as %q: %v", s.Name, text, s.value(&c).text(), err)
+			if err := s.put(&again, s.text(&c)); err != nil || !reflect.DeepEqual(c, again) {
+				t.Errorf("%s: %q was printed as %q: %v", s.Name, text, s.text(&c), err)
 			}
 		}
 	})
@@ -400,12 +402,8 @@ func TestSampleIsTheDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b strings.Builder
-	if err := printSample(&b, want); err != nil {
-		t.Fatal(err)
-	}
 	var lines []string
-	for line := range strings.Lines(b.String()) {
+	for line := range strings.Lines(sampleOf(want)) {
 		if bare, is := strings.CutPrefix(line, "# "); is && strings.Contains(bare, " = ") {
 			line = bare
 		}

@@ -14,14 +14,13 @@ func TestOrigins(t *testing.T) {
 		"":                              "",
 	} {
 		var origins WebOrigins
-		v := originsValue{&origins}
-		if err := v.set(text); err != nil || v.text() != want {
-			t.Errorf("%q is %q (%v), want %q", text, v.text(), err, want)
+		if err := origins.UnmarshalText([]byte(text)); err != nil || origins.String() != want {
+			t.Errorf("%q is %q (%v), want %q", text, origins, err, want)
 		}
 	}
 	for _, text := range []string{"*", "https://*.example", "null", "shop.example", "ftp://shop.example", "https://", "https://u:p@shop.example", "https://shop.example/path", "https://shop.example?x", "https://shop.example#x"} {
 		var origins WebOrigins
-		if err := (originsValue{&origins}).set(text); err == nil {
+		if err := origins.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is read as %q", text, origins)
 		}
 	}
@@ -44,17 +43,16 @@ func TestRates(t *testing.T) {
 		"7/h+1000000": {Rate{PerSecond: 7. / 3600, Burst: 1e6}, "7/h+1000000"},
 	} {
 		var r, again Rate
-		v := rateValue{&r}
-		if err := v.set(text); err != nil || r != want.rate || v.text() != want.text {
-			t.Errorf("%q is %+v, %q (%v); want %+v", text, r, v.text(), err, want)
+		if err := r.UnmarshalText([]byte(text)); err != nil || r != want.rate || r.String() != want.text {
+			t.Errorf("%q is %#v, %q (%v); want %#v", text, r, r, err, want)
 		}
-		if err := (rateValue{&again}).set(v.text()); err != nil || again != r {
-			t.Errorf("%q reads back as %+v (%v), was %+v", v.text(), again, err, r)
+		if err := again.UnmarshalText([]byte(r.String())); err != nil || again != r {
+			t.Errorf("%q reads back as %#v (%v), was %#v", r, again, err, r)
 		}
 	}
 	for _, text := range []string{"", "x", "-1", "1.5/s", "1/d", "1/", "/s", "1/s+", "1/s+0", "1/s+-1", "1/s+x", "1000001/s", "1/s+1000001", "1+1+1"} {
 		var r Rate
-		if err := (rateValue{&r}).set(text); err == nil {
+		if err := r.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is read as %+v", text, r)
 		}
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -124,11 +125,8 @@ func (s Setting) fileOption(name string, l *Layer) Option {
 // add appends a flag's value. Lists may be given by repeating the flag.
 func (l *Layer) add(g given) {
 	was := settingText(g.setting.Name, *l)
-	switch g.setting.value(new(Config)).(type) {
-	case networksValue, originsValue, hostsValue, mapValue:
-		if was.text != "" {
-			g.text = was.text + "," + g.text
-		}
+	if kind := g.setting.kind().toml; was.text != "" && (kind == reflect.Slice || kind == reflect.Map) {
+		g.text = was.text + "," + g.text
 	}
 	*l = append(*l, g)
 }
@@ -141,23 +139,7 @@ func argumentName(s Setting) string {
 	case len(s.choices) > 0:
 		return strings.Join(s.choices, "|")
 	}
-	switch s.value(new(Config)).(type) {
-	case boolValue:
-		return ""
-	case intValue:
-		return "N"
-	case durationValue:
-		return "TIME"
-	case sizeValue:
-		return "SIZE"
-	case networksValue:
-		return "CIDR,..."
-	case mapValue:
-		return "NAME=VALUE,..."
-	case zoneValue:
-		return "ZONE"
-	}
-	return "TEXT"
+	return s.kind().argument
 }
 
 // parseSettings reads arguments that hold the settings' flags only.

@@ -49,17 +49,14 @@ func fragment(all []appdb.StoredSetting) ([]byte, error) {
 			fmt.Fprintf(&unknown, "# not taken by this version: %s = %q\n", one.Name, one.Value)
 			continue
 		}
-		into, key := top, s.key
-		if key == "" {
-			key = s.Name
-		}
-		if group, member, nested := strings.Cut(key, "."); nested {
+		group, into := s.group(), top
+		if group != "" {
 			if top[group] == nil {
 				top[group] = make(map[string]any)
 			}
-			into, key = top[group].(map[string]any), member
+			into = top[group].(map[string]any)
 		}
-		into[key] = one.Value
+		into[strings.TrimPrefix(s.tomlKey(), group+".")] = one.Value
 	}
 	text, err := toml.Marshal(top)
 	return []byte(fragmentHead + unknown.String() + "\n" + string(text)), err

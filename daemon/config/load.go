@@ -7,9 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -49,41 +47,6 @@ func (e *UsageError) Error() string { return withoutPasswords(strings.Join(e.Pro
 // Usagef is a UsageError of one problem.
 func Usagef(format string, args ...any) *UsageError {
 	return &UsageError{Problems: []string{fmt.Sprintf(format, args...)}}
-}
-
-// given is a setting's text in one source.
-type given struct {
-	setting Setting
-	text    string
-	inFile  bool // text names a file that holds the secret
-	origin  Origin
-}
-
-// Layer is what one source gives. Later layers win over earlier ones.
-type Layer []given
-
-// platform is what the default of data_dir depends on, beside the environment.
-type platform struct {
-	os        string
-	superuser bool
-}
-
-func thisPlatform() platform {
-	return platform{os: runtime.GOOS, superuser: os.Geteuid() == 0}
-}
-
-// environment is env with its names as they are looked up here: Windows does
-// not tell their letter case apart and keeps what the one who set them wrote.
-func (on platform) environment(env []string) []string {
-	if on.os != "windows" {
-		return env
-	}
-	var upper []string
-	for _, entry := range env {
-		name, text, _ := strings.Cut(entry, "=")
-		upper = append(upper, strings.ToUpper(name)+"="+text)
-	}
-	return upper
 }
 
 // sources is everything that settings are read from.
@@ -126,7 +89,7 @@ func load(from sources) (Config, *Origins, error) {
 	env := from.platform.environment(from.env)
 	environment, warnings := environmentLayer(env)
 	named := from.configFile(env, environment)
-	file := fileLayer(named, from.readFile, &wrong)
+	file := from.fileLayer(named, &wrong)
 	credentials := credentialLayer(env, from.readFile)
 	var c Config
 	origins := &Origins{Warnings: warnings, of: make(map[string]Origin)}
@@ -141,46 +104,37 @@ func load(from sources) (Config, *Origins, error) {
 	return c, origins, nil
 }
 
-// defaultLayer gives every setting its default, so that the places of all of
-// them are filled whatever the other sources hold.
-func defaultLayer(on platform, env []string) Layer {
-	var l Layer
-	for _, s := range table {
-		text := s.Default
-		if s.state {
-			text = stateDirectory(on, env)
-		}
-		if text != "" {
-			l = append(l, given{setting: s, text: text, origin: byDefault})
+// configFile is the file of settings that is read: the one that a variable or a
+// flag names, else the platform's where it exists. `--config=` is none.
+func (from sources) configFile(env []string, environment Layer) given {
+	named := settingText("config", environment, from.flags)
+	if named.origin != "" {
+		return named
+	}
+	config, _ := settingNamed("config")
+	named = given{setting: config, origin: byDefault}
+	if place := from.platform.configPlace(env); place != "" {
+		if _, err := from.readFile(place); !errors.Is(err, fs.ErrNotExist) {
+			named.text = place // also where it cannot be read, which is told with its name
 		}
 	}
+	return named
+}
+
+// fileLayer reads the TOML file that the setting "config" names, if it does.
+func (from sources) fileLayer(config given, wrong *UsageError) Layer {
+	if config.text == "" {
+		return nil
+	}
+	data, err := from.readFile(config.text)
+	if err != nil {
+		err = fmt.Errorf("cannot read the file %s: %w", config.text, cause(err))
+		wrong.Problems = append(wrong.Problems, problem("config", config.origin, err))
+		return nil
+	}
+	l, problems := parseTOML(config.text, data)
+	wrong.Problems = append(wrong.Problems, problems...)
 	return l
-}
-
-// stateDirectory is where the platform wants a service's files, or "" where
-// the environment does not say.
-func stateDirectory(on platform, env []string) string {
-	given, _, _ := strings.Cut(variable(env, "STATE_DIRECTORY"), ":") // by systemd
-	switch {
-	case on.os == "linux" && path.IsAbs(given):
-		return given
-	case on.os == "windows":
-		return under(variable(env, "PROGRAMDATA"), `\whd`)
-	case on.os == "darwin":
-		return under(variable(env, "HOME"), "/Library/Application Support/whd")
-	case on.superuser:
-		return "/var/lib/whd"
-	case path.IsAbs(variable(env, "XDG_STATE_HOME")):
-		return under(variable(env, "XDG_STATE_HOME"), "/whd")
-	}
-	return under(variable(env, "HOME"), "/.local/state/whd")
-}
-
-func under(base, tail string) string {
-	if base == "" {
-		return ""
-	}
-	return strings.TrimRight(base, `/\`) + tail
 }
 
 // apply puts the layer's values in their places.
@@ -210,43 +164,12 @@ func problem(name string, origin Origin, err error) string {
 	return fmt.Sprintf("setting %s (%s): %v", name, origin, err)
 }
 
-// content is the setting's text, read from the secret's file where that is
-// what was given. Editors and echo end a file with a line break that is no
-// part of the secret.
-func (g given) content(readFile func(string) ([]byte, error)) (string, error) {
-	if !g.inFile {
-		return g.text, nil
-	}
-	data, err := readFile(g.text)
-	if err != nil {
-		return "", fmt.Errorf("cannot read the file %s: %w", g.text, cause(err))
-	}
-	secret := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
-	if secret == "" {
-		return "", fmt.Errorf("the file %s is empty", g.text)
-	}
-	return secret, nil
-}
-
 // cause leaves out the operation and path that file errors repeat.
 func cause(err error) error {
 	if at, is := errors.AsType[*fs.PathError](err); is {
 		return at.Err
 	}
 	return err
-}
-
-// settingText is a setting's text in the last of the layers that have it.
-func settingText(name string, layers ...Layer) given {
-	var last given
-	for _, l := range layers {
-		for _, g := range l {
-			if g.setting.Name == name {
-				last = g
-			}
-		}
-	}
-	return last
 }
 
 // crossCheck holds the rules that concern more than one setting or need more
@@ -300,14 +223,12 @@ func DidYouMean(prefix string, near []string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	for i := range near {
-		near[i] = prefix + near[i]
-	}
 	last := len(near) - 1
-	if last == 0 {
-		return "; did you mean " + near[0] + "?"
+	text := prefix + near[last]
+	if last > 0 {
+		text = prefix + strings.Join(near[:last], ", "+prefix) + " or " + text
 	}
-	return "; did you mean " + strings.Join(near[:last], ", ") + " or " + near[last] + "?"
+	return "; did you mean " + text + "?"
 }
 
 // sourceKinds are those whose tables erp.sources can name.

@@ -16,8 +16,8 @@ func (c *Config) Live() (all []wire.Setting) {
 		var standard Config
 		_ = s.put(&standard, s.Default) // which a test of the table proves to be right
 		all = append(all, wire.Setting{
-			Name: s.Name, Value: s.value(c).text(), Default: s.value(&standard).text(), Origin: string(c.origins.Of(s.Name)),
-			Kind: s.value(&standard).kind(), Choices: s.choices, Help: s.Help,
+			Name: s.Name, Value: s.text(c), Default: s.text(&standard), Origin: string(c.origins.Of(s.Name)),
+			Kind: s.kind().name, Choices: s.choices, Help: s.Help,
 		})
 	}
 	return all
@@ -35,15 +35,15 @@ func (c Config) Reloaded(again Config) (next Config, changed, waiting []string, 
 	next.origins = &Origins{of: make(map[string]Origin)}
 	for _, s := range table {
 		from := c.origins.Of(s.Name)
-		here, there := reflect.ValueOf(s.into(&next)).Elem(), reflect.ValueOf(s.into(&again)).Elem()
-		switch differ := !reflect.DeepEqual(here.Interface(), there.Interface()); {
+		here, there := s.place(&next), s.place(&again)
+		switch {
 		case s.Live:
-			if s.value(&c).text() != s.value(&again).text() {
+			if s.text(&c) != s.text(&again) {
 				changed = append(changed, s.Name)
 			}
 			here.Set(there)
 			from = again.origins.Of(s.Name)
-		case differ:
+		case !reflect.DeepEqual(here.Interface(), there.Interface()):
 			waiting = append(waiting, s.Name)
 		}
 		next.origins.of[s.Name] = from

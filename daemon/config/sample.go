@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -15,18 +16,9 @@ func Print(w io.Writer, c Config, origins *Origins) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(columns, "SETTING\tVALUE\tFROM\tWHAT IT DOES")
 	for _, s := range table {
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", s.Name, s.shown(&c), origins.Of(s.Name), s.Help)
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", s.Name, cmp.Or(s.text(&c), "-"), origins.Of(s.Name), s.Help)
 	}
 	return columns.Flush()
-}
-
-// shown is a setting's value for people. Secrets are stars.
-func (s Setting) shown(c *Config) string {
-	text := s.value(c).text()
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 const sampleHead = `# Settings of whd. Each stands here with its default, as a comment.
@@ -50,16 +42,8 @@ func ServiceSample(w io.Writer, env []string) error { return serviceSample(w, th
 
 func serviceSample(w io.Writer, on platform, env []string) error {
 	env = append(slices.Clone(on.environment(env)), "STATE_DIRECTORY=/var/lib/whd") // as the unit names it
-	c, err := defaults(on, env)
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	if err := printSample(&b, c); err != nil {
-		return err
-	}
-	text := strings.Replace(b.String(), sampleHead, sampleHead+serviceHead, 1)
-	_, err = io.WriteString(w, strings.Replace(text, "# data_dir = ", "data_dir = ", 1))
+	text := strings.Replace(sampleOf(defaults(on, env)), sampleHead, sampleHead+serviceHead, 1)
+	_, err := io.WriteString(w, strings.Replace(text, "# data_dir = ", "data_dir = ", 1))
 	return err
 }
 
@@ -68,26 +52,21 @@ func serviceSample(w io.Writer, on platform, env []string) error {
 // for a default.
 func Sample(w io.Writer, env []string) error {
 	on := thisPlatform()
-	c, err := defaults(on, on.environment(env))
-	if err != nil {
-		return err
-	}
-	return printSample(w, c)
+	_, err := io.WriteString(w, sampleOf(defaults(on, on.environment(env))))
+	return err
 }
 
 // defaults is what the settings are without any source.
-func defaults(on platform, env []string) (c Config, err error) {
-	var wrong UsageError
-	defaultLayer(on, env).apply(&c, &Origins{of: make(map[string]Origin)}, nil, &wrong)
-	if len(wrong.Problems) > 0 {
-		return c, &wrong
+func defaults(on platform, env []string) (c Config) {
+	for _, g := range defaultLayer(on, env) {
+		_ = g.setting.put(&c, g.text) // which a test of the table proves to be right
 	}
-	return c, nil
+	return c
 }
 
-// printSample writes a TOML file in which every setting stands as a comment
-// with its default in c.
-func printSample(w io.Writer, c Config) error {
+// sampleOf is a TOML file in which every setting stands as a comment with its
+// value in c, which is its default.
+func sampleOf(c Config) string {
 	var b strings.Builder
 	b.WriteString(sampleHead)
 	group := ""
@@ -103,24 +82,25 @@ func printSample(w io.Writer, c Config) error {
 		if len(s.choices) > 1 && !strings.Contains(help, s.choices[0]) {
 			help += ": " + strings.Join(s.choices, ", ")
 		}
-		fmt.Fprintf(&b, "\n# %s.\n# %s = %s\n", help, strings.TrimPrefix(cmp.Or(s.key, s.Name), group+"."), s.literal(&c))
+		fmt.Fprintf(&b, "\n# %s.\n# %s = %s\n", help, strings.TrimPrefix(s.tomlKey(), group+"."), s.literal(&c))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // literal is a setting's value in TOML.
 func (s Setting) literal(c *Config) string {
-	v := s.value(c)
-	switch v.(type) {
-	case intValue, boolValue:
-		return v.text()
-	case networksValue, originsValue, hostsValue:
+	switch s.kind().toml {
+	case reflect.Slice:
 		return "[]" // as is every default of these kinds
-	case mapValue:
+	case reflect.Map:
 		return "{}"
 	}
-	return tomlString(v.text())
+	switch text := s.text(c); s.place(c).Kind() {
+	case reflect.Int, reflect.Bool:
+		return text
+	default:
+		return tomlString(text)
+	}
 }
 
 // tomlString prefers the form without escapes, for the paths of Windows.

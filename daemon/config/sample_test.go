@@ -3,7 +3,6 @@ package config
 import (
 	"flag"
 	"os"
-	"strings"
 	"testing"
 )
 
@@ -32,9 +31,5 @@ func TestConfigSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b strings.Builder
-	if err := printSample(&b, defaults); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "testdata/config.toml.golden", b.String())
+	golden(t, "testdata/config.toml.golden", sampleOf(defaults))
 }

@@ -3,12 +3,14 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/mssql"
 )
 
 // Setting is one row of the settings table. From it come the TOML key, the
@@ -27,7 +29,7 @@ type Setting struct {
 	least   int64              // of a number, size (bytes) or duration (nanoseconds)
 	most    int64              // the same, 0: no bound
 	orNone  bool               // 0, which stands for no limit, is allowed below the least
-	check   func(string) error // a rule of its own for a text
+	check   func(string) error // a rule of its own for a text, which may be empty if that is the default
 
 	state   bool // its default is the platform's state directory
 	outside bool // it cannot stand in the file, since it names the file
@@ -58,7 +60,7 @@ var table = []Setting{
 
 	{Name: "store", key: "store.dsn", argument: "sqlite|sqlserver://...", into: func(c *Config) any { return &c.Store }, Default: string(Embedded), check: checkStore,
 		Help: "where the records are: sqlite, files in data_dir; or sqlserver://user:password@host?database=name"},
-	{Name: "store.read_dsn", into: func(c *Config) any { return &c.Server.ReadDSN }, check: checkDSNOrNone,
+	{Name: "store.read_dsn", into: func(c *Config) any { return &c.Server.ReadDSN }, check: mssql.CheckDSN,
 		Help: "connection string for queries, such as that of a readable replica; empty: store's"},
 	{Name: "store.schema", argument: "NAME", into: func(c *Config) any { return &c.Server.Schema }, Default: appdb.DefaultSchema, check: checkSchema,
 		Help: "schema of the daemon's own tables on a server"},
@@ -125,9 +127,9 @@ var table = []Setting{
 	{Name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, Default: "336h", least: int64(time.Second), Live: true,
 		Help: "the same for a login with RememberMe"},
 
-	{Name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddressOrNone,
+	{Name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddress,
 		Help: "address and port of /metrics; empty: those of the service"},
-	{Name: "trace.endpoint", argument: "URL", into: func(c *Config) any { return &c.Trace.Endpoint }, check: checkCollector,
+	{Name: "trace.endpoint", argument: "URL", into: func(c *Config) any { return &c.Trace.Endpoint }, check: checkHostURL,
 		Help: "OpenTelemetry collector that traces go to by OTLP over HTTP, such as http://127.0.0.1:4318; empty: that of OTEL_EXPORTER_OTLP_ENDPOINT, or none"},
 	{Name: "admin.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Admin.Listen }, check: checkLoopback,
 		Help: "address of this host, and port, of /debug/pprof, which shows where time and memory go; empty: none"},
@@ -182,7 +184,7 @@ var table = []Setting{
 		Help: "schema of the record kinds' tables and views on a server"},
 	{Name: "erp.sources", into: func(c *Config) any { return &c.ERP.Sources },
 		Help: "table or view of a record kind, or table of bills such as BM_Stages, where it has another name"},
-	{Name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: checkVersionSource,
+	{Name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: erp.CheckVersionSource,
 		Help: "table and column that hold the version of the ERP, for whd check"},
 }
 
@@ -200,13 +202,13 @@ func (s Setting) Flag() string {
 	return strings.NewReplacer(".", "-", "_", "-").Replace(name)
 }
 
+// tomlKey is the setting's key in the file.
+func (s Setting) tomlKey() string { return cmp.Or(s.key, s.Name) }
+
 // group is the TOML table that the setting stands in, "" for the top level.
 func (s Setting) group() string {
-	group, _, nested := strings.Cut(cmp.Or(s.key, s.Name), ".")
-	if !nested {
-		return ""
-	}
-	return group
+	key := s.tomlKey()
+	return key[:max(strings.IndexByte(key, '.'), 0)]
 }
 
 // secret reports whether the setting's value must not be shown. Such a setting
@@ -219,8 +221,13 @@ func (s Setting) secret() bool {
 	return false
 }
 
-// value is the setting's place in c with the reading that its type has.
-func (s Setting) value(c *Config) value { return valueOf(s.into(c)) }
+// place is where the setting's value is in c.
+func (s Setting) place(c *Config) reflect.Value { return reflect.ValueOf(s.into(c)).Elem() }
+
+// text is the setting's value in c as put reads it. Secrets are stars.
+func (s Setting) text(c *Config) string { return textOf(s.place(c).Interface()) }
+
+func (s Setting) kind() kind { return kinds[s.place(new(Config)).Type()] }
 
 // settingNamed finds a setting by its name or key.
 func settingNamed(name string) (Setting, bool) {
@@ -241,17 +248,16 @@ func (s Setting) put(c *Config, text string) error {
 	if len(s.choices) > 0 && !slices.Contains(s.choices, text) {
 		return fmt.Errorf("%q is none of: %s", text, strings.Join(s.choices, ", "))
 	}
-	if s.check != nil {
+	if s.check != nil && (text != "" || s.Default != "") {
 		if err := s.check(text); err != nil {
 			return err
 		}
 	}
-	v := s.value(c)
-	if err := v.set(text); err != nil {
+	if err := set(s.into(c), text); err != nil {
 		return err
 	}
-	if n, bounded := v.(numeric); bounded {
-		return s.bound(text, n.number())
+	if v := s.place(c); v.CanInt() {
+		return s.bound(text, v.Int())
 	}
 	return nil
 }
@@ -271,16 +277,9 @@ func (s Setting) bound(text string, n int64) error {
 	return nil
 }
 
-// boundText prints a bound as the setting's own kind does.
+// boundText prints a bound as a value of the setting.
 func (s Setting) boundText(n int64) string {
 	var c Config
-	switch p := s.into(&c).(type) {
-	case *int:
-		*p = int(n)
-	case *Size:
-		*p = Size(n)
-	case *time.Duration:
-		*p = time.Duration(n)
-	}
-	return s.value(&c).text()
+	s.place(&c).SetInt(n)
+	return s.text(&c)
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -13,177 +13,128 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// fileLayer reads the TOML file that the setting "config" names, if it does.
-func fileLayer(config given, readFile func(string) ([]byte, error), wrong *UsageError) Layer {
-	if config.text == "" {
-		return nil
-	}
-	data, err := readFile(config.text)
-	if err != nil {
-		err = fmt.Errorf("cannot read the file %s: %w", config.text, cause(err))
-		wrong.Problems = append(wrong.Problems, problem("config", config.origin, err))
-		return nil
-	}
-	l, problems := parseTOML(config.text, data)
-	wrong.Problems = append(wrong.Problems, problems...)
-	return l
+// tomlFile is a file of settings while it is read.
+type tomlFile struct {
+	name     string
+	values   map[string]any
+	known    map[string]given // the settings that may stand in a file, by their keys
+	seen     map[string]bool  // keys of settings taken and of unknown tables
+	given    Layer
+	problems []string
 }
 
 // parseTOML reads settings from the text of a file. The decoder gives the
 // values; the parser underneath it is asked for the keys in their order and
 // for the lines that they stand in.
 func parseTOML(name string, data []byte) (Layer, []string) {
-	f := tomlFile{name: name, seen: make(map[string]bool)}
+	f := tomlFile{name: name, known: make(map[string]given), seen: make(map[string]bool)}
 	if err := toml.Unmarshal(data, &f.values); err != nil {
-		return nil, []string{syntaxProblem(name, err)}
+		place := name
+		if at, is := errors.AsType[*toml.DecodeError](err); is {
+			line, column := at.Position()
+			place = fmt.Sprintf("%s:%d:%d", name, line, column)
+		}
+		return nil, []string{fmt.Sprintf("file %s: %s", place, strings.TrimPrefix(err.Error(), "toml: "))}
 	}
-	for _, key := range tomlKeys(data) {
-		f.read(key)
+	for _, g := range waysToGive() {
+		for _, key := range []string{g.setting.Name, g.setting.key} {
+			if key != "" && !g.setting.outside {
+				f.known[g.suffixed(key)] = g
+			}
+		}
+	}
+	var p unstable.Parser
+	p.Reset(data)
+	var head []string
+	for p.NextExpression() {
+		if node := p.Expression(); node.Kind == unstable.KeyValue {
+			f.readExpression(&p, head, node)
+		} else {
+			head = f.readExpression(&p, nil, node)
+		}
 	}
 	return f.given, f.problems
 }
 
-func syntaxProblem(name string, err error) string {
-	message := strings.TrimPrefix(err.Error(), "toml: ")
-	if at, is := errors.AsType[*toml.DecodeError](err); is {
-		line, column := at.Position()
-		return fmt.Sprintf("file %s:%d:%d: %s", name, line, column, message)
-	}
-	return fmt.Sprintf("file %s: %s", name, message)
-}
-
-// tomlKey is a key or a table's head where it stands in the file.
-type tomlKey struct {
-	path []string
-	line int
-}
-
-// tomlKeys lists the keys of a file that the decoder has accepted.
-func tomlKeys(data []byte) []tomlKey {
-	var p unstable.Parser
-	p.Reset(data)
-	var keys []tomlKey
-	var head []string
-	for p.NextExpression() {
-		node := p.Expression()
-		switch node.Kind {
-		case unstable.Table, unstable.ArrayTable:
-			keys = appendKeys(keys, &p, nil, node)
-			head = keys[len(keys)-1].path
-		case unstable.KeyValue:
-			keys = appendKeys(keys, &p, head, node)
-		}
-	}
-	return keys
-}
-
-// appendKeys adds the key of an expression and those of an inline table in it.
-func appendKeys(keys []tomlKey, p *unstable.Parser, head []string, node *unstable.Node) []tomlKey {
-	key := tomlKey{path: slices.Clone(head)}
+// readExpression takes what a line of the file gives, and what an inline table in
+// it does. It returns the path of its key.
+func (f *tomlFile) readExpression(p *unstable.Parser, head []string, node *unstable.Node) []string {
+	path, line := slices.Clone(head), 0
 	for parts := node.Key(); parts.Next(); {
-		part := parts.Node()
-		key.path = append(key.path, string(part.Data))
-		key.line = p.Shape(part.Raw).Start.Line
+		path = append(path, string(parts.Node().Data))
+		line = p.Shape(parts.Node().Raw).Start.Line
 	}
-	keys = append(keys, key)
+	f.readKey(path, Origin(fmt.Sprintf("file %s:%d", f.name, line)))
 	if node.Kind == unstable.KeyValue && node.Value().Kind == unstable.InlineTable {
 		for inner := node.Value().Children(); inner.Next(); {
-			keys = appendKeys(keys, p, key.path, inner.Node())
+			f.readExpression(p, path, inner.Node())
 		}
 	}
-	return keys
+	return path
 }
 
-// tomlFile is a file while it is read.
-type tomlFile struct {
-	name     string
-	values   map[string]any
-	seen     map[string]bool // names of settings taken and of unknown tables
-	given    Layer
-	problems []string
-}
-
-// read takes the setting that a key belongs to, which for a setting of pairs
+// readKey takes the setting that a key belongs to, which for a setting of pairs
 // is the table around it.
-func (f *tomlFile) read(key tomlKey) {
-	for n := range key.path {
-		name := strings.Join(key.path[:n+1], ".")
-		s, is := settingNamed(strings.TrimSuffix(name, fileSuffix))
-		inFile := is && s.secret() && strings.HasSuffix(name, fileSuffix)
-		if f.seen[name] {
+func (f *tomlFile) readKey(path []string, origin Origin) {
+	for n := range path {
+		name := strings.Join(path[:n+1], ".")
+		g, known := f.known[name]
+		_, isTable := f.lookup(name).(map[string]any)
+		switch {
+		case f.seen[name]:
 			return
-		}
-		if is && f.isGroup(name) && f.isTable(key.path[:n+1]) {
-			continue
-		}
-		if is && !s.outside && (inFile || s.Name == name || s.key == name) {
+		case known && !(isTable && isGroup(name)):
 			f.seen[name] = true
-			f.take(key, name, given{setting: s, inFile: inFile, origin: f.origin(key)})
+			g.origin = origin
+			f.take(name, g)
 			return
 		}
 	}
-	name := strings.Join(key.path, ".")
-	if !f.isGroup(name) {
+	if name := strings.Join(path, "."); !isGroup(name) {
 		f.seen[name] = true
-		f.problems = append(f.problems, fmt.Sprintf("file %s:%d: unknown key %q%s", f.name, key.line, name, DidYouMean("", record.Near(name, f.names()))))
+		f.problems = append(f.problems, fmt.Sprintf("%s: unknown key %q%s", origin, name, DidYouMean("", record.Near(name, tomlNames()))))
 	}
-}
-
-func (f *tomlFile) origin(key tomlKey) Origin {
-	return Origin(fmt.Sprintf("file %s:%d", f.name, key.line))
-}
-
-// isTable reports whether other keys stand under the path.
-func (f *tomlFile) isTable(path []string) bool {
-	value, _ := f.lookup(path)
-	_, is := value.(map[string]any)
-	return is
 }
 
 // take adds a setting's value as text.
-func (f *tomlFile) take(key tomlKey, name string, g given) {
-	value, found := f.lookup(strings.Split(name, "."))
-	if !found {
-		f.problems = append(f.problems, fmt.Sprintf("file %s:%d: %s must stand as %q in the table [%s]",
-			f.name, key.line, name, name[strings.LastIndex(name, ".")+1:], g.setting.group()))
+func (f *tomlFile) take(name string, g given) {
+	value := f.lookup(name)
+	if value == nil {
+		group, key := g.setting.group(), name[strings.LastIndex(name, ".")+1:]
+		f.problems = append(f.problems, fmt.Sprintf("%s: %s must stand as %q in the table [%s]", g.origin, name, key, group))
 		return
 	}
-	text, err := tomlText(g.setting.value(new(Config)), value)
+	text, err := g.setting.kind().textOfTOML(value)
+	for _, other := range f.given {
+		if err == nil && other.setting.Name == g.setting.Name && other.inFile == g.inFile {
+			err = conflict(other)
+		}
+	}
 	if err != nil {
 		f.problems = append(f.problems, problem(g.setting.Name, g.origin, err))
 		return
-	}
-	for _, other := range f.given {
-		if other.setting.Name == g.setting.Name && other.inFile == g.inFile {
-			f.problems = append(f.problems, problem(g.setting.Name, g.origin, conflict(other)))
-			return
-		}
 	}
 	g.text = text
 	f.given = append(f.given, g)
 }
 
-func (f *tomlFile) lookup(path []string) (any, bool) {
+// lookup is the value at a path of keys with points between them, nil without one.
+func (f *tomlFile) lookup(path string) any {
 	var value any = f.values
-	for _, part := range path {
-		members, is := value.(map[string]any)
-		if !is {
-			return nil, false
-		}
-		if value, is = members[part]; !is {
-			return nil, false
-		}
+	for key := range strings.SplitSeq(path, ".") {
+		members, _ := value.(map[string]any)
+		value = members[key]
 	}
-	return value, true
+	return value
 }
 
 // isGroup reports whether settings stand in the table of that name.
-func (f *tomlFile) isGroup(name string) bool {
+func isGroup(name string) bool {
 	return slices.ContainsFunc(table, func(s Setting) bool { return s.group() == name })
 }
 
-// names lists the keys and tables that a file may have, for suggestions.
-func (f *tomlFile) names() []string {
+// tomlNames lists the tables and keys that a file may have, for suggestions.
+func tomlNames() []string {
 	var names []string
 	for _, s := range table {
 		if group := s.group(); group != "" && !slices.Contains(names, group) {
@@ -196,79 +147,35 @@ func (f *tomlFile) names() []string {
 	return names
 }
 
-// tomlText is the text of a decoded value, if its TOML type suits the setting.
+// textOfTOML is the text of a decoded value, if its TOML type suits the setting.
 // No message repeats the value: it may be a secret.
-func tomlText(into value, v any) (string, error) {
-	_, isInt := into.(intValue)
-	_, isSize := into.(sizeValue)
-	_, isBool := into.(boolValue)
-	isList := isList(into)
-	_, isMap := into.(mapValue)
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case int64:
-		if isInt || isSize {
-			return strconv.FormatInt(v, 10), nil
-		}
-	case bool:
-		if isBool {
-			return strconv.FormatBool(v), nil
-		}
+func (k kind) textOfTOML(value any) (string, error) {
+	if text, is := value.(string); is {
+		return text, nil
+	}
+	if reflect.TypeOf(value).Kind() != k.toml {
+		return "", errors.New("it must be " + k.example)
+	}
+	var texts []string
+	switch v := value.(type) {
 	case []any:
-		if isList {
-			return tomlList(v)
+		for _, item := range v {
+			text, is := item.(string)
+			if !is || strings.Contains(text, ",") {
+				return "", errors.New("every item of the list must be a text without commas")
+			}
+			texts = append(texts, text)
 		}
 	case map[string]any:
-		if isMap {
-			return tomlPairs(v)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			text, is := v[name].(string)
+			if !is || strings.Contains(text, ",") {
+				return "", fmt.Errorf("%s must be a text without commas", name)
+			}
+			texts = append(texts, name+"="+text)
 		}
-	}
-	return "", errors.New("it must be " + tomlExample(into))
-}
-
-func tomlExample(into value) string {
-	switch into.(type) {
-	case intValue:
-		return "a number such as 10"
-	case sizeValue:
-		return `a size such as 65536 or "64KiB"`
-	case boolValue:
-		return "true or false"
-	case networksValue:
-		return `a list such as ["10.0.0.0/8"]`
-	case originsValue:
-		return `a list such as ["https://shop.example"]`
-	case hostsValue:
-		return `a list such as ["erp.example"]`
-	case mapValue:
-		return `a table of texts such as { SO_Totals = "v_SO_Totals" }`
-	case durationValue:
-		return `a duration in quotes such as "30s"`
-	}
-	return "a text in quotes"
-}
-
-func tomlList(items []any) (string, error) {
-	var texts []string
-	for _, item := range items {
-		text, is := item.(string)
-		if !is || strings.Contains(text, ",") {
-			return "", errors.New("every item of the list must be a text without commas")
-		}
-		texts = append(texts, text)
-	}
-	return strings.Join(texts, ","), nil
-}
-
-func tomlPairs(pairs map[string]any) (string, error) {
-	var texts []string
-	for _, name := range slices.Sorted(maps.Keys(pairs)) {
-		text, is := pairs[name].(string)
-		if !is || strings.Contains(text, ",") {
-			return "", fmt.Errorf("%s must be a text without commas", name)
-		}
-		texts = append(texts, name+"="+text)
+	default:
+		return fmt.Sprint(v), nil
 	}
 	return strings.Join(texts, ","), nil
 }

@@ -1,294 +1,178 @@
 package config
 
 import (
-	"errors"
+	"encoding"
 	"fmt"
 	"maps"
 	"math"
-	"net"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/bizhook/whd/daemon/erp"
-	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// value reads and prints one kind of setting, over the place that holds it.
-type value interface {
-	kind() string          // in one or two words, for people
-	set(text string) error // the error says what would be right, and repeats the text
-	text() string          // what set would read back
+// kind is what is to be known of a Go type of settings, beside how its texts are read.
+type kind struct {
+	name     string       // in one or two words, for people
+	argument string       // what help calls a value; empty for a switch
+	toml     reflect.Kind // what the TOML decoder makes of a value that is no text
+	example  string       // a value in TOML
 }
 
-// numeric is a value that setting.least and setting.most bound.
-type numeric interface{ number() int64 }
+const exampleText = "a text in quotes"
 
-// valueOf picks the reading by the Go type of a setting's place.
-func valueOf(into any) value {
+// kinds are the types that settings may have.
+var kinds = map[reflect.Type]kind{
+	reflect.TypeFor[string]():         {"text", "TEXT", reflect.String, exampleText},
+	reflect.TypeFor[Secret]():         {"secret", "TEXT", reflect.String, exampleText},
+	reflect.TypeFor[DSN]():            {"store", "TEXT", reflect.String, exampleText},
+	reflect.TypeFor[int]():            {"number", "N", reflect.Int64, "a number such as 10"},
+	reflect.TypeFor[bool]():           {"true or false", "", reflect.Bool, "true or false"},
+	reflect.TypeFor[time.Duration]():  {"duration", "TIME", reflect.String, `a duration in quotes such as "30s"`},
+	reflect.TypeFor[*time.Location](): {"time zone", "ZONE", reflect.String, exampleText},
+	reflect.TypeFor[Size]():           {"size", "SIZE", reflect.Int64, `a size such as 65536 or "64KiB"`},
+	reflect.TypeFor[Rate]():           {"rate", "TEXT", reflect.String, exampleText},
+	reflect.TypeFor[Networks]():       {"networks", "CIDR,...", reflect.Slice, `a list such as ["10.0.0.0/8"]`},
+	reflect.TypeFor[WebOrigins]():     {"origins", "TEXT", reflect.Slice, `a list such as ["https://shop.example"]`},
+	reflect.TypeFor[HostNames]():      {"host names", "TEXT", reflect.Slice, `a list such as ["erp.example"]`},
+	reflect.TypeFor[EventNames]():     {"names", "TEXT", reflect.String, exampleText},
+	reflect.TypeFor[Waits]():          {"durations", "TEXT", reflect.String, exampleText},
+	reflect.TypeFor[Sources]():        {"name=value pairs", "NAME=VALUE,...", reflect.Map, `a table of texts such as { SO_Totals = "v_SO_Totals" }`},
+}
+
+// set reads a text into the place of a setting. The error says what would be
+// right, and repeats the text.
+func set(into any, text string) error {
 	switch p := into.(type) {
-	case *string:
-		return textValue{p}
-	case *Secret:
-		return secretValue{p}
-	case *DSN:
-		return dsnValue{p}
+	case encoding.TextUnmarshaler:
+		return p.UnmarshalText([]byte(text))
 	case *int:
-		return intValue{p}
+		return assign(p, text, parseInt)
 	case *bool:
-		return boolValue{p}
+		return assign(p, text, parseBool)
 	case *time.Duration:
-		return durationValue{p}
-	case *Size:
-		return sizeValue{p}
-	case *[]netip.Prefix:
-		return networksValue{p}
-	case *WebOrigins:
-		return originsValue{p}
-	case *Rate:
-		return rateValue{p}
-	case *HostNames:
-		return hostsValue{p}
-	case *EventNames:
-		return eventsValue{p}
-	case *Waits:
-		return waitsValue{p}
-	case *map[string]string:
-		return mapValue{p}
+		return assign(p, text, ParseDuration)
 	case **time.Location:
-		return zoneValue{p}
+		return assign(p, text, parseZone)
 	}
-	panic(fmt.Sprintf("settings table: no reading for %T", into)) // caught by the table's test
+	reflect.ValueOf(into).Elem().SetString(text)
+	return nil
 }
 
-type textValue struct{ p *string }
+func assign[T any](to *T, text string, parse func(string) (T, error)) error {
+	value, err := parse(text)
+	if err == nil {
+		*to = value
+	}
+	return err
+}
 
-func (v textValue) kind() string          { return "text" }
-func (v textValue) set(text string) error { *v.p = text; return nil }
-func (v textValue) text() string          { return *v.p }
+// textOf is a value as set reads it. Secrets are stars.
+func textOf(value any) string {
+	if d, is := value.(time.Duration); is {
+		return formatDuration(d)
+	}
+	return fmt.Sprint(value)
+}
 
-type secretValue struct{ p *Secret }
-
-func (v secretValue) kind() string          { return "secret" }
-func (v secretValue) set(text string) error { *v.p = Secret(text); return nil }
-func (v secretValue) text() string          { return v.p.String() }
-
-type dsnValue struct{ p *DSN }
-
-func (v dsnValue) kind() string          { return "store" }
-func (v dsnValue) set(text string) error { *v.p = DSN(text); return nil }
-func (v dsnValue) text() string          { return v.p.String() }
-
-type intValue struct{ p *int }
-
-func (v intValue) kind() string  { return "number" }
-func (v intValue) text() string  { return strconv.Itoa(*v.p) }
-func (v intValue) number() int64 { return int64(*v.p) }
-func (v intValue) set(text string) error {
+func parseInt(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return fmt.Errorf("%q is not a whole number", text)
+		return 0, fmt.Errorf("%q is not a whole number", text)
 	}
-	*v.p = int(n)
-	return nil
+	return int(n), nil
 }
 
-type boolValue struct{ p *bool }
-
-func (v boolValue) kind() string { return "true or false" }
-func (v boolValue) text() string { return strconv.FormatBool(*v.p) }
-func (v boolValue) set(text string) error {
+func parseBool(text string) (bool, error) {
 	switch strings.ToLower(text) {
 	case "true", "1":
-		*v.p = true
+		return true, nil
 	case "false", "0":
-		*v.p = false
-	default:
-		return fmt.Errorf("%q is neither true nor false", text)
+		return false, nil
 	}
-	return nil
+	return false, fmt.Errorf("%q is neither true nor false", text)
 }
 
-type durationValue struct{ p *time.Duration }
-
-func (v durationValue) kind() string  { return "duration" }
-func (v durationValue) text() string  { return formatDuration(*v.p) }
-func (v durationValue) number() int64 { return int64(*v.p) }
-func (v durationValue) set(text string) error {
-	d, err := ParseDuration(text)
-	if err != nil {
-		return err
+func parseZone(text string) (*time.Location, error) {
+	zone, err := time.LoadLocation(text)
+	if err != nil || text == "" {
+		return nil, fmt.Errorf("%q is not a time zone such as Local, UTC or Australia/Perth", text)
 	}
-	*v.p = d
-	return nil
+	return zone, nil
 }
 
 // ParseDuration reads what time.ParseDuration reads, with whole days before
 // it: "30s", "8h", "14d", "1d12h".
 func ParseDuration(text string) (time.Duration, error) {
-	wrong := fmt.Errorf("%q is not a duration such as 30s, 8h or 14d", text)
 	days, rest, hasDays := strings.Cut(text, "d")
-	if !hasDays {
+	switch {
+	case !hasDays:
 		days, rest = "0", text
+	case rest == "":
+		rest = "0"
 	}
 	n, err := strconv.ParseUint(days, 10, 16)
-	if err != nil {
-		return 0, wrong
+	whole := time.Duration(n) * 24 * time.Hour
+	d, errRest := time.ParseDuration(rest)
+	if err != nil || errRest != nil || d < 0 || d > math.MaxInt64-whole {
+		return 0, fmt.Errorf("%q is not a duration such as 30s, 8h or 14d", text)
 	}
-	var d time.Duration
-	if rest != "" || !hasDays {
-		if d, err = time.ParseDuration(rest); err != nil {
-			return 0, wrong
-		}
-	}
-	if d < 0 || d > math.MaxInt64-time.Duration(n)*24*time.Hour {
-		return 0, wrong
-	}
-	return d + time.Duration(n)*24*time.Hour, nil
+	return whole + d, nil
 }
 
 // formatDuration leaves out the zero parts that Duration.String ends with.
 func formatDuration(d time.Duration) string {
 	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
+	for _, end := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, end) {
+			text = text[:len(text)-len("0s")]
+		}
 	}
 	return text
 }
 
-type sizeValue struct{ p *Size }
+// Size is a number of bytes.
+type Size int64
 
-func (v sizeValue) kind() string  { return "size" }
-func (v sizeValue) text() string  { return formatSize(*v.p) }
-func (v sizeValue) number() int64 { return int64(*v.p) }
-func (v sizeValue) set(text string) error {
-	size, err := parseSize(text)
-	if err != nil {
-		return err
-	}
-	*v.p = size
-	return nil
-}
-
-// sizeUnits stand with the longest suffix first, so that "KiB" is not read as "B".
+// sizeUnits begin with the longest suffix, so that "KiB" is not read as "B".
 var sizeUnits = []struct {
 	suffix string
-	bytes  int64
+	bytes  Size
 }{
 	{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
 	{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}, {"", 1},
 }
 
-// parseSize reads "1MiB", "64 KiB", "1MB" and plain numbers of bytes.
-func parseSize(text string) (Size, error) {
-	wrong := fmt.Errorf("%q is not a size such as 65536, 64KiB or 1MiB", text)
+// UnmarshalText reads "1MiB", "64 KiB", "1MB" and plain numbers of bytes.
+func (s *Size) UnmarshalText(text []byte) error {
 	for _, unit := range sizeUnits {
 		head := len(text) - len(unit.suffix)
-		if head < 0 || !strings.EqualFold(text[head:], unit.suffix) {
+		if head < 0 || !strings.EqualFold(string(text[head:]), unit.suffix) {
 			continue
 		}
-		n, err := strconv.ParseUint(strings.TrimSpace(text[:head]), 10, 63)
-		if err != nil || int64(n) > math.MaxInt64/unit.bytes {
-			return 0, wrong
+		n, err := strconv.ParseUint(strings.TrimSpace(string(text[:head])), 10, 63)
+		if err != nil || Size(n) > math.MaxInt64/unit.bytes {
+			break
 		}
-		return Size(int64(n) * unit.bytes), nil
+		*s = Size(n) * unit.bytes
+		return nil
 	}
-	return 0, wrong
+	return fmt.Errorf("%q is not a size such as 65536, 64KiB or 1MiB", text)
 }
 
-// formatSize uses the largest unit of 1024 that loses nothing.
-func formatSize(size Size) string {
+// String uses the largest unit of 1024 that loses nothing.
+func (s Size) String() string {
 	for _, unit := range sizeUnits[:3] {
-		if size != 0 && int64(size)%unit.bytes == 0 {
-			return strconv.FormatInt(int64(size)/unit.bytes, 10) + unit.suffix
+		if s != 0 && s%unit.bytes == 0 {
+			return strconv.FormatInt(int64(s/unit.bytes), 10) + unit.suffix
 		}
 	}
-	return strconv.FormatInt(int64(size), 10)
-}
-
-type networksValue struct{ p *[]netip.Prefix }
-
-func (v networksValue) kind() string { return "networks" }
-func (v networksValue) text() string {
-	texts := make([]string, len(*v.p))
-	for i, network := range *v.p {
-		texts[i] = network.String()
-	}
-	return strings.Join(texts, ",")
-}
-
-func (v networksValue) set(text string) error {
-	var networks []netip.Prefix
-	for _, item := range splitList(text) {
-		network, err := parseNetwork(item)
-		if err != nil {
-			return fmt.Errorf("%q is not a network such as 10.0.0.0/8 or an address such as 10.1.2.3", item)
-		}
-		networks = append(networks, network.Masked())
-	}
-	*v.p = networks
-	return nil
-}
-
-// parseNetwork takes a lone address as the network of that address only.
-func parseNetwork(text string) (netip.Prefix, error) {
-	if strings.Contains(text, "/") {
-		return netip.ParsePrefix(text)
-	}
-	address, err := netip.ParseAddr(text)
-	if err != nil {
-		return netip.Prefix{}, err
-	}
-	return address.Prefix(address.BitLen())
-}
-
-type mapValue struct{ p *map[string]string }
-
-func (v mapValue) kind() string { return "name=value pairs" }
-func (v mapValue) text() string {
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(*v.p)) {
-		pairs = append(pairs, name+"="+(*v.p)[name])
-	}
-	return strings.Join(pairs, ",")
-}
-
-func (v mapValue) set(text string) error {
-	pairs := make(map[string]string)
-	for _, item := range splitList(text) {
-		name, value, paired := strings.Cut(item, "=")
-		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if !paired || name == "" || value == "" {
-			return fmt.Errorf("%q is not a pair such as SO_Totals=v_SO_Totals", item)
-		}
-		if _, twice := pairs[name]; twice {
-			return fmt.Errorf("%q stands twice", name)
-		}
-		pairs[name] = value
-	}
-	*v.p = pairs
-	return nil
-}
-
-type zoneValue struct{ p **time.Location }
-
-func (v zoneValue) kind() string { return "time zone" }
-func (v zoneValue) text() string { return (*v.p).String() }
-func (v zoneValue) set(text string) error {
-	zone, err := time.LoadLocation(text)
-	if err != nil || text == "" {
-		return fmt.Errorf("%q is not a time zone such as Local, UTC or Australia/Perth", text)
-	}
-	*v.p = zone
-	return nil
+	return strconv.FormatInt(int64(s), 10)
 }
 
 // splitList splits at commas and leaves out empty parts.
@@ -302,86 +186,95 @@ func splitList(text string) []string {
 	return items
 }
 
-// checkAddress accepts host:port with a numeric port.
-func checkAddress(text string) error {
-	_, port, err := net.SplitHostPort(text)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
+// readList reads a list with commas between its items.
+func readList[T any](into *[]T, text []byte, parse func(string) (T, error)) error {
+	var list []T
+	for _, item := range splitList(string(text)) {
+		value, err := parse(item)
+		if err != nil {
+			return err
+		}
+		list = append(list, value)
+	}
+	*into = list
+	return nil
+}
+
+func joined[T any](list []T) string {
+	texts := make([]string, len(list))
+	for i, item := range list {
+		texts[i] = textOf(item)
+	}
+	return strings.Join(texts, ",")
+}
+
+// Networks are ranges of addresses.
+type Networks []netip.Prefix
+
+// UnmarshalText reads networks such as 10.0.0.0/8, and addresses.
+func (n *Networks) UnmarshalText(text []byte) error {
+	return readList((*[]netip.Prefix)(n), text, parseNetwork)
+}
+
+// String is what UnmarshalText reads.
+func (n Networks) String() string { return joined(n) }
+
+// parseNetwork takes an address without a length as the network of that address only.
+func parseNetwork(text string) (netip.Prefix, error) {
+	network, err := netip.ParsePrefix(text)
+	if !strings.Contains(text, "/") {
+		var address netip.Addr
+		address, err = netip.ParseAddr(text)
+		network = netip.PrefixFrom(address, address.BitLen())
 	}
 	if err != nil {
-		return fmt.Errorf("%q is not an address and port such as 127.0.0.1:5050 or :5050", text)
+		return network, fmt.Errorf("%q is not a network such as 10.0.0.0/8 or an address such as 10.1.2.3", text)
 	}
+	return network.Masked(), nil
+}
+
+// Waits are the times between attempts.
+type Waits []time.Duration
+
+// UnmarshalText reads waits such as "5s, 30s, 2m".
+func (w *Waits) UnmarshalText(text []byte) error {
+	waits, err := webhook.ParseSchedule(string(text))
+	if err != nil {
+		return fmt.Errorf("%q %w", text, err)
+	}
+	*w = waits
 	return nil
 }
 
-func checkAddressOrNone(text string) error {
-	if text == "" {
-		return nil
-	}
-	return checkAddress(text)
-}
+// String is what UnmarshalText reads.
+func (w Waits) String() string { return joined(w) }
 
-func checkBasePath(text string) error {
-	if text == "" {
-		return nil
+// Sources are the tables or views of record kinds, where they are not named as these.
+type Sources map[string]string
+
+// UnmarshalText reads pairs such as SO_Totals=v_SO_Totals.
+func (s *Sources) UnmarshalText(text []byte) error {
+	pairs := make(Sources)
+	for _, item := range splitList(string(text)) {
+		name, value, _ := strings.Cut(item, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if name == "" || value == "" {
+			return fmt.Errorf("%q is not a pair such as SO_Totals=v_SO_Totals", item)
+		}
+		if _, twice := pairs[name]; twice {
+			return fmt.Errorf("%q stands twice", name)
+		}
+		pairs[name] = value
 	}
-	if !strings.HasPrefix(text, "/") || strings.HasSuffix(text, "/") || strings.ContainsAny(text, "?#% ") {
-		return fmt.Errorf("%q is not a path such as /erp, with a slash before and none after", text)
-	}
+	*s = pairs
 	return nil
 }
 
-// checkStore repeats nothing of the text: it may be a connection string of
-// another form, with a password.
-func checkStore(text string) error {
-	if text == string(Embedded) {
-		return nil
+// String is what UnmarshalText reads.
+func (s Sources) String() string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		pairs = append(pairs, name+"="+s[name])
 	}
-	if !strings.HasPrefix(text, "sqlserver://") {
-		return errors.New("it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name")
-	}
-	return mssql.CheckDSN(text)
+	return strings.Join(pairs, ",")
 }
-
-func checkDSNOrNone(text string) error {
-	if text == "" {
-		return nil
-	}
-	return mssql.CheckDSN(text)
-}
-
-func checkVersionSource(text string) error {
-	if text == "" {
-		return nil
-	}
-	return erp.CheckVersionSource(text)
-}
-
-// maxSchema is the largest length of a name in SQL Server.
-const maxSchema = 128
-
-func checkSchema(text string) error {
-	if text == "" || utf8.RuneCountInString(text) > maxSchema || strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl) {
-		return fmt.Errorf("%q is not the name of a schema such as dbo", text)
-	}
-	return nil
-}
-
-// checkLoopback accepts an address that only this host reaches.
-func checkLoopback(text string) error {
-	if text == "" {
-		return nil
-	}
-	if err := checkAddress(text); err != nil {
-		return err
-	}
-	host, _, _ := net.SplitHostPort(text)
-	if at, err := netip.ParseAddr(host); err == nil && at.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") {
-		return nil
-	}
-	return fmt.Errorf("%q can be reached from elsewhere; it must be an address of this host only, such as 127.0.0.1:5051", text)
-}
-
-// checkCollector accepts the base address of a collector. What it takes to be let
-// in there stands in the standard variables.
-func checkCollector(text string) error { return checkHostURL(text) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,9 +18,9 @@ type WebhooksConfig struct {
 	Enabled        bool
 	HostURL        string // the service's own, as users in the company reach it
 	Publish        string // required, anonymous
-	PublishFrom    []netip.Prefix
+	PublishFrom    Networks
 	Events         EventNames // published beside those of the table
-	AllowTargets   []netip.Prefix
+	AllowTargets   Networks
 	RetrySchedule  Waits
 	RetryAfterMax  time.Duration
 	DisableAfter   time.Duration // 0: never
@@ -63,15 +64,6 @@ func (w WebhooksConfig) Check() error {
 	return nil
 }
 
-// Warnings are what is likely to be a mistake in the settings, though the service
-// works with it.
-func (c *Config) Warnings() []string {
-	if !c.Webhooks.Enabled || !IsLoopback(c.Webhooks.HostURL) {
-		return nil
-	}
-	return []string{"webhooks.host_url is an address of this host only; it must be the one by which users in the company reach the service"}
-}
-
 // TestTarget is the address of the service's own test target, where the settings
 // say under which address the service is reached.
 func (w WebhooksConfig) TestTarget() *url.URL {
@@ -108,71 +100,30 @@ func (w WebhooksConfig) PublishedEvents() []record.Event {
 	return events
 }
 
-func checkHostURL(text string) error {
-	if text == "" {
-		return nil
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is not an address such as http://erp.example:5050", text)
-	}
-	return nil
-}
-
 // EventNames are names of events, such as job.created.
 type EventNames []string
 
-type eventsValue struct{ p *EventNames }
-
-func (v eventsValue) kind() string { return "names" }
-func (v eventsValue) text() string { return strings.Join(*v.p, ",") }
-
-func (v eventsValue) set(text string) error {
-	var names EventNames
-	for _, name := range splitList(text) {
-		if !isEventName(name) {
-			return fmt.Errorf("%q is not the name of an event such as job.created: letters, digits, - and _ around points", name)
-		}
-		if len(name) > len(ownEvents) && strings.EqualFold(name[:len(ownEvents)], ownEvents) {
-			return fmt.Errorf("%q is not a name for your events: those that begin with %s are the service's own", name, ownEvents)
-		}
-		names = append(names, name)
-	}
-	*v.p = names
-	return nil
+// UnmarshalText reads names of events other than the service's own.
+func (n *EventNames) UnmarshalText(text []byte) error {
+	return readList((*[]string)(n), text, parseEventName)
 }
+
+// String is what UnmarshalText reads.
+func (n EventNames) String() string { return joined(n) }
 
 // ownEvents begin the names of the service's own events.
 const ownEvents = "webhooks."
 
-func isEventName(name string) bool {
-	const most = 100
-	parts := strings.Split(name, ".")
-	return len(parts) > 1 && len(name) <= most && !slices.ContainsFunc(parts, func(part string) bool {
-		return part == "" || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != ""
-	})
-}
+const maxEventName = 100
 
-// Waits are the times between attempts.
-type Waits []time.Duration
+var eventName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
 
-type waitsValue struct{ p *Waits }
-
-func (v waitsValue) kind() string { return "durations" }
-
-func (v waitsValue) text() string {
-	var texts []string
-	for _, wait := range *v.p {
-		texts = append(texts, durationValue{&wait}.text())
+func parseEventName(name string) (string, error) {
+	if len(name) > maxEventName || !eventName.MatchString(name) {
+		return "", fmt.Errorf("%q is not the name of an event such as job.created: letters, digits, - and _ around points", name)
 	}
-	return strings.Join(texts, ",")
-}
-
-func (v waitsValue) set(text string) error {
-	waits, err := webhook.ParseSchedule(text)
-	if err != nil {
-		return fmt.Errorf("%q %w", text, err)
+	if strings.HasPrefix(strings.ToLower(name), ownEvents) {
+		return "", fmt.Errorf("%q is not a name for your events: those that begin with %s are the service's own", name, ownEvents)
 	}
-	*v.p = waits
-	return nil
+	return name, nil
 }

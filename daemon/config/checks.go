@@ -1,0 +1,78 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/daemon/mssql"
+)
+
+// checkAddress accepts host:port with a numeric port.
+func checkAddress(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not an address and port such as 127.0.0.1:5050 or :5050", text)
+	}
+	return nil
+}
+
+// checkLoopback accepts an address that only this host reaches.
+func checkLoopback(text string) error {
+	if err := checkAddress(text); err != nil {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(text)
+	if at, err := netip.ParseAddr(host); err == nil && at.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") {
+		return nil
+	}
+	return fmt.Errorf("%q can be reached from elsewhere; it must be an address of this host only, such as 127.0.0.1:5051", text)
+}
+
+func checkBasePath(text string) error {
+	if !strings.HasPrefix(text, "/") || strings.HasSuffix(text, "/") || strings.ContainsAny(text, "?#% ") {
+		return fmt.Errorf("%q is not a path such as /erp, with a slash before and none after", text)
+	}
+	return nil
+}
+
+// checkHostURL accepts the base address of a service. What it takes to be let in
+// there has a place of its own.
+func checkHostURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q is not an address such as http://erp.example:5050", text)
+	}
+	return nil
+}
+
+// checkStore repeats nothing of the text: it may be a connection string of
+// another form, with a password.
+func checkStore(text string) error {
+	if text == string(Embedded) {
+		return nil
+	}
+	if !strings.HasPrefix(text, "sqlserver://") {
+		return errors.New("it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name")
+	}
+	return mssql.CheckDSN(text)
+}
+
+// maxSchema is the largest length of a name in SQL Server.
+const maxSchema = 128
+
+func checkSchema(text string) error {
+	if text == "" || utf8.RuneCountInString(text) > maxSchema || strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl) {
+		return fmt.Errorf("%q is not the name of a schema such as dbo", text)
+	}
+	return nil
+}
