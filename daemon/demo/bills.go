@@ -48,22 +48,19 @@ var billTables = []table{
 // pluginNames are the plugins that custom fields came with.
 var pluginNames = [...]string{"Production Notes", "Quality Control", "Workshop Board", "Größentabellen", "Label Printing", "Cost Review"}
 
-// stageFields are the custom fields of bill stages: name, description, type of
-// cell and what that type needs to know, and what people enter.
+// stageFields are the custom fields of bill stages, and what people enter.
 var stageFields = [...]struct {
-	name, description string
-	cell              int64
-	parameter         any
-	contents          maker
+	definition
+	contents maker
 }{
-	{"Workstation", "Where the stage is done", 4, "Cutting;Sewing;Assembly;Packing", words([]string{"Cutting", "Sewing", "Assembly", "Packing"})},
-	{"SetupMinutes", "Minutes to set up", 2, "0;480", func(r row) any { return fmt.Sprint(5 * r.own().IntN(25)) }},
-	{"Supervisor", "Who signs the stage off", 0, nil, words(people)},
-	{"Instructions", "What to mind", 0, nil, optional(10, blank(10, phrase(inputNotes)))},
-	{"CheckedOn", "Last check of the stage", 3, "yyyy-MM-dd", func(r row) any { return workday(r).Format("2006-01-02") }},
-	{"OvenTemperature", "Temperature in °C", 2, "0;250", func(r row) any { return fmt.Sprint(120 + 5*r.own().IntN(20)) }},
-	{"Outsourced", "Done by somebody else?", 1, nil, words([]string{"True", "False", "False"})},
-	{"Nacharbeit", "Anteil der Nacharbeit in Prozent", 2, "0;100", func(r row) any { return fmt.Sprintf("%d,%d", r.own().IntN(9), r.n%10) }},
+	{definition{"Workstation", "Where the stage is done", 4, "Cutting;Sewing;Assembly;Packing"}, words([]string{"Cutting", "Sewing", "Assembly", "Packing"})},
+	{definition{"SetupMinutes", "Minutes to set up", 2, "0;480"}, func(r row) any { return fmt.Sprint(5 * r.own().IntN(25)) }},
+	{definition{"Supervisor", "Who signs the stage off", 0, nil}, words(people)},
+	{definition{"Instructions", "What to mind", 0, nil}, optional(10, blank(10, phrase(inputNotes)))},
+	{definition{"CheckedOn", "Last check of the stage", 3, "yyyy-MM-dd"}, func(r row) any { return workday(r).Format("2006-01-02") }},
+	{definition{"OvenTemperature", "Temperature in °C", 2, "0;250"}, func(r row) any { return fmt.Sprint(120 + 5*r.own().IntN(20)) }},
+	{definition{"Outsourced", "Done by somebody else?", 1, nil}, words([]string{"True", "False", "False"})},
+	{definition{"Nacharbeit", "Anteil der Nacharbeit in Prozent", 2, "0;100"}, func(r row) any { return fmt.Sprintf("%d,%d", r.own().IntN(9), r.n%10) }},
 }
 
 // valuedField is the field that a row of values is of: three different ones for

@@ -17,12 +17,12 @@ var business = []table{
 	{"CR_BatchTransDocuments", 2400, []field{
 		{"RecID", key(recID, migratedRecID), nil},
 		{"CR_BatchTrans_ReceiptID", optional(2, parent(receipts, receiptSizes)), nil},
-		{"DocumentTypeID", optional(3, documentType), nil},
+		{"DocumentTypeID", optional(3, func(r row) any { return documentTypes.at(documentOf(r).sort) }), nil},
 		{"LastSavedDateTime", savedExactly, dates},
 		{"LastSavedByStaffID", optional(1, one(staff)), nil},
 		{"FileBinary", documentContents, blobs},
-		{"Description", blank(4, documentDescription), texts},
-		{"PhysicalFileName", documentFile, texts},
+		{"Description", blank(4, func(r row) any { return documentOf(r).title }), texts},
+		{"PhysicalFileName", func(r row) any { return documentOf(r).file }, texts},
 		{"ItemNo", line(receiptSizes), ints},
 	}},
 	{"IN_KitStockTakeMain", 600, []field{
@@ -37,10 +37,10 @@ var business = []table{
 	}},
 	{"BM_InputCustomFields", 60, []field{
 		{"RecID", key(guidID, migratedGUID), nil},
-		{"SettingName", settingName, texts},
-		{"SettingDescription", blank(10, settingDescription), texts},
-		{"CellType", optional(5, settingCell), ints},
-		{"FieldParameter", settingParameter, texts},
+		{"SettingName", func(r row) any { return setting(r).name }, texts},
+		{"SettingDescription", blank(10, func(r row) any { return setting(r).description }), texts},
+		{"CellType", optional(5, func(r row) any { return setting(r).cell }), ints},
+		{"FieldParameter", func(r row) any { return setting(r).parameter }, texts},
 		{"SY_Plugin_RecID", one(plugins), nil},
 		{"LastSavedDateTime", saved, dates},
 		{"DisplayOrder", optional(10, number(1, 40)), ints},
@@ -79,16 +79,16 @@ var business = []table{
 	{"JB_EstimateResourceLines", 5000, []field{
 		{"RecID", key(bigGUID, migratedGUID), nil},
 		{"JB_JobStages_RecID", optional(1, parent(jobStages, estimateSizes)), nil},
-		{"JB_Resources_RecID", optional(1, resourceID), nil},
+		{"JB_Resources_RecID", optional(1, func(r row) any { return jobResources.at(resource(r)) }), nil},
 		{"TransactionDate", day, dates},
 		{"Quantity", money(unit/4, 40*unit, unit/4), decimals},
-		{"UnitCost", unitCost, decimals},
+		{"UnitCost", func(r row) any { return resourceCost(r).String() }, decimals},
 		{"UnitCharge", unitCharge, decimals},
 		{"Remark", optional(25, blank(10, phrase(remarks))), texts},
 		{"LastSavedDateTime", savedExactly, dates},
 		{"HR_Staff_RecID", optional(15, one(staff)), nil},
 		{"RowHash", rowVersion, hashes},
-		{"Units", resourceUnits, texts},
+		{"Units", func(r row) any { return resources[resource(r)].units }, texts},
 		{"JB_EstimateLines_RecID", optional(30, one(estimateLines)), nil},
 	}},
 	{"SO_Totals", 12000, []field{
@@ -114,12 +114,12 @@ var business = []table{
 		{"RowHash", rowVersion, hashes},
 	}},
 	{"INMGT020POQty", itemCount * warehousesPerItem, []field{
-		{"InventoryID", orderedItem, nil},
+		{"InventoryID", func(r row) any { return items.at(r.n / warehousesPerItem) }, nil},
 		{"Qty", optional(1, orderedAmount(func(o order) amount { return o.quantity })), decimals},
 		{"Delivered", optional(4, orderedAmount(func(o order) amount { return o.delivered })), decimals},
 		{"UnactQty", optional(4, orderedAmount(func(o order) amount { return o.inactive })), decimals},
 		{"ActQty", optional(4, orderedAmount(func(o order) amount { return o.active })), decimals},
-		{"IN_LogicalID", optional(1, orderedFor), nil},
+		{"IN_LogicalID", optional(1, func(r row) any { return warehouses.at(r.n/warehousesPerItem + r.n%warehousesPerItem) }), nil},
 	}},
 	{"SY_Filters", 320, []field{
 		{"RecID", key(recID, migratedRecID), nil},
@@ -138,8 +138,8 @@ var business = []table{
 	}},
 	{"IN_Colours", 2000, []field{
 		{"RecID", key(guidID, migratedGUID), nil},
-		{"Description", colourName, texts},
-		{"ColourCode", colourCode, texts},
+		{"Description", func(r row) any { return colours[colour(r)].name }, texts},
+		{"ColourCode", func(r row) any { return colours[colour(r)].code }, texts},
 		{"StyleID", optional(1, parent(styles, colourSizes)), nil},
 		{"DisplayOrder", optional(5, line(colourSizes)), ints},
 	}},
@@ -164,10 +164,6 @@ func colour(r row) int {
 	style, line := group(r.n, colourSizes...)
 	return (style*3 + line) % len(colours)
 }
-
-func colourName(r row) any { return colours[colour(r)].name }
-
-func colourCode(r row) any { return colours[colour(r)].code }
 
 func filterName(r row) any {
 	d := r.dice("filter")

@@ -38,13 +38,16 @@ func customField(l list) maker {
 	return func(r row) any { return l.at(r.n) }
 }
 
-// settings are the custom fields of bill of materials inputs: name,
-// description, type of cell and what that type needs to know.
-var settings = []struct {
+// definition is what a custom field is called, the type of its cell, and what
+// that type needs to know.
+type definition struct {
 	name, description string
 	cell              int64
 	parameter         any
-}{
+}
+
+// settings are the custom fields of bill of materials inputs.
+var settings = []definition{
 	{"CutAllowance", "Allowance for cutting, in per cent", 2, "0;25"},
 	{"GrainDirection", "Direction of the grain or nap", 4, "Along;Across;Bias"},
 	{"Finish", "Surface finish", 4, "Matt;Satin;Gloss;Anodised"},
@@ -62,12 +65,4 @@ var settings = []struct {
 	{"Colour match", "Matched against IN_Colours", 5, "SELECT RecID, Description FROM IN_Colours"},
 }
 
-func setting(r row) int { return r.n % len(settings) }
-
-func settingName(r row) any { return settings[setting(r)].name }
-
-func settingDescription(r row) any { return settings[setting(r)].description }
-
-func settingCell(r row) any { return settings[setting(r)].cell }
-
-func settingParameter(r row) any { return settings[setting(r)].parameter }
+func setting(r row) definition { return settings[r.n%len(settings)] }

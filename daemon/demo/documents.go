@@ -25,30 +25,20 @@ var documents = []struct {
 }
 
 // document is the paper of a row.
-func document(r row) (sort int, description, file string) {
+type document struct {
+	sort        int
+	title, file string
+}
+
+func documentOf(r row) document {
 	d := r.dice("document")
-	sort = d.IntN(len(documents))
-	return sort, fill(d, documents[sort].description), fill(d, documents[sort].file)
-}
-
-func documentType(r row) any {
-	sort, _, _ := document(r)
-	return documentTypes.at(sort)
-}
-
-func documentDescription(r row) any {
-	_, description, _ := document(r)
-	return description
-}
-
-func documentFile(r row) any {
-	_, _, file := document(r)
-	return file
+	sort := d.IntN(len(documents))
+	return document{sort, fill(d, documents[sort].description), fill(d, documents[sort].file)}
 }
 
 func documentContents(r row) any {
-	sort, title, _ := document(r)
-	return documents[sort].contents(title, r.n)
+	d := documentOf(r)
+	return documents[d.sort].contents(d.title, r.n)
 }
 
 func text(title string, n int) []byte {

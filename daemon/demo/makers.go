@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -200,10 +201,5 @@ func line(sizes []int) maker {
 // rowVersion makes the eight bytes of SQL Server's rowversion, which counts
 // every change in the database.
 func rowVersion(r row) any {
-	v := uint64(2_000_000 + r.n*37 + r.own().IntN(37))
-	b := make([]byte, 8)
-	for i := range b {
-		b[i] = byte(v >> (56 - 8*i))
-	}
-	return b
+	return binary.BigEndian.AppendUint64(nil, uint64(2_000_000+r.n*37+r.own().IntN(37)))
 }

@@ -1,0 +1,113 @@
+package demo
+
+// invoiceSizes are what invoices come to, without tax; a size that stands
+// twice is twice as common.
+var invoiceSizes = []struct{ lo, hi amount }{
+	{8 * unit, 120 * unit},
+	{60 * unit, 900 * unit},
+	{60 * unit, 900 * unit},
+	{400 * unit, 4800 * unit},
+	{400 * unit, 4800 * unit},
+	{2500 * unit, 19000 * unit},
+	{15000 * unit, 86000 * unit},
+}
+
+// freight is what cartage costs, by carrier.
+var freight = [...][]amount{
+	{0, 0, 9*unit + 50*cent, 14*unit + 95*cent, 25 * unit, 48 * unit},
+	{0, 0, 0, 0, 0, 0, 0, 135 * unit, 220*unit + 40*cent},
+	{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 310 * unit},
+}
+
+// tax is a tenth, not rounded to cents, as the ERP keeps it.
+func tax(a amount) amount { return a / 10 }
+
+// cartage is what one of the three carriers charged for an invoice.
+func cartage(carrier int) func(row) amount {
+	purpose := [...]string{"cartage 1", "cartage 2", "cartage 3"}[carrier]
+	return func(r row) amount { return pick(r.dice(purpose), freight[carrier]) }
+}
+
+// invoiceTotal is goods and cartage with their tax. One in 25 is a credit note.
+func invoiceTotal(r row) any {
+	d := r.dice("invoice")
+	size := pick(d, invoiceSizes)
+	total := between(d, size.lo, size.hi, 5*cent)
+	if d.IntN(6) == 0 {
+		total = total * 2 / 3 // a discount that leaves more than cents
+	}
+	for carrier := range freight {
+		total += cartage(carrier)(r)
+	}
+	total += tax(total)
+	if d.IntN(25) == 0 {
+		total = -total
+	}
+	return total.String()
+}
+
+func cartageTotal(carrier int) maker {
+	return func(r row) any { return cartage(carrier)(r).String() }
+}
+
+func cartageTax(carrier int) maker {
+	return func(r row) any { return tax(cartage(carrier)(r)).String() }
+}
+
+// warehousesPerItem is how many warehouses an item is ordered for.
+const warehousesPerItem = 3
+
+// order is what is on order of an item for a warehouse. What has not been
+// delivered is due on orders that are active or not yet active.
+type order struct{ quantity, delivered, inactive, active amount }
+
+func ordered(r row) order {
+	d := r.dice("order")
+	pack := pick(d, []amount{unit, unit, 6 * unit, 12 * unit, 2*unit + unit/2})
+	o := order{quantity: pack * amount(d.IntN(60))}
+	if d.IntN(3) > 0 {
+		o.delivered = between(d, 0, o.quantity, pack)
+	}
+	o.active = o.quantity - o.delivered
+	if d.IntN(4) == 0 {
+		o.inactive, o.active = o.active, 0
+	}
+	return o
+}
+
+// orderedAmount makes one of an order's four quantities.
+func orderedAmount(which func(order) amount) maker {
+	return func(r row) any { return which(ordered(r)).String() }
+}
+
+// resources are what jobs are estimated in, with their unit and what one costs.
+var resources = []struct {
+	units string
+	cost  amount
+}{
+	{"Hour", 48 * unit},
+	{"Hour", 72*unit + 50*cent},
+	{"Hour", 115 * unit},
+	{"Day", 540 * unit},
+	{"km", 88 * cent},
+	{"m²", 23*unit + 75*cent},
+	{"Each", 6*unit + 4999},
+	{"Übernachtung", 139 * unit},
+	{"式", 1200 * unit},
+}
+
+// resource is the one that a line of an estimate is for.
+func resource(r row) int { return r.dice("resource").IntN(len(resources)) }
+
+// resourceCost is the list price, a little more every year.
+func resourceCost(r row) amount {
+	cost := resources[resource(r)].cost
+	return cost + cost*amount(workday(r).Year()-2019)*3/100
+}
+
+// unitCharge adds a margin.
+func unitCharge(r row) any {
+	margin := pick(r.own(), []amount{0, 15, 20, 25, 33, 40})
+	cost := resourceCost(r)
+	return (cost + cost*margin/100).String()
+}
