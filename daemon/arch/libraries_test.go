@@ -50,7 +50,7 @@ var libraries = []library{
 	{module: "go.uber.org/goleak", why: "tests that no goroutine is left behind"},
 	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
 	{module: "golang.org/x/sync", users: []string{"daemon/account"}, why: "one check for callers that bring the same password at once"},
-	{module: "golang.org/x/sys", users: []string{"daemon/service"}, why: "what the service manager of Windows asks of a service, and the clock that systemd goes by"},
+	{module: "golang.org/x/sys", users: []string{"daemon/datadir", "daemon/service"}, why: "what the service manager of Windows asks of a service, and the clock that systemd goes by; locks and free space on Windows"},
 	{module: "golang.org/x/term", users: []string{"cmd/internal/cli", "cmd/whctl", "cmd/whctl/output", "daemon", "tui"}, why: "asking for a password without showing it; the width of a terminal"},
 	{module: "golang.org/x/time", users: []string{"daemon/rest/edge"}, why: "token buckets for http.rate"},
 	{module: "google.golang.org/protobuf", why: "the same"},
