@@ -53,18 +53,12 @@ func Verify(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	discard := func(Member) (io.WriteCloser, error) { return nothing{io.Discard}, nil }
-	return errors.Join(a.unpack(ctx, discard), a.close())
+	return errors.Join(a.unpack(ctx, ""), a.close())
 }
 
-type nothing struct{ io.Writer }
-
-// Close is io.Closer's.
-func (nothing) Close() error { return nil }
-
-// unpack gives each member to a writer, and fails where one differs from what
-// the manifest says, or the end is missing.
-func (a *archive) unpack(ctx context.Context, to func(Member) (io.WriteCloser, error)) error {
+// unpack writes each member to a file of the directory, unless that is empty. It
+// fails where a member differs from what the manifest says, or the end is missing.
+func (a *archive) unpack(ctx context.Context, dir string) error {
 	for _, m := range a.Members {
 		head, err := a.tar.Next()
 		if err != nil {
@@ -73,11 +67,12 @@ func (a *archive) unpack(ctx context.Context, to func(Member) (io.WriteCloser, e
 		if head.Name != m.Name || head.Size != m.Size {
 			return damaged(m.Name, errors.New("another file is in its place"))
 		}
-		w, err := to(m)
-		if err != nil {
-			return err
+		if dir == "" {
+			err = a.unpackMember(ctx, m, io.Discard)
+		} else {
+			err = writeFile(filepath.Join(dir, m.Name), func(file *os.File) error { return a.unpackMember(ctx, m, file) })
 		}
-		if err := errors.Join(a.unpackMember(ctx, m, w), w.Close()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -136,16 +131,14 @@ func damaged(what string, err error) error {
 	return fmt.Errorf("the backup is damaged at %s: %w", what, err)
 }
 
-// into unpacks members to files of a directory.
-func into(dir string) func(Member) (io.WriteCloser, error) {
-	return func(m Member) (io.WriteCloser, error) {
-		file, err := os.OpenFile(filepath.Join(dir, m.Name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		return synced{file}, err
+// writeFile makes a file that is on disk when write has succeeded.
+func writeFile(path string, write func(*os.File) error) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
 	}
+	if err = write(file); err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
 }
-
-// synced is on disk once it is closed.
-type synced struct{ *os.File }
-
-// Close is io.Closer's.
-func (s synced) Close() error { return errors.Join(s.Sync(), s.File.Close()) }

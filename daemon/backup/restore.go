@@ -121,7 +121,7 @@ func (t Target) prepare(ctx context.Context, a *archive, draft string) error {
 	if err := roomFor(a.Members, draft); err != nil {
 		return err
 	}
-	if err := a.unpack(ctx, into(draft)); err != nil {
+	if err := a.unpack(ctx, draft); err != nil {
 		return err
 	}
 	for _, m := range a.Members {

@@ -106,14 +106,19 @@ func one(conn *sqlite.Conn, statement string) (string, error) {
 }
 
 func digest(ctx context.Context, path string) (size int64, sum string, err error) {
+	hash := sha256.New()
+	size, err = copyFile(ctx, hash, path)
+	return size, hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// copyFile copies the file at path until its end or that of ctx.
+func copyFile(ctx context.Context, to io.Writer, path string) (int64, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return 0, "", err
+		return 0, err
 	}
 	defer file.Close()
-	hash := sha256.New()
-	size, err = io.Copy(hash, reader{ctx, file})
-	return size, hex.EncodeToString(hash.Sum(nil)), err
+	return copyInto(ctx, to, file)
 }
 
 // reader ends with its context.

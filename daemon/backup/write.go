@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,7 +92,7 @@ func (s Source) write(ctx context.Context, drafts, file string) (Manifest, error
 		m.Members = append(m.Members, member)
 	}
 	draft := filepath.Join(drafts, filepath.Base(file)+".draft")
-	if err := pack(ctx, m, drafts, draft); err != nil {
+	if err := writeFile(draft, func(file *os.File) error { return pack(ctx, m, drafts, file) }); err != nil {
 		return m, fmt.Errorf("writing %s: %w", file, err)
 	}
 	if err := Verify(ctx, draft); err != nil {
@@ -104,12 +105,7 @@ func (s Source) write(ctx context.Context, drafts, file string) (Manifest, error
 }
 
 // pack writes the manifest and the members.
-func pack(ctx context.Context, m Manifest, dir, draft string) (err error) {
-	file, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+func pack(ctx context.Context, m Manifest, dir string, file io.Writer) error {
 	// One thread: the daemon has other work for the others.
 	small, err := zstd.NewWriter(file, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -125,19 +121,14 @@ func pack(ctx context.Context, m Manifest, dir, draft string) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(archive.Close(), small.Close(), file.Sync())
+	return errors.Join(archive.Close(), small.Close())
 }
 
 func packMember(ctx context.Context, to *tar.Writer, m Member, path string, at time.Time) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	if err := to.WriteHeader(header(m.Name, m.Size, at)); err != nil {
 		return err
 	}
-	_, err = copyInto(ctx, to, file)
+	_, err := copyFile(ctx, to, path)
 	return err
 }
 
