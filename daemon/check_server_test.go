@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
@@ -29,7 +29,7 @@ type checkReport struct {
 func (o onServer) checks(dsn string, status int) (r checkReport) {
 	o.t.Helper()
 	var out, complaint bytes.Buffer
-	got := daemon.Main(daemon.Process{Args: []string{"check", "--format", "json", "--data-dir", o.dir}, Env: []string{"WHD_STORE=" + dsn}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaint})
+	got := whd.Main(whd.Process{Args: []string{"check", "--format", "json", "--data-dir", o.dir}, Env: []string{"WHD_STORE=" + dsn}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaint})
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || got != status {
 		o.t.Fatalf("status %d, want %d, %v: %s%s", got, status, err, &out, &complaint)
 	}
@@ -77,7 +77,7 @@ func TestCheckWithLeastRights(t *testing.T) {
 	o.do(0, "demo records", "demo")
 	login, dsn := o.scriptLogin()
 	var out bytes.Buffer
-	if status := daemon.Main(daemon.Process{Args: []string{"migrate", "--data-dir", o.dir}, Env: []string{"WHD_STORE=" + dsn}, Stdout: &out, Stderr: &out}); status != 0 {
+	if status := whd.Main(whd.Process{Args: []string{"migrate", "--data-dir", o.dir}, Env: []string{"WHD_STORE=" + dsn}, Stdout: &out, Stderr: &out}); status != 0 {
 		t.Fatalf("status %d, %s", status, &out)
 	}
 	r := o.checks(dsn, 0)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/backup"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -28,7 +28,7 @@ import (
 func checkOf(t *testing.T, dir string, status int, name, state, detail string, args ...string) {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	got := daemon.Main(daemon.Process{Args: append([]string{"check", "--format", "json", "--data-dir", dir}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaint})
+	got := whd.Main(whd.Process{Args: append([]string{"check", "--format", "json", "--data-dir", dir}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaint})
 	var r checkReport
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || got != status || r.Complete != (status == 0) {
 		t.Fatalf("%q: status %d, want %d, %v: %s%s", args, got, status, err, &out, &complaint)
@@ -45,7 +45,7 @@ func checkOf(t *testing.T, dir string, status int, name, state, detail string, a
 func newStore(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
-	if status := daemon.Main(daemon.Process{Args: []string{"migrate", "--data-dir", dir}, Stdout: io.Discard, Stderr: t.Output()}); status != 0 {
+	if status := whd.Main(whd.Process{Args: []string{"migrate", "--data-dir", dir}, Stdout: io.Discard, Stderr: t.Output()}); status != 0 {
 		t.Fatalf("whd migrate: status %d", status)
 	}
 	return dir

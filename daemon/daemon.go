@@ -98,7 +98,7 @@ func describe(address string) string {
 
 func (d *Daemon) openStore(ctx context.Context) error {
 	connections := d.config.HTTP.MaxRequests + 1 // so that /readyz has one when the service is full
-	c := storeConfig(d.config, d.registry, connections)
+	c := StoreConfig(d.config, d.registry, connections)
 	c.Limits = d.statementLimits
 	c.KeepSettings = func(all []appdb.StoredSetting) error {
 		path, err := d.config.KeepStored(all)
@@ -150,7 +150,7 @@ func (d *Daemon) fillDemo(ctx context.Context) error {
 	if !empty {
 		return d.fillDemoBills(ctx)
 	}
-	n, err := d.store.Load(ctx, demoTables(d.registry), demo.Rows)
+	n, err := d.store.Load(ctx, DemoTables(d.registry), demo.Rows)
 	if err != nil {
 		return fmt.Errorf("filling the store with demo records: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/service"
 	"go.uber.org/goleak"
 )
 
@@ -233,6 +234,15 @@ func (o output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// serve runs a daemon, which no service manager supervises, until ctx is done.
+func serve(ctx context.Context, c config.Config, out io.Writer) error {
+	alone, err := service.Find(nil)
+	if err != nil {
+		return err
+	}
+	return daemon.Run{Config: c, Out: out, Log: slog.New(slog.DiscardHandler), Supervisor: alone}.Serve(ctx)
+}
+
 func TestRun(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
@@ -244,7 +254,7 @@ func TestRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error)
-	go func() { ended <- daemon.Run(ctx, conf, out, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- serve(ctx, conf, out) }()
 	var greeting string
 	select {
 	case greeting = <-out:

@@ -13,9 +13,9 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 )
 
-// demoTables are what demo records fill: the record kinds' tables and those of
+// DemoTables are what demo records fill: the record kinds' tables and those of
 // bills.
-func demoTables(kinds *record.Registry) []*record.Kind {
+func DemoTables(kinds *record.Registry) []*record.Kind {
 	return append(slices.Clone(kinds.Kinds()), erp.BillTables().Kinds()...)
 }
 

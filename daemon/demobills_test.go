@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/demo"
@@ -115,7 +113,7 @@ func TestGreetingHasABillToTry(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- daemon.Run(ctx, conf, out, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- serve(ctx, conf, out) }()
 	command := regexp.MustCompile(`curl -X PATCH -H "Authorization: Bearer [^"]*"?.*" "(http://\S+)" -d '\{"Contents":"Assembly"\}'\n`)
 	for found := []string(nil); found == nil; {
 		select {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -30,7 +30,7 @@ func serveFile(t *testing.T, settings string, args ...string) *serving {
 	out := make(output, 100)
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--config", filepath.Join(s.dir, "whd.toml")}, args...)
 	go func() {
-		s.status <- daemon.Main(daemon.Process{Args: args, Stdin: new(bytes.Reader), Stdout: out, Stderr: s.log, Signals: s.signals,
+		s.status <- whd.Main(whd.Process{Args: args, Stdin: new(bytes.Reader), Stdout: out, Stderr: s.log, Signals: s.signals,
 			Reloads: func() <-chan os.Signal { return s.reloads }})
 	}()
 	select {
@@ -91,7 +91,7 @@ func TestSignalDuringTheStart(t *testing.T) {
 	log, signals := daemontest.NewLog(), make(chan os.Signal, 2)
 	signals <- os.Interrupt
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--config="}
-	if status := daemon.Main(daemon.Process{Args: args, Stdin: new(bytes.Reader), Stdout: make(output, 100), Stderr: log, Signals: signals}); status != 0 {
+	if status := whd.Main(whd.Process{Args: args, Stdin: new(bytes.Reader), Stdout: make(output, 100), Stderr: log, Signals: signals}); status != 0 {
 		t.Errorf("it ended with %d: %s", status, log)
 	}
 }

@@ -2,19 +2,8 @@ package daemon
 
 import (
 	"context"
-	"io"
 	"log/slog"
 )
-
-// newLogger makes the daemon's log, of lines of every importance: the daemon
-// leaves out those below its setting, which may change while it runs.
-func newLogger(w io.Writer, format string) *slog.Logger {
-	options := &slog.HandlerOptions{Level: slog.LevelDebug}
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}
 
 // leveled leaves out the lines of a log that are below a level.
 type leveled struct {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
@@ -31,7 +31,7 @@ func (o onServer) do(status int, says string, args ...string) {
 	o.t.Helper()
 	var out bytes.Buffer
 	args = append(args, "--data-dir", o.dir)
-	got := daemon.Main(daemon.Process{
+	got := whd.Main(whd.Process{
 		Args: args, Env: []string{"WHD_STORE=" + o.dsn}, Stdin: strings.NewReader("a password of a user\n"), Stdout: &out, Stderr: &out,
 	})
 	if got != status || !strings.Contains(out.String(), says) {
@@ -155,7 +155,7 @@ func TestServerThatIsAway(t *testing.T) {
 	}
 	for _, args := range []string{"user list", "migrate", "check", "demo", "serve --listen 127.0.0.1:0"} {
 		var out bytes.Buffer
-		status := daemon.Main(daemon.Process{
+		status := whd.Main(whd.Process{
 			Args: append(strings.Fields(args), "--data-dir", dir, "--store-file", secret), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out,
 		})
 		if status != 3 || strings.Contains(out.String(), "canary") {

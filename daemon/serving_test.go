@@ -15,7 +15,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -38,7 +38,7 @@ func launch(t *testing.T, dir string, args ...string) *daemontest.Process {
 // run runs a command of whd and returns its status and what it complains of.
 func run(args ...string) (status int, complaint string) {
 	var b bytes.Buffer
-	status = daemon.Main(daemon.Process{Args: args, Env: []string{"WHD_ADMIN_PASSWORD=" + daemontest.AdminPassword},
+	status = whd.Main(whd.Process{Args: args, Env: []string{"WHD_ADMIN_PASSWORD=" + daemontest.AdminPassword},
 		Stdin: new(bytes.Reader), Stdout: io.Discard, Stderr: &b})
 	return status, b.String()
 }
@@ -180,7 +180,7 @@ type publisher struct {
 func newPublisher(t *testing.T, url, dir string) *publisher {
 	t.Helper()
 	var key, complaint bytes.Buffer
-	if status := daemon.Main(daemon.Process{Args: []string{"key", "add", "test", "--role", "admin", "--data-dir", dir}, Stdout: &key, Stderr: &complaint}); status != 0 {
+	if status := whd.Main(whd.Process{Args: []string{"key", "add", "test", "--role", "admin", "--data-dir", dir}, Stdout: &key, Stderr: &complaint}); status != 0 {
 		t.Fatalf("whd key add: %s", &complaint)
 	}
 	p := &publisher{t, url, strings.TrimSpace(key.String())}

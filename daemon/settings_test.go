@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,7 +116,7 @@ func TestEveryLiveSettingHasItsReader(t *testing.T) {
 		})
 	}
 	for name := range readers {
-		if s := config.Named(name); len(s) != 1 || !s[0].Live {
+		if !slices.ContainsFunc(config.Settings(), func(s config.Setting) bool { return s.Name == name && s.Live }) {
 			t.Errorf("%s is none that may change", name)
 		}
 	}
@@ -183,43 +184,5 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	}
 	if again, err := d.current().KeepStored(nil); err != nil || again == path {
 		t.Errorf("%s (%v)", again, err)
-	}
-}
-
-// TestVersionOfTheERP is what whd check says of it.
-func TestVersionOfTheERP(t *testing.T) {
-	o := newOffice(t)
-	o.do(0, "", "demo")
-	conn, err := sqlite.Open(filepath.Join(o.dir, "records.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	check := func(source, says string) {
-		t.Helper()
-		if got := o.do(0, "", "check --erp-version-source "+source).stdout; !strings.Contains(got, "\nERP: "+says+" ("+source+")\n") {
-			t.Errorf("got %s\nwant %s", got, says)
-		}
-	}
-	check("SY_System.Version", "no version; warning: it cannot be read: no such table: SY_System")
-	for _, c := range []struct{ sql, says string }{
-		{"CREATE TABLE SY_System (Version TEXT)", "no version; warning: it holds no version such as 07.02.01.00"},
-		{"INSERT INTO SY_System VALUES (NULL), ('beta'), ('7.2.1.0.0')", "no version; warning: it holds no version such as 07.02.01.00"},
-		{"INSERT INTO SY_System VALUES ('07.02.00.99')", "version 07.02.00.99; warning: webhooks need version 07.02.01.00 or later of it"},
-		{"INSERT INTO SY_System VALUES (' 7.2.1 '), ('07.01.99.99')", "version 7.2.1"},
-		{"INSERT INTO SY_System VALUES ('07.10')", "version 07.10"},
-	} {
-		if err := conn.Exec(c.sql); err != nil {
-			t.Fatal(err)
-		}
-		check("SY_System.Version", c.says)
-	}
-	check("SY_System.Release", "no version; warning: it cannot be read: no such column: t.Release")
-	if got := o.do(0, "", "check --format json --erp-version-source SY_System.Version").stdout; !strings.Contains(got, `"Version": "07.10"`) {
-		t.Errorf("got %s", got)
-	}
-	o.play([]step{{"", "check --erp-version-source Version", 2, `"Version" is not a table and a column such as dbo.SY_System.Version`}})
-	if got := o.do(0, "", "check --webhooks-host-url http://localhost:5050").stdout; strings.Contains(got, "ERP:") || !strings.Contains(got, "\nwebhooks.host_url: warning, http://localhost:5050 is an address of this host only") {
-		t.Errorf("got %s", got)
 	}
 }

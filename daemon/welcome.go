@@ -61,6 +61,9 @@ func (d *Daemon) makeDemoKey(ctx context.Context) error {
 // demoKeyFile holds the demo's key for the README's commands.
 const demoKeyFile = "demo-key"
 
+// SecretFiles are the files of the data directory that hold a secret of its store.
+func SecretFiles() []string { return []string{adminPasswordFile, demoKeyFile} }
+
 // writePrivate puts a secret into a file of the data directory that only the
 // daemon's user can read.
 func (d *Daemon) writePrivate(name, secret string) error {

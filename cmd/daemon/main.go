@@ -7,13 +7,13 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 )
 
 func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	os.Exit(daemon.Main(daemon.Process{
+	os.Exit(whd.Main(whd.Process{
 		Args:    os.Args[1:],
 		Env:     os.Environ(),
 		Stdin:   os.Stdin,

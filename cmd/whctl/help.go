@@ -43,7 +43,7 @@ func (p *program) help(c *cli.Context) error {
 		return p.helpProgram(c.App)
 	}
 	if command := cmdline.FindCommand(c.App.Commands, words); command != nil {
-		return cmdline.HelpCommand(c.App, words, command)
+		return cmdline.HelpCommand(c.App, words, command, "whctl help shows the flags of every command.")
 	}
 	var known []string
 	for _, t := range topics() {

@@ -30,8 +30,10 @@ var edges = map[string][]string{
 	"client/xlsx":     nil,
 	"client/workbook": {"client", "client/record", "client/wire", "client/xlsx"},
 
-	"cmd/internal/cli":   {"client/check", "client/display", "client/record"},
-	"cmd/daemon":         {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/preflight", "daemon/service"},
+	"cmd/internal/cli": {"client/check", "client/display", "client/record"},
+	"cmd/daemon":       {"cmd/daemon/whd"},
+	"cmd/daemon/whd": {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir",
+		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/preflight", "daemon/service", "daemon/sqlite", "daemon/storage"},
 	"cmd/whctl":          slices.Concat(command, []string{"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "tui", "tui/theme"}),
 	"cmd/whctl/output":   {"client", "client/display", "client/record", "client/wire", "client/workbook", "client/xlsx", "cmd/internal/cli"},
 	"cmd/whctl/profile":  {"client", "client/record", "cmd/internal/cli", "cmd/whctl/output", "tui/theme"},
@@ -105,7 +107,7 @@ var edges = map[string][]string{
 		"daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sender", "daemon/webhook/sqlstore", "daemon/webhook/stats"}),
 
 	// Tests and their support: see testOnly.
-	"daemon/daemontest": {"daemon", "daemon/config"},
+	"daemon/daemontest": {"cmd/daemon/whd", "daemon", "daemon/config"},
 }
 
 // testOnly reports whether a package exists for tests, as its name says: it may

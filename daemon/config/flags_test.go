@@ -5,27 +5,31 @@ import (
 	"testing"
 )
 
-func TestParseOptions(t *testing.T) {
-	cases := []struct{ args, rest, set string }{
-		{"a --name x b", "a b", "name=x"},
-		{"--name=x=y", "", "name=x=y"},
-		{"--name= a", "a", "name="},
-		{"-name x", "", "name=x"},
-		{"--switch a", "a", "switch=true"},
-		{"--switch=false", "", "switch=false"},
-		{"--name -x", "", "name=-x"},
-		{"--name=--x", "", "name=--x"},
-		{"- a", "- a", ""},
-		{"a -- --name b", "a --name b", ""},
+func TestFlagsOfSettings(t *testing.T) {
+	cases := []struct{ args, want string }{
+		{"--listen x", "listen=x"},
+		{"--listen=x=y", "listen=x=y"},
+		{"--listen=", "listen="},
+		{"-listen x", "listen=x"},
+		{"--demo", "demo=true"},
+		{"--demo=false", "demo=false"},
+		{"--listen -x", "listen=-x"},
+		{"--listen=--x", "listen=--x"},
+		{"--http-hosts a --http-hosts b", "http.hosts=a http.hosts=a,b"},
 	}
 	for _, c := range cases {
-		var set []string
-		note := func(name string) func(string) error {
-			return func(text string) error { set = append(set, name+"="+text); return nil }
+		l, err := parseFlags(strings.Fields(c.args))
+		var got []string
+		for _, g := range l {
+			got = append(got, g.setting.Name+"="+g.text)
 		}
-		rest, err := ParseOptions(strings.Fields(c.args), []Option{{Name: "name", Argument: "TEXT", Set: note("name")}, {Name: "switch", Set: note("switch")}})
-		if err != nil || strings.Join(rest, " ") != c.rest || strings.Join(set, " ") != c.set {
-			t.Errorf("%s: rest %q, set %q, %v", c.args, rest, set, err)
+		if err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, %v", c.args, got, err)
+		}
+	}
+	for _, args := range []string{"a", "--listen x a", "--lisen x", "--listen"} {
+		if _, err := parseFlags(strings.Fields(args)); err == nil {
+			t.Errorf("%s: no error", args)
 		}
 	}
 }

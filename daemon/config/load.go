@@ -42,7 +42,7 @@ func (o *Origins) Of(name string) Origin {
 type UsageError struct{ Problems []string }
 
 // Error is the problems, one per line, without passwords.
-func (e *UsageError) Error() string { return withoutPasswords(strings.Join(e.Problems, "\n")) }
+func (e *UsageError) Error() string { return WithoutPasswords(strings.Join(e.Problems, "\n")) }
 
 // Usagef is a UsageError of one problem.
 func Usagef(format string, args ...any) *UsageError {
@@ -63,12 +63,9 @@ type sources struct {
 // those of secrets it depends on its arguments only. A mistake is a *UsageError
 // with all mistakes of all sources.
 func Load(args, env []string, readFile func(string) ([]byte, error)) (Config, *Origins, error) {
-	flags, rest, err := parseSettings(args)
+	flags, err := parseFlags(args)
 	if err != nil {
 		return Config{}, nil, err
-	}
-	if len(rest) > 0 {
-		return Config{}, nil, Usagef("unexpected argument %q", rest[0])
 	}
 	return load(sources{flags, env, readFile, thisPlatform()})
 }
@@ -251,9 +248,9 @@ var passwords = regexp.MustCompile(`(?i)(://)(.*)(@)|((?:password|pwd)\s*=)[^;"]
 // example is what our own messages show of a connection string.
 const example = "://user:password@"
 
-// withoutPasswords is a message with stars for the passwords in it: a connection string may
+// WithoutPasswords is a message with stars for the passwords in it: a connection string may
 // have come to where another setting, or nothing at all, was meant.
-func withoutPasswords(message string) string {
+func WithoutPasswords(message string) string {
 	return passwords.ReplaceAllStringFunc(message, func(found string) string {
 		if found == example {
 			return found

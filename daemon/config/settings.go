@@ -238,11 +238,6 @@ func settingNamed(name string) (Setting, bool) {
 	return table[i], true
 }
 
-// Named picks rows of the settings table, in its order.
-func Named(names ...string) []Setting {
-	return slices.DeleteFunc(Settings(), func(s Setting) bool { return !slices.Contains(names, s.Name) })
-}
-
 // put checks the text by all rules of the setting's row and sets the value.
 func (s Setting) put(c *Config, text string) error {
 	if len(s.choices) > 0 && !slices.Contains(s.choices, text) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -27,7 +27,7 @@ const floodTime = 5 * time.Second // of each measurement
 func BenchmarkSlowBodies(b *testing.B) {
 	dir, p := launchFlooded(b)
 	var key, complaint bytes.Buffer
-	if daemon.Main(daemon.Process{Args: []string{"key", "add", "publisher", "--role", "publisher", "--data-dir", dir}, Stdout: &key, Stderr: &complaint}) != 0 {
+	if whd.Main(whd.Process{Args: []string{"key", "add", "publisher", "--role", "publisher", "--data-dir", dir}, Stdout: &key, Stderr: &complaint}) != 0 {
 		b.Fatal(&complaint)
 	}
 	publish := func() int {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/config"
 )
@@ -118,7 +119,7 @@ func (i *Instance) Stop() error {
 func (i *Instance) Key(t testing.TB, role string) string {
 	t.Helper()
 	var key, complaint bytes.Buffer
-	status := daemon.Main(daemon.Process{
+	status := whd.Main(whd.Process{
 		Args:   []string{"key", "add", role + " " + rand.Text(), "--role", role, "--data-dir", i.Dir},
 		Stdout: &key, Stderr: &complaint,
 	})

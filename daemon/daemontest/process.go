@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 )
 
 const (
@@ -150,7 +150,7 @@ func play(args []string) int {
 		io.Copy(io.Discard, os.Stdin)
 		signals <- os.Interrupt
 	}()
-	return daemon.Main(daemon.Process{Args: args, Env: os.Environ(), Stdin: new(bytes.Reader), Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals, Reloads: hangups})
+	return whd.Main(whd.Process{Args: args, Env: os.Environ(), Stdin: new(bytes.Reader), Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals, Reloads: hangups})
 }
 
 func hangups() <-chan os.Signal {

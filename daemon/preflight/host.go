@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 )
@@ -23,31 +24,31 @@ const (
 
 // checkDirectory checks the rights on the data directory and at the room that
 // is left.
-func checkDirectory(_ context.Context, c *check) (all []Result) {
-	dir := c.config.DataDir
+func checkDirectory(_ context.Context, r *run) (all []check.Result) {
+	dir := r.config.DataDir
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return result(failed, "%s does not exist", dir)
+		return result(check.Failed, "%s does not exist", dir)
 	}
 	if err == nil {
 		err = writable(dir)
 	}
 	if err != nil {
-		return result(failed, "%v", err)
+		return result(check.Failed, "%v", err)
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
-		all = append(all, result(warning, "%s is open to other users (%v); chmod 700 keeps the company's records from them", dir, info.Mode().Perm())...)
+		all = append(all, result(check.Warning, "%s is open to other users (%v); chmod 700 keeps the company's records from them", dir, info.Mode().Perm())...)
 	}
 	free, err := datadir.Free(dir)
 	switch {
 	case err != nil:
-		all = append(all, result(warning, "the room that is left in %s cannot be told: %v", dir, err)...)
-	case free < minFree && c.config.Store == config.Embedded:
-		all = append(all, result(failed, "only %s are free in %s", roundSize(free), dir)...)
+		all = append(all, result(check.Warning, "the room that is left in %s cannot be told: %v", dir, err)...)
+	case free < minFree && r.config.Store == config.Embedded:
+		all = append(all, result(check.Failed, "only %s are free in %s", roundSize(free), dir)...)
 	case free < enoughFree:
-		all = append(all, result(warning, "only %s are free in %s", roundSize(free), dir)...)
+		all = append(all, result(check.Warning, "only %s are free in %s", roundSize(free), dir)...)
 	case all == nil:
-		all = result(ok, "%s, %s free", dir, roundSize(free))
+		all = result(check.OK, "%s, %s free", dir, roundSize(free))
 	}
 	return all
 }
@@ -69,21 +70,21 @@ func roundSize(bytes int64) string {
 
 // checkClock compares this host's clock with the server's, which is the one that
 // counts for logins and messages; that of logs is this host's.
-func checkClock(ctx context.Context, c *check) []Result {
-	if c.config.Store == config.Embedded || c.store == nil {
-		return result(skipped, "")
+func checkClock(ctx context.Context, r *run) []check.Result {
+	if r.config.Store == config.Embedded || r.store == nil {
+		return result(check.Skipped, "")
 	}
 	began := time.Now()
-	at, err := c.store.Webhooks().Now(ctx)
+	at, err := r.store.Webhooks().Now(ctx)
 	if err != nil {
-		return result(failed, "the server's clock cannot be read: %v", err)
+		return result(check.Failed, "the server's clock cannot be read: %v", err)
 	}
 	took := time.Since(began)
 	off := at.Sub(began.Add(took / 2)).Round(time.Millisecond)
 	if off.Abs() > clockOff+took {
-		return result(warning, "this host's clock is %s the server's; times in logs are not those of messages", lateBy(off))
+		return result(check.Warning, "this host's clock is %s the server's; times in logs are not those of messages", lateBy(off))
 	}
-	return result(ok, "%s the server's", lateBy(off))
+	return result(check.OK, "%s the server's", lateBy(off))
 }
 
 func lateBy(off time.Duration) string {
@@ -94,20 +95,20 @@ func lateBy(off time.Duration) string {
 }
 
 // checkCertificate checks whether the certificate can be used, and for how long.
-func checkCertificate(_ context.Context, c *check) []Result {
-	if c.config.TLS.Cert == "" {
-		return result(skipped, "")
+func checkCertificate(_ context.Context, r *run) []check.Result {
+	if r.config.TLS.Cert == "" {
+		return result(check.Skipped, "")
 	}
-	pair, err := tls.LoadX509KeyPair(c.config.TLS.Cert, c.config.TLS.Key)
+	pair, err := tls.LoadX509KeyPair(r.config.TLS.Cert, r.config.TLS.Key)
 	if err != nil {
-		return result(failed, "tls.cert and tls.key: %v", err)
+		return result(check.Failed, "tls.cert and tls.key: %v", err)
 	}
 	until := pair.Leaf.NotAfter
 	switch left := time.Until(until); {
 	case left < 0:
-		return result(failed, "it has expired at %s", until.Format(time.RFC3339))
+		return result(check.Failed, "it has expired at %s", until.Format(time.RFC3339))
 	case left < certExpires:
-		return result(warning, "it expires at %s", until.Format(time.RFC3339))
+		return result(check.Warning, "it expires at %s", until.Format(time.RFC3339))
 	}
-	return result(ok, "valid until %s", until.Format(time.RFC3339))
+	return result(check.OK, "valid until %s", until.Format(time.RFC3339))
 }

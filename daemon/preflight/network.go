@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -23,30 +24,30 @@ const networkTimeout = 5 * time.Second
 
 // checkHostURL tries the address by which users in the company reach the
 // service.
-func checkHostURL(ctx context.Context, c *check) []Result {
-	address := c.config.Webhooks.HostURL
-	if address == "" || !c.config.Webhooks.Enabled {
-		return result(skipped, "")
+func checkHostURL(ctx context.Context, r *run) []check.Result {
+	address := r.config.Webhooks.HostURL
+	if address == "" || !r.config.Webhooks.Enabled {
+		return result(check.Skipped, "")
 	}
 	if config.IsLoopback(address) {
-		return result(warning, "%s is an address of this host only; it must be the one by which users in the company reach the service", address)
+		return result(check.Warning, "%s is an address of this host only; it must be the one by which users in the company reach the service", address)
 	}
 	ctx, cancel := context.WithTimeout(ctx, networkTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/healthz", nil)
 	if err != nil {
-		return result(failed, "%v", err)
+		return result(check.Failed, "%v", err)
 	}
 	reply, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return result(warning, "it does not answer: %v; is the service running, and the way to it open?", err)
+		return result(check.Warning, "it does not answer: %v; is the service running, and the way to it open?", err)
 	}
 	defer reply.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(reply.Body, 16))
 	if reply.StatusCode != http.StatusOK || string(text) != "ok\n" {
-		return result(warning, "%s is answered by something else (status %d)", address, reply.StatusCode)
+		return result(check.Warning, "%s is answered by something else (status %d)", address, reply.StatusCode)
 	}
-	return result(ok, "%s answers", address)
+	return result(check.OK, "%s answers", address)
 }
 
 // maxTargets bounds how many targets are told of.
@@ -54,44 +55,44 @@ const maxTargets = 20
 
 // checkTargets checks whether messages may go where subscriptions want them. It
 // sends nothing.
-func checkTargets(ctx context.Context, c *check) []Result {
-	if c.store == nil || !c.config.Webhooks.Enabled || c.store.Current(ctx) != nil {
-		return result(skipped, "")
+func checkTargets(ctx context.Context, r *run) []check.Result {
+	if r.store == nil || !r.config.Webhooks.Enabled || r.store.Current(ctx) != nil {
+		return result(check.Skipped, "")
 	}
-	snapshot, err := c.store.Webhooks().Snapshot(ctx)
+	snapshot, err := r.store.Webhooks().Snapshot(ctx)
 	if err != nil {
-		return result(failed, "%v", err)
+		return result(check.Failed, "%v", err)
 	}
-	guard := webhook.Guard{Allow: c.config.Webhooks.AllowTargets}
+	guard := webhook.Guard{Allow: r.config.Webhooks.AllowTargets}
 	hosts := make(map[string]string) // what is wrong with those looked at
-	var all []Result
+	var all []check.Result
 	count := 0
 	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }) {
 		if !sub.Enabled {
 			continue
 		}
 		count++
-		if problem := c.target(ctx, guard, sub, hosts); problem != "" {
-			all = append(all, result(warning, "subscription %s of %s: %s", sub.GUID, sub.SubscriberName, problem)...)
+		if problem := r.target(ctx, guard, sub, hosts); problem != "" {
+			all = append(all, result(check.Warning, "subscription %s of %s: %s", sub.GUID, sub.SubscriberName, problem)...)
 		}
 	}
 	switch {
 	case len(all) > maxTargets:
-		return append(all[:maxTargets], result(warning, "and %d more", len(all)-maxTargets)...)
+		return append(all[:maxTargets], result(check.Warning, "and %d more", len(all)-maxTargets)...)
 	case all != nil:
 		return all
 	}
-	return result(ok, "%d enabled", count)
+	return result(check.OK, "%d enabled", count)
 }
 
 // target says what keeps messages from a subscription's target. Of its URL only
 // the host is told: the rest may hold a secret.
-func (c *check) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subscription, hosts map[string]string) string {
+func (r *run) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subscription, hosts map[string]string) string {
 	u, err := url.Parse(sub.URL)
 	if err != nil {
 		return "its URL cannot be read"
 	}
-	if self := c.config.Webhooks.TestTarget(); self != nil && self.Host == u.Host {
+	if self := r.config.Webhooks.TestTarget(); self != nil && self.Host == u.Host {
 		return ""
 	}
 	if err := guard.CheckURL(u, sub.Private); err != nil {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
@@ -31,7 +31,7 @@ func TestBillsOnAServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	var out bytes.Buffer
 	for _, command := range []string{"migrate", "demo"} {
-		if status := daemon.Main(daemon.Process{Args: []string{command, "--store", dsn, "--data-dir", t.TempDir()}, Stdout: &out, Stderr: &out}); status != 0 {
+		if status := whd.Main(whd.Process{Args: []string{command, "--store", dsn, "--data-dir", t.TempDir()}, Stdout: &out, Stderr: &out}); status != 0 {
 			t.Fatalf("whd %s: %s", command, &out)
 		}
 	}

@@ -75,7 +75,7 @@ func PrintError(w io.Writer, program string, err error, details ...string) {
 }
 
 // PrintChecks writes a line for each result. A name is padded to 13 characters at least.
-func PrintChecks(w io.Writer, all []check.Result) {
+func PrintChecks(w io.Writer, all []check.Result) error {
 	width := 13
 	for _, r := range all {
 		width = max(width, len(r.Name))
@@ -85,8 +85,11 @@ func PrintChecks(w io.Writer, all []check.Result) {
 		if r.Fix != "" {
 			line += "  (" + display.Sanitize(r.Fix) + ")"
 		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // OneOf checks a text that has to be one of a list.

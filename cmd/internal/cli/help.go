@@ -10,8 +10,8 @@ import (
 )
 
 // HelpCommand prints the page of one command, or of a group of them, examples
-// first.
-func HelpCommand(app *cli.App, path []string, c *cli.Command) error {
+// first and the last line last.
+func HelpCommand(app *cli.App, path []string, c *cli.Command, last string) error {
 	page := NewPage(app.Writer)
 	name := app.Name + " " + strings.Join(append(path[:len(path)-1:len(path)-1], c.Name), " ")
 	page.Line("%s: %s", name, c.Usage)
@@ -28,7 +28,7 @@ func HelpCommand(app *cli.App, path []string, c *cli.Command) error {
 		}
 	}
 	page.Flags("Flags", c.Flags)
-	page.Line("\n%s help shows the flags of every command.", app.Name)
+	page.Line("\n%s", last)
 	return page.Flush()
 }
 
@@ -71,13 +71,13 @@ func FlagHelp(f cli.Flag) (names, usage string) {
 	if !ok {
 		return "--" + f.Names()[0], ""
 	}
-	placeholder, usage := UnquoteUsage(documented.GetUsage())
-	if named, ok := f.(interface{ Placeholder() string }); ok {
-		placeholder = named.Placeholder()
+	value, usage := UnquoteUsage(documented.GetUsage())
+	if named, ok := f.(placeholder); ok {
+		value = named.Placeholder()
 	}
 	names = "--" + f.Names()[0]
 	if documented.TakesValue() {
-		names += " " + placeholder
+		names += " " + value
 	}
 	for _, short := range f.Names()[1:] {
 		names += ", -" + short
@@ -87,6 +87,9 @@ func FlagHelp(f cli.Flag) (names, usage string) {
 	}
 	return names, usage
 }
+
+// placeholder is a flag whose usage does not say what its value is called.
+type placeholder interface{ Placeholder() string }
 
 // UnquoteUsage takes the name of the value out of a usage text, where it
 // is in back quotes.

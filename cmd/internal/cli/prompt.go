@@ -47,7 +47,7 @@ var ErrDiffer = errors.New("the two passwords differ; nothing was changed")
 // Ask asks for a line of text.
 func (p Prompter) Ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(p.Screen, question)
-	answer, err := answer(ctx, func() (string, error) { return readLine(p.Keyboard) })
+	answer, err := Interruptible(ctx, func() (string, error) { return readLine(p.Keyboard) })
 	return strings.TrimSpace(answer), err
 }
 
@@ -65,7 +65,7 @@ func (p Prompter) AskSecret(ctx context.Context, question string) (text string, 
 		io.Reader
 		io.Writer
 	}{p.Keyboard, p.Screen}, "")
-	return answer(ctx, func() (string, error) { return screen.ReadPassword(question) })
+	return Interruptible(ctx, func() (string, error) { return screen.ReadPassword(question) })
 }
 
 // AskTwice asks for a new password two times, since what is typed is not shown.
@@ -81,10 +81,10 @@ func (p Prompter) AskTwice(ctx context.Context, question string) (string, error)
 	return first, err
 }
 
-// answer waits for an answer or an interruption, of which Ctrl-C and Ctrl-D are
+// Interruptible waits for an answer or an interruption, of which Ctrl-C and Ctrl-D are
 // one too while the terminal passes on every key. A read that is left behind
 // ends with the process.
-func answer(ctx context.Context, read func() (string, error)) (string, error) {
+func Interruptible(ctx context.Context, read func() (string, error)) (string, error) {
 	type result struct {
 		text string
 		err  error

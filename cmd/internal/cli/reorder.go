@@ -45,6 +45,8 @@ func (l Line) has(flag string) bool {
 type Flag struct {
 	Name       string // the long one
 	TakesValue bool
+
+	placeholder string // of a setting of whd: a next word that begins with dashes is no value
 }
 
 // FlagTable finds flags by each of their names.
@@ -55,6 +57,9 @@ func (o FlagTable) Add(flags []cli.Flag) FlagTable {
 	for _, f := range flags {
 		documented, ok := f.(cli.DocGenerationFlag)
 		one := Flag{Name: f.Names()[0], TakesValue: ok && documented.TakesValue()}
+		if named, ok := f.(placeholder); ok {
+			one.placeholder = named.Placeholder()
+		}
 		for _, name := range f.Names() {
 			o[name] = one
 		}
@@ -158,7 +163,10 @@ func (r *reorderer) flag(word string, rest []string) ([]string, error) {
 	g := given{}
 	g.name, g.value, g.hasValue = strings.Cut(name, "=")
 	if o, _ := r.find(g.name); o.TakesValue && !g.hasValue {
-		if len(rest) == 0 {
+		switch {
+		case o.placeholder != "" && (len(rest) == 0 || strings.HasPrefix(rest[0], "--")):
+			return nil, Usagef("%s needs a value: %s %s", word, word, o.placeholder)
+		case len(rest) == 0:
 			return nil, Usagef("%s needs a value", word)
 		}
 		g.value, g.hasValue = rest[0], true

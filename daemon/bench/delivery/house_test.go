@@ -12,7 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -93,7 +93,7 @@ func (h *house) key(b *testing.B, role string) string {
 	if h.server != "" {
 		args = append(args, "--store", h.server)
 	}
-	if daemon.Main(daemon.Process{Args: args, Stdout: &key, Stderr: &complaint}) != 0 {
+	if whd.Main(whd.Process{Args: args, Stdout: &key, Stderr: &complaint}) != 0 {
 		b.Fatalf("whd key add: %s", &complaint)
 	}
 	return strings.TrimSpace(key.String())

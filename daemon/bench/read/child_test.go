@@ -11,7 +11,7 @@ import (
 	"runtime/pprof"
 	"strings"
 
-	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 )
 
 const (
@@ -97,7 +97,7 @@ func playDaemon(dir string) int {
 	if server := os.Getenv(serverVariable); server != "" {
 		env = []string{"WHD_STORE=" + server}
 	}
-	return daemon.Main(daemon.Process{
+	return whd.Main(whd.Process{
 		Args:    []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir},
 		Env:     env,
 		Stdout:  os.Stdout,

@@ -1,0 +1,172 @@
+package whd
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// office is a data directory with the commands that work on it.
+type office struct {
+	t   *testing.T
+	dir string
+}
+
+func newOffice(t *testing.T) office { return office{t, t.TempDir()} }
+
+// do runs a command that must end with the status.
+func (o office) do(status int, stdin, args string) ran {
+	o.t.Helper()
+	got := whd(stdin, args+" --data-dir "+o.dir)
+	if got.status != status {
+		o.t.Fatalf("whd %s: %+v, want status %d", args, got, status)
+	}
+	return got
+}
+
+// steps is a story: each step's error, where it has one, is a part of what
+// standard error gets.
+type step struct {
+	stdin, args string
+	status      int
+	says        string
+}
+
+func (o office) play(steps []step) {
+	o.t.Helper()
+	for _, s := range steps {
+		if got := o.do(s.status, s.stdin, s.args); !strings.Contains(got.stderr, s.says) {
+			o.t.Errorf("whd %s: standard error is %q, want %q in it", s.args, got.stderr, s.says)
+		}
+	}
+}
+
+func TestUsers(t *testing.T) {
+	o := newOffice(t)
+	o.play([]step{
+		{"erin-test-password\n", "user add erin --role reader --password-stdin", 0, "no user is an admin"},
+		{"", "user add adam --role admin --generate", 0, "not shown again"},
+		{"erin-test-password\n", "user add ERIN --role reader --password-stdin", 1, "ser"},
+		{"short\n", "user add sam --role reader --password-stdin", 2, "Password: must have at least"},
+		{"\n", "user add sam --role reader --password-stdin", 2, "the password is empty"},
+		{"", "user add sam --role reader --password-stdin", 2, "the password is empty"},
+		{"", "user add sam --role reader", 2, "use --password-stdin or --generate"},
+		{"", "user add sam --role reader --generate --password-stdin", 2, "exclude each other"},
+		{"", "user add sam --generate", 2, "needs --role reader|publisher|writer|admin"},
+		{"", "user add sam --role boss --generate", 2, `the role must be one of reader, publisher, writer, admin, not "boss"`},
+		{"", "user role erin writer", 0, ""},
+		{"", "user role nobody writer", 1, "no user"},
+		{"", "user role adam reader", 1, "last admin"},
+		{"", "user password erin --generate", 0, "not shown again"},
+		{"", "user remove adam", 1, "last admin"},
+	})
+	list := o.do(0, "", "user list").stdout
+	if want := regexp.MustCompile(`(?s)^NAME +ROLE +ADDED\nadam +admin +20.*\nerin +writer +20.*Z\n$`); !want.MatchString(list) {
+		t.Errorf("list:\n%s", list)
+	}
+	o.play([]step{{"", "user remove erin", 0, ""}, {"", "user remove erin", 1, "no user"}})
+}
+
+func TestGeneratedPasswordIsAllOfStdout(t *testing.T) {
+	got := newOffice(t).do(0, "", "user add adam --role admin --generate")
+	if !regexp.MustCompile(`^[A-Z2-7]{26}\n$`).MatchString(got.stdout) {
+		t.Errorf("standard output: %q", got.stdout)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	o := newOffice(t)
+	made := o.do(0, "", "key add reports --role reader --expires never")
+	if !regexp.MustCompile(`^whd_\S+\n$`).MatchString(made.stdout) || !strings.Contains(made.stderr, "expires: never") {
+		t.Errorf("%+v", made)
+	}
+	o.play([]step{
+		{"", "key add sales --role publisher", 0, "expires: 20"},
+		{"", "key add reports --role reader", 1, ""},
+		{"", "key add other --role reader --expires soon", 2, `--expires: "soon" is not a duration such as 30s, 8h or 14d, nor never`},
+		{"", "key add other", 2, "needs --role"},
+		{"", "key remove sales", 0, ""},
+		{"", "key remove sales", 1, "no API key"},
+	})
+	list := o.do(0, "", "key list").stdout
+	if want := regexp.MustCompile(`^ID +NAME +ROLE +ADDED +EXPIRES +LAST USED\n\S+ +reports +reader +20.*Z +never +never\n$`); !want.MatchString(list) {
+		t.Errorf("list:\n%s", list)
+	}
+	if strings.Contains(list, strings.TrimSpace(made.stdout)) {
+		t.Error("the list shows a key")
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	got, err := expiry("90d", now)
+	if want := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC); err != nil || !got.Equal(want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+}
+
+func TestStoreThatCannotBeReached(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"user list", "key list", "migrate", "serve --listen 127.0.0.1:0"} {
+		if got := whd("", args+" --data-dir "+file); got.status != 3 || got.stdout != "" || got.stderr == "" {
+			t.Errorf("whd %s: %+v", args, got)
+		}
+	}
+}
+
+func TestMigrate(t *testing.T) {
+	o := newOffice(t)
+	for _, want := range []string{`^whd\.db: version 0 -> [1-9]\d*\n$`, `^whd\.db: version [1-9]\d*, up to date\n$`} {
+		if got := o.do(0, "", "migrate"); !regexp.MustCompile(want).MatchString(got.stdout) {
+			t.Errorf("got %q, want %s", got.stdout, want)
+		}
+	}
+}
+
+// TestServe is the program's life from its start to the signal that ends it.
+func TestServe(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	var stdout, stderr bytes.Buffer
+	banner := make(chan struct{})
+	done := make(chan int)
+	go func() {
+		done <- Main(Process{
+			Args: []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir()}, Env: []string{"WHD_ADMIN_PASSWORD=admin-test-password"},
+			Stdin: strings.NewReader(""), Stdout: &onWrite{w: &stdout, written: banner}, Stderr: &stderr, Signals: signals,
+		})
+	}()
+	select {
+	case <-banner:
+		signals <- os.Interrupt
+		if status := <-done; status != 0 {
+			t.Errorf("status %d, standard error:\n%s", status, &stderr)
+		}
+	case status := <-done:
+		t.Fatalf("ended with status %d before the banner, standard error:\n%s", status, &stderr)
+	}
+	if strings.Contains(stdout.String()+stderr.String(), "admin-test-password") {
+		t.Error("the password is shown")
+	}
+}
+
+// onWrite tells of the first write.
+type onWrite struct {
+	w       io.Writer
+	written chan struct{}
+	once    sync.Once
+}
+
+func (o *onWrite) Write(b []byte) (int, error) {
+	n, err := o.w.Write(b)
+	o.once.Do(func() { close(o.written) })
+	return n, err
+}

@@ -1,0 +1,41 @@
+package whd
+
+import (
+	"slices"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+)
+
+// newApp is the command table.
+func newApp(p Process) *urfave.App {
+	b := &base{Process: p}
+	app := &urfave.App{
+		Name:      "whd",
+		Usage:     "serve the records of a business management system over HTTP",
+		Writer:    p.Stdout,
+		ErrWriter: p.Stderr,
+		Flags: []urfave.Flag{
+			&urfave.BoolFlag{Name: cli.HelpFlag, Aliases: []string{"h"}, Usage: "show help"},
+			&urfave.BoolFlag{Name: cli.VersionFlag, Aliases: []string{"V"}, Usage: "show the version"},
+		},
+		Action: func(*urfave.Context) error { return cli.Usagef("which command?") },
+		Commands: slices.Concat(
+			serving{b}.commands(),
+			migrating{b}.commands(),
+			checking{b}.commands(),
+			backups{b}.commands(),
+			compacting{backups{b}}.commands(),
+			filling{b}.commands(),
+			users{accounts{b}}.commands(),
+			keys{accounts{b}}.commands(),
+			printing{b}.commands(),
+			services{b}.commands(),
+			versions{b}.commands(),
+			helping{b}.commands(),
+		),
+	}
+	cli.Decorate(app)
+	return app
+}

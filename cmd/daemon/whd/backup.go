@@ -1,0 +1,76 @@
+package whd
+
+import (
+	"fmt"
+	"time"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/backup"
+	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// backups are the commands on the files of the embedded store.
+type backups struct{ *base }
+
+func (p backups) commands() []*urfave.Command {
+	settings := p.settingFlags(storing...)
+	force := &urfave.BoolFlag{Name: "force", Usage: "set the store that is there aside, in a directory beside it"}
+	return []*urfave.Command{
+		{Name: "backup", ArgsUsage: "FILE", Usage: "put the embedded store into one file, also while daemons work with it", Action: p.backUp, Flags: settings},
+		{Name: "restore", ArgsUsage: "FILE", Usage: "bring back the embedded store that such a file has", Action: p.restore, Flags: append([]urfave.Flag{force}, settings...)},
+	}
+}
+
+// embeddedOnly refuses to do what a server does by its own means.
+func (p backups) embeddedOnly(c *urfave.Context) (config.Config, []backup.File, error) {
+	conf, _, err := p.config()
+	if err != nil {
+		return conf, nil, err
+	}
+	if conf.Store != config.Embedded {
+		return conf, nil, cli.Usagef("whd %s is for the embedded store; what is on a server, the tables of the schema %s included, is backed up and restored there with its database", c.Command.Name, conf.Server.Schema)
+	}
+	files, err := storage.Files()
+	var members []backup.File
+	for _, f := range files {
+		members = append(members, backup.File{Name: f.Name, Newest: f.Newest, Needed: f.Needed})
+	}
+	return conf, members, err
+}
+
+// backUp puts the embedded store into a file, whether daemons work with it or not.
+func (p backups) backUp(c *urfave.Context) error {
+	conf, files, err := p.embeddedOnly(c)
+	if err != nil {
+		return err
+	}
+	target := c.Args().First()
+	m, err := backup.Write(c.Context, backup.Source{Dir: conf.DataDir, Files: files, Program: "whd " + daemon.Version()}, target)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s has %s of %s\n", target, m.Names(), conf.DataDir)
+	return err
+}
+
+// restore brings the store back that a backup has.
+func (p backups) restore(c *urfave.Context) error {
+	conf, files, err := p.embeddedOnly(c)
+	if err != nil {
+		return err
+	}
+	target := backup.Target{Dir: conf.DataDir, Files: files, Beside: daemon.SecretFiles(), Force: c.Bool("force")}
+	r, err := backup.Restore(c.Context, target, c.Args().First())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Stdout, "%s has %s as of %s\n", conf.DataDir, r.Names(), r.At.Format(time.RFC3339))
+	if r.Aside != "" {
+		fmt.Fprintf(p.Stdout, "what was there is in %s\n", r.Aside)
+	}
+	return nil
+}

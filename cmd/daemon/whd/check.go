@@ -1,0 +1,160 @@
+package whd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/preflight"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// checking is the command check.
+type checking struct{ *base }
+
+func (p checking) commands() []*urfave.Command {
+	format := &urfave.StringFlag{Name: "format", Value: "text", Usage: "`FORMAT`: text, or json for programs"}
+	settings := append(slices.Clone(reading), "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")
+	return []*urfave.Command{{
+		Name: "check", Usage: "compare what the service needs with what there is: tables, columns, rights, room, clock, addresses",
+		Action: p.check, Flags: append([]urfave.Flag{format}, p.settingFlags(settings...)...),
+	}}
+}
+
+// errIncomplete is how a check ends that has found something missing.
+var errIncomplete = errors.New("something that the service needs is missing or wrong")
+
+// check compares what the service needs with what there is. It changes nothing.
+func (p checking) check(c *urfave.Context) error {
+	write := writeReport
+	switch format := c.String("format"); format {
+	case "", "text":
+	case "json":
+		write = writeReportJSON
+	default:
+		return cli.Usagef("--format is text or json, not %q", format)
+	}
+	conf, _, err := p.config()
+	if err != nil {
+		return err
+	}
+	found, err := preflight.Run(c.Context, conf, func(work func(*storage.Store) error) error {
+		return p.openStore(c.Context, conf, nil, work)
+	})
+	if writing := write(p.Stdout, found); writing != nil || err != nil {
+		return errors.Join(err, writing)
+	}
+	if found.Failed() {
+		return errIncomplete
+	}
+	return nil
+}
+
+// writeReport is for people. Of the store it says nothing where that cannot be
+// opened.
+func writeReport(w io.Writer, r preflight.Report) error {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(r.Findings) > 0 {
+		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
+	}
+	kinds := record.Builtin()
+	incomplete, bills := make(map[string]bool), make(map[string]bool)
+	for _, f := range r.Findings {
+		field, problem := f.Field, f.Problem
+		if field == "" {
+			field = "-"
+		}
+		switch _, isRecord := kinds.Lookup(f.Kind); {
+		case f.Warning:
+			problem = "warning: " + problem
+		case isRecord:
+			incomplete[f.Kind] = true
+		default:
+			bills[f.Kind] = true
+		}
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", f.Kind, f.Table, field, problem)
+	}
+	if err := columns.Flush(); err != nil {
+		return err
+	}
+	text := ""
+	if r.Own.Name != "" {
+		text = fmt.Sprintf("records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n%s: %s\n",
+			r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills, r.Own.Name, state(r.Own))
+	}
+	for _, problem := range r.Rights {
+		text += problem + "\n"
+	}
+	if r.ERP != nil {
+		text += "ERP: " + hostState(r.ERP) + "\n"
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return err
+	}
+	return cli.PrintChecks(w, slices.DeleteFunc(slices.Clone(r.Results), func(one check.Result) bool { return one.Status == check.Skipped }))
+}
+
+// hostState says of which version the ERP is.
+func hostState(h *erp.Version) string {
+	text := "no version"
+	if h.Version != "" {
+		text = "version " + h.Version
+	}
+	if h.Problem != "" {
+		text += "; warning: " + h.Problem
+	}
+	return text + " (" + h.Source + ")"
+}
+
+// state says whether the daemon's own tables are those that it needs.
+func state(m appdb.Migration) string {
+	switch {
+	case m.After < m.Latest:
+		return fmt.Sprintf("version %d of %d; run whd migrate", m.After, m.Latest)
+	case m.After > m.Latest:
+		return fmt.Sprintf("version %d, newer than this program", m.After)
+	}
+	return fmt.Sprintf("version %d, up to date", m.After)
+}
+
+// writeReportJSON is for programs. The README says what its members mean.
+func writeReportJSON(w io.Writer, r preflight.Report) error {
+	type finding struct {
+		Record, Table string
+		Field         string `json:",omitempty"`
+		Problem       string
+		Warning       bool
+	}
+	type tables struct {
+		Name            string
+		Version, Needed int64
+		Problems        []string
+	}
+	report := struct {
+		Complete bool
+		Records  int
+		Bills    int
+		Own      tables
+		Host     *erp.Version `json:",omitempty"`
+		Findings []finding
+		Checks   []check.Result
+		Warnings []string
+	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest, append([]string{}, r.Rights...)}, r.ERP, []finding{}, r.Results, append([]string{}, r.Warnings...)}
+	for _, f := range r.Findings {
+		report.Findings = append(report.Findings, finding{f.Kind, f.Table, f.Field, f.Problem, f.Warning})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(report)
+}

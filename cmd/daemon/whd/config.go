@@ -1,0 +1,35 @@
+package whd
+
+import (
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon/config"
+)
+
+// printing is the command config.
+type printing struct{ *base }
+
+func (p printing) commands() []*urfave.Command {
+	format := &urfave.StringFlag{Name: "format", Value: "text", Usage: "`FORMAT`: text, or toml for a commented sample file"}
+	return []*urfave.Command{{
+		Name: "config", Usage: "print every setting, its value at a start, where that came from and what it does",
+		Action: p.printConfig, Flags: append([]urfave.Flag{format}, p.settingFlags()...),
+	}}
+}
+
+// printConfig prints the settings as they are, or a file to start from.
+func (p printing) printConfig(c *urfave.Context) error {
+	conf, origins, err := p.config()
+	if err != nil {
+		return err
+	}
+	switch format := c.String("format"); format {
+	case "", "text":
+		return config.Print(p.Stdout, conf, origins)
+	case "toml":
+		return config.Sample(p.Stdout, p.Env)
+	default:
+		return cli.Usagef("--format is text or toml, not %q", format)
+	}
+}

@@ -1,0 +1,56 @@
+package whd
+
+import (
+	"fmt"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/internal/cli"
+)
+
+// helping is the command help.
+type helping struct{ *base }
+
+func (p helping) commands() []*urfave.Command {
+	return []*urfave.Command{{Name: "help", ArgsUsage: "[COMMAND...]", Usage: "show this, or what a command takes", Action: p.help}}
+}
+
+// help is whd help: the page of the program, or that of a command.
+func (p helping) help(c *urfave.Context) error {
+	words := c.Args().Slice()
+	if command := cli.FindCommand(c.App.Commands, words); command != nil {
+		return cli.HelpCommand(c.App, words, command, "Settings can also be given in a TOML file or in variables; whd config shows them.")
+	}
+	if len(words) > 0 {
+		var names []string
+		for _, command := range leaves(c.App.Commands, "") {
+			names = append(names, command.Name)
+		}
+		name := strings.Join(words, " ")
+		return cli.Usagef("no help on %q%s", name, cli.DidYouMean(record.Near(name, names)))
+	}
+	page := cli.NewPage(p.Stdout)
+	page.Line("whd: %s\n\nUsage: whd COMMAND [flags]", c.App.Usage)
+	page.Commands("Commands", leaves(c.App.Commands, ""))
+	page.Flags("Flags of every command", c.App.Flags)
+	page.Line("\nExit codes:")
+	for _, e := range exits {
+		page.Entry(fmt.Sprint(e.Code), e.Meaning)
+	}
+	page.Line("\nwhd help COMMAND shows the flags of a command. To try the service: whd serve --demo --data-dir ./.whd")
+	return page.Flush()
+}
+
+// leaves are the commands that do something, under their whole names.
+func leaves(commands []*urfave.Command, path string) (all []*urfave.Command) {
+	for _, c := range commands {
+		name := path + c.Name
+		if len(c.Subcommands) == 0 {
+			all = append(all, &urfave.Command{Name: name, ArgsUsage: c.ArgsUsage, Usage: c.Usage})
+		}
+		all = append(all, leaves(c.Subcommands, name+" ")...)
+	}
+	return all
+}

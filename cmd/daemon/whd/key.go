@@ -1,0 +1,81 @@
+package whd
+
+import (
+	"fmt"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/config"
+)
+
+// forever is the text of --expires for a key that never ends.
+const forever = "never"
+
+// keys are the commands on API keys.
+type keys struct{ accounts }
+
+func (p keys) commands() []*urfave.Command {
+	settings := p.settingFlags(storing...)
+	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "`TIME` for which the key works, or " + forever}}
+	return []*urfave.Command{{Name: "key", Usage: "the API keys of the service", Subcommands: []*urfave.Command{
+		{Name: "add", ArgsUsage: "NAME", Usage: "make an API key and print it, once", Action: p.addKey, Flags: slices.Concat(own, settings)},
+		{Name: "list", Usage: "list the API keys", Action: p.listKeys, Flags: settings},
+		{Name: "remove", ArgsUsage: "KEY", Usage: "remove an API key, by its id or name", Action: p.removeKey, Flags: settings},
+	}}}
+}
+
+func (p keys) addKey(c *urfave.Context) error {
+	role, err := roleOf(c)
+	if err != nil {
+		return err
+	}
+	expires, err := expiry(c.String("expires"), time.Now())
+	if err != nil {
+		return err
+	}
+	return p.edit(c.Context, func(e *account.Editor) error {
+		secret, key, err := e.AddKey(c.Context, account.NewKey{Name: c.Args().First(), Role: role, Expires: expires})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(p.Stdout, secret)
+		p.notice("this is the API key %s, a %s; expires: %s; it is not shown again", key.Name, key.Role, minute(key.Expires))
+		return nil
+	})
+}
+
+// expiry is when a key that is made now ends; the zero time is never.
+func expiry(life string, now time.Time) (time.Time, error) {
+	if life == forever {
+		return time.Time{}, nil
+	}
+	d, err := config.ParseDuration(life)
+	if err != nil {
+		return time.Time{}, cli.Usagef("--expires: %v, nor %s", err, forever)
+	}
+	return now.Add(d).UTC(), nil
+}
+
+func (p keys) listKeys(c *urfave.Context) error {
+	return p.withAccounts(c.Context, func(accounts *account.Service) error {
+		keys, err := accounts.Keys(c.Context)
+		if err != nil {
+			return err
+		}
+		columns := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(columns, "ID\tNAME\tROLE\tADDED\tEXPIRES\tLAST USED")
+		for _, k := range keys {
+			fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Role, minute(k.Added), minute(k.Expires), minute(k.LastUsed))
+		}
+		return columns.Flush()
+	})
+}
+
+func (p keys) removeKey(c *urfave.Context) error {
+	return p.edit(c.Context, func(e *account.Editor) error { return e.RemoveKey(c.Context, c.Args().First()) })
+}

@@ -1,0 +1,63 @@
+package whd
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+)
+
+func passwordFlags() []urfave.Flag {
+	return []urfave.Flag{
+		&urfave.BoolFlag{Name: "password-stdin", Usage: "read the password from standard input, one line"},
+		&urfave.BoolFlag{Name: "generate", Usage: "generate a password and print it, once"},
+	}
+}
+
+// A password is one line. The bound keeps a wrong redirection from being read whole.
+const maxPasswordLine = 4096
+
+// newPassword gets a password in the way that the flags ask for.
+func (p users) newPassword(c *urfave.Context) (password string, err error) {
+	terminal, _ := p.Stdin.(*os.File)
+	switch {
+	case c.Bool("password-stdin") && c.Bool("generate"):
+		return "", cli.Usagef("--password-stdin and --generate exclude each other")
+	case c.Bool("generate"):
+		return rand.Text(), nil
+	case c.Bool("password-stdin"):
+		password, err = cli.Interruptible(c.Context, p.readLine)
+	case terminal == nil || !term.IsTerminal(int(terminal.Fd())):
+		return "", cli.Usagef("there is no terminal to ask for the password; use --password-stdin or --generate")
+	default:
+		password, err = cli.Prompter{Keyboard: terminal, Screen: p.Stderr}.AskTwice(c.Context, "Password: ")
+	}
+	if err == nil && password == "" {
+		err = cli.Usagef("the password is empty")
+	}
+	return password, err
+}
+
+func (p users) readLine() (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(p.Stdin, maxPasswordLine)).ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return strings.TrimRight(line, "\r\n"), err
+}
+
+// showPassword prints a generated password, once it is in force.
+func (p users) showPassword(c *urfave.Context, password string) {
+	if c.Bool("generate") {
+		fmt.Fprintln(p.Stdout, password)
+		p.notice("this is the password; it is not shown again")
+	}
+}

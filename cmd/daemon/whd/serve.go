@@ -1,0 +1,56 @@
+package whd
+
+import (
+	"log/slog"
+	"os"
+	"runtime"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/service"
+)
+
+// serving is the command serve.
+type serving struct{ *base }
+
+func (p serving) commands() []*urfave.Command {
+	newStore := &urfave.BoolFlag{Name: "new-store", Usage: "make a new store where the files of the one before are missing"}
+	return []*urfave.Command{{
+		Name: "serve", Usage: "serve the records over HTTP until a signal comes",
+		Action: p.serve, Flags: append([]urfave.Flag{newStore}, p.settingFlags()...),
+	}}
+}
+
+// serve runs the daemon until the context or a service manager ends it.
+func (p serving) serve(c *urfave.Context) (err error) {
+	supervisor, err := service.Find(p.Env)
+	if err != nil {
+		return err
+	}
+	defer func() { supervisor.End(cli.ExitCode(exits, err), err) }()
+	conf, _, err := p.config()
+	if err != nil {
+		return err
+	}
+	conf.NewStore = c.Bool("new-store")
+	var reloads <-chan os.Signal
+	if p.Reloads != nil {
+		reloads = p.Reloads()
+	}
+	ballast := make([]byte, ballastSize)
+	defer runtime.KeepAlive(ballast)
+	options := &slog.HandlerOptions{Level: slog.LevelDebug} // the daemon leaves out what is below log.level, which may change
+	var log slog.Handler = slog.NewTextHandler(p.Stderr, options)
+	if conf.Log.Format == "json" {
+		log = slog.NewJSONHandler(p.Stderr, options)
+	}
+	run := daemon.Run{Config: conf, Out: p.Stdout, Log: supervisor.Log(log), Supervisor: supervisor, Reloads: reloads, Reread: p.settings}
+	return run.Serve(c.Context)
+}
+
+// ballastSize is memory that is never touched, and so takes none. The collector
+// runs when the heap has doubled: with a few megabytes in use that would be
+// hundreds of times a second, a sixth of the cost of a small query.
+const ballastSize = 16 << 20

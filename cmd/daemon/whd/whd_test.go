@@ -1,0 +1,176 @@
+package whd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// ran is what a run of the program gave.
+type ran struct {
+	status         int
+	stdout, stderr string
+}
+
+// whd runs the program in process; args are split at spaces.
+func whd(stdin, args string, env ...string) ran {
+	var stdout, stderr bytes.Buffer
+	status := Main(Process{
+		Args: strings.Fields(args), Env: env, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr,
+	})
+	return ran{status, stdout.String(), stderr.String()}
+}
+
+func TestHelp(t *testing.T) {
+	for _, c := range []struct{ args, golden string }{
+		{"help", "help.golden"},
+		{"help serve", "help-serve.golden"},
+		{"help user add", "help-user-add.golden"},
+	} {
+		got := whd("", c.args)
+		if got.status != 0 || got.stderr != "" {
+			t.Errorf("%s: %+v", c.args, got)
+		}
+		golden(t, c.golden, got.stdout)
+	}
+	if a, b := whd("", "help key list"), whd("", "key list --help"); a != b || a.stdout == "" {
+		t.Errorf("two ways to the same help differ:\n%+v\n%+v", a, b)
+	}
+	if a, b := whd("", "help"), whd("", "--help"); a != b {
+		t.Errorf("two ways to the same help differ:\n%+v\n%+v", a, b)
+	}
+}
+
+func TestEveryCommandHasHelp(t *testing.T) {
+	for _, c := range leaves(newApp(Process{}).Commands, "") {
+		got := whd("", c.Name+" --help")
+		if got.status != 0 || !strings.Contains(got.stdout, "Usage: whd "+c.Name) {
+			t.Errorf("%s: %+v", c.Name, got)
+		}
+	}
+	if got := whd("", "user --help"); got.status != 0 || !strings.Contains(got.stdout, "password NAME") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	cases := []struct{ args, want string }{
+		{"", `which command? (see: whd help)`},
+		{"--listen :1", `the command comes first, then its flags: whd serve --listen (see: whd help)`},
+		{"srve", `no command "srve"; did you mean serve? (see: whd help)`},
+		{"zzzzzz", `no command "zzzzzz" (see: whd help)`},
+		{"user", `user needs one of: add, list, remove, role, password (see: whd help user)`},
+		{"user ad erin", `user has no command "ad"; did you mean add? (see: whd help user)`},
+		{"key zzzzzz", `key has no command "zzzzzz"; it has add, list, remove (see: whd help key)`},
+		{"help srve", `no help on "srve"; did you mean serve? (see: whd help help)`},
+		{"help serve now", `no help on "serve now" (see: whd help help)`},
+		{"serve now", `serve takes no argument "now" (see: whd help serve)`},
+		{"serve --lisen :1", `serve has no flag --lisen; did you mean --listen? (see: whd help serve)`},
+		{"serve --stroe x", `serve has no flag --stroe; did you mean --store? (see: whd help serve)`},
+		{"serve --zzz", `serve has no flag --zzz (see: whd help serve)`},
+		{"serve --listen --demo", `--listen needs a value: --listen ADDRESS (see: whd help serve)`},
+		{"serve --admin-password canary", `serve has no flag --admin-password; did you mean --admin-password-file? (see: whd help serve)`},
+		{"serve sqlserver://sa:canary@host", `serve takes no argument "sqlserver://***@host" (see: whd help serve)`},
+		{"serve --demo=maybe", `setting demo (flag --demo): "maybe" is neither true nor false`},
+		{"version --data-dir x", `version has no flag --data-dir (see: whd help version)`},
+		{"config --format yaml", `--format is text or toml, not "yaml" (see: whd help config)`},
+		{"user add --generate", `user add needs NAME (see: whd help user add)`},
+		{"user role erin", `user role takes NAME ROLE, not 1 arguments (see: whd help user role)`},
+	}
+	for _, c := range cases {
+		got := whd("", c.args, "HOME=/nowhere")
+		if got.status != 2 || got.stdout != "" || got.stderr != "whd: "+c.want+"\n" {
+			t.Errorf("whd %s: %+v, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+func TestConfigCommand(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "whd.toml")
+	if err := os.WriteFile(file, []byte("[query]\nmax_take = 500\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := whd("", "config --data-dir /srv/whd --config "+file, "WHD_ADMIN_PASSWORD=canary-1", "WHD_LOG_LEVEL=warn", "WHD_LOG_LEVELS=x")
+	if got.status != 0 || got.stderr != "whd: warning: unknown variable WHD_LOG_LEVELS is ignored; did you mean WHD_LOG_LEVEL?\n" {
+		t.Fatalf("%+v", got)
+	}
+	if strings.Contains(got.stdout, "canary") {
+		t.Error("the password is shown")
+	}
+	var plain strings.Builder // the directory's random name would move the columns
+	for line := range strings.Lines(got.stdout) {
+		plain.WriteString(strings.Join(strings.Fields(strings.ReplaceAll(line, file, "whd.toml")), " ") + "\n")
+	}
+	golden(t, "config.golden", plain.String())
+}
+
+func TestConfigSample(t *testing.T) {
+	got := whd("", "config --format toml --data-dir x", "HOME=/home/erp", "ProgramData=/home/erp", "WHD_ADMIN_PASSWORD=canary-1", "WHD_DEMO=1")
+	if got.status != 0 || strings.Contains(got.stdout, "canary") || !strings.Contains(got.stdout, "# demo = false\n") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	got := whd("", "version")
+	if got.status != 0 || !strings.HasPrefix(got.stdout, "whd ") || !strings.Contains(got.stdout, "\nSQLite 3.") {
+		t.Errorf("%+v", got)
+	}
+	if other := whd("", "--version"); other != got {
+		t.Errorf("--version differs: %+v", other)
+	}
+}
+
+func TestExitStatus(t *testing.T) {
+	cases := []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errors.New("x"), 1},
+		{context.Canceled, 1},
+		{fault.New(fault.Conflict, "x"), 1},
+		{fault.New(fault.Invalid, "x"), 2},
+		{config.Usagef("x"), 2},
+		{fmt.Errorf("more: %w", config.Usagef("x")), 2},
+		{cli.Usagef("x"), 2},
+		{fault.New(fault.Unavailable, "x"), 3},
+		{errors.Join(fault.New(fault.Unavailable, "x"), errors.New("y")), 3},
+	}
+	for _, c := range cases {
+		if got := cli.ExitCode(exits, c.err); got != c.want {
+			t.Errorf("%v: got %v, want %v", c.err, got, c.want)
+		}
+	}
+}
+
+func TestSecondSignalIsNotWaitedFor(t *testing.T) {
+	signals := make(chan os.Signal, 2)
+	canceled := make(chan struct{})
+	result := make(chan error)
+	go func() { result <- await(make(chan error), signals, func() { close(canceled) }) }()
+	signals <- os.Interrupt
+	<-canceled
+	signals <- os.Interrupt
+	if err := <-result; err == nil || cli.ExitCode(exits, err) != 1 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFirstSignalWaits(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	signals <- os.Interrupt
+	done := make(chan error, 1)
+	if err := await(done, signals, func() { done <- nil }); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
