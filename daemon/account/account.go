@@ -14,8 +14,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 )
 
 // Config is what a Service works with. All but Store has a default.
@@ -39,26 +37,13 @@ func usualLifetimes() Lifetimes {
 
 // Service applies the rules of accounts.
 type Service struct {
-	store     Store
-	clock     func() time.Time
-	log       *slog.Logger
-	lifetimes func() Lifetimes
+	*sessions
+	*keys
+	*passwords
 
-	printer  *printer
-	hasher   *hasher
-	throttle *throttle // of pairs of user and address
-	networks *throttle // of addresses, over all users that are not trusted there
-	flights  singleflight.Group
-
-	users    *cache[User]     // by folded name
-	sessions *cache[Session]  // by hash
-	keys     *cache[Key]      // by hash
-	verified *cache[struct{}] // by fingerprint of a Basic pair
-	trusted  *cache[struct{}] // by fingerprint of user and address
-
-	expiries *ledger // of sessions, by hash
-	lastUses *ledger // of keys, by id
-
+	store   Store
+	clock   func() time.Time
+	log     *slog.Logger
 	writing sync.Mutex // held while uses are written
 	stop    func()     // ends the goroutine of Start
 	stopped chan struct{}
@@ -69,27 +54,22 @@ func New(c Config) (*Service, error) {
 	if c.Store == nil {
 		return nil, errors.New("account: no store")
 	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Lifetimes == nil {
+		c.Lifetimes = usualLifetimes
+	}
 	s := &Service{
-		store: c.Store, clock: c.Clock, log: c.Log, lifetimes: c.Lifetimes,
-		printer: newPrinter(), hasher: newHasher(), throttle: newThrottle(mostFailures), networks: newThrottle(mostNetworkFailures),
-		users: newCache[User](lookupTTL), sessions: newCache[Session](lookupTTL), keys: newCache[Key](lookupTTL),
-		verified: newCache[struct{}](verifiedTTL), trusted: newCache[struct{}](trustedTTL),
-		expiries: newLedger(), lastUses: newLedger(),
+		store: c.Store, clock: c.Clock, log: c.Log,
+		sessions: &sessions{store: c.Store, clock: c.Clock, lifetimes: c.Lifetimes, known: newCache[Session](lookupTTL), expiries: newLedger()},
+		keys:     &keys{store: c.Store, clock: c.Clock, known: newCache[Key](lookupTTL), lastUses: newLedger()},
 	}
-	s.fillDefaults()
+	s.passwords = newPasswords(c, s.sessions)
 	return s, nil
-}
-
-func (s *Service) fillDefaults() {
-	if s.clock == nil {
-		s.clock = time.Now
-	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.lifetimes == nil {
-		s.lifetimes = usualLifetimes
-	}
 }
 
 const (
@@ -145,7 +125,7 @@ func (s *Service) write(ctx context.Context) error {
 	}
 	if err == nil {
 		// Else a cached session would show its expiry of before the write.
-		s.sessions.forget(func(hash string, _ *Session) bool {
+		s.sessions.known.forget(func(hash string, _ *Session) bool {
 			_, slid := uses.Sessions[hash]
 			return slid
 		})
@@ -157,4 +137,45 @@ func (s *Service) write(ctx context.Context) error {
 	}
 	_, err = s.store.RemoveExpired(ctx, s.clock().Add(-sweepGrace))
 	return err
+}
+
+// Authenticate finds out who asks. Of several credentials one counts: an
+// Authorization header, else the header X-ss-id, else the cookie. If that one
+// is not valid, the others do not help; but those that do not count are not
+// looked at, so a stale cookie beside a valid key does no harm. Without any it
+// fails as well; see Credentials.Empty.
+func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, error) {
+	switch {
+	case c.Bearer != "":
+		return s.keys.authenticate(ctx, c.Bearer, Bearer)
+	case c.HasBasic && looksLikeKey(c.BasicUser): // whatever the password: many clients insist on one
+		return s.keys.authenticate(ctx, c.BasicUser, Basic)
+	case c.HasBasic:
+		return s.passwords.authenticate(ctx, c)
+	case c.SessionHeader != "":
+		return s.sessions.authenticate(ctx, c.SessionHeader, Header)
+	case c.SessionCookie != "":
+		return s.sessions.authenticate(ctx, c.SessionCookie, Cookie)
+	}
+	return Identity{}, notAuthenticated()
+}
+
+// Login checks a password and begins a session. Its password is checked in
+// full each time, so that it tells wrong from throttled as it should.
+func (s *Service) Login(ctx context.Context, l Login) (Ticket, error) {
+	if err := l.missing(); err != nil {
+		return Ticket{}, err
+	}
+	// The password's hash may change at the same moment: because the password
+	// does, which the second round finds out, or because it got a dearer hash.
+	for range 2 {
+		user, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, Network(l.Address)})
+		if err != nil {
+			return Ticket{}, err
+		}
+		if ticket, began, err := s.begin(ctx, user, l.Remember); err != nil || began {
+			return ticket, err
+		}
+	}
+	return Ticket{}, wrongPassword()
 }

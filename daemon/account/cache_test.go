@@ -3,6 +3,7 @@ package account
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,15 +61,15 @@ func TestCacheKeepsNothingOld(t *testing.T) {
 
 func TestCacheIsBounded(t *testing.T) {
 	c := newCache[int](time.Minute)
-	for i := range mostCached + 500 {
+	for i := range maxCached + 500 {
 		c.put(fmt.Sprint(i), nil, day, 0)
 	}
-	if len(c.entries) != mostCached {
-		t.Errorf("%d entries, want %d", len(c.entries), mostCached)
+	if c.entries.Len() != maxCached {
+		t.Errorf("%d entries, want %d", c.entries.Len(), maxCached)
 	}
 	c.put("later", nil, day.Add(time.Hour), 0)
-	if len(c.entries) != 1 {
-		t.Errorf("%d entries an hour later, want 1", len(c.entries))
+	if c.entries.Len() != 1 {
+		t.Errorf("%d entries an hour later, want 1", c.entries.Len())
 	}
 }
 
@@ -112,12 +113,12 @@ func TestFlightSurvivesPanic(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer func() { _ = recover() }()
-		shared(t.Context(), flights, print{}, func() (*User, error) { close(inside); <-release; panic("bad") })
+		share(t.Context(), flights, "a", "gone", func() (*User, error) { close(inside); <-release; panic("bad") })
 	}()
 	<-inside
 	done := make(chan *User)
 	go func() {
-		u, err := shared(t.Context(), flights, print{}, func() (*User, error) { return &User{Name: "Ann"}, nil })
+		u, err := share(t.Context(), flights, "a", "gone", func() (*User, error) { return &User{Name: "Ann"}, nil })
 		if err != nil {
 			t.Error(err)
 		}
@@ -128,3 +129,17 @@ func TestFlightSurvivesPanic(t *testing.T) {
 		t.Errorf("got %+v", u)
 	}
 }
+
+// The check runs in a goroutine of its own: what the caller's panic says has the
+// stack of that, and the log with it.
+func TestPanicKeepsItsStack(t *testing.T) {
+	defer func() {
+		text := fmt.Sprint(recover())
+		if !strings.HasPrefix(text, "bad\n") || !strings.Contains(text, "checkThatPanics") {
+			t.Errorf("the panic says: %s", text)
+		}
+	}()
+	share(t.Context(), new(singleflight.Group), "a", "gone", checkThatPanics)
+}
+
+func checkThatPanics() (*User, error) { panic("bad") }

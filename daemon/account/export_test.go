@@ -23,7 +23,7 @@ func (s *Service) Write(ctx context.Context) error { return s.write(ctx) }
 
 // Waiting is the number of those who wait for their password to be computed.
 func (s *Service) Waiting() int {
-	g := s.hasher.gate
+	g := s.hasher.running
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.queues[0]) + len(g.queues[1])

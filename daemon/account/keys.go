@@ -8,6 +8,33 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
+// keys are the API keys.
+type keys struct {
+	store    Store
+	clock    func() time.Time
+	known    *cache[Key] // by hash
+	lastUses *ledger     // by id
+}
+
+// authenticate finds the key of a secret.
+func (s *keys) authenticate(ctx context.Context, secret string, via Via) (Identity, error) {
+	now := s.clock()
+	var key *Key
+	var err error
+	if looksLikeKey(secret) {
+		hash := hashOf(secret)
+		key, err = s.known.load(ctx, hash, now, func() (*Key, error) { return s.store.Key(ctx, hash) })
+	}
+	if err != nil {
+		return Identity{}, err
+	}
+	if key == nil || !key.Expires.IsZero() && !key.Expires.After(now) {
+		return Identity{}, fault.New(fault.Unauthorized, "Invalid API Key")
+	}
+	s.lastUses.note(key.ID, now)
+	return Identity{Name: key.Name, Role: key.Role, Via: via, KeyID: key.ID}, nil
+}
+
 // NewKey is an API key to add.
 type NewKey struct {
 	Name    string
@@ -38,7 +65,7 @@ func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, er
 }
 
 // Keys lists the API keys by name, with the uses that are not yet stored.
-func (s *Service) Keys(ctx context.Context) ([]Key, error) {
+func (s *keys) Keys(ctx context.Context) ([]Key, error) {
 	keys, err := s.store.Keys(ctx)
 	for i := range keys {
 		if used := s.lastUses.latest(keys[i].ID); used.After(keys[i].LastUsed) {
@@ -55,7 +82,7 @@ func (e *Editor) RemoveKey(ctx context.Context, idOrName string) error {
 		return err
 	}
 	removed, err := e.s.store.RemoveKey(ctx, meant.ID, e.entry(audit.RemoveKey, meant.Name, nil))
-	e.s.keys.forget(func(_ string, k *Key) bool { return k != nil && k.ID == meant.ID })
+	e.s.keys.known.forget(func(_ string, k *Key) bool { return k != nil && k.ID == meant.ID })
 	e.s.lastUses.drop(meant.ID)
 	if err == nil && !removed {
 		return noKey()
@@ -65,7 +92,7 @@ func (e *Editor) RemoveKey(ctx context.Context, idOrName string) error {
 
 // FindKey finds an API key by its id or its name. An id goes before a name, so
 // that no name hides another key.
-func (s *Service) FindKey(ctx context.Context, idOrName string) (Key, error) {
+func (s *keys) FindKey(ctx context.Context, idOrName string) (Key, error) {
 	keys, err := s.Keys(ctx)
 	if err != nil {
 		return Key{}, err

@@ -43,7 +43,7 @@ type digest struct {
 
 // The cost of new hashes: 19 MiB, and as many passes as make about 50 ms on a
 // server of today; two, the least that is advised for so much memory, would
-// take 25. More memory would cost a full gate more than it costs an attacker.
+// take 25. More memory would cost a full queue more than it costs an attacker.
 const (
 	costMemory  = 19 * 1024
 	costPasses  = 4
@@ -57,13 +57,13 @@ type derive func(password, salt []byte, passes, memory uint32, threads uint8, le
 
 // hasher makes and checks password hashes, few at a time.
 type hasher struct {
-	gate   *gate
-	derive derive
-	dummy  digest // what the password of an unknown user is compared with
+	running *semaphore
+	derive  derive
+	dummy   digest // what the password of an unknown user is compared with
 }
 
 func newHasher() *hasher {
-	return &hasher{gate: newGate(), derive: argon2.IDKey, dummy: newDigest(randomBytes(sumBytes))}
+	return &hasher{running: newSemaphore(), derive: argon2.IDKey, dummy: newDigest(randomBytes(sumBytes))}
 }
 
 func newDigest(sum []byte) digest {
@@ -100,10 +100,10 @@ func (h *hasher) matches(ctx context.Context, stored, password string, trusted b
 }
 
 func (h *hasher) compute(ctx context.Context, d digest, password string, trusted bool) ([]byte, error) {
-	if err := h.gate.enter(ctx, trusted); err != nil {
+	if err := h.running.acquire(ctx, trusted); err != nil {
 		return nil, err
 	}
-	defer h.gate.leave()
+	defer h.running.release()
 	return h.derive([]byte(password), d.salt, d.passes, d.memory, d.threads, uint32(len(d.sum))), nil
 }
 

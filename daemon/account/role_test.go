@@ -76,7 +76,7 @@ func TestSecrets(t *testing.T) {
 			seen[text] = true
 		}
 	}
-	p, other := newPrinter(), newPrinter()
+	p, other := newFingerprints(), newFingerprints()
 	first, again := p.of("ab", "c"), p.of("ab", "c")
 	if first != again || first == p.of("a", "bc") || first == other.of("ab", "c") {
 		t.Error("fingerprints change, run together, or are the same everywhere")

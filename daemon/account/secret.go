@@ -62,22 +62,22 @@ func hashOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// print is a fingerprint under a key that lives and dies with the process.
-type print [sha256.Size]byte
+// fingerprint is made under a key that lives and dies with the process.
+type fingerprint [sha256.Size]byte
 
-// printer makes fingerprints, so that maps of attempts and verified passwords
+// fingerprints makes them, so that maps of attempts and verified passwords
 // hold neither names nor passwords, and entries of one size.
-type printer struct{ key [32]byte }
+type fingerprints struct{ key [32]byte }
 
-func newPrinter() *printer {
-	p := &printer{}
+func newFingerprints() *fingerprints {
+	p := &fingerprints{}
 	rand.Read(p.key[:])
 	return p
 }
 
 // of is the fingerprint of the parts. Their lengths go in, so that no two
 // lists of parts run together.
-func (p *printer) of(parts ...string) (sum print) {
+func (p *fingerprints) of(parts ...string) (sum fingerprint) {
 	mac := hmac.New(sha256.New, p.key[:])
 	for _, part := range parts {
 		var n [8]byte

@@ -36,6 +36,15 @@ type Key struct {
 	LastUsed time.Time // zero: never; up to a minute behind
 }
 
+func (k Key) detail() (d audit.Detail) {
+	d.Set("KeyID", k.ID)
+	d.Set("Role", k.Role.String())
+	if !k.Expires.IsZero() {
+		d.Set("ExpiryDateTime", k.Expires.UTC().Format(time.RFC3339))
+	}
+	return d
+}
+
 // Session is a login that lasts. Its id is not kept, only the id's hash.
 type Session struct {
 	Hash     string

@@ -1,22 +1,22 @@
 package account
 
 import (
-	"maps"
 	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/daemon/bounded"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
 const (
-	mostFailures        = 5  // of a pair of user and address
-	mostNetworkFailures = 20 // of an address
-	failureWindow       = time.Minute
-	// mostThrottled bounds memory to about 3 MB. The gate lets fewer attempts
+	maxFailures        = 5  // of a pair of user and address
+	maxNetworkFailures = 20 // of an address
+	failureWindow      = time.Minute
+	// maxThrottled bounds memory to about 3 MB. The semaphore lets fewer attempts
 	// through in a minute, so nothing that counts is pushed out.
-	mostThrottled = 16384
+	maxThrottled = 16384
 )
 
 // failures are the times of the latest failures, oldest first.
@@ -44,76 +44,59 @@ func (f failures) wait(now time.Time, most int) time.Duration {
 type throttle struct {
 	most   int // failures within the window
 	mu     sync.Mutex
-	failed map[print]failures
-	swept  time.Time
+	failed *bounded.Map[fingerprint, failures]
 }
 
 func newThrottle(most int) *throttle {
-	return &throttle{most: most, failed: make(map[print]failures)}
+	none := func(f failures, now time.Time) bool { return len(f.recent(now)) == 0 }
+	return &throttle{most: most, failed: bounded.New[fingerprint](maxThrottled, failureWindow, none)}
 }
 
 // check fails where too many attempts have failed.
-func (t *throttle) check(who print, now time.Time) error { return t.count(who, now, false) }
+func (t *throttle) check(who fingerprint, now time.Time) error { return t.count(who, now, false) }
 
 // begin counts an attempt as failed before it is made, so that attempts side
 // by side cannot outrun the count. Success or undo takes it back.
-func (t *throttle) begin(who print, now time.Time) error { return t.count(who, now, true) }
+func (t *throttle) begin(who fingerprint, now time.Time) error { return t.count(who, now, true) }
 
 // fail counts an attempt that failed. Those side by side can outrun this count
-// by as many as the gate lets wait, and are not counted beyond the limit.
-func (t *throttle) fail(who print, now time.Time) { _ = t.count(who, now, true) }
+// by as many as the semaphore lets wait, and are not counted beyond the limit.
+func (t *throttle) fail(who fingerprint, now time.Time) { _ = t.count(who, now, true) }
 
 // count fails where too many attempts have failed; else it may add one.
-func (t *throttle) count(who print, now time.Time, failed bool) error {
+func (t *throttle) count(who fingerprint, now time.Time, failed bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.failed[who].recent(now)
+	f, _ := t.failed.Get(who)
+	f = f.recent(now)
 	if wait := f.wait(now, t.most); wait > 0 {
 		return &fault.Error{Kind: fault.TooMany, Message: "Too many failed logins", RetryAfter: wait}
 	}
-	if !failed {
-		return nil
+	if failed {
+		t.failed.Set(who, append(slices.Clip(f), now), now)
 	}
-	if len(f) == 0 {
-		t.makeRoom(now)
-	}
-	t.failed[who] = append(slices.Clip(f), now)
 	return nil
 }
 
 // succeeded forgets the failures.
-func (t *throttle) succeeded(who print) {
+func (t *throttle) succeeded(who fingerprint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.failed, who)
+	t.failed.Delete(who)
 }
 
 // undo takes back the attempt that began at the time: it came to no result.
-func (t *throttle) undo(who print, began time.Time) {
+func (t *throttle) undo(who fingerprint, began time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.failed[who]
+	f, _ := t.failed.Get(who)
 	if i := slices.IndexFunc(f, began.Equal); i >= 0 {
-		t.failed[who] = slices.Concat(f[:i], f[i+1:])
+		f = slices.Concat(f[:i], f[i+1:])
 	}
-	if len(t.failed[who]) == 0 {
-		delete(t.failed, who)
-	}
-}
-
-func (t *throttle) makeRoom(now time.Time) {
-	if len(t.failed) < mostThrottled {
-		return
-	}
-	if now.Sub(t.swept).Abs() >= failureWindow {
-		t.swept = now
-		maps.DeleteFunc(t.failed, func(_ print, f failures) bool { return len(f.recent(now)) == 0 })
-	}
-	for who := range t.failed {
-		if len(t.failed) < mostThrottled {
-			return
-		}
-		delete(t.failed, who)
+	if len(f) == 0 {
+		t.failed.Delete(who)
+	} else {
+		t.failed.Set(who, f, began)
 	}
 }
 

@@ -34,7 +34,7 @@ func TestThrottleWindow(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.f.wait(day.Add(time.Duration(tt.now)*time.Second), mostFailures); got != tt.want {
+			if got := tt.f.wait(day.Add(time.Duration(tt.now)*time.Second), maxFailures); got != tt.want {
 				t.Errorf("wait %v, want %v", got, tt.want)
 			}
 		})
@@ -45,7 +45,7 @@ func TestThrottleWindow(t *testing.T) {
 // than five of the last minute have failed since the last success.
 func TestThrottleFollowsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		th, now := newThrottle(mostFailures), day
+		th, now := newThrottle(maxFailures), day
 		var failed []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "attempts") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, "pause")) * time.Second)
@@ -55,13 +55,13 @@ func TestThrottleFollowsTheRule(t *testing.T) {
 					count++
 				}
 			}
-			err := th.begin(print{}, now)
+			err := th.begin(fingerprint{}, now)
 			if (err == nil) != (count < 5) {
 				t.Fatalf("%d failures in the last minute, but begin says %v", count, err)
 			}
 			if err != nil {
 				wait := fault.Of(err).RetryAfter
-				if wait <= 0 || wait > time.Minute || th.failed[print{}].wait(now.Add(wait), mostFailures) != 0 || th.failed[print{}].wait(now.Add(wait-1), mostFailures) == 0 {
+				if wait <= 0 || wait > time.Minute || kept(th).wait(now.Add(wait), maxFailures) != 0 || kept(th).wait(now.Add(wait-1), maxFailures) == 0 {
 					t.Fatalf("Retry-After is %v", wait)
 				}
 				continue
@@ -70,33 +70,33 @@ func TestThrottleFollowsTheRule(t *testing.T) {
 			case "wrong":
 				failed = append(failed, now)
 			case "right":
-				th.succeeded(print{})
+				th.succeeded(fingerprint{})
 				failed = nil
 			case "nothing":
-				th.undo(print{}, now)
+				th.undo(fingerprint{}, now)
 			}
-			if len(th.failed[print{}]) > mostFailures {
-				t.Fatalf("%d times are kept", len(th.failed[print{}]))
+			if len(kept(th)) > maxFailures {
+				t.Fatalf("%d times are kept", len(kept(th)))
 			}
 		}
 	})
 }
 
 func TestThrottleIsBounded(t *testing.T) {
-	th, p := newThrottle(mostFailures), newPrinter()
-	for i := range mostThrottled + 500 {
+	th, p := newThrottle(maxFailures), newFingerprints()
+	for i := range maxThrottled + 500 {
 		if err := th.begin(p.of(fmt.Sprint(i)), day); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(th.failed) != mostThrottled {
-		t.Errorf("%d are kept, want %d", len(th.failed), mostThrottled)
+	if th.failed.Len() != maxThrottled {
+		t.Errorf("%d are kept, want %d", th.failed.Len(), maxThrottled)
 	}
-	if err := th.begin(p.of("later"), day.Add(time.Hour)); err != nil || len(th.failed) != 1 {
-		t.Errorf("%d are kept an hour later (%v), want 1", len(th.failed), err)
+	if err := th.begin(p.of("later"), day.Add(time.Hour)); err != nil || th.failed.Len() != 1 {
+		t.Errorf("%d are kept an hour later (%v), want 1", th.failed.Len(), err)
 	}
 	th.undo(p.of("later"), day.Add(time.Hour))
-	if len(th.failed) != 0 {
+	if th.failed.Len() != 0 {
 		t.Error("what was undone is kept")
 	}
 }
@@ -116,4 +116,10 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("Network(%q) = %q, want %q", address, got, want)
 		}
 	}
+}
+
+// kept are the failures of one who is to blame.
+func kept(th *throttle) failures {
+	f, _ := th.failed.Get(fingerprint{})
+	return f
 }

@@ -73,6 +73,29 @@ func invalid(what string, fields ...fault.Field) error {
 	return &fault.Error{Kind: fault.Invalid, Message: "The " + what + " cannot be saved", Fields: wrong}
 }
 
+// Editor changes accounts in somebody's name, which the audit trail keeps with
+// each change.
+type Editor struct {
+	s  *Service
+	by audit.Actor
+}
+
+// As gives the Editor for who makes a change.
+func (s *Service) As(by audit.Actor) *Editor { return &Editor{s, by} }
+
+func (e *Editor) entry(a audit.Action, subject string, d audit.Detail) audit.Entry {
+	return audit.Entry{Actor: e.by, At: e.s.clock(), Action: a, Subject: subject, Detail: d.String()}
+}
+
+func (e *Editor) addition(u User) audit.Entry {
+	var d audit.Detail
+	d.Set("Role", u.Role.String())
+	if u.DisplayName != "" {
+		d.Set("DisplayName", u.DisplayName)
+	}
+	return e.entry(audit.AddUser, u.Name, d)
+}
+
 // NewUser is a user to add.
 type NewUser struct {
 	Name        string
@@ -178,6 +201,20 @@ func (e *Editor) UpdateUser(ctx context.Context, name string, up Update) error {
 	return e.s.refused(ctx, name)
 }
 
+// detail says of a password only that there is another one.
+func (up Update) detail() (d audit.Detail) {
+	if up.Role != nil {
+		d.Set("Role", up.Role.String())
+	}
+	if up.DisplayName != nil {
+		d.Set("DisplayName", *up.DisplayName)
+	}
+	if up.Password != nil {
+		d.Set("Password", "***")
+	}
+	return d
+}
+
 func (up Update) check() error {
 	var fields []fault.Field
 	if up.DisplayName != nil {
@@ -218,12 +255,4 @@ func (s *Service) refused(ctx context.Context, name string) error {
 		return err
 	}
 	return fault.New(fault.Conflict, "This is the last admin; make another user admin first")
-}
-
-// forgetUser drops what is remembered of a user: the row, and the sessions
-// that show it. Verified passwords go with the row, see pair.
-func (s *Service) forgetUser(name string) {
-	folded := Fold(name)
-	s.users.forget(func(name string, _ *User) bool { return name == folded })
-	s.sessions.forget(func(_ string, v *Session) bool { return v == nil || Fold(v.User.Name) == folded })
 }

@@ -60,6 +60,7 @@ var edges = map[string][]string{
 	// Nouns and rules.
 	"daemon/fault":      nil,
 	"daemon/audit":      nil,
+	"daemon/bounded":    nil,
 	"daemon/datadir":    nil,
 	"daemon/service":    nil,
 	"daemon/trace":      nil,
@@ -70,7 +71,7 @@ var edges = map[string][]string{
 	"daemon/query":      {"client/record", "client/wire", "daemon/dialect", "daemon/fault"},
 	"daemon/encode":     {"client/record", "client/wire", "daemon/row"},
 	"daemon/metadata":   {"client/record", "client/wire", "daemon/encode", "daemon/query"},
-	"daemon/account":    {"daemon/audit", "daemon/fault"},
+	"daemon/account":    {"daemon/audit", "daemon/bounded", "daemon/fault"},
 	"daemon/requestlog": {"daemon/fault"},
 
 	// Databases: the engines, what runs on either, what is kept there.
@@ -94,7 +95,7 @@ var edges = map[string][]string{
 	// HTTP.
 	"daemon/live":      {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
 	"daemon/metrics":   {"client/wire", "daemon/live", "daemon/requestlog", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
-	"daemon/rest/edge": slices.Concat(plain, []string{"daemon/account", "daemon/encode", "daemon/metadata", "daemon/query"}),
+	"daemon/rest/edge": slices.Concat(plain, []string{"daemon/account", "daemon/bounded", "daemon/encode", "daemon/query"}),
 	"daemon/rest": slices.Concat(plain, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/encode", "daemon/erp", "daemon/executor", "daemon/live", "daemon/metadata", "daemon/metrics",
 		"daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
 

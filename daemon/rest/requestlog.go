@@ -81,7 +81,7 @@ func (o *observer) logRequest(x *edge.Context) {
 	d.At, d.Status, d.Duration = now, x.Response.FinalStatus(), now.Sub(x.Timing.Start)
 	d.Texts[requestlog.HTTPMethod] = x.Request.Method
 	d.Texts[requestlog.UserAuthID] = x.Identity.Name
-	d.Texts[requestlog.SessionID] = sessionMark(x)
+	d.Texts[requestlog.SessionID] = sessionTag(x)
 	d.Texts[requestlog.IPAddress] = x.Origin.Address
 	d.Texts[requestlog.ForwardedFor] = strings.Join(x.Request.Header["X-Forwarded-For"], ", ")
 	d.Texts[requestlog.Referer] = requestlog.MaskURL(x.Request.Header.Get("Referer"))
@@ -108,13 +108,13 @@ func describeAddress(x *edge.Context, d *requestlog.Draft) {
 	d.Join(requestlog.AbsoluteURI, scheme, x.Origin.Host, path, mark, query)
 }
 
-// sessionMark tells sessions apart: the beginning of the hash that is stored.
-func sessionMark(x *edge.Context) string {
+// sessionTag tells sessions apart: the beginning of the hash that is stored.
+func sessionTag(x *edge.Context) string {
 	switch x.Identity.Via {
 	case account.Header:
-		return account.SessionMark(credentials(x).SessionHeader)
+		return account.SessionTag(credentials(x).SessionHeader)
 	case account.Cookie:
-		return account.SessionMark(credentials(x).SessionCookie)
+		return account.SessionTag(credentials(x).SessionCookie)
 	}
 	return ""
 }

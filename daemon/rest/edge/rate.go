@@ -1,12 +1,12 @@
 package edge
 
 import (
-	"maps"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"github.com/bizhook/whd/daemon/bounded"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -24,11 +24,14 @@ const maxLimited = 16384
 type Limiter struct {
 	mu      sync.Mutex
 	rate    Rate
-	buckets map[string]*rate.Limiter
-	swept   time.Time
+	buckets *bounded.Map[string, *rate.Limiter]
 }
 
-func NewLimiter(r Rate) *Limiter { return &Limiter{rate: r, buckets: make(map[string]*rate.Limiter)} }
+// NewLimiter makes a Limiter.
+func NewLimiter(r Rate) *Limiter {
+	full := func(b *rate.Limiter, now time.Time) bool { return b.TokensAt(now) >= float64(b.Burst()) }
+	return &Limiter{rate: r, buckets: bounded.New[string](maxLimited, time.Second, full)}
+}
 
 // Take counts a request of who, and fails where that is one too many.
 func (l *Limiter) Take(who string, now time.Time) error {
@@ -37,11 +40,10 @@ func (l *Limiter) Take(who string, now time.Time) error {
 	if l.rate.PerSecond == 0 {
 		return nil
 	}
-	bucket := l.buckets[who]
-	if bucket == nil {
-		l.makeRoom(now)
+	bucket, known := l.buckets.Get(who)
+	if !known {
 		bucket = rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)
-		l.buckets[who] = bucket
+		l.buckets.Set(who, bucket, now)
 	}
 	if bucket.AllowN(now, 1) {
 		return nil
@@ -50,31 +52,12 @@ func (l *Limiter) Take(who string, now time.Time) error {
 	return &fault.Error{Kind: fault.TooMany, Message: "too many requests", RetryAfter: wait}
 }
 
-// SetRate takes over another rate, under which everybody begins anew.
+// SetRate takes over another rate, under which everybody begins again.
 func (l *Limiter) SetRate(r Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rate != r {
 		l.rate = r
-		clear(l.buckets)
-	}
-}
-
-// makeRoom drops the buckets that are full again, which say nothing, and if
-// that is not enough, any. It looks for full ones once in a while: else a flood
-// of addresses would have it walk the whole map for each.
-func (l *Limiter) makeRoom(now time.Time) {
-	if len(l.buckets) < maxLimited {
-		return
-	}
-	if now.Sub(l.swept).Abs() >= time.Second {
-		l.swept = now
-		maps.DeleteFunc(l.buckets, func(_ string, b *rate.Limiter) bool { return b.TokensAt(now) >= float64(l.rate.Burst) })
-	}
-	for who := range l.buckets {
-		if len(l.buckets) < maxLimited {
-			return
-		}
-		delete(l.buckets, who)
+		l.buckets.DeleteFunc(func(string, *rate.Limiter) bool { return true })
 	}
 }

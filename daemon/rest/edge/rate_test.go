@@ -43,12 +43,12 @@ func TestLimiterIsBounded(t *testing.T) {
 		if err := l.Take(fmt.Sprint(n), now.Add(time.Duration(n)*time.Microsecond)); err != nil {
 			t.Fatal(err)
 		}
-		if len(l.buckets) > maxLimited {
-			t.Fatalf("%d buckets", len(l.buckets))
+		if l.buckets.Len() > maxLimited {
+			t.Fatalf("%d buckets", l.buckets.Len())
 		}
 	}
-	if err := l.Take("x", now.Add(time.Hour)); err != nil || len(l.buckets) != 1 {
-		t.Errorf("%d buckets are left of those that are full again (%v)", len(l.buckets), err)
+	if err := l.Take("x", now.Add(time.Hour)); err != nil || l.buckets.Len() != 1 {
+		t.Errorf("%d buckets are left of those that are full again (%v)", l.buckets.Len(), err)
 	}
 	if err := NewLimiter(Rate{}).Take("x", now); err != nil {
 		t.Error(err)

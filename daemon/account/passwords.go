@@ -2,11 +2,13 @@ package account
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
 	"time"
 
-	"github.com/bizhook/whd/daemon/fault"
 	"golang.org/x/sync/singleflight"
+
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // verifiedTTL is how long a Basic password is believed without computing its
@@ -33,47 +35,6 @@ type Ticket struct {
 	Identity  Identity
 }
 
-// Login checks a password and begins a session. Its password is checked in
-// full each time, so that it tells wrong from throttled as it should.
-func (s *Service) Login(ctx context.Context, l Login) (Ticket, error) {
-	if err := l.missing(); err != nil {
-		return Ticket{}, err
-	}
-	// The password's hash may change at the same moment: because the password
-	// does, which the second round finds out, or because it got a dearer hash.
-	for range 2 {
-		ticket, began, err := s.begin(ctx, l)
-		if err != nil || began {
-			return ticket, err
-		}
-	}
-	return Ticket{}, wrongPassword()
-}
-
-// begin begins a session, unless the user's password hash is another one by
-// the time that it is compared.
-func (s *Service) begin(ctx context.Context, l Login) (t Ticket, began bool, err error) {
-	user, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, Network(l.Address)})
-	if err != nil {
-		return Ticket{}, false, err
-	}
-	id, now := newSessionID(), s.clock()
-	session := Session{Hash: hashOf(id), User: *user, Remember: l.Remember, Added: now, Expires: now.Add(s.ttl(l.Remember))}
-	if began, err = s.store.AddSession(ctx, session); err != nil {
-		return Ticket{}, false, err
-	}
-	who := identityOf(user, Nothing)
-	who.SessionHash, who.Expires = session.Hash, session.Expires
-	return Ticket{SessionID: id, Remember: l.Remember, Identity: who}, began, nil
-}
-
-// CheckPassword reports whether a password is a user's, as a login would, and
-// counts a wrong one as a login does.
-func (s *Service) CheckPassword(ctx context.Context, l Login) error {
-	_, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, Network(l.Address)})
-	return err
-}
-
 func (l Login) missing() error {
 	var fields []fault.Field
 	if l.UserName == "" {
@@ -90,18 +51,37 @@ func (l Login) missing() error {
 
 func wrongPassword() error { return fault.New(fault.Unauthorized, "Invalid Username or Password") }
 
-// Logout ends a session. An id that is unknown is no error.
-func (s *Service) Logout(ctx context.Context, sessionID string) error {
-	if len(sessionID) != SessionIDLength {
-		return nil
+// passwords finds the users whose passwords they are.
+type passwords struct {
+	store    Store
+	clock    func() time.Time
+	log      *slog.Logger
+	sessions *sessions // that show users
+
+	fingerprints *fingerprints
+	hasher       *hasher
+	throttle     *throttle // of pairs of user and address
+	networks     *throttle // of addresses, over all users that are not trusted there
+	flights      singleflight.Group
+
+	users    *cache[User]     // by folded name
+	verified *cache[struct{}] // by fingerprint of a Basic pair
+	trusted  *cache[struct{}] // by fingerprint of user and address
+}
+
+func newPasswords(c Config, s *sessions) *passwords {
+	return &passwords{
+		store: c.Store, clock: c.Clock, log: c.Log, sessions: s,
+		fingerprints: newFingerprints(), hasher: newHasher(), throttle: newThrottle(maxFailures), networks: newThrottle(maxNetworkFailures),
+		users: newCache[User](lookupTTL), verified: newCache[struct{}](verifiedTTL), trusted: newCache[struct{}](trustedTTL),
 	}
-	hash := hashOf(sessionID)
-	if err := s.store.RemoveSession(ctx, hash); err != nil {
-		return err
-	}
-	s.sessions.forget(func(name string, _ *Session) bool { return name == hash })
-	s.expiries.drop(hash)
-	return nil
+}
+
+// CheckPassword reports whether a password is a user's, as a login would, and
+// counts a wrong one as a login does.
+func (s *passwords) CheckPassword(ctx context.Context, l Login) error {
+	_, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, Network(l.Address)})
+	return err
 }
 
 // attempt is a password that someone claims to know.
@@ -111,9 +91,9 @@ type attempt struct {
 	network  string
 }
 
-// byPassword is Basic. A pair that was right lately is found by a fingerprint
+// authenticate is Basic. A pair that was right lately is found by a fingerprint
 // that includes the user's row, so any change of the user forgets it.
-func (s *Service) byPassword(ctx context.Context, c Credentials) (Identity, error) {
+func (s *passwords) authenticate(ctx context.Context, c Credentials) (Identity, error) {
 	a := attempt{Fold(c.BasicUser), c.BasicPassword, Network(c.Address)}
 	user, err := s.user(ctx, a.name)
 	if err != nil {
@@ -131,13 +111,13 @@ func (s *Service) byPassword(ctx context.Context, c Credentials) (Identity, erro
 	return identityOf(user, Basic), nil
 }
 
-func (s *Service) pair(u *User, password string) string {
-	sum := s.printer.of(u.ID, u.Saved.String(), u.PasswordHash, password)
+func (s *passwords) pair(u *User, password string) string {
+	sum := s.fingerprints.of(u.ID, u.Saved.String(), u.PasswordHash, password)
 	return string(sum[:])
 }
 
 // user finds a user by folded name, nil if there is none.
-func (s *Service) user(ctx context.Context, name string) (*User, error) {
+func (s *passwords) user(ctx context.Context, name string) (*User, error) {
 	if len(name) > maxName {
 		return nil, nil
 	}
@@ -145,22 +125,23 @@ func (s *Service) user(ctx context.Context, name string) (*User, error) {
 }
 
 // prove finds the user whose password it is, by computing its hash.
-func (s *Service) prove(ctx context.Context, a attempt) (*User, error) {
+func (s *passwords) prove(ctx context.Context, a attempt) (*User, error) {
 	if a.password == "" || len(a.password) > maxPassword {
 		return nil, wrongPassword() // nobody has such a password
 	}
 	// The generation keeps those who come after a change from sharing a check
 	// that began before it.
 	generation := strconv.FormatUint(s.users.generation(), 10)
-	return shared(ctx, &s.flights, s.printer.of(a.name, a.network, a.password, generation), func() (*User, error) {
+	name := s.fingerprints.of(a.name, a.network, a.password, generation)
+	return share(ctx, &s.flights, string(name[:]), "the request ended before its password was checked", func() (*User, error) {
 		return s.throttled(ctx, a)
 	})
 }
 
 // throttled compares a password unless too many were wrong. A pair of user and
 // address that signed in lately is not stopped by what others try from there.
-func (s *Service) throttled(ctx context.Context, a attempt) (*User, error) {
-	who, network, began := s.printer.of(a.name, a.network), s.printer.of(a.network), s.clock()
+func (s *passwords) throttled(ctx context.Context, a attempt) (*User, error) {
+	who, network, began := s.fingerprints.of(a.name, a.network), s.fingerprints.of(a.network), s.clock()
 	pair := string(who[:])
 	_, trusted, _ := s.trusted.peek(pair, began)
 	if !trusted {
@@ -186,7 +167,7 @@ func (s *Service) throttled(ctx context.Context, a attempt) (*User, error) {
 
 // compare reads the user afresh: beside a password hash a look-up costs
 // nothing, and a new password works at once.
-func (s *Service) compare(ctx context.Context, a attempt, trusted bool) (*User, error) {
+func (s *passwords) compare(ctx context.Context, a attempt, trusted bool) (*User, error) {
 	var user *User
 	var stored string
 	if len(a.name) <= maxName {
@@ -216,7 +197,7 @@ func (s *Service) compare(ctx context.Context, a attempt, trusted bool) (*User, 
 
 // rehash gives a password whose hash was made at a lower cost one of today's.
 // Where that fails the login goes on: the next one tries again.
-func (s *Service) rehash(ctx context.Context, user *User, a attempt) (*User, error) {
+func (s *passwords) rehash(ctx context.Context, user *User, a attempt) (*User, error) {
 	hash, err := s.hasher.hash(ctx, a.password)
 	if err == nil {
 		err = s.store.Rehash(ctx, a.name, user.PasswordHash, hash)
@@ -233,7 +214,7 @@ func (s *Service) rehash(ctx context.Context, user *User, a attempt) (*User, err
 
 // logFailure leaves out names that are not a user's: people type passwords
 // there.
-func (s *Service) logFailure(user *User, a attempt) {
+func (s *passwords) logFailure(user *User, a attempt) {
 	name := "(unknown)"
 	if user != nil {
 		name = user.Name
@@ -241,41 +222,10 @@ func (s *Service) logFailure(user *User, a attempt) {
 	s.log.Warn("login failed", "user", name, "network", a.network)
 }
 
-// checked is what came of a check that several callers may share.
-type checked struct {
-	user      *User
-	err       error
-	abandoned bool // its caller went away, which says nothing about the others
-	panicked  any
-}
-
-// shared runs check, or waits for the one of the same name that is running: a
-// client that opens many connections at once with the same password neither pays
-// for each nor runs into the throttle.
-func shared(ctx context.Context, flights *singleflight.Group, name print, check func() (*User, error)) (*User, error) {
-	for {
-		mine := false
-		done := flights.DoChan(string(name[:]), func() (any, error) {
-			mine = true
-			c := checked{abandoned: true}
-			func() {
-				defer func() { c.panicked = recover() }() // the program would end: this goroutine is no request's
-				c.user, c.err = check()
-				c.abandoned = c.err != nil && ctx.Err() != nil
-			}()
-			return c, nil
-		})
-		select {
-		case r := <-done:
-			c := r.Val.(checked)
-			if mine && c.panicked != nil {
-				panic(c.panicked)
-			}
-			if mine || !c.abandoned {
-				return c.user, c.err
-			}
-		case <-ctx.Done():
-			return nil, fault.Because(ctx.Err(), fault.Unavailable, "the request ended before its password was checked")
-		}
-	}
+// forgetUser drops what is remembered of a user: the row, and the sessions
+// that show it. Verified passwords go with the row, see pair.
+func (s *passwords) forgetUser(name string) {
+	folded := Fold(name)
+	s.users.forget(func(name string, _ *User) bool { return name == folded })
+	s.sessions.known.forget(func(_ string, v *Session) bool { return v == nil || Fold(v.User.Name) == folded })
 }
