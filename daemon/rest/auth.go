@@ -1,15 +1,17 @@
 package rest
 
 import (
+	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
@@ -18,7 +20,30 @@ type access struct {
 	accounts    *account.Service
 	hosts       *edge.HostCheck
 	limiter     *edge.Limiter
+	csrf        *edge.CSRF
 	misdirected prometheus.Counter
+}
+
+// admit finds out who asks, and refuses a request that is not to be served. It is
+// counted before anything is done for it, and once more when it is known who asks,
+// wherever they are.
+func (h *access) admit(x *edge.Context) error {
+	limited := x.Options.Rate.PerSecond != 0
+	if limited {
+		h.limiter.SetRate(x.Options.Rate)
+		if err := h.limiter.Take("address "+account.Network(x.Origin.Address), x.Timing.Start); err != nil {
+			return err
+		}
+	}
+	if err := h.authorise(x); err != nil {
+		return err
+	}
+	if limited && x.Identity.Known() {
+		if err := h.limiter.Take("account "+x.Identity.UserID+x.Identity.KeyID, x.Timing.Start); err != nil {
+			return err
+		}
+	}
+	return h.csrf.Check(x)
 }
 
 // credentials are what the request brought along to prove who asks.
@@ -77,56 +102,6 @@ func (h *access) identify(x *edge.Context, given account.Credentials) (err error
 	return err
 }
 
-// The members of a login.
-const (
-	memberProvider = "provider"
-	memberUser     = "UserName"
-	memberPassword = "Password"
-	memberRemember = "RememberMe"
-)
-
-// loginIgnored are members that clients of the existing service send along. Of
-// the ways to log in that they belong to there is none here.
-var loginIgnored = []string{
-	"State", "oauth_token", "oauth_verifier", "Continue", "nonce", "uri", "response", "qop", "nc", "cnonce",
-	"UseTokenCookie", "AccessToken", "AccessTokenSecret",
-}
-
-func given(members query.Members, name string) bool {
-	m, ok := members.Get(name)
-	return ok && !m.Empty
-}
-
-// rememberOf reads RememberMe. Pages send on for a box that is ticked.
-func rememberOf(f *form) bool {
-	text, _ := f.given(memberRemember)
-	if text == "" || strings.EqualFold(text, "on") {
-		return text != ""
-	}
-	on, err := wire.ParseBool(text)
-	if err != nil {
-		f.refuse(memberRemember, err.Error())
-	}
-	return on == 1
-}
-
-// limitAddress counts a request before anything is done for it.
-func (h *access) limitAddress(x *edge.Context) error {
-	if x.Options.Rate.PerSecond == 0 {
-		return nil
-	}
-	h.limiter.SetRate(x.Options.Rate)
-	return h.limiter.Take("address "+account.Network(x.Origin.Address), x.Timing.Start)
-}
-
-// limitIdentity counts a request of somebody who is known, wherever they are.
-func (h *access) limitIdentity(x *edge.Context) error {
-	if x.Options.Rate.PerSecond == 0 || !x.Identity.Known() {
-		return nil
-	}
-	return h.limiter.Take("account "+x.Identity.UserID+x.Identity.KeyID, x.Timing.Start)
-}
-
 // checkHost refuses a request that is let in without a login where its Host is
 // not a name of the service.
 func (h *access) checkHost(x *edge.Context) error {
@@ -178,3 +153,30 @@ func (h *access) isAdmin(x *edge.Context) (bool, error) {
 	}
 	return x.Identity.Role.Includes(account.Admin), err
 }
+
+// sessionCookie carries a session. One that is not remembered ends with the
+// browser.
+func sessionCookie(x *edge.Context, id string, remember bool, expires time.Time) *http.Cookie {
+	c := &http.Cookie{Name: wire.SessionCookie, Value: id, Path: "/", HttpOnly: true, Secure: x.Origin.Secure, SameSite: http.SameSiteLaxMode}
+	if remember {
+		c.Expires = expires
+	}
+	return c
+}
+
+// endedCookie takes the cookie back.
+func endedCookie(x *edge.Context) *http.Cookie {
+	c := sessionCookie(x, "", false, time.Time{})
+	c.MaxAge = -1
+	return c
+}
+
+// renewCookie lets the cookie of a remembered session follow the session.
+func renewCookie(x *edge.Context, given account.Credentials) {
+	if x.Identity.Via == account.Cookie && x.Identity.Renew {
+		http.SetCookie(x.Response, sessionCookie(x, given.SessionCookie, true, x.Identity.Expires))
+	}
+}
+
+// actor is who asks, as the audit trail names them.
+func actor(x *edge.Context) audit.Actor { return x.Identity.Actor(x.Origin.Address) }

@@ -21,25 +21,19 @@ type bills struct{ service *erp.Bills }
 
 // form reads the members of a request about a place, which the path names:
 // where others name it too, the path wins.
-func (h *bills) form(x *edge.Context) (*form, erp.StageField, error) {
-	f, err := readForm(x)
-	if err != nil {
-		return nil, erp.StageField{}, err
-	}
+func (h *bills) form(x *edge.Context) (*form, erp.StageField) {
+	f := readForm(x)
 	f.knows(erp.MemberBill, erp.MemberStage, erp.MemberSetting)
 	return f, erp.StageField{
 		BillID: x.Params.Get(erp.MemberBill), StageID: x.Params.Get(erp.MemberStage), SettingID: x.Params.Get(erp.MemberSetting),
-	}, nil
+	}
 }
 
 // set changes what a custom field of a bill's stage holds.
 func (h *bills) set(x *edge.Context) error {
-	f, at, err := h.form(x)
-	if err != nil {
-		return err
-	}
+	f, at := h.form(x)
 	f.knows(readOnly...)
-	contents := f.optional(erp.MemberContents)
+	contents := read(f, erp.MemberContents, asText)
 	if err := f.done(x); err != nil {
 		return err
 	}
@@ -52,10 +46,7 @@ func (h *bills) set(x *edge.Context) error {
 
 // value reads one custom field of a bill's stage.
 func (h *bills) value(x *edge.Context) error {
-	f, at, err := h.form(x)
-	if err != nil {
-		return err
-	}
+	f, at := h.form(x)
 	if err := f.done(x); err != nil {
 		return err
 	}
@@ -70,10 +61,7 @@ func (h *bills) value(x *edge.Context) error {
 // the order in which the ERP displays them. A field that the stage stores
 // nothing for has no Contents.
 func (h *bills) values(x *edge.Context) error {
-	f, at, err := h.form(x)
-	if err != nil {
-		return err
-	}
+	f, at := h.form(x)
 	if err := f.done(x); err != nil {
 		return err
 	}

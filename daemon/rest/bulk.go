@@ -2,7 +2,7 @@ package rest
 
 import (
 	"context"
-	"net/http"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,60 +26,64 @@ const (
 	memberAll    = "All"    // every message there is: no filter is needed
 )
 
-// messageKind is what operations on many messages filter.
-const messageKind = "Message"
+// bulk are the handlers of operations on many messages.
+type bulk struct {
+	admin   *admin.Service
+	queries *queries
+}
 
-// retryAll makes all messages due that match and have failed or wait for
-// another attempt.
-func (h *messages) retryAll(x *edge.Context) error {
+// retry makes all messages due that match and have failed or wait for another
+// attempt.
+func (h *bulk) retry(x *edge.Context) error {
 	selection, err := h.selection(x)
 	if err != nil {
 		return err
 	}
 	t, err := h.admin.RetryMessages(x.Request.Context(), selection, actor(x))
-	if err != nil {
-		return err
-	}
-	return x.Document(http.StatusOK, "MessagesRetried",
-		wire.MessagesRetried{Matched: t.Matched, Retried: t.Done, Skipped: t.Matched - t.Done, DryRun: selection.DryRun})
+	return x.Answer("MessagesRetried",
+		wire.MessagesRetried{Matched: t.Matched, Retried: t.Done, Skipped: t.Matched - t.Done, DryRun: selection.DryRun}, err)
 }
 
-// removeAll removes all messages that match, and cancels what is pending of
-// them.
-func (h *messages) removeAll(x *edge.Context) error {
+// remove removes all messages that match, and cancels what is pending of them.
+func (h *bulk) remove(x *edge.Context) error {
 	selection, err := h.selection(x)
 	if err != nil {
 		return err
 	}
 	t, err := h.admin.RemoveMessages(x.Request.Context(), selection, actor(x))
-	if err != nil {
-		return err
-	}
-	return x.Document(http.StatusOK, "MessagesDeleted", wire.MessagesDeleted{Matched: t.Matched, Deleted: t.Done, DryRun: selection.DryRun})
+	return x.Answer("MessagesDeleted", wire.MessagesDeleted{Matched: t.Matched, Deleted: t.Done, DryRun: selection.DryRun}, err)
 }
 
 // selection reads which messages a request means. It is stricter than a query:
 // whatever cannot be taken as it is meant, or means nothing, might have kept
 // messages out, and they would be gone.
-func (h *messages) selection(x *edge.Context) (admin.Selection, error) {
+func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 	none := admin.Selection{}
-	f, err := readForm(x)
-	if err != nil {
-		return none, err
-	}
 	kind, _ := h.queries.system.Lookup(messageKind)
-	b := &bulkForm{form: f, kind: kind}
+	b := &bulkForm{form: readForm(x), kind: kind}
+	if b.err != nil {
+		return none, b.err
+	}
 	b.read()
-	selection := admin.Selection{Filter: b.shown, Most: b.most(), DryRun: b.yes(memberDryRun)}
-	all := b.yes(memberAll)
-	if len(f.wrong) > 0 {
-		return none, &fault.Error{Kind: fault.Invalid, Message: f.wrong[0].Name + " " + f.wrong[0].Message, Fields: f.wrong}
+	selection := admin.Selection{Filter: b.shown, Most: or(read(b.form, query.Take, parseTake), admin.Unlimited), DryRun: or(read(b.form, memberDryRun, asBool), false)}
+	all := or(read(b.form, memberAll, asBool), false)
+	if err := refused(b.wrong); err != nil {
+		return none, err
 	}
 	if len(b.where) == 0 && !all {
 		return none, fault.New(fault.Invalid, "no filter says which messages are meant: give one, such as SubscriptionID and Status=3, or %s=true for every message there is", memberAll)
 	}
 	selection.Pick = h.picker(kind, b.where)
 	return selection, nil
+}
+
+// parseTake reads how many messages are dealt with at most.
+func parseTake(text string) (int64, error) {
+	n, err := wire.ParseInteger(record.Int, text)
+	if err != nil || n < 0 {
+		return 0, errors.New("must be a whole number from 0 to 2147483647")
+	}
+	return n, nil
 }
 
 // bulkForm reads the members of an operation on many messages.
@@ -114,10 +118,6 @@ func (b *bulkForm) read() {
 	}
 	where, wrong := periodOf(b.kind, b.members)
 	b.where, b.wrong = append(b.where, where...), append(b.wrong, wrong...)
-}
-
-func named(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
 // unknown says why a member is refused that is no filter.
@@ -179,51 +179,28 @@ var selectionMembers = append([]metadata.Member{
 	{Name: memberAll, Type: "bool", Help: "true: without a filter, every message there is"},
 }, periodMembers...)
 
-// yes reads a bool.
-func (b *bulkForm) yes(name string) bool {
-	on := b.flag(name)
-	return on != nil && *on
-}
-
-// most is how many messages are dealt with at most.
-func (b *bulkForm) most() int64 {
-	text, given := b.given(query.Take)
-	if !given {
-		return admin.Unlimited
-	}
-	n, err := wire.ParseInteger(record.Int, text)
-	if err != nil || n < 0 {
-		b.refuse(query.Take, "must be a whole number from 0 to 2147483647")
-	}
-	return n
-}
-
 // picker finds the messages that meet conditions, a page at a time. Nothing is
 // locked meanwhile.
-func (h *messages) picker(kind *record.Kind, where []query.Condition) admin.Picker {
+func (h *bulk) picker(kind *record.Kind, where []query.Condition) admin.Picker {
 	columns := make([]int, 3)
 	for i, name := range []string{"ItemNo", "Status", "Retries"} {
 		columns[i], _ = kind.Column(name)
 	}
-	return func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
-		plan := &query.Plan{Kind: kind, Columns: columns, Order: []query.Order{{Field: columns[0]}}, Take: int64(limit), Where: append(slices.Clip(where),
-			condition(kind, "ItemNo", record.GreaterThan, wire.Value{Int: after}), condition(kind, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: last}))}
-		return h.picked(ctx, plan)
-	}
-}
-
-func (h *messages) picked(ctx context.Context, plan *query.Plan) ([]admin.Candidate, error) {
-	rows, err := h.queries.store.Select(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []admin.Candidate
-	for {
-		cells, err := rows.Next()
-		if err != nil || cells == nil {
-			return all, err
+	return func(ctx context.Context, after, last int64, limit int) (all []admin.Candidate, err error) {
+		rows, err := h.queries.store.Select(ctx, &query.Plan{
+			Kind: kind, Columns: columns, Order: []query.Order{{Field: columns[0]}}, Take: int64(limit), Where: append(slices.Clip(where),
+				condition(kind, "ItemNo", record.GreaterThan, wire.Value{Int: after}), condition(kind, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: last})),
+		})
+		if err != nil {
+			return nil, err
 		}
-		all = append(all, admin.Candidate{ID: cells[0].Int, Status: webhook.Status(cells[1].Int), Retries: int(cells[2].Int)})
+		defer rows.Close()
+		for {
+			cells, err := rows.Next()
+			if err != nil || cells == nil {
+				return all, err
+			}
+			all = append(all, admin.Candidate{ID: cells[0].Int, Status: webhook.Status(cells[1].Int), Retries: int(cells[2].Int)})
+		}
 	}
 }

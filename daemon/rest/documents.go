@@ -11,7 +11,6 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
-	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -19,12 +18,29 @@ import (
 // memberOperation names the operation that /metadata is to tell about.
 const memberOperation = "op"
 
-// Describe is what a service with the standard settings says of itself, for
-// documents that are written before one runs.
-func Describe() *metadata.Service {
-	c := Config{Registry: record.Builtin()}
-	return describe(newHandlers(c, new(metrics.Metrics)), c, false)
+// operation is a row of the table of routes: one thing that the service does, who
+// may ask for it, what a request and its reply hold, and the routes that lead to
+// it. The router, the checks and the documents read it.
+type operation struct {
+	name    string
+	group   string            // of operations that belong together; a query has that of its kind
+	summary string            // a query has that of its kind where it is empty
+	role    account.Role      // the least that it takes
+	kind    string            // that it queries, of those that the service itself keeps
+	members []metadata.Member // beside those in paths, and those of every query
+	answer  any               // a value of the type of the reply
+	media   string            // of a reply that is no document
+	routes  []edge.Route      // without what is the same for all of them; Summary where it differs
 }
+
+// The groups of operations beside those of the record kinds, which are the
+// parts of the business.
+const (
+	groupBills    = "Bills of materials"
+	groupAccounts = "Accounts"
+	groupService  = "Administration"
+	groupWebhooks = "Webhooks"
+)
 
 // documents are the handlers of what the service says of itself.
 type documents struct {
@@ -41,8 +57,8 @@ type description struct {
 	typeScript func() []byte
 }
 
-func newDescription(h *handlers, c Config, open bool) description {
-	service := sync.OnceValue(func() *metadata.Service { return describe(h, c, open) })
+func newDescription(describe func() *metadata.Service) description {
+	service := sync.OnceValue(describe)
 	return description{
 		service:    service,
 		openAPI:    sync.OnceValues(func() ([]byte, error) { return service().OpenAPI() }),
@@ -60,17 +76,16 @@ func (h *documents) of(x *edge.Context) *description {
 
 // describe puts together what the documents tell of: the operations of the table,
 // and the query of each record kind. Queries are open where they need no login.
-func describe(h *handlers, c Config, open bool) *metadata.Service {
-	d := &metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL}
-	for _, o := range h.table {
+func describe(d metadata.Service, table []operation, q *queries, open bool) *metadata.Service {
+	for _, o := range table {
 		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Answer: o.answer, Media: o.media}
 		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
 			one.Role = r.Role.String()
 		}
 		kinds := []*record.Kind{nil}
 		if o.name == anyQuery {
-			kinds = h.queries.registry.Kinds()
-		} else if kind, ok := h.queries.system.Lookup(o.kind); ok {
+			kinds = q.registry.Kinds()
+		} else if kind, ok := q.system.Lookup(o.kind); ok {
 			kinds[0] = kind
 		}
 		for _, kind := range kinds {
@@ -78,7 +93,7 @@ func describe(h *handlers, c Config, open bool) *metadata.Service {
 		}
 	}
 	slices.SortStableFunc(d.Operations, func(a, b metadata.Operation) int { return cmp.Compare(rank(a), rank(b)) })
-	return d
+	return &d
 }
 
 // described is an operation as the documents show it, with its kind and routes.
@@ -159,8 +174,6 @@ func urlOf(x *edge.Context) string {
 	}
 	return scheme + "://" + x.Origin.Host + x.Base
 }
-
-const htmlType = "text/html; charset=utf-8"
 
 func (h *documents) openAPI(x *edge.Context) error {
 	text, err := h.of(x).openAPI()

@@ -1,12 +1,11 @@
 package rest
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -28,20 +27,12 @@ type events struct {
 
 // list lists the published events.
 func (h *events) list(x *edge.Context) error {
-	published := h.admin.Rules().Listed()
-	documents := make([]wire.Event, len(published))
-	for i, e := range published {
-		documents[i] = wire.Event(e)
-	}
-	return x.List("Events", documents, len(documents))
+	return edge.List(x, "Events", h.admin.Rules().Listed(), nil, func(e record.Event) wire.Event { return wire.Event(e) })
 }
 
 // add takes an event. It answers once the event's messages are durable.
 func (h *events) add(x *edge.Context) error {
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
+	f := readForm(x)
 	name := f.required(memberEvent)
 	body := eventBody(x, f)
 	if body == nil {
@@ -50,7 +41,8 @@ func (h *events) add(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	if name, err = h.admin.Rules().Event(name); err != nil {
+	name, err := h.admin.Rules().Event(name)
+	if err != nil {
 		return err
 	}
 	receipt, err := h.publish(x, name, body)
@@ -102,29 +94,6 @@ func eventBody(x *edge.Context, f *form) []byte {
 		f.refuse(memberBody, "must be UTF-8 without the character 0")
 	}
 	return []byte(text)
-}
-
-// rawMember is the text that a member of a JSON body has in it, nil where the
-// body is no JSON object or lacks the member.
-func rawMember(body []byte, name string) json.RawMessage {
-	tokens := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, utf8Mark)))
-	if open, err := tokens.Token(); err != nil || open != json.Delim('{') {
-		return nil
-	}
-	for tokens.More() {
-		key, err := tokens.Token()
-		if err != nil {
-			return nil
-		}
-		var value json.RawMessage
-		if tokens.Decode(&value) != nil {
-			return nil
-		}
-		if text, is := key.(string); is && strings.EqualFold(text, name) {
-			return value
-		}
-	}
-	return nil
 }
 
 // echo answers a delivery with what it got: an address to point a

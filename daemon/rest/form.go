@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"encoding/json"
 	"mime"
 	"slices"
 	"strings"
@@ -14,21 +15,19 @@ import (
 
 // form is the members of a request that is no query. It notes which of them
 // were asked for and what is wrong with them, so that a request is refused once
-// and for all reasons.
+// and for all reasons, by done.
 type form struct {
 	members query.Members
 	asked   []string
+	err     error // why the request has no members that can be read
 	missing []fault.Field
 	wrong   []fault.Field
 }
 
-// form reads the members of a request.
-func readForm(x *edge.Context) (*form, error) {
+// readForm reads the members of a request.
+func readForm(x *edge.Context) *form {
 	members, err := readMembers(x)
-	if err != nil {
-		return nil, err
-	}
-	return &form{members: members, asked: []string{query.Format, query.Callback, query.Nulls, query.Strict, query.Meta, "v", "jsconfig"}}, nil
+	return &form{members: members, err: err, asked: []string{query.Format, query.Callback, query.Nulls, query.Strict, query.Meta, "v", "jsconfig"}}
 }
 
 // given is a member's text, and whether it is there. An empty text is, where
@@ -46,12 +45,33 @@ func (f *form) given(name string) (string, bool) {
 	return m.Texts[0], true
 }
 
-// optional is given for a change that leaves alone what is nil.
-func (f *form) optional(name string) *string {
-	if text, ok := f.given(name); ok {
-		return &text
+// read is a member as parse reads it, nil where it is not given.
+func read[T any](f *form, name string, parse func(string) (T, error)) *T {
+	text, ok := f.given(name)
+	if !ok {
+		return nil
 	}
-	return nil
+	v, err := parse(text)
+	if err != nil {
+		f.refuse(name, err.Error())
+	}
+	return &v
+}
+
+// or is a value, or another where there is none.
+func or[T any](v *T, other T) T {
+	if v == nil {
+		return other
+	}
+	return *v
+}
+
+// asText and asBool are for read.
+func asText(text string) (string, error) { return text, nil }
+
+func asBool(text string) (bool, error) {
+	n, err := wire.ParseBool(text)
+	return n == 1, err
 }
 
 // required is the text of a member that must be there.
@@ -63,6 +83,17 @@ func (f *form) required(name string) string {
 	return text
 }
 
+// require is a member that must be there, as parse reads it.
+func require[T any](f *form, name string, parse func(string) (T, error)) (v T) {
+	if text := f.required(name); text != "" {
+		var err error
+		if v, err = parse(text); err != nil {
+			f.refuse(name, err.Error())
+		}
+	}
+	return v
+}
+
 // knows notes members that mean something, even if it does not matter what.
 func (f *form) knows(names ...string) { f.asked = append(f.asked, names...) }
 
@@ -70,20 +101,23 @@ func (f *form) refuse(name, message string) {
 	f.wrong = append(f.wrong, fault.Field{Name: name, Message: message})
 }
 
-// maxStrays is the number of members that mean nothing which are named: a reply
+// maxUnknown is the number of members that mean nothing which are named: a reply
 // must not grow with them.
-const maxStrays = 20
+const maxUnknown = 20
 
 // done says what is wrong, if anything, and names the members that nothing has
 // asked for.
 func (f *form) done(x *edge.Context) error {
-	strict := f.strict()
+	if f.err != nil {
+		return f.err
+	}
+	strict := or(read(f, query.Strict, asBool), false)
 	var ignored []string
 	for _, m := range f.members {
-		if slices.ContainsFunc(f.asked, func(name string) bool { return strings.EqualFold(name, m.Name) }) {
+		if named(f.asked, m.Name) {
 			continue
 		}
-		if len(ignored) == maxStrays {
+		if len(ignored) == maxUnknown {
 			ignored = append(ignored, "...")
 			break
 		}
@@ -105,6 +139,25 @@ func (f *form) done(x *edge.Context) error {
 	return nil
 }
 
+// refused is the failure of members that are wrong, nil where none is.
+func refused(wrong []fault.Field) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
+}
+
+// named reports whether a name is one of several, in any letter case.
+func named(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(one string) bool { return strings.EqualFold(one, name) })
+}
+
+// given reports whether a member has a value.
+func given(members query.Members, name string) bool {
+	m, ok := members.Get(name)
+	return ok && !m.Empty
+}
+
 // shownName is a member's name as a reply repeats it. What is no name is most
 // likely a whole body in the wrong place, which may hold a password.
 func shownName(name string) string {
@@ -116,32 +169,6 @@ func shownName(name string) string {
 		return "***"
 	}
 	return name
-}
-
-func (f *form) strict() bool {
-	text, ok := f.given(query.Strict)
-	if !ok {
-		return false
-	}
-	on, err := wire.ParseBool(text)
-	if err != nil {
-		f.refuse(query.Strict, err.Error())
-	}
-	return on == 1
-}
-
-// flag is a bool that may be given.
-func (f *form) flag(name string) *bool {
-	text, ok := f.given(name)
-	if !ok {
-		return nil
-	}
-	n, err := wire.ParseBool(text)
-	if err != nil {
-		f.refuse(name, err.Error())
-	}
-	on := n == 1
-	return &on
 }
 
 // readMembers reads all members of the request: path, query string and body.
@@ -180,4 +207,27 @@ func parseMembers(body []byte, contentType, routeFormat string) (query.Members, 
 		return query.ReadJSON(trimmed)
 	}
 	return nil, fault.New(fault.Unsupported, "a body of type %s cannot be read; send application/json, application/x-www-form-urlencoded or text/csv", edge.Clean(media))
+}
+
+// rawMember is the text that a member of a JSON body has in it, nil where the
+// body is no JSON object or lacks the member.
+func rawMember(body []byte, name string) json.RawMessage {
+	tokens := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, utf8Mark)))
+	if open, err := tokens.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	for tokens.More() {
+		key, err := tokens.Token()
+		if err != nil {
+			return nil
+		}
+		var value json.RawMessage
+		if tokens.Decode(&value) != nil {
+			return nil
+		}
+		if text, is := key.(string); is && strings.EqualFold(text, name) {
+			return value
+		}
+	}
+	return nil
 }

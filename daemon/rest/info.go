@@ -63,6 +63,5 @@ func (h *info) show(x *edge.Context) error {
 
 // listSettings lists the settings that may change while the service runs.
 func (h *info) listSettings(x *edge.Context) error {
-	all := h.settings()
-	return x.List("Settings", all, len(all))
+	return edge.List(x, "Settings", h.settings(), nil, func(s wire.Setting) wire.Setting { return s })
 }

@@ -1,7 +1,7 @@
 package rest
 
 import (
-	"net/http"
+	"fmt"
 	"strings"
 	"time"
 
@@ -26,66 +26,45 @@ func keyDocument(k account.Key) wire.APIKey {
 // list lists the API keys, without the keys themselves.
 func (h *keys) list(x *edge.Context) error {
 	keys, err := h.accounts.Keys(x.Request.Context())
-	if err != nil {
-		return err
-	}
-	documents := make([]wire.APIKey, len(keys))
-	for i, k := range keys {
-		documents[i] = keyDocument(k)
-	}
-	return x.List("ApiKeys", documents, len(documents))
+	return edge.List(x, "ApiKeys", keys, err, keyDocument)
 }
 
 // show shows one API key, without the key itself.
 func (h *keys) show(x *edge.Context) error {
 	k, err := h.accounts.FindKey(x.Request.Context(), x.Params.Get(inKeyID))
-	if err != nil {
-		return err
-	}
-	return x.Document(http.StatusOK, "ApiKey", keyDocument(k))
+	return x.Answer("ApiKey", keyDocument(k), err)
 }
 
 // add makes an API key and shows it, once.
 func (h *keys) add(x *edge.Context) error {
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
-	n := account.NewKey{Name: f.required(memberName), Role: roleOf(f, f.required(memberRole)), Expires: expiryOf(f)}
+	f := readForm(x)
+	n := account.NewKey{Name: f.required(memberName), Role: require(f, memberRole, account.ParseRole),
+		Expires: or(read(f, memberExpiry, parseExpiry), time.Now().Add(keyLife))}
 	if err := f.done(x); err != nil {
 		return err
 	}
 	secret, k, err := h.accounts.As(actor(x)).AddKey(x.Request.Context(), n)
-	if err != nil {
-		return err
-	}
 	document := keyDocument(k)
 	document.Key = secret
-	return x.Created("/ApiKeys", k.ID, "ApiKey", document)
+	return x.Created("/ApiKeys", k.ID, "ApiKey", document, err)
 }
 
-// expiryOf reads when a key ends; the zero time is never.
-func expiryOf(f *form) time.Time {
-	text, ok := f.given(memberExpiry)
+// parseExpiry reads when a key ends; the zero time is never.
+func parseExpiry(text string) (time.Time, error) {
 	switch {
-	case !ok || text == "":
-		return time.Now().Add(keyLife)
+	case text == "":
+		return time.Now().Add(keyLife), nil
 	case strings.EqualFold(text, wire.NeverExpires):
-		return time.Time{}
+		return time.Time{}, nil
 	}
 	date, err := wire.ParseDate(text, time.UTC)
 	if err != nil {
-		f.refuse(memberExpiry, err.Error()+", or "+wire.NeverExpires)
-		return time.Time{}
+		return time.Time{}, fmt.Errorf("%w, or %s", err, wire.NeverExpires)
 	}
-	at, _ := time.Parse(wire.DateLayout, date) // which is what ParseDate writes
-	return at
+	return time.Parse(wire.DateLayout, date) // which is what ParseDate writes
 }
 
 // remove ends an API key.
 func (h *keys) remove(x *edge.Context) error {
-	if err := h.accounts.As(actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)); err != nil {
-		return err
-	}
-	return x.NoContent()
+	return x.NoContent(h.accounts.As(actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)))
 }

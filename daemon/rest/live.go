@@ -32,11 +32,12 @@ type streams struct {
 // serve answers with events as they happen, until one of the two sides has
 // enough.
 func (h *streams) serve(x *edge.Context) error {
-	f, err := readForm(x)
-	if err != nil {
-		return err
+	f := readForm(x)
+	usual, _ := live.ParseTopics("")
+	topics, lastID := or(read(f, memberTopics, live.ParseTopics), usual), or(read(f, memberLastEventID, asText), "")
+	if header := x.Request.Header.Get(wire.HeaderLastEventID); header != "" {
+		lastID = header // a browser that was cut off adds it to the address that it had before
 	}
-	topics, lastID := topicsOf(f), lastEventID(x, f)
 	if err := f.done(x); err != nil {
 		return err
 	}
@@ -54,25 +55,6 @@ func (h *streams) serve(x *edge.Context) error {
 	beginLive(x)
 	noteEnd(x, reader.Run(x.Request.Context(), x.Response.Push, h.mayStay(x)))
 	return nil
-}
-
-func topicsOf(f *form) live.Topics {
-	text, _ := f.given(memberTopics)
-	topics, err := live.ParseTopics(text)
-	if err != nil {
-		f.refuse(memberTopics, err.Error())
-	}
-	return topics
-}
-
-// lastEventID is behind which event the stream goes on. The header wins: a
-// browser that was cut off adds it to the address that it had before.
-func lastEventID(x *edge.Context, f *form) string {
-	id, _ := f.given(memberLastEventID)
-	if header := x.Request.Header.Get(wire.HeaderLastEventID); header != "" {
-		return header
-	}
-	return id
 }
 
 // beginLive sends the head of a stream. It is never compressed, and proxies are

@@ -6,11 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
-	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -21,6 +19,29 @@ import (
 type sessions struct {
 	accounts *account.Service
 	access   *access
+}
+
+// The members of a login.
+const (
+	memberProvider = "provider"
+	memberUser     = "UserName"
+	memberPassword = "Password"
+	memberRemember = "RememberMe"
+)
+
+// loginIgnored are members that clients of the existing service send along. Of
+// the ways to log in that they belong to there is none here.
+var loginIgnored = []string{
+	"State", "oauth_token", "oauth_verifier", "Continue", "nonce", "uri", "response", "qop", "nc", "cnonce",
+	"UseTokenCookie", "AccessToken", "AccessTokenSecret",
+}
+
+// parseRemember reads RememberMe. Pages send on for a box that is ticked.
+func parseRemember(text string) (bool, error) {
+	if text == "" || strings.EqualFold(text, "on") {
+		return text != "", nil
+	}
+	return asBool(text)
 }
 
 // memberRedirect names the page to go to after a login or a logout.
@@ -70,23 +91,6 @@ func landing(x *edge.Context, members query.Members) string {
 	return localPath(u)
 }
 
-// welcome answers a login: a person goes to the page asked for, a program gets
-// the session.
-func welcome(x *edge.Context, members query.Members, doc wire.AuthenticateResponse) error {
-	if x.HTML() {
-		return x.Redirect(http.StatusSeeOther, landing(x, members))
-	}
-	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
-}
-
-// farewell answers a logout.
-func farewell(x *edge.Context) error {
-	if x.HTML() {
-		return x.Redirect(http.StatusSeeOther, x.Base+"/login")
-	}
-	return x.Document(http.StatusOK, "AuthenticateResponse", wire.Failure{})
-}
-
 // logIn logs in, and shows a person whose login failed the form again.
 func (h *sessions) logIn(x *edge.Context) error {
 	err := h.authenticate(x)
@@ -132,35 +136,8 @@ func navigates(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && (mode == "" || mode == "navigate")
 }
 
-// sessionCookie carries a session. One that is not remembered ends with the
-// browser.
-func sessionCookie(x *edge.Context, id string, remember bool, expires time.Time) *http.Cookie {
-	c := &http.Cookie{Name: wire.SessionCookie, Value: id, Path: "/", HttpOnly: true, Secure: x.Origin.Secure, SameSite: http.SameSiteLaxMode}
-	if remember {
-		c.Expires = expires
-	}
-	return c
-}
-
-// endedCookie takes the cookie back.
-func endedCookie(x *edge.Context) *http.Cookie {
-	c := sessionCookie(x, "", false, time.Time{})
-	c.MaxAge = -1
-	return c
-}
-
-// renewCookie lets the cookie of a remembered session follow the session.
-func renewCookie(x *edge.Context, given account.Credentials) {
-	if x.Identity.Via == account.Cookie && x.Identity.Renew {
-		http.SetCookie(x.Response, sessionCookie(x, given.SessionCookie, true, x.Identity.Expires))
-	}
-}
-
-// actor is who asks, as the audit trail names them.
-func actor(x *edge.Context) audit.Actor { return x.Identity.Actor(x.Origin.Address) }
-
 // keepAlive does nothing more than any request does: it lets a session go on.
-func (h *sessions) keepAlive(x *edge.Context) error { return x.NoContent() }
+func (h *sessions) keepAlive(x *edge.Context) error { return x.NoContent(nil) }
 
 // current tells who asks.
 func (h *sessions) current(x *edge.Context) error {
@@ -176,10 +153,7 @@ func (h *sessions) current(x *edge.Context) error {
 
 // endSession is logout for those who think in resources.
 func (h *sessions) endSession(x *edge.Context) error {
-	if err := h.endSessions(x); err != nil {
-		return err
-	}
-	return x.NoContent()
+	return x.NoContent(h.endSessions(x))
 }
 
 // endSessions ends the sessions that a request carries.
@@ -197,10 +171,7 @@ func (h *sessions) endSessions(x *edge.Context) error {
 // authenticate logs in or out, or tells whose session it is where nothing is
 // given.
 func (h *sessions) authenticate(x *edge.Context) error {
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
+	f := readForm(x)
 	f.knows(loginIgnored...)
 	switch provider, _ := f.given(memberProvider); {
 	case strings.EqualFold(provider, "logout"):
@@ -218,22 +189,21 @@ func (h *sessions) authenticate(x *edge.Context) error {
 }
 
 func (h *sessions) login(x *edge.Context, f *form) error {
-	name, _ := f.given(memberUser)
-	password, _ := f.given(memberPassword)
-	remember := rememberOf(f)
-	back, _ := f.given(memberRedirect)
+	try := account.Login{UserName: or(read(f, memberUser, asText), ""), Password: or(read(f, memberPassword, asText), ""),
+		Remember: or(read(f, memberRemember, parseRemember), false), Address: x.Origin.Address}
+	back := or(read(f, memberRedirect, asText), "")
 	if err := f.done(x); err != nil {
 		return err
 	}
-	ticket, err := h.accounts.Login(x.Request.Context(), account.Login{UserName: name, Password: password, Remember: remember, Address: x.Origin.Address})
+	ticket, err := h.accounts.Login(x.Request.Context(), try)
 	if err != nil {
 		return err
 	}
 	x.Identity = ticket.Identity
 	http.SetCookie(x.Response, sessionCookie(x, ticket.SessionID, ticket.Remember, x.Identity.Expires))
 	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
-	if back != "" {
-		return welcome(x, f.members, doc)
+	if back != "" && x.HTML() { // a person goes to the page asked for, a program gets the session
+		return x.Redirect(http.StatusSeeOther, landing(x, f.members))
 	}
 	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
 }
@@ -258,5 +228,8 @@ func (h *sessions) logout(x *edge.Context) error {
 	if err := h.endSessions(x); err != nil {
 		return err
 	}
-	return farewell(x)
+	if x.HTML() {
+		return x.Redirect(http.StatusSeeOther, x.Base+"/login")
+	}
+	return x.Document(http.StatusOK, "AuthenticateResponse", wire.Failure{})
 }

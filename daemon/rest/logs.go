@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -47,11 +46,8 @@ func (h *logs) list(x *edge.Context) error { return logView{logs: h}.serve(x) }
 
 // listOneway checks one and answers nothing.
 func (h *logs) listOneway(x *edge.Context) error {
-	if _, err := (logView{logs: h}).plan(x); err != nil {
-		return err
-	}
-	x.Response.WriteHeader(http.StatusNoContent)
-	return nil
+	_, err := (logView{logs: h}).plan(x)
+	return x.NoContent(err)
 }
 
 // of is the handler of a path that shows one day.
@@ -64,9 +60,17 @@ func (v logView) serve(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	v.flush(x.Request.Context())
+	if v.recorder != nil { // so that requests which are over show in the log
+		ctx, cancel := context.WithTimeout(x.Request.Context(), flushTimeout)
+		defer cancel()
+		v.recorder.Flush(ctx)
+	}
 	return v.queries.rows(x, plan)
 }
+
+// flushTimeout is how long a reader of the log waits for what has just been
+// recorded.
+const flushTimeout = time.Second
 
 // plan makes conditions of the members that only the request log has.
 func (v logView) plan(x *edge.Context) (*query.Plan, error) {
@@ -74,19 +78,11 @@ func (v logView) plan(x *edge.Context) (*query.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	var others query.Members
-	for _, m := range members {
-		if !strings.EqualFold(m.Name, memberDate) && !strings.EqualFold(m.Name, memberViewErrors) {
-			others = append(others, m)
-		}
-	}
 	where, err := v.where(x, members, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	plan, err := v.queries.planMembers(x, others, where...)
-	x.Members = members // the page's links repeat them
-	return plan, err
+	return v.queries.plan(x, without(members, memberDate, memberViewErrors), where...)
 }
 
 func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([]query.Condition, error) {
@@ -108,10 +104,7 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([
 	if errorsOnly {
 		where = append(where, condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
 	}
-	if len(wrong) > 0 {
-		return nil, &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
-	}
-	return where, nil
+	return where, refused(wrong)
 }
 
 // oneDay is the beginning of the day that is asked for, if one is: by the path,
@@ -145,33 +138,5 @@ func (v logView) errorsOnly(members query.Members) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	on, err := wire.ParseBool(text)
-	return on == 1, err
-}
-
-func oneText(m query.Member) (string, error) {
-	if m.List || m.Other || len(m.Texts) != 1 {
-		return "", fault.New(fault.Invalid, "takes one value")
-	}
-	return m.Texts[0], nil
-}
-
-// condition compares a field of a kind of ours, which has it.
-func condition(kind *record.Kind, name string, op record.Operator, operand wire.Value) query.Condition {
-	field, _ := kind.Column(name)
-	return query.Condition{Field: field, Operator: op, Operands: []wire.Value{operand}}
-}
-
-// flushPatience is how long a reader of the log waits for what has just been
-// recorded.
-const flushPatience = time.Second
-
-// flush makes requests that are over show in the log.
-func (h *logs) flush(ctx context.Context) {
-	if h.recorder == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, flushPatience)
-	defer cancel()
-	h.recorder.Flush(ctx)
+	return asBool(text)
 }

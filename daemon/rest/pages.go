@@ -17,7 +17,9 @@ import (
 // once, which is what other formats give, would be no page to read.
 const pageTake = 100
 
-// dress gives a page the frame of this site and this reader.
+const htmlType = "text/html; charset=utf-8"
+
+// addFrame gives a page the frame of this site and this reader.
 func addFrame(x *edge.Context) {
 	if x.HTML() {
 		x.Format.Format = x.Format.Format.For(siteOf(x))

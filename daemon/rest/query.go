@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -32,10 +30,13 @@ type queries struct {
 	system   *record.Registry // the kinds that the service itself keeps
 }
 
-// serve answers a query: find the kind, read the request, plan it, select the
-// rows, stream them.
+// serve answers a query: read its members, plan it, select the rows, stream them.
 func (h *queries) serve(x *edge.Context) error {
-	plan, err := h.plan(x)
+	members, err := readMembers(x)
+	if err != nil {
+		return err
+	}
+	plan, err := h.plan(x, members)
 	if err != nil {
 		return err
 	}
@@ -49,56 +50,55 @@ func (h *queries) rows(x *edge.Context, plan *query.Plan) error {
 		return err
 	}
 	defer rows.Close()
-	return stream(x, h.shape(x, plan), plan, rows)
+	return stream(x, plan, rows)
 }
 
 // serveOneway checks a query and answers nothing.
 func (h *queries) serveOneway(x *edge.Context) error {
-	if _, err := h.plan(x); err != nil {
-		return err
-	}
-	x.Response.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-func (h *queries) plan(x *edge.Context) (*query.Plan, error) {
 	members, err := readMembers(x)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = h.plan(x, members)
 	}
-	return h.planMembers(x, members)
+	return x.NoContent(err)
 }
 
-// planMembers plans a query with conditions beside those that its members are.
-func (h *queries) planMembers(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
-	filters, period, err := withoutPeriod(x, members)
+// plan plans a query with conditions beside those that its members are. What of
+// the request is not done as asked, headers say.
+func (h *queries) plan(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
+	if x.Kind.Name == messageKind {
+		period, wrong := periodOf(x.Kind, members)
+		if err := refused(wrong); err != nil {
+			return nil, err
+		}
+		members, where = without(members, memberSince, memberUntil), append(where, period...)
+	}
+	req, err := query.Parse(x.Kind, members, x.Options.Query)
 	if err != nil {
 		return nil, err
 	}
-	req, err := query.Parse(x.Kind, filters, x.Options.Query)
-	if err != nil {
-		return nil, err
-	}
-	req.Where = slices.Concat(req.Where, where, period)
-	x.Members = members
+	req.Where = slices.Concat(req.Where, where)
 	if x.HTML() && req.Take == query.NoTake {
 		req.Take = pageTake
 	}
 	x.Timing.Parsed = time.Now()
-	if x.Format.Bare() {
-		dropAggregates(req)
+	if x.Format.Bare() { // nothing but rows: there is no place for aggregates
+		for _, a := range req.Include {
+			req.Ignored = append(req.Ignored, a.Name)
+		}
+		req.Include = nil
 	}
-	noteRequest(x.Response.Header(), req)
+	if len(req.Ignored) > 0 {
+		x.Response.Header().Set(wire.HeaderIgnoredMembers, edge.Clean(strings.Join(req.Ignored, ", ")))
+	}
+	if req.Clamped {
+		x.Response.Header().Set(wire.HeaderTakeClamped, strconv.FormatInt(req.Take, 10))
+	}
 	return query.NewPlan(req, x.Options.CountPages)
 }
 
-// dropAggregates takes out what a reply that is nothing but rows has no place
-// for, and says so.
-func dropAggregates(req *query.Request) {
-	for _, a := range req.Include {
-		req.Ignored = append(req.Ignored, a.Name)
-	}
-	req.Include = nil
+// without leaves members out by their names, in any letter case.
+func without(members query.Members, names ...string) query.Members {
+	return slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool { return named(names, m.Name) })
 }
 
 // kind finds the record kind of the route, or that the path names, nil where
@@ -140,29 +140,48 @@ func (h *queries) instead(name string, nameOf func(*record.Kind) string) string 
 	return "there are: " + strings.Join(names, ", ")
 }
 
-// noteRequest says in headers what of the request was not done as asked.
-func noteRequest(h http.Header, req *query.Request) {
-	if len(req.Ignored) > 0 {
-		h.Set(wire.HeaderIgnoredMembers, edge.Clean(strings.Join(req.Ignored, ", ")))
+// messageKind is the kind of messages, whose queries take a period.
+const messageKind = "Message"
+
+// The members that say when messages were added, beside the filters of every
+// query.
+const (
+	memberSince = "Since" // and later
+	memberUntil = "Until" // and earlier, but not at that time
+)
+
+// periodOf makes conditions of Since and Until.
+func periodOf(kind *record.Kind, members query.Members) (where []query.Condition, wrong []fault.Field) {
+	for _, end := range []struct {
+		member   string
+		operator record.Operator
+	}{{memberSince, record.GreaterThanOrEqualTo}, {memberUntil, record.LessThan}} {
+		m, given := members.Get(end.member)
+		if !given || m.Empty {
+			continue
+		}
+		text, err := oneText(m)
+		if err == nil {
+			text, err = wire.ParseDate(text, time.UTC)
+		}
+		if err != nil {
+			wrong = append(wrong, fault.Field{Name: end.member, Message: err.Error()})
+			continue
+		}
+		where = append(where, condition(kind, "AddedDateTime", end.operator, wire.Value{Text: text}))
 	}
-	if req.Clamped {
-		h.Set(wire.HeaderTakeClamped, strconv.FormatInt(req.Take, 10))
-	}
+	return where, wrong
 }
 
-func (h *queries) shape(x *edge.Context, plan *query.Plan) encode.Shape {
-	sh := encode.Shape{
-		Operation: plan.Kind.Operation(),
-		Record:    plan.Kind.Name,
-		Columns:   make([]encode.Column, len(plan.Columns)),
-		Nulls:     strings.EqualFold(x.Members.Text(query.Nulls), "include"),
+func oneText(m query.Member) (string, error) {
+	if m.List || m.Other || len(m.Texts) != 1 {
+		return "", fault.New(fault.Invalid, "takes one value")
 	}
-	for i, c := range plan.Columns {
-		f := plan.Kind.Fields[c]
-		sh.Columns[i] = encode.Column{Name: f.Name, Type: f.Type}
-	}
-	if x.HTML() {
-		sh.Links, sh.View = otherFormats(x), view(x, plan)
-	}
-	return sh
+	return m.Texts[0], nil
+}
+
+// condition compares a field of a kind of ours, which has it.
+func condition(kind *record.Kind, name string, op record.Operator, operand wire.Value) query.Condition {
+	field, _ := kind.Column(name)
+	return query.Condition{Field: field, Operator: op, Operands: []wire.Value{operand}}
 }

@@ -12,30 +12,6 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// operation is a row of the table of routes: one thing that the service does, who
-// may ask for it, what a request and its reply hold, and the routes that lead to
-// it. The router, the checks and the documents read it.
-type operation struct {
-	name    string
-	group   string            // of operations that belong together; a query has that of its kind
-	summary string            // a query has that of its kind where it is empty
-	role    account.Role      // the least that it takes
-	kind    string            // that it queries, of those that the service itself keeps
-	members []metadata.Member // beside those in paths, and those of every query
-	answer  any               // a value of the type of the reply
-	media   string            // of a reply that is no document
-	routes  []edge.Route      // without what is the same for all of them; Summary where it differs
-}
-
-// The groups of operations beside those of the record kinds, which are the
-// parts of the business.
-const (
-	groupBills    = "Bills of materials"
-	groupAccounts = "Accounts"
-	groupService  = "Administration"
-	groupWebhooks = "Webhooks"
-)
-
 const anyMethod = "GET POST PUT PATCH DELETE"
 
 // newTable is the table of routes. The first route that fits a request counts.
@@ -300,9 +276,9 @@ func webhookOperations(h *handlers) []operation {
 		{name: "AttemptQuery", group: groupWebhooks, role: account.Admin, kind: "Attempt", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Messages/Responses", Serve: h.queries.serve, Summary: "The attempts to send the messages of all subscribers, newest first, with the text of answers"}}},
 		{name: "RetryMessages", group: groupWebhooks, role: account.Admin, summary: "Send all messages again that match a filter", answer: wire.MessagesRetried{}, members: selectionMembers, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.messages.retryAll, Summary: "Send all messages again that match a filter and have failed"}}},
+			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.bulk.retry, Summary: "Send all messages again that match a filter and have failed"}}},
 		{name: "DeleteMessages", group: groupWebhooks, role: account.Admin, summary: "Delete all messages that match a filter", answer: wire.MessagesDeleted{}, members: selectionMembers, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Changes: true, Serve: h.messages.removeAll, Summary: "Delete all messages that match a filter, and cancel what is pending of them"}}},
+			{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Changes: true, Serve: h.bulk.remove, Summary: "Delete all messages that match a filter, and cancel what is pending of them"}}},
 		{name: "SubscriptionQuery", group: groupWebhooks, role: account.Admin, kind: "Subscription", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Subscriptions", Serve: h.queries.serve, Summary: "The subscriptions of all subscribers"}}},
 	}

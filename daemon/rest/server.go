@@ -20,6 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
@@ -61,7 +62,6 @@ type Server struct {
 	bodies    *edge.Bodies
 	proxies   edge.Proxies
 	cors      edge.CORS
-	csrf      *edge.CSRF
 	leaving   atomic.Bool // as Leave says
 	metrics   *metrics.Metrics
 	observer  observer
@@ -79,7 +79,7 @@ func New(c Config) *Server {
 	c.Edge.BasePath = edge.BasePath(c.Edge.BasePath)
 	e := c.Edge
 	s := &Server{config: c, admission: edge.NewAdmission(e.MaxRequests), metrics: metrics.New(c.Version),
-		proxies: e.TrustedProxies, cors: e.CORSOrigins, csrf: edge.NewCSRF(e.CORSOrigins)}
+		proxies: e.TrustedProxies, cors: e.CORSOrigins}
 	s.handlers = newHandlers(c, s.metrics)
 	s.handlers.health.stopping = func() bool { return s.leaving.Load() || s.admission.Stopping() }
 	s.observer = observer{s.metrics, c.Log, c.RequestLog, c.Streams, c.Trace}
@@ -114,13 +114,14 @@ type handlers struct {
 	subscribers   subscribers
 	subscriptions subscriptions
 	messages      messages
+	bulk          bulk
 	stats         statistics
 	streams       streams
 }
 
 func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
-		access: access{c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewLimiter(edge.Rate{}), m.Misdirected},
+		access: access{c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewLimiter(edge.Rate{}), edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected},
 		users:  users{c.Accounts}, keys: keys{c.Accounts}, bills: bills{c.Bills},
 		queries: queries{c.Store, c.Registry, record.System()},
 		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
@@ -134,10 +135,22 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h.logs = logs{&h.queries, c.RequestLog}
 	h.subscriptions = subscriptions{c.Webhooks, &h.access, edge.NewLimiter(retryRate), edge.NewLimiter(changeRate)}
 	h.messages = messages{c.Webhooks, &h.access, &h.queries, &h.subscriptions}
-	h.documents = documents{&h.access, newDescription(h, c, false), newDescription(h, c, true)}
+	h.bulk = bulk{c.Webhooks, &h.queries}
 	h.table = newTable(h)
+	about := func(open bool) description {
+		return newDescription(func() *metadata.Service {
+			return describe(metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL}, h.table, &h.queries, open)
+		})
+	}
+	h.documents = documents{&h.access, about(false), about(true)}
 	h.info = newInfo(c, routesOf(h.table))
 	return h
+}
+
+// Describe is what a service with the standard settings says of itself, for
+// documents that are written before one runs.
+func Describe() *metadata.Service {
+	return newHandlers(Config{Registry: record.Builtin()}, new(metrics.Metrics)).documents.closed.service()
 }
 
 // Leave makes /readyz say that the service is going away, so that whoever spreads
@@ -195,10 +208,10 @@ func (s *Server) work(x *edge.Context) error {
 		return err
 	}
 	defer s.admission.Depart()
-	if err := s.webhooksOff(x); err != nil {
-		return err
+	if x.Route.Webhooks && s.config.Engine == nil {
+		return fault.New(fault.NotFound, "webhooks are turned off by the setting webhooks.enabled")
 	}
-	if err := s.admit(x); err != nil {
+	if err := s.handlers.access.admit(x); err != nil {
 		return err
 	}
 	var err error
@@ -216,20 +229,6 @@ func (s *Server) work(x *edge.Context) error {
 	}
 	addFrame(x)
 	return x.Route.Serve(x)
-}
-
-// admit finds out who asks, and whether this request of theirs is to be served.
-func (s *Server) admit(x *edge.Context) error {
-	if err := s.handlers.access.limitAddress(x); err != nil {
-		return err
-	}
-	if err := s.handlers.access.authorise(x); err != nil {
-		return err
-	}
-	if err := s.handlers.access.limitIdentity(x); err != nil {
-		return err
-	}
-	return s.csrf.Check(x)
 }
 
 // resolve finds out what the URL and the headers ask for. It goes on after an
@@ -331,12 +330,4 @@ func (s *Server) fail(x *edge.Context, err error) {
 		stack = err.Error()
 	}
 	x.Fail(f, stack)
-}
-
-// webhooksOff is why the operations of webhooks answer nothing.
-func (s *Server) webhooksOff(x *edge.Context) error {
-	if x.Route.Webhooks && s.config.Engine == nil {
-		return fault.New(fault.NotFound, "webhooks are turned off by the setting webhooks.enabled")
-	}
-	return nil
 }

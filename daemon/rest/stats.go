@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"time"
@@ -28,11 +29,8 @@ type statistics struct{ engine *delivery.Engine }
 // show gives figures of the delivery. Without the store it gives those that it
 // has.
 func (h *statistics) show(x *edge.Context) error {
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
-	window := windowOf(f)
+	f := readForm(x)
+	window := or(read(f, memberWindow, parseWindow), usualWindow)
 	if err := f.done(x); err != nil {
 		return err
 	}
@@ -52,17 +50,13 @@ func (h *statistics) show(x *edge.Context) error {
 	return x.Document(http.StatusOK, "Stats", d)
 }
 
-// windowOf is the time that figures are asked of.
-func windowOf(f *form) time.Duration {
-	text, ok := f.given(memberWindow)
-	if !ok {
-		return usualWindow
-	}
+// parseWindow reads the time that figures are asked of.
+func parseWindow(text string) (time.Duration, error) {
 	window, err := time.ParseDuration(text)
 	if err != nil || window < time.Minute || window > longestWindow {
-		f.refuse(memberWindow, "must be a time such as 15m or 24h, from 1m to 24h")
+		return 0, errors.New("must be a time such as 15m or 24h, from 1m to 24h")
 	}
-	return window
+	return window, nil
 }
 
 func statsDocument(s stats.Report) *wire.Stats {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/bizhook/whd/daemon/row"
 )
 
 // heldWhole is the size up to which a reply is kept back until it is complete,
@@ -33,10 +33,14 @@ var buffers = sync.Pool{New: func() any {
 	return &b
 }}
 
+// errHeadDone ends the work on a HEAD request whose reply would be streamed:
+// its head is known.
+var errHeadDone = errors.New("head is complete")
+
 // stream sends rows as they come from the store. When the store fails after
 // the first byte has gone out, the connection is aborted: no client can take a
 // cut reply for a whole one.
-func stream(x *edge.Context, sh encode.Shape, plan *query.Plan, rows *executor.Result) error {
+func stream(x *edge.Context, plan *query.Plan, rows *executor.Result) error {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= keepBuffer {
@@ -44,9 +48,7 @@ func stream(x *edge.Context, sh encode.Shape, plan *query.Plan, rows *executor.R
 		}
 	}()
 	out := &sender{exchange: x, buf: (*buf)[:0]}
-	out.start(sh)
-	enc := x.Format.New(sh)
-	err := out.rows(enc, encode.Head{Offset: plan.Skip}, rows)
+	err := out.rows(plan, rows)
 	*buf = out.buf[:0]
 	switch {
 	case errors.Is(err, errHeadDone):
@@ -58,10 +60,6 @@ func stream(x *edge.Context, sh encode.Shape, plan *query.Plan, rows *executor.R
 	return err
 }
 
-// errHeadDone ends the work on a HEAD request whose reply would be streamed:
-// its head is known.
-var errHeadDone = errors.New("head is complete")
-
 // sender writes one streamed reply.
 type sender struct {
 	exchange *edge.Context
@@ -72,9 +70,10 @@ type sender struct {
 	packed   edge.Compressor // nil where the reply is not compressed
 }
 
-func (o *sender) start(sh encode.Shape) {
+// rows sends the rows of a plan, with what stands before and behind them.
+func (o *sender) rows(plan *query.Plan, rows *executor.Result) error {
 	x := o.exchange
-	h := x.Response.Header()
+	h, sh := x.Response.Header(), shapeOf(x, plan)
 	h.Set("Content-Type", x.Format.ContentType)
 	if x.Format.Name == "csv" {
 		h.Set("Content-Disposition", "attachment; filename="+sh.Operation+".csv")
@@ -82,60 +81,61 @@ func (o *sender) start(sh encode.Shape) {
 	if strings.Contains(strings.ToLower(x.Request.Header.Get("Want-Digest")), "sha-256") {
 		o.digest = sha256.New()
 	}
-	o.buf = x.Format.Open(h, o.buf)
-}
-
-func (o *sender) rows(enc encode.Encoder, head encode.Head, rows *executor.Result) error {
-	x := o.exchange
 	if x.Format.Bare() {
-		x.Response.Header().Set(wire.HeaderOffset, strconv.FormatInt(head.Offset, 10))
+		h.Set(wire.HeaderOffset, strconv.FormatInt(plan.Skip, 10))
 	}
+	o.buf = x.Format.Open(h, o.buf)
+	enc := x.Format.New(sh)
 	cells, err := rows.Next()
 	x.Timing.FirstRow = time.Now()
-	o.buf = enc.Begin(o.buf, head)
+	o.buf = enc.Begin(o.buf, encode.Head{Offset: plan.Skip})
 	for ; err == nil && cells != nil; cells, err = rows.Next() {
-		if o.buf, err = o.row(enc, cells); err != nil {
-			return err
+		o.buf = enc.Row(o.buf, cells)
+		if o.count++; len(o.buf) >= heldWhole {
+			if err := o.flush(); err != nil {
+				return err
+			}
 		}
 	}
 	if err != nil {
 		return err
 	}
-	tail, err := o.tail(enc, rows)
+	tail, err := rows.Tail(o.count)
 	if err != nil {
 		return err
 	}
+	end := encode.Tail{Total: tail.Total}
+	for _, m := range tail.Meta {
+		end.Meta = append(end.Meta, encode.Pair(m))
+	}
+	o.buf = x.Format.Close(enc.End(o.buf, end))
 	return o.finish(tail)
 }
 
-func (o *sender) row(enc encode.Encoder, cells []row.Cell) ([]byte, error) {
-	o.buf = enc.Row(o.buf, cells)
-	o.count++
-	if len(o.buf) < heldWhole {
-		return o.buf, nil
+func shapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
+	sh := encode.Shape{
+		Operation: plan.Kind.Operation(),
+		Record:    plan.Kind.Name,
+		Columns:   make([]encode.Column, len(plan.Columns)),
+		Nulls:     strings.EqualFold(x.Members.Text(query.Nulls), "include"),
 	}
-	err := o.flush()
-	return o.buf, err
+	for i, c := range plan.Columns {
+		f := plan.Kind.Fields[c]
+		sh.Columns[i] = encode.Column{Name: f.Name, Type: f.Type}
+	}
+	if x.HTML() {
+		sh.Links, sh.View = otherFormats(x), view(x, plan)
+	}
+	return sh
 }
 
-func (o *sender) tail(enc encode.Encoder, rows *executor.Result) (executor.Tail, error) {
-	tail, err := rows.Tail(o.count)
-	if err != nil {
-		return tail, err
-	}
-	end := encode.Tail{Total: tail.Total}
-	for _, m := range tail.Meta {
-		end.Meta = append(end.Meta, encode.Pair{Name: m.Name, Value: m.Value})
-	}
-	o.buf = o.exchange.Format.Close(enc.End(o.buf, end))
-	return tail, nil
-}
-
-// flush sends what is in the buffer. The first flush sends the head too, with
-// the names of the trailers that will follow the last byte.
+// flush sends what is in the buffer, compressed where the client accepts that.
+// The first flush sends the head too, with the names of the trailers that will
+// follow the last byte, and pushes it through, so that the client sees that
+// something comes.
 func (o *sender) flush() error {
-	x := o.exchange
-	if !o.sent {
+	x, first := o.exchange, !o.sent
+	if first {
 		h := x.Response.Header()
 		h.Set("Server-Timing", x.Timing.Header())
 		o.announceTrailers(h)
@@ -149,13 +149,24 @@ func (o *sender) flush() error {
 	if o.digest != nil {
 		o.digest.Write(o.buf)
 	}
-	first := !o.sent
 	o.sent = true
-	if err := o.write(first); err != nil {
-		return err
+	if first && x.Coding != nil {
+		o.packed = x.Coding.Start(x.Response)
 	}
-	o.buf = o.buf[:0]
-	return nil
+	var out io.Writer = x.Response
+	if o.packed != nil {
+		out = o.packed
+	}
+	_, err := out.Write(o.buf)
+	if err == nil && first && o.packed != nil {
+		if err = o.packed.Flush(); err == nil {
+			err = x.Response.Control.Flush()
+		}
+	}
+	if err == nil {
+		o.buf = o.buf[:0]
+	}
+	return err
 }
 
 // announceTrailers names what will follow the last byte. HTTP/1.0 has no place
@@ -174,62 +185,30 @@ func (o *sender) announceTrailers(h http.Header) {
 	}
 }
 
-// write sends the buffer, compressed where the client accepts that. The first
-// piece is pushed through, so that the client sees that something comes.
-func (o *sender) write(first bool) error {
-	x := o.exchange
-	if first && x.Coding != nil {
-		o.packed = x.Coding.Start(x.Response)
-	}
-	if o.packed == nil {
-		_, err := x.Response.Write(o.buf)
-		return err
-	}
-	if _, err := o.packed.Write(o.buf); err != nil || !first {
-		return err
-	}
-	if err := o.packed.Flush(); err != nil {
-		return err
-	}
-	return x.Response.Control.Flush()
-}
-
-// end completes a streamed reply.
-func (o *sender) end() error {
-	if err := o.flush(); err != nil || o.packed == nil {
-		return err
-	}
-	if err := o.packed.Close(); err != nil {
-		return err
-	}
-	o.exchange.Coding.Keep(o.packed)
-	return nil
-}
-
 // finish ends the reply: held whole with a length, or streamed with trailers.
-func (o *sender) finish(tail executor.Tail) error {
+func (o *sender) finish(tail executor.Tail) (err error) {
 	x := o.exchange
-	h := x.Response.Header()
-	if o.sent {
-		err := o.end()
-		o.counts(h, tail)
-		return err
-	}
-	if o.digest != nil {
+	h, streamed := x.Response.Header(), o.sent
+	if streamed {
+		if err = o.flush(); err == nil && o.packed != nil {
+			if err = o.packed.Close(); err == nil {
+				x.Coding.Keep(o.packed)
+			}
+		}
+	} else if o.digest != nil {
 		o.digest.Write(o.buf)
 	}
-	o.counts(h, tail)
-	h.Set("Server-Timing", x.Timing.Header())
-	o.sent = true
-	return x.Write(http.StatusOK, o.buf)
-}
-
-func (o *sender) counts(h http.Header, tail executor.Tail) {
 	h.Set(wire.HeaderRowCount, strconv.FormatInt(o.count, 10))
-	if o.exchange.Format.Bare() && tail.Known {
+	if x.Format.Bare() && tail.Known {
 		h.Set(wire.HeaderTotal, strconv.FormatInt(tail.Total, 10))
 	}
 	if o.digest != nil {
 		h.Set(wire.HeaderDigest, "sha-256="+hex.EncodeToString(o.digest.Sum(nil)))
 	}
+	if streamed {
+		return err
+	}
+	h.Set("Server-Timing", x.Timing.Header())
+	o.sent = true
+	return x.Write(http.StatusOK, o.buf)
 }

@@ -2,7 +2,7 @@ package rest
 
 import (
 	"encoding/base64"
-	"net/http"
+	"errors"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -38,80 +38,52 @@ func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 // show shows a subscriber with its subscriptions.
 func (h *subscribers) show(x *edge.Context) error {
 	b, err := h.admin.Subscriber(x.Request.Context(), x.Params.Get(inSubscriber))
-	if err != nil {
-		return err
-	}
-	return x.Document(http.StatusOK, "Subscriber", subscriberDocument(b))
+	return x.Answer("Subscriber", subscriberDocument(b), err)
 }
 
 // add adds a subscriber, enabled unless the request says otherwise.
 func (h *subscribers) add(x *edge.Context) error {
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
-	n := admin.Subscriber{Name: checkedName(f, f.required(memberName)), Enabled: true}
-	if enabled := f.flag(memberEnabled); enabled != nil {
-		n.Enabled = *enabled
-	}
+	f := readForm(x)
+	n := admin.Subscriber{Name: require(f, memberName, parseName), Enabled: or(read(f, memberEnabled, asBool), true)}
 	if err := f.done(x); err != nil {
 		return err
 	}
 	b, err := h.admin.AddSubscriber(x.Request.Context(), n, actor(x))
-	if err != nil {
-		return err
-	}
-	return x.Created("/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b))
+	return x.Created("/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b), err)
 }
 
 // change changes a subscriber.
 func (h *subscribers) change(x *edge.Context) error {
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
+	f := readForm(x)
 	f.knows(inSubscriber, "ItemNo")
-	c := admin.SubscriberChange{Enabled: f.flag(memberEnabled), RowHash: rowHashOf(f)}
-	if f.optional(memberName) != nil {
-		text := checkedName(f, f.required(memberName))
-		c.Name = &text
+	c := admin.SubscriberChange{Enabled: read(f, memberEnabled, asBool), RowHash: or(read(f, memberRowHash, parseRowHash), nil)}
+	if c.Name = read(f, memberName, parseName); c.Name != nil {
+		f.required(memberName)
 	}
 	if err := f.done(x); err != nil {
 		return err
 	}
 	b, err := h.admin.ChangeSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), c, actor(x))
-	if err != nil {
-		return err
-	}
-	return x.Document(http.StatusOK, "Subscriber", subscriberDocument(b))
+	return x.Answer("Subscriber", subscriberDocument(b), err)
 }
 
 // remove removes a subscriber with its subscriptions and messages.
 func (h *subscribers) remove(x *edge.Context) error {
-	if err := h.admin.RemoveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), actor(x)); err != nil {
-		return err
-	}
-	x.Response.WriteHeader(http.StatusNoContent)
-	return nil
+	return x.NoContent(h.admin.RemoveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), actor(x)))
 }
 
-// checkedName checks a name that is given.
-func checkedName(f *form, text string) string {
+func parseName(text string) (string, error) {
 	if len([]rune(text)) > maxName {
-		f.refuse(memberName, "must be at most 256 characters long")
+		return "", errors.New("must be at most 256 characters long")
 	}
-	return text
+	return text, nil
 }
 
-// rowHashOf is what a change is based on, nil for whatever there is.
-func rowHashOf(f *form) []byte {
-	text, ok := f.given(memberRowHash)
-	if !ok {
-		return nil
-	}
+// parseRowHash reads what a change is based on.
+func parseRowHash(text string) ([]byte, error) {
 	hash, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		f.refuse(memberRowHash, "must be base64 text")
+		return nil, errors.New("must be base64 text")
 	}
-	return hash
+	return hash, nil
 }

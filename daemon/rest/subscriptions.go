@@ -1,7 +1,7 @@
 package rest
 
 import (
-	"net/http"
+	"errors"
 	"strings"
 	"time"
 
@@ -48,23 +48,13 @@ func scheduleText(waits []time.Duration) string {
 // list lists the subscriptions of a subscriber.
 func (h *subscriptions) list(x *edge.Context) error {
 	all, err := h.admin.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber))
-	if err != nil {
-		return err
-	}
-	documents := make([]wire.Subscription, len(all))
-	for i, r := range all {
-		documents[i] = subscriptionDocument(r)
-	}
-	return x.List("Subscriptions", documents, len(documents))
+	return edge.List(x, "Subscriptions", all, err, subscriptionDocument)
 }
 
 // show shows one subscription.
 func (h *subscriptions) show(x *edge.Context) error {
 	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
-	if err != nil {
-		return err
-	}
-	return x.Document(http.StatusOK, "Subscription", subscriptionDocument(r))
+	return x.Answer("Subscription", subscriptionDocument(r), err)
 }
 
 // add adds a subscription. The SubscriberID is all it takes; an
@@ -74,35 +64,19 @@ func (h *subscriptions) add(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
+	f := readForm(x)
 	f.knows(inSubscriber)
-	n := admin.Subscription{Subscriber: x.Params.Get(inSubscriber), Private: byAdmin, Enabled: true,
-		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent)}
-	if headers := headersOf(x, f); headers != nil {
-		n.Headers = *headers
-	}
-	if enabled := f.flag(memberEnabled); enabled != nil {
-		n.Enabled = *enabled
-	}
-	if ordered := f.flag(memberOrdered); ordered != nil {
-		n.Ordered = *ordered
-	}
-	if schedule := scheduleOf(f); schedule != nil {
-		n.Schedule = *schedule
-	}
+	n := admin.Subscription{Subscriber: x.Params.Get(inSubscriber), Private: byAdmin,
+		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent), Headers: or(headersOf(x, f), nil),
+		Enabled: or(read(f, memberEnabled, asBool), true), Ordered: or(read(f, memberOrdered, asBool), false),
+		Schedule: or(read(f, webhook.MemberSchedule, parseSchedule), nil)}
 	if err := f.done(x); err != nil {
 		return err
 	}
 	r, err := h.admin.AddSubscription(x.Request.Context(), n)
-	if err != nil {
-		return err
-	}
 	d := subscriptionDocument(r)
 	d.Secret = r.Secret
-	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d)
+	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d, err)
 }
 
 // change changes a subscription, which the path or the body names.
@@ -111,27 +85,22 @@ func (h *subscriptions) change(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
+	f := readForm(x)
 	f.knows(inSubscriber, "ItemNo")
 	id := x.Params.Get(inSubscription)
 	if f.knows(inSubscription); id == "" {
 		id = f.required(inSubscription)
 	}
 	c := admin.SubscriptionChange{
-		Pattern: f.optional(webhook.MemberEvent), URL: f.optional(webhook.MemberURL), Enabled: f.flag(memberEnabled),
-		Ordered: f.flag(memberOrdered), Schedule: scheduleOf(f), Headers: headersOf(x, f), RowHash: rowHashOf(f),
+		Pattern: read(f, webhook.MemberEvent, asText), URL: read(f, webhook.MemberURL, asText), Enabled: read(f, memberEnabled, asBool),
+		Ordered: read(f, memberOrdered, asBool), Schedule: read(f, webhook.MemberSchedule, parseSchedule), Headers: headersOf(x, f),
+		RowHash: or(read(f, memberRowHash, parseRowHash), nil),
 	}
 	if err := f.done(x); err != nil {
 		return err
 	}
 	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), id, c, byAdmin)
-	if err != nil {
-		return err
-	}
-	return x.Document(http.StatusOK, "Subscription", subscriptionDocument(r))
+	return x.Answer("Subscription", subscriptionDocument(r), err)
 }
 
 // remove removes a subscription and cancels what is pending.
@@ -139,11 +108,7 @@ func (h *subscriptions) remove(x *edge.Context) error {
 	if _, err := h.limitChanges(x); err != nil {
 		return err
 	}
-	if err := h.admin.RemoveSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription)); err != nil {
-		return err
-	}
-	x.Response.WriteHeader(http.StatusNoContent)
-	return nil
+	return x.NoContent(h.admin.RemoveSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription)))
 }
 
 // changeRate is how often those who have but a SubscriberID may change the
@@ -186,21 +151,13 @@ func headersOf(x *edge.Context, f *form) *[]webhook.Header {
 	return &headers
 }
 
-// scheduleOf reads the waits of a subscription, nil where they are not given. An
-// empty text goes back to those of the settings.
-func scheduleOf(f *form) *[]time.Duration {
-	text, ok := f.given(webhook.MemberSchedule)
-	if !ok {
-		return nil
+// parseSchedule reads the waits of a subscription. An empty text goes back to
+// those of the settings.
+func parseSchedule(text string) ([]time.Duration, error) {
+	if text == "" {
+		return nil, nil
 	}
-	var waits []time.Duration
-	if text != "" {
-		var err error
-		if waits, err = webhook.ParseSchedule(text); err != nil {
-			f.refuse(webhook.MemberSchedule, err.Error())
-		}
-	}
-	return &waits
+	return webhook.ParseSchedule(text)
 }
 
 // rotateSecret replaces the secret of a subscription, and shows the new one this
@@ -213,34 +170,23 @@ func (h *subscriptions) rotateSecret(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
+	f := readForm(x)
 	f.knows(inSubscriber, inSubscription)
-	secret, _ := f.given(webhook.MemberSecret)
-	keep := keepForOf(f)
+	secret, keep := or(read(f, webhook.MemberSecret, asText), ""), or(read(f, webhook.MemberKeepFor, parseKeepFor), webhook.DefaultKeepFor)
 	if err := f.done(x); err != nil {
 		return err
 	}
 	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
-	if err != nil {
-		return err
-	}
-	return x.Document(http.StatusOK, "RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Moment(r.OldSecretUntil)})
+	return x.Answer("RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Moment(r.OldSecretUntil)}, err)
 }
 
-// keepForOf is how long the secret that is replaced signs as well.
-func keepForOf(f *form) time.Duration {
-	text, ok := f.given(webhook.MemberKeepFor)
-	if !ok {
-		return webhook.DefaultKeepFor
-	}
+// parseKeepFor reads how long the secret that is replaced signs as well.
+func parseKeepFor(text string) (time.Duration, error) {
 	keep, err := time.ParseDuration(text)
 	if err != nil || webhook.CheckKeepFor(keep) != nil {
-		f.refuse(webhook.MemberKeepFor, "must be a duration such as 12h, from 0 to 720h")
+		return 0, errors.New("must be a duration such as 12h, from 0 to 720h")
 	}
-	return keep
+	return keep, nil
 }
 
 // retryRate is how often those who have but a SubscriberID may send what is in a

@@ -41,44 +41,27 @@ func dateText(t time.Time) string {
 // list lists the users.
 func (h *users) list(x *edge.Context) error {
 	users, err := h.accounts.Users(x.Request.Context())
-	if err != nil {
-		return err
-	}
-	documents := make([]wire.User, len(users))
-	for i, u := range users {
-		documents[i] = userDocument(u)
-	}
-	return x.List("Users", documents, len(documents))
+	return edge.List(x, "Users", users, err, userDocument)
 }
 
 // add adds a user.
 func (h *users) add(x *edge.Context) error {
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
-	n := account.NewUser{Name: f.required(memberUser), Password: f.required(memberPassword), Role: roleOf(f, f.required(memberRole))}
-	n.DisplayName, _ = f.given(memberDisplayName)
+	f := readForm(x)
+	n := account.NewUser{Name: f.required(memberUser), Password: f.required(memberPassword), Role: require(f, memberRole, account.ParseRole),
+		DisplayName: or(read(f, memberDisplayName, asText), "")}
 	if err := f.done(x); err != nil {
 		return err
 	}
 	u, err := h.accounts.As(actor(x)).AddUser(x.Request.Context(), n)
-	if err != nil {
-		return err
-	}
-	return x.Created("/Users", u.Name, "User", userDocument(u))
+	return x.Created("/Users", u.Name, "User", userDocument(u), err)
 }
 
-// roleOf reads a role that is there.
-func roleOf(f *form, text string) account.Role {
+// parseRole reads another role. That it may not be none says package account.
+func parseRole(text string) (account.Role, error) {
 	if text == "" {
-		return account.NoRole
+		return account.NoRole, nil
 	}
-	role, err := account.ParseRole(text)
-	if err != nil {
-		f.refuse(memberRole, err.Error())
-	}
-	return role
+	return account.ParseRole(text)
 }
 
 // show shows a user: admins everybody, others themselves.
@@ -92,10 +75,7 @@ func (h *users) show(x *edge.Context) error {
 
 func (h *users) write(x *edge.Context, name string) error {
 	u, err := h.accounts.User(x.Request.Context(), name)
-	if err != nil {
-		return err
-	}
-	return x.Document(http.StatusOK, "User", userDocument(u))
+	return x.Answer("User", userDocument(u), err)
 }
 
 // isOwn reports whether the user of that name asks. An API key is nobody's.
@@ -116,16 +96,9 @@ func (h *users) change(x *edge.Context) error {
 	if err := ownOrAdmin(x, name); err != nil {
 		return err
 	}
-	f, err := readForm(x)
-	if err != nil {
-		return err
-	}
+	f := readForm(x)
 	f.knows(memberUser) // the path says it
-	up := account.Update{DisplayName: f.optional(memberDisplayName), Password: f.optional(memberPassword)}
-	if text, ok := f.given(memberRole); ok {
-		role := roleOf(f, text)
-		up.Role = &role
-	}
+	up := account.Update{DisplayName: read(f, memberDisplayName, asText), Role: read(f, memberRole, parseRole), Password: read(f, memberPassword, asText)}
 	if err := h.mayChange(x, f, name, up); err != nil {
 		return err
 	}
@@ -169,8 +142,5 @@ func (h *users) mayChange(x *edge.Context, f *form, name string, up account.Upda
 
 // remove removes a user.
 func (h *users) remove(x *edge.Context) error {
-	if err := h.accounts.As(actor(x)).RemoveUser(x.Request.Context(), x.Params.Get(memberUser)); err != nil {
-		return err
-	}
-	return x.NoContent()
+	return x.NoContent(h.accounts.As(actor(x)).RemoveUser(x.Request.Context(), x.Params.Get(memberUser)))
 }

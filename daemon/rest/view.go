@@ -55,9 +55,9 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 		if isFilter {
 			filters = append(filters, m.Name)
 			v.Conditions = append(v.Conditions, a.asked(plan.Kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m))
-		} else if words := inForce(m.Name); words != "" {
+		} else if named([]string{query.Fields, query.Include}, m.Name) { // which change what rows and columns there are
 			filters = append(filters, m.Name)
-			v.Conditions = append(v.Conditions, a.asked(m.Name, words, m))
+			v.Conditions = append(v.Conditions, a.asked(m.Name, "=", m))
 		}
 		if _, taken := shown[target.Field]; isFilter && !taken {
 			shown[target.Field], operators[target.Field] = m, target.Operator
@@ -73,17 +73,6 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 			v.Filters = append(v.Filters, encode.NewFilter(f, operators[i], strings.Join(formTexts(shown[i]), ",")))
 		}
 	}
-}
-
-// inForce are the words for members that change which rows and columns there
-// are, and are no filters.
-func inForce(name string) string {
-	for _, one := range []string{query.Fields, query.Include} {
-		if strings.EqualFold(name, one) {
-			return "="
-		}
-	}
-	return ""
 }
 
 func (a address) asked(name, words string, m query.Member) encode.Asked {

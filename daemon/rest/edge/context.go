@@ -134,8 +134,20 @@ func (x *Context) Write(status int, body []byte) error {
 	return err
 }
 
-// NoContent answers that all is done and there is nothing to say.
-func (x *Context) NoContent() error {
+// Answer answers with a single value, unless there is an error.
+func (x *Context) Answer(name string, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return x.Document(http.StatusOK, name, v)
+}
+
+// NoContent answers that all is done and there is nothing to say, unless there is
+// an error.
+func (x *Context) NoContent(err error) error {
+	if err != nil {
+		return err
+	}
 	x.Response.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -149,14 +161,26 @@ func (x *Context) Redirect(status int, to string) error {
 	return nil
 }
 
-// List answers with all of a few things.
-func (x *Context) List(name string, documents any, count int) error {
-	x.Response.Header().Set(wire.HeaderTotal, strconv.Itoa(count))
+// List answers with all of a few things, as their documents, unless there is an
+// error.
+func List[T, D any](x *Context, name string, all []T, err error, document func(T) D) error {
+	if err != nil {
+		return err
+	}
+	documents := make([]D, len(all))
+	for i, one := range all {
+		documents[i] = document(one)
+	}
+	x.Response.Header().Set(wire.HeaderTotal, strconv.Itoa(len(all)))
 	return x.Document(http.StatusOK, name, documents)
 }
 
-// Created answers with a new thing and where it is from now on.
-func (x *Context) Created(collection, id, name string, document any) error {
+// Created answers with a new thing and where it is from now on, unless there is
+// an error.
+func (x *Context) Created(collection, id, name string, document any, err error) error {
+	if err != nil {
+		return err
+	}
 	x.Response.Header().Set("Location", x.Base+collection+"/"+url.PathEscape(id))
 	return x.Document(http.StatusCreated, name, document)
 }
