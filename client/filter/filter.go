@@ -104,7 +104,7 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 	}
 	member, known := f.Kind.Member(name)
 	if !known || member.Operator != record.Equal && !strings.HasPrefix(rest, "=") {
-		near := record.Near(name, f.Kind.FieldNames())
+		near := record.Suggest(name, f.Kind.FieldNames())
 		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, didYouMean(near))
 	}
 	field := f.Kind.Fields[member.Field]

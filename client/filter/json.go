@@ -45,7 +45,7 @@ func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
 func (f Reader) member(name string, value json.RawMessage) (client.Filter, error) {
 	member, known := f.Kind.Member(name)
 	if !known {
-		near := record.Near(name, f.Kind.Members())
+		near := record.Suggest(name, f.Kind.Members())
 		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it all the same)", f.Kind.Name, name, didYouMean(near))
 	}
 	field := f.Kind.Fields[member.Field]

@@ -297,7 +297,7 @@ func TestNear(t *testing.T) {
 		{"", nil},
 		{strings.Repeat("x", 5000), nil},
 	} {
-		if got := Builtin().Near(c.name); !slices.Equal(got, c.want) {
+		if got := Builtin().Suggest(c.name); !slices.Equal(got, c.want) {
 			t.Errorf("near %.20q are %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -58,18 +58,18 @@ func (r *Registry) Lookup(name string) (*Kind, bool) {
 	return k, ok
 }
 
-// Near lists up to three names of kinds that resemble name, nearest first.
-func (r *Registry) Near(name string) []string {
+// Suggest lists up to three names of kinds that resemble name, nearest first.
+func (r *Registry) Suggest(name string) []string {
 	names := make([]string, len(r.kinds))
 	for i, k := range r.kinds {
 		names[i] = k.Name
 	}
-	return Near(strings.TrimSuffix(strings.ToLower(name), "query"), names)
+	return Suggest(strings.TrimSuffix(strings.ToLower(name), "query"), names)
 }
 
-// Near lists up to three of names that resemble name, nearest first: those
+// Suggest lists up to three of names that resemble name, nearest first: those
 // that contain it or are within a third of its length in single-letter edits.
-func Near(name string, names []string) []string {
+func Suggest(name string, names []string) []string {
 	type match struct {
 		name string
 		far  int
@@ -87,11 +87,11 @@ func Near(name string, names []string) []string {
 		}
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].far < found[j].far })
-	var near []string
+	var suggested []string
 	for _, m := range found[:min(3, len(found))] {
-		near = append(near, m.name)
+		suggested = append(suggested, m.name)
 	}
-	return near
+	return suggested
 }
 
 // distance is how many bytes have to be put in, taken out, replaced or swapped

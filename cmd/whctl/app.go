@@ -94,7 +94,7 @@ func (p *program) kind(name string) (*record.Kind, error) {
 	if kind, ok := p.registry.Lookup(name); ok {
 		return kind, nil
 	}
-	return nil, cmdline.Usagef("no record %q%s; whctl records lists them", name, cmdline.DidYouMean(p.registry.Near(name)))
+	return nil, cmdline.Usagef("no record %q%s; whctl records lists them", name, cmdline.DidYouMean(p.registry.Suggest(name)))
 }
 
 // printer prints what a command shows.

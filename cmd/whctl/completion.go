@@ -59,5 +59,5 @@ func (p *program) completionScript(c *cli.Context) error {
 			return err
 		}
 	}
-	return cmdline.Usagef("no completion for %q%s; shells: bash, zsh, fish, powershell", c.Args().First(), cmdline.DidYouMean(record.Near(c.Args().First(), shellNames())))
+	return cmdline.Usagef("no completion for %q%s; shells: bash, zsh, fish, powershell", c.Args().First(), cmdline.DidYouMean(record.Suggest(c.Args().First(), shellNames())))
 }

@@ -87,7 +87,7 @@ func (p *program) knownProfile(name string) (*profile.File, error) {
 		return nil, err
 	}
 	if !file.Has(name) {
-		return nil, cmdline.Usagef("there is no profile %q%s; whctl profile list shows them", name, cmdline.DidYouMean(record.Near(name, file.Profiles())))
+		return nil, cmdline.Usagef("there is no profile %q%s; whctl profile list shows them", name, cmdline.DidYouMean(record.Suggest(name, file.Profiles())))
 	}
 	return file, nil
 }

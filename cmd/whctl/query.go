@@ -194,7 +194,7 @@ func names(lists []string, separators string) []string {
 func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	i, ok := kind.Column(name)
 	if !ok {
-		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, cmdline.DidYouMean(record.Near(name, kind.FieldNames())))
+		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, cmdline.DidYouMean(record.Suggest(name, kind.FieldNames())))
 	}
 	return kind.Fields[i].Name, nil
 }

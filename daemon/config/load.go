@@ -205,7 +205,7 @@ func sourcesOfKinds(kinds *record.Registry, sources map[string]string) (map[stri
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		kind, known := kinds.Lookup(name)
 		if !known {
-			return nil, fmt.Errorf("%q is no record kind%s", name, DidYouMean("", kinds.Near(name)))
+			return nil, fmt.Errorf("%q is no record kind%s", name, DidYouMean("", kinds.Suggest(name)))
 		}
 		if _, twice := spelled[kind.Name]; twice {
 			return nil, fmt.Errorf("%q stands twice", kind.Name)

@@ -269,7 +269,7 @@ func (p *parser) names() []string {
 }
 
 func nearest(name string, names []string) string {
-	near := record.Near(strings.TrimSpace(name), names)
+	near := record.Suggest(strings.TrimSpace(name), names)
 	if len(near) == 0 {
 		return ""
 	}

@@ -126,7 +126,7 @@ func (b *bulkForm) unknown(name string) string {
 		return "means nothing here: the messages are dealt with from the oldest on, and no rows are shown"
 	}
 	text := "is not known"
-	if near := record.Near(strings.TrimSpace(name), append(b.kind.Members(), bulkMembers...)); len(near) > 0 {
+	if near := record.Suggest(strings.TrimSpace(name), append(b.kind.Members(), bulkMembers...)); len(near) > 0 {
 		text += "; near: " + strings.Join(near, ", ")
 	}
 	return text

@@ -154,7 +154,7 @@ func (h *documents) metadata(x *edge.Context) error {
 	o, ok := d.Lookup(name)
 	if !ok {
 		names := d.Names()
-		if near := record.Near(name, names); near != nil {
+		if near := record.Suggest(name, names); near != nil {
 			names = near
 		}
 		return fault.New(fault.NotFound, "there is no operation %s; there are: %s", edge.Clean(name), strings.Join(names, ", "))

@@ -126,7 +126,7 @@ func (h *queries) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, erro
 // instead lists the kinds that resemble a name, or else all of them.
 func (h *queries) instead(name string, nameOf func(*record.Kind) string) string {
 	var names []string
-	for _, near := range h.registry.Near(name) {
+	for _, near := range h.registry.Suggest(name) {
 		if kind, ok := h.registry.Lookup(near); ok {
 			names = append(names, nameOf(kind))
 		}

@@ -97,5 +97,5 @@ func OneOf(text string, names []string) error {
 	if slices.Contains(names, strings.ToLower(text)) {
 		return nil
 	}
-	return fmt.Errorf("must be one of %s%s", strings.Join(names, ", "), DidYouMean(record.Near(text, names)))
+	return fmt.Errorf("must be one of %s%s", strings.Join(names, ", "), DidYouMean(record.Suggest(text, names)))
 }

@@ -219,7 +219,7 @@ func (r *reorderer) noFlag(name string) error {
 	if len(name) == 1 {
 		written = "-" + name
 	}
-	near := record.Near(written, append(r.local.names(), r.globals.names()...))
+	near := record.Suggest(written, append(r.local.names(), r.globals.names()...))
 	message := fmt.Sprintf("no flag %s%s", written, DidYouMean(near))
 	if c := r.command(); c != "" {
 		message = fmt.Sprintf("%s has no flag %s%s", c, written, DidYouMean(near))

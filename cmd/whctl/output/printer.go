@@ -137,7 +137,7 @@ func (p *Printer) Format() (Format, error) {
 			return f, checkFormat(c, f)
 		}
 	}
-	near := cmdline.DidYouMean(record.Near(asked, FormatNames()))
+	near := cmdline.DidYouMean(record.Suggest(asked, FormatNames()))
 	return Format{}, cmdline.Usagef("no format %q%s; formats: %s", asked, near, strings.Join(FormatNames(), ", "))
 }
 

@@ -162,7 +162,7 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 // unknown is the error of a key that means nothing where it stands.
 func (f *File) unknown(names []string, line int) error {
 	inProfile := names[0] == profilesTable
-	near := record.Near(names[len(names)-1], Names(func(s Setting) bool { return s.OfProfiles == inProfile }))
+	near := record.Suggest(names[len(names)-1], Names(func(s Setting) bool { return s.OfProfiles == inProfile }))
 	if s, known := Named(names[len(names)-1]); known && s.OfProfiles && !inProfile {
 		return cmdline.Usagef("%s:%d: %s stands in the table of a profile, such as [profiles.prod]", f.Path, line, s.Name)
 	}

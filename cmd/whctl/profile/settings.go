@@ -113,7 +113,7 @@ func (s *Settings) choose(mayMake bool) error {
 			return err
 		}
 	case !s.File.Has(named.Text):
-		near := cmdline.DidYouMean(record.Near(named.Text, s.File.Profiles()))
+		near := cmdline.DidYouMean(record.Suggest(named.Text, s.File.Profiles()))
 		return cmdline.Usagef("profile (%s): there is no profile %q%s; whctl profile list shows them", named.Origin, named.Text, near)
 	}
 	s.Profile = named.Text
