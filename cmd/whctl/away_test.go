@@ -92,7 +92,7 @@ func TestAllIsPatient(t *testing.T) {
 		asked++
 		status(503, "ServiceUnavailable")(w, r)
 	}
-	if got := (trial{handler: gone}).run(t, "query", "DB_Class", "--all", "--csv", "-q"); got.code != 6 || asked != 1+retries || got.stdout != "" {
+	if got := (trial{handler: gone}).run(t, "query", "DB_Class", "--all", "--csv", "-q"); got.code != 6 || asked != 1+profile.Retries || got.stdout != "" {
 		t.Errorf("asked %d times: %+v", asked, got)
 	}
 }

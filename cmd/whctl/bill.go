@@ -7,36 +7,41 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-func billFlags() []cli.Flag {
-	return []cli.Flag{
+var billColumns = []output.Column{{Name: "SettingID", Type: record.Text}, {Name: "SettingName", Type: record.Text}, {Name: "Contents", Type: record.Text}, {Name: "PluginID", Type: record.Text}, {Name: "PluginName", Type: record.Text}}
+
+func billCommands() []*cli.Command {
+	flags := []cli.Flag{
 		&cli.StringFlag{Name: "bill", Usage: "`ID` of the bill"},
 		&cli.StringFlag{Name: "stage", Usage: "`ID` of the bill's stage"},
 		&cli.StringFlag{Name: "setting", Usage: "`ID` of the custom field"},
 	}
-}
-
-func (p *program) billCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "bill", Aliases: []string{"bills"}, Usage: "see and change the custom fields of a bill's stage",
 		Subcommands: []*cli.Command{
 			{
-				Name: "show", Usage: "show the custom fields of a stage, or one with --setting", Flags: append(output.Flags(), billFlags()...), Action: p.showBill,
+				Name: "show", Usage: "show the custom fields of a stage, or one with --setting", Flags: append(output.Flags(), flags...),
+				Action: func(c *cli.Context) error {
+					field, err := billField(c, "bill", "stage")
+					if err != nil {
+						return err
+					}
+					return shows(billColumns, nil, billValues(field))(c)
+				},
 				Description: "whctl bill show --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH",
 			},
 			{
-				Name: "set-field", Usage: "change what a custom field holds", Action: p.setBillField,
-				Flags:       newFlags(append(billFlags(), &cli.StringFlag{Name: "contents", Usage: "the `TEXT`, which may be empty; @FILE reads a file"})...),
+				Name: "set-field", Usage: "change what a custom field holds", Action: changes(setBillField),
+				Flags:       newFlags(append(flags, &cli.StringFlag{Name: "contents", Usage: "the `TEXT`, which may be empty; @FILE reads a file"})...),
 				Description: `whctl bill set-field --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH --setting ac11c1bf-8086-46f3-b0c6-1e332c539728 --contents Assembly`,
 			},
 		},
 	}}
 }
-
-var billColumns = []output.Column{{Name: "SettingID", Type: record.Text}, {Name: "SettingName", Type: record.Text}, {Name: "Contents", Type: record.Text}, {Name: "PluginID", Type: record.Text}, {Name: "PluginName", Type: record.Text}}
 
 // billField is the field that flags name. Those that are needed must be there.
 func billField(c *cli.Context, needed ...string) (client.BillField, error) {
@@ -48,55 +53,43 @@ func billField(c *cli.Context, needed ...string) (client.BillField, error) {
 	return client.BillField{BillID: c.String("bill"), StageID: c.String("stage"), SettingID: c.String("setting")}, nil
 }
 
-func (p *program) showBill(c *cli.Context) error {
-	field, err := billField(c, "bill", "stage")
-	if err != nil {
-		return err
+// billValues are the value of a field, or without its id those of its stage.
+func billValues(field client.BillField) func(*cli.Context, *client.Client) ([]wire.CustomFieldValue, error) {
+	return func(c *cli.Context, service *client.Client) ([]wire.CustomFieldValue, error) {
+		if field.SettingID == "" {
+			return service.BillValues(c.Context, client.BillStage{BillID: field.BillID, StageID: field.StageID})
+		}
+		value, err := service.BillValue(c.Context, field)
+		if err != nil {
+			return nil, err
+		}
+		return []wire.CustomFieldValue{*value}, nil
 	}
-	service, err := p.connect(c)
+}
+
+func setBillField(c *cli.Context, _ *session) (change, error) {
+	field, err := billField(c, "bill", "stage", "setting")
 	if err != nil {
-		return err
+		return change{}, err
 	}
-	defer service.Close()
-	if field.SettingID == "" {
-		values, err := service.BillValues(c.Context, client.BillStage{BillID: field.BillID, StageID: field.StageID})
+	if !c.IsSet("contents") {
+		return change{}, cmdline.Usagef("bill set-field needs --contents; an empty text clears the field")
+	}
+	contents, err := argument(c, c.String("contents"))
+	if err != nil {
+		return change{}, cmdline.Usagef("--contents: %s", err)
+	}
+	what := fmt.Sprintf("set the field %s of bill %s", field.SettingID, field.BillID)
+	return change{what: what, do: func(out *output.Printer, service *client.Client) error {
+		value, err := service.SetBillValue(c.Context, field, contents)
 		if err != nil {
 			return err
 		}
-		return output.Documents(p.printer(c), billColumns, nil, values...)
-	}
-	value, err := service.BillValue(c.Context, field)
-	if err != nil {
-		return err
-	}
-	return output.Documents(p.printer(c), billColumns, nil, value)
-}
-
-func (p *program) setBillField(c *cli.Context) error {
-	field, err := billField(c, "bill", "stage", "setting")
-	if err != nil {
-		return err
-	}
-	if !c.IsSet("contents") {
-		return cmdline.Usagef("bill set-field needs --contents; an empty text clears the field")
-	}
-	contents, err := p.argument(c.String("contents"))
-	if err != nil {
-		return cmdline.Usagef("--contents: %s", err)
-	}
-	service, err := p.connectToChange(c, change{what: fmt.Sprintf("set the field %s of bill %s", field.SettingID, field.BillID)})
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	value, err := service.SetBillValue(c.Context, field, contents)
-	if err != nil {
-		return err
-	}
-	name := value.SettingID
-	if value.SettingName != nil {
-		name = *value.SettingName
-	}
-	p.notice(c, "%s of bill %s, stage %s, is set", name, field.BillID, field.StageID)
-	return p.tellNew(c, value.SettingID, value)
+		name := value.SettingID
+		if value.SettingName != nil {
+			name = *value.SettingName
+		}
+		out.Notice("%s of bill %s, stage %s, is set", name, field.BillID, field.StageID)
+		return out.Made(value.SettingID, value)
+	}}, nil
 }

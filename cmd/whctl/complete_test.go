@@ -1,14 +1,11 @@
 package main
 
 import (
-	"github.com/bizhook/whd/cmd/whctl/profile"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/bizhook/whd/cmd/whctl/complete"
 )
 
 // completions are the words that a line can go on with. The cursor is behind its
@@ -16,7 +13,7 @@ import (
 func completions(t *testing.T, tr trial, shell string, line ...string) []string {
 	t.Helper()
 	words := append([]string{"whctl"}, line...)
-	got := tr.run(t, append([]string{completeCommand, shell, strconv.Itoa(len(words) - 1)}, words...)...)
+	got := tr.run(t, append([]string{complete.Command, shell, strconv.Itoa(len(words) - 1)}, words...)...)
 	if got.code != 0 || got.stderr != "" {
 		t.Fatalf("%q: %+v", line, got)
 	}
@@ -78,36 +75,9 @@ func TestComplete(t *testing.T) {
 
 // What stands behind the cursor counts too: the record may come last.
 func TestCompleteInTheMiddle(t *testing.T) {
-	got := trial{}.run(t, completeCommand, "zsh", "3", "whctl", "query", "--fields", "InvoiceT", "SO_Totals")
+	got := trial{}.run(t, complete.Command, "zsh", "3", "whctl", "query", "--fields", "InvoiceT", "SO_Totals")
 	if !strings.HasPrefix(got.stdout, "InvoiceTotal\t") {
 		t.Errorf("%+v", got)
-	}
-}
-
-// Names that the service told are offered for a day.
-func TestCompleteNames(t *testing.T) {
-	cache := t.TempDir()
-	env := map[string]string{"XDG_CACHE_HOME": cache}
-	p := &program{env: func(name string) string { return env[name] }}
-	p.rememberNames(&profile.Settings{}, "events", []string{"job.created"})
-	file := filepath.Join(cache, "whctl", "default-events.json")
-	now := trial{}.clock()
-	complete := func(age time.Duration) []string {
-		if err := os.Chtimes(file, now.Add(-age), now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
-		c := (&program{env: p.env, now: trial{}.clock, registry: nil}).completion(nil, 0)
-		var values []string
-		for _, one := range c.events() {
-			values = append(values, one.value)
-		}
-		return values
-	}
-	if got := complete(23 * time.Hour); !slices.Contains(got, "job.created") || !slices.Contains(got, "salesorder.created") {
-		t.Errorf("a fresh name: %v", got)
-	}
-	if got := complete(25 * time.Hour); slices.Contains(got, "job.created") || !slices.Contains(got, "salesorder.created") {
-		t.Errorf("an old name: %v", got)
 	}
 }
 
@@ -122,8 +92,8 @@ func FuzzComplete(f *testing.F) {
 		if cursor < 1 || cursor > len(words) {
 			return
 		}
-		for _, shell := range shellNames() {
-			got := trial{}.run(t, append([]string{completeCommand, shell, strconv.Itoa(cursor)}, words...)...)
+		for _, shell := range complete.Shells {
+			got := trial{}.run(t, append([]string{complete.Command, shell, strconv.Itoa(cursor)}, words...)...)
 			for line := range strings.Lines(got.stdout) {
 				if strings.Count(line, "\t") != 1 {
 					t.Fatalf("%q: line %q", words, line)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,50 +20,50 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-func (p *program) configCommands() []*cli.Command {
+func configCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "config", Usage: "see and change the configuration",
 		Subcommands: []*cli.Command{
-			{Name: "path", Usage: "print where the configuration is", Action: p.printConfigPath},
-			{Name: "get", ArgsUsage: "SETTING", Usage: "print the value that is in force", Action: p.getConfig},
+			{Name: "path", Usage: "print where the configuration is", Action: with(printConfigPath)},
+			{Name: "get", ArgsUsage: "SETTING", Usage: "print the value that is in force", Action: with(getConfig)},
 			{
-				Name: "set", ArgsUsage: "SETTING VALUE", Usage: "change a setting, of the profile in use or of --profile", Action: p.setConfig,
+				Name: "set", ArgsUsage: "SETTING VALUE", Usage: "change a setting, of the profile in use or of --profile", Action: with(setConfig),
 				Description: `whctl config set format json
 whctl config set read_only true --profile prod`,
 			},
-			{Name: "edit", Usage: "open the configuration in an editor", Action: p.editConfig},
+			{Name: "edit", Usage: "open the configuration in an editor", Action: with(editConfig)},
 			{
-				Name: "show", Usage: "show all settings", Action: p.showConfig,
+				Name: "show", Usage: "show all settings", Action: with(showConfig),
 				Flags: append(output.Flags(), &cli.BoolFlag{Name: "origin", Usage: "show also where each value comes from"}),
 			},
 		},
 	}}
 }
 
-func (p *program) printConfigPath(*cli.Context) error {
-	path := profile.Path(p.env)
+func printConfigPath(_ *cli.Context, s *session) error {
+	path := profile.Path(s.Env)
 	if path == "" {
 		return profile.ErrNoPlace
 	}
-	_, err := fmt.Fprintln(p.stdout, path)
+	_, err := fmt.Fprintln(s.stdout, path)
 	return err
 }
 
-func (p *program) getConfig(c *cli.Context) error {
+func getConfig(c *cli.Context, s *session) error {
 	name := c.Args().First()
 	if _, known := profile.Named(name); !known {
 		return profile.Unknown(name)
 	}
-	s, err := p.settings(c)
+	in, err := s.Settings(c)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.stdout, display.Sanitize(s.Text(name)))
+	_, err = fmt.Fprintln(s.stdout, display.Sanitize(in.Text(name)))
 	return err
 }
 
 // setConfig is whctl config set.
-func (p *program) setConfig(c *cli.Context) error {
+func setConfig(c *cli.Context, s *session) error {
 	name, text := c.Args().Get(0), c.Args().Get(1)
 	one, known := profile.Named(name)
 	if !known {
@@ -71,34 +72,27 @@ func (p *program) setConfig(c *cli.Context) error {
 	if err := one.Form.Check(text); err != nil {
 		return cmdline.Usagef("%s %s", name, err)
 	}
-	s, err := p.settings(c)
+	in, err := s.Settings(c)
 	if err != nil {
 		return err
 	}
-	if name == "profile" && !s.File.Has(text) {
-		_, err := p.knownProfile(text)
-		return err
+	if name == "profile" {
+		if _, err := profile.ReadWith(s.Env, text); err != nil {
+			return err
+		}
 	}
-	profile := s.Section(one)
-	if one.OfProfiles && profile == "" {
+	section := in.Section(one)
+	if one.OfProfiles && section == "" {
 		return cmdline.Usagef("%s belongs to a profile, and none is used: --profile names one, whctl profile add makes one", name)
 	}
-	file, err := s.File.Set(profile, one, text)
-	if err != nil {
+	if err := saveChanged(in.File.Set(section, one, text)); err != nil {
 		return err
 	}
-	if err := file.Save(); err != nil {
-		return err
+	if section != "" {
+		section = " of profile " + section
 	}
-	p.notice(c, "%s = %s%s in %s", name, text, inProfile(profile), file.Path)
+	s.Notice(c, "%s = %s%s in %s", name, text, section, in.File.Path)
 	return nil
-}
-
-func inProfile(profile string) string {
-	if profile == "" {
-		return ""
-	}
-	return " of profile " + profile
 }
 
 var (
@@ -106,8 +100,8 @@ var (
 	originColumns  = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Origin", Type: record.Text}}
 )
 
-func (p *program) showConfig(c *cli.Context) error {
-	s, err := p.settings(c)
+func showConfig(c *cli.Context, s *session) error {
+	in, err := s.Settings(c)
 	if err != nil {
 		return err
 	}
@@ -117,21 +111,21 @@ func (p *program) showConfig(c *cli.Context) error {
 	}
 	var lines [][]any
 	for _, one := range profile.Table {
-		value := s.Values[one.Name]
+		value := in.Values[one.Name]
 		last := one.Meaning
 		if c.Bool("origin") {
 			last = value.Origin
 		}
-		lines = append(lines, []any{one.Name, nilIfEmpty(value.Text), last})
+		lines = append(lines, []any{one.Name, nilIfZero(value.Text), last})
 	}
-	_, err = p.printer(c).Lines(columns, lines)
+	_, err = s.printer(c).Lines(columns, lines)
 	return err
 }
 
 // editConfig lets an editor change a copy, which takes the place of the
 // configuration once it can be read.
-func (p *program) editConfig(c *cli.Context) error {
-	path := profile.Path(p.env)
+func editConfig(c *cli.Context, s *session) error {
+	path := profile.Path(s.Env)
 	if path == "" {
 		return profile.ErrNoPlace
 	}
@@ -147,7 +141,7 @@ func (p *program) editConfig(c *cli.Context) error {
 	if err := os.WriteFile(draft, text, output.PrivateFile); err != nil {
 		return err
 	}
-	if err := p.runEditor(c, draft); err != nil {
+	if err := runEditor(c, s, draft); err != nil {
 		return err
 	}
 	changed, err := os.ReadFile(draft)
@@ -164,12 +158,8 @@ func (p *program) editConfig(c *cli.Context) error {
 }
 
 // runEditor runs the editor that the user has chosen.
-func (p *program) runEditor(c *cli.Context, path string) error {
-	editor := p.env("VISUAL")
-	if editor == "" {
-		editor = p.env("EDITOR")
-	}
-	words := strings.Fields(editor)
+func runEditor(c *cli.Context, s *session, path string) error {
+	words := strings.Fields(cmp.Or(s.Env("VISUAL"), s.Env("EDITOR")))
 	if len(words) == 0 {
 		words = []string{"vi"}
 		if runtime.GOOS == "windows" {
@@ -177,9 +167,9 @@ func (p *program) runEditor(c *cli.Context, path string) error {
 		}
 	}
 	command := exec.CommandContext(c.Context, words[0], append(words[1:], path)...)
-	command.Stdin, command.Stdout, command.Stderr = p.stdin, p.stdout, p.stderr
-	if !p.terminal.Is {
-		command.Stdout = p.stderr // standard output is for data
+	command.Stdin, command.Stdout, command.Stderr = s.Stdin, s.stdout, s.Stderr
+	if !s.terminal.Is {
+		command.Stdout = s.Stderr // standard output is for data
 	}
 	if err := command.Run(); err != nil {
 		return fmt.Errorf("nothing was changed: the editor %s (EDITOR) failed: %w", words[0], err)

@@ -2,18 +2,17 @@
 //
 // The program reads from top to bottom: main hands arguments, environment and
 // streams to run; cmd/internal/cli puts the command line in order and runs one
-// command of the table (commands.go). A command reads its flags, connects
-// (connect.go) and prints rows (print.go), and gives an error that the table of
-// exit codes (exit.go) sorts.
+// command of the table (main.go). Its action reads flags, connects and prints,
+// and gives an error that the table of exit codes (exit.go) sorts.
 //
 // To add a noun, write one file with its name and a table of its commands,
 //
-//	func (p *program) subscriberCommands() []*cli.Command {
+//	func subscriberCommands() []*cli.Command {
 //		return []*cli.Command{{
 //			Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage who receives events",
 //			Subcommands: []*cli.Command{
-//				{Name: "list", Usage: "list the subscribers", Flags: outputFlags(), Action: p.listSubscribers},
-//				{Name: "delete", ArgsUsage: "SUBSCRIBER...", Usage: "delete subscribers", Flags: changeFlags(), Action: p.deleteSubscribers},
+//				{Name: "stats", Usage: "count the subscribers", Flags: output.Flags(), Action: reads(countSubscribers)},
+//				{Name: "create", ArgsUsage: "NAME", Usage: "add a subscriber", Flags: newFlags(), Action: changes(createSubscriber)},
 //			},
 //		}}
 //	}
@@ -24,11 +23,19 @@
 // Description, which holds examples, make up the help, the manual and the
 // completion. The tests run every command of the table.
 //
-// A command that reads calls connect, then show or printRows. One that changes
-// something calls connectToChange, which asks for what the profile demands; a
-// client made by connect refuses to send changes where the profile is read-only
-// or protected. It tells what happened by notice, on standard error, and prints
-// the new id, or with --json the object, on standard output. Mistakes of the
-// user are made by usagef. A change of many things that did not succeed for all
-// ends with a partialError.
+// An action is made by one of a few functions, which connect, and end with the
+// connection (session.go, actions.go, query.go):
+//
+//   - reads: the command gets a client and a printer. The client refuses to send
+//     changes where the profile is read-only or protected.
+//   - shows and showsOne: it prints documents of the service as rows.
+//   - lists: it prints the records of a kind that --where and the like select.
+//   - changes: it plans a change, which is confirmed as the profile demands, and
+//     then done. What happened is a notice on standard error; the new id, or with
+//     --json the object, goes to standard output by Made.
+//   - each: a change of all things that the arguments name. One that did not
+//     succeed for all ends with a partialError.
+//   - with: it gets the session, for what needs the settings or the terminal.
+//
+// Mistakes of the user are made by cmdline.Usagef.
 package main

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -12,21 +13,23 @@ import (
 	"github.com/bizhook/whd/client/display"
 )
 
-// showRequest is --dry-run: the request in full but for secrets, and a line for
+// showRequests is --dry-run: the request in full but for secrets, and a line for
 // curl that does the same.
-func (p *program) showRequest(r client.Request) {
-	r.Header.Del("User-Agent") // which changes nothing
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s %s\n", r.Method, r.URL)
-	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
-		fmt.Fprintf(&text, "%s: %s\n", name, strings.Join(r.Header[name], ", "))
+func showRequests(to io.Writer) func(client.Request) {
+	return func(r client.Request) {
+		r.Header.Del("User-Agent") // which changes nothing
+		var text strings.Builder
+		fmt.Fprintf(&text, "%s %s\n", r.Method, r.URL)
+		for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+			fmt.Fprintf(&text, "%s: %s\n", name, strings.Join(r.Header[name], ", "))
+		}
+		body := maskedBody(r.Body)
+		if len(body) > 0 {
+			fmt.Fprintf(&text, "\n%s\n", body)
+		}
+		fmt.Fprintf(&text, "\n%s\n", curlLine(r, body))
+		fmt.Fprint(&display.Writer{To: to}, text.String())
 	}
-	body := maskedBody(r.Body)
-	if len(body) > 0 {
-		fmt.Fprintf(&text, "\n%s\n", body)
-	}
-	fmt.Fprintf(&text, "\n%s\n", curlLine(r, body))
-	fmt.Fprint(&display.Writer{To: p.stdout}, text.String())
 }
 
 // maskedBody hides the members of a JSON object that are secrets.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"syscall"
 
@@ -89,34 +90,27 @@ func (interruption) Unwrap() error { return context.Canceled }
 
 // report writes an error to standard error: one line, and one for each field
 // that the service found wrong.
-func (p *program) report(err error) {
+func report(stderr io.Writer, err error, howToSignIn func() string) {
 	if endsQuietly(err) || errors.Is(err, errNoRows) {
 		return
 	}
-	var details []string
-	if reply, is := errors.AsType[*client.Error](err); is {
-		details = p.details(reply)
-	}
-	cmdline.PrintError(p.stderr, "whctl", err, details...)
-}
-
-// details are what helps to act on an error of the service.
-func (p *program) details(e *client.Error) []string {
 	var lines []string
-	for _, f := range e.Fields {
-		lines = append(lines, f.FieldName+": "+f.Message)
+	if reply, is := errors.AsType[*client.Error](err); is {
+		for _, f := range reply.Fields {
+			lines = append(lines, f.FieldName+": "+f.Message)
+		}
+		if reply.RetryAfter > 0 {
+			lines = append(lines, fmt.Sprintf("try again in %s", reply.RetryAfter))
+		}
+		if reply.Kind == client.Unauthorized && reply.Status == 401 {
+			lines = append(lines, howToSignIn())
+		}
+		if reply.Kind == client.TimedOut && reply.Status == 0 {
+			lines = append(lines, "--timeout gives it longer")
+		}
+		if reply.RequestID != "" {
+			lines = append(lines, "request id "+reply.RequestID)
+		}
 	}
-	if e.RetryAfter > 0 {
-		lines = append(lines, fmt.Sprintf("try again in %s", e.RetryAfter))
-	}
-	if e.Kind == client.Unauthorized && e.Status == 401 {
-		lines = append(lines, p.howToSignIn())
-	}
-	if e.Kind == client.TimedOut && e.Status == 0 {
-		lines = append(lines, "--timeout gives it longer")
-	}
-	if e.RequestID != "" {
-		lines = append(lines, "request id "+e.RequestID)
-	}
-	return lines
+	cmdline.PrintError(stderr, "whctl", err, lines...)
 }

@@ -86,7 +86,7 @@ func TestClosedConnection(t *testing.T) {
 		{fmt.Errorf("the event: %w", &client.Error{Kind: client.Failed, Err: closed}), 1},
 	} {
 		var stderr strings.Builder
-		(&program{stderr: &stderr}).report(c.err)
+		report(&stderr, c.err, nil)
 		if code := cmdline.ExitCode(exits, c.err); code != c.code || (stderr.String() == "") != (code == 0) {
 			t.Errorf("%v: exit %d, want %d; stderr %q", c.err, code, c.code, stderr.String())
 		}

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"github.com/bizhook/whd/cmd/whctl/profile"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // A keyring that waits for somebody to unlock it is given up after a while.

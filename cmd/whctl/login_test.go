@@ -1,9 +1,10 @@
 package main
 
 import (
-	"github.com/bizhook/whd/cmd/whctl/profile"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // Who is about to send a password for everybody to read is told so.

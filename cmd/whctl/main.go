@@ -2,9 +2,19 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/complete"
+	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 func main() {
@@ -12,4 +22,86 @@ func main() {
 	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the process at once
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole program but for the process around it.
+func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := &session{
+		Connector: profile.Connector{Env: env, Stdin: stdin, Stderr: stderr, Vault: profile.Vault{Env: env, Patience: profile.KeyringPatience}},
+		stdout:    stdout,
+		terminal:  output.TerminalOf(stdout, env),
+		prompter:  cmdline.PrompterAt(stdin, stderr),
+		now:       time.Now,
+	}
+	err := dispatch(ctx, newApp(s), args)
+	report(stderr, err, s.HowToSignIn)
+	return cmdline.ExitCode(exits, err)
+}
+
+// dispatch runs the command, or completes one.
+func dispatch(ctx context.Context, app *cli.App, args []string) error {
+	if len(args) > 0 && args[0] == complete.Command {
+		s := app.Metadata[sessionKey].(*session)
+		words := complete.Words{App: app, Env: s.Env, Now: s.now, Values: map[string][]complete.Candidate{"progress": complete.Plain(progressModes), "TOPIC": topicCandidates()}}
+		return words.Complete(args[1:])
+	}
+	return cmdline.Run(ctx, app, args)
+}
+
+// newApp is the program's name, flags and commands.
+func newApp(s *session) *cli.App {
+	s.Version, s.DryRun = versionText(), showRequests(s.stdout)
+	app := &cli.App{
+		Name:      "whctl",
+		Usage:     "ask the service for business records",
+		Reader:    s.Stdin,
+		Writer:    s.stdout,
+		ErrWriter: s.Stderr,
+		Metadata:  map[string]any{sessionKey: s},
+		Flags:     globalFlags(),
+		Action:    help,
+		Commands:  commands(),
+	}
+	cmdline.Decorate(app)
+	return app
+}
+
+// commands is the command table: a line for each noun, whose own table is in
+// the file of its name.
+func commands() []*cli.Command {
+	return slices.Concat(
+		queryCommands(),
+		subscriberCommands(),
+		subscriptionCommands(),
+		messageCommands(),
+		eventCommands(),
+		requestCommands(),
+		billCommands(),
+		userCommands(),
+		keyCommands(),
+		serviceCommands(),
+		triggerCommands(),
+		listenCommands(),
+		doctorCommands(),
+		loginCommands(),
+		profileCommands(),
+		configCommands(),
+		tuiCommands(),
+		helpCommands(),
+	)
+}
+
+// globalFlags are those of every command: the settings, who asks, and how much
+// is told.
+func globalFlags() []cli.Flag {
+	return slices.Concat(profile.Flags(), profile.IdentityFlags(), []cli.Flag{
+		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "show the request instead of sending it"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "errors only on standard error"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "a line for each request on standard error"},
+		&cli.BoolFlag{Name: "debug", Usage: "what crosses the wire on standard error, without secrets"},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
+		&cli.BoolFlag{Name: "no-input", Usage: "never ask; fail instead"},
+		&cli.BoolFlag{Name: cmdline.HelpFlag, Aliases: []string{"h"}, Usage: "show help"},
+		&cli.BoolFlag{Name: cmdline.VersionFlag, Aliases: []string{"V"}, Usage: "show the version"},
+	})
 }

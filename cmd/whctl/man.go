@@ -10,15 +10,8 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-func (p *program) manCommands() []*cli.Command {
-	return []*cli.Command{{
-		Name: "man", Usage: "print the manual page", Action: p.man,
-		Description: "whctl man >whctl.1",
-	}}
-}
-
 // man is whctl man: all that help says, as one page for man(1).
-func (p *program) man(c *cli.Context) error {
+func man(c *cli.Context) error {
 	page := &manual{name: c.App.Name}
 	page.macro("TH", strings.ToUpper(page.name), "1", "", page.name+" "+versionText())
 	page.section("NAME")
@@ -33,7 +26,7 @@ func (p *program) man(c *cli.Context) error {
 		page.section(strings.ToUpper(t.name))
 		page.verbatim(t.print)
 	}
-	_, err := io.WriteString(p.stdout, page.out.String())
+	_, err := io.WriteString(c.App.Writer, page.out.String())
 	return err
 }
 

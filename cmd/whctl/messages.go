@@ -1,44 +1,48 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net/url"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-func (p *program) messageCommands() []*cli.Command {
+func messageCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "messages", Aliases: []string{"message"}, Usage: "see what was sent, and send it again",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list messages", Flags: append(append(listFlags(), periodFlags()...), keyFlag()), Action: p.listMessages,
+				Name: "list", Usage: "list messages", Flags: append(append(listFlags(), periodFlags()...), keyFlag()), Action: lists(listMessages),
 				Description: `whctl messages list --where "Status in 2,3" --since 2h
 whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime --take 20`,
 			},
 			{
-				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message, or with --attempts what was answered", Action: p.showMessage,
+				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message, or with --attempts what was answered", Action: reads(showMessage),
 				Flags: append(output.Flags(), &cli.BoolFlag{Name: "attempts", Usage: "list the attempts to send it"}, keyFlag()),
 			},
 			{
-				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "send messages again that have failed: those named, or all that match", Flags: bulkFlags(), Action: p.retryMessages,
+				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "send messages again that have failed: those named, or all that match", Flags: bulkFlags(), Action: with(retrying.run),
 				Description: `whctl messages retry 01a1..7fa4
 whctl messages retry --where "Status=3" --since 2h --dry-run
 whctl messages retry --where "Status=3" --where "EventName^=salesorder." --since 2h --yes`,
 			},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, and cancel what is pending: those named, or all that match", Flags: bulkFlags(), Action: p.deleteMessages,
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, and cancel what is pending: those named, or all that match", Flags: bulkFlags(), Action: with(deleting.run),
 				Description: `whctl messages delete 01a1..7fa4 --yes
 whctl messages delete --where "Status=1" --until 2026-07-01 --dry-run`,
 			},
 			{
-				Name: "tail", Usage: "follow what becomes of messages, as it happens", Flags: append(append(tailFlags(), messageTailFlags()...), keyFlag()), Action: p.tailMessages,
+				Name: "tail", Usage: "follow what becomes of messages, as it happens", Flags: append(append(tailFlags(), messageTailFlags()...), keyFlag()), Action: with(tailMessages),
 				Description: `whctl messages tail --status failed,retry
 whctl messages tail --event "salesorder.*" --ndjson`,
 			},
@@ -66,22 +70,19 @@ func bulkFlags() []cli.Flag {
 	}
 	return append(flags,
 		&cli.BoolFlag{Name: "all-messages", Usage: "without a condition, every message there is"},
-		&cli.BoolFlag{Name: ownDryRun, Usage: "only tell how many messages are meant"})
+		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "only tell how many messages are meant"})
 }
 
 // messageBrief are the fields of messages that people see at first.
 var messageBrief = []string{"MessageID", "Status", "EventName", "URL", "Retries", "AddedDateTime", "LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime"}
 
-func (p *program) listMessages(c *cli.Context) error {
-	where, err := p.period(c)
-	if err != nil {
-		return err
-	}
-	return p.list(c, listing{kind: systemKind("Message"), brief: messageBrief, keys: messageKeys, where: where})
+func listMessages(c *cli.Context, s *session) (listing, error) {
+	where, err := period(c, s)
+	return listing{kind: systemKind("Message"), brief: messageBrief, keys: messageKeys, where: where}, err
 }
 
 // period reads --since and --until.
-func (p *program) period(c *cli.Context) ([]client.Filter, error) {
+func period(c *cli.Context, s *session) ([]client.Filter, error) {
 	var filters []client.Filter
 	for _, end := range []struct {
 		flag     string
@@ -90,11 +91,11 @@ func (p *program) period(c *cli.Context) ([]client.Filter, error) {
 		if !c.IsSet(end.flag) {
 			continue
 		}
-		s, err := p.settings(c)
+		today, err := s.today(c)
 		if err != nil {
 			return nil, err
 		}
-		at, err := filter.Time(c.String(end.flag), p.now().In(s.Zone()))
+		at, err := filter.Time(c.String(end.flag), today)
 		if err != nil {
 			return nil, cmdline.Usagef("--%s %s", end.flag, err)
 		}
@@ -104,19 +105,10 @@ func (p *program) period(c *cli.Context) ([]client.Filter, error) {
 }
 
 // showMessage is whctl messages show.
-func (p *program) showMessage(c *cli.Context) error {
-	service, err := p.connect(c)
-	if err != nil {
-		return err
-	}
-	defer service.Close()
+func showMessage(c *cli.Context, out *output.Printer, service *client.Client) error {
 	n, err := findMessage(c.Context, service, c.Args().First())
 	if err != nil {
 		return err
-	}
-	kind := systemKind("Message")
-	if c.Bool("attempts") {
-		kind = systemKind("Attempt")
 	}
 	where := map[string][]string{"MessageID": {n.id}}
 	if c.Bool("attempts") {
@@ -124,53 +116,159 @@ func (p *program) showMessage(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return output.Documents(p.printer(c), output.ColumnsOf(kind, attemptFields), messageKeys, page.Results...)
+		return output.Documents(out, output.ColumnsOf(systemKind("Attempt"), attemptFields), messageKeys, page.Results...)
 	}
 	page, err := service.AllMessages(c.Context, where)
 	if err != nil {
 		return err
 	}
-	return output.Documents(p.printer(c), output.ColumnsOf(kind, nil), messageKeys, page.Results...)
+	return output.Documents(out, output.ColumnsOf(systemKind("Message"), nil), messageKeys, page.Results...)
 }
 
 // attemptFields are those of an attempt that its message does not show.
 var attemptFields = []string{"ItemNo", "LastSavedDateTime", "HTTPCode", "Message", "Duration", "Status", "URL", "Detail", "AnswerText"}
 
-func (p *program) retryMessages(c *cli.Context) error { return p.onMessages(c, retrying) }
+// bulk is something that can be done to messages.
+type bulk struct {
+	verb, done string
+	sweeping   bool // it needs a yes even for one that is named
+	one        func(*cli.Context, *client.Client, messageName) (string, error)
+	many       func(context.Context, *client.Client, url.Values) (tally, error)
+}
 
-func (p *program) deleteMessages(c *cli.Context) error { return p.onMessages(c, deleting) }
+// tally is what became of the messages that match.
+type tally struct{ matched, done int64 }
 
-// onMessages does something to the messages that are named, or to all that
-// match.
-func (p *program) onMessages(c *cli.Context, what bulk) error {
+var (
+	retrying = bulk{verb: "retry", done: "due now",
+		one: func(c *cli.Context, service *client.Client, n messageName) (string, error) {
+			_, err := service.RetryMessage(c.Context, n.subscriber, n.subscription, n.id)
+			return fmt.Sprintf("message %s is due now", n.id), err
+		},
+		many: func(ctx context.Context, service *client.Client, members url.Values) (tally, error) {
+			r, err := service.RetryMessages(ctx, members)
+			if err != nil {
+				return tally{}, err
+			}
+			return tally{r.Matched, r.Retried}, nil
+		}}
+	deleting = bulk{verb: "delete", done: "deleted", sweeping: true,
+		one: func(c *cli.Context, service *client.Client, n messageName) (string, error) {
+			return fmt.Sprintf("message %s is deleted", n.id), service.RemoveMessage(c.Context, n.subscriber, n.subscription, n.id)
+		},
+		many: func(ctx context.Context, service *client.Client, members url.Values) (tally, error) {
+			r, err := service.DeleteMessages(ctx, members)
+			if err != nil {
+				return tally{}, err
+			}
+			return tally{r.Matched, r.Deleted}, nil
+		}}
+)
+
+// run does it to the messages that are named, or to all that match.
+func (b bulk) run(c *cli.Context, s *session) error {
 	if c.Args().Len() == 0 {
-		return p.onMatching(c, what)
+		return b.onMatching(c, s)
 	}
-	for _, name := range []string{"where", "since", "until", "take", "all-messages", ownDryRun} {
+	for _, name := range []string{"where", "since", "until", "take", "all-messages", profile.DryRunFlag} {
 		if c.IsSet(name) {
 			return cmdline.Usagef("either messages or --%s say which are meant", name)
 		}
 	}
-	names := c.Args().Slice()
-	service, err := p.connectToChange(c, change{what: what.verb + " " + several(names, "the message", "messages"), sweeping: what.sweeping})
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	return p.forEach(c, names, func(name string) (string, error) {
+	return each{verb: b.verb, one: "the message", many: "messages", sweeping: b.sweeping, do: func(c *cli.Context, service *client.Client, name string) (string, error) {
 		n, err := findMessage(c.Context, service, name)
 		if err != nil {
 			return "", err
 		}
-		return what.one(c, service, n)
-	})
+		return b.one(c, service, n)
+	}}.action()(c)
 }
 
-func retryOne(c *cli.Context, service *client.Client, n messageName) (string, error) {
-	_, err := service.RetryMessage(c.Context, n.subscriber, n.subscription, n.id)
-	return fmt.Sprintf("message %s is due now", n.id), err
+// onMatching has the service count first what it would do, so that the question
+// can say how many messages there are. It prints how many there were.
+func (b bulk) onMatching(c *cli.Context, s *session) error {
+	members, err := selected(c, s)
+	if err != nil {
+		return err
+	}
+	in, err := s.Settings(c)
+	if err != nil {
+		return err
+	}
+	service, err := s.Client(c, in.Yes("read_only")) // it counts, and changes only what is agreed on
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	members.Set("DryRun", "true")
+	would, err := b.many(c.Context, service, members)
+	if err != nil {
+		return err
+	}
+	if c.Bool(profile.DryRunFlag) || would.done == 0 {
+		s.Notice(c, "%s, of which %s would be %s", display.Count(would.matched, "message matches", "messages match"), display.Thousands(would.done), b.done)
+		_, err := fmt.Fprintln(s.stdout, would.done)
+		return err
+	}
+	if !in.Yes("read_only") { // else the client refuses, whoever agrees
+		if err := s.confirm(c, in, change{what: b.verb + " " + display.Count(would.done, "message", "messages"), sweeping: true}); err != nil {
+			return err
+		}
+	}
+	members.Del("DryRun")
+	did, err := b.many(c.Context, service, members)
+	if err != nil {
+		return err
+	}
+	others := ""
+	if did.matched != did.done {
+		others = fmt.Sprintf(", %s left alone: received already, or due anyway", display.Thousands(did.matched-did.done))
+	}
+	s.Notice(c, "%s %s%s", display.Count(did.done, "message is", "messages are"), b.done, others)
+	if _, err := fmt.Fprintln(s.stdout, did.done); err != nil {
+		return err
+	}
+	if did.done < would.done {
+		return &partialError{fmt.Sprintf("%s of %s: the others were gone or received meanwhile", display.Thousands(did.done), display.Count(would.done, "message", "messages"))}
+	}
+	return nil
 }
 
-func deleteOne(c *cli.Context, service *client.Client, n messageName) (string, error) {
-	return fmt.Sprintf("message %s is deleted", n.id), service.RemoveMessage(c.Context, n.subscriber, n.subscription, n.id)
+// selected are the conditions of the messages, as members of the request.
+func selected(c *cli.Context, s *session) (url.Values, error) {
+	where, err := period(c, s)
+	if err != nil {
+		return nil, err
+	}
+	today, err := s.today(c)
+	if err != nil {
+		return nil, err
+	}
+	q := client.Query{Kind: systemKind("Message"), Where: where}
+	if err := readFilters(c, &q, today); err != nil {
+		return nil, cmdline.Usagef("%s", err)
+	}
+	members := make(url.Values)
+	for _, f := range q.Where {
+		if f.Operator == record.In && len(f.Values) == 1 {
+			f.Operator = record.Equal // a text by itself would be read as a list
+		}
+		members[f.Member()] = f.Values
+	}
+	all := c.Bool("all-messages")
+	switch {
+	case len(members) == 0 && !all:
+		return nil, cmdline.Usagef("which messages? name them, or give --where, --since, --until, or --all-messages for every one there is")
+	case len(members) > 0 && all:
+		return nil, cmdline.Usagef("--all-messages goes without --where, --since and --until")
+	case all:
+		members.Set("All", "true")
+	}
+	if c.IsSet("take") {
+		if n := c.Int64("take"); n < 0 || n > 1<<31-1 {
+			return nil, cmdline.Usagef("--take must be from 0 to 2147483647")
+		}
+		members.Set("Take", fmt.Sprint(c.Int64("take")))
+	}
+	return members, nil
 }

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"github.com/bizhook/whd/cmd/whctl/profile"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 func process(t *testing.T, url string, args ...string) *exec.Cmd {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -12,19 +13,19 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-func (p *program) profileCommands() []*cli.Command {
+func profileCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "profile", Aliases: []string{"profiles"}, Usage: "manage the services that you use",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the profiles", Flags: output.Flags(), Action: p.listProfiles},
-			{Name: "use", ArgsUsage: "PROFILE", Usage: "use a profile from now on", Action: p.useProfile},
+			{Name: "list", Usage: "list the profiles", Flags: output.Flags(), Action: with(listProfiles)},
+			{Name: "use", ArgsUsage: "PROFILE", Usage: "use a profile from now on", Action: with(useProfile)},
 			{
-				Name: "add", ArgsUsage: "NAME", Usage: "make a profile", Flags: profileFlags(), Action: p.addProfile,
+				Name: "add", ArgsUsage: "NAME", Usage: "make a profile", Flags: profileFlags(), Action: with(addProfile),
 				Description: `whctl profile add prod --url https://erp01:5050 --user jsmith --colour red --protected
 whctl profile add test --url http://127.0.0.1:5050`,
 			},
-			{Name: "remove", Aliases: []string{"rm"}, ArgsUsage: "PROFILE", Usage: "delete a profile and its login", Action: p.removeProfile},
-			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show what a profile says", Flags: output.Flags(), Action: p.showProfile},
+			{Name: "remove", Aliases: []string{"rm"}, ArgsUsage: "PROFILE", Usage: "delete a profile and its login", Action: with(removeProfile)},
+			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show what a profile says", Flags: output.Flags(), Action: with(showProfile)},
 		},
 	}}
 }
@@ -50,72 +51,64 @@ var profileColumns = []output.Column{
 	{Name: "Colour", Type: record.Text}, {Name: "ReadOnly", Type: record.Bool}, {Name: "Protected", Type: record.Bool},
 }
 
-func (p *program) listProfiles(c *cli.Context) error {
-	s, err := p.settings(c)
+func listProfiles(c *cli.Context, s *session) error {
+	in, err := s.Settings(c)
 	if err != nil {
 		return err
 	}
-	logins, err := p.vault.ReadLogins()
+	logins, err := s.Vault.ReadLogins()
 	if err != nil {
 		return err
 	}
 	var lines [][]any
-	for _, name := range s.File.Profiles() {
+	for _, name := range in.File.Profiles() {
 		signedIn := any(nil)
 		if l := logins.All[name]; l != nil {
 			signedIn = l.Store
 		}
 		value := func(key string) string {
-			if e := s.File.Lookup(name, key); e != nil {
+			if e := in.File.Lookup(name, key); e != nil {
 				return e.Text
 			}
 			return ""
 		}
 		lines = append(lines, []any{
-			name, name == s.Profile, nilIfEmpty(value("url")), nilIfEmpty(value("user")), signedIn,
-			nilIfEmpty(value("colour")), value("read_only") == "true", value("protected") == "true",
+			name, name == in.Profile, nilIfZero(value("url")), nilIfZero(value("user")), signedIn,
+			nilIfZero(value("colour")), value("read_only") == "true", value("protected") == "true",
 		})
 	}
-	_, err = p.printer(c).Lines(profileColumns, lines)
+	_, err = s.printer(c).Lines(profileColumns, lines)
 	return err
 }
 
-// knownProfile is the configuration, if it has the profile.
-func (p *program) knownProfile(name string) (*profile.File, error) {
-	file, err := profile.Read(p.env)
+// saveChanged saves a configuration, unless the change of it has failed.
+func saveChanged(file *profile.File, err error) error {
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if !file.Has(name) {
-		return nil, cmdline.Usagef("there is no profile %q%s; whctl profile list shows them", name, cmdline.DidYouMean(record.Suggest(name, file.Profiles())))
-	}
-	return file, nil
+	return file.Save()
 }
 
-func (p *program) useProfile(c *cli.Context) error {
+func useProfile(c *cli.Context, s *session) error {
 	name := c.Args().First()
-	file, err := p.knownProfile(name)
+	file, err := profile.ReadWith(s.Env, name)
 	if err != nil {
 		return err
 	}
-	s, _ := profile.Named("profile")
-	if file, err = file.Set("", s, name); err != nil {
+	if err := saveChanged(file.Use(name)); err != nil {
 		return err
 	}
-	if err := file.Save(); err != nil {
-		return err
-	}
-	p.notice(c, "profile %s is used from now on", name)
+	s.Notice(c, "profile %s is used from now on", name)
 	return nil
 }
 
 // addProfile is whctl profile add. The first profile is used from now on.
-func (p *program) addProfile(c *cli.Context) error {
+func addProfile(c *cli.Context, s *session) error {
 	name := c.Args().First()
 	if err := profile.CheckName(name); err != nil {
 		return err
 	}
-	file, err := profile.Read(p.env)
+	file, err := profile.Read(s.Env)
 	if err != nil {
 		return err
 	}
@@ -126,18 +119,14 @@ func (p *program) addProfile(c *cli.Context) error {
 		return cmdline.Usagef("profile add needs the address of the service: --url")
 	}
 	first := len(file.Profiles()) == 0
-	if file, err = setFromFlags(c, file, name); err != nil {
+	file, err = setFromFlags(c, file, name)
+	if err == nil && first {
+		file, err = file.Use(name)
+	}
+	if err := saveChanged(file, err); err != nil {
 		return err
 	}
-	if s, _ := profile.Named("profile"); first {
-		if file, err = file.Set("", s, name); err != nil {
-			return err
-		}
-	}
-	if err := file.Save(); err != nil {
-		return err
-	}
-	p.notice(c, "profile %s is added to %s", name, file.Path)
+	s.Notice(c, "profile %s is added to %s", name, file.Path)
 	return nil
 }
 
@@ -163,46 +152,40 @@ func setFromFlags(c *cli.Context, file *profile.File, name string) (*profile.Fil
 	return file, nil
 }
 
-func (p *program) removeProfile(c *cli.Context) error {
+func removeProfile(c *cli.Context, s *session) error {
 	name := c.Args().First()
-	file, err := p.knownProfile(name)
+	file, err := profile.ReadWith(s.Env, name)
 	if err != nil {
 		return err
 	}
-	if file, err = file.Without(name); err != nil {
+	if err := saveChanged(file.Without(name)); err != nil {
 		return err
 	}
-	if err := file.Save(); err != nil {
-		return err
-	}
-	logins, err := p.vault.ReadLogins()
+	logins, err := s.Vault.ReadLogins()
 	if err != nil {
 		return err
 	}
 	if l := logins.All[name]; l != nil {
-		if err := p.vault.Forget(c.Context, l); err != nil {
-			p.notice(c, "its login is forgotten, but not deleted: %s", err)
+		if err := s.Vault.Forget(c.Context, l); err != nil {
+			s.Notice(c, "its login is forgotten, but not deleted: %s", err)
 		}
 	}
-	p.notice(c, "profile %s is removed", name)
+	s.Notice(c, "profile %s is removed", name)
 	return nil
 }
 
 var valueColumns = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}}
 
-func (p *program) showProfile(c *cli.Context) error {
-	s, err := p.settings(c)
+func showProfile(c *cli.Context, s *session) error {
+	in, err := s.Settings(c)
 	if err != nil {
 		return err
 	}
-	name := c.Args().First()
-	if name == "" {
-		name = s.Profile
-	}
+	name := cmp.Or(c.Args().First(), in.Profile)
 	if name == "" {
 		return cmdline.Usagef("no profile is used; whctl profile list shows them")
 	}
-	file, err := p.knownProfile(name)
+	file, err := profile.ReadWith(s.Env, name)
 	if err != nil {
 		return err
 	}
@@ -212,6 +195,6 @@ func (p *program) showProfile(c *cli.Context) error {
 			lines = append(lines, []any{one.Name, e.Text})
 		}
 	}
-	_, err = p.printer(c).Lines(valueColumns, lines)
+	_, err = s.printer(c).Lines(valueColumns, lines)
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,35 +40,25 @@ type progress struct {
 // progressModes are what --progress may say.
 var progressModes = []string{"auto", "plain", "none"}
 
-// startProgress begins to tell, where somebody watches and the rows do not run
-// over the same screen.
-func (j *job) startProgress() *progress {
-	p := &progress{name: j.query.Kind.Name, now: j.now, start: j.now()}
-	p.last = p.start
-	p.count = j.expected
-	switch mode := j.context.String("progress"); {
-	case mode == "none" || j.context.Bool("quiet"):
-		return nil
-	case mode == "plain":
+// newProgress writes progress to a terminal, or in mode plain line by line.
+func newProgress(mode, name string, to io.Writer, now func() time.Time, count func(context.Context) (int64, error)) *progress {
+	p := &progress{name: name, now: now, count: count}
+	if mode == "plain" {
 		p.interval = lineInterval
-		p.tell = func(text string) { fmt.Fprintln(j.stderr, text) }
-	case !j.prompter.Watches || j.printer(j.context).OnScreen():
-		return nil
-	default:
+		p.tell = func(text string) { fmt.Fprintln(to, text) }
+	} else {
 		p.interval, p.rewrites = screenInterval, true
-		p.tell = func(text string) { fmt.Fprintf(j.stderr, "\r%-*s", screenWidth, text) }
+		p.tell = func(text string) { fmt.Fprintf(to, "\r%-*s", screenWidth, text) }
 	}
 	return p
 }
 
-// expected is how many rows are going to come.
-func (j *job) expected(ctx context.Context) (int64, error) {
-	n, err := j.service.Count(ctx, j.query)
-	n -= j.query.Skip
-	if j.query.Take != nil {
-		n = min(n, *j.query.Take)
+// begin is when the rows begin to come.
+func (p *progress) begin() {
+	if p != nil {
+		p.start = p.now()
+		p.last = p.start
 	}
-	return n, err
 }
 
 // at tells of a number of rows, if it is time. Looking at the clock costs more
@@ -81,21 +72,15 @@ func (p *progress) at(ctx context.Context, rows int64) {
 		return
 	}
 	p.last = now
-	if p.stop == nil {
-		p.askForTotal(ctx)
+	if p.stop == nil { // it takes so long that the total matters: it is asked for beside the export
+		ctx, p.stop = context.WithCancel(ctx)
+		p.work.Go(func() {
+			if total, err := p.count(ctx); err == nil {
+				p.total.Store(total)
+			}
+		})
 	}
 	p.tell(p.text(rows, now.Sub(p.start)))
-}
-
-// askForTotal finds out beside the export how much there is, once that takes so
-// long that it matters. Where the service does not tell, neither does progress.
-func (p *progress) askForTotal(ctx context.Context) {
-	ctx, p.stop = context.WithCancel(ctx)
-	p.work.Go(func() {
-		if total, err := p.count(ctx); err == nil {
-			p.total.Store(total)
-		}
-	})
 }
 
 // text is how far the export is, in one line.

@@ -1,20 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
-
-const pageMax = 1000 // rows that are fetched at once, to learn their total too
 
 // queryFlags are what only whctl query takes.
 func queryFlags() []cli.Flag {
@@ -33,15 +34,79 @@ func queryFlags() []cli.Flag {
 	}
 }
 
-func (p *program) queryCommands() []*cli.Command {
-	return []*cli.Command{{
-		Name: "query", ArgsUsage: "RECORD", Usage: "print records of one kind", Action: p.query,
-		Flags: append(queryFlags(), output.Flags()...),
-		Description: `whctl query SO_Totals --where "InvoiceTotal>=1000" --order-by -InvoiceTotal --take 10
+func queryCommands() []*cli.Command {
+	return []*cli.Command{
+		{
+			Name: "query", ArgsUsage: "RECORD", Usage: "print records of one kind", Flags: append(queryFlags(), output.Flags()...),
+			Action: lists(func(c *cli.Context, _ *session) (listing, error) {
+				kind, err := kindNamed(c.Args().First())
+				return listing{kind: kind}, err
+			}),
+			Description: `whctl query SO_Totals --where "InvoiceTotal>=1000" --order-by -InvoiceTotal --take 10
 whctl query SO_Totals --format csv -o totals.csv
 whctl query SO_Totals --all --format xlsx -o totals.xlsx
 whctl query SO_Totals --count`,
-	}}
+		},
+		{
+			Name: "records", Aliases: []string{"record"}, ArgsUsage: "[RECORD]", Usage: "list the kinds of records, or the fields of one",
+			Flags: output.Flags(), Action: with(listKinds),
+			Description: `whctl records
+whctl records SO_Totals`,
+		},
+	}
+}
+
+// kindNamed is the record kind that a command names.
+func kindNamed(name string) (*record.Kind, error) {
+	registry := record.Builtin()
+	if kind, ok := registry.Lookup(name); ok {
+		return kind, nil
+	}
+	return nil, cmdline.Usagef("no record %q%s; whctl records lists them", name, cmdline.DidYouMean(registry.Suggest(name)))
+}
+
+// kindColumns and fieldColumns are what whctl records prints, without asking
+// any service.
+var (
+	kindColumns  = []output.Column{{Name: "Record", Type: record.Text}, {Name: "Area", Type: record.Text}, {Name: "Fields", Type: record.Int}, {Name: "Summary", Type: record.Text}}
+	fieldColumns = []output.Column{{Name: "Field", Type: record.Text}, {Name: "Type", Type: record.Text}, {Name: "Operators", Type: record.Text}}
+)
+
+// listKinds is whctl records.
+func listKinds(c *cli.Context, s *session) error {
+	var lines [][]any
+	name := c.Args().First()
+	if name == "" {
+		for _, k := range record.Builtin().Kinds() {
+			lines = append(lines, []any{k.Name, k.Area, len(k.Fields), k.Summary})
+		}
+		_, err := s.printer(c).Lines(kindColumns, lines)
+		return err
+	}
+	kind, err := kindNamed(name)
+	if err != nil {
+		return err
+	}
+	for _, f := range kind.Fields { // with its operators in the spelling of --where
+		lines = append(lines, []any{f.Name, f.TypeName(), filter.Allowed(f.Filter)})
+	}
+	format, err := s.printer(c).Lines(fieldColumns, lines)
+	if err == nil && format.Name == "table" {
+		s.Notice(c, "example: %s", exampleOf(kind))
+	}
+	return err
+}
+
+// exampleOf is a query that shows a filter in the fullest family of the kind.
+func exampleOf(kind *record.Kind) string {
+	condition := kind.Fields[0].Name + "^=A"
+	for _, f := range kind.Fields {
+		if f.Type.Number() {
+			condition = f.Name + ">=1"
+			break
+		}
+	}
+	return fmt.Sprintf("whctl query %s --where %q --order-by -%s", kind.Name, condition, kind.Fields[0].Name)
 }
 
 // listing is what is printed: records of a kind.
@@ -52,38 +117,51 @@ type listing struct {
 	where []client.Filter // beside those of the flags
 }
 
-// query is whctl query.
-func (p *program) query(c *cli.Context) error {
-	kind, err := p.kind(c.Args().First())
-	if err != nil {
-		return err
-	}
-	return p.list(c, listing{kind: kind})
+// lists is the action of a command that lists records.
+func lists(what func(c *cli.Context, s *session) (listing, error)) cli.ActionFunc {
+	return with(func(c *cli.Context, s *session) error {
+		l, err := what(c, s)
+		if err != nil {
+			return err
+		}
+		return list(c, s, l)
+	})
 }
 
 // list reads and checks what is asked, asks, and prints as it comes.
-func (p *program) list(c *cli.Context, l listing) error {
-	q, err := p.readQuery(c, l)
+func list(c *cli.Context, s *session, l listing) error {
+	in, err := s.Settings(c)
 	if err != nil {
 		return err
 	}
-	format, err := p.printer(c).Format()
+	q, err := readQuery(c, l, s.now().In(in.Zone()))
+	if err != nil {
+		return cmdline.Usagef("%s", err)
+	}
+	printer := s.printer(c)
+	format, err := printer.Format()
 	if err != nil {
 		return err
 	}
 	if len(q.Fields) == 0 && format.ForPeople() {
 		q.Fields = l.brief
 	}
-	service, err := p.connect(c)
+	service, err := s.Reader(c)
 	if err != nil {
 		return err
 	}
 	defer service.Close()
-	out, err := p.printer(c).Create()
+	out, err := printer.Create()
 	if err != nil {
 		return err
 	}
-	job := &job{program: p, context: c, service: service, query: q, format: format, out: out, keys: p.printer(c).HiddenKeys(format, l.keys)}
+	job := &job{context: c, printer: printer, service: service, query: q, format: format, out: out, keys: printer.HiddenKeys(format, l.keys), defaultTake: in.Count("default_take")}
+	if c.String("progress") == "plain" || s.prompter.Watches && !printer.OnScreen() {
+		job.progress = newProgress(c.String("progress"), q.Kind.Name, s.Stderr, s.now, job.expected)
+	}
+	if c.Bool("quiet") || c.String("progress") == "none" {
+		job.progress = nil
+	}
 	err = out.Finish(job.run())
 	job.progress.end()
 	switch {
@@ -101,13 +179,9 @@ func (p *program) list(c *cli.Context, l listing) error {
 
 // readQuery reads the flags and checks them by the registry, so that mistakes
 // are found before anything is sent.
-func (p *program) readQuery(c *cli.Context, l listing) (client.Query, error) {
-	q := client.Query{Kind: l.kind, Where: l.where, Strict: true}
-	s, err := p.settings(c)
-	if err != nil {
-		return q, err
-	}
-	if err = p.readFilters(c, &q, s); err == nil {
+func readQuery(c *cli.Context, l listing, today time.Time) (q client.Query, err error) {
+	q = client.Query{Kind: l.kind, Where: l.where, Strict: true}
+	if err = readFilters(c, &q, today); err == nil {
 		q.Fields, err = readFields(q.Kind, c.StringSlice("fields"))
 	}
 	if err == nil {
@@ -116,10 +190,61 @@ func (p *program) readQuery(c *cli.Context, l listing) (client.Query, error) {
 	if err == nil {
 		err = readPaging(c, &q)
 	}
-	if err != nil {
-		return q, cmdline.Usagef("%s", err)
+	return q, err
+}
+
+// readFilters reads --where and --filter-json.
+func readFilters(c *cli.Context, q *client.Query, today time.Time) error {
+	reader := filter.Reader{Kind: q.Kind, Now: today}
+	conditions, err := readConditions(c)
+	var filters []client.Filter
+	if err == nil {
+		filters, err = reader.ParseAll(conditions)
 	}
-	return q, nil
+	for _, one := range filters {
+		if err == nil {
+			q.Where, err = filter.Append(q.Where, one)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("--where %w", err)
+	}
+	if !c.IsSet("filter-json") {
+		if c.Bool("unchecked") {
+			return errors.New("--unchecked goes with --filter-json only")
+		}
+		return nil
+	}
+	text, err := argument(c, c.String("filter-json"))
+	if err == nil {
+		err = reader.ParseJSON(q, text, c.Bool("unchecked"))
+	}
+	if err != nil {
+		return fmt.Errorf("--filter-json: %w", err)
+	}
+	return nil
+}
+
+// readConditions reads --where, and the files that it names, in which each line
+// is a condition. Empty lines and those that begin with # are left out.
+func readConditions(c *cli.Context) ([]string, error) {
+	var all []string
+	for _, text := range c.StringSlice("where") {
+		if !strings.HasPrefix(text, "@") {
+			all = append(all, text)
+			continue
+		}
+		content, err := argument(c, text)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(content) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				all = append(all, line)
+			}
+		}
+	}
+	return all, nil
 }
 
 // readPaging also refuses flags whose combination could only be a mistake.

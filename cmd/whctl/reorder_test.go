@@ -18,8 +18,7 @@ import (
 )
 
 func testApp() *cli.App {
-	p := &program{env: func(string) string { return "" }}
-	return p.app()
+	return newApp(&session{})
 }
 
 // leaf is a command that does something, by its path.

@@ -9,19 +9,20 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/listen"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-func (p *program) requestCommands() []*cli.Command {
+func requestCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "requests", Aliases: []string{"request"}, Usage: "see what the service was asked",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list requests, the newest first", Flags: append(listFlags(), errorsFlag()), Action: p.listRequests,
+				Name: "list", Usage: "list requests, the newest first", Flags: append(listFlags(), errorsFlag()), Action: lists(listRequests),
 				Description: `whctl requests list --errors --take 20
 whctl requests list --where "PathInfo^=/Webhooks"`,
 			},
-			{Name: "tail", Usage: "follow what the service is asked, as it happens", Flags: append(tailFlags(), errorsFlag()), Action: p.tailRequests},
+			{Name: "tail", Usage: "follow what the service is asked, as it happens", Flags: append(tailFlags(), errorsFlag()), Action: with(tailRequests)},
 		},
 	}}
 }
@@ -33,12 +34,12 @@ func errorsFlag() cli.Flag {
 // firstError is the first status that says that something is wrong.
 const firstError = 400
 
-func (p *program) listRequests(c *cli.Context) error {
+func listRequests(c *cli.Context, _ *session) (listing, error) {
 	l := listing{kind: systemKind("RequestLog"), brief: []string{"DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"}}
 	if c.Bool("errors") {
 		l.where = []client.Filter{{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{fmt.Sprint(firstError)}}}
 	}
-	return p.list(c, l)
+	return l, nil
 }
 
 var answeredColumns = []output.Column{
@@ -46,18 +47,15 @@ var answeredColumns = []output.Column{
 	{Name: "DurationMilliseconds", Type: record.Decimal}, {Name: "UserName", Type: record.Text}, {Name: "RequestID", Type: record.Text},
 }
 
-func (p *program) tailRequests(c *cli.Context) error {
-	service, err := p.connect(c)
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	return p.tail(c, service, wire.TopicRequests, answeredColumns, nil, func(e client.StreamEvent) (document any, text string) {
-		r, ok := e.(client.RequestEvent)
-		if !ok || c.Bool("errors") && r.StatusCode < firstError {
-			return nil, ""
-		}
-		took := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
-		return r.AnsweredRequest, fmt.Sprintf("%s  %d  %-6s %s  %s  %s", p.clock(r.At), r.StatusCode, r.Method, r.PathInfo, took, r.UserName)
-	})
+func tailRequests(c *cli.Context, s *session) error {
+	return tail(c, s, feed{topic: wire.TopicRequests, columns: answeredColumns, open: func(*client.Client) (shownEvent, error) {
+		return func(e client.StreamEvent) (document any, text string) {
+			r, ok := e.(client.RequestEvent)
+			if !ok || c.Bool("errors") && r.StatusCode < firstError {
+				return nil, ""
+			}
+			took := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
+			return r.AnsweredRequest, fmt.Sprintf("%s  %d  %-6s %s  %s  %s", listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, took, r.UserName)
+		}, nil
+	}})
 }

@@ -6,23 +6,26 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 // serviceCommands are those about the service itself.
-func (p *program) serviceCommands() []*cli.Command {
+func serviceCommands() []*cli.Command {
 	return []*cli.Command{
 		{
 			Name: "settings", Aliases: []string{"setting"}, Usage: "see the service's settings",
 			Subcommands: []*cli.Command{
-				{Name: "list", Usage: "list the settings that may change", Flags: output.Flags(), Action: p.listServiceSettings},
+				{Name: "list", Usage: "list the settings that may change", Flags: output.Flags(), Action: shows(serviceSettingColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Setting, error) {
+					return service.Settings(c.Context)
+				})},
 			},
 		},
-		{Name: "info", Usage: "show the service's version, features and limits", Flags: output.Flags(), Action: p.showInfo},
+		{Name: "info", Usage: "show the service's version, features and limits", Flags: output.Flags(), Action: reads(showInfo)},
 		{
-			Name: "stats", Usage: "show how the delivery of webhooks goes", Action: p.showStats,
+			Name: "stats", Usage: "show how the delivery of webhooks goes", Action: reads(showStats),
 			Flags: append(output.Flags(), keyFlag(),
 				&cli.DurationFlag{Name: "window", Usage: "of the last `DURATION`, from 1m to 24h", Value: time.Hour},
 				&cli.BoolFlag{Name: "lanes", Usage: "list the subscriptions, the worst first"}),
@@ -36,49 +39,22 @@ var serviceSettingColumns = []output.Column{
 	{Name: "Name", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Default", Type: record.Text}, {Name: "Origin", Type: record.Text}, {Name: "Kind", Type: record.Text}, {Name: "Help", Type: record.Text},
 }
 
-func (p *program) listServiceSettings(c *cli.Context) error {
-	service, err := p.connect(c)
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	settings, err := service.Settings(c.Context)
-	if err != nil {
-		return err
-	}
-	return output.Documents(p.printer(c), serviceSettingColumns, nil, settings...)
-}
-
 var infoColumns = []output.Column{
 	{Name: "URL", Type: record.Text}, {Name: "Version", Type: record.Text}, {Name: "ServerTime", Type: record.Text}, {Name: "Features", Type: record.Text},
 	{Name: "MaxTake", Type: record.Long}, {Name: "MaxIn", Type: record.Long}, {Name: "MaxBody", Type: record.Long}, {Name: "MaxEventBody", Type: record.Long}, {Name: "MaxHead", Type: record.Long}, {Name: "MaxStreams", Type: record.Long},
 }
 
-func (p *program) showInfo(c *cli.Context) error {
-	service, err := p.connect(c)
-	if err != nil {
-		return err
-	}
-	defer service.Close()
+func showInfo(c *cli.Context, out *output.Printer, service *client.Client) error {
 	info, err := service.Info(c.Context)
 	if err != nil {
 		return err
 	}
 	l := info.Limits
-	_, err = p.printer(c).Lines(infoColumns, [][]any{{
+	_, err = out.Lines(infoColumns, [][]any{{
 		service.URL(), info.Version, info.ServerTime, strings.Join(info.Features, " "),
 		nilIfZero(l.MaxTake), l.MaxIn, l.MaxBody, nilIfZero(l.MaxEventBody), l.MaxHead, nilIfZero(l.MaxStreams),
 	}})
 	return err
-}
-
-// nilIfZero is the null that an absent number stands for.
-func nilIfZero[T comparable](n T) any {
-	var zero T
-	if n == zero {
-		return nil
-	}
-	return n
 }
 
 var (
@@ -93,23 +69,18 @@ var (
 	}
 )
 
-func (p *program) showStats(c *cli.Context) error {
-	service, err := p.connect(c)
-	if err != nil {
-		return err
-	}
-	defer service.Close()
+func showStats(c *cli.Context, out *output.Printer, service *client.Client) error {
 	stats, err := service.Stats(c.Context, c.Duration("window"))
 	if err != nil {
 		return err
 	}
 	if c.Bool("lanes") {
 		if stats.OtherLanes > 0 {
-			defer p.notice(c, "%d subscriptions more are in no trouble", stats.OtherLanes)
+			defer out.Notice("%d subscriptions more are in no trouble", stats.OtherLanes)
 		}
-		return output.Documents(p.printer(c), laneColumns, messageKeys, stats.Lanes...)
+		return output.Documents(out, laneColumns, messageKeys, stats.Lanes...)
 	}
-	_, err = p.printer(c).Lines(statsColumns, [][]any{statsLine(stats)})
+	_, err = out.Lines(statsColumns, [][]any{statsLine(stats)})
 	return err
 }
 

@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"iter"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +16,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/listen"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
@@ -35,195 +39,173 @@ var changeColumns = []output.Column{
 	{Name: "Status", Type: record.Int}, {Name: "Retries", Type: record.Int}, {Name: "HTTPCode", Type: record.Int}, {Name: "Duration", Type: record.TimeSpan}, {Name: "NextAttemptDateTime", Type: record.Epoch}, {Name: "Deleted", Type: record.Bool},
 }
 
-func (p *program) tailMessages(c *cli.Context) error {
-	service, err := p.connect(c)
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	filter, err := p.changeFilter(c, service)
-	if err != nil {
-		return err
-	}
-	return p.tail(c, service, wire.TopicMessages, changeColumns, messageKeys, func(e client.StreamEvent) (document any, text string) {
-		m, ok := e.(client.MessageEvent)
-		if !ok || !filter.takes(m.MessageChange) {
-			return nil, ""
-		}
-		return m.MessageChange, p.changeLine(m.MessageChange)
-	})
+func tailMessages(c *cli.Context, s *session) error {
+	return tail(c, s, feed{topic: wire.TopicMessages, columns: changeColumns, keys: messageKeys, open: func(service *client.Client) (shownEvent, error) {
+		filter, err := readFilter(c, service)
+		return func(e client.StreamEvent) (document any, line string) {
+			m, ok := e.(client.MessageEvent)
+			if !ok || !filter.Takes(m.MessageChange) {
+				return nil, ""
+			}
+			return m.MessageChange, changeLine(m.MessageChange, s.Zone())
+		}, err
+	}})
 }
 
 // changeLine is a change in one line for people.
-func (p *program) changeLine(m wire.MessageChange) string {
-	word := statusWord(m.Status)
-	if m.Deleted {
+func changeLine(m wire.MessageChange, zone *time.Location) string {
+	word := fmt.Sprint(m.Status)
+	switch {
+	case m.Deleted:
 		word = "deleted"
+	case m.Status >= 0 && m.Status < len(statusWords):
+		word = statusWords[m.Status]
 	}
-	line := fmt.Sprintf("%s  %-7s  %s  %s", p.clock(m.At), word, m.MessageID, m.EventName)
+	line := fmt.Sprintf("%s  %-7s  %s  %s", listen.Clock(m.At, zone), word, m.MessageID, m.EventName)
 	if m.Duration != 0 {
-		line += fmt.Sprintf("  %s in %s", answerWord(m.HTTPCode), time.Duration(m.Duration).Round(time.Millisecond))
+		answer := "no answer"
+		if m.HTTPCode != nil {
+			answer = fmt.Sprint(*m.HTTPCode)
+		}
+		line += fmt.Sprintf("  %s in %s", answer, time.Duration(m.Duration).Round(time.Millisecond))
 	}
-	if next := time.Time(m.NextAttemptDateTime); m.Status != 1 && !next.IsZero() && next.After(time.Time(m.At)) {
+	if next := time.Time(m.NextAttemptDateTime); m.Status != statusSuccessful && !next.IsZero() && next.After(time.Time(m.At)) {
 		line += fmt.Sprintf("  again in %s", next.Sub(time.Time(m.At)).Round(time.Second))
 	}
 	return line
 }
 
-// answerWord is the code of an answer, or that none came.
-func answerWord(code *int) string {
-	if code == nil {
-		return "no answer"
+// statusWords are the statuses of messages in words.
+var statusWords = []string{"new", "ok", "retry", "failed"}
+
+// readFilter reads the flags that say which messages are followed.
+func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err error) {
+	for word := range strings.FieldsFuncSeq(c.String("status"), func(r rune) bool { return r == ',' || r == ' ' }) {
+		n := slices.Index(statusWords, strings.ToLower(word))
+		if number, err := strconv.Atoi(word); err == nil {
+			n = number
+		}
+		if n < 0 || n >= len(statusWords) {
+			return f, cmdline.Usagef("--status %q must be of 0 to 3, or %s", word, strings.Join(statusWords, ", "))
+		}
+		f.Statuses = append(f.Statuses, n)
 	}
-	return fmt.Sprint(*code)
+	f.Event = c.String("event")
+	if _, err := path.Match(f.Event, ""); err != nil {
+		return f, cmdline.Usagef("--event %q is no pattern such as salesorder.*", f.Event)
+	}
+	if text := c.String("subscriber"); text != "" {
+		if f.Subscriber, err = findSubscriber(c.Context, service, text); err != nil {
+			return f, err
+		}
+	}
+	if text := c.String("subscription"); text != "" {
+		n, err := findSubscription(c.Context, service, f.Subscriber, text)
+		if err != nil {
+			return f, err
+		}
+		f.Subscription = n.id
+	}
+	return f, nil
 }
 
-// clock is the time of day at this place.
-func (p *program) clock(at wire.Moment) string {
-	zone := time.Local
-	if p.resolved != nil {
-		zone = p.resolved.Zone()
-	}
-	return time.Time(at).In(zone).Format(time.TimeOnly)
+// feed is what a command follows until it is stopped.
+type feed struct {
+	topic   string
+	columns []output.Column
+	keys    []string // fields of which a screen shows the ends only
+	open    func(service *client.Client) (shownEvent, error)
 }
 
-// tail prints what a stream tells until it is stopped, or until as many rows
-// came as were asked for. Of what is not meant, shown gives no document.
-func (p *program) tail(c *cli.Context, service *client.Client, topic string, columns []output.Column, keys []string, shown func(client.StreamEvent) (document any, text string)) error {
-	to, out, err := p.tailPrinter(c, columns)
+// shownEvent is an event as a document and in a line, nil for one that is not
+// shown.
+type shownEvent func(client.StreamEvent) (document any, line string)
+
+// tail prints a feed until it is stopped, or until as many rows came as --take
+// says.
+func tail(c *cli.Context, s *session, f feed) error {
+	service, err := s.Reader(c)
 	if err != nil {
 		return err
 	}
-	rows := int64(0)
-	most := c.Int64("take")
+	defer service.Close()
+	shown, err := f.open(service)
+	if err != nil {
+		return err
+	}
+	printer := s.printer(c)
+	to, err := newTailWriter(printer, f)
+	if err != nil {
+		return err
+	}
+	rows, last := int64(0), c.Int64("take")
 	err = to.begin()
-	for document, err1 := range p.followed(c, service, topic, shown) {
-		if err = err1; err == nil {
-			err = to.print(document, keys)
-		}
-		if err != nil {
+	for e, streamErr := range listen.Stream(c.Context, service, f.topic, printer.Notice) {
+		if err = streamErr; err != nil {
 			break
 		}
-		if rows++; rows == most {
+		document, line := shown(e)
+		if document == nil {
+			continue
+		}
+		if err = to.print(document, line); err != nil {
+			break
+		}
+		if rows++; rows == last {
 			break
 		}
 	}
-	if err == nil {
-		err = to.end()
+	if err == nil && !to.lines {
+		err = to.End()
 	}
-	if err = out.Finish(err); client.Is(err, client.Cancelled) {
+	if err = to.out.Finish(err); client.Is(err, client.Cancelled) {
 		return interruption{rows}
 	}
 	return err
-}
-
-// followed are the documents of a stream that are meant, each with its line.
-func (p *program) followed(c *cli.Context, service *client.Client, topic string, shown func(client.StreamEvent) (any, string)) iter.Seq2[tidings, error] {
-	return func(yield func(tidings, error) bool) {
-		for e, err := range p.stream(c, service, topic) {
-			if err != nil {
-				yield(tidings{}, err)
-				return
-			}
-			if document, text := shown(e); document != nil && !yield(tidings{document, text}, nil) {
-				return
-			}
-		}
-	}
-}
-
-// tidings is something of a stream: as a document, and in a line.
-type tidings struct {
-	document any
-	line     string
-}
-
-// stream follows a topic and tells how the connection stands. A connection that
-// is lost is made again, but one that could not even be made once is an error.
-func (p *program) stream(c *cli.Context, service *client.Client, topic string) iter.Seq2[client.StreamEvent, error] {
-	return func(yield func(client.StreamEvent, error) bool) {
-		connected := false
-		for e, err := range service.Stream(c.Context, client.StreamOptions{Topics: []string{topic}}) {
-			switch e := e.(type) {
-			case client.Connected:
-				connected = true
-			case client.Disconnected:
-				if !connected {
-					yield(nil, e.Err)
-					return
-				}
-			}
-			if err == nil {
-				p.tellLink(c, service, e)
-			}
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// tellLink tells how the connection stands, at each change.
-func (p *program) tellLink(c *cli.Context, service *client.Client, e client.StreamEvent) {
-	switch e := e.(type) {
-	case client.Connected:
-		p.notice(c, "connected to %s", service.URL())
-	case client.Disconnected:
-		p.notice(c, "disconnected: %s; trying again in %s", e.Err, e.Retry.Round(100*time.Millisecond))
-	case client.ResetEvent:
-		p.notice(c, "some changes were left out: %s", e.Reason)
-	}
 }
 
 // tailWriter prints rows as they come, and none later.
 type tailWriter struct {
 	output.RowWriter
 	out    *output.Sink
-	lines  bool // for people: lines rather than rows
-	hidden func(keys []string) []string
+	lines  bool     // for people: lines rather than rows
+	hidden []string // fields of which only the ends are shown
 }
 
-func (p *program) tailPrinter(c *cli.Context, columns []output.Column) (*tailWriter, *output.Sink, error) {
-	f, err := p.printer(c).Format()
+func newTailWriter(printer *output.Printer, feed feed) (*tailWriter, error) {
+	f, err := printer.Format()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if f.Raw() || f.Name == "json" || f.Name == "xlsx" {
-		return nil, nil, cmdline.Usagef("--format %s is for what comes to an end; try --ndjson", f.Name)
+		return nil, cmdline.Usagef("--format %s is for what comes to an end; try --ndjson", f.Name)
 	}
-	out, err := p.printer(c).Create()
+	out, err := printer.Create()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	to, err := p.printer(c).RowWriter(f, out, output.Sheet{Name: c.Command.Name, Columns: columns})
+	to, err := printer.RowWriter(f, out, output.Sheet{Name: printer.Context.Command.Name, Columns: feed.columns})
 	if err != nil {
-		return nil, nil, out.Finish(err)
+		return nil, out.Finish(err)
 	}
-	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table", hidden: func(keys []string) []string { return p.printer(c).HiddenKeys(f, keys) }}, out, nil
+	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table", hidden: printer.HiddenKeys(f, feed.keys)}, nil
 }
 
 func (w *tailWriter) begin() error {
 	if w.lines {
 		return nil
 	}
-	return errors.Join(w.RowWriter.Begin(), w.out.Flush())
+	return errors.Join(w.Begin(), w.out.Flush())
 }
 
-func (w *tailWriter) end() error {
+func (w *tailWriter) print(document any, line string) error {
 	if w.lines {
-		return nil
-	}
-	return w.RowWriter.End()
-}
-
-func (w *tailWriter) print(what tidings, keys []string) error {
-	if w.lines {
-		fmt.Fprintln(w.out, display.Sanitize(what.line))
+		fmt.Fprintln(w.out, display.Sanitize(line))
 		return w.out.Flush()
 	}
-	row, err := output.DocumentRow(what.document)
-	if keys = w.hidden(keys); err == nil && len(keys) > 0 {
-		row, err = output.ShortenedRow(row, keys)
+	row, err := output.DocumentRow(document)
+	if err == nil && len(w.hidden) > 0 {
+		row, err = output.ShortenedRow(row, w.hidden)
 	}
 	if err == nil {
 		err = w.Row(row)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,15 +10,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/theme"
 )
 
-func (p *program) tuiCommands() []*cli.Command {
+func tuiCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "tui", Usage: "look at everything on one screen, live", Action: p.tui,
+		Name: "tui", Usage: "look at everything on one screen, live", Action: with(showScreens),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "theme", Usage: "`THEME` of colours: " + strings.Join(theme.Themes(), ", "), DefaultText: theme.Auto},
 			&cli.BoolFlag{Name: "ascii", Usage: "draw lines and signs in ASCII (WHCTL_ASCII)"},
@@ -30,67 +30,67 @@ whctl tui --profile prod --read-only`,
 	}}
 }
 
-// tui shows the screens. A profile that is protected or read-only begins without
+// showScreens is whctl tui. A profile that is protected or read-only begins without
 // the right to change anything; --read-only keeps that for good.
-func (p *program) tui(c *cli.Context) error {
-	if !p.terminal.Is {
+func showScreens(c *cli.Context, s *session) error {
+	if !s.terminal.Is {
 		return cmdline.Usagef("tui needs a terminal; whctl query and the others print anywhere")
 	}
-	s, err := p.settings(c)
+	in, err := s.Settings(c)
 	if err != nil {
 		return err
 	}
-	palette, ascii, err := p.look(c, s)
+	v := &viewer{Connector: &s.Connector, c: c}
+	defer v.close()
+	palette, ascii, err := v.appearance(in, s.inColour(c))
 	if err != nil {
 		return err
 	}
-	screens := &session{program: p, c: c}
-	defer screens.close()
-	service, o, err := screens.open(s)
+	service, o, err := v.open(&s.Connector, in)
 	if err != nil {
 		return err
 	}
-	o.Registry, o.Now, o.Downloads, o.State = p.registry, p.now, downloads(), p.stateDir()
-	o.Theme, o.ASCII, o.Mouse = palette, ascii, p.takesMouse(c)
-	o.Input, o.Output, o.Env = p.stdin, p.stdout, p.env
-	o.Profiles, o.Switch = p.switchable, screens.change
+	o.Registry, o.Now, o.Downloads, o.State = record.Builtin(), s.now, downloads(), stateDir(s.Env)
+	o.Theme, o.ASCII, o.Mouse = palette, ascii, v.takesMouse()
+	o.Input, o.Output, o.Env = s.Stdin, s.stdout, s.Env
+	o.Profiles, o.Switch = v.profiles, v.change
 	return tui.Run(c.Context, service, o)
 }
 
-// look is how the screens are to look: as flags say, else as settings do.
-func (p *program) look(c *cli.Context, s *profile.Settings) (palette string, ascii bool, err error) {
-	if palette, err = chosenOf(c, s, "theme"); err != nil {
-		return "", false, err
+// viewer is one run of the screens: it opens clients for them.
+type viewer struct {
+	*profile.Connector // by flags and variables
+	c                  *cli.Context
+	opened             []*client.Client
+}
+
+// appearance is what flags say of it, else settings do.
+func (v *viewer) appearance(in *profile.Settings, coloured bool) (palette string, ascii bool, err error) {
+	palette = in.Text("theme")
+	if v.c.IsSet("theme") {
+		palette = v.c.String("theme")
+		one, _ := profile.Named("theme")
+		if err := one.Form.Check(palette); err != nil {
+			return "", false, cmdline.Usagef("--theme %s", err)
+		}
 	}
-	if !p.inColour(c) {
+	if !coloured {
 		palette = theme.Mono
 	}
-	return palette, c.Bool("ascii") || p.env(profile.EnvASCII) != "", nil
-}
-
-// chosenOf is a setting that a command has a flag for.
-func chosenOf(c *cli.Context, s *profile.Settings, name string) (string, error) {
-	if !c.IsSet(name) {
-		return strings.ToLower(s.Text(name)), nil
-	}
-	one, _ := profile.Named(name)
-	if err := one.Form.Check(c.String(name)); err != nil {
-		return "", cmdline.Usagef("--%s %s", name, err)
-	}
-	return strings.ToLower(c.String(name)), nil
-}
-
-// session is what one run of the screens has opened.
-type session struct {
-	*program
-	c      *cli.Context
-	opened []*client.Client
+	return strings.ToLower(palette), v.c.Bool("ascii") || v.Env(profile.EnvASCII) != "", nil
 }
 
 // open makes a client, and the options of the screens that are about it.
-func (s *session) open(in *profile.Settings) (*client.Client, tui.Options, error) {
-	readOnly := in.Yes("read_only") || in.Yes("protected") || s.c.Bool("read-only")
-	service, err := s.connectBy(in, readOnly)
+func (v *viewer) open(k *profile.Connector, in *profile.Settings) (*client.Client, tui.Options, error) {
+	connect := func(readOnly bool) (*client.Client, error) {
+		service, err := k.Client(v.c, readOnly)
+		if err == nil {
+			v.opened = append(v.opened, service)
+		}
+		return service, err
+	}
+	readOnly := in.Yes("read_only") || in.Yes("protected") || v.c.Bool("read-only")
+	service, err := connect(readOnly)
 	if err != nil {
 		return nil, tui.Options{}, err
 	}
@@ -98,70 +98,43 @@ func (s *session) open(in *profile.Settings) (*client.Client, tui.Options, error
 		URL: service.URL(), Profile: in.Profile, User: in.Text("user"), Colour: in.Text("colour"), Zone: in.Zone(),
 		ReadOnly: readOnly, Protected: readOnly && in.Profile != "", InsecureTLS: in.Yes("insecure_tls"),
 	}
-	if !s.c.IsSet("read-only") {
-		o.Unlock = func() (*client.Client, error) { return s.connectBy(in, false) }
+	if !v.c.IsSet("read-only") {
+		o.Unlock = func() (*client.Client, error) { return connect(false) }
 	}
 	return service, o, nil
 }
 
-func (s *session) connectBy(in *profile.Settings, readOnly bool) (*client.Client, error) {
-	service, err := s.clientFor(s.c, in, readOnly)
-	if err == nil {
-		s.opened = append(s.opened, service)
-	}
-	return service, err
-}
-
-// change is open for another profile: as its table says, and with what whctl
-// login has stored for it. Flags and variables were meant for the first one, and
-// a key must not go to another service.
-func (s *session) change(profile string) (*client.Client, tui.Options, error) {
-	in, err := s.settingsOf(profile)
+// change is open for another profile.
+func (v *viewer) change(name string) (*client.Client, tui.Options, error) {
+	file, err := profile.ReadWith(v.Env, name)
 	if err != nil {
 		return nil, tui.Options{}, err
 	}
-	other := *s.program
-	other.stderr = io.Discard // the screens are there
-	who, err := other.storedIdentity(s.c, in)
+	in := file.Settings(name)
+	other, err := v.To(v.c, in)
 	if err != nil {
 		return nil, tui.Options{}, err
 	}
-	other.resolved, other.who = in, &who
-	part := &session{program: &other, c: s.c}
-	service, o, err := part.open(in)
-	s.opened = append(s.opened, part.opened...)
-	return service, o, err
+	return v.open(other, in)
 }
 
-func (s *session) close() {
-	for _, one := range s.opened {
+func (v *viewer) close() {
+	for _, one := range v.opened {
 		one.Close()
 	}
 }
 
-// settingsOf are what the file says of a profile, and what is initially so.
-func (p *program) settingsOf(name string) (*profile.Settings, error) {
-	file, err := p.knownProfile(name)
-	if err != nil {
-		return nil, err
-	}
-	return file.Settings(name), nil
-}
-
-// switchable are the profiles that the screens can change to.
-func (p *program) switchable() ([]tui.Profile, error) {
-	file, err := profile.Read(p.env)
+// profiles are those that the screens can change to.
+func (v *viewer) profiles() ([]tui.Profile, error) {
+	file, err := profile.Read(v.Env)
 	if err != nil {
 		return nil, err
 	}
 	var list []tui.Profile
 	for _, name := range file.Profiles() {
-		s, err := p.settingsOf(name)
-		if err != nil {
-			return nil, err
-		}
+		in := file.Settings(name)
 		list = append(list, tui.Profile{
-			Name: name, URL: s.Text("url"), Colour: s.Text("colour"), ReadOnly: s.Yes("read_only"), Protected: s.Yes("protected"),
+			Name: name, URL: in.Text("url"), Colour: in.Text("colour"), ReadOnly: in.Yes("read_only"), Protected: in.Yes("protected"),
 		})
 	}
 	return list, nil
@@ -169,23 +142,23 @@ func (p *program) switchable() ([]tui.Profile, error) {
 
 // takesMouse reports whether clicks are for the screens: over ssh, people want to
 // select text with it instead.
-func (p *program) takesMouse(c *cli.Context) bool {
-	if c.IsSet("mouse") {
-		return c.Bool("mouse")
+func (v *viewer) takesMouse() bool {
+	if v.c.IsSet("mouse") {
+		return v.c.Bool("mouse")
 	}
-	return !slices.ContainsFunc([]string{"SSH_TTY", "SSH_CONNECTION"}, func(name string) bool { return p.env(name) != "" })
+	return !slices.ContainsFunc([]string{"SSH_TTY", "SSH_CONNECTION"}, func(name string) bool { return v.Env(name) != "" })
 }
 
 // stateDir is where the screens keep how they were left; empty where there is no
 // place for it.
-func (p *program) stateDir() string {
-	if dir := p.env("XDG_STATE_HOME"); dir != "" {
+func stateDir(env func(string) string) string {
+	if dir := env("XDG_STATE_HOME"); dir != "" {
 		return filepath.Join(dir, "whctl")
 	}
 	home, err := os.UserHomeDir()
 	switch {
 	case runtime.GOOS == "windows":
-		home = p.env("LOCALAPPDATA")
+		home = env("LOCALAPPDATA")
 	case err != nil:
 		return ""
 	case runtime.GOOS == "darwin":

@@ -9,23 +9,18 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// screensOf is a session of the screens with a configuration, variables and flags.
-func screensOf(t *testing.T, config string, env map[string]string, args ...string) *session {
+// screensOf is a viewer with a configuration, variables and flags.
+func screensOf(t *testing.T, config string, env map[string]string, args ...string) *viewer {
 	t.Helper()
 	env[profile.EnvConfig] = filepath.Join(configOf(t, config), "config.toml")
-	p := &program{
-		env: func(name string) string { return env[name] }, stdout: io.Discard, stderr: io.Discard,
-		registry: record.Builtin(), now: time.Now,
-	}
-	p.vault = profile.Vault{Env: p.env, Patience: patience}
+	k := &profile.Connector{Env: func(name string) string { return env[name] }, Stderr: io.Discard}
+	k.Vault = profile.Vault{Env: k.Env, Patience: patience}
 	flags := flag.NewFlagSet("tui", flag.ContinueOnError)
 	for _, name := range []string{"read-only", "mouse", "ascii", "no-color"} {
 		flags.Bool(name, false, "")
@@ -38,7 +33,7 @@ func screensOf(t *testing.T, config string, env map[string]string, args ...strin
 	}
 	c := cli.NewContext(cli.NewApp(), flags, nil)
 	c.Context = t.Context()
-	s := &session{program: p, c: c}
+	s := &viewer{Connector: k, c: c}
 	t.Cleanup(s.close)
 	return s
 }
@@ -69,7 +64,7 @@ func TestScreensChangeProfile(t *testing.T) {
 	if _, _, err := s.change("three"); err == nil {
 		t.Error("a profile that is not there was opened")
 	}
-	list, err := s.switchable()
+	list, err := s.profiles()
 	if err != nil || len(list) != 2 || list[1].Name != "two" || !list[1].Protected || list[1].Colour != "green" {
 		t.Errorf("profiles %+v, %v", list, err)
 	}
@@ -92,7 +87,7 @@ func TestScreensTakeMouse(t *testing.T) {
 		{map[string]string{"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}, []string{"--mouse"}, true},
 	} {
 		s := screensOf(t, "", test.env, test.args...)
-		if got := s.takesMouse(s.c); got != test.want {
+		if got := s.takesMouse(); got != test.want {
 			t.Errorf("%v %v: %v", test.env, test.args, got)
 		}
 	}
@@ -100,7 +95,7 @@ func TestScreensTakeMouse(t *testing.T) {
 
 func TestStateDir(t *testing.T) {
 	s := screensOf(t, "", map[string]string{"XDG_STATE_HOME": "/state"})
-	if got, want := s.stateDir(), filepath.Join("/state", "whctl"); got != want {
+	if got, want := stateDir(s.Env), filepath.Join("/state", "whctl"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -129,11 +124,11 @@ func TestLookOfScreens(t *testing.T) {
 		env := map[string]string{"CLICOLOR_FORCE": "1"}
 		maps.Copy(env, test.env)
 		s := screensOf(t, test.config, env, test.args...)
-		in, err := s.settings(s.c)
+		in, err := s.Settings(s.c)
 		if err != nil {
 			t.Fatal(test.name, err)
 		}
-		theme, ascii, err := s.look(s.c, in)
+		theme, ascii, err := s.appearance(in, (&session{Connector: *s.Connector}).inColour(s.c))
 		if theme != test.theme || ascii != test.ascii || err != nil && err.Error() != test.wrong || (err == nil) != (test.wrong == "") {
 			t.Errorf("%s: %q, %v, %v", test.name, theme, ascii, err)
 		}

@@ -20,7 +20,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
@@ -89,21 +88,21 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 		tr.ctx = context.Background()
 	}
 	var stdout, stderr bytes.Buffer
-	p := &program{
-		env: func(name string) string { return env[name] }, stdin: strings.NewReader(tr.stdin), stdout: &stdout, stderr: &stderr,
-		terminal: output.Terminal{Is: tr.terminal, Width: max(tr.width, output.UnknownWidth)},
-		registry: record.Builtin(),
-		prompter: tr.prompter,
-		now:      tr.clock,
+	s := &session{
+		Connector: profile.Connector{Env: func(name string) string { return env[name] }, Stdin: strings.NewReader(tr.stdin), Stderr: &stderr},
+		stdout:    &stdout,
+		terminal:  output.Terminal{Is: tr.terminal, Width: max(tr.width, output.UnknownWidth)},
+		prompter:  tr.prompter,
+		now:       tr.clock,
 	}
 	if tr.width > 0 {
-		p.terminal.Width = tr.width
+		s.terminal.Width = tr.width
 	}
-	p.prompter.Screen, p.vault = &stderr, profile.Vault{Env: p.env, Patience: patience}
-	app := p.app()
-	app.Commands = append(app.Commands, pokeCommands(p)...)
-	err := p.dispatch(tr.ctx, app, args)
-	p.report(err)
+	s.prompter.Screen, s.Vault = &stderr, profile.Vault{Env: s.Env, Patience: patience}
+	app := newApp(s)
+	app.Commands = append(app.Commands, pokeCommands()...)
+	err := dispatch(tr.ctx, app, args)
+	report(&stderr, err, s.HowToSignIn)
 	return outcome{cmdline.ExitCode(exits, err), stdout.String(), stderr.String()}
 }
 
@@ -112,27 +111,18 @@ func (trial) clock() time.Time { return time.Date(2026, 7, 8, 9, 10, 11, 0, time
 
 // pokeCommands change something: one in the way of all commands that do, and
 // one that forgot to ask.
-func pokeCommands(p *program) []*cli.Command {
+func pokeCommands() []*cli.Command {
 	flags := append(changeFlags(), &cli.BoolFlag{Name: "sweeping"})
 	return []*cli.Command{
-		{Name: "poke", HideHelp: true, Flags: flags, Action: func(c *cli.Context) error {
-			return poke(c, func() (*client.Client, error) {
-				return p.connectToChange(c, change{what: "set a value", sweeping: c.Bool("sweeping")})
-			})
-		}},
-		{Name: "careless", HideHelp: true, Action: func(c *cli.Context) error {
-			return poke(c, func() (*client.Client, error) { return p.connect(c) })
-		}},
+		{Name: "poke", HideHelp: true, Flags: flags, Action: changes(func(c *cli.Context, _ *session) (change, error) {
+			return change{what: "set a value", sweeping: c.Bool("sweeping"), do: func(_ *output.Printer, service *client.Client) error { return poke(c, service) }}, nil
+		})},
+		{Name: "careless", HideHelp: true, Action: reads(func(c *cli.Context, _ *output.Printer, service *client.Client) error { return poke(c, service) })},
 	}
 }
 
-func poke(c *cli.Context, connect func() (*client.Client, error)) error {
-	service, err := connect()
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	_, err = service.SetBillValue(c.Context, client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x")
+func poke(c *cli.Context, service *client.Client) error {
+	_, err := service.SetBillValue(c.Context, client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x")
 	return err
 }
 

@@ -36,7 +36,7 @@ var edges = map[string][]string{
 		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/preflight", "daemon/service", "daemon/sqlite", "daemon/storage"},
 	"cmd/whctl":          slices.Concat(command, []string{"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "tui", "tui/theme"}),
 	"cmd/whctl/output":   {"client", "client/display", "client/record", "client/wire", "client/workbook", "client/xlsx", "cmd/internal/cli"},
-	"cmd/whctl/profile":  {"client", "client/record", "cmd/internal/cli", "cmd/whctl/output", "tui/theme"},
+	"cmd/whctl/profile":  {"client", "client/display", "client/record", "client/wire", "cmd/internal/cli", "cmd/whctl/output", "tui/theme"},
 	"cmd/whctl/complete": slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),
 	"cmd/whctl/doctor":   slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),
 	"cmd/whctl/listen":   slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),

@@ -38,7 +38,7 @@ var libraries = []library{
 	{module: "github.com/pressly/goose/v3", users: []string{"daemon/appdb"}, why: "versioned migrations of our own tables on every database"},
 	{module: "github.com/prometheus/client_golang", users: []string{"daemon/metrics", "daemon/rest"}, why: "/metrics"},
 	{module: "github.com/rogpeppe/go-internal", why: "tests of whctl as scripts"},
-	{module: "github.com/urfave/cli/v2", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/output", "cmd/whctl/profile"}, why: "commands and flags"},
+	{module: "github.com/urfave/cli/v2", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/output", "cmd/whctl/profile"}, why: "commands and flags"},
 	{module: "github.com/zalando/go-keyring", users: []string{"cmd/whctl", "cmd/whctl/profile"}, why: "secrets of whctl in the keyring of the system"},
 	{module: "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", users: []string{"daemon/trace"}, why: "spans of requests, within those of who asks"},
 	{module: "go.opentelemetry.io/otel", users: []string{"daemon/trace"}, why: "the words in which spans tell of requests and deliveries"},

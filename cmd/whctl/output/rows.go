@@ -135,3 +135,16 @@ func Each(rows []client.Row) iter.Seq2[client.Row, error] {
 		}
 	}
 }
+
+// Made prints the id of something that was made, or with --json all of it.
+func (p *Printer) Made(id string, document any) error {
+	text := []byte(id)
+	if p.Context.Bool("json") {
+		var err error
+		if text, err = DocumentText(document); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(p.Stdout, "%s\n", text)
+	return err
+}

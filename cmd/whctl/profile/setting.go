@@ -5,11 +5,13 @@ package profile
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
@@ -152,6 +154,44 @@ func (f Form) Check(text string) error {
 	return nil
 }
 
+// plain reports whether values stand without quotes in the file.
+func (f Form) plain() bool { return f == YesNo || f == count }
+
+// example says how values look in the file.
+func (f Form) example() string {
+	switch f {
+	case YesNo:
+		return "true or false, without quotes"
+	case count:
+		return "a number from 1, without quotes"
+	case span:
+		return `a duration such as "30s"`
+	case address:
+		return `an address such as "https://erp01:5050", without user and password`
+	case zone:
+		return `a zone such as "Europe/Berlin"`
+	}
+	if names := f.Choices(); names != nil {
+		return "one of " + strings.Join(names, ", ")
+	}
+	return "a text in quotes"
+}
+
+// inFile is a value as the file has it.
+func (f Form) inFile(text string) string {
+	if f.plain() {
+		return text
+	}
+	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0 {
+		return `"` + text + `"`
+	}
+	encoded, err := toml.Marshal(map[string]string{"x": text})
+	if err != nil {
+		return strconv.Quote(text)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(string(encoded), "x = "), "\n")
+}
+
 // Colours are those of profiles, as terminals number them.
 var Colours = map[string]int{"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "none": 0}
 
@@ -159,3 +199,12 @@ func colourNames() []string { return slices.Sorted(maps.Keys(Colours)) }
 
 // TableRows is how many rows a table on a terminal has, unless asked otherwise.
 const TableRows = 50
+
+// IsLoopback reports whether a host is the computer that asks.
+func IsLoopback(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if at, err := netip.ParseAddr(host); err == nil {
+		return at.Unmap().IsLoopback() || at.IsUnspecified()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
@@ -52,9 +51,9 @@ func (s *Settings) Zone() *time.Location {
 	return zone
 }
 
-// Resolve reads the settings anew. Whoever is going to make a profile may name
-// one that is not there yet.
-func Resolve(c *cli.Context, env func(string) string, mayMake bool) (*Settings, error) {
+// resolve reads the settings. A command that makes a profile may name
+// one that does not exist yet.
+func resolve(c *cli.Context, env func(string) string, mayMake bool) (*Settings, error) {
 	file, err := Read(env)
 	if err != nil {
 		return nil, err
@@ -112,9 +111,10 @@ func (s *Settings) choose(mayMake bool) error {
 		if err := CheckName(named.Text); err != nil {
 			return err
 		}
-	case !s.File.Has(named.Text):
-		near := cmdline.DidYouMean(record.Suggest(named.Text, s.File.Profiles()))
-		return cmdline.Usagef("profile (%s): there is no profile %q%s; whctl profile list shows them", named.Origin, named.Text, near)
+	default:
+		if err := s.File.mustHave(named.Text); err != nil {
+			return cmdline.Usagef("profile (%s): %s", named.Origin, err)
+		}
 	}
 	s.Profile = named.Text
 	return nil

@@ -1,4 +1,4 @@
-package main
+package listen
 
 import (
 	"bytes"
@@ -27,17 +27,17 @@ const (
 	maxAnswer      = 64 << 10         // of which the service reads no more either
 )
 
-// forwarder posts messages to a receiver that is being worked on.
-type forwarder struct {
+// Forwarder posts messages to a receiver that is being worked on.
+type Forwarder struct {
 	to     *url.URL
 	http   *http.Client
 	secret []byte // that messages are signed with; nil for none
 	now    func() time.Time
 }
 
-// newForwarder reads --forward-to: an address, of which the scheme may be left
+// NewForwarder reads --forward-to: an address, of which the scheme may be left
 // out.
-func newForwarder(text string, now func() time.Time) (*forwarder, error) {
+func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
@@ -45,7 +45,7 @@ func newForwarder(text string, now func() time.Time) (*forwarder, error) {
 	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
 		return nil, cmdline.Usagef("--forward-to must be like localhost:3000 or http://localhost:3000/hooks")
 	}
-	return &forwarder{to: to, now: now, http: &http.Client{
+	return &Forwarder{to: to, now: now, http: &http.Client{
 		Timeout:       forwardTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -59,7 +59,7 @@ type answered struct {
 }
 
 // post sends a message as the service does, but for headers of subscriptions.
-func (f *forwarder) post(ctx context.Context, id, event string, body []byte) (answered, error) {
+func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (answered, error) {
 	sent, test := record.SentEvent(event)
 	header := http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Webhook-Id": {id}, "X-Event-Name": {sent}}
 	if test {
@@ -100,23 +100,22 @@ func signature(secret []byte, id string, at time.Time, body []byte) string {
 // secretPrefix begins every secret, as Standard Webhooks has it.
 const secretPrefix = "whsec_"
 
-var errLocalSecret = errors.New("holds no secret such as whctl listen writes: whsec_ and 24 to 64 bytes in base64")
-
-// localSecret is the secret of a file, which is made where it is not there.
-func localSecret(path string) ([]byte, error) {
+// SignWith signs messages with the secret of a file, which is made where it does not
+// exist.
+func (f *Forwarder) SignWith(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		key := make([]byte, sha256.Size)
-		_, _ = rand.Read(key) // never fails
-		return key, output.ReplaceFile(path, []byte(secretPrefix+base64.StdEncoding.EncodeToString(key)+"\n"), output.PrivateFile)
+		f.secret = make([]byte, sha256.Size)
+		_, _ = rand.Read(f.secret) // never fails
+		return output.ReplaceFile(path, []byte(secretPrefix+base64.StdEncoding.EncodeToString(f.secret)+"\n"), output.PrivateFile)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	encoded, ok := strings.CutPrefix(strings.TrimSpace(string(text)), secretPrefix)
-	key, err := base64.StdEncoding.DecodeString(encoded)
-	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-		return nil, fmt.Errorf("%s %w", path, errLocalSecret)
+	f.secret, err = base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil || len(f.secret) < 24 || len(f.secret) > 64 {
+		return fmt.Errorf("%s holds no secret such as whctl listen writes: whsec_ and 24 to 64 bytes in base64", path)
 	}
-	return key, nil
+	return nil
 }

@@ -12,17 +12,11 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-func trialFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.DurationFlag{Name: "wait", Value: time.Minute, Usage: "wait no longer than `DURATION` for the answer"},
-		&cli.BoolFlag{Name: "no-wait", Usage: "do not wait for the answer"},
-	}
-}
-
-// trialOutcome is what became of a test message, for programs.
-type trialOutcome struct {
+// testOutcome is what became of a test message, for programs.
+type testOutcome struct {
 	MessageID string
 	Status    int    // as in wire.MessageState
 	HTTPCode  *int   `json:",omitempty"` // nil where nobody answered
@@ -32,46 +26,44 @@ type trialOutcome struct {
 
 // testSubscription is whctl subscriptions test. The service may have to wait for
 // the receiver, so the answer is asked for again and again.
-func (p *program) testSubscription(c *cli.Context) error {
+func testSubscription(c *cli.Context, _ *session) (change, error) {
+	var err error
 	if c.Bool("no-wait") && c.IsSet("wait") {
-		return cmdline.Usagef("--wait and --no-wait exclude each other")
+		err = cmdline.Usagef("--wait and --no-wait exclude each other")
 	}
-	service, n, err := p.subscriptionToChange(c, c.Args().First(), "send a test message to")
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	state, err := service.TestSubscription(c.Context, n.subscriber, n.id)
-	if err != nil {
-		return err
-	}
-	if c.Bool("no-wait") {
-		p.notice(c, "a test message is on its way; whctl messages show %s tells what became of it", state.MessageID)
-		return p.tellNew(c, state.MessageID, state)
-	}
-	one, err := subscriptionOf(c.Context, service, n)
-	switch {
-	case err != nil:
-		return err
-	case !one.IsEnabled:
-		if err := p.tellNew(c, state.MessageID, state); err != nil {
+	return onSubscription(c, "send a test message to", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
+		state, err := service.TestSubscription(c.Context, n.subscriber, n.id)
+		if err != nil {
 			return err
 		}
-		return &partialError{"the subscription is disabled: the test message waits until it is enabled"}
-	}
-	attempt, err := p.firstAttempt(c, service, n, state.MessageID)
-	if err != nil {
-		return err
-	}
-	if err := p.tellNew(c, state.MessageID, trialOutcome{state.MessageID, attempt.Status, attempt.HTTPCode, attempt.Message, attempt.Duration}); err != nil {
-		return err
-	}
-	answer := attemptAnswer(attempt)
-	if attempt.Status != statusSuccessful {
-		return &partialError{"the test message was not received: " + answer}
-	}
-	p.notice(c, "the test message was received: %s", answer)
-	return nil
+		if c.Bool("no-wait") {
+			out.Notice("a test message is on its way; whctl messages show %s tells what became of it", state.MessageID)
+			return out.Made(state.MessageID, state)
+		}
+		one, err := subscriptionOf(c.Context, service, n)
+		if err != nil {
+			return err
+		}
+		if !one.IsEnabled {
+			if err := out.Made(state.MessageID, state); err != nil {
+				return err
+			}
+			return &partialError{"the subscription is disabled: the test message waits until it is enabled"}
+		}
+		attempt, err := firstAttempt(c, service, n, state.MessageID)
+		if err != nil {
+			return err
+		}
+		if err := out.Made(state.MessageID, testOutcome{state.MessageID, attempt.Status, attempt.HTTPCode, attempt.Message, attempt.Duration}); err != nil {
+			return err
+		}
+		answer := attemptAnswer(attempt)
+		if attempt.Status != statusSuccessful {
+			return &partialError{"the test message was not received: " + answer}
+		}
+		out.Notice("the test message was received: %s", answer)
+		return nil
+	}), err
 }
 
 // statusSuccessful is that of a message that was received.
@@ -87,7 +79,7 @@ func attemptAnswer(a *wire.MessageResponse) string {
 
 // firstAttempt waits for the first attempt to send a message. Asking takes no
 // more than the SubscriberID.
-func (p *program) firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, message string) (*wire.MessageResponse, error) {
+func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, message string) (*wire.MessageResponse, error) {
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("wait"))
 	defer cancel()
 	members := map[string][]string{"MessageID": {message}, "Fields": {"Status,HTTPCode,Message,Duration"}, "OrderBy": {"ItemNo"}, "Take": {"1"}}

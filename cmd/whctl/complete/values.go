@@ -1,4 +1,4 @@
-package main
+package complete
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 
 // named are the values of what ArgsUsage calls by a word. A word that stands
 // nowhere here has none; the shells then offer files.
-func (c *completion) named(word string) []candidate {
+func (c *line) named(word string) []Candidate {
 	switch word {
 	case "RECORD":
 		return c.records()
@@ -23,11 +23,11 @@ func (c *completion) named(word string) []candidate {
 	case "EVENT":
 		return c.events()
 	case "SUBSCRIBER":
-		return plain(c.cachedNames("subscribers"))
+		return Plain(c.cachedNames("subscribers"))
 	case "COMMAND|TOPIC":
-		return slices.Concat(commandCandidates(c.app.Commands), topicCandidates())
+		return slices.Concat(commandCandidates(c.App.Commands), c.Values["TOPIC"])
 	case "SHELL":
-		return plain(shellNames())
+		return Plain(Shells)
 	case "VALUE":
 		if len(c.args) > 0 {
 			return c.ofSetting(c.args[0])
@@ -37,7 +37,7 @@ func (c *completion) named(word string) []candidate {
 }
 
 // ofFlag are the values of a flag.
-func (c *completion) ofFlag(name string) []candidate {
+func (c *line) ofFlag(name string) []Candidate {
 	switch name {
 	case "where":
 		return c.conditions()
@@ -46,56 +46,58 @@ func (c *completion) ofFlag(name string) []candidate {
 	case "events", "event":
 		return c.events()
 	case "subscriber":
-		return plain(c.cachedNames("subscribers"))
-	case "progress":
-		return plain(progressModes)
+		return Plain(c.cachedNames("subscribers"))
 	case "confirm":
 		return c.profiles()
+	}
+	if values, known := c.Values[name]; known {
+		return values
 	}
 	return c.ofSetting(strings.ReplaceAll(name, "-", "_"))
 }
 
 // ofSetting are the values of a setting.
-func (c *completion) ofSetting(name string) []candidate {
+func (c *line) ofSetting(name string) []Candidate {
 	s, known := profile.Named(name)
 	switch {
 	case !known:
 	case name == "profile":
 		return c.profiles()
 	case s.Form == profile.YesNo:
-		return plain([]string{"true", "false"})
+		return Plain([]string{"true", "false"})
 	case s.Form == profile.FormatName:
 		return formatCandidates()
 	}
-	return plain(s.Form.Choices())
+	return Plain(s.Form.Choices())
 }
 
-func plain(values []string) []candidate {
-	var all []candidate
+// Plain are values without a meaning of their own.
+func Plain(values []string) []Candidate {
+	var all []Candidate
 	for _, value := range values {
-		all = append(all, candidate{value: value})
+		all = append(all, Candidate{Value: value})
 	}
 	return all
 }
 
-func (c *completion) records() []candidate {
-	var all []candidate
-	for _, k := range c.registry.Kinds() {
-		all = append(all, candidate{k.Name, k.Summary})
+func (c *line) records() []Candidate {
+	var all []Candidate
+	for _, k := range record.Builtin().Kinds() {
+		all = append(all, Candidate{k.Name, k.Summary})
 	}
 	return all
 }
 
-func (c *completion) profiles() []candidate {
-	file, err := profile.Read(c.env)
+func (c *line) profiles() []Candidate {
+	file, err := profile.Read(c.Env)
 	if err != nil {
 		return nil
 	}
-	var all []candidate
+	var all []Candidate
 	for _, name := range file.Profiles() {
-		one := candidate{value: name}
+		one := Candidate{Value: name}
 		if e := file.Lookup(name, "url"); e != nil {
-			one.meaning = e.Text
+			one.Meaning = e.Text
 		}
 		all = append(all, one)
 	}
@@ -103,7 +105,7 @@ func (c *completion) profiles() []candidate {
 }
 
 // events are those that the service is known to have, and those of the ERP.
-func (c *completion) events() []candidate {
+func (c *line) events() []Candidate {
 	names := c.cachedNames("events")
 	for _, e := range record.Events() {
 		if !slices.Contains(names, e.Name) {
@@ -111,49 +113,41 @@ func (c *completion) events() []candidate {
 		}
 	}
 	slices.Sort(names)
-	return plain(names)
+	return Plain(names)
 }
 
-func settingCandidates() []candidate {
-	var all []candidate
+func settingCandidates() []Candidate {
+	var all []Candidate
 	for _, s := range profile.Table {
-		all = append(all, candidate{s.Name, s.Meaning})
+		all = append(all, Candidate{s.Name, s.Meaning})
 	}
 	return all
 }
 
-func formatCandidates() []candidate {
-	var all []candidate
+func formatCandidates() []Candidate {
+	var all []Candidate
 	for _, f := range output.Formats() {
-		all = append(all, candidate{f.Name, f.Summary})
-	}
-	return all
-}
-
-func topicCandidates() []candidate {
-	var all []candidate
-	for _, t := range topics() {
-		all = append(all, candidate{t.name, t.summary})
+		all = append(all, Candidate{f.Name, f.Summary})
 	}
 	return all
 }
 
 // fieldList completes the last of several fields.
-func (c *completion) fieldList(ordered bool) []candidate {
+func (c *line) fieldList(ordered bool) []Candidate {
 	kind := c.kindAsked()
 	if kind == nil {
 		return nil
 	}
 	head := c.current[:strings.LastIndexAny(c.current, ",;")+1]
 	taken := strings.FieldsFunc(strings.ToLower(head), func(r rune) bool { return r == ',' || r == ';' })
-	var all []candidate
+	var all []Candidate
 	for _, f := range kind.Fields {
 		if slices.Contains(taken, strings.ToLower(f.Name)) {
 			continue
 		}
-		all = append(all, candidate{head + f.Name, f.TypeName()})
+		all = append(all, Candidate{head + f.Name, f.TypeName()})
 		if ordered {
-			all = append(all, candidate{head + "-" + f.Name, f.TypeName() + ", descending"})
+			all = append(all, Candidate{head + "-" + f.Name, f.TypeName() + ", descending"})
 		}
 	}
 	return all
@@ -162,26 +156,26 @@ func (c *completion) fieldList(ordered bool) []candidate {
 // conditions completes a condition: first the field, then its operators. Inside
 // of quotes these are signs and words; outside, where shells would read signs
 // as something else, the names of the service's members.
-func (c *completion) conditions() []candidate {
+func (c *line) conditions() []Candidate {
 	kind := c.kindAsked()
 	if kind == nil {
 		return nil
 	}
-	var all []candidate
+	var all []Candidate
 	for _, f := range kind.Fields {
 		if len(c.current) < len(f.Name) || !strings.EqualFold(c.current[:len(f.Name)], f.Name) {
-			all = append(all, candidate{f.Name, f.TypeName() + ": " + filter.Allowed(f.Filter)})
+			all = append(all, Candidate{f.Name, f.TypeName() + ": " + filter.Allowed(f.Filter)})
 			continue
 		}
 		for _, o := range f.Filter.Operators() {
 			if !c.quoted {
-				all = append(all, candidate{f.Name + o.Suffix() + "=", filter.Meaning(o)})
+				all = append(all, Candidate{f.Name + o.Suffix() + "=", filter.Meaning(o)})
 				continue
 			}
 			if symbol := filter.Symbol(o); symbol != "" {
-				all = append(all, candidate{f.Name + symbol, filter.Meaning(o)})
+				all = append(all, Candidate{f.Name + symbol, filter.Meaning(o)})
 			}
-			all = append(all, candidate{f.Name + " " + filter.Word(o) + " ", filter.Meaning(o)})
+			all = append(all, Candidate{f.Name + " " + filter.Word(o) + " ", filter.Meaning(o)})
 		}
 	}
 	return all

@@ -1,4 +1,6 @@
-package main
+// Package complete finds the ways in which an unfinished command line can go on, by
+// the command table, the registry and the configuration; no service is asked.
+package complete
 
 import (
 	"fmt"
@@ -6,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,26 +17,34 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// completeCommand is what the shells' scripts call: with the shell's name, the
+// Command is what the shells' scripts call: with the shell's name, the
 // index of the word that the cursor is in, and all words of the line, the
-// program's among them. It stands in no table, since its words are no command
+// program's among them. It is in no table, since its words are no command
 // line of ours.
-const completeCommand = "__complete"
+const Command = "__complete"
 
-// candidate is one way to go on.
-type candidate struct{ value, meaning string }
+// Candidate is one way to go on.
+type Candidate struct{ Value, Meaning string }
 
-// complete prints a line for each way to go on: the word, and behind a tab what
-// it means. Nothing is asked of any service. Whatever is wrong, it is silent:
-// there is no place for a message while somebody types.
-func (p *program) complete(args []string) error {
+// Words are what lines are made of.
+type Words struct {
+	App    *cli.App
+	Env    func(string) string
+	Now    func() time.Time
+	Values map[string][]Candidate // of flags and arguments, by name, that only the program knows
+}
+
+// Complete prints a line for each way to go on: the word, and behind a tab what
+// it means. Whatever is wrong, it is silent: there is no place for a message while
+// a line is typed.
+func (w Words) Complete(args []string) error {
 	if len(args) < 3 {
-		return cmdline.Usagef("%s takes SHELL CURSOR WORDS...", completeCommand)
+		return cmdline.Usagef("%s takes SHELL CURSOR WORDS...", Command)
 	}
 	cursor, err := strconv.Atoi(args[1])
 	words := args[2:]
 	if err != nil || cursor < 1 || cursor > len(words) {
-		return cmdline.Usagef("%s: no word %s", completeCommand, args[1])
+		return cmdline.Usagef("%s: no word %s", Command, args[1])
 	}
 	if cursor == len(words) {
 		words = append(slices.Clone(words), "")
@@ -42,15 +53,14 @@ func (p *program) complete(args []string) error {
 	if args[0] == "bash" {
 		words, cursor, strip = rejoin(words, cursor)
 	}
-	c := p.completion(words[1:], cursor-1)
-	return write(p.stdout, c.candidates(), strip)
+	return write(w.App.Writer, w.read(words[1:], cursor-1).candidates(), strip)
 }
 
-func write(to io.Writer, all []candidate, strip string) error {
+func write(to io.Writer, all []Candidate, strip string) error {
 	var text strings.Builder
 	for _, one := range all {
-		if value, begins := strings.CutPrefix(one.value, strip); begins {
-			fmt.Fprintf(&text, "%s\t%s\n", display.Sanitize(value), display.Sanitize(one.meaning))
+		if value, begins := strings.CutPrefix(one.Value, strip); begins {
+			fmt.Fprintf(&text, "%s\t%s\n", display.Sanitize(value), display.Sanitize(one.Meaning))
 		}
 	}
 	_, err := io.WriteString(to, text.String())
@@ -79,24 +89,22 @@ func rejoin(words []string, cursor int) (joined []string, at int, strip string) 
 	return joined, at, strings.TrimLeft(strip, `"'`)
 }
 
-// completion is what is known of an unfinished line.
-type completion struct {
-	*program
-	app     *cli.App
-	command *cli.Command // found so far; nil before one
-	path    []string
-	args    []string // arguments before the cursor
-	all     []string // arguments of the line
-	flag    string   // whose value is at the cursor; empty for none
-	current string   // the word at the cursor, without the quote before it
+// line is what is known of an unfinished line.
+type line struct {
+	Words
+	flags   cmdline.FlagTable // of all commands
+	command *cli.Command      // found so far; nil before one
+	args    []string          // arguments before the cursor
+	all     []string          // arguments of the line
+	flag    string            // whose value is at the cursor; empty for none
+	current string            // the word at the cursor, without the quote before it
 	quoted  bool
 }
 
-// completion reads the words of a line as far as they go.
-func (p *program) completion(words []string, cursor int) *completion {
-	c := &completion{program: p, app: p.app()}
-	flags := (cmdline.FlagTable{}).Add(c.app.Flags).AddCommands(c.app.Commands)
-	commands := c.app.Commands
+// read reads the words of a line as far as they go.
+func (w Words) read(words []string, cursor int) *line {
+	c := &line{Words: w, flags: (cmdline.FlagTable{}).Add(w.App.Flags).AddCommands(w.App.Commands)}
+	commands := w.App.Commands
 	for i := 0; i < len(words); i++ {
 		word := strings.TrimLeft(words[i], `"'`)
 		if i == cursor {
@@ -104,7 +112,7 @@ func (p *program) completion(words []string, cursor int) *completion {
 			continue
 		}
 		name, isFlag := flagName(word)
-		switch o := flags[name]; {
+		switch o := c.flags[name]; {
 		case isFlag && o.TakesValue && !strings.Contains(word, "="):
 			if i++; i == cursor {
 				value := strings.TrimLeft(words[i], `"'`)
@@ -119,9 +127,9 @@ func (p *program) completion(words []string, cursor int) *completion {
 }
 
 // word takes a command, or an argument.
-func (c *completion) word(commands []*cli.Command, word string, before bool) []*cli.Command {
+func (c *line) word(commands []*cli.Command, word string, before bool) []*cli.Command {
 	if found := cmdline.FindCommand(commands, []string{word}); found != nil && len(c.all) == 0 && before {
-		c.command, c.path = found, append(c.path, found.Name)
+		c.command = found
 		return found.Subcommands
 	}
 	c.all = append(c.all, word)
@@ -141,7 +149,7 @@ func flagName(word string) (string, bool) {
 }
 
 // candidates are the ways to go on that begin like the word at the cursor.
-func (c *completion) candidates() []candidate {
+func (c *line) candidates() []Candidate {
 	name, isFlag := flagName(c.current)
 	switch {
 	case c.flag != "":
@@ -149,51 +157,47 @@ func (c *completion) candidates() []candidate {
 	case isFlag && strings.Contains(c.current, "="):
 		head, rest, _ := strings.Cut(c.current, "=")
 		c.current = rest
-		return c.matching(c.ofFlag(c.longName(name)), head+"=")
+		return c.matching(c.ofFlag(c.flags[name].Name), head+"=")
 	case strings.HasPrefix(c.current, "-"):
-		return c.matching(c.flags(), "")
+		return c.matching(c.flagNames(), "")
 	}
 	return c.matching(c.ofArgument(), "")
 }
 
 // matching keeps what begins like the word at the cursor, in any letter case.
 // Of a list separated by commas, the last item counts.
-func (c *completion) matching(all []candidate, head string) []candidate {
-	var kept []candidate
+func (c *line) matching(all []Candidate, head string) []Candidate {
+	var kept []Candidate
 	for _, one := range all {
-		if len(one.value) >= len(c.current) && strings.EqualFold(one.value[:len(c.current)], c.current) {
-			one.value = head + one.value
+		if len(one.Value) >= len(c.current) && strings.EqualFold(one.Value[:len(c.current)], c.current) {
+			one.Value = head + one.Value
 			kept = append(kept, one)
 		}
 	}
 	return kept
 }
 
-func (c *completion) longName(name string) string {
-	return (cmdline.FlagTable{}).Add(c.app.Flags).AddCommands(c.app.Commands)[name].Name
-}
-
-// flags are those of the command and of all commands.
-func (c *completion) flags() []candidate {
-	all := c.app.Flags
+// flagNames are the flags of the command and of all commands.
+func (c *line) flagNames() []Candidate {
+	all := c.App.Flags
 	if c.command != nil {
 		all = slices.Concat(c.command.Flags, all)
 	}
-	var found []candidate
+	var found []Candidate
 	for _, f := range all {
 		usage := ""
 		if documented, ok := f.(cli.DocGenerationFlag); ok {
 			_, usage = cmdline.UnquoteUsage(documented.GetUsage())
 		}
-		found = append(found, candidate{"--" + f.Names()[0], usage})
+		found = append(found, Candidate{"--" + f.Names()[0], usage})
 	}
 	return found
 }
 
 // ofArgument is what the table says of the argument at the cursor: a command, or
 // the word by which ArgsUsage calls it.
-func (c *completion) ofArgument() []candidate {
-	commands := c.app.Commands
+func (c *line) ofArgument() []Candidate {
+	commands := c.App.Commands
 	if c.command != nil {
 		commands = c.command.Subcommands
 	}
@@ -214,20 +218,21 @@ func (c *completion) ofArgument() []candidate {
 	return c.named(strings.Trim(word, "[]."))
 }
 
-func commandCandidates(commands []*cli.Command) []candidate {
-	var all []candidate
+func commandCandidates(commands []*cli.Command) []Candidate {
+	var all []Candidate
 	for _, one := range commands {
 		if !one.Hidden {
-			all = append(all, candidate{one.Name, one.Usage})
+			all = append(all, Candidate{one.Name, one.Usage})
 		}
 	}
 	return all
 }
 
 // kindAsked is the record kind that the line names, nil where it does not.
-func (c *completion) kindAsked() *record.Kind {
+func (c *line) kindAsked() *record.Kind {
+	registry := record.Builtin()
 	for _, word := range c.all {
-		if kind, ok := c.registry.Lookup(word); ok {
+		if kind, ok := registry.Lookup(word); ok {
 			return kind
 		}
 	}

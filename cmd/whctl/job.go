@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"iter"
 
@@ -11,20 +12,23 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
+const pageMax = 1000 // rows that are fetched at once, to learn their total too
+
 // job is one query on its way.
 type job struct {
-	*program
-	context  *cli.Context
-	service  *client.Client
-	query    client.Query
-	format   output.Format
-	out      *output.Sink
-	progress *progress
-	notes    client.Notes
-	rows     int64    // that came; with --count, that match
-	total    int64    // of all matches; 0 where nobody knows
-	limited  bool     // to a screenful, which nobody asked for
-	keys     []string // fields of which only the ends are shown
+	context     *cli.Context
+	printer     *output.Printer
+	service     *client.Client
+	query       client.Query
+	format      output.Format
+	out         *output.Sink
+	progress    *progress
+	defaultTake int64 // rows of a table on a terminal
+	notes       client.Notes
+	rows        int64    // that came; with --count, that match
+	total       int64    // of all matches; 0 where it is unknown
+	limited     bool     // to a screenful, without a flag that says so
+	keys        []string // fields of which only the ends are shown
 }
 
 func (j *job) run() error {
@@ -48,7 +52,7 @@ func (j *job) count() (err error) {
 // raw is --format raw: what the service sends, byte for byte.
 func (j *job) raw() (err error) {
 	_, j.notes, err = j.service.Download(j.context.Context, j.query, j.format.RawFormat, j.out)
-	j.rows = -1 // nobody counts them
+	j.rows = -1 // they are not counted
 	return err
 }
 
@@ -56,7 +60,7 @@ func (j *job) raw() (err error) {
 // do as asked.
 func (j *job) print() error {
 	columns := output.ColumnsOf(j.query.Kind, j.query.Fields)
-	to, err := j.printer(j.context).RowWriter(j.format, j.out, output.Sheet{Name: j.query.Kind.Name, Columns: columns})
+	to, err := j.printer.RowWriter(j.format, j.out, output.Sheet{Name: j.query.Kind.Name, Columns: columns})
 	if err != nil {
 		return err
 	}
@@ -65,12 +69,12 @@ func (j *job) print() error {
 		return err
 	}
 	if j.notes.TakeClamped != "" {
-		j.notice(j.context, "the service gives at most %s rows at a time", j.notes.TakeClamped)
+		j.printer.Notice("the service gives at most %s rows at a time", j.notes.TakeClamped)
 	}
 	if j.notes.Ignored != "" {
-		j.notice(j.context, "the service ignored %s", j.notes.Ignored)
+		j.printer.Notice("the service ignored %s", j.notes.Ignored)
 	}
-	j.progress = j.startProgress()
+	j.progress.begin()
 	return output.Copy(to, output.Shortened(j.counted(rows), j.keys))
 }
 
@@ -93,28 +97,18 @@ func (j *job) counted(rows iter.Seq2[client.Row, error]) iter.Seq2[client.Row, e
 // else as a stream.
 func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
 	q := j.query
-	if j.format.Name == "table" && q.Take == nil && !j.context.Bool("all") && j.printer(j.context).OnScreen() {
-		s, err := j.settings(j.context)
+	if j.format.Name == "table" && q.Take == nil && !j.context.Bool("all") && j.printer.OnScreen() {
+		q.Take, j.limited = &j.defaultTake, true
+	}
+	if j.format.Name == "table" && q.Take != nil && *q.Take <= pageMax {
+		q.Include = []string{"Total"}
+		page, err := j.service.Page(j.context.Context, q)
 		if err != nil {
 			return nil, err
 		}
-		q.Take, j.limited = new(s.Count("default_take")), true
+		j.total, j.notes = page.Total, page.Notes
+		return output.Each(page.Rows), nil
 	}
-	if j.format.Name != "table" || q.Take == nil || *q.Take > pageMax {
-		return j.stream(q)
-	}
-	q.Include = []string{"Total"}
-	page, err := j.service.Page(j.context.Context, q)
-	if err != nil {
-		return nil, err
-	}
-	j.total, j.notes = page.Total, page.Notes
-	return output.Each(page.Rows), nil
-}
-
-// stream asks for any number of rows. What is known of them at the end is noted
-// then.
-func (j *job) stream(q client.Query) (iter.Seq2[client.Row, error], error) {
 	stream, err := j.service.Rows(j.context.Context, q)
 	if err != nil {
 		return nil, err
@@ -126,28 +120,38 @@ func (j *job) stream(q client.Query) (iter.Seq2[client.Row, error], error) {
 				return
 			}
 		}
-		j.notes = stream.Notes()
+		j.notes = stream.Notes() // which are complete now
 	}, nil
+}
+
+// expected is how many rows are going to come.
+func (j *job) expected(ctx context.Context) (int64, error) {
+	n, err := j.service.Count(ctx, j.query)
+	n -= j.query.Skip
+	if j.query.Take != nil {
+		n = min(n, *j.query.Take)
+	}
+	return n, err
 }
 
 // tell says below a table, or of a file, how much there is.
 func (j *job) tell() {
 	if j.notes.Unverified {
-		j.notice(j.context, "the reply came to its end, but a proxy has taken away the count that would prove it whole")
+		j.printer.Notice("the reply came to its end, but a proxy has taken away the count that would prove it whole")
 	}
 	switch {
 	case j.context.Bool("count"):
 	case j.rows < 0 && j.out.File() != "":
-		j.notice(j.context, "written to %s", j.out.File())
+		j.printer.Notice("written to %s", j.out.File())
 	case j.rows < 0:
 	case j.out.File() != "":
-		j.notice(j.context, "%s written to %s", display.Count(j.rows, "row", "rows"), j.out.File())
+		j.printer.Notice("%s written to %s", display.Count(j.rows, "row", "rows"), j.out.File())
 	case j.format.Name != "table":
 	case j.total > j.rows && j.limited:
-		j.notice(j.context, "%s of %s  (--all for all)", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
+		j.printer.Notice("%s of %s  (--all for all)", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
 	case j.total > j.rows:
-		j.notice(j.context, "%s of %s", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
+		j.printer.Notice("%s of %s", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
 	default:
-		j.notice(j.context, "%s", display.Count(j.rows, "row", "rows"))
+		j.printer.Notice("%s", display.Count(j.rows, "row", "rows"))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package complete
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 const namesAge = 24 * time.Hour
 
 // cachedFile is the file of one kind of names of a profile.
-func (p *program) cachedFile(name, kind string) string {
-	dir := p.env("XDG_CACHE_HOME")
+func cachedFile(env func(string) string, name, kind string) string {
+	dir := env("XDG_CACHE_HOME")
 	if dir == "" {
 		var err error
 		if dir, err = os.UserCacheDir(); err != nil {
@@ -29,26 +29,26 @@ func (p *program) cachedFile(name, kind string) string {
 	return filepath.Join(dir, "whctl", cmp.Or(name, profile.NoProfile)+"-"+kind+".json")
 }
 
-// rememberNames keeps names of a kind, such as events, for completion. That it
-// may not succeed is nobody's concern.
-func (p *program) rememberNames(s *profile.Settings, kind string, names []string) {
+// RememberNames keeps names of a kind, such as events, for completion. It is
+// no error that they cannot be kept.
+func RememberNames(env func(string) string, profileName, kind string, names []string) {
 	text, err := json.Marshal(names)
-	if path := p.cachedFile(s.Profile, kind); err == nil && path != "" {
+	if path := cachedFile(env, profileName, kind); err == nil && path != "" {
 		_ = output.ReplaceFile(path, text, output.PrivateFile)
 	}
 }
 
 // cachedNames are the names of a kind that were kept last, unless that is long ago.
-func (c *completion) cachedNames(kind string) []string {
-	name := c.env("WHCTL_PROFILE")
-	if file, err := profile.Read(c.env); err == nil && name == "" {
+func (c *line) cachedNames(kind string) []string {
+	name := c.Env("WHCTL_PROFILE")
+	if file, err := profile.Read(c.Env); err == nil && name == "" {
 		if e := file.Lookup("", "profile"); e != nil {
 			name = e.Text
 		}
 	}
-	path := c.cachedFile(name, kind)
+	path := cachedFile(c.Env, name, kind)
 	info, err := os.Stat(path)
-	if err != nil || c.now().Sub(info.ModTime()) > namesAge {
+	if err != nil || c.Now().Sub(info.ModTime()) > namesAge {
 		return nil
 	}
 	text, err := os.ReadFile(path)

@@ -1,10 +1,9 @@
-package main
+package doctor
 
 import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"runtime"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -19,20 +19,20 @@ import (
 // secretVariables are those of which not even the beginning is told.
 var secretVariables = []string{profile.EnvToken, profile.EnvPassword}
 
-// bundle writes what was found out, and what it was found out from, into a zip.
+// Bundle writes what was found out, and what it was found out from, into a zip.
 // Everything in it is redacted, whatever it is.
-func (d *patient) bundle(path string) error {
+func (d *Diagnosis) Bundle(path string) error {
 	files := []struct {
 		name    string
 		content any
 	}{
-		{"findings.json", d.found},
-		{"version.json", map[string]string{"whctl": versionText(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}},
-		{"settings.json", d.settingsTold()},
+		{"findings.json", d.findings()},
+		{"version.json", map[string]string{"whctl": d.connector.Version, "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}},
+		{"settings.json", d.settingsInForce()},
 		{"environment.json", d.environment()},
 		{"service.json", d.info},
-		{"service-settings.json", d.serviceSettings()},
-		{"stats.json", d.stats()},
+		{"service-settings.json", asked(d, func() ([]wire.Setting, error) { return d.service.Settings(d.c.Context) })},
+		{"stats.json", asked(d, d.stats)},
 	}
 	var packed bytes.Buffer
 	archive := zip.NewWriter(&packed)
@@ -55,8 +55,8 @@ func (d *patient) bundle(path string) error {
 	return output.ReplaceFile(path, packed.Bytes(), output.PrivateFile)
 }
 
-// settingsTold are the settings in force, each with where that was said.
-func (d *patient) settingsTold() map[string][2]string {
+// settingsInForce are the settings in force, each with where that was said.
+func (d *Diagnosis) settingsInForce() map[string][2]string {
 	all := make(map[string][2]string)
 	if d.settings != nil {
 		for name, value := range d.settings.Values {
@@ -67,11 +67,11 @@ func (d *patient) settingsTold() map[string][2]string {
 }
 
 // environment are the variables that are read, those of secrets without value.
-func (d *patient) environment() map[string]string {
+func (d *Diagnosis) environment() map[string]string {
 	all := make(map[string]string)
 	for _, v := range append(profile.Variables(), profile.Variable{Name: "TERM, LANG, LC_ALL, LC_CTYPE, SSH_TTY, TMUX, STY"}) {
 		for name := range strings.SplitSeq(v.Name, ", ") {
-			text := d.env(name)
+			text := d.connector.Env(name)
 			if text != "" && slices.Contains(secretVariables, name) {
 				text = "***"
 			}
@@ -83,33 +83,27 @@ func (d *patient) environment() map[string]string {
 	return all
 }
 
-var errNotAsked = errors.New("not asked: it takes the role admin")
-
-// serviceSettings are what the service tells of its settings, or why it does
-// not.
-func (d *patient) serviceSettings() any {
+// asked is what the service replies to an administrator, or why it does not.
+func asked[T any](d *Diagnosis, get func() (T, error)) any {
 	if !d.admin {
-		return errNotAsked.Error()
+		return "not asked: it takes the role admin"
 	}
-	settings, err := d.service.Settings(d.c.Context)
+	reply, err := get()
 	if err != nil {
 		return err.Error()
 	}
-	return settings
+	return reply
 }
 
-func (d *patient) stats() any {
-	if !d.admin {
-		return errNotAsked.Error()
-	}
+func (d *Diagnosis) stats() (*wire.Stats, error) {
 	stats, err := d.service.Stats(d.c.Context, 0)
 	if err != nil {
-		return err.Error()
+		return nil, err
 	}
 	for i := range stats.Lanes {
 		stats.Lanes[i].URL = hostOf(stats.Lanes[i].URL)
 	}
-	return stats
+	return stats, nil
 }
 
 // hostOf is an address without its path and query, which may be the key to it.

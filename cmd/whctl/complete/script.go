@@ -1,0 +1,36 @@
+package complete
+
+import (
+	_ "embed"
+	"io"
+
+	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+)
+
+// The scripts only pass the line on: what there is to say is in the binary, so
+// that they never grow old.
+var (
+	//go:embed whctl.bash
+	bashScript string
+	//go:embed whctl.zsh
+	zshScript string
+	//go:embed whctl.fish
+	fishScript string
+	//go:embed whctl.ps1
+	powerShellScript string
+)
+
+// Shells are those that have a script.
+var Shells = []string{"bash", "zsh", "fish", "powershell"}
+
+// PrintScript writes the script of a shell.
+func PrintScript(to io.Writer, shell string) error {
+	for i, script := range []string{bashScript, zshScript, fishScript, powerShellScript} {
+		if Shells[i] == shell {
+			_, err := io.WriteString(to, script)
+			return err
+		}
+	}
+	return cmdline.Usagef("no completion for %q%s; shells: bash, zsh, fish, powershell", shell, cmdline.DidYouMean(record.Suggest(shell, Shells)))
+}
