@@ -11,11 +11,11 @@ import (
 
 func find(_ []string, order func(Order)) (manager, error) {
 	if is, err := svc.IsWindowsService(); err != nil || !is {
-		return nobody{}, err
+		return unsupervised{}, err
 	}
 	log, err := eventlog.Open(Name)
 	if err != nil {
-		return nobody{}, fmt.Errorf("opening the event log: %w", err)
+		return unsupervised{}, fmt.Errorf("opening the event log: %w", err)
 	}
 	w := &windowsService{order: order, events: log, states: make(chan svc.Status), exit: make(chan uint32), over: make(chan struct{})}
 	go func() {
@@ -30,11 +30,12 @@ func find(_ []string, order func(Order)) (manager, error) {
 
 // windowsService speaks with the service manager of Windows.
 type windowsService struct {
+	unsupervised
 	order  func(Order)
 	events *eventlog.Log
 	states chan svc.Status
 	exit   chan uint32
-	over   chan struct{} // closed when nobody listens any more
+	over   chan struct{} // closed when the service manager listens no longer
 }
 
 // eventID is that of every entry: the source of events has the text of Windows
@@ -92,9 +93,6 @@ func (w *windowsService) tell(what state, _ time.Duration, how string) error {
 	}
 	return w.events.Info(eventID, Name+" "+how)
 }
-
-// watchdog is none: Windows has no such thing.
-func (w *windowsService) watchdog() time.Duration { return 0 }
 
 func (w *windowsService) keep(slog.Handler) slog.Handler { return newEventHandler(w.events) }
 

@@ -46,13 +46,14 @@ const (
 	living
 )
 
-// nobody is the supervisor of a program that a person has started.
-type nobody struct{}
+// unsupervised is the manager of a program that a person has started. Others
+// embed it for what they have no need of.
+type unsupervised struct{}
 
-func (nobody) tell(state, time.Duration, string) error { return nil }
-func (nobody) watchdog() time.Duration                 { return 0 }
-func (nobody) keep(h slog.Handler) slog.Handler        { return h }
-func (nobody) end(int, error)                          {}
+func (unsupervised) tell(state, time.Duration, string) error { return nil }
+func (unsupervised) watchdog() time.Duration                 { return 0 }
+func (unsupervised) keep(h slog.Handler) slog.Handler        { return h }
+func (unsupervised) end(int, error)                          {}
 
 // Find finds out who has started the program, whose environment is as os.Environ
 // gives it.
@@ -114,7 +115,10 @@ func (s *Supervisor) Watch(ctx context.Context, answers func(context.Context) er
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
-		if err := s.ask(ctx, every, answers); err == nil {
+		within, cancel := context.WithTimeout(ctx, every)
+		err := answers(within)
+		cancel()
+		if err == nil {
 			s.tell(living, 0, "")
 		} else if ctx.Err() == nil {
 			s.log.Error("the service does not answer itself; the service manager will start it anew", "error", err.Error())
@@ -125,10 +129,4 @@ func (s *Supervisor) Watch(ctx context.Context, answers func(context.Context) er
 		case <-ticker.C:
 		}
 	}
-}
-
-func (s *Supervisor) ask(ctx context.Context, within time.Duration, answers func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	return answers(ctx)
 }

@@ -84,7 +84,7 @@ func TestNobodyIsTold(t *testing.T) {
 		s.Ready("serves")
 		s.Stopping(time.Second)
 		s.Watch(t.Context(), func(context.Context) error { return errors.New("nobody asks") })
-		if _, is := s.manager.(nobody); !is {
+		if _, is := s.manager.(unsupervised); !is {
 			t.Errorf("%q: told is %T", env, s.manager)
 		}
 	}

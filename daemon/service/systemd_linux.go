@@ -1,27 +1,28 @@
-//go:build linux
-
 package service
 
 import (
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // systemd is told of a service over a socket, in datagrams of NAME=value lines.
+// It keeps what comes on standard error, and sees how the process ends.
 type systemd struct {
+	unsupervised
 	socket string
 	every  time.Duration // of the watchdog
 	limit  time.Duration // for which it may take no datagram
 }
 
-// findSystemd is nil where the program was not started by systemd, or not as a
-// service that is to tell how it is.
-func findSystemd(env []string) *systemd {
+// find knows systemd where that has started the program as a service that is to
+// tell how it is. Its orders come as signals.
+func find(env []string, _ func(Order)) (manager, error) {
 	given := make(map[string]string)
 	for _, entry := range env {
 		name, text, _ := strings.Cut(entry, "=")
@@ -29,23 +30,17 @@ func findSystemd(env []string) *systemd {
 	}
 	socket := given["NOTIFY_SOCKET"]
 	if !strings.HasPrefix(socket, "/") && !strings.HasPrefix(socket, "@") { // a path, or a name of Linux's own
-		return nil
+		return unsupervised{}, nil
 	}
 	s := &systemd{socket: socket, limit: 5 * time.Second}
 	if pid := given["WATCHDOG_PID"]; pid == "" || pid == strconv.Itoa(os.Getpid()) {
 		microseconds, _ := strconv.ParseInt(given["WATCHDOG_USEC"], 10, 64) // 0: no watchdog
 		s.every = time.Duration(max(microseconds, 0)) * time.Microsecond
 	}
-	return s
+	return s, nil
 }
 
 func (s *systemd) watchdog() time.Duration { return s.every }
-
-// keep changes nothing: systemd keeps what comes on standard error.
-func (s *systemd) keep(h slog.Handler) slog.Handler { return h }
-
-// end needs no words: systemd sees how the process ends.
-func (s *systemd) end(int, error) {}
 
 // tell sends a state, with times in the units that the protocol names.
 func (s *systemd) tell(what state, within time.Duration, how string) error {
@@ -64,6 +59,14 @@ func (s *systemd) tell(what state, within time.Duration, how string) error {
 		line += fmt.Sprintf("\nMONOTONIC_USEC=%d", now.Microseconds())
 	}
 	return s.send(line)
+}
+
+// monotonic is the clock by which systemd tells whether a reload belongs to what
+// it has asked for.
+func monotonic() (time.Duration, error) {
+	var now unix.Timespec
+	err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now)
+	return time.Duration(now.Nano()), err
 }
 
 // send hands a datagram over. Where nobody reads them and the socket is full, the
