@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -32,15 +33,8 @@ type Config struct {
 var endpointVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
 func (c Config) wanted() bool {
-	if os.Getenv("OTEL_SDK_DISABLED") == "true" {
-		return false
-	}
-	for _, name := range endpointVariables {
-		if os.Getenv(name) != "" {
-			return true
-		}
-	}
-	return c.Endpoint != ""
+	named := slices.ContainsFunc(endpointVariables, func(name string) bool { return os.Getenv(name) != "" })
+	return (named || c.Endpoint != "") && os.Getenv("OTEL_SDK_DISABLED") != "true"
 }
 
 // Tracer makes spans. A nil one makes none, and costs nothing.
@@ -63,11 +57,11 @@ func Open(ctx context.Context, c Config) (*Tracer, error) {
 	}
 	var options []otlptracehttp.Option
 	if c.Endpoint != "" {
-		to, err := url.Parse(c.Endpoint)
+		to, err := url.JoinPath(c.Endpoint, tracesPath)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, otlptracehttp.WithEndpointURL(to.JoinPath(tracesPath).String()))
+		options = append(options, otlptracehttp.WithEndpointURL(to))
 	}
 	exporter, err := otlptracehttp.New(ctx, options...)
 	if err != nil {
