@@ -173,27 +173,23 @@ func cause(err error) error {
 // than the settings' own texts.
 func crossCheck(c *Config, origins *Origins) []string {
 	var problems []string
-	wrong := func(name, format string, args ...any) {
-		problems = append(problems, problem(name, origins.Of(name), fmt.Errorf(format, args...)))
-	}
-	if c.Store != Embedded && c.Demo {
-		wrong("demo", "only fills the embedded store; for a test database on a server there is whd demo")
-	}
-	if c.Store == Embedded && c.Server.ReadDSN != "" {
-		wrong("store.read_dsn", "needs a store on a server")
-	}
-	if c.DataDir == "" {
-		wrong("data_dir", "this account has no state directory; name one with --data-dir or WHD_DATA_DIR")
-	}
-	if c.TLS.Cert != "" && c.TLS.Key == "" {
-		wrong("tls.cert", "needs tls.key beside it")
-	}
-	if c.TLS.Key != "" && c.TLS.Cert == "" {
-		wrong("tls.key", "needs tls.cert beside it")
+	for _, rule := range []struct {
+		name, what string
+		broken     bool
+	}{
+		{"demo", "only fills the embedded store; for a test database on a server there is whd demo", c.Store != Embedded && c.Demo},
+		{"store.read_dsn", "needs a store on a server", c.Store == Embedded && c.Server.ReadDSN != ""},
+		{"data_dir", "this account has no state directory; name one with --data-dir or WHD_DATA_DIR", c.DataDir == ""},
+		{"tls.cert", "needs tls.key beside it", c.TLS.Cert != "" && c.TLS.Key == ""},
+		{"tls.key", "needs tls.cert beside it", c.TLS.Key != "" && c.TLS.Cert == ""},
+	} {
+		if rule.broken {
+			problems = append(problems, problem(rule.name, origins.Of(rule.name), errors.New(rule.what)))
+		}
 	}
 	sources, err := sourcesOfKinds(sourceKinds(), c.ERP.Sources)
 	if err != nil {
-		wrong("erp.sources", "%w", err)
+		problems = append(problems, problem("erp.sources", origins.Of("erp.sources"), err))
 	}
 	c.ERP.Sources = sources
 	return problems

@@ -48,19 +48,14 @@ func (c Config) Reloaded(again Config) (next Config, changed, waiting []string, 
 		}
 		next.origins.of[s.Name] = from
 	}
-	if err := next.check(); err != nil {
+	if next.Webhooks.Enabled {
+		err = next.Webhooks.Check()
+	}
+	if err != nil {
 		if waiting != nil {
 			err = fmt.Errorf("without a restart they do not go together: %w", err)
 		}
 		return c, nil, nil, err
 	}
 	return next, changed, waiting, nil
-}
-
-// check holds the rules between settings of which one may change.
-func (c *Config) check() error {
-	if !c.Webhooks.Enabled {
-		return nil
-	}
-	return c.Webhooks.Check()
 }
