@@ -4,37 +4,20 @@
 package appdb
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
-)
-
-// DefaultSchema is that of our own tables on a server, unless the settings name
-// another.
-const DefaultSchema = "whd"
-
-// The files of our own tables in the data directory.
-const (
-	FileName    = "whd.db"
-	LogFileName = "requestlog.db"
 )
 
 // DB is where our own tables are: a file, or a schema on a server. Its
@@ -46,33 +29,14 @@ type DB struct {
 	end       func() error    // closes the pool
 	name      string          // for people
 	Schema    string          // on a server, else ""
-	folder    string          // of the migrations
 	prefix    string          // stands before each statement
-	before    int64           // version of the tables when they were opened
 	Holder    string          // of leases: this process, as others know it
 	WriteLock *writeLock      // to write to a file; nil on a server
 	Drain     *executor.Drain // of long reads of a file; nil on a server
 	Probe     probe
 
-	reader io.Closer         // of the kinds that the service itself keeps
-	kinds  executor.Database // the same
-
-	keepSettings func([]StoredSetting) error
-}
-
-// Config says where our own tables are.
-type Config struct {
-	Path        string        // of the file; it is made where it is missing
-	DSN         string        // of a server, instead
-	Schema      string        // on a server; DefaultSchema if empty
-	LockTimeout time.Duration // how long a statement on a server waits for a lock; 0 for no limit
-	Migrate     bool          // bring the tables on a server up to date; those of a file always are
-	Connections int           // largest number of queries on a file at once
-	Limits      func() executor.Limits
-
-	// KeepSettings writes settings that an earlier version kept in the database to
-	// a file, before their table is dropped. Without it such tables are not migrated.
-	KeepSettings func([]StoredSetting) error
+	*Migrator
+	reader // of the kinds that the service itself keeps; nil where they are not read
 }
 
 // The errors of the file of our own tables.
@@ -81,129 +45,10 @@ var (
 	ErrReplaced = errors.New("the file was deleted or replaced")
 )
 
-// Open opens our own tables, those of a file at the version that this program
-// needs. They are only migrated on a server where that was asked for: changing a
-// server's schema is for its administrators to decide.
-func Open(ctx context.Context, c Config) (o *DB, err error) {
-	if c.DSN == "" {
-		o, err = openAndMigrate(ctx, c)
-	} else if o, err = OpenSchema(ctx, c); err != nil {
-		err = executor.Unreachable(err)
-	} else if err = o.readServer(c); err == nil && c.Migrate {
-		o.keepSettings = c.KeepSettings
-		err = o.Migrate(ctx)
-	}
-	if err != nil && o != nil {
-		return nil, errors.Join(err, o.Close())
-	}
-	return o, err
-}
-
-func openAndMigrate(ctx context.Context, c Config) (*DB, error) {
-	o, err := OpenFile(c.Path, rarelyBack, walSize)
-	if err != nil {
-		return nil, executor.Unreachable(err)
-	}
-	o.keepSettings = c.KeepSettings
-	if err := o.Migrate(ctx); err != nil {
-		return o, err
-	}
-	if err := o.Watch(c.Path, c.Path+"-wal"); err != nil {
-		return o, executor.Unreachable(err)
-	}
-	file, err := OpenReader(c.Path, c.Connections, o.Drain)
-	if err != nil {
-		return o, executor.Unreachable(err)
-	}
-	o.reader, o.kinds = file, file
-	return o, nil
-}
-
-// Session is executor.Database's, for the kinds that the service itself keeps.
-func (o *DB) Session(ctx context.Context, kind *record.Kind, several bool) (executor.Session, error) {
-	return o.kinds.Session(ctx, kind, several)
-}
-
-// OpenReader opens one of our own files for reading.
-func OpenReader(path string, connections int, drain *executor.Drain) (*executor.File, error) {
-	o := sqlite.Options{ReadOnly: true, BusyTimeout: 5 * time.Second, Pragmas: []string{"cache_size = -2000"}}
-	pool, err := sqlite.NewPool(path, o, connections)
-	if err != nil {
-		return nil, err
-	}
-	tables := make(map[string]string)
-	for _, kind := range record.System().Kinds() {
-		tables[kind.Name] = kind.Source()
-	}
-	return executor.NewFile(pool, tables, drain), nil
-}
-
-// systemConnections is how many may read our own tables on a server at once.
-// They are apart from those of logins, as the readers of records are.
-const systemConnections = 8
-
-// readServer opens our own schema on a server for reading. It does not connect.
-func (o *DB) readServer(c Config) error {
-	pool, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: systemConnections})
-	if err != nil {
-		return err
-	}
-	server := executor.NewServer(pool, c.LockTimeout, c.Limits)
-	for _, kind := range record.System().Kinds() {
-		server.Add(kind, mssql.Table{Schema: o.Schema, Name: kind.Source()})
-	}
-	o.reader, o.kinds = server, server
-	return nil
-}
-
-// OpenFile opens the file of our own tables. One connection writes at a time
-// anyway, so a few are enough. The driver comes with package sqlite, and so do
-// the collations of the columns. What comes first decides about a new file,
-// which can shrink. The file is created here, since a connection that is opened
-// later must not create one in the place of a file that was deleted.
-func OpenFile(path string, first ...string) (*DB, error) {
-	if err := sqlite.RegisterDriver(); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err == nil {
-		err = file.Close()
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	pragmas := url.Values{"mode": {"rw"}, "_pragma": append(append([]string{"auto_vacuum(INCREMENTAL)"}, first...), "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"), "_txlock": {"immediate"}}
-	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(4)
-	if err := db.Ping(); err != nil {
-		db.Close()
-		return nil, err
-	}
-	return &DB{Pool: db, end: db.Close, name: FileName, folder: FileMigrations, Holder: NewGUID(), WriteLock: newWriteLock(), Drain: new(executor.Drain), Probe: probe{turn: newWriteLock()}}, nil
-}
-
-// ownConnections are apart from those that read records, so that slow readers
-// of large results keep nobody from signing in. What is asked is small.
-const ownConnections = 8
-
-// OpenSchema opens the schema of our own tables on a server.
-func OpenSchema(ctx context.Context, c Config) (*DB, error) {
-	server, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: ownConnections})
-	if err != nil {
-		return nil, err
-	}
-	if err := server.Ping(ctx); err != nil {
-		return nil, errors.Join(err, server.Close())
-	}
-	c.Schema = cmp.Or(c.Schema, DefaultSchema)
-	o := &DB{Pool: server.DB(), end: server.Close, Schema: c.Schema, folder: serverMigrations, Holder: NewGUID(), name: "schema " + c.Schema, Probe: probe{turn: newWriteLock()}}
-	if c.LockTimeout > 0 {
-		o.prefix = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(c.LockTimeout.Milliseconds(), 1))
-	}
-	return o, nil
+// reader reads plans.
+type reader interface {
+	executor.Database
+	Close() error
 }
 
 // Close closes the connections.
@@ -251,6 +96,167 @@ func (o *DB) Lock(ctx context.Context) (leave func(), err error) {
 		return func() {}, err
 	}
 	return o.WriteLock.lock(ctx)
+}
+
+// Run runs the steps in one transaction. It reports whether they hit what they
+// must; if not, nothing has changed. The first statement of each transaction
+// writes, since SQLite cannot wait for a lock once it has read.
+func (o *DB) Run(ctx context.Context, steps ...Step) (hit bool, err error) {
+	err = o.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, s := range steps {
+			n, err := Affected(tx.ExecContext(ctx, o.Text(s.SQL), s.Args...))
+			if err != nil {
+				return err
+			}
+			if s.Must && n == 0 {
+				return errMissed
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errMissed) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// errMissed ends a transaction that did not hit what it must.
+var errMissed = errors.New("no row was hit")
+
+// Transact does work in a transaction, again where the server ended it in favour
+// of another one. The context that work gets ends with the statement limit.
+func (o *DB) Transact(ctx context.Context, work func(context.Context, *sql.Tx) error) error {
+	return executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
+		leave, err := o.Lock(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		tx, err := o.Pool.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() // does nothing after Commit
+		if err := work(ctx, tx); err != nil {
+			return err
+		}
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+		return o.files.lost()
+	})
+}
+
+// Exec runs a statement by itself and counts the rows that it hit.
+func (o *DB) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	return o.execText(ctx, o.Text(statement), args...)
+}
+
+func (o *DB) execText(ctx context.Context, text string, args ...any) (n int64, err error) {
+	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
+		leave, err := o.Lock(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		if n, err = Affected(o.Pool.ExecContext(ctx, text, args...)); err != nil {
+			return err
+		}
+		return o.files.lost()
+	})
+	return n, err
+}
+
+// Query has work read the rows of a statement, again where the first time failed.
+func (o *DB) Query(ctx context.Context, work func(*sql.Rows) error, statement string, args ...any) error {
+	return executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
+		rows, err := o.Pool.QueryContext(ctx, o.Text(statement), args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		if err := work(rows); err != nil {
+			return err
+		}
+		return rows.Err()
+	})
+}
+
+// QueryInt runs a statement that changes something and gives one number. It reads
+// to the end: that is where a transaction is committed.
+func (o *DB) QueryInt(ctx context.Context, statement string, args ...any) (n int64, err error) {
+	rows, err := o.Pool.QueryContext(ctx, o.Text(statement), args...)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			return 0, err
+		}
+	}
+	return n, rows.Err()
+}
+
+// Clock is the expression for the store's time: a server's own, so that all
+// daemons have the same, or the host's.
+func (o *DB) Clock() string {
+	if o.Schema != "" {
+		return `SYSUTCDATETIME()`
+	}
+	return `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`
+}
+
+// ClockAfter is the expression for the time after @Term, in milliseconds.
+func (o *DB) ClockAfter() string {
+	if o.Schema != "" {
+		return `DATEADD(millisecond, @Term, SYSUTCDATETIME())`
+	}
+	return `strftime('%Y-%m-%dT%H:%M:%f0000', 'now', (@Term / 1000.0) || ' seconds')`
+}
+
+// Limit ends a statement with ORDER BY, of whose rows it gives @Limit.
+func (o *DB) Limit() string {
+	if o.Schema != "" {
+		return ` OFFSET 0 ROWS FETCH NEXT @Limit ROWS ONLY`
+	}
+	return ` LIMIT @Limit`
+}
+
+// InList is the expression for the numbers of the parameter @List.
+func (o *DB) InList() string {
+	if o.Schema != "" {
+		return `(SELECT j.ID FROM OPENJSON(@List) WITH (ID bigint '$') j)`
+	}
+	return `(SELECT j.value FROM json_each(@List) j)`
+}
+
+// ListArg is the parameter @List.
+func (o *DB) ListArg(values any) sql.NamedArg {
+	text, err := json.Marshal(values)
+	if err != nil {
+		panic("store: " + err.Error()) // numbers and texts can always be written
+	}
+	if o.Schema != "" {
+		return sql.Named("List", mssql.Document(text))
+	}
+	return sql.Named("List", string(text))
+}
+
+// HolderArg is the parameter @Holder.
+func (o *DB) HolderArg() sql.NamedArg { return sql.Named("Holder", o.Holder) }
+
+// LockKey keeps the transactions of other daemons on the server from locking the
+// key until tx ends: it changes a row of WH_Lock, which tx need not be one of our
+// own connections for.
+func (o *DB) LockKey(ctx context.Context, tx *sql.Tx, key string) error {
+	text, args := mssql.Call(o.Text("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"), mssql.Long(lockRow(key)))
+	n, err := Affected(tx.ExecContext(ctx, text, args...))
+	e, refused := errors.AsType[*mssql.Error](err)
+	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Away() {
+		return executor.Unavailable(err, "the service's own table WH_Lock is missing or not whole; it needs whd migrate")
+	}
+	return err
 }
 
 // Fault is what those who asked may know of an error of our own tables.
@@ -319,60 +325,6 @@ func behind(name string, current, latest int64) *fault.Error {
 		"the tables of %s have version %d and this program needs version %d; they need whd migrate", name, current, latest)
 }
 
-// writeLock is the right to write to a file, which one has at a time. SQLite would
-// let writers try until one of them is lucky, and those whose next transaction
-// follows at once would leave none to the others.
-type writeLock struct {
-	taken   chan struct{} // whoever has the turn has put something in
-	Waiting atomic.Int32
-}
-
-func newWriteLock() *writeLock { return &writeLock{taken: make(chan struct{}, 1)} }
-
-// lock waits for the turn, which leave ends.
-func (t *writeLock) lock(ctx context.Context) (leave func(), err error) {
-	t.Waiting.Add(1)
-	defer t.Waiting.Add(-1)
-	select {
-	case t.taken <- struct{}{}:
-		return func() { <-t.taken }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// Wanted reports whether somebody waits for the turn. Who has it and can stop
-// anywhere does so then.
-func (t *writeLock) Wanted() bool { return t.Waiting.Load() > 0 }
-
-// openFiles are files that are open, by path, as they were then.
-type openFiles map[string]os.FileInfo
-
-// note remembers files that are open now.
-func (f openFiles) note(paths ...string) error {
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		os.SameFile(info, info) // Windows reads now which file it is
-		f[path] = info
-	}
-	return nil
-}
-
-// lost reports whether a file is gone or another one has its name. What was
-// written to it then is in no file that can be opened again.
-func (f openFiles) lost() error {
-	for path, then := range f {
-		now, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, then) {
-			return fault.Because(ErrReplaced, fault.Unavailable, "%s was deleted or replaced while the service had it open", filepath.Base(path))
-		}
-	}
-	return nil
-}
-
 // NewGUID makes a random GUID, the form that ids of records have. Nobody can
 // guess one.
 func NewGUID() string {
@@ -382,28 +334,4 @@ func NewGUID() string {
 	b[8] = b[8]&0x3f | 0x80
 	text := hex.EncodeToString(b[:])
 	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
-}
-
-// rarelyBack has the connections beside the writer's, whose commits hold up the
-// batches, leave the log to the writer. They write it back where there are no
-// batches.
-const rarelyBack = "wal_autocheckpoint(8192)" // pages, as many as walBehind
-
-// walSize truncates the log when it begins again, after a long read had made it
-// grow.
-const walSize = "journal_size_limit(33554432)"
-
-// logPageSize takes a fifth off the work of adding rows to the request log, which
-// only ever stand behind the others.
-const logPageSize = "page_size(16384)"
-
-// MigrateLog makes the file of the request log, or brings it to the version that
-// this program needs.
-func MigrateLog(ctx context.Context, path string) error {
-	o, err := OpenFile(path, logPageSize)
-	if err != nil {
-		return err
-	}
-	o.name, o.folder = LogFileName, LogMigrations
-	return errors.Join(o.Migrate(ctx), o.Close())
 }

@@ -2,12 +2,8 @@ package appdb
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"hash/fnv"
-
-	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/mssql"
+	"sync/atomic"
 )
 
 // lockRows is the number of rows of WH_Lock, of which each locks some keys.
@@ -20,15 +16,28 @@ func lockRow(key string) int64 {
 	return int64(h.Sum32() % lockRows)
 }
 
-// LockKey keeps the transactions of other daemons on the server from locking the
-// key until tx ends: it changes a row of WH_Lock, which tx need not be one of our
-// own connections for.
-func (o *DB) LockKey(ctx context.Context, tx *sql.Tx, key string) error {
-	text, args := mssql.Call(o.Text("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"), mssql.Long(lockRow(key)))
-	n, err := Affected(tx.ExecContext(ctx, text, args...))
-	e, refused := errors.AsType[*mssql.Error](err)
-	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Away() {
-		return executor.Unavailable(err, "the service's own table WH_Lock is missing or not whole; it needs whd migrate")
-	}
-	return err
+// writeLock is the right to write to a file, which one has at a time. SQLite would
+// let writers try until one of them is lucky, and those whose next transaction
+// follows at once would leave none to the others.
+type writeLock struct {
+	taken   chan struct{} // whoever has the turn has put something in
+	Waiting atomic.Int32
 }
+
+func newWriteLock() *writeLock { return &writeLock{taken: make(chan struct{}, 1)} }
+
+// lock waits for the turn, which leave ends.
+func (t *writeLock) lock(ctx context.Context) (leave func(), err error) {
+	t.Waiting.Add(1)
+	defer t.Waiting.Add(-1)
+	select {
+	case t.taken <- struct{}{}:
+		return func() { <-t.taken }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Wanted reports whether somebody waits for the turn. Who has it and can stop
+// anywhere does so then.
+func (t *writeLock) Wanted() bool { return t.Waiting.Load() > 0 }

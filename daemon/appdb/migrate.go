@@ -33,6 +33,14 @@ const (
 // migrationTable is where goose notes the versions.
 const migrationTable = "WH_Migration"
 
+// Migrator brings our own tables to the version that this program needs.
+type Migrator struct {
+	own          *DB
+	folder       string // of the migrations
+	before       int64  // version of the tables when they were opened
+	keepSettings func([]StoredSetting) error
+}
+
 // Migration is what became of our own tables when the store was opened.
 type Migration struct {
 	Name          string // for people: the file, or the schema on a server
@@ -42,45 +50,45 @@ type Migration struct {
 
 // Migration is what became of the tables when they were opened, and their
 // version now.
-func (o *DB) Migration(ctx context.Context) (Migration, error) {
-	current, latest, err := o.versions(ctx)
+func (m *Migrator) Migration(ctx context.Context) (Migration, error) {
+	current, latest, err := m.versions(ctx)
 	if err != nil {
 		return Migration{}, executor.Unreachable(err)
 	}
-	return Migration{Name: o.name, Before: o.before, After: current, Latest: latest}, nil
+	return Migration{Name: m.own.name, Before: m.before, After: current, Latest: latest}, nil
 }
 
 // Migrate notes the version of the tables and brings them to the latest.
-func (o *DB) Migrate(ctx context.Context) (err error) {
-	if o.before, _, err = o.versions(ctx); err == nil {
-		err = o.apply(ctx)
+func (m *Migrator) Migrate(ctx context.Context) (err error) {
+	if m.before, _, err = m.versions(ctx); err == nil {
+		err = m.apply(ctx)
 	}
-	return o.migrationError(err)
+	return m.migrationError(err)
 }
 
-func (o *DB) migrationError(err error) error {
+func (m *Migrator) migrationError(err error) error {
 	switch refused, is := errors.AsType[*mssql.Error](err); {
 	case err == nil:
 		return nil
 	case errors.Is(err, mssql.ErrLost):
 		return executor.Unreachable(err)
 	case is && refused.Forbidden():
-		return fmt.Errorf("migrating %s: the login lacks a right: have an administrator run GRANT CREATE TABLE, CREATE VIEW for it, as login.sql does: %w", o.name, err)
+		return fmt.Errorf("migrating %s: the login lacks a right: have an administrator run GRANT CREATE TABLE, CREATE VIEW for it, as login.sql does: %w", m.own.name, err)
 	}
-	return fmt.Errorf("migrating %s: %w", o.name, err)
+	return fmt.Errorf("migrating %s: %w", m.own.name, err)
 }
 
 // Migrations are those of the database, with the schema that they work in.
-func (o *DB) Migrations() (*goose.Provider, error) {
+func (m *Migrator) Migrations() (*goose.Provider, error) {
 	dialect, table := goose.DialectSQLite3, migrationTable
-	if o.Schema != "" {
-		dialect, table = goose.DialectMSSQL, o.inSchema("whd."+migrationTable)
+	if m.own.Schema != "" {
+		dialect, table = goose.DialectMSSQL, m.own.inSchema("whd."+migrationTable)
 	}
-	files, err := fs.Sub(schema, o.folder)
+	files, err := fs.Sub(schema, m.folder)
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(dialect, o.Pool, schemaFiles{files, o},
+	return goose.NewProvider(dialect, m.own.Pool, schemaFiles{files, m.own},
 		goose.WithTableName(table), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
 }
 
@@ -110,18 +118,18 @@ func (f schemaFile) Read(b []byte) (int, error) { return f.text.Read(b) }
 
 // versions are that of the tables, 0 where there are none, and the latest that
 // this program knows. Nothing is changed.
-func (o *DB) versions(ctx context.Context) (current, latest int64, err error) {
-	provider, err := o.Migrations()
+func (m *Migrator) versions(ctx context.Context) (current, latest int64, err error) {
+	provider, err := m.Migrations()
 	if err != nil {
 		return 0, 0, err
 	}
 	sources := provider.ListSources()
 	latest = sources[len(sources)-1].Version
-	there, err := o.hasTable(ctx, migrationTable)
+	there, err := m.hasTable(ctx, migrationTable)
 	if err != nil || !there {
 		return 0, latest, err
 	}
-	applied, err := QueryAll(ctx, o, ScanInt, `SELECT version_id FROM whd.`+migrationTable+` WHERE is_applied = 1`)
+	applied, err := QueryAll(ctx, m.own, ScanInt, `SELECT version_id FROM whd.`+migrationTable+` WHERE is_applied = 1`)
 	if err != nil {
 		return 0, latest, err
 	}
@@ -140,34 +148,34 @@ func reached(sources []*goose.Source, applied []int64) (version int64) {
 	return slices.Max(applied) // of a newer program, perhaps
 }
 
-func (o *DB) hasTable(ctx context.Context, name string) (bool, error) {
+func (m *Migrator) hasTable(ctx context.Context, name string) (bool, error) {
 	statement := `SELECT COUNT(*) FROM sqlite_schema WHERE name = @Name`
-	if o.Schema != "" {
-		statement, name = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`, o.inSchema("whd."+mssql.Quote(name))
+	if m.own.Schema != "" {
+		statement, name = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`, m.own.inSchema("whd."+mssql.Quote(name))
 	}
-	n, err := QueryOne(ctx, o, ScanInt, statement, sql.Named("Name", name))
+	n, err := QueryOne(ctx, m.own, ScanInt, statement, sql.Named("Name", name))
 	return err == nil && *n > 0, err
 }
 
 // apply brings our own tables to the latest version.
-func (o *DB) apply(ctx context.Context) error {
-	provider, err := o.Migrations()
+func (m *Migrator) apply(ctx context.Context) error {
+	provider, err := m.Migrations()
 	if err != nil {
 		return err
 	}
-	if o.Schema == "" {
-		return o.migrateFile(ctx, provider)
+	if m.own.Schema == "" {
+		return m.migrateFile(ctx, provider)
 	}
-	if err := o.MakeSchema(ctx); err != nil {
+	if err := m.MakeSchema(ctx); err != nil {
 		return err
 	}
-	if err := o.makeLease(ctx); err != nil {
+	if err := m.makeLease(ctx); err != nil {
 		return err
 	}
 	// Not goose.WithLocker, since goose makes its own table before it locks.
-	return o.newLease().during(ctx, func(ctx context.Context) (err error) {
-		if o.before, _, err = o.versions(ctx); err == nil { // of several that start at once, one makes the step
-			err = o.up(ctx, provider)
+	return m.newLease().during(ctx, func(ctx context.Context) (err error) {
+		if m.before, _, err = m.versions(ctx); err == nil { // of several that start at once, one makes the step
+			err = m.up(ctx, provider)
 		}
 		return err
 	})
@@ -176,13 +184,13 @@ func (o *DB) apply(ctx context.Context) error {
 // migrateFile needs no lock, as a migration there happens whole or not at all.
 // Where another process migrates the same file at the same time, one of them
 // fails, and finds on looking again that the version has moved on.
-func (o *DB) migrateFile(ctx context.Context, provider *goose.Provider) error {
+func (m *Migrator) migrateFile(ctx context.Context, provider *goose.Provider) error {
 	for {
 		before, _, err := provider.GetVersions(ctx)
 		if err != nil {
 			return err
 		}
-		if err = o.up(ctx, provider); err == nil {
+		if err = m.up(ctx, provider); err == nil {
 			return nil
 		}
 		if now, _, versionErr := provider.GetVersions(ctx); versionErr != nil || now == before {
@@ -191,13 +199,13 @@ func (o *DB) migrateFile(ctx context.Context, provider *goose.Provider) error {
 	}
 }
 
-func (o *DB) up(ctx context.Context, provider *goose.Provider) error {
-	if err := rescueSettings(ctx, o); err != nil {
+func (m *Migrator) up(ctx context.Context, provider *goose.Provider) error {
+	if err := m.rescueSettings(ctx); err != nil {
 		return err
 	}
 	_, err := provider.Up(ctx)
 	if err != nil {
-		releaseSettings(ctx, o)
+		m.releaseSettings(ctx)
 	}
 	return err
 }
@@ -213,17 +221,17 @@ func NewestMigration(folder string) (newest int64, err error) {
 }
 
 // MakeSchema makes the schema if it is missing.
-func (o *DB) MakeSchema(ctx context.Context) error {
+func (m *Migrator) MakeSchema(ctx context.Context) error {
 	there := func() (bool, error) {
-		n, err := QueryOne(ctx, o, ScanInt, `SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", o.Schema))
+		n, err := QueryOne(ctx, m.own, ScanInt, `SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", m.own.Schema))
 		return err == nil && *n > 0, err
 	}
-	err := o.ensure(ctx, there, o.prefix+schemaText(o.Schema))
+	err := m.ensure(ctx, there, m.own.prefix+schemaText(m.own.Schema))
 	if _, refused := errors.AsType[*mssql.Error](err); !refused {
 		return err
 	}
 	return fmt.Errorf("the schema %s is missing and could not be made; let somebody who may do so run CREATE SCHEMA %s AUTHORIZATION ... for the login that whd uses: %w",
-		o.Schema, mssql.Quote(o.Schema), err)
+		m.own.Schema, mssql.Quote(m.own.Schema), err)
 }
 
 // schemaText is a batch of its own wherever it stands, since SQL Server makes a
@@ -232,13 +240,13 @@ func schemaText(schema string) string {
 	return `EXEC(N'CREATE SCHEMA ` + strings.ReplaceAll(mssql.Quote(schema), `'`, `''`) + `')`
 }
 
-func (o *DB) makeLease(ctx context.Context) error {
-	err := o.ensure(ctx, func() (bool, error) { return o.hasTable(ctx, leaseTable) },
-		o.Text(`CREATE TABLE whd.`+leaseTable+` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`))
+func (m *Migrator) makeLease(ctx context.Context) error {
+	err := m.ensure(ctx, func() (bool, error) { return m.hasTable(ctx, leaseTable) },
+		m.own.Text(`CREATE TABLE whd.`+leaseTable+` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`))
 	if err != nil {
 		return err
 	}
-	_, err = o.Exec(ctx, `INSERT INTO whd.`+leaseTable+` (ID, Holder, ExpiryDateTime)
+	_, err = m.own.Exec(ctx, `INSERT INTO whd.`+leaseTable+` (ID, Holder, ExpiryDateTime)
 SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTable+`)`)
 	if executor.IsDuplicate(err) {
 		return nil
@@ -248,14 +256,14 @@ SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTabl
 
 // ensure runs what makes something unless it is there. Who does so at the same
 // time as another one fails, in any way, and finds it made.
-func (o *DB) ensure(ctx context.Context, there func() (bool, error), text string) error {
+func (m *Migrator) ensure(ctx context.Context, there func() (bool, error), text string) error {
 	var failed error
 	for range executor.MaxAttempts {
 		is, err := there()
 		if err != nil || is {
 			return err
 		}
-		if _, failed = o.execText(ctx, text); failed == nil {
+		if _, failed = m.own.execText(ctx, text); failed == nil {
 			return nil
 		}
 		if err := executor.Sleep(ctx, leaseWait); err != nil {
@@ -265,8 +273,8 @@ func (o *DB) ensure(ctx context.Context, there func() (bool, error), text string
 	return failed
 }
 
-func (o *DB) newLease() *lease {
-	return &lease{own: o, holder: sql.Named("Holder", rand.Text()), life: leaseLife, renew: leaseRenew}
+func (m *Migrator) newLease() *lease {
+	return &lease{own: m.own, holder: sql.Named("Holder", rand.Text()), life: leaseLife, renew: leaseRenew}
 }
 
 // tableChange is how migrations make and drop tables.
@@ -300,8 +308,8 @@ var ownRights = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 
 // Rights finds what the login may not do with the service's own tables, and
 // those that are missing although the version says that they are there.
-func (o *DB) Rights(ctx context.Context) (problems []string, err error) {
-	if o.Schema == "" {
+func (m *Migrator) Rights(ctx context.Context) (problems []string, err error) {
+	if m.own.Schema == "" {
 		return nil, nil // the files are its own
 	}
 	tables, err := serverTables()
@@ -309,20 +317,20 @@ func (o *DB) Rights(ctx context.Context) (problems []string, err error) {
 		return nil, err
 	}
 	for _, table := range tables {
-		there, err := o.hasTable(ctx, table)
+		there, err := m.hasTable(ctx, table)
 		if err != nil {
 			return nil, err
 		}
 		if !there {
-			problems = append(problems, o.inSchema("whd.")+table+": there is no such table, or no right to it")
+			problems = append(problems, m.own.inSchema("whd.")+table+": there is no such table, or no right to it")
 			continue
 		}
-		lacking, err := o.lacking(ctx, o.inSchema("whd."+mssql.Quote(table)))
+		lacking, err := m.lacking(ctx, m.own.inSchema("whd."+mssql.Quote(table)))
 		if err != nil {
 			return nil, err
 		}
 		if lacking != nil {
-			problems = append(problems, fmt.Sprintf("%s%s: the service's login has no right to %s", o.inSchema("whd."), table, strings.Join(lacking, ", ")))
+			problems = append(problems, fmt.Sprintf("%s%s: the service's login has no right to %s", m.own.inSchema("whd."), table, strings.Join(lacking, ", ")))
 		}
 	}
 	return problems, nil
@@ -330,14 +338,14 @@ func (o *DB) Rights(ctx context.Context) (problems []string, err error) {
 
 // lacking are the rights on a table that the login does not have. A server that
 // cannot tell is believed to have given them.
-func (o *DB) lacking(ctx context.Context, table string) (rights []string, err error) {
+func (m *Migrator) lacking(ctx context.Context, table string) (rights []string, err error) {
 	asked := make([]string, len(ownRights))
 	has := make([]sql.NullInt64, len(ownRights))
 	into := make([]any, len(ownRights))
 	for i, right := range ownRights {
 		asked[i], into[i] = "HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", &has[i]
 	}
-	err = o.Pool.QueryRowContext(ctx, "SELECT "+strings.Join(asked, ", "), sql.Named("Table", table)).Scan(into...)
+	err = m.own.Pool.QueryRowContext(ctx, "SELECT "+strings.Join(asked, ", "), sql.Named("Table", table)).Scan(into...)
 	if _, refused := errors.AsType[*mssql.Error](err); refused {
 		return nil, nil
 	}

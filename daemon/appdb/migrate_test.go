@@ -413,7 +413,7 @@ func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
 
 // A login that an older script made lacks the right to create views.
 func TestMigrationWithoutRight(t *testing.T) {
-	err := (&DB{name: "the schema whd"}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
+	err := (&Migrator{own: &DB{name: "the schema whd"}}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
 	for _, part := range []string{"the schema whd", "GRANT CREATE TABLE, CREATE VIEW", "login.sql", "denied"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)

@@ -21,27 +21,27 @@ var ErrSettingsStay = errors.New("the database holds settings, which this progra
 // that drops their table. The table stays where they cannot be kept. A daemon of
 // an earlier version changes no settings from then on, since each of its changes
 // must find a version that it knows: the negative one is none.
-func rescueSettings(ctx context.Context, o *DB) error {
-	if there, err := o.hasTable(ctx, settingsTable); err != nil || !there {
+func (m *Migrator) rescueSettings(ctx context.Context) error {
+	if there, err := m.hasTable(ctx, settingsTable); err != nil || !there {
 		return err
 	}
-	tx, err := o.Pool.BeginTx(ctx, nil)
+	tx, err := m.own.Pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() // does nothing after Commit
-	if _, err := tx.ExecContext(ctx, o.Text(`UPDATE whd.WH_Number SET Next = -ABS(Next) WHERE Name = 'SettingsVersion'`)); err != nil {
+	if _, err := tx.ExecContext(ctx, m.own.Text(`UPDATE whd.WH_Number SET Next = -ABS(Next) WHERE Name = 'SettingsVersion'`)); err != nil {
 		return err
 	}
-	all, err := storedSettings(ctx, o, tx)
+	all, err := storedSettings(ctx, m.own, tx)
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 && o.keepSettings == nil {
+	if len(all) > 0 && m.keepSettings == nil {
 		return ErrSettingsStay
 	}
 	if len(all) > 0 {
-		if err := o.keepSettings(all); err != nil {
+		if err := m.keepSettings(all); err != nil {
 			return fmt.Errorf("the settings that the database holds cannot be written to a file: %w", err)
 		}
 	}
@@ -54,11 +54,11 @@ const releaseTimeout = 5 * time.Second
 // releaseSettings has daemons of an earlier version read their settings again,
 // after a migration that did not drop the table. Where it fails, so did the
 // migration, whose error says why.
-func releaseSettings(ctx context.Context, o *DB) {
+func (m *Migrator) releaseSettings(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	if there, err := o.hasTable(ctx, settingsTable); err == nil && there {
-		_, _ = o.Exec(ctx, `UPDATE whd.WH_Number SET Next = 1 - Next WHERE Name = 'SettingsVersion' AND Next < 0`)
+	if there, err := m.hasTable(ctx, settingsTable); err == nil && there {
+		_, _ = m.own.Exec(ctx, `UPDATE whd.WH_Number SET Next = 1 - Next WHERE Name = 'SettingsVersion' AND Next < 0`)
 	}
 }
 
