@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
@@ -12,38 +11,9 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
-// billConnections are apart from those of records and of our own tables: who
-// waits for a row that the ERP has locked keeps nobody else waiting. They are
-// fewer than the attempts that a change has, so that a server which was started
-// anew, and has dropped them all, is met by a fresh one.
-const billConnections = executor.MaxAttempts - 1
-
-// openBills makes the pool for bills. It is the store's own server also where
-// records are read elsewhere: what was written must be there to be read.
-func openBills(c Config) (*mssql.Server, error) {
-	return mssql.Open(mssql.Config{DSN: c.DSN, Connections: billConnections})
-}
-
-func (b *mssqlRecords) billWords() billWords {
-	return mssqlBillWords(func(table string) string { return b.Table(table).Name.Quoted() })
-}
-
-func (b *mssqlRecords) billSession(ctx context.Context, write bool) (billSession, error) {
-	s := &mssqlBills{ctx: ctx, backend: b, known: make(map[string]*executor.Columns), runs: b.bills.DB()}
-	if b.config.LockTimeout > 0 {
-		s.before = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(b.config.LockTimeout.Milliseconds(), 1))
-	}
-	if err := s.describe(); err != nil || !write {
-		return s, err
-	}
-	tx, err := b.bills.DB().BeginTx(ctx, nil)
-	s.tx, s.runs = tx, tx
-	return s, err
-}
-
-type mssqlBills struct {
+type serverBills struct {
 	ctx     context.Context
-	backend *mssqlRecords
+	backend *serverRecords
 	known   map[string]*executor.Columns // of package bill
 	before  string                       // stands before each statement
 	tx      *sql.Tx                      // nil where it only reads
@@ -58,7 +28,7 @@ type runner interface {
 
 // describe learns the types of the columns, from the catalogue or from what it
 // said of late.
-func (s *mssqlBills) describe() error {
+func (s *serverBills) describe() error {
 	conn, err := s.backend.bills.Get(s.ctx)
 	if err != nil {
 		return err
@@ -74,7 +44,7 @@ func (s *mssqlBills) describe() error {
 	return nil
 }
 
-func (s *mssqlBills) live(table, column string) mssql.Column {
+func (s *serverBills) live(table, column string) mssql.Column {
 	i, ok := s.backend.Table(table).Kind.Column(column)
 	if !ok {
 		return mssql.Column{}
@@ -87,7 +57,7 @@ const nobody = "d54bb6ec-0f25-4b9c-9a1f-3c6b7f50a8e1"
 
 // call is a statement with its arguments, each of the type of its column. Text
 // that is no guid equals none: the server would refuse to compare it.
-func (s *mssqlBills) call(statement string, args []billArg) (string, []any) {
+func (s *serverBills) call(statement string, args []billArg) (string, []any) {
 	params := make([]mssql.Param, len(args))
 	for i, a := range args {
 		column := s.live(a.table, a.column)
@@ -107,7 +77,7 @@ func (s *mssqlBills) call(statement string, args []billArg) (string, []any) {
 	return mssql.Call(s.before+statement, params...)
 }
 
-func (s *mssqlBills) rows(statement string, args ...billArg) (all [][]*string, err error) {
+func (s *serverBills) rows(statement string, args ...billArg) (all [][]*string, err error) {
 	text, values := s.call(statement, args)
 	rows, err := s.runs.QueryContext(s.ctx, text, values...)
 	if err != nil {
@@ -131,7 +101,7 @@ func (s *mssqlBills) rows(statement string, args ...billArg) (all [][]*string, e
 	return all, s.failed(rows.Err())
 }
 
-func (s *mssqlBills) exec(statement string, args ...billArg) error {
+func (s *serverBills) exec(statement string, args ...billArg) error {
 	text, values := s.call(statement, args)
 	_, err := s.runs.ExecContext(s.ctx, text, values...)
 	return s.failed(err)
@@ -140,11 +110,11 @@ func (s *mssqlBills) exec(statement string, args ...billArg) error {
 // exclude takes a lock that all daemons take first which write the value. The
 // table of values may have no unique index, and hints that lock a range of it are
 // not kept by every server.
-func (s *mssqlBills) exclude(lock Locker, key string) error {
+func (s *serverBills) exclude(lock Locker, key string) error {
 	return s.failed(lock.LockKey(s.ctx, s.tx, key))
 }
 
-func (s *mssqlBills) column(name string) billColumn {
+func (s *serverBills) column(name string) billColumn {
 	c := s.live(ValuesTable, name)
 	known := billColumn{room: max(c.Length, 0), fits: c.Fits, doubtful: func(text string) bool { return narrowText(c) && !c.Holds(text) }}
 	if c.Type != "" {
@@ -163,9 +133,9 @@ func narrowText(c mssql.Column) bool {
 	return c.Type == "char" || c.Type == "varchar" || c.Type == "text"
 }
 
-func (s *mssqlBills) commit() error { return s.failed(s.tx.Commit()) }
+func (s *serverBills) commit() error { return s.failed(s.tx.Commit()) }
 
-func (s *mssqlBills) close() {
+func (s *serverBills) close() {
 	if s.tx != nil {
 		s.tx.Rollback() // does nothing after Commit
 	}
@@ -173,7 +143,7 @@ func (s *mssqlBills) close() {
 
 // failed passes an error on. One that a changed table may be to blame for makes
 // the next session read the catalogue.
-func (s *mssqlBills) failed(err error) error {
+func (s *serverBills) failed(err error) error {
 	if e, is := errors.AsType[*mssql.Error](err); is && !e.Deadlock() && !e.LockTimeout() {
 		for table := range s.known {
 			s.backend.Table(table).Forget()
@@ -207,27 +177,4 @@ func (c *billChange) refused(err error) error {
 		return executor.Unavailable(err, "the service's login may not write the table "+ValuesTable)
 	}
 	return err
-}
-
-// mayWrite asks for the rights of the login.
-func (b *mssqlRecords) mayWrite(ctx context.Context) (string, error) {
-	table := b.Table(ValuesTable).Name
-	var missing []string
-	for _, right := range []string{"INSERT", "UPDATE"} {
-		var has sql.NullInt64
-		err := b.bills.DB().QueryRowContext(ctx, "SELECT HAS_PERMS_BY_NAME(@p1, 'OBJECT', @p2)", table.Quoted(), right).Scan(&has)
-		if _, refused := errors.AsType[*mssql.Error](err); refused {
-			return "", nil // a server that cannot tell
-		}
-		if err != nil {
-			return "", err
-		}
-		if has.Valid && has.Int64 == 0 {
-			missing = append(missing, right)
-		}
-	}
-	if missing == nil {
-		return "", nil
-	}
-	return "the service's login has no right to " + strings.Join(missing, " and "), nil
 }

@@ -1,17 +1,13 @@
 package erp
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/mssql"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Report is what Check finds.
@@ -89,83 +85,4 @@ func present(kind *record.Kind, columns []Column) (names []string) {
 		}
 	}
 	return names
-}
-
-func (b *sqliteRecords) fits() typeFits { return fileFits }
-
-// attempt finds nothing: the embedded store makes its tables itself, and nobody
-// gives rights on them.
-func (b *sqliteRecords) attempt(context.Context, *record.Kind, []string) (string, error) {
-	return "", nil
-}
-
-func (b *sqliteRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
-	table := b.Name(kind.Name)
-	conn, err := b.Pool.Get(ctx)
-	if err != nil {
-		return table, nil, err
-	}
-	defer b.Pool.Put(conn)
-	var columns []Column
-	err = conn.Query("SELECT name, type FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
-		declared := s.Text(1)
-		columns = append(columns, Column{Name: s.Text(0), Type: affinity(declared), Declared: cmp.Or(declared, "without a type")})
-		return nil
-	}, table)
-	return table, columns, err
-}
-
-func (b *mssqlRecords) fits() typeFits { return serverFits }
-
-func (b *mssqlRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
-	table := b.Table(kind.Name).Name
-	conn, err := b.home(kind).Get(ctx)
-	if err != nil {
-		return table.String(), nil, err
-	}
-	defer conn.Close()
-	live, err := conn.Catalogue(ctx, table)
-	var columns []Column
-	for _, c := range live {
-		columns = append(columns, Column{Name: c.Name, Type: c.Type, Declared: c.Declared(), Unordered: c.Unordered()})
-	}
-	return table.String(), columns, err
-}
-
-// home is the pool that a kind is read through.
-func (b *mssqlRecords) home(kind *record.Kind) *mssql.Server {
-	if _, is := BillTables().Lookup(kind.Name); is {
-		return b.bills
-	}
-	return b.Pool
-}
-
-func (b *mssqlRecords) attempt(ctx context.Context, kind *record.Kind, fields []string) (string, error) {
-	columns := make([]string, len(fields))
-	for i, name := range fields {
-		columns[i] = mssql.Quote(name)
-	}
-	rows, err := b.home(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+strings.Join(columns, ", ")+" FROM "+b.Table(kind.Name).Name.Quoted())
-	if err == nil {
-		defer rows.Close()
-		rows.Next()
-		err = rows.Err()
-	}
-	if e, refused := errors.AsType[*mssql.Error](err); refused && e.NoColumn() {
-		return "its columns do not have the names of the fields, to the letter: " + e.Message, nil
-	}
-	return refusal(err)
-}
-
-// refusal is why the server does not let something be read, unless that is only
-// so at the moment.
-func refusal(err error) (problem string, _ error) {
-	switch e, refused := errors.AsType[*mssql.Error](err); {
-	case !refused || e.Away() || e.Busy():
-		return "", err
-	case e.Forbidden():
-		return "the service's login may not read it: " + e.Message, nil
-	default:
-		return "it cannot be read: " + e.Message, nil
-	}
 }

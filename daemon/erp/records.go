@@ -6,14 +6,11 @@ package erp
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/mssql"
 )
 
 // Config says where the records are, and what is read of them.
@@ -46,13 +43,13 @@ type Records struct {
 func Open(c Config) (*Records, error) {
 	c.Schema = cmp.Or(c.Schema, DefaultSchema)
 	if c.DSN != "" {
-		server, err := newMSSQLRecords(c)
+		server, err := newServerRecords(c)
 		if err != nil {
 			return nil, err
 		}
 		return &Records{server, c}, nil
 	}
-	file, err := newSQLiteRecords(c)
+	file, err := newFileRecords(c)
 	if err != nil {
 		return nil, executor.Unreachable(err)
 	}
@@ -81,82 +78,3 @@ type backend interface {
 // Rows gives rows of a kind, with values in column order: nil, string, int64
 // (also for bools) or []byte, as package wire writes them.
 type Rows = func(*record.Kind) iter.Seq[[]any]
-
-// sqliteRecords is the file of records as a backend.
-type sqliteRecords struct {
-	*executor.File
-	kinds []*record.Kind
-}
-
-func newSQLiteRecords(c Config) (*sqliteRecords, error) {
-	pool, err := openRecords(c)
-	if err != nil {
-		return nil, err
-	}
-	kinds, tables := c.tables(), make(map[string]string)
-	for _, kind := range kinds {
-		tables[kind.Name] = cmp.Or(c.Sources[kind.Name], kind.Name)
-	}
-	return &sqliteRecords{executor.NewFile(pool, tables, nil), kinds}, nil
-}
-
-// mssqlRecords is a server's ERP tables as a backend.
-type mssqlRecords struct {
-	*executor.Server
-	config Config
-	kinds  []*record.Kind
-	pulse  *mssql.Server // see openPulse
-	bills  *mssql.Server // apart from those who read, see billConnections
-}
-
-// newMSSQLRecords does not connect: a server that is away when the daemon
-// starts may come later.
-func newMSSQLRecords(c Config) (*mssqlRecords, error) {
-	pool, err := mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: c.Connections})
-	if err != nil {
-		return nil, err
-	}
-	b := &mssqlRecords{Server: executor.NewServer(pool, c.LockTimeout, c.Limits), config: c, kinds: c.tables()}
-	for _, kind := range b.kinds {
-		name, ok := mssql.ParseTable(cmp.Or(c.Sources[kind.Name], mssql.Quote(kind.Name)), c.Schema)
-		if !ok {
-			return nil, errors.Join(fmt.Errorf("the source of %s is no name of a table or view: %s", kind.Name, c.Sources[kind.Name]), b.Close())
-		}
-		b.Add(kind, name)
-	}
-	if b.bills, err = openBills(c); err == nil {
-		b.pulse, err = openPulse(c)
-	}
-	if err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	return b, nil
-}
-
-// openPulse opens a connection that shows whether records can be read, apart
-// from those that slow clients hold. There is none where records are read from
-// the server that our own tables are on, since that is asked as well.
-func openPulse(c Config) (*mssql.Server, error) {
-	if c.ReadDSN == "" || c.ReadDSN == c.DSN {
-		return nil, nil
-	}
-	return mssql.Open(mssql.Config{DSN: c.ReadDSN, Connections: 1})
-}
-
-// Ping is backend's.
-func (b *mssqlRecords) Ping(ctx context.Context) error {
-	if b.pulse == nil {
-		return nil
-	}
-	return b.pulse.Ping(ctx)
-}
-
-// Close is backend's.
-func (b *mssqlRecords) Close() (err error) {
-	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pulse} {
-		if server != nil {
-			err = errors.Join(err, server.Close())
-		}
-	}
-	return err
-}

@@ -1,7 +1,9 @@
 package erp
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -10,8 +12,27 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
+
+// fileRecords is the file of records as a backend.
+type fileRecords struct {
+	*executor.File
+	kinds []*record.Kind
+}
+
+func newFileRecords(c Config) (*fileRecords, error) {
+	pool, err := openRecords(c)
+	if err != nil {
+		return nil, err
+	}
+	kinds, tables := c.tables(), make(map[string]string)
+	for _, kind := range kinds {
+		tables[kind.Name] = cmp.Or(c.Sources[kind.Name], kind.Name)
+	}
+	return &fileRecords{executor.NewFile(pool, tables, nil), kinds}, nil
+}
 
 // columnTypes are the declared types of the embedded store's columns. What is
 // stored is what JSON shows: text, digits, seven-digit dates, hyphened guids.
@@ -131,7 +152,7 @@ func followUnicode(conn *sqlite.Conn) error {
 }
 
 // Empty is backend's.
-func (b *sqliteRecords) Empty(ctx context.Context) (bool, error) {
+func (b *fileRecords) Empty(ctx context.Context) (bool, error) {
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
 		return false, executor.Classify(err)
@@ -147,7 +168,7 @@ func (b *sqliteRecords) Empty(ctx context.Context) (bool, error) {
 }
 
 // Load is backend's.
-func (b *sqliteRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error) {
+func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error) {
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
 		return 0, executor.Classify(err)
@@ -169,7 +190,7 @@ func (b *sqliteRecords) Load(ctx context.Context, kinds []*record.Kind, rows Row
 }
 
 // Fill is backend's.
-func (b *sqliteRecords) Fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error) {
+func (b *fileRecords) Fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error) {
 	n, err := b.Load(ctx, kinds, rows)
 	return Filled{Rows: n}, err
 }
@@ -191,4 +212,90 @@ func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any])
 	}
 	stmt.Reset()
 	return n, err
+}
+
+func (b *fileRecords) fits() typeFits { return fileFits }
+
+// attempt finds nothing: the embedded store makes its tables itself, and nobody
+// gives rights on them.
+func (b *fileRecords) attempt(context.Context, *record.Kind, []string) (string, error) {
+	return "", nil
+}
+
+func (b *fileRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
+	table := b.Name(kind.Name)
+	conn, err := b.Pool.Get(ctx)
+	if err != nil {
+		return table, nil, err
+	}
+	defer b.Pool.Put(conn)
+	var columns []Column
+	err = conn.Query("SELECT name, type FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
+		declared := s.Text(1)
+		columns = append(columns, Column{Name: s.Text(0), Type: affinity(declared), Declared: cmp.Or(declared, "without a type")})
+		return nil
+	}, table)
+	return table, columns, err
+}
+
+func (b *fileRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
+	table, column, _ := mssql.ParseColumn(source, "") // which CheckVersionSource has read
+	conn, err := b.Pool.Get(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer b.Pool.Put(conn)
+	// By itself a name in quotes that is no column would be a text.
+	err = conn.Query(fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", sqlite.Quote(column), sqlite.Quote(table.Name), maxVersions), func(s *sqlite.Stmt) error {
+		texts = append(texts, s.Text(0))
+		return nil
+	})
+	if e, refused := errors.AsType[*sqlite.Error](err); refused && (e.NoTable() || e.NoColumn()) {
+		return nil, "it cannot be read: " + e.Message, nil
+	}
+	return texts, "", err
+}
+
+func (b *fileRecords) billWords() billWords { return sqliteBillWords(b.Table) }
+
+// billSession begins a transaction that writes at once. A file has one writer
+// at a time, so there are no others to exclude and no row of WH_Lock to take,
+// which is in another file anyway.
+func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession, error) {
+	conn, err := b.Pool.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &fileBills{ctx: ctx, backend: b, conn: conn, unwatch: conn.Watch(ctx)}
+	if write {
+		if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
+			s.close()
+			return nil, s.failed(err)
+		}
+	}
+	return s, nil
+}
+
+func (b *fileRecords) mayWrite(ctx context.Context) (string, error) {
+	s, err := b.billSession(ctx, false)
+	if err != nil {
+		return "", err
+	}
+	defer s.close()
+	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?1)", billArg{text: b.Name(ValuesTable)})
+	if err != nil || len(views) == 0 {
+		return "", err
+	}
+	return "it is a view, and values can only be written to a table", nil
+}
+
+// indexBills makes the index by which the values of a stage are found. Nothing
+// in it has to be unique: BEGIN IMMEDIATE keeps values from standing twice, and
+// an older file may have some that do.
+func indexBills(conn *sqlite.Conn, c Config) error {
+	if c.Sources[ValuesTable] != "" {
+		return nil // somebody else's table
+	}
+	return conn.Exec("CREATE INDEX IF NOT EXISTS " + sqlite.Quote(ValuesTable+"_Stage") +
+		" ON " + sqlite.Quote(ValuesTable) + " (BM_Stages_RecID, BM_StageCustomFields_RecID)")
 }

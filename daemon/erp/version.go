@@ -2,7 +2,6 @@ package erp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Version is the version of the ERP.
@@ -90,42 +88,3 @@ func versionOf(text string) []int {
 
 // maxVersions bounds what is read of a column that may not be one of versions.
 const maxVersions = 1000
-
-func (b *sqliteRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
-	table, column, _ := mssql.ParseColumn(source, "") // which CheckVersionSource has read
-	conn, err := b.Pool.Get(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	defer b.Pool.Put(conn)
-	// By itself a name in quotes that is no column would be a text.
-	err = conn.Query(fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", sqlite.Quote(column), sqlite.Quote(table.Name), maxVersions), func(s *sqlite.Stmt) error {
-		texts = append(texts, s.Text(0))
-		return nil
-	})
-	if e, refused := errors.AsType[*sqlite.Error](err); refused && (e.NoTable() || e.NoColumn()) {
-		return nil, "it cannot be read: " + e.Message, nil
-	}
-	return texts, "", err
-}
-
-func (b *mssqlRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
-	table, column, _ := mssql.ParseColumn(source, b.config.Schema)
-	rows, err := b.Pool.DB().QueryContext(ctx, fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
-		maxVersions, mssql.Quote(column), table.Quoted()))
-	if err == nil {
-		defer rows.Close()
-		for rows.Next() {
-			var text string
-			if err := rows.Scan(&text); err != nil {
-				return nil, "", err
-			}
-			texts = append(texts, text)
-		}
-		err = rows.Err()
-	}
-	if err != nil {
-		problem, err = refusal(err)
-	}
-	return texts, problem, err
-}

@@ -3,7 +3,6 @@ package erp
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,27 +10,10 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
 )
-
-// Load refuses: rows are only added to tables that Fill has found empty.
-func (b *mssqlRecords) Load(context.Context, []*record.Kind, Rows) (int64, error) {
-	return 0, fault.New(fault.Unavailable, "records of a database server are the ERP's and only read; demo records are put there by whd demo")
-}
-
-// Empty is backend's.
-func (b *mssqlRecords) Empty(ctx context.Context) (bool, error) {
-	for _, kind := range b.kinds {
-		some, err := hasRows(ctx, b.Pool.DB(), b.Table(kind.Name).Name)
-		if some || err != nil {
-			return false, executor.Classify(err)
-		}
-	}
-	return true, nil
-}
 
 // querier is a pool or a transaction.
 type querier interface {
@@ -54,27 +36,6 @@ func exists(ctx context.Context, db querier, t mssql.Table) (bool, error) {
 	var n int
 	err := db.QueryRowContext(ctx, "SELECT CASE WHEN OBJECT_ID(@p1) IS NULL THEN 0 ELSE 1 END", t.Quoted()).Scan(&n)
 	return n > 0, err
-}
-
-// Fill writes to the server itself, also where records are read elsewhere.
-func (b *mssqlRecords) Fill(ctx context.Context, kinds []*record.Kind, rows Rows) (f Filled, err error) {
-	server, err := mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1})
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, server.Close()) }()
-	tx, err := server.DB().BeginTx(ctx, nil)
-	if err != nil {
-		return f, executor.Classify(err)
-	}
-	defer tx.Rollback() // does nothing after Commit
-	for _, kind := range kinds {
-		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind.Name).Name, filled: &f}
-		if err := w.fill(ctx, rows); err != nil {
-			return Filled{}, executor.Classify(fmt.Errorf("filling %s: %w", w.name, err))
-		}
-	}
-	return f, executor.Classify(tx.Commit())
 }
 
 // tableWriter makes and fills one table.
