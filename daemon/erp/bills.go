@@ -74,7 +74,7 @@ type billColumn struct {
 	declared string                 // for people
 	room     int                    // characters, 0 for any number
 	fits     func(text string) bool // reports whether text is not too long
-	doubtful func(text string) bool // reports whether a character may be lost
+	mayLose  func(text string) bool // reports whether a character may be lost
 }
 
 // billArg is an argument, bound by the type of the column that it meets.
@@ -270,7 +270,7 @@ func (c *billChange) look() (there bool, err error) {
 		c.stored = *rows[0][0]
 	}
 	column := c.session.column("Contents")
-	if column.doubtful(c.contents) && !sameText(c.stored, c.contents) {
+	if column.mayLose(c.contents) && !sameText(c.stored, c.contents) {
 		return true, unfitContents(nil, fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold", column.declared))
 	}
 	return true, nil

@@ -47,7 +47,7 @@ func (s *fileBills) exclude(Locker, string) error { return nil }
 
 // column holds any text: SQLite keeps no lengths.
 func (s *fileBills) column(string) billColumn {
-	return billColumn{declared: "TEXT", fits: func(string) bool { return true }, doubtful: func(string) bool { return false }}
+	return billColumn{declared: "TEXT", fits: func(string) bool { return true }, mayLose: func(string) bool { return false }}
 }
 
 func (s *fileBills) commit() error { return s.failed(s.conn.Exec("COMMIT")) }

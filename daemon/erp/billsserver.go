@@ -116,7 +116,7 @@ func (s *serverBills) exclude(lock Locker, key string) error {
 
 func (s *serverBills) column(name string) billColumn {
 	c := s.live(ValuesTable, name)
-	known := billColumn{room: max(c.Length, 0), fits: c.Fits, doubtful: func(text string) bool { return narrowText(c) && !c.Holds(text) }}
+	known := billColumn{room: max(c.Length, 0), fits: c.Fits, mayLose: func(text string) bool { return narrowText(c) && !c.Holds(text) }}
 	if c.Type != "" {
 		known.declared = c.Declared()
 	}

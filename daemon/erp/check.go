@@ -31,7 +31,7 @@ type described interface {
 	describe(ctx context.Context, kind *record.Kind) (table string, columns []Column, err error)
 	// attempt says why such fields of a kind cannot be read, if so.
 	attempt(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
-	fits() typeFits
+	columnTypes() compatibilities
 	// texts reads a column of the ERP's. A problem is one of what was asked for.
 	texts(ctx context.Context, source string) (texts []string, problem string, err error)
 }
@@ -62,7 +62,7 @@ func examine(ctx context.Context, records described, kind *record.Kind) (table s
 	if table, columns, err = records.describe(ctx, kind); err != nil {
 		return table, nil, nil, fmt.Errorf("looking at %s: %w", table, executor.Classify(err))
 	}
-	findings = compare(kind, table, columns, records.fits())
+	findings = compare(kind, table, columns, records.columnTypes())
 	fields := present(kind, columns)
 	if len(fields) == 0 {
 		return table, columns, findings, nil

@@ -24,18 +24,18 @@ type Finding struct {
 	Warning bool // queries work as long as the values do
 }
 
-// fit is how well a column's type holds a field.
-type fit uint8
+// compatibility is how well a column's type holds a field.
+type compatibility uint8
 
 const (
-	unfit    fit = iota
-	doubtful     // as long as its values happen to be those of the field
-	fits
+	incompatible compatibility = iota
+	partial                    // as long as its values happen to be those of the field
+	compatible
 )
 
-// typeFits lists the types of columns that hold a field, and those that do so
+// compatibilities lists the types of columns that hold a field, and those that do so
 // as long as their values are right, by the field's type.
-type typeFits map[record.Type]struct{ holds, mayHold string }
+type compatibilities map[record.Type]struct{ holds, mayHold string }
 
 const (
 	serverTexts    = " char varchar nchar nvarchar text ntext "
@@ -45,9 +45,9 @@ const (
 	serverDates    = " date smalldatetime datetime datetime2 "
 )
 
-// serverFits are the types of SQL Server. Floats hold a decimal, but not its
+// serverTypes are the types of SQL Server. Floats hold a decimal, but not its
 // digits.
-var serverFits = typeFits{
+var serverTypes = compatibilities{
 	record.Text:     {serverTexts, serverWholes + serverDecimals + serverFloats + serverDates + " xml uniqueidentifier bit time datetimeoffset"},
 	record.Int:      {"tinyint smallint int bit", "bigint" + serverDecimals + serverTexts},
 	record.Short:    {"tinyint smallint bit", "int bigint" + serverDecimals + serverTexts},
@@ -60,9 +60,9 @@ var serverFits = typeFits{
 	record.Guid:     {"uniqueidentifier", serverTexts},
 }
 
-// fileFits are the affinities of SQLite's declared types, as affinity names
+// fileTypes are the affinities of SQLite's declared types, as affinity names
 // them. What a view computes has none, and is taken as it comes.
-var fileFits = typeFits{
+var fileTypes = compatibilities{
 	record.Text:     {"none text", "integer real numeric"},
 	record.Int:      {"none integer", "text real numeric"},
 	record.Short:    {"none integer", "text real numeric"},
@@ -75,14 +75,14 @@ var fileFits = typeFits{
 	record.Guid:     {"none text", "numeric"},
 }
 
-func (f typeFits) of(t record.Type, column string) fit {
+func (f compatibilities) of(t record.Type, column string) compatibility {
 	switch lists := f[t.Held()]; {
 	case slices.Contains(strings.Fields(lists.holds), column):
-		return fits
+		return compatible
 	case slices.Contains(strings.Fields(lists.mayHold), column):
-		return doubtful
+		return partial
 	}
-	return unfit
+	return incompatible
 }
 
 // affinity is what SQLite makes of a declared type, by its own rules.
@@ -107,7 +107,7 @@ func affinity(declared string) string {
 
 // compare finds what a table or view lacks of a record kind. No columns mean no
 // table.
-func compare(kind *record.Kind, table string, columns []Column, types typeFits) []Finding {
+func compare(kind *record.Kind, table string, columns []Column, types compatibilities) []Finding {
 	if len(columns) == 0 {
 		return []Finding{{Kind: kind.Name, Table: table, Problem: "there is no such table or view, or no right to read it"}}
 	}
@@ -122,12 +122,12 @@ func compare(kind *record.Kind, table string, columns []Column, types typeFits) 
 		switch how := types.of(f.Type, column.Type); {
 		case !is:
 			finding.Problem = "there is no such column"
-		case how == unfit:
+		case how == incompatible:
 			finding.Problem = "the column is " + column.Declared + ", which cannot be read as " + f.Type.String()
 		case column.Unordered:
 			finding.Problem = "the column is " + column.Declared + ", which can be shown, but neither be compared nor put in order"
 			finding.Warning = true
-		case how == doubtful:
+		case how == partial:
 			finding.Problem = "the column is " + column.Declared + ", of which not every value is one of " + f.Type.String()
 			finding.Warning = true
 		default:

@@ -9,35 +9,35 @@ import (
 
 func TestFits(t *testing.T) {
 	cases := []struct {
-		types  typeFits
+		types  compatibilities
 		field  record.Type
 		column string
-		want   fit
+		want   compatibility
 	}{
-		{serverFits, record.Text, "nvarchar", fits},
-		{serverFits, record.Text, "uniqueidentifier", doubtful},
-		{serverFits, record.Text, "varbinary", unfit},
-		{serverFits, record.Int, "smallint", fits},
-		{serverFits, record.Int, "bigint", doubtful},
-		{serverFits, record.Int, "datetime", unfit},
-		{serverFits, record.Short, "int", doubtful},
-		{serverFits, record.Byte, "smallint", doubtful},
-		{serverFits, record.Long, "bigint", fits},
-		{serverFits, record.Decimal, "money", fits},
-		{serverFits, record.Decimal, "float", doubtful},
-		{serverFits, record.Bool, "bit", fits},
-		{serverFits, record.DateTime, "datetime2", fits},
-		{serverFits, record.DateTime, "time", unfit},
-		{serverFits, record.Bytes, "varbinary", fits},
-		{serverFits, record.Bytes, "nvarchar", unfit},
-		{serverFits, record.Guid, "uniqueidentifier", fits},
-		{serverFits, record.Guid, "char", doubtful},
-		{serverFits, record.Text, "sql_variant", unfit},
-		{fileFits, record.Decimal, affinity("TEXT_DECIMAL"), fits},
-		{fileFits, record.Decimal, affinity("DECIMAL(19,4)"), doubtful},
-		{fileFits, record.Text, affinity(""), fits},
-		{fileFits, record.Bytes, affinity("TEXT"), unfit},
-		{fileFits, record.Int, affinity("BIGINT"), fits},
+		{serverTypes, record.Text, "nvarchar", compatible},
+		{serverTypes, record.Text, "uniqueidentifier", partial},
+		{serverTypes, record.Text, "varbinary", incompatible},
+		{serverTypes, record.Int, "smallint", compatible},
+		{serverTypes, record.Int, "bigint", partial},
+		{serverTypes, record.Int, "datetime", incompatible},
+		{serverTypes, record.Short, "int", partial},
+		{serverTypes, record.Byte, "smallint", partial},
+		{serverTypes, record.Long, "bigint", compatible},
+		{serverTypes, record.Decimal, "money", compatible},
+		{serverTypes, record.Decimal, "float", partial},
+		{serverTypes, record.Bool, "bit", compatible},
+		{serverTypes, record.DateTime, "datetime2", compatible},
+		{serverTypes, record.DateTime, "time", incompatible},
+		{serverTypes, record.Bytes, "varbinary", compatible},
+		{serverTypes, record.Bytes, "nvarchar", incompatible},
+		{serverTypes, record.Guid, "uniqueidentifier", compatible},
+		{serverTypes, record.Guid, "char", partial},
+		{serverTypes, record.Text, "sql_variant", incompatible},
+		{fileTypes, record.Decimal, affinity("TEXT_DECIMAL"), compatible},
+		{fileTypes, record.Decimal, affinity("DECIMAL(19,4)"), partial},
+		{fileTypes, record.Text, affinity(""), compatible},
+		{fileTypes, record.Bytes, affinity("TEXT"), incompatible},
+		{fileTypes, record.Int, affinity("BIGINT"), compatible},
 	}
 	for _, c := range cases {
 		if got := c.types.of(c.field, c.column); got != c.want {
@@ -51,10 +51,10 @@ func TestFits(t *testing.T) {
 func TestEveryFieldHasAColumn(t *testing.T) {
 	for _, kind := range record.Builtin().Kinds() {
 		for _, f := range kind.Fields {
-			if declared := columnTypes[f.Type]; fileFits.of(f.Type, affinity(strings.Fields(declared)[0])) != fits {
+			if declared := declaredTypes[f.Type]; fileTypes.of(f.Type, affinity(strings.Fields(declared)[0])) != compatible {
 				t.Errorf("%s does not hold %s", declared, f.Type)
 			}
-			if strings.TrimSpace(serverFits[f.Type].holds) == "" {
+			if strings.TrimSpace(serverTypes[f.Type].holds) == "" {
 				t.Errorf("no column of a server holds %s", f.Type)
 			}
 		}
@@ -68,7 +68,7 @@ func TestCompare(t *testing.T) {
 	got := compare(kind, "dbo.K", []Column{
 		{Name: "id", Type: "ntext", Declared: "ntext", Unordered: true}, {Name: "COUNT", Type: "bigint", Declared: "bigint"},
 		{Name: "Stamp", Type: "xml", Declared: "xml", Unordered: true}, {Name: "Other", Type: "int", Declared: "int"},
-	}, serverFits)
+	}, serverTypes)
 	want := []Finding{
 		{"K", "dbo.K", "ID", "the column is ntext, which can be shown, but neither be compared nor put in order", true},
 		{"K", "dbo.K", "Count", "the column is bigint, of which not every value is one of int", true},
@@ -83,7 +83,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got[i], want[i])
 		}
 	}
-	if got := compare(kind, "dbo.K", nil, serverFits); len(got) != 1 || got[0].Field != "" || got[0].Warning {
+	if got := compare(kind, "dbo.K", nil, serverTypes); len(got) != 1 || got[0].Field != "" || got[0].Warning {
 		t.Errorf("no table: %+v", got)
 	}
 }

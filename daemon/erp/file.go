@@ -34,10 +34,10 @@ func newFileRecords(c Config) (*fileRecords, error) {
 	return &fileRecords{executor.NewFile(pool, tables, nil), kinds}, nil
 }
 
-// columnTypes are the declared types of the embedded store's columns. What is
+// declaredTypes are the declared types of the embedded store's columns. What is
 // stored is what JSON shows: text, digits, seven-digit dates, hyphened guids.
 // Each name holds TEXT where SQLite must not turn digits into a float.
-var columnTypes = map[record.Type]string{
+var declaredTypes = map[record.Type]string{
 	record.Text:     "TEXT COLLATE TSQL",
 	record.Int:      "INTEGER",
 	record.Short:    "INTEGER",
@@ -99,7 +99,7 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	var columns []string
 	for _, f := range kind.Fields {
-		columns = append(columns, sqlite.Quote(f.Name)+" "+columnTypes[f.Type.Held()])
+		columns = append(columns, sqlite.Quote(f.Name)+" "+declaredTypes[f.Type.Held()])
 	}
 	first := kind.Fields[0].Name
 	err := conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s);\nCREATE INDEX IF NOT EXISTS %s ON %s (%s)",
@@ -189,10 +189,10 @@ func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows)
 	return count, executor.Classify(conn.Exec("COMMIT"))
 }
 
-// Fill is backend's.
-func (b *fileRecords) Fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error) {
+// Seed is backend's.
+func (b *fileRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (Seeded, error) {
 	n, err := b.Load(ctx, kinds, rows)
-	return Filled{Rows: n}, err
+	return Seeded{Rows: n}, err
 }
 
 func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any]) (n int64, err error) {
@@ -214,7 +214,7 @@ func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any])
 	return n, err
 }
 
-func (b *fileRecords) fits() typeFits { return fileFits }
+func (b *fileRecords) columnTypes() compatibilities { return fileTypes }
 
 // attempt finds nothing: the embedded store makes its tables itself, and nobody
 // gives rights on them.

@@ -240,7 +240,7 @@ func TestFillServer(t *testing.T) {
 		t.Fatal(empty, err)
 	}
 	start := time.Now()
-	filled, err := s.Fill(t.Context(), kinds, demo.Rows)
+	filled, err := s.Seed(t.Context(), kinds, demo.Rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestFillServer(t *testing.T) {
 	if empty, err := s.Empty(t.Context()); empty || err != nil {
 		t.Error(empty, err)
 	}
-	if _, err := s.Fill(t.Context(), kinds, demo.Rows); !fault.Is(err, fault.Conflict) {
+	if _, err := s.Seed(t.Context(), kinds, demo.Rows); !fault.Is(err, fault.Conflict) {
 		t.Errorf("filled again: %v", err)
 	}
 	if _, err := s.Load(t.Context(), kinds, demo.Rows); !fault.Is(err, fault.Unavailable) {

@@ -67,10 +67,10 @@ type backend interface {
 	Empty(ctx context.Context) (bool, error)
 	// Load adds rows of the kinds to their tables, all or none.
 	Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error)
-	// Fill adds rows to tables without any, and on a server makes those that are
+	// Seed adds rows to tables without any, and on a server makes those that are
 	// missing. It is for demo records and tests: on a server the tables are the
 	// ERP's, which the service never writes.
-	Fill(ctx context.Context, kinds []*record.Kind, rows Rows) (Filled, error)
+	Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (Seeded, error)
 	// Close closes the connections.
 	Close() error
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Filled is what Fill has done.
-type Filled struct {
+// Seeded is what Seed has done.
+type Seeded struct {
 	Rows    int64
 	Changed int64 // values that the tables cannot hold, which became the nearest that they can
 }

@@ -75,7 +75,7 @@ func (b *serverRecords) Close() (err error) {
 	return err
 }
 
-// Load refuses: rows are only added to tables that Fill has found empty.
+// Load refuses: rows are only added to tables that Seed has found empty.
 func (b *serverRecords) Load(context.Context, []*record.Kind, Rows) (int64, error) {
 	return 0, fault.New(fault.Unavailable, "records of a database server are the ERP's and only read; demo records are put there by whd demo")
 }
@@ -91,8 +91,8 @@ func (b *serverRecords) Empty(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Fill writes to the server itself, also where records are read elsewhere.
-func (b *serverRecords) Fill(ctx context.Context, kinds []*record.Kind, rows Rows) (f Filled, err error) {
+// Seed writes to the server itself, also where records are read elsewhere.
+func (b *serverRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (f Seeded, err error) {
 	server, err := mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1})
 	if err != nil {
 		return f, err
@@ -104,15 +104,15 @@ func (b *serverRecords) Fill(ctx context.Context, kinds []*record.Kind, rows Row
 	}
 	defer tx.Rollback() // does nothing after Commit
 	for _, kind := range kinds {
-		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind.Name).Name, filled: &f}
-		if err := w.fill(ctx, rows); err != nil {
-			return Filled{}, executor.Classify(fmt.Errorf("filling %s: %w", w.name, err))
+		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind.Name).Name, seeded: &f}
+		if err := w.seed(ctx, rows); err != nil {
+			return Seeded{}, executor.Classify(fmt.Errorf("filling %s: %w", w.name, err))
 		}
 	}
 	return f, executor.Classify(tx.Commit())
 }
 
-func (b *serverRecords) fits() typeFits { return serverFits }
+func (b *serverRecords) columnTypes() compatibilities { return serverTypes }
 
 func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
 	table := b.Table(kind.Name).Name

@@ -43,7 +43,7 @@ type tableWriter struct {
 	tx     *sql.Tx
 	kind   *record.Kind
 	name   mssql.Table
-	filled *Filled
+	seeded *Seeded
 	types  []serverType
 	batch  rowBatch
 	single string // the statement that inserts one row
@@ -55,7 +55,7 @@ type serverType struct {
 	precision, scale int    // of decimals
 }
 
-func (w *tableWriter) fill(ctx context.Context, rows Rows) error {
+func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
 	some, err := hasRows(ctx, w.tx, w.name)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
 		}
 	}
 	_, err := w.tx.ExecContext(ctx, w.single, values...)
-	w.filled.Rows++
+	w.seeded.Rows++
 	return err
 }
 
@@ -208,7 +208,7 @@ func (w *tableWriter) fit(i int, text string) string {
 	}
 	fitted := fitDecimal(text, w.types[i].precision, w.types[i].scale)
 	if fitted != text {
-		w.filled.Changed++
+		w.seeded.Changed++
 	}
 	return fitted
 }
@@ -218,7 +218,7 @@ func (w *tableWriter) flush(ctx context.Context) error {
 	if rows == 0 {
 		return nil
 	}
-	w.filled.Rows += rows
+	w.seeded.Rows += rows
 	_, err := w.tx.ExecContext(ctx, statement, args...)
 	return err
 }

@@ -37,7 +37,7 @@ func BenchmarkQueryToBytes(b *testing.B) {
 	defer s.Close()
 	for _, name := range []string{"SO_Totals", "IN_ProductAvailability", "JB_EstimateResourceLines", "CR_Classification", "DB_Class"} {
 		kind, _ := record.Builtin().Lookup(name)
-		if _, err := s.Fill(b.Context(), []*record.Kind{kind}, repeated); err != nil {
+		if _, err := s.Seed(b.Context(), []*record.Kind{kind}, repeated); err != nil {
 			b.Fatal(err)
 		}
 		b.Run(name, func(b *testing.B) { compare(b, dsn, s, kind) })

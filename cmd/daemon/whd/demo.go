@@ -33,7 +33,7 @@ func (p filling) fillStore(c *urfave.Context) error {
 		if !empty {
 			return errors.New("the store has records; demo records only go where no record kind has a row")
 		}
-		filled, err := s.Fill(c.Context, daemon.DemoTables(record.Builtin()), demo.Rows)
+		filled, err := s.Seed(c.Context, daemon.DemoTables(record.Builtin()), demo.Rows)
 		if err != nil {
 			return fmt.Errorf("filling the store with demo records: %w", err)
 		}

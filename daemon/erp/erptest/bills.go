@@ -63,7 +63,7 @@ func (w workshop) fill(values [][]any) {
 	w.t.Helper()
 	rows := maps.Clone(billRows)
 	rows[erp.ValuesTable] = values
-	_, err := w.store.Fill(w.t.Context(), erp.BillTables().Kinds(), func(k *record.Kind) iter.Seq[[]any] {
+	_, err := w.store.Seed(w.t.Context(), erp.BillTables().Kinds(), func(k *record.Kind) iter.Seq[[]any] {
 		return func(yield func([]any) bool) {
 			for _, values := range rows[k.Name] {
 				if !yield(slices.Clone(values)) {

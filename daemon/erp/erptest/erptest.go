@@ -67,7 +67,7 @@ func (s *suite) fill(t *testing.T) {
 	}
 	s.store = s.open(t, s.registry)
 	rows := func(k *record.Kind) iter.Seq[[]any] { return slices.Values(s.edgeRows(k)) }
-	filled, err := s.store.Fill(context.Background(), s.registry.Kinds(), rows)
+	filled, err := s.store.Seed(context.Background(), s.registry.Kinds(), rows)
 	if err != nil {
 		t.Fatal(err)
 	}

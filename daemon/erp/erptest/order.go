@@ -19,7 +19,7 @@ func (s *suite) learnOrder(t *testing.T, of record.Type, family record.Family) {
 		t.Fatal(err)
 	}
 	opened := s.open(t, registry)
-	_, err = opened.Fill(t.Context(), registry.Kinds(), func(*record.Kind) iter.Seq[[]any] {
+	_, err = opened.Seed(t.Context(), registry.Kinds(), func(*record.Kind) iter.Seq[[]any] {
 		return func(yield func([]any) bool) {
 			for _, v := range s.values[of] {
 				if !yield([]any{v}) {
