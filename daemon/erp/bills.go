@@ -45,22 +45,14 @@ func (c Config) tables() []*record.Kind {
 	return all
 }
 
-// billBook is a database with bills.
-type billBook interface {
-	// billSession takes a connection: for one statement that reads, or for a
-	// transaction that writes.
-	billSession(ctx context.Context, write bool) (billSession, error)
-	billWords() billWords
-	// mayWrite says what keeps the service from writing values, as far as that
-	// can be told without writing.
-	mayWrite(ctx context.Context) (problem string, err error)
-}
-
 // billSession is a connection, and in it a transaction where it writes. What
 // was not committed is taken back by close.
 type billSession interface {
-	rows(statement string, args ...billArg) ([][]*string, error)
-	exec(statement string, args ...billArg) error
+	rows(statement billStatement, args ...billArg) ([][]*string, error)
+	exec(statement billStatement, args ...billArg) error
+	// saved is the argument of a time that is written, none where the database
+	// has it.
+	saved(at time.Time) []billArg
 	// exclude keeps others from writing the value that key names until the end.
 	exclude(lock Locker, key string) error
 	// column is what is known of a column of the table of values.
@@ -93,8 +85,8 @@ func (b *Bills) Value(ctx context.Context, at StageField) (v wire.CustomFieldVal
 	if err := at.possible(); err != nil {
 		return v, err
 	}
-	err = b.read(ctx, func(s billSession, w billWords) error {
-		found, err := find(s, w, at)
+	err = b.read(ctx, func(s billSession) error {
+		found, err := find(s, at)
 		if err == nil {
 			v = found.value()
 		}
@@ -111,35 +103,30 @@ func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.
 	if err := at.possible(); err != nil {
 		return nil, err
 	}
-	err = b.read(ctx, func(s billSession, w billWords) error {
-		rows, err := s.rows(w.findAll(), atBill(billID), atStage(stageID))
+	err = b.read(ctx, func(s billSession) error {
+		rows, err := s.rows(findValues, atBill(billID), atStage(stageID))
 		if err != nil {
 			return err
 		}
-		all, err = valuesOf(at, rows)
-		return err
+		all = nil
+		for _, row := range rows {
+			found := foundIn(row)
+			if found.Bill == nil || found.Stage == nil {
+				return at.missing(found)
+			}
+			// Where the ERP's table has several rows of one field, the first is the newest.
+			if last := len(all) - 1; found.Field != nil && (last < 0 || all[last].SettingID != *found.Field) {
+				all = append(all, found.value())
+			}
+		}
+		return nil
 	})
 	return all, err
 }
 
-// valuesOf are the values among rows, one for each field: where the ERP's table
-// has several rows of one field, the first is the newest.
-func valuesOf(at StageField, rows [][]*string) (all []wire.CustomFieldValue, err error) {
-	for _, row := range rows {
-		found := foundIn(row)
-		if found.Bill == nil || found.Stage == nil {
-			return nil, at.missing(found)
-		}
-		if last := len(all) - 1; found.Field != nil && (last < 0 || all[last].SettingID != *found.Field) {
-			all = append(all, found.value())
-		}
-	}
-	return all, nil
-}
-
 // find reads what is there of a place. Its failure names what is missing.
-func find(s billSession, w billWords, at StageField) (foundValue, error) {
-	rows, err := s.rows(w.find(), atBill(at.BillID), atStage(at.StageID), atField(at.SettingID))
+func find(s billSession, at StageField) (foundValue, error) {
+	rows, err := s.rows(findValue, atBill(at.BillID), atStage(at.StageID), atField(at.SettingID))
 	if err != nil {
 		return foundValue{}, err
 	}
@@ -153,14 +140,14 @@ func foundIn(row []*string) foundValue {
 	}
 }
 
-func (b *Bills) read(ctx context.Context, work func(billSession, billWords) error) error {
+func (b *Bills) read(ctx context.Context, work func(billSession) error) error {
 	return b.run(ctx, false, executor.MayReadAgain, work)
 }
 
 // run works in a session, again where that is worth it. What did not even begin
 // can always be tried again: connections that the server has closed meanwhile
 // are found out by using them.
-func (b *Bills) run(ctx context.Context, write bool, worth func(error) bool, work func(billSession, billWords) error) error {
+func (b *Bills) run(ctx context.Context, write bool, worth func(error) bool, work func(billSession) error) error {
 	begun := false
 	again := func(err error) bool { return worth(err) || !begun && executor.MayReadAgain(err) }
 	err := executor.Retry(ctx, again, func(ctx context.Context) error {
@@ -170,7 +157,7 @@ func (b *Bills) run(ctx context.Context, write bool, worth func(error) bool, wor
 		}
 		defer s.close()
 		begun = true
-		if err := work(s, b.records.billWords()); err != nil || !write {
+		if err := work(s); err != nil || !write {
 			return err
 		}
 		return s.commit()
@@ -197,12 +184,12 @@ func (b *Bills) Set(ctx context.Context, at StageField, contents *string) (v wir
 		return v, err
 	}
 	saved := time.Now().In(b.zone)
-	err = b.run(ctx, true, writeAgain, func(s billSession, w billWords) error {
-		found, err := find(s, w, at)
+	err = b.run(ctx, true, writeAgain, func(s billSession) error {
+		found, err := find(s, at)
 		if err != nil {
 			return err
 		}
-		change := billChange{session: s, lock: b.lock, words: w, contents: *contents, saved: saved, stage: *found.Stage, field: *found.Field}
+		change := billChange{session: s, lock: b.lock, contents: *contents, saved: saved, stage: *found.Stage, field: *found.Field}
 		if err := change.do(); err != nil {
 			return err
 		}
@@ -217,7 +204,6 @@ func (b *Bills) Set(ctx context.Context, at StageField, contents *string) (v wir
 type billChange struct {
 	session      billSession
 	lock         Locker
-	words        billWords
 	contents     string
 	saved        time.Time // in the zone of the ERP's times; for databases whose clock is not used
 	stage, field string    // ids as they are stored
@@ -231,7 +217,7 @@ func (c *billChange) do() error {
 	if err := c.session.exclude(c.lock, c.stage+"\x00"+c.field); err != nil {
 		return err
 	}
-	if err := c.session.exec(c.words.update(), append(c.values(), c.key()...)...); err != nil {
+	if err := c.session.exec(updateValue, append(c.values(), c.key()...)...); err != nil {
 		return c.refused(err)
 	}
 	there, err := c.look()
@@ -247,11 +233,7 @@ func (c *billChange) do() error {
 
 // values are the arguments that are written, and key those that say where.
 func (c *billChange) values() []billArg {
-	args := []billArg{inValues("Contents", c.contents)}
-	if c.words.now == "" {
-		args = append(args, inValues("LastSavedDateTime", c.saved.Format(wire.DateLayout)))
-	}
-	return args
+	return append([]billArg{inValues("Contents", c.contents)}, c.session.saved(c.saved)...)
 }
 
 func (c *billChange) key() []billArg {
@@ -262,7 +244,7 @@ func (c *billChange) key() []billArg {
 // be known from the number of rows that a statement reports, to which triggers
 // of the ERP may add theirs.
 func (c *billChange) look() (there bool, err error) {
-	rows, err := c.session.rows(c.words.stored(), c.key()...)
+	rows, err := c.session.rows(storedValue, c.key()...)
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
@@ -277,7 +259,7 @@ func (c *billChange) look() (there bool, err error) {
 }
 
 func (c *billChange) insert() error {
-	rows, err := c.session.rows(c.words.someIDs())
+	rows, err := c.session.rows(someIDs)
 	if err != nil {
 		return err
 	}
@@ -292,7 +274,7 @@ func (c *billChange) insert() error {
 		return err
 	}
 	args := append([]billArg{inValues("RecID", id)}, c.key()...)
-	return c.refused(c.session.exec(c.words.insert(), append(args, c.values()...)...))
+	return c.refused(c.session.exec(insertValue, append(args, c.values()...)...))
 }
 
 // newBillID makes the id of a new row. Of a column of which nothing is known it
@@ -318,8 +300,8 @@ func sameText(a, b string) bool { return strings.TrimRight(a, " ") == strings.Tr
 
 // Empty reports whether there is no bill.
 func (b *Bills) Empty(ctx context.Context) (empty bool, err error) {
-	err = b.read(ctx, func(s billSession, w billWords) error {
-		rows, err := s.rows(w.someBills())
+	err = b.read(ctx, func(s billSession) error {
+		rows, err := s.rows(someBills)
 		empty = len(rows) == 0
 		return err
 	})

@@ -13,20 +13,10 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// checkBills finds what the tables of bills lack, and then what keeps the
-// service from writing values.
-func checkBills(ctx context.Context, r *Records) ([]Finding, error) {
-	tables, err := checkBillTables(ctx, r)
-	if err != nil {
-		return tables, err
-	}
-	rights, err := checkBillRights(ctx, r)
-	return append(tables, rights...), err
-}
-
+// checkBillTables finds what the tables of bills lack.
 func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error) {
 	for _, table := range BillTables().Kinds() {
-		_, _, findings, err := examine(ctx, r, table)
+		findings, err := r.examine(ctx, table)
 		if err != nil {
 			return all, err
 		}
@@ -38,17 +28,21 @@ func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error)
 	return all, nil
 }
 
+// checkBillRights finds what keeps the service from writing values.
 func checkBillRights(ctx context.Context, r *Records) ([]Finding, error) {
 	table, _ := BillTables().Lookup(ValuesTable)
-	name, columns, _, err := examine(ctx, r, table)
-	if err != nil || len(columns) == 0 {
-		return nil, err
+	name, columns, err := r.describe(ctx, table)
+	if err != nil {
+		return nil, fmt.Errorf("looking at %s: %w", name, executor.Classify(err))
+	}
+	if len(columns) == 0 {
+		return nil, nil
 	}
 	problem, err := r.mayWrite(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("looking at the rights on %s: %w", name, executor.Classify(err))
-	case problem == "":
+	}
+	if problem == "" {
 		return nil, nil
 	}
 	return []Finding{{Kind: table.Name, Table: name, Problem: problem}}, nil

@@ -8,18 +8,19 @@ import (
 )
 
 type fileBills struct {
+	billDialect
 	ctx     context.Context
 	backend *fileRecords
 	conn    *sqlite.Conn
 	unwatch func()
 }
 
-func (s *fileBills) rows(statement string, args ...billArg) (all [][]*string, err error) {
+func (s *fileBills) rows(statement billStatement, args ...billArg) (all [][]*string, err error) {
 	values := make([]any, len(args))
 	for i, a := range args {
 		values[i] = a.text
 	}
-	err = s.conn.Query(statement, func(stmt *sqlite.Stmt) error {
+	err = s.conn.Query(s.write(statement), func(stmt *sqlite.Stmt) error {
 		all = append(all, texts(stmt))
 		return nil
 	}, values...)
@@ -38,7 +39,7 @@ func texts(stmt *sqlite.Stmt) []*string {
 	return row
 }
 
-func (s *fileBills) exec(statement string, args ...billArg) error {
+func (s *fileBills) exec(statement billStatement, args ...billArg) error {
 	_, err := s.rows(statement, args...)
 	return err
 }

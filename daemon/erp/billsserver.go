@@ -12,18 +12,13 @@ import (
 )
 
 type serverBills struct {
+	billDialect
 	ctx     context.Context
 	backend *serverRecords
-	known   map[string]*executor.Columns // of package bill
+	known   map[string]*executor.Columns // by table
 	before  string                       // stands before each statement
 	tx      *sql.Tx                      // nil where it only reads
-	runs    runner
-}
-
-// runner is a pool or a transaction.
-type runner interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	runs    querier
 }
 
 // describe learns the types of the columns, from the catalogue or from what it
@@ -52,32 +47,29 @@ func (s *serverBills) live(table, column string) mssql.Column {
 	return s.known[table].ByField[i]
 }
 
-// nobody is an id that no row has.
-const nobody = "d54bb6ec-0f25-4b9c-9a1f-3c6b7f50a8e1"
+// unusedID is an id that no row has.
+const unusedID = "d54bb6ec-0f25-4b9c-9a1f-3c6b7f50a8e1"
 
 // call is a statement with its arguments, each of the type of its column. Text
 // that is no guid equals none: the server would refuse to compare it.
-func (s *serverBills) call(statement string, args []billArg) (string, []any) {
+func (s *serverBills) call(statement billStatement, args []billArg) (string, []any) {
 	params := make([]mssql.Param, len(args))
 	for i, a := range args {
 		column := s.live(a.table, a.column)
-		switch {
-		case a.table == "":
-			params[i] = mssql.Digits(a.text)
-		case column.Type == "uniqueidentifier":
-			id, err := wire.ParseGuid(strings.TrimRight(a.text, " "))
-			if err != nil {
-				id = nobody
-			}
-			params[i] = mssql.Guid(column, id)
-		default:
+		if column.Type != "uniqueidentifier" {
 			params[i] = mssql.Text(column, a.text)
+			continue
 		}
+		id, err := wire.ParseGuid(strings.TrimRight(a.text, " "))
+		if err != nil {
+			id = unusedID
+		}
+		params[i] = mssql.Guid(column, id)
 	}
-	return mssql.Call(s.before+statement, params...)
+	return mssql.Call(s.before+s.write(statement), params...)
 }
 
-func (s *serverBills) rows(statement string, args ...billArg) (all [][]*string, err error) {
+func (s *serverBills) rows(statement billStatement, args ...billArg) (all [][]*string, err error) {
 	text, values := s.call(statement, args)
 	rows, err := s.runs.QueryContext(s.ctx, text, values...)
 	if err != nil {
@@ -101,7 +93,7 @@ func (s *serverBills) rows(statement string, args ...billArg) (all [][]*string, 
 	return all, s.failed(rows.Err())
 }
 
-func (s *serverBills) exec(statement string, args ...billArg) error {
+func (s *serverBills) exec(statement billStatement, args ...billArg) error {
 	text, values := s.call(statement, args)
 	_, err := s.runs.ExecContext(s.ctx, text, values...)
 	return s.failed(err)

@@ -22,15 +22,15 @@ func TestBillStatements(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		quote func(string) string
-		words func(func(string) string) billWords
+		words func(func(string) string) billDialect
 	}{
-		{"SQLite", sqlite.Quote, sqliteBillWords},
-		{"SQL Server", func(name string) string { return "[dbo]." + mssql.Quote(name) }, mssqlBillWords},
+		{"SQLite", sqlite.Quote, fileBillDialect},
+		{"SQL Server", func(name string) string { return "[dbo]." + mssql.Quote(name) }, serverBillDialect},
 	} {
 		w := c.words(c.quote)
 		fmt.Fprintf(&got, "== %s\n\n", c.name)
-		for _, statement := range []string{w.find(), w.findAll(), w.update(), w.stored(), w.someIDs(), w.insert(), w.someBills()} {
-			fmt.Fprintf(&got, "%s\n\n", statement)
+		for _, statement := range []billStatement{findValue, findValues, updateValue, storedValue, someIDs, insertValue, someBills} {
+			fmt.Fprintf(&got, "%s\n\n", w.write(statement))
 		}
 	}
 	const file = "testdata/bills.sql"

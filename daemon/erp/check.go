@@ -24,23 +24,11 @@ func (r Report) Failed() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return !f.Warning })
 }
 
-// described is a backend that can say what record kinds are read from.
-type described interface {
-	// describe gives the name for people of a kind's table or view, and its
-	// columns, none where there is no such table.
-	describe(ctx context.Context, kind *record.Kind) (table string, columns []Column, err error)
-	// attempt says why such fields of a kind cannot be read, if so.
-	attempt(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
-	columnTypes() compatibilities
-	// texts reads a column of the ERP's. A problem is one of what was asked for.
-	texts(ctx context.Context, source string) (texts []string, problem string, err error)
-}
-
-// Check compares the record kinds with the live tables and views that they are
-// read from. It changes nothing.
+// Check compares the record kinds and the tables of bills with the live tables and
+// views. It changes nothing.
 func (r *Records) Check(ctx context.Context) (found Report, err error) {
 	for _, kind := range r.config.Registry.Kinds() {
-		_, _, findings, err := examine(ctx, r, kind)
+		findings, err := r.examine(ctx, kind)
 		if err != nil {
 			return found, err
 		}
@@ -50,39 +38,38 @@ func (r *Records) Check(ctx context.Context) (found Report, err error) {
 	if found.ERP, err = r.version(ctx); err != nil {
 		return found, err
 	}
-	bills, err := checkBills(ctx, r)
-	found.Bills, found.Findings = len(BillTables().Kinds()), append(found.Findings, bills...)
-	return found, err
+	found.Bills = len(BillTables().Kinds())
+	for _, check := range []func(context.Context, *Records) ([]Finding, error){checkBillTables, checkBillRights} {
+		findings, err := check(ctx, r)
+		found.Findings = append(found.Findings, findings...)
+		if err != nil {
+			return found, err
+		}
+	}
+	return found, nil
 }
 
 // examine compares a kind with its table or view, and reads from it what is
 // there: that shows rights that are missing, names that differ in their letter
-// case only, and views that have lost what they stand on.
-func examine(ctx context.Context, records described, kind *record.Kind) (table string, columns []Column, findings []Finding, err error) {
-	if table, columns, err = records.describe(ctx, kind); err != nil {
-		return table, nil, nil, fmt.Errorf("looking at %s: %w", table, executor.Classify(err))
-	}
-	findings = compare(kind, table, columns, records.columnTypes())
-	fields := present(kind, columns)
-	if len(fields) == 0 {
-		return table, columns, findings, nil
-	}
-	problem, err := records.attempt(ctx, kind, fields)
+// case only, and views whose tables have gone.
+func (r *Records) examine(ctx context.Context, kind *record.Kind) ([]Finding, error) {
+	table, columns, err := r.describe(ctx, kind)
 	if err != nil {
-		return table, nil, nil, fmt.Errorf("reading %s: %w", table, executor.Classify(err))
+		return nil, fmt.Errorf("looking at %s: %w", table, executor.Classify(err))
+	}
+	findings := compare(kind, table, columns, r.columnTypes())
+	fields := slices.DeleteFunc(kind.FieldNames(), func(name string) bool {
+		return !slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
+	})
+	if len(fields) == 0 {
+		return findings, nil
+	}
+	problem, err := r.attempt(ctx, kind, fields)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", table, executor.Classify(err))
 	}
 	if problem != "" {
 		findings = append(findings, Finding{Kind: kind.Name, Table: table, Problem: problem})
 	}
-	return table, columns, findings, nil
-}
-
-// present are the fields of a kind that have a column.
-func present(kind *record.Kind, columns []Column) (names []string) {
-	for _, f := range kind.Fields {
-		if slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, f.Name) }) {
-			names = append(names, f.Name)
-		}
-	}
-	return names
+	return findings, nil
 }

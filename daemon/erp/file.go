@@ -256,8 +256,6 @@ func (b *fileRecords) texts(ctx context.Context, source string) (texts []string,
 	return texts, "", err
 }
 
-func (b *fileRecords) billWords() billWords { return sqliteBillWords(b.Table) }
-
 // billSession begins a transaction that writes at once. A file has one writer
 // at a time, so there are no others to exclude and no row of WH_Lock to take,
 // which is in another file anyway.
@@ -266,7 +264,7 @@ func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession,
 	if err != nil {
 		return nil, err
 	}
-	s := &fileBills{ctx: ctx, backend: b, conn: conn, unwatch: conn.Watch(ctx)}
+	s := &fileBills{billDialect: fileBillDialect(b.Table), ctx: ctx, backend: b, conn: conn, unwatch: conn.Watch(ctx)}
 	if write {
 		if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 			s.close()
@@ -282,7 +280,7 @@ func (b *fileRecords) mayWrite(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer s.close()
-	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?1)", billArg{text: b.Name(ValuesTable)})
+	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?)", billArg{text: b.Name(ValuesTable)})
 	if err != nil || len(views) == 0 {
 		return "", err
 	}

@@ -59,8 +59,6 @@ func Open(c Config) (*Records, error) {
 // backend is a database that records are read from.
 type backend interface {
 	executor.Database
-	described
-	billBook
 	// Ping fails where records cannot be read.
 	Ping(ctx context.Context) error
 	// Empty reports whether no kind has a row.
@@ -71,6 +69,20 @@ type backend interface {
 	// missing. It is for demo records and tests: on a server the tables are the
 	// ERP's, which the service never writes.
 	Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (Seeded, error)
+	// describe gives the name for people of a kind's table or view, and its
+	// columns, none where there is no such table.
+	describe(ctx context.Context, kind *record.Kind) (table string, columns []Column, err error)
+	// attempt says why such fields of a kind cannot be read, if so.
+	attempt(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
+	columnTypes() compatibilities
+	// texts reads a column of the ERP's. A problem is one of what was asked for.
+	texts(ctx context.Context, source string) (texts []string, problem string, err error)
+	// billSession takes a connection: for one statement that reads, or for a
+	// transaction that writes.
+	billSession(ctx context.Context, write bool) (billSession, error)
+	// mayWrite says what keeps the service from writing values, as far as that
+	// can be told without writing.
+	mayWrite(ctx context.Context) (problem string, err error)
 	// Close closes the connections.
 	Close() error
 }

@@ -200,12 +200,9 @@ func openBills(c Config) (*mssql.Server, error) {
 	return mssql.Open(mssql.Config{DSN: c.DSN, Connections: billConnections})
 }
 
-func (b *serverRecords) billWords() billWords {
-	return mssqlBillWords(func(table string) string { return b.Table(table).Name.Quoted() })
-}
-
 func (b *serverRecords) billSession(ctx context.Context, write bool) (billSession, error) {
-	s := &serverBills{ctx: ctx, backend: b, known: make(map[string]*executor.Columns), runs: b.bills.DB()}
+	quoted := func(table string) string { return b.Table(table).Name.Quoted() }
+	s := &serverBills{billDialect: serverBillDialect(quoted), ctx: ctx, backend: b, known: make(map[string]*executor.Columns), runs: b.bills.DB()}
 	if b.config.LockTimeout > 0 {
 		s.before = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(b.config.LockTimeout.Milliseconds(), 1))
 	}
