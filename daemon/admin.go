@@ -2,29 +2,11 @@ package daemon
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"net/http"
 	"net/http/pprof"
 
 	"github.com/bizhook/whd/daemon/config"
 )
-
-// serveAdmin serves what tells how the process is doing from inside, on this
-// host only.
-func (d *Daemon) serveAdmin() error {
-	if d.config.Admin.Listen == "" {
-		return nil
-	}
-	listener, err := net.Listen("tcp", d.config.Admin.Listen)
-	if err != nil {
-		return fmt.Errorf("cannot listen: %w", err)
-	}
-	ending, end := context.WithCancel(context.Background())
-	d.serve("admin", listener, fromHere(until(ending, profiles())))
-	d.onStop("profiles", func(context.Context) error { end(); return nil })
-	return nil
-}
 
 // until has requests end with a context: a profile that somebody takes, perhaps
 // for minutes, keeps the service from nothing when it is to stop.

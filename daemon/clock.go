@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-
-	"github.com/bizhook/whd/daemon/config"
 )
 
 // clock is the server's, which is the same for all daemons on it: this host's,
@@ -14,32 +12,17 @@ type clock struct{ ahead atomic.Int64 } // of this host's, in nanoseconds
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// clockEvery is how often the server is asked for its time. Clocks that are set
+// clockInterval is how often the server is asked for its time. Clocks that are set
 // differ at once, others by a second in days.
-const clockEvery = time.Minute
+const clockInterval = time.Minute
 
-// openClock asks a server for its time. The embedded store has this host's.
-func (d *Daemon) openClock(ctx context.Context) error {
-	if d.config.Store == config.Embedded {
-		return nil
-	}
-	d.setClock(ctx)
-	d.repeat("clock", clockEvery, func(ctx context.Context) bool {
-		d.setClock(ctx)
-		return false
-	})
-	return nil
-}
-
-// setClock leaves the clock as it is where the server does not answer.
-func (d *Daemon) setClock(ctx context.Context) {
+// set goes by the time that read gives, and leaves the clock as it is where that
+// fails.
+func (c *clock) set(ctx context.Context, read func(context.Context) (time.Time, error)) error {
 	began := time.Now()
-	at, err := d.store.Webhooks().Now(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			d.log.Warn("the server's time could not be read; trying again in a minute", "err", err)
-		}
-		return
+	at, err := read(ctx)
+	if err == nil {
+		c.ahead.Store(int64(at.Sub(began.Add(time.Since(began) / 2))))
 	}
-	d.clock.ahead.Store(int64(at.Sub(began.Add(time.Since(began) / 2))))
+	return err
 }

@@ -2,13 +2,11 @@ package daemon
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"strings"
@@ -21,7 +19,6 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
-	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
@@ -33,44 +30,35 @@ import (
 
 // Daemon is the whole service: New wires it, Start serves, Stop tears down.
 type Daemon struct {
+	lifecycle
 	config     config.Config
 	settings   *liveSettings
 	registry   *record.Registry
 	log        *slog.Logger
-	out        io.Writer // for what a person at the terminal should see
 	directory  *datadir.Lock
 	store      *storage.Store
 	clock      clock
+	first      firstStart
 	accounts   *account.Service
 	requestLog *requestlog.Recorder // nil for none
 	webhooks   webhooks
 	traces     *trace.Tracer // nil for none
 	rest       *rest.Server
+	listeners  listeners
 	address    net.Addr
-	greeting   greeting
-	demoFilled bool       // at this start
-	failed     chan error // a server that ended by itself
-	stops      []stop     // in the order of their starts
-
-	certificates []*certificate // of the listeners
-}
-
-// stop is one named step of tearing down.
-type stop struct {
-	name string
-	run  func(context.Context) error
-}
-
-func (d *Daemon) onStop(name string, run func(context.Context) error) {
-	d.stops = append(d.stops, stop{name, run})
 }
 
 // New opens the store and wires the service. What it opened is closed again
 // when it fails.
 func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin(), out: out, failed: make(chan error, 4)}
+	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin()}
 	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
-	for _, step := range []func(context.Context) error{d.lockDirectory, d.openStore, d.openClock, d.fillDemo, d.openAccounts, d.makeDemoKey, d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore} {
+	d.first = firstStart{config: c, out: out, log: d.log}
+	d.listeners = listeners{config: c, log: d.log, life: &d.lifecycle, failed: make(chan error, 4)}
+	for _, step := range []func(context.Context) error{
+		d.lockDirectory, d.openStore, d.openClock, d.first.fillDemo, d.openAccounts, d.first.makeDemoKey,
+		d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore,
+	} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
 		}
@@ -96,10 +84,9 @@ func describe(address string) string {
 	return fmt.Sprintf("pid %d, listening on %s, started %s", os.Getpid(), address, time.Now().Format(time.RFC3339))
 }
 
-func (d *Daemon) openStore(ctx context.Context) error {
-	connections := d.config.HTTP.MaxRequests + 1 // so that /readyz has one when the service is full
-	c := StoreConfig(d.config, d.registry, connections)
-	c.Limits = d.statementLimits
+func (d *Daemon) openStore(ctx context.Context) (err error) {
+	c := StoreConfig(d.config, d.registry, d.config.HTTP.MaxRequests+1) // so that /readyz has a connection when the service is full
+	c.Limits = d.settings.limits
 	c.KeepSettings = func(all []appdb.StoredSetting) error {
 		path, err := d.config.KeepStored(all)
 		if err == nil {
@@ -107,79 +94,116 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		}
 		return err
 	}
-	s, err := storage.Open(ctx, c)
+	if d.store, err = storage.Open(ctx, c); err != nil {
+		return err
+	}
+	d.first.store = d.store
+	d.onStop("store", func(context.Context) error { return d.store.Close() })
+	return nil
+}
+
+// openClock asks a server for its time. The embedded store has this host's.
+func (d *Daemon) openClock(ctx context.Context) error {
+	if d.config.Store == config.Embedded {
+		return nil
+	}
+	set := func(ctx context.Context) bool {
+		if err := d.clock.set(ctx, d.store.Webhooks().Now); err != nil && ctx.Err() == nil {
+			d.log.Warn("the server's time could not be read; trying again in a minute", "err", err)
+		}
+		return false
+	}
+	set(ctx)
+	d.repeat("clock", clockInterval, set)
+	return nil
+}
+
+// timesGrace is how long it may take to write when logins were used last.
+const timesGrace = 3 * time.Second
+
+// openAccounts starts the accounts and makes sure that there is a first user.
+// Where our own tables on a server are behind, that waits until they are not:
+// the daemon serves meanwhile, and says at /readyz and at every login what has
+// to be done.
+func (d *Daemon) openAccounts(ctx context.Context) (err error) {
+	d.accounts, err = account.New(account.Config{Store: d.store.Accounts(), Clock: d.clock.now, Log: d.log, Lifetimes: d.settings.lifetimes})
 	if err != nil {
 		return err
 	}
-	d.store = s
-	d.onStop("store", func(context.Context) error { return s.Close() })
-	return nil
-}
-
-// storeWatch is how often the daemon looks whether the store is still its own.
-const storeWatch = time.Second
-
-// watchStore ends the daemon once files of its store were deleted or replaced,
-// or another process has taken the store over.
-func (d *Daemon) watchStore(context.Context) error {
-	if d.config.Store != config.Embedded {
+	d.first.accounts = d.accounts
+	d.accounts.Start(context.WithoutCancel(ctx))
+	d.onStopWithin(timesGrace, "accounts", d.accounts.Stop)
+	err = d.store.Current(ctx)
+	if errors.Is(err, appdb.ErrBehind) {
+		d.log.Warn("nobody can sign in yet", "reason", fault.Of(err).Message)
+		d.repeat("first user", tablesInterval, d.tablesCame)
 		return nil
 	}
-	d.repeat("store watch", storeWatch, func(context.Context) bool {
-		err := d.store.Lost()
-		if engine := d.webhooks.engine; err == nil && engine != nil {
-			err = engine.Ready()
-		}
-		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced)
-		if lost {
-			d.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
-		}
-		return lost
-	})
-	return nil
-}
-
-func (d *Daemon) fillDemo(ctx context.Context) error {
-	if !d.config.Demo {
-		return nil
-	}
-	empty, err := d.store.Empty(ctx)
 	if err != nil {
 		return err
 	}
-	if !empty {
-		return d.fillDemoBills(ctx)
-	}
-	n, err := d.store.Load(ctx, DemoTables(d.registry), demo.Rows)
-	if err != nil {
-		return fmt.Errorf("filling the store with demo records: %w", err)
-	}
-	d.demoFilled = true
-	d.log.Info("demo records loaded", "rows", n)
-	return nil
+	d.first.password, err = d.first.ensureAdmin(ctx)
+	return err
 }
 
-// openRequestLog begins to remember requests, until the last has ended.
-func (d *Daemon) openRequestLog(context.Context) error {
-	if !d.config.RequestLog.Enabled {
-		return nil
+// tablesCame reports whether the tables are up to date and have a first user.
+func (d *Daemon) tablesCame(ctx context.Context) bool {
+	if d.store.Current(ctx) != nil {
+		return false
 	}
-	d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Keep: d.keptRequests})
-	d.requestLog.Start()
-	d.onStop("request log", func(ctx context.Context) error {
-		ctx, cancel := atLeast(ctx, logGrace)
-		defer cancel()
-		return d.requestLog.Stop(ctx)
-	})
-	return nil
+	if _, err := d.first.ensureAdmin(ctx); err != nil {
+		d.log.Error("the first user could not be made; trying again", "err", err)
+		return false
+	}
+	d.log.Info("the daemon's own tables are up to date now")
+	return true
 }
 
 // logGrace is how long the last entries of the request log may take to be
 // written.
 const logGrace = 3 * time.Second
 
+// openRequestLog begins to remember requests, until the last has ended.
+func (d *Daemon) openRequestLog(context.Context) error {
+	if d.config.RequestLog.Enabled {
+		d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Keep: d.settings.keptRequests})
+		d.requestLog.Start()
+		d.onStopWithin(logGrace, "request log", d.requestLog.Stop)
+	}
+	return nil
+}
+
+// openTraces begins to send spans of requests and deliveries to a collector, where
+// one is named.
+func (d *Daemon) openTraces(ctx context.Context) (err error) {
+	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: Version(), Log: d.log})
+	if d.traces != nil {
+		d.onStop("traces", func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, traceLimit(ctx))
+			defer cancel()
+			if err := d.traces.Close(ctx); err != nil {
+				d.log.Warn(err.Error()) // a collector that is away does not keep the daemon from stopping
+			}
+			return nil
+		})
+	}
+	return err
+}
+
+func (d *Daemon) openWebhooks(context.Context) error {
+	d.webhooks = webhooks{config: d.config, settings: d.settings, store: d.store, log: d.log}
+	if !d.config.Webhooks.Enabled {
+		return nil
+	}
+	return d.webhooks.open(d.traces)
+}
+
 func (d *Daemon) wire(context.Context) error {
 	c := d.config
+	var parts func(ctx context.Context, part string, from, to time.Time)
+	if d.traces != nil {
+		parts = d.traces.Part
+	}
 	d.rest = rest.New(rest.Config{
 		Registry:    d.registry,
 		Store:       d.store,
@@ -190,11 +214,11 @@ func (d *Daemon) wire(context.Context) error {
 		Webhooks:    d.webhooks.registrar,
 		Engine:      d.webhooks.engine,
 		Streams:     d.webhooks.streams,
-		Trace:       d.traceParts(),
+		Trace:       parts,
 		Version:     Version(),
 		Warnings:    d.config.Warnings(),
-		Options:     d.restOptions,
-		Settings:    func() []wire.Setting { return d.current().Live() },
+		Options:     d.settings.rest,
+		Settings:    func() []wire.Setting { return d.settings.current().Live() },
 		StreamStall: streamStall,
 		MetricsHere: c.Metrics.Listen == "",
 		Edge: edge.Config{
@@ -204,7 +228,7 @@ func (d *Daemon) wire(context.Context) error {
 			BodyMemory: int64(c.HTTP.BodyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall,
 		},
 	})
-	d.onStop("requests", d.awaitRequests)
+	d.onStopWithin(cutGrace, "requests", d.rest.Drain) // what requests work with stays until the last has ended, also of those that were cut off
 	return nil
 }
 
@@ -217,111 +241,60 @@ const streamStall = 10 * time.Second
 // cutGrace is how long requests that were cut off may take to notice.
 const cutGrace = 5 * time.Second
 
-// awaitRequests keeps what requests work with until the last of them has ended,
-// also those that were cut off because ctx is done.
-func (d *Daemon) awaitRequests(ctx context.Context) error {
-	ctx, cancel := atLeast(ctx, cutGrace)
-	defer cancel()
-	return d.rest.Drain(ctx)
-}
+// storeInterval is how often the daemon looks whether the store is still its own.
+const storeInterval = time.Second
 
-// atLeast is a context that ends with the grace period of ctx, but not within d: what
-// stops last has its time also where the others have taken all of it.
-func atLeast(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	end := time.Now().Add(d)
-	if graceEnd, limited := ctx.Deadline(); limited && graceEnd.After(end) {
-		end = graceEnd
+// watchStore ends the daemon once files of its store were deleted or replaced,
+// or another process has taken the store over.
+func (d *Daemon) watchStore(context.Context) error {
+	if d.config.Store != config.Embedded {
+		return nil
 	}
-	return context.WithDeadline(context.WithoutCancel(ctx), end)
+	d.repeat("store watch", storeInterval, func(context.Context) bool {
+		err := d.store.Lost()
+		if engine := d.webhooks.engine; err == nil && engine != nil {
+			err = engine.Ready()
+		}
+		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced)
+		if lost {
+			d.listeners.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
+		}
+		return lost
+	})
+	return nil
 }
 
 // Start opens the listeners and serves until Stop. Events can be delivered
 // before the first request is read.
 func (d *Daemon) Start(ctx context.Context) error {
-	listener, err := d.listen(d.config.Listen)
+	listener, err := d.listeners.open(d.config.Listen)
 	if err != nil {
 		return err
 	}
 	d.address = listener.Addr()
+	d.webhooks.address = d.address
 	_ = d.directory.Describe(describe(d.address.String())) // see datadir.Serve
-	if err := d.startWebhooks(ctx); err != nil {
+	if err := d.webhooks.start(ctx, &d.lifecycle); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	d.serve("http", listener, d.traces.Handler(d.rest, d.rest.Route))
-	if err := d.serveAdmin(); err != nil {
-		return err
+	d.listeners.closeStreams = d.rest.CloseStreams
+	d.listeners.serve("http", listener, d.traces.Handler(d.rest, d.rest.Route))
+	if d.config.Admin.Listen != "" {
+		listener, err := net.Listen("tcp", d.config.Admin.Listen)
+		if err != nil {
+			return fmt.Errorf("cannot listen: %w", err)
+		}
+		ending, end := context.WithCancel(context.Background())
+		d.listeners.serve("admin", listener, fromHere(until(ending, profiles())))
+		d.onStop("profiles", func(context.Context) error { end(); return nil })
 	}
 	if d.config.Metrics.Listen == "" {
 		return nil
 	}
-	if listener, err = d.listen(d.config.Metrics.Listen); err == nil {
-		d.serve("metrics", listener, d.rest.MetricsHandler())
+	if listener, err = d.listeners.open(d.config.Metrics.Listen); err == nil {
+		d.listeners.serve("metrics", listener, d.rest.MetricsHandler())
 	}
 	return err
-}
-
-func (d *Daemon) listen(address string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen: %w", err)
-	}
-	return d.secure(listener)
-}
-
-func (d *Daemon) serve(name string, listener net.Listener, handler http.Handler) {
-	server := d.server(handler)
-	server.RegisterOnShutdown(d.rest.CloseStreams)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := server.Serve(edge.Framed(listener, server.ErrorLog)); !errors.Is(err, http.ErrServerClosed) {
-			d.failed <- fmt.Errorf("serving %s: %w", name, err)
-		}
-	}()
-	d.onStop(name, func(ctx context.Context) error {
-		defer func() { <-ended }()
-		return shutdown(ctx, server)
-	})
-	d.log.Info("listening", "for", name, "address", listener.Addr().String())
-}
-
-func (d *Daemon) server(handler http.Handler) *http.Server {
-	c := d.config.HTTP
-	return &http.Server{
-		Handler:                      handler,
-		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like any other path
-
-		ReadHeaderTimeout: c.ReadHeaderTimeout,
-		IdleTimeout:       c.IdleTimeout,
-		MaxHeaderBytes:    headFactor * int(c.MaxHead),
-		ConnContext:       edge.ConnContext,
-		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
-	}
-}
-
-// headFactor is how far above the largest head allowed net/http gives up
-// reading one. Up to there the reply that refuses it is ours.
-const headFactor = 4
-
-// shutdown lets requests in work finish while ctx allows, then cuts them.
-func shutdown(ctx context.Context, server *http.Server) error {
-	if err := server.Shutdown(ctx); err != nil {
-		return errors.Join(err, server.Close())
-	}
-	return nil
-}
-
-func (d *Daemon) secure(plain net.Listener) (net.Listener, error) {
-	if d.config.TLS.Cert == "" {
-		return plain, nil
-	}
-	pair, err := newCertificate(d.config.TLS, d.log)
-	if err != nil {
-		plain.Close()
-		return nil, fmt.Errorf("tls.cert and tls.key: %w", err)
-	}
-	d.certificates = append(d.certificates, pair)
-	return tls.NewListener(plain, &tls.Config{GetCertificate: pair.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }
 
 // Address is where the service listens, once it was started.
@@ -339,24 +312,25 @@ func (d *Daemon) URL() string {
 	return scheme + "://" + host + d.config.HTTP.BasePath
 }
 
-// Failed delivers the error of a listener that ended by itself.
-func (d *Daemon) Failed() <-chan error { return d.failed }
+// Reload goes over to settings that were read again, as far as they may change
+// while the daemon runs. It names those that have changed and those that wait for
+// a restart. Where it fails nothing has changed.
+func (d *Daemon) Reload(again config.Config) (changed, waiting []string, err error) {
+	changed, waiting, err = d.settings.reload(again)
+	if len(changed) > 0 {
+		d.webhooks.settingsChanged()
+	}
+	return changed, waiting, err
+}
 
 // Stop tears down in the reverse order of the starts. Connections are refused at
 // once. What has come on those that are open may finish until ctx is done: a
 // client sees either a whole answer or the end of a connection without any.
 func (d *Daemon) Stop(ctx context.Context) error {
-	var errs []error
 	if d.rest != nil {
 		d.rest.Leave()
 	}
-	for i := len(d.stops) - 1; i >= 0; i-- {
-		if err := d.stops[i].run(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("stopping %s: %w", d.stops[i].name, err))
-		}
-	}
-	d.stops = nil
-	return errors.Join(errs...)
+	return d.stop(ctx)
 }
 
 // hostNames are the names of this machine. The full name is looked up once, when

@@ -34,7 +34,7 @@ func (r Run) Serve(ctx context.Context) error {
 	}
 	delay := r.Config.HTTP.ShutdownDelay
 	if err = d.Start(ctx); err == nil {
-		d.welcome()
+		d.first.banner(d.URL())
 		err = r.attend(ctx, d)
 	} else {
 		err = r.early(ctx, err)
@@ -70,7 +70,7 @@ func (r Run) attend(ctx context.Context, d *Daemon) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-d.failed:
+		case err := <-d.listeners.failed:
 			return err
 		case <-r.Reloads:
 			r.reload(d)
@@ -97,7 +97,7 @@ func (r Run) reload(d *Daemon) {
 		}
 		how += " with settings of before: " + err.Error()
 	}
-	for _, pair := range d.certificates {
+	for _, pair := range d.listeners.certificates {
 		if err := pair.reopen(); err != nil {
 			d.log.Warn("the certificate cannot be read again; the last one serves on", "error", err.Error())
 		}

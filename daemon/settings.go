@@ -56,55 +56,57 @@ func restOptionsOf(c *config.Config) edge.Options {
 
 // current is the settings in force, which are never modified. A caller asks again
 // each time.
-func (d *Daemon) current() *config.Config { return &d.settings.state.Load().config }
+func (l *liveSettings) current() *config.Config { return &l.state.Load().config }
 
-func (d *Daemon) restOptions() *edge.Options { return &d.settings.state.Load().rest }
+func (l *liveSettings) rest() *edge.Options { return &l.state.Load().rest }
 
-func (d *Daemon) statementLimits() executor.Limits {
-	c := d.current().Query
+func (l *liveSettings) limits() executor.Limits {
+	c := l.current().Query
 	return executor.Limits{Row: c.Timeout, Count: c.CountTimeout}
 }
 
-func (d *Daemon) lifetimes() account.Lifetimes {
-	c := d.current().Auth
+func (l *liveSettings) lifetimes() account.Lifetimes {
+	c := l.current().Auth
 	return account.Lifetimes{Session: c.Session, Remember: c.Remember}
 }
 
-func (d *Daemon) attemptLimit() time.Duration { return d.current().Webhooks.AttemptTimeout }
+func (l *liveSettings) attemptTimeout() time.Duration { return l.current().Webhooks.AttemptTimeout }
 
-func (d *Daemon) keptRequests() requestlog.Keep {
-	c := d.current().RequestLog
+func (l *liveSettings) keptRequests() requestlog.Keep {
+	c := l.current().RequestLog
 	return requestlog.Keep{For: c.Kept(), Size: int64(c.MaxSize)}
 }
 
-// Reload goes over to settings that were read again, as far as they may change
-// while the daemon runs. It names those that have changed and those that wait for
-// a restart. Where it fails nothing has changed.
-func (d *Daemon) Reload(again config.Config) (changed, waiting []string, err error) {
-	d.settings.reloading.Lock()
-	defer d.settings.reloading.Unlock()
-	next, changed, waiting, err := d.current().Reloaded(again)
-	if err != nil {
-		return nil, nil, err
+// reload goes over to settings that were read again, as far as they may change
+// while the daemon runs, and names those that have changed and those that wait for
+// a restart.
+func (l *liveSettings) reload(again config.Config) (changed, waiting []string, err error) {
+	l.reloading.Lock()
+	defer l.reloading.Unlock()
+	next, changed, waiting, err := l.current().Reloaded(again)
+	if err == nil {
+		l.put(next)
 	}
-	d.settings.put(next)
-	if len(changed) > 0 {
-		d.noteRetries()
-	}
-	return changed, waiting, nil
+	return changed, waiting, err
 }
 
-// noteRetries stores how many retries are shown of messages.
-func (d *Daemon) noteRetries() {
-	if d.webhooks.engine == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), noteLimit)
-	defer cancel()
-	if err := d.store.Webhooks().SetDefaultRetries(ctx, len(d.current().Webhooks.RetrySchedule)); err != nil {
-		d.log.Warn("the number of retries that is shown of messages is that of before", "error", err.Error())
-	}
+// leveled leaves out the lines of a log that are below a level.
+type leveled struct {
+	slog.Handler
+	least func() slog.Level // asked for each line
 }
 
-// noteLimit is how long it may take to note something that is only shown.
-const noteLimit = 5 * time.Second
+// Enabled is slog.Handler's.
+func (h leveled) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= h.least() && h.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs is slog.Handler's.
+func (h leveled) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return leveled{h.Handler.WithAttrs(attributes), h.least}
+}
+
+// WithGroup is slog.Handler's.
+func (h leveled) WithGroup(name string) slog.Handler {
+	return leveled{h.Handler.WithGroup(name), h.least}
+}

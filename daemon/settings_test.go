@@ -27,22 +27,22 @@ type reader struct {
 // readers has a row for each setting that may change while the daemon runs. What
 // is looked at is what the parts of the daemon ask, not the settings.
 var readers = map[string]reader{
-	"debug":               {"true", func(d *Daemon) any { return d.restOptions().Debug }},
+	"debug":               {"true", func(d *Daemon) any { return d.settings.rest().Debug }},
 	"log.level":           {"error", func(d *Daemon) any { return d.log.Enabled(context.Background(), slog.LevelWarn) }},
-	"query.max_take":      {"7", func(d *Daemon) any { return d.restOptions().Query.MaxTake }},
-	"query.total":         {"asked", func(d *Daemon) any { return d.restOptions().CountPages }},
-	"query.timeout":       {"17s", func(d *Daemon) any { return d.statementLimits().Row }},
-	"query.count_timeout": {"17s", func(d *Daemon) any { return d.statementLimits().Count }},
-	"http.rate":           {"20/s+100", func(d *Daemon) any { return d.restOptions().Rate }},
-	"auth.queries":        {"anonymous", func(d *Daemon) any { return d.restOptions().AnonymousQueries }},
-	"auth.session":        {"17m", func(d *Daemon) any { return d.lifetimes().Session }},
-	"auth.remember":       {"17m", func(d *Daemon) any { return d.lifetimes().Remember }},
-	"requestlog.bodies":   {"true", func(d *Daemon) any { return d.restOptions().LogBodies }},
+	"query.max_take":      {"7", func(d *Daemon) any { return d.settings.rest().Query.MaxTake }},
+	"query.total":         {"asked", func(d *Daemon) any { return d.settings.rest().CountPages }},
+	"query.timeout":       {"17s", func(d *Daemon) any { return d.settings.limits().Row }},
+	"query.count_timeout": {"17s", func(d *Daemon) any { return d.settings.limits().Count }},
+	"http.rate":           {"20/s+100", func(d *Daemon) any { return d.settings.rest().Rate }},
+	"auth.queries":        {"anonymous", func(d *Daemon) any { return d.settings.rest().AnonymousQueries }},
+	"auth.session":        {"17m", func(d *Daemon) any { return d.settings.lifetimes().Session }},
+	"auth.remember":       {"17m", func(d *Daemon) any { return d.settings.lifetimes().Remember }},
+	"requestlog.bodies":   {"true", func(d *Daemon) any { return d.settings.rest().LogBodies }},
 	"requestlog.days":     {"3", func(d *Daemon) any { return d.requestLog.Keep().For }},
 	"requestlog.max_size": {"3MiB", func(d *Daemon) any { return d.requestLog.Keep().Size }},
 
-	"webhooks.publish":         {"anonymous", func(d *Daemon) any { return d.restOptions().AnonymousPublish }},
-	"webhooks.publish_from":    {"10.0.0.0/8", func(d *Daemon) any { return d.restOptions().PublishFrom }},
+	"webhooks.publish":         {"anonymous", func(d *Daemon) any { return d.settings.rest().AnonymousPublish }},
+	"webhooks.publish_from":    {"10.0.0.0/8", func(d *Daemon) any { return d.settings.rest().PublishFrom }},
 	"webhooks.events":          {"job.created", func(d *Daemon) any { return d.webhooks.registrar.Rules().Events }},
 	"webhooks.retry_schedule":  {"1s,2s", func(d *Daemon) any { return d.webhooks.engine.Policy().Schedule }},
 	"webhooks.retry_after_max": {"17m", func(d *Daemon) any { return d.webhooks.engine.Policy().RetryAfterMax }},
@@ -50,7 +50,7 @@ var readers = map[string]reader{
 	"webhooks.keep_successful": {"17h", func(d *Daemon) any { return d.webhooks.engine.Retention().Successful }},
 	"webhooks.keep_failed":     {"17h", func(d *Daemon) any { return d.webhooks.engine.Retention().Failed }},
 	"webhooks.responses_size":  {"3MiB", func(d *Daemon) any { return d.webhooks.engine.Retention().TextSize }},
-	"webhooks.attempt_timeout": {"17s", func(d *Daemon) any { return d.attemptLimit() }},
+	"webhooks.attempt_timeout": {"17s", func(d *Daemon) any { return d.settings.attemptTimeout() }},
 }
 
 // opened is a daemon with the settings that env gives, stopped when the test
@@ -152,8 +152,8 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	var log strings.Builder
 	d = openedLogging(t, slog.New(slog.NewTextHandler(&log, nil)), dir, "WHD_CONFIG="+file)
 	path := filepath.Join(etc, "whd-from-database-2.toml")
-	if !strings.Contains(log.String(), path) || strings.Contains(log.String(), "500") || d.current().Query.MaxTake != 5 {
-		t.Errorf("%d are in force, and the log says\n%s", d.current().Query.MaxTake, &log)
+	if !strings.Contains(log.String(), path) || strings.Contains(log.String(), "500") || d.settings.current().Query.MaxTake != 5 {
+		t.Errorf("%d are in force, and the log says\n%s", d.settings.current().Query.MaxTake, &log)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -182,7 +182,7 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	if before, err := os.ReadFile(filepath.Join(etc, "whd-from-database.toml")); string(before) != "# of before\n" {
 		t.Errorf("the file of before has %q (%v)", before, err)
 	}
-	if again, err := d.current().KeepStored(nil); err != nil || again == path {
+	if again, err := d.settings.current().KeepStored(nil); err != nil || again == path {
 		t.Errorf("%s (%v)", again, err)
 	}
 }

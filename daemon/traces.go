@@ -14,23 +14,6 @@ import (
 // of what is left for all that is to be ended.
 const traceGrace = 3 * time.Second
 
-// openTraces begins to tell a collector of requests and deliveries, where one
-// is named.
-func (d *Daemon) openTraces(ctx context.Context) (err error) {
-	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: Version(), Log: d.log})
-	if d.traces != nil {
-		d.onStop("traces", func(ctx context.Context) error {
-			ctx, cancel := context.WithTimeout(ctx, traceLimit(ctx))
-			defer cancel()
-			if err := d.traces.Close(ctx); err != nil {
-				d.log.Warn(err.Error()) // a collector that is away keeps nobody from stopping
-			}
-			return nil
-		})
-	}
-	return err
-}
-
 // traceLimit is how long the last spans may take, by what is left of the grace period.
 func traceLimit(ctx context.Context) time.Duration {
 	if end, limited := ctx.Deadline(); limited {
@@ -59,20 +42,4 @@ func (s tracedSender) Send(ctx context.Context, m *webhook.Message, sub *webhook
 	}
 	end(o.Code, failure)
 	return o
-}
-
-// sender makes attempts, with spans where they are wanted.
-func (d *Daemon) sender() delivery.Sender {
-	if d.traces == nil {
-		return d.webhooks.sender
-	}
-	return tracedSender{d.webhooks.sender, d.traces}
-}
-
-// traceParts tells of parts of requests, nil where nobody wants to know.
-func (d *Daemon) traceParts() func(ctx context.Context, part string, from, to time.Time) {
-	if d.traces == nil {
-		return nil
-	}
-	return d.traces.Part
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"time"
@@ -13,44 +14,48 @@ import (
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/trace"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
-// webhooks is what delivers events, nil parts where it is turned off.
+// webhooks is what delivers events, without parts where it is turned off.
 type webhooks struct {
+	config   config.Config
+	settings *liveSettings
+	store    *storage.Store
+	log      *slog.Logger
+	address  net.Addr // of the service, once it listens
+
 	engine    *delivery.Engine
 	registrar *admin.Service
 	sender    *sender.Sender
 	streams   *live.Hub
 }
 
-// openWebhooks makes the engine. It begins to deliver when the daemon starts.
-func (d *Daemon) openWebhooks(context.Context) error {
-	c := d.config.Webhooks
-	if !c.Enabled {
-		return nil
-	}
+// open makes the engine. It begins to deliver when the daemon starts.
+func (w *webhooks) open(traces *trace.Tracer) error {
+	c := w.config.Webhooks
 	if err := c.Check(); err != nil {
 		return err
 	}
-	for _, warning := range d.config.Warnings() {
-		d.log.Warn(warning)
+	for _, warning := range w.config.Warnings() {
+		w.log.Warn(warning)
 	}
 	self := c.TestTarget()
-	guard := webhook.Guard{Allow: c.AllowTargets, Own: d.listensOn}
-	kept := d.store.Webhooks()
-	d.webhooks.sender = sender.New(sender.Config{
-		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: d.attemptLimit, Idle: idlePerHost, Self: self,
+	guard := webhook.Guard{Allow: c.AllowTargets, Own: w.listensOn}
+	w.sender = sender.New(sender.Config{
+		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: w.settings.attemptTimeout, Idle: idlePerHost, Self: self,
 	})
-	d.webhooks.streams = live.New(live.Config{Shared: d.config.Store != config.Embedded})
-	d.webhooks.engine = delivery.New(d.engineConfig(kept))
-	d.webhooks.streams.Measure(pulses(d.webhooks.engine))
-	d.webhooks.registrar = admin.New(kept, d.webhooks.engine, func() webhook.Rules {
-		return webhook.Rules{Events: d.settings.state.Load().events, Guard: guard, Self: self}
-	}, d.log)
+	w.streams = live.New(live.Config{Shared: w.config.Store != config.Embedded})
+	w.engine = delivery.New(w.engineConfig(traces))
+	w.streams.Measure(pulses(w.engine))
+	w.registrar = admin.New(w.store.Webhooks(), w.engine, func() webhook.Rules {
+		return webhook.Rules{Events: w.settings.state.Load().events, Guard: guard, Self: self}
+	}, w.log)
 	return nil
 }
 
@@ -68,54 +73,78 @@ func pulses(e *delivery.Engine) func() (any, bool) {
 // messages.
 const idlePerHost = 64
 
-func (d *Daemon) engineConfig(kept delivery.Store) delivery.Config {
-	c := d.config.Webhooks
-	e := delivery.Config{Store: kept, Sender: d.sender(), Log: d.log, Policy: func() webhook.Policy { return d.current().Webhooks.Policy() }, Attempts: c.MaxAttempts, Memory: int(c.Memory),
-		Retention: func() webhook.Retention { return d.current().Webhooks.Retention() },
-		Show:      d.webhooks.streams.Publish, Watched: d.webhooks.streams.Watched, Joined: d.webhooks.streams.Joined}
-	if d.config.Store != config.Embedded { // other daemons may share the store
-		e.LeaseTerm, e.PeerInterval, e.OutboxInterval = c.Lease, watchEvery, c.OutboxPoll
-		e.EventName = func(name string) (string, error) { return d.webhooks.registrar.Rules().Event(name) }
+func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
+	c := w.config.Webhooks
+	e := delivery.Config{Store: w.store.Webhooks(), Sender: w.sender, Log: w.log, Attempts: c.MaxAttempts, Memory: int(c.Memory),
+		Policy:    func() webhook.Policy { return w.settings.current().Webhooks.Policy() },
+		Retention: func() webhook.Retention { return w.settings.current().Webhooks.Retention() },
+		Show:      w.streams.Publish, Watched: w.streams.Watched, Joined: w.streams.Joined}
+	if traces != nil {
+		e.Sender = tracedSender{w.sender, traces}
+	}
+	if w.config.Store != config.Embedded { // other daemons may share the store
+		e.LeaseTerm, e.PeerInterval, e.OutboxInterval = c.Lease, peerInterval, c.OutboxPoll
+		e.EventName = func(name string) (string, error) { return w.registrar.Rules().Event(name) }
 	}
 	return e
 }
 
-// watchEvery is how often other daemons are asked what they have done. Events
+// peerInterval is how often other daemons are asked what they have done. Events
 // are matched with subscriptions as they are at once; this is about what is
 // pending.
-const watchEvery = time.Second
+const peerInterval = time.Second
 
-// startWebhooks begins to deliver. The service must listen by then, since the
-// engine does not send to the service's own addresses.
-func (d *Daemon) startWebhooks(ctx context.Context) error {
-	if d.webhooks.engine == nil {
+// start begins to deliver. The service must listen by then, since the engine does
+// not send to the service's own addresses.
+func (w *webhooks) start(ctx context.Context, life *lifecycle) error {
+	if w.engine == nil {
 		return nil
 	}
-	d.onStop("webhooks", func(ctx context.Context) error {
-		defer d.webhooks.sender.Close()
-		return d.webhooks.engine.Stop(ctx)
+	life.onStop("webhooks", func(ctx context.Context) error {
+		defer w.sender.Close()
+		return w.engine.Stop(ctx)
 	})
-	if err := d.store.Current(ctx); errors.Is(err, appdb.ErrBehind) {
-		d.log.Warn("no webhook is delivered yet", "reason", fault.Of(err).Message)
-		d.awaitTables("start of webhooks", func(ctx context.Context) bool { return d.beginWebhooks(ctx) == nil })
+	if err := w.store.Current(ctx); errors.Is(err, appdb.ErrBehind) {
+		w.log.Warn("no webhook is delivered yet", "reason", fault.Of(err).Message)
+		life.repeat("start of webhooks", tablesInterval, func(ctx context.Context) bool { return w.begin(ctx) == nil })
 		return nil
 	}
-	return d.beginWebhooks(ctx)
+	return w.begin(ctx)
 }
 
-func (d *Daemon) beginWebhooks(ctx context.Context) error {
-	if err := d.store.Webhooks().SetDefaultRetries(ctx, len(d.current().Webhooks.RetrySchedule)); err != nil {
+func (w *webhooks) begin(ctx context.Context) error {
+	if err := w.noteRetries(ctx); err != nil {
 		return err
 	}
-	if err := d.webhooks.engine.Start(ctx); err != nil {
+	if err := w.engine.Start(ctx); err != nil {
 		return fmt.Errorf("starting the delivery of webhooks: %w", err)
 	}
 	return nil
 }
 
+// noteRetries stores how many retries are shown of messages.
+func (w *webhooks) noteRetries(ctx context.Context) error {
+	return w.store.Webhooks().SetDefaultRetries(ctx, len(w.settings.current().Webhooks.RetrySchedule))
+}
+
+// noteLimit is how long it may take to note something that is only shown.
+const noteLimit = 5 * time.Second
+
+// settingsChanged follows a reload.
+func (w *webhooks) settingsChanged() {
+	if w.engine == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), noteLimit)
+	defer cancel()
+	if err := w.noteRetries(ctx); err != nil {
+		w.log.Warn("the number of retries that is shown of messages is that of before", "error", err.Error())
+	}
+}
+
 // listensOn reports whether an address is one of the service's own.
-func (d *Daemon) listensOn(to netip.AddrPort) bool {
-	own, is := d.address.(*net.TCPAddr)
+func (w *webhooks) listensOn(to netip.AddrPort) bool {
+	own, is := w.address.(*net.TCPAddr)
 	if !is || own.Port != int(to.Port()) {
 		return false
 	}

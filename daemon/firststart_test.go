@@ -132,8 +132,8 @@ func TestFirstPasswordIsKeptBeforeItCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Daemon{config: config.Config{DataDir: filepath.Join(t.TempDir(), "gone")}, accounts: accounts, out: io.Discard, log: slog.New(slog.DiscardHandler)}
-	if _, err := d.ensureAdmin(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+	first := firstStart{config: config.Config{DataDir: filepath.Join(t.TempDir(), "gone")}, accounts: accounts, out: io.Discard, log: slog.New(slog.DiscardHandler)}
+	if _, err := first.ensureAdmin(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	if users, err := accounts.Users(t.Context()); err != nil || len(users) != 0 {
