@@ -2,10 +2,7 @@ package encode
 
 import (
 	"cmp"
-	"encoding/base64"
-	"strconv"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
@@ -14,6 +11,10 @@ import (
 // them. Values are not guarded against spreadsheets that take a leading "=" for
 // a formula: that would change the data for every other reader.
 var csvEscapes = newEscapes(never, map[byte]string{'"': `""`, ',': ",", '\r': "\r", '\n': "\n"})
+
+// Nested JSON stays JSON, in quotes, since every reader of CSV can hand it to a
+// reader of JSON.
+var csvValues = values{text: csvEscapes.quoted, bool: appendTitleBool}
 
 // csvRows writes rows as RFC 4180 has them: a header line, CRLF, no envelope.
 type csvRows struct {
@@ -40,7 +41,7 @@ func (e csvRows) Row(dst []byte, cells []row.Cell) []byte {
 			dst = append(dst, ',')
 		}
 		if !cells[i].Null {
-			dst = appendCSVValue(dst, e.columns[i].Type, &cells[i])
+			dst = csvValues.append(dst, e.columns[i].Type, &cells[i])
 		}
 	}
 	return endCSVLine(dst, start)
@@ -48,24 +49,6 @@ func (e csvRows) Row(dst []byte, cells []row.Cell) []byte {
 
 // End writes nothing.
 func (e csvRows) End(dst []byte, _ Tail) []byte { return dst }
-
-// appendCSVValue writes a value. Nested JSON stays JSON, in quotes, since every
-// reader of CSV can hand it to a reader of JSON.
-func appendCSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
-	switch t {
-	case record.Decimal, record.Text, record.DateTime, record.Epoch, record.Guid, record.Dictionary, record.Object:
-		return csvEscapes.quoted(dst, cell.Data)
-	case record.Int, record.Short, record.Byte, record.Long:
-		return strconv.AppendInt(dst, cell.Int, 10)
-	case record.TimeSpan:
-		return wire.AppendTimeSpan(dst, cell.Int)
-	case record.Bool:
-		return appendTitleBool(dst, cell.Int != 0)
-	case record.Bytes:
-		return base64.StdEncoding.AppendEncode(dst, cell.Data)
-	}
-	panic(unhandled(t))
-}
 
 // appendTitleBool writes True or False, as CSV and JSV have them.
 func appendTitleBool(dst []byte, b bool) []byte {
@@ -83,12 +66,8 @@ func documentCSV(dst []byte, _ string, text []byte) ([]byte, error) {
 		return dst, err
 	}
 	dst = appendCSVLine(dst, t.names)
-	line := make([]string, len(t.names))
-	for _, cells := range t.rows {
-		for i, name := range t.names {
-			line[i] = cells[name]
-		}
-		dst = appendCSVLine(dst, line)
+	for i := range t.rows {
+		dst = appendCSVLine(dst, t.values(i))
 	}
 	return dst, nil
 }

@@ -49,6 +49,24 @@ func newTable(text []byte) (table, error) {
 	return t, err
 }
 
+// values is one row in the order of the names.
+func (t table) values(row int) []string {
+	values := make([]string, len(t.names))
+	for i, name := range t.names {
+		values[i] = t.rows[row][name]
+	}
+	return values
+}
+
+// facts is one row as names and values.
+func (t table) facts(row int) []Pair {
+	facts := make([]Pair, len(t.names))
+	for i, value := range t.values(row) {
+		facts[i] = Pair{t.names[i], value}
+	}
+	return facts
+}
+
 // members reads an object into cells and gives its names in order. What is no
 // object is the member Value.
 func members(item json.RawMessage, cells map[string]string) ([]string, error) {

@@ -28,7 +28,7 @@ var formats = []Format{
 	{
 		Name: "json", ContentType: "application/json; charset=utf-8", Suffix: ".json",
 		MediaTypes: []string{"application/json", "text/json"},
-		New:        newJSON, document: documentJSON,
+		New:        newJSON, document: func(dst []byte, _ string, text []byte) ([]byte, error) { return append(dst, text...), nil },
 	},
 	{
 		Name: "ndjson", ContentType: "application/x-ndjson", Suffix: ".ndjson",
@@ -48,7 +48,7 @@ var formats = []Format{
 	{
 		Name: "jsv", ContentType: "text/jsv", Suffix: ".jsv",
 		MediaTypes: []string{"text/jsv", "application/jsv"},
-		New:        newJSV, document: documentJSV,
+		New:        newJSV, document: func(dst []byte, _ string, text []byte) ([]byte, error) { return appendJSV(dst, text), nil },
 	},
 	{
 		Name: "html", ContentType: "text/html; charset=utf-8", Suffix: ".html",
@@ -60,6 +60,15 @@ var formats = []Format{
 // Formats lists the formats, the preferred one first. The table is shared: it
 // is for reading.
 func Formats() []Format { return formats }
+
+// Names lists the names of the formats.
+func Names() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return names
+}
 
 // Bare reports whether a result is its rows alone, without an envelope.
 func (f Format) Bare() bool { return f.bare }

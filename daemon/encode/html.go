@@ -2,12 +2,9 @@ package encode
 
 import (
 	"cmp"
-	"encoding/base64"
 	"maps"
 	"slices"
-	"strconv"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
@@ -16,6 +13,10 @@ import (
 type pageWriter struct{ site Site }
 
 func (p pageWriter) rows(s Shape) Encoder { return &htmlRows{shape: s, site: p.site} }
+
+// Bytes and nested JSON stand in full, since nothing on the page should be less
+// than what the links lead to.
+var htmlValues = values{text: markupEscapes.append, bool: appendTitleBool}
 
 // htmlRows is a page with the rows as a table. What is known only at the end,
 // such as the number of rows, stands below it, so that rows can stream.
@@ -45,7 +46,7 @@ func (e *htmlRows) Row(dst []byte, cells []row.Cell) []byte {
 			dst = append(dst, "<td>"...)
 		}
 		if !cells[i].Null {
-			dst = appendHTMLValue(dst, t, &cells[i])
+			dst = htmlValues.append(dst, t, &cells[i])
 		}
 		dst = append(dst, "</td>"...)
 	}
@@ -54,24 +55,6 @@ func (e *htmlRows) Row(dst []byte, cells []row.Cell) []byte {
 
 // End writes what is below the table.
 func (e *htmlRows) End(dst []byte, t Tail) []byte { return execute(dst, "queryEnd", e.bottom(t)) }
-
-// appendHTMLValue writes a value for a person: bytes and nested JSON stand in
-// full, since nothing on the page should be less than what the links lead to.
-func appendHTMLValue(dst []byte, t record.Type, cell *row.Cell) []byte {
-	switch t {
-	case record.Decimal, record.Text, record.DateTime, record.Epoch, record.Guid, record.Dictionary, record.Object:
-		return markupEscapes.append(dst, cell.Data)
-	case record.Int, record.Short, record.Byte, record.Long:
-		return strconv.AppendInt(dst, cell.Int, 10)
-	case record.TimeSpan:
-		return wire.AppendTimeSpan(dst, cell.Int)
-	case record.Bool:
-		return appendTitleBool(dst, cell.Int != 0)
-	case record.Bytes:
-		return base64.StdEncoding.AppendEncode(dst, cell.Data)
-	}
-	panic(unhandled(t))
-}
 
 // documentPage is the data of a page about one value, or several.
 type documentPage struct {
@@ -99,24 +82,6 @@ func (p pageWriter) document(dst []byte, name string, text []byte) ([]byte, erro
 		data.Facts = t.facts(0)
 	}
 	return execute(dst, "document", data), nil
-}
-
-// values is one row in the order of the names.
-func (t table) values(row int) []string {
-	values := make([]string, len(t.names))
-	for i, name := range t.names {
-		values[i] = t.rows[row][name]
-	}
-	return values
-}
-
-// facts is one row as names and values.
-func (t table) facts(row int) []Pair {
-	facts := make([]Pair, len(t.names))
-	for i, value := range t.values(row) {
-		facts[i] = Pair{t.names[i], value}
-	}
-	return facts
 }
 
 // failurePage is the data of a page about an error.

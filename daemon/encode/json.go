@@ -41,37 +41,6 @@ func appendJSONString(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// jsonObject writes rows as JSON objects.
-type jsonObject []member
-
-func newJSONObject(s Shape) jsonObject { return newMembers(s, appendJSONString, "null") }
-
-// append writes one row. Every member brings its comma; the first one then
-// gives its place to the brace, so no member needs to know whether it is first.
-// Decimals, which most cells of most records are, do not pay for a call.
-func (o jsonObject) append(dst []byte, cells []row.Cell) []byte {
-	start := len(dst)
-	cells = cells[:len(o)]
-	for i := range o {
-		m, cell := &o[i], &cells[i]
-		if cell.Null {
-			dst = append(dst, m.null...)
-			continue
-		}
-		dst = append(dst, m.prefix...)
-		if m.typ == record.Decimal && isJSONNumber(cell.Data) {
-			dst = append(dst, cell.Data...)
-			continue
-		}
-		dst = appendJSONValue(dst, m.typ, cell)
-	}
-	if len(dst) == start {
-		return append(dst, "{}"...)
-	}
-	dst[start] = '{'
-	return append(dst, '}')
-}
-
 // appendJSONValue writes any value but a decimal that is a number. One that is
 // none, which no column should hold, is quoted rather than let it spoil the
 // whole reply.
@@ -106,45 +75,6 @@ func appendEpoch(dst, date []byte) []byte {
 	return appendJSONString(dst, date)
 }
 
-// unhandled is what an encoder has to say of a type that it was not taught. A
-// test walks through all types, so nobody should ever read it.
-func unhandled(t record.Type) string { return "encode: no encoding for type " + t.String() }
-
-// isJSONNumber reports whether text is a JSON number without an exponent,
-// which is how decimals are held. It counts first and looks at the ends then,
-// since a branch at every digit would cost more than the rest of the value.
-func isJSONNumber(text []byte) bool {
-	if len(text) > 0 && text[0] == '-' {
-		text = text[1:]
-	}
-	points := 0
-	for _, c := range text {
-		points += numberParts[c]
-	}
-	if points > 1 || len(text) == 0 {
-		return false
-	}
-	first, last := text[0], text[len(text)-1]
-	if first == '0' && len(text) > 1 {
-		return text[1] == '.' && last != '.'
-	}
-	return first != '.' && last != '.'
-}
-
-// numberParts is 0 for digits, 1 for the point, of which there may be one, and
-// too much for everything else.
-var numberParts = newNumberParts()
-
-func newNumberParts() (parts [256]int) {
-	for c := range parts {
-		if c < '0' || c > '9' {
-			parts[c] = 2
-		}
-	}
-	parts['.'] = 1
-	return parts
-}
-
 // jsonOneLine is for text that is JSON already: a line break can only stand
 // between its tokens, where a space does as well and does not break NDJSON.
 var jsonOneLine = newEscapes(jsonWide, map[byte]string{'\n': " ", '\r': " "})
@@ -159,9 +89,11 @@ func appendJSONText(dst, text []byte) []byte {
 
 // jsonRows is the envelope with its rows.
 type jsonRows struct {
-	object jsonObject
+	object object
 	comma  string // before the next row
 }
+
+func newJSONObject(s Shape) object { return newObject(s, appendJSONString, "null", appendJSONValue) }
 
 func newJSON(s Shape) Encoder { return &jsonRows{object: newJSONObject(s)} }
 
@@ -195,14 +127,10 @@ func (e *jsonRows) End(dst []byte, t Tail) []byte {
 	return append(dst, `},"ResponseStatus":{}}`...)
 }
 
-func documentJSON(dst []byte, _ string, text []byte) ([]byte, error) {
-	return append(dst, text...), nil
-}
-
 // ndjsonRows writes one JSON object a line, for pipelines that read line by
 // line. It has no envelope: offset and total travel as headers.
 type ndjsonRows struct {
-	object jsonObject
+	object object
 }
 
 func newNDJSON(s Shape) Encoder { return ndjsonRows{newJSONObject(s)} }
@@ -225,35 +153,4 @@ func documentNDJSON(dst []byte, _ string, text []byte) ([]byte, error) {
 		dst = append(dst, '\n')
 	}
 	return dst, err
-}
-
-// member is a column of a format that names every value, with the bytes that
-// are the same in every row.
-type member struct {
-	prefix []byte // comma, name and colon
-	null   []byte // instead of prefix and value
-	typ    record.Type
-}
-
-// newMembers prepares the columns. The members share one buffer, since this
-// runs for every request.
-func newMembers(s Shape, appendName func(dst, name []byte) []byte, null string) []member {
-	var shared, name []byte
-	take := func(from int) []byte { return shared[from:len(shared):len(shared)] }
-	members := make([]member, len(s.Columns))
-	for i, c := range s.Columns {
-		start := len(shared)
-		shared = append(shared, ',')
-		name = append(name[:0], c.Name...)
-		shared = appendName(shared, name)
-		shared = append(shared, ':')
-		members[i] = member{prefix: take(start), typ: c.Type}
-		if s.Nulls {
-			start = len(shared)
-			shared = append(shared, members[i].prefix...)
-			shared = append(shared, null...)
-			members[i].null = take(start)
-		}
-	}
-	return members
 }

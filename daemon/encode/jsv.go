@@ -29,11 +29,13 @@ func jsvASCII(special string) map[byte]string {
 
 // jsvRows is the envelope with its rows.
 type jsvRows struct {
-	members []member
-	comma   string // before the next row
+	object object
+	comma  string // before the next row
 }
 
-func newJSV(s Shape) Encoder { return &jsvRows{members: newMembers(s, jsvNames.quoted, "")} }
+func newJSV(s Shape) Encoder {
+	return &jsvRows{object: newObject(s, jsvNames.quoted, "", appendJSVValue)}
+}
 
 // Begin opens the envelope.
 func (e *jsvRows) Begin(dst []byte, h Head) []byte {
@@ -42,26 +44,11 @@ func (e *jsvRows) Begin(dst []byte, h Head) []byte {
 	return append(dst, ",Results:["...)
 }
 
-// Row writes one object, its first comma turned into the brace as in JSON.
+// Row writes one object.
 func (e *jsvRows) Row(dst []byte, cells []row.Cell) []byte {
 	dst = append(dst, e.comma...)
 	e.comma = ","
-	start := len(dst)
-	cells = cells[:len(e.members)]
-	for i := range e.members {
-		m, cell := &e.members[i], &cells[i]
-		if cell.Null {
-			dst = append(dst, m.null...)
-			continue
-		}
-		dst = append(dst, m.prefix...)
-		dst = appendJSVValue(dst, m.typ, cell)
-	}
-	if len(dst) == start {
-		return append(dst, "{}"...)
-	}
-	dst[start] = '{'
-	return append(dst, '}')
+	return e.object.append(dst, cells)
 }
 
 // End closes the envelope.
@@ -111,10 +98,6 @@ func appendJSVString(dst, text []byte) []byte {
 		return append(dst, `""`...)
 	}
 	return jsvEscapes.quoted(dst, text)
-}
-
-func documentJSV(dst []byte, _ string, text []byte) ([]byte, error) {
-	return appendJSV(dst, text), nil
 }
 
 // appendJSV writes valid JSON as JSV: the structure is the same, only texts,

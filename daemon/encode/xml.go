@@ -2,12 +2,10 @@ package encode
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -32,6 +30,10 @@ func markupWide(r rune) string {
 	}
 	return ""
 }
+
+// Values stand in the same text as JSON has them. Nested JSON stays JSON: its names
+// need not be names in XML.
+var xmlValues = values{text: markupEscapes.append, bool: strconv.AppendBool}
 
 // The namespace is declared, on the root, only where nulls are written.
 const (
@@ -123,7 +125,7 @@ func (e *xmlRows) Row(dst []byte, cells []row.Cell) []byte {
 			continue
 		}
 		dst = append(dst, c.open...)
-		dst = appendXMLValue(dst, c.typ, cell)
+		dst = xmlValues.append(dst, c.typ, cell)
 		dst = append(dst, c.close...)
 	}
 	return append(dst, e.record.close...)
@@ -142,24 +144,6 @@ func (e *xmlRows) End(dst []byte, t Tail) []byte {
 	}
 	dst = append(dst, "</Meta><ResponseStatus></ResponseStatus>"...)
 	return append(dst, e.root.close...)
-}
-
-// appendXMLValue writes a value in the same text as JSON has it. Nested JSON
-// stays JSON: its names need not be names in XML.
-func appendXMLValue(dst []byte, t record.Type, cell *row.Cell) []byte {
-	switch t {
-	case record.Decimal, record.Text, record.DateTime, record.Epoch, record.Guid, record.Dictionary, record.Object:
-		return markupEscapes.append(dst, cell.Data)
-	case record.Int, record.Short, record.Byte, record.Long:
-		return strconv.AppendInt(dst, cell.Int, 10)
-	case record.TimeSpan:
-		return wire.AppendTimeSpan(dst, cell.Int)
-	case record.Bool:
-		return strconv.AppendBool(dst, cell.Int != 0)
-	case record.Bytes:
-		return base64.StdEncoding.AppendEncode(dst, cell.Data)
-	}
-	panic(unhandled(t))
 }
 
 func documentXML(dst []byte, name string, text []byte) ([]byte, error) {

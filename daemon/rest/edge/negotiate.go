@@ -2,6 +2,7 @@ package edge
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,13 +77,7 @@ func Negotiate(c FormatRequest) (ResponseFormat, error) {
 
 func JSONFormat() encode.Format { return encode.Formats()[0] }
 
-func formatNames() string {
-	var names []string
-	for _, f := range encode.Formats() {
-		names = append(names, f.Name)
-	}
-	return strings.Join(names, ", ")
-}
+func formatNames() string { return strings.Join(encode.Names(), ", ") }
 
 // safeCallback replaces what could be more than a function's name.
 func safeCallback(name string) string {
@@ -115,10 +110,8 @@ func byMedia(formats []encode.Format, media string) (encode.Format, bool) {
 		return formats[0], true
 	}
 	for _, f := range formats {
-		for _, m := range f.MediaTypes {
-			if m == media {
-				return f, true
-			}
+		if slices.Contains(f.MediaTypes, media) {
+			return f, true
 		}
 	}
 	return encode.Format{}, false
