@@ -2,7 +2,6 @@ package metadata
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -20,43 +19,6 @@ type object = map[string]any
 
 func ref(part, name string) object { return object{"$ref": "#/components/" + part + "/" + name} }
 
-// OpenAPI is the service's description by OpenAPI 3.1.
-func (s *Service) OpenAPI() ([]byte, error) {
-	d := &description{
-		schemas: newSchemas(s), parameters: object{}, bodies: object{}, responses: object{},
-		ids: make(map[string]bool), paths: make(map[string]object),
-	}
-	d.failure()
-	for i := range s.Operations {
-		d.operation(&s.Operations[i])
-	}
-	var tags []object
-	for _, g := range s.groups() {
-		tags = append(tags, object{"name": g.Name})
-	}
-	return json.Marshal(object{
-		"openapi":  "3.1.0",
-		"info":     object{"title": "whd", "version": cmp.Or(s.Version, "0"), "summary": "Queries over business records, and webhooks"},
-		"servers":  []object{{"url": cmp.Or(s.Base, "/")}},
-		"tags":     tags,
-		"paths":    d.paths,
-		"security": []object{{"session": []string{}}, {"sessionHeader": []string{}}, {"basic": []string{}}, {"key": []string{}}},
-		"components": object{
-			"schemas": d.schemas.all, "parameters": d.parameters, "requestBodies": d.bodies, "responses": d.responses,
-			"securitySchemes": securitySchemes(),
-		},
-	})
-}
-
-func securitySchemes() object {
-	return object{
-		"session":       object{"type": "apiKey", "in": "cookie", "name": wire.SessionCookie},
-		"sessionHeader": object{"type": "apiKey", "in": "header", "name": wire.HeaderSessionID},
-		"basic":         object{"type": "http", "scheme": "basic", "description": "user name and password, or an API key as user name"},
-		"key":           object{"type": "http", "scheme": "bearer", "description": "an API key"},
-	}
-}
-
 // description gathers the parts of the document.
 type description struct {
 	*schemas
@@ -65,11 +27,30 @@ type description struct {
 	ids                           map[string]bool
 }
 
-// failure is the answer to everything that goes wrong, in the format asked for.
-func (d *description) failure() {
-	d.responses["Failure"] = object{
+func newDescription(operations []Operation) *description {
+	d := &description{
+		schemas: newSchemas(operations), parameters: object{}, bodies: object{}, responses: object{},
+		ids: make(map[string]bool), paths: make(map[string]object),
+	}
+	d.responses["Failure"] = object{ // to everything that goes wrong, in the format asked for
 		"description": "What went wrong, and with which member",
 		"content":     documents(d.of(wire.Failure{})),
+	}
+	for i := range operations {
+		d.operation(&operations[i])
+	}
+	return d
+}
+
+func (d *description) components() object {
+	return object{
+		"schemas": d.schemas.all, "parameters": d.parameters, "requestBodies": d.bodies, "responses": d.responses,
+		"securitySchemes": object{
+			"session":       object{"type": "apiKey", "in": "cookie", "name": wire.SessionCookie},
+			"sessionHeader": object{"type": "apiKey", "in": "header", "name": wire.HeaderSessionID},
+			"basic":         object{"type": "http", "scheme": "basic", "description": "user name and password, or an API key as user name"},
+			"key":           object{"type": "http", "scheme": "bearer", "description": "an API key"},
+		},
 	}
 }
 
@@ -77,7 +58,7 @@ func (d *description) operation(o *Operation) {
 	if o.Kind != nil {
 		d.kindParameters(o.Kind)
 		d.bodies[o.Name] = body(d.kindRequest(o))
-		d.responses[o.Name] = object{"description": "The rows that match", "headers": queryHeaders(), "content": rowsContent(d.kindAnswer(o.Kind))}
+		d.responses[o.Name] = object{"description": "The rows that match", "headers": queryHeaders(), "content": documents(d.kindAnswer(o.Kind))}
 	}
 	for i, r := range o.Routes {
 		path := d.paths[r.Path]
@@ -95,16 +76,11 @@ func (d *description) operation(o *Operation) {
 
 // mainFirst puts POST first, which is how the published interface writes queries.
 func mainFirst(methods []string) []string {
-	sorted := slices.Clone(methods)
-	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(methodRank(a), methodRank(b)) })
-	return sorted
-}
-
-func methodRank(method string) int {
-	if method == http.MethodPost {
-		return 0
+	if !slices.Contains(methods, http.MethodPost) {
+		return methods
 	}
-	return 1
+	others := slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return m == http.MethodPost })
+	return append([]string{http.MethodPost}, others...)
 }
 
 // id is a name for one method of one path, which generators make functions of.
@@ -141,17 +117,28 @@ func (d *description) pathParameters(o *Operation, path string) []any {
 		m, _ := o.member(name)
 		schema := scalar(cmp.Or(m.Type, "string"))
 		if "{"+name+"}" == formatMember {
-			schema, m.Help = object{"type": "string", "enum": formatNames()}, "format of the answer"
+			schema, m.Help = object{"type": "string", "enum": encode.Names()}, "format of the answer"
 		}
 		all = append(all, parameter(name, "path", true, schema, m.Help))
 	}
 	if o.Kind == nil {
 		return all
 	}
-	for _, m := range o.outsidePath(path) {
+	all = append(all, queryParameters(o.outsidePath(path))...)
+	for _, name := range o.Kind.Members() {
+		all = append(all, ref("parameters", o.Kind.Name+"."+name))
+	}
+	for _, p := range query.Parameters() {
+		all = append(all, ref("parameters", p.Name))
+	}
+	return all
+}
+
+func queryParameters(members []Member) (all []any) {
+	for _, m := range members {
 		all = append(all, parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help))
 	}
-	return append(all, d.kindParameterRefs(o.Kind)...)
+	return all
 }
 
 func parameter(name, in string, required bool, schema any, help string) object {
@@ -163,14 +150,6 @@ func parameter(name, in string, required bool, schema any, help string) object {
 		p["description"] = help
 	}
 	return p
-}
-
-func formatNames() []string {
-	var names []string
-	for _, f := range encode.Formats() {
-		names = append(names, f.Name)
-	}
-	return names
 }
 
 // call describes one method of one path.
@@ -191,11 +170,7 @@ func (d *description) call(o *Operation, r Route, method string) object {
 	case withBody:
 		op["requestBody"] = body(membersSchema(members))
 	default:
-		var all []any
-		for _, m := range members {
-			all = append(all, parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help))
-		}
-		op["parameters"] = all
+		op["parameters"] = queryParameters(members)
 	}
 	return op
 }
@@ -237,8 +212,6 @@ func documents(schema any) object {
 	return content
 }
 
-func rowsContent(schema any) object { return documents(schema) }
-
 // queryHeaders are those of the answer to a query.
 func queryHeaders() object {
 	header := func(help, kind string) object {
@@ -265,22 +238,10 @@ func (d *description) kindParameters(k *record.Kind) {
 		}
 	}
 	for _, p := range query.Parameters() {
-		one := parameter(p.Name, "query", false, memberSchema(commonType(p)), p.Summary)
+		one := parameter(p.Name, "query", false, memberSchema(cmp.Or(p.Type, "string")), p.Summary)
 		if p.Name == query.Meta {
 			one["style"] = "deepObject"
 		}
 		d.parameters[p.Name] = one
 	}
-}
-
-// kindParameterRefs lists them for a path.
-func (d *description) kindParameterRefs(k *record.Kind) []any {
-	var all []any
-	for _, name := range k.Members() {
-		all = append(all, ref("parameters", k.Name+"."+name))
-	}
-	for _, p := range query.Parameters() {
-		all = append(all, ref("parameters", p.Name))
-	}
-	return all
 }

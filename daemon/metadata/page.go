@@ -77,7 +77,7 @@ type input struct {
 
 // Page shows everything about an operation.
 func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byte, error) {
-	p := operationPage{Operation: o.document(serviceURL), Kind: o.Kind, Form: s.form(o)}
+	p := operationPage{Operation: o.document(serviceURL), Kind: o.Kind, Form: newForm(o, s.Base)}
 	if rows := o.Rows(); rows != "" {
 		p.Rows = site.Base + rows
 	}
@@ -118,41 +118,35 @@ func (o *Operation) Rows() string {
 	return ""
 }
 
-// form is nil where no form can ask for the operation.
-func (s *Service) form(o *Operation) *form {
+// newForm is nil where no form can ask for the operation.
+func newForm(o *Operation, base string) *form {
 	at := slices.IndexFunc(o.Routes, func(r Route) bool { return plain(r, "GET") || plain(r, "POST") })
 	if at < 0 {
 		return nil
 	}
-	f := &form{Method: "get", Action: s.Base + o.Routes[at].Path}
+	f := &form{Method: "get", Action: base + o.Routes[at].Path}
 	if o.Kind == nil && slices.Contains(o.Routes[at].Methods, "POST") {
 		f.Method = "post"
 	}
 	for _, m := range o.Members {
 		f.Inputs = append(f.Inputs, input{m, strings.EqualFold(m.Name, "Password")})
 	}
-	if o.Kind != nil {
-		f.kind(o.Kind)
+	if o.Kind == nil {
+		return f
 	}
-	return f
-}
-
-func (f *form) kind(k *record.Kind) {
-	for _, field := range k.Fields {
+	for _, field := range o.Kind.Fields {
 		if field.Filter != record.None {
 			f.Filters = append(f.Filters, encode.NewFilter(field, record.Equal, ""))
 		}
 	}
-	f.Orders = k.FieldNames()
-	for _, one := range encode.Formats() {
-		f.Formats = append(f.Formats, one.Name)
-	}
+	f.Orders, f.Formats = o.Kind.FieldNames(), encode.Names()
 	for _, p := range query.Parameters() {
 		switch p.Name {
 		case query.Skip, query.Take, query.Fields, query.Include:
 			f.Inputs = append(f.Inputs, input{Member: Member{Name: p.Name, Type: p.Type, Help: p.Summary}})
 		}
 	}
+	return f
 }
 
 func execute(name string, data any) ([]byte, error) {

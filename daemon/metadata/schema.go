@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 
@@ -15,9 +16,9 @@ type schemas struct {
 	taken map[string]bool // names of record kinds, which come before those of Go types
 }
 
-func newSchemas(s *Service) *schemas {
+func newSchemas(operations []Operation) *schemas {
 	all := &schemas{all: object{}, taken: make(map[string]bool)}
-	for _, o := range s.Operations {
+	for _, o := range operations {
 		if o.Kind != nil {
 			all.taken[o.Kind.Name], all.taken[o.Name], all.taken[o.Name+"Response"] = true, true, true
 		}
@@ -87,6 +88,10 @@ func membersSchema(members []Member) object {
 			required = append(required, m.Name)
 		}
 	}
+	return objectSchema(properties, required)
+}
+
+func objectSchema(properties object, required []string) object {
 	schema := object{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		schema["required"] = required
@@ -117,11 +122,7 @@ func (s *schemas) shape(of *shape) object {
 				required = append(required, f.name)
 			}
 		}
-		schema := object{"type": "object", "properties": properties}
-		if len(required) > 0 {
-			schema["required"] = required
-		}
-		s.all[name] = schema
+		s.all[name] = objectSchema(properties, required)
 	}
 	return ref("schemas", name)
 }
@@ -166,7 +167,7 @@ func (s *schemas) kindRequest(o *Operation) object {
 		}
 	}
 	for _, p := range query.Parameters() {
-		properties[p.Name] = memberSchema(commonType(p))
+		properties[p.Name] = memberSchema(cmp.Or(p.Type, "string"))
 	}
 	for _, m := range o.Members {
 		properties[m.Name] = memberSchema(m.Type)

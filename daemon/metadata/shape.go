@@ -24,15 +24,19 @@ type shapeField struct {
 	shape    *shape
 }
 
-var rawJSON = reflect.TypeFor[json.RawMessage]()
-
 // shapeOf describes a type as encoding/json writes it.
 func shapeOf(t reflect.Type) *shape {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return shapeOf(t.Elem())
 	case reflect.Slice, reflect.Array:
-		return shapeOfList(t)
+		switch {
+		case t == reflect.TypeFor[json.RawMessage]():
+			return &shape{word: "object"}
+		case t.Elem().Kind() == reflect.Uint8:
+			return &shape{word: "byte[]"}
+		}
+		return &shape{item: shapeOf(t.Elem())}
 	case reflect.Map:
 		return &shape{value: shapeOf(t.Elem())}
 	case reflect.Struct:
@@ -41,16 +45,6 @@ func shapeOf(t reflect.Type) *shape {
 		return &shape{word: "object"}
 	}
 	return &shape{word: scalarWord(t.Kind())}
-}
-
-func shapeOfList(t reflect.Type) *shape {
-	switch {
-	case t == rawJSON:
-		return &shape{word: "object"}
-	case t.Elem().Kind() == reflect.Uint8:
-		return &shape{word: "byte[]"}
-	}
-	return &shape{item: shapeOf(t.Elem())}
 }
 
 func scalarWord(k reflect.Kind) string {
@@ -67,18 +61,12 @@ func scalarWord(k reflect.Kind) string {
 	return "string"
 }
 
-// ownForm reports whether a struct decides by itself what its JSON is, which in
-// our documents is always a text.
-func ownForm(t reflect.Type) bool {
-	marshaler := reflect.TypeFor[json.Marshaler]()
-	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
-}
-
 func shapeOfStruct(t reflect.Type) *shape {
 	if t == reflect.TypeFor[wire.Moment]() {
 		return &shape{word: "date"}
 	}
-	if ownForm(t) {
+	// What decides by itself what its JSON is, is a text in our documents.
+	if marshaler := reflect.TypeFor[json.Marshaler](); t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) {
 		return &shape{word: "string"}
 	}
 	s := &shape{name: t.Name()}

@@ -17,34 +17,31 @@ import (
 //go:embed templates/preamble.ts
 var preamble string
 
-// TypeScript is the service's requests and answers as classes for the
-// TypeScript client of ServiceStack.
-func (s *Service) TypeScript() []byte {
-	t := &script{schemas: newSchemas(s), done: make(map[string]bool)}
-	for _, o := range s.Operations {
-		t.taken[tsName(o.Name)] = true
-	}
-	fmt.Fprintf(&t.out, preamble, s.Version)
-	t.answers(shapeOf(reflect.TypeFor[wire.ResponseStatus]()))
-	t.out.WriteString(queryClasses)
-	for i := range s.Operations {
-		o := &s.Operations[i]
-		if o.Kind != nil {
-			t.kind(o)
-		} else if o.Media == "" {
-			t.request(o)
-		}
-	}
-	return []byte(t.out.String())
-}
-
-// script is a file of types in the making.
+// script is a file of types in the making, but for its preamble.
 type script struct {
 	*schemas
 	out  strings.Builder
 	done map[string]bool
 
 	notes []string // to stand above the next class
+}
+
+func newScript(operations []Operation) *script {
+	t := &script{schemas: newSchemas(operations), done: make(map[string]bool)}
+	for _, o := range operations {
+		t.taken[tsName(o.Name)] = true
+	}
+	t.answers(shapeOf(reflect.TypeFor[wire.ResponseStatus]()))
+	t.out.WriteString(queryClasses)
+	for i := range operations {
+		o := &operations[i]
+		if o.Kind != nil {
+			t.kind(o)
+		} else if o.Media == "" {
+			t.request(o)
+		}
+	}
+	return t
 }
 
 // class writes a class whose members all may be left out.
