@@ -30,11 +30,6 @@ type Lifetimes struct {
 	Remember time.Duration // with RememberMe
 }
 
-// usualLifetimes are those that nothing else is said about.
-func usualLifetimes() Lifetimes {
-	return Lifetimes{Session: 8 * time.Hour, Remember: 14 * 24 * time.Hour}
-}
-
 // Service applies the rules of accounts.
 type Service struct {
 	*sessions
@@ -61,7 +56,7 @@ func New(c Config) (*Service, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Lifetimes == nil {
-		c.Lifetimes = usualLifetimes
+		c.Lifetimes = func() Lifetimes { return Lifetimes{Session: 8 * time.Hour, Remember: 14 * 24 * time.Hour} }
 	}
 	s := &Service{
 		store: c.Store, clock: c.Clock, log: c.Log,

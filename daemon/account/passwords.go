@@ -37,11 +37,10 @@ type Ticket struct {
 
 func (l Login) missing() error {
 	var fields []fault.Field
-	if l.UserName == "" {
-		fields = append(fields, fault.Field{Name: "UserName", Message: "must not be empty"})
-	}
-	if l.Password == "" {
-		fields = append(fields, fault.Field{Name: "Password", Message: "must not be empty"})
+	for _, m := range [][2]string{{"UserName", l.UserName}, {"Password", l.Password}} {
+		if m[1] == "" {
+			fields = append(fields, fault.Field{Name: m[0], Message: "must not be empty"})
+		}
 	}
 	if fields == nil {
 		return nil
@@ -186,7 +185,11 @@ func (s *passwords) compare(ctx context.Context, a attempt, trusted bool) (*User
 		return nil, err
 	}
 	if !right {
-		s.logFailure(user, a)
+		name := "(unknown)" // people type passwords there
+		if user != nil {
+			name = user.Name
+		}
+		s.log.Warn("login failed", "user", name, "network", a.network)
 		return nil, wrongPassword()
 	}
 	if weak(user.PasswordHash) {
@@ -210,16 +213,6 @@ func (s *passwords) rehash(ctx context.Context, user *User, a attempt) (*User, e
 	renewed := *user
 	renewed.PasswordHash = hash
 	return &renewed, nil
-}
-
-// logFailure leaves out names that are not a user's: people type passwords
-// there.
-func (s *passwords) logFailure(user *User, a attempt) {
-	name := "(unknown)"
-	if user != nil {
-		name = user.Name
-	}
-	s.log.Warn("login failed", "user", name, "network", a.network)
 }
 
 // forgetUser drops what is remembered of a user: the row, and the sessions

@@ -26,19 +26,14 @@ func (s *sessions) authenticate(ctx context.Context, id string, via Via) (Identi
 	who := identityOf(&session.User, via)
 	if slid := s.clock().Add(s.ttl(session.Remember)); slid.After(expires) {
 		s.expiries.note(session.Hash, slid)
-		who.Renew = session.Remember && s.renews(expires, slid)
+		// Each reply could set the cookie of a remembered session, but once in a
+		// hundredth of the time does it.
+		step := s.lifetimes().Remember / 100
+		who.Renew = session.Remember && !expires.Truncate(step).Equal(slid.Truncate(step))
 		expires = slid
 	}
 	who.SessionHash, who.Expires = session.Hash, expires
 	return who, nil
-}
-
-// renews reports whether a remembered session's expiry has moved so far that
-// its cookie should follow. Each reply could set one, but once in a hundredth
-// of the time does it.
-func (s *sessions) renews(before, after time.Time) bool {
-	step := s.lifetimes().Remember / 100
-	return !before.Truncate(step).Equal(after.Truncate(step))
 }
 
 // find finds a session that has not expired, nil if there is none.

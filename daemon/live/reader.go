@@ -71,7 +71,9 @@ func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) err
 		case <-r.wake:
 			var err error
 			if out, err = r.changes(out); err != nil {
-				return r.dismiss(ctx, send, out, err)
+				r.hub.count(func(c *Counts) { c.Behind++ })
+				_ = send(ctx, r.reset(out, lostSlow)) // it ends either way, and may come back and go on from here
+				return err
 			}
 		}
 	}
@@ -101,14 +103,6 @@ func (r *Reader) others(dst []byte) []byte {
 			return dst
 		}
 	}
-}
-
-// dismiss ends a reader that has fallen behind. It may come back and go on from
-// here.
-func (r *Reader) dismiss(ctx context.Context, send func(context.Context, []byte) error, out []byte, why error) error {
-	r.hub.count(func(c *Counts) { c.Behind++ })
-	_ = send(ctx, r.reset(out, lostSlow)) // it ends either way
-	return why
 }
 
 // failed is the reason why a send failed.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
@@ -20,14 +21,8 @@ const (
 // standard is what a stream is about whose reader does not say.
 const standard = Messages | Stats
 
-var topicNames = []struct {
-	topic Topics
-	name  string
-}{
-	{Messages, wire.TopicMessages},
-	{Stats, wire.TopicStats},
-	{Requests, wire.TopicRequests},
-}
+// topicNames are their names, in the same order.
+var topicNames = []string{wire.TopicMessages, wire.TopicStats, wire.TopicRequests}
 
 // Has reports whether a topic is in the set.
 func (t Topics) Has(topic Topics) bool { return t&topic != 0 }
@@ -37,32 +32,17 @@ func (t Topics) Has(topic Topics) bool { return t&topic != 0 }
 func ParseTopics(text string) (Topics, error) {
 	var all Topics
 	for name := range strings.SplitSeq(text, ",") {
-		name = strings.TrimSpace(name)
-		topic := topicByName(name)
-		if topic == 0 && name != "" {
-			return 0, fmt.Errorf("must be of %s", allowedTopics())
+		if name = strings.TrimSpace(name); name == "" {
+			continue
 		}
-		all |= topic
+		i := slices.IndexFunc(topicNames, func(one string) bool { return strings.EqualFold(one, name) })
+		if i < 0 {
+			return 0, fmt.Errorf("must be of %s", strings.Join(topicNames, ", "))
+		}
+		all |= 1 << i
 	}
 	if all == 0 {
 		all = standard
 	}
 	return all, nil
-}
-
-func topicByName(name string) Topics {
-	for _, t := range topicNames {
-		if strings.EqualFold(t.name, name) {
-			return t.topic
-		}
-	}
-	return 0
-}
-
-func allowedTopics() string {
-	var names []string
-	for _, t := range topicNames {
-		names = append(names, t.name)
-	}
-	return strings.Join(names, ", ")
 }

@@ -60,46 +60,36 @@ func (m *Metrics) Note(operation string, status int, took time.Duration, bytes i
 	}
 }
 
+// counter and gauge register a figure that is read when it is asked for.
+func (m *Metrics) counter(name, help string, labels prometheus.Labels, value func() int64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return float64(value()) }))
+}
+
+func (m *Metrics) gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
 // WatchBodies shows how many bytes request bodies hold.
 func (m *Metrics) WatchBodies(held func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "whd_http_body_bytes", Help: "Bytes of http.body_memory that request bodies hold."}, held))
+	m.gauge("whd_http_body_bytes", "Bytes of http.body_memory that request bodies hold.", held)
 }
 
 // WatchLog shows in /metrics how the request log keeps up.
 func (m *Metrics) WatchLog(r *requestlog.Recorder) {
-	counter := func(name, help string, value func(requestlog.Counts) int64) {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
-			func() float64 { return float64(value(r.Counts())) }))
-	}
-	counter("whd_requestlog_entries_written_total", "Entries of the request log written.", func(c requestlog.Counts) int64 { return c.Written })
-	counter("whd_requestlog_entries_dropped_total", "Entries of the request log dropped.", func(c requestlog.Counts) int64 { return c.Dropped })
-	counter("whd_requestlog_write_failures_total", "Attempts to write the request log that failed.", func(c requestlog.Counts) int64 { return c.Failures })
-	m.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "whd_requestlog_buffered_entries", Help: "Entries of the request log that wait to be written."},
-		func() float64 { return float64(r.Depth().Entries) }))
+	m.counter("whd_requestlog_entries_written_total", "Entries of the request log written.", nil, func() int64 { return r.Counts().Written })
+	m.counter("whd_requestlog_entries_dropped_total", "Entries of the request log dropped.", nil, func() int64 { return r.Counts().Dropped })
+	m.counter("whd_requestlog_write_failures_total", "Attempts to write the request log that failed.", nil, func() int64 { return r.Counts().Failures })
+	m.gauge("whd_requestlog_buffered_entries", "Entries of the request log that wait to be written.", func() float64 { return float64(r.Depth().Entries) })
 }
 
-// droppedReaders are the reasons why the service itself ends or refuses streams.
-var droppedReaders = []struct {
-	cause string
-	value func(live.Counts) int64
-}{
-	{"behind", func(c live.Counts) int64 { return c.Behind }},
-	{"stalled", func(c live.Counts) int64 { return c.Stalled }},
-	{"refused", func(c live.Counts) int64 { return c.Refused }},
-}
-
-// WatchStreams shows the figures of live streams.
+// WatchStreams shows the figures of live streams, and for which reasons the
+// service itself ends or refuses some.
 func (m *Metrics) WatchStreams(h *live.Hub) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "whd_streams", Help: "Live streams."},
-		func() float64 { return float64(h.Counts().Readers) }))
-	for _, d := range droppedReaders {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "whd_streams_dropped_total", Help: "Live streams that the service has dropped or refused.", ConstLabels: prometheus.Labels{"cause": d.cause},
-		}, func() float64 { return float64(d.value(h.Counts())) }))
-	}
-	m.registry.MustRegister(prometheus.NewCounterFunc(
-		prometheus.CounterOpts{Name: "whd_stream_events_skipped_total", Help: "Events of stats and requests that slow live streams were not given."},
-		func() float64 { return float64(h.Counts().Skipped) }))
+	const dropped = "whd_streams_dropped_total"
+	help := "Live streams that the service has dropped or refused."
+	m.gauge("whd_streams", "Live streams.", func() float64 { return float64(h.Counts().Readers) })
+	m.counter(dropped, help, prometheus.Labels{"cause": "behind"}, func() int64 { return h.Counts().Behind })
+	m.counter(dropped, help, prometheus.Labels{"cause": "stalled"}, func() int64 { return h.Counts().Stalled })
+	m.counter(dropped, help, prometheus.Labels{"cause": "refused"}, func() int64 { return h.Counts().Refused })
+	m.counter("whd_stream_events_skipped_total", "Events of stats and requests that slow live streams were not given.", nil, func() int64 { return h.Counts().Skipped })
 }

@@ -42,7 +42,9 @@ func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	}
 	p.order(members)
 	p.strict(members)
-	p.clamp()
+	if o.MaxTake > 0 && p.req.Take > o.MaxTake {
+		p.req.Take, p.req.Clamped = o.MaxTake, true
+	}
 	if len(p.wrong) > 0 {
 		return nil, &fault.Error{Kind: fault.Invalid, Message: summary(p.wrong), Fields: p.wrong}
 	}
@@ -199,12 +201,6 @@ func (p *parser) page(m Member) int64 {
 		return 0
 	}
 	return n
-}
-
-func (p *parser) clamp() {
-	if p.MaxTake > 0 && p.req.Take > p.MaxTake {
-		p.req.Take, p.req.Clamped = p.MaxTake, true
-	}
 }
 
 // stray is something in a request that means nothing: a member, or a part of

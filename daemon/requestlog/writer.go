@@ -54,12 +54,12 @@ func (w *writer) stopping() bool {
 // time for the next attempt, after one that failed; somebody who waits for a
 // flush, who is returned; or the time to prune.
 func (w *writer) await() chan struct{} {
-	idle := time.NewTimer(w.restUntilNext())
-	defer idle.Stop()
-	wake := w.wake
+	wake, wait := w.wake, max(0, time.Until(w.next))
 	if w.pause > 0 {
-		wake = nil
+		wake, wait = nil, w.pause
 	}
+	idle := time.NewTimer(wait)
+	defer idle.Stop()
 	select {
 	case <-wake:
 		return w.gather()
@@ -69,14 +69,6 @@ func (w *writer) await() chan struct{} {
 	case <-w.stop:
 	}
 	return nil
-}
-
-// restUntilNext is how long there is nothing to do unless something happens.
-func (w *writer) restUntilNext() time.Duration {
-	if w.pause > 0 {
-		return w.pause
-	}
-	return max(0, time.Until(w.next))
 }
 
 // gather gives the next batch time to grow.

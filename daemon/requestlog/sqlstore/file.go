@@ -108,12 +108,7 @@ func (f *File) write(ctx context.Context, work func(*sqlite.Conn) error) error {
 	if f.conn.InTransaction() {
 		err = errors.Join(err, f.conn.Exec("ROLLBACK"))
 	}
-	return unwritten(err)
-}
-
-// unwritten tells what passes from what does not.
-func unwritten(err error) error {
-	if e, is := errors.AsType[*sqlite.Error](err); is && !e.Constraint() {
+	if e, is := errors.AsType[*sqlite.Error](err); is && !e.Constraint() { // which passes
 		return executor.Unavailable(err, "the request log cannot be written")
 	}
 	return err

@@ -110,7 +110,8 @@ func (l *logTable) measure(ctx context.Context, maxBytes int64) error {
 	if maxBytes == 0 || time.Since(l.measured) < measureEvery {
 		return nil
 	}
-	all, err := appdb.QueryOne(ctx, l.own, scanExtent, logMeasure)
+	type extent struct{ rows, bytes int64 }
+	all, err := appdb.QueryOne(ctx, l.own, func(row appdb.Row) (e extent, err error) { return e, row.Scan(&e.rows, &e.bytes) }, logMeasure)
 	if err != nil {
 		return err
 	}
@@ -119,11 +120,4 @@ func (l *logTable) measure(ctx context.Context, maxBytes int64) error {
 		l.excess = max(1, all.rows*(all.bytes-maxBytes)/all.bytes)
 	}
 	return nil
-}
-
-type logExtent struct{ rows, bytes int64 }
-
-func scanExtent(row appdb.Row) (e logExtent, err error) {
-	err = row.Scan(&e.rows, &e.bytes)
-	return e, err
 }

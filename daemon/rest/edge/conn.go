@@ -7,11 +7,16 @@ import (
 
 // Abort makes net/http close the connection when the handler panics, as it must
 // then. HTTP/1.0 has no end mark, so there a clean close would look whole: it
-// gets a TCP reset.
+// gets a TCP reset, below TLS, whose own end mark would make the reply look whole
+// as well.
 func (x *Context) Abort() {
 	x.Response.Aborted = true
 	if !x.Request.ProtoAtLeast(1, 1) {
-		reset(x.Request.Context())
+		conn, _ := x.Request.Context().Value(connKey{}).(net.Conn)
+		if tcp, ok := underTLS(conn).(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+			_ = tcp.Close() // net/http closes it again
+		}
 	}
 }
 
@@ -23,7 +28,7 @@ type connKey struct{}
 // look as if it took nothing.
 const sendBuffer = 256 << 10
 
-// ConnContext is for http.Server: it keeps a request's connection where reset
+// ConnContext is for http.Server: it keeps a request's connection where Abort
 // finds it.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	if tcp, ok := underTLS(c).(*net.TCPConn); ok {
@@ -40,15 +45,5 @@ func underTLS(c net.Conn) net.Conn {
 			return c
 		}
 		c = over.NetConn()
-	}
-}
-
-// reset closes the request's connection by a TCP reset. It does so below TLS,
-// whose own end mark would make the reply look whole as well.
-func reset(ctx context.Context) {
-	conn, _ := ctx.Value(connKey{}).(net.Conn)
-	if tcp, ok := underTLS(conn).(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-		_ = tcp.Close() // net/http closes it again
 	}
 }

@@ -66,19 +66,10 @@ func (c *CSRF) sameOrigin(x *Context) bool {
 			return false
 		}
 	}
-	return vouched(x.Request.Header) || !fromBrowser(x.Request)
-}
-
-// vouched reports whether a header says from which page a request comes, or that
-// a person asked for it.
-func vouched(h http.Header) bool {
-	return h.Get("Sec-Fetch-Site") != "" || h.Get("Origin") != "" || h.Get("Referer") != ""
-}
-
-// fromBrowser reports whether a request looks as browsers' do. A page cannot
-// change what its browser calls itself in a request that needs no preflight.
-func fromBrowser(r *http.Request) bool {
-	return strings.HasPrefix(r.UserAgent(), "Mozilla/")
+	h := x.Request.Header
+	vouched := h.Get("Sec-Fetch-Site") != "" || h.Get("Origin") != "" || h.Get("Referer") != "" // from which page it is, or that a person asked
+	// A page cannot change what its browser calls itself in a request that needs no preflight.
+	return vouched || !strings.HasPrefix(x.Request.UserAgent(), "Mozilla/")
 }
 
 // ours reports whether a page's address is of our origin, or a listed one. A

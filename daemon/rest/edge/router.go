@@ -85,13 +85,8 @@ func (r Route) Redacts() bool {
 	if len(segments) == 0 {
 		return false
 	}
-	for _, first := range privateSegments {
-		if segments[0] == first {
-			return true
-		}
-	}
 	last := segments[len(segments)-1]
-	return last == "authenticate" || strings.HasPrefix(strings.ToLower(r.Pattern), "/webhooks/events")
+	return slices.Contains(privateSegments, segments[0]) || last == "authenticate" || strings.HasPrefix(strings.ToLower(r.Pattern), "/webhooks/events")
 }
 
 func NewRouter(table []Route, basePath string) *Router {
@@ -102,7 +97,11 @@ func NewRouter(table []Route, basePath string) *Router {
 			c.methods = append(c.methods, http.MethodHead)
 		}
 		for _, part := range splitPath(r.Pattern) {
-			c.segments = append(c.segments, parseSegment(part))
+			if name, isParam := strings.CutPrefix(part, "{"); isParam {
+				c.segments = append(c.segments, segment{param: strings.TrimSuffix(name, "}")})
+			} else {
+				c.segments = append(c.segments, segment{literal: part})
+			}
 		}
 		rt.routes = append(rt.routes, c)
 	}
@@ -112,13 +111,6 @@ func NewRouter(table []Route, basePath string) *Router {
 // BasePath is http.base_path as links need it: empty, or with a leading slash only.
 func BasePath(setting string) string {
 	return strings.TrimSuffix("/"+strings.Join(splitPath(setting), "/"), "/")
-}
-
-func parseSegment(part string) segment {
-	if name, isParam := strings.CutPrefix(part, "{"); isParam {
-		return segment{param: strings.TrimSuffix(name, "}")}
-	}
-	return segment{literal: part}
 }
 
 // splitPath drops empty segments, so doubled and trailing slashes mean nothing.
