@@ -26,21 +26,36 @@
 //	leasing, refreshing -> Engine.mu -> pending.mu, clock.mu
 //
 // leasing is held while the leases change, refreshing (a semaphore) while changed
-// subscriptions are read; neither is taken under the other. Engine.mu guards the
-// queues with all that is in them, the budget and the leases; no call of the store
-// or of the sender is made under it. The locks of the recorder, the backlog
-// counter and the idempotency keys are taken alone. The snapshot of subscriptions
-// is an atomic pointer, changed under Engine.mu.
+// subscriptions are read; neither is taken under the other. Both are held across
+// calls of the store, and leasing also while the writer waits to lease a partition
+// in the place of one that it lost.
+//
+// Engine.mu guards the queues with all that is in them, the budget, the leases, the
+// number of attempts and what Ready reports; no call of the store or of the sender
+// is made under it, and no callback of Config. The functions that expect it held say so.
+// Under it, pending.mu is taken to ask how many outcomes wait and to note the health
+// of subscriptions, clock.mu to read the clock.
+//
+// The locks of the recorder, the backlog counter and the map of idempotency keys are
+// taken alone. Whoever publishes under an idempotency key holds that key until the
+// event is durable; nothing that the writer waits for takes a key. The snapshot of
+// subscriptions is an atomic pointer, changed under Engine.mu.
 //
 // # Goroutines
 //
 // One each, from Start to Stop: writing (batches), refilling (pages), watching
 // (changed subscriptions), pruning (removal of old messages), counting (the
 // backlog). With leases also keeping (renewals and takeovers), pollingPeers (other
-// daemons' events) and followingChanges (other daemons' changes, while a stream is read);
-// with an outbox readingOutbox. One for each attempt under way, which goes on with the
-// next message while there is one, and one for each subscription about to be
-// disabled (judge). Timers wake a queue (awake) and let all queues look again after
-// a failed write (rewind). Stop waits for attempts, then for the writer, then for
-// the others.
+// daemons' events) and followingChanges (other daemons' changes, while a stream is
+// read); with an outbox readingOutbox. One for each attempt under way, which goes on
+// with the next message while there is one, and one for each subscription about to be
+// disabled (judge). Timers wake a queue (awake, one timer for each queue) and let all
+// queues look again after a failed write (rewind).
+//
+// They wait for each other in one direction: publishers and readingOutbox for writing,
+// requests for the backlog for counting. Channels that wake a goroutine hold one
+// signal and are never waited for by the sender; each publication has a channel with
+// room for its one reply.
+//
+// Stop waits for attempts, then for the writer, then for the others.
 package delivery
