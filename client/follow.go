@@ -12,24 +12,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/client/wire"
 )
 
 // follower follows a stream from connection to connection.
 type follower struct {
-	client   *Client
-	topics   []string
-	lastID   string
-	retry    time.Duration
-	failures int // since the last heartbeat
-	yield    func(StreamEvent, error) bool
+	client  *Client
+	topics  []string
+	lastID  string
+	backoff backoff.Backoff // since the last heartbeat
+	yield   func(StreamEvent, error) bool
 }
 
 // wait is how long to wait after a failure: longer with each one, and not the
 // same for all clients of a service that is coming back.
 func (f *follower) wait(err error) time.Duration {
-	longest := min(max(f.retry, leastRetry)<<min(f.failures, 12), longestRetry)
-	f.failures++
+	longest := f.backoff.Next()
 	wait := longest/2 + rand.N(longest/2)
 	var e *Error
 	if errors.As(err, &e) {
@@ -98,10 +97,11 @@ func (f *follower) read(source *eventSource, cancel context.CancelCauseFunc) err
 		}
 		left -= time.Since(start)
 		if e.name == wire.EventHeartbeat {
-			left, f.failures = streamSilence, 0
+			left = streamSilence
+			f.backoff.Reset()
 		}
 		if source.retry > 0 {
-			f.retry = source.retry
+			f.backoff.Min = max(source.retry, leastRetry)
 		}
 		f.lastID = source.lastID // also of one that cannot be read: it would come again and again
 		event, err := typed(e, f.lastID)

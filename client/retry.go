@@ -6,13 +6,15 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/bizhook/whd/client/backoff"
 )
 
 // The pauses before a read is sent again double from the one on, and are never
 // longer than the other, whatever the service asks for.
 const (
-	firstPause   = 250 * time.Millisecond
-	longestPause = 10 * time.Second
+	minReadPause = 250 * time.Millisecond
+	maxReadPause = 10 * time.Second
 )
 
 // errClosed is underneath the error of a request whose connection was closed
@@ -21,14 +23,15 @@ var errClosed = errors.New("the connection was closed")
 
 // exchangeReads is exchange, of reads again and again where that may help.
 func (c *Client) exchangeReads(ctx context.Context, what call) (*http.Response, error) {
-	pause := firstPause
+	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
 	for n := 0; ; n++ {
 		reply, err := c.exchange(ctx, what)
 		if err == nil || n == c.options.Retries || !what.reads || !passing(err) {
 			return reply, err
 		}
-		wait := min(max(pause+rand.N(pause/2), askedFor(err)), longestPause)
-		if pause *= 2; c.options.Retrying != nil {
+		pause := pauses.Next()
+		wait := min(max(pause+rand.N(pause/2), askedFor(err)), maxReadPause)
+		if c.options.Retrying != nil {
 			c.options.Retrying(err, wait)
 		}
 		select {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -78,7 +79,7 @@ const (
 // Unauthorized or NotFound, or ctx is done.
 func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEvent, error] {
 	return func(yield func(StreamEvent, error) bool) {
-		f := follower{client: c, topics: o.Topics, lastID: o.LastEventID, retry: firstRetry, yield: yield}
+		f := follower{client: c, topics: o.Topics, lastID: o.LastEventID, backoff: backoff.Backoff{Min: firstRetry, Max: longestRetry}, yield: yield}
 		for {
 			err := f.connect(ctx)
 			switch {

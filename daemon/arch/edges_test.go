@@ -72,7 +72,7 @@ var edges = map[string][]string{
 	"daemon/encode":     {"client/record", "client/wire", "daemon/row"},
 	"daemon/metadata":   {"client/record", "client/wire", "daemon/encode", "daemon/query"},
 	"daemon/account":    {"daemon/audit", "daemon/bounded", "daemon/fault"},
-	"daemon/requestlog": {"daemon/fault"},
+	"daemon/requestlog": {"client/backoff", "daemon/fault"},
 
 	// Databases: the engines, what runs on either, what is kept there.
 	"daemon/sqlite":   {"client/record", "daemon/row", "daemon/tsql"},
@@ -88,7 +88,7 @@ var edges = map[string][]string{
 	"daemon/webhook":          {"client/record", "client/wire", "daemon/fault"},
 	"daemon/webhook/stats":    {"client/wire", "daemon/fault", "daemon/webhook"},
 	"daemon/webhook/sender":   {"client/record", "client/wire", "daemon/fault", "daemon/webhook"},
-	"daemon/webhook/delivery": {"client/record", "client/wire", "daemon/fault", "daemon/webhook", "daemon/webhook/stats"},
+	"daemon/webhook/delivery": {"client/backoff", "client/record", "client/wire", "daemon/fault", "daemon/webhook", "daemon/webhook/stats"},
 	"daemon/webhook/admin":    {"client/record", "client/wire", "daemon/audit", "daemon/fault", "daemon/webhook"},
 	"daemon/webhook/sqlstore": slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/audit", "daemon/executor", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
 

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/client/backoff"
 )
 
 // Config is what a Recorder works with.
@@ -113,7 +115,9 @@ func signal(c chan struct{}) {
 }
 
 // Start begins to write.
-func (r *Recorder) Start() { go (&writer{Recorder: r}).run() }
+func (r *Recorder) Start() {
+	go (&writer{Recorder: r, pause: backoff.Backoff{Min: minPause, Max: maxPause}}).run()
+}
 
 // Flush waits until what was recorded is written or has turned out not to be
 // writable, or ctx is done. It is for those who read the log.

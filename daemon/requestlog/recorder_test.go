@@ -248,7 +248,7 @@ func TestFailuresThatPass(t *testing.T) {
 			t.Errorf("%d attempts in a minute", tried)
 		}
 		s.set(func(s *shelf) { s.fail = nil })
-		time.Sleep(mostPause)
+		time.Sleep(maxPause)
 		synctest.Wait()
 		expect(t, s, 0, 800)
 		if log.count("disk full") != 1 || log.count("written again\" dropped=0 failures=") != 1 || log.count("\n") != 2 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -13,18 +14,18 @@ const (
 	pruneEvery = time.Minute
 	pruneAgain = 20 * time.Millisecond // where one time was not enough
 	patience   = 10 * time.Second      // for one attempt to write
-	firstPause = 500 * time.Millisecond
-	mostPause  = 10 * time.Second
+	minPause   = 500 * time.Millisecond
+	maxPause   = 10 * time.Second
 )
 
 // writer writes what a Recorder holds, in a goroutine of its own.
 type writer struct {
 	*Recorder
-	batch []Entry       // what has to be written first
-	spare []Entry       // room for the next ones
-	next  time.Time     // of pruning
-	grown int64         // bytes written since entries were removed
-	pause time.Duration // before the next attempt, after one that failed
+	batch []Entry         // what has to be written first
+	spare []Entry         // room for the next ones
+	next  time.Time       // of pruning
+	grown int64           // bytes written since entries were removed
+	pause backoff.Backoff // before the next attempt, after one that failed
 }
 
 // run writes until Stop, and once more then.
@@ -55,8 +56,8 @@ func (w *writer) stopping() bool {
 // flush, who is returned; or the time to prune.
 func (w *writer) await() chan struct{} {
 	wake, wait := w.wake, max(0, time.Until(w.next))
-	if w.pause > 0 {
-		wake, wait = nil, w.pause
+	if pause := w.pause.Wait(); pause > 0 {
+		wake, wait = nil, pause
 	}
 	idle := time.NewTimer(wait)
 	defer idle.Stop()
@@ -137,7 +138,7 @@ func (w *writer) attempt(part []Entry) error {
 	if err := w.Store.Append(ctx, part); err != nil {
 		return err
 	}
-	w.pause = 0
+	w.pause.Reset()
 	w.mu.Lock()
 	w.counts.Written += int64(len(part))
 	w.release(part)
@@ -179,7 +180,7 @@ func (w *writer) failed(err error, part []Entry) (again bool) {
 		w.Log.Warn("the request log cannot be written; requests go on, and the newest entries are dropped once its buffer is full", "error", err.Error())
 	}
 	if again {
-		w.pause = min(max(firstPause, 2*w.pause), mostPause)
+		w.pause.Next()
 	}
 	return again
 }
@@ -188,7 +189,7 @@ func (w *writer) failed(err error, part []Entry) (again bool) {
 // for that.
 func (w *writer) prune() {
 	now := time.Now()
-	if now.Before(w.next) || w.pause > 0 {
+	if now.Before(w.next) || w.pause.Wait() > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, patience)

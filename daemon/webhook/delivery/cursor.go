@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -87,7 +88,7 @@ func (l *queue) refillFrom(now time.Time) *cursor {
 // refilling reads pages for lanes that want them, one after another, until the
 // engine stops.
 func (e *Engine) refilling(ctx context.Context) {
-	wait := newBackoff()
+	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
 	for {
 		l, page := e.nextPage()
 		if l == nil {
@@ -98,12 +99,12 @@ func (e *Engine) refilling(ctx context.Context) {
 		}
 		if err := e.readPage(ctx, l, page); err != nil {
 			e.log.Warn("reading messages failed", "error", err.Error())
-			if !e.sleep(ctx, nil, wait.next()) {
+			if !e.sleep(ctx, nil, wait.Next()) {
 				return
 			}
 			continue
 		}
-		wait.reset()
+		wait.Reset()
 	}
 }
 

@@ -222,19 +222,8 @@ func (e *Engine) sleep(ctx context.Context, wake <-chan struct{}, d time.Duratio
 	return ctx.Err() == nil
 }
 
-// backoff grows with each failure in a row.
-type backoff struct{ wait time.Duration }
-
+// The bounds of the waits after failures in a row.
 const (
 	minBackoff = 100 * time.Millisecond
 	maxBackoff = 5 * time.Second
 )
-
-func newBackoff() *backoff { return new(backoff) }
-
-func (p *backoff) next() time.Duration {
-	p.wait = min(max(2*p.wait, minBackoff), maxBackoff)
-	return p.wait
-}
-
-func (p *backoff) reset() { p.wait = 0 }

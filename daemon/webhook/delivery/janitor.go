@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
@@ -77,17 +78,17 @@ func (e *Engine) pruning(ctx context.Context) {
 	if e.LeaseTerm > 0 {
 		u.batchSize = serverBatch
 	}
-	wait := newBackoff()
+	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
 	for pause := time.Duration(0); ; {
 		switch err := u.all(ctx); {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			e.log.Warn("removing old messages failed", "error", err.Error())
-			pause = wait.next()
+			pause = wait.Next()
 		default:
 			pause = u.interval
-			wait.reset()
+			wait.Reset()
 		}
 		if !e.sleep(ctx, e.pruneRequested, pause) {
 			return

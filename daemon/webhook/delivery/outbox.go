@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -17,14 +18,14 @@ const outboxRows = 256
 
 // readingOutbox turns what others put into the outbox into events.
 func (e *Engine) readingOutbox(ctx context.Context) {
-	wait := newBackoff()
-	for e.sleep(ctx, nil, e.OutboxInterval+wait.wait) {
+	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
+	for e.sleep(ctx, nil, e.OutboxInterval+wait.Wait()) {
 		err := e.drainOutbox(ctx)
 		if err == nil {
-			wait.reset()
+			wait.Reset()
 			continue
 		}
-		if wait.next(); !errors.Is(err, ErrOutboxTaken) && ctx.Err() == nil {
+		if wait.Next(); !errors.Is(err, ErrOutboxTaken) && ctx.Err() == nil {
 			e.log.Warn("raising the events of the outbox failed", "error", err.Error())
 		}
 	}

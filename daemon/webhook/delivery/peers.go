@@ -3,6 +3,8 @@ package delivery
 import (
 	"context"
 	"time"
+
+	"github.com/bizhook/whd/client/backoff"
 )
 
 // firstPartition is the one that there is from the first daemon on. Whoever
@@ -25,8 +27,8 @@ const prunePeersEvery = 10
 
 // pollingPeers asks now and then what other daemons have done.
 func (e *Engine) pollingPeers(ctx context.Context) {
-	wait := newBackoff()
-	for round := 1; e.sleep(ctx, nil, e.PeerInterval+wait.wait); round++ {
+	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
+	for round := 1; e.sleep(ctx, nil, e.PeerInterval+wait.Wait()); round++ {
 		err := e.pollPeers(ctx)
 		if err == nil && round%prunePeersEvery == 0 && e.hasDuties() {
 			err = e.store.PrunePeerEvents(ctx)
@@ -36,10 +38,10 @@ func (e *Engine) pollingPeers(ctx context.Context) {
 		}
 		if err != nil {
 			e.log.Warn("asking for news of other daemons failed", "error", err.Error())
-			wait.next()
+			wait.Next()
 			continue
 		}
-		wait.reset()
+		wait.Reset()
 	}
 }
 
@@ -104,10 +106,10 @@ const (
 // followingChanges reads what becomes of messages at other daemons, while somebody
 // looks at this one's stream.
 func (e *Engine) followingChanges(ctx context.Context) {
-	wait := newBackoff()
+	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
 	var marks map[int64]int64
 	var asked, joins time.Time
-	for e.sleep(ctx, nil, changesEvery+wait.wait) {
+	for e.sleep(ctx, nil, changesEvery+wait.Wait()) {
 		if e.Watched == nil || !e.Watched() {
 			marks = nil
 			continue
@@ -122,10 +124,10 @@ func (e *Engine) followingChanges(ctx context.Context) {
 		}
 		if err != nil {
 			e.log.Warn("reading the changes of other daemons failed", "error", err.Error())
-			wait.next()
+			wait.Next()
 			continue
 		}
-		wait.reset()
+		wait.Reset()
 		if !joins.IsZero() && time.Now().After(joins) {
 			joins = time.Time{}
 			e.joined()

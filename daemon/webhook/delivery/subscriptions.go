@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -20,16 +21,16 @@ func (e *Engine) Reload(ctx context.Context) {
 
 // watching keeps the snapshot up to date.
 func (e *Engine) watching(ctx context.Context) {
-	wait := newBackoff()
+	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
 	for e.sleep(ctx, e.changed, 0) {
 		for {
 			err := e.refresh(ctx)
 			if err == nil {
-				wait.reset()
+				wait.Reset()
 				break
 			}
 			e.log.Warn("reading the subscriptions failed", "error", err.Error())
-			if !e.sleep(ctx, nil, wait.next()) {
+			if !e.sleep(ctx, nil, wait.Next()) {
 				return
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
@@ -19,14 +20,14 @@ const writeLimit = 20 * time.Second
 // is left.
 func (e *Engine) writing(ctx context.Context) {
 	defer func() { e.refuse(e.pending.abandon(), stopping()) }()
-	wait := newBackoff()
+	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
 	for e.pending.await(e.flush) {
 		l := e.pending.next()
 		err := e.write(ctx, &l)
 		switch {
 		case err == nil:
 			e.written(l)
-			wait.reset()
+			wait.Reset()
 		case errors.Is(err, ErrFenced):
 			refusal := errFencedOff
 			if e.LeaseTerm > 0 {
@@ -36,7 +37,7 @@ func (e *Engine) writing(ctx context.Context) {
 			e.relinquish(ctx, l)
 		default:
 			e.failed(l, err)
-			if ctx.Err() != nil || !e.sleep(ctx, nil, wait.next()) {
+			if ctx.Err() != nil || !e.sleep(ctx, nil, wait.Next()) {
 				return
 			}
 		}

@@ -1,0 +1,44 @@
+package backoff_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/backoff"
+)
+
+func TestWaitsDoubleUpToTheirBound(t *testing.T) {
+	b := backoff.Backoff{Min: 100 * time.Millisecond, Max: time.Second}
+	if b.Wait() != 0 {
+		t.Errorf("waits %v before anything has failed", b.Wait())
+	}
+	for range 2 {
+		for i, want := range []time.Duration{100, 200, 400, 800, 1000, 1000} {
+			if got := b.Next(); got != want*time.Millisecond || b.Wait() != got {
+				t.Errorf("failure %d: %v, want %v", i+1, got, want*time.Millisecond)
+			}
+		}
+		b.Reset()
+	}
+}
+
+// Any number of failures leaves the wait at its bound.
+func TestWaitsDoNotOverflow(t *testing.T) {
+	b := backoff.Backoff{Min: 30 * time.Second, Max: time.Hour}
+	for range 1000 {
+		b.Next()
+	}
+	if b.Wait() != time.Hour {
+		t.Errorf("waits %v after 1000 failures", b.Wait())
+	}
+}
+
+// A Min that changes between two failures counts from the next wait on.
+func TestMinMayChange(t *testing.T) {
+	b := backoff.Backoff{Min: time.Second, Max: time.Minute}
+	b.Next()
+	b.Min = 3 * time.Second
+	if got := b.Next(); got != 6*time.Second {
+		t.Errorf("waits %v", got)
+	}
+}
