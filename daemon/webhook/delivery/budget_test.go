@@ -90,7 +90,7 @@ func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 	for i := range e.budget.tiers {
 		e.budget.tiers[i].attempts = 20
 	}
-	e.clock.local, e.clock.store = time.Now(), noon
+	e.clock.read.Store(&reading{time.Now(), noon})
 	e.leases = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
 		sub := &webhook.Subscription{ID: id + 1, Enabled: true}
@@ -198,9 +198,8 @@ func (e *tinyEngine) write() {
 
 // later moves the clock on.
 func (e *tinyEngine) later(d time.Duration) {
-	e.clock.mu.Lock()
-	e.clock.store = e.clock.store.Add(d)
-	e.clock.mu.Unlock()
+	was := e.clock.read.Load()
+	e.clock.read.Store(&reading{was.local, was.store.Add(d)})
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, l := range e.queues {

@@ -23,7 +23,7 @@
 //
 // A lock is taken only while holding locks to its left:
 //
-//	leasing, refreshing -> Engine.mu -> pending.mu, clock.mu
+//	leasing, refreshing -> Engine.mu -> pending.mu
 //
 // leasing is held while the leases change, refreshing (a semaphore) while changed
 // subscriptions are read; neither is taken under the other. Both are held across
@@ -34,7 +34,7 @@
 // number of attempts and what Ready reports; no call of the store or of the sender
 // is made under it, and no callback of Config. The functions that expect it held say so.
 // Under it, pending.mu is taken to ask how many outcomes wait and to note the health
-// of subscriptions, clock.mu to read the clock.
+// of subscriptions. The clock is an atomic pointer.
 //
 // The locks of the recorder, the backlog counter and the map of idempotency keys are
 // taken alone. Whoever publishes under an idempotency key holds that key until the

@@ -54,45 +54,23 @@ func (e *Engine) PublishOnce(ctx context.Context, name string, body []byte, key 
 
 // keyLocks lets those who publish under the same key go one after another.
 type keyLocks struct {
-	mu    sync.Mutex
-	taken map[[32]byte]chan struct{} // closed when its holder has left
+	taken sync.Map // from a key's hash to a channel that is closed when its holder has left
 }
 
-// lock waits until nobody else publishes under a key.
-func (t *keyLocks) lock(ctx context.Context, hash [32]byte) (leave func(), err error) {
+// lock waits until no other caller publishes under a key.
+func (l *keyLocks) lock(ctx context.Context, hash [32]byte) (unlock func(), err error) {
+	mine := make(chan struct{})
 	for {
-		mine := make(chan struct{})
-		before := t.take(hash, mine)
-		if before == nil {
-			return func() { t.give(hash, mine) }, nil
+		before, taken := l.taken.LoadOrStore(hash, mine)
+		if !taken {
+			return func() { l.taken.Delete(hash); close(mine) }, nil
 		}
 		select {
-		case <-before:
+		case <-before.(chan struct{}):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-}
-
-// take gives nil where the key is free, and is mine now.
-func (t *keyLocks) take(hash [32]byte, mine chan struct{}) chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if before := t.taken[hash]; before != nil {
-		return before
-	}
-	if t.taken == nil {
-		t.taken = make(map[[32]byte]chan struct{})
-	}
-	t.taken[hash] = mine
-	return nil
-}
-
-func (t *keyLocks) give(hash [32]byte, mine chan struct{}) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.taken, hash)
-	close(mine)
 }
 
 // dropTaken answers those of a load whose keys other daemons have used, and

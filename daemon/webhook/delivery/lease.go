@@ -3,7 +3,7 @@ package delivery
 import (
 	"context"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
@@ -13,7 +13,11 @@ import (
 // clock is the store's clock, which is the same for all daemons: this process's
 // monotonic one, moved.
 type clock struct {
-	mu    sync.Mutex
+	read atomic.Pointer[reading]
+}
+
+// reading is what two clocks said at the same time.
+type reading struct {
 	local time.Time // with the monotonic reading
 	store time.Time
 }
@@ -21,23 +25,18 @@ type clock struct {
 func (c *clock) set(ctx context.Context, s Store) error {
 	before := time.Now()
 	at, err := s.Now(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		c.read.Store(&reading{before.Add(time.Since(before) / 2), at})
 	}
-	after := time.Now()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.local, c.store = before.Add(after.Sub(before)/2), at
-	return nil
+	return err
 }
 
 func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.local.IsZero() { // not started yet
-		return time.Now().UTC().Truncate(100 * time.Nanosecond)
+	now := time.Now()
+	if r := c.read.Load(); r != nil { // else not started yet
+		now = r.store.Add(now.Sub(r.local))
 	}
-	return c.store.Add(time.Since(c.local)).UTC().Truncate(100 * time.Nanosecond)
+	return now.UTC().Truncate(100 * time.Nanosecond)
 }
 
 func (e *Engine) leased() []Lease {

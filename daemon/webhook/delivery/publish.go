@@ -3,6 +3,9 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
@@ -112,4 +115,19 @@ func overloaded() error {
 
 func stopping() error {
 	return &fault.Error{Kind: fault.Unavailable, Message: "the service is stopping", RetryAfter: 5 * time.Second}
+}
+
+// newGUID makes a guid of RFC 9562's version 7: it begins with the time, so
+// that an index of them grows at its end, and goes on with 74 random bits.
+func newGUID(at time.Time) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:], uint64(at.UnixMilli())<<16)
+	_, _ = rand.Read(b[6:]) // never fails
+	b[6] = b[6]&0x0f | 0x70
+	b[8] = b[8]&0x3f | 0x80
+	text := hex.AppendEncode(make([]byte, 0, 36), b[:4])
+	for _, part := range [...][]byte{b[4:6], b[6:8], b[8:10], b[10:]} {
+		text = hex.AppendEncode(append(text, '-'), part)
+	}
+	return string(text)
 }

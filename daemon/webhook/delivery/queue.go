@@ -1,8 +1,8 @@
 package delivery
 
 import (
-	"container/heap"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
@@ -28,7 +28,7 @@ type queue struct {
 	recent   map[int64]bool             // written down since the page that is being read; nil while none is
 	stale    map[int64]bool             // of away: may have been deleted
 	fresh    []*webhook.Message         // due, first attempt, in order
-	retries  retryHeap                  // for another attempt
+	retries  []*webhook.Message         // for another attempt, the next first
 	head     *webhook.Message           // of an ordered lane: nothing passes it
 	inFlight int                        // attempts under way
 	throttle
@@ -107,10 +107,21 @@ func (l *queue) accept(m *webhook.Message) {
 func (l *queue) admit(m *webhook.Message) {
 	l.hold(m)
 	if m.Status == webhook.RetryPending && !l.ordered() {
-		heap.Push(&l.retries, m)
+		l.retryLater(m)
 		return
 	}
 	l.fresh = append(l.fresh, m)
+}
+
+// retryLater queues a message for another attempt. Those that are due together keep
+// their order.
+func (l *queue) retryLater(m *webhook.Message) {
+	l.retries = slices.Insert(l.retries, l.retriesUntil(m.Next), m)
+}
+
+// retriesUntil is how many retries are due by then.
+func (l *queue) retriesUntil(t time.Time) int {
+	return sort.Search(len(l.retries), func(i int) bool { return l.retries[i].Next.After(t) })
 }
 
 func (l *queue) hold(m *webhook.Message) {
@@ -149,13 +160,17 @@ func (l *queue) ready(now time.Time) bool {
 		head := l.first()
 		return head != nil && !head.Next.After(now)
 	}
-	return len(l.fresh) > 0 || l.retries.due(now)
+	return len(l.fresh) > 0 || l.retryDue(now)
+}
+
+func (l *queue) retryDue(now time.Time) bool {
+	return len(l.retries) > 0 && !l.retries[0].Next.After(now)
 }
 
 // first is the message that an ordered lane waits for.
 func (l *queue) first() *webhook.Message {
 	if l.head == nil && len(l.fresh) > 0 {
-		l.head = l.pop()
+		l.head = pop(&l.fresh)
 	}
 	return l.head
 }
@@ -180,17 +195,18 @@ func (l *queue) choose(now time.Time) *webhook.Message {
 		return m
 	}
 	l.retryTurn = !l.retryTurn
-	if l.retries.due(now) && (l.retryTurn || len(l.fresh) == 0) {
-		return heap.Pop(&l.retries).(*webhook.Message)
+	if l.retryDue(now) && (l.retryTurn || len(l.fresh) == 0) {
+		return pop(&l.retries)
 	}
-	return l.pop()
+	return pop(&l.fresh)
 }
 
-func (l *queue) pop() *webhook.Message {
-	m := l.fresh[0]
-	l.fresh[0] = nil
-	if l.fresh = l.fresh[1:]; len(l.fresh) == 0 {
-		l.fresh = nil
+// pop takes the first out.
+func pop(all *[]*webhook.Message) *webhook.Message {
+	m := (*all)[0]
+	(*all)[0] = nil
+	if *all = (*all)[1:]; len(*all) == 0 {
+		*all = nil
 	}
 	return m
 }
@@ -215,7 +231,7 @@ func (l *queue) settled(m *webhook.Message) {
 		l.hold(m)
 	case !suspect && !l.open() && len(l.retries) < windowMessages/2 && l.bytes < windowBytes/2:
 		l.hold(m)
-		heap.Push(&l.retries, m)
+		l.retryLater(m)
 	default:
 		l.leave(m)
 	}
@@ -250,17 +266,12 @@ func (l *queue) spare(now time.Time) {
 		l.drop()
 		l.until = h.Next
 	}
-	var due retryHeap
-	for _, m := range l.retries {
-		if m.Next.After(now) {
-			l.forget(m)
-			l.leave(m)
-			continue
-		}
-		due = append(due, m)
+	due := l.retriesUntil(now)
+	for _, m := range l.retries[due:] {
+		l.forget(m)
+		l.leave(m)
 	}
-	heap.Init(&due)
-	l.retries = due
+	l.retries = slices.Delete(l.retries, due, len(l.retries))
 	for n := len(l.fresh) - 1; n >= l.share() && l.budget.wanted(l.fresh[n]); n-- {
 		m := l.fresh[n]
 		l.fresh = slices.Delete(l.fresh, n, n+1)
@@ -308,20 +319,21 @@ func (l *queue) alarm(now time.Time) (at time.Time) {
 	if !l.enabled() {
 		return at
 	}
-	times := []time.Time{l.probe, l.until}
-	if len(l.retries) > 0 {
-		times = append(times, l.retries[0].Next)
-	}
-	if l.head != nil {
-		times = append(times, l.head.Next)
-	}
-	for _, f := range l.cursors {
-		times = append(times, f.wake)
-	}
-	for _, t := range times {
+	later := func(t time.Time) {
 		if t.After(now) {
 			at = earliest(at, t)
 		}
+	}
+	later(l.probe)
+	later(l.until)
+	if len(l.retries) > 0 {
+		later(l.retries[0].Next)
+	}
+	if l.head != nil {
+		later(l.head.Next)
+	}
+	for _, f := range l.cursors {
+		later(f.wake)
 	}
 	return at
 }
@@ -331,30 +343,4 @@ func earliest(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// retryHeap is a heap of messages by the time of their next attempt.
-type retryHeap []*webhook.Message
-
-func (w retryHeap) due(now time.Time) bool { return len(w) > 0 && !w[0].Next.After(now) }
-
-// Len is sort.Interface's.
-func (w retryHeap) Len() int { return len(w) }
-
-// Less is sort.Interface's.
-func (w retryHeap) Less(i, j int) bool { return w[i].Next.Before(w[j].Next) }
-
-// Swap is sort.Interface's.
-func (w retryHeap) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
-
-// Push is heap.Interface's.
-func (w *retryHeap) Push(m any) { *w = append(*w, m.(*webhook.Message)) }
-
-// Pop is heap.Interface's.
-func (w *retryHeap) Pop() any {
-	last := len(*w) - 1
-	m := (*w)[last]
-	(*w)[last] = nil
-	*w = (*w)[:last]
-	return m
 }

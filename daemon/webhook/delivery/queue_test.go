@@ -32,7 +32,7 @@ func beginPage(t *testing.T, l *queue, now time.Time) Page {
 	t.Helper()
 	e := &Engine{queues: map[int64]*queue{1: l}, budget: l.budget}
 	l.budget.of(l).refills = []*queue{l}
-	e.clock.local, e.clock.store = time.Now(), now
+	e.clock.read.Store(&reading{time.Now(), now})
 	of, p := e.nextPage()
 	if of == nil {
 		t.Fatal("the lane wants no page")
