@@ -15,47 +15,47 @@ const (
 	backlogLimit = 15 * time.Second // that it may take
 )
 
-// backlogCounter counts what is open when somebody asks, once for all who ask.
+// backlogCounter counts what is open on request, once for all who ask at that time.
 type backlogCounter struct {
-	asked chan struct{} // buffered
+	store Store
+	clock *clock
+	ready *readiness
+	asked chan struct{}   // buffered
+	ended <-chan struct{} // closed when the engine has stopped
 
 	mu   sync.Mutex
 	open stats.BacklogCount
 	err  error         // why it is not newer
 	at   time.Time     // by this process's clock: when the last count ended
 	took time.Duration // by it
-	done chan struct{} // closed, and made anew, when one ends
+	done chan struct{} // closed, and replaced, when one ends
 }
 
-func newBacklogCounter() *backlogCounter {
-	return &backlogCounter{asked: make(chan struct{}, 1), done: make(chan struct{})}
-}
-
-// good reports whether the last count is not older than this, or else gives
-// what is closed when the next one ends.
-func (c *backlogCounter) good(age time.Duration) (o stats.BacklogCount, is bool, next <-chan struct{}, err error) {
+// last gives the last count, whether it is fresh enough for an age, and what is
+// closed when the next one ends.
+func (c *backlogCounter) last(age time.Duration) (o stats.BacklogCount, fresh bool, next <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	is = !c.at.IsZero() && time.Since(c.at) < max(age, backlogAge, backlogShare*c.took)
-	return c.open, is, c.done, c.err
+	fresh = !c.at.IsZero() && time.Since(c.at) < max(age, backlogAge, backlogShare*c.took)
+	return c.open, fresh, c.done, c.err
 }
 
 // Backlog gives what is open, as it was counted at most age ago, or a little longer
 // where counting takes long. Where it cannot be counted it gives the last count
 // with the error.
-func (e *Engine) Backlog(ctx context.Context, age time.Duration) (stats.BacklogCount, error) {
-	if err := e.unavailableErr(); err != nil {
+func (c *backlogCounter) Backlog(ctx context.Context, age time.Duration) (stats.BacklogCount, error) {
+	if err := c.ready.unavailableErr(); err != nil {
 		return stats.BacklogCount{}, err
 	}
-	o, is, next, err := e.backlog.good(age)
-	if is {
+	o, fresh, next, err := c.last(age)
+	if fresh {
 		return o, err
 	}
-	signal(e.backlog.asked)
+	signal(c.asked)
 	select {
 	case <-next:
-		o, _, _, err = e.backlog.good(age)
-	case <-e.ended:
+		o, _, _, err = c.last(age)
+	case <-c.ended:
 		err = stopping()
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -63,25 +63,24 @@ func (e *Engine) Backlog(ctx context.Context, age time.Duration) (stats.BacklogC
 	return o, err
 }
 
-// counting counts what is open whenever somebody asks.
-func (e *Engine) counting(ctx context.Context) {
-	for e.sleep(ctx, e.backlog.asked, 0) {
-		if _, is, _, _ := e.backlog.good(0); is {
-			continue // who asked has it already
+// run counts on request, until ctx is done.
+func (c *backlogCounter) run(ctx context.Context) {
+	for sleep(ctx, c.asked, 0) {
+		if _, fresh, _, _ := c.last(0); !fresh { // else who asked has it already
+			c.count(ctx)
 		}
-		e.backlog.count(ctx, e)
 	}
 }
 
-func (c *backlogCounter) count(ctx context.Context, e *Engine) {
+func (c *backlogCounter) count(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, backlogLimit)
 	defer cancel()
 	began := time.Now()
-	all, err := e.store.Backlog(ctx)
+	all, err := c.store.Backlog(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at, c.took, c.err = time.Now(), time.Since(began), err; err == nil {
-		c.open = stats.BacklogCount{At: e.Now(), Each: all}
+		c.open = stats.BacklogCount{At: c.clock.Now(), Each: all}
 	}
 	close(c.done)
 	c.done = make(chan struct{})

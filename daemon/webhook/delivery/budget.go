@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"slices"
+	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -15,13 +16,13 @@ const defaultMemory = 64 << 20
 const messageCost = 1024
 
 // budget bounds what all queues of an engine hold in memory. The body of an
-// event counts once, however many messages in memory carry it. The engine's lock
-// guards it.
+// event counts once, however many messages in memory carry it. The lock of the
+// queueSet guards it.
 type budget struct {
 	tiers    [2]tier
 	events   map[int64]*heldEvent       // those whose bodies count, by ID
 	messages map[*webhook.Message]*tier // those in memory, and what they count for
-	refill   chan struct{}              // buffered; a queue is starving, or there is room that one waits for
+	refill   chan struct{}              // buffered; a queue needs a page, or there is room that one waits for
 }
 
 // heldEvent is an event that messages in memory carry.
@@ -37,13 +38,13 @@ type heldEvent struct {
 // wait for what they hold.
 type tier struct {
 	ring     []*queue // that may begin an attempt, in the order of their turns
-	refills  []*queue // that want a page, in the order of their turns
+	refills  []*queue // that need a page, in the order of their turns
 	inFlight int      // attempts under way
 	attempts int      // the most
 	limit    int      // bytes
 	used     int      // of them
 	reserved int      // bytes for the page that is being read
-	need     int      // bytes that the first of starving waits for; 0 while none waits for room
+	need     int      // bytes that the first of refills waits for; 0 while none waits for room
 }
 
 func newBudget(memory, attempts int) *budget {
@@ -54,18 +55,43 @@ func newBudget(memory, attempts int) *budget {
 }
 
 // of is the tier of a queue.
-func (b *budget) of(l *queue) *tier {
-	if l.health.since.IsZero() {
-		return &b.tiers[0]
+func (b *budget) of(q *queue) *tier {
+	if q.endpoint.failing() {
+		return &b.tiers[1]
 	}
-	return &b.tiers[1]
+	return &b.tiers[0]
 }
 
+// inFlight is the number of attempts under way.
+func (b *budget) inFlight() int { return b.tiers[0].inFlight + b.tiers[1].inFlight }
+
 // remove takes a queue that is in the other tier from now on out of the lines.
-func (t *tier) remove(l *queue) {
-	is := func(other *queue) bool { return other == l }
+func (t *tier) remove(q *queue) {
+	is := func(other *queue) bool { return other == q }
 	t.ring, t.refills = slices.DeleteFunc(t.ring, is), slices.DeleteFunc(t.refills, is)
-	l.queued, l.needsRefill = false, false
+	q.queued, q.needsRefill = false, false
+}
+
+// portion is what the first of the queues that need a page gets of the room.
+func (t *tier) portion() int { return max(0, t.limit-t.used-t.reserved) / max(1, len(t.refills)) }
+
+// nextPage gives the queue whose turn it is to read, and its page; nil where none may.
+func (t *tier) nextPage(now time.Time) (*queue, Page) {
+	if t.need > 0 && !t.fits(t.need) {
+		return nil, Page{}
+	}
+	t.need = 0
+	for len(t.refills) > 0 {
+		q, bytes := t.refills[0], t.portion()
+		t.refills = t.refills[1:]
+		q.needsRefill = false
+		if c := q.refillFrom(now); c != nil {
+			q.recent, q.outdated, q.paused = make(map[int64]bool), false, false
+			c.end, c.wake, c.left = false, time.Time{}, Place{}
+			return q, Page{Partition: c.partition, Subscription: q.id, After: c.place, Until: now, InOrder: q.ordered(), Limit: q.pageSize(bytes)}
+		}
+	}
+	return nil, Page{}
 }
 
 // fits reports whether there is room. A message that is larger than the tier has

@@ -90,8 +90,8 @@ func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 	for i := range e.budget.tiers {
 		e.budget.tiers[i].attempts = 20
 	}
-	e.clock.read.Store(&reading{time.Now(), noon})
-	e.leases = []Lease{{Partition: 1}}
+	e.Engine.clock.read.Store(&reading{time.Now(), noon})
+	e.queueSet.leases.held = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
 		sub := &webhook.Subscription{ID: id + 1, Enabled: true}
 		for _, change := range with {
@@ -100,7 +100,7 @@ func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 		e.subs[sub.ID] = sub
 	}
 	e.change()
-	t.Cleanup(e.stopDispatch)
+	t.Cleanup(e.queueSet.stop)
 	return e
 }
 
@@ -122,8 +122,8 @@ func (e *tinyEngine) change() {
 func (e *tinyEngine) publish(size int, to ...int64) {
 	e.last++
 	event := &webhook.Event{ID: e.last, Body: make([]byte, size), AddedAt: e.Now()}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.queueSet.mu.Lock()
+	defer e.queueSet.mu.Unlock()
 	for _, id := range to {
 		if e.subs[id] == nil {
 			continue
@@ -148,23 +148,22 @@ func (e *tinyEngine) page() bool {
 	if e.asleep {
 		return false
 	}
-	l, p := e.nextPage()
+	l, p := e.refiller.nextPage()
 	if l == nil {
 		e.asleep = true
 		return false
 	}
-	if err := e.readPage(e.t.Context(), l, p); err != nil {
+	if err := e.refiller.readPage(e.t.Context(), l, p); err != nil {
 		e.t.Error(err)
 	}
 	return true
 }
 
 func (e *tinyEngine) take() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	f := e.next()
+	e.queueSet.mu.Lock()
+	defer e.queueSet.mu.Unlock()
+	f := e.dispatcher.next()
 	if f != nil {
-		e.inFlight++
 		e.flights = append(e.flights, f)
 	}
 	return f != nil
@@ -175,7 +174,7 @@ func (e *tinyEngine) finish(i int, o webhook.Outcome, counts bool) {
 	f := e.flights[i]
 	e.flights = slices.Delete(e.flights, i, i+1)
 	o.Began = e.Now()
-	if next := e.Engine.finish(f, o, counts); next != nil {
+	if next := e.dispatcher.finish(f, o, counts); next != nil {
 		e.flights = append(e.flights, next)
 	}
 }
@@ -183,8 +182,8 @@ func (e *tinyEngine) finish(i int, o webhook.Outcome, counts bool) {
 // write writes down what has ended.
 func (e *tinyEngine) write() {
 	l := e.pending.next()
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.queueSet.mu.Lock()
+	defer e.queueSet.mu.Unlock()
 	for i := range l.outcomes {
 		r := &l.outcomes[i]
 		if m := e.store.open[r.Message.ID]; m != nil {
@@ -198,11 +197,11 @@ func (e *tinyEngine) write() {
 
 // later moves the clock on.
 func (e *tinyEngine) later(d time.Duration) {
-	was := e.clock.read.Load()
-	e.clock.read.Store(&reading{was.local, was.store.Add(d)})
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, l := range e.queues {
+	was := e.Engine.clock.read.Load()
+	e.Engine.clock.read.Store(&reading{was.local, was.store.Add(d)})
+	e.queueSet.mu.Lock()
+	defer e.queueSet.mu.Unlock()
+	for _, l := range e.byID {
 		e.schedule(l)
 	}
 }
@@ -240,11 +239,11 @@ func (e *tinyEngine) under(subscription int64) (n int) {
 // check compares what is counted with what is in memory.
 func (e *tinyEngine) check() {
 	e.t.Helper()
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.queueSet.mu.Lock()
+	defer e.queueSet.mu.Unlock()
 	held := make(map[*webhook.Message]bool)
-	for _, l := range e.queues {
-		for _, m := range l.known {
+	for _, l := range e.byID {
+		for _, m := range l.window.known {
 			held[m] = true
 		}
 		for _, m := range l.away {
@@ -338,9 +337,9 @@ func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
 				}
 				e.change()
 			case n == 98:
-				e.mu.Lock()
+				e.queueSet.mu.Lock()
 				e.budget.tiers[0].reserved = 0
-				e.mu.Unlock()
+				e.queueSet.mu.Unlock()
 				e.rewind()
 			}
 			e.check()
@@ -442,8 +441,8 @@ func TestABodyIsReadOnce(t *testing.T) {
 	}
 	e.check()
 	inMemory := 0
-	for _, l := range e.queues {
-		inMemory += len(l.known)
+	for _, l := range e.byID {
+		inMemory += len(l.window.known)
 	}
 	if inMemory != subscriptions*events || e.store.read != events*size {
 		t.Errorf("%d messages are in memory, and %d bytes were read; want %d and %d", inMemory, e.store.read, subscriptions*events, events*size)
@@ -494,7 +493,8 @@ func TestEventsForManyAreSplit(t *testing.T) {
 	var written []*publication
 	for len(e.pending.waiting) > 0 {
 		l, b := e.pending.next(), Batch{}
-		if err := e.fill(t.Context(), &b, &l); err != nil {
+		l.subs = e.Subscriptions()
+		if err := e.writer.fill(t.Context(), &b, l); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(b.Messages); n == 0 || n > batchMessages || n != len(l.publications)*subscriptions {
@@ -561,7 +561,7 @@ func TestAnEndpointThatWorksAgain(t *testing.T) {
 			s.FailingSince = noon.Add(-time.Hour)
 		}
 	})
-	e.queues[3].limit = 8
+	e.byID[3].endpoint.throttle.limit = 8
 	e.publish(12_000, 1)
 	e.deliver()
 	for range 2 {

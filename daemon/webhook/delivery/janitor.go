@@ -4,12 +4,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// The pace of the upkeep.
+// The pace of the janitor.
 const (
 	walkInterval = 24 * time.Hour // that the walk over old messages starts again
 	minRest      = time.Millisecond
@@ -19,7 +18,7 @@ const (
 type batchSize struct {
 	rows, min, max int
 	aim            time.Duration // of a step
-	interval       time.Duration // that the upkeep is done
+	interval       time.Duration // between two rounds
 	rests          int           // times as long as a step took it rests after it, at first
 }
 
@@ -37,7 +36,7 @@ func (s *batchSize) rest(n int, r Removed, lasted time.Duration) time.Duration {
 	return max(r.Took*time.Duration(max(1, s.rests>>min(n/hastens, 8))), minRest)
 }
 
-// A file is written to by one at a time, and whoever publishes waits for a step:
+// A file is written to by one at a time, and publishers wait for a step:
 // these take a twenty-fifth of the time at first. On a server the rows of others stay
 // free, and a step is a few round trips; but nothing else bounds the answers.
 var (
@@ -56,11 +55,15 @@ func (s *batchSize) learn(r Removed) {
 	s.rows = min(max(s.rows, s.min), s.max)
 }
 
-// janitor removes what nobody needs any more. One daemon does it for all.
+// janitor removes what is not needed any more. One daemon does it for all.
 type janitor struct {
-	*Engine
+	config    *Config
+	clock     *clock
+	queues    *queueSet
+	recorder  *stats.Recorder
+	requested <-chan struct{} // buffered; subscriptions were removed
+	walk      walk
 	batchSize
-	walk walk
 }
 
 // walk is how far the walk over the messages has come by which old ones are
@@ -71,80 +74,79 @@ type walk struct {
 	keep  webhook.Retention // that it goes by
 }
 
-// pruning does the upkeep after a start, when a subscription was removed, and
-// now and then.
-func (e *Engine) pruning(ctx context.Context) {
-	u := &janitor{Engine: e, batchSize: fileBatch}
-	if e.LeaseTerm > 0 {
-		u.batchSize = serverBatch
+// run removes what may go after a start, when a subscription was removed, and
+// now and then, until ctx is done.
+func (j *janitor) run(ctx context.Context) {
+	j.batchSize = fileBatch
+	if j.config.LeaseTerm > 0 {
+		j.batchSize = serverBatch
 	}
-	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
+	wait := newBackoff()
 	for pause := time.Duration(0); ; {
-		switch err := u.all(ctx); {
+		switch err := j.all(ctx); {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			e.log.Warn("removing old messages failed", "error", err.Error())
+			j.config.Log.Warn("removing old messages failed", "error", err.Error())
 			pause = wait.Next()
 		default:
-			pause = u.interval
+			pause = j.interval
 			wait.Reset()
 		}
-		if !e.sleep(ctx, e.pruneRequested, pause) {
+		if !sleep(ctx, j.requested, pause) {
 			return
 		}
 	}
 }
 
 // all removes everything that is to go now.
-func (u *janitor) all(ctx context.Context) error {
-	if err := u.steps(ctx, u.sweep); err != nil {
+func (j *janitor) all(ctx context.Context) error {
+	err := j.steps(ctx, func(ctx context.Context) (Removed, error) { return j.config.Store.Sweep(ctx, j.rows) })
+	if err != nil {
 		return err
 	}
-	u.walk.begin(u.Now(), u.retention())
-	if err := u.steps(ctx, u.prune); err != nil {
+	j.walk.begin(j.clock.Now(), j.config.retention())
+	if err := j.steps(ctx, j.prune); err != nil {
 		return err
 	}
-	return u.steps(ctx, func(ctx context.Context) (Removed, error) {
-		return u.store.Reclaim(ctx, u.rows, u.retention().TextSize)
+	return j.steps(ctx, func(ctx context.Context) (Removed, error) {
+		return j.config.Store.Reclaim(ctx, j.rows, j.config.retention().TextSize)
 	})
 }
 
 // steps goes step by step, with rests between them, for as long as there is more
 // to do and it is this daemon's duty.
-func (u *janitor) steps(ctx context.Context, step func(context.Context) (Removed, error)) error {
-	for n := 0; u.hasDuties(); n++ {
+func (j *janitor) steps(ctx context.Context, step func(context.Context) (Removed, error)) error {
+	for n := 0; j.queues.hasDuties(); n++ {
 		began := time.Now()
 		r, err := step(ctx)
-		u.recorder.Count(stats.Counts{Removed: int64(r.Rows)})
+		j.recorder.Count(stats.Counts{Removed: int64(r.Rows)})
 		if err != nil || !r.More {
 			return err
 		}
-		u.learn(r)
-		if !u.sleep(ctx, nil, u.rest(n, r, time.Since(began))) {
+		j.learn(r)
+		if !sleep(ctx, nil, j.rest(n, r, time.Since(began))) {
 			return ctx.Err()
 		}
 	}
 	return nil
 }
 
-func (u *janitor) sweep(ctx context.Context) (Removed, error) { return u.store.Sweep(ctx, u.rows) }
-
 // prune gives way to messages of a subscription that was removed this moment.
-func (u *janitor) prune(ctx context.Context) (Removed, error) {
-	if w := &u.walk; w.keep.Successful+w.keep.Failed > 0 && len(u.pruneRequested) == 0 {
-		r, err := u.store.Prune(ctx, Prune{After: w.after, Limit: u.rows,
-			Successful: ago(w.keep.Successful, u.Now()), Failed: ago(w.keep.Failed, u.Now())})
-		if err == nil {
-			w.after = r.Last
-		}
-		return r, err
+func (j *janitor) prune(ctx context.Context) (Removed, error) {
+	w, now := &j.walk, j.clock.Now()
+	if w.keep.Successful+w.keep.Failed == 0 || len(j.requested) > 0 {
+		return Removed{}, nil
 	}
-	return Removed{}, nil
+	r, err := j.config.Store.Prune(ctx, Prune{After: w.after, Limit: j.rows, Successful: cutoff(w.keep.Successful, now), Failed: cutoff(w.keep.Failed, now)})
+	if err == nil {
+		w.after = r.Last
+	}
+	return r, err
 }
 
-// ago is the time before which that ended which is kept for so long.
-func ago(keep time.Duration, now time.Time) time.Time {
+// cutoff returns the retention cutoff time, the zero time where all is kept.
+func cutoff(keep time.Duration, now time.Time) time.Time {
 	if keep == 0 {
 		return time.Time{}
 	}
@@ -156,12 +158,4 @@ func (w *walk) begin(now time.Time, keep webhook.Retention) {
 	if keep != w.keep || now.Sub(w.began) >= walkInterval {
 		*w = walk{began: now, keep: keep}
 	}
-}
-
-// retention is what the settings want now.
-func (e *Engine) retention() webhook.Retention {
-	if e.Retention == nil {
-		return webhook.Retention{}
-	}
-	return e.Retention()
 }

@@ -2,168 +2,99 @@ package delivery
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
-
-	"github.com/bizhook/whd/client/backoff"
 )
 
-// firstPartition is the one that there is from the first daemon on. Whoever
-// holds it has the duties that one daemon must do for all, and sends the
-// messages of ordered subscriptions.
-const firstPartition = 1
-
-// hasDuties reports whether this daemon does what one must do for all.
-func (e *Engine) hasDuties() bool { return e.LeaseTerm == 0 || e.holdsFirst() }
-
-func (e *Engine) holdsFirst() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return holds(e.leases, firstPartition)
+// peers reads what other daemons have done.
+type peers struct {
+	config    *Config
+	queues    *queueSet
+	subs      *subscriptionCache
+	orphaned  chan<- struct{} // buffered; there is something to take over
+	lastEvent int64           // the last that was read
+	watched   atomic.Bool     // a stream of another daemon is read
 }
 
-// prunePeersEvery is how many rounds of news go by between two removals of what
-// everybody has read.
+// prunePeersEvery is how many rounds go by between two removals of events that all
+// daemons have read.
 const prunePeersEvery = 10
 
-// pollingPeers asks now and then what other daemons have done.
-func (e *Engine) pollingPeers(ctx context.Context) {
-	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
-	for round := 1; e.sleep(ctx, nil, e.PeerInterval+wait.Wait()); round++ {
-		err := e.pollPeers(ctx)
-		if err == nil && round%prunePeersEvery == 0 && e.hasDuties() {
-			err = e.store.PrunePeerEvents(ctx)
+// run asks now and then, until ctx is done.
+func (p *peers) run(ctx context.Context) {
+	round := 0
+	repeat(ctx, p.config.Log, "asking for news of other daemons failed", nil, p.config.PeerInterval, func(ctx context.Context) error {
+		round++
+		err := p.poll(ctx)
+		if err == nil && round%prunePeersEvery == 0 && p.queues.hasDuties() {
+			err = p.config.Store.PrunePeerEvents(ctx)
 		}
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			e.log.Warn("asking for news of other daemons failed", "error", err.Error())
-			wait.Next()
-			continue
-		}
-		wait.Reset()
-	}
+		return err
+	})
 }
 
-// pollPeers takes in what other daemons have done since it was asked last.
-func (e *Engine) pollPeers(ctx context.Context) error {
-	news, err := e.store.PeerEvents(ctx, e.lastEvent)
+// poll takes in what other daemons have done since the last time.
+func (p *peers) poll(ctx context.Context) error {
+	news, err := p.config.Store.PeerEvents(ctx, p.lastEvent)
 	if err != nil {
 		return err
 	}
-	e.lastEvent = news.Last
-	e.watchedElsewhere.Store(news.Watched)
-	if news.Version != e.snapshot().Version {
-		e.Changed()
+	p.lastEvent = news.Last
+	p.watched.Store(news.Watched)
+	if news.Version != p.queues.Subscriptions().Version {
+		p.subs.Changed()
 	}
 	if news.Orphans {
-		signal(e.orphaned)
+		signal(p.orphaned)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.divide(news.Daemons)
-	for _, n := range news.Events {
-		e.applyEvent(n)
-	}
-	e.dispatch()
+	p.queues.applyPeerEvents(news.Daemons, news.Events)
 	return nil
-}
-
-// divide shares the limits of the lanes out among so many daemons, since an
-// endpoint does not care whose attempts they are.
-func (e *Engine) divide(daemons int) {
-	e.daemons = max(1, daemons)
-	for _, l := range e.queues {
-		l.daemons = e.daemons
-		e.schedule(l)
-	}
-}
-
-// applyEvent does what a nudge says. The engine's lock is held.
-func (e *Engine) applyEvent(n PeerEvent) {
-	l := e.queues[n.Subscription]
-	if l == nil {
-		return
-	}
-	switch n.Kind {
-	case PeerDue:
-		l.expedite()
-	case PeerDeleted:
-		l.invalidate()
-	case PeerAdded:
-		l.drop()
-	}
-	e.schedule(l)
 }
 
 // How often changes of other daemons are read, and for how long they are asked
 // to write them.
 const (
-	changesEvery = 200 * time.Millisecond
-	watchTerm    = 15 * time.Second
+	changesInterval = 200 * time.Millisecond
+	watchTerm       = 15 * time.Second
 )
 
-// followingChanges reads what becomes of messages at other daemons, while somebody
-// looks at this one's stream.
-func (e *Engine) followingChanges(ctx context.Context) {
-	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
-	var marks map[int64]int64
+// followChanges reads what becomes of messages at other daemons, while a stream of
+// this one is read.
+func (p *peers) followChanges(ctx context.Context) {
+	var marks map[int64]int64 // by partition; nil while no stream is read
 	var asked, joins time.Time
-	for e.sleep(ctx, nil, changesEvery+wait.Wait()) {
-		if e.Watched == nil || !e.Watched() {
+	repeat(ctx, p.config.Log, "reading the changes of other daemons failed", nil, changesInterval, func(ctx context.Context) error {
+		if p.config.Watched == nil || !p.config.Watched() {
 			marks = nil
-			continue
+			return nil
 		}
 		if marks == nil {
 			marks, asked = make(map[int64]int64), time.Time{}
-			joins = time.Now().Add(2 * e.PeerInterval)
+			joins = time.Now().Add(2 * p.config.PeerInterval)
 		}
-		err := e.pollChanges(ctx, marks, &asked)
-		if ctx.Err() != nil {
-			return
+		err := p.pollChanges(ctx, marks, &asked)
+		if err == nil && !joins.IsZero() && time.Now().After(joins) {
+			// The other daemons know by now that their changes are read. What they
+			// changed before was not shown.
+			if joins = (time.Time{}); p.queues.Daemons() > 1 && p.config.Joined != nil {
+				p.config.Joined()
+			}
 		}
-		if err != nil {
-			e.log.Warn("reading the changes of other daemons failed", "error", err.Error())
-			wait.Next()
-			continue
-		}
-		wait.Reset()
-		if !joins.IsZero() && time.Now().After(joins) {
-			joins = time.Time{}
-			e.joined()
-		}
-	}
+		return err
+	})
 }
 
-// joined says that the other daemons have heard by now that their changes are
-// read. What they changed before was not shown.
-func (e *Engine) joined() {
-	e.mu.Lock()
-	alone := e.daemons == 1
-	e.mu.Unlock()
-	if !alone && e.Joined != nil {
-		e.Joined()
-	}
-}
-
-func (e *Engine) pollChanges(ctx context.Context, marks map[int64]int64, asked *time.Time) error {
-	home := e.homeLease()
+func (p *peers) pollChanges(ctx context.Context, marks map[int64]int64, asked *time.Time) error {
+	home := p.queues.leased().home
 	if time.Since(*asked) > watchTerm/3 {
-		if err := e.store.Watch(ctx, home, watchTerm); err != nil {
+		if err := p.config.Store.Watch(ctx, home, watchTerm); err != nil {
 			return err
 		}
 		*asked = time.Now()
 	}
-	changes, err := e.store.Changes(ctx, home.Partition, marks)
-	if err == nil && len(changes) > 0 && e.Show != nil {
-		e.Show(changes)
+	changes, err := p.config.Store.Changes(ctx, home.Partition, marks)
+	if err == nil && len(changes) > 0 && p.config.Show != nil {
+		p.config.Show(changes)
 	}
 	return err
-}
-
-// homeLease is the lease of the partition that new messages belong to.
-func (e *Engine) homeLease() Lease {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.home
 }

@@ -2,321 +2,227 @@ package delivery
 
 import (
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// The window of a lane: how much of it is kept in memory. The rest stays in the
-// store.
+// The bounds of what a queue reads.
 const (
-	windowMessages = 1000
-	windowBytes    = 8 << 20
-	pageIn         = 128 // messages read at once
-	lowMark        = 64  // fresh messages in memory below which more are read
+	pageIn  = 128 // messages read at once
+	lowMark = 64  // fresh messages in memory below which more are read
 )
 
-// queue is the way to one subscription's endpoint: its messages in memory, and
-// how many attempts at once the endpoint gets. The engine's lock guards it.
+// queue is the way to one subscription's endpoint: its messages in memory, and how
+// far it has read the store. The lock of the queueSet guards it.
 type queue struct {
-	id       int64
-	sub      *webhook.Subscription      // nil once it was deleted
-	known    map[int64]*webhook.Message // in the queues below
-	bytes    int                        // of the bodies of known messages
-	away     map[int64]*webhook.Message // under way, or not yet written down
-	recent   map[int64]bool             // written down since the page that is being read; nil while none is
-	stale    map[int64]bool             // of away: may have been deleted
-	fresh    []*webhook.Message         // due, first attempt, in order
-	retries  []*webhook.Message         // for another attempt, the next first
-	head     *webhook.Message           // of an ordered lane: nothing passes it
-	inFlight int                        // attempts under way
-	throttle
-	breaker
-	health
-	daemons     int  // that share the endpoint
-	shared      bool // other daemons may add to it
-	outdated    bool // what is being read may not be true any more
-	retryTurn   bool // a due retry goes before a fresh message
-	queued      bool // is in a ring
-	needsRefill bool // waits for a page
-	paused      bool // reads nothing while it has a fresh message: others want the room
-	cursors     []*cursor
-	until       time.Time // before which an ordered lane reads nothing: its first message is due then
-	timer       *time.Timer
+	id          int64
+	sub         *webhook.Subscription // nil once it was deleted
 	budget      *budget
+	window      window
+	endpoint    endpoint
+	away        map[int64]*webhook.Message // under way, or not yet written down
+	stale       map[int64]bool             // of away: may have been deleted
+	cursors     []*cursor                  // one for each partition that is leased
+	recent      map[int64]bool             // written down since the page that is being read; nil while none is
+	outdated    bool                       // what is being read may not be true any more
+	shared      bool                       // other daemons may add to it
+	queued      bool                       // is in a ring
+	needsRefill bool                       // waits for a page
+	paused      bool                       // reads nothing while it has a fresh message: others want the room
+	until       time.Time                  // before which an ordered queue reads nothing: its first message is due then
+	timer       *time.Timer
 }
 
-// newQueue makes a lane. An endpoint that has only failed lately is probed first.
-func newQueue(sub *webhook.Subscription, most int, b *budget) *queue {
-	l := &queue{id: sub.ID, sub: sub, health: health{since: sub.FailingSince}, daemons: 1, known: make(map[int64]*webhook.Message), away: make(map[int64]*webhook.Message), throttle: throttle{limit: min(firstLimit, most), most: most}, budget: b}
-	if !sub.FailingSince.IsZero() {
-		l.breaker.failures = breakerFailures
-	}
-	return l
+// newQueue makes a queue, whose endpoint gets limit attempts at once at most.
+func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
+	return &queue{id: sub.ID, sub: sub, budget: b, endpoint: newEndpoint(sub, limit),
+		window: window{known: make(map[int64]*webhook.Message)}, away: make(map[int64]*webhook.Message)}
 }
 
-func (l *queue) ordered() bool { return l.sub != nil && l.sub.Ordered }
+func (q *queue) ordered() bool { return q.sub != nil && q.sub.Ordered }
 
-func (l *queue) enabled() bool { return l.sub != nil && l.sub.Enabled }
+func (q *queue) enabled() bool { return q.sub != nil && q.sub.Enabled }
+
+// has reports whether a message is in memory.
+func (q *queue) has(id int64) bool { return q.window.known[id] != nil || q.away[id] != nil }
 
 // pageSize is how many messages are read at once, where each queue gets so many
 // bytes of memory. An endpoint in trouble gets one, and none gets more than it can
 // take at once where memory is scarce.
-func (l *queue) pageSize(bytes int) int {
-	most := pageIn
+func (q *queue) pageSize(bytes int) int {
+	limit := pageIn
 	switch {
-	case l.open():
+	case q.endpoint.breaker.open():
 		return 1
-	case l.budget.of(l).scarce():
-		most = min(most, l.share())
+	case q.budget.of(q).scarce():
+		limit = min(limit, q.endpoint.share())
 	}
-	return min(most, max(1, bytes/messageCost))
+	return min(limit, max(1, bytes/messageCost))
 }
 
-// enough reports whether the lane needs no more messages in memory.
-func (l *queue) enough() bool {
-	return len(l.fresh) >= lowMark || l.full() || len(l.fresh) > 0 && (l.paused || l.budget.of(l).scarce())
+// enough reports whether the queue needs no more messages in memory.
+func (q *queue) enough() bool {
+	n := len(q.window.fresh)
+	return n >= lowMark || q.window.full() || n > 0 && (q.paused || q.budget.of(q).scarce())
 }
-
-// has reports whether a message is in memory.
-func (l *queue) has(id int64) bool { return l.known[id] != nil || l.away[id] != nil }
-
-func (l *queue) full() bool { return len(l.known) >= windowMessages || l.bytes >= windowBytes }
 
 // accept takes a message that was just committed into memory, where there is
-// room that no other queue waits for, and nothing of the lane is left behind in
+// room that no other queue waits for, and nothing of the queue is left behind in
 // the store.
-func (l *queue) accept(m *webhook.Message) {
-	f, t := l.cursorOf(m.Partition), l.budget.of(l)
+func (q *queue) accept(m *webhook.Message) {
+	c, t := q.cursorOf(m.Partition), q.budget.of(q)
 	switch {
-	case f == nil: // the partition was lost meanwhile
-	case l.has(m.ID): // a page was faster
-	case l.shared && l.ordered() && f.end: // what others have added comes first
-		l.drop()
-	case !f.end || l.full() || !l.enabled() || l.open(),
-		t.need > 0 || !t.fits(l.budget.cost(m)) || len(l.fresh) > 0 && t.scarce():
-		f.end = false
-		l.leave(m)
+	case c == nil: // the partition was lost meanwhile
+	case q.has(m.ID): // a page was faster
+	case q.shared && q.ordered() && c.end: // what others have added comes first
+		q.drop()
+	case !c.end || q.window.full() || !q.enabled() || q.endpoint.breaker.open(),
+		t.need > 0 || !t.fits(q.budget.cost(m)) || len(q.window.fresh) > 0 && t.scarce():
+		c.end = false
+		q.leave(m)
 	default:
-		l.admit(m)
+		q.admit(m)
 	}
 }
 
-// admit puts a message that is not in memory yet into its queue.
-func (l *queue) admit(m *webhook.Message) {
-	l.hold(m)
-	if m.Status == webhook.RetryPending && !l.ordered() {
-		l.retryLater(m)
+// admit puts a message that is not in memory yet into the window.
+func (q *queue) admit(m *webhook.Message) {
+	q.hold(m)
+	if m.Status == webhook.RetryPending && !q.ordered() {
+		q.window.retryLater(m)
 		return
 	}
-	l.fresh = append(l.fresh, m)
+	q.window.fresh = append(q.window.fresh, m)
 }
 
-// retryLater queues a message for another attempt. Those that are due together keep
-// their order.
-func (l *queue) retryLater(m *webhook.Message) {
-	l.retries = slices.Insert(l.retries, l.retriesUntil(m.Next), m)
+func (q *queue) hold(m *webhook.Message) {
+	q.budget.charge(m, q.budget.of(q))
+	q.window.add(m)
 }
 
-// retriesUntil is how many retries are due by then.
-func (l *queue) retriesUntil(t time.Time) int {
-	return sort.Search(len(l.retries), func(i int) bool { return l.retries[i].Next.After(t) })
+// free reports whether the queue may begin an attempt, if it has a message.
+func (q *queue) free(now time.Time) bool {
+	return q.enabled() && q.endpoint.free(now) && (!q.ordered() || len(q.away) == 0 || q.endpoint.breaker.open())
 }
-
-func (l *queue) hold(m *webhook.Message) {
-	l.budget.charge(m, l.budget.of(l))
-	l.known[m.ID] = m
-	l.bytes += len(m.Event.Body)
-}
-
-// forget takes a message out of the queues.
-func (l *queue) forget(m *webhook.Message) {
-	delete(l.known, m.ID)
-	l.bytes -= len(m.Event.Body)
-}
-
-// free reports whether the lane may begin an attempt, if it has a message.
-func (l *queue) free(now time.Time) bool {
-	switch {
-	case !l.enabled() || l.inFlight >= l.share():
-		return false
-	case l.open():
-		return l.inFlight == 0 && !now.Before(l.probe)
-	}
-	return !l.ordered() || len(l.away) == 0
-}
-
-// share is how many attempts this daemon may have under way: its part of what
-// the endpoint gets.
-func (l *queue) share() int { return max(1, l.limit/l.daemons) }
 
 // ready reports whether take would give a message.
-func (l *queue) ready(now time.Time) bool {
-	if !l.free(now) {
-		return false
-	}
-	if l.ordered() {
-		head := l.first()
-		return head != nil && !head.Next.After(now)
-	}
-	return len(l.fresh) > 0 || l.retryDue(now)
+func (q *queue) ready(now time.Time) bool {
+	return q.free(now) && q.window.ready(now, q.ordered())
 }
 
-func (l *queue) retryDue(now time.Time) bool {
-	return len(l.retries) > 0 && !l.retries[0].Next.After(now)
-}
-
-// first is the message that an ordered lane waits for.
-func (l *queue) first() *webhook.Message {
-	if l.head == nil && len(l.fresh) > 0 {
-		l.head = pop(&l.fresh)
-	}
-	return l.head
-}
-
-// take gives the next message to attempt. Fresh messages and due retries take
-// turns, so that neither starves the other.
-func (l *queue) take(now time.Time) *webhook.Message {
-	if !l.ready(now) {
+// take gives the next message to attempt, nil where none may go now.
+func (q *queue) take(now time.Time) *webhook.Message {
+	if !q.ready(now) {
 		return nil
 	}
-	m := l.choose(now)
-	l.forget(m)
-	l.away[m.ID] = m
-	l.inFlight++
+	m := q.window.take(now, q.ordered())
+	q.away[m.ID] = m
+	q.endpoint.inFlight++
 	return m
 }
 
-func (l *queue) choose(now time.Time) *webhook.Message {
-	if l.ordered() {
-		m := l.head
-		l.head = nil
-		return m
-	}
-	l.retryTurn = !l.retryTurn
-	if l.retryDue(now) && (l.retryTurn || len(l.fresh) == 0) {
-		return pop(&l.retries)
-	}
-	return pop(&l.fresh)
-}
-
-// pop takes the first out.
-func pop(all *[]*webhook.Message) *webhook.Message {
-	m := (*all)[0]
-	(*all)[0] = nil
-	if *all = (*all)[1:]; len(*all) == 0 {
-		*all = nil
-	}
-	return m
-}
-
-// settled is told that an attempt was written down, and keeps the message where
+// settled takes note that an attempt was written down, and keeps the message where
 // another one follows soon.
-func (l *queue) settled(m *webhook.Message) {
-	delete(l.away, m.ID)
-	if l.recent != nil {
-		l.recent[m.ID] = true
+func (q *queue) settled(m *webhook.Message) {
+	delete(q.away, m.ID)
+	if q.recent != nil {
+		q.recent[m.ID] = true
 	}
-	suspect := l.stale[m.ID]
-	delete(l.stale, m.ID)
+	stale, open := q.stale[m.ID], q.endpoint.breaker.open()
+	delete(q.stale, m.ID)
 	switch {
-	case !m.Status.Open() || !l.enabled():
-		l.budget.release(m)
-	case l.ordered() && (suspect || l.open()):
-		l.budget.release(m)
-		l.drop()
-	case l.ordered():
-		l.head = m
-		l.hold(m)
-	case !suspect && !l.open() && len(l.retries) < windowMessages/2 && l.bytes < windowBytes/2:
-		l.hold(m)
-		l.retryLater(m)
+	case !m.Status.Open() || !q.enabled():
+		q.budget.release(m)
+	case q.ordered() && (stale || open):
+		q.budget.release(m)
+		q.drop()
+	case q.ordered():
+		q.window.head = m
+		q.hold(m)
+	case !stale && !open && len(q.window.retries) < windowMessages/2 && q.window.bytes < windowBytes/2:
+		q.hold(m)
+		q.window.retryLater(m)
 	default:
-		l.leave(m)
+		q.leave(m)
 	}
 }
 
 // putBack takes back a message whose attempt did not begin, or does not count.
-// Those behind it in an ordered lane must not pass it.
-func (l *queue) putBack(m *webhook.Message) {
-	if delete(l.away, m.ID); l.ordered() {
-		l.budget.release(m)
-		l.drop()
+// Those behind it in an ordered queue must not pass it.
+func (q *queue) putBack(m *webhook.Message) {
+	if delete(q.away, m.ID); q.ordered() {
+		q.budget.release(m)
+		q.drop()
 		return
 	}
-	l.leave(m)
+	q.leave(m)
 }
 
-// drop empties the queues. What was in them is read again when its time comes.
-func (l *queue) drop() {
-	l.fresh, l.retries, l.head = nil, nil, nil
-	for _, m := range l.known {
-		l.budget.release(m)
+// drop empties the window. What was in it is read again when its time comes.
+func (q *queue) drop() {
+	for _, m := range q.window.known {
+		q.budget.release(m)
 	}
-	clear(l.known)
-	l.bytes, l.until = 0, time.Time{}
-	l.rewind()
+	q.window.clear()
+	q.until = time.Time{}
+	q.rewind()
 }
 
 // spare gives up the memory of what cannot go now. It is read again when it is
 // due, or when those before it have gone.
-func (l *queue) spare(now time.Time) {
-	if h := l.head; h != nil && h.Next.After(now) {
-		l.drop()
-		l.until = h.Next
+func (q *queue) spare(now time.Time) {
+	w := &q.window
+	if h := w.head; h != nil && h.Next.After(now) {
+		q.drop()
+		q.until = h.Next
 	}
-	due := l.retriesUntil(now)
-	for _, m := range l.retries[due:] {
-		l.forget(m)
-		l.leave(m)
+	due := w.retriesUntil(now)
+	for _, m := range w.retries[due:] {
+		w.remove(m)
+		q.leave(m)
 	}
-	l.retries = slices.Delete(l.retries, due, len(l.retries))
-	for n := len(l.fresh) - 1; n >= l.share() && l.budget.wanted(l.fresh[n]); n-- {
-		m := l.fresh[n]
-		l.fresh = slices.Delete(l.fresh, n, n+1)
-		l.forget(m)
-		l.leave(m)
-		l.cursorOf(m.Partition).end, l.paused = false, true
-	}
-}
-
-// invalidate has the store say which of the lane's messages are still there.
-func (l *queue) invalidate() {
-	l.markStale()
-	l.drop()
-}
-
-// expedite has the lane look for messages that a person has made due. Its breaker
-// closes: whoever asks for another attempt expects one.
-func (l *queue) expedite() {
-	l.breaker = breaker{}
-	l.drop()
-}
-
-// markStale has the store say, once they are back, whether messages under way
-// are still there.
-func (l *queue) markStale() {
-	l.stale = make(map[int64]bool, len(l.away))
-	for id := range l.away {
-		l.stale[id] = true
+	w.retries = slices.Delete(w.retries, due, len(w.retries))
+	for n := len(w.fresh) - 1; n >= q.endpoint.share() && q.budget.wanted(w.fresh[n]); n-- {
+		m := w.fresh[n]
+		w.fresh = slices.Delete(w.fresh, n, n+1)
+		w.remove(m)
+		q.leave(m)
+		q.cursorOf(m.Partition).end, q.paused = false, true
 	}
 }
 
-// rewind makes the feeds begin again, since something before their places may
+// invalidate drops the queue and has the store say which of its messages are still
+// there; of those under way once they are back.
+func (q *queue) invalidate() {
+	q.stale = make(map[int64]bool, len(q.away))
+	for id := range q.away {
+		q.stale[id] = true
+	}
+	q.drop()
+}
+
+// expedite has the queue look for messages that a person has made due. Its breaker
+// closes: a request for another attempt expects one.
+func (q *queue) expedite() {
+	q.endpoint.breaker = breaker{}
+	q.drop()
+}
+
+// rewind makes the cursors begin again, since something before their places may
 // be due.
-func (l *queue) rewind() {
-	l.outdated = true
-	for _, f := range l.cursors {
-		f.rewind()
+func (q *queue) rewind() {
+	q.outdated = true
+	for _, c := range q.cursors {
+		c.rewind()
 	}
 }
 
-// alarm is when the lane wants to be looked at again, the zero time for never.
+// alarm is when the queue must be looked at again, the zero time for never.
 // What is due already waits for a place, not for a time, and does not hide what
 // is still to come.
-func (l *queue) alarm(now time.Time) (at time.Time) {
-	if !l.enabled() {
+func (q *queue) alarm(now time.Time) (at time.Time) {
+	if !q.enabled() {
 		return at
 	}
 	later := func(t time.Time) {
@@ -324,23 +230,103 @@ func (l *queue) alarm(now time.Time) (at time.Time) {
 			at = earliest(at, t)
 		}
 	}
-	later(l.probe)
-	later(l.until)
-	if len(l.retries) > 0 {
-		later(l.retries[0].Next)
+	later(q.endpoint.breaker.probe)
+	later(q.until)
+	if len(q.window.retries) > 0 {
+		later(q.window.retries[0].Next)
 	}
-	if l.head != nil {
-		later(l.head.Next)
+	if q.window.head != nil {
+		later(q.window.head.Next)
 	}
-	for _, f := range l.cursors {
-		later(f.wake)
+	for _, c := range q.cursors {
+		later(c.wake)
 	}
 	return at
 }
 
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
+// follow has the queue stop reading from partitions that were lost and begin to read
+// from new ones.
+func (q *queue) follow(held []Lease) {
+	before := len(q.cursors)
+	q.cursors = slices.DeleteFunc(q.cursors, func(c *cursor) bool { return !holds(held, c.partition) })
+	lost := len(q.cursors) < before
+	for _, lease := range held {
+		if q.cursorOf(lease.Partition) == nil {
+			q.cursors = append(q.cursors, &cursor{partition: lease.Partition})
+		}
 	}
-	return a
+	if lost {
+		q.drop()
+	}
+}
+
+func (q *queue) cursorOf(partition int64) *cursor {
+	for _, c := range q.cursors {
+		if c.partition == partition {
+			return c
+		}
+	}
+	return nil
+}
+
+// leave notes that an open message is in the store alone. The cursor goes back
+// where its place is behind the message already: those that were published or
+// decided first are not always written first.
+func (q *queue) leave(m *webhook.Message) {
+	q.budget.release(m)
+	c := q.cursorOf(m.Partition)
+	if c == nil {
+		return // the partition was lost meanwhile
+	}
+	at := Place{m.Next, m.ID}
+	c.back(at, q.ordered())
+	if q.recent != nil && (c.left.ID == 0 || at.before(c.left, q.ordered())) {
+		c.left = at
+	}
+}
+
+// refillFrom is the cursor to read from, nil while the queue has enough. An endpoint
+// in trouble has its next probe read when it is time for it.
+func (q *queue) refillFrom(now time.Time) *cursor {
+	switch {
+	case !q.enabled() || q.enough() || now.Before(q.until):
+		return nil
+	case q.endpoint.breaker.open() && (len(q.window.known)+len(q.away) > 0 || !q.free(now)):
+		return nil
+	}
+	for _, c := range q.cursors {
+		if c.mayRefill(now) {
+			return c
+		}
+	}
+	return nil
+}
+
+// paged admits the messages of a page and moves the cursor's place behind them,
+// unless the queue was rewound meanwhile. A message may have been attempted since
+// it was read.
+func (q *queue) paged(p Page, messages []*webhook.Message, whole bool, due time.Time) {
+	c := q.cursorOf(p.Partition)
+	if c == nil || q.outdated || !q.enabled() {
+		return
+	}
+	for i, m := range messages {
+		switch {
+		case q.has(m.ID) || q.recent[m.ID]:
+		case len(m.Event.Body) == 0 && m.Event.Size > 0: // removed since it was listed
+		case !q.budget.of(q).fits(q.budget.cost(m)): // a body that was in memory was let go
+			messages, whole = messages[:i], false
+		default:
+			q.admit(m)
+		}
+		if i >= len(messages) {
+			break
+		}
+	}
+	c.place = p.after(messages).After
+	c.end, c.wake = whole, earliest(c.wake, due)
+	if c.left.ID != 0 { // the page may have been read before it was written
+		c.end = false
+		c.back(c.left, p.InOrder)
+	}
 }

@@ -30,10 +30,10 @@ func retried(m *webhook.Message) *webhook.Message {
 // beginPage is what nextPage does for one lane.
 func beginPage(t *testing.T, l *queue, now time.Time) Page {
 	t.Helper()
-	e := &Engine{queues: map[int64]*queue{1: l}, budget: l.budget}
+	s := &queueSet{byID: map[int64]*queue{1: l}, budget: l.budget, clock: new(clock)}
 	l.budget.of(l).refills = []*queue{l}
-	e.clock.read.Store(&reading{time.Now(), now})
-	of, p := e.nextPage()
+	s.clock.read.Store(&reading{time.Now(), now})
+	of, p := (&refiller{queues: s}).nextPage()
 	if of == nil {
 		t.Fatal("the lane wants no page")
 	}
@@ -49,12 +49,12 @@ func TestAPageIsFasterThanTheWriter(t *testing.T) {
 	l.paged(p, []*webhook.Message{waitingMessage(5, 0)}, true, time.Time{})
 	l.recent = nil
 	l.accept(waitingMessage(5, 0))
-	if len(l.fresh) != 1 || len(l.known) != 1 {
-		t.Errorf("the message is there %d times", len(l.fresh))
+	if len(l.window.fresh) != 1 || len(l.window.known) != 1 {
+		t.Errorf("the message is there %d times", len(l.window.fresh))
 	}
 	l.take(noon.Add(time.Second))
 	l.accept(waitingMessage(5, 0))
-	if len(l.fresh) != 0 {
+	if len(l.window.fresh) != 0 {
 		t.Error("the message is sent again while it is under way")
 	}
 }
@@ -118,7 +118,7 @@ func TestWaitingRetriesKeepNoFreshMessageAway(t *testing.T) {
 	}
 	l.rewind()
 	if l.refillFrom(noon) == nil {
-		t.Errorf("the lane reads nothing: %d messages and %d bytes are in memory", len(l.known), l.bytes)
+		t.Errorf("the lane reads nothing: %d messages and %d bytes are in memory", len(l.window.known), l.window.bytes)
 	}
 }
 
@@ -127,12 +127,12 @@ func TestAProbeIsNotForgotten(t *testing.T) {
 	l := testLane(false)
 	l.settled(retried(waitingMessage(1, -time.Minute)))
 	l.cursors[0].wake = noon.Add(-time.Second)
-	l.breaker = breaker{failures: breakerFailures, probe: noon.Add(5 * time.Second)}
-	if at := l.alarm(noon); !at.Equal(l.probe) {
+	l.endpoint.breaker = breaker{failures: breakerFailures, probe: noon.Add(5 * time.Second)}
+	if at := l.alarm(noon); !at.Equal(l.endpoint.breaker.probe) {
 		t.Errorf("the lane wakes at %v", at)
 	}
 	l.settled(retried(waitingMessage(2, time.Second)))
-	if at := l.alarm(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(l.probe) {
+	if at := l.alarm(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(l.endpoint.breaker.probe) {
 		t.Errorf("the lane wakes at %v", at)
 	}
 }

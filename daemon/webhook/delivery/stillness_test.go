@@ -24,16 +24,16 @@ func TestNothingIsSentAfterAStandstill(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
 		e := New(Config{Sender: silent{t}, LeaseTerm: time.Minute, Attempts: 10})
 		e.clock.read.Store(&reading{time.Now(), noon})
-		e.sending, e.renewed = t.Context(), time.Now()
+		e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
 		l := testLane(ordered)
-		e.queues[l.id] = l
+		e.byID[l.id] = l
 		l.admit(waitingMessage(7, 0))
 		m := l.take(noon)
-		e.inFlight++
-		e.renewed = e.renewed.Add(-e.LeaseTerm)
-		e.deliver(&attempt{l, m, l.budget.of(l)})
-		if len(l.away) > 0 || l.inFlight > 0 || e.inFlight > 0 || l.refillFrom(noon.Add(time.Second)) == nil {
-			t.Errorf("ordered %v: the message stays here: %d away, %d under way, %d of all lanes", ordered, len(l.away), l.inFlight, e.inFlight)
+		l.budget.of(l).inFlight++
+		e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
+		e.dispatcher.deliver(&attempt{l, m, l.budget.of(l)})
+		if len(l.away) > 0 || l.endpoint.inFlight > 0 || l.budget.inFlight() > 0 || l.refillFrom(noon.Add(time.Second)) == nil {
+			t.Errorf("ordered %v: the message stays here: %d away, %d under way, %d of all lanes", ordered, len(l.away), l.endpoint.inFlight, l.budget.inFlight())
 		}
 	}
 }
@@ -43,15 +43,15 @@ func TestNothingIsSentAfterAStandstill(t *testing.T) {
 func TestAStandstillKeepsTheOrder(t *testing.T) {
 	e := New(Config{Sender: silent{t}, LeaseTerm: time.Minute, Attempts: 10})
 	e.clock.read.Store(&reading{time.Now(), noon})
-	e.sending, e.renewed = t.Context(), time.Now()
+	e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
 	l := testLane(true)
-	e.queues[l.id] = l
+	e.byID[l.id] = l
 	l.admit(waitingMessage(7, 0))
 	l.admit(waitingMessage(8, 0))
 	m := l.take(noon)
-	e.inFlight++
-	e.renewed = e.renewed.Add(-e.LeaseTerm)
-	e.deliver(&attempt{l, m, l.budget.of(l)})
+	l.budget.of(l).inFlight++
+	e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
+	e.dispatcher.deliver(&attempt{l, m, l.budget.of(l)})
 	if m := l.take(noon); m != nil {
 		t.Errorf("message %d passes message 7", m.ID)
 	}

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
@@ -106,11 +107,20 @@ var (
 	ErrOutboxTaken = errors.New("the outbox has changed")
 )
 
+// firstPartition is the one that there is from the first daemon on. The daemon that
+// holds it has the duties that one daemon must do for all, and sends the
+// messages of ordered subscriptions.
+const firstPartition = 1
+
 // Lease is the right to work on a partition's messages.
 type Lease struct {
 	Partition int64
 	Fence     int64 // grows with each lease of the partition
 	Until     time.Time
+}
+
+func holds(leases []Lease, partition int64) bool {
+	return slices.ContainsFunc(leases, func(l Lease) bool { return l.Partition == partition })
 }
 
 // Batch is what is written in one transaction. Events and messages have their
@@ -229,8 +239,25 @@ type Page struct {
 	Limit        int
 }
 
+// after is the same page beginning behind the messages, and what is due later.
+func (p Page) after(messages []*webhook.Message) Page {
+	if n := len(messages); n > 0 {
+		p.After = Place{messages[n-1].Next, messages[n-1].ID}
+	}
+	return p
+}
+
 // Place is a message's place in the order in which messages are due.
 type Place struct {
 	Next time.Time
 	ID   int64
+}
+
+// before compares places in the order in which messages are due, or in that of
+// their numbers.
+func (p Place) before(other Place, byNumber bool) bool {
+	if byNumber || p.Next.Equal(other.Next) {
+		return p.ID < other.ID
+	}
+	return p.Next.Before(other.Next)
 }

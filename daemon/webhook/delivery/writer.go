@@ -6,9 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
@@ -16,28 +14,46 @@ import (
 // wait; whether the store did it all the same is found out by reading.
 const writeLimit = 20 * time.Second
 
-// writing writes loads, one after another, until the engine stops and nothing
-// is left.
-func (e *Engine) writing(ctx context.Context) {
-	defer func() { e.refuse(e.pending.abandon(), stopping()) }()
-	wait := backoff.Backoff{Min: minBackoff, Max: maxBackoff}
-	for e.pending.await(e.flush) {
-		l := e.pending.next()
-		err := e.write(ctx, &l)
+// batchWriter writes what is pending, one batch after another, each in one
+// transaction.
+type batchWriter struct {
+	config   *Config
+	clock    *clock
+	pending  *pending
+	queues   *queueSet
+	subs     *subscriptionCache
+	leases   *leaseKeeper
+	peers    *peers
+	ready    *readiness
+	recorder *stats.Recorder
+	ids      idAllocator
+	staleAt  time.Time     // when a batch was, the last time
+	flush    chan struct{} // closed when only what is left is to be written
+	ended    chan struct{} // closed when that was done
+}
+
+// run writes until the engine stops and nothing is left.
+func (w *batchWriter) run(ctx context.Context) {
+	defer close(w.ended)
+	defer func() { w.refuse(w.pending.abandon(), stopping()) }()
+	wait := newBackoff()
+	for w.pending.await(w.flush) {
+		l := w.pending.next()
+		err := w.write(ctx, l)
 		switch {
 		case err == nil:
-			e.written(l)
+			w.written(l)
 			wait.Reset()
 		case errors.Is(err, ErrFenced):
 			refusal := errFencedOff
-			if e.LeaseTerm > 0 {
+			if w.config.LeaseTerm > 0 {
 				refusal = fault.Because(err, fault.Unavailable, "the service's lease has run out; try again")
 			}
-			e.refuse(l.publications, refusal)
-			e.relinquish(ctx, l)
+			w.refuse(l.publications, refusal)
+			w.relinquish(ctx, l)
 		default:
-			e.failed(l, err)
-			if ctx.Err() != nil || !e.sleep(ctx, nil, wait.Next()) {
+			w.failed(l, err)
+			if ctx.Err() != nil || !sleep(ctx, nil, wait.Next()) {
 				return
 			}
 		}
@@ -48,38 +64,35 @@ func (e *Engine) writing(ctx context.Context) {
 // the next ones are matched.
 const restless = 10 * time.Second
 
-// write matches the load's events and writes it in one transaction. Where the
+// write matches the batch's events and writes it in one transaction. Where the
 // subscriptions have changed since they were read, it reads the changes and
 // matches again, once: whatever changes after that is newer than the events.
-func (e *Engine) write(ctx context.Context, l *batch) error {
+func (w *batchWriter) write(ctx context.Context, l *batch) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
 	for {
-		version := int64(AnyVersion)
-		if time.Since(e.stale) < restless {
-			if err := e.refresh(ctx); err != nil {
+		fresh := time.Since(w.staleAt) < restless
+		if fresh {
+			if err := w.subs.refresh(ctx); err != nil {
 				return err
 			}
-		} else {
-			version = e.snapshot().Version
 		}
-		e.announce(l)
-		b := Batch{Version: version, Leases: e.leased(), Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health, MaxTextSize: e.retention().TextSize}
-		if err := e.fill(ctx, &b, l); err != nil {
+		b, err := w.prepare(ctx, l)
+		if err != nil {
 			return err
 		}
-		if err := e.show(ctx, &b, l); err != nil {
-			return err
+		if fresh {
+			b.Version = AnyVersion
 		}
-		err := e.store.Write(ctx, b)
+		err = w.config.Store.Write(ctx, b)
 		switch {
 		case errors.Is(err, ErrStale):
-			e.stale, err = time.Now(), nil
+			w.staleAt, err = time.Now(), nil
 		case errors.Is(err, ErrOutboxTaken):
-			dropOutbox(l)
+			l.reject(ErrOutboxTaken, func(p *publication) bool { return p.outbox != 0 })
 			err = nil
 		case errors.Is(err, ErrKeyTaken):
-			err = e.dropTaken(ctx, l)
+			err = w.dropTaken(ctx, l)
 		default:
 			return err
 		}
@@ -89,32 +102,43 @@ func (e *Engine) write(ctx context.Context, l *batch) error {
 	}
 }
 
-// fill adds the events that go anywhere, and their messages, to a batch. New
+// prepare makes what the store is to write.
+func (w *batchWriter) prepare(ctx context.Context, l *batch) (Batch, error) {
+	now := w.queues.leased()
+	l.home, l.subs = now.home.Partition, w.queues.Subscriptions()
+	l.addNotices(w.clock.Now())
+	b := Batch{Version: l.subs.Version, Leases: now.held, Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health, MaxTextSize: w.config.retention().TextSize}
+	err := w.fill(ctx, &b, l)
+	if err == nil {
+		err = w.addChanges(ctx, &b, l)
+	}
+	return b, err
+}
+
+// fill adds the events that go anywhere, and their messages. New
 // numbers each time keep a write whose result is unknown apart from the next.
 // Publications whose messages would be too many for one transaction are left to
 // the next.
-func (e *Engine) fill(ctx context.Context, b *Batch, l *batch) error {
-	now, count := e.snapshot(), 0
-	lines := make(map[int64]bool) // ordered subscriptions
+func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
+	count, ordered := 0, make(map[int64]bool) // subscriptions
 	for i, p := range slices.Concat(l.notices, l.publications) {
-		e.match(p, now, lines)
+		p.match(l.subs, l.home, w.config.LeaseTerm > 0, ordered)
 		if count += len(p.messages); count > batchMessages && i > len(l.notices) {
 			at := i - len(l.notices)
-			e.pending.putBack(l.publications[at:])
+			w.pending.putBack(l.publications[at:])
 			l.publications = l.publications[:at]
 			break
 		}
 	}
-	all := slices.Concat(l.publications, l.notices)
-	if len(lines) > 0 {
-		e.ids.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
+	if len(ordered) > 0 {
+		w.ids.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
 	}
-	for line := range lines {
+	for subscription := range ordered {
 		if !holds(b.Leases, firstPartition) {
-			b.PeerEvents = append(b.PeerEvents, PeerEvent{line, PeerAdded})
+			b.PeerEvents = append(b.PeerEvents, PeerEvent{subscription, PeerAdded})
 		}
 	}
-	for _, p := range all {
+	for _, p := range l.events() {
 		if p.key != nil {
 			p.key.Event, p.key.Count = p.event.GUID, len(p.messages)
 			b.Keys = append(b.Keys, *p.key)
@@ -125,7 +149,7 @@ func (e *Engine) fill(ctx context.Context, b *Batch, l *batch) error {
 		if len(p.messages) == 0 {
 			continue
 		}
-		first, err := e.allocateIDs(ctx, 1+len(p.messages))
+		first, err := w.ids.allocate(ctx, 1+len(p.messages))
 		if err != nil {
 			return err
 		}
@@ -139,88 +163,155 @@ func (e *Engine) fill(ctx context.Context, b *Batch, l *batch) error {
 	return nil
 }
 
-// idBlock is how many numbers are set aside at once.
-const idBlock = 4096
-
-// allocateIDs gives n numbers in a row.
-func (e *Engine) allocateIDs(ctx context.Context, n int) (int64, error) {
-	if e.ids.left < n {
-		first, err := e.store.AllocateIDs(ctx, max(n, idBlock))
-		if err != nil {
-			return 0, err
-		}
-		e.ids.next, e.ids.left = first, max(n, idBlock)
+// addChanges adds what the batch changes, where a stream of another daemon
+// is read, and notes it in the batch itself, for our own.
+func (w *batchWriter) addChanges(ctx context.Context, b *Batch, l *batch) (err error) {
+	elsewhere := w.peers.watched.Load()
+	if w.config.Show != nil || elsewhere {
+		l.changes = l.changesOf()
 	}
-	first := e.ids.next
-	e.ids.next += int64(n)
-	e.ids.left -= n
-	return first, nil
+	if !elsewhere || len(l.announced)+len(l.changes) == 0 {
+		return nil
+	}
+	b.Changes, b.Home = slices.Concat(l.announced, l.changes), l.home
+	b.Number, err = w.ids.allocate(ctx, 1)
+	return err
 }
 
-// written gives everyone what they waited for: the publishers their answer, the
-// lanes their messages.
-func (e *Engine) written(l batch) {
-	e.tally(l)
-	if e.Show != nil {
-		e.Show(l.changes)
-	}
-	e.mu.Lock()
-	e.failure = nil
-	for _, p := range slices.Concat(l.publications, l.notices) {
-		for _, m := range p.messages {
-			if lane := e.queueOf(m.Subscription); lane != nil {
-				lane.accept(m)
-				e.schedule(lane)
-			}
+// dropTaken answers those of a batch whose keys other daemons have used, and
+// takes them out of it.
+func (w *batchWriter) dropTaken(ctx context.Context, l *batch) error {
+	taken := make(map[*publication]bool)
+	for _, p := range l.publications {
+		if p.key == nil {
+			continue
 		}
+		known, err := w.config.Store.Key(ctx, p.key.Hash)
+		if err != nil {
+			return err
+		}
+		taken[p] = known != nil && known.Event != p.event.GUID
 	}
-	for i := range l.outcomes {
-		e.settle(&l.outcomes[i])
+	before := len(l.publications)
+	l.reject(ErrKeyTaken, func(p *publication) bool { return taken[p] })
+	if len(l.publications) == before { // its day has ended this moment
+		return fault.Because(ErrKeyTaken, fault.Unavailable, "an idempotency key has just ended; try again")
 	}
-	e.dispatch()
-	e.mu.Unlock()
+	return nil
+}
+
+// written counts what was written and hands it out: the publishers get their
+// answers, the queues their messages.
+func (w *batchWriter) written(l *batch) {
+	events, messages := l.events(), 0
+	for _, p := range events {
+		messages += len(p.messages)
+	}
+	w.recorder.Record(w.clock.Now(), len(events), messages, l.outcomes, w.queues.Subscriptions())
+	w.recorder.Count(stats.Counts{Disabled: int64(len(l.disabled))})
+	if w.config.Show != nil {
+		w.config.Show(l.changes)
+	}
+	w.ready.wrote(nil)
+	w.queues.written(events, l.outcomes)
 	for _, p := range l.publications {
 		p.done <- nil
 	}
-	e.disabled(l.disabled)
-}
-
-// settle makes an outcome that was written down the message's state.
-func (e *Engine) settle(r *webhook.AttemptResult) {
-	r.Message.State = r.After
-	lane := e.queues[r.Message.Subscription]
-	if lane == nil {
-		e.budget.release(r.Message)
+	if len(l.disabled) == 0 {
 		return
 	}
-	lane.settled(r.Message)
-	if e.budget.wanted(r.Message) {
-		lane.spare(e.Now())
+	subs := w.queues.Subscriptions()
+	w.subs.Reload(context.Background()) // those under way do not disable it again
+	for _, d := range l.disabled {
+		if sub := subs.Subscription(d.Subscription); sub != nil {
+			w.config.Log.Warn("a subscription was disabled", "subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
+		}
 	}
-	e.schedule(lane)
 }
 
-// failed answers the publishers of a load that could not be written, and keeps
+// failed answers the publishers of a batch that could not be written, and keeps
 // its outcomes for the next one. Since the store may have done it after all,
-// the lanes look again a little later.
-func (e *Engine) failed(l batch, err error) {
-	e.log.Warn("writing events and outcomes failed", "events", len(l.publications), "outcomes", len(l.outcomes), "error", err.Error())
+// the queues look again a little later.
+func (w *batchWriter) failed(l *batch, err error) {
+	w.config.Log.Warn("writing events and outcomes failed", "events", len(l.publications), "outcomes", len(l.outcomes), "error", err.Error())
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fault.Because(err, fault.Unavailable, "the store did not answer in time; try again")
 	}
-	e.mu.Lock()
-	e.failure, e.failedAt = err, time.Now()
-	e.mu.Unlock()
-	e.refuse(l.publications, err)
-	e.pending.giveBack(l)
+	w.ready.wrote(err)
+	w.refuse(l.publications, err)
+	w.pending.giveBack(l)
 	if len(l.publications) > 0 {
-		e.rewindLater()
+		w.queues.rewindLater()
 	}
 }
 
-func (e *Engine) refuse(all []*publication, err error) {
-	e.recorder.Count(stats.Counts{Refused: int64(len(all))})
+func (w *batchWriter) refuse(all []*publication, err error) {
+	w.recorder.Count(stats.Counts{Refused: int64(len(all))})
 	for _, p := range all {
 		p.done <- err
 	}
+}
+
+// relinquish finds out which lease was lost, after a write that was fenced off,
+// and leases a new partition if it was that of new messages. Outcomes of messages
+// that are another daemon's now are dropped: that daemon attempts them again.
+func (w *batchWriter) relinquish(ctx context.Context, l *batch) {
+	if w.config.LeaseTerm == 0 {
+		w.yield()
+		return
+	}
+	w.leases.mu.Lock()
+	defer w.leases.mu.Unlock()
+	home := w.queues.leased().home
+	now, err := w.leases.recover(ctx)
+	if err != nil {
+		w.config.Log.Warn("leasing a partition failed", "error", err.Error())
+		w.pending.giveBack(l)
+		sleep(ctx, nil, maxBackoff)
+		return
+	}
+	w.config.Log.Warn("a lease was lost to another daemon", "held", len(now.held))
+	if now.home != home {
+		w.ids.left = 0 // the numbers of a partition grow
+	}
+	l.outcomes = w.queues.dropLost(l.outcomes, now.held)
+	w.queues.hold(now)
+	w.pending.giveBack(l)
+}
+
+// yield leaves the messages to a daemon that has begun to work on the same
+// store. Leasing them again would only begin a quarrel.
+func (w *batchWriter) yield() {
+	w.config.Log.Error(errFencedOff.Error())
+	w.pending.close()
+	w.queues.stop()
+	w.ready.set(errFencedOff)
+	w.queues.mu.Lock()
+	defer w.queues.mu.Unlock()
+	w.queues.leases.held = nil
+}
+
+// idBlock is how many numbers are set aside at once.
+const idBlock = 4096
+
+// idAllocator gives the numbers of events, messages and changes.
+type idAllocator struct {
+	store Store
+	next  int64
+	left  int
+}
+
+// allocate gives n numbers in a row.
+func (a *idAllocator) allocate(ctx context.Context, n int) (int64, error) {
+	if a.left < n {
+		first, err := a.store.AllocateIDs(ctx, max(n, idBlock))
+		if err != nil {
+			return 0, err
+		}
+		a.next, a.left = first, max(n, idBlock)
+	}
+	first := a.next
+	a.next += int64(n)
+	a.left -= n
+	return first, nil
 }

@@ -1,0 +1,194 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// dispatcher makes attempts: it gives the queues turns, and hands on what comes of
+// each attempt.
+type dispatcher struct {
+	config  *Config
+	clock   *clock
+	queues  *queueSet
+	pending *pending
+	turn    int // the tier that had the last one
+
+	sending  context.Context    // of the attempts under way
+	cut      context.CancelFunc // ends sending
+	attempts sync.WaitGroup
+	judges   sync.WaitGroup
+}
+
+// attempt is an attempt under way.
+type attempt struct {
+	queue   *queue
+	message *webhook.Message
+	tier    *tier // whose attempt it is
+}
+
+// maxUnsaved is the number of results that wait to be written above which no attempt
+// begins.
+const maxUnsaved = 4096
+
+// dispatch begins attempts while queues are ready and the limit allows. The lock of
+// the queues is held.
+func (d *dispatcher) dispatch() {
+	for d.queues.budget.inFlight() < d.config.Attempts {
+		a := d.next()
+		if a == nil {
+			return
+		}
+		d.attempts.Go(func() { d.deliver(a) })
+	}
+}
+
+// next gives the next queue its turn. A queue with more to send goes to the end of
+// its ring. The lock of the queues is held.
+func (d *dispatcher) next() *attempt {
+	for !d.queues.stopped {
+		t := d.nextTier()
+		if t == nil || d.pending.unsaved() > maxUnsaved || d.queues.leases.lapsing() {
+			return nil
+		}
+		q := t.ring[0]
+		t.ring[0] = nil
+		t.ring = t.ring[1:]
+		q.queued = false
+		m := q.take(d.clock.Now())
+		d.queues.schedule(q)
+		if m != nil {
+			t.inFlight++
+			return &attempt{q, m, t}
+		}
+	}
+	return nil
+}
+
+// nextTier is the tier whose turn it is, nil where none has a queue that may begin
+// an attempt.
+func (d *dispatcher) nextTier() *tier {
+	tiers := &d.queues.budget.tiers
+	for range tiers {
+		d.turn = 1 - d.turn
+		if t := &tiers[d.turn]; len(t.ring) > 0 && t.inFlight < t.attempts {
+			return t
+		}
+	}
+	return nil
+}
+
+// deliver makes attempts until no queue is ready.
+func (d *dispatcher) deliver(a *attempt) {
+	for a != nil {
+		sub := d.approve(a.queue)
+		var o webhook.Outcome
+		if sub != nil {
+			o = d.config.Sender.Send(d.sending, a.message, sub, d.clock.Now())
+		}
+		a = d.finish(a, o, sub != nil && d.sending.Err() == nil)
+	}
+}
+
+// approve gives the subscription for an attempt that begins this moment, nil
+// where it was deleted, or where this process was suspended since the queue got
+// its turn, for so long that the lease may run out.
+func (d *dispatcher) approve(q *queue) *webhook.Subscription {
+	d.queues.mu.Lock()
+	defer d.queues.mu.Unlock()
+	if d.queues.leases.lapsing() {
+		return nil
+	}
+	return q.sub
+}
+
+// finish ends an attempt and gives the next one, if any may begin.
+func (d *dispatcher) finish(a *attempt, o webhook.Outcome, counts bool) *attempt {
+	if counts {
+		d.decide(a.message, o)
+	}
+	d.queues.mu.Lock()
+	defer d.queues.mu.Unlock()
+	a.queue.endpoint.inFlight--
+	a.tier.inFlight--
+	if counts {
+		d.note(a.queue, a.message, o)
+	} else {
+		a.queue.putBack(a.message)
+	}
+	d.queues.schedule(a.queue)
+	return d.next()
+}
+
+// stop waits until the attempts under way have ended, and cuts them once ctx is done.
+func (d *dispatcher) stop(ctx context.Context) {
+	cut := context.AfterFunc(ctx, d.cut)
+	d.attempts.Wait()
+	cut()
+	d.cut()
+}
+
+// decide hands on what becomes of a message.
+func (d *dispatcher) decide(m *webhook.Message, o webhook.Outcome) {
+	sub := d.queues.Subscriptions().Subscription(m.Subscription)
+	after := webhook.Decide(m.State, o, d.config.policyFor(sub), d.clock.Now(), rand.Float64())
+	reason := ""
+	if o.Disables() && sub != nil && m.URL == sub.URL {
+		reason = "the endpoint answered 410 Gone"
+		if o.Disable {
+			reason = "the endpoint asked for it (webhook-delivery: disable)"
+		}
+	}
+	d.pending.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason)
+}
+
+// note lets a queue learn from an attempt. One at the URL that the subscription had
+// before says nothing about the endpoint that it has. The lock of the queues is held.
+func (d *dispatcher) note(q *queue, m *webhook.Message, o webhook.Outcome) {
+	if q.sub == nil || m.URL != q.sub.URL {
+		return
+	}
+	now, policy, was := d.clock.Now(), d.config.policyFor(q.sub), q.budget.of(q)
+	e := &q.endpoint
+	e.throttle.note(o)
+	e.breaker.note(o, policy.Schedule, now)
+	if e.health.note(o, now) {
+		d.pending.noteHealth(Health{Subscription: q.id, Since: e.health.since})
+	}
+	if !e.health.doomed && q.enabled() && e.health.hopeless(policy, now) {
+		e.health.doomed = true
+		since := e.health.since
+		d.judges.Go(func() { d.judge(d.sending, q.id, since) })
+	}
+	moved := was != q.budget.of(q)
+	if moved {
+		was.remove(q)
+	}
+	if len(q.window.known) > 0 && (e.breaker.open() || was.scarce() && moved) {
+		q.drop() // what waits for an endpoint in trouble takes no memory from others
+	}
+}
+
+// judge disables a subscription that has only failed for too long. Another
+// daemon may have reached it meanwhile, which the store knows.
+func (d *dispatcher) judge(ctx context.Context, subscription int64, since time.Time) {
+	succeeded, err := d.config.Store.Succeeded(ctx, subscription, since)
+	d.queues.mu.Lock()
+	defer d.queues.mu.Unlock()
+	q := d.queues.byID[subscription]
+	switch {
+	case q == nil:
+	case err != nil:
+		q.endpoint.health.doomed = false // the next failure asks again
+	case succeeded:
+		q.endpoint.health = health{}
+	default:
+		reason := fmt.Sprintf("every attempt since %s has failed", since.UTC().Format(time.RFC3339))
+		d.pending.disable(Disabled{subscription, reason, d.clock.Now()})
+	}
+}

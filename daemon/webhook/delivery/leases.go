@@ -1,0 +1,111 @@
+package delivery
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// leases are the partitions that this daemon works on.
+type leases struct {
+	held    []Lease
+	home    Lease         // whose partition new messages belong to
+	renewed time.Time     // when they were last known to be held, by this process's clock
+	term    time.Duration // 0 where no other daemon shares the store
+}
+
+// lapsing reports whether a lease may run out before an attempt that begins now
+// has ended: then another daemon could make the same one.
+func (l *leases) lapsing() bool { return l.term > 0 && elapsed(l.renewed) > l.term*2/3 }
+
+// leaseKeeper renews the leases, and takes over those of daemons that are gone.
+type leaseKeeper struct {
+	config   *Config
+	clock    *clock
+	queues   *queueSet
+	mu       sync.Mutex    // held while the leases change
+	orphaned chan struct{} // buffered; there is something to take over
+}
+
+// run renews the leases well before they run out, until ctx is done.
+func (k *leaseKeeper) run(ctx context.Context) {
+	pause := k.config.LeaseTerm / 3
+	for sleep(ctx, k.orphaned, pause) {
+		pause = k.config.LeaseTerm / 3
+		if err := k.renew(ctx); err != nil && ctx.Err() == nil {
+			k.config.Log.Warn("renewing the leases failed", "error", err.Error())
+			pause = k.config.LeaseTerm / 12
+		}
+	}
+}
+
+// renew renews the leases that are needed, and takes over what other daemons left
+// behind.
+func (k *leaseKeeper) renew(ctx context.Context) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, k.config.LeaseTerm/3)
+	defer cancel()
+	now := k.queues.leased()
+	now.renewed = time.Now()
+	held, err := k.config.Store.Renew(ctx, now.held, now.term)
+	if err != nil {
+		return err
+	}
+	now.held = held
+	if err := k.releaseDone(ctx, &now); err != nil {
+		return err
+	}
+	found, err := k.config.Store.TakeOver(ctx, now.term)
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		k.config.Log.Info("took over messages of a daemon that is gone", "partitions", len(found))
+	}
+	now.held = append(now.held, found...)
+	k.queues.hold(now)
+	return k.clock.set(ctx, k.config.Store)
+}
+
+// releaseDone gives the leases of partitions back whose messages are done, so that
+// daemons which start need not make more and more.
+func (k *leaseKeeper) releaseDone(ctx context.Context, now *leases) error {
+	var kept, done []Lease
+	for _, l := range now.held {
+		if l.Partition == now.home.Partition || l.Partition == firstPartition {
+			kept = append(kept, l)
+			continue
+		}
+		open, err := k.config.Store.Open(ctx, l.Partition)
+		switch {
+		case err != nil:
+			return err
+		case len(open) > 0:
+			kept = append(kept, l)
+		default:
+			done = append(done, l)
+		}
+	}
+	now.held = kept
+	if len(done) == 0 {
+		return nil
+	}
+	k.queues.hold(*now) // before another daemon can have them
+	return k.config.Store.Release(ctx, done)
+}
+
+// recover finds out which leases are still held, and leases a new partition where
+// that of new messages was lost. The keeper's lock is held.
+func (k *leaseKeeper) recover(ctx context.Context) (leases, error) {
+	now := k.queues.leased()
+	now.renewed = time.Now()
+	held, err := k.config.Store.Renew(ctx, now.held, now.term)
+	if now.held = held; err != nil || holds(held, now.home.Partition) {
+		return now, err
+	}
+	if now.home, err = k.config.Store.Lease(ctx, now.term); err == nil {
+		now.held = append(now.held, now.home)
+	}
+	return now, err
+}

@@ -1,0 +1,231 @@
+package delivery
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// The bounds of what is collected.
+const (
+	batchRows     = 512
+	batchBytes    = 1 << 20
+	batchMessages = 8192 // more only of a single event
+	queueRows     = 8192
+	queueBytes    = 64 << 20
+	resultDelay   = time.Millisecond // that outcomes wait for others
+	resultRows    = 256              // that do not wait
+)
+
+// MaxBatchEvents is the number of events that a batch may have: those that were
+// published, and the notices of disabled subscriptions.
+const MaxBatchEvents = 2 * batchRows
+
+// pending collects what is to be written. Whatever arrives while one batch is
+// being written makes the next one; an event waits for nothing else.
+type pending struct {
+	mu        sync.Mutex
+	closed    bool
+	waiting   []*publication
+	bytes     int // of waiting
+	outcomes  []webhook.AttemptResult
+	oldest    time.Time // when the first of outcomes came
+	disabled  []Disabled
+	health    []Health         // each after the one before it
+	announced []webhook.Change // made without the engine, for other daemons
+	wake      chan struct{}    // buffered, one
+}
+
+func newPending() *pending { return &pending{wake: make(chan struct{}, 1)} }
+
+// publish queues an event, unless too many wait already.
+func (p *pending) publish(event *publication) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return stopping()
+	case len(p.waiting) >= queueRows || p.bytes+event.size() > queueBytes:
+		return overloaded()
+	}
+	p.waiting = append(p.waiting, event)
+	p.bytes += event.size()
+	if len(p.waiting) == 1 {
+		signal(p.wake)
+	}
+	return nil
+}
+
+// record queues an outcome.
+func (p *pending) record(r webhook.AttemptResult, reason string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if reason != "" {
+		p.disabled = append(p.disabled, Disabled{r.Message.Subscription, reason, r.Began})
+	}
+	switch p.outcomes = append(p.outcomes, r); len(p.outcomes) {
+	case 1:
+		p.oldest = time.Now()
+		signal(p.wake)
+	case resultRows:
+		signal(p.wake)
+	}
+}
+
+// disable queues the disabling of a subscription.
+func (p *pending) disable(d Disabled) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.disabled = append(p.disabled, d)
+	signal(p.wake)
+}
+
+// noteHealth queues since when a subscription fails.
+func (p *pending) noteHealth(h Health) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.health = addHealth(p.health, h)
+	signal(p.wake)
+}
+
+// addHealth adds what was noted last of a subscription to what was noted before,
+// so that each is there once.
+func addHealth(all []Health, h Health) []Health {
+	i := slices.IndexFunc(all, func(was Health) bool { return was.Subscription == h.Subscription })
+	switch {
+	case i < 0:
+		return append(all, h)
+	case h.Since.IsZero() || h.Anew:
+		all[i] = h
+	case all[i].Since.IsZero():
+		all[i] = Health{h.Subscription, h.Since, true}
+	}
+	return all
+}
+
+// announce queues changes that were made without the engine, for other daemons.
+func (p *pending) announce(changes []webhook.Change) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.announced = append(p.announced, changes...)
+	signal(p.wake)
+}
+
+// unsaved is how many outcomes wait.
+func (p *pending) unsaved() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.outcomes)
+}
+
+// depth is how many events and outcomes wait.
+func (p *pending) depth() (events, outcomes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.waiting), len(p.outcomes)
+}
+
+// close refuses events from now on.
+func (p *pending) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+}
+
+// await waits until there is a batch to write. It reports false once stop is
+// closed and nothing is left.
+func (p *pending) await(stop <-chan struct{}) bool {
+	for {
+		wait, any := p.timeout()
+		if any && wait <= 0 {
+			return true
+		}
+		if !any {
+			wait = time.Hour // until woken
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-p.wake:
+		case <-timer.C:
+		case <-stop:
+			timer.Stop()
+			_, any = p.timeout()
+			return any
+		}
+		timer.Stop()
+	}
+}
+
+// timeout is how long what is there may still wait for others.
+func (p *pending) timeout() (wait time.Duration, any bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case len(p.waiting) > 0 || len(p.outcomes) >= resultRows:
+		return 0, true
+	case len(p.outcomes) > 0:
+		return resultDelay - time.Since(p.oldest), true
+	case len(p.disabled)+len(p.health)+len(p.announced) > 0:
+		return 0, true
+	}
+	return 0, false
+}
+
+// next takes a batch, the oldest first.
+func (p *pending) next() *batch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, size := 0, 0
+	for n < len(p.waiting) && n < batchRows && (n == 0 || size+p.waiting[n].size() <= batchBytes) {
+		size += p.waiting[n].size()
+		n++
+	}
+	b := &batch{publications: p.waiting[:n:n], health: p.health, announced: p.announced}
+	p.waiting, p.bytes, p.health, p.announced = p.waiting[n:], p.bytes-size, nil, nil
+	if len(p.waiting) == 0 {
+		p.waiting = nil
+	}
+	n = min(len(p.disabled), batchRows) // each makes an event
+	b.disabled, p.disabled = p.disabled[:n:n], p.disabled[n:]
+	n = min(len(p.outcomes), batchRows)
+	b.outcomes, p.outcomes = p.outcomes[:n:n], p.outcomes[n:]
+	return b
+}
+
+// giveBack puts outcomes back that could not be written, before those that
+// came since.
+func (p *pending) giveBack(b *batch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.outcomes = append(b.outcomes, p.outcomes...)
+	p.disabled = append(b.disabled, p.disabled...)
+	later := p.health
+	p.health = b.health
+	for _, h := range later {
+		p.health = addHealth(p.health, h)
+	}
+	p.announced = append(b.announced, p.announced...)
+}
+
+// putBack puts events back that a batch had no room for, before those that came
+// since.
+func (p *pending) putBack(all []*publication) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, event := range all {
+		event.messages = nil
+		p.bytes += event.size()
+	}
+	p.waiting = slices.Concat(all, p.waiting)
+}
+
+// abandon takes the events out that were not written when the writer ended.
+func (p *pending) abandon() []*publication {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := p.waiting
+	p.waiting, p.bytes = nil, 0
+	return left
+}

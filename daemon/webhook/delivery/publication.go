@@ -1,0 +1,72 @@
+package delivery
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// publication is an event that waits to be written.
+type publication struct {
+	event    *webhook.Event
+	key      *Key  // that it is published under, nil for none
+	only     int64 // the one subscription that it goes to, 0 for all that match
+	except   int64 // one that it does not go to, 0 for none
+	outbox   int64 // the row of the outbox that it is, 0 for none
+	messages []*webhook.Message
+	done     chan error // buffered
+}
+
+func newPublication(name string, body []byte, now time.Time) *publication {
+	return &publication{event: &webhook.Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, done: make(chan error, 1)}
+}
+
+// size is what the publication takes in memory while it waits.
+func (p *publication) size() int { return len(p.event.Body) + 512 }
+
+// targets are the subscriptions that a publication goes to.
+func (p *publication) targets(s *webhook.Snapshot) []*webhook.Subscription {
+	if p.only == 0 {
+		return s.Match(p.event.Name)
+	}
+	if sub := s.Subscription(p.only); sub != nil {
+		return []*webhook.Subscription{sub}
+	}
+	return nil
+}
+
+// match makes the messages of a publication, for the partition that new messages
+// belong to. Those of ordered subscriptions, which are added to ordered, go through
+// one partition where there may be several daemons.
+func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordered map[int64]bool) {
+	p.messages = p.messages[:0]
+	for _, sub := range p.targets(s) {
+		if sub.ID == p.except {
+			continue
+		}
+		partition := home
+		if sub.Ordered && shared {
+			partition = firstPartition
+			ordered[sub.ID] = true
+		}
+		p.messages = append(p.messages, webhook.NewMessage(newGUID(p.event.AddedAt), p.event, sub, partition))
+	}
+}
+
+// newGUID makes a guid of RFC 9562's version 7: it begins with the time, so
+// that an index of them grows at its end, and goes on with 74 random bits.
+func newGUID(at time.Time) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:], uint64(at.UnixMilli())<<16)
+	_, _ = rand.Read(b[6:]) // never fails
+	b[6] = b[6]&0x0f | 0x70
+	b[8] = b[8]&0x3f | 0x80
+	text := hex.AppendEncode(make([]byte, 0, 36), b[:4])
+	for _, part := range [...][]byte{b[4:6], b[6:8], b[8:10], b[10:]} {
+		text = hex.AppendEncode(append(text, '-'), part)
+	}
+	return string(text)
+}

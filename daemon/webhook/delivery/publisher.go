@@ -1,0 +1,130 @@
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// Receipt says what became of an event.
+type Receipt struct {
+	EventID  string
+	Messages int // one for each subscription that it goes to
+}
+
+// publisher takes events and waits until they are durable.
+type publisher struct {
+	store   Store
+	clock   *clock
+	pending *pending
+	ready   *readiness
+	keys    keyLocks
+}
+
+// Publish publishes an event. When it returns without an error, the event's
+// messages are durable. It waits for the store even when ctx is done, since an
+// event that may be stored must not look refused.
+func (p *publisher) Publish(ctx context.Context, name string, body []byte) (Receipt, error) {
+	return p.publish(ctx, newPublication(name, body, p.clock.Now()))
+}
+
+func (p *publisher) publish(ctx context.Context, event *publication) (Receipt, error) {
+	if err := cmp.Or(ctx.Err(), p.ready.unavailableErr()); err != nil {
+		return Receipt{}, err
+	}
+	if err := p.pending.publish(event); err != nil {
+		return Receipt{}, err
+	}
+	if err := <-event.done; err != nil {
+		return Receipt{}, err
+	}
+	return Receipt{event.event.GUID, len(event.messages)}, nil
+}
+
+// SendTest sends a message to one subscription, whatever events it is for, and gives
+// the message once it is durable, as it was stored: its attempts begin meanwhile.
+func (p *publisher) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*webhook.Message, error) {
+	event := newPublication(name, body, p.clock.Now())
+	event.only = subscription
+	switch r, err := p.publish(ctx, event); {
+	case err != nil:
+		return nil, err
+	case r.Messages == 0:
+		return nil, fault.New(fault.NotFound, "There is no such subscription")
+	}
+	m := event.messages[0]
+	return &webhook.Message{
+		ID: m.ID, GUID: m.GUID, Event: event.event, Partition: m.Partition, Subscription: m.Subscription, URL: m.URL, Private: m.Private,
+		State: webhook.State{Next: event.event.AddedAt},
+	}, nil
+}
+
+// keyLife is how long an idempotency key stands for the event that was
+// published under it.
+const keyLife = 24 * time.Hour
+
+// keyOf is what is remembered of an event that is published under a key.
+func keyOf(name string, body []byte, key string, now time.Time) *Key {
+	event := append(append([]byte(name), 0), body...)
+	return &Key{Hash: sha256.Sum256([]byte(key)), Digest: sha256.Sum256(event), Until: now.Add(keyLife)}
+}
+
+// errKeyOfAnother is for an event under a key that stands for another one.
+var errKeyOfAnother = fault.New(fault.Conflict, "The Idempotency-Key was used for another event within the last 24 hours")
+
+// PublishOnce publishes an event under a key. For a day the same event under the
+// same key gives the receipt of the first, and replayed is true; another event
+// is a Conflict.
+func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, key string) (r Receipt, replayed bool, err error) {
+	k := keyOf(name, body, key, p.clock.Now())
+	unlock, err := p.keys.lock(ctx, k.Hash)
+	if err != nil {
+		return Receipt{}, false, err
+	}
+	defer unlock()
+	known, err := p.store.Key(ctx, k.Hash)
+	if err == nil && known == nil {
+		event := newPublication(name, body, p.clock.Now())
+		event.key = k
+		if r, err = p.publish(ctx, event); !errors.Is(err, ErrKeyTaken) {
+			return r, false, err
+		}
+		known, err = p.store.Key(ctx, k.Hash) // of another daemon, which was faster
+	}
+	switch {
+	case err != nil:
+		return Receipt{}, false, err
+	case known == nil: // its day has ended this moment
+		return Receipt{}, false, overloaded()
+	case known.Digest != k.Digest:
+		return Receipt{}, false, errKeyOfAnother
+	}
+	return Receipt{known.Event, known.Count}, true, nil
+}
+
+// keyLocks lets those who publish under the same key go one after another.
+type keyLocks struct {
+	taken sync.Map // from a key's hash to a channel that is closed when its holder has left
+}
+
+// lock waits until no other caller publishes under a key.
+func (l *keyLocks) lock(ctx context.Context, hash [32]byte) (unlock func(), err error) {
+	mine := make(chan struct{})
+	for {
+		before, taken := l.taken.LoadOrStore(hash, mine)
+		if !taken {
+			return func() { l.taken.Delete(hash); close(mine) }, nil
+		}
+		select {
+		case <-before.(chan struct{}):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

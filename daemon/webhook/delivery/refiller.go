@@ -1,0 +1,148 @@
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// refiller reads pages of messages for the queues, one after another.
+type refiller struct {
+	config *Config
+	queues *queueSet
+	turn   int // the tier that had the last one
+}
+
+// run reads until ctx is done.
+func (r *refiller) run(ctx context.Context) {
+	wait := newBackoff()
+	for {
+		q, page := r.nextPage()
+		if q == nil {
+			if !sleep(ctx, r.queues.budget.refill, 0) {
+				return
+			}
+			continue
+		}
+		if err := r.readPage(ctx, q, page); err != nil {
+			r.config.Log.Warn("reading messages failed", "error", err.Error())
+			if !sleep(ctx, nil, wait.Next()) {
+				return
+			}
+			continue
+		}
+		wait.Reset()
+	}
+}
+
+// nextPage finds a queue to read for. The tiers take turns.
+func (r *refiller) nextPage() (*queue, Page) {
+	s := r.queues
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range s.budget.tiers {
+		r.turn = 1 - r.turn
+		if q, p := s.budget.tiers[r.turn].nextPage(s.clock.Now()); q != nil {
+			return q, p
+		}
+	}
+	return nil, Page{}
+}
+
+// readPage reads messages first, and then the bodies of those for which there is
+// room.
+func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
+	messages, err := r.config.Store.Page(ctx, p)
+	whole := len(messages) < p.Limit
+	var due time.Time
+	if err == nil && whole && !p.InOrder {
+		due, err = r.config.Store.Due(ctx, p.after(messages))
+	}
+	var t *tier
+	if err == nil {
+		var fit int
+		t, fit = r.reserve(q, messages)
+		whole = whole && fit == len(messages)
+		messages = messages[:fit]
+		err = r.readBodies(ctx, messages)
+	}
+	r.queues.mu.Lock()
+	defer r.queues.mu.Unlock()
+	if t != nil {
+		t.reserved = 0
+	}
+	if err == nil {
+		q.paged(p, messages, whole, due)
+	}
+	q.recent = nil
+	r.queues.schedule(q)
+	r.queues.dispatch()
+	return err
+}
+
+// readBodies reads the bodies that are not in memory.
+func (r *refiller) readBodies(ctx context.Context, messages []*webhook.Message) error {
+	var missing []int64
+	for _, m := range messages {
+		if m.Event.Body == nil {
+			missing = append(missing, m.Event.ID)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	bodies, err := r.config.Store.Bodies(ctx, missing)
+	for _, m := range messages {
+		if m.Event.Body == nil {
+			m.Event.Body = bodies[m.Event.ID]
+		}
+	}
+	return err
+}
+
+// reserve sets memory aside for the first messages of a page, as many as fit in
+// the queue's share of it, and has them use bodies that are in memory. Where
+// there is no room for one, the queue keeps its turn until there is.
+func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit int) {
+	s := r.queues
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t = s.budget.of(q)
+	limit, added := min(t.portion(), windowBytes-q.window.bytes), 0
+	for i, m := range messages {
+		size := s.budget.cost(m)
+		if known := s.budget.events[m.Event.ID]; known != nil {
+			m.Event = known.Event
+		}
+		if q.sub != nil && m.URL == q.sub.URL {
+			m.URL = q.sub.URL
+		}
+		switch {
+		case q.has(m.ID):
+			continue
+		case added == 0 && !t.fits(size):
+			if q.paused = len(q.window.fresh) > 0; !q.paused {
+				r.waitForRoom(t, q, size)
+			}
+			return t, i
+		case added > 0 && added+size > limit:
+			return t, i
+		}
+		added += size
+		t.reserved = added
+	}
+	return t, len(messages)
+}
+
+// waitForRoom has a queue be the next that reads once there is so much room, and
+// frees what it can. The lock of the queues is held.
+func (r *refiller) waitForRoom(t *tier, q *queue, size int) {
+	t.need = size
+	t.refills = append([]*queue{q}, t.refills...)
+	q.needsRefill = true
+	for _, other := range r.queues.byID {
+		other.spare(r.queues.clock.Now())
+		r.queues.schedule(other)
+	}
+}
