@@ -17,9 +17,7 @@ const (
 
 // backlogCounter counts what is open on request, once for all who ask at that time.
 type backlogCounter struct {
-	store Store
-	clock *clock
-	ready *readiness
+	*core
 	asked chan struct{}   // buffered
 	ended <-chan struct{} // closed when the engine has stopped
 
@@ -44,7 +42,7 @@ func (c *backlogCounter) last(age time.Duration) (o stats.BacklogCount, fresh bo
 // where counting takes long. Where it cannot be counted it gives the last count
 // with the error.
 func (c *backlogCounter) Backlog(ctx context.Context, age time.Duration) (stats.BacklogCount, error) {
-	if err := c.ready.unavailableErr(); err != nil {
+	if err := c.unavailableErr(); err != nil {
 		return stats.BacklogCount{}, err
 	}
 	o, fresh, next, err := c.last(age)
@@ -76,11 +74,11 @@ func (c *backlogCounter) count(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, backlogLimit)
 	defer cancel()
 	began := time.Now()
-	all, err := c.store.Backlog(ctx)
+	all, err := c.Store.Backlog(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at, c.took, c.err = time.Now(), time.Since(began), err; err == nil {
-		c.open = stats.BacklogCount{At: c.clock.Now(), Each: all}
+		c.open = stats.BacklogCount{At: c.Now(), Each: all}
 	}
 	close(c.done)
 	c.done = make(chan struct{})

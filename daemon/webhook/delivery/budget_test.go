@@ -90,7 +90,7 @@ func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 	for i := range e.budget.tiers {
 		e.budget.tiers[i].attempts = 20
 	}
-	e.Engine.clock.read.Store(&reading{time.Now(), noon})
+	e.core.clock.read.Store(&reading{time.Now(), noon})
 	e.queueSet.leases.held = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
 		sub := &webhook.Subscription{ID: id + 1, Enabled: true}
@@ -197,8 +197,8 @@ func (e *tinyEngine) write() {
 
 // later moves the clock on.
 func (e *tinyEngine) later(d time.Duration) {
-	was := e.Engine.clock.read.Load()
-	e.Engine.clock.read.Store(&reading{was.local, was.store.Add(d)})
+	was := e.core.clock.read.Load()
+	e.core.clock.read.Store(&reading{was.local, was.store.Add(d)})
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
 	for _, l := range e.byID {

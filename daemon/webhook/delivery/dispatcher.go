@@ -13,11 +13,8 @@ import (
 // dispatcher makes attempts: it gives the queues turns, and hands on what comes of
 // each attempt.
 type dispatcher struct {
-	config  *Config
-	clock   *clock
-	queues  *queueSet
-	pending *pending
-	turn    int // the tier that had the last one
+	*core
+	turn int // the tier that had the last one
 
 	sending  context.Context    // of the attempts under way
 	cut      context.CancelFunc // ends sending
@@ -39,7 +36,7 @@ const maxUnsaved = 4096
 // dispatch begins attempts while queues are ready and the limit allows. The lock of
 // the queues is held.
 func (d *dispatcher) dispatch() {
-	for d.queues.budget.inFlight() < d.config.Attempts {
+	for d.queues.budget.inFlight() < d.Attempts {
 		a := d.next()
 		if a == nil {
 			return
@@ -53,14 +50,17 @@ func (d *dispatcher) dispatch() {
 func (d *dispatcher) next() *attempt {
 	for !d.queues.stopped {
 		t := d.nextTier()
-		if t == nil || d.pending.unsaved() > maxUnsaved || d.queues.leases.lapsing() {
+		if t == nil || d.queues.leases.lapsing() {
+			return nil
+		}
+		if _, unsaved := d.pending.depth(); unsaved > maxUnsaved {
 			return nil
 		}
 		q := t.ring[0]
 		t.ring[0] = nil
 		t.ring = t.ring[1:]
 		q.queued = false
-		m := q.take(d.clock.Now())
+		m := q.take(d.Now())
 		d.queues.schedule(q)
 		if m != nil {
 			t.inFlight++
@@ -89,7 +89,7 @@ func (d *dispatcher) deliver(a *attempt) {
 		sub := d.approve(a.queue)
 		var o webhook.Outcome
 		if sub != nil {
-			o = d.config.Sender.Send(d.sending, a.message, sub, d.clock.Now())
+			o = d.Sender.Send(d.sending, a.message, sub, d.Now())
 		}
 		a = d.finish(a, o, sub != nil && d.sending.Err() == nil)
 	}
@@ -136,7 +136,7 @@ func (d *dispatcher) stop(ctx context.Context) {
 // decide hands on what becomes of a message.
 func (d *dispatcher) decide(m *webhook.Message, o webhook.Outcome) {
 	sub := d.queues.Subscriptions().Subscription(m.Subscription)
-	after := webhook.Decide(m.State, o, d.config.policyFor(sub), d.clock.Now(), rand.Float64())
+	after := webhook.Decide(m.State, o, d.policyFor(sub), d.Now(), rand.Float64())
 	reason := ""
 	if o.Disables() && sub != nil && m.URL == sub.URL {
 		reason = "the endpoint answered 410 Gone"
@@ -153,7 +153,7 @@ func (d *dispatcher) note(q *queue, m *webhook.Message, o webhook.Outcome) {
 	if q.sub == nil || m.URL != q.sub.URL {
 		return
 	}
-	now, policy, was := d.clock.Now(), d.config.policyFor(q.sub), q.budget.of(q)
+	now, policy, was := d.Now(), d.policyFor(q.sub), q.budget.of(q)
 	e := &q.endpoint
 	e.throttle.note(o)
 	e.breaker.note(o, policy.Schedule, now)
@@ -177,7 +177,7 @@ func (d *dispatcher) note(q *queue, m *webhook.Message, o webhook.Outcome) {
 // judge disables a subscription that has only failed for too long. Another
 // daemon may have reached it meanwhile, which the store knows.
 func (d *dispatcher) judge(ctx context.Context, subscription int64, since time.Time) {
-	succeeded, err := d.config.Store.Succeeded(ctx, subscription, since)
+	succeeded, err := d.Store.Succeeded(ctx, subscription, since)
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
 	q := d.queues.byID[subscription]
@@ -189,6 +189,6 @@ func (d *dispatcher) judge(ctx context.Context, subscription int64, since time.T
 		q.endpoint.health = health{}
 	default:
 		reason := fmt.Sprintf("every attempt since %s has failed", since.UTC().Format(time.RFC3339))
-		d.pending.disable(Disabled{subscription, reason, d.clock.Now()})
+		d.pending.disable(Disabled{subscription, reason, d.Now()})
 	}
 }

@@ -14,15 +14,12 @@ import (
 // and is then of no more use. It wires its parts; the exported methods of those that
 // are embedded are its own.
 type Engine struct {
-	*Config
-	*clock
-	*readiness
+	*core
+	*queueSet
 	*publisher
 	*subscriptionCache
-	*queueSet
 	*backlogCounter
 
-	pending    *pending
 	dispatcher *dispatcher
 	refiller   *refiller
 	leases     *leaseKeeper
@@ -30,7 +27,6 @@ type Engine struct {
 	writer     *batchWriter
 	outbox     *outboxReader
 	janitor    *janitor
-	recorder   *stats.Recorder
 
 	end   context.CancelFunc // of all loops; nil before Start
 	tasks sync.WaitGroup     // loops
@@ -38,32 +34,28 @@ type Engine struct {
 
 // New makes an Engine.
 func New(c Config) *Engine {
-	config, at, ready, pending := &c, new(clock), &readiness{unavailable: errNotStarted}, newPending()
-	recorder, queues := stats.NewRecorder(at.Now()), newQueueSet(config, at)
+	at := new(clock)
+	core := &core{Config: &c, clock: at, readiness: &readiness{unavailable: errNotStarted}, pending: newPending(),
+		queues: newQueueSet(&c, at), recorder: stats.NewRecorder(at.Now())}
 	removed, ended := make(chan struct{}, 1), make(chan struct{})
-	subs := &subscriptionCache{config: config, queues: queues, refreshing: make(chan struct{}, 1), changed: make(chan struct{}, 1), removed: removed}
-	leases := &leaseKeeper{config: config, clock: at, queues: queues, orphaned: make(chan struct{}, 1)}
-	peers := &peers{config: config, queues: queues, subs: subs, orphaned: leases.orphaned, lastEvent: -1}
+	subs := &subscriptionCache{core: core, refreshing: make(chan struct{}, 1), changed: make(chan struct{}, 1), removed: removed}
+	leases := &leaseKeeper{core: core, orphaned: make(chan struct{}, 1)}
+	peers := &peers{core: core, subs: subs, orphaned: leases.orphaned, lastEvent: -1}
 	e := &Engine{
-		Config: config, clock: at, readiness: ready, queueSet: queues, subscriptionCache: subs,
-		publisher:      &publisher{store: c.Store, clock: at, pending: pending, ready: ready},
-		backlogCounter: &backlogCounter{store: c.Store, clock: at, ready: ready, asked: make(chan struct{}, 1), ended: ended, done: make(chan struct{})},
-		pending:        pending, leases: leases, peers: peers, recorder: recorder,
-		dispatcher: &dispatcher{config: config, clock: at, queues: queues, pending: pending},
-		refiller:   &refiller{config: config, queues: queues},
-		writer: &batchWriter{config: config, clock: at, pending: pending, queues: queues, subs: subs, leases: leases, peers: peers, ready: ready,
-			recorder: recorder, ids: idAllocator{store: c.Store}, flush: make(chan struct{}), ended: ended},
-		outbox:  &outboxReader{config: config, clock: at, pending: pending, queues: queues},
-		janitor: &janitor{config: config, clock: at, queues: queues, recorder: recorder, requested: removed},
+		core: core, queueSet: core.queues, publisher: &publisher{core: core}, subscriptionCache: subs,
+		backlogCounter: &backlogCounter{core: core, asked: make(chan struct{}, 1), ended: ended, done: make(chan struct{})},
+		dispatcher:     &dispatcher{core: core}, refiller: &refiller{core: core}, leases: leases, peers: peers,
+		writer: &batchWriter{core: core, subs: subs, leases: leases, peers: peers, ids: idAllocator{store: c.Store}, flush: make(chan struct{}), ended: ended},
+		outbox: &outboxReader{core: core}, janitor: &janitor{core: core, requested: removed},
 	}
-	queues.dispatch = e.dispatcher.dispatch
+	core.queues.dispatch = e.dispatcher.dispatch
 	return e
 }
 
 // Start leases a partition, reads the subscriptions and begins to deliver what
 // is open.
 func (e *Engine) Start(ctx context.Context) error {
-	if err := e.clock.set(ctx, e.Store); err != nil {
+	if err := e.core.clock.set(ctx, e.Store); err != nil {
 		return err
 	}
 	began := time.Now()

@@ -57,10 +57,7 @@ func (s *batchSize) learn(r Removed) {
 
 // janitor removes what is not needed any more. One daemon does it for all.
 type janitor struct {
-	config    *Config
-	clock     *clock
-	queues    *queueSet
-	recorder  *stats.Recorder
+	*core
 	requested <-chan struct{} // buffered; subscriptions were removed
 	walk      walk
 	batchSize
@@ -78,7 +75,7 @@ type walk struct {
 // now and then, until ctx is done.
 func (j *janitor) run(ctx context.Context) {
 	j.batchSize = fileBatch
-	if j.config.LeaseTerm > 0 {
+	if j.LeaseTerm > 0 {
 		j.batchSize = serverBatch
 	}
 	wait := newBackoff()
@@ -87,7 +84,7 @@ func (j *janitor) run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			j.config.Log.Warn("removing old messages failed", "error", err.Error())
+			j.Log.Warn("removing old messages failed", "error", err.Error())
 			pause = wait.Next()
 		default:
 			pause = j.interval
@@ -101,16 +98,16 @@ func (j *janitor) run(ctx context.Context) {
 
 // all removes everything that is to go now.
 func (j *janitor) all(ctx context.Context) error {
-	err := j.steps(ctx, func(ctx context.Context) (Removed, error) { return j.config.Store.Sweep(ctx, j.rows) })
+	err := j.steps(ctx, func(ctx context.Context) (Removed, error) { return j.Store.Sweep(ctx, j.rows) })
 	if err != nil {
 		return err
 	}
-	j.walk.begin(j.clock.Now(), j.config.retention())
+	j.walk.begin(j.Now(), j.retention())
 	if err := j.steps(ctx, j.prune); err != nil {
 		return err
 	}
 	return j.steps(ctx, func(ctx context.Context) (Removed, error) {
-		return j.config.Store.Reclaim(ctx, j.rows, j.config.retention().TextSize)
+		return j.Store.Reclaim(ctx, j.rows, j.retention().TextSize)
 	})
 }
 
@@ -134,11 +131,11 @@ func (j *janitor) steps(ctx context.Context, step func(context.Context) (Removed
 
 // prune gives way to messages of a subscription that was removed this moment.
 func (j *janitor) prune(ctx context.Context) (Removed, error) {
-	w, now := &j.walk, j.clock.Now()
+	w, now := &j.walk, j.Now()
 	if w.keep.Successful+w.keep.Failed == 0 || len(j.requested) > 0 {
 		return Removed{}, nil
 	}
-	r, err := j.config.Store.Prune(ctx, Prune{After: w.after, Limit: j.rows, Successful: cutoff(w.keep.Successful, now), Failed: cutoff(w.keep.Failed, now)})
+	r, err := j.Store.Prune(ctx, Prune{After: w.after, Limit: j.rows, Successful: cutoff(w.keep.Successful, now), Failed: cutoff(w.keep.Failed, now)})
 	if err == nil {
 		w.after = r.Last
 	}

@@ -20,21 +20,19 @@ func (l *leases) lapsing() bool { return l.term > 0 && elapsed(l.renewed) > l.te
 
 // leaseKeeper renews the leases, and takes over those of daemons that are gone.
 type leaseKeeper struct {
-	config   *Config
-	clock    *clock
-	queues   *queueSet
+	*core
 	mu       sync.Mutex    // held while the leases change
 	orphaned chan struct{} // buffered; there is something to take over
 }
 
 // run renews the leases well before they run out, until ctx is done.
 func (k *leaseKeeper) run(ctx context.Context) {
-	pause := k.config.LeaseTerm / 3
+	pause := k.LeaseTerm / 3
 	for sleep(ctx, k.orphaned, pause) {
-		pause = k.config.LeaseTerm / 3
+		pause = k.LeaseTerm / 3
 		if err := k.renew(ctx); err != nil && ctx.Err() == nil {
-			k.config.Log.Warn("renewing the leases failed", "error", err.Error())
-			pause = k.config.LeaseTerm / 12
+			k.Log.Warn("renewing the leases failed", "error", err.Error())
+			pause = k.LeaseTerm / 12
 		}
 	}
 }
@@ -44,11 +42,11 @@ func (k *leaseKeeper) run(ctx context.Context) {
 func (k *leaseKeeper) renew(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, k.config.LeaseTerm/3)
+	ctx, cancel := context.WithTimeout(ctx, k.LeaseTerm/3)
 	defer cancel()
 	now := k.queues.leased()
 	now.renewed = time.Now()
-	held, err := k.config.Store.Renew(ctx, now.held, now.term)
+	held, err := k.Store.Renew(ctx, now.held, now.term)
 	if err != nil {
 		return err
 	}
@@ -56,16 +54,16 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 	if err := k.releaseDone(ctx, &now); err != nil {
 		return err
 	}
-	found, err := k.config.Store.TakeOver(ctx, now.term)
+	found, err := k.Store.TakeOver(ctx, now.term)
 	if err != nil {
 		return err
 	}
 	if len(found) > 0 {
-		k.config.Log.Info("took over messages of a daemon that is gone", "partitions", len(found))
+		k.Log.Info("took over messages of a daemon that is gone", "partitions", len(found))
 	}
 	now.held = append(now.held, found...)
 	k.queues.hold(now)
-	return k.clock.set(ctx, k.config.Store)
+	return k.clock.set(ctx, k.Store)
 }
 
 // releaseDone gives the leases of partitions back whose messages are done, so that
@@ -77,7 +75,7 @@ func (k *leaseKeeper) releaseDone(ctx context.Context, now *leases) error {
 			kept = append(kept, l)
 			continue
 		}
-		open, err := k.config.Store.Open(ctx, l.Partition)
+		open, err := k.Store.Open(ctx, l.Partition)
 		switch {
 		case err != nil:
 			return err
@@ -92,7 +90,7 @@ func (k *leaseKeeper) releaseDone(ctx context.Context, now *leases) error {
 		return nil
 	}
 	k.queues.hold(*now) // before another daemon can have them
-	return k.config.Store.Release(ctx, done)
+	return k.Store.Release(ctx, done)
 }
 
 // recover finds out which leases are still held, and leases a new partition where
@@ -100,11 +98,11 @@ func (k *leaseKeeper) releaseDone(ctx context.Context, now *leases) error {
 func (k *leaseKeeper) recover(ctx context.Context) (leases, error) {
 	now := k.queues.leased()
 	now.renewed = time.Now()
-	held, err := k.config.Store.Renew(ctx, now.held, now.term)
+	held, err := k.Store.Renew(ctx, now.held, now.term)
 	if now.held = held; err != nil || holds(held, now.home.Partition) {
 		return now, err
 	}
-	if now.home, err = k.config.Store.Lease(ctx, now.term); err == nil {
+	if now.home, err = k.Store.Lease(ctx, now.term); err == nil {
 		now.held = append(now.held, now.home)
 	}
 	return now, err

@@ -15,22 +15,19 @@ const outboxRows = 256
 
 // outboxReader makes events of what others put into the outbox.
 type outboxReader struct {
-	config  *Config
-	clock   *clock
-	pending *pending
-	queues  *queueSet
+	*core
 }
 
 // run looks into the outbox now and then, until ctx is done.
 func (o *outboxReader) run(ctx context.Context) {
-	repeat(ctx, o.config.Log, "raising the events of the outbox failed", nil, o.config.OutboxInterval, o.drain)
+	repeat(ctx, o.Log, "raising the events of the outbox failed", nil, o.OutboxInterval, o.drain)
 }
 
 // drain goes on for as long as there is something in the outbox and it is
 // this daemon's duty.
 func (o *outboxReader) drain(ctx context.Context) error {
 	for o.queues.hasDuties() {
-		rows, err := o.config.Store.Outbox(ctx, outboxRows)
+		rows, err := o.Store.Outbox(ctx, outboxRows)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -49,15 +46,15 @@ func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 	for _, r := range rows {
 		name, reason := o.acceptable(r)
 		if reason == "" {
-			p := newPublication(name, r.Body, o.clock.Now())
+			p := newPublication(name, r.Body, o.Now())
 			p.outbox = r.ID
 			all = append(all, p)
 			continue
 		}
-		if err := o.config.Store.RefuseOutbox(ctx, r.ID, reason); err != nil {
+		if err := o.Store.RefuseOutbox(ctx, r.ID, reason); err != nil {
 			return err
 		}
-		o.config.Log.Warn("a row of the outbox cannot become an event", "outbox", r.ID, "event", r.Name, "reason", reason)
+		o.Log.Warn("a row of the outbox cannot become an event", "outbox", r.ID, "event", r.Name, "reason", reason)
 	}
 	return o.await(all)
 }
@@ -88,7 +85,7 @@ func (o *outboxReader) acceptable(r OutboxEvent) (name, reason string) {
 	case !utf8.Valid(r.Body) || bytes.IndexByte(r.Body, 0) >= 0:
 		return "", "Body must be text without the character 0"
 	}
-	name, err := o.config.EventName(r.Name)
+	name, err := o.EventName(r.Name)
 	if err != nil {
 		return "", fault.Of(err).Message
 	}

@@ -8,8 +8,7 @@ import (
 
 // peers reads what other daemons have done.
 type peers struct {
-	config    *Config
-	queues    *queueSet
+	*core
 	subs      *subscriptionCache
 	orphaned  chan<- struct{} // buffered; there is something to take over
 	lastEvent int64           // the last that was read
@@ -23,11 +22,11 @@ const prunePeersEvery = 10
 // run asks now and then, until ctx is done.
 func (p *peers) run(ctx context.Context) {
 	round := 0
-	repeat(ctx, p.config.Log, "asking for news of other daemons failed", nil, p.config.PeerInterval, func(ctx context.Context) error {
+	repeat(ctx, p.Log, "asking for news of other daemons failed", nil, p.PeerInterval, func(ctx context.Context) error {
 		round++
 		err := p.poll(ctx)
 		if err == nil && round%prunePeersEvery == 0 && p.queues.hasDuties() {
-			err = p.config.Store.PrunePeerEvents(ctx)
+			err = p.Store.PrunePeerEvents(ctx)
 		}
 		return err
 	})
@@ -35,7 +34,7 @@ func (p *peers) run(ctx context.Context) {
 
 // poll takes in what other daemons have done since the last time.
 func (p *peers) poll(ctx context.Context) error {
-	news, err := p.config.Store.PeerEvents(ctx, p.lastEvent)
+	news, err := p.Store.PeerEvents(ctx, p.lastEvent)
 	if err != nil {
 		return err
 	}
@@ -63,21 +62,21 @@ const (
 func (p *peers) followChanges(ctx context.Context) {
 	var marks map[int64]int64 // by partition; nil while no stream is read
 	var asked, joins time.Time
-	repeat(ctx, p.config.Log, "reading the changes of other daemons failed", nil, changesInterval, func(ctx context.Context) error {
-		if p.config.Watched == nil || !p.config.Watched() {
+	repeat(ctx, p.Log, "reading the changes of other daemons failed", nil, changesInterval, func(ctx context.Context) error {
+		if p.Watched == nil || !p.Watched() {
 			marks = nil
 			return nil
 		}
 		if marks == nil {
 			marks, asked = make(map[int64]int64), time.Time{}
-			joins = time.Now().Add(2 * p.config.PeerInterval)
+			joins = time.Now().Add(2 * p.PeerInterval)
 		}
 		err := p.pollChanges(ctx, marks, &asked)
 		if err == nil && !joins.IsZero() && time.Now().After(joins) {
 			// The other daemons know by now that their changes are read. What they
 			// changed before was not shown.
-			if joins = (time.Time{}); p.queues.Daemons() > 1 && p.config.Joined != nil {
-				p.config.Joined()
+			if joins = (time.Time{}); p.queues.Daemons() > 1 && p.Joined != nil {
+				p.Joined()
 			}
 		}
 		return err
@@ -87,14 +86,14 @@ func (p *peers) followChanges(ctx context.Context) {
 func (p *peers) pollChanges(ctx context.Context, marks map[int64]int64, asked *time.Time) error {
 	home := p.queues.leased().home
 	if time.Since(*asked) > watchTerm/3 {
-		if err := p.config.Store.Watch(ctx, home, watchTerm); err != nil {
+		if err := p.Store.Watch(ctx, home, watchTerm); err != nil {
 			return err
 		}
 		*asked = time.Now()
 	}
-	changes, err := p.config.Store.Changes(ctx, home.Partition, marks)
-	if err == nil && len(changes) > 0 && p.config.Show != nil {
-		p.config.Show(changes)
+	changes, err := p.Store.Changes(ctx, home.Partition, marks)
+	if err == nil && len(changes) > 0 && p.Show != nil {
+		p.Show(changes)
 	}
 	return err
 }

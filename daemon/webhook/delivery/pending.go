@@ -113,13 +113,6 @@ func (p *pending) announce(changes []webhook.Change) {
 	signal(p.wake)
 }
 
-// unsaved is how many outcomes wait.
-func (p *pending) unsaved() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.outcomes)
-}
-
 // depth is how many events and outcomes wait.
 func (p *pending) depth() (events, outcomes int) {
 	p.mu.Lock()

@@ -20,22 +20,19 @@ type Receipt struct {
 
 // publisher takes events and waits until they are durable.
 type publisher struct {
-	store   Store
-	clock   *clock
-	pending *pending
-	ready   *readiness
-	keys    keyLocks
+	*core
+	keys keyLocks
 }
 
 // Publish publishes an event. When it returns without an error, the event's
 // messages are durable. It waits for the store even when ctx is done, since an
 // event that may be stored must not look refused.
 func (p *publisher) Publish(ctx context.Context, name string, body []byte) (Receipt, error) {
-	return p.publish(ctx, newPublication(name, body, p.clock.Now()))
+	return p.publish(ctx, newPublication(name, body, p.Now()))
 }
 
 func (p *publisher) publish(ctx context.Context, event *publication) (Receipt, error) {
-	if err := cmp.Or(ctx.Err(), p.ready.unavailableErr()); err != nil {
+	if err := cmp.Or(ctx.Err(), p.unavailableErr()); err != nil {
 		return Receipt{}, err
 	}
 	if err := p.pending.publish(event); err != nil {
@@ -50,7 +47,7 @@ func (p *publisher) publish(ctx context.Context, event *publication) (Receipt, e
 // SendTest sends a message to one subscription, whatever events it is for, and gives
 // the message once it is durable, as it was stored: its attempts begin meanwhile.
 func (p *publisher) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*webhook.Message, error) {
-	event := newPublication(name, body, p.clock.Now())
+	event := newPublication(name, body, p.Now())
 	event.only = subscription
 	switch r, err := p.publish(ctx, event); {
 	case err != nil:
@@ -82,20 +79,20 @@ var errKeyOfAnother = fault.New(fault.Conflict, "The Idempotency-Key was used fo
 // same key gives the receipt of the first, and replayed is true; another event
 // is a Conflict.
 func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, key string) (r Receipt, replayed bool, err error) {
-	k := keyOf(name, body, key, p.clock.Now())
+	k := keyOf(name, body, key, p.Now())
 	unlock, err := p.keys.lock(ctx, k.Hash)
 	if err != nil {
 		return Receipt{}, false, err
 	}
 	defer unlock()
-	known, err := p.store.Key(ctx, k.Hash)
+	known, err := p.Store.Key(ctx, k.Hash)
 	if err == nil && known == nil {
-		event := newPublication(name, body, p.clock.Now())
+		event := newPublication(name, body, p.Now())
 		event.key = k
 		if r, err = p.publish(ctx, event); !errors.Is(err, ErrKeyTaken) {
 			return r, false, err
 		}
-		known, err = p.store.Key(ctx, k.Hash) // of another daemon, which was faster
+		known, err = p.Store.Key(ctx, k.Hash) // of another daemon, which was faster
 	}
 	switch {
 	case err != nil:

@@ -33,7 +33,7 @@ func beginPage(t *testing.T, l *queue, now time.Time) Page {
 	s := &queueSet{byID: map[int64]*queue{1: l}, budget: l.budget, clock: new(clock)}
 	l.budget.of(l).refills = []*queue{l}
 	s.clock.read.Store(&reading{time.Now(), now})
-	of, p := (&refiller{queues: s}).nextPage()
+	of, p := (&refiller{core: &core{queues: s}}).nextPage()
 	if of == nil {
 		t.Fatal("the lane wants no page")
 	}

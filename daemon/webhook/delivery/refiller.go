@@ -9,9 +9,8 @@ import (
 
 // refiller reads pages of messages for the queues, one after another.
 type refiller struct {
-	config *Config
-	queues *queueSet
-	turn   int // the tier that had the last one
+	*core
+	turn int // the tier that had the last one
 }
 
 // run reads until ctx is done.
@@ -26,7 +25,7 @@ func (r *refiller) run(ctx context.Context) {
 			continue
 		}
 		if err := r.readPage(ctx, q, page); err != nil {
-			r.config.Log.Warn("reading messages failed", "error", err.Error())
+			r.Log.Warn("reading messages failed", "error", err.Error())
 			if !sleep(ctx, nil, wait.Next()) {
 				return
 			}
@@ -53,11 +52,11 @@ func (r *refiller) nextPage() (*queue, Page) {
 // readPage reads messages first, and then the bodies of those for which there is
 // room.
 func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
-	messages, err := r.config.Store.Page(ctx, p)
+	messages, err := r.Store.Page(ctx, p)
 	whole := len(messages) < p.Limit
 	var due time.Time
 	if err == nil && whole && !p.InOrder {
-		due, err = r.config.Store.Due(ctx, p.after(messages))
+		due, err = r.Store.Due(ctx, p.after(messages))
 	}
 	var t *tier
 	if err == nil {
@@ -92,7 +91,7 @@ func (r *refiller) readBodies(ctx context.Context, messages []*webhook.Message) 
 	if len(missing) == 0 {
 		return nil
 	}
-	bodies, err := r.config.Store.Bodies(ctx, missing)
+	bodies, err := r.Store.Bodies(ctx, missing)
 	for _, m := range messages {
 		if m.Event.Body == nil {
 			m.Event.Body = bodies[m.Event.ID]

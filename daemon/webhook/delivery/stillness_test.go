@@ -23,7 +23,7 @@ func (s silent) Send(context.Context, *webhook.Message, *webhook.Subscription, t
 func TestNothingIsSentAfterAStandstill(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
 		e := New(Config{Sender: silent{t}, LeaseTerm: time.Minute, Attempts: 10})
-		e.clock.read.Store(&reading{time.Now(), noon})
+		e.core.clock.read.Store(&reading{time.Now(), noon})
 		e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
 		l := testLane(ordered)
 		e.byID[l.id] = l
@@ -42,7 +42,7 @@ func TestNothingIsSentAfterAStandstill(t *testing.T) {
 // wait for it.
 func TestAStandstillKeepsTheOrder(t *testing.T) {
 	e := New(Config{Sender: silent{t}, LeaseTerm: time.Minute, Attempts: 10})
-	e.clock.read.Store(&reading{time.Now(), noon})
+	e.core.clock.read.Store(&reading{time.Now(), noon})
 	e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
 	l := testLane(true)
 	e.byID[l.id] = l

@@ -7,8 +7,7 @@ import (
 // subscriptionCache keeps the subscriptions that events are matched with as new as
 // the store's.
 type subscriptionCache struct {
-	config     *Config
-	queues     *queueSet
+	*core
 	refreshing chan struct{}   // a semaphore of one
 	changed    chan struct{}   // buffered; there are changes to read
 	removed    chan<- struct{} // buffered; the messages of subscriptions can be removed
@@ -27,7 +26,7 @@ func (c *subscriptionCache) Reload(ctx context.Context) {
 
 // run reads changes until ctx is done.
 func (c *subscriptionCache) run(ctx context.Context) {
-	repeat(ctx, c.config.Log, "reading the subscriptions failed", c.changed, 0, c.refresh)
+	repeat(ctx, c.Log, "reading the subscriptions failed", c.changed, 0, c.refresh)
 }
 
 // refresh reads the subscriptions that have changed, and passes them on to the
@@ -40,11 +39,11 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 	}
 	defer func() { <-c.refreshing }()
 	before := c.queues.Subscriptions()
-	version, err := c.config.Store.Version(ctx)
+	version, err := c.Store.Version(ctx)
 	if err != nil || version == before.Version {
 		return err
 	}
-	changed, whole, err := c.config.Store.Changed(ctx, before.Version, version)
+	changed, whole, err := c.Store.Changed(ctx, before.Version, version)
 	if err != nil {
 		return err
 	}

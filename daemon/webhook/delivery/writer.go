@@ -17,19 +17,14 @@ const writeLimit = 20 * time.Second
 // batchWriter writes what is pending, one batch after another, each in one
 // transaction.
 type batchWriter struct {
-	config   *Config
-	clock    *clock
-	pending  *pending
-	queues   *queueSet
-	subs     *subscriptionCache
-	leases   *leaseKeeper
-	peers    *peers
-	ready    *readiness
-	recorder *stats.Recorder
-	ids      idAllocator
-	staleAt  time.Time     // when a batch was, the last time
-	flush    chan struct{} // closed when only what is left is to be written
-	ended    chan struct{} // closed when that was done
+	*core
+	subs    *subscriptionCache
+	leases  *leaseKeeper
+	peers   *peers
+	ids     idAllocator
+	staleAt time.Time     // when a batch was, the last time
+	flush   chan struct{} // closed when only what is left is to be written
+	ended   chan struct{} // closed when that was done
 }
 
 // run writes until the engine stops and nothing is left.
@@ -46,7 +41,7 @@ func (w *batchWriter) run(ctx context.Context) {
 			wait.Reset()
 		case errors.Is(err, ErrFenced):
 			refusal := errFencedOff
-			if w.config.LeaseTerm > 0 {
+			if w.LeaseTerm > 0 {
 				refusal = fault.Because(err, fault.Unavailable, "the service's lease has run out; try again")
 			}
 			w.refuse(l.publications, refusal)
@@ -84,7 +79,7 @@ func (w *batchWriter) write(ctx context.Context, l *batch) error {
 		if fresh {
 			b.Version = AnyVersion
 		}
-		err = w.config.Store.Write(ctx, b)
+		err = w.Store.Write(ctx, b)
 		switch {
 		case errors.Is(err, ErrStale):
 			w.staleAt, err = time.Now(), nil
@@ -106,8 +101,8 @@ func (w *batchWriter) write(ctx context.Context, l *batch) error {
 func (w *batchWriter) prepare(ctx context.Context, l *batch) (Batch, error) {
 	now := w.queues.leased()
 	l.home, l.subs = now.home.Partition, w.queues.Subscriptions()
-	l.addNotices(w.clock.Now())
-	b := Batch{Version: l.subs.Version, Leases: now.held, Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health, MaxTextSize: w.config.retention().TextSize}
+	l.addNotices(w.Now())
+	b := Batch{Version: l.subs.Version, Leases: now.held, Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health, MaxTextSize: w.retention().TextSize}
 	err := w.fill(ctx, &b, l)
 	if err == nil {
 		err = w.addChanges(ctx, &b, l)
@@ -122,7 +117,7 @@ func (w *batchWriter) prepare(ctx context.Context, l *batch) (Batch, error) {
 func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 	count, ordered := 0, make(map[int64]bool) // subscriptions
 	for i, p := range slices.Concat(l.notices, l.publications) {
-		p.match(l.subs, l.home, w.config.LeaseTerm > 0, ordered)
+		p.match(l.subs, l.home, w.LeaseTerm > 0, ordered)
 		if count += len(p.messages); count > batchMessages && i > len(l.notices) {
 			at := i - len(l.notices)
 			w.pending.putBack(l.publications[at:])
@@ -167,7 +162,7 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 // is read, and notes it in the batch itself, for our own.
 func (w *batchWriter) addChanges(ctx context.Context, b *Batch, l *batch) (err error) {
 	elsewhere := w.peers.watched.Load()
-	if w.config.Show != nil || elsewhere {
+	if w.Show != nil || elsewhere {
 		l.changes = l.changesOf()
 	}
 	if !elsewhere || len(l.announced)+len(l.changes) == 0 {
@@ -186,7 +181,7 @@ func (w *batchWriter) dropTaken(ctx context.Context, l *batch) error {
 		if p.key == nil {
 			continue
 		}
-		known, err := w.config.Store.Key(ctx, p.key.Hash)
+		known, err := w.Store.Key(ctx, p.key.Hash)
 		if err != nil {
 			return err
 		}
@@ -207,12 +202,12 @@ func (w *batchWriter) written(l *batch) {
 	for _, p := range events {
 		messages += len(p.messages)
 	}
-	w.recorder.Record(w.clock.Now(), len(events), messages, l.outcomes, w.queues.Subscriptions())
+	w.recorder.Record(w.Now(), len(events), messages, l.outcomes, w.queues.Subscriptions())
 	w.recorder.Count(stats.Counts{Disabled: int64(len(l.disabled))})
-	if w.config.Show != nil {
-		w.config.Show(l.changes)
+	if w.Show != nil {
+		w.Show(l.changes)
 	}
-	w.ready.wrote(nil)
+	w.wrote(nil)
 	w.queues.written(events, l.outcomes)
 	for _, p := range l.publications {
 		p.done <- nil
@@ -224,7 +219,7 @@ func (w *batchWriter) written(l *batch) {
 	w.subs.Reload(context.Background()) // those under way do not disable it again
 	for _, d := range l.disabled {
 		if sub := subs.Subscription(d.Subscription); sub != nil {
-			w.config.Log.Warn("a subscription was disabled", "subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
+			w.Log.Warn("a subscription was disabled", "subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
 		}
 	}
 }
@@ -233,11 +228,11 @@ func (w *batchWriter) written(l *batch) {
 // its outcomes for the next one. Since the store may have done it after all,
 // the queues look again a little later.
 func (w *batchWriter) failed(l *batch, err error) {
-	w.config.Log.Warn("writing events and outcomes failed", "events", len(l.publications), "outcomes", len(l.outcomes), "error", err.Error())
+	w.Log.Warn("writing events and outcomes failed", "events", len(l.publications), "outcomes", len(l.outcomes), "error", err.Error())
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fault.Because(err, fault.Unavailable, "the store did not answer in time; try again")
 	}
-	w.ready.wrote(err)
+	w.wrote(err)
 	w.refuse(l.publications, err)
 	w.pending.giveBack(l)
 	if len(l.publications) > 0 {
@@ -256,7 +251,7 @@ func (w *batchWriter) refuse(all []*publication, err error) {
 // and leases a new partition if it was that of new messages. Outcomes of messages
 // that are another daemon's now are dropped: that daemon attempts them again.
 func (w *batchWriter) relinquish(ctx context.Context, l *batch) {
-	if w.config.LeaseTerm == 0 {
+	if w.LeaseTerm == 0 {
 		w.yield()
 		return
 	}
@@ -265,12 +260,12 @@ func (w *batchWriter) relinquish(ctx context.Context, l *batch) {
 	home := w.queues.leased().home
 	now, err := w.leases.recover(ctx)
 	if err != nil {
-		w.config.Log.Warn("leasing a partition failed", "error", err.Error())
+		w.Log.Warn("leasing a partition failed", "error", err.Error())
 		w.pending.giveBack(l)
 		sleep(ctx, nil, maxBackoff)
 		return
 	}
-	w.config.Log.Warn("a lease was lost to another daemon", "held", len(now.held))
+	w.Log.Warn("a lease was lost to another daemon", "held", len(now.held))
 	if now.home != home {
 		w.ids.left = 0 // the numbers of a partition grow
 	}
@@ -282,10 +277,10 @@ func (w *batchWriter) relinquish(ctx context.Context, l *batch) {
 // yield leaves the messages to a daemon that has begun to work on the same
 // store. Leasing them again would only begin a quarrel.
 func (w *batchWriter) yield() {
-	w.config.Log.Error(errFencedOff.Error())
+	w.Log.Error(errFencedOff.Error())
 	w.pending.close()
 	w.queues.stop()
-	w.ready.set(errFencedOff)
+	w.readiness.set(errFencedOff)
 	w.queues.mu.Lock()
 	defer w.queues.mu.Unlock()
 	w.queues.leases.held = nil

@@ -6,7 +6,18 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook/stats"
 )
+
+// core is what the parts of an engine share.
+type core struct {
+	*Config
+	*clock
+	*readiness
+	pending  *pending
+	queues   *queueSet
+	recorder *stats.Recorder
+}
 
 // readiness is why nothing is delivered or stored, if so.
 type readiness struct {
