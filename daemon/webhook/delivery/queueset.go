@@ -316,7 +316,7 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 func (s *queueSet) depth() stats.Depth {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := stats.Depth{Underway: s.budget.inFlight(), Lanes: len(s.byID), Partition: len(s.leases.held)}
+	d := stats.Depth{Underway: s.budget.inFlight()}
 	for _, q := range s.byID {
 		d.InMemory += len(q.window.known)
 		if q.endpoint.breaker.open() {

@@ -4,6 +4,8 @@ package stats
 
 import (
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -17,18 +19,16 @@ type Counts struct {
 	GivenUp   int64 // messages that failed for good
 	Disabled  int64 // subscriptions disabled by the service
 	Refused   int64 // events that could not be stored
-	Removed   int64 // messages and idempotency keys, since nobody needs them any more
+	Removed   int64 // messages and idempotency keys, since they are not needed any more
 }
 
 // Depth is what an engine has in hand now.
 type Depth struct {
-	Waiting   int // events that wait to be stored
-	Unsaved   int // outcomes that wait to be stored
-	Underway  int // attempts
-	InMemory  int // messages that wait for an attempt
-	Troubled  int // lanes whose endpoint is in trouble
-	Lanes     int
-	Partition int // leased
+	Waiting  int // events that wait to be stored
+	Unsaved  int // outcomes that wait to be stored
+	Underway int // attempts
+	InMemory int // messages that wait for an attempt
+	Troubled int // queues whose endpoint is in trouble
 }
 
 // classNames are what can come of an attempt, as the figures tell it apart.
@@ -65,4 +65,43 @@ func (c *Counts) add(other Counts) {
 	c.Disabled += other.Disabled
 	c.Refused += other.Refused
 	c.Removed += other.Removed
+}
+
+// Throughput is what happened since the reading before, and what is in hand.
+type Throughput struct {
+	At        time.Time
+	Events    int64 // stored
+	Delivered int64 // attempts that the receiver took
+	Failed    int64 // attempts that failed
+	Underway  int   // attempts
+	InMemory  int   // messages that wait for an attempt
+	Troubled  int   // endpoints that are only probed
+}
+
+// maxGap is the time after which the reading before is too old: what happened
+// since then is no rate any more.
+const maxGap = 5 * time.Second
+
+// NewThroughput gives a function that is to be called about once a second for
+// the throughput since the call before. It also reports whether anything is new:
+// something has happened, or what is in hand has changed.
+func NewThroughput(now func() time.Time, counts func() Counts, depth func() Depth) func() (Throughput, bool) {
+	var mu sync.Mutex
+	var was Counts
+	var last Throughput
+	return func() (Throughput, bool) {
+		is, d, at := counts(), depth(), now()
+		mu.Lock()
+		defer mu.Unlock()
+		if at.Sub(last.At) > maxGap {
+			was = is
+		}
+		p := Throughput{Events: is.Events - was.Events, Delivered: is.Delivered - was.Delivered, Failed: is.Failed + is.GivenUp - was.Failed - was.GivenUp,
+			Underway: d.Underway, InMemory: d.InMemory, Troubled: d.Troubled}
+		last.At = time.Time{}
+		changed := p != last || p.Events+p.Delivered+p.Failed > 0
+		p.At = at
+		was, last = is, p
+		return p, changed
+	}
 }

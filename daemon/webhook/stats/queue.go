@@ -7,7 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Queue is how deliveries to one subscription stand.
+// Queue is the state of deliveries to one subscription.
 type Queue struct {
 	Subscription *webhook.Subscription
 	FailingSince time.Time // since when every attempt has failed, the zero time for one that succeeds
@@ -17,7 +17,7 @@ type Queue struct {
 	Failures     int       // in a row that speak of the endpoint
 	Open         bool      // the breaker: only probes are sent
 	Probe        time.Time // when the next one may go out
-	Next         time.Time // when something is to be done for the lane, the zero time for nothing or at once
+	Next         time.Time // when something is to be done for the queue, the zero time for nothing or at once
 	NotSent      int64
 	RetryPending int64
 	Oldest       time.Time // of the open messages
@@ -26,21 +26,21 @@ type Queue struct {
 	Last         Failure
 }
 
-// worthShowing reports whether there is anything to say of the lane.
-func (l *Queue) worthShowing() bool {
-	return l.Traffic != Traffic{} || l.NotSent+l.RetryPending > 0 || l.Underway > 0 || l.severity() > 0
+// worthShowing reports whether there is anything to report of the queue.
+func (q *Queue) worthShowing() bool {
+	return q.Traffic != Traffic{} || q.NotSent+q.RetryPending > 0 || q.Underway > 0 || q.severity() > 0
 }
 
-// severity says how bad a lane is off: 3 where its endpoint is only probed, 2
+// severity says how badly a queue is doing: 3 where its endpoint is only probed, 2
 // where it was disabled by the service or something waits in vain, 1 where it
 // has failed since the last success.
-func (l *Queue) severity() int {
-	switch sub := l.Subscription; {
-	case l.Open && sub.Enabled:
+func (q *Queue) severity() int {
+	switch sub := q.Subscription; {
+	case q.Open && sub.Enabled:
 		return 3
-	case !sub.Enabled && l.NotSent+l.RetryPending > 0:
+	case !sub.Enabled && q.NotSent+q.RetryPending > 0:
 		return 2
-	case !l.FailingSince.IsZero() && sub.Enabled:
+	case !q.FailingSince.IsZero() && sub.Enabled:
 		return 1
 	}
 	return 0
@@ -51,7 +51,7 @@ type Backlog struct {
 	Subscription int64
 	NotSent      int64
 	RetryPending int64
-	Oldest       time.Time // when the oldest of it was raised, the zero time where there is none
+	Oldest       time.Time // when the oldest of it was published, the zero time where there is none
 }
 
 // Add adds what is open elsewhere.
@@ -84,7 +84,7 @@ type Failure struct {
 	At     time.Time
 }
 
-// worse puts those first that need somebody most: whose endpoint is in trouble,
+// worse orders queues by how much they need attention: whose endpoint is in trouble,
 // then by messages lost, failures, open messages.
 func worse(a, b Queue) int {
 	return cmp.Or(

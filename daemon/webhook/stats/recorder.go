@@ -8,7 +8,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Recorder are what came of deliveries: since the engine's start, and by minutes,
+// Recorder counts what came of deliveries: since the engine's start, and by minutes,
 // for all and for each subscription.
 type Recorder struct {
 	since         time.Time // when it began to count
@@ -20,7 +20,7 @@ type Recorder struct {
 	all           series
 	delivered     series // what took the delay
 	subscriptions map[int64]*subscriptionSeries
-	minute        int64 // when lines were last looked through
+	minute        int64 // when subscriptions were last looked through
 }
 
 // subscriptionSeries is what came of deliveries to one subscription.
@@ -30,7 +30,9 @@ type subscriptionSeries struct {
 }
 
 // NewRecorder makes a recorder that counts from a time.
-func NewRecorder(since time.Time) *Recorder { return &Recorder{since: since} }
+func NewRecorder(since time.Time) *Recorder {
+	return &Recorder{since: since, subscriptions: make(map[int64]*subscriptionSeries)}
+}
 
 // Record counts a batch that was written: how many events and messages it made,
 // and the results of attempts.
@@ -120,30 +122,33 @@ type Report struct {
 	Delay    Quantiles // from publishing to delivery, of messages that the first attempt delivered
 	Minutes  []Traffic // one by one, the oldest first; the last is not over
 	Queues   []Queue   // with traffic, open messages or trouble, the worst first
-	Others   int       // lanes that are left out, being too many
+	Others   int       // queues that are left out, being too many
 }
 
-// QueueMinutes is how many of the last minutes are remembered of each lane.
+// QueueMinutes is how many of the last minutes are remembered of each queue.
 const QueueMinutes = queueSpan
 
 // Report sums up the last minutes, from one to 24 hours of them, with so many
 // queues at most. It fills in the traffic of the queues that it is given.
-func (f *Recorder) Report(now time.Time, minutes, most int, queues []Queue) Report {
+func (f *Recorder) Report(now time.Time, minutes, limit int, queues []Queue) Report {
 	minute, span := minuteOf(now), int64(min(max(1, minutes), daySpan))
 	s := Report{At: now, Since: f.since}
 	f.sum(&s, minute, span)
 	for some := range slices.Chunk(queues, queuesAtOnce) {
-		f.traffic(some, minute, min(span, queueSpan))
+		f.addTo(some, func(q *Queue, of *subscriptionSeries) { q.Traffic = of.traffic(minute, min(span, queueSpan)) })
 	}
 	s.Queues = slices.DeleteFunc(queues, func(l Queue) bool { return !l.worthShowing() })
 	slices.SortFunc(s.Queues, worse)
-	s.Others = max(0, len(s.Queues)-most)
+	s.Others = max(0, len(s.Queues)-limit)
 	s.Queues = s.Queues[:len(s.Queues)-s.Others]
-	f.detail(s.Queues, minute, min(span, queueSpan))
+	f.addTo(s.Queues, func(q *Queue, of *subscriptionSeries) { // what takes longer, for few
+		_, took := of.total(minute, min(span, queueSpan))
+		q.P99, q.Last = took.quantile(0.99), of.last
+	})
 	return s
 }
 
-// queuesAtOnce is how many lanes are looked at while the writer waits.
+// queuesAtOnce is how many queues are looked at while the writer waits.
 const queuesAtOnce = 256
 
 // sum adds the figures of all.
@@ -155,25 +160,13 @@ func (f *Recorder) sum(s *Report, minute, span int64) {
 	s.Total, s.Attempts, s.Delay, s.Minutes = total, took.quantiles(), delay.quantiles(), f.all.minutes(minute, span)
 }
 
-// traffic adds the figures of lanes.
-func (f *Recorder) traffic(lanes []Queue, minute, span int64) {
+// addTo adds what is recorded of queues.
+func (f *Recorder) addTo(queues []Queue, add func(*Queue, *subscriptionSeries)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i := range lanes {
-		if to := f.subscriptions[lanes[i].Subscription.ID]; to != nil {
-			lanes[i].Traffic = to.traffic(minute, span)
-		}
-	}
-}
-
-// detail adds what takes longer, to the few lanes that are told of.
-func (f *Recorder) detail(lanes []Queue, minute, span int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range lanes {
-		if to := f.subscriptions[lanes[i].Subscription.ID]; to != nil {
-			_, took := to.total(minute, span)
-			lanes[i].P99, lanes[i].Last = took.quantile(0.99), to.last
+	for i := range queues {
+		if of := f.subscriptions[queues[i].Subscription.ID]; of != nil {
+			add(&queues[i], of)
 		}
 	}
 }
