@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -144,7 +145,7 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 		h[headerTest] = []string{"true"}
 	}
 	for i, header := range sub.HeadersFor(m.URL) {
-		if i == 0 || !sameName(sub.Headers[:i], header.Name) {
+		if !slices.ContainsFunc(sub.Headers[:i], func(before webhook.Header) bool { return strings.EqualFold(before.Name, header.Name) }) {
 			h.Del(header.Name)
 		}
 		h.Add(header.Name, header.Value)
@@ -156,18 +157,9 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 	return req, nil
 }
 
-// keyHeader without a value is not sent, but tells net/http that a request which
+// keyHeader without a value is not sent, but lets net/http know that a request which
 // met a connection that the peer had closed may go out once more on another.
 const keyHeader = "Idempotency-Key"
-
-func sameName(headers []webhook.Header, name string) bool {
-	for _, h := range headers {
-		if strings.EqualFold(h.Name, name) {
-			return true
-		}
-	}
-	return false
-}
 
 // The bounds of what is read of an answer.
 const (
@@ -190,22 +182,20 @@ func readAnswer(body io.Reader, cancel context.CancelFunc) []byte {
 
 // failure is the outcome of an attempt without an answer.
 func failure(ctx context.Context, err error) webhook.Outcome {
-	var urlError *url.Error
-	if errors.As(err, &urlError) {
-		err = urlError.Err // the rest repeats the URL
+	if e, is := errors.AsType[*url.Error](err); is {
+		err = e.Err // the rest repeats the URL
 	}
 	return webhook.Outcome{Cause: cause(ctx, err), Detail: err.Error()}
 }
 
 func cause(ctx context.Context, err error) webhook.Cause {
-	var name *net.DNSError
 	var timeout interface{ Timeout() bool }
 	switch {
 	case errors.Is(err, webhook.ErrForbidden):
 		return webhook.TargetForbidden
 	case errors.As(err, &timeout) && timeout.Timeout() || ctx.Err() != nil:
 		return webhook.TimedOut
-	case errors.As(err, &name):
+	case isA[*net.DNSError](err):
 		return webhook.NameNotFound
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return webhook.ConnectionRefused
@@ -219,18 +209,18 @@ func cause(ctx context.Context, err error) webhook.Cause {
 	return webhook.NetworkFailed
 }
 
+func isA[E error](err error) bool {
+	_, is := errors.AsType[E](err)
+	return is
+}
+
 func isTLS(err error) bool {
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
-	var verify *tls.CertificateVerificationError
-	var host x509.HostnameError
-	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &verify) || errors.As(err, &host) ||
+	return isA[tls.RecordHeaderError](err) || isA[tls.AlertError](err) || isA[*tls.CertificateVerificationError](err) || isA[x509.HostnameError](err) ||
 		strings.HasPrefix(err.Error(), "tls: ") || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
 func isProtocol(err error) bool {
-	var protocol textproto.ProtocolError
-	return errors.As(err, &protocol) || strings.Contains(err.Error(), "malformed HTTP") ||
+	return isA[textproto.ProtocolError](err) || strings.Contains(err.Error(), "malformed HTTP") ||
 		strings.Contains(err.Error(), "1xx") || strings.Contains(err.Error(), "response headers exceeded")
 }
 
