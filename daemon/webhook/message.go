@@ -6,7 +6,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Status says where a message stands, by the numbers of interface.md.
+// Status is how far a message has come, by the numbers of interface.md.
 type Status uint8
 
 // The statuses.
@@ -32,7 +32,7 @@ type Event struct {
 }
 
 // Message is one event on its way to one subscription. It keeps the URL that
-// the subscription had when the event was raised, and the right to reach it.
+// the subscription had when the event was published, and the right to reach it.
 type Message struct {
 	ID           int64 // grows with time; also its ItemNo
 	GUID         string

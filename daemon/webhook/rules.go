@@ -53,6 +53,7 @@ var (
 	ErrTooManyHeaders       = Invalid(MemberHeaders, "would take the headers of this subscriber's subscriptions over %d bytes, the most that a SubscriberID alone can store; shorten or remove some, or change them as an administrator", MaxHeaderBytes)
 )
 
+// Invalid is the refusal of a member of a subscription or event.
 func Invalid(member, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	return &fault.Error{Kind: fault.Invalid, Message: member + " " + text, Fields: []fault.Field{{Name: member, Message: text}}}

@@ -25,7 +25,7 @@ type Subscription struct {
 	Secrets        []string        // that sign: one, or two while one is being replaced
 	OldUntil       time.Time       // when the second of two stops signing, the zero time for never
 	Enabled        bool            // itself and its subscriber
-	DisabledReason string          // where it is not, if somebody gave one
+	DisabledReason string          // where it is not, if one was given
 	Ordered        bool            // each message waits for the one before it
 	Private        bool            // an admin made it: private addresses are allowed
 	Schedule       []time.Duration // its own; nil for the settings'

@@ -20,16 +20,16 @@ type Guard struct {
 // ErrForbidden is what a connection that the guard refuses fails with.
 var ErrForbidden = errors.New("messages may not be sent there")
 
-// reach is what kind of network an address belongs to.
-type reach struct {
+// networkClass is what kind of network an address belongs to.
+type networkClass struct {
 	network netip.Prefix
 	private bool // where receivers on the premises live; the others are never meant
 	name    string
 }
 
-// reaches lists the networks that are not the public Internet: the registries of
+// networkClasses lists the networks that are not the public Internet: the registries of
 // special-purpose addresses of IANA (RFC 6890).
-var reaches = []reach{
+var networkClasses = []networkClass{
 	{netip.MustParsePrefix("100.100.100.200/32"), false, "cloud metadata"},
 	{netip.MustParsePrefix("fd00:ec2::254/128"), false, "cloud metadata"},
 	{netip.MustParsePrefix("0.0.0.0/8"), false, "unspecified"},
@@ -103,7 +103,7 @@ func (g Guard) Check(to netip.AddrPort, private bool) error {
 			}
 		}
 	}
-	for _, r := range reaches {
+	for _, r := range networkClasses {
 		if r.network.Contains(at) && !(r.private && private) {
 			return fmt.Errorf("%w: %s is a %s address; an administrator can allow it in webhooks.allow_targets", ErrForbidden, at, r.name)
 		}

@@ -17,18 +17,18 @@ type Store interface {
 	// Lease takes a partition whose lease has run out, or makes one, for term.
 	Lease(ctx context.Context, term time.Duration) (Lease, error)
 	// TakeOver leases the partitions that were left behind with open messages:
-	// their leases have run out or were given back. The first partition is always
-	// somebody's.
+	// their leases have run out or were given back. The first partition always has
+	// a holder.
 	TakeOver(ctx context.Context, term time.Duration) ([]Lease, error)
 	// Renew prolongs leases and reports those that are still held. A lease that
-	// somebody else has taken since is gone for good.
+	// another daemon has taken since is gone for good.
 	Renew(ctx context.Context, leases []Lease, term time.Duration) ([]Lease, error)
 	// Release gives leases back, so that another daemon need not wait.
 	Release(ctx context.Context, leases []Lease) error
 	// Now is the store's clock, which is the same for all daemons.
 	Now(ctx context.Context) (time.Time, error)
 
-	// Numbers sets n numbers aside that nobody else gets, and gives the first.
+	// AllocateIDs sets n numbers aside that no other caller gets, and gives the first.
 	AllocateIDs(ctx context.Context, n int) (first int64, err error)
 	// Version reads the version of the subscriptions alone.
 	Version(ctx context.Context) (int64, error)
@@ -63,7 +63,7 @@ type Store interface {
 	// and, where all take more than max bytes, the oldest. Where there are none it
 	// gives a little of the room that nothing takes any more back to the system.
 	Reclaim(ctx context.Context, limit int, max int64) (Removed, error)
-	// Outbox reads events that somebody else has put into the store within a
+	// Outbox reads events that other programs have put into the store within a
 	// transaction of their own, the oldest first: up to limit, and fewer where
 	// their bodies are large.
 	Outbox(ctx context.Context, limit int) ([]OutboxEvent, error)
@@ -71,8 +71,8 @@ type Store interface {
 	RefuseOutbox(ctx context.Context, id int64, reason string) error
 	// Open lists the subscriptions that have open messages in a partition.
 	Open(ctx context.Context, partition int64) ([]int64, error)
-	// News is what other daemons have done since a nudge. Negative, it only says
-	// where nudges stand.
+	// PeerEvents reads what other daemons have done since an event. Negative, it only
+	// gives the number of the last.
 	PeerEvents(ctx context.Context, after int64) (PeerEvents, error)
 	// Watch notes for how long a stream of this daemon is read.
 	Watch(ctx context.Context, home Lease, term time.Duration) error
@@ -80,7 +80,7 @@ type Store interface {
 	// partition, and moves these on. Without any it only sets them: what comes
 	// next is read.
 	Changes(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error)
-	// Tidy removes nudges and changes that everybody has read by now.
+	// PrunePeerEvents removes events and changes that all daemons have read by now.
 	PrunePeerEvents(ctx context.Context) error
 	// Succeeded reports whether a subscription has received a message since a
 	// time.
@@ -97,10 +97,10 @@ var (
 	ErrStale = errors.New("the subscriptions have changed")
 	// ErrDamaged means that the store's files do not hold what they should.
 	ErrDamaged = errors.New("the store is damaged")
-	// ErrFenced means that a lease was lost: its messages are somebody else's.
+	// ErrFenced means that a lease was lost: its messages are another daemon's.
 	ErrFenced = errors.New("the lease was lost")
 	// ErrKeyTaken means that an idempotency key was used by another event
-	// meanwhile: Key tells which.
+	// meanwhile: Key finds which.
 	ErrKeyTaken = errors.New("an idempotency key is taken")
 	// ErrOutboxTaken means that events of the outbox are not the next ones, or that
 	// another daemon has taken them: read it again.
@@ -149,7 +149,7 @@ type Batch struct {
 // since then is concurrent with them, and need not count.
 const AnyVersion = -1
 
-// OutboxEvent is an event that somebody else has put into the store, of which nothing
+// OutboxEvent is an event that another program has put into the store, of which nothing
 // is checked yet.
 type OutboxEvent struct {
 	ID       int64 // gives the order
@@ -192,7 +192,7 @@ type Health struct {
 	Anew         bool // there was a success before: what is stored does not count
 }
 
-// PeerEvent is what one daemon tells the others about messages of a subscription.
+// PeerEvent is what one daemon lets the others know about messages of a subscription.
 type PeerEvent struct {
 	Subscription int64
 	Kind         PeerEventKind
@@ -202,7 +202,7 @@ type PeerEvent struct {
 // numbers are stored.
 type PeerEventKind uint8
 
-// The kinds of nudges.
+// The kinds of events.
 const (
 	PeerDue     PeerEventKind = 1 // made due by a person
 	PeerDeleted PeerEventKind = 2
@@ -220,7 +220,7 @@ type PeerEvents struct {
 }
 
 // Key is an idempotency key that an event was published under. The body's
-// digest tells a repetition from another event.
+// digest distinguishes a repetition from another event.
 type Key struct {
 	Hash   [32]byte
 	Digest [32]byte

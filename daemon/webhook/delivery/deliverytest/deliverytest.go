@@ -48,7 +48,7 @@ const (
 )
 
 // Rule decides what becomes of a call: whether the work is done, when, and what
-// the engine is told about it.
+// the engine learns about it.
 type Rule func(ctx context.Context, do func(context.Context) error) error
 
 // Away is what a store says that cannot work at the moment.
@@ -79,7 +79,7 @@ type Gate struct {
 	late    sync.WaitGroup
 	mu      sync.Mutex
 	waiting int
-	arrived chan struct{} // closed and made anew at each arrival
+	arrived chan struct{} // closed and replaced at each arrival
 }
 
 // NewGate makes a Gate.
@@ -135,7 +135,7 @@ func (g *Gate) Late(ctx context.Context, do func(context.Context) error) error {
 	}
 	g.late.Go(func() {
 		<-g.open
-		_ = do(context.WithoutCancel(ctx)) // nobody hears of it
+		_ = do(context.WithoutCancel(ctx)) // the caller has gone
 	})
 	return ctx.Err()
 }
