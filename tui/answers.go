@@ -12,45 +12,36 @@ import (
 // answer hands an answer to the screen that asked, if it is still there.
 func (a *app) answer(m answered) tea.Cmd {
 	r := m.about()
+	one, ofScreen := m.(Answer)
 	if r.to != nil && !a.isOpen(r.to) {
-		a.afterwards(m)
+		if one.Late != nil {
+			one.Late()
+		}
 		return nil
 	}
 	if was := a.link.signedOut; ofService(m) && !errors.Is(r.err, errReadOnly) {
-		a.link.heard(r.err, a.now)
+		a.link.heard(r.err, a.Now)
 		a.askWho(was)
 	}
 	switch {
-	case r.to == nil:
+	case !ofScreen:
 		return a.own(m)
-	case client.Is(r.err, client.Cancelled):
+	case r.to != nil && client.Is(r.err, client.Cancelled):
 		return nil
 	}
-	return r.to.update(m)
+	return one.Take()
 }
 
 // ofService reports whether an answer is the service's: others say nothing of
 // the way to it.
 func ofService(m answered) bool {
-	switch m.(type) {
-	case keptMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg, viewsMsg:
+	switch m := m.(type) {
+	case keptMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
 		return false
+	case Answer:
+		return !m.Local
 	}
 	return true
-}
-
-// afterwards tells how a change went whose screen was left meanwhile.
-func (a *app) afterwards(m answered) {
-	switch m := m.(type) {
-	case doneMsg:
-		a.done(m)
-	case changedMsg:
-		a.changed(m)
-	case subscriptionMsg:
-		a.subscribed(m)
-	case retriedMsg:
-		a.settled(m)
-	}
 }
 
 // askWho asks for a password when the session has just ended.
@@ -75,20 +66,20 @@ func (a *app) isOpen(s screen) bool {
 func (a *app) own(m answered) tea.Cmd {
 	switch m := m.(type) {
 	case whoMsg:
-		return a.introduced(m)
+		return a.onSession(m)
 	case unlockedMsg:
-		if m.era != a.era || m.asked != a.forbidden { // :ro was said since
+		if m.session != a.Session || m.asked != a.forbidden { // :ro was said since
 			return nil
 		}
 		if m.err != nil {
-			a.fail("read-only as before", m.err)
+			a.Fail("read-only as before", m.err)
 			return nil
 		}
-		a.client, a.readOnly = m.client, false
-		delete(a.locked, a.options.Profile)
-		a.tell(ui.Warning, "changes are allowed for this session (:ro forbids them)")
+		a.Client, a.ReadOnly = m.client, false
+		delete(a.locked, a.Profile)
+		a.Tell(ui.Warning, "changes are allowed for this session (:ro forbids them)")
 	case signedInMsg:
-		if m.era != a.era {
+		if m.session != a.Session {
 			return nil
 		}
 		return a.signedIn(m)
@@ -96,33 +87,21 @@ func (a *app) own(m answered) tea.Cmd {
 		return a.switched(m)
 	case profilesMsg:
 		a.listed(m)
-	case rotatedMsg:
-		a.rotated(m)
-	case trialMsg:
-		return a.tried(m)
-	case outcomeMsg:
-		return a.happened(m)
-	case eventNamesMsg:
-		a.learnt(m)
 	case keptMsg:
-		a.fail("keeping how things are shown", m.err)
+		a.Fail("keeping how things are shown", m.err)
 	case heldMsg:
-		if m.era == a.era {
+		if m.session == a.Session {
 			a.hold(m.unsent)
 		}
 	case exportMsg:
 		a.exported(m)
-	case billMsg:
-		return a.billed(m)
-	case billFieldsMsg:
-		a.listedBill(m)
 	}
 	return nil
 }
 
-// introduced learns who we are and what the service can do.
-func (a *app) introduced(m whoMsg) tea.Cmd {
-	if m.era != a.era {
+// onSession learns who we are and what the service can do.
+func (a *app) onSession(m whoMsg) tea.Cmd {
+	if m.session != a.Session {
 		return nil
 	}
 	a.polling = false
@@ -135,8 +114,22 @@ func (a *app) introduced(m whoMsg) tea.Cmd {
 	if m.user != nil {
 		a.user = m.user.UserName
 	}
-	if m.err == nil && a.link.idle(a.now) {
+	if m.err == nil && a.link.idle(a.Now) {
 		return a.listen()
 	}
 	return nil
+}
+
+// arrived takes the answer to a form at once, before any other key, which could
+// send it again.
+func (a *app) arrived(m sentMsg) tea.Cmd {
+	m.form.sent = false
+	switch one := m.answer.(type) {
+	case heldMsg:
+		one.unsent.form = m.form
+		return a.answer(one)
+	case answered:
+		return a.answer(one)
+	}
+	return func() tea.Msg { return m.answer }
 }

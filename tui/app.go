@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,12 +19,8 @@ import (
 // app is the root: it knows what is open, hands keys and answers to it, and
 // draws what stands around it. Everything changes in Update alone.
 type app struct {
+	*Session
 	options Options
-	context context.Context
-	client  *client.Client
-	theme   *theme.Theme
-	now     time.Time // when the last message came
-	times   timeMode
 
 	width, height int
 	tabs          [len(tabNames)][]screen // what is open in each tab, the last in front
@@ -32,30 +29,23 @@ type app struct {
 	outdated      map[screen]bool // were not told of changes; fetched again when they are seen
 	over          overlay         // what lies over the screen, nil for nothing
 	line          *line           // that is typed, nil for none
-	history       map[string][]string
 
 	user     string
-	readOnly bool
 	features map[string]bool // of the service; nil while it has not said
-
-	eventNames []string     // those that the service has beside the published ones; nil while it has not said
-	keeper     *state.Store // of what outlives the session
 
 	root     context.Context // of all profiles
 	leave    context.CancelFunc
-	era      int // of the profile, to know answers to the former one
 	profiles []Profile
 	locked   map[string]bool // profiles that :ro was said of
 
 	forbidden int // how often :ro was said
 
-	delayed []delayed         // changes that can be taken back still
-	trials  map[string]*trial // test messages whose outcome is awaited, by id
-	mouse   bool              // clicks come here
-	clicked click             // the last one
-	crash   crash
+	delayed  []delayed // changes that can be taken back still
+	watchers []Watcher
+	mouse    bool  // clicks come here
+	clicked  click // the last one
+	crash    crash
 
-	lanes    lanes
 	link     link
 	feed     *feed
 	stopFeed context.CancelFunc
@@ -73,19 +63,25 @@ type app struct {
 
 // newApp makes the app; ctx ends everything that it does.
 func newApp(ctx context.Context, c *client.Client, o Options) *app {
-	a := &app{
-		options: o, root: ctx, client: c, theme: theme.New(o.signs, o.Theme),
-		user: o.User, readOnly: o.ReadOnly, history: make(map[string][]string), locked: make(map[string]bool),
-		trials: make(map[string]*trial), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State},
+	a := &app{options: o, root: ctx, locked: make(map[string]bool), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State}}
+	kept, err := state.Open(o.State, o.Profile)
+	a.begin(c, kept, theme.New(o.signs, o.Theme))
+	if err != nil {
+		a.Fail("what was kept of the last session", err)
 	}
-	a.context, a.leave = context.WithCancel(ctx)
-	a.now = o.Now()
-	var err error
-	if a.keeper, err = state.Open(o.State, o.Profile); err != nil {
-		a.fail("what was kept of the last session", err)
-	}
-	a.recallCommands()
 	return a
+}
+
+// begin begins the session of the profile that the options name.
+func (a *app) begin(c *client.Client, kept *state.Store, t *theme.Theme) {
+	o := a.options
+	a.Session = &Session{
+		Clock: Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Registry, State: kept,
+		History: map[string][]string{commandHistory: slices.Clone(kept.Commands)},
+		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, Protected: o.Protected, ReadOnly: o.ReadOnly || a.locked[o.Profile],
+	}
+	a.Context, a.leave = context.WithCancel(a.root)
+	a.user = o.User
 }
 
 // Init is bubbletea's.
@@ -93,8 +89,8 @@ func (a *app) Init() tea.Cmd {
 	return a.crash.guard(tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.takeMouse()))
 }
 
-// front is the screen that is seen.
-func (a *app) front() screen {
+// Front is the screen that is seen.
+func (a *app) Front() screen {
 	stack := a.tabs[a.tab]
 	if len(stack) == 0 {
 		return nil
@@ -105,8 +101,8 @@ func (a *app) front() screen {
 // Update is bubbletea's: it routes, and decides nothing that is a screen's.
 func (a *app) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	defer a.crash.note()
-	a.now = a.options.Now()
-	a.toasts.Expire(a.now)
+	a.Now = a.options.Now()
+	a.toasts.Expire(a.Now)
 	cmd := a.handle(m)
 	a.showSecret()
 	if a.link.fine() {
@@ -118,15 +114,15 @@ func (a *app) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	return a, a.crash.guard(cmd)
 }
 
-// later is a command that the present message leads to besides.
-func (a *app) later(cmd tea.Cmd) { a.todo = append(a.todo, cmd) }
+// Later is a command that the present message leads to besides.
+func (a *app) Later(cmd tea.Cmd) { a.todo = append(a.todo, cmd) }
 
 func (a *app) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
 		a.width, a.height = m.Width, m.Height
 		a.resize()
-		if s := a.front(); s != nil && !a.tooSmall() {
+		if s := a.Front(); s != nil && !a.tooSmall() {
 			return s.shown() // more rows may be in sight
 		}
 	case tea.KeyMsg:
@@ -142,7 +138,7 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 	case tea.ResumeMsg:
 		return a.takeMouse()
 	case toastMsg:
-		a.tell(m.level, m.text)
+		a.Tell(m.level, m.text)
 	case answered:
 		return a.answer(m)
 	}
@@ -152,16 +148,16 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 // tick is what happens once a second: without a stream, rows are fetched again.
 func (a *app) tick() tea.Cmd {
 	var cmds []tea.Cmd
-	if t, ok := a.front().(ticker); ok {
+	if t, ok := a.Front().(ticker); ok {
 		cmds = append(cmds, t.tick())
 	}
-	cmds = append(cmds, a.ripe(), a.keep(), a.trialsTick())
-	if a.polling || !a.link.polls(a.now) || a.now.Unix()%int64(pollEvery/time.Second) != 0 {
+	cmds = append(cmds, a.makeDue(), a.writeState(), a.watch(Watcher.Tick))
+	if a.polling || !a.link.polls(a.Now) || a.Now.Unix()%int64(pollEvery/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
 	a.polling = true
 	cmds = append(cmds, a.whoAmI())
-	if p, ok := a.front().(poller); ok && a.over == nil {
+	if p, ok := a.Front().(poller); ok && a.over == nil {
 		cmds = append(cmds, p.poll())
 	}
 	return tea.Batch(cmds...)
@@ -175,12 +171,15 @@ func (a *app) live(m liveMsg) tea.Cmd {
 	if m.session != a.link.session {
 		return nil
 	}
-	wasAway := !a.link.live(a.now)
+	wasAway := !a.link.live(a.Now)
 	was := a.link.signedOut
-	a.link.take(m, a.now)
+	a.link.take(m, a.Now)
+	a.Ahead = a.link.ahead
 	a.askWho(was)
-	cmds := []tea.Cmd{a.trialsFollow(m.changes)}
-	a.lanes.due = a.lanes.due || len(m.changes) > 0
+	cmds := []tea.Cmd{a.watch(func(w Watcher) tea.Cmd { return w.Follow(m.changes) })}
+	if len(m.changes) > 0 {
+		a.Queues.Changed()
+	}
 	if m.final == nil {
 		cmds = append(cmds, a.hear(a.hearing))
 	}
@@ -191,7 +190,7 @@ func (a *app) live(m liveMsg) tea.Cmd {
 		for _, stack := range a.tabs {
 			for _, s := range stack {
 				if f, ok := s.(follower); ok {
-					cmds = append(cmds, f.follow(m))
+					cmds = append(cmds, f.follow(m.changes, m.requests))
 				}
 			}
 		}
@@ -214,22 +213,22 @@ func (a *app) quit() tea.Cmd {
 	}
 	if len(open) > 0 && !a.ending {
 		a.ending = true
-		a.tell(ui.Warning, strings.Join(open, ", ")+": once more ends it")
+		a.Tell(ui.Warning, strings.Join(open, ", ")+": once more ends it")
 		return nil
 	}
 	return tea.Quit
 }
 
-// tell shows a message to the user.
-func (a *app) tell(l ui.Level, text string) { a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.now}) }
+// Tell shows a message to the user.
+func (a *app) Tell(l ui.Level, text string) { a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Now}) }
 
-// fail shows what went wrong of what the user asked for: what was to be done,
+// Fail shows what went wrong of what the user asked for: what was to be done,
 // and the service's words.
-func (a *app) fail(what string, err error) { a.failed(what, err, false) }
+func (a *app) Fail(what string, err error) { a.failed(what, err, false) }
 
-// unfetched shows what could not be fetched. Where only the way to the service is
+// FetchFailed shows what could not be fetched. Where only the way to the service is
 // to blame, that is over once it answers again.
-func (a *app) unfetched(what string, err error) { a.failed(what, err, ofLink(err)) }
+func (a *app) FetchFailed(what string, err error) { a.failed(what, err, ofLink(err)) }
 
 func (a *app) failed(what string, err error, link bool) {
 	if err == nil || client.Is(err, client.Cancelled) {
@@ -237,20 +236,20 @@ func (a *app) failed(what string, err error, link bool) {
 	}
 	text := what + ": " + ui.Describe(err)
 	if f, asked := a.over.(*form); asked && f.login && unauthorized(err) && what != signingIn {
-		a.toasts.Note(text, a.now) // the question for the password says as much
+		a.toasts.Note(text, a.Now) // the question for the password says as much
 		return
 	}
-	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.now, Link: link})
+	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.Now, Link: link})
 }
 
-// clip copies a text, and tells how that was done.
-func (a *app) clip(text string) {
+// Copy copies a text, and tells how that was done.
+func (a *app) Copy(text string) {
 	if text == "" {
-		a.tell(ui.Warning, "there is nothing to copy")
+		a.Tell(ui.Warning, "there is nothing to copy")
 		return
 	}
-	c := ui.Clipboard{Context: a.context, Env: a.options.Env, Output: a.options.Output}
-	a.later(func() tea.Msg {
+	c := ui.Clipboard{Context: a.Context, Env: a.options.Env, Output: a.options.Output}
+	a.Later(func() tea.Msg {
 		how, err := c.Copy(text)
 		if err != nil {
 			return toastMsg{ui.Failure, "copying: " + strings.ReplaceAll(err.Error(), "\n", "; ")}

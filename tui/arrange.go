@@ -3,7 +3,9 @@ package tui
 import (
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/state"
 )
 
@@ -25,21 +27,21 @@ func (b *browser) arrange(as state.Arrangement) {
 	if _, known := b.kind.Column(b.order.Column); !known {
 		b.order = sortOf("")
 	}
-	b.filters, b.typed = b.app.recallFilters(b.kind, as.Where)
+	b.filters, b.typed = recallFilters(b.dialog, b.kind, as.Where)
 }
 
 // arrangement is how the rows are shown now.
 func (b *browser) arrangement() state.Arrangement {
 	return state.Arrangement{
 		Fields: slices.Clone(b.fields), Widths: maps.Clone(b.grid.Widths()), Frozen: b.grid.Frozen(),
-		OrderBy: orderOf(b.order), Where: b.typed.texts(b.app, b.kind, b.filters),
+		OrderBy: orderOf(b.order), Where: b.typed.texts(b.Now, b.kind, b.filters),
 	}
 }
 
 // remember keeps how the rows are shown now. A view is kept by :save alone.
 func (b *browser) remember() {
 	if b.saved == "" {
-		b.app.keeper.SetGrid(b.kind.Name, b.arrangement())
+		b.State.SetGrid(b.kind.Name, b.arrangement())
 	}
 }
 
@@ -59,7 +61,7 @@ func (b *browser) title() string {
 func (s *messages) viewed() state.View {
 	f := s.filter
 	v := state.View{Record: messageRecord, Subscription: f.subscription, Label: s.whose(), Problems: f.problems, Undelivered: f.undelivered, Arrangement: s.arrangement()}
-	v.Where, v.OrderBy = s.typed.texts(s.app, messageKind(), f.conditions), orderOf(s.order)
+	v.Where, v.OrderBy = s.typed.texts(s.Now, messageKind(), f.conditions), orderOf(s.order)
 	return v
 }
 
@@ -70,4 +72,18 @@ func (s *messages) title() string {
 		return "Messages (" + s.saved + ")"
 	}
 	return "Messages"
+}
+
+// orderOf is an order as it is kept.
+func orderOf(s grid.Sort) string {
+	if s.Descending {
+		return "-" + s.Column
+	}
+	return s.Column
+}
+
+// sortOf is an order that was kept.
+func sortOf(text string) grid.Sort {
+	column, down := strings.CutPrefix(text, "-")
+	return grid.Sort{Column: column, Descending: down}
 }

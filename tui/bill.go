@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -17,26 +19,56 @@ import (
 // the field holds is fetched, the new value is typed below it, and both are shown
 // once more before it is sent.
 
-// bill opens the form of a field, or asks which where it is not named.
-func (a *app) bill(text string) tea.Cmd {
+// bill is where bill fields are shown and changed.
+type bill struct{ dialog }
+
+// open opens the form of a field, or asks which where it is not named.
+func (b bill) open(text string) tea.Cmd {
 	if text == "" {
-		a.over = newBillChoice(a)
+		b.Show(b.choice())
 		return nil
 	}
 	field, _ := readBillField(text) // it was checked just now
-	return a.showBill(field)
+	return b.show(field, nil)
 }
 
-// showBill shows a field, or those of the stage where none is named.
-func (a *app) showBill(field client.BillField) tea.Cmd {
-	if field.SettingID == "" {
-		return a.billValues(client.BillStage{BillID: field.BillID, StageID: field.StageID})
+// show shows a field, or those of the stage where none is named, as a form asks.
+func (b bill) show(field client.BillField, f *form) tea.Cmd {
+	if field.SettingID != "" {
+		return b.showField(field, f)
 	}
-	return a.billValue(field)
+	stage := client.BillStage{BillID: field.BillID, StageID: field.StageID}
+	return b.fetch(func(c *client.Client) (func(), error) {
+		values, err := c.BillValues(b.Context, stage)
+		return func() { b.listed(stage, values, err, f) }, err
+	})
+}
+
+// showField fetches what a field holds.
+func (b bill) showField(field client.BillField, f *form) tea.Cmd {
+	return b.fetch(func(c *client.Client) (func(), error) {
+		value, err := c.BillValue(b.Context, field)
+		return func() { b.fetched(field, value, err, f) }, err
+	})
+}
+
+// fetch asks the service for something. Of another profile nothing is taken: it
+// has another bill of that id.
+func (b bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd {
+	c := b.Client
+	return func() tea.Msg {
+		take, err := get(c)
+		return Answer{Err: err, Take: func() tea.Cmd {
+			if b.Session == b.Current() {
+				take()
+			}
+			return nil
+		}}
+	}
 }
 
 // checkBill refuses what names no field.
-func (a *app) checkBill(text string) error {
+func checkBill(text string) error {
 	if text == "" {
 		return nil
 	}
@@ -59,15 +91,15 @@ func billName(f client.BillField) string {
 	return strings.TrimSuffix(f.BillID+"/"+f.StageID+"/"+f.SettingID, "/")
 }
 
-// newBillChoice asks for the ids.
-func newBillChoice(a *app) overlay {
-	f := &form{app: a, title: "Custom field of a bill", verb: "show"}
+// choice asks for the ids.
+func (b bill) choice() overlay {
+	f := newForm(b.Host, "Custom field of a bill", "show")
 	f.add("BillID", "Bill", "", "the id of the bill, or all: BILL/STAGE/SETTING")
 	f.add("StageID", "Stage", "", "the id of its stage")
 	f.add("SettingID", "Setting", "", "the id of the custom field; empty lists them")
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
 		if field, err := readBillField(values["BillID"]); err == nil {
-			return a.showBill(field)
+			return b.show(field, f)
 		}
 		for i, one := range f.fields[:2] {
 			if values[one.name] == "" {
@@ -75,103 +107,119 @@ func newBillChoice(a *app) overlay {
 				return nil
 			}
 		}
-		return a.showBill(client.BillField{BillID: values["BillID"], StageID: values["StageID"], SettingID: values["SettingID"]})
+		return b.show(client.BillField{BillID: values["BillID"], StageID: values["StageID"], SettingID: values["SettingID"]}, f)
 	}
 	return f
 }
 
-// listedBill lists the fields of a stage with what they hold.
-func (a *app) listedBill(m billFieldsMsg) {
+// listed lists the fields of a stage with what they hold.
+func (b bill) listed(stage client.BillStage, values []wire.CustomFieldValue, err error, f *form) {
 	switch {
-	case m.era != a.era:
-	case m.err != nil && m.form.open() && m.form.refuse(m.err):
-	case m.err != nil:
-		a.fail("bill "+m.stage.BillID, m.err)
-	case !a.free(m.form):
-		a.tell(ui.Warning, "the custom fields of bill "+m.stage.BillID+" are not shown, since something else was opened meanwhile")
+	case f.refused(err):
+	case err != nil:
+		b.Fail("bill "+stage.BillID, err)
+	case !free(b.Host, f):
+		b.Tell(ui.Warning, "the custom fields of bill "+stage.BillID+" are not shown, since something else was opened meanwhile")
 	default:
-		a.over = newBillFields(a, m)
+		b.Show(b.list(stage, values))
 	}
 }
 
-func newBillFields(a *app, m billFieldsMsg) overlay {
-	p := &picker{app: a, title: "Custom fields of bill " + m.stage.BillID, note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one"}
-	if len(m.values) == 0 {
+func (b bill) list(stage client.BillStage, values []wire.CustomFieldValue) overlay {
+	p := &picker{dialog: b.dialog, title: "Custom fields of bill " + stage.BillID, note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one"}
+	if len(values) == 0 {
 		p.note = "this stage has no custom fields"
 	}
-	for _, v := range m.values {
-		field := client.BillField{BillID: m.stage.BillID, StageID: m.stage.StageID, SettingID: v.SettingID}
-		name, holds, stored := v.SettingID, "", v.Contents != nil
-		if v.SettingName != nil && *v.SettingName != "" {
-			name = *v.SettingName
-		}
-		if stored {
-			holds = *v.Contents
-		}
+	for _, v := range values {
+		field := client.BillField{BillID: stage.BillID, StageID: stage.StageID, SettingID: v.SettingID}
+		holds, stored := contents(v)
 		p.choices = append(p.choices, choice{
-			spans: []theme.Span{{Text: a.theme.Fit(name, 28, false) + "  "}, {Text: billText(holds, stored), Ink: a.theme.Dim}},
-			take:  func() tea.Cmd { return a.billValue(field) },
+			spans: []theme.Span{{Text: b.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Ink: b.Theme.Dim}},
+			take:  func() tea.Cmd { return b.showField(field, nil) },
 		})
 	}
 	return p
 }
 
-// billed takes what a field holds, or that it was changed.
-func (a *app) billed(m billMsg) tea.Cmd {
+// fetched takes what a field holds.
+func (b bill) fetched(field client.BillField, value *wire.CustomFieldValue, err error, f *form) {
 	switch {
-	case m.era != a.era: // another service has another bill of that id
-	case m.err != nil && m.form.open() && m.form.refuse(m.err):
-	case m.err != nil:
-		a.fail("bill "+billName(m.field), m.err)
-	case m.changed:
-		m.form.close()
-		a.tell(ui.Info, billTitle(m)+" is set")
-	case !a.free(m.form):
-		a.tell(ui.Warning, billTitle(m)+" of bill "+m.field.BillID+" is not shown, since something else was opened meanwhile")
+	case f.refused(err):
+	case err != nil:
+		b.Fail("bill "+billName(field), err)
+	case !free(b.Host, f):
+		b.Tell(ui.Warning, billTitle(field, *value)+" of bill "+field.BillID+" is not shown, since something else was opened meanwhile")
 	default:
-		a.over = newBillForm(a, m)
+		b.Show(b.form(field, *value))
 	}
-	return nil
 }
 
-func billTitle(m billMsg) string {
-	if m.value.SettingName != nil && *m.value.SettingName != "" {
-		return *m.value.SettingName
+// billTitle is the name of a field, or its id where it has none.
+func billTitle(field client.BillField, v wire.CustomFieldValue) string {
+	if v.SettingName != nil && *v.SettingName != "" {
+		return *v.SettingName
 	}
-	return m.field.SettingID
+	return field.SettingID
 }
 
-// newBillForm asks for the new value.
-func newBillForm(a *app, m billMsg) *form {
-	was, stored := "", m.value.Contents != nil
-	if stored {
-		was = *m.value.Contents
+// contents is what a field holds, false for nothing.
+func contents(v wire.CustomFieldValue) (text string, stored bool) {
+	if v.Contents == nil {
+		return "", false
 	}
-	f := &form{app: a, title: billTitle(m) + " of bill " + m.field.BillID, verb: "change"}
+	return *v.Contents, true
+}
+
+// form asks for the new value.
+func (b bill) form(field client.BillField, v wire.CustomFieldValue) *form {
+	was, stored := contents(v)
+	title := billTitle(field, v)
+	f := newForm(b.Host, title+" of bill "+field.BillID, "change")
 	f.add("Contents", "Contents", was, "an empty text clears the field")
-	f.notes = []string{"it holds  " + billText(was, stored), "stage     " + m.field.StageID, "both are shown before it is sent"}
+	f.notes = []string{"it holds  " + billText(was, stored), "stage     " + field.StageID, "both are shown before it is sent"}
 	if f.fields[0].input.Value() != was {
 		f.notes = append(f.notes, "it has line breaks or is long, which is lost here: whctl bill set-field keeps them")
 	}
 	f.send = func(map[string]string, bool) tea.Cmd {
 		now := f.fields[0].input.Value() // blanks at its ends are the user's
 		switch {
-		case a.readOnly:
-			a.tell(ui.Warning, "this session is read-only (:rw lifts it)")
+		case b.ReadOnly:
+			b.Tell(ui.Warning, "this session is read-only (:rw lifts it)")
 			return nil
 		case now == was && stored:
 			f.fields[0].wrong = "that is what it holds already"
 			return nil
 		}
-		a.ask("Change "+billTitle(m)+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + m.field.BillID + ", stage " + m.field.StageID},
+		q := ask(b.Host, "Change "+title+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
 			func() tea.Cmd {
-				a.over = f // until it is answered
-				return f.through(a.setBillValue(m.field, now))
+				b.Show(f) // until it is answered
+				return f.through(b.set(field, now, f))
 			})
-		a.goesBack(f)
+		q.under = f
 		return nil
 	}
 	return f
+}
+
+// set changes what a field holds.
+func (b bill) set(field client.BillField, contents string, f *form) tea.Cmd {
+	var value *wire.CustomFieldValue
+	return b.Change(Change{What: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
+		value, err = c.SetBillValue(ctx, field, contents)
+		return err
+	}, Told: func(err error) { b.changed(field, value, err, f) }})
+}
+
+// changed tells how a change went.
+func (b bill) changed(field client.BillField, value *wire.CustomFieldValue, err error, f *form) {
+	switch {
+	case b.Session != b.Current() || f.refused(err):
+	case err != nil:
+		b.Fail("bill "+billName(field), err)
+	default:
+		f.close()
+		b.Tell(ui.Info, billTitle(field, *value)+" is set")
+	}
 }
 
 // billText is a value as people can tell it from none.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -17,8 +19,8 @@ func TestBill(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	c := connected(t, i)
 	d := drive(t, c, Options{})
-	bill, stage, setting := demo.BillExample()
-	field := client.BillField{BillID: bill, StageID: stage, SettingID: setting}
+	one, stage, setting := demo.BillExample()
+	field := client.BillField{BillID: one, StageID: stage, SettingID: setting}
 	before, err := c.BillValue(t.Context(), field)
 	if err != nil || before.Contents == nil {
 		t.Fatal(before, err)
@@ -30,8 +32,8 @@ func TestBill(t *testing.T) {
 			t.Errorf("it holds %q, want %q (%v)", *now.Contents, want, err)
 		}
 	}
-	d.press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter")
-	d.sees("of bill "+bill, "it holds  "+was)
+	d.press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
+	d.sees("of bill "+one, "it holds  "+was)
 	d.press("ctrl+s")
 	d.sees("that is what it holds already")
 	d.press("'x", "ctrl+s")
@@ -45,9 +47,9 @@ func TestBill(t *testing.T) {
 	d.sees(" is set")
 	holds(was + "x")
 
-	d.press(":", "'bill "+bill+"/"+stage, "enter")
-	d.sees("Custom fields of bill "+bill, was+"x")
-	all, err := c.BillValues(t.Context(), client.BillStage{BillID: bill, StageID: stage})
+	d.press(":", "'bill "+one+"/"+stage, "enter")
+	d.sees("Custom fields of bill "+one, was+"x")
+	all, err := c.BillValues(t.Context(), client.BillStage{BillID: one, StageID: stage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +58,7 @@ func TestBill(t *testing.T) {
 	}
 	d.press("enter")
 	d.sees("it holds  " + was + "x")
-	d.press("esc", ":", "'bill", "enter", "'"+bill+"/"+stage+"/"+setting, "ctrl+s")
+	d.press("esc", ":", "'bill", "enter", "'"+one+"/"+stage+"/"+setting, "ctrl+s")
 	d.sees("it holds  " + was + "x")
 	d.press("esc", ":", "'bill", "enter", "enter", "enter", "enter")
 	d.sees("this is needed")
@@ -71,15 +73,19 @@ func TestBill(t *testing.T) {
 func TestBillShowsWhatIsWrong(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	d := drive(t, connected(t, i), Options{})
-	bill, stage, setting := demo.BillExample()
-	d.press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter")
+	one, stage, setting := demo.BillExample()
+	d.press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
 	d.erase()
 	d.press("'new", "ctrl+s")
 	d.clock = d.clock.Add(ms(500))
 	d.app.Update(letter("y")) // what the service answers comes now
-	f := d.app.over.(*form)
+	f, billForm := d.app.over.(*form), bill{dialogOf(d.app)}
 	d.sees("on its way")
-	d.send(sentMsg{f, billMsg{reply: reply{err: &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}}, field: client.BillField{}, changed: true}})
+	refusal := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
+	d.send(sentMsg{f, Answer{Err: refusal, Take: func() tea.Cmd {
+		billForm.changed(client.BillField{}, nil, refusal, f)
+		return nil
+	}}})
 	d.sees("must be shorter", "new", "it holds")
 	if strings.Contains(d.text(), "Change ") {
 		t.Error("the question is still there")
@@ -90,8 +96,8 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 func TestBillIsReadOnly(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	d := drive(t, connected(t, i), Options{ReadOnly: true})
-	bill, stage, setting := demo.BillExample()
-	d.press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
+	one, stage, setting := demo.BillExample()
+	d.press(":", "'bill "+one+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
 	d.sees("read-only")
 	if _, asked := d.app.over.(*confirm); asked {
 		t.Error("it asks for what it may not do")

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
@@ -40,11 +43,11 @@ type heldRecord struct {
 
 // newBrowser opens a kind as it was left, with these filters where there are
 // any.
-func newBrowser(a *app, kind *record.Kind, filters []client.Filter) *browser {
-	b := &browser{table: newTable(a, false), kind: kind, name: kind.Name, pages: grid.NewPages(), records: make(map[*grid.Row]heldRecord)}
+func newBrowser(h Host, kind *record.Kind, filters []client.Filter) *browser {
+	b := &browser{table: newTable(h, false), kind: kind, name: kind.Name, pages: grid.NewPages(), records: make(map[*grid.Row]heldRecord)}
 	b.setFields(usualFields(kind))
 	b.grid.SetRows(b.pages)
-	if as, was := a.keeper.Grids[kind.Name]; was {
+	if as, was := b.State.Grids[kind.Name]; was {
 		b.arrange(as)
 	}
 	if filters != nil {
@@ -54,9 +57,9 @@ func newBrowser(a *app, kind *record.Kind, filters []client.Filter) *browser {
 }
 
 // newRequests opens the request log.
-func newRequests(a *app) screen {
+func newRequests(h Host) *browser {
 	kind, _ := record.System().Lookup("RequestLog")
-	b := newBrowser(a, kind, nil)
+	b := newBrowser(h, kind, nil)
 	b.name = "Requests"
 	b.grid.Follow(true)
 	return b
@@ -64,7 +67,7 @@ func newRequests(a *app) screen {
 
 func (b *browser) start() tea.Cmd {
 	if !b.ofRequests() {
-		b.app.keeper.SetOpened(b.kind.Name, b.app.now)
+		b.State.SetOpened(b.kind.Name, b.Now)
 	}
 	return b.reload()
 }
@@ -115,23 +118,24 @@ func (b *browser) reload() tea.Cmd {
 	b.grid.SetSort(b.order)
 	b.grid.Follow(b.ofRequests() && b.order.Column == "")
 	b.grid.To(0)
-	return tea.Batch(b.want(), fetchTotal(b.context, b.app.client, b, b.pages.Generation(), b.query()))
+	return tea.Batch(b.want(), b.count())
 }
 
 // poll asks for the same again; what is here stays until the answer comes.
 func (b *browser) poll() tea.Cmd {
 	b.afresh()
 	b.pages.Renew()
-	return tea.Batch(b.want(), fetchTotal(b.context, b.app.client, b, b.pages.Generation(), b.query()))
+	return tea.Batch(b.want(), b.count())
 }
 
 // follow fetches the request log again when requests were answered, as long as
 // its newest are in sight.
-func (b *browser) follow(m liveMsg) tea.Cmd {
-	if m.requests > 0 && b.grid.Following() && b.app.front() != screen(b) {
-		b.app.outdated[b] = true
-	}
-	if m.requests > 0 && b.grid.Following() && b.app.front() == screen(b) && !b.pages.Loading() {
+func (b *browser) follow(_ []wire.MessageChange, requests int) tea.Cmd {
+	switch {
+	case requests == 0 || !b.grid.Following():
+	case b.Front() != screen(b):
+		b.Outdate(b)
+	case !b.pages.Loading():
 		return b.poll()
 	}
 	return nil
@@ -142,45 +146,46 @@ func (b *browser) want() tea.Cmd {
 	first, last := b.grid.Window()
 	var cmds []tea.Cmd
 	for _, number := range b.pages.Wanted(first, last) {
-		cmds = append(cmds, fetchRows(b.context, b.app.client, b, b.pages.Generation(), number, b.query()))
+		generation := b.pages.Generation()
+		cmds = append(cmds, fetch(b.context, b, fetchRows(b.query(), number), func(got fetchedRows, err error) tea.Cmd { return b.put(generation, number, got, err) }))
 	}
 	return tea.Batch(cmds...)
 }
 
-func (b *browser) update(m tea.Msg) tea.Cmd {
-	switch m := m.(type) {
-	case pageMsg:
-		return b.page(m)
-	case totalMsg:
-		if m.err != nil {
-			b.app.unfetched("counting "+b.name, m.err)
+// count counts the rows that match.
+func (b *browser) count() tea.Cmd {
+	generation, q := b.pages.Generation(), b.query()
+	return fetch(b.context, b, func(ctx context.Context, c *client.Client) (int64, error) { return c.Count(ctx, q) }, func(total int64, err error) tea.Cmd {
+		if err != nil {
+			b.FetchFailed("counting "+b.name, err)
 			return nil
 		}
 		b.counted = true
 		if short := b.pages.Total(); !b.ofRequests() || short < 0 || short >= grid.PageRows { // else all came, and counting made one more
-			b.pages.SetTotal(m.generation, m.total)
+			b.pages.SetTotal(generation, int(total))
 		}
 		b.grid.Sync()
-	}
-	return nil
+		return nil
+	})
 }
 
-func (b *browser) page(m pageMsg) tea.Cmd {
-	if m.err != nil {
-		if b.pages.Failed(m.generation, m.number) {
-			b.app.unfetched("fetching "+b.name, m.err)
+// put takes a page of rows.
+func (b *browser) put(generation, number int, got fetchedRows, err error) tea.Cmd {
+	if err != nil {
+		if b.pages.Failed(generation, number) {
+			b.FetchFailed("fetching "+b.name, err)
 		}
 		return nil
 	}
-	rows := b.made(m.rows)
-	if !b.pages.Put(m.generation, m.number, rows) {
+	rows := b.made(got.rows)
+	if !b.pages.Put(generation, number, rows) {
 		return nil
 	}
 	for i, row := range rows {
-		b.records[row] = heldRecord{m.rows[i], m.cut[i]}
+		b.records[row] = heldRecord{got.rows[i], got.cut[i]}
 	}
 	b.forget()
-	b.as = b.app.clock(b.app.now)
+	b.as = b.TimeOfDay(b.Now)
 	b.grid.Sync()
 	return b.want()
 }
@@ -198,13 +203,13 @@ func (b *browser) do(k keymap.Binding) tea.Cmd {
 	switch k.Action {
 	case keymap.Open:
 		if b.grid.Row() != nil {
-			return b.app.push(newRecord(b))
+			return b.Push(newRecord(b))
 		}
 	case keymap.SortColumn:
 		return b.sort()
 	case keymap.FilterColumn:
 		if c, ok := b.grid.Column(); ok {
-			b.app.line = b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name))
+			b.Type(b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name)))
 		}
 	case keymap.KeepValue:
 		return b.keep()
@@ -213,15 +218,29 @@ func (b *browser) do(k keymap.Binding) tea.Cmd {
 	case keymap.ProblemsOnly:
 		return b.problems()
 	case keymap.ChooseColumns:
-		b.app.over = newChooser(b)
+		b.Show(newChooser(b.Host, b.kind, b.name, b.fields, b.empty, func(fields []string) tea.Cmd {
+			b.setFields(fields)
+			b.remember()
+			return b.reload()
+		}))
 	case keymap.Export:
-		b.app.over = newExportForm(b.app, b.exportable())
+		b.Show(newExportForm(b.Host, b.exportable()))
 	case keymap.CopyCell:
 		b.copyCell()
 	case keymap.CopyRow:
 		b.copyRows()
 	}
 	return nil
+}
+
+// empty reports whether a field has no value in the rows that are here.
+func (b *browser) empty(name string) bool {
+	for _, held := range b.records {
+		if held.row.Text(name) != "" {
+			return false
+		}
+	}
+	return slices.Contains(b.fields, name)
 }
 
 // sort goes from up to down to none on the selected column.
@@ -246,10 +265,10 @@ func (b *browser) keep() tea.Cmd {
 	value := b.records[row].row.Value(c.Name)
 	switch {
 	case !b.kind.Fields[at].Filter.Takes(record.Equal):
-		b.app.tell(ui.Warning, c.Name+" cannot be filtered")
+		b.Tell(ui.Warning, c.Name+" cannot be filtered")
 		return nil
 	case value.Null():
-		b.app.tell(ui.Warning, "no filter finds rows without a value")
+		b.Tell(ui.Warning, "no filter finds rows without a value")
 		return nil
 	}
 	one := client.Filter{Field: c.Name, Operator: record.Equal, Values: []string{value.String()}}
@@ -288,4 +307,47 @@ func (b *browser) status() string {
 		text += "   as of " + b.as
 	}
 	return text
+}
+
+// click of a title sorts by it.
+func (b *browser) click(x, y int, again bool) tea.Cmd {
+	row, title := b.press(x, y)
+	switch {
+	case title:
+		return b.sort()
+	case row && again:
+		return b.do(keymap.Binding{Action: keymap.Open})
+	}
+	return b.want()
+}
+
+// exportable is what can be exported of the rows of a kind.
+func (b *browser) exportable() exportable {
+	q := b.query()
+	e := exportable{name: b.name, query: q, key: b.kind.Fields[0].Name, total: b.pages.Total(), marked: b.grid.MarkedIDs(), rows: b.whole}
+	for _, name := range b.fields {
+		at, _ := b.kind.Column(name)
+		e.columns = append(e.columns, export.Column{Name: name, Type: b.kind.Fields[at].Type})
+	}
+	for _, row := range b.pages.Here() {
+		e.loaded = append(e.loaded, row.ID)
+	}
+	return e
+}
+
+// whole are the records of some keys, in the order of the list; false where one
+// of them is not here, or not all of it.
+func (b *browser) whole(keys map[string]struct{}) ([]client.Row, bool) {
+	var rows []client.Row
+	for _, row := range b.pages.Here() {
+		if _, meant := keys[row.ID]; !meant {
+			continue
+		}
+		held, known := b.records[row]
+		if !known || held.cut {
+			return nil, false
+		}
+		rows = append(rows, held.row)
+	}
+	return rows, len(rows) == len(keys)
 }

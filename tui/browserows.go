@@ -30,7 +30,7 @@ func (b *browser) columns() []grid.Column {
 	for i := range columns {
 		if at, _ := b.kind.Column(columns[i].Name); b.kind.Fields[at].Type == record.DateTime && zoned(b.kind) {
 			columns[i].Title, columns[i].Right = "Time", false
-			if b.app.times == relative {
+			if b.Times == relative {
 				columns[i].Title, columns[i].Right = "Age", true
 			}
 		}
@@ -48,7 +48,7 @@ func (b *browser) made(records []client.Row) []*grid.Row {
 // cell is a value as this list shows it.
 func (b *browser) cell(t record.Type, v client.Value) grid.Cell {
 	if t == record.DateTime && zoned(b.kind) && !v.Null() {
-		return grid.Cell{Text: b.app.instantText(v.String())}
+		return grid.Cell{Text: b.InstantText(v.String())}
 	}
 	return cellOf(t, v)
 }
@@ -62,9 +62,9 @@ func (b *browser) paint(rows []*grid.Row) {
 	for _, row := range rows {
 		switch code := row.Cells[column].Text; {
 		case code >= "500":
-			row.Cells[column].Ink = b.app.theme.Status[3]
+			row.Cells[column].Ink = b.Theme.Status[3]
 		case code >= "400":
-			row.Cells[column].Ink = b.app.theme.Status[2]
+			row.Cells[column].Ink = b.Theme.Status[2]
 		}
 	}
 }
@@ -99,27 +99,9 @@ func zoneless(dated bool) string {
 	return ""
 }
 
-// retime shows the times of the record in another way.
-func (r *recordScreen) retime() string {
-	r.fill()
-	if zoned(r.browser.kind) {
-		return ""
-	}
-	dated := slices.ContainsFunc(r.browser.kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
-	return zoneless(dated)
-}
-
-// tick lets ages go on.
-func (r *recordScreen) tick() tea.Cmd {
-	if r.app.times == relative && r.tab == 0 && zoned(r.browser.kind) {
-		r.fill()
-	}
-	return nil
-}
-
 // tick lets ages go on.
 func (b *browser) tick() tea.Cmd {
-	if b.app.times != relative || !zoned(b.kind) || !b.dated() {
+	if b.Times != relative || !zoned(b.kind) || !b.dated() {
 		return nil
 	}
 	first, last := b.grid.Window()
@@ -159,35 +141,31 @@ func (b *browser) forget() {
 	}
 }
 
+// fetchedRows are rows of a query.
+type fetchedRows struct {
+	rows []client.Row
+	cut  map[int]bool // rows some of whose values were too long to keep
+}
+
 // fetchRows fetches a page of a query. Long values are cut, so that memory does not
 // grow with them; detail fetches the record again.
-func fetchRows(ctx context.Context, c *client.Client, to screen, generation, number int, q client.Query) tea.Cmd {
-	return func() tea.Msg {
-		m := pageMsg{reply: reply{to: to}, generation: generation, number: number, cut: make(map[int]bool)}
+func fetchRows(q client.Query, number int) func(context.Context, *client.Client) (fetchedRows, error) {
+	return func(ctx context.Context, c *client.Client) (fetchedRows, error) {
+		got := fetchedRows{cut: make(map[int]bool)}
 		q.Skip, q.Take = int64(number*grid.PageRows), new(int64(grid.PageRows))
 		stream, err := c.Rows(ctx, q)
 		if err != nil {
-			m.err = err
-			return m
+			return got, err
 		}
 		for row, err := range stream.All() {
 			if err != nil {
-				m.rows, m.err = nil, err
-				return m
+				return fetchedRows{}, err
 			}
 			short, cut := shortRow(row)
-			m.cut[len(m.rows)] = cut
-			m.rows = append(m.rows, short)
+			got.cut[len(got.rows)] = cut
+			got.rows = append(got.rows, short)
 		}
-		return m
-	}
-}
-
-// fetchTotal counts the matches of a query.
-func fetchTotal(ctx context.Context, c *client.Client, to screen, generation int, q client.Query) tea.Cmd {
-	return func() tea.Msg {
-		n, err := c.Count(ctx, q)
-		return totalMsg{reply{to, err}, generation, q.Kind.Name, int(n)}
+		return got, nil
 	}
 }
 

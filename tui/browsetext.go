@@ -11,7 +11,7 @@ import (
 func (b *browser) copyCell() {
 	c, ok := b.grid.Column()
 	if row := b.grid.Row(); ok && row != nil {
-		b.app.clip(b.records[row].row.Text(c.Name))
+		b.Copy(b.records[row].row.Text(c.Name))
 	}
 }
 
@@ -19,7 +19,7 @@ func (b *browser) copyCell() {
 func (b *browser) copyRows() {
 	rows := b.grid.MarkedRows()
 	if row := b.grid.Row(); len(rows) == 0 && row != nil {
-		b.app.clip(string(b.records[row].row.JSON()))
+		b.Copy(string(b.records[row].row.JSON()))
 		return
 	}
 	var lines []string
@@ -30,7 +30,7 @@ func (b *browser) copyRows() {
 		}
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
-	b.app.clip(strings.Join(lines, "\n"))
+	b.Copy(strings.Join(lines, "\n"))
 }
 
 // tabless keeps cells within their line and column.
@@ -92,7 +92,7 @@ func (b *browser) twin() string {
 	case "WH_Audit":
 		return b.curl()
 	}
-	text += conditions(b.typed.texts(b.app, b.kind, b.filters))
+	text += conditions(b.typed.texts(b.Now, b.kind, b.filters))
 	if q := b.query(); len(q.OrderBy) > 0 {
 		text += " --order-by " + q.OrderBy[0]
 	}
@@ -122,7 +122,7 @@ func argument(text string) string {
 
 // curl asks for the same rows without our programs.
 func (b *browser) curl() string {
-	text := "curl -G " + argument(b.app.options.URL+"/Queries/"+b.kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
+	text := "curl -G " + argument(b.URL+"/Queries/"+b.kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
 	for _, f := range b.filters {
 		text += " --data-urlencode " + argument(f.Member()+"="+strings.Join(f.Values, ","))
 	}

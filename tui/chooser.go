@@ -13,18 +13,22 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// chooser chooses and orders the columns of a browser.
+// chooser chooses and orders the columns of a list, which are fields of a kind.
 type chooser struct {
-	browser *browser
-	names   []string // all of them, the chosen first
-	chosen  map[string]bool
-	sought  string // part of the names that are listed
-	at      int    // the selected one of those
+	dialog
+	kind   *record.Kind
+	name   string   // of the list
+	names  []string // all of them, the chosen first
+	chosen map[string]bool
+	sought string                        // part of the names that are listed
+	at     int                           // the selected one of those
+	empty  func(name string) bool        // no row that is here has a value there
+	accept func(fields []string) tea.Cmd // shows these
 }
 
-func newChooser(b *browser) overlay {
-	c := &chooser{browser: b, chosen: make(map[string]bool)}
-	c.set(b.fields)
+func newChooser(h Host, kind *record.Kind, name string, fields []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *chooser {
+	c := &chooser{dialog: dialogOf(h), kind: kind, name: name, chosen: make(map[string]bool), empty: empty, accept: accept}
+	c.set(fields)
 	return c
 }
 
@@ -35,7 +39,7 @@ func (c *chooser) set(fields []string) {
 	for _, name := range fields {
 		c.chosen[name] = true
 	}
-	for _, name := range c.browser.kind.FieldNames() {
+	for _, name := range c.kind.FieldNames() {
 		if !c.chosen[name] {
 			c.names = append(c.names, name)
 		}
@@ -63,13 +67,13 @@ func (c *chooser) listed() []string {
 func (c *chooser) do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
-		c.browser.app.over = nil
+		c.Show(nil)
 	case keymap.GoUp:
 		c.to(c.at - 1)
 	case keymap.GoDown:
 		c.to(c.at + 1)
 	case keymap.AskFilter:
-		c.browser.app.line = c.find()
+		c.Type(c.find())
 	case keymap.Toggle:
 		if list := c.listed(); len(list) > 0 {
 			c.chosen[list[c.at]] = !c.chosen[list[c.at]]
@@ -82,11 +86,15 @@ func (c *chooser) do(b keymap.Binding) tea.Cmd {
 	case keymap.MoveLater:
 		c.swap(1)
 	case keymap.ResetChoice:
-		c.set(usualFields(c.browser.kind))
+		c.set(usualFields(c.kind))
 	case keymap.KeysAndMoney:
 		c.onlyMoney()
 	case keymap.HideEmpty:
-		c.hideEmpty()
+		for _, name := range c.fields() {
+			if c.empty(name) {
+				c.chosen[name] = false
+			}
+		}
 	case keymap.Accept:
 		return c.apply()
 	}
@@ -98,7 +106,7 @@ func (c *chooser) to(at int) { c.at = max(0, min(at, len(c.listed())-1)) }
 
 // find narrows the list while it is typed.
 func (c *chooser) find() *line {
-	l := newLine(c.browser.app, "columns", "/", c.sought)
+	l := newLine(c.Host, "columns", "/", c.sought)
 	l.help = "part of a field's name; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
 	l.check = func(text string) error {
 		c.sought = text
@@ -132,9 +140,9 @@ func (c *chooser) swap(step int) {
 
 // onlyMoney chooses what tells records apart and what they come to.
 func (c *chooser) onlyMoney() {
-	kind := c.browser.kind
+	kind := c.kind
 	if !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Decimal }) {
-		c.browser.app.tell(ui.Warning, kind.Name+" has no field of money")
+		c.Tell(ui.Warning, kind.Name+" has no field of money")
 		return
 	}
 	for i, f := range kind.Fields {
@@ -142,38 +150,18 @@ func (c *chooser) onlyMoney() {
 	}
 }
 
-// hideEmpty takes the choice from columns without a value in the rows that are
-// here.
-func (c *chooser) hideEmpty() {
-	for _, name := range c.browser.fields {
-		empty := true
-		for _, held := range c.browser.records {
-			if held.row.Text(name) != "" {
-				empty = false
-				break
-			}
-		}
-		if empty {
-			c.chosen[name] = false
-		}
-	}
-}
-
 func (c *chooser) apply() tea.Cmd {
-	b := c.browser
 	fields := c.fields()
 	if len(fields) == 0 {
-		b.app.tell(ui.Warning, "at least one column has to be shown")
+		c.Tell(ui.Warning, "at least one column has to be shown")
 		return nil
 	}
-	b.app.over = nil
-	b.setFields(fields)
-	b.remember()
-	return b.reload()
+	c.Show(nil)
+	return c.accept(fields)
 }
 
 func (c *chooser) box(width, height int) []string {
-	t := c.browser.app.theme
+	t := c.Theme
 	width = min(width, 68) - 4
 	room := max(1, height-3)
 	list := c.listed()
@@ -181,20 +169,20 @@ func (c *chooser) box(width, height int) []string {
 	if c.sought == "" {
 		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.AskFilter) + " finds a field", Ink: t.Dim}
 	}
-	lines := []string{c.browser.app.theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Ink: t.Dim}})}
+	lines := []string{c.Theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Ink: t.Dim}})}
 	for i := max(0, c.at-room+1); i < len(list) && len(lines) <= room; i++ {
 		lines = append(lines, c.row(list[i], i == c.at, width))
 	}
 	if len(list) == 0 {
 		lines = append(lines, t.Dim.Paint(t.Fit("no field's name holds "+c.sought, width, false)))
 	}
-	return c.browser.app.theme.Frame("Columns: "+c.browser.name, width, lines)
+	return c.Theme.Frame("Columns: "+c.name, width, lines)
 }
 
 // row is a field, and whether it is chosen.
 func (c *chooser) row(name string, selected bool, width int) string {
-	t := c.browser.app.theme
-	at, _ := c.browser.kind.Column(name)
+	t := c.Theme
+	at, _ := c.kind.Column(name)
 	check, pointer, ink := "[ ] ", "  ", theme.Ink("")
 	if c.chosen[name] {
 		check = "[x] "
@@ -202,6 +190,6 @@ func (c *chooser) row(name string, selected bool, width int) string {
 	if selected {
 		pointer, ink = t.Pointer+" ", t.Selected
 	}
-	text := pointer + check + t.Fit(name, min(32, width-22), false) + "  " + c.browser.kind.Fields[at].TypeName()
+	text := pointer + check + t.Fit(name, min(32, width-22), false) + "  " + c.kind.Fields[at].TypeName()
 	return ink.Paint(t.Fit(text, width, false))
 }

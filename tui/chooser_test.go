@@ -29,7 +29,7 @@ func TestColumnsAreFound(t *testing.T) {
 	d.press("/", "'zzz", "enter", "space", "*", "J", "up", "down")
 	d.sees("no field's name holds cartage2zzz", "7 of 8 shown")
 	d.press("/", "ctrl+u", "enter", "enter")
-	b := d.app.front().(*browser)
+	b := d.app.Front().(*browser)
 	if len(b.fields) != 7 || slices.Contains(b.fields, "Cartage2TaxTotal") {
 		t.Errorf("%v is shown", b.fields)
 	}
@@ -39,7 +39,7 @@ func TestColumnsAreFound(t *testing.T) {
 func TestKeysAndMoney(t *testing.T) {
 	d := drive(t, connected(t, demoDaemon(t)), Options{})
 	d.press(":", "'JB_EstimateResourceLines", "enter", "C", "m", "enter")
-	b := d.app.front().(*browser)
+	b := d.app.Front().(*browser)
 	if len(b.fields) == 0 || len(b.fields) == len(b.kind.Fields) {
 		t.Fatalf("%v is shown", b.fields)
 	}

@@ -53,7 +53,7 @@ func TestClip(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := drive(t, unreachable(t), Options{Env: environment(test.env...)})
 			d.copied.Reset()
-			d.app.clip(text)
+			d.app.Copy(text)
 			d.press("g")
 			if d.copied.String() != test.sent {
 				t.Errorf("sent %q, want %q", d.copied.String(), test.sent)
@@ -70,7 +70,7 @@ func TestClipOfTheDesktop(t *testing.T) {
 	script(t, dir, "xclip", "cat > "+dir+"/copied")
 	d := drive(t, unreachable(t), Options{Env: environment("DISPLAY=:0")})
 	d.copied.Reset()
-	d.app.clip("00123")
+	d.app.Copy("00123")
 	d.press("g")
 	d.sees("copied 5 characters via xclip")
 	if got, err := os.ReadFile(filepath.Join(dir, "copied")); string(got) != "00123" || err != nil || d.copied.Len() > 0 {
@@ -78,7 +78,7 @@ func TestClipOfTheDesktop(t *testing.T) {
 	}
 	script(t, dir, "xclip", "exit 1")
 	script(t, dir, "xsel", "exit 1")
-	d.app.clip("00123")
+	d.app.Copy("00123")
 	d.press("g")
 	d.sees("via OSC 52")
 }
@@ -97,7 +97,7 @@ func TestClipOfLongText(t *testing.T) {
 	d := drive(t, unreachable(t), Options{})
 	d.resize(200, 24)
 	d.copied.Reset()
-	d.app.clip(long)
+	d.app.Copy(long)
 	d.press("g")
 	d.sees("copied 74,994 characters to " + os.Getenv("TMPDIR"))
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "whctl-copy-*.txt"))

@@ -3,11 +3,14 @@ package tui
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -149,3 +152,19 @@ func shortRow(row client.Row) (short client.Row, cut bool) {
 	}
 	return short, cut
 }
+
+// durationText is a TimeSpan in milliseconds; of short ones with a decimal.
+func durationText(text string) string {
+	ticks, err := wire.ParseTimeSpan(text)
+	if err != nil {
+		return text
+	}
+	const ticksPerMilli, short = 10_000, 10 * 10_000
+	if ticks < short {
+		return fmt.Sprintf("%.1f ms", float64(ticks)/ticksPerMilli)
+	}
+	return theme.Thousands(int(ticks/ticksPerMilli)) + " ms"
+}
+
+// zoned reports whether the times of a kind are the service's own.
+func zoned(kind *record.Kind) bool { return kind.Database != record.InRecords }

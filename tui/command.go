@@ -7,7 +7,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -23,7 +22,7 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"help", "the keys of what is on the screen", func(a *app, _ string) tea.Cmd { a.over = newHelp(a); return nil }},
-		{"cli", "the whctl command that shows the same", func(a *app, _ string) tea.Cmd { a.over = newTwin(a, a.front().twin()); return nil }},
+		{"cli", "the whctl command that shows the same", func(a *app, _ string) tea.Cmd { a.over = newTwin(a, a.Front().twin()); return nil }},
 		{"rw", "allow changes for this session", func(a *app, rest string) tea.Cmd { return a.allow(rest) }},
 		{"ro", "forbid changes for this session", func(a *app, _ string) tea.Cmd { return a.forbid() }},
 		{"save", "keep these rows as a view: save NAME", func(a *app, name string) tea.Cmd { return a.save(name) }},
@@ -31,7 +30,7 @@ func verbs() []verb {
 		{"profiles", "switch to another profile", func(a *app, _ string) tea.Cmd { return a.listProfiles(true) }},
 		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
 		{"jobs", "the exports of this session", func(a *app, _ string) tea.Cmd { a.over = newJobList(a); return nil }},
-		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return a.bill(rest) }},
+		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return bill{dialogOf(a)}.open(rest) }},
 		{"refresh", "fetch again", func(a *app, _ string) tea.Cmd { return a.refresh() }},
 		{"login", "sign in", func(a *app, _ string) tea.Cmd { a.over = newLogin(a); return nil }},
 		{"quit", "leave", func(a *app, _ string) tea.Cmd { return a.quit() }},
@@ -47,7 +46,7 @@ type operand struct {
 var operands = map[string]operand{
 	"save": {(*app).checkViewName, (*app).viewNames},
 	"drop": {(*app).checkView, (*app).viewNames},
-	"bill": {(*app).checkBill, func(*app) []string { return nil }},
+	"bill": {func(_ *app, text string) error { return checkBill(text) }, func(*app) []string { return nil }},
 }
 
 // verbNames lists them for people.
@@ -103,23 +102,12 @@ func (a *app) command(text string) (func() tea.Cmd, error) {
 	if best.kind == nil {
 		return func() tea.Cmd { return best.run() }, nil
 	}
-	filters, err := a.readFilters(best.kind, rest)
+	filters, err := readFilters(a.Now, best.kind, rest)
 	if err != nil {
 		return nil, err
 	}
-	typed := a.note(best.kind, rest)
-	return func() tea.Cmd { return a.openKind(best.kind, filters, typed) }, nil
-}
-
-// openKind opens a kind as it was left, or with these filters where there are
-// any.
-func (a *app) openKind(kind *record.Kind, filters []client.Filter, typed typedConditions) tea.Cmd {
-	b := newBrowser(a, kind, filters)
-	if filters != nil {
-		b.typed = typed
-		b.remember()
-	}
-	return a.pushIn(recordsTab, b)
+	typed := noteConditions(a.Now, best.kind, rest)
+	return func() tea.Cmd { return a.Open(RecordsTarget{best.kind, filters, typed}) }, nil
 }
 
 // target is what a word can mean.
@@ -132,13 +120,13 @@ type target struct {
 
 func (a *app) targets() []target {
 	var all []target
-	for _, kind := range a.options.Registry.Kinds() {
+	for _, kind := range a.Registry.Kinds() {
 		all = append(all, target{name: kind.Name, help: kind.Summary, kind: kind})
 	}
 	for i, name := range tabNames {
 		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return a.openTab(i) }})
 	}
-	for _, v := range a.keeper.Views {
+	for _, v := range a.State.Views {
 		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return a.openView(v) }})
 	}
 	for _, p := range a.profiles {
@@ -223,9 +211,9 @@ func suggestWords(verb, rest string, words []string) []suggestion {
 
 // forbid begins the read-only mode, which stays with the profile.
 func (a *app) forbid() tea.Cmd {
-	a.readOnly, a.locked[a.options.Profile] = true, true
+	a.ReadOnly, a.locked[a.Profile] = true, true
 	a.forbidden++
-	a.tell(ui.Info, "nothing can be changed now (:rw lifts it)")
+	a.Tell(ui.Info, "nothing can be changed now (:rw lifts it)")
 	return nil
 }
 
@@ -233,21 +221,21 @@ func (a *app) forbid() tea.Cmd {
 // typed.
 func (a *app) allow(name string) tea.Cmd {
 	switch {
-	case !a.readOnly:
-		a.tell(ui.Info, "changes are allowed already")
+	case !a.ReadOnly:
+		a.Tell(ui.Info, "changes are allowed already")
 	case a.options.Unlock == nil:
-		a.tell(ui.Warning, "this session can only read; start whctl tui without --read-only")
-	case a.options.Protected && name != a.options.Profile:
-		a.tell(ui.Warning, "the profile is protected: type :rw "+a.options.Profile)
+		a.Tell(ui.Warning, "this session can only read; start whctl tui without --read-only")
+	case a.Protected && name != a.Profile:
+		a.Tell(ui.Warning, "the profile is protected: type :rw "+a.Profile)
 	default:
 		return a.unlock()
 	}
 	return nil
 }
 
-// keep writes down what has changed since the last time.
-func (a *app) keep() tea.Cmd {
-	k := a.keeper
+// writeState writes down what has changed since the last time.
+func (a *app) writeState() tea.Cmd {
+	k := a.State
 	if !k.Due() {
 		return nil
 	}
@@ -258,12 +246,4 @@ func (a *app) keep() tea.Cmd {
 		}
 		return nil
 	}
-}
-
-// commandHistory is what typed commands are found under.
-const commandHistory = "command"
-
-// recallCommands makes the commands of former sessions those of this one.
-func (a *app) recallCommands() {
-	a.history[commandHistory] = slices.Clone(a.keeper.Commands)
 }

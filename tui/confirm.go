@@ -18,7 +18,7 @@ import (
 // confirm is a question on the screen. The key that asks it is never the one
 // that answers it, and keys that arrive at once are not heard.
 type confirm struct {
-	app   *app
+	dialog
 	title string
 	lines []string
 	yes   string // what it does
@@ -37,52 +37,33 @@ const (
 )
 
 // ask opens a question about one thing.
-func (a *app) ask(title, yes string, lines []string, run func() tea.Cmd) {
-	a.askMany(1, title, yes, lines, run)
+func ask(h Host, title, yes string, lines []string, run func() tea.Cmd) *confirm {
+	return askMany(h, 1, title, yes, lines, run)
 }
 
 // askMany opens a question about a number of things. Where they are many, the
 // number has to be typed; of a protected profile its name.
-func (a *app) askMany(count int, title, yes string, lines []string, run func() tea.Cmd) {
-	one := confirm{app: a, title: title, lines: lines, yes: yes, run: run, since: a.now}
-	switch {
-	case a.protected():
-		a.over = &typedConfirm{confirm: one, word: a.options.Profile, what: "protected: type " + a.options.Profile}
-	case a.typedAnswer(count):
-		a.over = &typedConfirm{confirm: one, word: strconv.Itoa(count), what: "type " + strconv.Itoa(count)}
-	default:
-		a.over = &one
+func askMany(h Host, count int, title, yes string, lines []string, run func() tea.Cmd) *confirm {
+	d := dialogOf(h)
+	one := confirm{dialog: d, title: title, lines: lines, yes: yes, run: run, since: d.Now}
+	if !d.typedAnswer(count) {
+		h.Show(&one)
+		return &one
 	}
+	c := &typedConfirm{confirm: one, word: strconv.Itoa(count)}
+	if c.what = "type " + c.word; d.protected() {
+		c.word, c.what = d.Profile, "protected: type "+d.Profile
+	}
+	h.Show(c)
+	return &c.confirm
 }
 
 // protected reports whether questions are answered by the name of the profile.
-func (a *app) protected() bool { return a.options.Protected && a.options.Profile != "" }
+func (s *Session) protected() bool { return s.Protected && s.Profile != "" }
 
 // typedAnswer reports whether a question about so many things is answered by a
 // word.
-func (a *app) typedAnswer(count int) bool { return a.protected() || count >= countTyped }
-
-// offer gives the question that was asked just now another one beside it, about
-// more or fewer things.
-func (a *app) offer(other func()) {
-	switch c := a.over.(type) {
-	case *confirm:
-		c.other = other
-	case *typedConfirm:
-		c.other = other
-	}
-}
-
-// goesBack has no to the question that was asked just now go back to what it
-// covers.
-func (a *app) goesBack(to overlay) {
-	switch c := a.over.(type) {
-	case *confirm:
-		c.under = to
-	case *typedConfirm:
-		c.under = to
-	}
-}
+func (s *Session) typedAnswer(count int) bool { return s.protected() || count >= countTyped }
 
 func (c *confirm) scopes() []keymap.Scope {
 	if c.other != nil {
@@ -93,29 +74,29 @@ func (c *confirm) scopes() []keymap.Scope {
 
 // deaf reports whether the question was asked so lately that nobody can have
 // read it.
-func (c *confirm) deaf() bool { return c.app.now.Sub(c.since) < confirmPause }
+func (c *confirm) deaf() bool { return c.Now.Sub(c.since) < confirmPause }
 
 func (c *confirm) do(b keymap.Binding) tea.Cmd {
 	if c.deaf() {
-		c.since = c.app.now // a key that is held answers nothing until it is let go
+		c.since = c.Now // a key that is held answers nothing until it is let go
 		return nil
 	}
 	if c.scroll(b) || c.turn(b) {
 		return nil
 	}
 	if b.Action == keymap.Accept {
-		c.app.over = nil
+		c.Show(nil)
 		return c.run()
 	}
-	c.app.over = c.under
+	c.Show(c.under)
 	return nil
 }
 
 func (c *confirm) box(width, height int) []string {
-	t := c.app.theme
+	t := c.Theme
 	width = min(width, widestConfirm) - 4
 	no := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
-	return c.framed(width, height, c.app.theme.Compose(width, nil, []theme.Span{
+	return c.framed(width, height, c.Theme.Compose(width, nil, []theme.Span{
 		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Ink: t.Key}, {Text: c.yes}, {Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Ink: t.Key}, {Text: "cancel"},
 	}))
 }
@@ -134,9 +115,9 @@ func (c *confirm) framed(width, height int, answer ...string) []string {
 	c.top = max(0, min(c.top, len(lines)-room))
 	shown := slices.Clone(lines[c.top:min(len(lines), c.top+room)])
 	for i, text := range shown {
-		shown[i] = c.app.theme.Fit(text, width, false)
+		shown[i] = c.Theme.Fit(text, width, false)
 	}
-	return c.app.theme.Excerpt(c.title, width, append(shown, answer...), c.top, len(lines)-c.top-len(shown))
+	return c.Theme.Excerpt(c.title, width, append(shown, answer...), c.top, len(lines)-c.top-len(shown))
 }
 
 // sentenceLines is how many lines a sentence of a question takes at most.
@@ -151,7 +132,7 @@ func (c *confirm) texts(width int) []string {
 			lines = append(lines, text)
 			continue
 		}
-		lines = append(lines, c.app.theme.Break(text, width, sentenceLines)...)
+		lines = append(lines, c.Theme.Break(text, width, sentenceLines)...)
 	}
 	return lines
 }
@@ -202,30 +183,30 @@ func (c *typedConfirm) typed(m tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if m.Paste || len(m.Runes) > 1 {
-		c.app.tell(ui.Warning, "a paste is no answer: type it key by key")
+		c.Tell(ui.Warning, "a paste is no answer: type it key by key")
 		return nil
 	}
 	if c.input == nil {
 		c.input = new(newInput(""))
 	}
 	*c.input, _ = c.input.Update(m)
-	c.last, c.wrong = c.app.now, false
+	c.last, c.wrong = c.Now, false
 	return nil
 }
 
 // do takes enter behind the right word only. Alone it cancels, and what comes
 // faster than anybody types is not heard.
 func (c *typedConfirm) do(b keymap.Binding) tea.Cmd {
-	if c.deaf() || c.scroll(b) || c.turn(b) || c.app.now.Sub(c.last) < burstWithin {
+	if c.deaf() || c.scroll(b) || c.turn(b) || c.Now.Sub(c.last) < burstWithin {
 		return nil
 	}
 	switch {
 	case b.Action == keymap.Decline || c.text() == "":
-		c.app.over = c.under
+		c.Show(c.under)
 	case c.text() != c.word:
 		c.wrong = true
 	default:
-		c.app.over = nil
+		c.Show(nil)
 		return c.run()
 	}
 	return nil
@@ -239,7 +220,7 @@ func (c *typedConfirm) text() string {
 }
 
 func (c *typedConfirm) box(width, height int) []string {
-	t := c.app.theme
+	t := c.Theme
 	width = min(width, widestConfirm) - 4
 	input := newInput("")
 	if c.input != nil {
@@ -250,5 +231,5 @@ func (c *typedConfirm) box(width, height int) []string {
 	if c.wrong {
 		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), t.Status[3]
 	}
-	return c.framed(width, height, ink.Paint(t.Fit(help, width, false)), t.Key.Paint("> ")+c.app.typing(input, width-2, ""))
+	return c.framed(width, height, ink.Paint(t.Fit(help, width, false)), t.Key.Paint("> ")+typing(t, input, width-2, ""))
 }

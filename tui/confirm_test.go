@@ -17,7 +17,7 @@ func asked(t *testing.T, count int, o Options) (d *driver, done func() bool) {
 	t.Helper()
 	d = drive(t, unreachable(t), o)
 	yes := false
-	d.app.askMany(count, "Delete?", "delete", []string{"one"}, func() tea.Cmd { yes = true; return nil })
+	askMany(d.app, count, "Delete?", "delete", []string{"one"}, func() tea.Cmd { yes = true; return nil })
 	return d, func() bool { return yes }
 }
 
@@ -132,8 +132,8 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.press("4", "!", "a")
-	m := d.app.front().(*messages)
-	count := m.act(keymap.Remove)().(weighedMsg)
+	m := d.app.Front().(*messages)
+	count := m.act(keymap.Remove)()
 	d.press("F", "a")
 	d.send(count)
 	d.sees("Delete 4 messages?")
@@ -144,7 +144,7 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	}
 
 	d.press("a")
-	count = m.act(keymap.Remove)().(weighedMsg)
+	count = m.act(keymap.Remove)()
 	d.press("1")
 	d.send(count)
 	if d.app.over != nil {
@@ -174,7 +174,7 @@ func TestQuestionsAreReadWhole(t *testing.T) {
 		for _, count := range []int{1, 1204} {
 			d := drive(t, unreachable(t), Options{})
 			d.resize(size[0], size[1])
-			d.app.askMany(count, "Retry 1,204 messages?", "retry 1,204", lines, nil)
+			askMany(d.app, count, "Retry 1,204 messages?", "retry 1,204", lines, nil)
 			read := ""
 			for range len(lines) + 4 {
 				d.checkScreen()

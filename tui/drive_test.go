@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // driver runs an app without a terminal: it plays bubbletea's part, one message
@@ -280,6 +281,20 @@ func (d *driver) checkScreen() {
 	}
 }
 
+// billValue is the answer that brings what a bill's field holds.
+func (d *driver) billValue(field client.BillField, value *wire.CustomFieldValue) tea.Msg {
+	return Answer{Take: func() tea.Cmd {
+		bill{dialogOf(d.app)}.fetched(field, value, nil, nil)
+		return nil
+	}}
+}
+
+// answers has something come that a screen asked for, or fail.
+func (d *driver) answersTo(to screen, err error, take func(error) tea.Cmd) {
+	d.t.Helper()
+	d.send(Answer{To: to, Err: err, Take: func() tea.Cmd { return take(err) }})
+}
+
 // kindOf is a record kind.
 func kindOf(t testing.TB, name string) *record.Kind {
 	t.Helper()
@@ -292,7 +307,7 @@ func kindOf(t testing.TB, name string) *record.Kind {
 
 func filtersOf(t testing.TB, a *app, kind, text string) []client.Filter {
 	t.Helper()
-	filters, err := a.readFilters(kindOf(t, kind), text)
+	filters, err := readFilters(a.Now, kindOf(t, kind), text)
 	if err != nil {
 		t.Fatal(err)
 	}

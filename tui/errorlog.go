@@ -14,17 +14,18 @@ import (
 // errorLog lists the failures so far, the last first, with the ids by which the
 // service knows the requests.
 type errorLog struct {
-	app *app
-	at  int
+	dialog
+	toasts *ui.Toasts
+	at     int
 }
 
-func newErrors(a *app) overlay { return &errorLog{app: a} }
+func newErrors(a *app) overlay { return &errorLog{dialog: dialogOf(a), toasts: &a.toasts} }
 
 func (l *errorLog) scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }
 
 // failures are those that are remembered, the last first.
 func (l *errorLog) failure(i int) (ui.Toast, bool) {
-	all := l.app.toasts.Failed
+	all := l.toasts.Failed
 	if i < 0 || i >= len(all) {
 		return ui.Toast{}, false
 	}
@@ -34,22 +35,22 @@ func (l *errorLog) failure(i int) (ui.Toast, bool) {
 func (l *errorLog) do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
-		l.app.over = nil
+		l.Show(nil)
 	case keymap.GoUp:
 		l.at = max(0, l.at-1)
 	case keymap.GoDown:
-		l.at = max(0, min(len(l.app.toasts.Failed)-1, l.at+1))
+		l.at = max(0, min(len(l.toasts.Failed)-1, l.at+1))
 	case keymap.CopyCell:
 		if one, ok := l.failure(l.at); ok {
-			l.app.clip(copiedFailure(one))
+			l.Copy(copiedFailure(one))
 		}
 	case keymap.CopyRow:
 		var all []string
-		for i := range l.app.toasts.Failed {
+		for i := range l.toasts.Failed {
 			one, _ := l.failure(i)
 			all = append(all, copiedFailure(one))
 		}
-		l.app.clip(strings.Join(all, "\n"))
+		l.Copy(strings.Join(all, "\n"))
 	}
 	return nil
 }
@@ -59,10 +60,10 @@ func (l *errorLog) do(b keymap.Binding) tea.Cmd {
 func copiedFailure(one ui.Toast) string { return one.At.UTC().Format(time.RFC3339) + "  " + one.Text }
 
 func (l *errorLog) box(width, height int) []string {
-	t := l.app.theme
+	t := l.Theme
 	width = min(width, 96) - 4
-	if len(l.app.toasts.Failed) == 0 {
-		return l.app.theme.Frame("Errors", width, []string{t.Fit("Nothing has failed so far.", width, false)})
+	if len(l.toasts.Failed) == 0 {
+		return l.Theme.Frame("Errors", width, []string{t.Fit("Nothing has failed so far.", width, false)})
 	}
 	var lines []string
 	for i := l.first(width, height-2); len(lines) < height-2; i++ {
@@ -72,20 +73,20 @@ func (l *errorLog) box(width, height int) []string {
 		}
 		lines = append(lines, l.entry(one, i == l.at, width)...)
 	}
-	return l.app.theme.Frame("Errors ("+ui.Plural(len(l.app.toasts.Failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
+	return l.Theme.Frame("Errors ("+ui.Plural(len(l.toasts.Failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
 }
 
 // entry is one failure: its time and, over as many lines as it takes, what it
 // says.
 func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
-	t := l.app.theme
+	t := l.Theme
 	pointer, ink := "  ", t.Null
 	if selected {
 		pointer, ink = t.Pointer+" ", t.Selected
 	}
 	var lines []string
 	for n, part := range theme.Wrap(one.Text, width-12) {
-		before := pointer + l.app.clock(one.At) + "  "
+		before := pointer + l.TimeOfDay(one.At) + "  "
 		if n > 0 {
 			before = strings.Repeat(" ", 12)
 		}

@@ -12,7 +12,7 @@ import (
 
 // newForm asks who is to get an event, and where.
 func (e *events) newForm(event string) overlay {
-	f := e.app.subscriptionForm("New subscription", event, e, func(values map[string]string) (string, error) {
+	f := subscriptionForm(e, "New subscription", event, func(values map[string]string) (string, error) {
 		return e.meant(values[subscriberField])
 	})
 	who := &field{name: subscriberField, label: "Subscriber", help: "whose program gets it", input: newInput("")}

@@ -73,7 +73,7 @@ func TestNamesOfSeveral(t *testing.T) {
 	d.erase()
 	d.press("'twin", "ctrl+s")
 	d.sees("2 subscribers are called so", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
-	events := d.app.front().(*events)
+	events := d.app.Front().(*events)
 	for i, id := range ids {
 		for _, text := range []string{id, ui.ShortID(id), []string{"Twin", "TWIN"}[i] + " (" + ui.ShortID(id) + ")"} {
 			if got, err := events.meant(text); got != id || err != nil {

@@ -22,11 +22,11 @@ import (
 // exported reads the one file that an export has made.
 func exported(t *testing.T, d *driver, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(d.app.options.Downloads, name))
+	text, err := os.ReadFile(filepath.Join(d.app.Downloads, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*"+export.PartSuffix)); len(rest) > 0 {
+	if rest, _ := filepath.Glob(filepath.Join(d.app.Downloads, "*"+export.PartSuffix)); len(rest) > 0 {
 		t.Errorf("%v is left behind", rest)
 	}
 	return string(text)
@@ -57,7 +57,7 @@ func TestExportFormats(t *testing.T) {
 	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
 	d.press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", "s", "j", "space", "j", "space")
-	b := d.app.front().(*browser)
+	b := d.app.Front().(*browser)
 	var want []string
 	for _, row := range b.grid.MarkedRows() {
 		want = append(want, row.ID)
@@ -84,9 +84,9 @@ func TestExportFormats(t *testing.T) {
 	d.press("e", "up", "right", "down", "ctrl+s")
 	d.sees("SO_Totals.xlsx")
 	d.press("u", "space", "e")
-	d.sees("the row that is marked", filepath.Dir(d.app.options.Downloads)[:16])
+	d.sees("the row that is marked", filepath.Dir(d.app.Downloads)[:16])
 	d.press("esc")
-	sheet := sheetOf(t, filepath.Join(d.app.options.Downloads, "SO_Totals.xlsx"))
+	sheet := sheetOf(t, filepath.Join(d.app.Downloads, "SO_Totals.xlsx"))
 	if rows := strings.Count(sheet, "<row>"); rows != b.pages.Total()+1 || !strings.Contains(sheet, want[0]) {
 		t.Errorf("the workbook has %d rows, of %d", rows, b.pages.Total())
 	}
@@ -133,7 +133,7 @@ func TestExportOfMarksThatAreGone(t *testing.T) {
 	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
 	d.press(":", "'SO_Totals", "enter", "space", "G", "space")
-	b := d.app.front().(*browser)
+	b := d.app.Front().(*browser)
 	want := b.grid.MarkedIDs()
 	b.pages.Reset()
 	d.press("e", "up", "up", "right", "right", "ctrl+s")
@@ -188,7 +188,7 @@ func TestExportIsCancelled(t *testing.T) {
 	<-stalled
 	d.take(tickMsg{})
 	d.sees("export ", " of 12,000")
-	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
+	if rest, _ := filepath.Glob(filepath.Join(d.app.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
 		t.Errorf("meanwhile there is %v", rest)
 	}
 	d.take(keys["ctrl+c"])
@@ -198,7 +198,7 @@ func TestExportIsCancelled(t *testing.T) {
 	d.take(letter("D"))
 	d.settle()
 	d.sees("cancelled: export to")
-	if rest, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "*")); len(rest) > 0 {
+	if rest, _ := filepath.Glob(filepath.Join(d.app.Downloads, "*")); len(rest) > 0 {
 		t.Errorf("%v is left", rest)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/theme"
 )
@@ -86,15 +85,15 @@ const (
 )
 
 // newExportForm asks in which format, of what and where to.
-func newExportForm(a *app, e exportable) overlay {
-	f := &form{app: a, title: "Export " + e.name, verb: "export"}
+func newExportForm(h Host, e exportable) overlay {
+	f := newForm(h, "Export "+e.name, "export")
 	how := f.add(exportFormat, "Format", export.Formats[0].Name, export.Formats[0].Help)
 	for _, one := range export.Formats {
 		how.among = append(how.among, one.Name)
 	}
 	what := f.add(exportScope, "Rows", e.scopes()[0], "the order and the columns are those of the screen")
 	what.among = e.scopes()
-	dir := export.FullPath(a.options.Downloads)
+	dir := export.FullPath(f.Downloads)
 	free := export.FreeName(dir, e.name, export.Formats[0].Suffix)
 	where := f.add(exportPath, "File", free, "it gets its name when it is complete")
 	how.chosen = func() {
@@ -121,75 +120,10 @@ func newExportForm(a *app, e exportable) overlay {
 			where.wrong, f.at, replaces = err.Error(), 2, path
 			return nil
 		}
-		a.over = nil
+		h.Show(nil)
 		j := &export.Job{Name: e.name, Path: path, Format: export.FormatOf(values[exportFormat]), Columns: e.columns, Query: e.query, Key: e.key, Total: e.total}
 		e.narrow(j, values[exportScope])
-		return a.begin(j)
+		return h.Export(j)
 	}
 	return f
-}
-
-// exportable is what can be exported of the rows of a kind.
-func (b *browser) exportable() exportable {
-	q := b.query()
-	e := exportable{name: b.name, query: q, key: b.kind.Fields[0].Name, total: b.pages.Total(), marked: b.grid.MarkedIDs(), rows: b.whole}
-	for _, name := range b.fields {
-		at, _ := b.kind.Column(name)
-		e.columns = append(e.columns, export.Column{Name: name, Type: b.kind.Fields[at].Type})
-	}
-	for _, row := range b.pages.Here() {
-		e.loaded = append(e.loaded, row.ID)
-	}
-	return e
-}
-
-// whole are the records of some keys, in the order of the list; false where one
-// of them is not here, or not all of it.
-func (b *browser) whole(keys map[string]struct{}) ([]client.Row, bool) {
-	var rows []client.Row
-	for _, row := range b.pages.Here() {
-		if _, meant := keys[row.ID]; !meant {
-			continue
-		}
-		held, known := b.records[row]
-		if !known || held.cut {
-			return nil, false
-		}
-		rows = append(rows, held.row)
-	}
-	return rows, len(rows) == len(keys)
-}
-
-// exportable is what can be exported of messages, with their bodies.
-func (s *messages) exportable() exportable {
-	kind, _ := record.System().Lookup("Message")
-	e := exportable{
-		name: "Messages", query: client.Query{Kind: kind, Where: s.filter.filters()}, key: "MessageID", total: s.pages.Total(), marked: s.grid.MarkedIDs(), all: s.allMarks,
-		rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
-	}
-	if by := s.orderBy(); by != "" {
-		e.query.OrderBy = []string{by}
-	}
-	for _, f := range kind.Fields {
-		e.columns = append(e.columns, export.Column{Name: f.Name, Type: f.Type})
-	}
-	for _, row := range s.pages.Here() {
-		e.loaded = append(e.loaded, row.ID)
-	}
-	return e
-}
-
-// filters is the filter as queries take it.
-func (f messageFilter) filters() []client.Filter {
-	all := append([]client.Filter(nil), f.conditions...)
-	if f.subscriber != "" {
-		all = append(all, client.Filter{Field: "SubscriberID", Operator: record.Equal, Values: []string{f.subscriber}})
-	}
-	if f.subscription != "" {
-		all = append(all, client.Filter{Field: "SubscriptionID", Operator: record.Equal, Values: []string{f.subscription}})
-	}
-	if c, limits := f.standing().condition(); limits {
-		all = append(all, c)
-	}
-	return all
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,29 +76,29 @@ func (f *fitted) cells(all ...grid.Cell) []grid.Cell {
 
 // subscriptionCells are what is told of a subscription, in the order of its
 // columns.
-func (a *app) subscriptionCells(one wire.Subscription, state grid.Cell) []grid.Cell {
+func subscriptionCells(one wire.Subscription, state grid.Cell, s *Session) []grid.Cell {
 	order := ""
 	if one.Ordered {
 		order = "ordered"
 	}
-	lane, known := a.lanes.of(one.RecID)
-	failed := a.figure(lane.Failed+lane.GivenUp, known)
-	if lane.Failed+lane.GivenUp > 0 {
-		failed.Ink = a.theme.Status[3]
+	queue, known := s.Queues.Of(one.RecID)
+	failed := figure(s.Theme, queue.Failed+queue.GivenUp, known)
+	if queue.Failed+queue.GivenUp > 0 {
+		failed.Ink = s.Theme.Status[3]
 	}
 	return []grid.Cell{
 		{Text: one.EventName}, {Text: ui.ShortURL(one.URL)}, state,
-		a.figure(lane.Delivered, known), failed, a.figure(lane.Pending, known), {Text: order}, {Text: headerNames(one)},
+		figure(s.Theme, queue.Delivered, known), failed, figure(s.Theme, queue.Pending, known), {Text: order}, {Text: headerNames(one)},
 	}
 }
 
 // figure is a number that may not be known.
-func (a *app) figure(n int64, known bool) grid.Cell {
+func figure(t *theme.Theme, n int64, known bool) grid.Cell {
 	switch {
 	case !known:
-		return grid.Cell{Text: "-", Ink: a.theme.Dim}
+		return grid.Cell{Text: "-", Ink: t.Dim}
 	case n == 0:
-		return grid.Cell{Text: "0", Ink: a.theme.Dim}
+		return grid.Cell{Text: "0", Ink: t.Dim}
 	}
 	return grid.Cell{Text: theme.Thousands(int(n))}
 }
@@ -114,57 +113,57 @@ func headerNames(one wire.Subscription) string {
 }
 
 // enabledCell says whether something is on, and if not, why.
-func (a *app) enabledCell(on bool, reason string) grid.Cell {
+func enabledCell(t *theme.Theme, on bool, reason string) grid.Cell {
 	if on {
 		return grid.Cell{Text: "enabled"}
 	}
 	if reason != "" {
 		reason = ": " + reason
 	}
-	return grid.Cell{Text: "disabled" + reason, Ink: a.theme.Status[2]}
+	return grid.Cell{Text: "disabled" + reason, Ink: t.Status[2]}
 }
 
 // stateCell is how a subscription stands, in a word: "held" where one message at
 // a time is tried, since its endpoint fails.
-func (a *app) stateCell(one wire.Subscription) grid.Cell {
-	lane, _ := a.lanes.of(one.RecID)
+func stateCell(one wire.Subscription, s *Session) grid.Cell {
+	queue, _ := s.Queues.Of(one.RecID)
 	switch {
 	case !one.IsEnabled:
-		return grid.Cell{Text: "disabled", Ink: a.theme.Status[3]}
-	case a.breaks(one.RecID):
-		return grid.Cell{Text: "held", Ink: a.theme.Status[3]}
-	case !time.Time(lane.FailingSince).IsZero():
-		return grid.Cell{Text: "failing", Ink: a.theme.Status[2]}
+		return grid.Cell{Text: "disabled", Ink: s.Theme.Status[3]}
+	case s.Queues.Breaks(one.RecID):
+		return grid.Cell{Text: "held", Ink: s.Theme.Status[3]}
+	case !time.Time(queue.FailingSince).IsZero():
+		return grid.Cell{Text: "failing", Ink: s.Theme.Status[2]}
 	}
 	return grid.Cell{Text: "enabled"}
 }
 
 // trouble says why messages of a subscription do not go out, empty where they
 // do.
-func (a *app) trouble(one wire.Subscription) string {
-	lane, known := a.lanes.known[one.RecID]
-	since := time.Time(lane.FailingSince)
+func trouble(one wire.Subscription, s *Session) string {
+	queue, known := s.Queues.Known[one.RecID]
+	since := time.Time(queue.FailingSince)
 	switch {
 	case !one.IsEnabled && one.DisabledReason != "":
 		return "disabled: " + one.DisabledReason
 	case !one.IsEnabled:
 		return "disabled by somebody: its messages wait"
-	case known && !lane.IsEnabled:
+	case known && !queue.IsEnabled:
 		return "the subscriber is disabled: its messages wait"
-	case lane.Breaker == wire.BreakerOpen:
-		return "held: the endpoint fails" + lastFailure(lane) + "; tried again " + soon(a.left(time.Time(lane.NextProbeDateTime)))
+	case queue.Breaker == wire.BreakerOpen:
+		return "held: the endpoint fails" + lastFailure(queue) + "; tried again " + soon(s.Left(time.Time(queue.NextProbeDateTime)))
 	case !since.IsZero():
-		return "failing for " + ui.Age(a.since(since)) + lastFailure(lane)
+		return "failing for " + ui.Age(s.Since(since)) + lastFailure(queue)
 	}
 	return ""
 }
 
 // lastFailure is what came of the attempt that failed last, behind a comma.
-func lastFailure(lane wire.Lane) string {
-	if lane.LastFailure == nil {
+func lastFailure(queue wire.Lane) string {
+	if queue.LastFailure == nil {
 		return ""
 	}
-	return ", " + failureText(*lane.LastFailure)
+	return ", " + failureText(*queue.LastFailure)
 }
 
 // failureText is what came of an attempt that failed.
@@ -173,21 +172,4 @@ func failureText(f wire.Failed) string {
 		return f.Message
 	}
 	return strings.TrimSpace(fmt.Sprint(f.HTTPCode, " ", f.Message))
-}
-
-// pendingOf is how many messages of a subscriber wait, false where that is not
-// known.
-func (l *lanes) pendingOf(subscriber string) (n int64, known bool) {
-	for _, lane := range l.known {
-		if lane.SubscriberID == subscriber {
-			n += lane.Pending
-		}
-	}
-	return n, l.whole
-}
-
-// holdsWords reports whether all words of a search are in one of the texts.
-func holdsWords(search string, texts ...string) bool {
-	text := strings.ToLower(strings.Join(texts, "\n"))
-	return !slices.ContainsFunc(strings.Fields(strings.ToLower(search)), func(word string) bool { return !strings.Contains(text, word) })
 }

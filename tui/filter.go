@@ -2,8 +2,10 @@ package tui
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Filters are typed as for whctl query --where, several of them in a line.
@@ -19,8 +22,8 @@ import (
 const conditionGap = "  "
 
 // readFilters reads a line of conditions.
-func (a *app) readFilters(kind *record.Kind, text string) ([]client.Filter, error) {
-	f := filter.Reader{Kind: kind, Now: a.now}
+func readFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter, error) {
+	f := filter.Reader{Kind: kind, Now: now}
 	filters, err := f.ParseAll(f.Split(text))
 	if why := errors.Unwrap(err); why != nil {
 		err = why // what is wrong stands on the line itself
@@ -34,16 +37,16 @@ func (b *browser) filterText() string { return strings.Join(b.chips(), condition
 func (b *browser) find() *line { return b.filterLine(b.filterText()) }
 
 func (b *browser) filterLine(text string) *line {
-	l := newLine(b.app, "filter "+b.kind.Name, "/", text)
+	l := newLine(b.Host, "filter "+b.kind.Name, "/", text)
 	l.help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.suggest = func(text string) []suggestion { return suggestFields(b.kind, text) }
 	l.check = func(text string) error {
-		_, err := b.app.readFilters(b.kind, text)
+		_, err := readFilters(b.Now, b.kind, text)
 		return err
 	}
 	l.accept = func(text string) tea.Cmd {
-		filters, _ := b.app.readFilters(b.kind, text) // it was checked just now
-		b.typed = b.app.note(b.kind, text)
+		filters, _ := readFilters(b.Now, b.kind, text) // it was checked just now
+		b.typed = noteConditions(b.Now, b.kind, text)
 		return b.limit(filters)
 	}
 	return l
@@ -81,4 +84,54 @@ func lastWhole(kind *record.Kind, line string) bool {
 	f := filter.Reader{Kind: kind}
 	parts := f.Split(line)
 	return len(parts) > 0 && f.Whole(parts[len(parts)-1])
+}
+
+// recallFilters reads conditions that were kept. What is none any more is left
+// out, with a word.
+func recallFilters(d dialog, kind *record.Kind, texts []string) ([]client.Filter, typedConditions) {
+	var all []client.Filter
+	typed := make(typedConditions)
+	for _, text := range texts {
+		one, err := filter.Reader{Kind: kind, Now: d.Now}.Parse(text)
+		if err == nil {
+			all, err = filter.Append(all, one)
+		}
+		if err != nil {
+			d.Tell(ui.Warning, fmt.Sprintf("the saved filter %q of %s does not hold any more: %s", text, kind.Name, err))
+			continue
+		}
+		typed[one.Member()] = text
+	}
+	return all, typed
+}
+
+// typedConditions are conditions as they were typed, by the members that they
+// make: what says today is to mean the day when it is read again.
+type typedConditions map[string]string
+
+// noteConditions remembers how conditions were typed.
+func noteConditions(now time.Time, kind *record.Kind, text string) typedConditions {
+	typed := make(typedConditions)
+	f := filter.Reader{Kind: kind, Now: now}
+	for _, part := range f.Split(text) {
+		if one, err := f.Parse(part); err == nil {
+			typed[one.Member()] = part
+		}
+	}
+	return typed
+}
+
+// texts are filters as they were typed, or as they can be.
+func (t typedConditions) texts(now time.Time, kind *record.Kind, filters []client.Filter) []string {
+	var texts []string
+	for _, f := range filters {
+		text := filter.Text(f)
+		if typed := t[f.Member()]; typed != "" {
+			if one, err := (filter.Reader{Kind: kind, Now: now}).Parse(typed); err == nil && filter.Text(one) == text {
+				text = typed
+			}
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }

@@ -28,7 +28,7 @@ func TestLastRow(t *testing.T) {
 	d := drive(t, connected(t, i), Options{})
 	d.press(":", "'SO_Totals", "enter", "G")
 	d.sees("row 12,000 of 12,000")
-	b := d.app.front().(*browser)
+	b := d.app.Front().(*browser)
 	last := b.grid.Row().ID
 	if b.pages.Row(6000) != nil {
 		t.Error("rows between were fetched")
@@ -45,7 +45,7 @@ func TestChangesAreShown(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.press("4", "j", "j", "j")
-	m := d.app.front().(*messages)
+	m := d.app.Front().(*messages)
 	one, _ := m.selected()
 	for n := range 50 {
 		change := wire.MessageChange{MessageID: "new" + string(rune('a'+n%26)), EventName: "debtor.updated", Status: n % 3, At: wire.Moment(d.clock)}
@@ -118,10 +118,10 @@ func TestPollsWithoutStream(t *testing.T) {
 	d.until("the stream is refused", func() bool { return d.app.link.refused != nil })
 	d.sees("This user may not see deliveries", "POLL 2s")
 	d.press(":", "'DB_Class", "enter")
-	before := d.app.front().(*browser).pages.Generation()
+	before := d.app.Front().(*browser).pages.Generation()
 	d.later(ms(3000))
 	d.sees("POLL 2s", "row 1 of 14")
-	if after := d.app.front().(*browser).pages.Generation(); after == before {
+	if after := d.app.Front().(*browser).pages.Generation(); after == before {
 		t.Error("nothing was fetched again")
 	}
 }
@@ -132,7 +132,7 @@ func TestArrivedMessageLeavesTheProblems(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.press("4", "!")
-	list := d.app.front().(*messages)
+	list := d.app.Front().(*messages)
 	before := list.pages.Total()
 	one, _ := list.selected()
 	admin := s.client
@@ -174,7 +174,7 @@ func TestProblemsComeByThemselves(t *testing.T) {
 func TestHomeStaysUpToDate(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
-	h := d.app.front().(*home)
+	h := d.app.Front().(*home)
 	change := liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{{MessageID: "new", Status: 1, At: wire.Moment(d.clock)}}}
 	d.wait(pollEvery)
 	d.send(change)
@@ -207,7 +207,7 @@ func TestScreensBehindMissNothing(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.press("4")
-	list := d.app.front().(*messages)
+	list := d.app.Front().(*messages)
 	for name, miss := range map[string]func(){
 		"a reset": func() { d.send(liveMsg{session: d.app.link.session, beat: true, reset: true}) },
 		"a pause": func() {
@@ -243,7 +243,7 @@ func TestFormIsSentOnce(t *testing.T) {
 	d.settle()
 	d.sees("Created")
 	d.press("esc")
-	if n := len(d.app.front().(*subscriptions).list); n != 4 {
+	if n := len(d.app.Front().(*subscriptions).list); n != 4 {
 		t.Errorf("there are %d subscriptions, want 4", n)
 	}
 	d.press("n", "'nothing.", "tab", "'http://127.0.0.1:9/x", "ctrl+s")

@@ -16,7 +16,7 @@ import (
 
 // form asks for what a new thing needs, or for what is to be changed of one.
 type form struct {
-	app    *app
+	dialog
 	title  string
 	verb   string // what ctrl+s does, such as create
 	tries  bool   // ctrl+t does it too, and sends a test message
@@ -31,6 +31,10 @@ type form struct {
 	last   time.Time                          // when the last character was typed
 }
 
+func newForm(h Host, title, verb string) *form {
+	return &form{dialog: dialogOf(h), title: title, verb: verb}
+}
+
 func (f *form) add(name, label, value, help string) *field {
 	one := newField(name, label, value, help)
 	f.fields = append(f.fields, one)
@@ -38,14 +42,6 @@ func (f *form) add(name, label, value, help string) *field {
 }
 
 func (f *form) scopes() []keymap.Scope { return []keymap.Scope{keymap.InForm} }
-
-// hinted is what the line of hints shows: a form has words of its own.
-func (a *app) hinted() []keymap.Binding {
-	if f, ok := a.over.(*form); ok {
-		return f.hints()
-	}
-	return keymap.Bindings.Hints(a.scopes())
-}
 
 // hints are those of the table of keys, in the words of this form.
 func (f *form) hints() []keymap.Binding {
@@ -70,7 +66,7 @@ func (f *form) hints() []keymap.Binding {
 // typed edits the field.
 func (f *form) typed(m tea.KeyMsg) tea.Cmd {
 	if !m.Paste && (m.Type == tea.KeyRunes || m.Type == tea.KeySpace) {
-		f.last = f.app.now
+		f.last = f.Now
 	}
 	f.fields[f.at].typed(m)
 	return nil
@@ -79,7 +75,7 @@ func (f *form) typed(m tea.KeyMsg) tea.Cmd {
 func (f *form) do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
-		f.app.over = nil
+		f.Show(nil)
 		if f.leave != nil {
 			f.leave()
 		}
@@ -112,13 +108,13 @@ func (f *form) do(b keymap.Binding) tea.Cmd {
 // of the text: where a terminal does not mark pastes, their line breaks would
 // send the form. A blank takes their place, except where one would choose.
 func (f *form) pasted() bool {
-	if f.app.now.Sub(f.last) >= burstWithin {
+	if f.Now.Sub(f.last) >= burstWithin {
 		return false
 	}
-	if f.last = f.app.now; f.fields[f.at].among == nil {
+	if f.last = f.Now; f.fields[f.at].among == nil {
 		f.typed(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
 	}
-	f.app.tell(ui.Warning, "taken for the line break of a paste: press it once more")
+	f.Tell(ui.Warning, "taken for the line break of a paste: press it once more")
 	return true
 }
 
@@ -181,3 +177,59 @@ func (f *form) about(wrong wire.FieldError) *field {
 	}
 	return nil
 }
+
+// sentMsg is the answer to what a form has sent.
+type sentMsg struct {
+	form   *form
+	answer tea.Msg
+}
+
+// submit sends the form, once: keys that are pressed until the answer is here
+// make nothing twice.
+func (f *form) submit(try bool) tea.Cmd {
+	if f.sent {
+		f.Tell(ui.Info, "it is sent already; esc leaves the form")
+		return nil
+	}
+	values := make(map[string]string)
+	for i, one := range f.fields {
+		if wrong := one.fault(); wrong != "" {
+			one.wrong, f.at = wrong, i
+			return nil
+		}
+		values[one.name] = one.text()
+	}
+	cmd := f.send(values, try)
+	if cmd == nil {
+		return nil
+	}
+	return f.through(cmd)
+}
+
+// through makes a command one whose answer is the form's. Until that is here the
+// form cannot be sent.
+func (f *form) through(cmd tea.Cmd) tea.Cmd {
+	f.sent = true
+	return func() tea.Msg { return sentMsg{f, cmd()} }
+}
+
+// open reports whether the form is what is typed into. A form that there is not
+// is not open.
+func (f *form) open() bool { return f != nil && f.Overlay() == overlay(f) }
+
+// close takes the form away, also where it waits below something else.
+func (f *form) close() {
+	if f != nil {
+		f.Close(f)
+	}
+}
+
+// free reports whether an answer may open something: where another thing is
+// being typed or read, it may not. The form that was answered gives way.
+func free(h Host, answered *form) bool {
+	return !h.Typing() && (h.Overlay() == nil || answered.open())
+}
+
+// refused reports whether an error was shown at the fields of the form, which is
+// still open.
+func (f *form) refused(err error) bool { return err != nil && f.open() && f.refuse(err) }

@@ -58,7 +58,7 @@ func TestFormScrolls(t *testing.T) {
 	for _, size := range sizes {
 		d := drive(t, unreachable(t), Options{})
 		d.resize(size[0], size[1])
-		f := d.app.subscriptionForm("New subscription", "salesorder", d.app.front(), nil)
+		f := subscriptionForm(d.app.Front().(pollingScreen), "New subscription", "salesorder", nil)
 		d.app.over = f
 		for i := range 12 {
 			headers := f.fields[2+2*i:]
@@ -92,7 +92,8 @@ var furtherLines = regexp.MustCompile(`[▲▼] \d+ more [─╮╯]`)
 func TestPasteSendsNoForm(t *testing.T) {
 	d := drive(t, unreachable(t), Options{})
 	sent := 0
-	f := &form{app: d.app, title: "A form", verb: "send", send: func(map[string]string, bool) tea.Cmd { sent++; return nil }}
+	f := newForm(d.app, "A form", "send")
+	f.send = func(map[string]string, bool) tea.Cmd { sent++; return nil }
 	f.add("One", "One", "", "the only one")
 	d.app.over = f
 	d.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("first\nsecond\r\n"), Paste: true})
@@ -191,7 +192,7 @@ func TestChooser(t *testing.T) {
 // An enter that comes as fast as a paste sends nothing, and chooses nothing.
 func TestFastEnterChoosesNothing(t *testing.T) {
 	d := drive(t, unreachable(t), Options{})
-	f := d.app.subscriptionForm("New subscription", "salesorder", d.app.front(), nil)
+	f := subscriptionForm(d.app.Front().(pollingScreen), "New subscription", "salesorder", nil)
 	d.app.over = f
 	f.at = len(f.fields) - 2
 	ordered := f.fields[f.at]

@@ -29,13 +29,13 @@ func (f *form) box(width, height int) []string {
 	lines, from, to := f.lines(width, room)
 	top := max(0, min(from, to+1-room, len(lines)-room))
 	shown := lines[top:min(len(lines), top+room)]
-	return f.app.theme.Excerpt(f.title, width, shown, top, len(lines)-top-len(shown))
+	return f.Theme.Excerpt(f.title, width, shown, top, len(lines)-top-len(shown))
 }
 
 // lines are all lines of the form. Those of the field that is edited begin at
 // from and end before to.
 func (f *form) lines(width, room int) (lines []string, from, to int) {
-	t := f.app.theme
+	t := f.Theme
 	for i := 0; i < len(f.fields); i++ {
 		begin, first := len(lines), i
 		if f.paired(i) {
@@ -75,7 +75,7 @@ func (f *form) keys() string {
 // remarks stand below a field: what is wrong with it, or its help and what can
 // be picked where it is edited.
 func (f *form) remarks(at, width, room int) []string {
-	t, one := f.app.theme, f.fields[at]
+	t, one := f.Theme, f.fields[at]
 	text, ink := one.wrong, t.Status[3]
 	if text == "" {
 		if text, ink = one.help, t.Dim; at != f.at {
@@ -99,7 +99,7 @@ func indented(ink theme.Ink, text string) string {
 // picks lists what can be picked, as much of it as there is room for. The one
 // with the pointer is what enter takes.
 func (f *form) picks(one *field, width, room int) []string {
-	t := f.app.theme
+	t := f.Theme
 	list := one.suggestions()
 	if len(list) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func (f *form) picks(one *field, width, room int) []string {
 }
 
 func (f *form) fieldLine(one *field, active bool, width int) string {
-	t := f.app.theme
+	t := f.Theme
 	label := f.label(one, active)
 	if one.among == nil {
 		return label + f.value(one, active, width-labelWidth)
@@ -128,15 +128,15 @@ func (f *form) fieldLine(one *field, active bool, width int) string {
 	if active {
 		ink = t.Selected
 	}
-	return label + f.app.theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Ink: t.Dim}, {Text: one.input.Value(), Ink: ink}, {Text: " " + t.More, Ink: t.Dim}}, nil)
+	return label + f.Theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Ink: t.Dim}, {Text: one.input.Value(), Ink: ink}, {Text: " " + t.More, Ink: t.Dim}}, nil)
 }
 
 func (f *form) label(one *field, active bool) string {
-	ink := f.app.theme.Dim
+	ink := f.Theme.Dim
 	if active {
-		ink = f.app.theme.Key
+		ink = f.Theme.Key
 	}
-	return ink.Paint(f.app.theme.Fit(one.label, labelWidth, false))
+	return ink.Paint(f.Theme.Fit(one.label, labelWidth, false))
 }
 
 // value is what a field holds, with the cursor where it is edited.
@@ -150,11 +150,11 @@ func (f *form) value(one *field, active bool, width int) string {
 	}
 	switch {
 	case !active:
-		return f.app.theme.Fit(text, width, false)
+		return f.Theme.Fit(text, width, false)
 	case one.kept:
-		return f.app.typing(newInput(maskedText), width, "")
+		return typing(f.Theme, newInput(maskedText), width, "")
 	}
-	return f.app.typing(one.input, width, mask)
+	return typing(f.Theme, one.input, width, mask)
 }
 
 // paired reports whether another field stands on the line of this one.
@@ -166,7 +166,7 @@ const addMore = "   + add"
 // pairLine is a name and, behind it, its value: of the last pair with what
 // enter does there.
 func (f *form) pairLine(at, width int) string {
-	t := f.app.theme
+	t := f.Theme
 	name, value := f.fields[at], f.fields[at+1]
 	label := f.label(name, f.at == at || f.at == at+1)
 	end, ink := strings.Repeat(" ", len(addMore)), t.Dim

@@ -21,20 +21,25 @@ import (
 // home answers whether anything is wrong, without a key.
 type home struct {
 	part
-	stats    *wire.Stats
-	counts   [4]int
-	failures []wire.Message
-	busy     bool
-	due      bool // something has changed since they were asked for
-	asked    time.Time
-	wrong    error
-	at       int               // the selected entry
-	chosen   string            // its key, by which it is found again
-	views    map[string]string // how many rows they have, by name
-	counted  time.Time
+	figures
+	busy    bool
+	due     bool // something has changed since they were asked for
+	asked   time.Time
+	wrong   error
+	at      int               // the selected entry
+	chosen  string            // its key, by which it is found again
+	views   map[string]string // how many rows they have, by name
+	counted time.Time
 }
 
-func newHome(a *app) screen { return &home{part: newPart(a)} }
+// figures are what is fetched.
+type figures struct {
+	stats    *wire.Stats
+	counts   [4]int // of messages, by Status
+	failures []wire.Message
+}
+
+func newHome(h Host) *home { return &home{part: newPart(h)} }
 
 func (h *home) title() string          { return "Home" }
 func (h *home) scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
@@ -44,7 +49,7 @@ func (h *home) twin() string {
 }
 
 func (h *home) shown() tea.Cmd {
-	if h.stats != nil && h.app.now.Sub(h.asked) < pollEvery {
+	if h.stats != nil && h.Now.Sub(h.asked) < pollEvery {
 		return nil
 	}
 	return h.poll()
@@ -54,8 +59,8 @@ func (h *home) poll() tea.Cmd {
 	if h.busy {
 		return nil
 	}
-	h.busy, h.due, h.asked = true, false, h.app.now
-	return tea.Batch(fetchStats(h.context, h.app.client, h), h.count())
+	h.busy, h.due, h.asked = true, false, h.Now
+	return tea.Batch(fetch(h.context, h, fetchFigures, h.took), h.count())
 }
 
 // figuresLast is how long the figures of the last hour hold where nothing
@@ -63,34 +68,27 @@ func (h *home) poll() tea.Cmd {
 const figuresLast = time.Minute
 
 // follow asks again for the figures, at most every two seconds.
-func (h *home) follow(m liveMsg) tea.Cmd {
-	h.due = h.due || len(m.changes) > 0
+func (h *home) follow(changes []wire.MessageChange, _ int) tea.Cmd {
+	h.due = h.due || len(changes) > 0
 	return h.tick()
 }
 
 // tick asks for them where it was too early for that before.
 func (h *home) tick() tea.Cmd {
-	old := h.app.now.Sub(h.asked)
-	if h.app.link.paused || h.app.front() != screen(h) || h.busy || old < pollEvery || !h.due && old < figuresLast {
+	old := h.Now.Sub(h.asked)
+	if h.Paused || h.Front() != screen(h) || h.busy || old < pollEvery || !h.due && old < figuresLast {
 		return nil
 	}
 	return h.poll()
 }
 
-func (h *home) update(m tea.Msg) tea.Cmd {
-	if views, ok := m.(viewsMsg); ok {
-		h.views = views.counts
-		return nil
-	}
-	got, ok := m.(statsMsg)
-	if !ok {
-		return nil
-	}
+// took takes the figures.
+func (h *home) took(got figures, err error) tea.Cmd {
 	h.busy = false
-	if h.wrong = got.err; got.err == nil {
-		h.stats, h.counts, h.failures = got.stats, got.counts, got.failures
+	if h.wrong = err; err == nil {
+		h.figures = got
 		even(&got.stats.Minutes)
-		h.app.lanes.take(got.stats, h.app.now)
+		h.Queues.Take(got.stats, h.Now)
 		h.keepChosen()
 	}
 	return nil
@@ -107,7 +105,7 @@ func (h *home) do(b keymap.Binding) tea.Cmd {
 	case keymap.GoBottom:
 		h.choose(len(h.entries()) - 1)
 	case keymap.ProblemsOnly:
-		return h.app.pushIn(messagesTab, newMessages(h.app, messageFilter{problems: true}))
+		return h.Open(MessagesTarget{messageFilter: messageFilter{problems: true}})
 	case keymap.ShowInfo:
 		return h.openSubscription()
 	case keymap.Open:
@@ -149,7 +147,7 @@ func (h *home) view() string {
 	case h.wrong != nil:
 		lines = h.plain("  "+ui.Describe(h.wrong), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" tries again, :records shows records.")
 	default:
-		lines = h.plain("  Deliveries " + strings.Repeat(h.app.theme.Loading, 3))
+		lines = h.plain("  Deliveries " + strings.Repeat(h.Theme.Loading, 3))
 	}
 	for len(lines) < h.height {
 		lines = append(lines, strings.Repeat(" ", h.width))
@@ -160,19 +158,19 @@ func (h *home) view() string {
 func (h *home) plain(texts ...string) []string {
 	var lines []string
 	for _, text := range texts {
-		lines = append(lines, h.app.theme.Fit(text, h.width, false))
+		lines = append(lines, h.Theme.Fit(text, h.width, false))
 	}
 	return lines
 }
 
 // dashboard is what is shown once the figures are here.
 func (h *home) dashboard() []string {
-	t, s := h.app.theme, h.stats
+	t, s := h.Theme, h.stats
 	rate := "-"
 	if s.SuccessRate != nil {
 		rate = fmt.Sprintf("%.1f%%", *s.SuccessRate*100)
 	}
-	lines := []string{h.app.theme.Compose(h.width, []theme.Span{{Text: h.chartTitle(), Ink: t.Crumb}}, []theme.Span{
+	lines := []string{h.Theme.Compose(h.width, []theme.Span{{Text: h.chartTitle(), Ink: t.Crumb}}, []theme.Span{
 		{Text: "delivered ", Ink: t.Label}, {Text: grouped(fmt.Sprint(s.Totals.Delivered)), Ink: t.Status[1]}, {Text: "   failed ", Ink: t.Label}, {Text: grouped(fmt.Sprint(s.Totals.Failed + s.Totals.GivenUp)), Ink: t.Status[3]},
 		{Text: "   success ", Ink: t.Label}, {Text: rate + " "}})}
 	lines = append(lines, h.chart(h.chartRows())...)
@@ -181,25 +179,21 @@ func (h *home) dashboard() []string {
 	return append(lines, h.recent()...)
 }
 
-// fetchStats fetches what the first screen shows.
-func fetchStats(ctx context.Context, c *client.Client, to screen) tea.Cmd {
-	return func() tea.Msg {
-		m := statsMsg{reply: reply{to: to}}
-		if m.stats, m.err = c.Stats(ctx, time.Hour); m.err != nil {
-			return m
-		}
-		for status := range m.counts {
-			page, err := c.AllMessages(ctx, url.Values{"Status": {strconv.Itoa(status)}, "Take": {"0"}, "Include": {"Total"}})
-			if err != nil {
-				m.err = err
-				return m
-			}
-			m.counts[status] = int(page.Total)
-		}
-		page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {messageFields()}, "OrderByDesc": {"LastSavedDateTime"}})
-		if m.err = err; err == nil {
-			m.failures = page.Results
-		}
-		return m
+// fetchFigures fetches what the first screen shows.
+func fetchFigures(ctx context.Context, c *client.Client) (f figures, err error) {
+	if f.stats, err = c.Stats(ctx, time.Hour); err != nil {
+		return f, err
 	}
+	for status := range f.counts {
+		page, err := c.AllMessages(ctx, url.Values{"Status": {strconv.Itoa(status)}, "Take": {"0"}, "Include": {"Total"}})
+		if err != nil {
+			return f, err
+		}
+		f.counts[status] = int(page.Total)
+	}
+	page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {messageFields()}, "OrderByDesc": {"LastSavedDateTime"}})
+	if err == nil {
+		f.failures = page.Results
+	}
+	return f, err
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -14,7 +16,7 @@ import (
 func TestFailureFromTheFirstScreen(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
-	h := d.app.front().(*home)
+	h := d.app.Front().(*home)
 	if len(h.entries()) != 2+4 {
 		t.Fatalf("%d entries:\n%s", len(h.entries()), d.text())
 	}
@@ -31,7 +33,7 @@ func TestFailureFromTheFirstScreen(t *testing.T) {
 	d.sees("Messages › "+ui.ShortID(last), "503 Service Unavailable")
 	d.press("esc")
 	d.sees("[problems]")
-	if one, ok := d.app.front().(*messages).selected(); !ok || one.MessageID != last {
+	if one, ok := d.app.Front().(*messages).selected(); !ok || one.MessageID != last {
 		t.Errorf("the list is at %s, not at %s:\n%s", one.MessageID, last, d.text())
 	}
 	d.press("-", "-", "1")
@@ -43,7 +45,7 @@ func TestFailureFromTheFirstScreen(t *testing.T) {
 func TestChosenEntryStays(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
-	h := d.app.front().(*home)
+	h := d.app.Front().(*home)
 	d.press("G", "up")
 	kept := h.chosen
 	failures := h.failures
@@ -67,7 +69,7 @@ func TestChosenEntryStays(t *testing.T) {
 // A bar tells what failed at an endpoint, also where that is little.
 func TestShareOfFailures(t *testing.T) {
 	d := drive(t, unreachable(t), Options{ASCII: true, Theme: theme.Mono})
-	h := d.app.front().(*home)
+	h := d.app.Front().(*home)
 	for want, lane := range map[string]wire.Lane{
 		"            ": {},
 		"%%%%%%%%%%%%": {Delivered: 7},
@@ -92,7 +94,7 @@ func TestSubscriptionFromTheFirstScreen(t *testing.T) {
 	d.press("i")
 	d.sees("Subscribers › acme-shop › debtor.*", s.receiver+"/bad/erp", "20h, 20h")
 	d.press("esc")
-	if one, ok := d.app.front().(*subscriptions).selected(); !ok || one.RecID != s.bad {
+	if one, ok := d.app.Front().(*subscriptions).selected(); !ok || one.RecID != s.bad {
 		t.Errorf("the list is not at the subscription:\n%s", d.text())
 	}
 	d.press("1", "G", "i")
@@ -102,8 +104,10 @@ func TestSubscriptionFromTheFirstScreen(t *testing.T) {
 // A service that leaves series of the chart out does not end the program.
 func TestUnevenMinutes(t *testing.T) {
 	d := drive(t, unreachable(t), Options{})
-	h := d.app.front().(*home)
-	d.send(statsMsg{reply: reply{to: h}, stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}})
+	h := d.app.Front().(*home)
+	d.answersTo(h, nil, func(error) tea.Cmd {
+		return h.took(figures{stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}}, nil)
+	})
 	d.checkScreen()
 	if m := h.stats.Minutes; len(m.Delivered) != 4 || len(m.Failed) != 4 || m.Delivered[3] != 3 || m.Delivered[0] != 0 {
 		t.Errorf("%+v", m)

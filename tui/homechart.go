@@ -20,7 +20,7 @@ func (h *home) chartTitle() string {
 	from := "last 60 min"
 	since, now := time.Time(h.stats.SinceDateTime), time.Time(h.stats.ServerDateTime)
 	if !since.IsZero() && now.Sub(since) < time.Hour {
-		from = "since " + h.app.clock(since)[:len("15:04")]
+		from = "since " + h.TimeOfDay(since)[:len("15:04")]
 	}
 	if h.narrow() {
 		return " " + strings.ToUpper(from[:1]) + from[1:]
@@ -46,12 +46,12 @@ func (h *home) hours() string {
 	line := []byte(strings.Repeat(" ", h.width))
 	for ago := minutes - 1; ago >= apart/2; ago -= apart {
 		at := time.Time(h.stats.Minutes.From).Add(time.Duration(len(h.stats.Minutes.Delivered)-1-ago) * time.Minute)
-		copy(line[chartLabel+(minutes-1-ago)*wide:], h.app.clock(at)[:len("15:04")])
+		copy(line[chartLabel+(minutes-1-ago)*wide:], h.TimeOfDay(at)[:len("15:04")])
 	}
 	if minutes >= apart {
 		copy(line[chartLabel+minutes*wide-len("now"):], "now")
 	}
-	return h.app.theme.Dim.Paint(string(line))
+	return h.Theme.Dim.Paint(string(line))
 }
 
 // even gives all series of the chart the length of the longest one.
@@ -66,7 +66,7 @@ func lastOf(values []int64, n int) []int64 { return values[max(0, len(values)-n)
 
 // chart draws a bar a minute, what failed of it in its own ink below.
 func (h *home) chart(rows int) []string {
-	t := h.app.theme
+	t := h.Theme
 	glyphs := []rune(t.Bars)
 	step := int64(len(glyphs) - 1)
 	minutes, wide := h.minutesShown(), h.barWidth() // the last ones, where there is no room for all
@@ -106,15 +106,15 @@ func (h *home) bar(delivered, failed, most, row, rows, step int64, glyphs []rune
 		bad = max(bad, 1)
 	}
 	part := max(0, min(step, full-row*step))
-	ink := h.app.theme.Status[1]
+	ink := h.Theme.Status[1]
 	if bad > row*step {
-		ink = h.app.theme.Status[3]
+		ink = h.Theme.Status[3]
 	}
 	switch {
 	case part == 0:
 		return " "
-	case bad > row*step && h.app.theme.FailedBar != "":
-		return ink.Paint(h.app.theme.FailedBar)
+	case bad > row*step && h.Theme.FailedBar != "":
+		return ink.Paint(h.Theme.FailedBar)
 	}
 	return ink.Paint(string(glyphs[part]))
 }

@@ -21,7 +21,7 @@ func (h *home) entries() []entry {
 		all = append(all, entry{"lane " + lane.SubscriptionID, func() tea.Cmd { return h.openLane(lane) }})
 	}
 	for _, v := range h.viewsListed() {
-		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.app.openView(v) }})
+		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Open(ViewTarget{v}) }})
 	}
 	for _, m := range h.failuresListed() {
 		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd { return h.openFailure(m) }})
@@ -31,7 +31,7 @@ func (h *home) entries() []entry {
 
 // openLane shows what failed at an endpoint.
 func (h *home) openLane(lane wire.Lane) tea.Cmd {
-	return h.app.pushIn(messagesTab, newMessages(h.app, messageFilter{subscription: lane.SubscriptionID, label: lane.EventName, problems: true}))
+	return h.Open(MessagesTarget{messageFilter: messageFilter{subscription: lane.SubscriptionID, label: lane.EventName, problems: true}})
 }
 
 // openSubscription shows the subscription of the selected endpoint, or of the
@@ -39,15 +39,10 @@ func (h *home) openLane(lane wire.Lane) tea.Cmd {
 func (h *home) openSubscription() tea.Cmd {
 	lane, ok := h.laneChosen()
 	if !ok {
-		h.app.tell(ui.Info, "this is about an endpoint or a failure")
+		h.Tell(ui.Info, "this is about an endpoint or a failure")
 		return nil
 	}
-	// Until both are fetched, the lane's reason tells which of them is disabled.
-	list := newSubscriptions(h.app, wire.Subscriber{RecID: lane.SubscriberID, Name: lane.SubscriberName, IsEnabled: true}).(*subscriptions)
-	list.sought = lane.SubscriptionID
-	one := wire.Subscription{RecID: lane.SubscriptionID, SubscriberID: lane.SubscriberID, EventName: lane.EventName, URL: lane.URL,
-		IsEnabled: lane.IsEnabled, DisabledReason: lane.DisabledReason, Ordered: lane.Ordered}
-	return tea.Batch(h.app.pushIn(subscribersTab, list), h.app.push(newSubscription(list, one)))
+	return h.Open(SubscriptionTarget{lane})
 }
 
 // laneChosen is the lane that the selected entry is about.
@@ -57,7 +52,7 @@ func (h *home) laneChosen() (wire.Lane, bool) {
 		return lanes[h.at], true
 	}
 	if i := h.at - len(lanes) - len(views); i >= 0 && i < len(h.failuresListed()) {
-		lane, known := h.app.lanes.known[h.failures[i].SubscriptionID]
+		lane, known := h.Queues.Known[h.failures[i].SubscriptionID]
 		return lane, known
 	}
 	return wire.Lane{}, false
@@ -65,9 +60,7 @@ func (h *home) laneChosen() (wire.Lane, bool) {
 
 // openFailure shows a message over the list of all that failed.
 func (h *home) openFailure(m wire.Message) tea.Cmd {
-	list := newMessages(h.app, messageFilter{problems: true}).(*messages)
-	list.sought = m.MessageID
-	return tea.Batch(h.app.pushIn(messagesTab, list), h.app.push(newMessage(list, m)))
+	return h.Open(MessagesTarget{messageFilter: messageFilter{problems: true}, Message: &m})
 }
 
 // choose selects an entry.
@@ -96,7 +89,7 @@ func (h *home) keepChosen() {
 // pointer marks an entry if it is the selected one.
 func (h *home) pointer(i int) (string, theme.Ink) {
 	if i == h.at {
-		return h.app.theme.Pointer + " ", h.app.theme.Selected
+		return h.Theme.Pointer + " ", h.Theme.Selected
 	}
 	return "  ", ""
 }

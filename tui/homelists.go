@@ -44,11 +44,11 @@ func (h *home) narrow() bool { return h.width < 76 }
 
 // queue is how many messages have each status.
 func (h *home) queue() []string {
-	t := h.app.theme
+	t := h.Theme
 	lines := []string{t.Crumb.Paint(t.Fit(" Messages", h.leftWidth(), false))}
 	for _, status := range []int{0, 2, 3, 1} {
 		word, ink := t.StatusText(status)
-		lines = append(lines, h.app.theme.Compose(h.leftWidth(), []theme.Span{
+		lines = append(lines, h.Theme.Compose(h.leftWidth(), []theme.Span{
 			{Text: "  "}, {Text: t.Fit(word, 7, false), Ink: ink}, {Text: t.Fit(grouped(fmt.Sprint(h.counts[status])), 9, true)}, {Text: "  " + h.comes(status), Ink: t.Dim},
 		}, nil))
 	}
@@ -70,7 +70,7 @@ func (h *home) comes(status int) string {
 	if first.IsZero() {
 		return ""
 	}
-	return ui.Until(h.app.left(first))
+	return ui.Until(h.Left(first))
 }
 
 // endpointColumns are how wide what is told of endpoints is.
@@ -91,9 +91,9 @@ func (f endpointColumns) line(t *theme.Theme, failed, waits, answer string) stri
 
 // endpoints are where deliveries fail, or have failed within the last hour.
 func (h *home) endpoints() []string {
-	t := h.app.theme
+	t := h.Theme
 	width, f := h.width-h.leftWidth(), h.endpointColumns()
-	lines := []string{h.app.theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Ink: t.Crumb}}, []theme.Span{{Text: f.line(t, "failed", "waits", "last"), Ink: t.Label}})}
+	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Ink: t.Crumb}}, []theme.Span{{Text: f.line(t, "failed", "waits", "last"), Ink: t.Label}})}
 	lanes := h.troubled()
 	if len(lanes) == 0 {
 		lines = append(lines, t.Dim.Paint(t.Fit("none", width, false)))
@@ -107,7 +107,7 @@ func (h *home) endpoints() []string {
 			right = append(h.share(lane), right...)
 			room -= shareCells
 		}
-		lines = append(lines, h.app.theme.Compose(width, []theme.Span{{Text: pointer + t.Middle(endpointName(lane, lanes), room), Ink: ink}}, right))
+		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + t.Middle(endpointName(lane, lanes), room), Ink: ink}}, right))
 	}
 	return append(lines, h.viewLines(width, len(lanes))...)
 }
@@ -132,7 +132,7 @@ const (
 
 // share is a bar of what an endpoint took and what failed there.
 func (h *home) share(lane wire.Lane) []theme.Span {
-	t := h.app.theme
+	t := h.Theme
 	failed := lane.Failed + lane.GivenUp
 	all := lane.Delivered + failed
 	if all == 0 {
@@ -149,7 +149,7 @@ func (h *home) share(lane wire.Lane) []theme.Span {
 
 // lastAnswer is what an endpoint said when it failed last, or that it works again.
 func (h *home) lastAnswer(lane wire.Lane) (string, theme.Ink) {
-	t := h.app.theme
+	t := h.Theme
 	failure := lane.LastFailure
 	switch {
 	case !lane.IsEnabled:
@@ -166,21 +166,21 @@ func (h *home) lastAnswer(lane wire.Lane) (string, theme.Ink) {
 
 // recent are the messages that failed last.
 func (h *home) recent() []string {
-	t := h.app.theme
+	t := h.Theme
 	lines := []string{strings.Repeat(" ", h.width), t.Crumb.Paint(t.Fit(" Recent failures", h.width, false))}
 	if len(h.failures) == 0 {
 		return append(lines, t.Dim.Paint(t.Fit("  none", h.width, false)))
 	}
 	before, when := len(h.troubled())+len(h.viewsListed()), 5
-	if h.app.times != relative {
+	if h.Times != relative {
 		when = 15
 	}
 	for i, m := range h.failuresListed() {
 		word, ink := t.StatusText(m.Status)
 		pointer, chosen := h.pointer(before + i)
-		lines = append(lines, h.app.theme.Compose(h.width, []theme.Span{
-			{Text: pointer, Ink: chosen}, {Text: t.Fit(h.app.moment(time.Time(m.LastSavedDateTime)), when, false), Ink: t.Dim}, {Text: t.Fit(word, 8, false), Ink: ink},
-			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.app.lanes.known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.Middle(ui.ShortURL(m.URL), h.width-when-49-len(answerOf(m)))},
+		lines = append(lines, h.Theme.Compose(h.width, []theme.Span{
+			{Text: pointer, Ink: chosen}, {Text: t.Fit(h.Moment(time.Time(m.LastSavedDateTime)), when, false), Ink: t.Dim}, {Text: t.Fit(word, 8, false), Ink: ink},
+			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.Middle(ui.ShortURL(m.URL), h.width-when-49-len(answerOf(m)))},
 		}, []theme.Span{{Text: " " + answerOf(m) + " ", Ink: ink}}))
 	}
 	return lines

@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 )
@@ -18,35 +19,59 @@ const countEvery = 10 * time.Second
 
 // count counts the rows of the saved views.
 func (h *home) count() tea.Cmd {
-	views := h.app.keeper.Views
-	fresh := h.app.now.Sub(h.counted) < countEvery && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
+	views := h.State.Views
+	fresh := h.Now.Sub(h.counted) < countEvery && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
 	if len(views) == 0 || fresh {
 		return nil
 	}
-	h.counted = h.app.now
-	return h.app.countViews(h.context, h, views)
+	h.counted = h.Now
+	return h.countViews(views)
+}
+
+// countViews counts the rows of views, one after the other.
+func (h *home) countViews(views []state.View) tea.Cmd {
+	ctx, c := h.context, h.Client
+	queries := make(map[string]client.Query)
+	for _, v := range views {
+		if q, ok := viewQuery(v, h.Session); ok {
+			queries[v.Name] = q
+		}
+	}
+	return func() tea.Msg {
+		counts := make(map[string]string)
+		for name, q := range queries {
+			n, err := c.Count(ctx, q)
+			if counts[name] = theme.Thousands(int(n)); err != nil {
+				counts[name] = "?"
+			}
+		}
+		return Answer{To: h, Local: true, Take: func() tea.Cmd {
+			h.views = counts
+			return nil
+		}}
+	}
 }
 
 // viewsListed are the views that there is room for.
 func (h *home) viewsListed() []state.View {
-	views := h.app.keeper.Views
+	views := h.State.Views
 	return views[:min(len(views), viewsShown)]
 }
 
 // viewLines lists the views, as many as there is room for.
 func (h *home) viewLines(width, before int) []string {
-	t := h.app.theme
+	t := h.Theme
 	if len(h.viewsListed()) == 0 {
 		return nil
 	}
-	lines := []string{h.app.theme.Compose(width, []theme.Span{{Text: "Saved views", Ink: t.Crumb}}, []theme.Span{{Text: "rows ", Ink: t.Label}})}
+	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Saved views", Ink: t.Crumb}}, []theme.Span{{Text: "rows ", Ink: t.Label}})}
 	for i, v := range h.viewsListed() {
 		pointer, ink := h.pointer(before + i)
 		rows := h.views[v.Name]
 		if rows == "" {
 			rows = strings.Repeat(t.Loading, 3)
 		}
-		lines = append(lines, h.app.theme.Compose(width, []theme.Span{{Text: pointer + v.Name, Ink: ink}, {Text: "  " + v.Record, Ink: t.Dim}}, []theme.Span{{Text: t.Fit(rows, 10, true) + " "}}))
+		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + v.Name, Ink: ink}, {Text: "  " + v.Record, Ink: t.Dim}}, []theme.Span{{Text: t.Fit(rows, 10, true) + " "}}))
 	}
 	return lines
 }

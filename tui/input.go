@@ -68,7 +68,7 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 	}
 	ends := b.Action == keymap.Quit || b.Action == keymap.QuitOrBack
 	a.ending = a.ending && ends
-	if a.tooSmall() || a.front() == nil {
+	if a.tooSmall() || a.Front() == nil {
 		if ends {
 			return a.quit()
 		}
@@ -87,8 +87,8 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 	if cmd, opened := a.typedAhead(m); opened {
 		return cmd
 	}
-	if a.burst.pasted(m, a.now, a.moves(m)) {
-		a.tell(ui.Warning, "a paste was ignored: nothing is typed here")
+	if a.burst.pasted(m, a.Now, a.moves(m)) {
+		a.Tell(ui.Warning, "a paste was ignored: nothing is typed here")
 		return nil
 	}
 	return a.keys(m)
@@ -98,7 +98,7 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 // they open a line: what stands behind it is typed there, and does nothing until
 // somebody presses enter.
 func (a *app) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
-	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 || a.now.Before(a.burst.until) {
+	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 || a.Now.Before(a.burst.until) {
 		return nil, false
 	}
 	for i, r := range m.Runes {
@@ -141,7 +141,7 @@ func (a *app) scopes() []keymap.Scope {
 	if a.over != nil {
 		return a.over.scopes()
 	}
-	return append(a.front().scopes(), keymap.Everywhere)
+	return append(a.Front().scopes(), keymap.Everywhere)
 }
 
 // press is one key where nothing is typed.
@@ -163,15 +163,15 @@ func (a *app) perform(b keymap.Binding, key string) tea.Cmd {
 		return a.do(b, key)
 	}
 	if reason := a.reason(b); reason != "" {
-		a.tell(ui.Warning, reason+"   ("+b.Name()+")")
+		a.Tell(ui.Warning, reason+"   ("+b.Name()+")")
 		return nil
 	}
-	return a.front().do(b)
+	return a.Front().do(b)
 }
 
 // reason says why a binding cannot be used now, "" where it can.
 func (a *app) reason(b keymap.Binding) string {
-	if b.Writes && a.readOnly {
+	if b.Writes && a.ReadOnly {
 		return "read-only: :rw lifts it"
 	}
 	if feature := needs[b.Action]; feature != "" && a.features != nil && !a.features[feature] {
@@ -191,7 +191,7 @@ func (a *app) do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.AskCommand:
 		a.line = newCommandLine(a)
 	case keymap.AskFilter:
-		if f, ok := a.front().(finder); ok {
+		if f, ok := a.Front().(finder); ok {
 			a.line = f.find()
 		}
 	case keymap.GoBack:
@@ -230,7 +230,7 @@ func (a *app) do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.ShowJobs:
 		a.over = newJobList(a)
 	case keymap.ShowTwin:
-		a.over = newTwin(a, a.front().twin())
+		a.over = newTwin(a, a.Front().twin())
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Suspend:
@@ -244,16 +244,16 @@ func (a *app) back() tea.Cmd {
 	if a.toasts.Dismiss() {
 		return nil
 	}
-	if u, ok := a.front().(unmarker); ok && u.unmark() {
+	if u, ok := a.Front().(unmarker); ok && u.unmark() {
 		return nil
 	}
-	cmd, _ := a.pop()
-	return cmd
+	return a.Pop()
 }
 
 // pause holds back what is live, or goes on with it.
 func (a *app) pause() tea.Cmd {
 	a.link.paused = !a.link.paused
+	a.Paused = a.link.paused
 	missed := a.link.missed
 	a.link.missed = 0
 	if !a.link.paused && missed > 0 {
@@ -266,11 +266,11 @@ func (a *app) pause() tea.Cmd {
 // lost.
 func (a *app) refresh() tea.Cmd {
 	var cmds []tea.Cmd
-	if !a.link.live(a.now) && (a.link.lost != nil || a.link.refused != nil) {
+	if !a.link.live(a.Now) && (a.link.lost != nil || a.link.refused != nil) {
 		a.link.refused = nil
 		cmds = append(cmds, a.listen(), a.whoAmI())
 	}
-	if p, ok := a.front().(poller); ok {
+	if p, ok := a.Front().(poller); ok {
 		cmds = append(cmds, p.poll())
 	}
 	return tea.Batch(cmds...)

@@ -79,13 +79,13 @@ func TestUnmarkedPastesDoNothing(t *testing.T) {
 			return unreachable(t), nil
 		}})
 		d.paste(text)
-		if unlocked > 0 || !d.app.readOnly {
+		if unlocked > 0 || !d.app.ReadOnly {
 			t.Errorf("%q lifts read-only", text)
 		}
 	}
 	d := drive(t, unreachable(t), Options{Profile: "prod", ReadOnly: true, Unlock: func() (*client.Client, error) { return unreachable(t), nil }})
 	d.press(":", "'rw", "enter")
-	if d.app.readOnly {
+	if d.app.ReadOnly {
 		t.Error("the same by hand does nothing")
 	}
 }
@@ -110,12 +110,12 @@ func TestLateUnlock(t *testing.T) {
 	d := drive(t, unreachable(t), Options{ReadOnly: true})
 	before := d.app.forbidden
 	d.press(":", "'ro", "enter")
-	d.send(unlockedMsg{client: unreachable(t), era: d.app.era, asked: before})
-	if !d.app.readOnly {
+	d.send(unlockedMsg{client: unreachable(t), session: d.app.Session, asked: before})
+	if !d.app.ReadOnly {
 		t.Error("a late answer lifts what was forbidden since")
 	}
 	d.app.user = "ann"
-	d.send(signedInMsg{era: d.app.era - 1, user: "bob"})
+	d.send(signedInMsg{user: "bob"})
 	if d.app.user != "ann" {
 		t.Error("a sign-in of the former profile changes the user of this one")
 	}

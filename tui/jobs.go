@@ -35,28 +35,32 @@ func (j *jobs) running() int {
 // wait waits until no job writes any more.
 func (j *jobs) wait() { j.writing.Wait() }
 
-// begin starts a job.
-func (a *app) begin(j *export.Job) tea.Cmd {
-	j.Began = a.now
-	j.Context, j.Cancel = context.WithCancel(a.context)
+// Export writes rows to a file, in the background. The writing begins at once,
+// so that whoever waits for it waits for all of it.
+func (a *app) Export(j *export.Job) tea.Cmd {
+	j.Began = a.Now
+	j.Context, j.Cancel = context.WithCancel(a.Context)
 	a.jobs.all = append(a.jobs.all, j)
-	a.tell(ui.Info, "export to "+j.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
-	return a.export(j)
+	a.Tell(ui.Info, "export to "+j.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
+	c, ctx := a.Client, a.Context
+	written := make(chan error, 1)
+	a.jobs.writing.Go(func() { written <- j.Write(c, ctx) })
+	return func() tea.Msg { return exportMsg{reply{err: <-written}, j} }
 }
 
 // exported tells how an export ended.
 func (a *app) exported(m exportMsg) {
 	j := m.job
-	j.Ended, j.Err = a.now, m.err
+	j.Ended, j.Err = a.Now, m.err
 	j.Cancel()
 	j.Held, j.Only = nil, nil
 	switch {
 	case client.Is(m.err, client.Cancelled):
-		a.tell(ui.Warning, "cancelled: export to "+j.Path)
+		a.Tell(ui.Warning, "cancelled: export to "+j.Path)
 	case m.err != nil:
-		a.fail("export to "+filepath.Base(j.Path), m.err)
+		a.Fail("export to "+filepath.Base(j.Path), m.err)
 	default:
-		a.tell(ui.Info, ui.Plural(int(j.Rows.Load()), "row", "rows")+" written to "+j.Path)
+		a.Tell(ui.Info, ui.Plural(int(j.Rows.Load()), "row", "rows")+" written to "+j.Path)
 	}
 }
 
@@ -95,17 +99,18 @@ func (a *app) jobWord() string {
 
 // jobList shows the exports of the session, the last first.
 type jobList struct {
-	app *app
-	at  int
+	dialog
+	jobs *jobs
+	at   int
 }
 
-func newJobList(a *app) overlay { return &jobList{app: a} }
+func newJobList(a *app) overlay { return &jobList{dialog: dialogOf(a), jobs: &a.jobs} }
 
 func (l *jobList) scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 
 // selected is the job that the pointer stands at, nil for none.
 func (l *jobList) selected() *export.Job {
-	all := l.app.jobs.all
+	all := l.jobs.all
 	if i := len(all) - 1 - l.at; i >= 0 {
 		return all[i]
 	}
@@ -116,14 +121,14 @@ func (l *jobList) do(b keymap.Binding) tea.Cmd {
 	one := l.selected()
 	switch {
 	case b.Action == keymap.GoBack:
-		l.app.over = nil
+		l.Show(nil)
 	case one == nil:
 	case b.Action == keymap.GoUp:
 		l.at = max(0, l.at-1)
 	case b.Action == keymap.GoDown:
-		l.at = min(len(l.app.jobs.all)-1, l.at+1)
+		l.at = min(len(l.jobs.all)-1, l.at+1)
 	case b.Action == keymap.CopyCell:
-		l.app.clip(one.Path)
+		l.Copy(one.Path)
 	case b.Action == keymap.CancelJob && one.Ended.IsZero():
 		one.Cancel()
 	}
@@ -131,11 +136,11 @@ func (l *jobList) do(b keymap.Binding) tea.Cmd {
 }
 
 func (l *jobList) box(width, height int) []string {
-	t := l.app.theme
+	t := l.Theme
 	width = min(width, 96) - 4
-	all := l.app.jobs.all
+	all := l.jobs.all
 	if len(all) == 0 {
-		return l.app.theme.Frame("Exports", width, []string{t.Dim.Paint(t.Fit("Nothing was exported in this session: "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" exports rows.", width, false))})
+		return l.Theme.Frame("Exports", width, []string{t.Dim.Paint(t.Fit("Nothing was exported in this session: "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" exports rows.", width, false))})
 	}
 	room := max(1, (height-2)/2)
 	var lines []string
@@ -146,20 +151,20 @@ func (l *jobList) box(width, height int) []string {
 			pointer, ink = t.Pointer+" ", t.Selected
 		}
 		lines = append(lines,
-			l.app.theme.Compose(width, []theme.Span{{Text: pointer + l.app.clock(j.Began) + "  " + j.Name, Ink: ink}}, []theme.Span{{Text: progress(j), Ink: l.inkOf(j)}}),
+			l.Theme.Compose(width, []theme.Span{{Text: pointer + l.TimeOfDay(j.Began) + "  " + j.Name, Ink: ink}}, []theme.Span{{Text: progress(j), Ink: l.inkOf(j)}}),
 			t.Dim.Paint(t.Fit("            "+l.below(j), width, false)))
 	}
-	return l.app.theme.Frame("Exports", width, lines)
+	return l.Theme.Frame("Exports", width, lines)
 }
 
 func (l *jobList) inkOf(j *export.Job) theme.Ink {
 	switch {
 	case j.Ended.IsZero():
-		return l.app.theme.Accent
+		return l.Theme.Accent
 	case j.Err != nil:
-		return l.app.theme.Status[3]
+		return l.Theme.Status[3]
 	}
-	return l.app.theme.Status[1]
+	return l.Theme.Status[1]
 }
 
 // below is the path, or why a job has failed.

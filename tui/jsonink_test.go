@@ -16,7 +16,7 @@ import (
 // broken; nothing of the text is lost.
 func TestJSONInks(t *testing.T) {
 	look := theme.New(theme.Full, theme.Dark)
-	a := &app{theme: look}
+	a := &app{Session: &Session{Theme: look}}
 	for _, test := range []struct {
 		text  string
 		width int
@@ -29,7 +29,7 @@ func TestJSONInks(t *testing.T) {
 		{`no JSON: "at" 1`, 80, `no JSON: "at" 1`},
 		{``, 80, ""},
 	} {
-		lines := ui.JsonLines(a.theme, []byte(test.text), test.width)
+		lines := ui.JsonLines(a.Theme, []byte(test.text), test.width)
 		inked := ui.InkJSON(look, lines)
 		names := map[theme.Ink]string{look.JsonName: "N", look.JsonText: "T", look.JsonValue: "V", "": ""}
 		var got []string
@@ -60,10 +60,10 @@ func FuzzJSONInks(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		a := &app{theme: theme.New(theme.Full, theme.Dark)}
-		p := pager{shell: a}
+		a := &app{Session: &Session{Theme: theme.New(theme.Full, theme.Dark)}}
+		p := pager{shell: dialogOf(a)}
 		p.fit(40, 10)
-		p.setJSON(ui.JsonLines(a.theme, []byte(text), 38))
+		p.setJSON(ui.JsonLines(a.Theme, []byte(text), 38))
 		for i, line := range p.draw() {
 			if w := ansi.StringWidth(line); w != 40 {
 				t.Errorf("line %d of %q is %d wide: %q", i, text, w, line)
@@ -82,11 +82,11 @@ func FuzzJSONInks(f *testing.F) {
 }
 
 func BenchmarkJSONInks(b *testing.B) {
-	a := &app{theme: theme.New(theme.Full, theme.Dark)}
-	lines := ui.JsonLines(a.theme, []byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
+	a := &app{Session: &Session{Theme: theme.New(theme.Full, theme.Dark)}}
+	lines := ui.JsonLines(a.Theme, []byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
 	b.ReportAllocs()
 	for b.Loop() {
-		ui.InkJSON(a.theme, lines)
+		ui.InkJSON(a.Theme, lines)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestKindsLookAsTheyWereLeft(t *testing.T) {
 	d := drive(t, c, o)
 	d.press(":", "'SO_Totals", "enter", "l", ">", ">", "z", "s", "s", "/", "'InvoiceTotal>=1000", "enter", "space", "space")
 	d.press("C", "j", "j", "space", "enter")
-	before := d.app.front().(*browser)
+	before := d.app.Front().(*browser)
 	if before.grid.Marks() != 2 || len(before.fields) != 7 || before.grid.Frozen() != 1 {
 		t.Fatalf("%d marks, %d fields, %d frozen", before.grid.Marks(), len(before.fields), before.grid.Frozen())
 	}
@@ -31,7 +31,7 @@ func TestKindsLookAsTheyWereLeft(t *testing.T) {
 
 	for name, again := range map[string]*driver{"this session": d, "the next": drive(t, c, o)} {
 		again.press(":", "'SO_Totals", "enter")
-		b := again.app.front().(*browser)
+		b := again.app.Front().(*browser)
 		now := b.arrangement()
 		if b == before || !slices.Equal(now.Fields, kept.Fields) || now.Widths["InvoiceTotal"] != kept.Widths["InvoiceTotal"] || now.Frozen != 2 ||
 			now.OrderBy != "-InvoiceTotal" || !slices.Equal(now.Where, []string{"InvoiceTotal>=1000"}) {
@@ -116,7 +116,7 @@ func TestSavedViews(t *testing.T) {
 
 	next := drive(t, c, o)
 	next.awaitLive()
-	v, _ := next.app.keeper.View("failed-today")
+	v, _ := next.app.State.View("failed-today")
 	if !slices.Equal(v.Where, []string{"Status=3", "AddedDateTime>=today"}) {
 		t.Errorf("the view of messages is %+v", v)
 	}
@@ -171,17 +171,17 @@ func TestKeepingThatFails(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{keeper: k}
+	a := &app{Session: &Session{State: k}}
 	for i, want := range []bool{true, false} {
 		k.AddCommand(fmt.Sprint("command ", i))
-		if told := a.keep()() != nil; told != want {
+		if told := a.writeState()() != nil; told != want {
 			t.Errorf("write %d: told %v", i, told)
 		}
 	}
 	if err := os.Remove(blocked); err != nil {
 		t.Fatal(err)
 	}
-	if m := a.keep()(); m != nil || k.Due() {
+	if m := a.writeState()(); m != nil || k.Due() {
 		t.Errorf("%v, due %v", m, k.Due())
 	}
 	if had, err := state.Open(blocked, ""); err != nil || len(had.Commands) != 2 {

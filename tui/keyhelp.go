@@ -10,17 +10,14 @@ import (
 // scroller is a screen whose columns are not always all seen.
 type scroller interface{ scrolls() bool }
 
-// scrolls reports whether left and right do anything.
-func (t *table) scrolls() bool { return !t.grid.Lines() || !t.grid.Whole() }
-
 // means reports whether a binding does anything on the screen in front.
 func (a *app) means(b keymap.Binding) bool {
 	switch b.Action {
 	case keymap.AskFilter:
-		_, ok := a.front().(finder)
+		_, ok := a.Front().(finder)
 		return ok
 	case keymap.GoLeft, keymap.GoRight:
-		s, ok := a.front().(scroller)
+		s, ok := a.Front().(scroller)
 		return ok && s.scrolls()
 	}
 	return true
@@ -40,5 +37,5 @@ func (a *app) unused(key string) {
 	if key == " " {
 		key = keymap.Blank
 	}
-	a.tell(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists what can be done")
+	a.Tell(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists what can be done")
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,15 +18,15 @@ import (
 
 // kinds lists the record kinds, grouped by area, with how many records each has.
 type kinds struct {
-	table
+	searchTable
 	all    []*record.Kind
 	totals map[string]string
-	search string
 }
 
-func newKinds(a *app) screen {
-	k := &kinds{table: newTable(a, true), totals: make(map[string]string)}
-	k.all = slices.Clone(a.options.Registry.Kinds())
+func newKinds(h Host) *kinds {
+	k := &kinds{searchTable: newSearchTable(h, "kinds", "part of a name, an area or a summary"), totals: make(map[string]string)}
+	k.refill = k.fill
+	k.all = slices.Clone(k.Registry.Kinds())
 	slices.SortStableFunc(k.all, func(x, y *record.Kind) int { return strings.Compare(x.Area, y.Area) })
 	if audit, ok := record.System().Lookup("WH_Audit"); ok {
 		k.all = append(k.all, audit)
@@ -64,11 +65,11 @@ func (k *kinds) shown() tea.Cmd {
 
 // opened is how long ago the rows of a kind were opened.
 func (k *kinds) opened(kind *record.Kind) string {
-	at := k.app.keeper.Opened[kind.Name]
+	at := k.State.Opened[kind.Name]
 	if at.IsZero() {
 		return "-"
 	}
-	return ui.Age(k.app.now.Sub(at))
+	return ui.Age(k.Now.Sub(at))
 }
 
 func (k *kinds) tick() tea.Cmd { return k.shown() }
@@ -76,7 +77,17 @@ func (k *kinds) tick() tea.Cmd { return k.shown() }
 func (k *kinds) start() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, kind := range k.all {
-		cmds = append(cmds, fetchTotal(k.context, k.app.client, k, 0, client.Query{Kind: kind}))
+		count := func(ctx context.Context, c *client.Client) (int64, error) {
+			return c.Count(ctx, client.Query{Kind: kind})
+		}
+		cmds = append(cmds, fetch(k.context, k, count, func(total int64, err error) tea.Cmd {
+			k.totals[kind.Name] = theme.Thousands(int(total))
+			if err != nil {
+				k.totals[kind.Name] = "?"
+			}
+			k.fill()
+			return nil
+		}))
 	}
 	return tea.Sequence(cmds...) // one after the other: nobody waits for them
 }
@@ -85,35 +96,17 @@ func (k *kinds) title() string          { return "Records" }
 func (k *kinds) scopes() []keymap.Scope { return []keymap.Scope{keymap.InKinds, keymap.InLists} }
 func (k *kinds) twin() string           { return "whctl records" }
 
-func (k *kinds) chips() []string {
-	if k.search == "" {
-		return nil
-	}
-	return []string{k.search}
-}
-
-func (k *kinds) update(m tea.Msg) tea.Cmd {
-	if m, ok := m.(totalMsg); ok {
-		k.totals[m.name] = theme.Thousands(m.total)
-		if m.err != nil {
-			k.totals[m.name] = "?"
-		}
-		k.fill()
-	}
-	return nil
-}
-
 // fill makes the rows. The area stands only where it begins.
 func (k *kinds) fill() {
 	var rows []*grid.Row
 	area := ""
 	for _, kind := range k.all {
-		if !strings.Contains(strings.ToLower(kind.Name+" "+kind.Area+" "+kind.Summary), strings.ToLower(k.search)) {
+		if !k.contains(kind.Name + " " + kind.Area + " " + kind.Summary) {
 			continue
 		}
 		total, known := k.totals[kind.Name]
 		if !known {
-			total = strings.Repeat(k.app.theme.Loading, 3)
+			total = strings.Repeat(k.Theme.Loading, 3)
 		}
 		shown := kind.Area
 		if shown == area {
@@ -121,8 +114,8 @@ func (k *kinds) fill() {
 		}
 		area = kind.Area
 		rows = append(rows, &grid.Row{ID: kind.Name, Cells: []grid.Cell{
-			{Text: shown, Ink: k.app.theme.Dim}, {Text: kind.Name}, {Text: total}, {Text: fmt.Sprint(len(kind.Fields))},
-			{Text: k.opened(kind), Ink: k.app.theme.Dim}, {Text: kind.Summary, Ink: k.app.theme.Dim},
+			{Text: shown, Ink: k.Theme.Dim}, {Text: kind.Name}, {Text: total}, {Text: fmt.Sprint(len(kind.Fields))},
+			{Text: k.opened(kind), Ink: k.Theme.Dim}, {Text: kind.Summary, Ink: k.Theme.Dim},
 		}})
 	}
 	k.grid.SetRows(grid.NewList(rows))
@@ -133,26 +126,15 @@ func (k *kinds) do(b keymap.Binding) tea.Cmd {
 	switch {
 	case k.move(b):
 	case b.Action == keymap.AskFilter:
-		k.app.line = k.find()
+		k.Type(k.find())
 	case row == nil:
 	case b.Action == keymap.Open:
 		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })
-		return k.app.push(newBrowser(k.app, k.all[i], nil))
+		return k.Push(newBrowser(k.Host, k.all[i], nil))
 	case b.Action == keymap.CopyCell:
-		k.app.clip(row.ID)
+		k.Copy(row.ID)
 	}
 	return nil
 }
 
-// find narrows the list while it is typed.
-func (k *kinds) find() *line {
-	l := newLine(k.app, "kinds", "/", k.search)
-	l.help = "part of a name, an area or a summary; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
-	l.check = func(text string) error {
-		k.search = text
-		k.fill()
-		return nil
-	}
-	l.accept = func(string) tea.Cmd { return nil }
-	return l
-}
+func (k *kinds) click(x, y int, again bool) tea.Cmd { return k.clickRow(k, x, y, again) }

@@ -18,7 +18,7 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	d := s.open(t, Options{})
 	d.press("4")
 	d.sees("  in ")
-	d.app.lanes = lanes{} // what the first screen was told
+	d.app.Queues = Queues{} // what the first screen was told
 	d.clock = d.clock.Add(30 * time.Hour)
 	d.press("R")
 	d.sees("due")
@@ -32,7 +32,7 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	if _, err := s.client.UpdateSubscription(t.Context(), s.subscriber, id, wire.SubscriptionRequest{IsEnabled: &off}); err != nil {
 		t.Fatal(err)
 	}
-	d.clock = d.clock.Add(lanesLast)
+	d.clock = d.clock.Add(queuesInterval)
 	d.send(tickMsg{})
 	d.sees("next off", "not sent: the subscription is off")
 
@@ -40,7 +40,7 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	if _, err := s.client.UpdateSubscription(t.Context(), s.subscriber, id, wire.SubscriptionRequest{IsEnabled: &on}); err != nil {
 		t.Fatal(err)
 	}
-	d.clock = d.clock.Add(lanesLast)
+	d.clock = d.clock.Add(queuesInterval)
 	d.send(tickMsg{})
 	d.sees("next held")
 }

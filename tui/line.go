@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/textinput"
@@ -24,7 +23,7 @@ type suggestion struct {
 // line is a line that is typed below the tabs: a command, a filter, or what to
 // find.
 type line struct {
-	app     *app
+	dialog
 	kind    string // of its history
 	prompt  string
 	input   textinput.Model
@@ -43,8 +42,8 @@ type line struct {
 // lineMost is how long a line may be.
 const lineMost = 4096
 
-func newLine(a *app, kind, prompt, text string) *line {
-	l := &line{app: a, kind: kind, prompt: prompt, input: newInput(text), start: text}
+func newLine(h Host, kind, prompt, text string) *line {
+	l := &line{dialog: dialogOf(h), kind: kind, prompt: prompt, input: newInput(text), start: text}
 	return l
 }
 
@@ -63,13 +62,13 @@ func (l *line) key(m tea.KeyMsg) tea.Cmd {
 	b, bound := keymap.Bindings.Lookup([]keymap.Scope{keymap.InLine}, m.String())
 	if !bound || m.Paste {
 		l.input, _ = l.input.Update(m)
-		l.at, l.last = 0, l.app.now
+		l.at, l.last = 0, l.Now
 		l.verify()
 		return nil
 	}
 	switch b.Action {
 	case keymap.GoBack:
-		l.app.line = nil
+		l.Type(nil)
 		if l.check != nil {
 			_ = l.check(l.start) // lists that narrow while it is typed are as they were
 		}
@@ -92,13 +91,13 @@ func (l *line) submit() tea.Cmd {
 	if l.verify(); l.wrong != nil {
 		return nil
 	}
-	if l.app.now.Sub(l.last) < burstWithin { // nobody is so fast: it belongs to a paste
-		l.app.tell(ui.Info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
+	if l.Now.Sub(l.last) < burstWithin { // nobody is so fast: it belongs to a paste
+		l.Tell(ui.Info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
 		return nil
 	}
 	text := l.input.Value()
-	l.app.recallable(l.kind, text)
-	l.app.line = nil
+	l.remember(l.kind, text)
+	l.Type(nil)
 	return l.accept(text)
 }
 
@@ -108,22 +107,9 @@ func (l *line) set(text string) {
 	l.verify()
 }
 
-// recallable remembers what was typed, but for the name that a protected profile
-// wants to be typed anew each time.
-func (a *app) recallable(kind, text string) {
-	list := a.history[kind]
-	if text == "" || strings.HasPrefix(text, "rw ") || len(list) > 0 && list[len(list)-1] == text {
-		return
-	}
-	a.history[kind] = append(list, text)
-	if kind == commandHistory {
-		a.keeper.AddCommand(text)
-	}
-}
-
 // recall goes through what was typed before.
 func (l *line) recall(step int) {
-	history := l.app.history[l.kind]
+	history := l.History[l.kind]
 	if l.at == 0 {
 		l.typed = l.input.Value()
 	}
@@ -152,24 +138,24 @@ func (l *line) list() []suggestion {
 // view draws the line.
 func (l *line) view(width int) string {
 	prompt := " " + l.prompt + " "
-	return l.app.theme.Key.Paint(prompt) + l.app.typing(l.input, width-ansi.StringWidth(prompt), "")
+	return l.Theme.Key.Paint(prompt) + typing(l.Theme, l.input, width-ansi.StringWidth(prompt), "")
 }
 
 // typing draws an editable text with its cursor in width cells. A mask takes
 // the place of its characters.
-func (a *app) typing(input textinput.Model, width int, mask string) string {
+func typing(t *theme.Theme, input textinput.Model, width int, mask string) string {
 	value := []rune(input.Value())
 	if mask != "" {
 		value = slices.Repeat([]rune(mask)[:1], len(value))
 	}
 	at := min(input.Position(), len(value))
 	first := max(0, at-width+2)
-	before, _ := a.theme.Inert(string(value[first:at]), width-1)
+	before, _ := t.Inert(string(value[first:at]), width-1)
 	under, rest := " ", ""
 	if at < len(value) {
 		under, rest = string(value[at:at+1]), string(value[at+1:])
 	}
-	under, underWidth := a.theme.Inert(under, 2)
+	under, underWidth := t.Inert(under, 2)
 	if underWidth == 0 {
 		under, underWidth = " ", 1
 	}
@@ -177,7 +163,7 @@ func (a *app) typing(input textinput.Model, width int, mask string) string {
 	if used+underWidth > width {
 		under, underWidth = " ", 1
 	}
-	return before + a.theme.Cursor.Paint(under) + a.theme.Fit(rest, width-used-underWidth, false)
+	return before + t.Cursor.Paint(under) + t.Fit(rest, width-used-underWidth, false)
 }
 
 // hint is what the line of hints says meanwhile.
@@ -195,7 +181,7 @@ func (l *line) wordLines(width int) []string {
 	}
 	var lines []string
 	for _, words := range theme.Wrap(l.words, width-4) {
-		lines = append(lines, l.app.theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Ink: l.app.theme.Key}}, nil))
+		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Ink: l.Theme.Key}}, nil))
 	}
 	return lines
 }
@@ -207,8 +193,8 @@ func (l *line) suggestions(width, room int) []string {
 		if len(lines) == min(8, room) {
 			break
 		}
-		name := l.app.theme.Fit(s.name, 28, false)
-		lines = append(lines, l.app.theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Ink: l.app.theme.Key}, {Text: "  " + s.help, Ink: l.app.theme.Dim}}, nil))
+		name := l.Theme.Fit(s.name, 28, false)
+		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Ink: l.Theme.Key}, {Text: "  " + s.help, Ink: l.Theme.Dim}}, nil))
 	}
 	return lines
 }

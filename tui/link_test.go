@@ -52,7 +52,7 @@ func TestClocksDiffer(t *testing.T) {
 		if got := d.app.link.clocks(); got != want {
 			t.Errorf("%v ahead: %q, want %q", ahead, got, want)
 		}
-		if got, want := d.app.moment(at), ui.Age(time.Minute+ahead); got != want {
+		if got, want := d.app.Moment(at), ui.Age(time.Minute+ahead); got != want {
 			t.Errorf("%v ahead: %s ago, want %s", ahead, got, want)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 
 // newLogin asks for a password, where the session has ended.
 func newLogin(a *app) overlay {
-	f := &form{app: a, title: "Sign in to " + ui.ShortURL(a.options.URL), verb: "sign in", login: true}
+	f := newForm(a, "Sign in to "+ui.ShortURL(a.URL), "sign in")
+	f.login = true
 	if a.held != nil {
 		f.notes = []string{"your action (" + a.held.what + ") runs after"}
 	}
@@ -18,7 +19,7 @@ func newLogin(a *app) overlay {
 		f.at = 1
 	}
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
-		return a.signIn(values["UserName"], values["Password"])
+		return a.signIn(f, values["UserName"], values["Password"])
 	}
 	f.leave = a.giveUp
 	return f
@@ -38,12 +39,12 @@ const signingIn = "signing in"
 // signedIn goes on after the sign-in.
 func (a *app) signedIn(m signedInMsg) tea.Cmd {
 	if m.err != nil && m.form.open() {
-		a.toasts.Note(signingIn+": "+ui.Describe(m.err), a.now)
+		a.toasts.Note(signingIn+": "+ui.Describe(m.err), a.Now)
 		m.form.again(m.err)
 		return nil
 	}
 	if m.err != nil {
-		a.unfetched(signingIn, m.err)
+		a.FetchFailed(signingIn, m.err)
 		return nil
 	}
 	m.form.close()
@@ -51,6 +52,6 @@ func (a *app) signedIn(m signedInMsg) tea.Cmd {
 		a.over = nil // what it was asked for is made now
 	}
 	a.user, a.link.signedOut, a.link.refused = m.user, false, nil
-	a.tell(ui.Info, "signed in as "+m.user)
+	a.Tell(ui.Info, "signed in as "+m.user)
 	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
 }

@@ -32,7 +32,7 @@ func (s *messageScreen) attemptColumns() attemptColumns {
 
 // attempts lists what was tried, and when the next attempt is.
 func (s *messageScreen) attempts() []theme.Span {
-	t, c := s.app.theme, s.attemptColumns()
+	t, c := s.Theme, s.attemptColumns()
 	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", tookCells, true)
 	if c.answer > 0 {
 		title += "   answer"
@@ -44,7 +44,7 @@ func (s *messageScreen) attempts() []theme.Span {
 		if r.Status == 1 {
 			ink = t.Status[1]
 		}
-		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.app.moment(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(resultOf(r.MessageResponse), c.result, false), t.Fit(took(r.Duration), tookCells, true))
+		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.Moment(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(resultOf(r.MessageResponse), c.result, false), t.Fit(took(r.Duration), tookCells, true))
 		if said := firstLine(r); c.answer > 0 && said != "" {
 			shown := said
 			if said == before {
@@ -65,7 +65,7 @@ func (s *messageScreen) attempts() []theme.Span {
 // scheduled tells of the next attempt: on two lines where there is no room for
 // its reason on one.
 func (s *messageScreen) scheduled(c attemptColumns) []theme.Span {
-	t, next := s.app.theme, s.app.nextLong(s.message)
+	t, next := s.Theme, nextLong(s.message, s.Session)
 	if next == "-" {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (s *messageScreen) nextAt() string {
 	if at.IsZero() {
 		return "-"
 	}
-	return s.app.clock(at)
+	return s.TimeOfDay(at)
 }
 
 // firstLine is the beginning of what an endpoint said, or of what went wrong

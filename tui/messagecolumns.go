@@ -35,7 +35,7 @@ var usualColumns = []messageColumn{
 	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, "URL", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *messages, m wire.Message) string { return m.URL }},
 	{grid.Column{Name: "Try", Right: true, Min: 4}, "Retries", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: tries(m)} }, nil},
 	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: answerOf(m)} }, nil},
-	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *messages, m wire.Message) grid.Cell { return grid.Cell{Text: s.app.next(m)} }, nil},
+	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *messages, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
 	{grid.Column{Name: ageColumn, Right: true, Min: 4}, "AddedDateTime", (*messages).ageCell, nil},
 	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, From: subscriberFrom}, "", (*messages).subscriberCell, nil},
 }
@@ -54,7 +54,7 @@ var messageColumns = sync.OnceValue(func() []messageColumn {
 		}
 		all = append(all, messageColumn{grid.Column{Name: f.Name, Right: f.Type.Number(), Min: 4, Max: 40, Flex: true}, f.Name,
 			func(s *messages, m wire.Message) grid.Cell {
-				return grid.Cell{Text: fieldText(m, f.Name, s.app.moment)}
+				return grid.Cell{Text: fieldText(m, f.Name, s.Moment)}
 			}, nil})
 	}
 	return all
@@ -172,7 +172,7 @@ func (s *messages) arrangement() state.Arrangement {
 // remember keeps how messages are shown now. A view is kept by :save alone.
 func (s *messages) remember() {
 	if s.saved == "" {
-		s.app.keeper.SetGrid(messagesKept, s.arrangement())
+		s.State.SetGrid(messagesKept, s.arrangement())
 	}
 }
 
@@ -196,51 +196,22 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 	return one
 })
 
-// messageChooser chooses and orders the columns of messages.
-type messageChooser struct {
-	*chooser
-	list *messages
+// chooseColumns lets columns be chosen and ordered.
+func (s *messages) chooseColumns() {
+	s.Show(newChooser(s.Host, columnKind(), s.title(), s.names(), s.empty, func(names []string) tea.Cmd {
+		s.show(names, s.grid.Frozen())
+		s.remember()
+		return s.want()
+	}))
 }
 
-func newMessageChooser(s *messages) overlay {
-	b := &browser{table: table{part: part{app: s.app}}, kind: columnKind(), name: s.title(), fields: s.names()}
-	return &messageChooser{newChooser(b).(*chooser), s}
-}
-
-func (c *messageChooser) do(b keymap.Binding) tea.Cmd {
-	switch b.Action {
-	case keymap.Accept:
-		return c.apply()
-	case keymap.HideEmpty:
-		c.hideEmpty()
-		return nil
-	}
-	return c.chooser.do(b)
-}
-
-func (c *messageChooser) apply() tea.Cmd {
-	names := c.fields()
-	if len(names) == 0 {
-		c.list.app.tell(ui.Warning, "at least one column has to be shown")
-		return nil
-	}
-	c.list.app.over = nil
-	c.list.show(names, c.list.grid.Frozen())
-	c.list.remember()
-	return c.list.want()
-}
-
-// hideEmpty takes the choice from columns without a value in the rows that are
-// here.
-func (c *messageChooser) hideEmpty() {
-	for _, one := range messageColumns() {
-		empty := true
-		for _, m := range c.list.known {
-			text := one.cell(c.list, m).Text
-			empty = empty && (text == "" || text == "-")
-		}
-		if empty {
-			c.chosen[one.Name] = false
+// empty reports whether a column has no value in the rows that are here.
+func (s *messages) empty(name string) bool {
+	column, _ := shownColumn(name)
+	for _, m := range s.known {
+		if text := column.cell(s, m).Text; text != "" && text != "-" {
+			return false
 		}
 	}
+	return true
 }

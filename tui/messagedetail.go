@@ -21,22 +21,27 @@ import (
 type messageScreen struct {
 	part
 	pager
-	list      *messages
-	message   wire.Message
+	list    *messages
+	message wire.Message
+	messageParts
+	tab      int
+	wait     bool
+	whole    bool   // the body is here
+	revealed bool   // what is secret is shown, as far as it is known
+	saved    string // where the body was written; empty for nowhere
+	sending  string // what was answered with yes and has no answer yet; empty for nothing
+}
+
+// messageParts are what is fetched beside a message.
+type messageParts struct {
 	responses []wire.Attempt
 	headers   []wire.Header // the subscription's own, without their values
 	noHeaders string        // why they are not known
-	tab       int
-	wait      bool
-	whole     bool   // the body is here
-	revealed  bool   // what is secret is shown, as far as it is known
-	saved     string // where the body was written; empty for nowhere
-	sending   string // what was answered with yes and has no answer yet; empty for nothing
 }
 
-func newMessage(list *messages, m wire.Message) screen {
-	s := &messageScreen{part: newPart(list.app), list: list, message: m}
-	s.shell = list.app
+func newMessage(list *messages, m wire.Message) *messageScreen {
+	s := &messageScreen{part: newPart(list.Host), list: list, message: m}
+	s.shell = s.dialog
 	return s
 }
 
@@ -44,12 +49,12 @@ func (s *messageScreen) shown() tea.Cmd { return s.poll() }
 
 func (s *messageScreen) poll() tea.Cmd {
 	s.wait = true
-	return fetchMessage(s.context, s.app.client, s, s.message.SubscriberID, s.message.MessageID)
+	return fetch(s.context, s, fetchMessage(s.message.SubscriberID, s.message.MessageID), s.took)
 }
 
 // follow fetches the message again when something became of it.
-func (s *messageScreen) follow(m liveMsg) tea.Cmd {
-	for _, c := range m.changes {
+func (s *messageScreen) follow(changes []wire.MessageChange, _ int) tea.Cmd {
+	for _, c := range changes {
 		if c.MessageID == s.message.MessageID && !s.wait {
 			return s.poll()
 		}
@@ -57,37 +62,34 @@ func (s *messageScreen) follow(m liveMsg) tea.Cmd {
 	return nil
 }
 
-func (s *messageScreen) update(m tea.Msg) tea.Cmd {
-	switch m := m.(type) {
-	case messageMsg:
-		s.wait = false
-		if m.err != nil {
-			s.app.unfetched("fetching the message", m.err)
-			return nil
-		}
-		s.message, s.responses, s.whole = *m.message, m.responses, true
-		s.headers, s.noHeaders = m.headers, m.noHeaders
-		s.fill()
-	case lanesMsg:
-		s.app.explained(m)
-		s.fill()
-	case doneMsg:
-		s.sending = ""
-		s.app.done(m)
-		return s.poll()
+// took takes the message.
+func (s *messageScreen) took(got fetchedMessage, err error) tea.Cmd {
+	s.wait = false
+	if err != nil {
+		s.FetchFailed("fetching the message", err)
+		return nil
 	}
+	s.message, s.messageParts, s.whole = got.message, got.messageParts, true
+	return s.refill()
+}
+
+func (s *messageScreen) refill() tea.Cmd {
+	s.fill()
 	return nil
 }
 
 // tick lets times go on, and asks why the message is late.
 func (s *messageScreen) tick() tea.Cmd {
-	if s.app.held != nil {
+	if s.SignInPending() {
 		s.sending = "" // what becomes of it is told after the sign-in
 	}
 	if messageTabs[s.tab].ages {
 		s.fill()
 	}
-	return s.app.explain(s, s.app.asks(s.message))
+	if !asks(s.message, s.Session) {
+		return nil
+	}
+	return s.Queues.Explain(s, s.refill)
 }
 
 func (s *messageScreen) setSize(width, height int) {
@@ -111,15 +113,15 @@ func (s *messageScreen) view() string {
 	head := s.head()
 	s.fit(s.width, s.height-len(head)-1) // which names that have come meanwhile can make longer
 	lines := append(head, s.draw()...)
-	return strings.Join(append(lines, s.app.theme.Tabbed(messageTabNames(), s.tab, s.width)), "\n")
+	return strings.Join(append(lines, s.Theme.Tabbed(messageTabNames(), s.tab, s.width)), "\n")
 }
 
 func (s *messageScreen) title() string { return ui.ShortID(s.message.MessageID) }
 
 func (s *messageScreen) chips() []string {
-	word, _ := s.app.theme.StatusText(s.message.Status)
+	word, _ := s.Theme.StatusText(s.message.Status)
 	chips := []string{word}
-	if next := s.app.next(s.message); next != "-" {
+	if next := next(s.message, s.Session); next != "-" {
 		chips = append(chips, "next "+next)
 	}
 	return append(chips, "try "+tries(s.message), s.message.EventName)
@@ -148,22 +150,33 @@ func (s *messageScreen) do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousTab:
 		s.turn(-1)
 	case keymap.Retry, keymap.Remove:
-		s.app.askOne(s, s.message, b.Action, func(what string) { s.sending, s.app.toasts.Passing = what, nil })
+		askOne(s, s.message, b.Action, s.begin, s.ended)
 	case keymap.PageBefore:
 		return s.step(-1)
 	case keymap.PageAfter:
 		return s.step(1)
 	case keymap.CopyCell:
-		s.app.clip(s.message.MessageID)
+		s.Copy(s.message.MessageID)
 	case keymap.CopyRow:
 		s.copyTab()
 	case keymap.Reveal:
 		s.revealed = !s.revealed
 		s.fill()
 	case keymap.Export:
-		s.app.line = s.saveLine()
+		s.Type(s.saveLine())
 	}
 	return nil
+}
+
+// begin notes what is on its way, which the line of status says from now on.
+func (s *messageScreen) begin(what string) {
+	s.sending = what
+	s.ClearToast()
+}
+
+func (s *messageScreen) ended(string, error) tea.Cmd {
+	s.sending = ""
+	return s.poll()
 }
 
 // step goes to the message before or after in the list.
@@ -174,8 +187,7 @@ func (s *messageScreen) step(n int) tea.Cmd {
 		return s.list.want()
 	}
 	s.afresh()
-	s.message, s.responses, s.whole, s.revealed, s.saved = one, nil, false, false, ""
-	s.headers, s.noHeaders = nil, ""
+	s.message, s.messageParts, s.whole, s.revealed, s.saved = one, messageParts{}, false, false, ""
 	s.fill()
 	return tea.Batch(s.list.want(), s.poll())
 }
@@ -190,27 +202,27 @@ func (s *messageScreen) turn(n int) {
 func (s *messageScreen) copyTab() {
 	switch messageTabs[s.tab].name {
 	case "Body":
-		s.app.clip(s.message.Body)
+		s.Copy(s.message.Body)
 		return
 	case "cURL":
-		s.app.clip(s.curlText())
+		s.Copy(s.curlText())
 		return
 	}
 	var lines []string
 	for _, l := range s.lines {
 		lines = append(lines, strings.TrimRight(l.Text, " "))
 	}
-	s.app.clip(strings.Join(lines, "\n"))
+	s.Copy(strings.Join(lines, "\n"))
 }
 
 // bodyPath is where the body is written unless somebody says otherwise.
 func (s *messageScreen) bodyPath() string {
-	return export.FreeName(s.app.options.Downloads, "body-"+ui.ShortID(s.message.MessageID), ".json")
+	return export.FreeName(s.Downloads, "body-"+ui.ShortID(s.message.MessageID), ".json")
 }
 
 // saveLine asks where the body is to be written.
 func (s *messageScreen) saveLine() *line {
-	l := newLine(s.app, "save", "save body to", s.bodyPath())
+	l := newLine(s.Host, "save", "save body to", s.bodyPath())
 	l.help = ui.Size(len(s.message.Body)) + ", every byte as it is sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.check = func(path string) error {
 		if !s.whole {
@@ -220,10 +232,10 @@ func (s *messageScreen) saveLine() *line {
 	}
 	l.accept = func(path string) tea.Cmd {
 		if err := os.WriteFile(path, []byte(s.message.Body), 0o600); err != nil {
-			s.app.fail("saving the body", err)
+			s.Fail("saving the body", err)
 			return nil
 		}
-		s.app.tell(ui.Info, ui.Size(len(s.message.Body))+" written to "+path)
+		s.Tell(ui.Info, ui.Size(len(s.message.Body))+" written to "+path)
 		s.saved = path
 		s.fill()
 		return nil
@@ -231,28 +243,30 @@ func (s *messageScreen) saveLine() *line {
 	return l
 }
 
-// fetchMessage fetches one message with its attempts, the first first.
-func fetchMessage(ctx context.Context, c *client.Client, to screen, subscriber, id string) tea.Cmd {
-	return func() tea.Msg {
-		m := messageMsg{reply: reply{to: to}}
+// fetchedMessage is a message with its attempts, the first first.
+type fetchedMessage struct {
+	message wire.Message
+	messageParts
+}
+
+// fetchMessage fetches one message.
+func fetchMessage(subscriber, id string) func(context.Context, *client.Client) (fetchedMessage, error) {
+	return func(ctx context.Context, c *client.Client) (m fetchedMessage, err error) {
 		page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Take": {"1"}})
 		switch {
 		case err != nil:
-			m.err = err
-			return m
+			return m, err
 		case len(page.Results) == 0:
-			m.err = errors.New("the message is not there any more")
-			return m
+			return m, errors.New("the message is not there any more")
 		}
-		m.message = &page.Results[0]
+		m.message = page.Results[0]
 		responses, err := c.Attempts(ctx, url.Values{"MessageID": {id}, "OrderBy": {"ItemNo"}, "Take": {"200"}})
 		if err != nil {
-			m.err = err
-			return m
+			return m, err
 		}
 		m.responses = responses.Results
-		m.headers, m.noHeaders = ownHeaders(ctx, c, m.message)
-		return m
+		m.headers, m.noHeaders = ownHeaders(ctx, c, &m.message)
+		return m, nil
 	}
 }
 
@@ -269,4 +283,9 @@ func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers
 		}
 	}
 	return nil, "the subscription is not there any more"
+}
+
+func (s *messageScreen) retime() string {
+	s.fill()
+	return ""
 }

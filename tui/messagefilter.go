@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -90,7 +91,7 @@ func (s *messages) limits() string {
 	if c, limits := s.filter.standing().condition(); limits {
 		text += " --where " + argument(filter.Text(c))
 	}
-	return text + conditions(s.typed.texts(s.app, messageKind(), s.filter.conditions))
+	return text + conditions(s.typed.texts(s.Now, messageKind(), s.filter.conditions))
 }
 
 func (s *messages) filterText() string {
@@ -106,16 +107,16 @@ func (s *messages) find() *line { return s.filterLine(s.filterText()) }
 
 func (s *messages) filterLine(text string) *line {
 	kind := messageKind()
-	l := newLine(s.app, "filter Message", "/", text)
+	l := newLine(s.Host, "filter Message", "/", text)
 	l.help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
 	l.suggest = func(text string) []suggestion { return suggestFields(kind, text) }
 	l.check = func(text string) error {
-		_, err := s.app.readFilters(kind, text)
+		_, err := readFilters(s.Now, kind, text)
 		return err
 	}
 	l.accept = func(text string) tea.Cmd {
-		s.filter.conditions, _ = s.app.readFilters(kind, text) // it was checked just now
-		s.typed = s.app.note(kind, text)
+		s.filter.conditions, _ = readFilters(s.Now, kind, text) // it was checked just now
+		s.typed = noteConditions(s.Now, kind, text)
 		return s.reload()
 	}
 	return l
@@ -125,4 +126,38 @@ func (s *messages) filterLine(text string) *line {
 func messageKind() *record.Kind {
 	kind, _ := record.System().Lookup(messageRecord)
 	return kind
+}
+
+// exportable is what can be exported of messages, with their bodies.
+func (s *messages) exportable() exportable {
+	kind, _ := record.System().Lookup("Message")
+	e := exportable{
+		name: "Messages", query: client.Query{Kind: kind, Where: s.filter.filters()}, key: "MessageID", total: s.pages.Total(), marked: s.grid.MarkedIDs(), all: s.allMarks,
+		rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
+	}
+	if by := s.orderBy(); by != "" {
+		e.query.OrderBy = []string{by}
+	}
+	for _, f := range kind.Fields {
+		e.columns = append(e.columns, export.Column{Name: f.Name, Type: f.Type})
+	}
+	for _, row := range s.pages.Here() {
+		e.loaded = append(e.loaded, row.ID)
+	}
+	return e
+}
+
+// filters is the filter as queries take it.
+func (f messageFilter) filters() []client.Filter {
+	all := append([]client.Filter(nil), f.conditions...)
+	if f.subscriber != "" {
+		all = append(all, client.Filter{Field: "SubscriberID", Operator: record.Equal, Values: []string{f.subscriber}})
+	}
+	if f.subscription != "" {
+		all = append(all, client.Filter{Field: "SubscriptionID", Operator: record.Equal, Values: []string{f.subscription}})
+	}
+	if c, limits := f.standing().condition(); limits {
+		all = append(all, c)
+	}
+	return all
 }

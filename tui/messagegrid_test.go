@@ -13,7 +13,7 @@ import (
 )
 
 // list is the list of messages in front.
-func (d *driver) list() *messages { return d.app.front().(*messages) }
+func (d *driver) list() *messages { return d.app.Front().(*messages) }
 
 // copies is what a key copies.
 func (d *driver) copies(key string) string {
@@ -212,7 +212,7 @@ func TestSubscribersOfMessages(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.resize(120, 40)
-	d.app.lanes = lanes{}
+	d.app.Queues = Queues{}
 	d.press("4")
 	d.sees("acme-shop")
 	d.press("enter")

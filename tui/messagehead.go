@@ -22,7 +22,7 @@ const labelCells = 9
 // head is what stands over the tabs. An address is never cut where there is
 // room for more lines; a line that it fills has the subscriber below it.
 func (s *messageScreen) head() []string {
-	t, whose := s.app.theme, s.whose()
+	t, whose := s.Theme, s.whose()
 	room := s.width - labelCells - 1
 	address := s.address()
 	var lines []string
@@ -42,7 +42,7 @@ func (s *messageScreen) head() []string {
 	if !s.whole {
 		body = strings.Repeat(t.Loading, 3)
 	}
-	lines = append(lines, s.headed("Added", s.app.clock(added)+" ("+ui.Age(s.app.now.Sub(added))+" ago)", "size "+body))
+	lines = append(lines, s.headed("Added", s.TimeOfDay(added)+" ("+ui.Age(s.Now.Sub(added))+" ago)", "size "+body))
 	if len(lines) == 2 {
 		lines = append(lines, strings.Repeat(" ", s.width))
 	}
@@ -51,13 +51,13 @@ func (s *messageScreen) head() []string {
 
 // headed is one of these lines, with something at its end.
 func (s *messageScreen) headed(label, text, end string) string {
-	t := s.app.theme
+	t := s.Theme
 	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Ink: t.Label}, {Text: text}}
 	if end == "" {
-		return s.app.theme.Compose(s.width, left, nil)
+		return s.Theme.Compose(s.width, left, nil)
 	}
 	word, rest, _ := strings.Cut(end, " ")
-	return s.app.theme.Compose(s.width, left, []theme.Span{{Text: word + " ", Ink: t.Label}, {Text: rest + " "}})
+	return s.Theme.Compose(s.width, left, []theme.Span{{Text: word + " ", Ink: t.Label}, {Text: rest + " "}})
 }
 
 // whose names the subscriber, with its id, which is a key and masked therefore.

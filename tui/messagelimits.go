@@ -63,7 +63,7 @@ func (s *messages) members() url.Values {
 func (s *messages) sort() tea.Cmd {
 	c := s.column()
 	if c.field == "" {
-		s.app.tell(ui.Warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
+		s.Tell(ui.Warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
 		return nil
 	}
 	s.order = s.order.Next(c.Name)
@@ -74,10 +74,10 @@ func (s *messages) sort() tea.Cmd {
 func (s *messages) filterColumn() {
 	c := s.column()
 	if c.field == "" {
-		s.app.tell(ui.Warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.KeepValue)+" keeps the messages of this one")
+		s.Tell(ui.Warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.KeepValue)+" keeps the messages of this one")
 		return
 	}
-	s.app.line = s.filterLine(strings.TrimSpace(s.filterText() + conditionGap + c.field))
+	s.Type(s.filterLine(strings.TrimSpace(s.filterText() + conditionGap + c.field)))
 }
 
 // keep keeps the messages that have the same in the selected column.
@@ -101,7 +101,7 @@ func (s *messages) keep() tea.Cmd {
 	case "HTTP":
 		return s.keepAnswer(one)
 	default:
-		s.app.tell(ui.Warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by it")
+		s.Tell(ui.Warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by it")
 		return nil
 	}
 	return s.reload()
@@ -116,7 +116,7 @@ func (s *messages) keepAnswer(one wire.Message) tea.Cmd {
 	case one.LastMessageResponseMessage != "":
 		return s.limit(equal("LastMessageResponseMessage", one.LastMessageResponseMessage))
 	}
-	s.app.tell(ui.Warning, "there was no attempt yet, which no filter finds: Status=0 finds those that wait")
+	s.Tell(ui.Warning, "there was no attempt yet, which no filter finds: Status=0 finds those that wait")
 	return nil
 }
 

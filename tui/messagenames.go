@@ -17,12 +17,6 @@ import (
 // Whose a message is. Messages have the ids of subscribers only, which are keys:
 // their names come with the figures of subscriptions, and else are fetched once.
 
-// subscriberNamesMsg brings the names of subscribers.
-type subscriberNamesMsg struct {
-	reply
-	names map[string]string // by id
-}
-
 // subscriberOf names the subscriber of a message, or gives the ends of its id.
 func (s *messages) subscriberOf(m wire.Message) string {
 	name, known := s.nameOf(m)
@@ -33,8 +27,8 @@ func (s *messages) subscriberOf(m wire.Message) string {
 }
 
 func (s *messages) nameOf(m wire.Message) (string, bool) {
-	if lane, known := s.app.lanes.known[m.SubscriptionID]; known && lane.SubscriberName != "" {
-		return lane.SubscriberName, true
+	if queue, known := s.Queues.Known[m.SubscriptionID]; known && queue.SubscriberName != "" {
+		return queue.SubscriberName, true
 	}
 	name, known := s.subscribers[m.SubscriberID]
 	return name, known
@@ -43,7 +37,7 @@ func (s *messages) nameOf(m wire.Message) (string, bool) {
 func (s *messages) subscriberCell(m wire.Message) grid.Cell {
 	name, known := s.nameOf(m)
 	if !known {
-		return grid.Cell{Text: ui.ShortID(m.SubscriberID), Ink: s.app.theme.Dim}
+		return grid.Cell{Text: ui.ShortID(m.SubscriberID), Ink: s.Theme.Dim}
 	}
 	return grid.Cell{Text: name}
 }
@@ -56,28 +50,29 @@ func (s *messages) wantNames(list []wire.Message) tea.Cmd {
 	for _, m := range list {
 		if _, known := s.nameOf(m); !known {
 			s.namesAsked = true
-			return fetchSubscriberNames(s.context, s.app.client, s)
+			return fetch(s.context, s, fetchSubscriberNames, s.named)
 		}
 	}
 	return nil
 }
 
 // named takes the names; without them, ids stay.
-func (s *messages) named(m subscriberNamesMsg) {
-	if m.err == nil {
-		s.subscribers = m.names
+func (s *messages) named(names map[string]string, err error) tea.Cmd {
+	if err == nil {
+		s.subscribers = names
 		s.remake()
 	}
+	return nil
 }
 
 // copyCell copies the selected cell: all of its value, where a part is shown.
 func (s *messages) copyCell(m wire.Message) {
 	c := s.column()
 	if c.text != nil {
-		s.app.clip(c.text(s, m))
+		s.Copy(c.text(s, m))
 		return
 	}
-	s.app.clip(c.cell(s, m).Text)
+	s.Copy(c.cell(s, m).Text)
 }
 
 // copyRows copies marked messages with tabs between cells, else the message as
@@ -85,7 +80,7 @@ func (s *messages) copyCell(m wire.Message) {
 func (s *messages) copyRows(one wire.Message) {
 	rows := s.grid.MarkedRows()
 	if len(rows) == 0 {
-		s.app.clip(messageJSON(one))
+		s.Copy(messageJSON(one))
 		return
 	}
 	var lines []string
@@ -98,9 +93,9 @@ func (s *messages) copyRows(one wire.Message) {
 		}
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
-	s.app.clip(strings.Join(lines, "\n"))
+	s.Copy(strings.Join(lines, "\n"))
 	if more := s.pages.Total() - len(rows); s.allMarks && more > 0 {
-		s.app.tell(ui.Warning, ui.Plural(len(rows), "row", "rows")+" copied: "+theme.Thousands(more)+" more match, whose pages are not loaded")
+		s.Tell(ui.Warning, ui.Plural(len(rows), "row", "rows")+" copied: "+theme.Thousands(more)+" more match, whose pages are not loaded")
 	}
 }
 
@@ -125,14 +120,12 @@ func messageJSON(m wire.Message) string {
 	return string(text)
 }
 
-// fetchSubscriberNames fetches the names of all subscribers.
-func fetchSubscriberNames(ctx context.Context, c *client.Client, to screen) tea.Cmd {
-	return func() tea.Msg {
-		list, _, err := subscribersOf(ctx, c)
-		m := subscriberNamesMsg{reply{to, err}, make(map[string]string, len(list))}
-		for _, one := range list {
-			m.names[one.RecID] = one.Name
-		}
-		return m
+// fetchSubscriberNames fetches the names of all subscribers, by id.
+func fetchSubscriberNames(ctx context.Context, c *client.Client) (map[string]string, error) {
+	list, _, err := subscribersOf(ctx, c)
+	names := make(map[string]string, len(list))
+	for _, one := range list {
+		names[one.RecID] = one.Name
 	}
+	return names, err
 }

@@ -44,11 +44,11 @@ type messages struct {
 // filter does not mean any more.
 const changedFor = 10 * time.Second
 
-func newMessages(a *app, filter messageFilter) screen {
-	m := &messages{table: newTable(a, false), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
+func newMessages(h Host, filter messageFilter) *messages {
+	m := &messages{table: newTable(h, false), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
 	m.grid.SetRows(m.pages)
 	m.show(usualMessageColumns(), 0)
-	if as, was := a.keeper.Grids[messagesKept]; was {
+	if as, was := m.State.Grids[messagesKept]; was {
 		m.arrange(as)
 	}
 	m.grid.Follow(true)
@@ -71,7 +71,7 @@ func (s *messages) reload() tea.Cmd {
 	s.pages.Reset()
 	clear(s.known)
 	clear(s.news)
-	s.due, s.asked = false, s.app.now
+	s.due, s.asked = false, s.Now
 	s.clearMarks()
 	s.grid.SetSort(s.order)
 	s.grid.To(0)
@@ -87,7 +87,7 @@ func (s *messages) poll() tea.Cmd {
 	}
 	s.pages.Renew()
 	clear(s.news)
-	s.due, s.asked = false, s.app.now
+	s.due, s.asked = false, s.Now
 	return s.want()
 }
 
@@ -95,57 +95,52 @@ func (s *messages) want() tea.Cmd {
 	first, last := s.grid.Window()
 	var cmds []tea.Cmd
 	for _, number := range s.pages.Wanted(first, last) {
-		cmds = append(cmds, fetchMessages(s.context, s.app.client, s, s.pages.Generation(), number, s.members()))
+		cmds = append(cmds, s.fetchPage(number))
 	}
 	return tea.Batch(cmds...)
 }
 
-func (s *messages) update(m tea.Msg) tea.Cmd {
-	switch m := m.(type) {
-	case messagesMsg:
-		return s.page(m)
-	case lanesMsg:
-		s.app.explained(m)
-		s.repaint()
-	case subscriberNamesMsg:
-		s.named(m)
-	case weighedMsg:
-		s.weighed(m)
-	case doneMsg:
-		s.bulk.sending = ""
-		s.app.done(m)
-		if m.err == nil {
-			for _, id := range m.ids {
-				s.grid.Forget(id)
+// fetchPage fetches a page of messages, the newest first. Bodies are left out: the
+// detail fetches its own.
+func (s *messages) fetchPage(number int) tea.Cmd {
+	generation, q := s.pages.Generation(), s.members()
+	q.Set("Skip", strconv.Itoa(number*grid.PageRows))
+	q.Set("Take", strconv.Itoa(grid.PageRows))
+	q.Set("Include", "Total")
+	q.Set("Fields", messageFields())
+	return fetch(s.context, s, func(ctx context.Context, c *client.Client) (*wire.Page[wire.Message], error) {
+		return c.AllMessages(ctx, q)
+	},
+		func(page *wire.Page[wire.Message], err error) tea.Cmd {
+			if err != nil {
+				return s.pageFailed(generation, number, err)
 			}
-		}
-		return s.poll()
-	case retriedMsg:
-		return s.answered(m)
+			return s.put(generation, number, page.Results, int(page.Total))
+		})
+}
+
+func (s *messages) pageFailed(generation, number int, err error) tea.Cmd {
+	if s.pages.Failed(generation, number) {
+		s.FetchFailed("fetching messages", err)
 	}
 	return nil
 }
 
-func (s *messages) page(m messagesMsg) tea.Cmd {
-	if m.err != nil {
-		if s.pages.Failed(m.generation, m.number) {
-			s.app.unfetched("fetching messages", m.err)
-		}
-		return nil
-	}
-	rows := make([]*grid.Row, len(m.list))
-	for i, one := range m.list {
+// put takes a page of messages.
+func (s *messages) put(generation, number int, list []wire.Message, total int) tea.Cmd {
+	rows := make([]*grid.Row, len(list))
+	for i, one := range list {
 		s.known[one.MessageID] = one
 		rows[i] = s.row(one)
 	}
-	if s.pages.Put(m.generation, m.number, rows) {
-		s.pages.SetTotal(m.generation, m.total)
+	if s.pages.Put(generation, number, rows) {
+		s.pages.SetTotal(generation, total)
 		s.grid.Sync()
 		s.seek()
 	}
 	s.markMore()
 	s.forget()
-	return tea.Batch(s.want(), s.wantNames(m.list))
+	return tea.Batch(s.want(), s.wantNames(list))
 }
 
 // seek selects the message that the list was opened for.
@@ -210,11 +205,11 @@ var messageDeeds = map[keymap.Action]func(s *messages) tea.Cmd{
 		return nil
 	},
 	keymap.ChooseColumns: func(s *messages) tea.Cmd {
-		s.app.over = newMessageChooser(s)
+		s.chooseColumns()
 		return nil
 	},
 	keymap.Export: func(s *messages) tea.Cmd {
-		s.app.over = newExportForm(s.app, s.exportable())
+		s.Show(newExportForm(s.Host, s.exportable()))
 		return nil
 	},
 }
@@ -235,30 +230,13 @@ func (s *messages) doOne(b keymap.Binding) tea.Cmd {
 	switch {
 	case !ok:
 	case b.Action == keymap.Open:
-		return s.app.push(newMessage(s, one))
+		return s.Push(newMessage(s, one))
 	case b.Action == keymap.CopyCell:
 		s.copyCell(one)
 	case b.Action == keymap.CopyRow:
 		s.copyRows(one)
 	}
 	return nil
-}
-
-// fetchMessages fetches a page of messages, the newest first. Bodies are left out:
-// the detail fetches its own.
-func fetchMessages(ctx context.Context, c *client.Client, to screen, generation, number int, members url.Values) tea.Cmd {
-	return func() tea.Msg {
-		q := clone(members)
-		q.Set("Skip", strconv.Itoa(number*grid.PageRows))
-		q.Set("Take", strconv.Itoa(grid.PageRows))
-		q.Set("Include", "Total")
-		q.Set("Fields", messageFields())
-		page, err := c.AllMessages(ctx, q)
-		if err != nil {
-			return messagesMsg{reply: reply{to, err}, generation: generation, number: number}
-		}
-		return messagesMsg{reply{to, nil}, generation, number, page.Results, int(page.Total)}
-	}
 }
 
 // messageFields are all but the body.
@@ -272,4 +250,16 @@ func clone(members url.Values) url.Values {
 		copied[name] = slices.Clone(values)
 	}
 	return copied
+}
+
+func (s *messages) click(x, y int, again bool) tea.Cmd {
+	row, title := s.press(x, y)
+	s.aside(keymap.Binding{})
+	switch {
+	case title:
+		return s.sort()
+	case row && again:
+		return s.do(keymap.Binding{Action: keymap.Open})
+	}
+	return s.want()
 }

@@ -1,11 +1,13 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -20,45 +22,74 @@ func (s *messages) act(what keymap.Action) tea.Cmd {
 	if members := s.meant(); members != nil {
 		s.bulk.forget()
 		s.bulk.counting = newWeighing(what, members, s.allMarks)
-		s.app.toasts.Passing = nil // the line says that it counts
-		return s.app.weigh(s, s.bulk.counting)
+		s.ClearToast() // the line says that it counts
+		return s.weigh(s.bulk.counting)
 	}
 	if one, ok := s.selected(); ok {
-		s.app.askOne(s, one, what, s.begin)
+		askOne(s, one, what, s.begin, s.ended)
 	}
 	return nil
 }
 
 // begin notes what is on its way, which the line of status says from now on.
-func (s *messages) begin(what string) { s.bulk.sending, s.app.toasts.Passing = what, nil }
+func (s *messages) begin(what string) {
+	s.bulk.sending = what
+	s.ClearToast()
+}
+
+// ended takes what has become of a change of one message.
+func (s *messages) ended(id string, err error) tea.Cmd {
+	s.bulk.sending = ""
+	if err == nil {
+		s.grid.Forget(id)
+	}
+	return s.poll()
+}
 
 // askOne asks before something is done to one message. Begin is told what has
-// begun then.
-func (a *app) askOne(to screen, m wire.Message, what keymap.Action, begin func(what string)) {
-	word, _ := a.theme.StatusText(m.Status)
+// begun then, and ended what came of it.
+func askOne(s screen, m wire.Message, what keymap.Action, begin func(what string), ended func(id string, err error) tea.Cmd) {
+	b := s.base()
+	word, _ := b.Theme.StatusText(m.Status)
 	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "It is " + word + ", last answer " + answerOf(m) + "."}
+	then := func(err error) tea.Cmd { return ended(m.MessageID, err) }
 	if what == keymap.Retry {
-		if why := a.refusal(m); why != "" {
-			a.tell(ui.Warning, why)
+		if why := refusal(m, b.Session); why != "" {
+			b.Tell(ui.Warning, why)
 			return
 		}
-		a.ask("Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
+		ask(b.Host, "Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
 			begin("retry of " + m.EventName)
-			return a.retryOne(to, m)
+			return retryOne(s, m, then)
 		})
 		return
 	}
-	a.ask("Delete this message?", "delete it", append(lines, "It is not sent any more. For "+ui.Age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
-		return a.delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
+	ask(b.Host, "Delete this message?", "delete it", append(lines, "It is not sent any more. For "+ui.Age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
+		return b.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			begin("delete of " + m.EventName)
-			return a.removeOne(to, m)
+			return removeOne(s, m, then)
 		})
 	})
 }
 
+// retryOne makes one message due now.
+func retryOne(s screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
+	return s.base().Change(Change{Of: s, What: "retry of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+		_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
+		return err
+	}})
+}
+
+// removeOne deletes one message.
+func removeOne(s screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
+	return s.base().Change(Change{Of: s, What: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+		return c.RemoveMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
+	}})
+}
+
 // refusal says why a message cannot be retried, empty where it can.
-func (a *app) refusal(m wire.Message) string {
-	switch word := a.nextLong(m); {
+func refusal(m wire.Message, s *Session) string {
+	switch word := nextLong(m, s); {
 	case m.Status == 1:
 		return "it was delivered: only what has failed can be retried"
 	case m.Status != 0:
@@ -98,7 +129,7 @@ func (s *messages) markMore() {
 // chooseMarks ends that all that match are meant, since rows are chosen.
 func (s *messages) chooseMarks() {
 	if s.allMarks && s.grid.Marks() < s.pages.Total() {
-		s.app.tell(ui.Warning, "only rows that are loaded are marked now, no longer all that match")
+		s.Tell(ui.Warning, "only rows that are loaded are marked now, no longer all that match")
 	}
 	s.allMarks = false
 }
@@ -114,7 +145,7 @@ func (s *messages) clearMarks() bool {
 func (s *messages) unmark() bool {
 	if s.bulk.counting != nil {
 		s.bulk.forget()
-		s.app.tell(ui.Info, "nothing is asked, and nothing was done")
+		s.Tell(ui.Info, "nothing is asked, and nothing was done")
 		return true
 	}
 	return s.clearMarks()
@@ -146,7 +177,7 @@ type bulkState struct {
 }
 
 // word tells of it, empty for nothing.
-func (b *bulkState) word(a *app) string {
+func (b *bulkState) word() string {
 	switch {
 	case b.counting != nil:
 		return "counting for the " + b.counting.name() + " ...   " + keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
@@ -168,31 +199,54 @@ func (b *bulkState) forget() {
 
 // check ends the words where the service wants a sign-in first: then the app
 // tells what becomes of it.
-func (b *bulkState) check(a *app) {
-	if a.held != nil {
+func (b *bulkState) check(h Host) {
+	if h.SignInPending() {
 		b.counting, b.sending = nil, ""
 	}
 }
 
-// answered takes what a bulk action did. What failed stays marked.
-func (s *messages) answered(m retriedMsg) tea.Cmd {
-	s.bulk.sending = ""
-	s.app.settled(m)
-	if m.err != nil {
-		return nil
-	}
-	s.clearMarks()
-	return s.poll()
+// retryMany makes all messages due now that match.
+func (s *messages) retryMany(members url.Values, what string) tea.Cmd {
+	q := clone(members)
+	return s.changeMany(what, func(ctx context.Context, c *client.Client) (string, error) {
+		r, err := c.RetryMessages(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s due now, %s left alone", ui.Plural(int(r.Retried), "message is", "messages are"), theme.Thousands(int(r.Skipped))), nil
+	})
 }
 
-// settled tells what a bulk action did, also where its screen was left meanwhile.
-func (a *app) settled(m retriedMsg) {
-	switch {
-	case m.err != nil:
-		a.fail(m.what, m.err)
-	case m.retried != nil:
-		a.tell(ui.Info, fmt.Sprintf("%s due now, %s left alone", ui.Plural(int(m.retried.Retried), "message is", "messages are"), theme.Thousands(int(m.retried.Skipped))))
-	default:
-		a.tell(ui.Info, ui.Plural(int(m.deleted.Deleted), "message", "messages")+" deleted")
-	}
+// removeMany deletes all messages that match.
+func (s *messages) removeMany(members url.Values, what string) tea.Cmd {
+	q := clone(members)
+	return s.changeMany(what, func(ctx context.Context, c *client.Client) (string, error) {
+		r, err := c.DeleteMessages(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		return ui.Plural(int(r.Deleted), "message", "messages") + " deleted", nil
+	})
+}
+
+// changeMany changes many messages, and tells what came of it. What failed stays
+// marked.
+func (s *messages) changeMany(what string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
+	var done string
+	return s.Change(Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+		done, err = do(ctx, c)
+		return err
+	}, Told: func(err error) {
+		if err != nil {
+			s.Fail(what, notSent(err))
+			return
+		}
+		s.Tell(ui.Info, done)
+	}, Then: func(err error) tea.Cmd {
+		if s.bulk.sending = ""; err != nil {
+			return nil
+		}
+		s.clearMarks()
+		return s.poll()
+	}})
 }

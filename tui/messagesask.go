@@ -8,6 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -59,9 +60,8 @@ func alsoStatus(members url.Values, statuses ...int) url.Values {
 	return nil
 }
 
-// weighedMsg tells what would be done.
-type weighedMsg struct {
-	reply
+// weighed is what would be done.
+type weighed struct {
 	of      *weighing
 	matched int64
 	done    int64          // would be, of these
@@ -72,9 +72,69 @@ type weighedMsg struct {
 // newestWeighed is how many messages are looked at for where they go.
 const newestWeighed = 1000
 
+// weigh counts what would be done to messages, and looks where the newest go.
+func (s *messages) weigh(w *weighing) tea.Cmd {
+	ctx, cancel := context.WithCancel(s.Context)
+	w.cancel = cancel
+	var m weighed
+	return s.Change(Change{Of: s, What: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
+		m, err = w.count(ctx, c)
+		return err
+	}, Told: func(error) {}, Then: func(err error) tea.Cmd {
+		m.of = w
+		s.weighed(m, err)
+		return nil
+	}})
+}
+
+// count counts at the service.
+func (w *weighing) count(ctx context.Context, c *client.Client) (m weighed, err error) {
+	if m.matched, m.done, err = w.would(ctx, c, w.members); err != nil {
+		return m, err
+	}
+	if w.failed != nil {
+		if _, m.failed, err = w.would(ctx, c, w.failed); err != nil {
+			return m, err
+		}
+	}
+	if !w.all {
+		return m, nil // they are here
+	}
+	q := clone(w.members)
+	if narrow := alsoStatus(q, 2, 3); w.what == keymap.Retry && narrow != nil {
+		q = narrow
+	}
+	q.Del("All")
+	q.Set("Take", strconv.Itoa(newestWeighed))
+	q.Set("Fields", "MessageID,SubscriptionID,URL,Status,LastMessageResponseHTTPCode,LastMessageResponseMessage")
+	page, err := c.AllMessages(ctx, q)
+	if err == nil {
+		m.newest = page.Results
+	}
+	return m, err
+}
+
+// would counts what would be done to messages.
+func (w *weighing) would(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
+	q := clone(members)
+	q.Set("DryRun", "true")
+	if w.what == keymap.Remove {
+		r, err := c.DeleteMessages(ctx, q)
+		if err != nil {
+			return 0, 0, err
+		}
+		return r.Matched, r.Deleted, nil
+	}
+	r, err := c.RetryMessages(ctx, q)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.Matched, r.Retried, nil
+}
+
 // weighed asks, unless the counting was given up or something else is open by
 // now.
-func (s *messages) weighed(m weighedMsg) {
+func (s *messages) weighed(m weighed, err error) {
 	if m.of.cancelled {
 		return
 	}
@@ -83,10 +143,10 @@ func (s *messages) weighed(m weighedMsg) {
 		s.bulk.counting = nil
 	}
 	switch {
-	case m.err != nil:
-		s.app.fail(m.of.name(), m.err)
-	case s.app.front() != screen(s) || s.app.over != nil || s.app.line != nil:
-		s.app.tell(ui.Warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Remove)+" once more asks")
+	case err != nil:
+		s.Fail(m.of.name(), err)
+	case s.Front() != screen(s) || s.Overlay() != nil || s.Typing():
+		s.Tell(ui.Warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Remove)+" once more asks")
 	case m.of.what == keymap.Remove:
 		s.askRemove(m)
 	default:
@@ -96,9 +156,9 @@ func (s *messages) weighed(m weighedMsg) {
 
 // askRetry asks whether what has failed is sent once more; with scheduled, also
 // what is to be tried again anyway.
-func (s *messages) askRetry(m weighedMsg, scheduled bool) {
+func (s *messages) askRetry(m weighed, scheduled bool) {
 	if m.done == 0 {
-		s.app.tell(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", ui.Plural(int(m.matched), "message", "messages")))
+		s.Tell(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", ui.Plural(int(m.matched), "message", "messages")))
 		return
 	}
 	members, count, least, noun := m.of.members, int(m.done), 2, "message"
@@ -109,22 +169,22 @@ func (s *messages) askRetry(m weighedMsg, scheduled bool) {
 		noun = "failed message"
 	}
 	what := "retry of " + ui.Plural(count, "message", "messages")
-	lines := append(s.targets(m, count, least), m.others(scheduled, s.app)...)
+	lines := append(s.targets(m, count, least), m.others(scheduled, s.Session)...)
 	lines = append(lines, s.pace(m, least))
-	s.app.askMany(count, "Retry "+ui.Plural(count, noun, noun+"s")+"?", "retry "+theme.Thousands(count), lines, func() tea.Cmd {
+	q := askMany(s.Host, count, "Retry "+ui.Plural(count, noun, noun+"s")+"?", "retry "+theme.Thousands(count), lines, func() tea.Cmd {
 		s.begin(what)
-		return s.app.retryMany(s, members, what)
+		return s.retryMany(members, what)
 	})
 	if m.failed > 0 && m.failed < m.done {
-		s.app.offer(func() { s.askRetry(m, !scheduled) })
+		q.other = func() { s.askRetry(m, !scheduled) }
 	}
 }
 
 // pace tells how they are sent. Behind an endpoint that fails they do not go out
 // before one of them has arrived.
-func (s *messages) pace(m weighedMsg, least int) string {
+func (s *messages) pace(m weighed, least int) string {
 	for _, one := range m.looked(s) {
-		if one.Status >= least && s.app.lanes.known[one.SubscriptionID].Breaker == wire.BreakerOpen {
+		if one.Status >= least && s.Queues.Known[one.SubscriptionID].Breaker == wire.BreakerOpen {
 			return "Each is sent once more, oldest first; where an endpoint only fails, one at a time until one arrives."
 		}
 	}
@@ -133,11 +193,11 @@ func (s *messages) pace(m weighedMsg, least int) string {
 
 // others tells of the messages that are scheduled, and of those that nothing is
 // done about.
-func (m *weighedMsg) others(scheduled bool, a *app) []string {
+func (m *weighed) others(scheduled bool, s *Session) []string {
 	var lines []string
 	waiting, left := int(m.done-m.failed), int(m.matched-m.done)
 	key := keymap.KeyFor(keymap.InRetryQuestion, keymap.Include)
-	if a.typedAnswer(int(m.done)) {
+	if s.typedAnswer(int(m.done)) {
 		key = keymap.KeyFor(keymap.InTypedRetryQuestion, keymap.Include)
 	}
 	switch {
@@ -155,14 +215,14 @@ func (m *weighedMsg) others(scheduled bool, a *app) []string {
 	return lines
 }
 
-func (s *messages) askRemove(m weighedMsg) {
+func (s *messages) askRemove(m weighed) {
 	count := int(m.done)
 	what := "delete of " + ui.Plural(count, "message", "messages")
-	s.app.askMany(count, "Delete "+ui.Plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),
+	askMany(s.Host, count, "Delete "+ui.Plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),
 		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+ui.Age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
-			return s.app.delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
+			return s.Delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
 				s.begin(what)
-				return s.app.removeMany(s, m.of.members, what)
+				return s.removeMany(m.of.members, what)
 			})
 		})
 }

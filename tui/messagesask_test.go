@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
@@ -106,8 +108,8 @@ func TestCountingIsSeenAndGivenUp(t *testing.T) {
 func TestNotSent(t *testing.T) {
 	d := startDeliveries(t).open(t, Options{})
 	d.press("4", "a")
-	d.app.client = unreachable(t)
-	d.list().weighed(weighedMsg{of: &weighing{what: keymap.Retry, all: true, members: map[string][]string{"All": {"true"}}, cancel: func() {}}, matched: 8, done: 4})
+	d.app.Client = unreachable(t)
+	d.list().weighed(weighed{of: &weighing{what: keymap.Retry, all: true, members: map[string][]string{"All": {"true"}}, cancel: func() {}}, matched: 8, done: 4}, nil)
 	d.press("y")
 	d.sees("retry of 4 messages: not sent: cannot reach")
 	d.press("esc")
@@ -124,7 +126,7 @@ func TestLoadingIsSaid(t *testing.T) {
 	m := d.list()
 	m.reload()
 	d.sees("loading messages ...")
-	d.send(messagesMsg{reply: reply{to: m, err: &client.Error{Kind: client.TimedOut, Message: "no answer"}}, generation: m.pages.Generation()})
+	d.answersTo(m, &client.Error{Kind: client.TimedOut, Message: "no answer"}, func(err error) tea.Cmd { return m.pageFailed(m.pages.Generation(), 0, err) })
 	d.press("esc")
 	d.sees("no answer yet: R asks again")
 	d.press("R")
@@ -149,7 +151,7 @@ func TestMessageHead(t *testing.T) {
 	}
 	d.sees("503 Service Unavailable", "upstream is down", "acme-shop")
 	d.press("v", "shift+tab")
-	name := "body-" + ui.ShortID(d.app.front().(*messageScreen).message.MessageID) + ".json"
+	name := "body-" + ui.ShortID(d.app.Front().(*messageScreen).message.MessageID) + ".json"
 	d.sees("e saves the body as "+name, "@"+name)
 	d.press("e", "enter")
 	d.sees("The body is saved as", "@"+name)

@@ -14,10 +14,9 @@ import (
 // row is a message as it is shown. What counts seconds does so in coarse steps,
 // so that few lines change.
 func (s *messages) row(m wire.Message) *grid.Row {
-	a := s.app
 	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.columns))}
-	if a.goes(m.MessageID) {
-		row.Ink = a.theme.Dim
+	if s.Delayed(m.MessageID) {
+		row.Ink = s.Theme.Dim
 	}
 	for i, c := range s.columns {
 		row.Cells[i] = c.cell(s, m)
@@ -26,22 +25,22 @@ func (s *messages) row(m wire.Message) *grid.Row {
 }
 
 func (s *messages) statusCell(m wire.Message) grid.Cell {
-	word, ink := s.app.theme.StatusText(m.Status)
+	word, ink := s.Theme.StatusText(m.Status)
 	return grid.Cell{Text: word, Ink: ink}
 }
 
 func (s *messages) ageCell(m wire.Message) grid.Cell {
-	return grid.Cell{Text: s.app.moment(time.Time(m.AddedDateTime))}
+	return grid.Cell{Text: s.Moment(time.Time(m.AddedDateTime))}
 }
 
 // signCell marks what has changed just now, and what is about to be deleted.
 func (s *messages) signCell(m wire.Message) grid.Cell {
-	sign := grid.Cell{Ink: s.app.theme.Accent}
-	if at, ok := s.changed[m.MessageID]; ok && s.app.now.Sub(at) < changedFor {
-		sign.Text = s.app.theme.Left
+	sign := grid.Cell{Ink: s.Theme.Accent}
+	if at, ok := s.changed[m.MessageID]; ok && s.Now.Sub(at) < changedFor {
+		sign.Text = s.Theme.Left
 	}
-	if s.app.goes(m.MessageID) {
-		sign.Text = s.app.theme.Bad
+	if s.Delayed(m.MessageID) {
+		sign.Text = s.Theme.Bad
 	}
 	return sign
 }
@@ -68,7 +67,7 @@ func answerOf(m wire.Message) string {
 // repaint makes the rows anew that are here: times have gone on.
 func (s *messages) repaint() {
 	for id, at := range s.changed {
-		if s.app.now.Sub(at) >= changedFor {
+		if s.Now.Sub(at) >= changedFor {
 			delete(s.changed, id)
 			s.due = s.due || s.limited() // it may be none of those that are meant any more
 		}
@@ -111,8 +110,8 @@ func (s *messages) refit(id string) {
 
 // follow takes changes into the rows that are here. Others only count, and are
 // fetched where the list follows.
-func (s *messages) follow(m liveMsg) tea.Cmd {
-	for _, c := range m.changes {
+func (s *messages) follow(changes []wire.MessageChange, _ int) tea.Cmd {
+	for _, c := range changes {
 		s.change(c)
 	}
 	s.repaint()
@@ -122,7 +121,7 @@ func (s *messages) follow(m liveMsg) tea.Cmd {
 // tick lets times go on, and fetches what has come.
 func (s *messages) tick() tea.Cmd {
 	s.repaint()
-	s.bulk.check(s.app)
+	s.bulk.check(s.Host)
 	return tea.Batch(s.catchUp(), s.explain())
 }
 
@@ -130,16 +129,25 @@ func (s *messages) tick() tea.Cmd {
 // it waits, and where those are counted that wait beside what is shown.
 func (s *messages) explain() tea.Cmd {
 	if s.filter.problems {
-		return s.app.figures(s)
+		return s.Queues.Refresh(s, s.figured)
 	}
-	return s.app.explain(s, s.asksInSight())
+	if !s.asksInSight() {
+		return nil
+	}
+	return s.Queues.Explain(s, s.figured)
+}
+
+// figured shows how deliveries are.
+func (s *messages) figured() tea.Cmd {
+	s.repaint()
+	return nil
 }
 
 // asksInSight reports whether a message in sight makes one ask why it waits.
 func (s *messages) asksInSight() bool {
 	first, last := s.grid.Window()
 	for i := first; i <= last; i++ {
-		if row := s.pages.Row(i); row != nil && s.app.asks(s.known[row.ID]) {
+		if row := s.pages.Row(i); row != nil && asks(s.known[row.ID], s.Session) {
 			return true
 		}
 	}
@@ -152,7 +160,7 @@ const followEvery = time.Second
 // catchUp fetches the newest messages where the list follows.
 func (s *messages) catchUp() tea.Cmd {
 	wanted := s.due || len(s.news) > 0 && s.grid.Following()
-	if !wanted || s.app.link.paused || s.app.front() != screen(s) || s.pages.Loading() || s.app.now.Sub(s.asked) < followEvery {
+	if !wanted || s.Paused || s.Front() != screen(s) || s.pages.Loading() || s.Now.Sub(s.asked) < followEvery {
 		return nil
 	}
 	return s.poll()
@@ -178,7 +186,7 @@ func (s *messages) change(c wire.MessageChange) {
 		s.due = s.due || c.HTTPCode == nil // why no answer came is not told
 	}
 	s.known[c.MessageID] = one
-	s.changed[c.MessageID] = s.app.now
+	s.changed[c.MessageID] = s.Now
 	s.refit(c.MessageID)
 }
 
@@ -191,4 +199,12 @@ func (s *messages) means(c wire.MessageChange) bool {
 // of reports whether a message goes to whom the filter means.
 func (f messageFilter) of(c wire.MessageChange) bool {
 	return (f.subscriber == "" || f.subscriber == c.SubscriberID) && (f.subscription == "" || f.subscription == c.SubscriptionID)
+}
+
+// retime makes the rows in sight anew. Columns that were wide for the mode
+// before become as wide as they have to be.
+func (s *messages) retime() string {
+	s.fitColumns()
+	s.repaint()
+	return ""
 }

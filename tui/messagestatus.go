@@ -30,7 +30,7 @@ func (s *messages) chips() []string {
 func (s *messages) status() string {
 	text, columns, _ := strings.Cut(s.grid.Place(), statusGap)
 	text += s.marked()
-	switch word := s.bulk.word(s.app); {
+	switch word := s.bulk.word(); {
 	case word != "":
 		return word
 	case s.pages.Total() < 0 && s.pages.Loading():
@@ -44,7 +44,7 @@ func (s *messages) status() string {
 	if columns != "" {
 		text += statusGap + columns
 	}
-	return text + statusGap + "times: " + timeModes[s.app.times]
+	return text + statusGap + "times: " + timeModes[s.Times]
 }
 
 // statusGap is between the parts of a line of status.
@@ -72,10 +72,10 @@ func (s *messages) held() int64 {
 		return 0
 	}
 	var n int64
-	for _, lane := range s.app.lanes.known {
-		stuck := !lane.IsEnabled || lane.Breaker == wire.BreakerOpen
-		if stuck && s.filter.of(wire.MessageChange{SubscriberID: lane.SubscriberID, SubscriptionID: lane.SubscriptionID}) {
-			n += lane.NotSent
+	for _, queue := range s.Queues.Known {
+		stuck := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
+		if stuck && s.filter.of(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
+			n += queue.NotSent
 		}
 	}
 	return n
@@ -92,8 +92,8 @@ func (s *messages) heldText() string {
 
 // whose is whose messages are shown, empty for everybody's.
 func (s *messages) whose() string {
-	if lane, known := s.app.lanes.known[s.filter.subscription]; known {
-		return subscriptionLabel(lane.EventName, lane.URL)
+	if queue, known := s.Queues.Known[s.filter.subscription]; known {
+		return subscriptionLabel(queue.EventName, queue.URL)
 	}
 	return s.filter.label
 }

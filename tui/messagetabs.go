@@ -39,7 +39,7 @@ func messageTabNames() []string {
 }
 
 func (s *messageScreen) body() []theme.Span {
-	return ui.JsonLines(s.app.theme, []byte(s.message.Body), s.width-2)
+	return ui.JsonLines(s.Theme, []byte(s.message.Body), s.width-2)
 }
 
 // secretMask stands for what is not shown.
@@ -63,7 +63,7 @@ func (s *messageScreen) sentHeaders() []wire.Header {
 
 // headerLines lists what a delivery is sent with.
 func (s *messageScreen) headerLines() []theme.Span {
-	t := s.app.theme
+	t := s.Theme
 	width := 20
 	for _, h := range s.headers {
 		width = min(max(width, len(h.Name)+2), 40)
@@ -92,9 +92,9 @@ func (s *messageScreen) headerLines() []theme.Span {
 
 func (s *messageScreen) revealHint() theme.Span {
 	if s.revealed {
-		return theme.Span{Text: "  v hides it again", Ink: s.app.theme.Dim}
+		return theme.Span{Text: "  v hides it again", Ink: s.Theme.Dim}
 	}
-	return theme.Span{Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and what stands behind ? in the address", Ink: s.app.theme.Dim}
+	return theme.Span{Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and what stands behind ? in the address", Ink: s.Theme.Dim}
 }
 
 // secret is an id that is a key: its ends, until the user asks for all of it.
@@ -138,7 +138,7 @@ func maskURL(text string) string {
 
 // answers are what the receiver said, the last first.
 func (s *messageScreen) answers() []theme.Span {
-	t := s.app.theme
+	t := s.Theme
 	var lines []theme.Span
 	for i := len(s.responses) - 1; i >= 0; i-- {
 		r := s.responses[i]
@@ -148,7 +148,7 @@ func (s *messageScreen) answers() []theme.Span {
 		}
 		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Ink: t.Crumb},
 			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
-			theme.Span{Text: "    ended    " + s.app.clock(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration))})
+			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration))})
 		lines = append(lines, s.answerText(r)...)
 		lines = append(lines, theme.Span{})
 	}
@@ -167,7 +167,7 @@ func (s *messageScreen) answerText(r wire.Attempt) []theme.Span {
 	if text == nil || *text == "" {
 		return nil
 	}
-	lines := ui.JsonLines(s.app.theme, []byte(*text), s.width-6)
+	lines := ui.JsonLines(s.Theme, []byte(*text), s.width-6)
 	for i := range lines {
 		lines[i].Text = "    " + lines[i].Text
 	}
@@ -176,7 +176,7 @@ func (s *messageScreen) answerText(r wire.Attempt) []theme.Span {
 
 // curl sends the same from this computer. What is secret is not known here.
 func (s *messageScreen) curl() []theme.Span {
-	t := s.app.theme
+	t := s.Theme
 	where := "  " + keymap.KeyFor(keymap.InMessage, keymap.Export) + " saves the body as " + s.bodyName() + "."
 	if s.saved != "" {
 		where = "  The body is saved as " + s.saved + "."

@@ -45,7 +45,7 @@ func TestMessageTabs(t *testing.T) {
 	}
 	d.press("e", "enter")
 	d.sees("17 B written to")
-	files, _ := filepath.Glob(filepath.Join(d.app.options.Downloads, "body-*.json"))
+	files, _ := filepath.Glob(filepath.Join(d.app.Downloads, "body-*.json"))
 	if len(files) != 1 {
 		t.Fatalf("files %v", files)
 	}

@@ -24,7 +24,7 @@ const targetsShown = 4
 
 // targets says where messages of at least a status go that are meant. Of very
 // many the newest tell that.
-func (s *messages) targets(m weighedMsg, count, least int) []string {
+func (s *messages) targets(m weighed, count, least int) []string {
 	all := s.grouped(m.looked(s), least)
 	var lines []string
 	room := 0
@@ -34,7 +34,7 @@ func (s *messages) targets(m weighedMsg, count, least int) []string {
 	for i, one := range all {
 		count -= one.count
 		if i < targetsShown {
-			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", theme.Thousands(one.count), s.app.theme.Fit(s.app.theme.Middle(one.name, room), room, false), one.answer, one.still))
+			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", theme.Thousands(one.count), s.Theme.Fit(s.Theme.Middle(one.name, room), room, false), one.answer, one.still))
 		}
 	}
 	if more := len(all) - targetsShown; more > 0 {
@@ -50,7 +50,7 @@ func (s *messages) targets(m weighedMsg, count, least int) []string {
 const targetRoom = 24
 
 // looked are the messages that tell where those go that are meant.
-func (m *weighedMsg) looked(s *messages) []wire.Message {
+func (m *weighed) looked(s *messages) []wire.Message {
 	if m.of.all {
 		return m.newest
 	}
@@ -62,7 +62,7 @@ func (m *weighedMsg) looked(s *messages) []wire.Message {
 }
 
 // unseen names those of which nobody knows where they go.
-func (m *weighedMsg) unseen() string {
+func (m *weighed) unseen() string {
 	if m.of.all {
 		return fmt.Sprintf("older than the newest %s that match", theme.Thousands(len(m.newest)))
 	}
@@ -97,9 +97,9 @@ func (s *messages) grouped(list []wire.Message, least int) []*receiver {
 
 // failing tells that an endpoint has done nothing but fail lately.
 func (s *messages) failing(subscription string) string {
-	lane := s.app.lanes.known[subscription]
-	if lane.LastFailure == nil || time.Time(lane.FailingSince).IsZero() {
+	queue := s.Queues.Known[subscription]
+	if queue.LastFailure == nil || time.Time(queue.FailingSince).IsZero() {
 		return ""
 	}
-	return "  (still failing " + ui.Age(s.app.now.Sub(time.Time(lane.LastFailure.At))) + " ago)"
+	return "  (still failing " + ui.Age(s.Now.Sub(time.Time(queue.LastFailure.At))) + " ago)"
 }

@@ -41,17 +41,17 @@ func (a *app) takeMouse() tea.Cmd {
 func (a *app) turnMouse() tea.Cmd {
 	a.mouse = !a.mouse
 	if a.mouse {
-		a.tell(ui.Info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" gives it back")
+		a.Tell(ui.Info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" gives it back")
 		return tea.EnableMouseCellMotion
 	}
-	a.tell(ui.Info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" takes it again")
+	a.Tell(ui.Info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" takes it again")
 	return tea.DisableMouse
 }
 
 // point routes what the mouse does. It moves and opens, and never answers a
 // question.
 func (a *app) point(m tea.MouseMsg) tea.Cmd {
-	if a.tooSmall() || a.front() == nil || a.line != nil {
+	if a.tooSmall() || a.Front() == nil || a.line != nil {
 		return nil
 	}
 	switch {
@@ -62,12 +62,12 @@ func (a *app) point(m tea.MouseMsg) tea.Cmd {
 	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || a.over != nil:
 		return nil
 	}
-	again := m.X == a.clicked.x && m.Y == a.clicked.y && a.now.Sub(a.clicked.at) < doubleClick
-	a.clicked = click{m.X, m.Y, a.now}
+	again := m.X == a.clicked.x && m.Y == a.clicked.y && a.Now.Sub(a.clicked.at) < doubleClick
+	a.clicked = click{m.X, m.Y, a.Now}
 	if m.Y == tabRow {
 		return a.clickTab(m.X)
 	}
-	if c, ok := a.front().(clicker); ok && m.Y >= linesAbove && m.Y < a.height-2 {
+	if c, ok := a.Front().(clicker); ok && m.Y >= linesAbove && m.Y < a.height-2 {
 		return c.click(m.X, m.Y-linesAbove, again)
 	}
 	return nil
@@ -79,8 +79,8 @@ func (a *app) wheel(way keymap.Action) tea.Cmd {
 	for range wheelRows {
 		switch over := a.over.(type) {
 		case nil:
-			cmds = append(cmds, a.front().do(keymap.Binding{Action: way}))
-		case *text, *secretBox, *picker, *menu, *chooser, *messageChooser, *confirm, *typedConfirm:
+			cmds = append(cmds, a.Front().do(keymap.Binding{Action: way}))
+		case *text, *secretBox, *picker, *menu, *chooser, *confirm, *typedConfirm:
 			cmds = append(cmds, over.do(keymap.Binding{Action: way}))
 		}
 	}
@@ -92,65 +92,14 @@ func (a *app) clickTab(x int) tea.Cmd {
 	at := 0
 	left, right := a.tabSpans()
 	for i, s := range left {
-		_, width := a.theme.Inert(s.Text, a.width)
+		_, width := a.Theme.Inert(s.Text, a.width)
 		if x >= at && x < at+width && i%2 == 1 {
 			return a.openTab(i / 2)
 		}
 		at += width
 	}
-	if _, width := a.theme.Inert(right[0].Text, a.width); x >= a.width-width {
+	if _, width := a.Theme.Inert(right[0].Text, a.width); x >= a.width-width {
 		a.over = newHelp(a)
 	}
 	return nil
-}
-
-// press selects the cell that was clicked. Row is false for anything but a row.
-func (t *table) press(x, y int) (row, title bool) {
-	at, column, on := t.grid.Hit(x, y)
-	switch {
-	case !on:
-		return false, false
-	case column >= 0:
-		t.grid.ToColumn(column)
-	}
-	if at >= 0 {
-		t.grid.To(at)
-	}
-	return at >= 0, at < 0 && column >= 0
-}
-
-// clickRow selects a row of a screen, and opens it when it is clicked again.
-func (t *table) clickRow(s screen, x, y int, again bool) tea.Cmd {
-	if row, _ := t.press(x, y); row && again {
-		return s.do(keymap.Binding{Action: keymap.Open})
-	}
-	return nil
-}
-
-func (k *kinds) click(x, y int, again bool) tea.Cmd { return k.clickRow(k, x, y, again) }
-
-func (e *events) click(x, y int, again bool) tea.Cmd { return e.clickRow(e, x, y, again) }
-
-func (s *messages) click(x, y int, again bool) tea.Cmd {
-	row, title := s.press(x, y)
-	s.aside(keymap.Binding{})
-	switch {
-	case title:
-		return s.sort()
-	case row && again:
-		return s.do(keymap.Binding{Action: keymap.Open})
-	}
-	return s.want()
-}
-
-// click of a title sorts by it.
-func (b *browser) click(x, y int, again bool) tea.Cmd {
-	row, title := b.press(x, y)
-	switch {
-	case title:
-		return b.sort()
-	case row && again:
-		return b.do(keymap.Binding{Action: keymap.Open})
-	}
-	return b.want()
 }

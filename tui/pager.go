@@ -12,7 +12,7 @@ import (
 
 // pager shows lines that can be more than there is room for.
 type pager struct {
-	shell  *app
+	shell  dialog
 	lines  []theme.Span
 	inked  [][]theme.Span // of the lines, where parts of them have inks of their own
 	top    int
@@ -29,7 +29,7 @@ func (p *pager) setLines(lines []theme.Span) {
 // setJSON shows lines of a text that is JSON, if it is.
 func (p *pager) setJSON(lines []theme.Span) {
 	p.setLines(lines)
-	p.inked = ui.InkJSON(p.shell.theme, lines)
+	p.inked = ui.InkJSON(p.shell.Theme, lines)
 }
 
 func (p *pager) fit(width, height int) {
@@ -83,7 +83,7 @@ func (p *pager) seek(step int) {
 			return
 		}
 	}
-	p.shell.tell(ui.Warning, "not found: "+p.sought)
+	p.shell.Tell(ui.Warning, "not found: "+p.sought)
 }
 
 func (p *pager) holds(i int) bool {
@@ -113,13 +113,13 @@ func (p *pager) draw() []string {
 		}
 		s := p.lines[p.top+i]
 		if p.holds(p.top + i) {
-			s.Ink = p.shell.theme.Typed
+			s.Ink = p.shell.Theme.Typed
 		}
 		if p.inked != nil && !p.holds(p.top+i) {
-			lines[i] = p.shell.theme.Compose(p.cols, p.inked[p.top+i], nil)
+			lines[i] = p.shell.Theme.Compose(p.cols, p.inked[p.top+i], nil)
 			continue
 		}
-		lines[i] = s.Ink.Paint(p.shell.theme.Fit(s.Text, p.cols, false))
+		lines[i] = s.Ink.Paint(p.shell.Theme.Fit(s.Text, p.cols, false))
 	}
 	return lines
 }

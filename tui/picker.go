@@ -17,7 +17,7 @@ type choice struct {
 
 // picker lets one of several things be chosen.
 type picker struct {
-	app     *app
+	dialog
 	title   string
 	note    string // below them
 	choices []choice
@@ -33,9 +33,9 @@ func (p *picker) do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		p.at = max(0, min(len(p.choices)-1, p.at+1))
 	case keymap.GoBack:
-		p.app.over = nil
+		p.Show(nil)
 	case keymap.Accept:
-		p.app.over = nil
+		p.Show(nil)
 		if p.at < len(p.choices) {
 			return p.choices[p.at].take()
 		}
@@ -44,7 +44,7 @@ func (p *picker) do(b keymap.Binding) tea.Cmd {
 }
 
 func (p *picker) box(width, height int) []string {
-	t := p.app.theme
+	t := p.Theme
 	width = min(width, 80) - 4
 	room := max(1, height-4)
 	var lines []string
@@ -53,8 +53,8 @@ func (p *picker) box(width, height int) []string {
 		if i == p.at {
 			pointer = theme.Span{Text: t.Pointer + " ", Ink: t.Selected}
 		}
-		lines = append(lines, p.app.theme.Compose(width, append([]theme.Span{pointer}, p.choices[i].spans...), nil))
+		lines = append(lines, p.Theme.Compose(width, append([]theme.Span{pointer}, p.choices[i].spans...), nil))
 	}
 	lines = append(lines, strings.Repeat(" ", width), t.Dim.Paint(t.Fit(p.note, width, false)))
-	return p.app.theme.Frame(p.title, width, lines)
+	return p.Theme.Frame(p.title, width, lines)
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -24,15 +23,15 @@ type Profile struct {
 
 // newProfiles lets another profile be chosen.
 func newProfiles(a *app, list []Profile) overlay {
-	p := &picker{app: a, title: "Profiles", note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
+	p := &picker{dialog: dialogOf(a), title: "Profiles", note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
 	longest := 0
 	for _, one := range list {
 		longest = max(longest, len(one.Name))
 	}
 	for i, one := range list {
 		mark := "  "
-		if one.Name == a.options.Profile {
-			mark, p.at = a.theme.Mark+" ", i
+		if one.Name == a.Profile {
+			mark, p.at = a.Theme.Mark+" ", i
 		}
 		rights := ""
 		switch {
@@ -41,9 +40,9 @@ func newProfiles(a *app, list []Profile) overlay {
 		case one.Protected:
 			rights = "  protected"
 		}
-		spans := append([]theme.Span{{Text: mark}}, a.theme.Profile(one.Name, one.Colour)...)
+		spans := append([]theme.Span{{Text: mark}}, a.Theme.Profile(one.Name, one.Colour)...)
 		p.choices = append(p.choices, choice{
-			spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Ink: a.theme.Dim}),
+			spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Ink: a.Theme.Dim}),
 			take:  func() tea.Cmd { return a.switchTo(one.Name) },
 		})
 	}
@@ -55,27 +54,27 @@ func newProfiles(a *app, list []Profile) overlay {
 
 // listProfiles finds out what can be switched to.
 func (a *app) listProfiles(ask bool) tea.Cmd {
-	list, era := a.options.Profiles, a.era
+	list, session := a.options.Profiles, a.Session
 	if list == nil {
 		if ask {
-			a.tell(ui.Warning, "this session knows no other profiles")
+			a.Tell(ui.Warning, "this session knows no other profiles")
 		}
 		return nil
 	}
 	return func() tea.Msg {
 		all, err := list()
-		return profilesMsg{reply{err: err}, all, ask, era}
+		return profilesMsg{reply{err: err}, all, ask, session}
 	}
 }
 
 // listed takes up the profiles, and asks which one where that is wanted.
 func (a *app) listed(m profilesMsg) {
 	if m.err != nil {
-		a.fail("reading the profiles", m.err)
+		a.Fail("reading the profiles", m.err)
 		return
 	}
 	a.profiles = m.list
-	if m.ask && m.era == a.era && a.over == nil && a.line == nil {
+	if m.ask && m.session == a.Session && a.over == nil && a.line == nil {
 		a.over = newProfiles(a, m.list)
 	}
 }
@@ -83,14 +82,14 @@ func (a *app) listed(m profilesMsg) {
 // switchTo leaves this profile for another one.
 func (a *app) switchTo(name string) tea.Cmd {
 	switch {
-	case name == a.options.Profile:
-		a.tell(ui.Info, "this is "+name+" already")
+	case name == a.Profile:
+		a.Tell(ui.Info, "this is "+name+" already")
 	case a.bound() != "":
-		a.tell(ui.Warning, a.bound())
+		a.Tell(ui.Warning, a.bound())
 	case a.options.Switch == nil:
-		a.tell(ui.Warning, "this session knows no other profiles")
+		a.Tell(ui.Warning, "this session knows no other profiles")
 	default:
-		a.tell(ui.Info, "switching to "+name)
+		a.Tell(ui.Info, "switching to "+name)
 		return a.openProfile(name)
 	}
 	return nil
@@ -111,25 +110,25 @@ func (a *app) bound() string {
 // look of things.
 func (a *app) switched(m switchedMsg) tea.Cmd {
 	if m.err != nil {
-		a.fail("still "+a.options.Profile+", since the other profile cannot be used", m.err)
+		a.Fail("still "+a.Profile+", since the other profile cannot be used", m.err)
 		return nil
 	}
 	if why := a.bound(); why != "" { // since then
-		a.tell(ui.Warning, why)
+		a.Tell(ui.Warning, why)
 		return nil
 	}
 	a.abandon()
-	was := a.options
-	a.options = m.options.within(was)
-	a.client, a.keeper = m.client, m.keeper
-	a.user, a.readOnly = a.options.User, a.options.ReadOnly || a.locked[a.options.Profile]
-	a.features, a.polling, a.held, a.ending, a.eventNames = nil, false, nil, false, nil
-	a.link, a.lanes = link{session: a.link.session}, lanes{}
-	a.recallCommands()
+	times := a.Times
+	a.options = m.options.within(a.options)
+	a.begin(m.client, m.state, a.Theme)
+	a.Times = times
+	a.features, a.polling, a.held, a.ending = nil, false, nil, false
+	a.link = link{session: a.link.session}
+	a.resize()
 	if m.unkept != nil {
-		a.fail("what was kept of "+a.options.Profile, m.unkept)
+		a.Fail("what was kept of "+a.Profile, m.unkept)
 	} else {
-		a.tell(ui.Info, "this is "+a.options.Profile+" now")
+		a.Tell(ui.Info, "this is "+a.Profile+" now")
 	}
 	return tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen())
 }
@@ -153,10 +152,7 @@ func (a *app) abandon() {
 	}
 	a.tab, a.former, a.over, a.line = homeTab, place{}, nil, nil
 	a.leave()
-	a.era++
-	a.context, a.leave = context.WithCancel(a.root)
-	clear(a.history)
-	clear(a.trials)
+	a.watchers = nil
 	clear(a.outdated)
 }
 
@@ -165,14 +161,14 @@ type switchedMsg struct {
 	reply
 	client  *client.Client
 	options Options
-	keeper  *state.Store
+	state   *state.Store
 	unkept  error // what was kept of it cannot be read
 }
 
 // profilesMsg brings what can be switched to.
 type profilesMsg struct {
 	reply
-	list []Profile
-	ask  bool // which one
-	era  int  // of the app that asked
+	list    []Profile
+	ask     bool     // which one
+	session *Session // that asked
 }

@@ -40,7 +40,7 @@ func TestProfilesAreSwitched(t *testing.T) {
 	d.awaitLive()
 	d.sees(" PROD ", "RW")
 	d.press(":", "'DB_Class", "enter", "space", "space", "s")
-	former := d.app.front().(*browser)
+	former := d.app.Front().(*browser)
 	d.press("@")
 	d.sees("Profiles", "PROD", "TEST", "read-only")
 	d.press("j", "enter")
@@ -49,8 +49,11 @@ func TestProfilesAreSwitched(t *testing.T) {
 	if former.context.Err() == nil || d.app.isOpen(former) {
 		t.Error("a screen of the former profile is still open")
 	}
-	d.send(whoMsg{reply: reply{err: errors.New("of the former one")}, era: d.app.era - 1})
-	d.send(pageMsg{reply: reply{to: former}})
+	d.send(whoMsg{reply: reply{err: errors.New("of the former one")}})
+	d.answersTo(former, nil, func(error) tea.Cmd {
+		t.Error("an answer to the former one is taken")
+		return nil
+	})
 	d.press(":", "'DB_Class", "enter")
 	d.sees("no rows match")
 }
@@ -145,11 +148,11 @@ func TestMouse(t *testing.T) {
 	d.sees("Class ▼")
 	d.clickOn("4 Messages")
 	d.clickOn("FAIL")
-	if one, _ := d.app.front().(*messages).selected(); one.Status != 3 {
+	if one, _ := d.app.Front().(*messages).selected(); one.Status != 3 {
 		t.Errorf("%+v is selected", one)
 	}
 	d.send(tea.MouseMsg{Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress})
-	if at := d.app.front().(*messages).grid.At(); at < 3 {
+	if at := d.app.Front().(*messages).grid.At(); at < 3 {
 		t.Errorf("the wheel went to row %d", at)
 	}
 	d.press("D")

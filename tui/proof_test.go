@@ -107,7 +107,9 @@ func (w *wideBrowser) feed(t testing.TB) {
 	first, last := w.b.grid.Window()
 	for number := first / grid.PageRows; number <= min(last, wideRows-1)/grid.PageRows; number++ {
 		if w.b.pages.Row(number*grid.PageRows) == nil {
-			w.app.Update(pageMsg{reply: reply{to: w.b}, generation: w.b.pages.Generation(), number: number, rows: widePage(t, w.kind, number)})
+			w.app.Update(Answer{To: w.b, Take: func() tea.Cmd {
+				return w.b.put(w.b.pages.Generation(), number, fetchedRows{rows: widePage(t, w.kind, number)}, nil)
+			}})
 		}
 	}
 }
@@ -161,24 +163,25 @@ func TestHostileTextIsInert(t *testing.T) {
 	i := daemontest.Start(t)
 	d := drive(t, connected(t, i), Options{Profile: hostileText, User: hostileText})
 	d.checkInert("the first line")
-	d.app.fail(hostileText, &client.Error{Kind: client.Rejected, Message: hostileText, RequestID: hostileText})
+	d.app.Fail(hostileText, &client.Error{Kind: client.Rejected, Message: hostileText, RequestID: hostileText})
 	d.checkInert("a failure")
 	d.press("ctrl+e")
 	d.checkInert("the list of errors")
 	d.press("esc", "esc")
 
-	list := newMessages(d.app, messageFilter{label: hostileText}).(*messages)
+	list := newMessages(d.app, messageFilter{label: hostileText})
 	d.app.pushIn(messagesTab, list)
 	d.resize(100, 30)
 	one := wire.Message{MessageID: hostileText, SubscriberID: hostileText, SubscriptionID: hostileText, EventName: hostileText, URL: "https://a.test/" + hostileText, Body: `{"a":"` + hostileText + strings.Repeat(hostileText, 20_000) + `"}`,
 		LastMessageResponseMessage: hostileText, Status: 2}
-	d.send(messagesMsg{reply{to: list}, list.pages.Generation(), 0, []wire.Message{one}, 1})
+	d.answersTo(list, nil, func(error) tea.Cmd { return list.put(list.pages.Generation(), 0, []wire.Message{one}, 1) })
 	d.checkInert("the list of messages")
-	s := newMessage(list, one).(*messageScreen)
-	d.app.push(s)
+	s := newMessage(list, one)
+	d.app.Push(s)
 	d.resize(100, 30)
-	d.send(messageMsg{reply: reply{to: s}, message: &one, headers: []wire.Header{{Name: hostileText}}, noHeaders: hostileText,
-		responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}})
+	parts := messageParts{headers: []wire.Header{{Name: hostileText}}, noHeaders: hostileText,
+		responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}}
+	d.answersTo(s, nil, func(error) tea.Cmd { return s.took(fetchedMessage{one, parts}, nil) })
 	for _, tab := range messageTabs {
 		d.checkInert("the tab " + tab.name)
 		d.press("tab")
@@ -193,7 +196,7 @@ func TestHostileTextIsInert(t *testing.T) {
 	d.app.line.set(hostileText)
 	d.checkInert("a line that is typed")
 	d.press("esc")
-	d.send(billMsg{field: client.BillField{BillID: hostileText, StageID: hostileText, SettingID: hostileText}, value: &wire.CustomFieldValue{SettingName: new(hostileText), Contents: new(hostileText)}})
+	d.send(d.billValue(client.BillField{BillID: hostileText, StageID: hostileText, SettingID: hostileText}, &wire.CustomFieldValue{SettingName: new(hostileText), Contents: new(hostileText)}))
 	d.checkInert("a bill's field")
 	d.press("'x", "ctrl+s")
 	d.checkInert("both values of a bill's field")

@@ -44,7 +44,7 @@ func (w *walk) at(place []string) {
 	w.app.tab = homeTab
 	w.app.toasts.Dismiss()
 	w.press(place...)
-	if m, ok := w.app.front().(*messages); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
+	if m, ok := w.app.Front().(*messages); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
 		m.unmark()
 	}
 }
@@ -89,7 +89,7 @@ func (w *walk) everything() {
 	shared := []keymap.Scope{keymap.Everywhere, keymap.InLists, keymap.InGrids}
 	for _, place := range screensWithActions {
 		w.at(place)
-		scopes := append(w.app.front().scopes(), keymap.Everywhere)
+		scopes := append(w.app.Front().scopes(), keymap.Everywhere)
 		for _, s := range scopes {
 			for _, b := range keymap.Bindings.Within(scopes, s) {
 				if slices.Contains(leave, b.Action) || slices.Contains(shared, s) && w.done[b.Keys] {
@@ -150,14 +150,16 @@ func (w *walk) forms() {
 	w.t.Helper()
 	a := w.app
 	w.at([]string{"3"})
-	subscribers := a.front().(*subscribers)
+	subscribers := a.Front().(*subscribers)
 	w.press("enter")
-	subscriptions := a.front().(*subscriptions)
+	subscriptions := a.Front().(*subscriptions)
 	w.at([]string{"5"})
-	events := a.front().(*events)
+	events := a.Front().(*events)
+	w.at([]string{"4"})
+	list := a.Front().(*messages)
 	for _, f := range []overlay{
 		subscribers.newForm(), subscribers.changeForm(wire.Subscriber{RecID: "W"}),
-		subscriptions.newForm("debtor.updated"), subscriptions.changeForm(wire.Subscription{RecID: "S", SubscriberID: "W"}), events.newForm("debtor.updated"),
+		subscriptions.newForm("debtor.updated"), changeForm(subscriptions, subscriptions.subscriber, wire.Subscription{RecID: "S", SubscriberID: "W"}), events.newForm("debtor.updated"),
 	} {
 		a.over = f
 		w.yes()
@@ -165,11 +167,11 @@ func (w *walk) forms() {
 	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
 	for _, cmd := range []tea.Cmd{
-		a.retryOne(events, message), a.removeOne(events, message), a.retryMany(events, map[string][]string{"All": {"true"}}, "retry"), a.removeMany(events, map[string][]string{"All": {"true"}}, "delete"),
-		a.testSubscription(one), a.enableSubscription(events, one, true), a.removeSubscription(events, one),
-		a.enableSubscriber(events, wire.Subscriber{RecID: "W"}, true), a.removeSubscriber(events, wire.Subscriber{RecID: "W"}), a.addSubscriber(events, nil, "x"),
-		a.addSubscription(events, "W", wire.SubscriptionRequest{}, true), a.changeSubscription(events, nil, one, wire.SubscriptionRequest{}, true),
-		a.changeSubscriber(events, nil, wire.Subscriber{RecID: "W"}, "x"), a.rotateSecret(one), a.setBillValue(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x"),
+		retryOne(events, message, nil), removeOne(events, message, nil), list.retryMany(map[string][]string{"All": {"true"}}, "retry"), list.removeMany(map[string][]string{"All": {"true"}}, "delete"),
+		testSubscription(a, one), enableSubscription(subscriptions, one, true), removeSubscription(events, one),
+		enableSubscriber(events, wire.Subscriber{RecID: "W"}, true), removeSubscriber(events, wire.Subscriber{RecID: "W"}),
+		addSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), changeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),
+		rotateSecret(a, one), bill{dialogOf(a)}.set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
 	} {
 		w.run(cmd)
 		w.settle()

@@ -54,7 +54,7 @@ func endOf(content []byte) string { return cmp.Or(ends[sniffed(content)], ".bin"
 // there are several.
 func (r *recordScreen) save() {
 	if r.row == nil || r.wait {
-		r.app.tell(ui.Warning, "the record is on its way")
+		r.Tell(ui.Warning, "the record is on its way")
 		return
 	}
 	var fields []choice
@@ -64,26 +64,26 @@ func (r *recordScreen) save() {
 			continue
 		}
 		text := v.String()
-		fields = append(fields, choice{[]theme.Span{{Text: f.Name + "  "}, {Text: bytesText(text), Ink: r.app.theme.Dim}}, func() tea.Cmd {
-			r.app.line = r.saveLine(f.Name, text)
+		fields = append(fields, choice{[]theme.Span{{Text: f.Name + "  "}, {Text: bytesText(text), Ink: r.Theme.Dim}}, func() tea.Cmd {
+			r.Type(r.saveLine(f.Name, text))
 			return nil
 		}})
 	}
 	switch len(fields) {
 	case 0:
-		r.app.tell(ui.Info, "no field of this record holds bytes")
+		r.Tell(ui.Info, "no field of this record holds bytes")
 	case 1:
 		_ = fields[0].take()
 	default:
-		r.app.over = &picker{app: r.app, title: "Write which bytes to a file?", choices: fields}
+		r.Show(&picker{dialog: r.dialog, title: "Write which bytes to a file?", choices: fields})
 	}
 }
 
 // saveLine asks where the bytes of a field are to be written.
 func (r *recordScreen) saveLine(name, encoded string) *line {
 	content, broken := base64.StdEncoding.DecodeString(encoded)
-	path := export.FreeName(export.FullPath(r.app.options.Downloads), fmt.Sprintf("%s-%s", fileName(r.row.ID), name), endOf(content))
-	l := newLine(r.app, "save", "save "+name+" to", path)
+	path := export.FreeName(export.FullPath(r.Downloads), fmt.Sprintf("%s-%s", fileName(r.row.ID), name), endOf(content))
+	l := newLine(r.Host, "save", "save "+name+" to", path)
 	l.help = ui.Size(len(content)) + " of " + sniffed(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.check = func(path string) error {
 		if broken != nil {
@@ -94,10 +94,10 @@ func (r *recordScreen) saveLine(name, encoded string) *line {
 	l.accept = func(path string) tea.Cmd {
 		path = export.FullPath(path)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
-			r.app.fail("saving "+name, err)
+			r.Fail("saving "+name, err)
 			return nil
 		}
-		r.app.tell(ui.Info, ui.Size(len(content))+" written to "+path)
+		r.Tell(ui.Info, ui.Size(len(content))+" written to "+path)
 		return nil
 	}
 	return l

@@ -16,7 +16,7 @@ func TestBytesOfARecord(t *testing.T) {
 	dir := t.TempDir()
 	d := drive(t, connected(t, demoDaemon(t)), Options{Downloads: dir})
 	d.press(":", "'CR_BatchTransDocuments", "enter", "enter")
-	r := d.app.front().(*recordScreen)
+	r := d.app.Front().(*recordScreen)
 	for r.whole.Value("FileBinary").Null() {
 		d.press("]")
 	}
@@ -67,7 +67,7 @@ func TestSniffedBytes(t *testing.T) {
 func TestLongValuesWrap(t *testing.T) {
 	d := drive(t, connected(t, demoDaemon(t)), Options{})
 	d.press(":", "'SY_Filters", "enter", "enter")
-	r := d.app.front().(*recordScreen)
+	r := d.app.Front().(*recordScreen)
 	d.resize(60, 40)
 	before := len(r.lines)
 	if before != len(r.browser.kind.Fields) {

@@ -32,9 +32,9 @@ type recordScreen struct {
 
 var recordTabs = []string{"Fields", "JSON", "Request"}
 
-func newRecord(b *browser) screen {
-	r := &recordScreen{part: newPart(b.app), browser: b}
-	r.shell = b.app
+func newRecord(b *browser) *recordScreen {
+	r := &recordScreen{part: newPart(b.Host), browser: b}
+	r.shell = r.dialog
 	return r
 }
 
@@ -57,7 +57,7 @@ func (r *recordScreen) load() tea.Cmd {
 	if held.cut || len(b.fields) < len(b.kind.Fields) {
 		r.wait, r.partly = true, true
 		q, at := r.asked()
-		return fetchRecord(r.context, r.app.client, r, q, at)
+		return fetch(r.context, r, fetchRecord(q, at), r.took)
 	}
 	return nil
 }
@@ -74,22 +74,19 @@ func (r *recordScreen) asked() (client.Query, int) {
 	return q, 0
 }
 
-func (r *recordScreen) update(m tea.Msg) tea.Cmd {
-	got, ok := m.(recordMsg)
-	if !ok {
-		return nil
-	}
+// took takes the whole record.
+func (r *recordScreen) took(row client.Row, err error) tea.Cmd {
 	r.wait = false
 	r.fill()
-	if got.err != nil {
-		r.app.unfetched("fetching the record", got.err)
+	if err != nil {
+		r.FetchFailed("fetching the record", err)
 		return nil
 	}
-	if got.row.Text(r.browser.kind.Fields[0].Name) != r.row.ID {
-		r.app.tell(ui.Warning, "the rows have changed meanwhile: R fetches them again")
+	if row.Text(r.browser.kind.Fields[0].Name) != r.row.ID {
+		r.Tell(ui.Warning, "the rows have changed meanwhile: R fetches them again")
 		return nil
 	}
-	r.whole, r.cut, r.partly = got.row, false, false
+	r.whole, r.cut, r.partly = row, false, false
 	r.fill()
 	return nil
 }
@@ -107,7 +104,7 @@ func (r *recordScreen) fill() {
 	case r.tab == 0:
 		r.setLines(r.fieldLines())
 	case r.tab == 1:
-		r.setJSON(ui.JsonLines(r.app.theme, r.whole.JSON(), r.width))
+		r.setJSON(ui.JsonLines(r.Theme, r.whole.JSON(), r.width))
 	default:
 		r.setLines(r.requestLines())
 	}
@@ -116,7 +113,7 @@ func (r *recordScreen) fill() {
 // fieldLines are the fields with their values. Null says so, since an empty text
 // looks the same.
 func (r *recordScreen) fieldLines() []theme.Span {
-	t := r.app.theme
+	t := r.Theme
 	width := 0
 	for _, f := range r.browser.kind.Fields {
 		width = max(width, len(f.Name))
@@ -143,11 +140,11 @@ func (r *recordScreen) fieldLines() []theme.Span {
 func (r *recordScreen) valueText(t record.Type, text string) string {
 	switch {
 	case t == record.Bytes && r.wait:
-		return strings.Repeat(r.app.theme.Loading, 3)
+		return strings.Repeat(r.Theme.Loading, 3)
 	case t == record.Bytes:
 		return bytesText(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBytes) + " saves them to a file"
 	case t == record.DateTime && zoned(r.browser.kind):
-		return r.app.wholeInstant(text)
+		return r.WholeInstant(text)
 	}
 	return valueText(t, text)
 }
@@ -173,7 +170,7 @@ func (r *recordScreen) valueLines(name, text string) []theme.Span {
 
 // requestLines teach how to ask for the same elsewhere.
 func (r *recordScreen) requestLines() []theme.Span {
-	t := r.app.theme
+	t := r.Theme
 	lines := []theme.Span{{Text: "  On the command line", Ink: t.Crumb}}
 	for _, l := range theme.Wrap(r.browser.twin(), r.width-6) {
 		lines = append(lines, theme.Span{Text: "    " + l.Text})
@@ -186,12 +183,12 @@ func (r *recordScreen) requestLines() []theme.Span {
 }
 
 func (r *recordScreen) view() string {
-	return strings.Join(append(r.draw(), r.app.theme.Tabbed(recordTabs, r.tab, r.width)), "\n")
+	return strings.Join(append(r.draw(), r.Theme.Tabbed(recordTabs, r.tab, r.width)), "\n")
 }
 
 func (r *recordScreen) title() string {
 	if r.row == nil {
-		return strings.Repeat(r.app.theme.Loading, 3)
+		return strings.Repeat(r.Theme.Loading, 3)
 	}
 	return r.row.ID
 }
@@ -234,10 +231,10 @@ func (r *recordScreen) do(b keymap.Binding) tea.Cmd {
 	case keymap.SaveBytes:
 		r.save()
 	case keymap.CopyRow:
-		r.app.clip(string(r.whole.JSON()))
+		r.Copy(string(r.whole.JSON()))
 	case keymap.CopyCell:
 		if r.top < len(r.lines) {
-			r.app.clip(strings.TrimSpace(r.lines[r.top].Text))
+			r.Copy(strings.TrimSpace(r.lines[r.top].Text))
 		}
 	}
 	return nil
@@ -250,16 +247,34 @@ func (r *recordScreen) turn(n int) {
 }
 
 // fetchRecord fetches one whole record: the one at a place of a query.
-func fetchRecord(ctx context.Context, c *client.Client, to screen, q client.Query, at int) tea.Cmd {
-	return func() tea.Msg {
+func fetchRecord(q client.Query, at int) func(context.Context, *client.Client) (client.Row, error) {
+	return func(ctx context.Context, c *client.Client) (client.Row, error) {
 		q.Fields, q.Skip, q.Take = nil, int64(at), new(int64(1))
 		page, err := c.Page(ctx, q)
-		if err == nil && len(page.Rows) == 0 {
-			err = errors.New("the record is not there any more")
+		switch {
+		case err != nil:
+			return client.Row{}, err
+		case len(page.Rows) == 0:
+			return client.Row{}, errors.New("the record is not there any more")
 		}
-		if err != nil {
-			return recordMsg{reply{to, err}, client.Row{}}
-		}
-		return recordMsg{reply{to, nil}, page.Rows[0]}
+		return page.Rows[0], nil
 	}
+}
+
+// retime shows the times of the record in another way.
+func (r *recordScreen) retime() string {
+	r.fill()
+	if zoned(r.browser.kind) {
+		return ""
+	}
+	dated := slices.ContainsFunc(r.browser.kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
+	return zoneless(dated)
+}
+
+// tick lets ages go on.
+func (r *recordScreen) tick() tea.Cmd {
+	if r.Times == relative && r.tab == 0 && zoned(r.browser.kind) {
+		r.fill()
+	}
+	return nil
 }

@@ -5,17 +5,18 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 )
 
 // screen is what fills the middle of the terminal. Screens change themselves
 // and return what is to be done besides; the app alone routes.
 type screen interface {
+	base() *part
 	start() tea.Cmd            // it was opened
 	shown() tea.Cmd            // it came to the front, also right after start
 	stop()                     // it was left, and nothing is waited for any more
 	afresh()                   // it is opened again
-	update(tea.Msg) tea.Cmd    // an answer to one of its commands
 	do(keymap.Binding) tea.Cmd // a key with a meaning here
 	setSize(width, height int)
 	view() string // exactly as many lines and cells as setSize said
@@ -33,7 +34,9 @@ type (
 	// poller fetches again what may have changed, without a word where that fails.
 	poller interface{ poll() tea.Cmd }
 	// follower wants to know what happens at the service.
-	follower interface{ follow(liveMsg) tea.Cmd }
+	follower interface {
+		follow(changes []wire.MessageChange, requests int) tea.Cmd
+	}
 	// ticker has something to do once a second while it is in front.
 	ticker interface{ tick() tea.Cmd }
 	// waiter reports whether something is on its way.
@@ -46,14 +49,14 @@ type (
 
 // part is what all screens have in common.
 type part struct {
-	app           *app
+	dialog
 	width, height int
-	context       context.Context
+	context       context.Context // of what is fetched
 	cancel        context.CancelFunc
 }
 
-func newPart(a *app) part {
-	p := part{app: a}
+func newPart(h Host) part {
+	p := part{dialog: dialogOf(h)}
 	p.afresh()
 	return p
 }
@@ -63,9 +66,10 @@ func (p *part) afresh() {
 	if p.cancel != nil {
 		p.cancel()
 	}
-	p.context, p.cancel = context.WithCancel(p.app.context)
+	p.context, p.cancel = context.WithCancel(p.Context)
 }
 
+func (p *part) base() *part             { return p }
 func (p *part) start() tea.Cmd          { return nil }
 func (p *part) stop()                   { p.cancel() }
 func (p *part) chips() []string         { return nil }

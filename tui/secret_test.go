@@ -11,17 +11,20 @@ import (
 )
 
 // renewed is the answer that brings a new secret.
-func renewed(event, secret string) tea.Msg {
-	return rotatedMsg{of: wire.Subscription{EventName: event, URL: "http://x.test/"}, made: &wire.RotatedSecret{Secret: secret}}
+func (d *driver) renewed(event, secret string) tea.Msg {
+	return Answer{Take: func() tea.Cmd {
+		d.app.ShowSecret(rotatedSecret(d.app, wire.Subscription{EventName: event, URL: "http://x.test/"}, wire.RotatedSecret{Secret: secret}))
+		return nil
+	}}
 }
 
 // Secrets that come one after the other are read one after the other.
 func TestSecretsWait(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.subscriptionsOf(t)
-	d.send(renewed("one", "whsec_first"))
-	d.send(renewed("two", "whsec_second"))
-	d.send(renewed("three", "whsec_third"))
+	d.send(d.renewed("one", "whsec_first"))
+	d.send(d.renewed("two", "whsec_second"))
+	d.send(d.renewed("three", "whsec_third"))
 	for _, secret := range []string{"whsec_first", "whsec_second", "whsec_third"} {
 		d.sees(secret)
 		d.send(keys["esc"]) // of whoever has not seen it yet
@@ -41,7 +44,7 @@ func TestSecretsWait(t *testing.T) {
 func TestSecretStays(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.subscriptionsOf(t)
-	d.send(renewed("one", "whsec_first"))
+	d.send(d.renewed("one", "whsec_first"))
 	d.press("q", "?", "f1", "enter", "x", "D", "/", "'q")
 	d.sees("whsec_first")
 	d.press("esc")
@@ -56,10 +59,13 @@ func TestSecretWaitsForForm(t *testing.T) {
 	d := s.subscriptionsOf(t)
 	d.press("n", "'debtor.created", "tab", "'hooks.test/")
 	typed := d.app.over.(*form)
-	d.send(renewed("one", "whsec_first"))
+	d.send(d.renewed("one", "whsec_first"))
 	d.sees("there is a secret to be read")
-	d.send(renewed("two", "whsec_second"))
-	d.send(subscriptionMsg{reply: reply{to: d.app.front()}, subscription: &wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}})
+	d.send(d.renewed("two", "whsec_second"))
+	d.answersTo(d.app.Front(), nil, func(error) tea.Cmd {
+		showCreated(d.app, nil, wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}, nil)
+		return nil
+	})
 	d.press("'q")
 	if d.app.over != overlay(typed) || !strings.HasSuffix(typed.fields[1].text(), "hooks.test/q") {
 		t.Fatalf("the form is gone:\n%s", d.text())
@@ -80,9 +86,18 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.subscriptionsOf(t)
 	field := client.BillField{BillID: "b", StageID: "s", SettingID: "x"}
+	bills := bill{dialogOf(d.app)}
+	answer := func(take func()) tea.Msg {
+		return Answer{Take: func() tea.Cmd {
+			take()
+			return nil
+		}}
+	}
 	late := []tea.Msg{
-		billMsg{field: field, value: &wire.CustomFieldValue{}}, billFieldsMsg{stage: client.BillStage{BillID: "b"}},
-		billMsg{field: field, value: &wire.CustomFieldValue{}, changed: true}, signedInMsg{era: d.app.era, user: "admin"},
+		d.billValue(field, &wire.CustomFieldValue{}),
+		answer(func() { bills.listed(client.BillStage{BillID: "b"}, nil, nil, nil) }),
+		answer(func() { bills.changed(field, &wire.CustomFieldValue{}, nil, nil) }),
+		signedInMsg{session: d.app.Session, user: "admin"},
 	}
 	d.press("n", "'debtor.created")
 	typed := d.app.over
@@ -92,8 +107,8 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 		}
 	}
 	d.press("esc")
-	d.send(renewed("one", "whsec_first"))
-	for _, m := range append(late, profilesMsg{ask: true, era: d.app.era, list: []Profile{{Name: "a"}, {Name: "b"}}}) {
+	d.send(d.renewed("one", "whsec_first"))
+	for _, m := range append(late, profilesMsg{ask: true, session: d.app.Session, list: []Profile{{Name: "a"}, {Name: "b"}}}) {
 		d.send(m)
 		if _, told := d.app.over.(*secretBox); !told {
 			t.Fatalf("%T covers the secret:\n%s", m, d.text())
@@ -106,13 +121,13 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 func TestPasswordIsAskedBelowSecret(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.subscriptionsOf(t)
-	d.send(renewed("one", "whsec_first"))
+	d.send(d.renewed("one", "whsec_first"))
 	done := false
-	d.send(heldMsg{unsent: unsent{what: "a change", again: func() tea.Msg { done = true; return nil }}, era: d.app.era})
+	d.send(heldMsg{unsent: unsent{what: "a change", again: func() tea.Msg { done = true; return nil }}, session: d.app.Session})
 	d.sees("whsec_first")
 	d.press("esc")
 	d.sees("Sign in to", "your action (a change) runs after")
-	d.send(sentMsg{d.app.over.(*form), signedInMsg{era: d.app.era, user: "admin"}})
+	d.send(sentMsg{d.app.over.(*form), signedInMsg{form: d.app.over.(*form), session: d.app.Session, user: "admin"}})
 	if !done || d.app.over != nil {
 		t.Errorf("made: %v; open is %T", done, d.app.over)
 	}

@@ -41,9 +41,9 @@ func (s *subscribers) view() string {
 	}
 	right := strings.Repeat(strings.Repeat(" ", s.width-splitLeft-1)+"\n", s.height)
 	if s.detail != nil {
-		right = s.app.theme.Unlit(strings.Replace(s.detail.grid.View(), " "+s.app.theme.Pointer+" ", "   ", 1))
+		right = s.Theme.Unlit(strings.Replace(s.detail.grid.View(), " "+s.Theme.Pointer+" ", "   ", 1))
 	}
-	return s.app.theme.SideBySide(s.grid.View(), right)
+	return s.Theme.SideBySide(s.grid.View(), right)
 }
 
 // holds reports whether a screen is the one at the right.
@@ -60,7 +60,7 @@ func (s *subscribers) look(anew bool) tea.Cmd {
 		if s.detail != nil {
 			s.detail.stop()
 		}
-		s.detail = newSubscriptions(s.app, one).(*subscriptions)
+		s.detail = newSubscriptions(s.Host, one)
 		s.detail.master = s
 		s.detail.setSize(s.width, s.height)
 		return s.detail.poll()
@@ -80,12 +80,12 @@ func (s *subscribers) enter() tea.Cmd {
 		return nil
 	}
 	if s.detail == nil || s.detail.subscriber.RecID != one.RecID {
-		s.detail = newSubscriptions(s.app, one).(*subscriptions)
+		s.detail = newSubscriptions(s.Host, one)
 		s.detail.master = s
 	}
 	s.detail.subscriber = one // which may have another name by now
 	s.detail.afresh()
-	return s.app.push(s.detail)
+	return s.Push(s.detail)
 }
 
 func (s *subscribers) click(x, y int, again bool) tea.Cmd {
@@ -115,14 +115,13 @@ func (s *subscriptions) view() string {
 	if !s.split() {
 		return s.grid.View()
 	}
-	return s.app.theme.SideBySide(s.app.theme.Unlit(s.master.grid.View()), s.grid.View())
+	return s.Theme.SideBySide(s.Theme.Unlit(s.master.grid.View()), s.grid.View())
 }
 
 func (s *subscriptions) click(x, y int, again bool) tea.Cmd {
 	if s.split() {
 		if x -= splitLeft + 1; x < 0 {
-			cmd, _ := s.app.pop()
-			return cmd
+			return s.Pop()
 		}
 	}
 	return s.clickRow(s, x, y, again)

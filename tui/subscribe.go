@@ -1,11 +1,13 @@
 package tui
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
@@ -25,7 +27,7 @@ const (
 
 // subscriptionFields adds the fields of a subscription to a form.
 func (f *form) subscriptionFields(s wire.Subscription) *headerLines {
-	f.add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").pick = f.app.pickEvents
+	f.add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").pick = f.pickEvents
 	f.add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
 	var names []string
 	for _, h := range s.Headers {
@@ -58,10 +60,11 @@ func waits(schedule string) string {
 
 // subscriptionForm asks for a new subscription; whose it is, who tells by the
 // values.
-func (a *app) subscriptionForm(title, event string, to screen, who func(values map[string]string) (id string, err error)) *form {
-	f := &form{app: a, title: title, verb: "create", tries: true}
+func subscriptionForm(s pollingScreen, title, event string, who func(values map[string]string) (id string, err error)) *form {
+	f := newForm(s.base().Host, title, "create")
+	f.tries = true
 	headers := f.subscriptionFields(wire.Subscription{EventName: event, URL: "https://"})
-	a.later(a.askEventNames())
+	f.Later(askEventNames(f.dialog))
 	f.send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := who(values)
 		if err != nil {
@@ -73,9 +76,43 @@ func (a *app) subscriptionForm(title, event string, to screen, who func(values m
 		if list := headers.headers(); len(list) > 0 {
 			request.Headers = &list
 		}
-		return a.addSubscription(to, subscriber, request, try)
+		return addSubscription(s, f, subscriber, request, try)
 	}
 	return f
+}
+
+// addSubscription adds a subscription, and sends it a test message where that is
+// wanted. What was wrong is shown at its field; the secret of the new one is
+// shown, which the service does not show again.
+func addSubscription(s pollingScreen, f *form, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
+	const what = "new subscription"
+	h := s.base().Host
+	var made *wire.Subscription
+	var test *takenTest
+	return h.Change(Change{Of: s, What: what, Then: polled(s), Do: func(ctx context.Context, c *client.Client) (err error) {
+		if made, err = c.AddSubscription(ctx, subscriber, request); err == nil && try {
+			test = sendTest(ctx, c, made)
+		}
+		return err
+	}, Told: func(err error) {
+		if made == nil {
+			if !f.refused(err) {
+				h.Fail(what, err)
+			}
+			return
+		}
+		showCreated(h, f, *made, test)
+	}})
+}
+
+// showCreated shows the secret of a new subscription.
+func showCreated(h Host, f *form, made wire.Subscription, test *takenTest) {
+	f.close()
+	box := newSecret(h, "Created", made, made.Secret)
+	h.ShowSecret(box)
+	if test != nil {
+		startTest(h, made, test, "created; ", &box.text)
+	}
 }
 
 // subscriptionOf is what a form asks the service for: all that is another than
@@ -111,42 +148,34 @@ func once(url string) string {
 	return url
 }
 
-// subscribed tells how a new subscription went: what was wrong stands at its
-// field, and the secret is shown, which is never shown again.
-func (a *app) subscribed(m subscriptionMsg) {
-	if m.subscription == nil {
-		if !m.form.open() || !m.form.refuse(m.err) {
-			a.fail("new subscription", m.err)
-		}
-		return
-	}
-	a.fail("new subscription", m.err)
-	m.form.close()
-	box := newSecret(a, m.subscription)
-	a.tellOnce(box)
-	if m.trial != nil {
-		m.trial.before = "created; "
-		m.trial.under(&box.text)
-		a.later(a.tried(*m.trial))
+// askEventNames asks for the names of the events that the service has beside those
+// that are known without asking. Where they do not come, those can be picked, and
+// all others be typed.
+func askEventNames(d dialog) tea.Cmd {
+	c, ctx := d.Client, d.Context
+	return func() tea.Msg {
+		list, err := c.Events(ctx)
+		return Answer{Err: err, Take: func() tea.Cmd {
+			if err == nil {
+				d.EventNames = unpublished(list)
+			}
+			return nil
+		}}
 	}
 }
 
-// learnt keeps the names of the events that the service has beside those that
-// are known without asking.
-func (a *app) learnt(m eventNamesMsg) {
-	if m.err != nil || m.era != a.era {
-		return // what is known without asking can be picked, and all others be typed
-	}
-	a.eventNames = nil
-	for _, e := range m.list {
+func unpublished(list []wire.Event) []string {
+	var names []string
+	for _, e := range list {
 		if !slices.ContainsFunc(record.Events(), func(known record.Event) bool { return known.Name == e.Name }) {
-			a.eventNames = append(a.eventNames, e.Name)
+			names = append(names, e.Name)
 		}
 	}
+	return names
 }
 
 // pickEvents lists the events that a text begins, then those that hold it.
-func (a *app) pickEvents(text string) []suggestion {
+func (f *form) pickEvents(text string) []suggestion {
 	if text == "*" || strings.HasSuffix(text, ".*") {
 		return nil
 	}
@@ -154,7 +183,7 @@ func (a *app) pickEvents(text string) []suggestion {
 	for _, e := range record.Events() {
 		names = append(names, e.Name)
 	}
-	names = append(names, a.eventNames...)
+	names = append(names, f.EventNames...)
 	var starts, holds []suggestion
 	for _, name := range names {
 		one := suggestion{name, name, ""}

@@ -21,20 +21,20 @@ import (
 
 // subscribers lists who gets events.
 type subscribers struct {
-	table
+	searchTable
 	list   []wire.Subscriber
 	total  int
 	loaded bool
 	busy   bool
-	search string
 	has    map[string]int // subscriptions, by the id of the subscriber; nil where that is not known
 	sought string         // the id of one to select once it is here
 	detail *subscriptions // of the selected one, where there is room
 	fitted fitted
 }
 
-func newSubscribers(a *app) screen {
-	s := &subscribers{table: newTable(a, true), fitted: fitted{all: subscriberColumns}}
+func newSubscribers(h Host) *subscribers {
+	s := &subscribers{searchTable: newSearchTable(h, "subscribers", "words of the name or the state"), fitted: fitted{all: subscriberColumns}}
+	s.refill, s.found = s.fill, func() tea.Cmd { return s.look(false) }
 	s.fitted.fit(s.grid, leastWidth)
 	return s
 }
@@ -54,20 +54,22 @@ func (s *subscribers) scopes() []keymap.Scope {
 func (s *subscribers) twin() string  { return "whctl subscribers list" }
 func (s *subscribers) waiting() bool { return s.busy }
 
-func (s *subscribers) chips() []string {
-	if s.search == "" {
-		return nil
-	}
-	return []string{s.search}
-}
-
 func (s *subscribers) poll() tea.Cmd {
 	s.busy = true
-	return tea.Batch(fetchSubscribers(s.context, s.app.client, s), s.app.figuresNow(s))
+	return tea.Batch(fetch(s.context, s, fetchSubscribers, s.took), s.Queues.RefreshNow(s, s.figured))
 }
 
 // tick lets the figures go on.
-func (s *subscribers) tick() tea.Cmd { return s.app.figures(s) }
+func (s *subscribers) tick() tea.Cmd { return s.Queues.Refresh(s, s.figured) }
+
+// figured shows how deliveries are.
+func (s *subscribers) figured() tea.Cmd {
+	s.fill()
+	if s.detail != nil {
+		s.detail.fill()
+	}
+	return nil
+}
 
 func (s *subscribers) status() string {
 	switch {
@@ -79,71 +81,38 @@ func (s *subscribers) status() string {
 	return s.grid.Place()
 }
 
-func (s *subscribers) update(m tea.Msg) tea.Cmd {
-	switch m := m.(type) {
-	case subscribersMsg:
-		s.busy = false
-		if m.err != nil {
-			s.app.unfetched("fetching subscribers", m.err)
-			return nil
-		}
-		s.list, s.total, s.has, s.loaded = m.list, m.total, m.subscriptions, true
-		s.fill()
-		if s.sought != "" && s.grid.Select(s.sought) {
-			s.sought = ""
-		}
-		return s.look(true)
-	case lanesMsg:
-		s.app.explained(m)
-		s.fill()
-		if s.detail != nil {
-			s.detail.fill()
-		}
-	case doneMsg:
-		s.app.done(m)
-		return s.poll()
-	case stakeMsg:
-		s.app.askRemove(m)
-	case changedMsg:
-		return s.edited(m)
+// took takes the subscribers.
+func (s *subscribers) took(m subscriberList, err error) tea.Cmd {
+	s.busy = false
+	if err != nil {
+		s.FetchFailed("fetching subscribers", err)
+		return nil
 	}
-	return nil
+	s.list, s.total, s.has, s.loaded = m.list, m.total, m.subscriptions, true
+	s.fill()
+	if s.sought != "" && s.grid.Select(s.sought) {
+		s.sought = ""
+	}
+	return s.look(true)
 }
 
 func (s *subscribers) fill() {
 	var rows []*grid.Row
 	for _, one := range s.list {
-		state := s.app.enabledCell(one.IsEnabled, "")
-		if !holdsWords(s.search, one.Name, state.Text) {
+		state := enabledCell(s.Theme, one.IsEnabled, "")
+		if !s.containsWords(one.Name, state.Text) {
 			continue
 		}
-		waiting, known := s.app.lanes.pendingOf(one.RecID)
+		waiting, known := s.Queues.PendingOf(one.RecID)
 		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(
-			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Ink: s.app.theme.Dim}, state, s.app.figure(int64(s.has[one.RecID]), s.has != nil), s.app.figure(waiting, known),
+			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Ink: s.Theme.Dim}, state, figure(s.Theme, int64(s.has[one.RecID]), s.has != nil), figure(s.Theme, waiting, known),
 		)})
 	}
 	s.grid.SetRows(grid.NewList(rows))
 }
 
-// done tells how a change went.
-func (a *app) done(m doneMsg) {
-	if m.err != nil {
-		a.fail(m.what, m.err)
-		return
-	}
-	a.tell(ui.Info, m.what+": done")
-}
-
 func (s *subscribers) selected() (wire.Subscriber, bool) {
-	row := s.grid.Row()
-	if row == nil {
-		return wire.Subscriber{}, false
-	}
-	i := slices.IndexFunc(s.list, func(one wire.Subscriber) bool { return one.RecID == row.ID })
-	if i < 0 {
-		return wire.Subscriber{}, false
-	}
-	return s.list[i], true
+	return rowOf(&s.table, s.list, func(one wire.Subscriber) string { return one.RecID })
 }
 
 func (s *subscribers) do(b keymap.Binding) tea.Cmd {
@@ -151,7 +120,7 @@ func (s *subscribers) do(b keymap.Binding) tea.Cmd {
 		return s.look(false)
 	}
 	if b.Action == keymap.AddNew {
-		s.app.over = s.newForm()
+		s.Show(s.newForm())
 		return nil
 	}
 	one, ok := s.selected()
@@ -162,17 +131,17 @@ func (s *subscribers) do(b keymap.Binding) tea.Cmd {
 	case keymap.Open:
 		return s.enter()
 	case keymap.ShowMessages:
-		return s.app.pushIn(messagesTab, newMessages(s.app, messageFilter{subscriber: one.RecID, label: one.Name}))
+		return s.Open(MessagesTarget{messageFilter: messageFilter{subscriber: one.RecID, label: one.Name}})
 	case keymap.CopyCell:
-		s.app.clip(one.RecID)
+		s.Copy(one.RecID)
 	case keymap.Edit:
-		s.app.over = s.changeForm(one)
+		s.Show(s.changeForm(one))
 	case keymap.ToggleEnabled:
-		s.app.ask(verbOf(!one.IsEnabled)+" "+one.Name+"?", strings.ToLower(verbOf(!one.IsEnabled)), enableLines(one.IsEnabled), func() tea.Cmd {
-			return s.app.enableSubscriber(s, one, !one.IsEnabled)
+		ask(s.Host, verbOf(!one.IsEnabled)+" "+one.Name+"?", strings.ToLower(verbOf(!one.IsEnabled)), enableLines(one.IsEnabled), func() tea.Cmd {
+			return enableSubscriber(s, one, !one.IsEnabled)
 		})
 	case keymap.Remove:
-		return s.app.stake(s, one, nil)
+		return weighRemove(s, one, nil)
 	}
 	return nil
 }
@@ -199,18 +168,29 @@ func enableLines(was bool) []string {
 	return []string{"What has waited goes out now."}
 }
 
+// enableSubscriber enables or disables a subscriber.
+func enableSubscriber(s pollingScreen, one wire.Subscriber, on bool) tea.Cmd {
+	return s.base().Change(Change{Of: s, What: onOff(on) + " " + one.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+		_, err := c.UpdateSubscriber(ctx, one.RecID, wire.SubscriberRequest{IsEnabled: &on})
+		return err
+	}})
+}
+
 func (s *subscribers) newForm() overlay {
-	f := &form{app: s.app, title: "New subscriber", verb: "create"}
+	f := newForm(s.Host, "New subscriber", "create")
 	f.add("Name", "Name", "", "whose program gets the events; enter creates it")
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
-		return s.app.addSubscriber(s, f, values["Name"])
+		name := values["Name"]
+		return s.save(f, "new subscriber "+name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
+			return c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
+		})
 	}
 	return f
 }
 
 // changeForm asks what a subscriber is to be called.
 func (s *subscribers) changeForm(one wire.Subscriber) overlay {
-	f := &form{app: s.app, title: "Change " + one.Name, verb: "change"}
+	f := newForm(s.Host, "Change "+one.Name, "change")
 	f.add("Name", "Name", one.Name, "its id, which is its key, stays as it is; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables and disables it")
 	f.send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
@@ -222,24 +202,36 @@ func (s *subscribers) changeForm(one wire.Subscriber) overlay {
 			f.unchanged()
 			return nil
 		}
-		return s.app.changeSubscriber(s, f, one, name)
+		return s.save(f, "change of "+one.Name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
+			return c.UpdateSubscriber(ctx, one.RecID, wire.SubscriberRequest{Name: &name})
+		})
 	}
 	return f
 }
 
-// edited puts what a subscriber is called now into the list.
-func (s *subscribers) edited(m changedMsg) tea.Cmd {
-	if m.subscriber != nil {
-		s.sought = m.subscriber.RecID // a new one is selected once it is here
-		if i := slices.IndexFunc(s.list, func(one wire.Subscriber) bool { return one.RecID == s.sought }); i >= 0 {
-			s.list[i].Name, s.sought = m.subscriber.Name, ""
-		} else {
-			s.search = ""
+// save makes or changes a subscriber, as a form asks.
+func (s *subscribers) save(f *form, what string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
+	var now *wire.Subscriber
+	return s.Change(Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+		now, err = do(ctx, c)
+		return err
+	}, Told: func(err error) { formTold(s.Host, f, what, now != nil, err) }, Then: func(error) tea.Cmd {
+		if now != nil {
+			s.saved(*now)
 		}
-		s.fill()
+		return s.poll()
+	}})
+}
+
+// saved puts what a subscriber is called now into the list.
+func (s *subscribers) saved(now wire.Subscriber) {
+	s.sought = now.RecID // a new one is selected once it is here
+	if i := slices.IndexFunc(s.list, func(one wire.Subscriber) bool { return one.RecID == s.sought }); i >= 0 {
+		s.list[i].Name, s.sought = now.Name, ""
+	} else {
+		s.search = ""
 	}
-	s.app.changed(m)
-	return s.poll()
+	s.fill()
 }
 
 // renew puts what a subscriber is now into the list, unless it is not there any
@@ -251,37 +243,31 @@ func (s *subscribers) renew(one wire.Subscriber) {
 	}
 }
 
-// find narrows the list while it is typed.
-func (s *subscribers) find() *line {
-	l := newLine(s.app, "subscribers", "/", s.search)
-	l.help = "words of the name or the state; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
-	l.check = func(text string) error {
-		s.search = text
-		s.fill()
-		return nil
-	}
-	l.accept = func(string) tea.Cmd { return s.look(false) }
-	return l
+// subscriberList is the subscribers with how many there are.
+type subscriberList struct {
+	list          []wire.Subscriber
+	total         int
+	subscriptions map[string]int // how many each has, by its id; nil where that is not known
 }
 
 // fetchSubscribers fetches the subscribers with how many there are.
-func fetchSubscribers(ctx context.Context, c *client.Client, to screen) tea.Cmd {
-	return func() tea.Msg {
-		m := subscribersMsg{reply: reply{to: to}}
-		if m.list, m.total, m.err = subscribersOf(ctx, c); m.err != nil {
-			return m
-		}
-		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}, "Fields": {"SY_WebhookSubscriber_RecID"}})
-		if err != nil || len(page.Results) == listMost {
-			return m // the names do without the numbers
-		}
-		m.subscriptions = make(map[string]int)
-		for _, one := range page.Results {
-			m.subscriptions[one.SubscriberID]++
-		}
-		return m
+func fetchSubscribers(ctx context.Context, c *client.Client) (l subscriberList, err error) {
+	if l.list, l.total, err = subscribersOf(ctx, c); err != nil {
+		return l, err
 	}
+	page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}, "Fields": {"SY_WebhookSubscriber_RecID"}})
+	if err != nil || len(page.Results) == listMost {
+		return l, nil // the names do without the numbers
+	}
+	l.subscriptions = make(map[string]int)
+	for _, one := range page.Results {
+		l.subscriptions[one.SubscriberID]++
+	}
+	return l, nil
 }
+
+// listMost is how many subscribers, subscriptions and so on are shown.
+const listMost = 2000
 
 // subscribersOf lists the subscribers, by name.
 func subscribersOf(ctx context.Context, c *client.Client) (list []wire.Subscriber, total int, err error) {

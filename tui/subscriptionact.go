@@ -1,93 +1,172 @@
 package tui
 
 import (
+	"context"
 	"fmt"
+	"net/url"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
 // What is done to one subscription, on the list of them and on its own screen.
 
+// subscriptionOwner is a screen on which something is done to a subscription.
+type subscriptionOwner interface {
+	screen
+	poll() tea.Cmd
+	take(one wire.Subscription) // what it is now
+}
+
+// polled asks again after a change.
+func polled(s poller) func(error) tea.Cmd {
+	return func(error) tea.Cmd { return s.poll() }
+}
+
 // act does what a key means for a subscription.
-func (a *app) act(to screen, of wire.Subscriber, one wire.Subscription, what keymap.Action) tea.Cmd {
+func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what keymap.Action) tea.Cmd {
+	h := s.base().Host
 	switch what {
 	case keymap.Open:
-		return a.push(newMessages(a, messageFilter{subscription: one.RecID, label: one.EventName}))
+		return h.Open(MessagesTarget{messageFilter: messageFilter{subscription: one.RecID, label: one.EventName}, Here: true})
 	case keymap.CopyCell:
-		a.clip(one.RecID)
+		h.Copy(one.RecID)
 	case keymap.Edit:
-		a.over = a.changeForm(to, of, one)
+		h.Show(changeForm(s, of, one))
 	case keymap.RenewSecret:
-		a.askSecret(one)
+		askSecret(h, one)
 	case keymap.Test:
-		a.askTest(one)
+		askTest(h, one)
 	case keymap.ToggleEnabled:
 		verb := verbOf(!one.IsEnabled)
-		a.ask(verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + maskURL(one.URL)}, enableLines(one.IsEnabled)...),
-			func() tea.Cmd { return a.enableSubscription(to, one, !one.IsEnabled) })
+		ask(h, verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + maskURL(one.URL)}, enableLines(one.IsEnabled)...),
+			func() tea.Cmd { return enableSubscription(s, one, !one.IsEnabled) })
 	case keymap.Remove:
-		return a.stake(to, of, &one)
+		return weighRemove(s, of, &one)
 	}
 	return nil
 }
 
-// stakeMsg brings how much goes with a subscriber, or with one subscription of
-// it, when that is deleted.
-type stakeMsg struct {
-	reply
+// enableSubscription enables or disables a subscription.
+func enableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
+	return s.base().Change(Change{Of: s, What: onOff(on) + " " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+		_, err := c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, wire.SubscriptionRequest{IsEnabled: &on})
+		return err
+	}})
+}
+
+// impact is how much goes with a subscriber, or with one subscription of it, when
+// that is deleted.
+type impact struct {
 	subscriber    wire.Subscriber
 	subscription  *wire.Subscription // nil where all are meant
 	subscriptions int
 	messages      int
 	pending       int // of them
+	err           error
 }
 
-// askRemove asks before what was counted is deleted.
-func (a *app) askRemove(m stakeMsg) {
-	if a.front() != m.to || a.over != nil || a.line != nil {
-		a.tell(ui.Warning, "nothing was asked about a delete, since something else was opened meanwhile")
+// pollingScreen is a screen that is fetched again after a change.
+type pollingScreen interface {
+	screen
+	poller
+}
+
+// weighRemove counts what goes with a subscriber, or with one subscription of it,
+// and asks then.
+func weighRemove(s pollingScreen, of wire.Subscriber, one *wire.Subscription) tea.Cmd {
+	return fetch(s.base().Context, s, func(ctx context.Context, c *client.Client) (impact, error) { return weigh(ctx, c, of, one) }, func(i impact, err error) tea.Cmd {
+		i.err = err
+		i.ask(s)
+		return nil
+	})
+}
+
+func weigh(ctx context.Context, c *client.Client, of wire.Subscriber, one *wire.Subscription) (impact, error) {
+	i := impact{subscriber: of, subscription: one}
+	members := url.Values{"SubscriberID": {of.RecID}, "Take": {"0"}, "Include": {"Total"}}
+	if one != nil {
+		members = url.Values{"SubscriptionID": {one.RecID}, "Take": {"0"}, "Include": {"Total"}}
+	} else {
+		list, err := c.Subscriptions(ctx, of.RecID)
+		if err != nil {
+			return i, err
+		}
+		i.subscriptions = len(list)
+	}
+	all, err := c.AllMessages(ctx, members)
+	if err != nil {
+		return i, err
+	}
+	members.Set("StatusIn", "0,2")
+	open, err := c.AllMessages(ctx, members)
+	if err == nil {
+		i.messages, i.pending = int(all.Total), int(open.Total)
+	}
+	return i, err
+}
+
+// ask asks before what was counted is deleted.
+func (i impact) ask(s pollingScreen) {
+	h := s.base().Host
+	if h.Front() != screen(s) || h.Overlay() != nil || h.Typing() {
+		h.Tell(ui.Warning, "nothing was asked about a delete, since something else was opened meanwhile")
 		return
 	}
-	of, one := m.subscriber, m.subscription
+	of, one := i.subscriber, i.subscription
 	if one == nil {
-		a.ask("Delete "+of.Name+"?", "delete it", append(m.lost(), "This cannot be undone."), func() tea.Cmd { return a.removeSubscriber(m.to, of) })
+		ask(h, "Delete "+of.Name+"?", "delete it", append(i.lost(), "This cannot be undone."), func() tea.Cmd { return removeSubscriber(s, of) })
 		return
 	}
-	lines := append([]string{one.EventName + " to", "  " + maskURL(one.URL)}, m.lost()...)
-	a.ask("Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return a.removeSubscription(m.to, *one) })
+	lines := append([]string{one.EventName + " to", "  " + maskURL(one.URL)}, i.lost()...)
+	ask(h, "Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return removeSubscription(s, *one) })
+}
+
+// removeSubscriber deletes a subscriber.
+func removeSubscriber(s pollingScreen, of wire.Subscriber) tea.Cmd {
+	return s.base().Change(Change{Of: s, What: "delete of " + of.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
+}
+
+// removeSubscription deletes a subscription.
+func removeSubscription(s pollingScreen, one wire.Subscription) tea.Cmd {
+	return s.base().Change(Change{Of: s, What: "delete of " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+		return c.RemoveSubscription(ctx, one.SubscriberID, one.RecID)
+	}})
 }
 
 // lost says what goes with it.
-func (m stakeMsg) lost() []string {
-	if m.err != nil {
-		return []string{"Its messages and responses go with it, and what is pending is not sent. How many they are is not known: " + ui.Describe(m.err)}
+func (i impact) lost() []string {
+	if i.err != nil {
+		return []string{"Its messages and responses go with it, and what is pending is not sent. How many they are is not known: " + ui.Describe(i.err)}
 	}
-	subscriptions := ui.Plural(m.subscriptions, "subscription", "subscriptions")
-	messages := ui.Plural(m.messages, "message", "messages")
+	subscriptions := ui.Plural(i.subscriptions, "subscription", "subscriptions")
+	messages := ui.Plural(i.messages, "message", "messages")
 	switch {
-	case m.subscription == nil && m.subscriptions == 0:
+	case i.subscription == nil && i.subscriptions == 0:
 		return []string{"It has no subscriptions."}
-	case m.messages == 0 && m.subscription == nil:
-		return []string{"Its " + subscriptions + " without messages " + goes(m.subscriptions) + " with it."}
-	case m.messages == 0:
+	case i.messages == 0 && i.subscription == nil:
+		return []string{"Its " + subscriptions + " without messages " + goes(i.subscriptions) + " with it."}
+	case i.messages == 0:
 		return []string{"It has no messages."}
-	case m.subscription == nil:
-		return []string{fmt.Sprintf("Its %s with %s and what was answered go with it.", subscriptions, messages), m.unsent()}
+	case i.subscription == nil:
+		return []string{fmt.Sprintf("Its %s with %s and what was answered go with it.", subscriptions, messages), i.unsent()}
 	}
-	return []string{fmt.Sprintf("Its %s with what was answered %s with it.", messages, goes(m.messages)), m.unsent()}
+	return []string{fmt.Sprintf("Its %s with what was answered %s with it.", messages, goes(i.messages)), i.unsent()}
 }
 
 // unsent says how many messages are not sent then.
-func (m stakeMsg) unsent() string {
-	if m.pending == 0 {
+func (i impact) unsent() string {
+	if i.pending == 0 {
 		return "None of the messages is pending."
 	}
-	return ui.Plural(m.pending, "message that is pending is", "messages that are pending are") + " not sent."
+	return ui.Plural(i.pending, "message that is pending is", "messages that are pending are") + " not sent."
 }
 
 func goes(n int) string {
@@ -95,4 +174,53 @@ func goes(n int) string {
 		return "goes"
 	}
 	return "go"
+}
+
+// askSecret asks before the secret of a subscription is replaced.
+func askSecret(h Host, one wire.Subscription) {
+	ask(h, "Sign with a new secret?", "make a new one", []string{
+		one.EventName + " to", "  " + maskURL(one.URL),
+		"The new secret signs at once. For 24 hours the present one signs too: the receiver must know the new one by then.",
+		"One replaced within the last 24 hours stops signing.",
+	}, func() tea.Cmd { return rotateSecret(h, one) })
+}
+
+// rotateSecret replaces the secret of a subscription. The new one is shown also
+// where the screen was left meanwhile, since the service does not show it again.
+func rotateSecret(h Host, one wire.Subscription) tea.Cmd {
+	var made *wire.RotatedSecret
+	what := "new secret of " + one.EventName
+	return h.Change(Change{What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+		made, err = c.RotateSecret(ctx, one.SubscriberID, one.RecID, wire.SecretRequest{})
+		return err
+	}, Told: func(err error) {
+		if err != nil {
+			h.Fail(what, err)
+			return
+		}
+		h.ShowSecret(rotatedSecret(h, one, *made))
+	}})
+}
+
+// rotatedSecret shows a new secret, and until when the one before signs too.
+func rotatedSecret(h Host, one wire.Subscription, made wire.RotatedSecret) *secretBox {
+	until := "The one before does not sign any more."
+	if at := time.Time(made.OldSecretUntil); !at.IsZero() {
+		until = "The one before signs too until " + h.Current().Here(at).Format("2006-01-02 15:04") + "."
+	}
+	return newSecret(h, "New secret", one, made.Secret, until)
+}
+
+// newSecret shows a secret this once.
+func newSecret(h Host, title string, one wire.Subscription, secret string, more ...string) *secretBox {
+	ink := h.Current().Theme.Crumb
+	t := newText(h, title,
+		theme.Span{Text: one.EventName + " to"}, theme.Span{Text: maskURL(one.URL)}, theme.Span{},
+		theme.Span{Text: "Its messages are signed with this secret. It is not", Ink: ink},
+		theme.Span{Text: "shown again; " + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + " copies it:", Ink: ink}, theme.Span{Text: secret})
+	t.copy = secret
+	for _, line := range more {
+		t.lines = append(t.lines, theme.Span{Text: line})
+	}
+	return &secretBox{text: *t}
 }

@@ -1,57 +1,42 @@
 package tui
 
 import (
+	"context"
+
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// changedMsg tells what became of something that a form made or changed.
-type changedMsg struct {
-	reply
-	form         *form
-	what         string // was done, for people
-	subscription *wire.Subscription
-	subscriber   *wire.Subscriber // one of both, unless nothing was changed
-	trial        *trialMsg        // of the test message; nil where none was wanted
-}
-
-// changed tells how a change went: what was wrong stands at its field, and the
-// form is closed once it is done.
-func (a *app) changed(m changedMsg) {
-	open := a.over == overlay(m.form)
-	done := m.subscription != nil || m.subscriber != nil
-	if done && open {
-		a.over = nil
-	}
-	switch {
-	case m.trial != nil:
-		m.trial.before = m.what + ": done; "
-		a.later(a.tried(*m.trial))
-	case m.err == nil:
-		a.tell(ui.Info, m.what+": done")
-	case done || !open || !m.form.refuse(m.err):
-		a.fail(m.what, m.err)
-	}
-}
-
 // unchanged says that there is nothing to be sent.
 func (f *form) unchanged() {
-	f.app.tell(ui.Info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
+	f.Tell(ui.Info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
+}
+
+// formTold tells how a change went that a form has sent: what was wrong stands at
+// its field, and the form is closed once it is done.
+func formTold(h Host, f *form, what string, done bool, err error) {
+	open := f.open()
+	if done && open {
+		h.Show(nil)
+	}
+	switch {
+	case err == nil:
+		h.Tell(ui.Info, what+": done")
+	case done || !open || !f.refuse(err):
+		h.Fail(what, err)
+	}
 }
 
 // changeForm asks what a subscription is to be.
-func (s *subscriptions) changeForm(one wire.Subscription) overlay {
-	return s.app.changeForm(s, s.subscriber, one)
-}
-
-// changeForm asks what a subscription is to be, for a screen.
-func (a *app) changeForm(to screen, of wire.Subscriber, one wire.Subscription) overlay {
-	f := &form{app: a, title: "Change " + one.EventName + " for " + of.Name, verb: "change", tries: true}
+func changeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) overlay {
+	f := newForm(s.base().Host, "Change "+one.EventName+" for "+of.Name, "change")
+	f.tries = true
 	headers := f.subscriptionFields(one)
-	a.later(a.askEventNames())
+	f.Later(askEventNames(f.dialog))
 	f.send = func(values map[string]string, try bool) tea.Cmd {
 		request := subscriptionOf(values, one)
 		if headers.changed() {
@@ -62,7 +47,33 @@ func (a *app) changeForm(to screen, of wire.Subscriber, one wire.Subscription) o
 			f.unchanged()
 			return nil
 		}
-		return a.changeSubscription(to, f, one, request, try)
+		return changeSubscription(s, f, one, request, try)
 	}
 	return f
+}
+
+// changeSubscription changes a subscription, and sends it a test message where
+// that is wanted.
+func changeSubscription(s subscriptionOwner, f *form, one wire.Subscription, request wire.SubscriptionRequest, try bool) tea.Cmd {
+	h, what := s.base().Host, "change of "+one.EventName
+	var now *wire.Subscription
+	var test *takenTest
+	return h.Change(Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+		if now, err = c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, request); err == nil && try {
+			test = sendTest(ctx, c, now)
+		}
+		return err
+	}, Told: func(err error) {
+		if test == nil {
+			formTold(h, f, what, now != nil, err)
+			return
+		}
+		f.close()
+		startTest(h, *now, test, what+": done; ", nil)
+	}, Then: func(error) tea.Cmd {
+		if now != nil {
+			s.take(*now)
+		}
+		return s.poll()
+	}})
 }

@@ -50,7 +50,7 @@ func TestSubscriptionWithHeaders(t *testing.T) {
 	if got.Get("Authorization") != "Bearer one" || got.Get("X-Tenant") != "7" {
 		t.Errorf("the headers were %v", got)
 	}
-	one := d.app.front().(*subscriptions).list[0]
+	one := d.app.Front().(*subscriptions).list[0]
 	if !one.Ordered || one.RetrySchedule != "5s,30s" || len(one.Headers) != 2 {
 		t.Errorf("%+v", one)
 	}
@@ -138,7 +138,7 @@ func TestSubscriptionIsChanged(t *testing.T) {
 	}
 	d.sees("change of salesorder.created: Conflict")
 	d.press("esc", "esc", "E", "ctrl+u", "'salesorder.*", "tab", "'/er", "tab", "tab", "'Bearer two", "ctrl+t")
-	if one := d.app.front().(*subscriptions).list[0]; one.URL != s.receiver+"/old/er" || !one.Ordered {
+	if one := d.app.Front().(*subscriptions).list[0]; one.URL != s.receiver+"/old/er" || !one.Ordered {
 		t.Errorf("the list has %+v", one)
 	}
 	d.sees("salesorder.*")
@@ -191,7 +191,7 @@ func TestSubscriberIsChanged(t *testing.T) {
 	d.sees("▸ erp")
 	d.press("esc", "k", "enter")
 	d.sees("Subscribers › ACME online")
-	if twin := d.app.front().twin(); !strings.Contains(twin, "ACME online") {
+	if twin := d.app.Front().twin(); !strings.Contains(twin, "ACME online") {
 		t.Errorf("the command is %s", twin)
 	}
 }

@@ -20,9 +20,9 @@ type subscriptionScreen struct {
 	revealed bool // its URL is shown with what can be a key
 }
 
-func newSubscription(list *subscriptions, one wire.Subscription) screen {
-	s := &subscriptionScreen{part: newPart(list.app), list: list, one: one}
-	s.shell = list.app
+func newSubscription(list *subscriptions, one wire.Subscription) *subscriptionScreen {
+	s := &subscriptionScreen{part: newPart(list.Host), list: list, one: one}
+	s.shell = s.dialog
 	return s
 }
 
@@ -30,58 +30,49 @@ func (s *subscriptionScreen) shown() tea.Cmd { return s.poll() }
 
 func (s *subscriptionScreen) poll() tea.Cmd {
 	s.wait = true
-	return tea.Batch(fetchSubscriptions(s.context, s.app.client, s, s.one.SubscriberID), s.app.figuresNow(s))
+	return tea.Batch(s.ask(), s.Queues.RefreshNow(s, s.figured))
+}
+
+// ask fetches the subscription with its subscriber.
+func (s *subscriptionScreen) ask() tea.Cmd {
+	return fetch(s.context, s, fetchSubscriber(s.one.SubscriberID), s.found)
 }
 
 // tick lets times and figures go on.
 func (s *subscriptionScreen) tick() tea.Cmd {
 	s.fill()
-	return s.app.figures(s)
+	return s.Queues.Refresh(s, s.figured)
 }
 
-func (s *subscriptionScreen) update(m tea.Msg) tea.Cmd {
-	switch m := m.(type) {
-	case subscriptionsMsg:
-		return s.found(m)
-	case lanesMsg:
-		s.app.explained(m)
-		s.fill()
-		if s.app.lanes.turned(s.list.subscriber, s.one) {
-			return fetchSubscriptions(s.context, s.app.client, s, s.one.SubscriberID)
-		}
-	case doneMsg:
-		s.app.done(m)
-		return s.poll()
-	case changedMsg:
-		if m.subscription != nil {
-			s.one = *m.subscription
-		}
-		s.app.changed(m)
-		return s.poll()
-	case stakeMsg:
-		s.app.askRemove(m)
+// figured shows how deliveries are.
+func (s *subscriptionScreen) figured() tea.Cmd {
+	s.fill()
+	if s.Queues.Turned(s.list.subscriber, s.one) {
+		return s.ask()
 	}
 	return nil
 }
 
+// take takes what the subscription is now.
+func (s *subscriptionScreen) take(now wire.Subscription) { s.one = now }
+
 // found takes what the subscription is now. Where it is no more, its screen is
 // left.
-func (s *subscriptionScreen) found(m subscriptionsMsg) tea.Cmd {
+func (s *subscriptionScreen) found(of *wire.Subscriber, err error) tea.Cmd {
 	s.wait = false
-	if m.err != nil {
-		s.app.unfetched("fetching the subscription", m.err)
+	if err != nil {
+		s.FetchFailed("fetching the subscription", err)
 		return nil
 	}
-	i := slices.IndexFunc(m.list, func(one wire.Subscription) bool { return one.RecID == s.one.RecID })
+	i := slices.IndexFunc(of.Subscriptions, func(one wire.Subscription) bool { return one.RecID == s.one.RecID })
 	if i < 0 {
-		if s.app.front() == screen(s) {
-			cmd, _ := s.app.pop()
-			return cmd
+		if s.Front() == screen(s) {
+			return s.Pop()
 		}
 		return nil
 	}
-	s.one = m.list[i]
-	s.list.renew(m.subscriber)
+	s.one = of.Subscriptions[i]
+	s.list.renew(*of)
 	s.fill()
 	return nil
 }
@@ -112,7 +103,7 @@ func (s *subscriptionScreen) chips() []string {
 	if s.waitsFor() {
 		return []string{"subscriber disabled"}
 	}
-	return []string{s.app.stateCell(s.one).Text}
+	return []string{stateCell(s.one, s.Session).Text}
 }
 
 func (s *subscriptionScreen) do(b keymap.Binding) tea.Cmd {
@@ -129,7 +120,7 @@ func (s *subscriptionScreen) do(b keymap.Binding) tea.Cmd {
 		s.fill()
 		return nil
 	}
-	return s.app.act(s, s.list.subscriber, s.one, b.Action)
+	return act(s, s.list.subscriber, s.one, b.Action)
 }
 
 // waitsFor reports whether nothing but its subscriber, which is disabled, keeps

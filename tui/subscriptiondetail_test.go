@@ -21,15 +21,15 @@ func TestSubscriptionScreen(t *testing.T) {
 	d := s.subscriptionsOf(t)
 	d.press("i")
 	d.sees("Subscribers › acme-shop › debtor.*", "[enabled]", "?token="+secretMask, "0 delivered, 0 failed, 0 given up", "20h, 20h", "Authorization", id)
-	if twin := d.app.front().twin(); twin != "whctl subscriptions show "+id {
+	if twin := d.app.Front().twin(); twin != "whctl subscriptions show "+id {
 		t.Errorf("the command is %s", twin)
 	}
 	d.press("v")
 	d.sees("?token=canary99")
 	d.press("v")
 	s.raise(t, "debtor.updated", `{"DebtorID":"C1"}`, 3)
-	d.until("the change is told", func() bool { return d.app.lanes.due })
-	d.later(lanesSoon + time.Second)
+	d.until("the change is told", func() bool { return d.app.Queues.due })
+	d.later(queuesSoon + time.Second)
 	d.sees("1 given up", "Last failure", "410 Gone")
 	d.sees("[disabled]", "disabled: the endpoint answered 410 Gone")
 	d.press("E", "tab", "'&x=1", "ctrl+s")
@@ -108,12 +108,12 @@ func TestMessagesOfASubscriber(t *testing.T) {
 	d.sees("Messages  [wms]", "no messages")
 	d.press("3", "k", "m")
 	d.sees("Messages  [acme-shop]", "salesorder.", "debtor.updated", "row 1 of 8")
-	if twin := d.app.front().twin(); strings.Contains(twin, s.subscriber) || !strings.Contains(twin, "SubscriberID^="+s.subscriber[:4]) {
+	if twin := d.app.Front().twin(); strings.Contains(twin, s.subscriber) || !strings.Contains(twin, "SubscriberID^="+s.subscriber[:4]) {
 		t.Errorf("the command is %s", twin)
 	}
 	d.press(":", "'save mine", "enter")
 	d.sees("which is a key")
-	if len(d.app.keeper.Views) != 0 {
+	if len(d.app.State.Views) != 0 {
 		t.Error("it was kept")
 	}
 }

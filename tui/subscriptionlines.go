@@ -25,7 +25,7 @@ func (s *subscriptionScreen) fill() {
 	if s.width == 0 {
 		return
 	}
-	t := s.app.theme
+	t := s.Theme
 	var lines []theme.Span
 	var inked [][]theme.Span
 	for _, l := range s.told() {
@@ -53,14 +53,13 @@ const (
 
 // told is all that is known of the subscription.
 func (s *subscriptionScreen) told() []detailLine {
-	a, one := s.app, s.one
-	t := a.theme
+	t, one := s.Theme, s.one
 	address := maskURL(one.URL)
 	if s.revealed {
 		address = one.URL
 	}
-	state := a.stateCell(one)
-	why := cmp.Or(a.trouble(one), state.Text)
+	state := stateCell(one, s.Session)
+	why := cmp.Or(trouble(one, s.Session), state.Text)
 	if s.waitsFor() {
 		why = "enabled, but the subscriber is disabled: its messages wait"
 	}
@@ -81,52 +80,51 @@ func (s *subscriptionScreen) told() []detailLine {
 
 // deliveries is how deliveries to the subscription stand.
 func (s *subscriptionScreen) deliveries() []detailLine {
-	a := s.app
-	lane, known := a.lanes.of(s.one.RecID)
+	queue, known := s.Queues.Of(s.one.RecID)
 	if !known {
-		return []detailLine{{"Deliveries", strings.Repeat(a.theme.Loading, 3), a.theme.Dim}}
+		return []detailLine{{"Deliveries", strings.Repeat(s.Theme.Loading, 3), s.Theme.Dim}}
 	}
 	lines := []detailLine{
-		{a.lanes.counted(a), fmt.Sprintf("%s delivered, %s failed, %s given up", thousands(lane.Delivered), thousands(lane.Failed), thousands(lane.GivenUp)), ""},
-		{"Waiting", s.waits(lane), ""},
-		{"On the way", fmt.Sprintf("%d, at most %d at a time", lane.InFlight, lane.Limit), ""},
+		{s.Queues.Counted(&s.Clock), fmt.Sprintf("%s delivered, %s failed, %s given up", thousands(queue.Delivered), thousands(queue.Failed), thousands(queue.GivenUp)), ""},
+		{"Waiting", s.waits(queue), ""},
+		{"On the way", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), ""},
 	}
-	if lane.Limit == 0 {
+	if queue.Limit == 0 {
 		lines = lines[:len(lines)-1] // nothing was sent since the service was started
 	}
-	if p99 := time.Duration(lane.P99); p99 > 0 {
+	if p99 := time.Duration(queue.P99); p99 > 0 {
 		lines = append(lines, detailLine{"Attempts take", "99% of them at most " + thousands(p99.Milliseconds()) + " ms", ""})
 	}
-	if since := s.failing(lane); !time.Time(since).IsZero() {
-		lines = append(lines, detailLine{"Failing since", s.at(since), a.theme.Status[3]})
+	if since := s.failing(queue); !time.Time(since).IsZero() {
+		lines = append(lines, detailLine{"Failing since", s.at(since), s.Theme.Status[3]})
 	}
-	if lane.Breaker == wire.BreakerOpen {
-		lines = append(lines, detailLine{"Next try", s.at(lane.NextProbeDateTime) + ": one message at a time, until one is received", ""})
+	if queue.Breaker == wire.BreakerOpen {
+		lines = append(lines, detailLine{"Next try", s.at(queue.NextProbeDateTime) + ": one message at a time, until one is received", ""})
 	}
-	if lane.LastFailure != nil {
-		lines = append(lines, detailLine{"Last failure", failureText(*lane.LastFailure) + ", " + s.at(lane.LastFailure.At), ""})
+	if queue.LastFailure != nil {
+		lines = append(lines, detailLine{"Last failure", failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At), ""})
 	}
 	return lines
 }
 
 // failing is since when every attempt has failed, zero where one did not. The
-// lane knows it sooner than the subscription, which is fetched now and then; of
+// queue knows it sooner than the subscription, which is fetched now and then; of
 // one that is disabled and has no messages there is none.
-func (s *subscriptionScreen) failing(lane wire.Lane) wire.Moment {
-	if lane.SubscriptionID == "" && (!s.one.IsEnabled || s.waitsFor()) {
+func (s *subscriptionScreen) failing(queue wire.Lane) wire.Moment {
+	if queue.SubscriptionID == "" && (!s.one.IsEnabled || s.waitsFor()) {
 		return s.one.FailingSince
 	}
-	return lane.FailingSince
+	return queue.FailingSince
 }
 
 // waits is what waits to be sent.
-func (s *subscriptionScreen) waits(lane wire.Lane) string {
-	if lane.Pending == 0 {
+func (s *subscriptionScreen) waits(queue wire.Lane) string {
+	if queue.Pending == 0 {
 		return "nothing"
 	}
-	text := fmt.Sprintf("%s: %s not sent yet, %s to be tried again", ui.Plural(int(lane.Pending), "message", "messages"), thousands(lane.NotSent), thousands(lane.RetryPending))
-	if at := time.Time(lane.OldestDateTime); !at.IsZero() {
-		text += "; the oldest since " + s.at(lane.OldestDateTime)
+	text := fmt.Sprintf("%s: %s not sent yet, %s to be tried again", ui.Plural(int(queue.Pending), "message", "messages"), thousands(queue.NotSent), thousands(queue.RetryPending))
+	if at := time.Time(queue.OldestDateTime); !at.IsZero() {
+		text += "; the oldest since " + s.at(queue.OldestDateTime)
 	}
 	return text
 }
@@ -139,9 +137,9 @@ func (s *subscriptionScreen) at(m wire.Moment) string {
 	if at.IsZero() {
 		return "-"
 	}
-	text := s.app.here(at).Format("2006-01-02 15:04:05")
-	if left := s.app.left(at); left > 0 {
+	text := s.Here(at).Format("2006-01-02 15:04:05")
+	if left := s.Left(at); left > 0 {
 		return text + " (" + soon(left) + ")"
 	}
-	return text + " (" + ui.Age(s.app.since(at)) + " ago)"
+	return text + " (" + ui.Age(s.Since(at)) + " ago)"
 }

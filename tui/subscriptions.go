@@ -2,9 +2,7 @@ package tui
 
 import (
 	"context"
-	"net/url"
 	"slices"
-	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -17,19 +15,19 @@ import (
 
 // subscriptions lists what one subscriber gets.
 type subscriptions struct {
-	table
+	searchTable
 	subscriber wire.Subscriber
 	master     *subscribers // at the left, where there is room; nil for none
 	list       []wire.Subscription
 	fitted     fitted
 	loaded     bool
 	busy       bool
-	search     string
 	sought     string // the id of a subscription to select once it is here
 }
 
-func newSubscriptions(a *app, subscriber wire.Subscriber) screen {
-	s := &subscriptions{table: newTable(a, true), subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
+func newSubscriptions(h Host, subscriber wire.Subscriber) *subscriptions {
+	s := &subscriptions{searchTable: newSearchTable(h, "subscriptions", "words of the event, the URL or the state"), subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
+	s.refill = s.fill
 	s.fitted.fit(s.grid, leastWidth)
 	return s
 }
@@ -45,10 +43,7 @@ func (s *subscriptions) chips() []string {
 	if s.loaded { // before, the subscriber may be known by its name only
 		chips = append(chips, onOff(s.subscriber.IsEnabled))
 	}
-	if s.search != "" {
-		chips = append(chips, s.search)
-	}
-	return chips
+	return append(chips, s.searchTable.chips()...)
 }
 func (s *subscriptions) twin() string {
 	return "whctl subscriptions list --subscriber " + argument(s.subscriber.Name)
@@ -56,11 +51,28 @@ func (s *subscriptions) twin() string {
 
 func (s *subscriptions) poll() tea.Cmd {
 	s.busy = true
-	return tea.Batch(fetchSubscriptions(s.context, s.app.client, s, s.subscriber.RecID), s.app.figuresNow(s))
+	return tea.Batch(s.ask(), s.Queues.RefreshNow(s, s.figured))
+}
+
+// ask fetches the subscriptions.
+func (s *subscriptions) ask() tea.Cmd {
+	return fetch(s.context, s, fetchSubscriber(s.subscriber.RecID), s.took)
 }
 
 // tick lets the figures go on.
-func (s *subscriptions) tick() tea.Cmd { return s.app.figures(s) }
+func (s *subscriptions) tick() tea.Cmd { return s.Queues.Refresh(s, s.figured) }
+
+// figured shows how deliveries are.
+func (s *subscriptions) figured() tea.Cmd {
+	s.fill()
+	if s.split() {
+		s.master.fill()
+	}
+	if s.Queues.Turned(s.subscriber, s.list...) {
+		return s.ask()
+	}
+	return nil
+}
 
 // status says of the selected subscription why nothing goes out, if so.
 func (s *subscriptions) status() string {
@@ -68,57 +80,35 @@ func (s *subscriptions) status() string {
 		return "no subscriptions yet: n adds one"
 	}
 	if one, ok := s.selected(); ok {
-		if why := s.app.trouble(one); why != "" {
+		if why := trouble(one, s.Session); why != "" {
 			return s.grid.Place() + "   " + why
 		}
 	}
 	return s.grid.Place()
 }
 
-func (s *subscriptions) update(m tea.Msg) tea.Cmd {
-	switch m := m.(type) {
-	case subscriptionsMsg:
-		s.busy = false
-		if m.err != nil {
-			s.app.unfetched("fetching subscriptions", m.err)
-			return nil
-		}
-		s.list, s.loaded = m.list, true
-		s.renew(m.subscriber)
-		s.fill()
-		if s.sought != "" && s.grid.Select(s.sought) {
-			s.sought = ""
-		}
-	case lanesMsg:
-		s.app.explained(m)
-		s.fill()
-		if s.split() {
-			s.master.fill()
-		}
-		if s.app.lanes.turned(s.subscriber, s.list...) {
-			return fetchSubscriptions(s.context, s.app.client, s, s.subscriber.RecID)
-		}
-	case doneMsg:
-		s.app.done(m)
-		return s.poll()
-	case stakeMsg:
-		s.app.askRemove(m)
-	case subscriptionMsg:
-		return s.added(m)
-	case changedMsg:
-		return s.edited(m)
+// took takes the subscriber with its subscriptions.
+func (s *subscriptions) took(of *wire.Subscriber, err error) tea.Cmd {
+	s.busy = false
+	if err != nil {
+		s.FetchFailed("fetching subscriptions", err)
+		return nil
+	}
+	s.list, s.loaded = of.Subscriptions, true
+	s.renew(*of)
+	s.fill()
+	if s.sought != "" && s.grid.Select(s.sought) {
+		s.sought = ""
 	}
 	return nil
 }
 
 // renew takes what the subscriber is now, also for the list of subscribers.
-func (s *subscriptions) renew(of *wire.Subscriber) {
-	if of == nil {
-		return
-	}
-	s.subscriber = *of
+func (s *subscriptions) renew(of wire.Subscriber) {
+	of.Subscriptions = nil
+	s.subscriber = of
 	if s.master != nil {
-		s.master.renew(*of)
+		s.master.renew(of)
 	}
 }
 
@@ -126,57 +116,26 @@ func (s *subscriptions) renew(of *wire.Subscriber) {
 func (s *subscriptions) fill() {
 	var rows []*grid.Row
 	for _, one := range s.list {
-		state := s.app.stateCell(one)
-		if !holdsWords(s.search, one.EventName, ui.ShortURL(one.URL), state.Text, one.DisabledReason) {
+		state := stateCell(one, s.Session)
+		if !s.containsWords(one.EventName, ui.ShortURL(one.URL), state.Text, one.DisabledReason) {
 			continue
 		}
-		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(s.app.subscriptionCells(one, state)...)})
+		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(subscriptionCells(one, state, s.Session)...)})
 	}
 	s.grid.SetRows(grid.NewList(rows))
 }
 
-// find narrows the list while it is typed.
-func (s *subscriptions) find() *line {
-	l := newLine(s.app, "subscriptions", "/", s.search)
-	l.help = "words of the event, the URL or the state; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
-	l.check = func(text string) error {
-		s.search = text
-		s.fill()
-		return nil
-	}
-	l.accept = func(string) tea.Cmd { return nil }
-	return l
-}
-
-// added tells how a new subscription went.
-func (s *subscriptions) added(m subscriptionMsg) tea.Cmd {
-	s.app.subscribed(m)
-	return s.poll()
-}
-
-// edited puts what a subscription is now into the list, which may have been older
+// take puts what a subscription is now into the list, which may have been older
 // than the form.
-func (s *subscriptions) edited(m changedMsg) tea.Cmd {
-	if m.subscription != nil {
-		if i := slices.IndexFunc(s.list, func(one wire.Subscription) bool { return one.RecID == m.subscription.RecID }); i >= 0 {
-			s.list[i] = *m.subscription
-			s.fill()
-		}
+func (s *subscriptions) take(now wire.Subscription) {
+	if i := slices.IndexFunc(s.list, func(one wire.Subscription) bool { return one.RecID == now.RecID }); i >= 0 {
+		s.list[i] = now
+		s.fill()
 	}
-	s.app.changed(m)
-	return s.poll()
 }
 
 func (s *subscriptions) selected() (wire.Subscription, bool) {
-	row := s.grid.Row()
-	if row == nil {
-		return wire.Subscription{}, false
-	}
-	i := slices.IndexFunc(s.list, func(one wire.Subscription) bool { return one.RecID == row.ID })
-	if i < 0 {
-		return wire.Subscription{}, false
-	}
-	return s.list[i], true
+	return rowOf(&s.table, s.list, func(one wire.Subscription) string { return one.RecID })
 }
 
 func (s *subscriptions) do(b keymap.Binding) tea.Cmd {
@@ -184,7 +143,7 @@ func (s *subscriptions) do(b keymap.Binding) tea.Cmd {
 		return nil
 	}
 	if b.Action == keymap.AddNew {
-		s.app.over = s.newForm("")
+		s.Show(s.newForm(""))
 		return nil
 	}
 	one, ok := s.selected()
@@ -192,31 +151,17 @@ func (s *subscriptions) do(b keymap.Binding) tea.Cmd {
 	case !ok:
 		return nil
 	case b.Action == keymap.ShowInfo:
-		return s.app.push(newSubscription(s, one))
+		return s.Push(newSubscription(s, one))
 	}
-	return s.app.act(s, s.subscriber, one, b.Action)
+	return act(s, s.subscriber, one, b.Action)
 }
 
 // newForm asks for a new subscription.
 func (s *subscriptions) newForm(event string) overlay {
-	return s.app.subscriptionForm("New subscription for "+s.subscriber.Name, event, s, func(map[string]string) (string, error) { return s.subscriber.RecID, nil })
+	return subscriptionForm(s, "New subscription for "+s.subscriber.Name, event, func(map[string]string) (string, error) { return s.subscriber.RecID, nil })
 }
 
-// fetchSubscriptions fetches the subscriptions of a subscriber with the subscriber
-// itself, or those of all where it is empty.
-func fetchSubscriptions(ctx context.Context, c *client.Client, to screen, subscriber string) tea.Cmd {
-	return func() tea.Msg {
-		m := subscriptionsMsg{reply: reply{to: to}}
-		if subscriber != "" {
-			if m.subscriber, m.err = c.Subscriber(ctx, subscriber); m.err == nil {
-				m.list, m.subscriber.Subscriptions = m.subscriber.Subscriptions, nil
-			}
-			return m
-		}
-		page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
-		if m.err = err; err == nil {
-			m.list = page.Results
-		}
-		return m
-	}
+// fetchSubscriber fetches a subscriber with its subscriptions.
+func fetchSubscriber(id string) func(context.Context, *client.Client) (*wire.Subscriber, error) {
+	return func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) { return c.Subscriber(ctx, id) }
 }

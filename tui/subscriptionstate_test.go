@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -50,7 +52,7 @@ func TestSubscriptionsRenewTheirSubscriber(t *testing.T) {
 	d.sees("[enabled]")
 	s.enable(t, false)
 	d.press("R", "esc")
-	if list := d.app.front().(*subscribers).list; !slices.ContainsFunc(list, func(one wire.Subscriber) bool { return one.RecID == s.subscriber && !one.IsEnabled }) {
+	if list := d.app.Front().(*subscribers).list; !slices.ContainsFunc(list, func(one wire.Subscriber) bool { return one.RecID == s.subscriber && !one.IsEnabled }) {
 		t.Errorf("the list of subscribers has %+v", list)
 	}
 }
@@ -85,7 +87,7 @@ func TestSubscriberIsRenewedAtTheLeft(t *testing.T) {
 func TestTurnedSettles(t *testing.T) {
 	of := wire.Subscriber{RecID: "W", IsEnabled: true}
 	on, off := wire.Subscription{RecID: "S", IsEnabled: true}, wire.Subscription{RecID: "S"}
-	var l lanes
+	var l Queues
 	for i, step := range []struct {
 		lane bool
 		one  wire.Subscription
@@ -101,8 +103,8 @@ func TestTurnedSettles(t *testing.T) {
 		{false, on, wire.Subscriber{RecID: "W"}, false},
 		{true, on, wire.Subscriber{RecID: "W"}, true},
 	} {
-		l.take(&wire.Stats{Lanes: []wire.Lane{{SubscriptionID: "S", IsEnabled: step.lane}}}, time.Now())
-		if got := l.turned(step.of, step.one); got != step.want {
+		l.Take(&wire.Stats{Lanes: []wire.Lane{{SubscriptionID: "S", IsEnabled: step.lane}}}, time.Now())
+		if got := l.Turned(step.of, step.one); got != step.want {
 			t.Errorf("step %d: %v", i, got)
 		}
 	}
@@ -111,7 +113,11 @@ func TestTurnedSettles(t *testing.T) {
 // figures hands lanes to the screen of a subscription.
 func (d *driver) figures(stats wire.Stats) {
 	d.t.Helper()
-	d.send(lanesMsg{reply: reply{to: d.app.front()}, stats: &stats})
+	s := d.app.Front().(*subscriptionScreen)
+	d.answersTo(s, nil, func(error) tea.Cmd {
+		s.Queues.Take(&stats, s.Now)
+		return s.figured()
+	})
 }
 
 // An endpoint that works again is not said to fail, although the subscription
@@ -122,7 +128,7 @@ func TestFailingIsOver(t *testing.T) {
 	s.latest = time.Now()
 	d := s.subscriptionsOf(t)
 	d.press("i")
-	one := &d.app.front().(*subscriptionScreen).one
+	one := &d.app.Front().(*subscriptionScreen).one
 	one.FailingSince = wire.Moment(d.clock.Add(-time.Hour))
 	lane := wire.Lane{SubscriptionID: id, SubscriberID: s.subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
 	d.figures(wire.Stats{Lanes: []wire.Lane{lane}})
@@ -160,7 +166,8 @@ func TestSubscriptionIsReachedAgain(t *testing.T) {
 	s.latest = time.Now()
 	d := s.subscriptionsOf(t)
 	d.press("i")
-	d.send(subscriptionsMsg{reply: reply{to: d.app.front(), err: &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}}})
+	one := d.app.Front().(*subscriptionScreen)
+	d.answersTo(one, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return one.found(nil, err) })
 	d.sees("fetching the subscription: cannot reach it")
 	d.press("R")
 	d.not("fetching the subscription")
@@ -188,8 +195,8 @@ func TestMenuKeepsItsScreen(t *testing.T) {
 	}
 	d.run(m.of.(*subscriptionScreen).poll())
 	d.settle()
-	if _, left := d.app.front().(*subscriptions); !left || d.app.over != overlay(m) {
-		t.Fatalf("%T is below %T", d.app.front(), d.app.over)
+	if _, left := d.app.Front().(*subscriptions); !left || d.app.over != overlay(m) {
+		t.Fatalf("%T is below %T", d.app.Front(), d.app.over)
 	}
 	d.press("enter")
 	if d.app.over != nil {

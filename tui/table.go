@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"slices"
 	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
@@ -14,8 +17,8 @@ type table struct {
 	grid *grid.Grid
 }
 
-func newTable(a *app, lines bool) table {
-	return table{newPart(a), grid.New(&a.theme.Look, lines)}
+func newTable(h Host, lines bool) table {
+	return table{newPart(h), grid.New(&h.Current().Theme.Look, lines)}
 }
 
 func (t *table) setSize(width, height int) {
@@ -25,14 +28,8 @@ func (t *table) setSize(width, height int) {
 
 func (t *table) view() string { return t.grid.View() }
 
-// status is where the selection is. Nothing is said of rows that are on their
-// way.
-func (t *table) status() string {
-	if t.grid.Len() == 0 && t.app.fetching() {
-		return "on its way " + strings.Repeat(t.app.theme.Loading, 3)
-	}
-	return t.grid.Place()
-}
+// status is where the selection is.
+func (t *table) status() string { return t.grid.Place() }
 
 // move does what keys mean in all lists. It is false for other keys.
 func (t *table) move(b keymap.Binding) bool {
@@ -58,7 +55,7 @@ func (t *table) move(b keymap.Binding) bool {
 		g.Mark()
 	case keymap.MarkRange:
 		if missing := g.MarkRange(); missing > 0 {
-			t.app.tell(ui.Warning, ui.Plural(missing, "row is", "rows are")+" not here yet and was not marked")
+			t.Tell(ui.Warning, ui.Plural(missing, "row is", "rows are")+" not here yet and was not marked")
 		}
 	case keymap.Unmark:
 		g.Unmark()
@@ -115,4 +112,98 @@ func (t *table) unmark() bool {
 	had := t.grid.Marks() > 0
 	t.grid.Unmark()
 	return had
+}
+
+// fitColumns makes columns as wide as what is in sight has to have, where
+// nobody chose how wide they are.
+func (t *table) fitColumns() { t.grid.SetColumns(t.grid.Columns(), t.grid.Frozen()) }
+
+// scrolls reports whether left and right do anything.
+func (t *table) scrolls() bool { return !t.grid.Lines() || !t.grid.Whole() }
+
+// press selects the cell that was clicked. Row is false for anything but a row.
+func (t *table) press(x, y int) (row, title bool) {
+	at, column, on := t.grid.Hit(x, y)
+	switch {
+	case !on:
+		return false, false
+	case column >= 0:
+		t.grid.ToColumn(column)
+	}
+	if at >= 0 {
+		t.grid.To(at)
+	}
+	return at >= 0, at < 0 && column >= 0
+}
+
+// clickRow selects a row of a screen, and opens it when it is clicked again.
+func (t *table) clickRow(s screen, x, y int, again bool) tea.Cmd {
+	if row, _ := t.press(x, y); row && again {
+		return s.do(keymap.Binding{Action: keymap.Open})
+	}
+	return nil
+}
+
+// searchTable is a table of which a search shows a part.
+type searchTable struct {
+	table
+	name   string // of the history of searches
+	by     string // what is searched, for people
+	search string
+	refill func()         // makes the rows
+	found  func() tea.Cmd // after a search; nil for nothing
+}
+
+func newSearchTable(h Host, name, by string) searchTable {
+	return searchTable{table: newTable(h, true), name: name, by: by}
+}
+
+func (t *searchTable) chips() []string {
+	if t.search == "" {
+		return nil
+	}
+	return []string{t.search}
+}
+
+// find narrows the table while it is typed.
+func (t *searchTable) find() *line {
+	l := newLine(t.Host, t.name, "/", t.search)
+	l.help = t.by + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
+	l.check = func(text string) error {
+		t.search = text
+		t.refill()
+		return nil
+	}
+	l.accept = func(string) tea.Cmd {
+		if t.found == nil {
+			return nil
+		}
+		return t.found()
+	}
+	return l
+}
+
+// holds reports whether a text holds what is searched.
+func (t *searchTable) contains(text string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(t.search))
+}
+
+// containsWords reports whether all words that are searched are in one of the
+// texts.
+func (t *searchTable) containsWords(texts ...string) bool {
+	text := strings.ToLower(strings.Join(texts, "\n"))
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(t.search)), func(word string) bool { return !strings.Contains(text, word) })
+}
+
+// rowOf is what the selected row shows of a list.
+func rowOf[T any](t *table, list []T, id func(T) string) (one T, ok bool) {
+	row := t.grid.Row()
+	if row == nil {
+		return one, false
+	}
+	i := slices.IndexFunc(list, func(one T) bool { return id(one) == row.ID })
+	if i < 0 {
+		return one, false
+	}
+	return list[i], true
 }

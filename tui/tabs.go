@@ -52,8 +52,8 @@ func (a *app) first(tab int) screen {
 	return newHome(a)
 }
 
-// push opens a screen over the one in front.
-func (a *app) push(s screen) tea.Cmd {
+// Push opens a screen over the one in front.
+func (a *app) Push(s screen) tea.Cmd {
 	a.leavePlace()
 	return a.put(s)
 }
@@ -78,6 +78,12 @@ func (a *app) drop() {
 	stack := a.tabs[a.tab]
 	stack[len(stack)-1].stop()
 	a.tabs[a.tab] = stack[:len(stack)-1]
+}
+
+// Pop leaves the screen in front.
+func (a *app) Pop() tea.Cmd {
+	cmd, _ := a.pop()
+	return cmd
 }
 
 // pop leaves the screen in front. It is false on the first one of a tab.
@@ -110,7 +116,7 @@ func (a *app) leavePlace() {
 func (a *app) goBefore() tea.Cmd {
 	to := a.former
 	if len(to.stack) == 0 {
-		a.tell(ui.Info, "nothing was seen before this")
+		a.Tell(ui.Info, "nothing was seen before this")
 		return nil
 	}
 	a.leavePlace()
@@ -140,12 +146,12 @@ func (a *app) missed() tea.Cmd {
 			a.outdated[s] = true
 		}
 	}
-	return a.renew(a.front())
+	return a.renew(a.Front())
 }
 
 // seen is what the screen does that has come to the front.
 func (a *app) seen() tea.Cmd {
-	s := a.front()
+	s := a.Front()
 	if a.outdated[s] {
 		return tea.Batch(s.shown(), a.renew(s))
 	}

@@ -60,10 +60,10 @@ func TestChosenColumnsOfRequests(t *testing.T) {
 func TestTimesOfGrids(t *testing.T) {
 	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{})
-	d.app.options.Zone = time.FixedZone("AWST", 8*60*60)
+	d.app.Zone = time.FixedZone("AWST", 8*60*60)
 	d.clock = time.Now()
 	d.press("6")
-	b := d.app.front().(*browser)
+	b := d.app.Front().(*browser)
 	first := b.records[b.grid.Row()].row.Text("DateTime")
 	at, ok := instant(first)
 	if !ok {
@@ -90,7 +90,7 @@ func TestTimesOfGrids(t *testing.T) {
 		t.Errorf("the columns are not as narrow as before:\n%s\n%s", narrow, again)
 	}
 	age := cell()
-	d.app.now = d.app.now.Add(5 * time.Minute)
+	d.app.Now = d.app.Now.Add(5 * time.Minute)
 	b.tick() // alone, without fetching anything
 	if cell() == age {
 		t.Errorf("the age stays %s", age)
@@ -110,9 +110,9 @@ func TestTimesThatStay(t *testing.T) {
 	} {
 		d := drive(t, connected(t, i), Options{})
 		d.press(test.keys...)
-		before := d.app.front().view()
+		before := d.app.Front().view()
 		d.press("t")
-		if d.sees("times: local   " + test.says); d.app.front().view() != before {
+		if d.sees("times: local   " + test.says); d.app.Front().view() != before {
 			t.Errorf("%s look different:\n%s", name, d.text())
 		}
 	}
@@ -138,7 +138,7 @@ func TestRequestAmongNewOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.press("enter")
-	r := d.app.front().(*recordScreen)
+	r := d.app.Front().(*recordScreen)
 	if r.partly || r.whole.Text("Id") != r.row.ID || r.whole.Text("IpAddress") == "" {
 		t.Errorf("it is not whole:\n%s", d.text())
 	}

@@ -1,19 +1,23 @@
 package tui
 
 import (
+	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// trial is a test message of which nothing is known but that it was taken.
-type trial struct {
+// testDelivery is a test message of which nothing is known but that it was taken.
+type testDelivery struct {
+	dialog
 	of      wire.Subscription
 	message string // its id
 	before  string // what is told together with the outcome
@@ -22,155 +26,184 @@ type trial struct {
 	since   time.Time
 	asked   bool // what became of it is being asked for
 	moved   bool // something became of it since
+	ended   bool
 }
 
 const (
-	trialLast = 10 * time.Second // that the outcome of a test is waited for
-	trialHeld = 3 * time.Second  // where the endpoint is known to fail, so that little is sent
+	testTimeout     = 10 * time.Second // that the outcome of a test is waited for
+	testHeldTimeout = 3 * time.Second  // where the endpoint is known to fail, so that little is sent
 )
 
-// trialMsg tells that a test message was taken by the service.
-type trialMsg struct {
-	reply
-	trial
-	off string // what is off, so that the message waits; empty for nothing
+// takenTest is what the service said to a test message.
+type takenTest struct {
+	message string // its id
+	off     string // what is off, so that the message waits; empty for nothing
+	err     error
 }
 
-// outcomeMsg brings the first attempt of a test message, and how the message
-// stands after it; nil where there was none yet.
-type outcomeMsg struct {
-	reply
-	id      string
-	attempt *wire.MessageResponse
-	message *wire.Message
+// sendTest sends a test message, and finds out whether it goes out at all.
+func sendTest(ctx context.Context, c *client.Client, s *wire.Subscription) *takenTest {
+	state, err := c.TestSubscription(ctx, s.SubscriberID, s.RecID)
+	if err != nil {
+		return &takenTest{err: err}
+	}
+	t := &takenTest{message: state.MessageID}
+	if list, err := c.Subscriptions(ctx, s.SubscriberID); err == nil {
+		for _, one := range list {
+			if one.RecID == s.RecID && !one.IsEnabled {
+				t.off = "the subscription"
+			}
+		}
+	}
+	if who, err := c.Subscriber(ctx, s.SubscriberID); err == nil && !who.IsEnabled {
+		t.off = "the subscriber"
+	}
+	return t
 }
 
 // askTest asks before a test message is sent.
-func (a *app) askTest(one wire.Subscription) {
+func askTest(h Host, one wire.Subscription) {
 	what := "A message of the event webhooks.test is sent. Where it is not received it is tried again, as all messages are."
 	if !one.IsEnabled {
 		what = "The subscription is off: a message of the event webhooks.test waits until it is on again."
 	}
-	a.ask("Send a test message?", "send it", []string{one.EventName + " to", "  " + maskURL(one.URL), what}, func() tea.Cmd { return a.testSubscription(one) })
+	ask(h, "Send a test message?", "send it", []string{one.EventName + " to", "  " + maskURL(one.URL), what}, func() tea.Cmd { return testSubscription(h, one) })
 }
 
-// tried begins to wait for the outcome of a test message.
-func (a *app) tried(m trialMsg) tea.Cmd {
-	t := m.trial
-	switch {
-	case m.err != nil && t.before != "":
-		// what was to be tried out is done all the same
-		a.fail(t.before+"but the test message was not sent", m.err)
-		return nil
-	case m.err != nil:
-		a.fail("test of "+t.of.EventName, m.err)
-		return nil
-	case m.off != "":
-		a.conclude(&t, ui.Warning, m.off+" is off, the message waits")
-		return nil
+// testSubscription sends a test message.
+func testSubscription(h Host, one wire.Subscription) tea.Cmd {
+	var t *takenTest
+	return h.Change(Change{What: "test of " + one.EventName, Do: func(ctx context.Context, c *client.Client) error {
+		t = sendTest(ctx, c, &one)
+		return t.err
+	}, Told: func(err error) {
+		if err != nil {
+			t = &takenTest{err: err}
+		}
+		startTest(h, one, t, "", nil)
+	}})
+}
+
+// startTest begins to wait for the outcome of a test message. What was done with
+// it is told before, and the outcome in a box too where there is one.
+func startTest(h Host, of wire.Subscription, taken *takenTest, before string, box *text) {
+	t := &testDelivery{dialog: dialogOf(h), of: of, message: taken.message, before: before, box: box}
+	if box != nil {
+		t.below = len(box.lines)
 	}
-	t.since = a.now
-	a.trials[t.message] = &t
-	a.tell(ui.Info, t.before+"test: waiting for the answer")
-	t.inBox(a, "waiting for the answer")
-	return a.outcomeOf(&t)
+	switch {
+	case taken.err != nil && before != "":
+		// what was to be tried out is done all the same
+		h.Fail(before+"but the test message was not sent", taken.err)
+	case taken.err != nil:
+		h.Fail("test of "+of.EventName, taken.err)
+	case taken.off != "":
+		t.conclude(ui.Warning, taken.off+" is off, the message waits")
+	default:
+		t.since = t.Now
+		h.Watch(t)
+		h.Tell(ui.Info, before+"test: waiting for the answer")
+		t.inBox("waiting for the answer")
+		h.Later(t.ask())
+	}
 }
 
-// outcomeOf asks what became of a test message.
-func (a *app) outcomeOf(t *trial) tea.Cmd {
+// ask asks what became of the test message. That takes no more than the
+// SubscriberID.
+func (t *testDelivery) ask() tea.Cmd {
 	t.asked, t.moved = true, false
-	return a.outcome(t.of.SubscriberID, t.message)
+	c, ctx, subscriber, id := t.Client, t.Context, t.of.SubscriberID, t.message
+	return func() tea.Msg {
+		attempt, message, err := firstAttempt(ctx, c, subscriber, id)
+		return Answer{Err: err, Take: func() tea.Cmd { return t.take(attempt, message, err) }}
+	}
+}
+
+// firstAttempt is the first attempt of a message, and how the message is after
+// it; nil where there was none yet.
+func firstAttempt(ctx context.Context, c *client.Client, subscriber, id string) (attempt *wire.MessageResponse, message *wire.Message, err error) {
+	tries, err := c.MessageResponses(ctx, subscriber, url.Values{"MessageID": {id}, "Fields": {"Status,HTTPCode,Message,Duration,LastSavedDateTime"}, "OrderBy": {"ItemNo"}, "Take": {"1"}})
+	if err != nil || len(tries.Results) == 0 {
+		return nil, nil, err
+	}
+	page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Fields": {"Status,NextAttemptDateTime"}, "Take": {"1"}})
+	if err == nil && len(page.Results) > 0 {
+		message = &page.Results[0]
+	}
+	return &tries.Results[0], message, nil
+}
+
+// take takes what became of the test message.
+func (t *testDelivery) take(attempt *wire.MessageResponse, message *wire.Message, err error) tea.Cmd {
+	t.asked = false
+	switch {
+	case t.ended:
+	case err != nil:
+		t.ended = true
+		t.inBox("what became of it is not known")
+		t.Fail(t.before+"what became of the test", err)
+	case attempt != nil:
+		t.conclude(outcomeText(attempt, message))
+	case t.moved:
+		return t.ask()
+	}
+	return nil
 }
 
 // conclude tells what became of a test message.
-func (a *app) conclude(t *trial, l ui.Level, text string) {
-	delete(a.trials, t.message)
-	a.tell(l, t.before+"test: "+text)
-	t.inBox(a, text)
+func (t *testDelivery) conclude(l ui.Level, text string) {
+	t.ended = true
+	t.Tell(l, t.before+"test: "+text)
+	t.inBox(text)
 }
 
-// inBox tells of the test below what stands in its box, if it has one.
-func (t *trial) inBox(a *app, told string) {
+// inBox tells of the test below what is in its box, if it has one.
+func (t *testDelivery) inBox(told string) {
 	if t.box == nil {
 		return
 	}
 	t.box.lines = append(t.box.lines[:t.below:t.below], theme.Span{})
-	for _, line := range a.theme.Break("Test: "+told, t.box.wide(), remarkLines) {
-		t.box.lines = append(t.box.lines, theme.Span{Text: line, Ink: a.theme.Accent})
+	for _, line := range t.Theme.Break("Test: "+told, t.box.wide(), remarkLines) {
+		t.box.lines = append(t.box.lines, theme.Span{Text: line, Ink: t.Theme.Accent})
 	}
 }
 
-// under has the outcome of the test told in a box as well.
-func (t *trial) under(box overlay) {
-	if one, ok := box.(*text); ok {
-		t.box, t.below = one, len(one.lines)
-	}
-}
+// Done reports whether the outcome is known, or no longer waited for.
+func (t *testDelivery) Done() bool { return t.ended }
 
-// trialsFollow asks what became of test messages of which something was told.
-func (a *app) trialsFollow(changes []wire.MessageChange) tea.Cmd {
-	var cmds []tea.Cmd
+// Follow asks what became of the test message where something was told of it.
+func (t *testDelivery) Follow(changes []wire.MessageChange) tea.Cmd {
 	for _, c := range changes {
-		switch t := a.trials[c.MessageID]; {
-		case t == nil || c.Status == 0:
+		switch {
+		case c.MessageID != t.message || c.Status == 0:
 		case t.asked:
 			t.moved = true
 		default:
-			cmds = append(cmds, a.outcomeOf(t))
+			return t.ask()
 		}
 	}
-	return tea.Batch(cmds...)
+	return nil
 }
 
-// trialsTick asks once a second, since the stream may not be there, and ends
-// the waiting.
-func (a *app) trialsTick() tea.Cmd {
-	var cmds []tea.Cmd
-	for _, t := range a.trials {
-		switch {
-		case a.now.Sub(t.since) >= trialLast, a.now.Sub(t.since) >= trialHeld && a.breaks(t.of.RecID):
-			a.conclude(t, ui.Warning, a.unanswered(t))
-		case !t.asked:
-			cmds = append(cmds, a.outcomeOf(t))
-		}
+// Tick asks once a second, since the stream may not be there, and ends the
+// waiting.
+func (t *testDelivery) Tick() tea.Cmd {
+	switch old := t.Now.Sub(t.since); {
+	case old >= testTimeout, old >= testHeldTimeout && t.Queues.Breaks(t.of.RecID):
+		t.conclude(ui.Warning, t.unanswered())
+	case !t.asked:
+		return t.ask()
 	}
-	return tea.Batch(cmds...)
+	return nil
 }
 
 // unanswered says that nothing became of a test message yet, and why, where that
 // is known.
-func (a *app) unanswered(t *trial) string {
-	if lane := a.lanes.known[t.of.RecID]; a.breaks(t.of.RecID) {
-		return "it waits, since the endpoint fails; that is tried again " + soon(a.left(time.Time(lane.NextProbeDateTime)))
+func (t *testDelivery) unanswered() string {
+	if t.Queues.Breaks(t.of.RecID) {
+		return "it waits, since the endpoint fails; that is tried again " + soon(t.Left(time.Time(t.Queues.Known[t.of.RecID].NextProbeDateTime)))
 	}
-	return "no answer yet after " + ui.Age(trialLast) + "; its message is in Messages"
-}
-
-// breaks reports whether a subscription's endpoint is known to fail so often that
-// one message at a time is tried.
-func (a *app) breaks(subscription string) bool {
-	return a.lanes.known[subscription].Breaker == wire.BreakerOpen
-}
-
-// happened takes what became of a test message.
-func (a *app) happened(m outcomeMsg) tea.Cmd {
-	t := a.trials[m.id]
-	if t == nil {
-		return nil
-	}
-	t.asked = false
-	switch {
-	case m.err != nil:
-		delete(a.trials, m.id)
-		t.inBox(a, "what became of it is not known")
-		a.fail(t.before+"what became of the test", m.err)
-	case m.attempt != nil:
-		l, text := outcomeText(m.attempt, m.message)
-		a.conclude(t, l, text)
-	case t.moved:
-		return a.outcomeOf(t)
-	}
-	return nil
+	return "no answer yet after " + ui.Age(testTimeout) + "; its message is in Messages"
 }
 
 // outcomeText says what the first attempt came to, and what becomes of the

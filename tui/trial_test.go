@@ -69,8 +69,8 @@ func TestTrialWithoutAnswer(t *testing.T) {
 	d.sees("Subscribers › acme-shop › debtor.*")
 	d.later(11 * time.Second)
 	d.sees("test: no answer yet after 10s; its message is in Messages")
-	if len(d.app.trials) != 0 {
-		t.Errorf("it still waits: %v", d.app.trials)
+	if len(d.app.watchers) != 0 {
+		t.Errorf("it still waits: %v", d.app.watchers)
 	}
 
 	off := false
@@ -94,7 +94,7 @@ func TestTrialBehindAFailingEndpoint(t *testing.T) {
 	d := s.subscriptionsOf(t)
 	d.sees("held")
 	d.press("T", "y")
-	d.later(trialHeld + time.Second)
+	d.later(testHeldTimeout + time.Second)
 	d.sees("test: it waits, since the endpoint fails; that is tried again")
 }
 

@@ -116,7 +116,7 @@ func (o Options) complete() Options {
 // order.
 func (a *app) wait() {
 	a.jobs.wait()
-	_ = a.keeper.Write() // nobody is there to be told any more
+	_ = a.State.Write() // nobody is there to be told any more
 	if a.stopFeed != nil {
 		a.stopFeed()
 		<-a.feed.ended

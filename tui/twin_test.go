@@ -47,9 +47,9 @@ func TestTwinsRun(t *testing.T) {
 			d.press("esc")
 		}
 		d.press(keys...)
-		twin := d.app.front().twin()
+		twin := d.app.Front().twin()
 		lines := []string{twin}
-		if does, ok := d.app.front().(doer); ok {
+		if does, ok := d.app.Front().(doer); ok {
 			for _, deed := range does.deeds() {
 				if !strings.Contains(deed, " --output ") {
 					deed = placeholders.Replace(deed) + " --yes --read-only || test $? -ne 2" // it is understood, and refused

@@ -23,30 +23,30 @@ type delayed struct {
 // undoFor is how long it can be taken back.
 const undoFor = 5 * time.Second
 
-// delay makes a change in a moment.
-func (a *app) delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
-	a.delayed = append(a.delayed, delayed{a.now.Add(undoFor), what, ids, run})
-	return a.front().shown()
+// Delay makes a change in a moment.
+func (a *app) Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
+	a.delayed = append(a.delayed, delayed{a.Now.Add(undoFor), what, ids, run})
+	return a.Front().shown()
 }
 
 // undo takes the last change back that still waits.
 func (a *app) undo() tea.Cmd {
 	last := len(a.delayed) - 1
 	if last < 0 {
-		a.tell(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(undoFor))
+		a.Tell(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(undoFor))
 		return nil
 	}
 	what := a.delayed[last].what
 	a.delayed = a.delayed[:last]
-	a.tell(ui.Info, what+": taken back, nothing was sent")
-	return a.front().shown()
+	a.Tell(ui.Info, what+": taken back, nothing was sent")
+	return a.Front().shown()
 }
 
-// ripe makes the changes whose time has come.
-func (a *app) ripe() tea.Cmd {
+// makeDue makes the changes whose time has come.
+func (a *app) makeDue() tea.Cmd {
 	var cmds []tea.Cmd
 	a.delayed = slices.DeleteFunc(a.delayed, func(d delayed) bool {
-		due := !a.now.Before(d.due)
+		due := !a.Now.Before(d.due)
 		if due {
 			cmds = append(cmds, d.run())
 		}
@@ -55,8 +55,8 @@ func (a *app) ripe() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// goes reports whether a change of this waits.
-func (a *app) goes(id string) bool {
+// Delayed reports whether a change of this waits.
+func (a *app) Delayed(id string) bool {
 	return slices.ContainsFunc(a.delayed, func(d delayed) bool { return slices.Contains(d.ids, id) })
 }
 
@@ -66,6 +66,6 @@ func (a *app) undoSpans() []theme.Span {
 		return nil
 	}
 	last := a.delayed[len(a.delayed)-1]
-	left := (last.due.Sub(a.now) + time.Second - 1).Truncate(time.Second)
-	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Ink: a.theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Ink: a.theme.Key}, {Text: " undo ", Ink: a.theme.Dim}}
+	left := (last.due.Sub(a.Now) + time.Second - 1).Truncate(time.Second)
+	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Ink: a.Theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Ink: a.Theme.Key}, {Text: " undo ", Ink: a.Theme.Dim}}
 }

@@ -64,11 +64,11 @@ func (s *deliveries) total(t *testing.T) int64 {
 // the one that it was meant for, which stays.
 func TestNoSwitchWhileADeleteWaits(t *testing.T) {
 	d := drive(t, unreachable(t), Options{Profile: "a"})
-	was := d.app.client
-	d.app.delay("delete of one", []string{"1"}, func() tea.Cmd { return nil })
-	d.send(switchedMsg{client: unreachable(t), options: Options{Profile: "b"}, keeper: d.app.keeper})
-	if d.app.client != was || d.app.options.Profile != "a" || len(d.app.delayed) != 1 {
-		t.Errorf("profile %s, %d deletes wait", d.app.options.Profile, len(d.app.delayed))
+	was := d.app.Client
+	d.app.Delay("delete of one", []string{"1"}, func() tea.Cmd { return nil })
+	d.send(switchedMsg{client: unreachable(t), options: Options{Profile: "b"}, state: d.app.State})
+	if d.app.Client != was || d.app.Profile != "a" || len(d.app.delayed) != 1 {
+		t.Errorf("profile %s, %d deletes wait", d.app.Profile, len(d.app.delayed))
 	}
 	d.sees("a delete still waits here")
 }

@@ -18,18 +18,18 @@ type unsent struct {
 // heldMsg says that a change was not made, since we are not signed in.
 type heldMsg struct {
 	reply
-	unsent unsent
-	era    int // of the app that asked
+	unsent  unsent
+	session *Session // that asked
 }
 
 // repeatable makes a command that changes something one that can be made again
 // after a sign-in.
 func (a *app) repeatable(what string, cmd tea.Cmd) tea.Cmd {
-	era := a.era
+	session := a.Session
 	return func() tea.Msg {
 		m := cmd()
 		if one, ok := m.(answered); ok && unauthorized(one.about().err) {
-			return heldMsg{reply{err: one.about().err}, unsent{what: what, again: cmd}, era}
+			return heldMsg{reply{err: one.about().err}, unsent{what: what, again: cmd}, session}
 		}
 		return m
 	}
@@ -60,7 +60,7 @@ func (a *app) release() tea.Cmd {
 	if a.held = nil; a.over == nil {
 		a.over = h.under
 	}
-	a.tell(ui.Info, "now: "+h.what)
+	a.Tell(ui.Info, "now: "+h.what)
 	again := a.repeatable(h.what, h.again)
 	if h.form == nil {
 		return again
@@ -74,6 +74,6 @@ func (a *app) giveUp() {
 		return
 	}
 	a.over = a.held.under
-	a.tell(ui.Warning, "not done: "+a.held.what)
+	a.Tell(ui.Warning, "not done: "+a.held.what)
 	a.held = nil
 }

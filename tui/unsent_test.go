@@ -83,7 +83,7 @@ func TestErrorLog(t *testing.T) {
 	d := drive(t, unreachable(t), Options{})
 	d.resize(100, 24)
 	for _, id := range []string{"r1", "r2"} {
-		d.app.fail("retry", &client.Error{Kind: client.Rejected, Message: "Conflict: a text that is long enough to take more than one line of the list of the errors", RequestID: id, Fields: []wire.FieldError{{FieldName: "MessageID", Message: "is gone"}}})
+		d.app.Fail("retry", &client.Error{Kind: client.Rejected, Message: "Conflict: a text that is long enough to take more than one line of the list of the errors", RequestID: id, Fields: []wire.FieldError{{FieldName: "MessageID", Message: "is gone"}}})
 	}
 	d.press("ctrl+e")
 	d.sees("Errors (", "(request r2)", "(request r1)", "MessageID: is gone")
@@ -133,16 +133,16 @@ func TestSignInClosesItsFormOnly(t *testing.T) {
 	login := d.app.over.(*form)
 	d.press("esc", "n", "'debtor.created")
 	typed := d.app.over
-	d.send(sentMsg{login, signedInMsg{era: d.app.era, user: "admin"}})
+	d.send(sentMsg{login, signedInMsg{form: login, session: d.app.Session, user: "admin"}})
 	if d.app.over != typed {
 		t.Errorf("the form that is typed is gone:\n%s", d.text())
 	}
-	d.send(sentMsg{login, signedInMsg{era: d.app.era, user: "admin", reply: reply{err: &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"}}}})
+	d.send(sentMsg{login, signedInMsg{form: login, session: d.app.Session, user: "admin", reply: reply{err: &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"}}}})
 	if f := d.app.over.(*form); f.fields[0].wrong+f.fields[1].wrong != "" {
 		t.Error("another form is blamed for a wrong password")
 	}
 	d.press("esc", ":", "'login", "enter")
-	d.send(sentMsg{d.app.over.(*form), signedInMsg{era: d.app.era, user: "admin"}})
+	d.send(sentMsg{d.app.over.(*form), signedInMsg{form: d.app.over.(*form), session: d.app.Session, user: "admin"}})
 	if d.app.over != nil {
 		t.Error("the question for the password stays")
 	}

@@ -28,7 +28,8 @@ func (a *app) resize() {
 	if a.tooSmall() {
 		return
 	}
-	if s := a.front(); s != nil {
+	a.Columns, a.Rows = a.width, a.height-linesAround
+	if s := a.Front(); s != nil {
 		s.setSize(a.width, a.height-linesAround)
 	}
 }
@@ -41,11 +42,11 @@ func (a *app) View() string {
 		return ""
 	case a.tooSmall():
 		return a.smallView()
-	case a.front() == nil:
+	case a.Front() == nil:
 		return ""
 	}
-	body := strings.Split(a.front().view(), "\n")
-	if a.link.away(a.now) {
+	body := strings.Split(a.Front().view(), "\n")
+	if a.link.away(a.Now) {
 		body = a.faded(body)
 	}
 	if a.over != nil {
@@ -53,14 +54,14 @@ func (a *app) View() string {
 	} else if a.line != nil {
 		body = a.under(body, a.line.suggestions(a.width, len(body)))
 	}
-	lines := append([]string{a.identity(), a.tabLine(), a.crumbs(), a.theme.Rule.Paint(strings.Repeat(a.theme.Line, a.width))}, body...)
+	lines := append([]string{a.identity(), a.tabLine(), a.crumbs(), a.Theme.Rule.Paint(strings.Repeat(a.Theme.Line, a.width))}, body...)
 	return strings.Join(append(lines, a.statusLine(), a.hintLine()), "\n")
 }
 
 // faded draws what is not up to date: without its own inks.
 func (a *app) faded(body []string) []string {
 	for i, line := range body {
-		body[i] = a.theme.Wait.Paint(ansi.Strip(line))
+		body[i] = a.Theme.Wait.Paint(ansi.Strip(line))
 	}
 	return body
 }
@@ -75,7 +76,7 @@ func (a *app) smallView() string {
 		if i < len(words) {
 			text = words[i].Text
 		}
-		lines[i] = a.theme.Fit(text, a.width, false)
+		lines[i] = a.Theme.Fit(text, a.width, false)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -83,10 +84,10 @@ func (a *app) smallView() string {
 // identity is line 1: where we are, who we are, what we may, and the state of
 // the way to the service, which is always the truth.
 func (a *app) identity() string {
-	t := a.theme
+	t := a.Theme
 	left := []theme.Span{{Text: " whctl  ", Ink: t.Brand}}
-	left = append(left, t.Profile(a.options.Profile, a.options.Colour)...)
-	left = append(left, theme.Span{Text: ui.ShortURL(a.options.URL)})
+	left = append(left, t.Profile(a.Profile, a.options.Colour)...)
+	left = append(left, theme.Span{Text: ui.ShortURL(a.URL)})
 	if a.options.InsecureTLS {
 		left = append(left, theme.Span{Text: "  TLS!", Ink: t.Offline})
 	}
@@ -94,36 +95,36 @@ func (a *app) identity() string {
 		left = append(left, theme.Span{Text: "  " + a.user})
 	}
 	mode := theme.Span{Text: " RW", Ink: t.Waiting}
-	if a.readOnly {
+	if a.ReadOnly {
 		mode = theme.Span{Text: " RO", Ink: t.Dim}
 	}
 	if a.fetching() {
 		left = append(left, theme.Span{Text: "  ...", Ink: t.Dim})
 	}
-	word := a.link.word(a.now)
-	return a.theme.Compose(a.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Ink: a.stateInk(word)}, {Text: "  " + a.clock(a.now) + a.zoneName() + a.link.clocks() + " ", Ink: t.Dim}})
+	word := a.link.word(a.Now)
+	return a.Theme.Compose(a.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Ink: a.stateInk(word)}, {Text: "  " + a.TimeOfDay(a.Now) + a.zoneName() + a.link.clocks() + " ", Ink: t.Dim}})
 }
 
 // fetching reports whether something of the screen in front is on its way.
 func (a *app) fetching() bool {
-	w, ok := a.front().(waiter)
+	w, ok := a.Front().(waiter)
 	return ok && w.waiting()
 }
 
 func (a *app) stateInk(word string) theme.Ink {
 	switch {
 	case word == "LIVE":
-		return a.theme.Live
+		return a.Theme.Live
 	case strings.HasPrefix(word, "OFFLINE"), word == "AUTH":
-		return a.theme.Offline
+		return a.Theme.Offline
 	}
-	return a.theme.Waiting
+	return a.Theme.Waiting
 }
 
 // tabLine is line 2.
 func (a *app) tabLine() string {
 	left, right := a.tabSpans()
-	return a.theme.Compose(a.width, left, right)
+	return a.Theme.Compose(a.width, left, right)
 }
 
 // tabSpans are the tabs, each behind a blank or two, and the help at the right.
@@ -133,7 +134,7 @@ func (a *app) tabSpans() (left, right []theme.Span) {
 	for i, name := range tabNames {
 		ink := theme.Ink("")
 		if i == a.tab {
-			ink = a.theme.Tab
+			ink = a.Theme.Tab
 		}
 		if a.width < 76 && i != a.tab {
 			name = name[:min(3, len(name))]
@@ -143,7 +144,7 @@ func (a *app) tabSpans() (left, right []theme.Span) {
 		}
 		left = append(left, theme.Span{Text: name, Ink: ink}, theme.Span{Text: "  "})
 	}
-	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", Ink: a.theme.Dim}}
+	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", Ink: a.Theme.Dim}}
 }
 
 // crumbs is line 3: how we came here and what limits the rows; or the line that
@@ -159,35 +160,35 @@ func (a *app) crumbs() string {
 	names = slices.Compact(names) // a list and a part of it, which the chips tell apart
 	var chips []theme.Span
 	room := a.width - 2
-	for _, chip := range a.front().chips() {
-		chips = append(chips, theme.Span{Text: "  "}, theme.Span{Text: "[" + chip + "]", Ink: a.theme.Chip})
+	for _, chip := range a.Front().chips() {
+		chips = append(chips, theme.Span{Text: "  "}, theme.Span{Text: "[" + chip + "]", Ink: a.Theme.Chip})
 		room -= ansi.StringWidth(chip) + 4
 	}
-	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], a.theme.Step)) > room; first++ {
+	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], a.Theme.Step)) > room; first++ {
 		names[first] = "" // what limits the rows matters more than how one came here
-		names[first+1] = a.theme.Cut + a.theme.Step + names[first+1]
+		names[first+1] = a.Theme.Cut + a.Theme.Step + names[first+1]
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	return a.theme.Compose(a.width, append([]theme.Span{{Text: " " + strings.Join(names, a.theme.Step), Ink: a.theme.Crumb}}, chips...), nil)
+	return a.Theme.Compose(a.width, append([]theme.Span{{Text: " " + strings.Join(names, a.Theme.Step), Ink: a.Theme.Crumb}}, chips...), nil)
 }
 
 // statusLine is a message where there is one, else what the screen says.
 func (a *app) statusLine() string {
-	if s := a.toasts.Shown(); s != nil && !(s.Link && a.link.away(a.now)) {
+	if s := a.toasts.Shown(); s != nil && !(s.Link && a.link.away(a.Now)) {
 		right := append(a.undoSpans(), a.jobSpans()...)
 		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > a.width {
-			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Ink: a.theme.Key}, theme.Span{Text: " all of it ", Ink: a.theme.Dim})
+			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Ink: a.Theme.Key}, theme.Span{Text: " all of it ", Ink: a.Theme.Dim})
 		}
-		return a.theme.Compose(a.width, []theme.Span{{Text: " " + s.Text + " ", Ink: a.theme.Toast[s.Level]}}, right)
+		return a.Theme.Compose(a.width, []theme.Span{{Text: " " + s.Text + " ", Ink: a.Theme.Toast[s.Level]}}, right)
 	}
-	if a.link.away(a.now) {
+	if a.link.away(a.Now) {
 		text := " " + ui.Describe(a.link.failed)
 		if !a.link.reached.IsZero() {
-			text = " Data from " + a.clock(a.link.reached) + ", " + ui.Age(a.now.Sub(a.link.reached)) + " ago: " + ui.Cause(a.link.failed)
+			text = " Data from " + a.TimeOfDay(a.link.reached) + ", " + ui.Age(a.Now.Sub(a.link.reached)) + " ago: " + ui.Cause(a.link.failed)
 		}
-		return a.theme.Compose(a.width, []theme.Span{{Text: text, Ink: a.theme.Toast[ui.Failure]}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Ink: a.theme.Key}})
+		return a.Theme.Compose(a.width, []theme.Span{{Text: text, Ink: a.Theme.Toast[ui.Failure]}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Ink: a.Theme.Key}})
 	}
-	return a.theme.Compose(a.width, []theme.Span{{Text: " " + a.front().status()}}, append(a.undoSpans(), a.jobSpans()...))
+	return a.Theme.Compose(a.width, []theme.Span{{Text: " " + a.Front().status()}}, append(a.undoSpans(), a.jobSpans()...))
 }
 
 // jobSpans says at the end of the line what is on its way.
@@ -196,28 +197,28 @@ func (a *app) jobSpans() []theme.Span {
 	if word == "" {
 		return nil
 	}
-	return []theme.Span{{Text: " " + word + " ", Ink: a.theme.Accent}}
+	return []theme.Span{{Text: " " + word + " ", Ink: a.Theme.Accent}}
 }
 
 // hintLine names the keys that matter here.
 func (a *app) hintLine() string {
 	if a.line != nil {
-		return a.theme.Compose(a.width, []theme.Span{{Text: " " + a.line.hint(), Ink: a.theme.Dim}}, nil)
+		return a.Theme.Compose(a.width, []theme.Span{{Text: " " + a.line.hint(), Ink: a.Theme.Dim}}, nil)
 	}
 	left := []theme.Span{{Text: " "}}
 	room := a.width - 2
 	for _, b := range a.hinted() {
-		ink := a.theme.Key
+		ink := a.Theme.Key
 		if a.over == nil && a.reason(b) != "" {
-			ink = a.theme.Dim
+			ink = a.Theme.Dim
 		}
 		need := ansi.StringWidth(b.Label()) + len(b.Hint) + 3
 		if room -= need; room < 0 {
 			break
 		}
-		left = append(left, theme.Span{Text: b.Label(), Ink: ink}, theme.Span{Text: " " + b.Hint + "  ", Ink: a.theme.Dim})
+		left = append(left, theme.Span{Text: b.Label(), Ink: ink}, theme.Span{Text: " " + b.Hint + "  ", Ink: a.Theme.Dim})
 	}
-	return a.theme.Compose(a.width, left, nil)
+	return a.Theme.Compose(a.width, left, nil)
 }
 
 // under draws lines over the first lines of the body.
@@ -225,7 +226,7 @@ func (a *app) under(body, lines []string) []string {
 	lines = lines[:min(len(lines), len(body))]
 	copy(body, lines)
 	if n := len(lines); n > 0 && n < len(body) { // what lies below is none of it
-		body[n] = a.theme.Rule.Paint(strings.Repeat(a.theme.Line, a.width))
+		body[n] = a.Theme.Rule.Paint(strings.Repeat(a.Theme.Line, a.width))
 	}
 	return body
 }

@@ -117,8 +117,8 @@ func (s *deliveries) open(t *testing.T, o Options) *driver {
 	return d
 }
 
-// figures are what is another in each run.
-var figures = []struct {
+// volatile is what is another in each run.
+var volatile = []struct {
 	is *regexp.Regexp
 	as string
 }{
@@ -128,7 +128,7 @@ var figures = []struct {
 	{regexp.MustCompile(`[ \d,]{7}\d ms`), "       1 ms"},
 }
 
-func init() { passing = append(passing, figures...) }
+func init() { passing = append(passing, volatile...) }
 
 // busyHour gives the chart an hour, where the test had but a second.
 func busyHour(s *wire.Stats) {
@@ -146,7 +146,7 @@ func TestWebhookScreens(t *testing.T) {
 	s := startDeliveries(t)
 	forLooks(t, func(t *testing.T, look string, o Options) {
 		d := s.open(t, o)
-		busyHour(d.app.front().(*home).stats)
+		busyHour(d.app.Front().(*home).stats)
 		d.golden("S01-home", look)
 		d.press("3")
 		d.golden("S07-subscribers", look)
@@ -161,7 +161,7 @@ func TestWebhookScreens(t *testing.T) {
 		d.press("esc", "a", "r")
 		d.golden("S11-retry-all", look)
 		d.press("esc")
-		d.app.askMany(1204, "Retry 1,204 messages?", "retry 1,204", []string{" 1204  hooks.acme.test/erp/in   last 503", "Each is sent once more, oldest first."}, nil)
+		askMany(d.app, 1204, "Retry 1,204 messages?", "retry 1,204", []string{" 1204  hooks.acme.test/erp/in   last 503", "Each is sent once more, oldest first."}, nil)
 		d.press("'12")
 		d.golden("S11-retry-many", look)
 		d.press("esc", "esc", "enter")

@@ -1,0 +1,149 @@
+package tui
+
+import (
+	"context"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/export"
+	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Host is what screens and overlays may ask of the app.
+type Host interface {
+	// Current is what the screens of the profile share.
+	Current() *Session
+
+	// Tell shows a message to the user.
+	Tell(l ui.Level, text string)
+	// Fail shows what went wrong of what the user asked for: what was to be done,
+	// and the service's words.
+	Fail(what string, err error)
+	// FetchFailed shows what could not be fetched. Where only the way to the service
+	// is to blame, that is over once it answers again.
+	FetchFailed(what string, err error)
+	// ClearToast takes away a message that would cover the line of status.
+	ClearToast()
+	// Copy copies a text to the clipboard.
+	Copy(text string)
+
+	// Open opens a destination, which another package may show.
+	Open(t Target) tea.Cmd
+	// Push opens a screen over the one in front.
+	Push(s screen) tea.Cmd
+	// Pop leaves the screen in front.
+	Pop() tea.Cmd
+	// Front is the screen that is seen.
+	Front() screen
+	// Outdate has a screen fetched again when it is seen.
+	Outdate(s screen)
+
+	// Overlay is what lies over the screen; nil for nothing.
+	Overlay() overlay
+	// Show puts an overlay over the screen; nil takes away what is there.
+	Show(o overlay)
+	// Close takes an overlay away, also where it waits below something else.
+	Close(o overlay)
+	// ShowSecret shows a secret as soon as nothing else is typed or read.
+	ShowSecret(s *secretBox)
+	// Type opens a line below the tabs; nil closes it.
+	Type(l *line)
+	// Typing reports whether such a line is open.
+	Typing() bool
+
+	// Change makes a change at the service: not in a read-only session, and after
+	// a sign-in where that is needed.
+	Change(c Change) tea.Cmd
+	// SignInPending reports whether a change waits for a sign-in.
+	SignInPending() bool
+	// Delay makes a change in a moment; until then it can be taken back.
+	Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd
+	// Delayed reports whether a change of an object waits so.
+	Delayed(id string) bool
+	// Later runs a command besides what the present message leads to.
+	Later(cmd tea.Cmd)
+	// Watch calls a watcher until it is done.
+	Watch(w Watcher)
+	// Export writes rows to a file, in the background.
+	Export(j *export.Job) tea.Cmd
+}
+
+// Change is a change at the service.
+type Change struct {
+	Of   screen // that asks for it; nil for none
+	What string // for people
+	Do   func(ctx context.Context, c *client.Client) error
+	Told func(err error)         // shows the outcome, also where the screen was left meanwhile; nil for a toast
+	Then func(err error) tea.Cmd // what the screen does next; nil for nothing
+}
+
+// Watcher waits for something, whatever screen is in front.
+type Watcher interface {
+	// Tick is called once a second.
+	Tick() tea.Cmd
+	// Follow takes what has become of messages.
+	Follow(changes []wire.MessageChange) tea.Cmd
+	// Done reports whether it waits no longer.
+	Done() bool
+}
+
+// Target is a destination that is opened by Host.Open.
+type Target interface{ isTarget() }
+
+// The destinations.
+type (
+	// MessagesTarget is the list of messages.
+	MessagesTarget struct {
+		messageFilter
+		Message *wire.Message // shown over the list; nil for none
+		Here    bool          // the list is opened over the screen in front, not in its tab
+	}
+	// RecordsTarget is the rows of a kind, with these filters where there are any.
+	RecordsTarget struct {
+		Kind    *record.Kind
+		Filters []client.Filter
+		Typed   typedConditions
+	}
+	// SubscriptionTarget is the subscription of a queue.
+	SubscriptionTarget struct{ Queue wire.Lane }
+	// ViewTarget is a saved view.
+	ViewTarget struct{ state.View }
+)
+
+func (MessagesTarget) isTarget()     {}
+func (RecordsTarget) isTarget()      {}
+func (SubscriptionTarget) isTarget() {}
+func (ViewTarget) isTarget()         {}
+
+// dialog is what overlays and screens hold: the app, and what is shared.
+type dialog struct {
+	Host
+	*Session
+}
+
+func dialogOf(h Host) dialog { return dialog{h, h.Current()} }
+
+// Answer is the message that something asked for has come.
+type Answer struct {
+	To    screen         // that asked; nil for none
+	Err   error          // the service's
+	Take  func() tea.Cmd // takes it
+	Late  func()         // takes it where the screen was left meanwhile; nil for nothing
+	Local bool           // it says nothing of the way to the service
+}
+
+func (m Answer) about() reply { return reply{m.To, m.Err} }
+
+// fetch asks the service for something, which the screen takes if it is still
+// there.
+func fetch[T any](ctx context.Context, s screen, get func(ctx context.Context, c *client.Client) (T, error), take func(T, error) tea.Cmd) tea.Cmd {
+	c := s.base().Client
+	return func() tea.Msg {
+		got, err := get(ctx, c)
+		return Answer{To: s, Err: err, Take: func() tea.Cmd { return take(got, err) }}
+	}
+}

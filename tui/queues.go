@@ -1,0 +1,143 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Queues is how deliveries to subscriptions stand. It is asked for where that is
+// shown, and where a message does not go out at its time, since it explains why.
+type Queues struct {
+	Known map[string]wire.Lane // by the id of the subscription
+	whole bool                 // those that are not among them have nothing to tell
+	due   bool                 // something has become of messages since
+	asked time.Time
+	since time.Time       // from when on the figures are, where that is less than an hour ago
+	other map[string]bool // those that were enabled or disabled otherwise than what was fetched, by id
+}
+
+const (
+	queuesInterval = 10 * time.Second // that what is known of queues holds
+	queuesSoon     = 3 * time.Second  // that it holds where something becomes of messages
+)
+
+// Take keeps what the service told.
+func (q *Queues) Take(s *wire.Stats, now time.Time) {
+	q.asked, q.Known, q.whole = now, make(map[string]wire.Lane, len(s.Lanes)), s.OtherLanes == 0
+	for _, one := range s.Lanes {
+		q.Known[one.SubscriptionID] = one
+	}
+	q.since = time.Time{}
+	if since := time.Time(s.SinceDateTime); time.Time(s.ServerDateTime).Sub(since) < time.Hour {
+		q.since = since
+	}
+}
+
+// Changed says that something has become of messages.
+func (q *Queues) Changed() { q.due = true }
+
+// Counted says of which time the figures are: a daemon counts nothing of before
+// its start.
+func (q *Queues) Counted(c *Clock) string {
+	if q.since.IsZero() {
+		return "Last hour"
+	}
+	return "Since " + c.TimeOfDay(q.since)[:len("15:04")]
+}
+
+// Of is how deliveries to a subscription stand, false where that is not known.
+// Of one without traffic it is nothing but noughts.
+func (q *Queues) Of(subscription string) (wire.Lane, bool) {
+	one, known := q.Known[subscription]
+	return one, known || q.whole
+}
+
+// Breaks reports whether a subscription's endpoint is known to fail so often that
+// one message at a time is tried.
+func (q *Queues) Breaks(subscription string) bool {
+	return q.Known[subscription].Breaker == wire.BreakerOpen
+}
+
+// PendingOf is how many messages of a subscriber wait, false where that is not
+// known.
+func (q *Queues) PendingOf(subscriber string) (n int64, known bool) {
+	for _, one := range q.Known {
+		if one.SubscriberID == subscriber {
+			n += one.Pending
+		}
+	}
+	return n, q.whole
+}
+
+// Turned reports whether subscriptions of a subscriber were enabled or disabled
+// since they were fetched: the service itself disables some. The queues of a
+// subscriber that is disabled are, too. It is told once, since a daemon may be
+// behind what is stored.
+func (q *Queues) Turned(of wire.Subscriber, list ...wire.Subscription) bool {
+	turned := false
+	for _, one := range list {
+		queue, known := q.Known[one.RecID]
+		if !known || queue.IsEnabled == (one.IsEnabled && of.IsEnabled) {
+			delete(q.other, one.RecID)
+			continue
+		}
+		turned = turned || !q.other[one.RecID]
+		if q.other == nil {
+			q.other = make(map[string]bool)
+		}
+		q.other[one.RecID] = true
+	}
+	return turned
+}
+
+// Refresh asks how deliveries stand for a screen that shows it: soon after
+// something became of messages, else now and then.
+func (q *Queues) Refresh(s screen, then func() tea.Cmd) tea.Cmd {
+	b := s.base()
+	old := b.Now.Sub(q.asked)
+	if b.Paused || old < queuesSoon || !q.due && old < queuesInterval {
+		return nil
+	}
+	return q.RefreshNow(s, then)
+}
+
+// RefreshNow asks whenever it was asked last.
+func (q *Queues) RefreshNow(s screen, then func() tea.Cmd) tea.Cmd {
+	q.due = false
+	return q.ask(s, then)
+}
+
+// Explain asks how deliveries stand, where that was not asked for just now.
+func (q *Queues) Explain(s screen, then func() tea.Cmd) tea.Cmd {
+	if b := s.base(); b.Paused || b.Now.Sub(q.asked) < queuesInterval {
+		return nil
+	}
+	return q.ask(s, then)
+}
+
+// ask asks for them. Without an answer, words stay as they are: what is late is
+// seen anyway.
+func (q *Queues) ask(s screen, then func() tea.Cmd) tea.Cmd {
+	b := s.base()
+	q.asked = b.Now
+	return fetch(b.Context, s, func(ctx context.Context, c *client.Client) (*wire.Stats, error) { return c.Stats(ctx, time.Hour) }, func(stats *wire.Stats, err error) tea.Cmd {
+		if err == nil {
+			q.Take(stats, b.Now)
+		}
+		return then()
+	})
+}
+
+// soon is how long it takes until something happens.
+func soon(d time.Duration) string {
+	if d <= 0 {
+		return "now"
+	}
+	return "in " + ui.Age(d)
+}
