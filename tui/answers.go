@@ -10,8 +10,8 @@ import (
 )
 
 // answer hands an answer to the screen that asked, if it is still there.
-func (a *app) answer(m answered) tea.Cmd {
-	r := m.about()
+func (a *app) answer(m tea.Msg) tea.Cmd {
+	r, _ := about(m)
 	one, ofScreen := m.(Answer)
 	if r.to != nil && !a.isOpen(r.to) {
 		if one.Late != nil {
@@ -34,7 +34,7 @@ func (a *app) answer(m answered) tea.Cmd {
 
 // ofService reports whether an answer is the service's: others say nothing of
 // the way to it.
-func ofService(m answered) bool {
+func ofService(m tea.Msg) bool {
 	switch m := m.(type) {
 	case keptMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
 		return false
@@ -63,7 +63,7 @@ func (a *app) isOpen(s screen) bool {
 }
 
 // own takes the answers to what the app asked itself.
-func (a *app) own(m answered) tea.Cmd {
+func (a *app) own(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case whoMsg:
 		return a.onSession(m)
@@ -128,7 +128,7 @@ func (a *app) arrived(m sentMsg) tea.Cmd {
 	case heldMsg:
 		one.unsent.form = m.form
 		return a.answer(one)
-	case answered:
+	case Answer, answered:
 		return a.answer(one)
 	}
 	return func() tea.Msg { return m.answer }

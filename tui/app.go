@@ -139,7 +139,7 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 		return a.takeMouse()
 	case toastMsg:
 		a.Tell(m.level, m.text)
-	case answered:
+	case Answer, answered:
 		return a.answer(m)
 	}
 	return nil

@@ -233,3 +233,8 @@ func free(h Host, answered *form) bool {
 // refused reports whether an error was shown at the fields of the form, which is
 // still open.
 func (f *form) refused(err error) bool { return err != nil && f.open() && f.refuse(err) }
+
+// unchanged says that there is nothing to be sent.
+func (f *form) unchanged() {
+	f.Tell(ui.Info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
+}

@@ -172,7 +172,7 @@ func TestSecretIsShownElsewhere(t *testing.T) {
 
 // What a chooser can be is chosen by its first letter too.
 func TestChooser(t *testing.T) {
-	f := (&form{}).subscriptionFields(wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).form
+	f := subscriptionFields(&form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).form
 	ordered := f.fields[len(f.fields)-2]
 	for _, test := range []struct {
 		key  tea.KeyMsg

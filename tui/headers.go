@@ -25,7 +25,7 @@ type headerLines struct {
 type headerPair struct{ name, value *field }
 
 // addHeaders adds lines for the headers that there are, at least one.
-func (f *form) addHeaders(names []string) *headerLines {
+func addHeaders(f *form, names []string) *headerLines {
 	h := &headerLines{form: f, names: names}
 	for _, name := range names {
 		h.add(len(f.fields), name, true)

@@ -106,7 +106,7 @@ type (
 	RecordsTarget struct {
 		Kind    *record.Kind
 		Filters []client.Filter
-		Typed   typedConditions
+		Typed   map[string]string // the filters as they were typed, by their members
 	}
 	// SubscriptionTarget is the subscription of a queue.
 	SubscriptionTarget struct{ Queue wire.Lane }
@@ -135,8 +135,6 @@ type Answer struct {
 	Late  func()         // takes it where the screen was left meanwhile; nil for nothing
 	Local bool           // it says nothing of the way to the service
 }
-
-func (m Answer) about() reply { return reply{m.To, m.Err} }
 
 // fetch asks the service for something, which the screen takes if it is still
 // there.

@@ -20,9 +20,8 @@ type burst struct {
 }
 
 const (
-	burstWithin = 30 * time.Millisecond // in which nobody types five keys
-	burstPause  = 250 * time.Millisecond
-	burstRunes  = 5 // in one message
+	burstPause = 250 * time.Millisecond
+	burstRunes = 5 // in one message
 )
 
 // pasted reports whether a key is part of a paste. One that moves only is

@@ -39,6 +39,9 @@ type line struct {
 	typed   string
 }
 
+// burstWithin is how long five keys take at least that somebody types.
+const burstWithin = 30 * time.Millisecond
+
 // lineMost is how long a line may be.
 const lineMost = 4096
 

@@ -25,14 +25,6 @@ func newLogin(a *app) overlay {
 	return f
 }
 
-// again asks for the password once more, and says why.
-func (f *form) again(err error) {
-	f.at = len(f.fields) - 1
-	password := f.fields[f.at]
-	password.input.SetValue("")
-	password.wrong = err.Error()
-}
-
 // signingIn is what fails where a password is wrong.
 const signingIn = "signing in"
 
@@ -40,7 +32,7 @@ const signingIn = "signing in"
 func (a *app) signedIn(m signedInMsg) tea.Cmd {
 	if m.err != nil && m.form.open() {
 		a.toasts.Note(signingIn+": "+ui.Describe(m.err), a.Now)
-		m.form.again(m.err)
+		askAgain(m.form, m.err)
 		return nil
 	}
 	if m.err != nil {
@@ -54,4 +46,12 @@ func (a *app) signedIn(m signedInMsg) tea.Cmd {
 	a.user, a.link.signedOut, a.link.refused = m.user, false, nil
 	a.Tell(ui.Info, "signed in as "+m.user)
 	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
+}
+
+// askAgain asks for the password once more, and says why.
+func askAgain(f *form, err error) {
+	f.at = len(f.fields) - 1
+	password := f.fields[f.at]
+	password.input.SetValue("")
+	password.wrong = err.Error()
 }

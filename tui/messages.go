@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -238,11 +236,6 @@ func (s *messages) doOne(b keymap.Binding) tea.Cmd {
 	}
 	return nil
 }
-
-// messageFields are all but the body.
-var messageFields = sync.OnceValue(func() string {
-	return strings.Join(slices.DeleteFunc(messageKind().FieldNames(), func(name string) bool { return name == "Body" }), ",")
-})
 
 func clone(members url.Values) url.Values {
 	copied := make(url.Values, len(members)+4)

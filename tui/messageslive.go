@@ -196,11 +196,6 @@ func (s *messages) means(c wire.MessageChange) bool {
 	return s.filter.standing().means(c.Status) && s.filter.of(c)
 }
 
-// of reports whether a message goes to whom the filter means.
-func (f messageFilter) of(c wire.MessageChange) bool {
-	return (f.subscriber == "" || f.subscriber == c.SubscriberID) && (f.subscription == "" || f.subscription == c.SubscriptionID)
-}
-
 // retime makes the rows in sight anew. Columns that were wide for the mode
 // before become as wide as they have to be.
 func (s *messages) retime() string {

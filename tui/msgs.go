@@ -3,6 +3,8 @@ package tui
 import (
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
@@ -17,6 +19,17 @@ type reply struct {
 }
 
 func (r reply) about() reply { return r }
+
+// about is who asked for what a message brings, false for other messages.
+func about(m tea.Msg) (reply, bool) {
+	switch m := m.(type) {
+	case Answer:
+		return reply{m.To, m.Err}, true
+	case answered:
+		return m.about(), true
+	}
+	return reply{}, false
+}
 
 // answered is every message that answers a command.
 type answered interface{ about() reply }

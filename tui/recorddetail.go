@@ -126,7 +126,7 @@ func (r *recordScreen) fieldLines() []theme.Span {
 		case v.Null() && r.wait:
 			lines = append(lines, theme.Span{Text: name + strings.Repeat(t.Loading, 3), Ink: t.Dim})
 		case v.Null() && r.partly && !slices.Contains(r.browser.fields, f.Name):
-			lines = append(lines, theme.Span{Text: name + notTold, Ink: t.Dim})
+			lines = append(lines, theme.Span{Text: name + "?", Ink: t.Dim})
 		case v.Null():
 			lines = append(lines, theme.Span{Text: name + t.Nothing + "   null", Ink: t.Dim})
 		default:

@@ -26,14 +26,14 @@ const (
 )
 
 // subscriptionFields adds the fields of a subscription to a form.
-func (f *form) subscriptionFields(s wire.Subscription) *headerLines {
-	f.add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").pick = f.pickEvents
+func subscriptionFields(f *form, s wire.Subscription) *headerLines {
+	f.add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").pick = func(text string) []suggestion { return pickEvents(text, f.EventNames) }
 	f.add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
 	var names []string
 	for _, h := range s.Headers {
 		names = append(names, h.Name)
 	}
-	headers := f.addHeaders(names)
+	headers := addHeaders(f, names)
 	ordered := f.add(orderedField, "Ordered", no, "yes: each message waits until the one before has arrived or failed for good")
 	if ordered.among = []string{no, yes}; s.Ordered {
 		ordered.set(yes)
@@ -63,7 +63,7 @@ func waits(schedule string) string {
 func subscriptionForm(s pollingScreen, title, event string, who func(values map[string]string) (id string, err error)) *form {
 	f := newForm(s.base().Host, title, "create")
 	f.tries = true
-	headers := f.subscriptionFields(wire.Subscription{EventName: event, URL: "https://"})
+	headers := subscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
 	f.Later(askEventNames(f.dialog))
 	f.send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := who(values)
@@ -175,7 +175,7 @@ func unpublished(list []wire.Event) []string {
 }
 
 // pickEvents lists the events that a text begins, then those that hold it.
-func (f *form) pickEvents(text string) []suggestion {
+func pickEvents(text string, more []string) []suggestion {
 	if text == "*" || strings.HasSuffix(text, ".*") {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (f *form) pickEvents(text string) []suggestion {
 	for _, e := range record.Events() {
 		names = append(names, e.Name)
 	}
-	names = append(names, f.EventNames...)
+	names = append(names, more...)
 	var starts, holds []suggestion
 	for _, name := range names {
 		one := suggestion{name, name, ""}

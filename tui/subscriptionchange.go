@@ -7,14 +7,8 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
-
-// unchanged says that there is nothing to be sent.
-func (f *form) unchanged() {
-	f.Tell(ui.Info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
-}
 
 // formTold tells how a change went that a form has sent: what was wrong stands at
 // its field, and the form is closed once it is done.
@@ -35,7 +29,7 @@ func formTold(h Host, f *form, what string, done bool, err error) {
 func changeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) overlay {
 	f := newForm(s.base().Host, "Change "+one.EventName+" for "+of.Name, "change")
 	f.tries = true
-	headers := f.subscriptionFields(one)
+	headers := subscriptionFields(f, one)
 	f.Later(askEventNames(f.dialog))
 	f.send = func(values map[string]string, try bool) tea.Cmd {
 		request := subscriptionOf(values, one)

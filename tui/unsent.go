@@ -28,8 +28,8 @@ func (a *app) repeatable(what string, cmd tea.Cmd) tea.Cmd {
 	session := a.Session
 	return func() tea.Msg {
 		m := cmd()
-		if one, ok := m.(answered); ok && unauthorized(one.about().err) {
-			return heldMsg{reply{err: one.about().err}, unsent{what: what, again: cmd}, session}
+		if r, _ := about(m); unauthorized(r.err) {
+			return heldMsg{reply{err: r.err}, unsent{what: what, again: cmd}, session}
 		}
 		return m
 	}

@@ -15,9 +15,6 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// messageRecord is the kind of views of messages.
-const messageRecord = "Message"
-
 // viewer is a screen that can be saved as a view.
 type viewer interface {
 	viewed() state.View
