@@ -12,7 +12,7 @@ import (
 // answer hands an answer to the screen that asked, if it is still there.
 func (a *app) answer(m tea.Msg) tea.Cmd {
 	r, _ := about(m)
-	one, ofScreen := m.(Answer)
+	one, ofScreen := m.(ui.Answer)
 	if r.to != nil && !a.isOpen(r.to) {
 		if one.Late != nil {
 			one.Late()
@@ -38,7 +38,7 @@ func ofService(m tea.Msg) bool {
 	switch m := m.(type) {
 	case keptMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
 		return false
-	case Answer:
+	case ui.Answer:
 		return !m.Local
 	}
 	return true
@@ -51,10 +51,10 @@ func (a *app) askWho(was bool) {
 	}
 }
 
-func (a *app) isOpen(s screen) bool {
+func (a *app) isOpen(s ui.Screen) bool {
 	for _, stack := range a.tabs {
 		for _, one := range stack {
-			if h, ok := one.(holder); one == s || ok && h.holds(s) {
+			if h, ok := one.(ui.Holder); one == s || ok && h.Holds(s) {
 				return true
 			}
 		}
@@ -122,14 +122,14 @@ func (a *app) onSession(m whoMsg) tea.Cmd {
 
 // arrived takes the answer to a form at once, before any other key, which could
 // send it again.
-func (a *app) arrived(m sentMsg) tea.Cmd {
-	m.form.sent = false
-	switch one := m.answer.(type) {
+func (a *app) arrived(m ui.SentMsg) tea.Cmd {
+	m.Form.Sent = false
+	switch one := m.Answer.(type) {
 	case heldMsg:
-		one.unsent.form = m.form
+		one.unsent.form = m.Form
 		return a.answer(one)
-	case Answer, answered:
+	case ui.Answer, answered:
 		return a.answer(one)
 	}
-	return func() tea.Msg { return m.answer }
+	return func() tea.Msg { return m.Answer }
 }

@@ -19,16 +19,16 @@ import (
 // app is the root: it knows what is open, hands keys and answers to it, and
 // draws what stands around it. Everything changes in Update alone.
 type app struct {
-	*Session
+	*ui.Session
 	options Options
 
 	width, height int
-	tabs          [len(tabNames)][]screen // what is open in each tab, the last in front
+	tabs          [len(tabNames)][]ui.Screen // what is open in each tab, the last in front
 	tab           int
-	former        place           // what was seen before
-	outdated      map[screen]bool // were not told of changes; fetched again when they are seen
-	over          overlay         // what lies over the screen, nil for nothing
-	line          *line           // that is typed, nil for none
+	former        place              // what was seen before
+	outdated      map[ui.Screen]bool // were not told of changes; fetched again when they are seen
+	over          ui.Overlay         // what lies over the screen, nil for nothing
+	line          *ui.Line           // that is typed, nil for none
 
 	user     string
 	features map[string]bool // of the service; nil while it has not said
@@ -41,7 +41,7 @@ type app struct {
 	forbidden int // how often :ro was said
 
 	delayed  []delayed // changes that can be taken back still
-	watchers []Watcher
+	watchers []ui.Watcher
 	mouse    bool  // clicks come here
 	clicked  click // the last one
 	crash    crash
@@ -57,13 +57,13 @@ type app struct {
 	jobs    jobs
 	ending  bool         // quit was asked for although a job runs
 	held    *unsent      // what a sign-in releases; nil for nothing
-	secrets []*secretBox // that nobody has read and closed yet, the one that is shown first
+	secrets []*ui.Secret // that nobody has read and closed yet, the one that is shown first
 	todo    []tea.Cmd    // what the present message leads to besides
 }
 
 // newApp makes the app; ctx ends everything that it does.
 func newApp(ctx context.Context, c *client.Client, o Options) *app {
-	a := &app{options: o, root: ctx, locked: make(map[string]bool), outdated: make(map[screen]bool), mouse: o.Mouse, crash: crash{dir: o.State}}
+	a := &app{options: o, root: ctx, locked: make(map[string]bool), outdated: make(map[ui.Screen]bool), mouse: o.Mouse, crash: crash{dir: o.State}}
 	kept, err := state.Open(o.State, o.Profile)
 	a.begin(c, kept, theme.New(o.signs, o.Theme))
 	if err != nil {
@@ -75,9 +75,9 @@ func newApp(ctx context.Context, c *client.Client, o Options) *app {
 // begin begins the session of the profile that the options name.
 func (a *app) begin(c *client.Client, kept *state.Store, t *theme.Theme) {
 	o := a.options
-	a.Session = &Session{
-		Clock: Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Registry, State: kept,
-		History: map[string][]string{commandHistory: slices.Clone(kept.Commands)},
+	a.Session = &ui.Session{
+		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Registry, State: kept,
+		History: map[string][]string{ui.CommandHistory: slices.Clone(kept.Commands)},
 		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, Protected: o.Protected, ReadOnly: o.ReadOnly || a.locked[o.Profile],
 	}
 	a.Context, a.leave = context.WithCancel(a.root)
@@ -90,7 +90,7 @@ func (a *app) Init() tea.Cmd {
 }
 
 // Front is the screen that is seen.
-func (a *app) Front() screen {
+func (a *app) Front() ui.Screen {
 	stack := a.tabs[a.tab]
 	if len(stack) == 0 {
 		return nil
@@ -123,7 +123,7 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 		a.width, a.height = m.Width, m.Height
 		a.resize()
 		if s := a.Front(); s != nil && !a.tooSmall() {
-			return s.shown() // more rows may be in sight
+			return s.Shown() // more rows may be in sight
 		}
 	case tea.KeyMsg:
 		return a.key(m)
@@ -133,13 +133,13 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 		return tea.Batch(a.tick(), a.after(time.Second, tickMsg{}))
 	case liveMsg:
 		return a.live(m)
-	case sentMsg:
+	case ui.SentMsg:
 		return a.arrived(m)
 	case tea.ResumeMsg:
 		return a.takeMouse()
 	case toastMsg:
 		a.Tell(m.level, m.text)
-	case Answer, answered:
+	case ui.Answer, answered:
 		return a.answer(m)
 	}
 	return nil
@@ -148,17 +148,17 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 // tick is what happens once a second: without a stream, rows are fetched again.
 func (a *app) tick() tea.Cmd {
 	var cmds []tea.Cmd
-	if t, ok := a.Front().(ticker); ok {
-		cmds = append(cmds, t.tick())
+	if t, ok := a.Front().(ui.Ticker); ok {
+		cmds = append(cmds, t.Tick())
 	}
-	cmds = append(cmds, a.makeDue(), a.writeState(), a.watch(Watcher.Tick))
-	if a.polling || !a.link.polls(a.Now) || a.Now.Unix()%int64(pollEvery/time.Second) != 0 {
+	cmds = append(cmds, a.makeDue(), a.writeState(), a.watch(ui.Watcher.Tick))
+	if a.polling || !a.link.polls(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
 	a.polling = true
 	cmds = append(cmds, a.whoAmI())
-	if p, ok := a.Front().(poller); ok && a.over == nil {
-		cmds = append(cmds, p.poll())
+	if p, ok := a.Front().(ui.Poller); ok && a.over == nil {
+		cmds = append(cmds, p.Poll())
 	}
 	return tea.Batch(cmds...)
 }
@@ -176,7 +176,7 @@ func (a *app) live(m liveMsg) tea.Cmd {
 	a.link.take(m, a.Now)
 	a.Ahead = a.link.ahead
 	a.askWho(was)
-	cmds := []tea.Cmd{a.watch(func(w Watcher) tea.Cmd { return w.Follow(m.changes) })}
+	cmds := []tea.Cmd{a.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.changes) })}
 	if len(m.changes) > 0 {
 		a.Queues.Changed()
 	}
@@ -189,8 +189,8 @@ func (a *app) live(m liveMsg) tea.Cmd {
 	if !a.link.paused {
 		for _, stack := range a.tabs {
 			for _, s := range stack {
-				if f, ok := s.(follower); ok {
-					cmds = append(cmds, f.follow(m.changes, m.requests))
+				if f, ok := s.(ui.Follower); ok {
+					cmds = append(cmds, f.Follow(m.changes, m.requests))
 				}
 			}
 		}
@@ -235,7 +235,7 @@ func (a *app) failed(what string, err error, link bool) {
 		return
 	}
 	text := what + ": " + ui.Describe(err)
-	if f, asked := a.over.(*form); asked && f.login && unauthorized(err) && what != signingIn {
+	if f, asked := a.over.(*ui.Form); asked && f.Login && ui.SignedOut(err) && what != signingIn {
 		a.toasts.Note(text, a.Now) // the question for the password says as much
 		return
 	}

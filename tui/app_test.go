@@ -20,6 +20,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
@@ -131,12 +132,12 @@ func TestRandomKeysChangeNothing(t *testing.T) {
 	questions := 0
 	for range *presses {
 		name := alphabet[random.IntN(len(alphabet))]
-		if _, asked := d.app.over.(*confirm); asked {
+		if _, asked := d.app.over.(*ui.Confirm); asked {
 			if questions++; name == "y" {
 				continue // that would be the answer
 			}
 		}
-		if _, filled := d.app.over.(*form); filled {
+		if _, filled := d.app.over.(*ui.Form); filled {
 			name = "esc" // to fill in a form is to want it
 		}
 		if random.IntN(20) == 0 {

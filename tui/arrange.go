@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // How rows are shown is kept by kind and profile: a kind looks as it was left.
@@ -27,7 +28,7 @@ func (b *browser) arrange(as state.Arrangement) {
 	if _, known := b.kind.Column(b.order.Column); !known {
 		b.order = sortOf("")
 	}
-	b.filters, b.typed = recallFilters(b.dialog, b.kind, as.Where)
+	b.filters, b.typed = recallFilters(b.Dialog, b.kind, as.Where)
 }
 
 // arrangement is how the rows are shown now.
@@ -45,29 +46,29 @@ func (b *browser) remember() {
 	}
 }
 
-func (b *browser) viewed() state.View {
+func (b *browser) AsView() state.View {
 	return state.View{Record: b.kind.Name, Arrangement: b.arrangement()}
 }
 
-func (b *browser) called(name string) { b.saved = name }
+func (b *browser) SetViewName(name string) { b.saved = name }
 
-func (b *browser) title() string {
+func (b *browser) Title() string {
 	if b.saved != "" {
 		return b.name + " (" + b.saved + ")"
 	}
 	return b.name
 }
 
-func (s *messages) viewed() state.View {
+func (s *messages) AsView() state.View {
 	f := s.filter
-	v := state.View{Record: messageRecord, Subscription: f.subscription, Label: s.whose(), Problems: f.problems, Undelivered: f.undelivered, Arrangement: s.arrangement()}
-	v.Where, v.OrderBy = s.typed.texts(s.Now, messageKind(), f.conditions), orderOf(s.order)
+	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.whose(), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.arrangement()}
+	v.Where, v.OrderBy = s.typed.texts(s.Now, ui.MessageKind(), f.Conditions), orderOf(s.order)
 	return v
 }
 
-func (s *messages) called(name string) { s.saved = name }
+func (s *messages) SetViewName(name string) { s.saved = name }
 
-func (s *messages) title() string {
+func (s *messages) Title() string {
 	if s.saved != "" {
 		return "Messages (" + s.saved + ")"
 	}

@@ -20,7 +20,7 @@ import (
 // once more before it is sent.
 
 // bill is where bill fields are shown and changed.
-type bill struct{ dialog }
+type bill struct{ ui.Dialog }
 
 // open opens the form of a field, or asks which where it is not named.
 func (b bill) open(text string) tea.Cmd {
@@ -33,7 +33,7 @@ func (b bill) open(text string) tea.Cmd {
 }
 
 // show shows a field, or those of the stage where none is named, as a form asks.
-func (b bill) show(field client.BillField, f *form) tea.Cmd {
+func (b bill) show(field client.BillField, f *ui.Form) tea.Cmd {
 	if field.SettingID != "" {
 		return b.showField(field, f)
 	}
@@ -45,7 +45,7 @@ func (b bill) show(field client.BillField, f *form) tea.Cmd {
 }
 
 // showField fetches what a field holds.
-func (b bill) showField(field client.BillField, f *form) tea.Cmd {
+func (b bill) showField(field client.BillField, f *ui.Form) tea.Cmd {
 	return b.fetch(func(c *client.Client) (func(), error) {
 		value, err := c.BillValue(b.Context, field)
 		return func() { b.fetched(field, value, err, f) }, err
@@ -58,7 +58,7 @@ func (b bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd
 	c := b.Client
 	return func() tea.Msg {
 		take, err := get(c)
-		return Answer{Err: err, Take: func() tea.Cmd {
+		return ui.Answer{Err: err, Take: func() tea.Cmd {
 			if b.Session == b.Current() {
 				take()
 			}
@@ -92,18 +92,18 @@ func billName(f client.BillField) string {
 }
 
 // choice asks for the ids.
-func (b bill) choice() overlay {
-	f := newForm(b.Host, "Custom field of a bill", "show")
-	f.add("BillID", "Bill", "", "the id of the bill, or all: BILL/STAGE/SETTING")
-	f.add("StageID", "Stage", "", "the id of its stage")
-	f.add("SettingID", "Setting", "", "the id of the custom field; empty lists them")
-	f.send = func(values map[string]string, _ bool) tea.Cmd {
+func (b bill) choice() ui.Overlay {
+	f := ui.NewForm(b.Host, "Custom field of a bill", "show")
+	f.Add("BillID", "Bill", "", "the id of the bill, or all: BILL/STAGE/SETTING")
+	f.Add("StageID", "Stage", "", "the id of its stage")
+	f.Add("SettingID", "Setting", "", "the id of the custom field; empty lists them")
+	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		if field, err := readBillField(values["BillID"]); err == nil {
 			return b.show(field, f)
 		}
-		for i, one := range f.fields[:2] {
-			if values[one.name] == "" {
-				one.wrong, f.at = "this is needed", i
+		for i, one := range f.Fields[:2] {
+			if values[one.Name] == "" {
+				one.Wrong, f.At = "this is needed", i
 				return nil
 			}
 		}
@@ -113,41 +113,41 @@ func (b bill) choice() overlay {
 }
 
 // listed lists the fields of a stage with what they hold.
-func (b bill) listed(stage client.BillStage, values []wire.CustomFieldValue, err error, f *form) {
+func (b bill) listed(stage client.BillStage, values []wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
-	case f.refused(err):
+	case f.Refused(err):
 	case err != nil:
 		b.Fail("bill "+stage.BillID, err)
-	case !free(b.Host, f):
+	case !ui.Free(b.Host, f):
 		b.Tell(ui.Warning, "the custom fields of bill "+stage.BillID+" are not shown, since something else was opened meanwhile")
 	default:
 		b.Show(b.list(stage, values))
 	}
 }
 
-func (b bill) list(stage client.BillStage, values []wire.CustomFieldValue) overlay {
-	p := &picker{dialog: b.dialog, title: "Custom fields of bill " + stage.BillID, note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one"}
+func (b bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Overlay {
+	p := &ui.Picker{Dialog: b.Dialog, Title: "Custom fields of bill " + stage.BillID, Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one"}
 	if len(values) == 0 {
-		p.note = "this stage has no custom fields"
+		p.Note = "this stage has no custom fields"
 	}
 	for _, v := range values {
 		field := client.BillField{BillID: stage.BillID, StageID: stage.StageID, SettingID: v.SettingID}
 		holds, stored := contents(v)
-		p.choices = append(p.choices, choice{
-			spans: []theme.Span{{Text: b.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Ink: b.Theme.Dim}},
-			take:  func() tea.Cmd { return b.showField(field, nil) },
+		p.Choices = append(p.Choices, ui.Choice{
+			Spans: []theme.Span{{Text: b.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Ink: b.Theme.Dim}},
+			Take:  func() tea.Cmd { return b.showField(field, nil) },
 		})
 	}
 	return p
 }
 
 // fetched takes what a field holds.
-func (b bill) fetched(field client.BillField, value *wire.CustomFieldValue, err error, f *form) {
+func (b bill) fetched(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
-	case f.refused(err):
+	case f.Refused(err):
 	case err != nil:
 		b.Fail("bill "+billName(field), err)
-	case !free(b.Host, f):
+	case !ui.Free(b.Host, f):
 		b.Tell(ui.Warning, billTitle(field, *value)+" of bill "+field.BillID+" is not shown, since something else was opened meanwhile")
 	default:
 		b.Show(b.form(field, *value))
@@ -171,53 +171,53 @@ func contents(v wire.CustomFieldValue) (text string, stored bool) {
 }
 
 // form asks for the new value.
-func (b bill) form(field client.BillField, v wire.CustomFieldValue) *form {
+func (b bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 	was, stored := contents(v)
 	title := billTitle(field, v)
-	f := newForm(b.Host, title+" of bill "+field.BillID, "change")
-	f.add("Contents", "Contents", was, "an empty text clears the field")
-	f.notes = []string{"it holds  " + billText(was, stored), "stage     " + field.StageID, "both are shown before it is sent"}
-	if f.fields[0].input.Value() != was {
-		f.notes = append(f.notes, "it has line breaks or is long, which is lost here: whctl bill set-field keeps them")
+	f := ui.NewForm(b.Host, title+" of bill "+field.BillID, "change")
+	f.Add("Contents", "Contents", was, "an empty text clears the field")
+	f.Notes = []string{"it holds  " + billText(was, stored), "stage     " + field.StageID, "both are shown before it is sent"}
+	if f.Fields[0].Input.Value() != was {
+		f.Notes = append(f.Notes, "it has line breaks or is long, which is lost here: whctl bill set-field keeps them")
 	}
-	f.send = func(map[string]string, bool) tea.Cmd {
-		now := f.fields[0].input.Value() // blanks at its ends are the user's
+	f.Send = func(map[string]string, bool) tea.Cmd {
+		now := f.Fields[0].Input.Value() // blanks at its ends are the user's
 		switch {
 		case b.ReadOnly:
 			b.Tell(ui.Warning, "this session is read-only (:rw lifts it)")
 			return nil
 		case now == was && stored:
-			f.fields[0].wrong = "that is what it holds already"
+			f.Fields[0].Wrong = "that is what it holds already"
 			return nil
 		}
-		q := ask(b.Host, "Change "+title+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
+		q := ui.Ask(b.Host, "Change "+title+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
 			func() tea.Cmd {
 				b.Show(f) // until it is answered
-				return f.through(b.set(field, now, f))
+				return f.Through(b.set(field, now, f))
 			})
-		q.under = f
+		q.Under = f
 		return nil
 	}
 	return f
 }
 
 // set changes what a field holds.
-func (b bill) set(field client.BillField, contents string, f *form) tea.Cmd {
+func (b bill) set(field client.BillField, contents string, f *ui.Form) tea.Cmd {
 	var value *wire.CustomFieldValue
-	return b.Change(Change{What: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return b.Change(ui.Change{What: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
 		value, err = c.SetBillValue(ctx, field, contents)
 		return err
 	}, Told: func(err error) { b.changed(field, value, err, f) }})
 }
 
 // changed tells how a change went.
-func (b bill) changed(field client.BillField, value *wire.CustomFieldValue, err error, f *form) {
+func (b bill) changed(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
-	case b.Session != b.Current() || f.refused(err):
+	case b.Session != b.Current() || f.Refused(err):
 	case err != nil:
 		b.Fail("bill "+billName(field), err)
 	default:
-		f.close()
+		f.Finish()
 		b.Tell(ui.Info, billTitle(field, *value)+" is set")
 	}
 }

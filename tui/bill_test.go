@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // A custom field of a bill shows what it holds, both values are shown before
@@ -40,7 +41,7 @@ func TestBill(t *testing.T) {
 	d.sees("Change ", "old  "+was, "new  "+was+"x")
 	d.press("enter")
 	holds(was)
-	if f, back := d.app.over.(*form); !back || f.fields[0].text() != was+"x" {
+	if f, back := d.app.over.(*ui.Form); !back || f.Fields[0].Text() != was+"x" {
 		t.Errorf("no to the question leaves what was typed:\n%s", d.text())
 	}
 	d.press("ctrl+s", "y")
@@ -79,10 +80,10 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 	d.press("'new", "ctrl+s")
 	d.clock = d.clock.Add(ms(500))
 	d.app.Update(letter("y")) // what the service answers comes now
-	f, billForm := d.app.over.(*form), bill{dialogOf(d.app)}
+	f, billForm := d.app.over.(*ui.Form), bill{ui.NewDialog(d.app)}
 	d.sees("on its way")
 	refusal := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
-	d.send(sentMsg{f, Answer{Err: refusal, Take: func() tea.Cmd {
+	d.send(ui.SentMsg{Form: f, Answer: ui.Answer{Err: refusal, Take: func() tea.Cmd {
 		billForm.changed(client.BillField{}, nil, refusal, f)
 		return nil
 	}}})
@@ -99,7 +100,7 @@ func TestBillIsReadOnly(t *testing.T) {
 	one, stage, setting := demo.BillExample()
 	d.press(":", "'bill "+one+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
 	d.sees("read-only")
-	if _, asked := d.app.over.(*confirm); asked {
+	if _, asked := d.app.over.(*ui.Confirm); asked {
 		t.Error("it asks for what it may not do")
 	}
 }

@@ -43,7 +43,7 @@ type heldRecord struct {
 
 // newBrowser opens a kind as it was left, with these filters where there are
 // any.
-func newBrowser(h Host, kind *record.Kind, filters []client.Filter) *browser {
+func newBrowser(h ui.Host, kind *record.Kind, filters []client.Filter) *browser {
 	b := &browser{table: newTable(h, false), kind: kind, name: kind.Name, pages: grid.NewPages(), records: make(map[*grid.Row]heldRecord)}
 	b.setFields(usualFields(kind))
 	b.grid.SetRows(b.pages)
@@ -57,7 +57,7 @@ func newBrowser(h Host, kind *record.Kind, filters []client.Filter) *browser {
 }
 
 // newRequests opens the request log.
-func newRequests(h Host) *browser {
+func newRequests(h ui.Host) *browser {
 	kind, _ := record.System().Lookup("RequestLog")
 	b := newBrowser(h, kind, nil)
 	b.name = "Requests"
@@ -65,27 +65,27 @@ func newRequests(h Host) *browser {
 	return b
 }
 
-func (b *browser) start() tea.Cmd {
+func (b *browser) Start() tea.Cmd {
 	if !b.ofRequests() {
 		b.State.SetOpened(b.kind.Name, b.Now)
 	}
 	return b.reload()
 }
 
-func (b *browser) shown() tea.Cmd { return b.want() }
-func (b *browser) waiting() bool  { return b.pages.Loading() }
+func (b *browser) Shown() tea.Cmd { return b.want() }
+func (b *browser) Waiting() bool  { return b.pages.Loading() }
 
 // ofRequests reports whether the rows are those of the request log.
 func (b *browser) ofRequests() bool { return b.kind.Name == "RequestLog" }
 
-func (b *browser) scopes() []keymap.Scope {
+func (b *browser) Scopes() []keymap.Scope {
 	if b.ofRequests() {
 		return []keymap.Scope{keymap.InRequests, keymap.InBrowser, keymap.InGrids, keymap.InLists}
 	}
 	return []keymap.Scope{keymap.InBrowser, keymap.InGrids, keymap.InLists}
 }
 
-func (b *browser) chips() []string {
+func (b *browser) Badges() []string {
 	var chips []string
 	for _, f := range b.filters {
 		chips = append(chips, filter.Text(f))
@@ -111,7 +111,7 @@ func (b *browser) query() client.Query {
 
 // reload asks for something else: what is on its way is given up.
 func (b *browser) reload() tea.Cmd {
-	b.afresh()
+	b.Reset()
 	b.pages.Reset()
 	clear(b.records)
 	b.counted = false
@@ -121,22 +121,22 @@ func (b *browser) reload() tea.Cmd {
 	return tea.Batch(b.want(), b.count())
 }
 
-// poll asks for the same again; what is here stays until the answer comes.
-func (b *browser) poll() tea.Cmd {
-	b.afresh()
+// Poll asks for the same again; what is here stays until the answer comes.
+func (b *browser) Poll() tea.Cmd {
+	b.Reset()
 	b.pages.Renew()
 	return tea.Batch(b.want(), b.count())
 }
 
-// follow fetches the request log again when requests were answered, as long as
+// Follow fetches the request log again when requests were answered, as long as
 // its newest are in sight.
-func (b *browser) follow(_ []wire.MessageChange, requests int) tea.Cmd {
+func (b *browser) Follow(_ []wire.MessageChange, requests int) tea.Cmd {
 	switch {
 	case requests == 0 || !b.grid.Following():
-	case b.Front() != screen(b):
+	case b.Front() != ui.Screen(b):
 		b.Outdate(b)
 	case !b.pages.Loading():
-		return b.poll()
+		return b.Poll()
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (b *browser) want() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, number := range b.pages.Wanted(first, last) {
 		generation := b.pages.Generation()
-		cmds = append(cmds, fetch(b.context, b, fetchRows(b.query(), number), func(got fetchedRows, err error) tea.Cmd { return b.put(generation, number, got, err) }))
+		cmds = append(cmds, ui.Fetch(b.Ctx, b, fetchRows(b.query(), number), func(got fetchedRows, err error) tea.Cmd { return b.put(generation, number, got, err) }))
 	}
 	return tea.Batch(cmds...)
 }
@@ -155,7 +155,7 @@ func (b *browser) want() tea.Cmd {
 // count counts the rows that match.
 func (b *browser) count() tea.Cmd {
 	generation, q := b.pages.Generation(), b.query()
-	return fetch(b.context, b, func(ctx context.Context, c *client.Client) (int64, error) { return c.Count(ctx, q) }, func(total int64, err error) tea.Cmd {
+	return ui.Fetch(b.Ctx, b, func(ctx context.Context, c *client.Client) (int64, error) { return c.Count(ctx, q) }, func(total int64, err error) tea.Cmd {
 		if err != nil {
 			b.FetchFailed("counting "+b.name, err)
 			return nil
@@ -190,7 +190,7 @@ func (b *browser) put(generation, number int, got fetchedRows, err error) tea.Cm
 	return b.want()
 }
 
-func (b *browser) do(k keymap.Binding) tea.Cmd {
+func (b *browser) Do(k keymap.Binding) tea.Cmd {
 	if b.move(k) {
 		switch k.Action {
 		case keymap.GoTop:
@@ -293,9 +293,9 @@ func (b *browser) limit(filters []client.Filter) tea.Cmd {
 	return b.reload()
 }
 
-// status tells the place, and the sum of the marked values of a column of
+// Status tells the place, and the sum of the marked values of a column of
 // numbers.
-func (b *browser) status() string {
+func (b *browser) Status() string {
 	text := b.grid.Place()
 	if b.grid.Len() == 0 && b.counted {
 		text = "no rows match"
@@ -309,14 +309,14 @@ func (b *browser) status() string {
 	return text
 }
 
-// click of a title sorts by it.
-func (b *browser) click(x, y int, again bool) tea.Cmd {
+// Click of a title sorts by it.
+func (b *browser) Click(x, y int, again bool) tea.Cmd {
 	row, title := b.press(x, y)
 	switch {
 	case title:
 		return b.sort()
 	case row && again:
-		return b.do(keymap.Binding{Action: keymap.Open})
+		return b.Do(keymap.Binding{Action: keymap.Open})
 	}
 	return b.want()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // How records become rows, also again where times are shown in another way.
@@ -30,7 +31,7 @@ func (b *browser) columns() []grid.Column {
 	for i := range columns {
 		if at, _ := b.kind.Column(columns[i].Name); b.kind.Fields[at].Type == record.DateTime && zoned(b.kind) {
 			columns[i].Title, columns[i].Right = "Time", false
-			if b.Times == relative {
+			if b.Times == ui.ByAge {
 				columns[i].Title, columns[i].Right = "Age", true
 			}
 		}
@@ -77,8 +78,8 @@ func (b *browser) dated() bool {
 	})
 }
 
-// retime shows the times of the service in another way.
-func (b *browser) retime() string {
+// Retime shows the times of the service in another way.
+func (b *browser) Retime() string {
 	if !zoned(b.kind) {
 		return zoneless(b.dated())
 	}
@@ -99,9 +100,9 @@ func zoneless(dated bool) string {
 	return ""
 }
 
-// tick lets ages go on.
-func (b *browser) tick() tea.Cmd {
-	if b.Times != relative || !zoned(b.kind) || !b.dated() {
+// Tick lets ages go on.
+func (b *browser) Tick() tea.Cmd {
+	if b.Times != ui.ByAge || !zoned(b.kind) || !b.dated() {
 		return nil
 	}
 	first, last := b.grid.Window()

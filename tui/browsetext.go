@@ -3,9 +3,10 @@ package tui
 import (
 	"fmt"
 	"math/big"
-	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 func (b *browser) copyCell() {
@@ -72,7 +73,7 @@ func (b *browser) sum() string {
 	if total == nil {
 		return ", none has " + c.Name
 	}
-	shown := func(n *big.Rat) string { return grouped(n.FloatString(digits)) }
+	shown := func(n *big.Rat) string { return ui.Grouped(n.FloatString(digits)) }
 	return ", " + c.Name + " sum " + shown(total) + "  min " + shown(low) + "  max " + shown(high)
 }
 
@@ -82,9 +83,9 @@ func (b *browser) number(name string) bool {
 	return known && b.kind.Fields[at].Type.Number()
 }
 
-// twin is the command that shows the same rows. Those of the audit have none but
+// Equivalent is the command that shows the same rows. Those of the audit have none but
 // over HTTP.
-func (b *browser) twin() string {
+func (b *browser) Equivalent() string {
 	text := "whctl query " + b.kind.Name
 	switch b.kind.Name {
 	case "RequestLog":
@@ -106,25 +107,16 @@ func (b *browser) twin() string {
 func conditions(texts []string) string {
 	var text strings.Builder
 	for _, one := range texts {
-		fmt.Fprintf(&text, " --where %s", argument(one))
+		fmt.Fprintf(&text, " --where %s", ui.Quote(one))
 	}
 	return text.String()
 }
 
-// argument quotes a text for a shell: in double quotes, which every one knows,
-// unless it holds what means something between them.
-func argument(text string) string {
-	if runtime.GOOS != "windows" && strings.ContainsAny(text, "$`\\!") {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
-}
-
 // curl asks for the same rows without our programs.
 func (b *browser) curl() string {
-	text := "curl -G " + argument(b.URL+"/Queries/"+b.kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
+	text := "curl -G " + ui.Quote(b.URL+"/Queries/"+b.kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
 	for _, f := range b.filters {
-		text += " --data-urlencode " + argument(f.Member()+"="+strings.Join(f.Values, ","))
+		text += " --data-urlencode " + ui.Quote(f.Member()+"="+strings.Join(f.Values, ","))
 	}
 	if q := b.query(); len(q.OrderBy) > 0 {
 		text += " -d OrderBy=" + q.OrderBy[0]

@@ -15,7 +15,7 @@ import (
 
 // chooser chooses and orders the columns of a list, which are fields of a kind.
 type chooser struct {
-	dialog
+	ui.Dialog
 	kind   *record.Kind
 	name   string   // of the list
 	names  []string // all of them, the chosen first
@@ -26,8 +26,8 @@ type chooser struct {
 	accept func(fields []string) tea.Cmd // shows these
 }
 
-func newChooser(h Host, kind *record.Kind, name string, fields []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *chooser {
-	c := &chooser{dialog: dialogOf(h), kind: kind, name: name, chosen: make(map[string]bool), empty: empty, accept: accept}
+func newChooser(h ui.Host, kind *record.Kind, name string, fields []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *chooser {
+	c := &chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, chosen: make(map[string]bool), empty: empty, accept: accept}
 	c.set(fields)
 	return c
 }
@@ -56,7 +56,7 @@ func (c *chooser) fields() []string {
 	return fields
 }
 
-func (c *chooser) scopes() []keymap.Scope { return []keymap.Scope{keymap.InColumns} }
+func (c *chooser) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InColumns} }
 
 // listed are the fields whose names hold what is sought.
 func (c *chooser) listed() []string {
@@ -64,7 +64,7 @@ func (c *chooser) listed() []string {
 	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !strings.Contains(strings.ToLower(name), sought) })
 }
 
-func (c *chooser) do(b keymap.Binding) tea.Cmd {
+func (c *chooser) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
 		c.Show(nil)
@@ -73,7 +73,7 @@ func (c *chooser) do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		c.to(c.at + 1)
 	case keymap.AskFilter:
-		c.Type(c.find())
+		c.Type(c.Find())
 	case keymap.Toggle:
 		if list := c.listed(); len(list) > 0 {
 			c.chosen[list[c.at]] = !c.chosen[list[c.at]]
@@ -104,16 +104,16 @@ func (c *chooser) do(b keymap.Binding) tea.Cmd {
 // to selects one of the fields that are listed.
 func (c *chooser) to(at int) { c.at = max(0, min(at, len(c.listed())-1)) }
 
-// find narrows the list while it is typed.
-func (c *chooser) find() *line {
-	l := newLine(c.Host, "columns", "/", c.sought)
-	l.help = "part of a field's name; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
-	l.check = func(text string) error {
+// Find narrows the list while it is typed.
+func (c *chooser) Find() *ui.Line {
+	l := ui.NewLine(c.Host, "columns", "/", c.sought)
+	l.Help = "part of a field's name; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
+	l.Check = func(text string) error {
 		c.sought = text
 		c.to(0)
 		return nil
 	}
-	l.accept = func(string) tea.Cmd { return nil }
+	l.Accept = func(string) tea.Cmd { return nil }
 	return l
 }
 
@@ -160,7 +160,7 @@ func (c *chooser) apply() tea.Cmd {
 	return c.accept(fields)
 }
 
-func (c *chooser) box(width, height int) []string {
+func (c *chooser) Box(width, height int) []string {
 	t := c.Theme
 	width = min(width, 68) - 4
 	room := max(1, height-3)

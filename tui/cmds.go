@@ -29,7 +29,7 @@ var errReadOnly = errors.New("read-only: nothing was sent (:rw lifts it)")
 
 // Change makes a change at the service: it refuses it in a read-only session and
 // repeats it after a sign-in.
-func (a *app) Change(one Change) tea.Cmd {
+func (a *app) Change(one ui.Change) tea.Cmd {
 	c, ctx, readOnly := a.Client, a.Context, a.ReadOnly
 	told := one.Told
 	if told == nil {
@@ -40,7 +40,7 @@ func (a *app) Change(one Change) tea.Cmd {
 		if !readOnly {
 			err = one.Do(ctx, c)
 		}
-		return Answer{To: one.Of, Err: err, Late: func() { told(err) }, Take: func() tea.Cmd {
+		return ui.Answer{To: one.Of, Err: err, Late: func() { told(err) }, Take: func() tea.Cmd {
 			if told(err); one.Then == nil {
 				return nil
 			}
@@ -133,7 +133,7 @@ func (a *app) unlock() tea.Cmd {
 }
 
 // signIn starts a session, as a form asks.
-func (a *app) signIn(f *form, user, password string) tea.Cmd {
+func (a *app) signIn(f *ui.Form, user, password string) tea.Cmd {
 	c, session := a.Client, a.Session
 	return func() tea.Msg {
 		_, err := c.Login(session.Context, user, password)

@@ -3,14 +3,11 @@ package tui
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -88,7 +85,7 @@ func cellOf(t record.Type, v client.Value) grid.Cell {
 		return grid.Cell{Null: true}
 	}
 	if t == record.TimeSpan {
-		return grid.Cell{Text: durationText(v.String())}
+		return grid.Cell{Text: ui.Milliseconds(v.String())}
 	}
 	return grid.Cell{Text: valueText(t, v.String())}
 }
@@ -96,7 +93,7 @@ func cellOf(t record.Type, v client.Value) grid.Cell {
 func valueText(t record.Type, text string) string {
 	switch t {
 	case record.Decimal:
-		return grouped(text)
+		return ui.Grouped(text)
 	case record.DateTime:
 		text = strings.Replace(text, "T", " ", 1)
 		if strings.Contains(text, ".") {
@@ -107,22 +104,6 @@ func valueText(t record.Type, text string) string {
 		return ui.Size(len(text) * 3 / 4)
 	}
 	return text
-}
-
-// grouped puts commas between the thousands of a number.
-func grouped(text string) string {
-	digits, sign := strings.CutPrefix(text, "-")
-	whole, fraction, point := strings.Cut(digits, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if point {
-		whole += "." + fraction
-	}
-	if sign {
-		return "-" + whole
-	}
-	return whole
 }
 
 // shortRow is a row of its own memory whose long values are cut.
@@ -151,19 +132,6 @@ func shortRow(row client.Row) (short client.Row, cut bool) {
 		return row.Clone(), false
 	}
 	return short, cut
-}
-
-// durationText is a TimeSpan in milliseconds; of short ones with a decimal.
-func durationText(text string) string {
-	ticks, err := wire.ParseTimeSpan(text)
-	if err != nil {
-		return text
-	}
-	const ticksPerMilli, short = 10_000, 10 * 10_000
-	if ticks < short {
-		return fmt.Sprintf("%.1f ms", float64(ticks)/ticksPerMilli)
-	}
-	return theme.Thousands(int(ticks/ticksPerMilli)) + " ms"
 }
 
 // zoned reports whether the times of a kind are the service's own.

@@ -22,7 +22,7 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"help", "the keys of what is on the screen", func(a *app, _ string) tea.Cmd { a.over = newHelp(a); return nil }},
-		{"cli", "the whctl command that shows the same", func(a *app, _ string) tea.Cmd { a.over = newTwin(a, a.Front().twin()); return nil }},
+		{"cli", "the whctl command that shows the same", func(a *app, _ string) tea.Cmd { a.over = newTwin(a, a.Front().Equivalent()); return nil }},
 		{"rw", "allow changes for this session", func(a *app, rest string) tea.Cmd { return a.allow(rest) }},
 		{"ro", "forbid changes for this session", func(a *app, _ string) tea.Cmd { return a.forbid() }},
 		{"save", "keep these rows as a view: save NAME", func(a *app, name string) tea.Cmd { return a.save(name) }},
@@ -30,7 +30,7 @@ func verbs() []verb {
 		{"profiles", "switch to another profile", func(a *app, _ string) tea.Cmd { return a.listProfiles(true) }},
 		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
 		{"jobs", "the exports of this session", func(a *app, _ string) tea.Cmd { a.over = newJobList(a); return nil }},
-		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return bill{dialogOf(a)}.open(rest) }},
+		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return bill{ui.NewDialog(a)}.open(rest) }},
 		{"refresh", "fetch again", func(a *app, _ string) tea.Cmd { return a.refresh() }},
 		{"login", "sign in", func(a *app, _ string) tea.Cmd { a.over = newLogin(a); return nil }},
 		{"quit", "leave", func(a *app, _ string) tea.Cmd { return a.quit() }},
@@ -59,16 +59,16 @@ func verbNames() string {
 }
 
 // newCommandLine takes a record kind with conditions, a tab or a verb.
-func newCommandLine(a *app) *line {
-	l := newLine(a, commandHistory, ":", "")
-	l.help = "a kind with conditions, tab, view, @profile or these words"
-	l.words = verbNames()
-	l.suggest = a.suggestCommands
-	l.check = func(text string) error {
+func newCommandLine(a *app) *ui.Line {
+	l := ui.NewLine(a, ui.CommandHistory, ":", "")
+	l.Help = "a kind with conditions, tab, view, @profile or these words"
+	l.Words = verbNames()
+	l.Suggest = a.suggestCommands
+	l.Check = func(text string) error {
 		_, err := a.command(text)
 		return err
 	}
-	l.accept = func(text string) tea.Cmd {
+	l.Accept = func(text string) tea.Cmd {
 		run, err := a.command(text)
 		if err != nil || run == nil {
 			return nil
@@ -107,7 +107,7 @@ func (a *app) command(text string) (func() tea.Cmd, error) {
 		return nil, err
 	}
 	typed := noteConditions(a.Now, best.kind, rest)
-	return func() tea.Cmd { return a.Open(RecordsTarget{best.kind, filters, typed}) }, nil
+	return func() tea.Cmd { return a.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
 }
 
 // target is what a word can mean.
@@ -175,7 +175,7 @@ func inOrder(name, word string) bool {
 
 // suggestCommands lists what a line could become: names, and the fields of a
 // kind behind its name.
-func (a *app) suggestCommands(text string) []suggestion {
+func (a *app) suggestCommands(text string) []ui.Suggestion {
 	word, rest, more := strings.Cut(strings.TrimLeft(text, " "), " ")
 	matches := a.matches(word)
 	if takes, ok := operands[word]; ok && more {
@@ -187,23 +187,23 @@ func (a *app) suggestCommands(text string) []suggestion {
 		}
 		list := suggestFields(matches[0].kind, rest)
 		for i := range list {
-			list[i].text = word + " " + list[i].text
+			list[i].Text = word + " " + list[i].Text
 		}
 		return list
 	}
-	var list []suggestion
+	var list []ui.Suggestion
 	for _, t := range matches {
-		list = append(list, suggestion{t.name, t.name, t.help})
+		list = append(list, ui.Suggestion{Text: t.name, Name: t.name, Help: t.help})
 	}
 	return list
 }
 
 // suggestWords completes what a verb takes.
-func suggestWords(verb, rest string, words []string) []suggestion {
-	var list []suggestion
+func suggestWords(verb, rest string, words []string) []ui.Suggestion {
+	var list []ui.Suggestion
 	for _, word := range words {
 		if strings.HasPrefix(word, rest) && word != rest {
-			list = append(list, suggestion{verb + " " + word, word, ""})
+			list = append(list, ui.Suggestion{Text: verb + " " + word, Name: word, Help: ""})
 		}
 	}
 	return list

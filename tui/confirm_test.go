@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // asked opens a question about some things, and tells whether it was answered
@@ -17,7 +18,7 @@ func asked(t *testing.T, count int, o Options) (d *driver, done func() bool) {
 	t.Helper()
 	d = drive(t, unreachable(t), o)
 	yes := false
-	askMany(d.app, count, "Delete?", "delete", []string{"one"}, func() tea.Cmd { yes = true; return nil })
+	ui.AskMany(d.app, count, "Delete?", "delete", []string{"one"}, func() tea.Cmd { yes = true; return nil })
 	return d, func() bool { return yes }
 }
 
@@ -138,7 +139,7 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	d.send(count)
 	d.sees("Delete 4 messages?")
 	d.press("y")
-	d.wait(2 * undoFor)
+	d.wait(2 * ui.UndoTime)
 	if n := s.total(t); n != 4 {
 		t.Errorf("%d messages are left, want 4", n)
 	}
@@ -159,7 +160,7 @@ func TestBulkIsToldElsewhere(t *testing.T) {
 	d := s.open(t, Options{})
 	d.press("!", "a", "D", "y", "esc", "esc")
 	d.sees(" Messages  ", "of 8")
-	d.wait(undoFor + ms(500))
+	d.wait(ui.UndoTime + ms(500))
 	d.sees("4 messages deleted")
 }
 
@@ -174,7 +175,7 @@ func TestQuestionsAreReadWhole(t *testing.T) {
 		for _, count := range []int{1, 1204} {
 			d := drive(t, unreachable(t), Options{})
 			d.resize(size[0], size[1])
-			askMany(d.app, count, "Retry 1,204 messages?", "retry 1,204", lines, nil)
+			ui.AskMany(d.app, count, "Retry 1,204 messages?", "retry 1,204", lines, nil)
 			read := ""
 			for range len(lines) + 4 {
 				d.checkScreen()

@@ -3,18 +3,15 @@ package tui
 import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
+	"github.com/bizhook/whd/tui/ui"
 )
 
-// doer names the whctl commands that do what the keys of a screen do: to what
-// is marked, else to the selected row.
-type doer interface{ deeds() []string }
-
-func (s *messages) deeds() []string {
+func (s *messages) Commands() []string {
 	which := s.which()
 	if which == "" {
 		return nil
 	}
-	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.twin() + toFile("Messages")}
+	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + toFile("Messages")}
 }
 
 // which names the messages that are meant, as whctl takes them.
@@ -35,21 +32,21 @@ func (s *messages) which() string {
 	return text
 }
 
-func (s *messageScreen) deeds() []string {
+func (s *messageScreen) Commands() []string {
 	return []string{"whctl messages retry " + s.message.MessageID, "whctl messages delete " + s.message.MessageID}
 }
 
-func (s *subscribers) deeds() []string {
+func (s *subscribers) Commands() []string {
 	list := []string{"whctl subscribers create NAME"}
 	if one, ok := s.selected(); ok {
-		name := argument(one.Name)
+		name := ui.Quote(one.Name)
 		list = append(list, "whctl subscribers change "+name+" --name NAME", "whctl subscribers "+switching(one.IsEnabled)+" "+name, "whctl subscribers delete "+name)
 	}
 	return list
 }
 
-func (s *subscriptions) deeds() []string {
-	list := []string{"whctl subscriptions create " + argument(s.subscriber.Name) + " EVENT URL"}
+func (s *subscriptions) Commands() []string {
+	list := []string{"whctl subscriptions create " + ui.Quote(s.subscriber.Name) + " EVENT URL"}
 	if one, ok := s.selected(); ok {
 		list = append(list, subscriptionDeeds(one)...)
 	}
@@ -63,14 +60,14 @@ func subscriptionDeeds(one wire.Subscription) []string {
 	}
 }
 
-func (e *events) deeds() []string {
+func (e *events) Commands() []string {
 	if row := e.grid.Row(); row != nil {
 		return []string{"whctl subscriptions create SUBSCRIBER " + row.ID + " URL"}
 	}
 	return nil
 }
 
-func (b *browser) deeds() []string { return []string{b.twin() + toFile(b.name)} }
+func (b *browser) Commands() []string { return []string{b.Equivalent() + toFile(b.name)} }
 
 // switching is the command that turns on what is off, and off what is on.
 func switching(on bool) string {
@@ -82,5 +79,5 @@ func switching(on bool) string {
 
 // toFile writes all rows that match to a file.
 func toFile(name string) string {
-	return " --all --format " + export.Formats[0].Name + " --output " + argument(name+export.Formats[0].Suffix)
+	return " --all --format " + export.Formats[0].Name + " --output " + ui.Quote(name+export.Formats[0].Suffix)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // driver runs an app without a terminal: it plays bubbletea's part, one message
@@ -283,16 +284,16 @@ func (d *driver) checkScreen() {
 
 // billValue is the answer that brings what a bill's field holds.
 func (d *driver) billValue(field client.BillField, value *wire.CustomFieldValue) tea.Msg {
-	return Answer{Take: func() tea.Cmd {
-		bill{dialogOf(d.app)}.fetched(field, value, nil, nil)
+	return ui.Answer{Take: func() tea.Cmd {
+		bill{ui.NewDialog(d.app)}.fetched(field, value, nil, nil)
 		return nil
 	}}
 }
 
 // answers has something come that a screen asked for, or fail.
-func (d *driver) answersTo(to screen, err error, take func(error) tea.Cmd) {
+func (d *driver) answersTo(to ui.Screen, err error, take func(error) tea.Cmd) {
 	d.t.Helper()
-	d.send(Answer{To: to, Err: err, Take: func() tea.Cmd { return take(err) }})
+	d.send(ui.Answer{To: to, Err: err, Take: func() tea.Cmd { return take(err) }})
 }
 
 // kindOf is a record kind.

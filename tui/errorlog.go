@@ -14,14 +14,14 @@ import (
 // errorLog lists the failures so far, the last first, with the ids by which the
 // service knows the requests.
 type errorLog struct {
-	dialog
+	ui.Dialog
 	toasts *ui.Toasts
 	at     int
 }
 
-func newErrors(a *app) overlay { return &errorLog{dialog: dialogOf(a), toasts: &a.toasts} }
+func newErrors(a *app) ui.Overlay { return &errorLog{Dialog: ui.NewDialog(a), toasts: &a.toasts} }
 
-func (l *errorLog) scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }
+func (l *errorLog) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }
 
 // failures are those that are remembered, the last first.
 func (l *errorLog) failure(i int) (ui.Toast, bool) {
@@ -32,7 +32,7 @@ func (l *errorLog) failure(i int) (ui.Toast, bool) {
 	return all[len(all)-1-i], true
 }
 
-func (l *errorLog) do(b keymap.Binding) tea.Cmd {
+func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
 		l.Show(nil)
@@ -59,7 +59,7 @@ func (l *errorLog) do(b keymap.Binding) tea.Cmd {
 // UTC like the service's log.
 func copiedFailure(one ui.Toast) string { return one.At.UTC().Format(time.RFC3339) + "  " + one.Text }
 
-func (l *errorLog) box(width, height int) []string {
+func (l *errorLog) Box(width, height int) []string {
 	t := l.Theme
 	width = min(width, 96) - 4
 	if len(l.toasts.Failed) == 0 {

@@ -11,18 +11,18 @@ import (
 )
 
 // newForm asks who is to get an event, and where.
-func (e *events) newForm(event string) overlay {
+func (e *events) newForm(event string) ui.Overlay {
 	f := subscriptionForm(e, "New subscription", event, func(values map[string]string) (string, error) {
 		return e.meant(values[subscriberField])
 	})
-	who := &field{name: subscriberField, label: "Subscriber", help: "whose program gets it", input: newInput("")}
+	who := &ui.Field{Name: subscriberField, Label: "Subscriber", Help: "whose program gets it", Input: ui.NewInput("")}
 	if len(e.names) == 1 {
 		for _, name := range e.names {
-			who.input.SetValue(name)
+			who.Input.SetValue(name)
 		}
 	}
-	who.pick = e.pickNames
-	f.fields = append([]*field{who}, f.fields...)
+	who.Pick = e.pickNames
+	f.Fields = append([]*ui.Field{who}, f.Fields...)
 	return f
 }
 
@@ -34,7 +34,7 @@ func (e *events) meant(text string) (id string, err error) {
 	}
 	var found, ends []string
 	for _, id := range slices.Sorted(maps.Keys(e.names)) {
-		if strings.EqualFold(e.names[id], text) || text == ui.ShortID(id) || text == e.called(id) {
+		if strings.EqualFold(e.names[id], text) || text == ui.ShortID(id) || text == e.SetViewName(id) {
 			found, ends = append(found, id), append(ends, ui.ShortID(id))
 		}
 	}
@@ -47,9 +47,9 @@ func (e *events) meant(text string) (id string, err error) {
 	return "", fmt.Errorf("%d subscribers are called so; type the id of the one that is meant, or its ends: %s", len(found), strings.Join(ends, " or "))
 }
 
-// called is the name of a subscriber, with the ends of its id where others are
+// SetViewName is the name of a subscriber, with the ends of its id where others are
 // called so too.
-func (e *events) called(id string) string {
+func (e *events) SetViewName(id string) string {
 	for other, name := range e.names {
 		if other != id && strings.EqualFold(name, e.names[id]) {
 			return e.names[id] + " (" + ui.ShortID(id) + ")"
@@ -59,22 +59,22 @@ func (e *events) called(id string) string {
 }
 
 // pickNames lists the subscribers whose name holds a text.
-func (e *events) pickNames(text string) []suggestion {
+func (e *events) pickNames(text string) []ui.Suggestion {
 	var names []string
 	for id, name := range e.names {
 		if strings.EqualFold(name, text) {
 			return nil
 		}
-		names = append(names, e.called(id))
+		names = append(names, e.SetViewName(id))
 	}
 	slices.Sort(names)
-	var list []suggestion
+	var list []ui.Suggestion
 	for _, name := range names {
 		if strings.EqualFold(name, text) {
 			return nil
 		}
 		if strings.Contains(strings.ToLower(name), strings.ToLower(text)) {
-			list = append(list, suggestion{name, name, ""})
+			list = append(list, ui.Suggestion{Text: name, Name: name, Help: ""})
 		}
 	}
 	return list

@@ -39,27 +39,27 @@ type eventList struct {
 // notTold stands where nobody tells.
 const notTold = "?"
 
-func newEvents(h Host) *events {
+func newEvents(h ui.Host) *events {
 	e := &events{searchTable: newSearchTable(h, "events", "part of a name or a description")}
 	e.refill = e.fill
 	e.grid.SetColumns([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Last seen", Right: true, Min: 9}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
 	return e
 }
 
-func (e *events) shown() tea.Cmd         { return e.poll() }
-func (e *events) title() string          { return "Events" }
-func (e *events) scopes() []keymap.Scope { return []keymap.Scope{keymap.InEvents, keymap.InLists} }
-func (e *events) waiting() bool          { return e.busy }
-func (e *events) twin() string           { return "whctl events list" }
+func (e *events) Shown() tea.Cmd         { return e.Poll() }
+func (e *events) Title() string          { return "Events" }
+func (e *events) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InEvents, keymap.InLists} }
+func (e *events) Waiting() bool          { return e.busy }
+func (e *events) Equivalent() string     { return "whctl events list" }
 
-func (e *events) poll() tea.Cmd {
+func (e *events) Poll() tea.Cmd {
 	e.busy = true
-	return fetch(e.context, e, fetchEvents, e.took)
+	return ui.Fetch(e.Ctx, e, fetchEvents, e.took)
 }
 
 // took takes the events, as much of them as the user may see.
 func (e *events) took(got eventList, err error) tea.Cmd {
-	e.busy, e.hidden = false, client.Is(err, client.Unauthorized) && !unauthorized(err)
+	e.busy, e.hidden = false, client.Is(err, client.Unauthorized) && !ui.SignedOut(err)
 	if !e.hidden && err != nil {
 		e.FetchFailed("fetching events", err)
 	}
@@ -70,8 +70,8 @@ func (e *events) took(got eventList, err error) tea.Cmd {
 	return nil
 }
 
-// follow takes note of events that are raised.
-func (e *events) follow(changes []wire.MessageChange, _ int) tea.Cmd {
+// Follow takes note of events that are raised.
+func (e *events) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
 		if at := time.Time(c.At); e.last != nil && c.Status == 0 && c.Retries == 0 && !c.Deleted && at.After(e.last[c.EventName]) {
 			e.last[c.EventName] = at
@@ -81,13 +81,13 @@ func (e *events) follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	return nil
 }
 
-// tick lets times go on.
-func (e *events) tick() tea.Cmd {
+// Tick lets times go on.
+func (e *events) Tick() tea.Cmd {
 	e.fill()
 	return nil
 }
 
-func (e *events) status() string {
+func (e *events) Status() string {
 	text := e.grid.Place()
 	if e.hidden {
 		return text + "   who gets them and when takes the role admin"
@@ -126,8 +126,8 @@ func (e *events) figures(name string) (count, last grid.Cell) {
 	return count, last
 }
 
-// retime shows when events were raised in another way.
-func (e *events) retime() string {
+// Retime shows when events were raised in another way.
+func (e *events) Retime() string {
 	e.fitColumns()
 	e.fill()
 	return ""
@@ -145,29 +145,29 @@ func (e *events) taking(name string) []wire.Subscription {
 }
 
 // showTaking lists who gets an event.
-func (e *events) showTaking(name string) overlay {
-	t := newText(e.Host, "Who gets "+name)
+func (e *events) showTaking(name string) ui.Overlay {
+	t := ui.NewText(e.Host, "Who gets "+name)
 	for _, s := range e.taking(name) {
-		t.lines = append(t.lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Ink: e.Theme.Crumb}, theme.Span{Text: "  " + ui.ShortURL(s.URL)}, theme.Span{Text: "  " + enabledCell(e.Theme, s.IsEnabled, s.DisabledReason).Text, Ink: e.Theme.Dim}, theme.Span{})
+		t.Lines = append(t.Lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Ink: e.Theme.Crumb}, theme.Span{Text: "  " + ui.ShortURL(s.URL)}, theme.Span{Text: "  " + enabledCell(e.Theme, s.IsEnabled, s.DisabledReason).Text, Ink: e.Theme.Dim}, theme.Span{})
 	}
-	if len(t.lines) == 0 {
-		t.lines = []theme.Span{{Text: "Nobody. n subscribes somebody to it."}}
+	if len(t.Lines) == 0 {
+		t.Lines = []theme.Span{{Text: "Nobody. n subscribes somebody to it."}}
 	}
 	return t
 }
 
-func (e *events) do(b keymap.Binding) tea.Cmd {
+func (e *events) Do(b keymap.Binding) tea.Cmd {
 	row := e.grid.Row()
 	switch {
 	case e.move(b):
 	case b.Action == keymap.AskFilter:
-		e.Type(e.find())
+		e.Type(e.Find())
 	case row == nil:
 	case e.hidden && (b.Action == keymap.ShowSubscribed || b.Action == keymap.AddNew):
 		e.Tell(ui.Warning, "subscriptions take the role admin")
 	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
-		return e.Open(MessagesTarget{messageFilter: messageFilter{conditions: []client.Filter{only}}})
+		return e.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Conditions: []client.Filter{only}}})
 	case b.Action == keymap.CopyCell:
 		e.Copy(row.ID)
 	case b.Action == keymap.ShowSubscribed:
@@ -184,7 +184,7 @@ func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error)
 	if l.list, err = c.Events(ctx); err != nil {
 		return l, err
 	}
-	page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}})
+	page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(ui.MaxListed)}})
 	if err != nil {
 		return l, err
 	}
@@ -199,7 +199,7 @@ func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error)
 			l.last[one.EventName] = at
 		}
 	}
-	list, _, err := subscribersOf(ctx, c)
+	list, _, err := ui.Subscribers(ctx, c)
 	for _, one := range list {
 		l.names[one.RecID] = one.Name
 	}
@@ -210,4 +210,4 @@ func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error)
 // an event was raised last.
 const eventsLooked = 1000
 
-func (e *events) click(x, y int, again bool) tea.Cmd { return e.clickRow(e, x, y, again) }
+func (e *events) Click(x, y int, again bool) tea.Cmd { return e.clickRow(e, x, y, again) }

@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/export"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // exported reads the one file that an export has made.
@@ -154,11 +155,11 @@ func TestExportTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.press(":", "'IN_Colours", "enter", "e", "ctrl+u")
-	form := d.app.over.(*form)
-	form.fields[2].input.SetValue(filepath.Join(dir, "none", "a.csv"))
+	form := d.app.over.(*ui.Form)
+	form.Fields[2].Input.SetValue(filepath.Join(dir, "none", "a.csv"))
 	d.press("ctrl+s")
 	d.sees("there is no directory")
-	form.fields[2].input.SetValue(path)
+	form.Fields[2].Input.SetValue(path)
 	d.press("ctrl+s")
 	d.sees("it is there already")
 	if text, _ := os.ReadFile(path); string(text) != "old" {

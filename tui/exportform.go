@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // exportable is what can be exported of a list.
@@ -85,39 +86,39 @@ const (
 )
 
 // newExportForm asks in which format, of what and where to.
-func newExportForm(h Host, e exportable) overlay {
-	f := newForm(h, "Export "+e.name, "export")
-	how := f.add(exportFormat, "Format", export.Formats[0].Name, export.Formats[0].Help)
+func newExportForm(h ui.Host, e exportable) ui.Overlay {
+	f := ui.NewForm(h, "Export "+e.name, "export")
+	how := f.Add(exportFormat, "Format", export.Formats[0].Name, export.Formats[0].Help)
 	for _, one := range export.Formats {
-		how.among = append(how.among, one.Name)
+		how.Among = append(how.Among, one.Name)
 	}
-	what := f.add(exportScope, "Rows", e.scopes()[0], "the order and the columns are those of the screen")
-	what.among = e.scopes()
+	what := f.Add(exportScope, "Rows", e.scopes()[0], "the order and the columns are those of the screen")
+	what.Among = e.scopes()
 	dir := export.FullPath(f.Downloads)
 	free := export.FreeName(dir, e.name, export.Formats[0].Suffix)
-	where := f.add(exportPath, "File", free, "it gets its name when it is complete")
-	how.chosen = func() {
-		one := export.FormatOf(how.input.Value())
-		how.help = one.Help
-		path := where.input.Value()
+	where := f.Add(exportPath, "File", free, "it gets its name when it is complete")
+	how.Chosen = func() {
+		one := export.FormatOf(how.Input.Value())
+		how.Help = one.Help
+		path := where.Input.Value()
 		if path == free {
 			free = export.FreeName(dir, e.name, one.Suffix)
 			path = free
 		} else {
 			path = strings.TrimSuffix(path, filepath.Ext(path)) + one.Suffix
 		}
-		where.input.SetValue(path)
-		where.input.CursorEnd()
+		where.Input.SetValue(path)
+		where.Input.CursorEnd()
 	}
-	f.at = 2
+	f.At = 2
 	replaces := ""
-	f.send = func(values map[string]string, _ bool) tea.Cmd {
+	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		path := values[exportPath]
 		if path != "" {
 			path = export.FullPath(path) // what is told later says where it is
 		}
 		if err := export.CheckTarget(path, replaces); err != nil {
-			where.wrong, f.at, replaces = err.Error(), 2, path
+			where.Wrong, f.At, replaces = err.Error(), 2, path
 			return nil
 		}
 		h.Show(nil)

@@ -76,7 +76,7 @@ func (f *fitted) cells(all ...grid.Cell) []grid.Cell {
 
 // subscriptionCells are what is told of a subscription, in the order of its
 // columns.
-func subscriptionCells(one wire.Subscription, state grid.Cell, s *Session) []grid.Cell {
+func subscriptionCells(one wire.Subscription, state grid.Cell, s *ui.Session) []grid.Cell {
 	order := ""
 	if one.Ordered {
 		order = "ordered"
@@ -125,7 +125,7 @@ func enabledCell(t *theme.Theme, on bool, reason string) grid.Cell {
 
 // stateCell is how a subscription stands, in a word: "held" where one message at
 // a time is tried, since its endpoint fails.
-func stateCell(one wire.Subscription, s *Session) grid.Cell {
+func stateCell(one wire.Subscription, s *ui.Session) grid.Cell {
 	queue, _ := s.Queues.Of(one.RecID)
 	switch {
 	case !one.IsEnabled:
@@ -140,7 +140,7 @@ func stateCell(one wire.Subscription, s *Session) grid.Cell {
 
 // trouble says why messages of a subscription do not go out, empty where they
 // do.
-func trouble(one wire.Subscription, s *Session) string {
+func trouble(one wire.Subscription, s *ui.Session) string {
 	queue, known := s.Queues.Known[one.RecID]
 	since := time.Time(queue.FailingSince)
 	switch {
@@ -151,7 +151,7 @@ func trouble(one wire.Subscription, s *Session) string {
 	case known && !queue.IsEnabled:
 		return "the subscriber is disabled: its messages wait"
 	case queue.Breaker == wire.BreakerOpen:
-		return "held: the endpoint fails" + lastFailure(queue) + "; tried again " + soon(s.Left(time.Time(queue.NextProbeDateTime)))
+		return "held: the endpoint fails" + lastFailure(queue) + "; tried again " + ui.Soon(s.Left(time.Time(queue.NextProbeDateTime)))
 	case !since.IsZero():
 		return "failing for " + ui.Age(s.Since(since)) + lastFailure(queue)
 	}

@@ -31,20 +31,20 @@ func readFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter
 	return filters, err
 }
 
-func (b *browser) filterText() string { return strings.Join(b.chips(), conditionGap) }
+func (b *browser) filterText() string { return strings.Join(b.Badges(), conditionGap) }
 
-// find is the line of filters.
-func (b *browser) find() *line { return b.filterLine(b.filterText()) }
+// Find is the line of filters.
+func (b *browser) Find() *ui.Line { return b.filterLine(b.filterText()) }
 
-func (b *browser) filterLine(text string) *line {
-	l := newLine(b.Host, "filter "+b.kind.Name, "/", text)
-	l.help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
-	l.suggest = func(text string) []suggestion { return suggestFields(b.kind, text) }
-	l.check = func(text string) error {
+func (b *browser) filterLine(text string) *ui.Line {
+	l := ui.NewLine(b.Host, "filter "+b.kind.Name, "/", text)
+	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.Suggest = func(text string) []ui.Suggestion { return suggestFields(b.kind, text) }
+	l.Check = func(text string) error {
 		_, err := readFilters(b.Now, b.kind, text)
 		return err
 	}
-	l.accept = func(text string) tea.Cmd {
+	l.Accept = func(text string) tea.Cmd {
 		filters, _ := readFilters(b.Now, b.kind, text) // it was checked just now
 		b.typed = noteConditions(b.Now, b.kind, text)
 		return b.limit(filters)
@@ -54,18 +54,18 @@ func (b *browser) filterLine(text string) *line {
 
 // suggestFields completes the field that the line ends with, and tells what can
 // follow it.
-func suggestFields(kind *record.Kind, text string) []suggestion {
+func suggestFields(kind *record.Kind, text string) []ui.Suggestion {
 	head := text[:strings.LastIndexByte(text, ' ')+1]
 	word := text[len(head):]
 	if before := strings.TrimSpace(head); before != "" && !lastWhole(kind, before) || strings.ContainsAny(word, `=<>!^$*~"`) {
 		return nil
 	}
-	var exact, starts, holds []suggestion
+	var exact, starts, holds []ui.Suggestion
 	for _, f := range kind.Fields {
 		if f.Filter == record.None {
 			continue
 		}
-		one := suggestion{head + f.Name, f.Name, f.TypeName() + "   " + filter.Allowed(f.Filter)}
+		one := ui.Suggestion{Text: head + f.Name, Name: f.Name, Help: f.TypeName() + "   " + filter.Allowed(f.Filter)}
 		name, part := strings.ToLower(f.Name), strings.ToLower(word)
 		switch {
 		case name == part:
@@ -88,7 +88,7 @@ func lastWhole(kind *record.Kind, line string) bool {
 
 // recallFilters reads conditions that were kept. What is none any more is left
 // out, with a word.
-func recallFilters(d dialog, kind *record.Kind, texts []string) ([]client.Filter, typedConditions) {
+func recallFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Filter, typedConditions) {
 	var all []client.Filter
 	typed := make(typedConditions)
 	for _, text := range texts {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // A value that no field can have does not leave the line.
@@ -97,7 +98,7 @@ func TestQuestions(t *testing.T) {
 	d.sees("Delete this message?", "8")
 	d.press("y")
 	d.sees("in 5s", "U undo")
-	d.later(undoFor)
+	d.later(ui.UndoTime)
 	d.sees("done")
 	d.until("the message is gone", func() bool {
 		page, err := s.client.AllMessages(t.Context(), nil)
@@ -176,7 +177,7 @@ func TestHomeStaysUpToDate(t *testing.T) {
 	d := s.open(t, Options{})
 	h := d.app.Front().(*home)
 	change := liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{{MessageID: "new", Status: 1, At: wire.Moment(d.clock)}}}
-	d.wait(pollEvery)
+	d.wait(ui.PollInterval)
 	d.send(change)
 	asked := h.asked
 	d.clock = d.clock.Add(ms(500))

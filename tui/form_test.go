@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // subscriptionsOf opens the list of subscriptions of the first subscriber.
@@ -61,25 +62,25 @@ func TestFormScrolls(t *testing.T) {
 		f := subscriptionForm(d.app.Front().(pollingScreen), "New subscription", "salesorder", nil)
 		d.app.over = f
 		for i := range 12 {
-			headers := f.fields[2+2*i:]
-			headers[0].set(fmt.Sprintf("X-Number-%d", i))
-			headers[1].set("a value")
-			f.at = 3 + 2*i
+			headers := f.Fields[2+2*i:]
+			headers[0].Set(fmt.Sprintf("X-Number-%d", i))
+			headers[1].Set("a value")
+			f.At = 3 + 2*i
 			d.press("tab")
 		}
-		for at, one := range f.fields {
+		for at, one := range f.Fields {
 			for _, wrong := range []string{"", "it is wrong for a reason that takes more than one line of any of these boxes, whatever their size"} {
-				f.at, one.wrong = at, wrong
+				f.At, one.Wrong = at, wrong
 				d.checkScreen()
 				shown := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "▸", " ").Replace(d.text())), " ")
-				if said := one.wrong + one.help; wrong == "" && !strings.Contains(shown, said) || wrong != "" && !strings.Contains(shown, wrong) {
+				if said := one.Wrong + one.Help; wrong == "" && !strings.Contains(shown, said) || wrong != "" && !strings.Contains(shown, wrong) {
 					t.Fatalf("%v: of field %d is not said %q:\n%s", size, at, said, d.text())
 				}
-				lines, _, _ := f.lines(min(size[0]-4, widestForm)-4, size[1]-linesAround-2)
-				if more := furtherLines.MatchString(d.text()); more != (len(lines) > size[1]-linesAround-2) {
+				lines, _, _ := f.Lines(min(size[0]-4, ui.WidestForm)-4, size[1]-ui.LinesAround-2)
+				if more := furtherLines.MatchString(d.text()); more != (len(lines) > size[1]-ui.LinesAround-2) {
 					t.Fatalf("%v: %d lines, and there is said to be more: %v\n%s", size, len(lines), more, d.text())
 				}
-				one.wrong = ""
+				one.Wrong = ""
 			}
 		}
 	}
@@ -92,12 +93,12 @@ var furtherLines = regexp.MustCompile(`[▲▼] \d+ more [─╮╯]`)
 func TestPasteSendsNoForm(t *testing.T) {
 	d := drive(t, unreachable(t), Options{})
 	sent := 0
-	f := newForm(d.app, "A form", "send")
-	f.send = func(map[string]string, bool) tea.Cmd { sent++; return nil }
-	f.add("One", "One", "", "the only one")
+	f := ui.NewForm(d.app, "A form", "send")
+	f.Send = func(map[string]string, bool) tea.Cmd { sent++; return nil }
+	f.Add("One", "One", "", "the only one")
 	d.app.over = f
 	d.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("first\nsecond\r\n"), Paste: true})
-	if got := f.fields[0].text(); sent != 0 || got != "first second" {
+	if got := f.Fields[0].Text(); sent != 0 || got != "first second" {
 		t.Errorf("sent %d times, with %q", sent, got)
 	}
 	d.erase()
@@ -109,7 +110,7 @@ func TestPasteSendsNoForm(t *testing.T) {
 		}
 		d.send(keys["enter"])
 	}
-	if got := f.fields[0].text(); sent != 0 || got != "line line line" {
+	if got := f.Fields[0].Text(); sent != 0 || got != "line line line" {
 		t.Errorf("sent %d times, with %q", sent, got)
 	}
 	d.sees("taken for the line break of a paste")
@@ -126,16 +127,16 @@ func TestTooLongIsNotTaken(t *testing.T) {
 	d.press("n", "'debtor.updated", "tab")
 	d.erase()
 	d.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(long), Paste: true})
-	f := d.app.over.(*form)
-	if got := f.fields[1].text(); got != long {
+	f := d.app.over.(*ui.Form)
+	if got := f.Fields[1].Text(); got != long {
 		t.Errorf("%d of %d characters are there", len(got), len(long))
 	}
 	d.checkScreen()
 	d.press("ctrl+s")
 	d.sees("New subscription for", "2048")
-	d.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("y", fieldMost)), Paste: true})
+	d.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("y", ui.MaxField)), Paste: true})
 	d.sees("too long and was not taken")
-	if got := f.fields[1].text(); got != long {
+	if got := f.Fields[1].Text(); got != long {
 		t.Errorf("it holds %d characters now", len(got))
 	}
 }
@@ -172,19 +173,19 @@ func TestSecretIsShownElsewhere(t *testing.T) {
 
 // What a chooser can be is chosen by its first letter too.
 func TestChooser(t *testing.T) {
-	f := subscriptionFields(&form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).form
-	ordered := f.fields[len(f.fields)-2]
+	f := subscriptionFields(&ui.Form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).form
+	ordered := f.Fields[len(f.Fields)-2]
 	for _, test := range []struct {
 		key  tea.KeyMsg
 		want string
 	}{
 		{letter("y"), yes}, {letter("z"), yes}, {keys["right"], no}, {keys["left"], yes}, {keys["space"], no}, {keys["backspace"], no},
 	} {
-		if ordered.typed(test.key); ordered.text() != test.want {
-			t.Errorf("%v: %q, want %q", test.key, ordered.text(), test.want)
+		if ordered.Typed(test.key); ordered.Text() != test.want {
+			t.Errorf("%v: %q, want %q", test.key, ordered.Text(), test.want)
 		}
 	}
-	if got := f.fields[len(f.fields)-1].text(); got != "5s, 30s, 2m, 1h, 1h30m" {
+	if got := f.Fields[len(f.Fields)-1].Text(); got != "5s, 30s, 2m, 1h, 1h30m" {
 		t.Errorf("the schedule is %q", got)
 	}
 }
@@ -194,17 +195,17 @@ func TestFastEnterChoosesNothing(t *testing.T) {
 	d := drive(t, unreachable(t), Options{})
 	f := subscriptionForm(d.app.Front().(pollingScreen), "New subscription", "salesorder", nil)
 	d.app.over = f
-	f.at = len(f.fields) - 2
-	ordered := f.fields[f.at]
+	f.At = len(f.Fields) - 2
+	ordered := f.Fields[f.At]
 	d.key(letter("y"))
 	d.send(keys["enter"])
-	if ordered.text() != yes {
-		t.Errorf("y and enter choose %q", ordered.text())
+	if ordered.Text() != yes {
+		t.Errorf("y and enter choose %q", ordered.Text())
 	}
 	d.key(keys["right"])
 	d.send(keys["enter"]) // no paste has arrows
-	if ordered.text() != no || f.at != len(f.fields)-1 {
-		t.Errorf("right and enter choose %q, and the field is %d", ordered.text(), f.at)
+	if ordered.Text() != no || f.At != len(f.Fields)-1 {
+		t.Errorf("right and enter choose %q, and the field is %d", ordered.Text(), f.At)
 	}
 }
 

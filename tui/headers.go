@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The fields of headers in a form. The service complains of all of them by one
@@ -17,23 +18,23 @@ const (
 
 // headerLines are the lines of a form that take headers, one to a line.
 type headerLines struct {
-	form  *form
+	form  *ui.Form
 	pairs []headerPair
 	names []string // of those that the service has already; it never tells their values
 }
 
-type headerPair struct{ name, value *field }
+type headerPair struct{ name, value *ui.Field }
 
 // addHeaders adds lines for the headers that there are, at least one.
-func addHeaders(f *form, names []string) *headerLines {
+func addHeaders(f *ui.Form, names []string) *headerLines {
 	h := &headerLines{form: f, names: names}
 	for _, name := range names {
-		h.add(len(f.fields), name, true)
+		h.add(len(f.Fields), name, true)
 	}
 	if len(names) == 0 {
-		h.add(len(f.fields), "", false)
+		h.add(len(f.Fields), "", false)
 	}
-	f.place = h.about
+	f.Place = h.about
 	return h
 }
 
@@ -44,25 +45,25 @@ func (h *headerLines) add(at int, name string, kept bool) {
 		label = headersField
 	}
 	one := headerPair{
-		newField(headersField, label, name, "the name of a header to send with it, such as Authorization; empty for none"),
-		newField(headerValueField, "", "", "its value; enter takes it and offers another header"),
+		ui.NewField(headersField, label, name, "the name of a header to send with it, such as Authorization; empty for none"),
+		ui.NewField(headerValueField, "", "", "its value; enter takes it and offers another header"),
 	}
-	one.value.masked, one.value.kept, one.value.behind = true, kept, true
+	one.value.Masked, one.value.Kept, one.value.Behind = true, kept, true
 	if len(h.names) > 0 {
-		one.name.help = "the service tells no values: where a header is changed, added or taken away, the values of all are typed anew"
-		one.value.help = "the service has a value, which it does not tell; what is typed takes its place"
+		one.name.Help = "the service tells no values: where a header is changed, added or taken away, the values of all are typed anew"
+		one.value.Help = "the service has a value, which it does not tell; what is typed takes its place"
 	}
-	one.name.check = func() string { return h.faultOfName(one) }
-	one.value.check = func() string { return h.faultOfValue(one) }
-	one.value.more = func() { h.more(one) }
+	one.name.Check = func() string { return h.faultOfName(one) }
+	one.value.Check = func() string { return h.faultOfValue(one) }
+	one.value.More = func() { h.more(one) }
 	h.pairs = append(h.pairs, one)
-	h.form.fields = slices.Insert(h.form.fields, at, one.name, one.value)
+	h.form.Fields = slices.Insert(h.form.Fields, at, one.name, one.value)
 }
 
 // more offers a line behind the last one, where that is filled in.
 func (h *headerLines) more(one headerPair) {
-	if one == h.pairs[len(h.pairs)-1] && !one.name.empty() && !one.value.empty() {
-		h.add(slices.Index(h.form.fields, one.value)+1, "", false)
+	if one == h.pairs[len(h.pairs)-1] && !one.name.Empty() && !one.value.Empty() {
+		h.add(slices.Index(h.form.Fields, one.value)+1, "", false)
 	}
 }
 
@@ -72,8 +73,8 @@ func (h *headerLines) faultOfName(one headerPair) string {
 		switch {
 		case other == one:
 			return ""
-		case !one.name.empty() && strings.EqualFold(other.name.text(), one.name.text()):
-			return "there is a header " + other.name.text() + " already"
+		case !one.name.Empty() && strings.EqualFold(other.name.Text(), one.name.Text()):
+			return "there is a header " + other.name.Text() + " already"
 		}
 	}
 	return ""
@@ -83,9 +84,9 @@ func (h *headerLines) faultOfName(one headerPair) string {
 // is not known.
 func (h *headerLines) faultOfValue(one headerPair) string {
 	switch {
-	case one.name.empty() && one.value.text() != "":
+	case one.name.Empty() && one.value.Text() != "":
 		return "the name of this header is missing"
-	case !one.name.empty() && one.value.kept && h.changed():
+	case !one.name.Empty() && one.value.Kept && h.changed():
 		return "headers are replaced as a whole: type this value anew, or empty the name to take the header away"
 	}
 	return ""
@@ -95,13 +96,13 @@ func (h *headerLines) faultOfValue(one headerPair) string {
 func (h *headerLines) changed() bool {
 	var names []string
 	for _, one := range h.pairs {
-		if one.name.empty() {
+		if one.name.Empty() {
 			continue
 		}
-		if !one.value.kept {
+		if !one.value.Kept {
 			return true
 		}
-		names = append(names, one.name.text())
+		names = append(names, one.name.Text())
 	}
 	return !slices.Equal(names, h.names)
 }
@@ -110,17 +111,17 @@ func (h *headerLines) changed() bool {
 func (h *headerLines) headers() []wire.Header {
 	list := []wire.Header{}
 	for _, one := range h.filled() {
-		list = append(list, wire.Header{Name: one.name.text(), Value: one.value.text()})
+		list = append(list, wire.Header{Name: one.name.Text(), Value: one.value.Text()})
 	}
 	return list
 }
 
 func (h *headerLines) filled() []headerPair {
-	return slices.DeleteFunc(slices.Clone(h.pairs), func(one headerPair) bool { return one.name.empty() })
+	return slices.DeleteFunc(slices.Clone(h.pairs), func(one headerPair) bool { return one.name.Empty() })
 }
 
 // about finds the header that the service complains of by its number.
-func (h *headerLines) about(wrong wire.FieldError) *field {
+func (h *headerLines) about(wrong wire.FieldError) *ui.Field {
 	n, filled := 0, h.filled()
 	if _, err := fmt.Sscanf(wrong.Message, "number %d:", &n); !strings.EqualFold(wrong.FieldName, headersField) || err != nil || n < 1 || n > len(filled) {
 		return nil

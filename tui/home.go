@@ -20,7 +20,7 @@ import (
 
 // home answers whether anything is wrong, without a key.
 type home struct {
-	part
+	ui.Base
 	figures
 	busy    bool
 	due     bool // something has changed since they were asked for
@@ -39,47 +39,47 @@ type figures struct {
 	failures []wire.Message
 }
 
-func newHome(h Host) *home { return &home{part: newPart(h)} }
+func newHome(h ui.Host) *home { return &home{Base: ui.NewBase(h)} }
 
-func (h *home) title() string          { return "Home" }
-func (h *home) scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
-func (h *home) waiting() bool          { return h.busy }
-func (h *home) twin() string {
+func (h *home) Title() string          { return "Home" }
+func (h *home) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
+func (h *home) Waiting() bool          { return h.busy }
+func (h *home) Equivalent() string {
 	return `whctl messages list --where "Status in 2,3" --order-by -LastSavedDateTime`
 }
 
-func (h *home) shown() tea.Cmd {
-	if h.stats != nil && h.Now.Sub(h.asked) < pollEvery {
+func (h *home) Shown() tea.Cmd {
+	if h.stats != nil && h.Now.Sub(h.asked) < ui.PollInterval {
 		return nil
 	}
-	return h.poll()
+	return h.Poll()
 }
 
-func (h *home) poll() tea.Cmd {
+func (h *home) Poll() tea.Cmd {
 	if h.busy {
 		return nil
 	}
 	h.busy, h.due, h.asked = true, false, h.Now
-	return tea.Batch(fetch(h.context, h, fetchFigures, h.took), h.count())
+	return tea.Batch(ui.Fetch(h.Ctx, h, fetchFigures, h.took), h.count())
 }
 
 // figuresLast is how long the figures of the last hour hold where nothing
 // changes.
 const figuresLast = time.Minute
 
-// follow asks again for the figures, at most every two seconds.
-func (h *home) follow(changes []wire.MessageChange, _ int) tea.Cmd {
+// Follow asks again for the figures, at most every two seconds.
+func (h *home) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	h.due = h.due || len(changes) > 0
-	return h.tick()
+	return h.Tick()
 }
 
-// tick asks for them where it was too early for that before.
-func (h *home) tick() tea.Cmd {
+// Tick asks for them where it was too early for that before.
+func (h *home) Tick() tea.Cmd {
 	old := h.Now.Sub(h.asked)
-	if h.Paused || h.Front() != screen(h) || h.busy || old < pollEvery || !h.due && old < figuresLast {
+	if h.Paused || h.Front() != ui.Screen(h) || h.busy || old < ui.PollInterval || !h.due && old < figuresLast {
 		return nil
 	}
-	return h.poll()
+	return h.Poll()
 }
 
 // took takes the figures.
@@ -94,7 +94,7 @@ func (h *home) took(got figures, err error) tea.Cmd {
 	return nil
 }
 
-func (h *home) do(b keymap.Binding) tea.Cmd {
+func (h *home) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
 		h.choose(h.at - 1)
@@ -105,7 +105,7 @@ func (h *home) do(b keymap.Binding) tea.Cmd {
 	case keymap.GoBottom:
 		h.choose(len(h.entries()) - 1)
 	case keymap.ProblemsOnly:
-		return h.Open(MessagesTarget{messageFilter: messageFilter{problems: true}})
+		return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}})
 	case keymap.ShowInfo:
 		return h.openSubscription()
 	case keymap.Open:
@@ -127,7 +127,7 @@ func (h *home) troubled() []wire.Lane {
 	return lanes[:min(len(lanes), endpointsShown)]
 }
 
-func (h *home) status() string {
+func (h *home) Status() string {
 	if h.stats == nil {
 		return ""
 	}
@@ -135,30 +135,30 @@ func (h *home) status() string {
 		h.stats.InHand.InFlight, ui.Plural(h.stats.Daemons, "daemon", "daemons"))
 }
 
-func (h *home) view() string {
+func (h *home) View() string {
 	var lines []string
 	switch {
 	case h.stats != nil:
 		lines = h.dashboard()
-	case h.wrong != nil && unauthorized(h.wrong):
+	case h.wrong != nil && ui.SignedOut(h.wrong):
 		lines = h.plain("  You are not signed in.", "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login asks for the password.")
 	case h.wrong != nil && client.Is(h.wrong, client.Unauthorized):
-		lines = append(h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.", ""), h.viewLines(h.width, 0)...)
+		lines = append(h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.", ""), h.viewLines(h.Width, 0)...)
 	case h.wrong != nil:
 		lines = h.plain("  "+ui.Describe(h.wrong), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" tries again, :records shows records.")
 	default:
 		lines = h.plain("  Deliveries " + strings.Repeat(h.Theme.Loading, 3))
 	}
-	for len(lines) < h.height {
-		lines = append(lines, strings.Repeat(" ", h.width))
+	for len(lines) < h.Height {
+		lines = append(lines, strings.Repeat(" ", h.Width))
 	}
-	return strings.Join(lines[:h.height], "\n")
+	return strings.Join(lines[:h.Height], "\n")
 }
 
 func (h *home) plain(texts ...string) []string {
 	var lines []string
 	for _, text := range texts {
-		lines = append(lines, h.Theme.Fit(text, h.width, false))
+		lines = append(lines, h.Theme.Fit(text, h.Width, false))
 	}
 	return lines
 }
@@ -170,8 +170,8 @@ func (h *home) dashboard() []string {
 	if s.SuccessRate != nil {
 		rate = fmt.Sprintf("%.1f%%", *s.SuccessRate*100)
 	}
-	lines := []string{h.Theme.Compose(h.width, []theme.Span{{Text: h.chartTitle(), Ink: t.Crumb}}, []theme.Span{
-		{Text: "delivered ", Ink: t.Label}, {Text: grouped(fmt.Sprint(s.Totals.Delivered)), Ink: t.Status[1]}, {Text: "   failed ", Ink: t.Label}, {Text: grouped(fmt.Sprint(s.Totals.Failed + s.Totals.GivenUp)), Ink: t.Status[3]},
+	lines := []string{h.Theme.Compose(h.Width, []theme.Span{{Text: h.chartTitle(), Ink: t.Crumb}}, []theme.Span{
+		{Text: "delivered ", Ink: t.Label}, {Text: ui.Grouped(fmt.Sprint(s.Totals.Delivered)), Ink: t.Status[1]}, {Text: "   failed ", Ink: t.Label}, {Text: ui.Grouped(fmt.Sprint(s.Totals.Failed + s.Totals.GivenUp)), Ink: t.Status[3]},
 		{Text: "   success ", Ink: t.Label}, {Text: rate + " "}})}
 	lines = append(lines, h.chart(h.chartRows())...)
 	lines = append(lines, h.hours())
@@ -191,7 +191,7 @@ func fetchFigures(ctx context.Context, c *client.Client) (f figures, err error) 
 		}
 		f.counts[status] = int(page.Total)
 	}
-	page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {messageFields()}, "OrderByDesc": {"LastSavedDateTime"}})
+	page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {ui.MessageFields()}, "OrderByDesc": {"LastSavedDateTime"}})
 	if err == nil {
 		f.failures = page.Results
 	}

@@ -29,21 +29,21 @@ func (h *home) chartTitle() string {
 }
 
 // chartRows is how high the chart is: a third of what a large screen has.
-func (h *home) chartRows() int { return max(1, min(6+max(0, h.height-34)/3, h.height-14)) }
+func (h *home) chartRows() int { return max(1, min(6+max(0, h.Height-34)/3, h.Height-14)) }
 
 // barWidth is how many cells a minute takes.
-func (h *home) barWidth() int { return max(1, min(3, (h.width-chartLabel-1)/60)) }
+func (h *home) barWidth() int { return max(1, min(3, (h.Width-chartLabel-1)/60)) }
 
 // minutesShown is how many minutes there is room for.
 func (h *home) minutesShown() int {
-	return min(len(h.stats.Minutes.Delivered), (h.width-chartLabel-1)/h.barWidth())
+	return min(len(h.stats.Minutes.Delivered), (h.Width-chartLabel-1)/h.barWidth())
 }
 
 // hours is the time below the bars, each where its minute's bar is.
 func (h *home) hours() string {
 	const apart = 20 // minutes
 	minutes, wide := h.minutesShown(), h.barWidth()
-	line := []byte(strings.Repeat(" ", h.width))
+	line := []byte(strings.Repeat(" ", h.Width))
 	for ago := minutes - 1; ago >= apart/2; ago -= apart {
 		at := time.Time(h.stats.Minutes.From).Add(time.Duration(len(h.stats.Minutes.Delivered)-1-ago) * time.Minute)
 		copy(line[chartLabel+(minutes-1-ago)*wide:], h.TimeOfDay(at)[:len("15:04")])
@@ -90,7 +90,7 @@ func (h *home) chart(rows int) []string {
 		for i := range delivered {
 			b.WriteString(strings.Repeat(h.bar(delivered[i], failed[i], most, int64(row), int64(rows), step, glyphs), wide))
 		}
-		lines = append(lines, t.Dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, h.width-chartLabel-len(delivered)*wide)))
+		lines = append(lines, t.Dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, h.Width-chartLabel-len(delivered)*wide)))
 	}
 	return lines
 }

@@ -21,7 +21,7 @@ func (h *home) entries() []entry {
 		all = append(all, entry{"lane " + lane.SubscriptionID, func() tea.Cmd { return h.openLane(lane) }})
 	}
 	for _, v := range h.viewsListed() {
-		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Open(ViewTarget{v}) }})
+		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Open(ui.ViewTarget{View: v}) }})
 	}
 	for _, m := range h.failuresListed() {
 		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd { return h.openFailure(m) }})
@@ -31,7 +31,7 @@ func (h *home) entries() []entry {
 
 // openLane shows what failed at an endpoint.
 func (h *home) openLane(lane wire.Lane) tea.Cmd {
-	return h.Open(MessagesTarget{messageFilter: messageFilter{subscription: lane.SubscriptionID, label: lane.EventName, problems: true}})
+	return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscription: lane.SubscriptionID, Label: lane.EventName, Problems: true}})
 }
 
 // openSubscription shows the subscription of the selected endpoint, or of the
@@ -42,7 +42,7 @@ func (h *home) openSubscription() tea.Cmd {
 		h.Tell(ui.Info, "this is about an endpoint or a failure")
 		return nil
 	}
-	return h.Open(SubscriptionTarget{lane})
+	return h.Open(ui.SubscriptionTarget{Queue: lane})
 }
 
 // laneChosen is the lane that the selected entry is about.
@@ -60,7 +60,7 @@ func (h *home) laneChosen() (wire.Lane, bool) {
 
 // openFailure shows a message over the list of all that failed.
 func (h *home) openFailure(m wire.Message) tea.Cmd {
-	return h.Open(MessagesTarget{messageFilter: messageFilter{problems: true}, Message: &m})
+	return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m})
 }
 
 // choose selects an entry.
@@ -101,5 +101,5 @@ func (h *home) failuresListed() []wire.Message {
 	}
 	const titles = 2 + 2 // of the chart with its hours, of the failures with the blank line before them
 	above := titles + h.chartRows() + max(len(h.queue()), len(h.endpoints()))
-	return h.failures[:max(0, min(len(h.failures), h.height-above))]
+	return h.failures[:max(0, min(len(h.failures), h.Height-above))]
 }

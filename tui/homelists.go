@@ -19,7 +19,7 @@ func (h *home) beside(left, right []string) []string {
 	width := h.leftWidth()
 	var lines []string
 	for i := range max(len(left), len(right)) {
-		l, r := strings.Repeat(" ", width), strings.Repeat(" ", h.width-width)
+		l, r := strings.Repeat(" ", width), strings.Repeat(" ", h.Width-width)
 		if i < len(left) {
 			l = left[i]
 		}
@@ -40,7 +40,7 @@ func (h *home) leftWidth() int {
 }
 
 // narrow reports whether there is no room for all words.
-func (h *home) narrow() bool { return h.width < 76 }
+func (h *home) narrow() bool { return h.Width < 76 }
 
 // queue is how many messages have each status.
 func (h *home) queue() []string {
@@ -49,7 +49,7 @@ func (h *home) queue() []string {
 	for _, status := range []int{0, 2, 3, 1} {
 		word, ink := t.StatusText(status)
 		lines = append(lines, h.Theme.Compose(h.leftWidth(), []theme.Span{
-			{Text: "  "}, {Text: t.Fit(word, 7, false), Ink: ink}, {Text: t.Fit(grouped(fmt.Sprint(h.counts[status])), 9, true)}, {Text: "  " + h.comes(status), Ink: t.Dim},
+			{Text: "  "}, {Text: t.Fit(word, 7, false), Ink: ink}, {Text: t.Fit(ui.Grouped(fmt.Sprint(h.counts[status])), 9, true)}, {Text: "  " + h.comes(status), Ink: t.Dim},
 		}, nil))
 	}
 	return lines
@@ -92,7 +92,7 @@ func (f endpointColumns) line(t *theme.Theme, failed, waits, answer string) stri
 // endpoints are where deliveries fail, or have failed within the last hour.
 func (h *home) endpoints() []string {
 	t := h.Theme
-	width, f := h.width-h.leftWidth(), h.endpointColumns()
+	width, f := h.Width-h.leftWidth(), h.endpointColumns()
 	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Ink: t.Crumb}}, []theme.Span{{Text: f.line(t, "failed", "waits", "last"), Ink: t.Label}})}
 	lanes := h.troubled()
 	if len(lanes) == 0 {
@@ -101,7 +101,7 @@ func (h *home) endpoints() []string {
 	for i, lane := range lanes {
 		pointer, ink := h.pointer(i)
 		answer, state := h.lastAnswer(lane)
-		right := []theme.Span{{Text: f.line(t, grouped(fmt.Sprint(lane.Failed+lane.GivenUp)), grouped(fmt.Sprint(lane.Pending)), answer), Ink: state}}
+		right := []theme.Span{{Text: f.line(t, ui.Grouped(fmt.Sprint(lane.Failed+lane.GivenUp)), ui.Grouped(fmt.Sprint(lane.Pending)), answer), Ink: state}}
 		room := width - f.failed - f.waits - f.answer - 6 // the pointer, and blanks
 		if width >= roomForShares {
 			right = append(h.share(lane), right...)
@@ -167,21 +167,21 @@ func (h *home) lastAnswer(lane wire.Lane) (string, theme.Ink) {
 // recent are the messages that failed last.
 func (h *home) recent() []string {
 	t := h.Theme
-	lines := []string{strings.Repeat(" ", h.width), t.Crumb.Paint(t.Fit(" Recent failures", h.width, false))}
+	lines := []string{strings.Repeat(" ", h.Width), t.Crumb.Paint(t.Fit(" Recent failures", h.Width, false))}
 	if len(h.failures) == 0 {
-		return append(lines, t.Dim.Paint(t.Fit("  none", h.width, false)))
+		return append(lines, t.Dim.Paint(t.Fit("  none", h.Width, false)))
 	}
 	before, when := len(h.troubled())+len(h.viewsListed()), 5
-	if h.Times != relative {
+	if h.Times != ui.ByAge {
 		when = 15
 	}
 	for i, m := range h.failuresListed() {
 		word, ink := t.StatusText(m.Status)
 		pointer, chosen := h.pointer(before + i)
-		lines = append(lines, h.Theme.Compose(h.width, []theme.Span{
+		lines = append(lines, h.Theme.Compose(h.Width, []theme.Span{
 			{Text: pointer, Ink: chosen}, {Text: t.Fit(h.Moment(time.Time(m.LastSavedDateTime)), when, false), Ink: t.Dim}, {Text: t.Fit(word, 8, false), Ink: ink},
-			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.Middle(ui.ShortURL(m.URL), h.width-when-49-len(answerOf(m)))},
-		}, []theme.Span{{Text: " " + answerOf(m) + " ", Ink: ink}}))
+			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.Middle(ui.ShortURL(m.URL), h.Width-when-49-len(ui.LastAnswer(m)))},
+		}, []theme.Span{{Text: " " + ui.LastAnswer(m) + " ", Ink: ink}}))
 	}
 	return lines
 }

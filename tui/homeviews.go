@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The saved views on the first screen, with how many rows they have.
@@ -30,7 +31,7 @@ func (h *home) count() tea.Cmd {
 
 // countViews counts the rows of views, one after the other.
 func (h *home) countViews(views []state.View) tea.Cmd {
-	ctx, c := h.context, h.Client
+	ctx, c := h.Ctx, h.Client
 	queries := make(map[string]client.Query)
 	for _, v := range views {
 		if q, ok := viewQuery(v, h.Session); ok {
@@ -45,7 +46,7 @@ func (h *home) countViews(views []state.View) tea.Cmd {
 				counts[name] = "?"
 			}
 		}
-		return Answer{To: h, Local: true, Take: func() tea.Cmd {
+		return ui.Answer{To: h, Local: true, Take: func() tea.Cmd {
 			h.views = counts
 			return nil
 		}}

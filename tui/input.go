@@ -38,7 +38,7 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace {
 		return false
 	}
-	fast := !b.recent[0].IsZero() && now.Sub(b.recent[0]) < burstWithin && !moves
+	fast := !b.recent[0].IsZero() && now.Sub(b.recent[0]) < ui.PasteWithin && !moves
 	copy(b.recent[:], b.recent[1:])
 	b.recent[len(b.recent)-1] = now
 	if fast {
@@ -74,13 +74,13 @@ func (a *app) key(m tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if a.line != nil {
-		return a.line.key(m)
+		return a.line.Key(m)
 	}
-	if form, typing := a.over.(typist); typing {
-		if b, ok := keymap.Bindings.Lookup(a.over.scopes(), m.String()); !ok || m.Paste {
-			return form.typed(m)
+	if form, typing := a.over.(ui.Typist); typing {
+		if b, ok := keymap.Bindings.Lookup(a.over.Scopes(), m.String()); !ok || m.Paste {
+			return form.Typed(m)
 		} else if !m.Paste {
-			return a.over.do(b)
+			return a.over.Do(b)
 		}
 	}
 	if cmd, opened := a.typedAhead(m); opened {
@@ -109,7 +109,7 @@ func (a *app) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
 			if a.line == nil {
 				return before, true // nothing can be filtered here
 			}
-			return tea.Batch(before, a.line.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})), true
+			return tea.Batch(before, a.line.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})), true
 		default:
 			return nil, false
 		}
@@ -138,9 +138,9 @@ func (a *app) scopes() []keymap.Scope {
 		return []keymap.Scope{keymap.InLine}
 	}
 	if a.over != nil {
-		return a.over.scopes()
+		return a.over.Scopes()
 	}
-	return append(a.Front().scopes(), keymap.Everywhere)
+	return append(a.Front().Scopes(), keymap.Everywhere)
 }
 
 // press is one key where nothing is typed.
@@ -157,7 +157,7 @@ func (a *app) press(key string) tea.Cmd {
 func (a *app) perform(b keymap.Binding, key string) tea.Cmd {
 	switch {
 	case a.over != nil:
-		return a.over.do(b)
+		return a.over.Do(b)
 	case b.Scope == keymap.Everywhere:
 		return a.do(b, key)
 	}
@@ -165,7 +165,7 @@ func (a *app) perform(b keymap.Binding, key string) tea.Cmd {
 		a.Tell(ui.Warning, reason+"   ("+b.Name()+")")
 		return nil
 	}
-	return a.Front().do(b)
+	return a.Front().Do(b)
 }
 
 // reason says why a binding cannot be used now, "" where it can.
@@ -190,8 +190,8 @@ func (a *app) do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.AskCommand:
 		a.line = newCommandLine(a)
 	case keymap.AskFilter:
-		if f, ok := a.Front().(finder); ok {
-			a.line = f.find()
+		if f, ok := a.Front().(ui.Finder); ok {
+			a.line = f.Find()
 		}
 	case keymap.GoBack:
 		return a.back()
@@ -229,7 +229,7 @@ func (a *app) do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.ShowJobs:
 		a.over = newJobList(a)
 	case keymap.ShowTwin:
-		a.over = newTwin(a, a.Front().twin())
+		a.over = newTwin(a, a.Front().Equivalent())
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Suspend:
@@ -243,7 +243,7 @@ func (a *app) back() tea.Cmd {
 	if a.toasts.Dismiss() {
 		return nil
 	}
-	if u, ok := a.Front().(unmarker); ok && u.unmark() {
+	if u, ok := a.Front().(ui.Unmarker); ok && u.Unmark() {
 		return nil
 	}
 	return a.Pop()
@@ -269,8 +269,8 @@ func (a *app) refresh() tea.Cmd {
 		a.link.refused = nil
 		cmds = append(cmds, a.listen(), a.whoAmI())
 	}
-	if p, ok := a.Front().(poller); ok {
-		cmds = append(cmds, p.poll())
+	if p, ok := a.Front().(ui.Poller); ok {
+		cmds = append(cmds, p.Poll())
 	}
 	return tea.Batch(cmds...)
 }

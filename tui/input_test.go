@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What arrives in one piece over a slow line is typed where it was meant to be,
@@ -99,7 +100,7 @@ func TestHeldKeysAnswerNothing(t *testing.T) {
 		d.clock = d.clock.Add(ms(33))
 		d.send(letter("y"))
 	}
-	if _, asked := d.app.over.(*confirm); !asked {
+	if _, asked := d.app.over.(*ui.Confirm); !asked {
 		t.Error("the question was answered by a key that is held")
 	}
 	d.press("esc")

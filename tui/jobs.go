@@ -99,14 +99,14 @@ func (a *app) jobWord() string {
 
 // jobList shows the exports of the session, the last first.
 type jobList struct {
-	dialog
+	ui.Dialog
 	jobs *jobs
 	at   int
 }
 
-func newJobList(a *app) overlay { return &jobList{dialog: dialogOf(a), jobs: &a.jobs} }
+func newJobList(a *app) ui.Overlay { return &jobList{Dialog: ui.NewDialog(a), jobs: &a.jobs} }
 
-func (l *jobList) scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
+func (l *jobList) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 
 // selected is the job that the pointer stands at, nil for none.
 func (l *jobList) selected() *export.Job {
@@ -117,7 +117,7 @@ func (l *jobList) selected() *export.Job {
 	return nil
 }
 
-func (l *jobList) do(b keymap.Binding) tea.Cmd {
+func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 	one := l.selected()
 	switch {
 	case b.Action == keymap.GoBack:
@@ -135,7 +135,7 @@ func (l *jobList) do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-func (l *jobList) box(width, height int) []string {
+func (l *jobList) Box(width, height int) []string {
 	t := l.Theme
 	width = min(width, 96) - 4
 	all := l.jobs.all

@@ -16,7 +16,7 @@ import (
 // broken; nothing of the text is lost.
 func TestJSONInks(t *testing.T) {
 	look := theme.New(theme.Full, theme.Dark)
-	a := &app{Session: &Session{Theme: look}}
+	a := &app{Session: &ui.Session{Theme: look}}
 	for _, test := range []struct {
 		text  string
 		width int
@@ -60,29 +60,29 @@ func FuzzJSONInks(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		a := &app{Session: &Session{Theme: theme.New(theme.Full, theme.Dark)}}
-		p := pager{shell: dialogOf(a)}
-		p.fit(40, 10)
-		p.setJSON(ui.JsonLines(a.Theme, []byte(text), 38))
-		for i, line := range p.draw() {
+		a := &app{Session: &ui.Session{Theme: theme.New(theme.Full, theme.Dark)}}
+		p := ui.Pager{Owner: ui.NewDialog(a)}
+		p.Fit(40, 10)
+		p.SetJSON(ui.JsonLines(a.Theme, []byte(text), 38))
+		for i, line := range p.Draw() {
 			if w := ansi.StringWidth(line); w != 40 {
 				t.Errorf("line %d of %q is %d wide: %q", i, text, w, line)
 			}
 		}
-		for i, pieces := range p.inked {
+		for i, pieces := range p.Inked {
 			var b strings.Builder
 			for _, piece := range pieces {
 				b.WriteString(piece.Text)
 			}
-			if b.String() != p.lines[i].Text {
-				t.Errorf("%q became %q", p.lines[i].Text, b.String())
+			if b.String() != p.Lines[i].Text {
+				t.Errorf("%q became %q", p.Lines[i].Text, b.String())
 			}
 		}
 	})
 }
 
 func BenchmarkJSONInks(b *testing.B) {
-	a := &app{Session: &Session{Theme: theme.New(theme.Full, theme.Dark)}}
+	a := &app{Session: &ui.Session{Theme: theme.New(theme.Full, theme.Dark)}}
 	lines := ui.JsonLines(a.Theme, []byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -110,5 +110,5 @@ func TestSumOfMarked(t *testing.T) {
 	}
 	d.resize(120, 24)
 	_, fraction, _ := strings.Cut(page.Rows[0].Text("InvoiceTotal"), ".")
-	d.sees("3 marked, InvoiceTotal sum "+grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
+	d.sees("3 marked, InvoiceTotal sum "+ui.Grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // A kind looks as it was left, in another session too; marks do not come back.
@@ -171,7 +172,7 @@ func TestKeepingThatFails(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{Session: &Session{State: k}}
+	a := &app{Session: &ui.Session{State: k}}
 	for i, want := range []bool{true, false} {
 		k.AddCommand(fmt.Sprint("command ", i))
 		if told := a.writeState()() != nil; told != want {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The list of kinds says how long ago each was opened, in the next session too.
@@ -45,7 +46,7 @@ func TestKeptScreens(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.SetView(state.View{Name: "big-invoices", Record: "SO_Totals", Arrangement: state.Arrangement{Where: []string{"InvoiceTotal>=50000"}}})
-		k.SetView(state.View{Name: "failed", Record: messageRecord, Problems: true})
+		k.SetView(state.View{Name: "failed", Record: ui.MessageRecord, Problems: true})
 		if err := k.Write(); err != nil {
 			t.Fatal(err)
 		}

@@ -7,18 +7,15 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// scroller is a screen whose columns are not always all seen.
-type scroller interface{ scrolls() bool }
-
 // means reports whether a binding does anything on the screen in front.
 func (a *app) means(b keymap.Binding) bool {
 	switch b.Action {
 	case keymap.AskFilter:
-		_, ok := a.Front().(finder)
+		_, ok := a.Front().(ui.Finder)
 		return ok
 	case keymap.GoLeft, keymap.GoRight:
-		s, ok := a.Front().(scroller)
-		return ok && s.scrolls()
+		s, ok := a.Front().(ui.Scroller)
+		return ok && s.Scrolls()
 	}
 	return true
 }

@@ -26,13 +26,13 @@ func TestKeysAreFound(t *testing.T) {
 				found = i
 			}
 		}
-		if d.app.over.(*text).shown()[0].Text == "" || found < 0 || found > len(top)-3 {
+		if d.app.over.(*ui.Text).Shown()[0].Text == "" || found < 0 || found > len(top)-3 {
 			t.Errorf("%s finds\n%s", sought, d.text())
 		}
 		d.press("esc")
 	}
 	d.press("?", "/", "'r", "enter")
-	if first := d.app.over.(*text).shown()[0].Text; !strings.Contains(first, "retry") {
+	if first := d.app.over.(*ui.Text).Shown()[0].Text; !strings.Contains(first, "retry") {
 		t.Errorf("r finds %q first", first)
 	}
 }

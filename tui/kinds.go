@@ -23,7 +23,7 @@ type kinds struct {
 	totals map[string]string
 }
 
-func newKinds(h Host) *kinds {
+func newKinds(h ui.Host) *kinds {
 	k := &kinds{searchTable: newSearchTable(h, "kinds", "part of a name, an area or a summary"), totals: make(map[string]string)}
 	k.refill = k.fill
 	k.all = slices.Clone(k.Registry.Kinds())
@@ -39,8 +39,8 @@ func newKinds(h Host) *kinds {
 // areaRoom is from how many cells on there is room for the names of areas.
 const areaRoom = 80
 
-func (k *kinds) setSize(width, height int) {
-	k.table.setSize(width, height)
+func (k *kinds) SetSize(width, height int) {
+	k.table.SetSize(width, height)
 	k.setColumns()
 	k.fill()
 }
@@ -49,7 +49,7 @@ func (k *kinds) setSize(width, height int) {
 func (k *kinds) setColumns() {
 	area := 10
 	for _, kind := range k.all {
-		if k.width >= areaRoom {
+		if k.Width >= areaRoom {
 			area = max(area, len(kind.Area))
 		}
 	}
@@ -57,8 +57,8 @@ func (k *kinds) setColumns() {
 		{Name: "Opened", Right: true}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
 }
 
-// shown tells anew when kinds were opened.
-func (k *kinds) shown() tea.Cmd {
+// Shown tells anew when kinds were opened.
+func (k *kinds) Shown() tea.Cmd {
 	k.fill()
 	return nil
 }
@@ -72,15 +72,15 @@ func (k *kinds) opened(kind *record.Kind) string {
 	return ui.Age(k.Now.Sub(at))
 }
 
-func (k *kinds) tick() tea.Cmd { return k.shown() }
+func (k *kinds) Tick() tea.Cmd { return k.Shown() }
 
-func (k *kinds) start() tea.Cmd {
+func (k *kinds) Start() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, kind := range k.all {
 		count := func(ctx context.Context, c *client.Client) (int64, error) {
 			return c.Count(ctx, client.Query{Kind: kind})
 		}
-		cmds = append(cmds, fetch(k.context, k, count, func(total int64, err error) tea.Cmd {
+		cmds = append(cmds, ui.Fetch(k.Ctx, k, count, func(total int64, err error) tea.Cmd {
 			k.totals[kind.Name] = theme.Thousands(int(total))
 			if err != nil {
 				k.totals[kind.Name] = "?"
@@ -92,9 +92,9 @@ func (k *kinds) start() tea.Cmd {
 	return tea.Sequence(cmds...) // one after the other: nobody waits for them
 }
 
-func (k *kinds) title() string          { return "Records" }
-func (k *kinds) scopes() []keymap.Scope { return []keymap.Scope{keymap.InKinds, keymap.InLists} }
-func (k *kinds) twin() string           { return "whctl records" }
+func (k *kinds) Title() string          { return "Records" }
+func (k *kinds) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InKinds, keymap.InLists} }
+func (k *kinds) Equivalent() string     { return "whctl records" }
 
 // fill makes the rows. The area stands only where it begins.
 func (k *kinds) fill() {
@@ -121,12 +121,12 @@ func (k *kinds) fill() {
 	k.grid.SetRows(grid.NewList(rows))
 }
 
-func (k *kinds) do(b keymap.Binding) tea.Cmd {
+func (k *kinds) Do(b keymap.Binding) tea.Cmd {
 	row := k.grid.Row()
 	switch {
 	case k.move(b):
 	case b.Action == keymap.AskFilter:
-		k.Type(k.find())
+		k.Type(k.Find())
 	case row == nil:
 	case b.Action == keymap.Open:
 		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })
@@ -137,4 +137,4 @@ func (k *kinds) do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-func (k *kinds) click(x, y int, again bool) tea.Cmd { return k.clickRow(k, x, y, again) }
+func (k *kinds) Click(x, y int, again bool) tea.Cmd { return k.clickRow(k, x, y, again) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // A message that does not go out at its time says why.
@@ -18,7 +19,7 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	d := s.open(t, Options{})
 	d.press("4")
 	d.sees("  in ")
-	d.app.Queues = Queues{} // what the first screen was told
+	d.app.Queues = ui.Queues{} // what the first screen was told
 	d.clock = d.clock.Add(30 * time.Hour)
 	d.press("R")
 	d.sees("due")
@@ -32,7 +33,7 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	if _, err := s.client.UpdateSubscription(t.Context(), s.subscriber, id, wire.SubscriptionRequest{IsEnabled: &off}); err != nil {
 		t.Fatal(err)
 	}
-	d.clock = d.clock.Add(queuesInterval)
+	d.clock = d.clock.Add(ui.QueuesInterval)
 	d.send(tickMsg{})
 	d.sees("next off", "not sent: the subscription is off")
 
@@ -40,7 +41,7 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	if _, err := s.client.UpdateSubscription(t.Context(), s.subscriber, id, wire.SubscriptionRequest{IsEnabled: &on}); err != nil {
 		t.Fatal(err)
 	}
-	d.clock = d.clock.Add(queuesInterval)
+	d.clock = d.clock.Add(ui.QueuesInterval)
 	d.send(tickMsg{})
 	d.sees("next held")
 }

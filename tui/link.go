@@ -1,17 +1,11 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/ui"
-)
-
-const (
-	heartbeatLimit = 20 * time.Second // without a heartbeat, nothing is called live
-	pollEvery      = 2 * time.Second  // where no stream comes
 )
 
 // link is what is known of the way to the service. It never calls live what is
@@ -46,7 +40,7 @@ func (l *link) take(m liveMsg, now time.Time) {
 	}
 	if m.final != nil {
 		l.connected, l.refused, l.beat = false, m.final, time.Time{}
-		l.signedOut = l.signedOut || unauthorized(m.final)
+		l.signedOut = l.signedOut || ui.SignedOut(m.final)
 	}
 	if l.paused {
 		l.missed += len(m.changes) + m.requests
@@ -56,7 +50,7 @@ func (l *link) take(m liveMsg, now time.Time) {
 // heard learns from the outcome of a request.
 func (l *link) heard(err error, now time.Time) {
 	switch {
-	case unauthorized(err):
+	case ui.SignedOut(err):
 		l.signedOut, l.reached, l.failed = true, now, nil
 	case client.Is(err, client.Cancelled):
 	case client.Is(err, client.Unreachable), client.Is(err, client.TimedOut):
@@ -84,21 +78,15 @@ func (l *link) clocks() string {
 // ofLink reports whether an error says only that the service could not be asked,
 // or not by us.
 func ofLink(err error) bool {
-	return unauthorized(err) || client.Is(err, client.Unreachable) || client.Is(err, client.TimedOut)
+	return ui.SignedOut(err) || client.Is(err, client.Unreachable) || client.Is(err, client.TimedOut)
 }
 
 // fine reports whether the service answers, and us.
 func (l *link) fine() bool { return !l.signedOut && l.failed == nil && !l.reached.IsZero() }
 
-// unauthorized reports whether an error says that we are not signed in.
-func unauthorized(err error) bool {
-	var e *client.Error
-	return errors.As(err, &e) && e.Status == 401
-}
-
 // live reports whether what is shown is kept up to date by the stream.
 func (l *link) live(now time.Time) bool {
-	return !l.beat.IsZero() && now.Sub(l.beat) < heartbeatLimit && l.lost == nil
+	return !l.beat.IsZero() && now.Sub(l.beat) < ui.HeartbeatLimit && l.lost == nil
 }
 
 // polls reports whether rows have to be fetched again and again, since no stream
@@ -131,8 +119,8 @@ func (l *link) word(now time.Time) string {
 		return "STALE " + ui.Age(now.Sub(l.beat))
 	case l.reached.IsZero():
 		return "CONNECTING"
-	case now.Sub(l.reached) > 5*pollEvery:
+	case now.Sub(l.reached) > 5*ui.PollInterval:
 		return "STALE " + ui.Age(now.Sub(l.reached))
 	}
-	return "POLL " + ui.Age(pollEvery)
+	return "POLL " + ui.Age(ui.PollInterval)
 }

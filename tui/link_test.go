@@ -32,7 +32,7 @@ func TestLiveTakesAHeartbeat(t *testing.T) {
 			"no answer":   func(*rapid.T) { l.heard(gone, now) },
 			"signed out":  func(*rapid.T) { l.heard(&client.Error{Kind: client.Unauthorized, Status: 401}, now); out = true },
 			"": func(t *rapid.T) {
-				if l.word(now) == "LIVE" && (beat.IsZero() || now.Sub(beat) >= heartbeatLimit) {
+				if l.word(now) == "LIVE" && (beat.IsZero() || now.Sub(beat) >= ui.HeartbeatLimit) {
 					t.Errorf("LIVE, and the last heartbeat was at %v, now %v", beat, now)
 				}
 				if l.word(now) == "LIVE" && out {

@@ -7,21 +7,21 @@ import (
 )
 
 // newLogin asks for a password, where the session has ended.
-func newLogin(a *app) overlay {
-	f := newForm(a, "Sign in to "+ui.ShortURL(a.URL), "sign in")
-	f.login = true
+func newLogin(a *app) ui.Overlay {
+	f := ui.NewForm(a, "Sign in to "+ui.ShortURL(a.URL), "sign in")
+	f.Login = true
 	if a.held != nil {
-		f.notes = []string{"your action (" + a.held.what + ") runs after"}
+		f.Notes = []string{"your action (" + a.held.what + ") runs after"}
 	}
-	f.add("UserName", "User", a.user, "")
-	f.add("Password", "Password", "", "it is kept for this session only").masked = true
+	f.Add("UserName", "User", a.user, "")
+	f.Add("Password", "Password", "", "it is kept for this session only").Masked = true
 	if a.user != "" {
-		f.at = 1
+		f.At = 1
 	}
-	f.send = func(values map[string]string, _ bool) tea.Cmd {
+	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		return a.signIn(f, values["UserName"], values["Password"])
 	}
-	f.leave = a.giveUp
+	f.Leave = a.giveUp
 	return f
 }
 
@@ -30,7 +30,7 @@ const signingIn = "signing in"
 
 // signedIn goes on after the sign-in.
 func (a *app) signedIn(m signedInMsg) tea.Cmd {
-	if m.err != nil && m.form.open() {
+	if m.err != nil && m.form.IsOpen() {
 		a.toasts.Note(signingIn+": "+ui.Describe(m.err), a.Now)
 		askAgain(m.form, m.err)
 		return nil
@@ -39,8 +39,8 @@ func (a *app) signedIn(m signedInMsg) tea.Cmd {
 		a.FetchFailed(signingIn, m.err)
 		return nil
 	}
-	m.form.close()
-	if f, asked := a.over.(*form); asked && f.login && a.held != nil {
+	m.form.Finish()
+	if f, asked := a.over.(*ui.Form); asked && f.Login && a.held != nil {
 		a.over = nil // what it was asked for is made now
 	}
 	a.user, a.link.signedOut, a.link.refused = m.user, false, nil
@@ -49,9 +49,9 @@ func (a *app) signedIn(m signedInMsg) tea.Cmd {
 }
 
 // askAgain asks for the password once more, and says why.
-func askAgain(f *form, err error) {
-	f.at = len(f.fields) - 1
-	password := f.fields[f.at]
-	password.input.SetValue("")
-	password.wrong = err.Error()
+func askAgain(f *ui.Form, err error) {
+	f.At = len(f.Fields) - 1
+	password := f.Fields[f.At]
+	password.Input.SetValue("")
+	password.Wrong = err.Error()
 }

@@ -2,12 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // attemptColumns are how wide what is told of attempts is.
@@ -21,10 +21,10 @@ const (
 // attemptColumns are as wide as there is room for. An answer comes last.
 func (s *messageScreen) attemptColumns() attemptColumns {
 	c := attemptColumns{when: 16, result: 25}
-	if s.width < 76 {
+	if s.Width < 76 {
 		c = attemptColumns{when: 10, result: 24}
 	}
-	if c.answer = s.width - c.when - c.result - tookCells - 10; c.answer < answerLeast {
+	if c.answer = s.Width - c.when - c.result - tookCells - 10; c.answer < answerLeast {
 		c.answer = 0
 	}
 	return c
@@ -44,7 +44,7 @@ func (s *messageScreen) attempts() []theme.Span {
 		if r.Status == 1 {
 			ink = t.Status[1]
 		}
-		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.Moment(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(resultOf(r.MessageResponse), c.result, false), t.Fit(took(r.Duration), tookCells, true))
+		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.Moment(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.Result(r.MessageResponse), c.result, false), t.Fit(ui.Took(r.Duration), tookCells, true))
 		if said := firstLine(r); c.answer > 0 && said != "" {
 			shown := said
 			if said == before {
@@ -71,7 +71,7 @@ func (s *messageScreen) scheduled(c attemptColumns) []theme.Span {
 	}
 	before := fmt.Sprintf("  %3d  %s", len(s.responses)+1, t.Fit(s.nextAt(), c.when, false))
 	what, more, two := strings.Cut(next, "; ")
-	if !two || len(before)+len(next) < s.width {
+	if !two || len(before)+len(next) < s.Width {
 		return []theme.Span{{Text: before + next, Ink: t.Dim}}
 	}
 	return []theme.Span{{Text: before + what + ";", Ink: t.Dim}, {Text: strings.Repeat(" ", len(before)) + more, Ink: t.Dim}}
@@ -98,21 +98,4 @@ func firstLine(r wire.Attempt) string {
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(*text), "\n")
 	return strings.TrimSpace(line)
-}
-
-// resultOf is what came of an attempt.
-func resultOf(r wire.MessageResponse) string {
-	if r.HTTPCode != nil {
-		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
-	}
-	return r.Message
-}
-
-// took is a duration of the wire for people.
-func took(text string) string {
-	var span wire.TimeSpan
-	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
-		return text
-	}
-	return fmt.Sprintf("%8s ms", theme.Thousands(int(time.Duration(span).Milliseconds())))
 }

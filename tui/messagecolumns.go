@@ -34,7 +34,7 @@ var usualColumns = []messageColumn{
 	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
 	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, "URL", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *messages, m wire.Message) string { return m.URL }},
 	{grid.Column{Name: "Try", Right: true, Min: 4}, "Retries", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: tries(m)} }, nil},
-	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: answerOf(m)} }, nil},
+	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastAnswer(m)} }, nil},
 	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *messages, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
 	{grid.Column{Name: ageColumn, Right: true, Min: 4}, "AddedDateTime", (*messages).ageCell, nil},
 	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, From: subscriberFrom}, "", (*messages).subscriberCell, nil},
@@ -48,7 +48,7 @@ var shownOtherwise = []string{"ItemNo", "SubscriberID", "SubscriptionID", "Messa
 // of them shows.
 var messageColumns = sync.OnceValue(func() []messageColumn {
 	all := slices.Clone(usualColumns)
-	for _, f := range messageKind().Fields {
+	for _, f := range ui.MessageKind().Fields {
 		if slices.Contains(shownOtherwise, f.Name) || slices.ContainsFunc(usualColumns, func(c messageColumn) bool { return c.field == f.Name }) {
 			continue
 		}
@@ -179,7 +179,7 @@ func (s *messages) remember() {
 // columnKind has the columns as fields, so that they are chosen as those of
 // records are.
 var columnKind = sync.OnceValue(func() *record.Kind {
-	of, kind := messageKind(), record.Kind{Name: messagesKept}
+	of, kind := ui.MessageKind(), record.Kind{Name: messagesKept}
 	for _, c := range messageColumns() {
 		field := record.Field{Name: c.Name, Type: record.Text}
 		if at, known := of.Column(c.field); known {
@@ -198,7 +198,7 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 
 // chooseColumns lets columns be chosen and ordered.
 func (s *messages) chooseColumns() {
-	s.Show(newChooser(s.Host, columnKind(), s.title(), s.names(), s.empty, func(names []string) tea.Cmd {
+	s.Show(newChooser(s.Host, columnKind(), s.Title(), s.names(), s.empty, func(names []string) tea.Cmd {
 		s.show(names, s.grid.Frozen())
 		s.remember()
 		return s.want()

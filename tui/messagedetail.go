@@ -19,8 +19,8 @@ import (
 // messageScreen shows one message: its attempts, what it says, and how to send
 // it by hand.
 type messageScreen struct {
-	part
-	pager
+	ui.Base
+	ui.Pager
 	list    *messages
 	message wire.Message
 	messageParts
@@ -40,23 +40,23 @@ type messageParts struct {
 }
 
 func newMessage(list *messages, m wire.Message) *messageScreen {
-	s := &messageScreen{part: newPart(list.Host), list: list, message: m}
-	s.shell = s.dialog
+	s := &messageScreen{Base: ui.NewBase(list.Host), list: list, message: m}
+	s.Owner = s.Dialog
 	return s
 }
 
-func (s *messageScreen) shown() tea.Cmd { return s.poll() }
+func (s *messageScreen) Shown() tea.Cmd { return s.Poll() }
 
-func (s *messageScreen) poll() tea.Cmd {
+func (s *messageScreen) Poll() tea.Cmd {
 	s.wait = true
-	return fetch(s.context, s, fetchMessage(s.message.SubscriberID, s.message.MessageID), s.took)
+	return ui.Fetch(s.Ctx, s, fetchMessage(s.message.SubscriberID, s.message.MessageID), s.took)
 }
 
-// follow fetches the message again when something became of it.
-func (s *messageScreen) follow(changes []wire.MessageChange, _ int) tea.Cmd {
+// Follow fetches the message again when something became of it.
+func (s *messageScreen) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
 		if c.MessageID == s.message.MessageID && !s.wait {
-			return s.poll()
+			return s.Poll()
 		}
 	}
 	return nil
@@ -78,8 +78,8 @@ func (s *messageScreen) refill() tea.Cmd {
 	return nil
 }
 
-// tick lets times go on, and asks why the message is late.
-func (s *messageScreen) tick() tea.Cmd {
+// Tick lets times go on, and asks why the message is late.
+func (s *messageScreen) Tick() tea.Cmd {
 	if s.SignInPending() {
 		s.sending = "" // what becomes of it is told after the sign-in
 	}
@@ -92,33 +92,33 @@ func (s *messageScreen) tick() tea.Cmd {
 	return s.Queues.Explain(s, s.refill)
 }
 
-func (s *messageScreen) setSize(width, height int) {
-	s.part.setSize(width, height)
+func (s *messageScreen) SetSize(width, height int) {
+	s.Base.SetSize(width, height)
 	s.fill()
 }
 
 // fill makes the lines of the open tab.
 func (s *messageScreen) fill() {
-	s.fit(s.width, s.height-len(s.head())-1)
+	s.Fit(s.Width, s.Height-len(s.head())-1)
 	switch lines := messageTabs[s.tab].lines(s); {
-	case s.width == 0:
+	case s.Width == 0:
 	case messageTabs[s.tab].name == "Body":
-		s.setJSON(lines)
+		s.SetJSON(lines)
 	default:
-		s.setLines(lines)
+		s.SetLines(lines)
 	}
 }
 
-func (s *messageScreen) view() string {
+func (s *messageScreen) View() string {
 	head := s.head()
-	s.fit(s.width, s.height-len(head)-1) // which names that have come meanwhile can make longer
-	lines := append(head, s.draw()...)
-	return strings.Join(append(lines, s.Theme.Tabbed(messageTabNames(), s.tab, s.width)), "\n")
+	s.Fit(s.Width, s.Height-len(head)-1) // which names that have come meanwhile can make longer
+	lines := append(head, s.Draw()...)
+	return strings.Join(append(lines, s.Theme.Tabbed(messageTabNames(), s.tab, s.Width)), "\n")
 }
 
-func (s *messageScreen) title() string { return ui.ShortID(s.message.MessageID) }
+func (s *messageScreen) Title() string { return ui.ShortID(s.message.MessageID) }
 
-func (s *messageScreen) chips() []string {
+func (s *messageScreen) Badges() []string {
 	word, _ := s.Theme.StatusText(s.message.Status)
 	chips := []string{word}
 	if next := next(s.message, s.Session); next != "-" {
@@ -127,21 +127,21 @@ func (s *messageScreen) chips() []string {
 	return append(chips, "try "+tries(s.message), s.message.EventName)
 }
 
-func (s *messageScreen) status() string {
+func (s *messageScreen) Status() string {
 	if s.sending != "" {
 		return s.sending + " ..."
 	}
 	place, _, _ := strings.Cut(s.list.grid.Place(), statusGap) // its columns are not seen here
 	return place
 }
-func (s *messageScreen) scopes() []keymap.Scope {
+func (s *messageScreen) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessage, keymap.InLists}
 }
-func (s *messageScreen) waiting() bool { return s.wait || s.sending != "" }
-func (s *messageScreen) twin() string  { return "whctl messages show " + s.message.MessageID }
+func (s *messageScreen) Waiting() bool      { return s.wait || s.sending != "" }
+func (s *messageScreen) Equivalent() string { return "whctl messages show " + s.message.MessageID }
 
-func (s *messageScreen) do(b keymap.Binding) tea.Cmd {
-	if s.move(b) {
+func (s *messageScreen) Do(b keymap.Binding) tea.Cmd {
+	if s.Move(b) {
 		return nil
 	}
 	switch b.Action {
@@ -176,7 +176,7 @@ func (s *messageScreen) begin(what string) {
 
 func (s *messageScreen) ended(string, error) tea.Cmd {
 	s.sending = ""
-	return s.poll()
+	return s.Poll()
 }
 
 // step goes to the message before or after in the list.
@@ -186,15 +186,15 @@ func (s *messageScreen) step(n int) tea.Cmd {
 	if !ok {
 		return s.list.want()
 	}
-	s.afresh()
+	s.Reset()
 	s.message, s.messageParts, s.whole, s.revealed, s.saved = one, messageParts{}, false, false, ""
 	s.fill()
-	return tea.Batch(s.list.want(), s.poll())
+	return tea.Batch(s.list.want(), s.Poll())
 }
 
 func (s *messageScreen) turn(n int) {
 	s.tab = (s.tab + n + len(messageTabs)) % len(messageTabs)
-	s.top = 0
+	s.Top = 0
 	s.fill()
 }
 
@@ -209,7 +209,7 @@ func (s *messageScreen) copyTab() {
 		return
 	}
 	var lines []string
-	for _, l := range s.lines {
+	for _, l := range s.Lines {
 		lines = append(lines, strings.TrimRight(l.Text, " "))
 	}
 	s.Copy(strings.Join(lines, "\n"))
@@ -221,16 +221,16 @@ func (s *messageScreen) bodyPath() string {
 }
 
 // saveLine asks where the body is to be written.
-func (s *messageScreen) saveLine() *line {
-	l := newLine(s.Host, "save", "save body to", s.bodyPath())
-	l.help = ui.Size(len(s.message.Body)) + ", every byte as it is sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
-	l.check = func(path string) error {
+func (s *messageScreen) saveLine() *ui.Line {
+	l := ui.NewLine(s.Host, "save", "save body to", s.bodyPath())
+	l.Help = ui.Size(len(s.message.Body)) + ", every byte as it is sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.Check = func(path string) error {
 		if !s.whole {
 			return errors.New("the body is on its way")
 		}
 		return export.CheckTarget(path, "")
 	}
-	l.accept = func(path string) tea.Cmd {
+	l.Accept = func(path string) tea.Cmd {
 		if err := os.WriteFile(path, []byte(s.message.Body), 0o600); err != nil {
 			s.Fail("saving the body", err)
 			return nil
@@ -285,7 +285,7 @@ func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers
 	return nil, "the subscription is not there any more"
 }
 
-func (s *messageScreen) retime() string {
+func (s *messageScreen) Retime() string {
 	s.fill()
 	return ""
 }

@@ -14,49 +14,49 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func (s *messages) twin() string {
+func (s *messages) Equivalent() string {
 	return "whctl messages list" + s.limits() + " --order-by " + cmp.Or(s.orderBy(), "-AddedDateTime")
 }
 
 // limits are the conditions of the rows, as whctl takes them.
 func (s *messages) limits() string {
 	text := ""
-	if s.filter.subscriber != "" {
+	if s.filter.Subscriber != "" {
 		// by its ends, since the id is a key
-		first, last, _ := strings.Cut(ui.ShortID(s.filter.subscriber), "..")
-		text += " --where " + argument("SubscriberID^="+first) + " --where " + argument("SubscriberID$="+last)
+		first, last, _ := strings.Cut(ui.ShortID(s.filter.Subscriber), "..")
+		text += " --where " + ui.Quote("SubscriberID^="+first) + " --where " + ui.Quote("SubscriberID$="+last)
 	}
-	if s.filter.subscription != "" {
-		text += ` --where "SubscriptionID=` + s.filter.subscription + `"`
+	if s.filter.Subscription != "" {
+		text += ` --where "SubscriptionID=` + s.filter.Subscription + `"`
 	}
-	if c, limits := s.filter.standing().condition(); limits {
-		text += " --where " + argument(filter.Text(c))
+	if c, limits := s.filter.Standing().Condition(); limits {
+		text += " --where " + ui.Quote(filter.Text(c))
 	}
-	return text + conditions(s.typed.texts(s.Now, messageKind(), s.filter.conditions))
+	return text + conditions(s.typed.texts(s.Now, ui.MessageKind(), s.filter.Conditions))
 }
 
 func (s *messages) filterText() string {
 	var texts []string
-	for _, f := range s.filter.conditions {
+	for _, f := range s.filter.Conditions {
 		texts = append(texts, filter.Text(f))
 	}
 	return strings.Join(texts, conditionGap)
 }
 
-// find is the line of filters.
-func (s *messages) find() *line { return s.filterLine(s.filterText()) }
+// Find is the line of filters.
+func (s *messages) Find() *ui.Line { return s.filterLine(s.filterText()) }
 
-func (s *messages) filterLine(text string) *line {
-	kind := messageKind()
-	l := newLine(s.Host, "filter Message", "/", text)
-	l.help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
-	l.suggest = func(text string) []suggestion { return suggestFields(kind, text) }
-	l.check = func(text string) error {
+func (s *messages) filterLine(text string) *ui.Line {
+	kind := ui.MessageKind()
+	l := ui.NewLine(s.Host, "filter Message", "/", text)
+	l.Help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
+	l.Suggest = func(text string) []ui.Suggestion { return suggestFields(kind, text) }
+	l.Check = func(text string) error {
 		_, err := readFilters(s.Now, kind, text)
 		return err
 	}
-	l.accept = func(text string) tea.Cmd {
-		s.filter.conditions, _ = readFilters(s.Now, kind, text) // it was checked just now
+	l.Accept = func(text string) tea.Cmd {
+		s.filter.Conditions, _ = readFilters(s.Now, kind, text) // it was checked just now
 		s.typed = noteConditions(s.Now, kind, text)
 		return s.reload()
 	}
@@ -67,7 +67,7 @@ func (s *messages) filterLine(text string) *line {
 func (s *messages) exportable() exportable {
 	kind, _ := record.System().Lookup("Message")
 	e := exportable{
-		name: "Messages", query: client.Query{Kind: kind, Where: s.filter.filters()}, key: "MessageID", total: s.pages.Total(), marked: s.grid.MarkedIDs(), all: s.allMarks,
+		name: "Messages", query: client.Query{Kind: kind, Where: s.filter.Filters()}, key: "MessageID", total: s.pages.Total(), marked: s.grid.MarkedIDs(), all: s.allMarks,
 		rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
 	}
 	if by := s.orderBy(); by != "" {

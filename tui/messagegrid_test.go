@@ -82,7 +82,7 @@ func TestMessagesAreSorted(t *testing.T) {
 	if all := statuses(); all[0] != 3 {
 		t.Errorf("ordered by status downwards: %v", all)
 	}
-	if twin := d.list().twin(); !strings.HasSuffix(twin, "--order-by -Status") {
+	if twin := d.list().Equivalent(); !strings.HasSuffix(twin, "--order-by -Status") {
 		t.Errorf("the same is %s", twin)
 	}
 	if by := d.list().exportable().query.OrderBy; !slices.Equal(by, []string{"-Status"}) {
@@ -94,7 +94,7 @@ func TestMessagesAreSorted(t *testing.T) {
 	d.press("s", "s")
 	d.sees("Age ▼", "following")
 	d.press("0")
-	d.send(tea.MouseMsg{X: 5, Y: linesAbove, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+	d.send(tea.MouseMsg{X: 5, Y: ui.LinesAbove, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 	d.sees("Status ▲")
 	d.to("Subscriber")
 	d.press("s")
@@ -202,7 +202,7 @@ func TestViewOfMessagesHasItsOrder(t *testing.T) {
 	d.to("HTTP")
 	d.press("s", "s", ":", "'save stuck", "enter", "F", ":", "'stuck", "enter")
 	d.sees("Messages (stuck)", "[not delivered]", "HTTP ▼", "of 4")
-	if twin := d.list().twin(); twin != `whctl messages list --where "Status in 0,2,3" --order-by -LastMessageResponseHTTPCode` {
+	if twin := d.list().Equivalent(); twin != `whctl messages list --where "Status in 0,2,3" --order-by -LastMessageResponseHTTPCode` {
 		t.Errorf("the same is %s", twin)
 	}
 }
@@ -212,7 +212,7 @@ func TestSubscribersOfMessages(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.resize(120, 40)
-	d.app.Queues = Queues{}
+	d.app.Queues = ui.Queues{}
 	d.press("4")
 	d.sees("acme-shop")
 	d.press("enter")

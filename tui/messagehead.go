@@ -23,7 +23,7 @@ const labelCells = 9
 // room for more lines; a line that it fills has the subscriber below it.
 func (s *messageScreen) head() []string {
 	t, whose := s.Theme, s.whose()
-	room := s.width - labelCells - 1
+	room := s.Width - labelCells - 1
 	address := s.address()
 	var lines []string
 	if ansi.StringWidth(address)+ansi.StringWidth(whose)+2 <= room {
@@ -44,7 +44,7 @@ func (s *messageScreen) head() []string {
 	}
 	lines = append(lines, s.headed("Added", s.TimeOfDay(added)+" ("+ui.Age(s.Now.Sub(added))+" ago)", "size "+body))
 	if len(lines) == 2 {
-		lines = append(lines, strings.Repeat(" ", s.width))
+		lines = append(lines, strings.Repeat(" ", s.Width))
 	}
 	return lines
 }
@@ -54,10 +54,10 @@ func (s *messageScreen) headed(label, text, end string) string {
 	t := s.Theme
 	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Ink: t.Label}, {Text: text}}
 	if end == "" {
-		return s.Theme.Compose(s.width, left, nil)
+		return s.Theme.Compose(s.Width, left, nil)
 	}
 	word, rest, _ := strings.Cut(end, " ")
-	return s.Theme.Compose(s.width, left, []theme.Span{{Text: word + " ", Ink: t.Label}, {Text: rest + " "}})
+	return s.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Ink: t.Label}, {Text: rest + " "}})
 }
 
 // whose names the subscriber, with its id, which is a key and masked therefore.

@@ -22,7 +22,7 @@ import (
 // not delivered, and back.
 func (s *messages) nextStanding() tea.Cmd {
 	f := &s.filter
-	f.problems, f.undelivered = !f.problems && !f.undelivered, f.problems && !f.undelivered
+	f.Problems, f.Undelivered = !f.Problems && !f.Undelivered, f.Problems && !f.Undelivered
 	return s.reload()
 }
 
@@ -52,7 +52,7 @@ func messageOrder(text string) grid.Sort {
 
 // members is the filter with the order.
 func (s *messages) members() url.Values {
-	q := s.filter.members()
+	q := s.filter.Members()
 	if by := s.orderBy(); by != "" {
 		q.Set("OrderBy", by)
 	}
@@ -88,10 +88,10 @@ func (s *messages) keep() tea.Cmd {
 	}
 	switch c := s.column(); c.Name {
 	case "To":
-		s.filter.subscription, s.filter.label = one.SubscriptionID, subscriptionLabel(one.EventName, one.URL)
+		s.filter.Subscription, s.filter.Label = one.SubscriptionID, subscriptionLabel(one.EventName, one.URL)
 	case "Subscriber":
-		s.filter.subscriber, s.filter.label = one.SubscriberID, s.subscriberOf(one)
-		s.filter.subscription = ""
+		s.filter.Subscriber, s.filter.Label = one.SubscriberID, s.subscriberOf(one)
+		s.filter.Subscription = ""
 	case "Status":
 		return s.limit(equal("Status", strconv.Itoa(one.Status)))
 	case "Event":
@@ -126,7 +126,7 @@ func equal(field, value string) client.Filter {
 
 // limit adds a condition, in place of one of the same kind.
 func (s *messages) limit(one client.Filter) tea.Cmd {
-	others := slices.DeleteFunc(slices.Clone(s.filter.conditions), func(f client.Filter) bool { return f.Member() == one.Member() })
-	s.filter.conditions = append(others, one)
+	others := slices.DeleteFunc(slices.Clone(s.filter.Conditions), func(f client.Filter) bool { return f.Member() == one.Member() })
+	s.filter.Conditions = append(others, one)
 	return s.reload()
 }

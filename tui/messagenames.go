@@ -50,7 +50,7 @@ func (s *messages) wantNames(list []wire.Message) tea.Cmd {
 	for _, m := range list {
 		if _, known := s.nameOf(m); !known {
 			s.namesAsked = true
-			return fetch(s.context, s, fetchSubscriberNames, s.named)
+			return ui.Fetch(s.Ctx, s, fetchSubscriberNames, s.named)
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func messageJSON(m wire.Message) string {
 
 // fetchSubscriberNames fetches the names of all subscribers, by id.
 func fetchSubscriberNames(ctx context.Context, c *client.Client) (map[string]string, error) {
-	list, _, err := subscribersOf(ctx, c)
+	list, _, err := ui.Subscribers(ctx, c)
 	names := make(map[string]string, len(list))
 	for _, one := range list {
 		names[one.RecID] = one.Name

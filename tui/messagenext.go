@@ -11,7 +11,7 @@ import (
 const lateAfter = 3 * time.Second
 
 // late reports whether a message should have been sent by now.
-func late(m wire.Message, s *Session) bool {
+func late(m wire.Message, s *ui.Session) bool {
 	switch m.Status {
 	case 0:
 		return s.Since(time.Time(m.AddedDateTime)) > lateAfter
@@ -24,12 +24,12 @@ func late(m wire.Message, s *Session) bool {
 
 // asks reports whether the queue of a message is worth a look: the message is
 // late, or was said to be held up, which may be over.
-func asks(m wire.Message, s *Session) bool { return late(m, s) || next(m, s) == "off" }
+func asks(m wire.Message, s *ui.Session) bool { return late(m, s) || next(m, s) == "off" }
 
 // next is when the next attempt of a message is, in a word: "off" where its
 // subscription is disabled, "held" where its endpoint fails so often that one
 // message at a time is tried.
-func next(m wire.Message, s *Session) string {
+func next(m wire.Message, s *ui.Session) string {
 	queue, known := s.Queues.Known[m.SubscriptionID]
 	at := time.Time(m.NextAttemptDateTime)
 	switch {
@@ -46,13 +46,13 @@ func next(m wire.Message, s *Session) string {
 }
 
 // nextLong is the same with its reason.
-func nextLong(m wire.Message, s *Session) string {
+func nextLong(m wire.Message, s *ui.Session) string {
 	switch word := next(m, s); word {
 	case "off":
 		return "not sent: the subscription is off"
 	case "held":
 		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
-		return "held: the endpoint fails; tried again " + soon(s.Left(probe))
+		return "held: the endpoint fails; tried again " + ui.Soon(s.Left(probe))
 	case "-":
 		return word
 	default:

@@ -14,12 +14,13 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // messages lists messages, the newest first, and keeps them up to date.
 type messages struct {
 	table
-	filter   messageFilter
+	filter   ui.MessageFilter
 	order    grid.Sort       // by a column; of none, the newest come first
 	columns  []messageColumn // that are shown, with the one for signs
 	pages    *grid.Pages
@@ -42,7 +43,7 @@ type messages struct {
 // filter does not mean any more.
 const changedFor = 10 * time.Second
 
-func newMessages(h Host, filter messageFilter) *messages {
+func newMessages(h ui.Host, filter ui.MessageFilter) *messages {
 	m := &messages{table: newTable(h, false), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
 	m.grid.SetRows(m.pages)
 	m.show(usualMessageColumns(), 0)
@@ -53,19 +54,19 @@ func newMessages(h Host, filter messageFilter) *messages {
 	return m
 }
 
-func (s *messages) start() tea.Cmd { return s.reload() }
-func (s *messages) shown() tea.Cmd {
+func (s *messages) Start() tea.Cmd { return s.reload() }
+func (s *messages) Shown() tea.Cmd {
 	s.repaint()
 	return s.want()
 }
-func (s *messages) scopes() []keymap.Scope {
+func (s *messages) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessages, keymap.InGrids, keymap.InLists}
 }
-func (s *messages) waiting() bool { return s.pages.Loading() || s.bulk.busy() }
+func (s *messages) Waiting() bool { return s.pages.Loading() || s.bulk.busy() }
 
 // reload asks for something else.
 func (s *messages) reload() tea.Cmd {
-	s.afresh()
+	s.Reset()
 	s.pages.Reset()
 	clear(s.known)
 	clear(s.news)
@@ -77,8 +78,8 @@ func (s *messages) reload() tea.Cmd {
 	return s.want()
 }
 
-// poll asks for the same again.
-func (s *messages) poll() tea.Cmd {
+// Poll asks for the same again.
+func (s *messages) Poll() tea.Cmd {
 	if s.pages.Loading() {
 		s.due = true
 		return nil
@@ -105,8 +106,8 @@ func (s *messages) fetchPage(number int) tea.Cmd {
 	q.Set("Skip", strconv.Itoa(number*grid.PageRows))
 	q.Set("Take", strconv.Itoa(grid.PageRows))
 	q.Set("Include", "Total")
-	q.Set("Fields", messageFields())
-	return fetch(s.context, s, func(ctx context.Context, c *client.Client) (*wire.Page[wire.Message], error) {
+	q.Set("Fields", ui.MessageFields())
+	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Page[wire.Message], error) {
 		return c.AllMessages(ctx, q)
 	},
 		func(page *wire.Page[wire.Message], err error) tea.Cmd {
@@ -166,12 +167,12 @@ func (s *messages) selected() (wire.Message, bool) {
 	return m, ok
 }
 
-func (s *messages) do(b keymap.Binding) tea.Cmd {
+func (s *messages) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoTop:
 		s.grid.Follow(s.newest())
 		if len(s.news) > 0 {
-			return s.poll()
+			return s.Poll()
 		}
 	case keymap.Mark, keymap.MarkRange:
 		s.chooseMarks()
@@ -195,7 +196,7 @@ var messageDeeds = map[keymap.Action]func(s *messages) tea.Cmd{
 	keymap.SortColumn:   (*messages).sort,
 	keymap.KeepValue:    (*messages).keep,
 	keymap.ClearFilters: func(s *messages) tea.Cmd {
-		s.filter = messageFilter{}
+		s.filter = ui.MessageFilter{}
 		return s.reload()
 	},
 	keymap.FilterColumn: func(s *messages) tea.Cmd {
@@ -245,14 +246,14 @@ func clone(members url.Values) url.Values {
 	return copied
 }
 
-func (s *messages) click(x, y int, again bool) tea.Cmd {
+func (s *messages) Click(x, y int, again bool) tea.Cmd {
 	row, title := s.press(x, y)
 	s.aside(keymap.Binding{})
 	switch {
 	case title:
 		return s.sort()
 	case row && again:
-		return s.do(keymap.Binding{Action: keymap.Open})
+		return s.Do(keymap.Binding{Action: keymap.Open})
 	}
 	return s.want()
 }

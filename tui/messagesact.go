@@ -43,28 +43,28 @@ func (s *messages) ended(id string, err error) tea.Cmd {
 	if err == nil {
 		s.grid.Forget(id)
 	}
-	return s.poll()
+	return s.Poll()
 }
 
 // askOne asks before something is done to one message. Begin is told what has
 // begun then, and ended what came of it.
-func askOne(s screen, m wire.Message, what keymap.Action, begin func(what string), ended func(id string, err error) tea.Cmd) {
-	b := s.base()
+func askOne(s ui.Screen, m wire.Message, what keymap.Action, begin func(what string), ended func(id string, err error) tea.Cmd) {
+	b := s.Common()
 	word, _ := b.Theme.StatusText(m.Status)
-	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "It is " + word + ", last answer " + answerOf(m) + "."}
+	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "It is " + word + ", last answer " + ui.LastAnswer(m) + "."}
 	then := func(err error) tea.Cmd { return ended(m.MessageID, err) }
 	if what == keymap.Retry {
 		if why := refusal(m, b.Session); why != "" {
 			b.Tell(ui.Warning, why)
 			return
 		}
-		ask(b.Host, "Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
+		ui.Ask(b.Host, "Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
 			begin("retry of " + m.EventName)
 			return retryOne(s, m, then)
 		})
 		return
 	}
-	ask(b.Host, "Delete this message?", "delete it", append(lines, "It is not sent any more. For "+ui.Age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
+	ui.Ask(b.Host, "Delete this message?", "delete it", append(lines, "It is not sent any more. For "+ui.Age(ui.UndoTime)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
 		return b.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			begin("delete of " + m.EventName)
 			return removeOne(s, m, then)
@@ -73,22 +73,22 @@ func askOne(s screen, m wire.Message, what keymap.Action, begin func(what string
 }
 
 // retryOne makes one message due now.
-func retryOne(s screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
-	return s.base().Change(Change{Of: s, What: "retry of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+func retryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
+	return s.Common().Change(ui.Change{Of: s, What: "retry of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
 		return err
 	}})
 }
 
 // removeOne deletes one message.
-func removeOne(s screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
-	return s.base().Change(Change{Of: s, What: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+func removeOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
+	return s.Common().Change(ui.Change{Of: s, What: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		return c.RemoveMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
 	}})
 }
 
 // refusal says why a message cannot be retried, empty where it can.
-func refusal(m wire.Message, s *Session) string {
+func refusal(m wire.Message, s *ui.Session) string {
 	switch word := nextLong(m, s); {
 	case m.Status == 1:
 		return "it was delivered: only what has failed can be retried"
@@ -136,13 +136,13 @@ func (s *messages) chooseMarks() {
 
 // clearMarks is false where there are none.
 func (s *messages) clearMarks() bool {
-	had := s.table.unmark() || s.allMarks
+	had := s.table.Unmark() || s.allMarks
 	s.allMarks = false
 	return had
 }
 
-// unmark is a step back: what is counted for a question is given up, or marks go.
-func (s *messages) unmark() bool {
+// Unmark is a step back: what is counted for a question is given up, or marks go.
+func (s *messages) Unmark() bool {
 	if s.bulk.counting != nil {
 		s.bulk.forget()
 		s.Tell(ui.Info, "nothing is asked, and nothing was done")
@@ -155,7 +155,7 @@ func (s *messages) unmark() bool {
 func (s *messages) meant() url.Values {
 	switch {
 	case s.allMarks:
-		members := s.filter.members()
+		members := s.filter.Members()
 		if len(members) == 0 {
 			members.Set("All", "true")
 		}
@@ -199,7 +199,7 @@ func (b *bulkState) forget() {
 
 // check ends the words where the service wants a sign-in first: then the app
 // tells what becomes of it.
-func (b *bulkState) check(h Host) {
+func (b *bulkState) check(h ui.Host) {
 	if h.SignInPending() {
 		b.counting, b.sending = nil, ""
 	}
@@ -233,7 +233,7 @@ func (s *messages) removeMany(members url.Values, what string) tea.Cmd {
 // marked.
 func (s *messages) changeMany(what string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
 	var done string
-	return s.Change(Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		done, err = do(ctx, c)
 		return err
 	}, Told: func(err error) {
@@ -247,6 +247,6 @@ func (s *messages) changeMany(what string, do func(ctx context.Context, c *clien
 			return nil
 		}
 		s.clearMarks()
-		return s.poll()
+		return s.Poll()
 	}})
 }

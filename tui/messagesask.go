@@ -77,7 +77,7 @@ func (s *messages) weigh(w *weighing) tea.Cmd {
 	ctx, cancel := context.WithCancel(s.Context)
 	w.cancel = cancel
 	var m weighed
-	return s.Change(Change{Of: s, What: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Of: s, What: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
 		m, err = w.count(ctx, c)
 		return err
 	}, Told: func(error) {}, Then: func(err error) tea.Cmd {
@@ -145,7 +145,7 @@ func (s *messages) weighed(m weighed, err error) {
 	switch {
 	case err != nil:
 		s.Fail(m.of.name(), err)
-	case s.Front() != screen(s) || s.Overlay() != nil || s.Typing():
+	case s.Front() != ui.Screen(s) || s.Overlay() != nil || s.Typing():
 		s.Tell(ui.Warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Remove)+" once more asks")
 	case m.of.what == keymap.Remove:
 		s.askRemove(m)
@@ -171,12 +171,12 @@ func (s *messages) askRetry(m weighed, scheduled bool) {
 	what := "retry of " + ui.Plural(count, "message", "messages")
 	lines := append(s.targets(m, count, least), m.others(scheduled, s.Session)...)
 	lines = append(lines, s.pace(m, least))
-	q := askMany(s.Host, count, "Retry "+ui.Plural(count, noun, noun+"s")+"?", "retry "+theme.Thousands(count), lines, func() tea.Cmd {
+	q := ui.AskMany(s.Host, count, "Retry "+ui.Plural(count, noun, noun+"s")+"?", "retry "+theme.Thousands(count), lines, func() tea.Cmd {
 		s.begin(what)
 		return s.retryMany(members, what)
 	})
 	if m.failed > 0 && m.failed < m.done {
-		q.other = func() { s.askRetry(m, !scheduled) }
+		q.Other = func() { s.askRetry(m, !scheduled) }
 	}
 }
 
@@ -193,11 +193,11 @@ func (s *messages) pace(m weighed, least int) string {
 
 // others tells of the messages that are scheduled, and of those that nothing is
 // done about.
-func (m *weighed) others(scheduled bool, s *Session) []string {
+func (m *weighed) others(scheduled bool, s *ui.Session) []string {
 	var lines []string
 	waiting, left := int(m.done-m.failed), int(m.matched-m.done)
 	key := keymap.KeyFor(keymap.InRetryQuestion, keymap.Include)
-	if s.typedAnswer(int(m.done)) {
+	if s.TypedAnswer(int(m.done)) {
 		key = keymap.KeyFor(keymap.InTypedRetryQuestion, keymap.Include)
 	}
 	switch {
@@ -218,8 +218,8 @@ func (m *weighed) others(scheduled bool, s *Session) []string {
 func (s *messages) askRemove(m weighed) {
 	count := int(m.done)
 	what := "delete of " + ui.Plural(count, "message", "messages")
-	askMany(s.Host, count, "Delete "+ui.Plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),
-		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+ui.Age(undoFor)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
+	ui.AskMany(s.Host, count, "Delete "+ui.Plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),
+		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+ui.Age(ui.UndoTime)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
 			return s.Delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
 				s.begin(what)
 				return s.removeMany(m.of.members, what)

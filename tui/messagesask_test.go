@@ -40,7 +40,7 @@ func TestWhatWaitsIsAProblem(t *testing.T) {
 	d.press("r")
 	d.sees("no attempt yet, not sent: the subscription is off")
 	d.press("!")
-	if chips := d.list().chips(); len(chips) != 0 {
+	if chips := d.list().Badges(); len(chips) != 0 {
 		t.Errorf("chips %v", chips)
 	}
 	d.press("!", "/", "'EventName=debtor.updated", "enter")
@@ -77,7 +77,7 @@ func TestAllThatMatchAreAsked(t *testing.T) {
 	d.press("y")
 	d.sees("1 message is due now, 0 left alone")
 	d.press("!", "j", "a", "space")
-	d.wait(10 * undoFor)
+	d.wait(10 * ui.UndoTime)
 	d.sees("3 marked  ")
 }
 
@@ -95,10 +95,10 @@ func TestCountingIsSeenAndGivenUp(t *testing.T) {
 		t.Error("a question comes though it was given up, or the marks are gone")
 	}
 	d.press("r")
-	question := d.app.over.(*confirm)
+	question := d.app.over.(*ui.Confirm)
 	d.app.over = nil
-	retries := question.run()
-	d.wait(10 * undoFor)
+	retries := question.Run()
+	d.wait(10 * ui.UndoTime)
 	d.sees("retry of 1 message ...")
 	d.send(retries())
 	d.sees("1 message is due now")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // row is a message as it is shown. What counts seconds does so in coarse steps,
@@ -53,17 +54,6 @@ func tries(m wire.Message) string {
 	return strconv.Itoa(m.Retries+1) + "/" + strconv.Itoa(m.MaxRetries+1)
 }
 
-// answerOf is the last status code, or in short why no answer came.
-func answerOf(m wire.Message) string {
-	switch {
-	case m.LastMessageResponseHTTPCode != nil:
-		return strconv.Itoa(*m.LastMessageResponseHTTPCode)
-	case m.LastMessageResponseMessage == "":
-		return "-"
-	}
-	return m.LastMessageResponseMessage
-}
-
 // repaint makes the rows anew that are here: times have gone on.
 func (s *messages) repaint() {
 	for id, at := range s.changed {
@@ -84,7 +74,7 @@ func (s *messages) repaint() {
 // limited reports whether a message that changes can stop being one of those
 // that are shown.
 func (s *messages) limited() bool {
-	return s.filter.standing().statuses != nil || len(s.filter.conditions) > 0
+	return s.filter.Standing().Statuses != nil || len(s.filter.Conditions) > 0
 }
 
 // remake makes all rows anew.
@@ -108,9 +98,9 @@ func (s *messages) refit(id string) {
 	}
 }
 
-// follow takes changes into the rows that are here. Others only count, and are
+// Follow takes changes into the rows that are here. Others only count, and are
 // fetched where the list follows.
-func (s *messages) follow(changes []wire.MessageChange, _ int) tea.Cmd {
+func (s *messages) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
 		s.change(c)
 	}
@@ -118,8 +108,8 @@ func (s *messages) follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	return s.catchUp()
 }
 
-// tick lets times go on, and fetches what has come.
-func (s *messages) tick() tea.Cmd {
+// Tick lets times go on, and fetches what has come.
+func (s *messages) Tick() tea.Cmd {
 	s.repaint()
 	s.bulk.check(s.Host)
 	return tea.Batch(s.catchUp(), s.explain())
@@ -128,7 +118,7 @@ func (s *messages) tick() tea.Cmd {
 // explain asks how deliveries stand where a message in sight makes one ask why
 // it waits, and where those are counted that wait beside what is shown.
 func (s *messages) explain() tea.Cmd {
-	if s.filter.problems {
+	if s.filter.Problems {
 		return s.Queues.Refresh(s, s.figured)
 	}
 	if !s.asksInSight() {
@@ -160,10 +150,10 @@ const followEvery = time.Second
 // catchUp fetches the newest messages where the list follows.
 func (s *messages) catchUp() tea.Cmd {
 	wanted := s.due || len(s.news) > 0 && s.grid.Following()
-	if !wanted || s.Paused || s.Front() != screen(s) || s.pages.Loading() || s.Now.Sub(s.asked) < followEvery {
+	if !wanted || s.Paused || s.Front() != ui.Screen(s) || s.pages.Loading() || s.Now.Sub(s.asked) < followEvery {
 		return nil
 	}
-	return s.poll()
+	return s.Poll()
 }
 
 // newsMost is how many new messages are told apart.
@@ -193,12 +183,12 @@ func (s *messages) change(c wire.MessageChange) {
 // means reports whether a new message can be one of those that are shown. Of
 // the problems it is one only now that it has failed.
 func (s *messages) means(c wire.MessageChange) bool {
-	return s.filter.standing().means(c.Status) && s.filter.of(c)
+	return s.filter.Standing().Matches(c.Status) && s.filter.Matches(c)
 }
 
-// retime makes the rows in sight anew. Columns that were wide for the mode
+// Retime makes the rows in sight anew. Columns that were wide for the mode
 // before become as wide as they have to be.
-func (s *messages) retime() string {
+func (s *messages) Retime() string {
 	s.fitColumns()
 	s.repaint()
 	return ""

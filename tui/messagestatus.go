@@ -13,21 +13,21 @@ import (
 
 // What is told around the list of messages: what limits it, and how it stands.
 
-func (s *messages) chips() []string {
+func (s *messages) Badges() []string {
 	var chips []string
 	if whose := s.whose(); whose != "" {
 		chips = append(chips, whose)
 	}
-	if chip := s.filter.standing().chip; chip != "" {
+	if chip := s.filter.Standing().Badge; chip != "" {
 		chips = append(chips, chip)
 	}
-	for _, f := range s.filter.conditions {
+	for _, f := range s.filter.Conditions {
 		chips = append(chips, filter.Text(f))
 	}
 	return chips
 }
 
-func (s *messages) status() string {
+func (s *messages) Status() string {
 	text, columns, _ := strings.Cut(s.grid.Place(), statusGap)
 	text += s.marked()
 	switch word := s.bulk.word(); {
@@ -44,7 +44,7 @@ func (s *messages) status() string {
 	if columns != "" {
 		text += statusGap + columns
 	}
-	return text + statusGap + "times: " + timeModes[s.Times]
+	return text + statusGap + "times: " + ui.TimeModes[s.Times]
 }
 
 // statusGap is between the parts of a line of status.
@@ -58,7 +58,7 @@ func (s *messages) newer() string {
 		return "   following"
 	case n == 0:
 		return ""
-	case len(s.filter.conditions) > 0 || !s.newest():
+	case len(s.filter.Conditions) > 0 || !s.newest():
 		return "   there are new ones: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows those that match"
 	default:
 		return fmt.Sprintf("   new %s: %s shows them", theme.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
@@ -68,13 +68,13 @@ func (s *messages) newer() string {
 // held counts the messages that nobody has tried to send, since their endpoint
 // fails or is off. Of a list with conditions the service alone knows.
 func (s *messages) held() int64 {
-	if !s.filter.problems || s.filter.undelivered || len(s.filter.conditions) > 0 {
+	if !s.filter.Problems || s.filter.Undelivered || len(s.filter.Conditions) > 0 {
 		return 0
 	}
 	var n int64
 	for _, queue := range s.Queues.Known {
 		stuck := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
-		if stuck && s.filter.of(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
+		if stuck && s.filter.Matches(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
 			n += queue.NotSent
 		}
 	}
@@ -92,10 +92,10 @@ func (s *messages) heldText() string {
 
 // whose is whose messages are shown, empty for everybody's.
 func (s *messages) whose() string {
-	if queue, known := s.Queues.Known[s.filter.subscription]; known {
+	if queue, known := s.Queues.Known[s.filter.Subscription]; known {
 		return subscriptionLabel(queue.EventName, queue.URL)
 	}
-	return s.filter.label
+	return s.filter.Label
 }
 
 // subscriptionLabel is what is sent, and where to.

@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -39,11 +38,8 @@ func messageTabNames() []string {
 }
 
 func (s *messageScreen) body() []theme.Span {
-	return ui.JsonLines(s.Theme, []byte(s.message.Body), s.width-2)
+	return ui.JsonLines(s.Theme, []byte(s.message.Body), s.Width-2)
 }
-
-// secretMask stands for what is not shown.
-const secretMask = "********"
 
 // sentHeaders are the headers of a delivery. What the service does not tell is
 // masked whatever the user asks for.
@@ -56,7 +52,7 @@ func (s *messageScreen) sentHeaders() []wire.Header {
 		{Name: "Webhook-Signature", Value: ""},
 	}
 	for _, h := range s.headers {
-		all = append(all, wire.Header{Name: h.Name, Value: secretMask})
+		all = append(all, wire.Header{Name: h.Name, Value: ui.SecretMask})
 	}
 	return all
 }
@@ -110,30 +106,7 @@ func (s *messageScreen) address() string {
 	if s.revealed {
 		return s.message.URL
 	}
-	return maskURL(s.message.URL)
-}
-
-// maskURL is an address without the values of its query and without a password.
-func maskURL(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return text
-	}
-	if _, has := u.User.Password(); has {
-		u.User = url.UserPassword(u.User.Username(), secretMask)
-	}
-	if u.RawQuery != "" {
-		names := strings.Split(u.RawQuery, "&")
-		for i, one := range names {
-			if name, _, has := strings.Cut(one, "="); has {
-				names[i] = name + "=" + secretMask
-			} else {
-				names[i] = secretMask
-			}
-		}
-		u.RawQuery = strings.Join(names, "&")
-	}
-	return strings.ReplaceAll(u.String(), url.PathEscape(secretMask), secretMask)
+	return ui.MaskURL(s.message.URL)
 }
 
 // answers are what the receiver said, the last first.
@@ -148,7 +121,7 @@ func (s *messageScreen) answers() []theme.Span {
 		}
 		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Ink: t.Crumb},
 			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
-			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(took(r.Duration))})
+			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(ui.Took(r.Duration))})
 		lines = append(lines, s.answerText(r)...)
 		lines = append(lines, theme.Span{})
 	}
@@ -167,7 +140,7 @@ func (s *messageScreen) answerText(r wire.Attempt) []theme.Span {
 	if text == nil || *text == "" {
 		return nil
 	}
-	lines := ui.JsonLines(s.Theme, []byte(*text), s.width-6)
+	lines := ui.JsonLines(s.Theme, []byte(*text), s.Width-6)
 	for i := range lines {
 		lines[i].Text = "    " + lines[i].Text
 	}
@@ -182,20 +155,20 @@ func (s *messageScreen) curl() []theme.Span {
 		where = "  The body is saved as " + s.saved + "."
 	}
 	lines := []theme.Span{{Text: where, Ink: t.Dim}, {Text: "  Signature and values of own headers are not known here:", Ink: t.Dim}, {Text: "  the receiver may refuse it.", Ink: t.Dim}, {}}
-	for _, l := range theme.Wrap(s.curlText(), s.width-4) {
+	for _, l := range theme.Wrap(s.curlText(), s.Width-4) {
 		lines = append(lines, theme.Span{Text: "  " + l.Text})
 	}
 	return lines
 }
 
 func (s *messageScreen) curlText() string {
-	text := "curl -X POST " + argument(s.address())
+	text := "curl -X POST " + ui.Quote(s.address())
 	for _, h := range s.sentHeaders() {
 		if h.Value != "" {
-			text += " -H " + argument(h.Name+": "+h.Value)
+			text += " -H " + ui.Quote(h.Name+": "+h.Value)
 		}
 	}
-	return text + " --data-binary " + argument("@"+s.bodyName())
+	return text + " --data-binary " + ui.Quote("@"+s.bodyName())
 }
 
 // bodyName is the file that the body is in, or would be saved to.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The tabs of a message tell what the service does, and nothing secret before v.
@@ -32,13 +34,13 @@ func TestMessageTabs(t *testing.T) {
 			t.Errorf("%s is shown", secret)
 		}
 	}
-	for _, want := range []string{"503 Service Unavailable", `"DebtorID"`, "Authorization", secretMask, "Webhook-Signature", "made anew for each attempt", "status   503", "upstream is down", "curl -X POST", "key=" + secretMask} {
+	for _, want := range []string{"503 Service Unavailable", `"DebtorID"`, "Authorization", ui.SecretMask, "Webhook-Signature", "made anew for each attempt", "status   503", "upstream is down", "curl -X POST", "key=" + ui.SecretMask} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("%s is not shown:\n%s", want, all.String())
 		}
 	}
 	d.press("tab", "tab", "v")
-	d.sees("key=of-the-receiver", s.subscriber, "Authorization", secretMask, "v hides it again")
+	d.sees("key=of-the-receiver", s.subscriber, "Authorization", ui.SecretMask, "v hides it again")
 	d.press("v")
 	if strings.Contains(d.text(), "of-the-receiver") {
 		t.Error("v does not hide it again")
@@ -57,11 +59,11 @@ func TestMessageTabs(t *testing.T) {
 func TestMaskURL(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://a.test/x":             "https://a.test/x",
-		"https://a.test/x?key=1&b=2&c": "https://a.test/x?key=" + secretMask + "&b=" + secretMask + "&" + secretMask,
-		"https://user:word@a.test/":    "https://user:" + secretMask + "@a.test/",
+		"https://a.test/x?key=1&b=2&c": "https://a.test/x?key=" + ui.SecretMask + "&b=" + ui.SecretMask + "&" + ui.SecretMask,
+		"https://user:word@a.test/":    "https://user:" + ui.SecretMask + "@a.test/",
 		"::not an address":             "::not an address",
 	} {
-		if got := maskURL(text); got != want {
+		if got := ui.MaskURL(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

@@ -80,7 +80,7 @@ func (s *messages) grouped(list []wire.Message, least int) []*receiver {
 		}
 		one := byName[ui.ShortURL(m.URL)]
 		if one == nil {
-			one = &receiver{name: ui.ShortURL(m.URL), answer: answerOf(m), still: s.failing(m.SubscriptionID)}
+			one = &receiver{name: ui.ShortURL(m.URL), answer: ui.LastAnswer(m), still: s.failing(m.SubscriptionID)}
 			byName[one.name] = one
 			all = append(all, one)
 		}

@@ -9,12 +9,6 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// clicker is a screen that can be clicked on, in cells from its own corner.
-// Again says that the same place was clicked a moment ago.
-type clicker interface {
-	click(x, y int, again bool) tea.Cmd
-}
-
 // click is where and when something was clicked.
 type click struct {
 	x, y int
@@ -64,11 +58,11 @@ func (a *app) point(m tea.MouseMsg) tea.Cmd {
 	}
 	again := m.X == a.clicked.x && m.Y == a.clicked.y && a.Now.Sub(a.clicked.at) < doubleClick
 	a.clicked = click{m.X, m.Y, a.Now}
-	if m.Y == tabRow {
+	if m.Y == ui.TabRow {
 		return a.clickTab(m.X)
 	}
-	if c, ok := a.Front().(clicker); ok && m.Y >= linesAbove && m.Y < a.height-2 {
-		return c.click(m.X, m.Y-linesAbove, again)
+	if c, ok := a.Front().(ui.Clicker); ok && m.Y >= ui.LinesAbove && m.Y < a.height-2 {
+		return c.Click(m.X, m.Y-ui.LinesAbove, again)
 	}
 	return nil
 }
@@ -79,9 +73,9 @@ func (a *app) wheel(way keymap.Action) tea.Cmd {
 	for range wheelRows {
 		switch over := a.over.(type) {
 		case nil:
-			cmds = append(cmds, a.Front().do(keymap.Binding{Action: way}))
-		case *text, *secretBox, *picker, *menu, *chooser, *confirm, *typedConfirm:
-			cmds = append(cmds, over.do(keymap.Binding{Action: way}))
+			cmds = append(cmds, a.Front().Do(keymap.Binding{Action: way}))
+		case *ui.Text, *ui.Secret, *ui.Picker, *menu, *chooser, *ui.Confirm, *ui.TypedConfirm:
+			cmds = append(cmds, over.Do(keymap.Binding{Action: way}))
 		}
 	}
 	return tea.Batch(cmds...)

@@ -14,7 +14,7 @@ import (
 // reply is what every answer to a command begins with: who asked, and what went
 // wrong.
 type reply struct {
-	to  screen
+	to  ui.Screen
 	err error
 }
 
@@ -23,7 +23,7 @@ func (r reply) about() reply { return r }
 // about is who asked for what a message brings, false for other messages.
 func about(m tea.Msg) (reply, bool) {
 	switch m := m.(type) {
-	case Answer:
+	case ui.Answer:
 		return reply{m.To, m.Err}, true
 	case answered:
 		return m.about(), true
@@ -60,15 +60,15 @@ type (
 		reply
 		user    *wire.CurrentSession
 		info    *wire.Info
-		session *Session // that asked
+		session *ui.Session // that asked
 	}
 
 	// unlockedMsg brings a client that may change things.
 	unlockedMsg struct {
 		reply
 		client  *client.Client
-		session *Session // that asked
-		asked   int      // how often :ro had been said by then
+		session *ui.Session // that asked
+		asked   int         // how often :ro had been said by then
 	}
 
 	// keptMsg says that something was written down.
@@ -90,7 +90,7 @@ type (
 // signedInMsg tells how signing in went.
 type signedInMsg struct {
 	reply
-	session *Session // that asked
+	session *ui.Session // that asked
 	user    string
-	form    *form // that it answers; nil for none
+	form    *ui.Form // that it answers; nil for none
 }

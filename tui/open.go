@@ -6,30 +6,31 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Open opens a destination.
-func (a *app) Open(t Target) tea.Cmd {
+func (a *app) Open(t ui.Target) tea.Cmd {
 	switch t := t.(type) {
-	case MessagesTarget:
+	case ui.MessagesTarget:
 		return a.openMessages(t)
-	case RecordsTarget:
+	case ui.RecordsTarget:
 		b := newBrowser(a, t.Kind, t.Filters)
 		if t.Filters != nil {
 			b.typed = t.Typed
 			b.remember()
 		}
 		return a.pushIn(recordsTab, b)
-	case SubscriptionTarget:
+	case ui.SubscriptionTarget:
 		return a.openSubscription(t.Queue)
-	case ViewTarget:
+	case ui.ViewTarget:
 		return a.openView(t.View)
 	}
 	return nil
 }
 
-func (a *app) openMessages(t MessagesTarget) tea.Cmd {
-	list := newMessages(a, t.messageFilter)
+func (a *app) openMessages(t ui.MessagesTarget) tea.Cmd {
+	list := newMessages(a, t.MessageFilter)
 	switch {
 	case t.Here:
 		return a.Push(list)
@@ -51,41 +52,41 @@ func (a *app) openSubscription(q wire.Lane) tea.Cmd {
 }
 
 // Current is what the screens of the profile share.
-func (a *app) Current() *Session { return a.Session }
+func (a *app) Current() *ui.Session { return a.Session }
 
 // ClearToast takes away a message that would cover the line of status.
 func (a *app) ClearToast() { a.toasts.Passing = nil }
 
 // Outdate has a screen fetched again when it is seen.
-func (a *app) Outdate(s screen) { a.outdated[s] = true }
+func (a *app) Outdate(s ui.Screen) { a.outdated[s] = true }
 
 // Overlay is what lies over the screen; nil for nothing.
-func (a *app) Overlay() overlay { return a.over }
+func (a *app) Overlay() ui.Overlay { return a.over }
 
 // Show puts an overlay over the screen; nil takes away what is there.
-func (a *app) Show(o overlay) { a.over = o }
+func (a *app) Show(o ui.Overlay) { a.over = o }
 
 // Close takes an overlay away, also where it waits below something else.
-func (a *app) Close(o overlay) {
+func (a *app) Close(o ui.Overlay) {
 	if a.over == o {
 		a.over = nil
-		if s, secret := o.(*secretBox); secret {
-			a.over = s.under
+		if s, secret := o.(*ui.Secret); secret {
+			a.over = s.Under
 		}
 	}
 	if a.held != nil && a.held.under == o {
 		a.held.under = nil
 	}
-	a.secrets = slices.DeleteFunc(a.secrets, func(one *secretBox) bool { return overlay(one) == o })
+	a.secrets = slices.DeleteFunc(a.secrets, func(one *ui.Secret) bool { return ui.Overlay(one) == o })
 	for _, s := range a.secrets {
-		if s.under == o {
-			s.under = nil
+		if s.Under == o {
+			s.Under = nil
 		}
 	}
 }
 
 // Type opens a line below the tabs; nil closes it.
-func (a *app) Type(l *line) { a.line = l }
+func (a *app) Type(l *ui.Line) { a.line = l }
 
 // Typing reports whether such a line is open.
 func (a *app) Typing() bool { return a.line != nil }
@@ -94,16 +95,16 @@ func (a *app) Typing() bool { return a.line != nil }
 func (a *app) SignInPending() bool { return a.held != nil }
 
 // Watch calls a watcher until it is done.
-func (a *app) Watch(w Watcher) { a.watchers = append(a.watchers, w) }
+func (a *app) Watch(w ui.Watcher) { a.watchers = append(a.watchers, w) }
 
 // watch calls the watchers that are not done.
-func (a *app) watch(call func(Watcher) tea.Cmd) tea.Cmd {
+func (a *app) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, w := range slices.Clone(a.watchers) {
 		if !w.Done() {
 			cmds = append(cmds, call(w))
 		}
 	}
-	a.watchers = slices.DeleteFunc(a.watchers, Watcher.Done)
+	a.watchers = slices.DeleteFunc(a.watchers, ui.Watcher.Done)
 	return tea.Batch(cmds...)
 }

@@ -12,38 +12,38 @@ import (
 
 // newHelp lists the keys of what is on the screen, then those of everywhere. It
 // is made of the table of keys, like dispatch.
-func newHelp(a *app) overlay {
+func newHelp(a *app) ui.Overlay {
 	const keys = 18 // cells
-	t := newText(a, "Help")
-	t.hang = 2 + keys + 1
-	scopes := append(a.Front().scopes(), keymap.Everywhere)
+	t := ui.NewText(a, "Help")
+	t.Hang = 2 + keys + 1
+	scopes := append(a.Front().Scopes(), keymap.Everywhere)
 	for _, s := range scopes {
-		if len(t.lines) > 0 {
-			t.lines = append(t.lines, theme.Span{})
+		if len(t.Lines) > 0 {
+			t.Lines = append(t.Lines, theme.Span{})
 		}
-		t.lines = append(t.lines, theme.Span{Text: keymap.ScopeNames[s], Ink: a.Theme.Crumb})
+		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Ink: a.Theme.Crumb})
 		for _, b := range a.inUse(scopes, s) {
-			t.named(len(t.lines), strings.Fields(b.Keys))
-			t.lines = append(t.lines, theme.Span{Text: "  " + a.Theme.Fit(b.Keys, keys, false) + " " + b.Said()})
+			t.Named(len(t.Lines), strings.Fields(b.Keys))
+			t.Lines = append(t.Lines, theme.Span{Text: "  " + a.Theme.Fit(b.Keys, keys, false) + " " + b.Said()})
 		}
 	}
 	return t
 }
 
 // newTwin shows the command that does the same.
-func newTwin(a *app, command string) overlay {
+func newTwin(a *app, command string) ui.Overlay {
 	profile := ""
 	if name := a.Profile; name != "" {
-		profile = " --profile " + argument(name) // the shell's is another one, maybe
+		profile = " --profile " + ui.Quote(name) // the shell's is another one, maybe
 	}
 	command += profile
-	t := newText(a, "The same on the command line")
-	t.copy = command
-	t.lines = append(t.lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied, where the terminal allows it", Ink: a.Theme.Dim})
-	if d, ok := a.Front().(doer); ok {
-		t.lines = append(t.lines, theme.Span{}, theme.Span{Text: "What can be done here:", Ink: a.Theme.Crumb})
-		for _, deed := range d.deeds() {
-			t.lines = append(t.lines, theme.Span{Text: deed + profile})
+	t := ui.NewText(a, "The same on the command line")
+	t.CopyText = command
+	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied, where the terminal allows it", Ink: a.Theme.Dim})
+	if d, ok := a.Front().(ui.Commander); ok {
+		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "What can be done here:", Ink: a.Theme.Crumb})
+		for _, deed := range d.Commands() {
+			t.Lines = append(t.Lines, theme.Span{Text: deed + profile})
 		}
 	}
 	a.Copy(command)
@@ -53,14 +53,14 @@ func newTwin(a *app, command string) overlay {
 // menu lists what can be done, and why what cannot.
 type menu struct {
 	*app
-	of   screen // whose actions they are
+	of   ui.Screen // whose actions they are
 	rows []keymap.Binding
 	at   int
 }
 
-func newMenu(a *app) overlay {
+func newMenu(a *app) ui.Overlay {
 	m := &menu{app: a, of: a.Front()}
-	scopes := append(m.of.scopes(), keymap.Everywhere)
+	scopes := append(m.of.Scopes(), keymap.Everywhere)
 	for _, s := range scopes {
 		if s == keymap.InLists {
 			continue
@@ -70,9 +70,9 @@ func newMenu(a *app) overlay {
 	return m
 }
 
-func (m *menu) scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
+func (m *menu) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
 
-func (m *menu) do(b keymap.Binding) tea.Cmd {
+func (m *menu) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
 		m.at = max(0, m.at-1)
@@ -91,7 +91,7 @@ func (m *menu) do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-func (m *menu) box(width, height int) []string {
+func (m *menu) Box(width, height int) []string {
 	t := m.Theme
 	width = min(width, 76) - 4
 	room := max(1, height-2)
@@ -129,8 +129,8 @@ const widestName = 16
 
 // hinted is what the line of hints shows: a form has words of its own.
 func (a *app) hinted() []keymap.Binding {
-	if f, ok := a.over.(*form); ok {
-		return f.hints()
+	if f, ok := a.over.(*ui.Form); ok {
+		return f.Hints()
 	}
 	return keymap.Bindings.Hints(a.scopes())
 }

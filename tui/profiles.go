@@ -22,8 +22,8 @@ type Profile struct {
 }
 
 // newProfiles lets another profile be chosen.
-func newProfiles(a *app, list []Profile) overlay {
-	p := &picker{dialog: dialogOf(a), title: "Profiles", note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
+func newProfiles(a *app, list []Profile) ui.Overlay {
+	p := &ui.Picker{Dialog: ui.NewDialog(a), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
 	longest := 0
 	for _, one := range list {
 		longest = max(longest, len(one.Name))
@@ -31,7 +31,7 @@ func newProfiles(a *app, list []Profile) overlay {
 	for i, one := range list {
 		mark := "  "
 		if one.Name == a.Profile {
-			mark, p.at = a.Theme.Mark+" ", i
+			mark, p.At = a.Theme.Mark+" ", i
 		}
 		rights := ""
 		switch {
@@ -41,13 +41,13 @@ func newProfiles(a *app, list []Profile) overlay {
 			rights = "  protected"
 		}
 		spans := append([]theme.Span{{Text: mark}}, a.Theme.Profile(one.Name, one.Colour)...)
-		p.choices = append(p.choices, choice{
-			spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Ink: a.Theme.Dim}),
-			take:  func() tea.Cmd { return a.switchTo(one.Name) },
+		p.Choices = append(p.Choices, ui.Choice{
+			Spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Ink: a.Theme.Dim}),
+			Take:  func() tea.Cmd { return a.switchTo(one.Name) },
 		})
 	}
 	if len(list) == 0 {
-		p.note = "No profiles yet: whctl profile add makes one.   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
+		p.Note = "No profiles yet: whctl profile add makes one.   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
 	}
 	return p
 }
@@ -146,7 +146,7 @@ func (o Options) within(session Options) Options {
 func (a *app) abandon() {
 	for tab := range a.tabs {
 		for _, s := range a.tabs[tab] {
-			s.stop()
+			s.Stop()
 		}
 		a.tabs[tab] = nil
 	}
@@ -169,6 +169,6 @@ type switchedMsg struct {
 type profilesMsg struct {
 	reply
 	list    []Profile
-	ask     bool     // which one
-	session *Session // that asked
+	ask     bool        // which one
+	session *ui.Session // that asked
 }

@@ -46,7 +46,7 @@ func TestProfilesAreSwitched(t *testing.T) {
 	d.press("j", "enter")
 	d.sees(" TEST ", "RO", "this is test now", ui.ShortURL(test.URL))
 	d.until("the other stream is live", func() bool { return d.app.link.live(d.clock) })
-	if former.context.Err() == nil || d.app.isOpen(former) {
+	if former.Ctx.Err() == nil || d.app.isOpen(former) {
 		t.Error("a screen of the former profile is still open")
 	}
 	d.send(whoMsg{reply: reply{err: errors.New("of the former one")}})
@@ -142,7 +142,7 @@ func TestMouse(t *testing.T) {
 	d.clickOn("DB_Class")
 	d.clickOn("DB_Class")
 	d.sees("Records › DB_Class")
-	d.click(4, linesAbove) // the title
+	d.click(4, ui.LinesAbove) // the title
 	d.sees("Class ▲")
 	d.clickOn("Class ▲")
 	d.sees("Class ▼")

@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // quantile is how long a part of some times took at most.
@@ -107,7 +108,7 @@ func (w *wideBrowser) feed(t testing.TB) {
 	first, last := w.b.grid.Window()
 	for number := first / grid.PageRows; number <= min(last, wideRows-1)/grid.PageRows; number++ {
 		if w.b.pages.Row(number*grid.PageRows) == nil {
-			w.app.Update(Answer{To: w.b, Take: func() tea.Cmd {
+			w.app.Update(ui.Answer{To: w.b, Take: func() tea.Cmd {
 				return w.b.put(w.b.pages.Generation(), number, fetchedRows{rows: widePage(t, w.kind, number)}, nil)
 			}})
 		}
@@ -169,7 +170,7 @@ func TestHostileTextIsInert(t *testing.T) {
 	d.checkInert("the list of errors")
 	d.press("esc", "esc")
 
-	list := newMessages(d.app, messageFilter{label: hostileText})
+	list := newMessages(d.app, ui.MessageFilter{Label: hostileText})
 	d.app.pushIn(messagesTab, list)
 	d.resize(100, 30)
 	one := wire.Message{MessageID: hostileText, SubscriberID: hostileText, SubscriptionID: hostileText, EventName: hostileText, URL: "https://a.test/" + hostileText, Body: `{"a":"` + hostileText + strings.Repeat(hostileText, 20_000) + `"}`,
@@ -193,7 +194,7 @@ func TestHostileTextIsInert(t *testing.T) {
 	d.press("J")
 	d.checkInert("the exports")
 	d.press("esc", ":", "'bill")
-	d.app.line.set(hostileText)
+	d.app.line.Set(hostileText)
 	d.checkInert("a line that is typed")
 	d.press("esc")
 	d.send(d.billValue(client.BillField{BillID: hostileText, StageID: hostileText, SettingID: hostileText}, &wire.CustomFieldValue{SettingName: new(hostileText), Contents: new(hostileText)}))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // How long the proofs take. The defaults show that they work; figures need
@@ -108,8 +109,8 @@ func (m *terminal) drawn() string {
 // comes faster is taken for a paste.
 func (m *terminal) press(text string) {
 	m.t.Helper()
-	if since := time.Since(m.pressed); since < burstWithin {
-		<-time.After(burstWithin - since)
+	if since := time.Since(m.pressed); since < ui.PasteWithin {
+		<-time.After(ui.PasteWithin - since)
 	}
 	m.pressed = time.Now()
 	if _, err := m.keys.WriteString(text); err != nil {

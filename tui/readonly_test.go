@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // A walk does everything that can be done, and says yes to every question.
@@ -45,7 +46,7 @@ func (w *walk) at(place []string) {
 	w.app.toasts.Dismiss()
 	w.press(place...)
 	if m, ok := w.app.Front().(*messages); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
-		m.unmark()
+		m.Unmark()
 	}
 }
 
@@ -55,11 +56,11 @@ func (w *walk) yes() {
 	for range 6 {
 		w.clock = w.clock.Add(time.Second)
 		switch over := w.app.over.(type) {
-		case *confirm:
+		case *ui.Confirm:
 			w.press("y")
-		case *typedConfirm:
-			w.press("'"+over.word, "enter")
-		case *form:
+		case *ui.TypedConfirm:
+			w.press("'"+over.Word, "enter")
+		case *ui.Form:
 			w.fill(over)
 			w.press("ctrl+s")
 		case nil:
@@ -71,13 +72,13 @@ func (w *walk) yes() {
 }
 
 // fill puts something into every field of a form.
-func (w *walk) fill(f *form) {
-	for _, one := range f.fields {
-		if one.among == nil && !one.kept && one.name != headersField {
-			one.input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", subscriberField: "acme-shop", scheduleField: "5s", exportPath: "/nowhere/x"}[one.name])
+func (w *walk) fill(f *ui.Form) {
+	for _, one := range f.Fields {
+		if one.Among == nil && !one.Kept && one.Name != headersField {
+			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", subscriberField: "acme-shop", scheduleField: "5s", exportPath: "/nowhere/x"}[one.Name])
 		}
-		if one.input.Value() == "" && !one.masked && one.name != headersField {
-			one.input.SetValue("filled")
+		if one.Input.Value() == "" && !one.Masked && one.Name != headersField {
+			one.Input.SetValue("filled")
 		}
 	}
 }
@@ -89,7 +90,7 @@ func (w *walk) everything() {
 	shared := []keymap.Scope{keymap.Everywhere, keymap.InLists, keymap.InGrids}
 	for _, place := range screensWithActions {
 		w.at(place)
-		scopes := append(w.app.Front().scopes(), keymap.Everywhere)
+		scopes := append(w.app.Front().Scopes(), keymap.Everywhere)
 		for _, s := range scopes {
 			for _, b := range keymap.Bindings.Within(scopes, s) {
 				if slices.Contains(leave, b.Action) || slices.Contains(shared, s) && w.done[b.Keys] {
@@ -115,7 +116,7 @@ func (w *walk) everything() {
 		}
 		w.at([]string{"3", "enter"})
 		w.app.line = newCommandLine(w.app)
-		w.app.line.set(one.name + rest)
+		w.app.line.Set(one.name + rest)
 		w.press("enter")
 		w.yes()
 	}
@@ -157,7 +158,7 @@ func (w *walk) forms() {
 	events := a.Front().(*events)
 	w.at([]string{"4"})
 	list := a.Front().(*messages)
-	for _, f := range []overlay{
+	for _, f := range []ui.Overlay{
 		subscribers.newForm(), subscribers.changeForm(wire.Subscriber{RecID: "W"}),
 		subscriptions.newForm("debtor.updated"), changeForm(subscriptions, subscriptions.subscriber, wire.Subscription{RecID: "S", SubscriberID: "W"}), events.newForm("debtor.updated"),
 	} {
@@ -171,7 +172,7 @@ func (w *walk) forms() {
 		testSubscription(a, one), enableSubscription(subscriptions, one, true), removeSubscription(events, one),
 		enableSubscriber(events, wire.Subscriber{RecID: "W"}, true), removeSubscriber(events, wire.Subscriber{RecID: "W"}),
 		addSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), changeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),
-		rotateSecret(a, one), bill{dialogOf(a)}.set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
+		rotateSecret(a, one), bill{ui.NewDialog(a)}.set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
 	} {
 		w.run(cmd)
 		w.settle()

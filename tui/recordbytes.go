@@ -57,14 +57,14 @@ func (r *recordScreen) save() {
 		r.Tell(ui.Warning, "the record is on its way")
 		return
 	}
-	var fields []choice
+	var fields []ui.Choice
 	for _, f := range r.browser.kind.Fields {
 		v := r.whole.Value(f.Name)
 		if f.Type != record.Bytes || v.Null() {
 			continue
 		}
 		text := v.String()
-		fields = append(fields, choice{[]theme.Span{{Text: f.Name + "  "}, {Text: bytesText(text), Ink: r.Theme.Dim}}, func() tea.Cmd {
+		fields = append(fields, ui.Choice{Spans: []theme.Span{{Text: f.Name + "  "}, {Text: bytesText(text), Ink: r.Theme.Dim}}, Take: func() tea.Cmd {
 			r.Type(r.saveLine(f.Name, text))
 			return nil
 		}})
@@ -73,25 +73,25 @@ func (r *recordScreen) save() {
 	case 0:
 		r.Tell(ui.Info, "no field of this record holds bytes")
 	case 1:
-		_ = fields[0].take()
+		_ = fields[0].Take()
 	default:
-		r.Show(&picker{dialog: r.dialog, title: "Write which bytes to a file?", choices: fields})
+		r.Show(&ui.Picker{Dialog: r.Dialog, Title: "Write which bytes to a file?", Choices: fields})
 	}
 }
 
 // saveLine asks where the bytes of a field are to be written.
-func (r *recordScreen) saveLine(name, encoded string) *line {
+func (r *recordScreen) saveLine(name, encoded string) *ui.Line {
 	content, broken := base64.StdEncoding.DecodeString(encoded)
 	path := export.FreeName(export.FullPath(r.Downloads), fmt.Sprintf("%s-%s", fileName(r.row.ID), name), endOf(content))
-	l := newLine(r.Host, "save", "save "+name+" to", path)
-	l.help = ui.Size(len(content)) + " of " + sniffed(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
-	l.check = func(path string) error {
+	l := ui.NewLine(r.Host, "save", "save "+name+" to", path)
+	l.Help = ui.Size(len(content)) + " of " + sniffed(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.Check = func(path string) error {
 		if broken != nil {
 			return errors.New("these bytes cannot be read: " + broken.Error())
 		}
 		return export.CheckTarget(path, "")
 	}
-	l.accept = func(path string) tea.Cmd {
+	l.Accept = func(path string) tea.Cmd {
 		path = export.FullPath(path)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			r.Fail("saving "+name, err)

@@ -69,21 +69,21 @@ func TestLongValuesWrap(t *testing.T) {
 	d.press(":", "'SY_Filters", "enter", "enter")
 	r := d.app.Front().(*recordScreen)
 	d.resize(60, 40)
-	before := len(r.lines)
+	before := len(r.Lines)
 	if before != len(r.browser.kind.Fields) {
 		t.Errorf("%d lines of %d fields", before, len(r.browser.kind.Fields))
 	}
 	d.press("w")
-	wrapped := len(r.lines)
+	wrapped := len(r.Lines)
 	if wrapped <= before {
 		t.Errorf("nothing is wrapped:\n%s", d.text())
 	}
 	d.press("]", "[")
-	if len(r.lines) != wrapped {
+	if len(r.Lines) != wrapped {
 		t.Errorf("it is not wrapped when it comes again:\n%s", d.text())
 	}
 	d.press("w")
-	if len(r.lines) != before {
+	if len(r.Lines) != before {
 		t.Errorf("it stays wrapped:\n%s", d.text())
 	}
 }

@@ -19,8 +19,8 @@ import (
 
 // recordScreen shows one record: its fields, its JSON, and how it was asked for.
 type recordScreen struct {
-	part
-	pager
+	ui.Base
+	ui.Pager
 	browser *browser
 	tab     int
 	row     *grid.Row
@@ -33,31 +33,31 @@ type recordScreen struct {
 var recordTabs = []string{"Fields", "JSON", "Request"}
 
 func newRecord(b *browser) *recordScreen {
-	r := &recordScreen{part: newPart(b.Host), browser: b}
-	r.shell = r.dialog
+	r := &recordScreen{Base: ui.NewBase(b.Host), browser: b}
+	r.Owner = r.Dialog
 	return r
 }
 
-func (r *recordScreen) shown() tea.Cmd { return r.load() }
+func (r *recordScreen) Shown() tea.Cmd { return r.load() }
 
 // load takes the record of the selected row. What the list does not hold of it
 // is fetched.
 func (r *recordScreen) load() tea.Cmd {
 	b := r.browser
-	r.afresh()
+	r.Reset()
 	r.row, r.wait, r.partly = b.grid.Row(), false, false
 	if r.row == nil {
-		r.setLines(nil)
+		r.SetLines(nil)
 		return b.want()
 	}
 	held := b.records[r.row]
 	r.whole, r.cut = held.row, held.cut
-	r.top = 0
+	r.Top = 0
 	r.fill()
 	if held.cut || len(b.fields) < len(b.kind.Fields) {
 		r.wait, r.partly = true, true
 		q, at := r.asked()
-		return fetch(r.context, r, fetchRecord(q, at), r.took)
+		return ui.Fetch(r.Ctx, r, fetchRecord(q, at), r.took)
 	}
 	return nil
 }
@@ -91,22 +91,22 @@ func (r *recordScreen) took(row client.Row, err error) tea.Cmd {
 	return nil
 }
 
-func (r *recordScreen) setSize(width, height int) {
-	r.part.setSize(width, height)
-	r.fit(width, height-1)
+func (r *recordScreen) SetSize(width, height int) {
+	r.Base.SetSize(width, height)
+	r.Fit(width, height-1)
 	r.fill()
 }
 
 // fill makes the lines of the open tab.
 func (r *recordScreen) fill() {
 	switch {
-	case r.row == nil || r.width == 0:
+	case r.row == nil || r.Width == 0:
 	case r.tab == 0:
-		r.setLines(r.fieldLines())
+		r.SetLines(r.fieldLines())
 	case r.tab == 1:
-		r.setJSON(ui.JsonLines(r.Theme, r.whole.JSON(), r.width))
+		r.SetJSON(ui.JsonLines(r.Theme, r.whole.JSON(), r.Width))
 	default:
-		r.setLines(r.requestLines())
+		r.SetLines(r.requestLines())
 	}
 }
 
@@ -154,7 +154,7 @@ func (r *recordScreen) valueLines(name, text string) []theme.Span {
 	if !r.browser.wrap {
 		return []theme.Span{{Text: name + text}}
 	}
-	parts := theme.Chop(text, r.width-len(name)-1)
+	parts := theme.Chop(text, r.Width-len(name)-1)
 	if len(parts) == 0 {
 		return []theme.Span{{Text: name}}
 	}
@@ -172,46 +172,46 @@ func (r *recordScreen) valueLines(name, text string) []theme.Span {
 func (r *recordScreen) requestLines() []theme.Span {
 	t := r.Theme
 	lines := []theme.Span{{Text: "  On the command line", Ink: t.Crumb}}
-	for _, l := range theme.Wrap(r.browser.twin(), r.width-6) {
+	for _, l := range theme.Wrap(r.browser.Equivalent(), r.Width-6) {
 		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}
 	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Ink: t.Crumb})
-	for _, l := range theme.Wrap(r.browser.curl(), r.width-6) {
+	for _, l := range theme.Wrap(r.browser.curl(), r.Width-6) {
 		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}
 	return lines
 }
 
-func (r *recordScreen) view() string {
-	return strings.Join(append(r.draw(), r.Theme.Tabbed(recordTabs, r.tab, r.width)), "\n")
+func (r *recordScreen) View() string {
+	return strings.Join(append(r.Draw(), r.Theme.Tabbed(recordTabs, r.tab, r.Width)), "\n")
 }
 
-func (r *recordScreen) title() string {
+func (r *recordScreen) Title() string {
 	if r.row == nil {
 		return strings.Repeat(r.Theme.Loading, 3)
 	}
 	return r.row.ID
 }
 
-func (r *recordScreen) chips() []string {
+func (r *recordScreen) Badges() []string {
 	return []string{fmt.Sprintf("%s of %s", theme.Thousands(r.browser.grid.At()+1), theme.Thousands(r.browser.grid.Len()))}
 }
 
-func (r *recordScreen) status() string {
-	if len(r.lines) > r.rows {
-		return fmt.Sprintf("line %d of %d", r.top+1, len(r.lines))
+func (r *recordScreen) Status() string {
+	if len(r.Lines) > r.Rows {
+		return fmt.Sprintf("line %d of %d", r.Top+1, len(r.Lines))
 	}
 	return ""
 }
 
-func (r *recordScreen) scopes() []keymap.Scope {
+func (r *recordScreen) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InRecord, keymap.InLists}
 }
-func (r *recordScreen) waiting() bool { return r.wait }
-func (r *recordScreen) twin() string  { return r.browser.twin() }
+func (r *recordScreen) Waiting() bool      { return r.wait }
+func (r *recordScreen) Equivalent() string { return r.browser.Equivalent() }
 
-func (r *recordScreen) do(b keymap.Binding) tea.Cmd {
-	if r.move(b) {
+func (r *recordScreen) Do(b keymap.Binding) tea.Cmd {
+	if r.Move(b) {
 		return nil
 	}
 	switch b.Action {
@@ -233,8 +233,8 @@ func (r *recordScreen) do(b keymap.Binding) tea.Cmd {
 	case keymap.CopyRow:
 		r.Copy(string(r.whole.JSON()))
 	case keymap.CopyCell:
-		if r.top < len(r.lines) {
-			r.Copy(strings.TrimSpace(r.lines[r.top].Text))
+		if r.Top < len(r.Lines) {
+			r.Copy(strings.TrimSpace(r.Lines[r.Top].Text))
 		}
 	}
 	return nil
@@ -242,7 +242,7 @@ func (r *recordScreen) do(b keymap.Binding) tea.Cmd {
 
 func (r *recordScreen) turn(n int) {
 	r.tab = (r.tab + n + len(recordTabs)) % len(recordTabs)
-	r.top = 0
+	r.Top = 0
 	r.fill()
 }
 
@@ -261,8 +261,8 @@ func fetchRecord(q client.Query, at int) func(context.Context, *client.Client) (
 	}
 }
 
-// retime shows the times of the record in another way.
-func (r *recordScreen) retime() string {
+// Retime shows the times of the record in another way.
+func (r *recordScreen) Retime() string {
 	r.fill()
 	if zoned(r.browser.kind) {
 		return ""
@@ -271,9 +271,9 @@ func (r *recordScreen) retime() string {
 	return zoneless(dated)
 }
 
-// tick lets ages go on.
-func (r *recordScreen) tick() tea.Cmd {
-	if r.Times == relative && r.tab == 0 && zoned(r.browser.kind) {
+// Tick lets ages go on.
+func (r *recordScreen) Tick() tea.Cmd {
+	if r.Times == ui.ByAge && r.tab == 0 && zoned(r.browser.kind) {
 		r.fill()
 	}
 	return nil

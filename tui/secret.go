@@ -3,7 +3,7 @@ package tui
 import "github.com/bizhook/whd/tui/ui"
 
 // ShowSecret has a secret shown as soon as nothing else is typed or read.
-func (a *app) ShowSecret(s *secretBox) {
+func (a *app) ShowSecret(s *ui.Secret) {
 	if a.over != nil || a.line != nil {
 		a.Tell(ui.Warning, "there is a secret to be read: it is shown when this is closed")
 	}
@@ -17,18 +17,18 @@ func (a *app) showSecret() {
 		return
 	}
 	switch s := a.secrets[0]; {
-	case a.over == overlay(s):
-	case !s.since.IsZero():
-		s.under, a.over = a.over, s
+	case a.over == ui.Overlay(s):
+	case !s.Since.IsZero():
+		s.Under, a.over = a.over, s
 	case a.over == nil && a.line == nil:
-		s.since, a.over = a.Now, s
+		s.Since, a.over = a.Now, s
 	}
 }
 
 // unread is how many secrets wait to be shown.
 func (a *app) unread() (n int) {
 	for _, s := range a.secrets {
-		if s.since.IsZero() {
+		if s.Since.IsZero() {
 			n++
 		}
 	}

@@ -8,11 +8,12 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // renewed is the answer that brings a new secret.
 func (d *driver) renewed(event, secret string) tea.Msg {
-	return Answer{Take: func() tea.Cmd {
+	return ui.Answer{Take: func() tea.Cmd {
 		d.app.ShowSecret(rotatedSecret(d.app, wire.Subscription{EventName: event, URL: "http://x.test/"}, wire.RotatedSecret{Secret: secret}))
 		return nil
 	}}
@@ -58,7 +59,7 @@ func TestSecretWaitsForForm(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.subscriptionsOf(t)
 	d.press("n", "'debtor.created", "tab", "'hooks.test/")
-	typed := d.app.over.(*form)
+	typed := d.app.over.(*ui.Form)
 	d.send(d.renewed("one", "whsec_first"))
 	d.sees("there is a secret to be read")
 	d.send(d.renewed("two", "whsec_second"))
@@ -67,7 +68,7 @@ func TestSecretWaitsForForm(t *testing.T) {
 		return nil
 	})
 	d.press("'q")
-	if d.app.over != overlay(typed) || !strings.HasSuffix(typed.fields[1].text(), "hooks.test/q") {
+	if d.app.over != ui.Overlay(typed) || !strings.HasSuffix(typed.Fields[1].Text(), "hooks.test/q") {
 		t.Fatalf("the form is gone:\n%s", d.text())
 	}
 	d.press("ctrl+c")
@@ -86,9 +87,9 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.subscriptionsOf(t)
 	field := client.BillField{BillID: "b", StageID: "s", SettingID: "x"}
-	bills := bill{dialogOf(d.app)}
+	bills := bill{ui.NewDialog(d.app)}
 	answer := func(take func()) tea.Msg {
-		return Answer{Take: func() tea.Cmd {
+		return ui.Answer{Take: func() tea.Cmd {
 			take()
 			return nil
 		}}
@@ -110,7 +111,7 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 	d.send(d.renewed("one", "whsec_first"))
 	for _, m := range append(late, profilesMsg{ask: true, session: d.app.Session, list: []Profile{{Name: "a"}, {Name: "b"}}}) {
 		d.send(m)
-		if _, told := d.app.over.(*secretBox); !told {
+		if _, told := d.app.over.(*ui.Secret); !told {
 			t.Fatalf("%T covers the secret:\n%s", m, d.text())
 		}
 	}
@@ -127,7 +128,7 @@ func TestPasswordIsAskedBelowSecret(t *testing.T) {
 	d.sees("whsec_first")
 	d.press("esc")
 	d.sees("Sign in to", "your action (a change) runs after")
-	d.send(sentMsg{d.app.over.(*form), signedInMsg{form: d.app.over.(*form), session: d.app.Session, user: "admin"}})
+	d.send(ui.SentMsg{Form: d.app.over.(*ui.Form), Answer: signedInMsg{form: d.app.over.(*ui.Form), session: d.app.Session, user: "admin"}})
 	if !done || d.app.over != nil {
 		t.Errorf("made: %v; open is %T", done, d.app.over)
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Where there is room, the subscribers stand at the left and the subscriptions
@@ -14,16 +16,16 @@ const (
 	splitLeft = 45  // of them are the subscribers'
 )
 
-// setSize gives both sides their part.
-func (s *subscribers) setSize(width, height int) {
-	s.part.setSize(width, height)
+// SetSize gives both sides their part.
+func (s *subscribers) SetSize(width, height int) {
+	s.Base.SetSize(width, height)
 	if width < splitFrom {
 		s.fit(width, height)
 		return
 	}
 	s.fit(splitLeft, height)
 	if s.detail != nil {
-		s.detail.setSize(width, height)
+		s.detail.SetSize(width, height)
 	}
 }
 
@@ -35,41 +37,41 @@ func (s *subscribers) fit(width, height int) {
 	s.grid.SetSize(width, height)
 }
 
-func (s *subscribers) view() string {
-	if s.width < splitFrom {
+func (s *subscribers) View() string {
+	if s.Width < splitFrom {
 		return s.grid.View()
 	}
-	right := strings.Repeat(strings.Repeat(" ", s.width-splitLeft-1)+"\n", s.height)
+	right := strings.Repeat(strings.Repeat(" ", s.Width-splitLeft-1)+"\n", s.Height)
 	if s.detail != nil {
 		right = s.Theme.Unlit(strings.Replace(s.detail.grid.View(), " "+s.Theme.Pointer+" ", "   ", 1))
 	}
 	return s.Theme.SideBySide(s.grid.View(), right)
 }
 
-// holds reports whether a screen is the one at the right.
-func (s *subscribers) holds(one screen) bool { return s.detail != nil && one == screen(s.detail) }
+// Holds reports whether a screen is the one at the right.
+func (s *subscribers) Holds(one ui.Screen) bool { return s.detail != nil && one == ui.Screen(s.detail) }
 
 // look shows the subscriptions of the selected subscriber at the right; anew
 // also where they are there already.
 func (s *subscribers) look(anew bool) tea.Cmd {
 	one, ok := s.selected()
-	if s.width < splitFrom || !ok {
+	if s.Width < splitFrom || !ok {
 		return nil
 	}
 	if s.detail == nil || s.detail.subscriber.RecID != one.RecID {
 		if s.detail != nil {
-			s.detail.stop()
+			s.detail.Stop()
 		}
 		s.detail = newSubscriptions(s.Host, one)
 		s.detail.master = s
-		s.detail.setSize(s.width, s.height)
-		return s.detail.poll()
+		s.detail.SetSize(s.Width, s.Height)
+		return s.detail.Poll()
 	}
 	if s.detail.subscriber = one; !anew {
 		return nil
 	}
-	s.detail.afresh()
-	return s.detail.poll()
+	s.detail.Reset()
+	return s.detail.Poll()
 }
 
 // enter opens the subscriptions of a subscriber: those at the right, where they
@@ -84,20 +86,20 @@ func (s *subscribers) enter() tea.Cmd {
 		s.detail.master = s
 	}
 	s.detail.subscriber = one // which may have another name by now
-	s.detail.afresh()
+	s.detail.Reset()
 	return s.Push(s.detail)
 }
 
-func (s *subscribers) click(x, y int, again bool) tea.Cmd {
-	if s.width >= splitFrom && x > splitLeft {
+func (s *subscribers) Click(x, y int, again bool) tea.Cmd {
+	if s.Width >= splitFrom && x > splitLeft {
 		return s.enter()
 	}
 	return tea.Batch(s.clickRow(s, x, y, again), s.look(false))
 }
 
-// setSize leaves room for the subscribers, where there is enough.
-func (s *subscriptions) setSize(width, height int) {
-	s.part.setSize(width, height)
+// SetSize leaves room for the subscribers, where there is enough.
+func (s *subscriptions) SetSize(width, height int) {
+	s.Base.SetSize(width, height)
 	if s.split() {
 		s.master.fit(splitLeft, height)
 		width -= splitLeft + 1
@@ -109,16 +111,16 @@ func (s *subscriptions) setSize(width, height int) {
 }
 
 // split reports whether the subscribers stand at the left.
-func (s *subscriptions) split() bool { return s.master != nil && s.width >= splitFrom }
+func (s *subscriptions) split() bool { return s.master != nil && s.Width >= splitFrom }
 
-func (s *subscriptions) view() string {
+func (s *subscriptions) View() string {
 	if !s.split() {
 		return s.grid.View()
 	}
 	return s.Theme.SideBySide(s.Theme.Unlit(s.master.grid.View()), s.grid.View())
 }
 
-func (s *subscriptions) click(x, y int, again bool) tea.Cmd {
+func (s *subscriptions) Click(x, y int, again bool) tea.Cmd {
 	if s.split() {
 		if x -= splitLeft + 1; x < 0 {
 			return s.Pop()

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The fields of a form that say who gets something, and how.
@@ -26,19 +27,19 @@ const (
 )
 
 // subscriptionFields adds the fields of a subscription to a form.
-func subscriptionFields(f *form, s wire.Subscription) *headerLines {
-	f.add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").pick = func(text string) []suggestion { return pickEvents(text, f.EventNames) }
-	f.add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
+func subscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
+	f.Add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").Pick = func(text string) []ui.Suggestion { return pickEvents(text, f.EventNames) }
+	f.Add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
 	var names []string
 	for _, h := range s.Headers {
 		names = append(names, h.Name)
 	}
 	headers := addHeaders(f, names)
-	ordered := f.add(orderedField, "Ordered", no, "yes: each message waits until the one before has arrived or failed for good")
-	if ordered.among = []string{no, yes}; s.Ordered {
-		ordered.set(yes)
+	ordered := f.Add(orderedField, "Ordered", no, "yes: each message waits until the one before has arrived or failed for good")
+	if ordered.Among = []string{no, yes}; s.Ordered {
+		ordered.Set(yes)
 	}
-	f.add(scheduleField, "Retries", waits(s.RetrySchedule), "waits between attempts, such as 5s, 30s, 2m; empty: the service's")
+	f.Add(scheduleField, "Retries", waits(s.RetrySchedule), "waits between attempts, such as 5s, 30s, 2m; empty: the service's")
 	return headers
 }
 
@@ -60,16 +61,16 @@ func waits(schedule string) string {
 
 // subscriptionForm asks for a new subscription; whose it is, who tells by the
 // values.
-func subscriptionForm(s pollingScreen, title, event string, who func(values map[string]string) (id string, err error)) *form {
-	f := newForm(s.base().Host, title, "create")
-	f.tries = true
+func subscriptionForm(s pollingScreen, title, event string, who func(values map[string]string) (id string, err error)) *ui.Form {
+	f := ui.NewForm(s.Common().Host, title, "create")
+	f.Tries = true
 	headers := subscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
-	f.Later(askEventNames(f.dialog))
-	f.send = func(values map[string]string, try bool) tea.Cmd {
+	f.Later(askEventNames(f.Dialog))
+	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := who(values)
 		if err != nil {
-			f.at = 0
-			f.fields[0].wrong = err.Error()
+			f.At = 0
+			f.Fields[0].Wrong = err.Error()
 			return nil
 		}
 		request := subscriptionOf(values, wire.Subscription{})
@@ -84,19 +85,19 @@ func subscriptionForm(s pollingScreen, title, event string, who func(values map[
 // addSubscription adds a subscription, and sends it a test message where that is
 // wanted. What was wrong is shown at its field; the secret of the new one is
 // shown, which the service does not show again.
-func addSubscription(s pollingScreen, f *form, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
+func addSubscription(s pollingScreen, f *ui.Form, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
 	const what = "new subscription"
-	h := s.base().Host
+	h := s.Common().Host
 	var made *wire.Subscription
 	var test *takenTest
-	return h.Change(Change{Of: s, What: what, Then: polled(s), Do: func(ctx context.Context, c *client.Client) (err error) {
+	return h.Change(ui.Change{Of: s, What: what, Then: polled(s), Do: func(ctx context.Context, c *client.Client) (err error) {
 		if made, err = c.AddSubscription(ctx, subscriber, request); err == nil && try {
 			test = sendTest(ctx, c, made)
 		}
 		return err
 	}, Told: func(err error) {
 		if made == nil {
-			if !f.refused(err) {
+			if !f.Refused(err) {
 				h.Fail(what, err)
 			}
 			return
@@ -106,12 +107,12 @@ func addSubscription(s pollingScreen, f *form, subscriber string, request wire.S
 }
 
 // showCreated shows the secret of a new subscription.
-func showCreated(h Host, f *form, made wire.Subscription, test *takenTest) {
-	f.close()
+func showCreated(h ui.Host, f *ui.Form, made wire.Subscription, test *takenTest) {
+	f.Finish()
 	box := newSecret(h, "Created", made, made.Secret)
 	h.ShowSecret(box)
 	if test != nil {
-		startTest(h, made, test, "created; ", &box.text)
+		startTest(h, made, test, "created; ", &box.Text)
 	}
 }
 
@@ -151,11 +152,11 @@ func once(url string) string {
 // askEventNames asks for the names of the events that the service has beside those
 // that are known without asking. Where they do not come, those can be picked, and
 // all others be typed.
-func askEventNames(d dialog) tea.Cmd {
+func askEventNames(d ui.Dialog) tea.Cmd {
 	c, ctx := d.Client, d.Context
 	return func() tea.Msg {
 		list, err := c.Events(ctx)
-		return Answer{Err: err, Take: func() tea.Cmd {
+		return ui.Answer{Err: err, Take: func() tea.Cmd {
 			if err == nil {
 				d.EventNames = unpublished(list)
 			}
@@ -175,7 +176,7 @@ func unpublished(list []wire.Event) []string {
 }
 
 // pickEvents lists the events that a text begins, then those that hold it.
-func pickEvents(text string, more []string) []suggestion {
+func pickEvents(text string, more []string) []ui.Suggestion {
 	if text == "*" || strings.HasSuffix(text, ".*") {
 		return nil
 	}
@@ -184,9 +185,9 @@ func pickEvents(text string, more []string) []suggestion {
 		names = append(names, e.Name)
 	}
 	names = append(names, more...)
-	var starts, holds []suggestion
+	var starts, holds []ui.Suggestion
 	for _, name := range names {
-		one := suggestion{name, name, ""}
+		one := ui.Suggestion{Text: name, Name: name, Help: ""}
 		switch {
 		case strings.EqualFold(name, text):
 			return nil

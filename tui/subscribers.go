@@ -11,7 +11,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
@@ -32,35 +31,35 @@ type subscribers struct {
 	fitted fitted
 }
 
-func newSubscribers(h Host) *subscribers {
+func newSubscribers(h ui.Host) *subscribers {
 	s := &subscribers{searchTable: newSearchTable(h, "subscribers", "words of the name or the state"), fitted: fitted{all: subscriberColumns}}
 	s.refill, s.found = s.fill, func() tea.Cmd { return s.look(false) }
-	s.fitted.fit(s.grid, leastWidth)
+	s.fitted.fit(s.grid, ui.MinWidth)
 	return s
 }
 
-func (s *subscribers) start() tea.Cmd { return nil }
-func (s *subscribers) shown() tea.Cmd {
+func (s *subscribers) Start() tea.Cmd { return nil }
+func (s *subscribers) Shown() tea.Cmd {
 	if s.detail != nil && s.detail.search != "" {
 		s.detail.search = "" // which is not seen beside it
 		s.detail.fill()
 	}
-	return s.poll()
+	return s.Poll()
 }
-func (s *subscribers) title() string { return "Subscribers" }
-func (s *subscribers) scopes() []keymap.Scope {
+func (s *subscribers) Title() string { return "Subscribers" }
+func (s *subscribers) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscribers, keymap.InLists}
 }
-func (s *subscribers) twin() string  { return "whctl subscribers list" }
-func (s *subscribers) waiting() bool { return s.busy }
+func (s *subscribers) Equivalent() string { return "whctl subscribers list" }
+func (s *subscribers) Waiting() bool      { return s.busy }
 
-func (s *subscribers) poll() tea.Cmd {
+func (s *subscribers) Poll() tea.Cmd {
 	s.busy = true
-	return tea.Batch(fetch(s.context, s, fetchSubscribers, s.took), s.Queues.RefreshNow(s, s.figured))
+	return tea.Batch(ui.Fetch(s.Ctx, s, fetchSubscribers, s.took), s.Queues.RefreshNow(s, s.figured))
 }
 
-// tick lets the figures go on.
-func (s *subscribers) tick() tea.Cmd { return s.Queues.Refresh(s, s.figured) }
+// Tick lets the figures go on.
+func (s *subscribers) Tick() tea.Cmd { return s.Queues.Refresh(s, s.figured) }
 
 // figured shows how deliveries are.
 func (s *subscribers) figured() tea.Cmd {
@@ -71,7 +70,7 @@ func (s *subscribers) figured() tea.Cmd {
 	return nil
 }
 
-func (s *subscribers) status() string {
+func (s *subscribers) Status() string {
 	switch {
 	case s.loaded && len(s.list) == 0:
 		return "no subscribers yet: n adds one"
@@ -115,7 +114,7 @@ func (s *subscribers) selected() (wire.Subscriber, bool) {
 	return rowOf(&s.table, s.list, func(one wire.Subscriber) string { return one.RecID })
 }
 
-func (s *subscribers) do(b keymap.Binding) tea.Cmd {
+func (s *subscribers) Do(b keymap.Binding) tea.Cmd {
 	if s.move(b) {
 		return s.look(false)
 	}
@@ -131,13 +130,13 @@ func (s *subscribers) do(b keymap.Binding) tea.Cmd {
 	case keymap.Open:
 		return s.enter()
 	case keymap.ShowMessages:
-		return s.Open(MessagesTarget{messageFilter: messageFilter{subscriber: one.RecID, label: one.Name}})
+		return s.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscriber: one.RecID, Label: one.Name}})
 	case keymap.CopyCell:
 		s.Copy(one.RecID)
 	case keymap.Edit:
 		s.Show(s.changeForm(one))
 	case keymap.ToggleEnabled:
-		ask(s.Host, verbOf(!one.IsEnabled)+" "+one.Name+"?", strings.ToLower(verbOf(!one.IsEnabled)), enableLines(one.IsEnabled), func() tea.Cmd {
+		ui.Ask(s.Host, verbOf(!one.IsEnabled)+" "+one.Name+"?", strings.ToLower(verbOf(!one.IsEnabled)), enableLines(one.IsEnabled), func() tea.Cmd {
 			return enableSubscriber(s, one, !one.IsEnabled)
 		})
 	case keymap.Remove:
@@ -170,16 +169,16 @@ func enableLines(was bool) []string {
 
 // enableSubscriber enables or disables a subscriber.
 func enableSubscriber(s pollingScreen, one wire.Subscriber, on bool) tea.Cmd {
-	return s.base().Change(Change{Of: s, What: onOff(on) + " " + one.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Of: s, What: onOff(on) + " " + one.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscriber(ctx, one.RecID, wire.SubscriberRequest{IsEnabled: &on})
 		return err
 	}})
 }
 
-func (s *subscribers) newForm() overlay {
-	f := newForm(s.Host, "New subscriber", "create")
-	f.add("Name", "Name", "", "whose program gets the events; enter creates it")
-	f.send = func(values map[string]string, _ bool) tea.Cmd {
+func (s *subscribers) newForm() ui.Overlay {
+	f := ui.NewForm(s.Host, "New subscriber", "create")
+	f.Add("Name", "Name", "", "whose program gets the events; enter creates it")
+	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		return s.save(f, "new subscriber "+name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
 			return c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
@@ -189,17 +188,17 @@ func (s *subscribers) newForm() overlay {
 }
 
 // changeForm asks what a subscriber is to be called.
-func (s *subscribers) changeForm(one wire.Subscriber) overlay {
-	f := newForm(s.Host, "Change "+one.Name, "change")
-	f.add("Name", "Name", one.Name, "its id, which is its key, stays as it is; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables and disables it")
-	f.send = func(values map[string]string, _ bool) tea.Cmd {
+func (s *subscribers) changeForm(one wire.Subscriber) ui.Overlay {
+	f := ui.NewForm(s.Host, "Change "+one.Name, "change")
+	f.Add("Name", "Name", one.Name, "its id, which is its key, stays as it is; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables and disables it")
+	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		switch name {
 		case "":
-			f.fields[0].wrong = "a subscriber has a name"
+			f.Fields[0].Wrong = "a subscriber has a name"
 			return nil
 		case one.Name:
-			f.unchanged()
+			f.Unchanged()
 			return nil
 		}
 		return s.save(f, "change of "+one.Name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
@@ -210,16 +209,16 @@ func (s *subscribers) changeForm(one wire.Subscriber) overlay {
 }
 
 // save makes or changes a subscriber, as a form asks.
-func (s *subscribers) save(f *form, what string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
+func (s *subscribers) save(f *ui.Form, what string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
 	var now *wire.Subscriber
-	return s.Change(Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		now, err = do(ctx, c)
 		return err
 	}, Told: func(err error) { formTold(s.Host, f, what, now != nil, err) }, Then: func(error) tea.Cmd {
 		if now != nil {
 			s.saved(*now)
 		}
-		return s.poll()
+		return s.Poll()
 	}})
 }
 
@@ -252,11 +251,11 @@ type subscriberList struct {
 
 // fetchSubscribers fetches the subscribers with how many there are.
 func fetchSubscribers(ctx context.Context, c *client.Client) (l subscriberList, err error) {
-	if l.list, l.total, err = subscribersOf(ctx, c); err != nil {
+	if l.list, l.total, err = ui.Subscribers(ctx, c); err != nil {
 		return l, err
 	}
-	page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(listMost)}, "Fields": {"SY_WebhookSubscriber_RecID"}})
-	if err != nil || len(page.Results) == listMost {
+	page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(ui.MaxListed)}, "Fields": {"SY_WebhookSubscriber_RecID"}})
+	if err != nil || len(page.Results) == ui.MaxListed {
 		return l, nil // the names do without the numbers
 	}
 	l.subscriptions = make(map[string]int)
@@ -264,20 +263,4 @@ func fetchSubscribers(ctx context.Context, c *client.Client) (l subscriberList, 
 		l.subscriptions[one.SubscriberID]++
 	}
 	return l, nil
-}
-
-// listMost is how many subscribers, subscriptions and so on are shown.
-const listMost = 2000
-
-// subscribersOf lists the subscribers, by name.
-func subscribersOf(ctx context.Context, c *client.Client) (list []wire.Subscriber, total int, err error) {
-	kind, _ := record.System().Lookup("Subscriber")
-	page, err := c.Page(ctx, client.Query{Kind: kind, OrderBy: []string{"Name"}, Take: new(int64(listMost)), Include: []string{"Total"}})
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, row := range page.Rows {
-		list = append(list, wire.Subscriber{RecID: row.Text("RecID"), Name: row.Text("Name"), IsEnabled: row.Text("IsEnabled") == "true"})
-	}
-	return list, int(page.Total), nil
 }

@@ -20,22 +20,22 @@ import (
 
 // subscriptionOwner is a screen on which something is done to a subscription.
 type subscriptionOwner interface {
-	screen
-	poll() tea.Cmd
+	ui.Screen
+	Poll() tea.Cmd
 	take(one wire.Subscription) // what it is now
 }
 
 // polled asks again after a change.
-func polled(s poller) func(error) tea.Cmd {
-	return func(error) tea.Cmd { return s.poll() }
+func polled(s ui.Poller) func(error) tea.Cmd {
+	return func(error) tea.Cmd { return s.Poll() }
 }
 
 // act does what a key means for a subscription.
 func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what keymap.Action) tea.Cmd {
-	h := s.base().Host
+	h := s.Common().Host
 	switch what {
 	case keymap.Open:
-		return h.Open(MessagesTarget{messageFilter: messageFilter{subscription: one.RecID, label: one.EventName}, Here: true})
+		return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscription: one.RecID, Label: one.EventName}, Here: true})
 	case keymap.CopyCell:
 		h.Copy(one.RecID)
 	case keymap.Edit:
@@ -46,7 +46,7 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what ke
 		askTest(h, one)
 	case keymap.ToggleEnabled:
 		verb := verbOf(!one.IsEnabled)
-		ask(h, verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + maskURL(one.URL)}, enableLines(one.IsEnabled)...),
+		ui.Ask(h, verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + ui.MaskURL(one.URL)}, enableLines(one.IsEnabled)...),
 			func() tea.Cmd { return enableSubscription(s, one, !one.IsEnabled) })
 	case keymap.Remove:
 		return weighRemove(s, of, &one)
@@ -56,7 +56,7 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what ke
 
 // enableSubscription enables or disables a subscription.
 func enableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
-	return s.base().Change(Change{Of: s, What: onOff(on) + " " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Of: s, What: onOff(on) + " " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, wire.SubscriptionRequest{IsEnabled: &on})
 		return err
 	}})
@@ -75,14 +75,14 @@ type impact struct {
 
 // pollingScreen is a screen that is fetched again after a change.
 type pollingScreen interface {
-	screen
-	poller
+	ui.Screen
+	ui.Poller
 }
 
 // weighRemove counts what goes with a subscriber, or with one subscription of it,
 // and asks then.
 func weighRemove(s pollingScreen, of wire.Subscriber, one *wire.Subscription) tea.Cmd {
-	return fetch(s.base().Context, s, func(ctx context.Context, c *client.Client) (impact, error) { return weigh(ctx, c, of, one) }, func(i impact, err error) tea.Cmd {
+	return ui.Fetch(s.Common().Context, s, func(ctx context.Context, c *client.Client) (impact, error) { return weigh(ctx, c, of, one) }, func(i impact, err error) tea.Cmd {
 		i.err = err
 		i.ask(s)
 		return nil
@@ -115,28 +115,28 @@ func weigh(ctx context.Context, c *client.Client, of wire.Subscriber, one *wire.
 
 // ask asks before what was counted is deleted.
 func (i impact) ask(s pollingScreen) {
-	h := s.base().Host
-	if h.Front() != screen(s) || h.Overlay() != nil || h.Typing() {
+	h := s.Common().Host
+	if h.Front() != ui.Screen(s) || h.Overlay() != nil || h.Typing() {
 		h.Tell(ui.Warning, "nothing was asked about a delete, since something else was opened meanwhile")
 		return
 	}
 	of, one := i.subscriber, i.subscription
 	if one == nil {
-		ask(h, "Delete "+of.Name+"?", "delete it", append(i.lost(), "This cannot be undone."), func() tea.Cmd { return removeSubscriber(s, of) })
+		ui.Ask(h, "Delete "+of.Name+"?", "delete it", append(i.lost(), "This cannot be undone."), func() tea.Cmd { return removeSubscriber(s, of) })
 		return
 	}
-	lines := append([]string{one.EventName + " to", "  " + maskURL(one.URL)}, i.lost()...)
-	ask(h, "Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return removeSubscription(s, *one) })
+	lines := append([]string{one.EventName + " to", "  " + ui.MaskURL(one.URL)}, i.lost()...)
+	ui.Ask(h, "Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return removeSubscription(s, *one) })
 }
 
 // removeSubscriber deletes a subscriber.
 func removeSubscriber(s pollingScreen, of wire.Subscriber) tea.Cmd {
-	return s.base().Change(Change{Of: s, What: "delete of " + of.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
+	return s.Common().Change(ui.Change{Of: s, What: "delete of " + of.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
 }
 
 // removeSubscription deletes a subscription.
 func removeSubscription(s pollingScreen, one wire.Subscription) tea.Cmd {
-	return s.base().Change(Change{Of: s, What: "delete of " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Of: s, What: "delete of " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
 		return c.RemoveSubscription(ctx, one.SubscriberID, one.RecID)
 	}})
 }
@@ -177,9 +177,9 @@ func goes(n int) string {
 }
 
 // askSecret asks before the secret of a subscription is replaced.
-func askSecret(h Host, one wire.Subscription) {
-	ask(h, "Sign with a new secret?", "make a new one", []string{
-		one.EventName + " to", "  " + maskURL(one.URL),
+func askSecret(h ui.Host, one wire.Subscription) {
+	ui.Ask(h, "Sign with a new secret?", "make a new one", []string{
+		one.EventName + " to", "  " + ui.MaskURL(one.URL),
 		"The new secret signs at once. For 24 hours the present one signs too: the receiver must know the new one by then.",
 		"One replaced within the last 24 hours stops signing.",
 	}, func() tea.Cmd { return rotateSecret(h, one) })
@@ -187,10 +187,10 @@ func askSecret(h Host, one wire.Subscription) {
 
 // rotateSecret replaces the secret of a subscription. The new one is shown also
 // where the screen was left meanwhile, since the service does not show it again.
-func rotateSecret(h Host, one wire.Subscription) tea.Cmd {
+func rotateSecret(h ui.Host, one wire.Subscription) tea.Cmd {
 	var made *wire.RotatedSecret
 	what := "new secret of " + one.EventName
-	return h.Change(Change{What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return h.Change(ui.Change{What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		made, err = c.RotateSecret(ctx, one.SubscriberID, one.RecID, wire.SecretRequest{})
 		return err
 	}, Told: func(err error) {
@@ -203,7 +203,7 @@ func rotateSecret(h Host, one wire.Subscription) tea.Cmd {
 }
 
 // rotatedSecret shows a new secret, and until when the one before signs too.
-func rotatedSecret(h Host, one wire.Subscription, made wire.RotatedSecret) *secretBox {
+func rotatedSecret(h ui.Host, one wire.Subscription, made wire.RotatedSecret) *ui.Secret {
 	until := "The one before does not sign any more."
 	if at := time.Time(made.OldSecretUntil); !at.IsZero() {
 		until = "The one before signs too until " + h.Current().Here(at).Format("2006-01-02 15:04") + "."
@@ -212,15 +212,15 @@ func rotatedSecret(h Host, one wire.Subscription, made wire.RotatedSecret) *secr
 }
 
 // newSecret shows a secret this once.
-func newSecret(h Host, title string, one wire.Subscription, secret string, more ...string) *secretBox {
+func newSecret(h ui.Host, title string, one wire.Subscription, secret string, more ...string) *ui.Secret {
 	ink := h.Current().Theme.Crumb
-	t := newText(h, title,
-		theme.Span{Text: one.EventName + " to"}, theme.Span{Text: maskURL(one.URL)}, theme.Span{},
+	t := ui.NewText(h, title,
+		theme.Span{Text: one.EventName + " to"}, theme.Span{Text: ui.MaskURL(one.URL)}, theme.Span{},
 		theme.Span{Text: "Its messages are signed with this secret. It is not", Ink: ink},
 		theme.Span{Text: "shown again; " + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + " copies it:", Ink: ink}, theme.Span{Text: secret})
-	t.copy = secret
+	t.CopyText = secret
 	for _, line := range more {
-		t.lines = append(t.lines, theme.Span{Text: line})
+		t.Lines = append(t.Lines, theme.Span{Text: line})
 	}
-	return &secretBox{text: *t}
+	return &ui.Secret{Text: *t}
 }

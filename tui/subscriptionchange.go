@@ -12,33 +12,33 @@ import (
 
 // formTold tells how a change went that a form has sent: what was wrong stands at
 // its field, and the form is closed once it is done.
-func formTold(h Host, f *form, what string, done bool, err error) {
-	open := f.open()
+func formTold(h ui.Host, f *ui.Form, what string, done bool, err error) {
+	open := f.IsOpen()
 	if done && open {
 		h.Show(nil)
 	}
 	switch {
 	case err == nil:
 		h.Tell(ui.Info, what+": done")
-	case done || !open || !f.refuse(err):
+	case done || !open || !f.Refuse(err):
 		h.Fail(what, err)
 	}
 }
 
 // changeForm asks what a subscription is to be.
-func changeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) overlay {
-	f := newForm(s.base().Host, "Change "+one.EventName+" for "+of.Name, "change")
-	f.tries = true
+func changeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) ui.Overlay {
+	f := ui.NewForm(s.Common().Host, "Change "+one.EventName+" for "+of.Name, "change")
+	f.Tries = true
 	headers := subscriptionFields(f, one)
-	f.Later(askEventNames(f.dialog))
-	f.send = func(values map[string]string, try bool) tea.Cmd {
+	f.Later(askEventNames(f.Dialog))
+	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		request := subscriptionOf(values, one)
 		if headers.changed() {
 			// all of them take the place of those that were shown, and of no others
 			request.Headers, request.RowHash = new(headers.headers()), one.RowHash
 		}
 		if request.URL == nil && request.EventName == nil && request.Headers == nil && request.Ordered == nil && request.RetrySchedule == nil {
-			f.unchanged()
+			f.Unchanged()
 			return nil
 		}
 		return changeSubscription(s, f, one, request, try)
@@ -48,11 +48,11 @@ func changeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) 
 
 // changeSubscription changes a subscription, and sends it a test message where
 // that is wanted.
-func changeSubscription(s subscriptionOwner, f *form, one wire.Subscription, request wire.SubscriptionRequest, try bool) tea.Cmd {
-	h, what := s.base().Host, "change of "+one.EventName
+func changeSubscription(s subscriptionOwner, f *ui.Form, one wire.Subscription, request wire.SubscriptionRequest, try bool) tea.Cmd {
+	h, what := s.Common().Host, "change of "+one.EventName
 	var now *wire.Subscription
 	var test *takenTest
-	return h.Change(Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return h.Change(ui.Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		if now, err = c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, request); err == nil && try {
 			test = sendTest(ctx, c, now)
 		}
@@ -62,12 +62,12 @@ func changeSubscription(s subscriptionOwner, f *form, one wire.Subscription, req
 			formTold(h, f, what, now != nil, err)
 			return
 		}
-		f.close()
+		f.Finish()
 		startTest(h, *now, test, what+": done; ", nil)
 	}, Then: func(error) tea.Cmd {
 		if now != nil {
 			s.take(*now)
 		}
-		return s.poll()
+		return s.Poll()
 	}})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // What is another in each run on the screens of forms.
@@ -62,8 +63,8 @@ func TestRefusedHeader(t *testing.T) {
 	d := s.subscriptionsOf(t)
 	d.press("n", "'salesorder.created", "tab", "'http://127.0.0.1:9/x", "tab", "'X-A", "tab", "'1", "tab", "'Content-Length", "tab", "'2", "ctrl+s")
 	d.sees("number 2: its name is one that the service itself decides")
-	if f := d.app.over.(*form); f.fields[f.at].text() != "Content-Length" {
-		t.Errorf("the field is %q", f.fields[f.at].text())
+	if f := d.app.over.(*ui.Form); f.Fields[f.At].Text() != "Content-Length" {
+		t.Errorf("the field is %q", f.Fields[f.At].Text())
 	}
 	d.erase()
 	d.press("ctrl+s")
@@ -122,7 +123,7 @@ func TestSubscriptionIsChanged(t *testing.T) {
 	id := s.subscribe(t, "salesorder.created", s.receiver+"/old")
 	d := s.subscriptionsOf(t)
 	d.press("E")
-	d.sees("Change salesorder.created for acme-shop", "Authorization:", maskedText, "20h, 20h")
+	d.sees("Change salesorder.created for acme-shop", "Authorization:", ui.MaskedText, "20h, 20h")
 	if _, err := s.client.UpdateSubscription(t.Context(), s.subscriber, id, wire.SubscriptionRequest{Ordered: new(true)}); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestSubscriberIsChanged(t *testing.T) {
 	d.sees("▸ erp")
 	d.press("esc", "k", "enter")
 	d.sees("Subscribers › ACME online")
-	if twin := d.app.Front().twin(); !strings.Contains(twin, "ACME online") {
+	if twin := d.app.Front().Equivalent(); !strings.Contains(twin, "ACME online") {
 		t.Errorf("the command is %s", twin)
 	}
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // subscriptionScreen shows one subscription, and how deliveries to it stand.
 type subscriptionScreen struct {
-	part
-	pager
+	ui.Base
+	ui.Pager
 	list     *subscriptions
 	one      wire.Subscription
 	wait     bool
@@ -21,25 +22,25 @@ type subscriptionScreen struct {
 }
 
 func newSubscription(list *subscriptions, one wire.Subscription) *subscriptionScreen {
-	s := &subscriptionScreen{part: newPart(list.Host), list: list, one: one}
-	s.shell = s.dialog
+	s := &subscriptionScreen{Base: ui.NewBase(list.Host), list: list, one: one}
+	s.Owner = s.Dialog
 	return s
 }
 
-func (s *subscriptionScreen) shown() tea.Cmd { return s.poll() }
+func (s *subscriptionScreen) Shown() tea.Cmd { return s.Poll() }
 
-func (s *subscriptionScreen) poll() tea.Cmd {
+func (s *subscriptionScreen) Poll() tea.Cmd {
 	s.wait = true
 	return tea.Batch(s.ask(), s.Queues.RefreshNow(s, s.figured))
 }
 
 // ask fetches the subscription with its subscriber.
 func (s *subscriptionScreen) ask() tea.Cmd {
-	return fetch(s.context, s, fetchSubscriber(s.one.SubscriberID), s.found)
+	return ui.Fetch(s.Ctx, s, fetchSubscriber(s.one.SubscriberID), s.found)
 }
 
-// tick lets times and figures go on.
-func (s *subscriptionScreen) tick() tea.Cmd {
+// Tick lets times and figures go on.
+func (s *subscriptionScreen) Tick() tea.Cmd {
 	s.fill()
 	return s.Queues.Refresh(s, s.figured)
 }
@@ -66,7 +67,7 @@ func (s *subscriptionScreen) found(of *wire.Subscriber, err error) tea.Cmd {
 	}
 	i := slices.IndexFunc(of.Subscriptions, func(one wire.Subscription) bool { return one.RecID == s.one.RecID })
 	if i < 0 {
-		if s.Front() == screen(s) {
+		if s.Front() == ui.Screen(s) {
 			return s.Pop()
 		}
 		return nil
@@ -77,37 +78,37 @@ func (s *subscriptionScreen) found(of *wire.Subscriber, err error) tea.Cmd {
 	return nil
 }
 
-func (s *subscriptionScreen) setSize(width, height int) {
-	s.part.setSize(width, height)
-	s.fit(width, height)
+func (s *subscriptionScreen) SetSize(width, height int) {
+	s.Base.SetSize(width, height)
+	s.Fit(width, height)
 	s.fill()
 }
 
-func (s *subscriptionScreen) view() string  { return strings.Join(s.draw(), "\n") }
-func (s *subscriptionScreen) title() string { return s.one.EventName }
-func (s *subscriptionScreen) scopes() []keymap.Scope {
+func (s *subscriptionScreen) View() string  { return strings.Join(s.Draw(), "\n") }
+func (s *subscriptionScreen) Title() string { return s.one.EventName }
+func (s *subscriptionScreen) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscription, keymap.InLists}
 }
-func (s *subscriptionScreen) waiting() bool { return s.wait }
-func (s *subscriptionScreen) twin() string  { return "whctl subscriptions show " + s.one.RecID }
+func (s *subscriptionScreen) Waiting() bool      { return s.wait }
+func (s *subscriptionScreen) Equivalent() string { return "whctl subscriptions show " + s.one.RecID }
 
-func (s *subscriptionScreen) status() string {
+func (s *subscriptionScreen) Status() string {
 	text := s.list.grid.Place()
-	if s.top+s.rows < len(s.lines) {
+	if s.Top+s.Rows < len(s.Lines) {
 		text += "   " + keymap.KeyFor(keymap.InLists, keymap.GoDown) + " shows what is below"
 	}
 	return text
 }
 
-func (s *subscriptionScreen) chips() []string {
+func (s *subscriptionScreen) Badges() []string {
 	if s.waitsFor() {
 		return []string{"subscriber disabled"}
 	}
 	return []string{stateCell(s.one, s.Session).Text}
 }
 
-func (s *subscriptionScreen) do(b keymap.Binding) tea.Cmd {
-	if s.move(b) {
+func (s *subscriptionScreen) Do(b keymap.Binding) tea.Cmd {
+	if s.Move(b) {
 		return nil
 	}
 	switch b.Action {
@@ -136,11 +137,11 @@ func (s *subscriptionScreen) step(n int) tea.Cmd {
 	if !ok || one.RecID == s.one.RecID {
 		return nil
 	}
-	s.afresh()
+	s.Reset()
 	s.one, s.revealed = one, false
-	s.scroll(-len(s.lines))
+	s.Scroll(-len(s.Lines))
 	s.fill()
-	return s.poll()
+	return s.Poll()
 }
 
-func (s *subscriptionScreen) deeds() []string { return subscriptionDeeds(s.one) }
+func (s *subscriptionScreen) Commands() []string { return subscriptionDeeds(s.one) }

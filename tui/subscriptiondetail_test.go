@@ -20,26 +20,26 @@ func TestSubscriptionScreen(t *testing.T) {
 	s.latest = time.Now()
 	d := s.subscriptionsOf(t)
 	d.press("i")
-	d.sees("Subscribers › acme-shop › debtor.*", "[enabled]", "?token="+secretMask, "0 delivered, 0 failed, 0 given up", "20h, 20h", "Authorization", id)
-	if twin := d.app.Front().twin(); twin != "whctl subscriptions show "+id {
+	d.sees("Subscribers › acme-shop › debtor.*", "[enabled]", "?token="+ui.SecretMask, "0 delivered, 0 failed, 0 given up", "20h, 20h", "Authorization", id)
+	if twin := d.app.Front().Equivalent(); twin != "whctl subscriptions show "+id {
 		t.Errorf("the command is %s", twin)
 	}
 	d.press("v")
 	d.sees("?token=canary99")
 	d.press("v")
 	s.raise(t, "debtor.updated", `{"DebtorID":"C1"}`, 3)
-	d.until("the change is told", func() bool { return d.app.Queues.due })
-	d.later(queuesSoon + time.Second)
+	d.until("the change is told", func() bool { return d.app.Queues.Due })
+	d.later(ui.QueuesSoon + time.Second)
 	d.sees("1 given up", "Last failure", "410 Gone")
 	d.sees("[disabled]", "disabled: the endpoint answered 410 Gone")
 	d.press("E", "tab", "'&x=1", "ctrl+s")
-	d.sees("x="+secretMask, "change of debtor.*: done")
+	d.sees("x="+ui.SecretMask, "change of debtor.*: done")
 	d.press("o", "y")
 	d.until("it is on", func() bool { return strings.Contains(d.text(), "enabled debtor.*: done") })
 	d.press("W", "y")
-	d.sees("New secret", "?token="+secretMask)
+	d.sees("New secret", "?token="+ui.SecretMask)
 	d.press("esc", "D")
-	d.sees("Delete the subscription?", "?token="+secretMask, "Its 1 message with what was answered goes with it.", "None of the messages is pending.")
+	d.sees("Delete the subscription?", "?token="+ui.SecretMask, "Its 1 message with what was answered goes with it.", "None of the messages is pending.")
 	d.press("esc", "enter")
 	d.sees("debtor.updated", "FAIL")
 	d.press("esc", "D", "y")
@@ -108,7 +108,7 @@ func TestMessagesOfASubscriber(t *testing.T) {
 	d.sees("Messages  [wms]", "no messages")
 	d.press("3", "k", "m")
 	d.sees("Messages  [acme-shop]", "salesorder.", "debtor.updated", "row 1 of 8")
-	if twin := d.app.Front().twin(); strings.Contains(twin, s.subscriber) || !strings.Contains(twin, "SubscriberID^="+s.subscriber[:4]) {
+	if twin := d.app.Front().Equivalent(); strings.Contains(twin, s.subscriber) || !strings.Contains(twin, "SubscriberID^="+s.subscriber[:4]) {
 		t.Errorf("the command is %s", twin)
 	}
 	d.press(":", "'save mine", "enter")
@@ -136,17 +136,17 @@ func TestPickOfEvents(t *testing.T) {
 	d.press("down", "down")
 	d.sees("▸ job.closed", "2 of 2")
 	d.press("up", "down", "tab")
-	f := d.app.over.(*form)
-	if f.fields[0].text() != "job.closed" || f.at != 1 {
-		t.Fatalf("the event is %q, and the field number %d", f.fields[0].text(), f.at)
+	f := d.app.over.(*ui.Form)
+	if f.Fields[0].Text() != "job.closed" || f.At != 1 {
+		t.Fatalf("the event is %q, and the field number %d", f.Fields[0].Text(), f.At)
 	}
 	d.press("'http://127.0.0.1:9/x")
 	for range 10 {
 		d.press("down")
 	}
 	d.sees("New subscription for acme-shop")
-	if f.at != len(f.fields)-1 {
-		t.Errorf("the field is number %d", f.at)
+	if f.At != len(f.Fields)-1 {
+		t.Errorf("the field is number %d", f.At)
 	}
 	d.press("up", "up", "down", "down", "enter")
 	d.sees("Created", "job.closed to")

@@ -22,14 +22,14 @@ type detailLine struct {
 
 // fill makes the lines anew. What is too long for one goes on below.
 func (s *subscriptionScreen) fill() {
-	if s.width == 0 {
+	if s.Width == 0 {
 		return
 	}
 	t := s.Theme
 	var lines []theme.Span
 	var inked [][]theme.Span
 	for _, l := range s.told() {
-		texts := t.Break(l.text, s.width-detailLabel-3, detailLines)
+		texts := t.Break(l.text, s.Width-detailLabel-3, detailLines)
 		if len(texts) == 0 {
 			texts = []string{""}
 		}
@@ -42,8 +42,8 @@ func (s *subscriptionScreen) fill() {
 			lines, inked = append(lines, theme.Span{Text: row[0].Text + text}), append(inked, row)
 		}
 	}
-	s.setLines(lines)
-	s.inked = inked
+	s.SetLines(lines)
+	s.Inked = inked
 }
 
 const (
@@ -54,7 +54,7 @@ const (
 // told is all that is known of the subscription.
 func (s *subscriptionScreen) told() []detailLine {
 	t, one := s.Theme, s.one
-	address := maskURL(one.URL)
+	address := ui.MaskURL(one.URL)
 	if s.revealed {
 		address = one.URL
 	}
@@ -139,7 +139,7 @@ func (s *subscriptionScreen) at(m wire.Moment) string {
 	}
 	text := s.Here(at).Format("2006-01-02 15:04:05")
 	if left := s.Left(at); left > 0 {
-		return text + " (" + soon(left) + ")"
+		return text + " (" + ui.Soon(left) + ")"
 	}
 	return text + " (" + ui.Age(s.Since(at)) + " ago)"
 }

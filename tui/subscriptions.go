@@ -25,42 +25,42 @@ type subscriptions struct {
 	sought     string // the id of a subscription to select once it is here
 }
 
-func newSubscriptions(h Host, subscriber wire.Subscriber) *subscriptions {
+func newSubscriptions(h ui.Host, subscriber wire.Subscriber) *subscriptions {
 	s := &subscriptions{searchTable: newSearchTable(h, "subscriptions", "words of the event, the URL or the state"), subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
 	s.refill = s.fill
-	s.fitted.fit(s.grid, leastWidth)
+	s.fitted.fit(s.grid, ui.MinWidth)
 	return s
 }
 
-func (s *subscriptions) shown() tea.Cmd { return s.poll() }
-func (s *subscriptions) title() string  { return s.subscriber.Name }
-func (s *subscriptions) scopes() []keymap.Scope {
+func (s *subscriptions) Shown() tea.Cmd { return s.Poll() }
+func (s *subscriptions) Title() string  { return s.subscriber.Name }
+func (s *subscriptions) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscriptions, keymap.InLists}
 }
-func (s *subscriptions) waiting() bool { return s.busy }
-func (s *subscriptions) chips() []string {
+func (s *subscriptions) Waiting() bool { return s.busy }
+func (s *subscriptions) Badges() []string {
 	chips := []string{ui.ShortID(s.subscriber.RecID)}
 	if s.loaded { // before, the subscriber may be known by its name only
 		chips = append(chips, onOff(s.subscriber.IsEnabled))
 	}
-	return append(chips, s.searchTable.chips()...)
+	return append(chips, s.searchTable.Badges()...)
 }
-func (s *subscriptions) twin() string {
-	return "whctl subscriptions list --subscriber " + argument(s.subscriber.Name)
+func (s *subscriptions) Equivalent() string {
+	return "whctl subscriptions list --subscriber " + ui.Quote(s.subscriber.Name)
 }
 
-func (s *subscriptions) poll() tea.Cmd {
+func (s *subscriptions) Poll() tea.Cmd {
 	s.busy = true
 	return tea.Batch(s.ask(), s.Queues.RefreshNow(s, s.figured))
 }
 
 // ask fetches the subscriptions.
 func (s *subscriptions) ask() tea.Cmd {
-	return fetch(s.context, s, fetchSubscriber(s.subscriber.RecID), s.took)
+	return ui.Fetch(s.Ctx, s, fetchSubscriber(s.subscriber.RecID), s.took)
 }
 
-// tick lets the figures go on.
-func (s *subscriptions) tick() tea.Cmd { return s.Queues.Refresh(s, s.figured) }
+// Tick lets the figures go on.
+func (s *subscriptions) Tick() tea.Cmd { return s.Queues.Refresh(s, s.figured) }
 
 // figured shows how deliveries are.
 func (s *subscriptions) figured() tea.Cmd {
@@ -74,8 +74,8 @@ func (s *subscriptions) figured() tea.Cmd {
 	return nil
 }
 
-// status says of the selected subscription why nothing goes out, if so.
-func (s *subscriptions) status() string {
+// Status says of the selected subscription why nothing goes out, if so.
+func (s *subscriptions) Status() string {
 	if s.loaded && len(s.list) == 0 {
 		return "no subscriptions yet: n adds one"
 	}
@@ -138,7 +138,7 @@ func (s *subscriptions) selected() (wire.Subscription, bool) {
 	return rowOf(&s.table, s.list, func(one wire.Subscription) string { return one.RecID })
 }
 
-func (s *subscriptions) do(b keymap.Binding) tea.Cmd {
+func (s *subscriptions) Do(b keymap.Binding) tea.Cmd {
 	if s.move(b) {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (s *subscriptions) do(b keymap.Binding) tea.Cmd {
 }
 
 // newForm asks for a new subscription.
-func (s *subscriptions) newForm(event string) overlay {
+func (s *subscriptions) newForm(event string) ui.Overlay {
 	return subscriptionForm(s, "New subscription for "+s.subscriber.Name, event, func(map[string]string) (string, error) { return s.subscriber.RecID, nil })
 }
 

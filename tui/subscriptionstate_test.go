@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // enable enables or disables the subscriber, as somebody else does.
@@ -87,7 +88,7 @@ func TestSubscriberIsRenewedAtTheLeft(t *testing.T) {
 func TestTurnedSettles(t *testing.T) {
 	of := wire.Subscriber{RecID: "W", IsEnabled: true}
 	on, off := wire.Subscription{RecID: "S", IsEnabled: true}, wire.Subscription{RecID: "S"}
-	var l Queues
+	var l ui.Queues
 	for i, step := range []struct {
 		lane bool
 		one  wire.Subscription
@@ -193,9 +194,9 @@ func TestMenuKeepsItsScreen(t *testing.T) {
 	if err := s.client.RemoveSubscription(t.Context(), s.subscriber, gone); err != nil {
 		t.Fatal(err)
 	}
-	d.run(m.of.(*subscriptionScreen).poll())
+	d.run(m.of.(*subscriptionScreen).Poll())
 	d.settle()
-	if _, left := d.app.Front().(*subscriptions); !left || d.app.over != overlay(m) {
+	if _, left := d.app.Front().(*subscriptions); !left || d.app.over != ui.Overlay(m) {
 		t.Fatalf("%T is below %T", d.app.Front(), d.app.over)
 	}
 	d.press("enter")

@@ -13,23 +13,23 @@ import (
 
 // table is what screens have in common whose middle is a grid.
 type table struct {
-	part
+	ui.Base
 	grid *grid.Grid
 }
 
-func newTable(h Host, lines bool) table {
-	return table{newPart(h), grid.New(&h.Current().Theme.Look, lines)}
+func newTable(h ui.Host, lines bool) table {
+	return table{ui.NewBase(h), grid.New(&h.Current().Theme.Look, lines)}
 }
 
-func (t *table) setSize(width, height int) {
-	t.part.setSize(width, height)
+func (t *table) SetSize(width, height int) {
+	t.Base.SetSize(width, height)
 	t.grid.SetSize(width, height)
 }
 
-func (t *table) view() string { return t.grid.View() }
+func (t *table) View() string { return t.grid.View() }
 
-// status is where the selection is.
-func (t *table) status() string { return t.grid.Place() }
+// Status is where the selection is.
+func (t *table) Status() string { return t.grid.Place() }
 
 // move does what keys mean in all lists. It is false for other keys.
 func (t *table) move(b keymap.Binding) bool {
@@ -107,8 +107,8 @@ func (t *table) freeze() {
 	t.grid.Freeze(at)
 }
 
-// unmark takes the marks away. It is false where there are none.
-func (t *table) unmark() bool {
+// Unmark takes the marks away. It is false where there are none.
+func (t *table) Unmark() bool {
 	had := t.grid.Marks() > 0
 	t.grid.Unmark()
 	return had
@@ -118,8 +118,8 @@ func (t *table) unmark() bool {
 // nobody chose how wide they are.
 func (t *table) fitColumns() { t.grid.SetColumns(t.grid.Columns(), t.grid.Frozen()) }
 
-// scrolls reports whether left and right do anything.
-func (t *table) scrolls() bool { return !t.grid.Lines() || !t.grid.Whole() }
+// Scrolls reports whether left and right do anything.
+func (t *table) Scrolls() bool { return !t.grid.Lines() || !t.grid.Whole() }
 
 // press selects the cell that was clicked. Row is false for anything but a row.
 func (t *table) press(x, y int) (row, title bool) {
@@ -137,9 +137,9 @@ func (t *table) press(x, y int) (row, title bool) {
 }
 
 // clickRow selects a row of a screen, and opens it when it is clicked again.
-func (t *table) clickRow(s screen, x, y int, again bool) tea.Cmd {
+func (t *table) clickRow(s ui.Screen, x, y int, again bool) tea.Cmd {
 	if row, _ := t.press(x, y); row && again {
-		return s.do(keymap.Binding{Action: keymap.Open})
+		return s.Do(keymap.Binding{Action: keymap.Open})
 	}
 	return nil
 }
@@ -154,27 +154,27 @@ type searchTable struct {
 	found  func() tea.Cmd // after a search; nil for nothing
 }
 
-func newSearchTable(h Host, name, by string) searchTable {
+func newSearchTable(h ui.Host, name, by string) searchTable {
 	return searchTable{table: newTable(h, true), name: name, by: by}
 }
 
-func (t *searchTable) chips() []string {
+func (t *searchTable) Badges() []string {
 	if t.search == "" {
 		return nil
 	}
 	return []string{t.search}
 }
 
-// find narrows the table while it is typed.
-func (t *searchTable) find() *line {
-	l := newLine(t.Host, t.name, "/", t.search)
-	l.help = t.by + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
-	l.check = func(text string) error {
+// Find narrows the table while it is typed.
+func (t *searchTable) Find() *ui.Line {
+	l := ui.NewLine(t.Host, t.name, "/", t.search)
+	l.Help = t.by + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
+	l.Check = func(text string) error {
 		t.search = text
 		t.refill()
 		return nil
 	}
-	l.accept = func(string) tea.Cmd {
+	l.Accept = func(string) tea.Cmd {
 		if t.found == nil {
 			return nil
 		}

@@ -36,14 +36,14 @@ func (a *app) bring(tab int) tea.Cmd {
 }
 
 // first is the screen that a tab begins with.
-func (a *app) first(tab int) screen {
+func (a *app) first(tab int) ui.Screen {
 	switch tab {
 	case recordsTab:
 		return newKinds(a)
 	case subscribersTab:
 		return newSubscribers(a)
 	case messagesTab:
-		return newMessages(a, messageFilter{})
+		return newMessages(a, ui.MessageFilter{})
 	case eventsTab:
 		return newEvents(a)
 	case requestsTab:
@@ -53,19 +53,19 @@ func (a *app) first(tab int) screen {
 }
 
 // Push opens a screen over the one in front.
-func (a *app) Push(s screen) tea.Cmd {
+func (a *app) Push(s ui.Screen) tea.Cmd {
 	a.leavePlace()
 	return a.put(s)
 }
 
-func (a *app) put(s screen) tea.Cmd {
+func (a *app) put(s ui.Screen) tea.Cmd {
 	a.tabs[a.tab] = append(a.tabs[a.tab], s)
 	a.resize()
-	return tea.Batch(s.start(), s.shown())
+	return tea.Batch(s.Start(), s.Shown())
 }
 
 // pushIn opens a screen in another tab, over its first.
-func (a *app) pushIn(tab int, s screen) tea.Cmd {
+func (a *app) pushIn(tab int, s ui.Screen) tea.Cmd {
 	a.leavePlace()
 	cmd := a.bring(tab)
 	for len(a.tabs[tab]) > 1 {
@@ -76,7 +76,7 @@ func (a *app) pushIn(tab int, s screen) tea.Cmd {
 
 func (a *app) drop() {
 	stack := a.tabs[a.tab]
-	stack[len(stack)-1].stop()
+	stack[len(stack)-1].Stop()
 	a.tabs[a.tab] = stack[:len(stack)-1]
 }
 
@@ -100,7 +100,7 @@ func (a *app) pop() (tea.Cmd, bool) {
 // place is what was open in a tab, also where it was closed meanwhile.
 type place struct {
 	tab   int
-	stack []screen
+	stack []ui.Screen
 }
 
 // leavePlace remembers what is in front, which something else takes the place
@@ -130,7 +130,7 @@ func (a *app) goBefore() tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	for _, s := range to.stack[same:] {
-		s.afresh()
+		s.Reset()
 		cmds = append(cmds, a.put(s))
 	}
 	a.resize()
@@ -140,7 +140,7 @@ func (a *app) goBefore() tea.Cmd {
 // missed fetches what is in front again, since changes were not told, and the
 // rest when it is seen.
 func (a *app) missed() tea.Cmd {
-	a.outdated = make(map[screen]bool)
+	a.outdated = make(map[ui.Screen]bool)
 	for _, stack := range a.tabs {
 		for _, s := range stack {
 			a.outdated[s] = true
@@ -153,15 +153,15 @@ func (a *app) missed() tea.Cmd {
 func (a *app) seen() tea.Cmd {
 	s := a.Front()
 	if a.outdated[s] {
-		return tea.Batch(s.shown(), a.renew(s))
+		return tea.Batch(s.Shown(), a.renew(s))
 	}
-	return s.shown()
+	return s.Shown()
 }
 
-func (a *app) renew(s screen) tea.Cmd {
+func (a *app) renew(s ui.Screen) tea.Cmd {
 	delete(a.outdated, s)
-	if p, ok := s.(poller); ok {
-		return p.poll()
+	if p, ok := s.(ui.Poller); ok {
+		return p.Poll()
 	}
 	return nil
 }

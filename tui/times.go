@@ -6,25 +6,21 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// timed is a screen whose cells or lines have times in them. It makes them anew
-// for another mode, and says what is not as one might expect, "" for nothing.
-type timed interface{ retime() string }
-
 // nextTimes shows times in the next of the modes, and says where that makes no
 // difference.
 func (a *app) nextTimes() tea.Cmd {
-	a.Times = (a.Times + 1) % timeMode(len(timeModes))
-	before, note := a.Front().view(), ""
-	if t, ok := a.Front().(timed); ok {
-		note = t.retime()
+	a.Times = (a.Times + 1) % ui.TimeMode(len(ui.TimeModes))
+	before, note := a.Front().View(), ""
+	if t, ok := a.Front().(ui.Timed); ok {
+		note = t.Retime()
 	}
-	cmd := a.Front().shown()
-	if note == "" && a.Front().view() == before {
+	cmd := a.Front().Shown()
+	if note == "" && a.Front().View() == before {
 		note = "nothing here changes by it but the clock"
 	}
 	if note != "" {
 		note = "   " + note
 	}
-	a.Tell(ui.Info, "times: "+timeModes[a.Times]+note)
+	a.Tell(ui.Info, "times: "+ui.TimeModes[a.Times]+note)
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Of requests is seen on any screen what tells them apart, and on an ordinary
@@ -65,7 +66,7 @@ func TestTimesOfGrids(t *testing.T) {
 	d.press("6")
 	b := d.app.Front().(*browser)
 	first := b.records[b.grid.Row()].row.Text("DateTime")
-	at, ok := instant(first)
+	at, ok := ui.Instant(first)
 	if !ok {
 		t.Fatalf("%q is no time of the service", first)
 	}
@@ -91,7 +92,7 @@ func TestTimesOfGrids(t *testing.T) {
 	}
 	age := cell()
 	d.app.Now = d.app.Now.Add(5 * time.Minute)
-	b.tick() // alone, without fetching anything
+	b.Tick() // alone, without fetching anything
 	if cell() == age {
 		t.Errorf("the age stays %s", age)
 	}
@@ -110,9 +111,9 @@ func TestTimesThatStay(t *testing.T) {
 	} {
 		d := drive(t, connected(t, i), Options{})
 		d.press(test.keys...)
-		before := d.app.Front().view()
+		before := d.app.Front().View()
 		d.press("t")
-		if d.sees("times: local   " + test.says); d.app.Front().view() != before {
+		if d.sees("times: local   " + test.says); d.app.Front().View() != before {
 			t.Errorf("%s look different:\n%s", name, d.text())
 		}
 	}
@@ -123,7 +124,7 @@ func TestDurationText(t *testing.T) {
 		"PT0S": "0.0 ms", "PT0.0003985S": "0.4 ms", "PT0.00999S": "10.0 ms", "PT0.01S": "10 ms", "PT0.0123S": "12 ms", "PT30S": "30,000 ms",
 		"PT1H0S": "3,600,000 ms", "soon": "soon",
 	} {
-		if got := durationText(text); got != want {
+		if got := ui.Milliseconds(text); got != want {
 			t.Errorf("%s is %q, want %q", text, got, want)
 		}
 	}

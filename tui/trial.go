@@ -17,12 +17,12 @@ import (
 
 // testDelivery is a test message of which nothing is known but that it was taken.
 type testDelivery struct {
-	dialog
+	ui.Dialog
 	of      wire.Subscription
-	message string // its id
-	before  string // what is told together with the outcome
-	box     *text  // tells the outcome too; nil for none
-	below   int    // so many lines of the box
+	message string   // its id
+	before  string   // what is told together with the outcome
+	box     *ui.Text // tells the outcome too; nil for none
+	below   int      // so many lines of the box
 	since   time.Time
 	asked   bool // what became of it is being asked for
 	moved   bool // something became of it since
@@ -62,18 +62,18 @@ func sendTest(ctx context.Context, c *client.Client, s *wire.Subscription) *take
 }
 
 // askTest asks before a test message is sent.
-func askTest(h Host, one wire.Subscription) {
+func askTest(h ui.Host, one wire.Subscription) {
 	what := "A message of the event webhooks.test is sent. Where it is not received it is tried again, as all messages are."
 	if !one.IsEnabled {
 		what = "The subscription is off: a message of the event webhooks.test waits until it is on again."
 	}
-	ask(h, "Send a test message?", "send it", []string{one.EventName + " to", "  " + maskURL(one.URL), what}, func() tea.Cmd { return testSubscription(h, one) })
+	ui.Ask(h, "Send a test message?", "send it", []string{one.EventName + " to", "  " + ui.MaskURL(one.URL), what}, func() tea.Cmd { return testSubscription(h, one) })
 }
 
 // testSubscription sends a test message.
-func testSubscription(h Host, one wire.Subscription) tea.Cmd {
+func testSubscription(h ui.Host, one wire.Subscription) tea.Cmd {
 	var t *takenTest
-	return h.Change(Change{What: "test of " + one.EventName, Do: func(ctx context.Context, c *client.Client) error {
+	return h.Change(ui.Change{What: "test of " + one.EventName, Do: func(ctx context.Context, c *client.Client) error {
 		t = sendTest(ctx, c, &one)
 		return t.err
 	}, Told: func(err error) {
@@ -86,10 +86,10 @@ func testSubscription(h Host, one wire.Subscription) tea.Cmd {
 
 // startTest begins to wait for the outcome of a test message. What was done with
 // it is told before, and the outcome in a box too where there is one.
-func startTest(h Host, of wire.Subscription, taken *takenTest, before string, box *text) {
-	t := &testDelivery{dialog: dialogOf(h), of: of, message: taken.message, before: before, box: box}
+func startTest(h ui.Host, of wire.Subscription, taken *takenTest, before string, box *ui.Text) {
+	t := &testDelivery{Dialog: ui.NewDialog(h), of: of, message: taken.message, before: before, box: box}
 	if box != nil {
-		t.below = len(box.lines)
+		t.below = len(box.Lines)
 	}
 	switch {
 	case taken.err != nil && before != "":
@@ -115,7 +115,7 @@ func (t *testDelivery) ask() tea.Cmd {
 	c, ctx, subscriber, id := t.Client, t.Context, t.of.SubscriberID, t.message
 	return func() tea.Msg {
 		attempt, message, err := firstAttempt(ctx, c, subscriber, id)
-		return Answer{Err: err, Take: func() tea.Cmd { return t.take(attempt, message, err) }}
+		return ui.Answer{Err: err, Take: func() tea.Cmd { return t.take(attempt, message, err) }}
 	}
 }
 
@@ -162,9 +162,9 @@ func (t *testDelivery) inBox(told string) {
 	if t.box == nil {
 		return
 	}
-	t.box.lines = append(t.box.lines[:t.below:t.below], theme.Span{})
-	for _, line := range t.Theme.Break("Test: "+told, t.box.wide(), remarkLines) {
-		t.box.lines = append(t.box.lines, theme.Span{Text: line, Ink: t.Theme.Accent})
+	t.box.Lines = append(t.box.Lines[:t.below:t.below], theme.Span{})
+	for _, line := range t.Theme.Break("Test: "+told, t.box.Wide(), ui.RemarkLines) {
+		t.box.Lines = append(t.box.Lines, theme.Span{Text: line, Ink: t.Theme.Accent})
 	}
 }
 
@@ -201,7 +201,7 @@ func (t *testDelivery) Tick() tea.Cmd {
 // is known.
 func (t *testDelivery) unanswered() string {
 	if t.Queues.Breaks(t.of.RecID) {
-		return "it waits, since the endpoint fails; that is tried again " + soon(t.Left(time.Time(t.Queues.Known[t.of.RecID].NextProbeDateTime)))
+		return "it waits, since the endpoint fails; that is tried again " + ui.Soon(t.Left(time.Time(t.Queues.Known[t.of.RecID].NextProbeDateTime)))
 	}
 	return "no answer yet after " + ui.Age(testTimeout) + "; its message is in Messages"
 }
@@ -209,10 +209,10 @@ func (t *testDelivery) unanswered() string {
 // outcomeText says what the first attempt came to, and what becomes of the
 // message then.
 func outcomeText(r *wire.MessageResponse, m *wire.Message) (ui.Level, string) {
-	answer := resultOf(*r)
+	answer := ui.Result(*r)
 	switch {
 	case r.Status == 1:
-		return ui.Info, answer + " in " + strings.TrimSpace(took(r.Duration))
+		return ui.Info, answer + " in " + strings.TrimSpace(ui.Took(r.Duration))
 	case r.Status == 2 && m != nil && m.Status == 2:
 		wait := time.Time(m.NextAttemptDateTime).Sub(time.Time(r.LastSavedDateTime))
 		return ui.Warning, fmt.Sprintf("%s; it is tried again in %s", answer, ui.Age(wait.Round(time.Second)))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // told waits until the status line has said something that a pattern fits.
@@ -40,7 +41,7 @@ func TestTrialTellsTheOutcome(t *testing.T) {
 	} {
 		code.Store(test.code)
 		d.press("T")
-		d.sees("Send a test message?", "?token="+secretMask)
+		d.sees("Send a test message?", "?token="+ui.SecretMask)
 		d.press("y")
 		d.told(test.want)
 	}
@@ -104,7 +105,7 @@ func TestTrialOfAForm(t *testing.T) {
 	s.latest = time.Now()
 	d := s.subscriptionsOf(t)
 	d.press("n", "'salesorder.created", "tab", "'"+s.receiver+"/in?token=canary99", "ctrl+t")
-	d.sees("Created", "whsec_", "?token="+secretMask)
+	d.sees("Created", "whsec_", "?token="+ui.SecretMask)
 	d.told(`Test: 200 OK in`)
 	d.told(`created; test: 200 OK in`)
 	if strings.Contains(d.text(), "canary99") {

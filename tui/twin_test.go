@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // placeholders are what stands in commands for what only the user knows.
@@ -47,10 +48,10 @@ func TestTwinsRun(t *testing.T) {
 			d.press("esc")
 		}
 		d.press(keys...)
-		twin := d.app.Front().twin()
+		twin := d.app.Front().Equivalent()
 		lines := []string{twin}
-		if does, ok := d.app.Front().(doer); ok {
-			for _, deed := range does.deeds() {
+		if does, ok := d.app.Front().(ui.Commander); ok {
+			for _, deed := range does.Commands() {
 				if !strings.Contains(deed, " --output ") {
 					deed = placeholders.Replace(deed) + " --yes --read-only || test $? -ne 2" // it is understood, and refused
 				}

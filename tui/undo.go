@@ -20,26 +20,23 @@ type delayed struct {
 	run  func() tea.Cmd
 }
 
-// undoFor is how long it can be taken back.
-const undoFor = 5 * time.Second
-
 // Delay makes a change in a moment.
 func (a *app) Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
-	a.delayed = append(a.delayed, delayed{a.Now.Add(undoFor), what, ids, run})
-	return a.Front().shown()
+	a.delayed = append(a.delayed, delayed{a.Now.Add(ui.UndoTime), what, ids, run})
+	return a.Front().Shown()
 }
 
 // undo takes the last change back that still waits.
 func (a *app) undo() tea.Cmd {
 	last := len(a.delayed) - 1
 	if last < 0 {
-		a.Tell(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(undoFor))
+		a.Tell(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(ui.UndoTime))
 		return nil
 	}
 	what := a.delayed[last].what
 	a.delayed = a.delayed[:last]
 	a.Tell(ui.Info, what+": taken back, nothing was sent")
-	return a.Front().shown()
+	return a.Front().Shown()
 }
 
 // makeDue makes the changes whose time has come.

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // A delete waits for five seconds, in which it can be taken back; leaving asks.
@@ -19,14 +21,14 @@ func TestDeleteCanBeTakenBack(t *testing.T) {
 	}
 	d.press("U")
 	d.sees("taken back, nothing was sent")
-	d.later(2 * undoFor)
+	d.later(2 * ui.UndoTime)
 	if n := s.total(t); n != 8 {
 		t.Fatalf("there are %d messages", n)
 	}
 
 	d.press("space", "space", "D", "y")
 	d.sees("delete of 2 messages")
-	d.later(undoFor)
+	d.later(ui.UndoTime)
 	if n := s.total(t); n != 6 {
 		t.Errorf("there are %d messages", n)
 	}
@@ -44,7 +46,7 @@ func TestDelayedDeleteAndReadOnly(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.press("4", "D", "y", ":", "'ro", "enter")
-	d.later(undoFor)
+	d.later(ui.UndoTime)
 	d.sees("read-only: nothing was sent")
 	if n := s.total(t); n != 8 {
 		t.Errorf("there are %d messages", n)

@@ -11,15 +11,15 @@ import (
 type unsent struct {
 	what  string // for people
 	again tea.Cmd
-	form  *form   // that it was sent by; nil for none
-	under overlay // what the question for the password covers
+	form  *ui.Form   // that it was sent by; nil for none
+	under ui.Overlay // what the question for the password covers
 }
 
 // heldMsg says that a change was not made, since we are not signed in.
 type heldMsg struct {
 	reply
 	unsent  unsent
-	session *Session // that asked
+	session *ui.Session // that asked
 }
 
 // repeatable makes a command that changes something one that can be made again
@@ -28,7 +28,7 @@ func (a *app) repeatable(what string, cmd tea.Cmd) tea.Cmd {
 	session := a.Session
 	return func() tea.Msg {
 		m := cmd()
-		if r, _ := about(m); unauthorized(r.err) {
+		if r, _ := about(m); ui.SignedOut(r.err) {
 			return heldMsg{reply{err: r.err}, unsent{what: what, again: cmd}, session}
 		}
 		return m
@@ -38,10 +38,10 @@ func (a *app) repeatable(what string, cmd tea.Cmd) tea.Cmd {
 // hold keeps a change and asks for the password.
 func (a *app) hold(h unsent) {
 	h.under = a.over
-	if s, told := a.over.(*secretBox); told {
-		h.under = s.under // the password is asked for below it
+	if s, told := a.over.(*ui.Secret); told {
+		h.under = s.Under // the password is asked for below it
 	}
-	if f, asked := h.under.(*form); asked && f.login {
+	if f, asked := h.under.(*ui.Form); asked && f.Login {
 		h.under = nil
 		if a.held != nil {
 			h.under = a.held.under
@@ -65,7 +65,7 @@ func (a *app) release() tea.Cmd {
 	if h.form == nil {
 		return again
 	}
-	return h.form.through(again)
+	return h.form.Through(again)
 }
 
 // giveUp forgets what was held: nobody signed in.

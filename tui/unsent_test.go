@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // expiring is a driver whose session can be ended, and the way to do it.
@@ -113,7 +114,7 @@ func TestFormIsSentOnceAfterSignIn(t *testing.T) {
 		d.waiting--
 		d.take(m)
 	}
-	if f, back := d.app.over.(*form); !back || !f.sent {
+	if f, back := d.app.over.(*ui.Form); !back || !f.Sent {
 		t.Error("the form is not on its way")
 	}
 	d.clock = d.clock.Add(ms(500))
@@ -130,19 +131,19 @@ func TestSignInClosesItsFormOnly(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.subscriptionsOf(t)
 	d.press(":", "'login", "enter")
-	login := d.app.over.(*form)
+	login := d.app.over.(*ui.Form)
 	d.press("esc", "n", "'debtor.created")
 	typed := d.app.over
-	d.send(sentMsg{login, signedInMsg{form: login, session: d.app.Session, user: "admin"}})
+	d.send(ui.SentMsg{Form: login, Answer: signedInMsg{form: login, session: d.app.Session, user: "admin"}})
 	if d.app.over != typed {
 		t.Errorf("the form that is typed is gone:\n%s", d.text())
 	}
-	d.send(sentMsg{login, signedInMsg{form: login, session: d.app.Session, user: "admin", reply: reply{err: &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"}}}})
-	if f := d.app.over.(*form); f.fields[0].wrong+f.fields[1].wrong != "" {
+	d.send(ui.SentMsg{Form: login, Answer: signedInMsg{form: login, session: d.app.Session, user: "admin", reply: reply{err: &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"}}}})
+	if f := d.app.over.(*ui.Form); f.Fields[0].Wrong+f.Fields[1].Wrong != "" {
 		t.Error("another form is blamed for a wrong password")
 	}
 	d.press("esc", ":", "'login", "enter")
-	d.send(sentMsg{d.app.over.(*form), signedInMsg{form: d.app.over.(*form), session: d.app.Session, user: "admin"}})
+	d.send(ui.SentMsg{Form: d.app.over.(*ui.Form), Answer: signedInMsg{form: d.app.over.(*ui.Form), session: d.app.Session, user: "admin"}})
 	if d.app.over != nil {
 		t.Error("the question for the password stays")
 	}

@@ -12,25 +12,16 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// The least that anything can be shown on.
-const (
-	leastWidth  = 60
-	leastHeight = 15
-	linesAround = linesAbove + 2
-	linesAbove  = 4 // of the screen
-	tabRow      = 1 // the line of the tabs, from 0
-)
-
-func (a *app) tooSmall() bool { return a.width < leastWidth || a.height < leastHeight }
+func (a *app) tooSmall() bool { return a.width < ui.MinWidth || a.height < ui.LeastHeight }
 
 // resize tells what is open how much room there is.
 func (a *app) resize() {
 	if a.tooSmall() {
 		return
 	}
-	a.Columns, a.Rows = a.width, a.height-linesAround
+	a.Columns, a.Rows = a.width, a.height-ui.LinesAround
 	if s := a.Front(); s != nil {
-		s.setSize(a.width, a.height-linesAround)
+		s.SetSize(a.width, a.height-ui.LinesAround)
 	}
 }
 
@@ -45,14 +36,14 @@ func (a *app) View() string {
 	case a.Front() == nil:
 		return ""
 	}
-	body := strings.Split(a.Front().view(), "\n")
+	body := strings.Split(a.Front().View(), "\n")
 	if a.link.away(a.Now) {
 		body = a.faded(body)
 	}
 	if a.over != nil {
-		body = a.lay(body, a.over.box(a.width-4, len(body)))
+		body = a.lay(body, a.over.Box(a.width-4, len(body)))
 	} else if a.line != nil {
-		body = a.under(body, a.line.suggestions(a.width, len(body)))
+		body = a.under(body, a.line.Suggestions(a.width, len(body)))
 	}
 	lines := append([]string{a.identity(), a.tabLine(), a.crumbs(), a.Theme.Rule.Paint(strings.Repeat(a.Theme.Line, a.width))}, body...)
 	return strings.Join(append(lines, a.statusLine(), a.hintLine()), "\n")
@@ -68,7 +59,7 @@ func (a *app) faded(body []string) []string {
 
 // smallView says how large the terminal has to be.
 func (a *app) smallView() string {
-	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", a.width, a.height, leastWidth, leastHeight)
+	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", a.width, a.height, ui.MinWidth, ui.LeastHeight)
 	words := theme.Wrap(text, a.width)
 	lines := make([]string, a.height)
 	for i := range lines {
@@ -102,13 +93,13 @@ func (a *app) identity() string {
 		left = append(left, theme.Span{Text: "  ...", Ink: t.Dim})
 	}
 	word := a.link.word(a.Now)
-	return a.Theme.Compose(a.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Ink: a.stateInk(word)}, {Text: "  " + a.TimeOfDay(a.Now) + a.zoneName() + a.link.clocks() + " ", Ink: t.Dim}})
+	return a.Theme.Compose(a.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Ink: a.stateInk(word)}, {Text: "  " + a.TimeOfDay(a.Now) + a.ZoneName() + a.link.clocks() + " ", Ink: t.Dim}})
 }
 
 // fetching reports whether something of the screen in front is on its way.
 func (a *app) fetching() bool {
-	w, ok := a.Front().(waiter)
-	return ok && w.waiting()
+	w, ok := a.Front().(ui.Waiter)
+	return ok && w.Waiting()
 }
 
 func (a *app) stateInk(word string) theme.Ink {
@@ -151,16 +142,16 @@ func (a *app) tabSpans() (left, right []theme.Span) {
 // is typed.
 func (a *app) crumbs() string {
 	if a.line != nil {
-		return a.line.view(a.width)
+		return a.line.View(a.width)
 	}
 	var names []string
 	for _, s := range a.tabs[a.tab] {
-		names = append(names, s.title())
+		names = append(names, s.Title())
 	}
 	names = slices.Compact(names) // a list and a part of it, which the chips tell apart
 	var chips []theme.Span
 	room := a.width - 2
-	for _, chip := range a.Front().chips() {
+	for _, chip := range a.Front().Badges() {
 		chips = append(chips, theme.Span{Text: "  "}, theme.Span{Text: "[" + chip + "]", Ink: a.Theme.Chip})
 		room -= ansi.StringWidth(chip) + 4
 	}
@@ -188,7 +179,7 @@ func (a *app) statusLine() string {
 		}
 		return a.Theme.Compose(a.width, []theme.Span{{Text: text, Ink: a.Theme.Toast[ui.Failure]}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Ink: a.Theme.Key}})
 	}
-	return a.Theme.Compose(a.width, []theme.Span{{Text: " " + a.Front().status()}}, append(a.undoSpans(), a.jobSpans()...))
+	return a.Theme.Compose(a.width, []theme.Span{{Text: " " + a.Front().Status()}}, append(a.undoSpans(), a.jobSpans()...))
 }
 
 // jobSpans says at the end of the line what is on its way.
@@ -203,7 +194,7 @@ func (a *app) jobSpans() []theme.Span {
 // hintLine names the keys that matter here.
 func (a *app) hintLine() string {
 	if a.line != nil {
-		return a.Theme.Compose(a.width, []theme.Span{{Text: " " + a.line.hint(), Ink: a.Theme.Dim}}, nil)
+		return a.Theme.Compose(a.width, []theme.Span{{Text: " " + a.line.Hint(), Ink: a.Theme.Dim}}, nil)
 	}
 	left := []theme.Span{{Text: " "}}
 	room := a.width - 2

@@ -15,12 +15,6 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// viewer is a screen that can be saved as a view.
-type viewer interface {
-	viewed() state.View
-	called(name string) // the screen is the view of that name from now on
-}
-
 // viewNameMost is how long the name of a view may be.
 const viewNameMost = 40
 
@@ -62,20 +56,20 @@ func (a *app) viewNames() []string {
 
 // save keeps what is in front as a view.
 func (a *app) save(name string) tea.Cmd {
-	v, ok := a.Front().(viewer)
+	v, ok := a.Front().(ui.Viewer)
 	if !ok {
 		a.Tell(ui.Warning, "rows and messages can be saved as a view, this cannot")
 		return nil
 	}
-	if m, ok := v.(*messages); ok && m.filter.subscriber != "" {
+	if m, ok := v.(*messages); ok && m.filter.Subscriber != "" {
 		a.Tell(ui.Warning, "no view of one subscriber: it would keep the SubscriberID, which is a key")
 		return nil
 	}
-	one := v.viewed()
+	one := v.AsView()
 	one.Name = name
 	_, was := a.State.View(name)
 	a.State.SetView(one)
-	v.called(name)
+	v.SetViewName(name)
 	text := name + " is saved: it stands on Home, and :" + name + " opens it"
 	if was {
 		text = name + " is saved anew"
@@ -93,10 +87,10 @@ func (a *app) dropView(name string) tea.Cmd {
 
 // openView opens a view.
 func (a *app) openView(v state.View) tea.Cmd {
-	if v.Record == messageRecord {
-		m := newMessages(a, messageFilter{subscription: v.Subscription, label: v.Label, problems: v.Problems, undelivered: v.Undelivered})
-		m.filter.conditions, m.typed = recallFilters(m.dialog, messageKind(), v.Where)
-		m.called(v.Name)
+	if v.Record == ui.MessageRecord {
+		m := newMessages(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
+		m.filter.Conditions, m.typed = recallFilters(m.Dialog, ui.MessageKind(), v.Where)
+		m.SetViewName(v.Name)
 		m.arrange(v.Arrangement)
 		m.order = messageOrder(v.OrderBy)
 		return a.pushIn(messagesTab, m)
@@ -108,7 +102,7 @@ func (a *app) openView(v state.View) tea.Cmd {
 	}
 	b := newBrowser(a, kind, nil)
 	b.arrange(v.Arrangement)
-	b.called(v.Name)
+	b.SetViewName(v.Name)
 	return a.pushIn(recordsTab, b)
 }
 
@@ -121,13 +115,13 @@ func kindNamed(r *record.Registry, name string) (*record.Kind, bool) {
 }
 
 // viewQuery asks for the rows of a view, false where it makes no sense any more.
-func viewQuery(v state.View, s *Session) (client.Query, bool) {
+func viewQuery(v state.View, s *ui.Session) (client.Query, bool) {
 	kind, ok := kindNamed(s.Registry, v.Record)
 	if !ok {
 		return client.Query{}, false
 	}
 	texts := v.Where
-	if c, limits := (messageFilter{problems: v.Problems, undelivered: v.Undelivered}).standing().condition(); limits {
+	if c, limits := (ui.MessageFilter{Problems: v.Problems, Undelivered: v.Undelivered}).Standing().Condition(); limits {
 		texts = append(slices.Clone(texts), filter.Text(c))
 	}
 	if v.Subscription != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // deliveries is a daemon with subscriptions some of which fail.
@@ -161,7 +162,7 @@ func TestWebhookScreens(t *testing.T) {
 		d.press("esc", "a", "r")
 		d.golden("S11-retry-all", look)
 		d.press("esc")
-		askMany(d.app, 1204, "Retry 1,204 messages?", "retry 1,204", []string{" 1204  hooks.acme.test/erp/in   last 503", "Each is sent once more, oldest first."}, nil)
+		ui.AskMany(d.app, 1204, "Retry 1,204 messages?", "retry 1,204", []string{" 1204  hooks.acme.test/erp/in   last 503", "Each is sent once more, oldest first."}, nil)
 		d.press("'12")
 		d.golden("S11-retry-many", look)
 		d.press("esc", "esc", "enter")

@@ -69,3 +69,9 @@ func Cause(err error) string {
 	}
 	return Describe(err)
 }
+
+// SignedOut reports whether an error says that we are not signed in.
+func SignedOut(err error) bool {
+	var e *client.Error
+	return errors.As(err, &e) && e.Status == 401
+}

@@ -3,9 +3,12 @@ package ui
 import (
 	"fmt"
 	"net/url"
+	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -72,4 +75,96 @@ func Plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return theme.Thousands(n) + " " + many
+}
+
+// LastAnswer is the last status code, or in short why no answer came.
+func LastAnswer(m wire.Message) string {
+	switch {
+	case m.LastMessageResponseHTTPCode != nil:
+		return strconv.Itoa(*m.LastMessageResponseHTTPCode)
+	case m.LastMessageResponseMessage == "":
+		return "-"
+	}
+	return m.LastMessageResponseMessage
+}
+
+// Quote quotes a text for a shell: in double quotes, which every one knows,
+// unless it holds what means something between them.
+func Quote(text string) string {
+	if runtime.GOOS != "windows" && strings.ContainsAny(text, "$`\\!") {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
+}
+
+// Result is what came of an attempt.
+func Result(r wire.MessageResponse) string {
+	if r.HTTPCode != nil {
+		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
+	}
+	return r.Message
+}
+
+// Took is a duration of the wire for people.
+func Took(text string) string {
+	var span wire.TimeSpan
+	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
+		return text
+	}
+	return fmt.Sprintf("%8s ms", theme.Thousands(int(time.Duration(span).Milliseconds())))
+}
+
+// SecretMask stands for what is not shown.
+const SecretMask = "********"
+
+// MaskURL is an address without the values of its query and without a password.
+func MaskURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	if _, has := u.User.Password(); has {
+		u.User = url.UserPassword(u.User.Username(), SecretMask)
+	}
+	if u.RawQuery != "" {
+		names := strings.Split(u.RawQuery, "&")
+		for i, one := range names {
+			if name, _, has := strings.Cut(one, "="); has {
+				names[i] = name + "=" + SecretMask
+			} else {
+				names[i] = SecretMask
+			}
+		}
+		u.RawQuery = strings.Join(names, "&")
+	}
+	return strings.ReplaceAll(u.String(), url.PathEscape(SecretMask), SecretMask)
+}
+
+// Grouped puts commas between the thousands of a number.
+func Grouped(text string) string {
+	digits, sign := strings.CutPrefix(text, "-")
+	whole, fraction, point := strings.Cut(digits, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if point {
+		whole += "." + fraction
+	}
+	if sign {
+		return "-" + whole
+	}
+	return whole
+}
+
+// Milliseconds is a TimeSpan in milliseconds; of short ones with a decimal.
+func Milliseconds(text string) string {
+	ticks, err := wire.ParseTimeSpan(text)
+	if err != nil {
+		return text
+	}
+	const ticksPerMilli, short = 10_000, 10 * 10_000
+	if ticks < short {
+		return fmt.Sprintf("%.1f ms", float64(ticks)/ticksPerMilli)
+	}
+	return theme.Thousands(int(ticks/ticksPerMilli)) + " ms"
 }

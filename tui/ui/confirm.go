@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"fmt"
@@ -7,66 +7,66 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/charmbracelet/bubbles/textinput"
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
-	"github.com/bizhook/whd/tui/ui"
 )
 
-// confirm is a question on the screen. The key that asks it is never the one
+// Confirm is a question on the screen. The key that asks it is never the one
 // that answers it, and keys that arrive at once are not heard.
-type confirm struct {
-	dialog
+type Confirm struct {
+	Dialog
 	title string
 	lines []string
 	yes   string // what it does
-	run   func() tea.Cmd
+	Run   func() tea.Cmd
 	since time.Time
 	top   int     // how many of its lines are above what is seen
-	other func()  // asks about more or fewer things; nil where there are none
-	under overlay // what no goes back to; nil for the screen
+	Other func()  // asks about more or fewer things; nil where there are none
+	Under Overlay // what no goes back to; nil for the screen
 }
 
 const (
-	// confirmPause is how long a question hears nothing: a paste must not answer it.
-	confirmPause = 250 * time.Millisecond
+	// ConfirmPause is how long a question hears nothing: a paste must not answer it.
+	ConfirmPause = 250 * time.Millisecond
 	// countTyped is from how many objects on their number has to be typed.
 	countTyped = 21
 )
 
-// ask opens a question about one thing.
-func ask(h Host, title, yes string, lines []string, run func() tea.Cmd) *confirm {
-	return askMany(h, 1, title, yes, lines, run)
+// Ask opens a question about one thing.
+func Ask(h Host, title, yes string, lines []string, run func() tea.Cmd) *Confirm {
+	return AskMany(h, 1, title, yes, lines, run)
 }
 
-// askMany opens a question about a number of things. Where they are many, the
+// AskMany opens a question about a number of things. Where they are many, the
 // number has to be typed; of a protected profile its name.
-func askMany(h Host, count int, title, yes string, lines []string, run func() tea.Cmd) *confirm {
-	d := dialogOf(h)
-	one := confirm{dialog: d, title: title, lines: lines, yes: yes, run: run, since: d.Now}
-	if !d.typedAnswer(count) {
+func AskMany(h Host, count int, title, yes string, lines []string, run func() tea.Cmd) *Confirm {
+	d := NewDialog(h)
+	one := Confirm{Dialog: d, title: title, lines: lines, yes: yes, Run: run, since: d.Now}
+	if !d.TypedAnswer(count) {
 		h.Show(&one)
 		return &one
 	}
-	c := &typedConfirm{confirm: one, word: strconv.Itoa(count)}
-	if c.what = "type " + c.word; d.protected() {
-		c.word, c.what = d.Profile, "protected: type "+d.Profile
+	c := &TypedConfirm{Confirm: one, Word: strconv.Itoa(count)}
+	if c.what = "type " + c.Word; d.protected() {
+		c.Word, c.what = d.Profile, "protected: type "+d.Profile
 	}
 	h.Show(c)
-	return &c.confirm
+	return &c.Confirm
 }
 
 // protected reports whether questions are answered by the name of the profile.
 func (s *Session) protected() bool { return s.Protected && s.Profile != "" }
 
-// typedAnswer reports whether a question about so many things is answered by a
+// TypedAnswer reports whether a question about so many things is answered by a
 // word.
-func (s *Session) typedAnswer(count int) bool { return s.protected() || count >= countTyped }
+func (s *Session) TypedAnswer(count int) bool { return s.protected() || count >= countTyped }
 
-func (c *confirm) scopes() []keymap.Scope {
-	if c.other != nil {
+func (c *Confirm) Scopes() []keymap.Scope {
+	if c.Other != nil {
 		return []keymap.Scope{keymap.InRetryQuestion, keymap.InConfirm}
 	}
 	return []keymap.Scope{keymap.InConfirm}
@@ -74,9 +74,9 @@ func (c *confirm) scopes() []keymap.Scope {
 
 // deaf reports whether the question was asked so lately that nobody can have
 // read it.
-func (c *confirm) deaf() bool { return c.Now.Sub(c.since) < confirmPause }
+func (c *Confirm) deaf() bool { return c.Now.Sub(c.since) < ConfirmPause }
 
-func (c *confirm) do(b keymap.Binding) tea.Cmd {
+func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 	if c.deaf() {
 		c.since = c.Now // a key that is held answers nothing until it is let go
 		return nil
@@ -86,13 +86,13 @@ func (c *confirm) do(b keymap.Binding) tea.Cmd {
 	}
 	if b.Action == keymap.Accept {
 		c.Show(nil)
-		return c.run()
+		return c.Run()
 	}
-	c.Show(c.under)
+	c.Show(c.Under)
 	return nil
 }
 
-func (c *confirm) box(width, height int) []string {
+func (c *Confirm) Box(width, height int) []string {
 	t := c.Theme
 	width = min(width, widestConfirm) - 4
 	no := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
@@ -106,7 +106,7 @@ const widestConfirm = 72
 
 // framed draws the question and below it how to answer, which is always seen.
 // Where there is no room for all lines of the question, its frame says so.
-func (c *confirm) framed(width, height int, answer ...string) []string {
+func (c *Confirm) framed(width, height int, answer ...string) []string {
 	lines := c.texts(width)
 	room := max(1, height-2-len(answer))
 	if len(lines) < room {
@@ -125,7 +125,7 @@ const sentenceLines = 4
 
 // texts are the lines of the question. Sentences are broken, so that nothing of
 // them is lost; what begins with a blank names a thing, and is cut.
-func (c *confirm) texts(width int) []string {
+func (c *Confirm) texts(width int) []string {
 	var lines []string
 	for _, text := range c.lines {
 		if strings.HasPrefix(text, " ") {
@@ -139,7 +139,7 @@ func (c *confirm) texts(width int) []string {
 
 // scroll moves the lines of a question that is longer than the screen. It is
 // false for other keys.
-func (c *confirm) scroll(b keymap.Binding) bool {
+func (c *Confirm) scroll(b keymap.Binding) bool {
 	switch b.Action {
 	case keymap.GoUp:
 		c.top--
@@ -152,84 +152,84 @@ func (c *confirm) scroll(b keymap.Binding) bool {
 }
 
 // turn asks about more or fewer things instead. It is false for other keys.
-func (c *confirm) turn(b keymap.Binding) bool {
+func (c *Confirm) turn(b keymap.Binding) bool {
 	if b.Action != keymap.Include {
 		return false
 	}
-	c.other()
+	c.Other()
 	return true
 }
 
-// typedConfirm is a question that one word answers, which is typed key by key.
-type typedConfirm struct {
-	confirm
-	word  string
+// TypedConfirm is a question that one word answers, which is typed key by key.
+type TypedConfirm struct {
+	Confirm
+	Word  string
 	what  string // is to be typed
 	input *textinput.Model
 	last  time.Time // when the last key came
 	wrong bool
 }
 
-func (c *typedConfirm) scopes() []keymap.Scope {
-	if c.other != nil {
+func (c *TypedConfirm) Scopes() []keymap.Scope {
+	if c.Other != nil {
 		return []keymap.Scope{keymap.InTypedRetryQuestion, keymap.InTypedConfirm}
 	}
 	return []keymap.Scope{keymap.InTypedConfirm}
 }
 
-// typed takes single keys only: a paste is no answer.
-func (c *typedConfirm) typed(m tea.KeyMsg) tea.Cmd {
+// Typed takes single keys only: a paste is no answer.
+func (c *TypedConfirm) Typed(m tea.KeyMsg) tea.Cmd {
 	if c.deaf() {
 		return nil
 	}
 	if m.Paste || len(m.Runes) > 1 {
-		c.Tell(ui.Warning, "a paste is no answer: type it key by key")
+		c.Tell(Warning, "a paste is no answer: type it key by key")
 		return nil
 	}
 	if c.input == nil {
-		c.input = new(newInput(""))
+		c.input = new(NewInput(""))
 	}
 	*c.input, _ = c.input.Update(m)
 	c.last, c.wrong = c.Now, false
 	return nil
 }
 
-// do takes enter behind the right word only. Alone it cancels, and what comes
+// Do takes enter behind the right word only. Alone it cancels, and what comes
 // faster than anybody types is not heard.
-func (c *typedConfirm) do(b keymap.Binding) tea.Cmd {
-	if c.deaf() || c.scroll(b) || c.turn(b) || c.Now.Sub(c.last) < burstWithin {
+func (c *TypedConfirm) Do(b keymap.Binding) tea.Cmd {
+	if c.deaf() || c.scroll(b) || c.turn(b) || c.Now.Sub(c.last) < PasteWithin {
 		return nil
 	}
 	switch {
 	case b.Action == keymap.Decline || c.text() == "":
-		c.Show(c.under)
-	case c.text() != c.word:
+		c.Show(c.Under)
+	case c.text() != c.Word:
 		c.wrong = true
 	default:
 		c.Show(nil)
-		return c.run()
+		return c.Run()
 	}
 	return nil
 }
 
-func (c *typedConfirm) text() string {
+func (c *TypedConfirm) text() string {
 	if c.input == nil {
 		return ""
 	}
 	return strings.TrimSpace(c.input.Value())
 }
 
-func (c *typedConfirm) box(width, height int) []string {
+func (c *TypedConfirm) Box(width, height int) []string {
 	t := c.Theme
 	width = min(width, widestConfirm) - 4
-	input := newInput("")
+	input := NewInput("")
 	if c.input != nil {
 		input = *c.input
 	}
 	help := fmt.Sprintf("%s and %s to %s; %s cancels", c.what, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.yes, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
 	ink := t.Dim
 	if c.wrong {
-		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), t.Status[3]
+		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.Word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), t.Status[3]
 	}
 	return c.framed(width, height, ink.Paint(t.Fit(help, width, false)), t.Key.Paint("> ")+typing(t, input, width-2, ""))
 }

@@ -1,37 +1,37 @@
-package tui
+package ui
 
 import (
 	"slices"
 	"time"
 
-	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/charmbracelet/bubbles/textinput"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
-	"github.com/bizhook/whd/tui/ui"
 )
 
-// suggestion is what could be typed, and what it means.
-type suggestion struct {
-	text string // the whole line that it makes
-	name string // shown
-	help string
+// Suggestion is what could be typed, and what it means.
+type Suggestion struct {
+	Text string // the whole line that it makes
+	Name string // shown
+	Help string
 }
 
-// line is a line that is typed below the tabs: a command, a filter, or what to
+// Line is a line that is typed below the tabs: a command, a filter, or what to
 // find.
-type line struct {
-	dialog
+type Line struct {
+	Dialog
 	kind    string // of its history
 	prompt  string
 	input   textinput.Model
-	help    string // in the line of hints
-	words   string // that are shown below while nothing is typed
-	suggest func(text string) []suggestion
-	check   func(text string) error // while it is typed
-	accept  func(text string) tea.Cmd
+	Help    string // in the line of hints
+	Words   string // that are shown below while nothing is typed
+	Suggest func(text string) []Suggestion
+	Check   func(text string) error // while it is typed
+	Accept  func(text string) tea.Cmd
 	wrong   error
 	start   string
 	last    time.Time // when something was typed last
@@ -39,19 +39,19 @@ type line struct {
 	typed   string
 }
 
-// burstWithin is how long five keys take at least that somebody types.
-const burstWithin = 30 * time.Millisecond
+// PasteWithin is how long five keys take at least that somebody types.
+const PasteWithin = 30 * time.Millisecond
 
 // lineMost is how long a line may be.
 const lineMost = 4096
 
-func newLine(h Host, kind, prompt, text string) *line {
-	l := &line{dialog: dialogOf(h), kind: kind, prompt: prompt, input: newInput(text), start: text}
+func NewLine(h Host, kind, prompt, text string) *Line {
+	l := &Line{Dialog: NewDialog(h), kind: kind, prompt: prompt, input: NewInput(text), start: text}
 	return l
 }
 
-// newInput is an editable text that is ready to be typed into.
-func newInput(text string) textinput.Model {
+// NewInput is an editable text that is ready to be typed into.
+func NewInput(text string) textinput.Model {
 	input := textinput.New()
 	input.CharLimit = lineMost
 	input.SetValue(text)
@@ -60,8 +60,8 @@ func newInput(text string) textinput.Model {
 	return input
 }
 
-// key edits the line, or leaves it.
-func (l *line) key(m tea.KeyMsg) tea.Cmd {
+// Key edits the line, or leaves it.
+func (l *Line) Key(m tea.KeyMsg) tea.Cmd {
 	b, bound := keymap.Bindings.Lookup([]keymap.Scope{keymap.InLine}, m.String())
 	if !bound || m.Paste {
 		l.input, _ = l.input.Update(m)
@@ -72,12 +72,12 @@ func (l *line) key(m tea.KeyMsg) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
 		l.Type(nil)
-		if l.check != nil {
-			_ = l.check(l.start) // lists that narrow while it is typed are as they were
+		if l.Check != nil {
+			_ = l.Check(l.start) // lists that narrow while it is typed are as they were
 		}
 	case keymap.Complete:
 		if list := l.list(); len(list) > 0 {
-			l.set(list[0].text)
+			l.Set(list[0].Text)
 		}
 	case keymap.Older:
 		l.recall(1)
@@ -90,56 +90,56 @@ func (l *line) key(m tea.KeyMsg) tea.Cmd {
 }
 
 // submit does what the line says, unless it is wrong.
-func (l *line) submit() tea.Cmd {
+func (l *Line) submit() tea.Cmd {
 	if l.verify(); l.wrong != nil {
 		return nil
 	}
-	if l.Now.Sub(l.last) < burstWithin { // nobody is so fast: it belongs to a paste
-		l.Tell(ui.Info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
+	if l.Now.Sub(l.last) < PasteWithin { // nobody is so fast: it belongs to a paste
+		l.Tell(Info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
 		return nil
 	}
 	text := l.input.Value()
 	l.remember(l.kind, text)
 	l.Type(nil)
-	return l.accept(text)
+	return l.Accept(text)
 }
 
-func (l *line) set(text string) {
+func (l *Line) Set(text string) {
 	l.input.SetValue(text)
 	l.input.CursorEnd()
 	l.verify()
 }
 
 // recall goes through what was typed before.
-func (l *line) recall(step int) {
+func (l *Line) recall(step int) {
 	history := l.History[l.kind]
 	if l.at == 0 {
 		l.typed = l.input.Value()
 	}
 	l.at = max(0, min(l.at+step, len(history)))
 	if l.at == 0 {
-		l.set(l.typed)
+		l.Set(l.typed)
 		return
 	}
-	l.set(history[len(history)-l.at])
+	l.Set(history[len(history)-l.at])
 }
 
-func (l *line) verify() {
+func (l *Line) verify() {
 	l.wrong = nil
-	if l.check != nil {
-		l.wrong = l.check(l.input.Value())
+	if l.Check != nil {
+		l.wrong = l.Check(l.input.Value())
 	}
 }
 
-func (l *line) list() []suggestion {
-	if l.suggest == nil {
+func (l *Line) list() []Suggestion {
+	if l.Suggest == nil {
 		return nil
 	}
-	return l.suggest(l.input.Value())
+	return l.Suggest(l.input.Value())
 }
 
-// view draws the line.
-func (l *line) view(width int) string {
+// View draws the line.
+func (l *Line) View(width int) string {
 	prompt := " " + l.prompt + " "
 	return l.Theme.Key.Paint(prompt) + typing(l.Theme, l.input, width-ansi.StringWidth(prompt), "")
 }
@@ -169,35 +169,35 @@ func typing(t *theme.Theme, input textinput.Model, width int, mask string) strin
 	return before + t.Cursor.Paint(under) + t.Fit(rest, width-used-underWidth, false)
 }
 
-// hint is what the line of hints says meanwhile.
-func (l *line) hint() string {
+// Hint is what the line of hints says meanwhile.
+func (l *Line) Hint() string {
 	if l.wrong != nil {
 		return l.wrong.Error()
 	}
-	return l.help
+	return l.Help
 }
 
 // wordLines are what can be typed by its name, all of it.
-func (l *line) wordLines(width int) []string {
-	if l.words == "" || l.input.Value() != "" {
+func (l *Line) wordLines(width int) []string {
+	if l.Words == "" || l.input.Value() != "" {
 		return nil
 	}
 	var lines []string
-	for _, words := range theme.Wrap(l.words, width-4) {
+	for _, words := range theme.Wrap(l.Words, width-4) {
 		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Ink: l.Theme.Key}}, nil))
 	}
 	return lines
 }
 
-// suggestions are drawn below the line.
-func (l *line) suggestions(width, room int) []string {
+// Suggestions are drawn below the line.
+func (l *Line) Suggestions(width, room int) []string {
 	lines := l.wordLines(width)
 	for _, s := range l.list() {
 		if len(lines) == min(8, room) {
 			break
 		}
-		name := l.Theme.Fit(s.name, 28, false)
-		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Ink: l.Theme.Key}, {Text: "  " + s.help, Ink: l.Theme.Dim}}, nil))
+		name := l.Theme.Fit(s.Name, 28, false)
+		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Ink: l.Theme.Key}, {Text: "  " + s.Help, Ink: l.Theme.Dim}}, nil))
 	}
 	return lines
 }

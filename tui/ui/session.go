@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
-	"github.com/bizhook/whd/tui/ui"
 )
 
 // Session is what the screens of a profile share. The app alone changes it; with
@@ -44,24 +43,24 @@ func (s *Session) remember(kind, text string) {
 		return
 	}
 	s.History[kind] = append(list, text)
-	if kind == commandHistory {
+	if kind == CommandHistory {
 		s.State.AddCommand(text)
 	}
 }
 
-// commandHistory is what typed commands are found under.
-const commandHistory = "command"
+// CommandHistory is what typed commands are found under.
+const CommandHistory = "command"
 
-// timeMode is how times are shown.
-type timeMode uint8
+// TimeMode is how times are shown.
+type TimeMode uint8
 
 const (
-	relative timeMode = iota
-	local
-	utc
+	ByAge TimeMode = iota
+	Local
+	UTC
 )
 
-var timeModes = [...]string{"relative", "local", "UTC"}
+var TimeModes = [...]string{"relative", "local", "UTC"}
 
 // Clock shows times. Those that the service itself writes are UTC: they are shown
 // as ages, in the local zone or in UTC. Those of the business have no zone, and
@@ -70,7 +69,7 @@ type Clock struct {
 	Now   time.Time     // when the last message came
 	Ahead time.Duration // how far the service's clock is ahead of ours
 	Zone  *time.Location
-	Times timeMode
+	Times TimeMode
 }
 
 // Since is how long ago the service did something, by its own clock.
@@ -81,7 +80,7 @@ func (c *Clock) Left(at time.Time) time.Duration { return -c.Since(at) }
 
 // Here is a time in the zone in which times of day are shown.
 func (c *Clock) Here(at time.Time) time.Time {
-	if c.Times == utc {
+	if c.Times == UTC {
 		return at.UTC()
 	}
 	return at.In(c.Zone)
@@ -92,8 +91,8 @@ func (c *Clock) Moment(at time.Time) string {
 	switch {
 	case at.IsZero():
 		return "-"
-	case c.Times == relative:
-		return ui.Age(c.Since(at))
+	case c.Times == ByAge:
+		return Age(c.Since(at))
 	}
 	return c.Here(at).Format("01-02 15:04:05")
 }
@@ -101,27 +100,27 @@ func (c *Clock) Moment(at time.Time) string {
 // TimeOfDay is the time of day.
 func (c *Clock) TimeOfDay(at time.Time) string { return c.Here(at).Format("15:04:05") }
 
-// zoneName is the zone of times, where they are not told by their age.
-func (c *Clock) zoneName() string {
+// ZoneName is the zone of times, where they are not told by their age.
+func (c *Clock) ZoneName() string {
 	switch c.Times {
-	case relative:
+	case ByAge:
 		return ""
-	case utc:
+	case UTC:
 		return " UTC"
 	}
 	name, _ := c.Now.In(c.Zone).Zone()
 	return " " + name
 }
 
-// instant reads a time that the service wrote itself.
-func instant(text string) (time.Time, bool) {
+// Instant reads a time that the service wrote itself.
+func Instant(text string) (time.Time, bool) {
 	at, err := time.Parse(wire.DateLayout, text)
 	return at, err == nil
 }
 
 // InstantText is a time of the service as lists show it.
 func (c *Clock) InstantText(text string) string {
-	if at, ok := instant(text); ok {
+	if at, ok := Instant(text); ok {
 		return c.Moment(at)
 	}
 	return text
@@ -129,16 +128,16 @@ func (c *Clock) InstantText(text string) string {
 
 // WholeInstant is a time of the service where there is room for all of it.
 func (c *Clock) WholeInstant(text string) string {
-	at, ok := instant(text)
+	at, ok := Instant(text)
 	switch {
 	case !ok:
 		return text
-	case c.Times == utc:
+	case c.Times == UTC:
 		return at.Format("2006-01-02 15:04:05.000") + " UTC"
 	}
 	shown := at.In(c.Zone).Format("2006-01-02 15:04:05.000 MST")
-	if c.Times == relative {
-		shown = ui.Age(c.Since(at)) + " ago   " + shown
+	if c.Times == ByAge {
+		shown = Age(c.Since(at)) + " ago   " + shown
 	}
 	return shown
 }

@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"fmt"
@@ -11,52 +11,52 @@ import (
 // How a form is drawn.
 
 const (
-	widestForm  = 76 // cells, its frame included
+	WidestForm  = 76 // cells, its frame included
 	labelWidth  = 11 // of the longest label, and a blank
-	remarkLines = 3  // that a help or a complaint takes at most
+	RemarkLines = 3  // that a help or a complaint takes at most
 	picksShown  = 5
 	picksLeast  = 2 // however little room there is
 )
 
-// maskedText stands for a value that is not shown, however long it is.
-const maskedText = "********"
+// MaskedText stands for a value that is not shown, however long it is.
+const MaskedText = "********"
 
-// box draws the form. Where there is no room for all of it, the field that is
+// Box draws the form. Where there is no room for all of it, the field that is
 // edited is seen with its help or what is wrong with it.
-func (f *form) box(width, height int) []string {
-	width = min(width, widestForm) - 4
+func (f *Form) Box(width, height int) []string {
+	width = min(width, WidestForm) - 4
 	room := max(1, height-2)
-	lines, from, to := f.lines(width, room)
+	lines, from, to := f.Lines(width, room)
 	top := max(0, min(from, to+1-room, len(lines)-room))
 	shown := lines[top:min(len(lines), top+room)]
 	return f.Theme.Excerpt(f.title, width, shown, top, len(lines)-top-len(shown))
 }
 
-// lines are all lines of the form. Those of the field that is edited begin at
+// Lines are all lines of the form. Those of the field that is edited begin at
 // from and end before to.
-func (f *form) lines(width, room int) (lines []string, from, to int) {
+func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 	t := f.Theme
-	for i := 0; i < len(f.fields); i++ {
+	for i := 0; i < len(f.Fields); i++ {
 		begin, first := len(lines), i
 		if f.paired(i) {
 			i++
 			lines = append(lines, f.pairLine(first, width))
 		} else {
-			lines = append(lines, f.fieldLine(f.fields[i], i == f.at, width))
+			lines = append(lines, f.fieldLine(f.Fields[i], i == f.At, width))
 		}
 		for at := first; at <= i; at++ {
 			lines = append(lines, f.remarks(at, width, room)...)
 		}
-		if first <= f.at && f.at <= i {
+		if first <= f.At && f.At <= i {
 			from, to = begin, len(lines)
 		}
 	}
-	notes := append(slices.Clone(f.notes), f.keys())
-	if f.sent {
+	notes := append(slices.Clone(f.Notes), f.keys())
+	if f.Sent {
 		notes = []string{"on its way " + strings.Repeat(t.Loading, 3) + "   esc leaves the form"}
 	}
 	for _, note := range notes {
-		for _, text := range t.Break(note, width, remarkLines) {
+		for _, text := range t.Break(note, width, RemarkLines) {
 			lines = append(lines, t.Dim.Paint(t.Fit(text, width, false)))
 		}
 	}
@@ -64,9 +64,9 @@ func (f *form) lines(width, room int) (lines []string, from, to int) {
 }
 
 // keys are what the line of hints says, which is far away on large screens.
-func (f *form) keys() string {
+func (f *Form) keys() string {
 	var words []string
-	for _, b := range f.hints() {
+	for _, b := range f.Hints() {
 		words = append(words, b.Label()+" "+b.Hint)
 	}
 	return strings.Join(words, "   ")
@@ -74,19 +74,19 @@ func (f *form) keys() string {
 
 // remarks stand below a field: what is wrong with it, or its help and what can
 // be picked where it is edited.
-func (f *form) remarks(at, width, room int) []string {
-	t, one := f.Theme, f.fields[at]
-	text, ink := one.wrong, t.Status[3]
+func (f *Form) remarks(at, width, room int) []string {
+	t, one := f.Theme, f.Fields[at]
+	text, ink := one.Wrong, t.Status[3]
 	if text == "" {
-		if text, ink = one.help, t.Dim; at != f.at {
+		if text, ink = one.Help, t.Dim; at != f.At {
 			return nil
 		}
 	}
 	var lines []string
-	for _, part := range t.Break(text, width-labelWidth, remarkLines) {
+	for _, part := range t.Break(text, width-labelWidth, RemarkLines) {
 		lines = append(lines, indented(ink, t.Fit(part, width-labelWidth, false)))
 	}
-	if at != f.at || one.wrong != "" {
+	if at != f.At || one.Wrong != "" {
 		return lines
 	}
 	return append(lines, f.picks(one, width, room-len(lines)-2)...)
@@ -98,7 +98,7 @@ func indented(ink theme.Ink, text string) string {
 
 // picks lists what can be picked, as much of it as there is room for. The one
 // with the pointer is what enter takes.
-func (f *form) picks(one *field, width, room int) []string {
+func (f *Form) picks(one *Field, width, room int) []string {
 	t := f.Theme
 	list := one.suggestions()
 	if len(list) == 0 {
@@ -112,75 +112,75 @@ func (f *form) picks(one *field, width, room int) []string {
 		if first+i == min(one.picked, len(list)-1) {
 			pointer, count, ink = t.Pointer, fmt.Sprintf(" %d of %d", first+i+1, len(list)), ""
 		}
-		text := t.Fit(pointer+" "+s.name+"  "+s.help, width-labelWidth-len(count), false)
+		text := t.Fit(pointer+" "+s.Name+"  "+s.Help, width-labelWidth-len(count), false)
 		lines = append(lines, indented(ink, text+count))
 	}
 	return lines
 }
 
-func (f *form) fieldLine(one *field, active bool, width int) string {
+func (f *Form) fieldLine(one *Field, active bool, width int) string {
 	t := f.Theme
 	label := f.label(one, active)
-	if one.among == nil {
+	if one.Among == nil {
 		return label + f.value(one, active, width-labelWidth)
 	}
 	ink := theme.Ink("")
 	if active {
 		ink = t.Selected
 	}
-	return label + f.Theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Ink: t.Dim}, {Text: one.input.Value(), Ink: ink}, {Text: " " + t.More, Ink: t.Dim}}, nil)
+	return label + f.Theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Ink: t.Dim}, {Text: one.Input.Value(), Ink: ink}, {Text: " " + t.More, Ink: t.Dim}}, nil)
 }
 
-func (f *form) label(one *field, active bool) string {
+func (f *Form) label(one *Field, active bool) string {
 	ink := f.Theme.Dim
 	if active {
 		ink = f.Theme.Key
 	}
-	return ink.Paint(f.Theme.Fit(one.label, labelWidth, false))
+	return ink.Paint(f.Theme.Fit(one.Label, labelWidth, false))
 }
 
 // value is what a field holds, with the cursor where it is edited.
-func (f *form) value(one *field, active bool, width int) string {
-	text, mask := one.input.Value(), ""
-	if one.masked {
+func (f *Form) value(one *Field, active bool, width int) string {
+	text, mask := one.Input.Value(), ""
+	if one.Masked {
 		mask = "*"
-		if text != "" || one.kept {
-			text = maskedText
+		if text != "" || one.Kept {
+			text = MaskedText
 		}
 	}
 	switch {
 	case !active:
 		return f.Theme.Fit(text, width, false)
-	case one.kept:
-		return typing(f.Theme, newInput(maskedText), width, "")
+	case one.Kept:
+		return typing(f.Theme, NewInput(MaskedText), width, "")
 	}
-	return typing(f.Theme, one.input, width, mask)
+	return typing(f.Theme, one.Input, width, mask)
 }
 
 // paired reports whether another field stands on the line of this one.
-func (f *form) paired(at int) bool { return at+1 < len(f.fields) && f.fields[at+1].behind }
+func (f *Form) paired(at int) bool { return at+1 < len(f.Fields) && f.Fields[at+1].Behind }
 
 // addMore stands behind the last of several pairs.
 const addMore = "   + add"
 
 // pairLine is a name and, behind it, its value: of the last pair with what
 // enter does there.
-func (f *form) pairLine(at, width int) string {
+func (f *Form) pairLine(at, width int) string {
 	t := f.Theme
-	name, value := f.fields[at], f.fields[at+1]
-	label := f.label(name, f.at == at || f.at == at+1)
+	name, value := f.Fields[at], f.Fields[at+1]
+	label := f.label(name, f.At == at || f.At == at+1)
 	end, ink := strings.Repeat(" ", len(addMore)), t.Dim
-	if value.more != nil && !f.paired(at+2) {
+	if value.More != nil && !f.paired(at+2) {
 		end = addMore
-		if f.at == at+1 && !name.empty() && !value.empty() {
+		if f.At == at+1 && !name.Empty() && !value.Empty() {
 			ink = t.Key
 		}
 	}
 	width -= labelWidth + len(addMore)
 	left := min(24, width/2)
-	shown := f.value(name, f.at == at, left)
-	if f.at != at && !name.empty() {
-		shown = t.Fit(name.input.Value()+":", left, false)
+	shown := f.value(name, f.At == at, left)
+	if f.At != at && !name.Empty() {
+		shown = t.Fit(name.Input.Value()+":", left, false)
 	}
-	return label + shown + "  " + f.value(value, f.at == at+1, width-left-2) + ink.Paint(end)
+	return label + shown + "  " + f.value(value, f.At == at+1, width-left-2) + ink.Paint(end)
 }

@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/ui"
 )
 
 // Queues is how deliveries to subscriptions stand. It is asked for where that is
@@ -16,15 +15,15 @@ import (
 type Queues struct {
 	Known map[string]wire.Lane // by the id of the subscription
 	whole bool                 // those that are not among them have nothing to tell
-	due   bool                 // something has become of messages since
+	Due   bool                 // something has become of messages since
 	asked time.Time
 	since time.Time       // from when on the figures are, where that is less than an hour ago
 	other map[string]bool // those that were enabled or disabled otherwise than what was fetched, by id
 }
 
 const (
-	queuesInterval = 10 * time.Second // that what is known of queues holds
-	queuesSoon     = 3 * time.Second  // that it holds where something becomes of messages
+	QueuesInterval = 10 * time.Second // that what is known of queues holds
+	QueuesSoon     = 3 * time.Second  // that it holds where something becomes of messages
 )
 
 // Take keeps what the service told.
@@ -40,7 +39,7 @@ func (q *Queues) Take(s *wire.Stats, now time.Time) {
 }
 
 // Changed says that something has become of messages.
-func (q *Queues) Changed() { q.due = true }
+func (q *Queues) Changed() { q.Due = true }
 
 // Counted says of which time the figures are: a daemon counts nothing of before
 // its start.
@@ -98,24 +97,24 @@ func (q *Queues) Turned(of wire.Subscriber, list ...wire.Subscription) bool {
 
 // Refresh asks how deliveries stand for a screen that shows it: soon after
 // something became of messages, else now and then.
-func (q *Queues) Refresh(s screen, then func() tea.Cmd) tea.Cmd {
-	b := s.base()
+func (q *Queues) Refresh(s Screen, then func() tea.Cmd) tea.Cmd {
+	b := s.Common()
 	old := b.Now.Sub(q.asked)
-	if b.Paused || old < queuesSoon || !q.due && old < queuesInterval {
+	if b.Paused || old < QueuesSoon || !q.Due && old < QueuesInterval {
 		return nil
 	}
 	return q.RefreshNow(s, then)
 }
 
 // RefreshNow asks whenever it was asked last.
-func (q *Queues) RefreshNow(s screen, then func() tea.Cmd) tea.Cmd {
-	q.due = false
+func (q *Queues) RefreshNow(s Screen, then func() tea.Cmd) tea.Cmd {
+	q.Due = false
 	return q.ask(s, then)
 }
 
 // Explain asks how deliveries stand, where that was not asked for just now.
-func (q *Queues) Explain(s screen, then func() tea.Cmd) tea.Cmd {
-	if b := s.base(); b.Paused || b.Now.Sub(q.asked) < queuesInterval {
+func (q *Queues) Explain(s Screen, then func() tea.Cmd) tea.Cmd {
+	if b := s.Common(); b.Paused || b.Now.Sub(q.asked) < QueuesInterval {
 		return nil
 	}
 	return q.ask(s, then)
@@ -123,10 +122,10 @@ func (q *Queues) Explain(s screen, then func() tea.Cmd) tea.Cmd {
 
 // ask asks for them. Without an answer, words stay as they are: what is late is
 // seen anyway.
-func (q *Queues) ask(s screen, then func() tea.Cmd) tea.Cmd {
-	b := s.base()
+func (q *Queues) ask(s Screen, then func() tea.Cmd) tea.Cmd {
+	b := s.Common()
 	q.asked = b.Now
-	return fetch(b.Context, s, func(ctx context.Context, c *client.Client) (*wire.Stats, error) { return c.Stats(ctx, time.Hour) }, func(stats *wire.Stats, err error) tea.Cmd {
+	return Fetch(b.Context, s, func(ctx context.Context, c *client.Client) (*wire.Stats, error) { return c.Stats(ctx, time.Hour) }, func(stats *wire.Stats, err error) tea.Cmd {
 		if err == nil {
 			q.Take(stats, b.Now)
 		}
@@ -134,10 +133,10 @@ func (q *Queues) ask(s screen, then func() tea.Cmd) tea.Cmd {
 	})
 }
 
-// soon is how long it takes until something happens.
-func soon(d time.Duration) string {
+// Soon is how long it takes until something happens.
+func Soon(d time.Duration) string {
 	if d <= 0 {
 		return "now"
 	}
-	return "in " + ui.Age(d)
+	return "in " + Age(d)
 }

@@ -1,4 +1,4 @@
-package tui
+package ui
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/state"
-	"github.com/bizhook/whd/tui/ui"
 )
 
 // Host is what screens and overlays may ask of the app.
@@ -19,7 +18,7 @@ type Host interface {
 	Current() *Session
 
 	// Tell shows a message to the user.
-	Tell(l ui.Level, text string)
+	Tell(l Level, text string)
 	// Fail shows what went wrong of what the user asked for: what was to be done,
 	// and the service's words.
 	Fail(what string, err error)
@@ -34,24 +33,24 @@ type Host interface {
 	// Open opens a destination, which another package may show.
 	Open(t Target) tea.Cmd
 	// Push opens a screen over the one in front.
-	Push(s screen) tea.Cmd
+	Push(s Screen) tea.Cmd
 	// Pop leaves the screen in front.
 	Pop() tea.Cmd
 	// Front is the screen that is seen.
-	Front() screen
+	Front() Screen
 	// Outdate has a screen fetched again when it is seen.
-	Outdate(s screen)
+	Outdate(s Screen)
 
 	// Overlay is what lies over the screen; nil for nothing.
-	Overlay() overlay
+	Overlay() Overlay
 	// Show puts an overlay over the screen; nil takes away what is there.
-	Show(o overlay)
+	Show(o Overlay)
 	// Close takes an overlay away, also where it waits below something else.
-	Close(o overlay)
+	Close(o Overlay)
 	// ShowSecret shows a secret as soon as nothing else is typed or read.
-	ShowSecret(s *secretBox)
+	ShowSecret(s *Secret)
 	// Type opens a line below the tabs; nil closes it.
-	Type(l *line)
+	Type(l *Line)
 	// Typing reports whether such a line is open.
 	Typing() bool
 
@@ -74,7 +73,7 @@ type Host interface {
 
 // Change is a change at the service.
 type Change struct {
-	Of   screen // that asks for it; nil for none
+	Of   Screen // that asks for it; nil for none
 	What string // for people
 	Do   func(ctx context.Context, c *client.Client) error
 	Told func(err error)         // shows the outcome, also where the screen was left meanwhile; nil for a toast
@@ -98,7 +97,7 @@ type Target interface{ isTarget() }
 type (
 	// MessagesTarget is the list of messages.
 	MessagesTarget struct {
-		messageFilter
+		MessageFilter
 		Message *wire.Message // shown over the list; nil for none
 		Here    bool          // the list is opened over the screen in front, not in its tab
 	}
@@ -114,32 +113,35 @@ type (
 	ViewTarget struct{ state.View }
 )
 
-func (MessagesTarget) isTarget()     {}
-func (RecordsTarget) isTarget()      {}
-func (SubscriptionTarget) isTarget() {}
-func (ViewTarget) isTarget()         {}
+func (MessagesTarget) isTarget() {}
 
-// dialog is what overlays and screens hold: the app, and what is shared.
-type dialog struct {
+func (RecordsTarget) isTarget() {}
+
+func (SubscriptionTarget) isTarget() {}
+
+func (ViewTarget) isTarget() {}
+
+// Dialog is what overlays and screens hold: the app, and what is shared.
+type Dialog struct {
 	Host
 	*Session
 }
 
-func dialogOf(h Host) dialog { return dialog{h, h.Current()} }
+func NewDialog(h Host) Dialog { return Dialog{h, h.Current()} }
 
 // Answer is the message that something asked for has come.
 type Answer struct {
-	To    screen         // that asked; nil for none
+	To    Screen         // that asked; nil for none
 	Err   error          // the service's
 	Take  func() tea.Cmd // takes it
 	Late  func()         // takes it where the screen was left meanwhile; nil for nothing
 	Local bool           // it says nothing of the way to the service
 }
 
-// fetch asks the service for something, which the screen takes if it is still
+// Fetch asks the service for something, which the screen takes if it is still
 // there.
-func fetch[T any](ctx context.Context, s screen, get func(ctx context.Context, c *client.Client) (T, error), take func(T, error) tea.Cmd) tea.Cmd {
-	c := s.base().Client
+func Fetch[T any](ctx context.Context, s Screen, get func(ctx context.Context, c *client.Client) (T, error), take func(T, error) tea.Cmd) tea.Cmd {
+	c := s.Common().Client
 	return func() tea.Msg {
 		got, err := get(ctx, c)
 		return Answer{To: s, Err: err, Take: func() tea.Cmd { return take(got, err) }}

@@ -1,0 +1,124 @@
+package ui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
+)
+
+// Pager shows lines that can be more than there is room for.
+type Pager struct {
+	Owner  Dialog
+	Lines  []theme.Span
+	Inked  [][]theme.Span // of the lines, where parts of them have inks of their own
+	Top    int
+	cols   int
+	Rows   int
+	sought string
+}
+
+func (p *Pager) SetLines(lines []theme.Span) {
+	p.Lines, p.Inked = lines, nil
+	p.Scroll(0)
+}
+
+// SetJSON shows lines of a text that is JSON, if it is.
+func (p *Pager) SetJSON(lines []theme.Span) {
+	p.SetLines(lines)
+	p.Inked = InkJSON(p.Owner.Theme, lines)
+}
+
+func (p *Pager) Fit(width, height int) {
+	p.cols, p.Rows = width, max(0, height)
+	p.Scroll(0)
+}
+
+func (p *Pager) Scroll(n int) {
+	p.Top = max(0, min(p.Top+n, len(p.Lines)-p.Rows))
+}
+
+// Move does what keys mean for a text. It is false for other keys.
+func (p *Pager) Move(b keymap.Binding) bool {
+	switch b.Action {
+	case keymap.GoUp:
+		p.Scroll(-1)
+	case keymap.GoDown:
+		p.Scroll(1)
+	case keymap.PageUp:
+		p.Scroll(-max(1, p.Rows-1))
+	case keymap.PageDown:
+		p.Scroll(max(1, p.Rows-1))
+	case keymap.HalfUp:
+		p.Scroll(-p.Rows / 2)
+	case keymap.HalfDown:
+		p.Scroll(p.Rows / 2)
+	case keymap.GoTop:
+		p.Scroll(-len(p.Lines))
+	case keymap.GoBottom:
+		p.Scroll(len(p.Lines))
+	case keymap.NextMatch:
+		p.seek(1)
+	case keymap.PreviousMatch:
+		p.seek(-1)
+	default:
+		return false
+	}
+	return true
+}
+
+// seek goes to the next line that holds what is sought, around the end.
+func (p *Pager) seek(step int) {
+	if p.sought == "" {
+		return
+	}
+	for i := 1; i <= len(p.Lines); i++ {
+		at := (p.Top + i*step + len(p.Lines)*2) % len(p.Lines)
+		if p.Holds(at) {
+			p.Top = at
+			p.Scroll(0)
+			return
+		}
+	}
+	p.Owner.Tell(Warning, "not found: "+p.sought)
+}
+
+func (p *Pager) Holds(i int) bool {
+	return p.sought != "" && strings.Contains(strings.ToLower(p.Lines[i].Text), strings.ToLower(p.sought))
+}
+
+// Find is the line in which is typed what to find.
+func (p *Pager) Find() *Line {
+	l := NewLine(p.Owner, "find", "/", p.sought)
+	l.Help = "enter finds; n and N go on"
+	l.Accept = func(text string) tea.Cmd {
+		if p.sought = text; text != "" && (p.Top >= len(p.Lines) || !p.Holds(p.Top)) {
+			p.seek(1)
+		}
+		return nil
+	}
+	return l
+}
+
+// Draw draws as many lines as there is room for.
+func (p *Pager) Draw() []string {
+	lines := make([]string, p.Rows)
+	for i := range lines {
+		if p.Top+i >= len(p.Lines) {
+			lines[i] = strings.Repeat(" ", p.cols)
+			continue
+		}
+		s := p.Lines[p.Top+i]
+		if p.Holds(p.Top + i) {
+			s.Ink = p.Owner.Theme.Typed
+		}
+		if p.Inked != nil && !p.Holds(p.Top+i) {
+			lines[i] = p.Owner.Theme.Compose(p.cols, p.Inked[p.Top+i], nil)
+			continue
+		}
+		lines[i] = s.Ink.Paint(p.Owner.Theme.Fit(s.Text, p.cols, false))
+	}
+	return lines
+}

@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
+)
+
+// Choice is one line of a picker.
+type Choice struct {
+	Spans []theme.Span
+	Take  func() tea.Cmd
+}
+
+// Picker lets one of several things be chosen.
+type Picker struct {
+	Dialog
+	Title   string
+	Note    string // below them
+	Choices []Choice
+	At      int
+}
+
+func (p *Picker) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
+
+func (p *Picker) Do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoUp:
+		p.At = max(0, p.At-1)
+	case keymap.GoDown:
+		p.At = max(0, min(len(p.Choices)-1, p.At+1))
+	case keymap.GoBack:
+		p.Show(nil)
+	case keymap.Accept:
+		p.Show(nil)
+		if p.At < len(p.Choices) {
+			return p.Choices[p.At].Take()
+		}
+	}
+	return nil
+}
+
+func (p *Picker) Box(width, height int) []string {
+	t := p.Theme
+	width = min(width, 80) - 4
+	room := max(1, height-4)
+	var lines []string
+	for i := max(0, p.At-room+1); i < len(p.Choices) && len(lines) < room; i++ {
+		pointer := theme.Span{Text: "  "}
+		if i == p.At {
+			pointer = theme.Span{Text: t.Pointer + " ", Ink: t.Selected}
+		}
+		lines = append(lines, p.Theme.Compose(width, append([]theme.Span{pointer}, p.Choices[i].Spans...), nil))
+	}
+	lines = append(lines, strings.Repeat(" ", width), t.Dim.Paint(t.Fit(p.Note, width, false)))
+	return p.Theme.Frame(p.Title, width, lines)
+}
