@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,6 +34,19 @@ type browser struct {
 	typed   typedConditions // the filters as they were typed
 	saved   string          // whose name this has been opened by or saved under
 	wrap    bool            // long values of one record stand on several lines
+	options browserOptions
+}
+
+// browserOptions say what is different where the rows are not any records.
+type browserOptions struct {
+	name    string                 // of the list; empty for the kind's
+	usual   []string               // fields that are shown at first; nil for all that can be read
+	columns map[string]grid.Column // of fields whose names are longer than what they hold
+	scopes  []keymap.Scope         // before those of all browsers
+	command string                 // of whctl, which lists the rows; empty for that of records
+	newest  bool                   // the newest come first, and are followed while they are in sight
+	paint   func(b *browser, rows []*grid.Row)
+	problem client.Filter // of the rows that are problems
 }
 
 // heldRecord is the record behind a row.
@@ -43,9 +57,9 @@ type heldRecord struct {
 
 // newBrowser opens a kind as it was left, with these filters where there are
 // any.
-func newBrowser(h ui.Host, kind *record.Kind, filters []client.Filter) *browser {
-	b := &browser{table: newTable(h, false), kind: kind, name: kind.Name, pages: grid.NewPages(), records: make(map[*grid.Row]heldRecord)}
-	b.setFields(usualFields(kind))
+func newBrowser(h ui.Host, kind *record.Kind, filters []client.Filter, o browserOptions) *browser {
+	b := &browser{table: newTable(h, false), kind: kind, name: cmp.Or(o.name, kind.Name), options: o, pages: grid.NewPages(), records: make(map[*grid.Row]heldRecord)}
+	b.setFields(b.usual())
 	b.grid.SetRows(b.pages)
 	if as, was := b.State.Grids[kind.Name]; was {
 		b.arrange(as)
@@ -56,17 +70,16 @@ func newBrowser(h ui.Host, kind *record.Kind, filters []client.Filter) *browser 
 	return b
 }
 
-// newRequests opens the request log.
-func newRequests(h ui.Host) *browser {
-	kind, _ := record.System().Lookup("RequestLog")
-	b := newBrowser(h, kind, nil)
-	b.name = "Requests"
-	b.grid.Follow(true)
-	return b
+// usual are the fields that are shown at first.
+func (b *browser) usual() []string {
+	if b.options.usual != nil {
+		return b.options.usual
+	}
+	return usualFields(b.kind)
 }
 
 func (b *browser) Start() tea.Cmd {
-	if !b.ofRequests() {
+	if !b.options.newest {
 		b.State.SetOpened(b.kind.Name, b.Now)
 	}
 	return b.reload()
@@ -75,15 +88,12 @@ func (b *browser) Start() tea.Cmd {
 func (b *browser) Shown() tea.Cmd { return b.want() }
 func (b *browser) Waiting() bool  { return b.pages.Loading() }
 
-// ofRequests reports whether the rows are those of the request log.
-func (b *browser) ofRequests() bool { return b.kind.Name == "RequestLog" }
-
 func (b *browser) Scopes() []keymap.Scope {
-	if b.ofRequests() {
-		return []keymap.Scope{keymap.InRequests, keymap.InBrowser, keymap.InGrids, keymap.InLists}
-	}
-	return []keymap.Scope{keymap.InBrowser, keymap.InGrids, keymap.InLists}
+	return slices.Concat(b.options.scopes, []keymap.Scope{keymap.InBrowser, keymap.InGrids, keymap.InLists})
 }
+
+// follows reports whether the newest rows come first.
+func (b *browser) follows() bool { return b.options.newest && b.order.Column == "" }
 
 func (b *browser) Badges() []string {
 	var chips []string
@@ -116,7 +126,7 @@ func (b *browser) reload() tea.Cmd {
 	clear(b.records)
 	b.counted = false
 	b.grid.SetSort(b.order)
-	b.grid.Follow(b.ofRequests() && b.order.Column == "")
+	b.grid.Follow(b.follows())
 	b.grid.To(0)
 	return tea.Batch(b.want(), b.count())
 }
@@ -161,7 +171,7 @@ func (b *browser) count() tea.Cmd {
 			return nil
 		}
 		b.counted = true
-		if short := b.pages.Total(); !b.ofRequests() || short < 0 || short >= grid.PageRows { // else all came, and counting made one more
+		if short := b.pages.Total(); !b.options.newest || short < 0 || short >= grid.PageRows { // else all came, and counting made one more
 			b.pages.SetTotal(generation, int(total))
 		}
 		b.grid.Sync()
@@ -194,7 +204,7 @@ func (b *browser) Do(k keymap.Binding) tea.Cmd {
 	if b.move(k) {
 		switch k.Action {
 		case keymap.GoTop:
-			b.grid.Follow(b.ofRequests() && b.order.Column == "")
+			b.grid.Follow(b.follows())
 		case keymap.Narrower, keymap.Wider, keymap.FreezeHere:
 			b.remember()
 		}
@@ -218,7 +228,7 @@ func (b *browser) Do(k keymap.Binding) tea.Cmd {
 	case keymap.ProblemsOnly:
 		return b.problems()
 	case keymap.ChooseColumns:
-		b.Show(newChooser(b.Host, b.kind, b.name, b.fields, b.empty, func(fields []string) tea.Cmd {
+		b.Show(newChooser(b.Host, b.kind, b.name, b.fields, b.usual(), b.empty, func(fields []string) tea.Cmd {
 			b.setFields(fields)
 			b.remember()
 			return b.reload()
@@ -275,12 +285,12 @@ func (b *browser) keep() tea.Cmd {
 	return b.limit(append(slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == one.Member() }), one))
 }
 
-// problems keeps the requests that failed, or all of them.
+// problems keeps the rows that are problems, or all of them.
 func (b *browser) problems() tea.Cmd {
-	failed := client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}}
-	others := slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == failed.Member() })
+	only := b.options.problem
+	others := slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == only.Member() })
 	if len(others) == len(b.filters) {
-		others = append(others, failed)
+		others = append(others, only)
 	}
 	return b.limit(others)
 }

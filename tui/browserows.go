@@ -14,12 +14,12 @@ import (
 
 // How records become rows, also again where times are shown in another way.
 
-// setFields shows other fields. The first one stays in place, but of requests,
-// which are not known by any field.
+// setFields shows other fields. The first one stays in place, but of those
+// that are not known by any field.
 func (b *browser) setFields(fields []string) {
 	b.fields = fields
 	frozen := 0
-	if len(fields) > 1 && !b.ofRequests() {
+	if len(fields) > 1 && !b.options.newest {
 		frozen = 1
 	}
 	b.grid.SetColumns(b.columns(), frozen)
@@ -27,7 +27,7 @@ func (b *browser) setFields(fields []string) {
 
 // columns are those of the fields that are shown.
 func (b *browser) columns() []grid.Column {
-	columns := fieldColumns(b.kind, b.fields)
+	columns := fieldColumns(b.kind, b.fields, b.options.columns)
 	for i := range columns {
 		if at, _ := b.kind.Column(columns[i].Name); b.kind.Fields[at].Type == record.DateTime && zoned(b.kind) {
 			columns[i].Title, columns[i].Right = "Time", false
@@ -42,7 +42,9 @@ func (b *browser) columns() []grid.Column {
 // made makes the rows of records.
 func (b *browser) made(records []client.Row) []*grid.Row {
 	rows := gridRows(b.kind, b.fields, records, b.cell)
-	b.paint(rows)
+	if b.options.paint != nil {
+		b.options.paint(b, rows)
+	}
 	return rows
 }
 
@@ -52,22 +54,6 @@ func (b *browser) cell(t record.Type, v client.Value) grid.Cell {
 		return grid.Cell{Text: b.InstantText(v.String())}
 	}
 	return cellOf(t, v)
-}
-
-// paint gives requests that failed their ink.
-func (b *browser) paint(rows []*grid.Row) {
-	column := slices.Index(b.fields, "StatusCode")
-	if !b.ofRequests() || column < 0 {
-		return
-	}
-	for _, row := range rows {
-		switch code := row.Cells[column].Text; {
-		case code >= "500":
-			row.Cells[column].Ink = b.Theme.Status[3]
-		case code >= "400":
-			row.Cells[column].Ink = b.Theme.Status[2]
-		}
-	}
 }
 
 // dated reports whether times are shown.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -86,18 +87,15 @@ func (b *browser) number(name string) bool {
 // Equivalent is the command that shows the same rows. Those of the audit have none but
 // over HTTP.
 func (b *browser) Equivalent() string {
-	text := "whctl query " + b.kind.Name
-	switch b.kind.Name {
-	case "RequestLog":
-		text = "whctl requests list"
-	case "WH_Audit":
+	if b.kind.Name == "WH_Audit" {
 		return b.curl()
 	}
+	text := cmp.Or(b.options.command, "whctl query "+b.kind.Name)
 	text += conditions(b.typed.texts(b.Now, b.kind, b.filters))
 	if q := b.query(); len(q.OrderBy) > 0 {
 		text += " --order-by " + q.OrderBy[0]
 	}
-	if !slices.Equal(b.fields, usualFields(b.kind)) || len(b.fields) < len(b.kind.Fields) {
+	if !slices.Equal(b.fields, b.usual()) || len(b.fields) < len(b.kind.Fields) {
 		text += " --fields " + strings.Join(b.fields, ",")
 	}
 	return text

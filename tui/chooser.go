@@ -20,14 +20,15 @@ type chooser struct {
 	name   string   // of the list
 	names  []string // all of them, the chosen first
 	chosen map[string]bool
+	usual  []string                      // that are chosen at first
 	sought string                        // part of the names that are listed
 	at     int                           // the selected one of those
 	empty  func(name string) bool        // no row that is here has a value there
 	accept func(fields []string) tea.Cmd // shows these
 }
 
-func newChooser(h ui.Host, kind *record.Kind, name string, fields []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *chooser {
-	c := &chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, chosen: make(map[string]bool), empty: empty, accept: accept}
+func newChooser(h ui.Host, kind *record.Kind, name string, fields, usual []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *chooser {
+	c := &chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, usual: usual, chosen: make(map[string]bool), empty: empty, accept: accept}
 	c.set(fields)
 	return c
 }
@@ -86,7 +87,7 @@ func (c *chooser) Do(b keymap.Binding) tea.Cmd {
 	case keymap.MoveLater:
 		c.swap(1)
 	case keymap.ResetChoice:
-		c.set(usualFields(c.kind))
+		c.set(c.usual)
 	case keymap.KeysAndMoney:
 		c.onlyMoney()
 	case keymap.HideEmpty:

@@ -12,43 +12,21 @@ import (
 )
 
 // fieldColumns are the columns of some fields of a kind.
-func fieldColumns(kind *record.Kind, fields []string) []grid.Column {
+func fieldColumns(kind *record.Kind, fields []string, own map[string]grid.Column) []grid.Column {
 	columns := make([]grid.Column, len(fields))
 	for i, name := range fields {
 		at, _ := kind.Column(name)
 		columns[i] = grid.FieldColumn(kind.Fields[at])
-		if own, ok := ownColumns[kind.Name][name]; ok {
-			own.Name = name
-			columns[i] = own
+		if one, ok := own[name]; ok {
+			one.Name = name
+			columns[i] = one
 		}
 	}
 	return columns
 }
 
-// ownColumns are columns of some fields whose names are longer than what they
-// hold.
-var ownColumns = map[string]map[string]grid.Column{
-	"RequestLog": {
-		"StatusCode":      {Title: "Status", Right: true},
-		"HttpMethod":      {Title: "Method", Min: 6},
-		"PathInfo":        {Title: "Path", Min: 20, Max: 60, Flex: true, Both: true},
-		"RequestDuration": {Title: "Duration", Right: true},
-		"UserAuthId":      {Title: "User", Min: 8, Max: 24, Flex: true},
-		"IpAddress":       {Title: "Address"},
-	},
-}
-
-// usual are the fields of a kind that are shown at first, all where it is not
-// named: of the request log, what tells requests apart.
-var usual = map[string][]string{
-	"RequestLog": {"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress"},
-}
-
 // usualFields leaves out byte[], which nobody can read.
 func usualFields(kind *record.Kind) []string {
-	if fields, ok := usual[kind.Name]; ok {
-		return fields
-	}
 	var fields []string
 	for i, f := range kind.Fields {
 		if i == 0 || f.Type != record.Bytes {

@@ -130,7 +130,7 @@ func (k *kinds) Do(b keymap.Binding) tea.Cmd {
 	case row == nil:
 	case b.Action == keymap.Open:
 		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })
-		return k.Push(newBrowser(k.Host, k.all[i], nil))
+		return k.Push(newBrowser(k.Host, k.all[i], nil, browserOptions{}))
 	case b.Action == keymap.CopyCell:
 		k.Copy(row.ID)
 	}

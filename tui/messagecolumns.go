@@ -198,7 +198,7 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 
 // chooseColumns lets columns be chosen and ordered.
 func (s *messages) chooseColumns() {
-	s.Show(newChooser(s.Host, columnKind(), s.Title(), s.names(), s.empty, func(names []string) tea.Cmd {
+	s.Show(newChooser(s.Host, columnKind(), s.Title(), s.names(), usualFields(columnKind()), s.empty, func(names []string) tea.Cmd {
 		s.show(names, s.grid.Frozen())
 		s.remember()
 		return s.want()

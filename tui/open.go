@@ -15,7 +15,7 @@ func (a *app) Open(t ui.Target) tea.Cmd {
 	case ui.MessagesTarget:
 		return a.openMessages(t)
 	case ui.RecordsTarget:
-		b := newBrowser(a, t.Kind, t.Filters)
+		b := newBrowser(a, t.Kind, t.Filters, browserOptions{})
 		if t.Filters != nil {
 			b.typed = t.Typed
 			b.remember()

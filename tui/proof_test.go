@@ -94,7 +94,7 @@ func newWideBrowser(t testing.TB) *wideBrowser {
 	}
 	kind, _ := registry.Lookup("SO_Wide")
 	d := drive(t, unreachable(t), Options{Registry: registry, Output: nil})
-	w := &wideBrowser{app: d.app, b: newBrowser(d.app, kind, nil), kind: kind}
+	w := &wideBrowser{app: d.app, b: newBrowser(d.app, kind, nil, browserOptions{}), kind: kind}
 	d.app.pushIn(recordsTab, w.b)
 	d.resize(200, 60)
 	w.b.pages.SetTotal(w.b.pages.Generation(), wideRows)

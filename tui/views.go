@@ -100,7 +100,10 @@ func (a *app) openView(v state.View) tea.Cmd {
 		a.Tell(ui.Warning, v.Name+": there is no record "+v.Record+" any more")
 		return nil
 	}
-	b := newBrowser(a, kind, nil)
+	b := newRequestRows(a, "")
+	if kind.Name != requestKind {
+		b = newBrowser(a, kind, nil, browserOptions{})
+	}
 	b.arrange(v.Arrangement)
 	b.SetViewName(v.Name)
 	return a.pushIn(recordsTab, b)
