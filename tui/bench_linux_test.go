@@ -35,7 +35,7 @@ func BenchmarkScreen(b *testing.B) {
 			defer runtime.UnlockOSThread()
 			b.ResetTimer()
 			for i := range b.N {
-				if test.name == "page" && w.b.grid.At() == wideRows-1 {
+				if test.name == "page" && w.b.Grid.At() == wideRows-1 {
 					w.app.Update(keys["home"])
 				}
 				b.StopTimer()

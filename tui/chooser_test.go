@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/tui/browse"
 )
 
 // Columns are found by a part of their names; what is done then is done to those
@@ -13,8 +15,8 @@ func TestColumnsAreFound(t *testing.T) {
 	d.press(":", "'SO_Totals", "enter", "C")
 	d.sees("8 of 8 shown", "/ finds a field")
 	d.press("/", "'cartage2", "enter")
-	c := d.app.over.(*chooser)
-	if list := c.listed(); len(list) != 2 || !strings.HasPrefix(list[0], "Cartage2") {
+	c := d.app.over.(*browse.Chooser)
+	if list := c.Listed(); len(list) != 2 || !strings.HasPrefix(list[0], "Cartage2") {
 		t.Fatalf("%v is listed", list)
 	}
 	d.sees("/ cartage2", "8 of 8 shown")
@@ -23,15 +25,15 @@ func TestColumnsAreFound(t *testing.T) {
 	d.press("*", "j", "space")
 	d.sees("7 of 8 shown")
 	d.press("K")
-	if list := c.listed(); !strings.HasSuffix(list[0], "TaxTotal") {
+	if list := c.Listed(); !strings.HasSuffix(list[0], "TaxTotal") {
 		t.Errorf("nothing was moved: %v", list)
 	}
 	d.press("/", "'zzz", "enter", "space", "*", "J", "up", "down")
 	d.sees("no field's name holds cartage2zzz", "7 of 8 shown")
 	d.press("/", "ctrl+u", "enter", "enter")
-	b := d.app.Front().(*browser)
-	if len(b.fields) != 7 || slices.Contains(b.fields, "Cartage2TaxTotal") {
-		t.Errorf("%v is shown", b.fields)
+	b := d.app.Front().(*browse.Browser)
+	if len(b.Fields) != 7 || slices.Contains(b.Fields, "Cartage2TaxTotal") {
+		t.Errorf("%v is shown", b.Fields)
 	}
 }
 
@@ -39,12 +41,12 @@ func TestColumnsAreFound(t *testing.T) {
 func TestKeysAndMoney(t *testing.T) {
 	d := drive(t, connected(t, demoDaemon(t)), Options{})
 	d.press(":", "'JB_EstimateResourceLines", "enter", "C", "m", "enter")
-	b := d.app.Front().(*browser)
-	if len(b.fields) == 0 || len(b.fields) == len(b.kind.Fields) {
-		t.Fatalf("%v is shown", b.fields)
+	b := d.app.Front().(*browse.Browser)
+	if len(b.Fields) == 0 || len(b.Fields) == len(b.Kind.Fields) {
+		t.Fatalf("%v is shown", b.Fields)
 	}
-	for _, name := range b.fields {
-		if at, _ := b.kind.Column(name); at != 0 && b.kind.Fields[at].TypeName() != "decimal" && b.kind.Fields[at].TypeName() != "decimal?" && !strings.HasSuffix(name, "ID") {
+	for _, name := range b.Fields {
+		if at, _ := b.Kind.Column(name); at != 0 && b.Kind.Fields[at].TypeName() != "decimal" && b.Kind.Fields[at].TypeName() != "decimal?" && !strings.HasSuffix(name, "ID") {
 			t.Errorf("%s is neither", name)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/record"
@@ -102,11 +104,11 @@ func (a *app) command(text string) (func() tea.Cmd, error) {
 	if best.kind == nil {
 		return func() tea.Cmd { return best.run() }, nil
 	}
-	filters, err := readFilters(a.Now, best.kind, rest)
+	filters, err := browse.ReadFilters(a.Now, best.kind, rest)
 	if err != nil {
 		return nil, err
 	}
-	typed := noteConditions(a.Now, best.kind, rest)
+	typed := browse.NoteTyped(a.Now, best.kind, rest)
 	return func() tea.Cmd { return a.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
 }
 
@@ -185,7 +187,7 @@ func (a *app) suggestCommands(text string) []ui.Suggestion {
 		if len(matches) == 0 || matches[0].kind == nil {
 			return nil
 		}
-		list := suggestFields(matches[0].kind, rest)
+		list := browse.SuggestFields(matches[0].kind, rest)
 		for i := range list {
 			list[i].Text = word + " " + list[i].Text
 		}

@@ -2,7 +2,7 @@ package tui
 
 import (
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/export"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -11,7 +11,7 @@ func (s *messages) Commands() []string {
 	if which == "" {
 		return nil
 	}
-	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + toFile("Messages")}
+	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + browse.ToFile("Messages")}
 }
 
 // which names the messages that are meant, as whctl takes them.
@@ -23,7 +23,7 @@ func (s *messages) which() string {
 		return " --all-messages"
 	}
 	text := ""
-	for _, row := range s.grid.MarkedRows() {
+	for _, row := range s.Grid.MarkedRows() {
 		text += " " + row.ID
 	}
 	if one, ok := s.selected(); ok && text == "" {
@@ -61,13 +61,11 @@ func subscriptionDeeds(one wire.Subscription) []string {
 }
 
 func (e *events) Commands() []string {
-	if row := e.grid.Row(); row != nil {
+	if row := e.Grid.Row(); row != nil {
 		return []string{"whctl subscriptions create SUBSCRIBER " + row.ID + " URL"}
 	}
 	return nil
 }
-
-func (b *browser) Commands() []string { return []string{b.Equivalent() + toFile(b.name)} }
 
 // switching is the command that turns on what is off, and off what is on.
 func switching(on bool) string {
@@ -75,9 +73,4 @@ func switching(on bool) string {
 		return "disable"
 	}
 	return "enable"
-}
-
-// toFile writes all rows that match to a file.
-func toFile(name string) string {
-	return " --all --format " + export.Formats[0].Name + " --output " + ui.Quote(name+export.Formats[0].Suffix)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 
@@ -308,7 +310,7 @@ func kindOf(t testing.TB, name string) *record.Kind {
 
 func filtersOf(t testing.TB, a *app, kind, text string) []client.Filter {
 	t.Helper()
-	filters, err := readFilters(a.Now, kindOf(t, kind), text)
+	filters, err := browse.ReadFilters(a.Now, kindOf(t, kind), text)
 	if err != nil {
 		t.Fatal(err)
 	}

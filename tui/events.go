@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -21,7 +23,7 @@ import (
 // events lists the published events, how many subscriptions get them, and when
 // they were raised last.
 type events struct {
-	searchTable
+	browse.SearchTable
 	eventList
 	busy   bool
 	hidden bool // who gets events, and when they were raised: this user may not see that
@@ -40,9 +42,9 @@ type eventList struct {
 const notTold = "?"
 
 func newEvents(h ui.Host) *events {
-	e := &events{searchTable: newSearchTable(h, "events", "part of a name or a description")}
-	e.refill = e.fill
-	e.grid.SetColumns([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Last seen", Right: true, Min: 9}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
+	e := &events{SearchTable: browse.NewSearchTable(h, "events", "part of a name or a description")}
+	e.Refill = e.fill
+	e.Grid.SetColumns([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Last seen", Right: true, Min: 9}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
 	return e
 }
 
@@ -88,7 +90,7 @@ func (e *events) Tick() tea.Cmd {
 }
 
 func (e *events) Status() string {
-	text := e.grid.Place()
+	text := e.Grid.Place()
 	if e.hidden {
 		return text + "   who gets them and when takes the role admin"
 	}
@@ -101,13 +103,13 @@ func (e *events) Status() string {
 func (e *events) fill() {
 	var rows []*grid.Row
 	for _, one := range e.list {
-		if !e.contains(one.Name + " " + one.Description) {
+		if !e.Contains(one.Name + " " + one.Description) {
 			continue
 		}
 		count, last := e.figures(one.Name)
 		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, last, {Text: one.Description, Ink: e.Theme.Dim}}})
 	}
-	e.grid.SetRows(grid.NewList(rows))
+	e.Grid.SetRows(grid.NewList(rows))
 }
 
 // figures are how many subscriptions get an event, and when it was raised last.
@@ -128,7 +130,7 @@ func (e *events) figures(name string) (count, last grid.Cell) {
 
 // Retime shows when events were raised in another way.
 func (e *events) Retime() string {
-	e.fitColumns()
+	e.FitColumns()
 	e.fill()
 	return ""
 }
@@ -157,9 +159,9 @@ func (e *events) showTaking(name string) ui.Overlay {
 }
 
 func (e *events) Do(b keymap.Binding) tea.Cmd {
-	row := e.grid.Row()
+	row := e.Grid.Row()
 	switch {
-	case e.move(b):
+	case e.Move(b):
 	case b.Action == keymap.AskFilter:
 		e.Type(e.Find())
 	case row == nil:
@@ -210,4 +212,4 @@ func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error)
 // an event was raised last.
 const eventsLooked = 1000
 
-func (e *events) Click(x, y int, again bool) tea.Cmd { return e.clickRow(e, x, y, again) }
+func (e *events) Click(x, y int, again bool) tea.Cmd { return e.ClickRow(e, x, y, again) }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/export"
@@ -58,9 +60,9 @@ func TestExportFormats(t *testing.T) {
 	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
 	d.press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", "s", "j", "space", "j", "space")
-	b := d.app.Front().(*browser)
+	b := d.app.Front().(*browse.Browser)
 	var want []string
-	for _, row := range b.grid.MarkedRows() {
+	for _, row := range b.Grid.MarkedRows() {
 		want = append(want, row.ID)
 	}
 	for range export.Formats[1:] {
@@ -88,8 +90,8 @@ func TestExportFormats(t *testing.T) {
 	d.sees("the row that is marked", filepath.Dir(d.app.Downloads)[:16])
 	d.press("esc")
 	sheet := sheetOf(t, filepath.Join(d.app.Downloads, "SO_Totals.xlsx"))
-	if rows := strings.Count(sheet, "<row>"); rows != b.pages.Total()+1 || !strings.Contains(sheet, want[0]) {
-		t.Errorf("the workbook has %d rows, of %d", rows, b.pages.Total())
+	if rows := strings.Count(sheet, "<row>"); rows != b.Pages.Total()+1 || !strings.Contains(sheet, want[0]) {
+		t.Errorf("the workbook has %d rows, of %d", rows, b.Pages.Total())
 	}
 	d.press("J")
 	d.sees("Exports", "SO_Totals.xlsx", "rows written", "2 rows written")
@@ -134,9 +136,9 @@ func TestExportOfMarksThatAreGone(t *testing.T) {
 	i := demoDaemon(t)
 	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
 	d.press(":", "'SO_Totals", "enter", "space", "G", "space")
-	b := d.app.Front().(*browser)
-	want := b.grid.MarkedIDs()
-	b.pages.Reset()
+	b := d.app.Front().(*browse.Browser)
+	want := b.Grid.MarkedIDs()
+	b.Pages.Reset()
 	d.press("e", "up", "up", "right", "right", "ctrl+s")
 	d.sees("2 rows written to")
 	if got := invoices(t, exported(t, d, "SO_Totals.csv")); strings.Join(got, " ") != strings.Join(want, " ") {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/ui"
@@ -29,13 +31,13 @@ func TestLastRow(t *testing.T) {
 	d := drive(t, connected(t, i), Options{})
 	d.press(":", "'SO_Totals", "enter", "G")
 	d.sees("row 12,000 of 12,000")
-	b := d.app.Front().(*browser)
-	last := b.grid.Row().ID
-	if b.pages.Row(6000) != nil {
+	b := d.app.Front().(*browse.Browser)
+	last := b.Grid.Row().ID
+	if b.Pages.Row(6000) != nil {
 		t.Error("rows between were fetched")
 	}
 	d.press("k", "k", "R", "j", "j")
-	if got := b.grid.Row().ID; got != last {
+	if got := b.Grid.Row().ID; got != last {
 		t.Errorf("%s is selected, want %s", got, last)
 	}
 }
@@ -119,10 +121,10 @@ func TestPollsWithoutStream(t *testing.T) {
 	d.until("the stream is refused", func() bool { return d.app.link.refused != nil })
 	d.sees("This user may not see deliveries", "POLL 2s")
 	d.press(":", "'DB_Class", "enter")
-	before := d.app.Front().(*browser).pages.Generation()
+	before := d.app.Front().(*browse.Browser).Pages.Generation()
 	d.later(ms(3000))
 	d.sees("POLL 2s", "row 1 of 14")
-	if after := d.app.Front().(*browser).pages.Generation(); after == before {
+	if after := d.app.Front().(*browse.Browser).Pages.Generation(); after == before {
 		t.Error("nothing was fetched again")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -34,7 +36,7 @@ func (h *home) countViews(views []state.View) tea.Cmd {
 	ctx, c := h.Ctx, h.Client
 	queries := make(map[string]client.Query)
 	for _, v := range views {
-		if q, ok := viewQuery(v, h.Session); ok {
+		if q, ok := browse.ViewQuery(v, h.Session); ok {
 			queries[v.Name] = q
 		}
 	}

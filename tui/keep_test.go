@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
@@ -22,25 +24,25 @@ func TestKindsLookAsTheyWereLeft(t *testing.T) {
 	d := drive(t, c, o)
 	d.press(":", "'SO_Totals", "enter", "l", ">", ">", "z", "s", "s", "/", "'InvoiceTotal>=1000", "enter", "space", "space")
 	d.press("C", "j", "j", "space", "enter")
-	before := d.app.Front().(*browser)
-	if before.grid.Marks() != 2 || len(before.fields) != 7 || before.grid.Frozen() != 1 {
-		t.Fatalf("%d marks, %d fields, %d frozen", before.grid.Marks(), len(before.fields), before.grid.Frozen())
+	before := d.app.Front().(*browse.Browser)
+	if before.Grid.Marks() != 2 || len(before.Fields) != 7 || before.Grid.Frozen() != 1 {
+		t.Fatalf("%d marks, %d fields, %d frozen", before.Grid.Marks(), len(before.Fields), before.Grid.Frozen())
 	}
 	d.press("0", "l", "z")
-	kept := before.arrangement()
+	kept := before.Arrangement()
 	d.later(ms(1000)) // when it is written
 
 	for name, again := range map[string]*driver{"this session": d, "the next": drive(t, c, o)} {
 		again.press(":", "'SO_Totals", "enter")
-		b := again.app.Front().(*browser)
-		now := b.arrangement()
+		b := again.app.Front().(*browse.Browser)
+		now := b.Arrangement()
 		if b == before || !slices.Equal(now.Fields, kept.Fields) || now.Widths["InvoiceTotal"] != kept.Widths["InvoiceTotal"] || now.Frozen != 2 ||
 			now.OrderBy != "-InvoiceTotal" || !slices.Equal(now.Where, []string{"InvoiceTotal>=1000"}) {
 			t.Errorf("in %s the rows look as %+v, want %+v", name, now, kept)
 		}
 		again.sees("[InvoiceTotal>=1000]", "InvoiceTotal ▼")
-		if b.grid.Marks() != 0 {
-			t.Errorf("in %s %d rows are marked", name, b.grid.Marks())
+		if b.Grid.Marks() != 0 {
+			t.Errorf("in %s %d rows are marked", name, b.Grid.Marks())
 		}
 	}
 	other := drive(t, c, Options{State: o.State, Profile: "test"})

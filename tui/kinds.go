@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -18,14 +20,14 @@ import (
 
 // kinds lists the record kinds, grouped by area, with how many records each has.
 type kinds struct {
-	searchTable
+	browse.SearchTable
 	all    []*record.Kind
 	totals map[string]string
 }
 
 func newKinds(h ui.Host) *kinds {
-	k := &kinds{searchTable: newSearchTable(h, "kinds", "part of a name, an area or a summary"), totals: make(map[string]string)}
-	k.refill = k.fill
+	k := &kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, an area or a summary"), totals: make(map[string]string)}
+	k.Refill = k.fill
 	k.all = slices.Clone(k.Registry.Kinds())
 	slices.SortStableFunc(k.all, func(x, y *record.Kind) int { return strings.Compare(x.Area, y.Area) })
 	if audit, ok := record.System().Lookup("WH_Audit"); ok {
@@ -40,7 +42,7 @@ func newKinds(h ui.Host) *kinds {
 const areaRoom = 80
 
 func (k *kinds) SetSize(width, height int) {
-	k.table.SetSize(width, height)
+	k.Table.SetSize(width, height)
 	k.setColumns()
 	k.fill()
 }
@@ -53,7 +55,7 @@ func (k *kinds) setColumns() {
 			area = max(area, len(kind.Area))
 		}
 	}
-	k.grid.SetColumns([]grid.Column{{Name: "Area", Min: area, Flex: true}, {Name: "Record", Min: 26}, {Name: "Rows", Right: true, Min: 6}, {Name: "Fields", Right: true},
+	k.Grid.SetColumns([]grid.Column{{Name: "Area", Min: area, Flex: true}, {Name: "Record", Min: 26}, {Name: "Rows", Right: true, Min: 6}, {Name: "Fields", Right: true},
 		{Name: "Opened", Right: true}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
 }
 
@@ -101,7 +103,7 @@ func (k *kinds) fill() {
 	var rows []*grid.Row
 	area := ""
 	for _, kind := range k.all {
-		if !k.contains(kind.Name + " " + kind.Area + " " + kind.Summary) {
+		if !k.Contains(kind.Name + " " + kind.Area + " " + kind.Summary) {
 			continue
 		}
 		total, known := k.totals[kind.Name]
@@ -118,23 +120,23 @@ func (k *kinds) fill() {
 			{Text: k.opened(kind), Ink: k.Theme.Dim}, {Text: kind.Summary, Ink: k.Theme.Dim},
 		}})
 	}
-	k.grid.SetRows(grid.NewList(rows))
+	k.Grid.SetRows(grid.NewList(rows))
 }
 
 func (k *kinds) Do(b keymap.Binding) tea.Cmd {
-	row := k.grid.Row()
+	row := k.Grid.Row()
 	switch {
-	case k.move(b):
+	case k.Move(b):
 	case b.Action == keymap.AskFilter:
 		k.Type(k.Find())
 	case row == nil:
 	case b.Action == keymap.Open:
 		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })
-		return k.Push(newBrowser(k.Host, k.all[i], nil, browserOptions{}))
+		return k.Push(browse.New(k.Host, k.all[i], nil, browse.Options{}))
 	case b.Action == keymap.CopyCell:
 		k.Copy(row.ID)
 	}
 	return nil
 }
 
-func (k *kinds) Click(x, y int, again bool) tea.Cmd { return k.clickRow(k, x, y, again) }
+func (k *kinds) Click(x, y int, again bool) tea.Cmd { return k.ClickRow(k, x, y, again) }

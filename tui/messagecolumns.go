@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/record"
@@ -116,7 +118,7 @@ func (s *messages) show(names []string, frozen int) {
 	for i, c := range s.columns {
 		columns[i] = c.Column
 	}
-	s.grid.SetColumns(columns, frozen)
+	s.Grid.SetColumns(columns, frozen)
 	s.remake()
 }
 
@@ -132,7 +134,7 @@ func (s *messages) names() []string {
 }
 
 // column is the selected one.
-func (s *messages) column() messageColumn { return s.columns[s.grid.ColumnAt()] }
+func (s *messages) column() messageColumn { return s.columns[s.Grid.ColumnAt()] }
 
 // aside goes past the sign, which is no column to stop at.
 func (s *messages) aside(b keymap.Binding) {
@@ -140,10 +142,10 @@ func (s *messages) aside(b keymap.Binding) {
 		return
 	}
 	step := 1
-	if at := s.grid.ColumnAt(); b.Action == keymap.GoLeft && at > 0 || at == len(s.columns)-1 {
+	if at := s.Grid.ColumnAt(); b.Action == keymap.GoLeft && at > 0 || at == len(s.columns)-1 {
 		step = -1
 	}
-	s.grid.MoveColumn(step)
+	s.Grid.MoveColumn(step)
 }
 
 // messagesKept is what the arrangement of messages is kept by. It is no record's
@@ -161,12 +163,12 @@ func (s *messages) arrange(as state.Arrangement) {
 	if len(names) > 0 {
 		s.show(names, as.Frozen)
 	}
-	s.grid.SetWidths(as.Widths)
+	s.Grid.SetWidths(as.Widths)
 }
 
 // arrangement is how messages are shown now.
 func (s *messages) arrangement() state.Arrangement {
-	return state.Arrangement{Fields: s.names(), Widths: maps.Clone(s.grid.Widths()), Frozen: s.grid.Frozen()}
+	return state.Arrangement{Fields: s.names(), Widths: maps.Clone(s.Grid.Widths()), Frozen: s.Grid.Frozen()}
 }
 
 // remember keeps how messages are shown now. A view is kept by :save alone.
@@ -198,8 +200,8 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 
 // chooseColumns lets columns be chosen and ordered.
 func (s *messages) chooseColumns() {
-	s.Show(newChooser(s.Host, columnKind(), s.Title(), s.names(), usualFields(columnKind()), s.empty, func(names []string) tea.Cmd {
-		s.show(names, s.grid.Frozen())
+	s.Show(browse.NewChooser(s.Host, columnKind(), s.Title(), s.names(), browse.UsualFields(columnKind()), s.empty, func(names []string) tea.Cmd {
+		s.show(names, s.Grid.Frozen())
 		s.remember()
 		return s.want()
 	}))

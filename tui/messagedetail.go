@@ -131,7 +131,7 @@ func (s *messageScreen) Status() string {
 	if s.sending != "" {
 		return s.sending + " ..."
 	}
-	place, _, _ := strings.Cut(s.list.grid.Place(), statusGap) // its columns are not seen here
+	place, _, _ := strings.Cut(s.list.Grid.Place(), statusGap) // its columns are not seen here
 	return place
 }
 func (s *messageScreen) Scopes() []keymap.Scope {
@@ -181,7 +181,7 @@ func (s *messageScreen) ended(string, error) tea.Cmd {
 
 // step goes to the message before or after in the list.
 func (s *messageScreen) step(n int) tea.Cmd {
-	s.list.grid.Move(n)
+	s.list.Grid.Move(n)
 	one, ok := s.list.selected()
 	if !ok {
 		return s.list.want()

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -32,7 +34,7 @@ func (s *messages) limits() string {
 	if c, limits := s.filter.Standing().Condition(); limits {
 		text += " --where " + ui.Quote(filter.Text(c))
 	}
-	return text + conditions(s.typed.texts(s.Now, ui.MessageKind(), s.filter.Conditions))
+	return text + browse.Conditions(s.typed.Texts(s.Now, ui.MessageKind(), s.filter.Conditions))
 }
 
 func (s *messages) filterText() string {
@@ -40,7 +42,7 @@ func (s *messages) filterText() string {
 	for _, f := range s.filter.Conditions {
 		texts = append(texts, filter.Text(f))
 	}
-	return strings.Join(texts, conditionGap)
+	return strings.Join(texts, browse.ConditionGap)
 }
 
 // Find is the line of filters.
@@ -50,34 +52,34 @@ func (s *messages) filterLine(text string) *ui.Line {
 	kind := ui.MessageKind()
 	l := ui.NewLine(s.Host, "filter Message", "/", text)
 	l.Help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
-	l.Suggest = func(text string) []ui.Suggestion { return suggestFields(kind, text) }
+	l.Suggest = func(text string) []ui.Suggestion { return browse.SuggestFields(kind, text) }
 	l.Check = func(text string) error {
-		_, err := readFilters(s.Now, kind, text)
+		_, err := browse.ReadFilters(s.Now, kind, text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		s.filter.Conditions, _ = readFilters(s.Now, kind, text) // it was checked just now
-		s.typed = noteConditions(s.Now, kind, text)
+		s.filter.Conditions, _ = browse.ReadFilters(s.Now, kind, text) // it was checked just now
+		s.typed = browse.NoteTyped(s.Now, kind, text)
 		return s.reload()
 	}
 	return l
 }
 
 // exportable is what can be exported of messages, with their bodies.
-func (s *messages) exportable() exportable {
+func (s *messages) exportable() browse.Exportable {
 	kind, _ := record.System().Lookup("Message")
-	e := exportable{
-		name: "Messages", query: client.Query{Kind: kind, Where: s.filter.Filters()}, key: "MessageID", total: s.pages.Total(), marked: s.grid.MarkedIDs(), all: s.allMarks,
-		rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
+	e := browse.Exportable{
+		Name: "Messages", Query: client.Query{Kind: kind, Where: s.filter.Filters()}, Key: "MessageID", Total: s.pages.Total(), Marked: s.Grid.MarkedIDs(), All: s.allMarks,
+		Rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
 	}
 	if by := s.orderBy(); by != "" {
-		e.query.OrderBy = []string{by}
+		e.Query.OrderBy = []string{by}
 	}
 	for _, f := range kind.Fields {
-		e.columns = append(e.columns, export.Column{Name: f.Name, Type: f.Type})
+		e.Columns = append(e.Columns, export.Column{Name: f.Name, Type: f.Type})
 	}
 	for _, row := range s.pages.Here() {
-		e.loaded = append(e.loaded, row.ID)
+		e.Loaded = append(e.Loaded, row.ID)
 	}
 	return e
 }

@@ -28,9 +28,9 @@ func (d *driver) to(column string) {
 	d.t.Helper()
 	d.press("0")
 	for d.list().column().Name != column {
-		at := d.list().grid.ColumnAt()
+		at := d.list().Grid.ColumnAt()
 		d.press("l")
-		if d.list().grid.ColumnAt() == at {
+		if d.list().Grid.ColumnAt() == at {
 			d.t.Fatalf("there is no way to %s", column)
 		}
 	}
@@ -68,14 +68,14 @@ func TestMessagesAreSorted(t *testing.T) {
 	d.to("Status")
 	statuses := func() (all []int) {
 		m := d.list()
-		for i := range m.grid.Len() {
+		for i := range m.Grid.Len() {
 			all = append(all, m.known[m.pages.Row(i).ID].Status)
 		}
 		return all
 	}
 	d.press("s")
-	if all := statuses(); !slices.IsSorted(all) || d.list().grid.Following() {
-		t.Errorf("ordered by status: %v, following %v", all, d.list().grid.Following())
+	if all := statuses(); !slices.IsSorted(all) || d.list().Grid.Following() {
+		t.Errorf("ordered by status: %v, following %v", all, d.list().Grid.Following())
 	}
 	d.sees("Status ▲", "of 8")
 	d.press("s")
@@ -85,7 +85,7 @@ func TestMessagesAreSorted(t *testing.T) {
 	if twin := d.list().Equivalent(); !strings.HasSuffix(twin, "--order-by -Status") {
 		t.Errorf("the same is %s", twin)
 	}
-	if by := d.list().exportable().query.OrderBy; !slices.Equal(by, []string{"-Status"}) {
+	if by := d.list().exportable().Query.OrderBy; !slices.Equal(by, []string{"-Status"}) {
 		t.Errorf("exported by %v", by)
 	}
 	d.press("s")
@@ -183,8 +183,8 @@ func TestMessageColumnsAreKept(t *testing.T) {
 	again := s.open(t, o)
 	again.press("4")
 	m := again.list()
-	if !slices.Equal(m.names(), d.list().names()) || m.grid.Frozen() != 2 || m.grid.Widths()["Event"] == 0 {
-		t.Errorf("columns %v, %d frozen, widths %v", m.names(), m.grid.Frozen(), m.grid.Widths())
+	if !slices.Equal(m.names(), d.list().names()) || m.Grid.Frozen() != 2 || m.Grid.Widths()["Event"] == 0 {
+		t.Errorf("columns %v, %d frozen, widths %v", m.names(), m.Grid.Frozen(), m.Grid.Widths())
 	}
 	again.sees("of 8", "following")
 	again.press("C", "*", "*", "enter")

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -43,7 +45,7 @@ func (s *messages) orderBy() string {
 
 // messageOrder is an order that was kept, none where no column has it any more.
 func messageOrder(text string) grid.Sort {
-	order := sortOf(text)
+	order := browse.SortOf(text)
 	if c, _ := shownColumn(order.Column); c.field == "" {
 		return grid.Sort{}
 	}
@@ -77,7 +79,7 @@ func (s *messages) filterColumn() {
 		s.Tell(ui.Warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.KeepValue)+" keeps the messages of this one")
 		return
 	}
-	s.Type(s.filterLine(strings.TrimSpace(s.filterText() + conditionGap + c.field)))
+	s.Type(s.filterLine(strings.TrimSpace(s.filterText() + browse.ConditionGap + c.field)))
 }
 
 // keep keeps the messages that have the same in the selected column.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -78,7 +80,7 @@ func (s *messages) copyCell(m wire.Message) {
 // copyRows copies marked messages with tabs between cells, else the message as
 // JSON.
 func (s *messages) copyRows(one wire.Message) {
-	rows := s.grid.MarkedRows()
+	rows := s.Grid.MarkedRows()
 	if len(rows) == 0 {
 		s.Copy(messageJSON(one))
 		return
@@ -88,7 +90,7 @@ func (s *messages) copyRows(one wire.Message) {
 		var cells []string
 		for _, c := range s.columns {
 			if m, here := s.known[row.ID]; here && c.Name != signColumn.Name {
-				cells = append(cells, strings.Map(tabless, s.plain(c, m)))
+				cells = append(cells, strings.Map(browse.Tabless, s.plain(c, m)))
 			}
 		}
 		lines = append(lines, strings.Join(cells, "\t"))

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -19,7 +21,7 @@ import (
 
 // messages lists messages, the newest first, and keeps them up to date.
 type messages struct {
-	table
+	browse.Table
 	filter   ui.MessageFilter
 	order    grid.Sort       // by a column; of none, the newest come first
 	columns  []messageColumn // that are shown, with the one for signs
@@ -30,7 +32,7 @@ type messages struct {
 	asked    time.Time               // when the rows were fetched last
 	due      bool                    // the first page is to be fetched again
 	allMarks bool                    // all that match are meant, also those that are not here
-	typed    typedConditions         // the conditions as they were typed
+	typed    browse.TypedConditions  // the conditions as they were typed
 	sought   string                  // the id of a message to select once it is here
 	saved    string                  // whose name this has been opened by or saved under
 	bulk     bulkState
@@ -44,13 +46,13 @@ type messages struct {
 const changedFor = 10 * time.Second
 
 func newMessages(h ui.Host, filter ui.MessageFilter) *messages {
-	m := &messages{table: newTable(h, false), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
-	m.grid.SetRows(m.pages)
+	m := &messages{Table: browse.NewTable(h, false), filter: filter, pages: grid.NewPages(), known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
+	m.Grid.SetRows(m.pages)
 	m.show(usualMessageColumns(), 0)
 	if as, was := m.State.Grids[messagesKept]; was {
 		m.arrange(as)
 	}
-	m.grid.Follow(true)
+	m.Grid.Follow(true)
 	return m
 }
 
@@ -72,9 +74,9 @@ func (s *messages) reload() tea.Cmd {
 	clear(s.news)
 	s.due, s.asked = false, s.Now
 	s.clearMarks()
-	s.grid.SetSort(s.order)
-	s.grid.To(0)
-	s.grid.Follow(s.newest())
+	s.Grid.SetSort(s.order)
+	s.Grid.To(0)
+	s.Grid.Follow(s.newest())
 	return s.want()
 }
 
@@ -91,7 +93,7 @@ func (s *messages) Poll() tea.Cmd {
 }
 
 func (s *messages) want() tea.Cmd {
-	first, last := s.grid.Window()
+	first, last := s.Grid.Window()
 	var cmds []tea.Cmd
 	for _, number := range s.pages.Wanted(first, last) {
 		cmds = append(cmds, s.fetchPage(number))
@@ -134,7 +136,7 @@ func (s *messages) put(generation, number int, list []wire.Message, total int) t
 	}
 	if s.pages.Put(generation, number, rows) {
 		s.pages.SetTotal(generation, total)
-		s.grid.Sync()
+		s.Grid.Sync()
 		s.seek()
 	}
 	s.markMore()
@@ -144,9 +146,9 @@ func (s *messages) put(generation, number int, list []wire.Message, total int) t
 
 // seek selects the message that the list was opened for.
 func (s *messages) seek() {
-	if s.sought != "" && s.grid.Select(s.sought) {
+	if s.sought != "" && s.Grid.Select(s.sought) {
 		s.sought = ""
-		s.grid.Follow(false)
+		s.Grid.Follow(false)
 	}
 }
 
@@ -159,7 +161,7 @@ func (s *messages) forget() {
 }
 
 func (s *messages) selected() (wire.Message, bool) {
-	row := s.grid.Row()
+	row := s.Grid.Row()
 	if row == nil {
 		return wire.Message{}, false
 	}
@@ -170,7 +172,7 @@ func (s *messages) selected() (wire.Message, bool) {
 func (s *messages) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoTop:
-		s.grid.Follow(s.newest())
+		s.Grid.Follow(s.newest())
 		if len(s.news) > 0 {
 			return s.Poll()
 		}
@@ -179,7 +181,7 @@ func (s *messages) Do(b keymap.Binding) tea.Cmd {
 	case keymap.MarkAll, keymap.Unmark, keymap.Retry, keymap.Remove:
 		return s.mark(b.Action)
 	}
-	if s.move(b) {
+	if s.Move(b) {
 		s.moved(b)
 		return s.want()
 	}
@@ -208,7 +210,7 @@ var messageDeeds = map[keymap.Action]func(s *messages) tea.Cmd{
 		return nil
 	},
 	keymap.Export: func(s *messages) tea.Cmd {
-		s.Show(newExportForm(s.Host, s.exportable()))
+		s.Show(browse.NewExportForm(s.Host, s.exportable()))
 		return nil
 	},
 }
@@ -247,7 +249,7 @@ func clone(members url.Values) url.Values {
 }
 
 func (s *messages) Click(x, y int, again bool) tea.Cmd {
-	row, title := s.press(x, y)
+	row, title := s.Press(x, y)
 	s.aside(keymap.Binding{})
 	switch {
 	case title:

@@ -41,7 +41,7 @@ func (s *messages) begin(what string) {
 func (s *messages) ended(id string, err error) tea.Cmd {
 	s.bulk.sending = ""
 	if err == nil {
-		s.grid.Forget(id)
+		s.Grid.Forget(id)
 	}
 	return s.Poll()
 }
@@ -123,12 +123,12 @@ func (s *messages) markMore() {
 	for _, row := range s.pages.Here() {
 		ids = append(ids, row.ID)
 	}
-	s.grid.SetMarks(ids)
+	s.Grid.SetMarks(ids)
 }
 
 // chooseMarks ends that all that match are meant, since rows are chosen.
 func (s *messages) chooseMarks() {
-	if s.allMarks && s.grid.Marks() < s.pages.Total() {
+	if s.allMarks && s.Grid.Marks() < s.pages.Total() {
 		s.Tell(ui.Warning, "only rows that are loaded are marked now, no longer all that match")
 	}
 	s.allMarks = false
@@ -136,7 +136,7 @@ func (s *messages) chooseMarks() {
 
 // clearMarks is false where there are none.
 func (s *messages) clearMarks() bool {
-	had := s.table.Unmark() || s.allMarks
+	had := s.Table.Unmark() || s.allMarks
 	s.allMarks = false
 	return had
 }
@@ -160,9 +160,9 @@ func (s *messages) meant() url.Values {
 			members.Set("All", "true")
 		}
 		return members
-	case s.grid.Marks() > 0:
+	case s.Grid.Marks() > 0:
 		var ids []string
-		for _, row := range s.grid.MarkedRows() {
+		for _, row := range s.Grid.MarkedRows() {
 			ids = append(ids, row.ID)
 		}
 		return url.Values{"MessageIDIn": ids}

@@ -34,7 +34,7 @@ func TestWhatWaitsIsAProblem(t *testing.T) {
 	d.sees("[problems]", "row 1 of 1", "3 more wait: ! shows them")
 	d.press("!")
 	d.sees("[not delivered]", "of 4", "WAIT")
-	if c := d.list().exportable().query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
+	if c := d.list().exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
 		t.Errorf("exported is %v", c)
 	}
 	d.press("r")

@@ -62,13 +62,13 @@ func (s *messages) repaint() {
 			s.due = s.due || s.limited() // it may be none of those that are meant any more
 		}
 	}
-	first, last := s.grid.Window()
+	first, last := s.Grid.Window()
 	for i := first; i <= last; i++ {
 		if row := s.pages.Row(i); row != nil {
 			s.refit(row.ID)
 		}
 	}
-	s.grid.Sync()
+	s.Grid.Sync()
 }
 
 // limited reports whether a message that changes can stop being one of those
@@ -82,7 +82,7 @@ func (s *messages) remake() {
 	for _, row := range s.pages.Here() {
 		s.refit(row.ID)
 	}
-	s.grid.Sync()
+	s.Grid.Sync()
 }
 
 // refit puts a new row in place of a message's, if it looks different.
@@ -135,7 +135,7 @@ func (s *messages) figured() tea.Cmd {
 
 // asksInSight reports whether a message in sight makes one ask why it waits.
 func (s *messages) asksInSight() bool {
-	first, last := s.grid.Window()
+	first, last := s.Grid.Window()
 	for i := first; i <= last; i++ {
 		if row := s.pages.Row(i); row != nil && asks(s.known[row.ID], s.Session) {
 			return true
@@ -149,7 +149,7 @@ const followEvery = time.Second
 
 // catchUp fetches the newest messages where the list follows.
 func (s *messages) catchUp() tea.Cmd {
-	wanted := s.due || len(s.news) > 0 && s.grid.Following()
+	wanted := s.due || len(s.news) > 0 && s.Grid.Following()
 	if !wanted || s.Paused || s.Front() != ui.Screen(s) || s.pages.Loading() || s.Now.Sub(s.asked) < followEvery {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (s *messages) means(c wire.MessageChange) bool {
 // Retime makes the rows in sight anew. Columns that were wide for the mode
 // before become as wide as they have to be.
 func (s *messages) Retime() string {
-	s.fitColumns()
+	s.FitColumns()
 	s.repaint()
 	return ""
 }

@@ -28,7 +28,7 @@ func (s *messages) Badges() []string {
 }
 
 func (s *messages) Status() string {
-	text, columns, _ := strings.Cut(s.grid.Place(), statusGap)
+	text, columns, _ := strings.Cut(s.Grid.Place(), statusGap)
 	text += s.marked()
 	switch word := s.bulk.word(); {
 	case word != "":
@@ -37,7 +37,7 @@ func (s *messages) Status() string {
 		return "loading messages ..."
 	case s.pages.Total() < 0:
 		return "no answer yet: " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " asks again"
-	case s.grid.Len() == 0:
+	case s.Grid.Len() == 0:
 		text = "no messages"
 	}
 	text += s.heldText() + s.newer()
@@ -54,7 +54,7 @@ const statusGap = "   "
 // service alone knows.
 func (s *messages) newer() string {
 	switch n := len(s.news); {
-	case s.grid.Following():
+	case s.Grid.Following():
 		return "   following"
 	case n == 0:
 		return ""
@@ -103,7 +103,7 @@ func subscriptionLabel(event, address string) string { return event + " to " + u
 
 // marked tells how many messages are marked.
 func (s *messages) marked() string {
-	switch n := s.grid.Marks(); {
+	switch n := s.Grid.Marks(); {
 	case s.allMarks:
 		return "   " + theme.Thousands(max(0, s.pages.Total())) + " marked: all that match"
 	case n > 0:

@@ -55,7 +55,7 @@ func (m *weighed) looked(s *messages) []wire.Message {
 		return m.newest
 	}
 	var list []wire.Message
-	for _, row := range s.grid.MarkedRows() {
+	for _, row := range s.Grid.MarkedRows() {
 		list = append(list, s.known[row.ID])
 	}
 	return list

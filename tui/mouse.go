@@ -3,6 +3,8 @@ package tui
 import (
 	"time"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
@@ -74,7 +76,7 @@ func (a *app) wheel(way keymap.Action) tea.Cmd {
 		switch over := a.over.(type) {
 		case nil:
 			cmds = append(cmds, a.Front().Do(keymap.Binding{Action: way}))
-		case *ui.Text, *ui.Secret, *ui.Picker, *menu, *chooser, *ui.Confirm, *ui.TypedConfirm:
+		case *ui.Text, *ui.Secret, *ui.Picker, *menu, *browse.Chooser, *ui.Confirm, *ui.TypedConfirm:
 			cmds = append(cmds, over.Do(keymap.Binding{Action: way}))
 		}
 	}

@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
@@ -15,10 +17,10 @@ func (a *app) Open(t ui.Target) tea.Cmd {
 	case ui.MessagesTarget:
 		return a.openMessages(t)
 	case ui.RecordsTarget:
-		b := newBrowser(a, t.Kind, t.Filters, browserOptions{})
+		b := browse.New(a, t.Kind, t.Filters, browse.Options{})
 		if t.Filters != nil {
-			b.typed = t.Typed
-			b.remember()
+			b.Typed = t.Typed
+			b.Remember()
 		}
 		return a.pushIn(recordsTab, b)
 	case ui.SubscriptionTarget:

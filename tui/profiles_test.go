@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -40,7 +42,7 @@ func TestProfilesAreSwitched(t *testing.T) {
 	d.awaitLive()
 	d.sees(" PROD ", "RW")
 	d.press(":", "'DB_Class", "enter", "space", "space", "s")
-	former := d.app.Front().(*browser)
+	former := d.app.Front().(*browse.Browser)
 	d.press("@")
 	d.sees("Profiles", "PROD", "TEST", "read-only")
 	d.press("j", "enter")
@@ -152,7 +154,7 @@ func TestMouse(t *testing.T) {
 		t.Errorf("%+v is selected", one)
 	}
 	d.send(tea.MouseMsg{Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress})
-	if at := d.app.Front().(*messages).grid.At(); at < 3 {
+	if at := d.app.Front().(*messages).Grid.At(); at < 3 {
 		t.Errorf("the wheel went to row %d", at)
 	}
 	d.press("D")

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -80,7 +82,7 @@ func widePage(t testing.TB, kind *record.Kind, number int) []client.Row {
 // wideBrowser is an app on 200x60 that shows 12,000 rows of 24 columns.
 type wideBrowser struct {
 	app  *app
-	b    *browser
+	b    *browse.Browser
 	kind *record.Kind
 }
 
@@ -94,10 +96,10 @@ func newWideBrowser(t testing.TB) *wideBrowser {
 	}
 	kind, _ := registry.Lookup("SO_Wide")
 	d := drive(t, unreachable(t), Options{Registry: registry, Output: nil})
-	w := &wideBrowser{app: d.app, b: newBrowser(d.app, kind, nil, browserOptions{}), kind: kind}
+	w := &wideBrowser{app: d.app, b: browse.New(d.app, kind, nil, browse.Options{}), kind: kind}
 	d.app.pushIn(recordsTab, w.b)
 	d.resize(200, 60)
-	w.b.pages.SetTotal(w.b.pages.Generation(), wideRows)
+	w.b.Pages.SetTotal(w.b.Pages.Generation(), wideRows)
 	w.feed(t)
 	return w
 }
@@ -105,11 +107,11 @@ func newWideBrowser(t testing.TB) *wideBrowser {
 // feed brings the pages that are missing around the selected row.
 func (w *wideBrowser) feed(t testing.TB) {
 	t.Helper()
-	first, last := w.b.grid.Window()
+	first, last := w.b.Grid.Window()
 	for number := first / grid.PageRows; number <= min(last, wideRows-1)/grid.PageRows; number++ {
-		if w.b.pages.Row(number*grid.PageRows) == nil {
+		if w.b.Pages.Row(number*grid.PageRows) == nil {
 			w.app.Update(ui.Answer{To: w.b, Take: func() tea.Cmd {
-				return w.b.put(w.b.pages.Generation(), number, fetchedRows{rows: widePage(t, w.kind, number)}, nil)
+				return w.b.Put(w.b.Pages.Generation(), number, browse.FetchedRows{Rows: widePage(t, w.kind, number)}, nil)
 			}})
 		}
 	}
@@ -121,7 +123,7 @@ func BenchmarkHeap(b *testing.B) {
 		before := heap()
 		w := newWideBrowser(b)
 		for at := 0; at < wideRows; at += 50 {
-			w.b.grid.To(at)
+			w.b.Grid.To(at)
 			w.feed(b)
 			w.app.Update(tea.KeyMsg{Type: tea.KeyDown})
 			_ = w.app.View()

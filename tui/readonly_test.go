@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -75,7 +76,7 @@ func (w *walk) yes() {
 func (w *walk) fill(f *ui.Form) {
 	for _, one := range f.Fields {
 		if one.Among == nil && !one.Kept && one.Name != headersField {
-			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", subscriberField: "acme-shop", scheduleField: "5s", exportPath: "/nowhere/x"}[one.Name])
+			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", subscriberField: "acme-shop", scheduleField: "5s", browse.ExportPath: "/nowhere/x"}[one.Name])
 		}
 		if one.Input.Value() == "" && !one.Masked && one.Name != headersField {
 			one.Input.SetValue("filled")

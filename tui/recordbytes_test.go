@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -16,15 +18,15 @@ func TestBytesOfARecord(t *testing.T) {
 	dir := t.TempDir()
 	d := drive(t, connected(t, demoDaemon(t)), Options{Downloads: dir})
 	d.press(":", "'CR_BatchTransDocuments", "enter", "enter")
-	r := d.app.Front().(*recordScreen)
-	for r.whole.Value("FileBinary").Null() {
+	r := d.app.Front().(*browse.Record)
+	for r.Whole.Value("FileBinary").Null() {
 		d.press("]")
 	}
-	content, err := base64.StdEncoding.DecodeString(r.whole.Text("FileBinary"))
+	content, err := base64.StdEncoding.DecodeString(r.Whole.Text("FileBinary"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.sees(ui.Size(len(content))+" of "+sniffed(content), "o saves them to a file")
+	d.sees(ui.Size(len(content))+" of "+browse.Sniffed(content), "o saves them to a file")
 	d.press("o")
 	d.sees("save FileBinary to", "enter saves")
 	d.press("enter")
@@ -33,7 +35,7 @@ func TestBytesOfARecord(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatalf("%v", files)
 	}
-	if got, _ := os.ReadFile(files[0]); !bytes.Equal(got, content) || filepath.Ext(files[0]) != endOf(content) {
+	if got, _ := os.ReadFile(files[0]); !bytes.Equal(got, content) || filepath.Ext(files[0]) != browse.EndOf(content) {
 		t.Errorf("%s has %d bytes, want %d", files[0], len(got), len(content))
 	}
 	d.press("esc", "esc", ":", "'DB_Class", "enter", "enter", "o")
@@ -48,15 +50,15 @@ func TestSniffedBytes(t *testing.T) {
 		{"\x00\x01\x02", "3 B of bytes", ".bin"},
 		{"", "0 B of bytes", ".bin"},
 	} {
-		if got := bytesText(base64.StdEncoding.EncodeToString([]byte(test.content))); got != test.shown || endOf([]byte(test.content)) != test.end {
-			t.Errorf("%q is %q (%s)", test.content, got, endOf([]byte(test.content)))
+		if got := browse.BytesText(base64.StdEncoding.EncodeToString([]byte(test.content))); got != test.shown || browse.EndOf([]byte(test.content)) != test.end {
+			t.Errorf("%q is %q (%s)", test.content, got, browse.EndOf([]byte(test.content)))
 		}
 	}
-	if got := bytesText("&&&"); !strings.HasPrefix(got, "bytes that cannot be read") {
+	if got := browse.BytesText("&&&"); !strings.HasPrefix(got, "bytes that cannot be read") {
 		t.Errorf("%q", got)
 	}
 	for id, want := range map[string]string{"../etc/x": ".._etc_x", strings.Repeat("é", 80): strings.Repeat("é", 60), "A\x1b1": "A_1"} {
-		if got := fileName(id); got != want {
+		if got := browse.FileName(id); got != want {
 			t.Errorf("%q is %q", id, got)
 		}
 	}
@@ -67,11 +69,11 @@ func TestSniffedBytes(t *testing.T) {
 func TestLongValuesWrap(t *testing.T) {
 	d := drive(t, connected(t, demoDaemon(t)), Options{})
 	d.press(":", "'SY_Filters", "enter", "enter")
-	r := d.app.Front().(*recordScreen)
+	r := d.app.Front().(*browse.Record)
 	d.resize(60, 40)
 	before := len(r.Lines)
-	if before != len(r.browser.kind.Fields) {
-		t.Errorf("%d lines of %d fields", before, len(r.browser.kind.Fields))
+	if before != len(r.Browser.Kind.Fields) {
+		t.Errorf("%d lines of %d fields", before, len(r.Browser.Kind.Fields))
 	}
 	d.press("w")
 	wrapped := len(r.Lines)

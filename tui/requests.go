@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
@@ -14,16 +16,16 @@ import (
 const requestKind = "RequestLog"
 
 // newRequests opens the request log.
-func newRequests(h ui.Host) *browser { return newRequestRows(h, "Requests") }
+func newRequests(h ui.Host) *browse.Browser { return newRequestRows(h, "Requests") }
 
 // newRequestRows lists requests under a name; empty for that of their kind.
-func newRequestRows(h ui.Host, name string) *browser {
+func newRequestRows(h ui.Host, name string) *browse.Browser {
 	kind, _ := record.System().Lookup(requestKind)
-	return newBrowser(h, kind, nil, browserOptions{
-		name: name, scopes: []keymap.Scope{keymap.InRequests}, command: "whctl requests list", newest: true, paint: paintRequests,
-		problem: client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}},
-		usual:   []string{"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress"},
-		columns: map[string]grid.Column{
+	return browse.New(h, kind, nil, browse.Options{
+		Name: name, Scopes: []keymap.Scope{keymap.InRequests}, Command: "whctl requests list", Newest: true, Paint: paintRequests,
+		Problem: client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}},
+		Usual:   []string{"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress"},
+		Columns: map[string]grid.Column{
 			"StatusCode":      {Title: "Status", Right: true},
 			"HttpMethod":      {Title: "Method", Min: 6},
 			"PathInfo":        {Title: "Path", Min: 20, Max: 60, Flex: true, Both: true},
@@ -35,8 +37,8 @@ func newRequestRows(h ui.Host, name string) *browser {
 }
 
 // paintRequests gives requests that failed their ink.
-func paintRequests(b *browser, rows []*grid.Row) {
-	column := slices.Index(b.fields, "StatusCode")
+func paintRequests(b *browse.Browser, rows []*grid.Row) {
+	column := slices.Index(b.Fields, "StatusCode")
 	if column < 0 {
 		return
 	}

@@ -31,21 +31,21 @@ func (s *subscribers) SetSize(width, height int) {
 
 // fit gives the list its size, and the columns that there is room for.
 func (s *subscribers) fit(width, height int) {
-	if s.fitted.fit(s.grid, width) {
+	if s.fitted.fit(s.Grid, width) {
 		s.fill()
 	}
-	s.grid.SetSize(width, height)
+	s.Grid.SetSize(width, height)
 }
 
 func (s *subscribers) View() string {
 	if s.Width < splitFrom {
-		return s.grid.View()
+		return s.Grid.View()
 	}
 	right := strings.Repeat(strings.Repeat(" ", s.Width-splitLeft-1)+"\n", s.Height)
 	if s.detail != nil {
-		right = s.Theme.Unlit(strings.Replace(s.detail.grid.View(), " "+s.Theme.Pointer+" ", "   ", 1))
+		right = s.Theme.Unlit(strings.Replace(s.detail.Grid.View(), " "+s.Theme.Pointer+" ", "   ", 1))
 	}
-	return s.Theme.SideBySide(s.grid.View(), right)
+	return s.Theme.SideBySide(s.Grid.View(), right)
 }
 
 // Holds reports whether a screen is the one at the right.
@@ -94,7 +94,7 @@ func (s *subscribers) Click(x, y int, again bool) tea.Cmd {
 	if s.Width >= splitFrom && x > splitLeft {
 		return s.enter()
 	}
-	return tea.Batch(s.clickRow(s, x, y, again), s.look(false))
+	return tea.Batch(s.ClickRow(s, x, y, again), s.look(false))
 }
 
 // SetSize leaves room for the subscribers, where there is enough.
@@ -104,10 +104,10 @@ func (s *subscriptions) SetSize(width, height int) {
 		s.master.fit(splitLeft, height)
 		width -= splitLeft + 1
 	}
-	if s.fitted.fit(s.grid, width) {
+	if s.fitted.fit(s.Grid, width) {
 		s.fill()
 	}
-	s.grid.SetSize(width, height)
+	s.Grid.SetSize(width, height)
 }
 
 // split reports whether the subscribers stand at the left.
@@ -115,9 +115,9 @@ func (s *subscriptions) split() bool { return s.master != nil && s.Width >= spli
 
 func (s *subscriptions) View() string {
 	if !s.split() {
-		return s.grid.View()
+		return s.Grid.View()
 	}
-	return s.Theme.SideBySide(s.Theme.Unlit(s.master.grid.View()), s.grid.View())
+	return s.Theme.SideBySide(s.Theme.Unlit(s.master.Grid.View()), s.Grid.View())
 }
 
 func (s *subscriptions) Click(x, y int, again bool) tea.Cmd {
@@ -126,5 +126,5 @@ func (s *subscriptions) Click(x, y int, again bool) tea.Cmd {
 			return s.Pop()
 		}
 	}
-	return s.clickRow(s, x, y, again)
+	return s.ClickRow(s, x, y, again)
 }

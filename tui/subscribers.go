@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -20,7 +22,7 @@ import (
 
 // subscribers lists who gets events.
 type subscribers struct {
-	searchTable
+	browse.SearchTable
 	list   []wire.Subscriber
 	total  int
 	loaded bool
@@ -32,16 +34,16 @@ type subscribers struct {
 }
 
 func newSubscribers(h ui.Host) *subscribers {
-	s := &subscribers{searchTable: newSearchTable(h, "subscribers", "words of the name or the state"), fitted: fitted{all: subscriberColumns}}
-	s.refill, s.found = s.fill, func() tea.Cmd { return s.look(false) }
-	s.fitted.fit(s.grid, ui.MinWidth)
+	s := &subscribers{SearchTable: browse.NewSearchTable(h, "subscribers", "words of the name or the state"), fitted: fitted{all: subscriberColumns}}
+	s.Refill, s.Found = s.fill, func() tea.Cmd { return s.look(false) }
+	s.fitted.fit(s.Grid, ui.MinWidth)
 	return s
 }
 
 func (s *subscribers) Start() tea.Cmd { return nil }
 func (s *subscribers) Shown() tea.Cmd {
-	if s.detail != nil && s.detail.search != "" {
-		s.detail.search = "" // which is not seen beside it
+	if s.detail != nil && s.detail.Search != "" {
+		s.detail.Search = "" // which is not seen beside it
 		s.detail.fill()
 	}
 	return s.Poll()
@@ -75,9 +77,9 @@ func (s *subscribers) Status() string {
 	case s.loaded && len(s.list) == 0:
 		return "no subscribers yet: n adds one"
 	case s.total > len(s.list):
-		return s.grid.Place() + fmt.Sprintf("   the first %s of %s", theme.Thousands(len(s.list)), theme.Thousands(s.total))
+		return s.Grid.Place() + fmt.Sprintf("   the first %s of %s", theme.Thousands(len(s.list)), theme.Thousands(s.total))
 	}
-	return s.grid.Place()
+	return s.Grid.Place()
 }
 
 // took takes the subscribers.
@@ -89,7 +91,7 @@ func (s *subscribers) took(m subscriberList, err error) tea.Cmd {
 	}
 	s.list, s.total, s.has, s.loaded = m.list, m.total, m.subscriptions, true
 	s.fill()
-	if s.sought != "" && s.grid.Select(s.sought) {
+	if s.sought != "" && s.Grid.Select(s.sought) {
 		s.sought = ""
 	}
 	return s.look(true)
@@ -99,7 +101,7 @@ func (s *subscribers) fill() {
 	var rows []*grid.Row
 	for _, one := range s.list {
 		state := enabledCell(s.Theme, one.IsEnabled, "")
-		if !s.containsWords(one.Name, state.Text) {
+		if !s.ContainsWords(one.Name, state.Text) {
 			continue
 		}
 		waiting, known := s.Queues.PendingOf(one.RecID)
@@ -107,15 +109,15 @@ func (s *subscribers) fill() {
 			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Ink: s.Theme.Dim}, state, figure(s.Theme, int64(s.has[one.RecID]), s.has != nil), figure(s.Theme, waiting, known),
 		)})
 	}
-	s.grid.SetRows(grid.NewList(rows))
+	s.Grid.SetRows(grid.NewList(rows))
 }
 
 func (s *subscribers) selected() (wire.Subscriber, bool) {
-	return rowOf(&s.table, s.list, func(one wire.Subscriber) string { return one.RecID })
+	return browse.RowOf(&s.Table, s.list, func(one wire.Subscriber) string { return one.RecID })
 }
 
 func (s *subscribers) Do(b keymap.Binding) tea.Cmd {
-	if s.move(b) {
+	if s.Move(b) {
 		return s.look(false)
 	}
 	if b.Action == keymap.AddNew {
@@ -228,7 +230,7 @@ func (s *subscribers) saved(now wire.Subscriber) {
 	if i := slices.IndexFunc(s.list, func(one wire.Subscriber) bool { return one.RecID == s.sought }); i >= 0 {
 		s.list[i].Name, s.sought = now.Name, ""
 	} else {
-		s.search = ""
+		s.Search = ""
 	}
 	s.fill()
 }

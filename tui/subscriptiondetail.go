@@ -93,7 +93,7 @@ func (s *subscriptionScreen) Waiting() bool      { return s.wait }
 func (s *subscriptionScreen) Equivalent() string { return "whctl subscriptions show " + s.one.RecID }
 
 func (s *subscriptionScreen) Status() string {
-	text := s.list.grid.Place()
+	text := s.list.Grid.Place()
 	if s.Top+s.Rows < len(s.Lines) {
 		text += "   " + keymap.KeyFor(keymap.InLists, keymap.GoDown) + " shows what is below"
 	}
@@ -132,7 +132,7 @@ func (s *subscriptionScreen) waitsFor() bool {
 
 // step goes to the subscription before or after in the list.
 func (s *subscriptionScreen) step(n int) tea.Cmd {
-	s.list.grid.Move(n)
+	s.list.Grid.Move(n)
 	one, ok := s.list.selected()
 	if !ok || one.RecID == s.one.RecID {
 		return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -15,7 +17,7 @@ import (
 
 // subscriptions lists what one subscriber gets.
 type subscriptions struct {
-	searchTable
+	browse.SearchTable
 	subscriber wire.Subscriber
 	master     *subscribers // at the left, where there is room; nil for none
 	list       []wire.Subscription
@@ -26,9 +28,9 @@ type subscriptions struct {
 }
 
 func newSubscriptions(h ui.Host, subscriber wire.Subscriber) *subscriptions {
-	s := &subscriptions{searchTable: newSearchTable(h, "subscriptions", "words of the event, the URL or the state"), subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
-	s.refill = s.fill
-	s.fitted.fit(s.grid, ui.MinWidth)
+	s := &subscriptions{SearchTable: browse.NewSearchTable(h, "subscriptions", "words of the event, the URL or the state"), subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
+	s.Refill = s.fill
+	s.fitted.fit(s.Grid, ui.MinWidth)
 	return s
 }
 
@@ -43,7 +45,7 @@ func (s *subscriptions) Badges() []string {
 	if s.loaded { // before, the subscriber may be known by its name only
 		chips = append(chips, onOff(s.subscriber.IsEnabled))
 	}
-	return append(chips, s.searchTable.Badges()...)
+	return append(chips, s.SearchTable.Badges()...)
 }
 func (s *subscriptions) Equivalent() string {
 	return "whctl subscriptions list --subscriber " + ui.Quote(s.subscriber.Name)
@@ -81,10 +83,10 @@ func (s *subscriptions) Status() string {
 	}
 	if one, ok := s.selected(); ok {
 		if why := trouble(one, s.Session); why != "" {
-			return s.grid.Place() + "   " + why
+			return s.Grid.Place() + "   " + why
 		}
 	}
-	return s.grid.Place()
+	return s.Grid.Place()
 }
 
 // took takes the subscriber with its subscriptions.
@@ -97,7 +99,7 @@ func (s *subscriptions) took(of *wire.Subscriber, err error) tea.Cmd {
 	s.list, s.loaded = of.Subscriptions, true
 	s.renew(*of)
 	s.fill()
-	if s.sought != "" && s.grid.Select(s.sought) {
+	if s.sought != "" && s.Grid.Select(s.sought) {
 		s.sought = ""
 	}
 	return nil
@@ -117,12 +119,12 @@ func (s *subscriptions) fill() {
 	var rows []*grid.Row
 	for _, one := range s.list {
 		state := stateCell(one, s.Session)
-		if !s.containsWords(one.EventName, ui.ShortURL(one.URL), state.Text, one.DisabledReason) {
+		if !s.ContainsWords(one.EventName, ui.ShortURL(one.URL), state.Text, one.DisabledReason) {
 			continue
 		}
 		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(subscriptionCells(one, state, s.Session)...)})
 	}
-	s.grid.SetRows(grid.NewList(rows))
+	s.Grid.SetRows(grid.NewList(rows))
 }
 
 // take puts what a subscription is now into the list, which may have been older
@@ -135,11 +137,11 @@ func (s *subscriptions) take(now wire.Subscription) {
 }
 
 func (s *subscriptions) selected() (wire.Subscription, bool) {
-	return rowOf(&s.table, s.list, func(one wire.Subscription) string { return one.RecID })
+	return browse.RowOf(&s.Table, s.list, func(one wire.Subscription) string { return one.RecID })
 }
 
 func (s *subscriptions) Do(b keymap.Binding) tea.Cmd {
-	if s.move(b) {
+	if s.Move(b) {
 		return nil
 	}
 	if b.Action == keymap.AddNew {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/browse"
+
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -64,14 +66,14 @@ func TestTimesOfGrids(t *testing.T) {
 	d.app.Zone = time.FixedZone("AWST", 8*60*60)
 	d.clock = time.Now()
 	d.press("6")
-	b := d.app.Front().(*browser)
-	first := b.records[b.grid.Row()].row.Text("DateTime")
+	b := d.app.Front().(*browse.Browser)
+	first := b.Records[b.Grid.Row()].Row.Text("DateTime")
 	at, ok := ui.Instant(first)
 	if !ok {
 		t.Fatalf("%q is no time of the service", first)
 	}
 	narrow := lineWith(t, d, "Status")
-	cell := func() string { return b.grid.Row().Cells[5].Text }
+	cell := func() string { return b.Grid.Row().Cells[5].Text }
 	if !strings.HasSuffix(cell(), "s") {
 		t.Errorf("the age is %q", cell())
 	}
@@ -139,8 +141,8 @@ func TestRequestAmongNewOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.press("enter")
-	r := d.app.Front().(*recordScreen)
-	if r.partly || r.whole.Text("Id") != r.row.ID || r.whole.Text("IpAddress") == "" {
+	r := d.app.Front().(*browse.Record)
+	if r.Partly || r.Whole.Text("Id") != r.Row.ID || r.Whole.Text("IpAddress") == "" {
 		t.Errorf("it is not whole:\n%s", d.text())
 	}
 }

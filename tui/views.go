@@ -3,14 +3,12 @@ package tui
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/bizhook/whd/tui/browse"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/filter"
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -89,47 +87,22 @@ func (a *app) dropView(name string) tea.Cmd {
 func (a *app) openView(v state.View) tea.Cmd {
 	if v.Record == ui.MessageRecord {
 		m := newMessages(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
-		m.filter.Conditions, m.typed = recallFilters(m.Dialog, ui.MessageKind(), v.Where)
+		m.filter.Conditions, m.typed = browse.RecallFilters(m.Dialog, ui.MessageKind(), v.Where)
 		m.SetViewName(v.Name)
 		m.arrange(v.Arrangement)
 		m.order = messageOrder(v.OrderBy)
 		return a.pushIn(messagesTab, m)
 	}
-	kind, ok := kindNamed(a.Registry, v.Record)
+	kind, ok := browse.KindNamed(a.Registry, v.Record)
 	if !ok {
 		a.Tell(ui.Warning, v.Name+": there is no record "+v.Record+" any more")
 		return nil
 	}
 	b := newRequestRows(a, "")
 	if kind.Name != requestKind {
-		b = newBrowser(a, kind, nil, browserOptions{})
+		b = browse.New(a, kind, nil, browse.Options{})
 	}
-	b.arrange(v.Arrangement)
+	b.Arrange(v.Arrangement)
 	b.SetViewName(v.Name)
 	return a.pushIn(recordsTab, b)
-}
-
-// kindNamed finds a kind, also of what the service keeps itself.
-func kindNamed(r *record.Registry, name string) (*record.Kind, bool) {
-	if kind, ok := r.Lookup(name); ok {
-		return kind, true
-	}
-	return record.System().Lookup(name)
-}
-
-// viewQuery asks for the rows of a view, false where it makes no sense any more.
-func viewQuery(v state.View, s *ui.Session) (client.Query, bool) {
-	kind, ok := kindNamed(s.Registry, v.Record)
-	if !ok {
-		return client.Query{}, false
-	}
-	texts := v.Where
-	if c, limits := (ui.MessageFilter{Problems: v.Problems, Undelivered: v.Undelivered}).Standing().Condition(); limits {
-		texts = append(slices.Clone(texts), filter.Text(c))
-	}
-	if v.Subscription != "" {
-		texts = append(slices.Clone(texts), "SubscriptionID="+v.Subscription)
-	}
-	filters, err := filter.Reader{Kind: kind, Now: s.Now}.ParseAll(texts)
-	return client.Query{Kind: kind, Where: filters, Strict: true}, err == nil
 }

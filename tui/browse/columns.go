@@ -1,4 +1,4 @@
-package tui
+package browse
 
 import (
 	"bytes"
@@ -25,8 +25,8 @@ func fieldColumns(kind *record.Kind, fields []string, own map[string]grid.Column
 	return columns
 }
 
-// usualFields leaves out byte[], which nobody can read.
-func usualFields(kind *record.Kind) []string {
+// UsualFields leaves out byte[], which nobody can read.
+func UsualFields(kind *record.Kind) []string {
 	var fields []string
 	for i, f := range kind.Fields {
 		if i == 0 || f.Type != record.Bytes {

@@ -1,4 +1,4 @@
-package tui
+package browse
 
 import (
 	"errors"
@@ -18,11 +18,11 @@ import (
 
 // Filters are typed as for whctl query --where, several of them in a line.
 
-// conditionGap stands between conditions that are written here.
-const conditionGap = "  "
+// ConditionGap stands between conditions that are written here.
+const ConditionGap = "  "
 
-// readFilters reads a line of conditions.
-func readFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter, error) {
+// ReadFilters reads a line of conditions.
+func ReadFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter, error) {
 	f := filter.Reader{Kind: kind, Now: now}
 	filters, err := f.ParseAll(f.Split(text))
 	if why := errors.Unwrap(err); why != nil {
@@ -31,30 +31,30 @@ func readFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter
 	return filters, err
 }
 
-func (b *browser) filterText() string { return strings.Join(b.Badges(), conditionGap) }
+func (b *Browser) filterText() string { return strings.Join(b.Badges(), ConditionGap) }
 
 // Find is the line of filters.
-func (b *browser) Find() *ui.Line { return b.filterLine(b.filterText()) }
+func (b *Browser) Find() *ui.Line { return b.filterLine(b.filterText()) }
 
-func (b *browser) filterLine(text string) *ui.Line {
-	l := ui.NewLine(b.Host, "filter "+b.kind.Name, "/", text)
+func (b *Browser) filterLine(text string) *ui.Line {
+	l := ui.NewLine(b.Host, "filter "+b.Kind.Name, "/", text)
 	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
-	l.Suggest = func(text string) []ui.Suggestion { return suggestFields(b.kind, text) }
+	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(b.Kind, text) }
 	l.Check = func(text string) error {
-		_, err := readFilters(b.Now, b.kind, text)
+		_, err := ReadFilters(b.Now, b.Kind, text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		filters, _ := readFilters(b.Now, b.kind, text) // it was checked just now
-		b.typed = noteConditions(b.Now, b.kind, text)
+		filters, _ := ReadFilters(b.Now, b.Kind, text) // it was checked just now
+		b.Typed = NoteTyped(b.Now, b.Kind, text)
 		return b.limit(filters)
 	}
 	return l
 }
 
-// suggestFields completes the field that the line ends with, and tells what can
+// SuggestFields completes the field that the line ends with, and tells what can
 // follow it.
-func suggestFields(kind *record.Kind, text string) []ui.Suggestion {
+func SuggestFields(kind *record.Kind, text string) []ui.Suggestion {
 	head := text[:strings.LastIndexByte(text, ' ')+1]
 	word := text[len(head):]
 	if before := strings.TrimSpace(head); before != "" && !lastWhole(kind, before) || strings.ContainsAny(word, `=<>!^$*~"`) {
@@ -86,11 +86,11 @@ func lastWhole(kind *record.Kind, line string) bool {
 	return len(parts) > 0 && f.Whole(parts[len(parts)-1])
 }
 
-// recallFilters reads conditions that were kept. What is none any more is left
+// RecallFilters reads conditions that were kept. What is none any more is left
 // out, with a word.
-func recallFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Filter, typedConditions) {
+func RecallFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Filter, TypedConditions) {
 	var all []client.Filter
-	typed := make(typedConditions)
+	typed := make(TypedConditions)
 	for _, text := range texts {
 		one, err := filter.Reader{Kind: kind, Now: d.Now}.Parse(text)
 		if err == nil {
@@ -105,13 +105,13 @@ func recallFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Fil
 	return all, typed
 }
 
-// typedConditions are conditions as they were typed, by the members that they
+// TypedConditions are conditions as they were typed, by the members that they
 // make: what says today is to mean the day when it is read again.
-type typedConditions map[string]string
+type TypedConditions map[string]string
 
-// noteConditions remembers how conditions were typed.
-func noteConditions(now time.Time, kind *record.Kind, text string) typedConditions {
-	typed := make(typedConditions)
+// NoteTyped remembers how conditions were typed.
+func NoteTyped(now time.Time, kind *record.Kind, text string) TypedConditions {
+	typed := make(TypedConditions)
 	f := filter.Reader{Kind: kind, Now: now}
 	for _, part := range f.Split(text) {
 		if one, err := f.Parse(part); err == nil {
@@ -121,8 +121,8 @@ func noteConditions(now time.Time, kind *record.Kind, text string) typedConditio
 	return typed
 }
 
-// texts are filters as they were typed, or as they can be.
-func (t typedConditions) texts(now time.Time, kind *record.Kind, filters []client.Filter) []string {
+// Texts are filters as they were typed, or as they can be.
+func (t TypedConditions) Texts(now time.Time, kind *record.Kind, filters []client.Filter) []string {
 	var texts []string
 	for _, f := range filters {
 		text := filter.Text(f)

@@ -1,4 +1,4 @@
-package tui
+package browse
 
 import (
 	"cmp"
@@ -7,36 +7,42 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func (b *browser) copyCell() {
-	c, ok := b.grid.Column()
-	if row := b.grid.Row(); ok && row != nil {
-		b.Copy(b.records[row].row.Text(c.Name))
+// ToFile writes all rows that match to a file.
+func ToFile(name string) string {
+	return " --all --format " + export.Formats[0].Name + " --output " + ui.Quote(name+export.Formats[0].Suffix)
+}
+
+func (b *Browser) copyCell() {
+	c, ok := b.Grid.Column()
+	if row := b.Grid.Row(); ok && row != nil {
+		b.Copy(b.Records[row].Row.Text(c.Name))
 	}
 }
 
 // copyRows copies marked rows with tabs between cells, else the row as JSON.
-func (b *browser) copyRows() {
-	rows := b.grid.MarkedRows()
-	if row := b.grid.Row(); len(rows) == 0 && row != nil {
-		b.Copy(string(b.records[row].row.JSON()))
+func (b *Browser) copyRows() {
+	rows := b.Grid.MarkedRows()
+	if row := b.Grid.Row(); len(rows) == 0 && row != nil {
+		b.Copy(string(b.Records[row].Row.JSON()))
 		return
 	}
 	var lines []string
 	for _, row := range rows {
 		var cells []string
-		for _, name := range b.fields {
-			cells = append(cells, strings.Map(tabless, b.records[row].row.Text(name)))
+		for _, name := range b.Fields {
+			cells = append(cells, strings.Map(Tabless, b.Records[row].Row.Text(name)))
 		}
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
 	b.Copy(strings.Join(lines, "\n"))
 }
 
-// tabless keeps cells within their line and column.
-func tabless(r rune) rune {
+// Tabless keeps cells within their line and column.
+func Tabless(r rune) rune {
 	if r == '\t' || r == '\n' || r == '\r' {
 		return ' '
 	}
@@ -45,15 +51,15 @@ func tabless(r rune) rune {
 
 // sum adds the selected column of the marked rows, exactly, and finds the
 // smallest and the largest.
-func (b *browser) sum() string {
-	c, ok := b.grid.Column()
+func (b *Browser) sum() string {
+	c, ok := b.Grid.Column()
 	if !ok || !b.number(c.Name) {
 		return ""
 	}
 	var total, low, high *big.Rat
 	digits := 0
-	for _, row := range b.grid.MarkedRows() {
-		text := b.records[row].row.Text(c.Name)
+	for _, row := range b.Grid.MarkedRows() {
+		text := b.Records[row].Row.Text(c.Name)
 		n, ok := new(big.Rat).SetString(text)
 		if !ok {
 			continue // such as none
@@ -79,30 +85,30 @@ func (b *browser) sum() string {
 }
 
 // number reports whether a field holds numbers.
-func (b *browser) number(name string) bool {
-	at, known := b.kind.Column(name)
-	return known && b.kind.Fields[at].Type.Number()
+func (b *Browser) number(name string) bool {
+	at, known := b.Kind.Column(name)
+	return known && b.Kind.Fields[at].Type.Number()
 }
 
 // Equivalent is the command that shows the same rows. Those of the audit have none but
 // over HTTP.
-func (b *browser) Equivalent() string {
-	if b.kind.Name == "WH_Audit" {
+func (b *Browser) Equivalent() string {
+	if b.Kind.Name == "WH_Audit" {
 		return b.curl()
 	}
-	text := cmp.Or(b.options.command, "whctl query "+b.kind.Name)
-	text += conditions(b.typed.texts(b.Now, b.kind, b.filters))
+	text := cmp.Or(b.options.Command, "whctl query "+b.Kind.Name)
+	text += Conditions(b.Typed.Texts(b.Now, b.Kind, b.filters))
 	if q := b.query(); len(q.OrderBy) > 0 {
 		text += " --order-by " + q.OrderBy[0]
 	}
-	if !slices.Equal(b.fields, b.usual()) || len(b.fields) < len(b.kind.Fields) {
-		text += " --fields " + strings.Join(b.fields, ",")
+	if !slices.Equal(b.Fields, b.usual()) || len(b.Fields) < len(b.Kind.Fields) {
+		text += " --fields " + strings.Join(b.Fields, ",")
 	}
 	return text
 }
 
-// conditions are conditions as arguments of a command.
-func conditions(texts []string) string {
+// Conditions are conditions as arguments of a command.
+func Conditions(texts []string) string {
 	var text strings.Builder
 	for _, one := range texts {
 		fmt.Fprintf(&text, " --where %s", ui.Quote(one))
@@ -111,8 +117,8 @@ func conditions(texts []string) string {
 }
 
 // curl asks for the same rows without our programs.
-func (b *browser) curl() string {
-	text := "curl -G " + ui.Quote(b.URL+"/Queries/"+b.kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
+func (b *Browser) curl() string {
+	text := "curl -G " + ui.Quote(b.URL+"/Queries/"+b.Kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
 	for _, f := range b.filters {
 		text += " --data-urlencode " + ui.Quote(f.Member()+"="+strings.Join(f.Values, ","))
 	}

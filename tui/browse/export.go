@@ -1,4 +1,4 @@
-package tui
+package browse
 
 import (
 	"path/filepath"
@@ -12,38 +12,39 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// exportable is what can be exported of a list.
-type exportable struct {
-	name    string
-	columns []export.Column
-	query   client.Query // of all that match
-	key     string       // the field that tells rows apart
-	total   int          // of all that match, -1 where nobody knows
-	marked  []string     // keys
-	loaded  []string
-	all     bool // all that match are marked
+// Exportable is what can be exported of a list.
+type Exportable struct {
+	Name    string
+	Columns []export.Column
+	Query   client.Query // of all that match
+	Key     string       // the field that tells rows apart
+	Total   int          // of all that match, -1 where nobody knows
+	Marked  []string     // keys
+	Loaded  []string
+	All     bool // all that match are marked
 
 	// rows are those of some keys, where all of them are here as they are.
-	rows func(keys map[string]struct{}) ([]client.Row, bool)
+	Rows func(keys map[string]struct{}) ([]client.Row, bool)
 }
 
 // scopes names what can be exported: what is marked first.
-func (e *exportable) scopes() []string {
+func (e *Exportable) scopes() []string {
 	var all []string
-	if len(e.marked) > 0 && !e.all {
+	if len(e.Marked) > 0 && !e.All {
 		all = append(all, e.marking())
 	}
 	all = append(all, e.matching())
-	if len(e.loaded) > 0 && len(e.loaded) != e.total {
+	if len(e.Loaded) > 0 && len(e.Loaded) != e.Total {
 		all = append(all, e.loading())
 	}
 	return all
 }
 
-func (e *exportable) marking() string {
-	return the(len(e.marked)) + "marked"
+func (e *Exportable) marking() string {
+	return the(len(e.Marked)) + "marked"
 }
-func (e *exportable) loading() string { return the(len(e.loaded)) + "loaded" }
+
+func (e *Exportable) loading() string { return the(len(e.Loaded)) + "loaded" }
 
 // the names rows by what they are.
 func the(rows int) string {
@@ -53,27 +54,27 @@ func the(rows int) string {
 	return "the " + theme.Thousands(rows) + " rows that are "
 }
 
-func (e *exportable) matching() string {
-	if e.total < 0 {
+func (e *Exportable) matching() string {
+	if e.Total < 0 {
 		return "all that match"
 	}
-	return "all " + theme.Thousands(e.total) + " that match"
+	return "all " + theme.Thousands(e.Total) + " that match"
 }
 
 // narrow limits a job to what a scope means.
-func (e *exportable) narrow(j *export.Job, scope string) {
-	keys := e.loaded
+func (e *Exportable) narrow(j *export.Job, scope string) {
+	keys := e.Loaded
 	switch scope {
 	case e.matching():
 		return
 	case e.marking():
-		keys = e.marked
+		keys = e.Marked
 	}
 	j.Only, j.Total = make(map[string]struct{}, len(keys)), len(keys)
 	for _, key := range keys {
 		j.Only[key] = struct{}{}
 	}
-	if rows, whole := e.rows(j.Only); whole {
+	if rows, whole := e.Rows(j.Only); whole {
 		j.Held = rows
 	}
 }
@@ -82,12 +83,12 @@ func (e *exportable) narrow(j *export.Job, scope string) {
 const (
 	exportFormat = "Format"
 	exportScope  = "Rows"
-	exportPath   = "File"
+	ExportPath   = "File"
 )
 
-// newExportForm asks in which format, of what and where to.
-func newExportForm(h ui.Host, e exportable) ui.Overlay {
-	f := ui.NewForm(h, "Export "+e.name, "export")
+// NewExportForm asks in which format, of what and where to.
+func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
+	f := ui.NewForm(h, "Export "+e.Name, "export")
 	how := f.Add(exportFormat, "Format", export.Formats[0].Name, export.Formats[0].Help)
 	for _, one := range export.Formats {
 		how.Among = append(how.Among, one.Name)
@@ -95,14 +96,14 @@ func newExportForm(h ui.Host, e exportable) ui.Overlay {
 	what := f.Add(exportScope, "Rows", e.scopes()[0], "the order and the columns are those of the screen")
 	what.Among = e.scopes()
 	dir := export.FullPath(f.Downloads)
-	free := export.FreeName(dir, e.name, export.Formats[0].Suffix)
-	where := f.Add(exportPath, "File", free, "it gets its name when it is complete")
+	free := export.FreeName(dir, e.Name, export.Formats[0].Suffix)
+	where := f.Add(ExportPath, "File", free, "it gets its name when it is complete")
 	how.Chosen = func() {
 		one := export.FormatOf(how.Input.Value())
 		how.Help = one.Help
 		path := where.Input.Value()
 		if path == free {
-			free = export.FreeName(dir, e.name, one.Suffix)
+			free = export.FreeName(dir, e.Name, one.Suffix)
 			path = free
 		} else {
 			path = strings.TrimSuffix(path, filepath.Ext(path)) + one.Suffix
@@ -113,7 +114,7 @@ func newExportForm(h ui.Host, e exportable) ui.Overlay {
 	f.At = 2
 	replaces := ""
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
-		path := values[exportPath]
+		path := values[ExportPath]
 		if path != "" {
 			path = export.FullPath(path) // what is told later says where it is
 		}
@@ -122,7 +123,7 @@ func newExportForm(h ui.Host, e exportable) ui.Overlay {
 			return nil
 		}
 		h.Show(nil)
-		j := &export.Job{Name: e.name, Path: path, Format: export.FormatOf(values[exportFormat]), Columns: e.columns, Query: e.query, Key: e.key, Total: e.total}
+		j := &export.Job{Name: e.Name, Path: path, Format: export.FormatOf(values[exportFormat]), Columns: e.Columns, Query: e.Query, Key: e.Key, Total: e.Total}
 		e.narrow(j, values[exportScope])
 		return h.Export(j)
 	}

@@ -1,4 +1,4 @@
-package tui
+package browse
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// chooser chooses and orders the columns of a list, which are fields of a kind.
-type chooser struct {
+// Chooser chooses and orders the columns of a list, which are fields of a kind.
+type Chooser struct {
 	ui.Dialog
 	kind   *record.Kind
 	name   string   // of the list
@@ -27,14 +27,14 @@ type chooser struct {
 	accept func(fields []string) tea.Cmd // shows these
 }
 
-func newChooser(h ui.Host, kind *record.Kind, name string, fields, usual []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *chooser {
-	c := &chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, usual: usual, chosen: make(map[string]bool), empty: empty, accept: accept}
+func NewChooser(h ui.Host, kind *record.Kind, name string, fields, usual []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *Chooser {
+	c := &Chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, usual: usual, chosen: make(map[string]bool), empty: empty, accept: accept}
 	c.set(fields)
 	return c
 }
 
 // set puts the chosen fields first, in their order.
-func (c *chooser) set(fields []string) {
+func (c *Chooser) set(fields []string) {
 	clear(c.chosen)
 	c.names = slices.Clone(fields)
 	for _, name := range fields {
@@ -47,7 +47,7 @@ func (c *chooser) set(fields []string) {
 	}
 }
 
-func (c *chooser) fields() []string {
+func (c *Chooser) fields() []string {
 	var fields []string
 	for _, name := range c.names {
 		if c.chosen[name] {
@@ -57,15 +57,15 @@ func (c *chooser) fields() []string {
 	return fields
 }
 
-func (c *chooser) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InColumns} }
+func (c *Chooser) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InColumns} }
 
-// listed are the fields whose names hold what is sought.
-func (c *chooser) listed() []string {
+// Listed are the fields whose names hold what is sought.
+func (c *Chooser) Listed() []string {
 	sought := strings.ToLower(c.sought)
 	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !strings.Contains(strings.ToLower(name), sought) })
 }
 
-func (c *chooser) Do(b keymap.Binding) tea.Cmd {
+func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
 		c.Show(nil)
@@ -76,7 +76,7 @@ func (c *chooser) Do(b keymap.Binding) tea.Cmd {
 	case keymap.AskFilter:
 		c.Type(c.Find())
 	case keymap.Toggle:
-		if list := c.listed(); len(list) > 0 {
+		if list := c.Listed(); len(list) > 0 {
 			c.chosen[list[c.at]] = !c.chosen[list[c.at]]
 			c.to(c.at + 1)
 		}
@@ -103,10 +103,10 @@ func (c *chooser) Do(b keymap.Binding) tea.Cmd {
 }
 
 // to selects one of the fields that are listed.
-func (c *chooser) to(at int) { c.at = max(0, min(at, len(c.listed())-1)) }
+func (c *Chooser) to(at int) { c.at = max(0, min(at, len(c.Listed())-1)) }
 
 // Find narrows the list while it is typed.
-func (c *chooser) Find() *ui.Line {
+func (c *Chooser) Find() *ui.Line {
 	l := ui.NewLine(c.Host, "columns", "/", c.sought)
 	l.Help = "part of a field's name; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
 	l.Check = func(text string) error {
@@ -119,8 +119,8 @@ func (c *chooser) Find() *ui.Line {
 }
 
 // all chooses what is listed, or none of it where all of it is chosen.
-func (c *chooser) all() {
-	list := c.listed()
+func (c *Chooser) all() {
+	list := c.Listed()
 	every := !slices.ContainsFunc(list, func(name string) bool { return !c.chosen[name] })
 	for _, name := range list {
 		c.chosen[name] = !every
@@ -128,8 +128,8 @@ func (c *chooser) all() {
 }
 
 // swap moves a field to the place of the one listed before it, or after.
-func (c *chooser) swap(step int) {
-	list := c.listed()
+func (c *Chooser) swap(step int) {
+	list := c.Listed()
 	to := c.at + step
 	if to < 0 || to >= len(list) {
 		return
@@ -140,7 +140,7 @@ func (c *chooser) swap(step int) {
 }
 
 // onlyMoney chooses what tells records apart and what they come to.
-func (c *chooser) onlyMoney() {
+func (c *Chooser) onlyMoney() {
 	kind := c.kind
 	if !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Decimal }) {
 		c.Tell(ui.Warning, kind.Name+" has no field of money")
@@ -151,7 +151,7 @@ func (c *chooser) onlyMoney() {
 	}
 }
 
-func (c *chooser) apply() tea.Cmd {
+func (c *Chooser) apply() tea.Cmd {
 	fields := c.fields()
 	if len(fields) == 0 {
 		c.Tell(ui.Warning, "at least one column has to be shown")
@@ -161,11 +161,11 @@ func (c *chooser) apply() tea.Cmd {
 	return c.accept(fields)
 }
 
-func (c *chooser) Box(width, height int) []string {
+func (c *Chooser) Box(width, height int) []string {
 	t := c.Theme
 	width = min(width, 68) - 4
 	room := max(1, height-3)
-	list := c.listed()
+	list := c.Listed()
 	left := theme.Span{Text: "/ " + c.sought, Ink: t.Key}
 	if c.sought == "" {
 		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.AskFilter) + " finds a field", Ink: t.Dim}
@@ -181,7 +181,7 @@ func (c *chooser) Box(width, height int) []string {
 }
 
 // row is a field, and whether it is chosen.
-func (c *chooser) row(name string, selected bool, width int) string {
+func (c *Chooser) row(name string, selected bool, width int) string {
 	t := c.Theme
 	at, _ := c.kind.Column(name)
 	check, pointer, ink := "[ ] ", "  ", theme.Ink("")

@@ -1,4 +1,4 @@
-package tui
+package browse
 
 import (
 	"cmp"
@@ -20,20 +20,20 @@ import (
 
 // Fields of bytes are told by what they seem to be, and written to files.
 
-// bytesText tells how many bytes there are and what they seem to be.
-func bytesText(encoded string) string {
+// BytesText tells how many bytes there are and what they seem to be.
+func BytesText(encoded string) string {
 	content, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		return "bytes that cannot be read: " + err.Error()
 	}
-	return ui.Size(len(content)) + " of " + sniffed(content)
+	return ui.Size(len(content)) + " of " + Sniffed(content)
 }
 
 // anyBytes is what http.DetectContentType says of what it does not know.
 const anyBytes = "application/octet-stream"
 
-// sniffed is the type that bytes seem to have.
-func sniffed(content []byte) string {
+// Sniffed is the type that bytes seem to have.
+func Sniffed(content []byte) string {
 	kind, _, _ := strings.Cut(http.DetectContentType(content), ";")
 	if kind == anyBytes || len(content) == 0 {
 		return "bytes"
@@ -47,24 +47,24 @@ var ends = map[string]string{
 	"image/bmp": ".bmp", "image/webp": ".webp", "text/html": ".html", "text/plain": ".txt", "text/xml": ".xml",
 }
 
-// endOf is what the name of a file of such bytes ends with.
-func endOf(content []byte) string { return cmp.Or(ends[sniffed(content)], ".bin") }
+// EndOf is what the name of a file of such bytes ends with.
+func EndOf(content []byte) string { return cmp.Or(ends[Sniffed(content)], ".bin") }
 
 // save asks where the bytes of a field are to be written, and of which where
 // there are several.
-func (r *recordScreen) save() {
-	if r.row == nil || r.wait {
+func (r *Record) save() {
+	if r.Row == nil || r.wait {
 		r.Tell(ui.Warning, "the record is on its way")
 		return
 	}
 	var fields []ui.Choice
-	for _, f := range r.browser.kind.Fields {
-		v := r.whole.Value(f.Name)
+	for _, f := range r.Browser.Kind.Fields {
+		v := r.Whole.Value(f.Name)
 		if f.Type != record.Bytes || v.Null() {
 			continue
 		}
 		text := v.String()
-		fields = append(fields, ui.Choice{Spans: []theme.Span{{Text: f.Name + "  "}, {Text: bytesText(text), Ink: r.Theme.Dim}}, Take: func() tea.Cmd {
+		fields = append(fields, ui.Choice{Spans: []theme.Span{{Text: f.Name + "  "}, {Text: BytesText(text), Ink: r.Theme.Dim}}, Take: func() tea.Cmd {
 			r.Type(r.saveLine(f.Name, text))
 			return nil
 		}})
@@ -80,11 +80,11 @@ func (r *recordScreen) save() {
 }
 
 // saveLine asks where the bytes of a field are to be written.
-func (r *recordScreen) saveLine(name, encoded string) *ui.Line {
+func (r *Record) saveLine(name, encoded string) *ui.Line {
 	content, broken := base64.StdEncoding.DecodeString(encoded)
-	path := export.FreeName(export.FullPath(r.Downloads), fmt.Sprintf("%s-%s", fileName(r.row.ID), name), endOf(content))
+	path := export.FreeName(export.FullPath(r.Downloads), fmt.Sprintf("%s-%s", FileName(r.Row.ID), name), EndOf(content))
 	l := ui.NewLine(r.Host, "save", "save "+name+" to", path)
-	l.Help = ui.Size(len(content)) + " of " + sniffed(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.Help = ui.Size(len(content)) + " of " + Sniffed(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.Check = func(path string) error {
 		if broken != nil {
 			return errors.New("these bytes cannot be read: " + broken.Error())
@@ -103,9 +103,9 @@ func (r *recordScreen) saveLine(name, encoded string) *ui.Line {
 	return l
 }
 
-// fileName is an id as a part of a file's name: what means something in paths
+// FileName is an id as a part of a file's name: what means something in paths
 // is left out.
-func fileName(id string) string {
+func FileName(id string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
 			return '_'

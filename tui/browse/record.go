@@ -1,4 +1,4 @@
-package tui
+package browse
 
 import (
 	"context"
@@ -17,45 +17,45 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// recordScreen shows one record: its fields, its JSON, and how it was asked for.
-type recordScreen struct {
+// Record shows one record: its fields, its JSON, and how it was asked for.
+type Record struct {
 	ui.Base
 	ui.Pager
-	browser *browser
+	Browser *Browser
 	tab     int
-	row     *grid.Row
-	whole   client.Row
+	Row     *grid.Row
+	Whole   client.Row
 	cut     bool // values were too long to keep, the whole ones are on their way
 	wait    bool
-	partly  bool // what the list does not hold of it has not come
+	Partly  bool // what the list does not hold of it has not come
 }
 
 var recordTabs = []string{"Fields", "JSON", "Request"}
 
-func newRecord(b *browser) *recordScreen {
-	r := &recordScreen{Base: ui.NewBase(b.Host), browser: b}
+func NewRecord(b *Browser) *Record {
+	r := &Record{Base: ui.NewBase(b.Host), Browser: b}
 	r.Owner = r.Dialog
 	return r
 }
 
-func (r *recordScreen) Shown() tea.Cmd { return r.load() }
+func (r *Record) Shown() tea.Cmd { return r.load() }
 
 // load takes the record of the selected row. What the list does not hold of it
 // is fetched.
-func (r *recordScreen) load() tea.Cmd {
-	b := r.browser
+func (r *Record) load() tea.Cmd {
+	b := r.Browser
 	r.Reset()
-	r.row, r.wait, r.partly = b.grid.Row(), false, false
-	if r.row == nil {
+	r.Row, r.wait, r.Partly = b.Grid.Row(), false, false
+	if r.Row == nil {
 		r.SetLines(nil)
 		return b.want()
 	}
-	held := b.records[r.row]
-	r.whole, r.cut = held.row, held.cut
+	held := b.Records[r.Row]
+	r.Whole, r.cut = held.Row, held.cut
 	r.Top = 0
 	r.fill()
-	if held.cut || len(b.fields) < len(b.kind.Fields) {
-		r.wait, r.partly = true, true
+	if held.cut || len(b.Fields) < len(b.Kind.Fields) {
+		r.wait, r.Partly = true, true
 		q, at := r.asked()
 		return ui.Fetch(r.Ctx, r, fetchRecord(q, at), r.took)
 	}
@@ -64,47 +64,47 @@ func (r *recordScreen) load() tea.Cmd {
 
 // asked is the query of the record, and its place there. One of the service's
 // own is asked for by its number, since there are new ones all the time.
-func (r *recordScreen) asked() (client.Query, int) {
-	b := r.browser
+func (r *Record) asked() (client.Query, int) {
+	b := r.Browser
 	q := b.query()
-	if !zoned(b.kind) {
-		return q, b.grid.At()
+	if !zoned(b.Kind) {
+		return q, b.Grid.At()
 	}
-	q.Where = []client.Filter{{Field: b.kind.Fields[0].Name, Operator: record.Equal, Values: []string{r.row.ID}}}
+	q.Where = []client.Filter{{Field: b.Kind.Fields[0].Name, Operator: record.Equal, Values: []string{r.Row.ID}}}
 	return q, 0
 }
 
 // took takes the whole record.
-func (r *recordScreen) took(row client.Row, err error) tea.Cmd {
+func (r *Record) took(row client.Row, err error) tea.Cmd {
 	r.wait = false
 	r.fill()
 	if err != nil {
 		r.FetchFailed("fetching the record", err)
 		return nil
 	}
-	if row.Text(r.browser.kind.Fields[0].Name) != r.row.ID {
+	if row.Text(r.Browser.Kind.Fields[0].Name) != r.Row.ID {
 		r.Tell(ui.Warning, "the rows have changed meanwhile: R fetches them again")
 		return nil
 	}
-	r.whole, r.cut, r.partly = row, false, false
+	r.Whole, r.cut, r.Partly = row, false, false
 	r.fill()
 	return nil
 }
 
-func (r *recordScreen) SetSize(width, height int) {
+func (r *Record) SetSize(width, height int) {
 	r.Base.SetSize(width, height)
 	r.Fit(width, height-1)
 	r.fill()
 }
 
 // fill makes the lines of the open tab.
-func (r *recordScreen) fill() {
+func (r *Record) fill() {
 	switch {
-	case r.row == nil || r.Width == 0:
+	case r.Row == nil || r.Width == 0:
 	case r.tab == 0:
 		r.SetLines(r.fieldLines())
 	case r.tab == 1:
-		r.SetJSON(ui.JsonLines(r.Theme, r.whole.JSON(), r.Width))
+		r.SetJSON(ui.JsonLines(r.Theme, r.Whole.JSON(), r.Width))
 	default:
 		r.SetLines(r.requestLines())
 	}
@@ -112,20 +112,20 @@ func (r *recordScreen) fill() {
 
 // fieldLines are the fields with their values. Null says so, since an empty text
 // looks the same.
-func (r *recordScreen) fieldLines() []theme.Span {
+func (r *Record) fieldLines() []theme.Span {
 	t := r.Theme
 	width := 0
-	for _, f := range r.browser.kind.Fields {
+	for _, f := range r.Browser.Kind.Fields {
 		width = max(width, len(f.Name))
 	}
 	var lines []theme.Span
-	for _, f := range r.browser.kind.Fields {
-		v := r.whole.Value(f.Name)
+	for _, f := range r.Browser.Kind.Fields {
+		v := r.Whole.Value(f.Name)
 		name := "  " + t.Fit(f.Name, width, false) + "  "
 		switch text := v.String(); {
 		case v.Null() && r.wait:
 			lines = append(lines, theme.Span{Text: name + strings.Repeat(t.Loading, 3), Ink: t.Dim})
-		case v.Null() && r.partly && !slices.Contains(r.browser.fields, f.Name):
+		case v.Null() && r.Partly && !slices.Contains(r.Browser.Fields, f.Name):
 			lines = append(lines, theme.Span{Text: name + "?", Ink: t.Dim})
 		case v.Null():
 			lines = append(lines, theme.Span{Text: name + t.Nothing + "   null", Ink: t.Dim})
@@ -137,21 +137,21 @@ func (r *recordScreen) fieldLines() []theme.Span {
 }
 
 // valueText is a value where there is room for all of it.
-func (r *recordScreen) valueText(t record.Type, text string) string {
+func (r *Record) valueText(t record.Type, text string) string {
 	switch {
 	case t == record.Bytes && r.wait:
 		return strings.Repeat(r.Theme.Loading, 3)
 	case t == record.Bytes:
-		return bytesText(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBytes) + " saves them to a file"
-	case t == record.DateTime && zoned(r.browser.kind):
+		return BytesText(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBytes) + " saves them to a file"
+	case t == record.DateTime && zoned(r.Browser.Kind):
 		return r.WholeInstant(text)
 	}
 	return valueText(t, text)
 }
 
 // valueLines shows a long value on several lines, where that is wanted.
-func (r *recordScreen) valueLines(name, text string) []theme.Span {
-	if !r.browser.wrap {
+func (r *Record) valueLines(name, text string) []theme.Span {
+	if !r.Browser.wrap {
 		return []theme.Span{{Text: name + text}}
 	}
 	parts := theme.Chop(text, r.Width-len(name)-1)
@@ -169,48 +169,50 @@ func (r *recordScreen) valueLines(name, text string) []theme.Span {
 }
 
 // requestLines teach how to ask for the same elsewhere.
-func (r *recordScreen) requestLines() []theme.Span {
+func (r *Record) requestLines() []theme.Span {
 	t := r.Theme
 	lines := []theme.Span{{Text: "  On the command line", Ink: t.Crumb}}
-	for _, l := range theme.Wrap(r.browser.Equivalent(), r.Width-6) {
+	for _, l := range theme.Wrap(r.Browser.Equivalent(), r.Width-6) {
 		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}
 	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Ink: t.Crumb})
-	for _, l := range theme.Wrap(r.browser.curl(), r.Width-6) {
+	for _, l := range theme.Wrap(r.Browser.curl(), r.Width-6) {
 		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}
 	return lines
 }
 
-func (r *recordScreen) View() string {
+func (r *Record) View() string {
 	return strings.Join(append(r.Draw(), r.Theme.Tabbed(recordTabs, r.tab, r.Width)), "\n")
 }
 
-func (r *recordScreen) Title() string {
-	if r.row == nil {
+func (r *Record) Title() string {
+	if r.Row == nil {
 		return strings.Repeat(r.Theme.Loading, 3)
 	}
-	return r.row.ID
+	return r.Row.ID
 }
 
-func (r *recordScreen) Badges() []string {
-	return []string{fmt.Sprintf("%s of %s", theme.Thousands(r.browser.grid.At()+1), theme.Thousands(r.browser.grid.Len()))}
+func (r *Record) Badges() []string {
+	return []string{fmt.Sprintf("%s of %s", theme.Thousands(r.Browser.Grid.At()+1), theme.Thousands(r.Browser.Grid.Len()))}
 }
 
-func (r *recordScreen) Status() string {
+func (r *Record) Status() string {
 	if len(r.Lines) > r.Rows {
 		return fmt.Sprintf("line %d of %d", r.Top+1, len(r.Lines))
 	}
 	return ""
 }
 
-func (r *recordScreen) Scopes() []keymap.Scope {
+func (r *Record) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InRecord, keymap.InLists}
 }
-func (r *recordScreen) Waiting() bool      { return r.wait }
-func (r *recordScreen) Equivalent() string { return r.browser.Equivalent() }
 
-func (r *recordScreen) Do(b keymap.Binding) tea.Cmd {
+func (r *Record) Waiting() bool { return r.wait }
+
+func (r *Record) Equivalent() string { return r.Browser.Equivalent() }
+
+func (r *Record) Do(b keymap.Binding) tea.Cmd {
 	if r.Move(b) {
 		return nil
 	}
@@ -220,18 +222,18 @@ func (r *recordScreen) Do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousTab:
 		r.turn(-1)
 	case keymap.PageBefore:
-		r.browser.grid.Move(-1)
-		return tea.Batch(r.browser.want(), r.load())
+		r.Browser.Grid.Move(-1)
+		return tea.Batch(r.Browser.want(), r.load())
 	case keymap.PageAfter:
-		r.browser.grid.Move(1)
-		return tea.Batch(r.browser.want(), r.load())
+		r.Browser.Grid.Move(1)
+		return tea.Batch(r.Browser.want(), r.load())
 	case keymap.WrapLines:
-		r.browser.wrap = !r.browser.wrap
+		r.Browser.wrap = !r.Browser.wrap
 		r.fill()
 	case keymap.SaveBytes:
 		r.save()
 	case keymap.CopyRow:
-		r.Copy(string(r.whole.JSON()))
+		r.Copy(string(r.Whole.JSON()))
 	case keymap.CopyCell:
 		if r.Top < len(r.Lines) {
 			r.Copy(strings.TrimSpace(r.Lines[r.Top].Text))
@@ -240,7 +242,7 @@ func (r *recordScreen) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-func (r *recordScreen) turn(n int) {
+func (r *Record) turn(n int) {
 	r.tab = (r.tab + n + len(recordTabs)) % len(recordTabs)
 	r.Top = 0
 	r.fill()
@@ -262,18 +264,18 @@ func fetchRecord(q client.Query, at int) func(context.Context, *client.Client) (
 }
 
 // Retime shows the times of the record in another way.
-func (r *recordScreen) Retime() string {
+func (r *Record) Retime() string {
 	r.fill()
-	if zoned(r.browser.kind) {
+	if zoned(r.Browser.Kind) {
 		return ""
 	}
-	dated := slices.ContainsFunc(r.browser.kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
+	dated := slices.ContainsFunc(r.Browser.Kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
 	return zoneless(dated)
 }
 
 // Tick lets ages go on.
-func (r *recordScreen) Tick() tea.Cmd {
-	if r.Times == ui.ByAge && r.tab == 0 && zoned(r.browser.kind) {
+func (r *Record) Tick() tea.Cmd {
+	if r.Times == ui.ByAge && r.tab == 0 && zoned(r.Browser.Kind) {
 		r.fill()
 	}
 	return nil

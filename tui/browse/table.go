@@ -1,0 +1,223 @@
+package browse
+
+import (
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// OrderText is an order as it is kept.
+func OrderText(s grid.Sort) string {
+	if s.Descending {
+		return "-" + s.Column
+	}
+	return s.Column
+}
+
+// SortOf is an order that was kept.
+func SortOf(text string) grid.Sort {
+	column, down := strings.CutPrefix(text, "-")
+	return grid.Sort{Column: column, Descending: down}
+}
+
+// Table is what screens have in common whose middle is a grid.
+type Table struct {
+	ui.Base
+	Grid *grid.Grid
+}
+
+func NewTable(h ui.Host, lines bool) Table {
+	return Table{ui.NewBase(h), grid.New(&h.Current().Theme.Look, lines)}
+}
+
+func (t *Table) SetSize(width, height int) {
+	t.Base.SetSize(width, height)
+	t.Grid.SetSize(width, height)
+}
+
+func (t *Table) View() string { return t.Grid.View() }
+
+// Status is where the selection is.
+func (t *Table) Status() string { return t.Grid.Place() }
+
+// Move does what keys mean in all lists. It is false for other keys.
+func (t *Table) Move(b keymap.Binding) bool {
+	g := t.Grid
+	switch b.Action {
+	case keymap.GoUp:
+		g.Move(-1)
+	case keymap.GoDown:
+		g.Move(1)
+	case keymap.GoTop:
+		g.To(0)
+	case keymap.GoBottom:
+		g.To(g.Len() - 1)
+	case keymap.PageUp, keymap.PageBefore:
+		g.Move(-g.Screen())
+	case keymap.PageDown, keymap.PageAfter:
+		g.Move(g.Screen())
+	case keymap.HalfUp:
+		g.Move(-g.Screen() / 2)
+	case keymap.HalfDown:
+		g.Move(g.Screen() / 2)
+	case keymap.Mark:
+		g.Mark()
+	case keymap.MarkRange:
+		if missing := g.MarkRange(); missing > 0 {
+			t.Tell(ui.Warning, ui.Plural(missing, "row is", "rows are")+" not here yet and was not marked")
+		}
+	case keymap.Unmark:
+		g.Unmark()
+	default:
+		return t.sideways(b)
+	}
+	return true
+}
+
+// sideways does what keys mean for columns.
+func (t *Table) sideways(b keymap.Binding) bool {
+	g := t.Grid
+	switch b.Action {
+	case keymap.GoLeft:
+		t.left(-1)
+	case keymap.GoRight:
+		t.left(1)
+	case keymap.FirstColumn:
+		g.ToColumn(0)
+	case keymap.LastColumn:
+		g.ToColumn(len(g.Columns()) - 1)
+	case keymap.Narrower:
+		g.Widen(-2)
+	case keymap.Wider:
+		g.Widen(2)
+	case keymap.FreezeHere:
+		t.freeze()
+	default:
+		return false
+	}
+	return true
+}
+
+func (t *Table) left(n int) {
+	if t.Grid.Lines() {
+		t.Grid.ScrollColumns(n)
+	} else {
+		t.Grid.MoveColumn(n)
+	}
+}
+
+// freeze keeps the columns up to the selected one in place, or frees them where
+// they are.
+func (t *Table) freeze() {
+	at := t.Grid.ColumnAt() + 1
+	if t.Grid.Frozen() == at {
+		at = 0
+	}
+	t.Grid.Freeze(at)
+}
+
+// Unmark takes the marks away. It is false where there are none.
+func (t *Table) Unmark() bool {
+	had := t.Grid.Marks() > 0
+	t.Grid.Unmark()
+	return had
+}
+
+// FitColumns makes columns as wide as what is in sight has to have, where
+// nobody chose how wide they are.
+func (t *Table) FitColumns() { t.Grid.SetColumns(t.Grid.Columns(), t.Grid.Frozen()) }
+
+// Scrolls reports whether left and right do anything.
+func (t *Table) Scrolls() bool { return !t.Grid.Lines() || !t.Grid.Whole() }
+
+// Press selects the cell that was clicked. Row is false for anything but a row.
+func (t *Table) Press(x, y int) (row, title bool) {
+	at, column, on := t.Grid.Hit(x, y)
+	switch {
+	case !on:
+		return false, false
+	case column >= 0:
+		t.Grid.ToColumn(column)
+	}
+	if at >= 0 {
+		t.Grid.To(at)
+	}
+	return at >= 0, at < 0 && column >= 0
+}
+
+// ClickRow selects a row of a screen, and opens it when it is clicked again.
+func (t *Table) ClickRow(s ui.Screen, x, y int, again bool) tea.Cmd {
+	if row, _ := t.Press(x, y); row && again {
+		return s.Do(keymap.Binding{Action: keymap.Open})
+	}
+	return nil
+}
+
+// SearchTable is a table of which a search shows a part.
+type SearchTable struct {
+	Table
+	name   string // of the history of searches
+	by     string // what is searched, for people
+	Search string
+	Refill func()         // makes the rows
+	Found  func() tea.Cmd // after a search; nil for nothing
+}
+
+func NewSearchTable(h ui.Host, name, by string) SearchTable {
+	return SearchTable{Table: NewTable(h, true), name: name, by: by}
+}
+
+func (t *SearchTable) Badges() []string {
+	if t.Search == "" {
+		return nil
+	}
+	return []string{t.Search}
+}
+
+// Find narrows the table while it is typed.
+func (t *SearchTable) Find() *ui.Line {
+	l := ui.NewLine(t.Host, t.name, "/", t.Search)
+	l.Help = t.by + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
+	l.Check = func(text string) error {
+		t.Search = text
+		t.Refill()
+		return nil
+	}
+	l.Accept = func(string) tea.Cmd {
+		if t.Found == nil {
+			return nil
+		}
+		return t.Found()
+	}
+	return l
+}
+
+// holds reports whether a text holds what is searched.
+func (t *SearchTable) Contains(text string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(t.Search))
+}
+
+// ContainsWords reports whether all words that are searched are in one of the
+// texts.
+func (t *SearchTable) ContainsWords(texts ...string) bool {
+	text := strings.ToLower(strings.Join(texts, "\n"))
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(t.Search)), func(word string) bool { return !strings.Contains(text, word) })
+}
+
+// RowOf is what the selected row shows of a list.
+func RowOf[T any](t *Table, list []T, id func(T) string) (one T, ok bool) {
+	row := t.Grid.Row()
+	if row == nil {
+		return one, false
+	}
+	i := slices.IndexFunc(list, func(one T) bool { return id(one) == row.ID })
+	if i < 0 {
+		return one, false
+	}
+	return list[i], true
+}

@@ -1,0 +1,36 @@
+package browse
+
+import (
+	"slices"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// KindNamed finds a kind, also of what the service keeps itself.
+func KindNamed(r *record.Registry, name string) (*record.Kind, bool) {
+	if kind, ok := r.Lookup(name); ok {
+		return kind, true
+	}
+	return record.System().Lookup(name)
+}
+
+// ViewQuery asks for the rows of a view, false where it makes no sense any more.
+func ViewQuery(v state.View, s *ui.Session) (client.Query, bool) {
+	kind, ok := KindNamed(s.Registry, v.Record)
+	if !ok {
+		return client.Query{}, false
+	}
+	texts := v.Where
+	if c, limits := (ui.MessageFilter{Problems: v.Problems, Undelivered: v.Undelivered}).Standing().Condition(); limits {
+		texts = append(slices.Clone(texts), filter.Text(c))
+	}
+	if v.Subscription != "" {
+		texts = append(slices.Clone(texts), "SubscriptionID="+v.Subscription)
+	}
+	filters, err := filter.Reader{Kind: kind, Now: s.Now}.ParseAll(texts)
+	return client.Query{Kind: kind, Where: filters, Strict: true}, err == nil
+}
