@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"github.com/bizhook/whd/tui/screens/requests"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/ui"
@@ -47,7 +49,7 @@ func (a *app) first(tab int) ui.Screen {
 	case eventsTab:
 		return newEvents(a)
 	case requestsTab:
-		return newRequests(a)
+		return requests.New(a)
 	}
 	return newHome(a)
 }

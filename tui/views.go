@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bizhook/whd/tui/screens/requests"
+
 	"github.com/bizhook/whd/tui/browse"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -98,8 +100,8 @@ func (a *app) openView(v state.View) tea.Cmd {
 		a.Tell(ui.Warning, v.Name+": there is no record "+v.Record+" any more")
 		return nil
 	}
-	b := newRequestRows(a, "")
-	if kind.Name != requestKind {
+	b := requests.NewRows(a, "")
+	if kind.Name != requests.Kind {
 		b = browse.New(a, kind, nil, browse.Options{})
 	}
 	b.Arrange(v.Arrangement)

@@ -11,9 +11,9 @@ var (
 	shapes  = []string{"client/record", "client/wire"}                                    // of the client
 	plain   = []string{"client/record", "client/wire", "daemon/fault", "daemon/row"}      // of the daemon
 	engines = []string{"daemon/dialect", "daemon/mssql", "daemon/query", "daemon/sqlite"} // what SQL takes
-	ui      = []string{"client", "client/display", "client/record", "client/wire", "tui/keymap", "tui/theme"}
+	ui      = []string{"client", "client/display", "client/record", "client/wire", "tui/export", "tui/keymap", "tui/state", "tui/theme"} // a screen may ask for an export, and for what is remembered
 	browse  = slices.Concat(ui, []string{"client/filter", "tui/grid", "tui/ui"})
-	screen  = slices.Concat(browse, []string{"tui/browse", "tui/export", "tui/state"})
+	screen  = slices.Concat(browse, []string{"tui/browse"})
 	command = []string{"client", "client/backoff", "client/check", "client/display", "client/filter", "client/record", "client/wire", "cmd/internal/cli"}
 )
 

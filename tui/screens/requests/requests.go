@@ -1,28 +1,28 @@
-package tui
+// Package requests is the screen of the request log.
+package requests
 
 import (
 	"slices"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// requestKind is the kind of the request log.
-const requestKind = "RequestLog"
+// Kind is the kind of the request log.
+const Kind = "RequestLog"
 
-// newRequests opens the request log.
-func newRequests(h ui.Host) *browse.Browser { return newRequestRows(h, "Requests") }
+// New opens the request log.
+func New(h ui.Host) *browse.Browser { return NewRows(h, "Requests") }
 
-// newRequestRows lists requests under a name; empty for that of their kind.
-func newRequestRows(h ui.Host, name string) *browse.Browser {
-	kind, _ := record.System().Lookup(requestKind)
+// NewRows lists requests under a name; empty for that of their kind.
+func NewRows(h ui.Host, name string) *browse.Browser {
+	kind, _ := record.System().Lookup(Kind)
 	return browse.New(h, kind, nil, browse.Options{
-		Name: name, Scopes: []keymap.Scope{keymap.InRequests}, Command: "whctl requests list", Newest: true, Paint: paintRequests,
+		Name: name, Scopes: []keymap.Scope{keymap.InRequests}, Command: "whctl requests list", Newest: true, Paint: paint,
 		Problem: client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}},
 		Usual:   []string{"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress"},
 		Columns: map[string]grid.Column{
@@ -36,8 +36,8 @@ func newRequestRows(h ui.Host, name string) *browse.Browser {
 	})
 }
 
-// paintRequests gives requests that failed their ink.
-func paintRequests(b *browse.Browser, rows []*grid.Row) {
+// paint gives requests that failed their ink.
+func paint(b *browse.Browser, rows []*grid.Row) {
 	column := slices.Index(b.Fields, "StatusCode")
 	if column < 0 {
 		return
