@@ -8,9 +8,9 @@ import (
 
 // Packages that nearly all others build on.
 var (
-	shapes  = []string{"client/record", "client/wire"}                                    // of the client
-	plain   = []string{"client/record", "client/wire", "daemon/fault", "daemon/row"}      // of the daemon
-	engines = []string{"daemon/dialect", "daemon/mssql", "daemon/query", "daemon/sqlite"} // what SQL takes
+	shapes  = []string{"client/record", "client/wire"}                                                                                   // of the client
+	plain   = []string{"client/record", "client/wire", "daemon/fault", "daemon/row"}                                                     // of the daemon
+	engines = []string{"daemon/dialect", "daemon/mssql", "daemon/query", "daemon/sqlite"}                                                // what SQL takes
 	ui      = []string{"client", "client/display", "client/record", "client/wire", "tui/export", "tui/keymap", "tui/state", "tui/theme"} // a screen may ask for an export, and for what is remembered
 	browse  = slices.Concat(ui, []string{"client/filter", "tui/grid", "tui/ui"})
 	screen  = slices.Concat(browse, []string{"tui/browse"})
