@@ -3,8 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -52,19 +50,10 @@ func (a *app) Change(one ui.Change) tea.Cmd {
 // changed tells how a change went.
 func (a *app) changed(what string, err error) {
 	if err != nil {
-		a.Fail(what, notSent(err))
+		a.Fail(what, ui.NotSent(err))
 		return
 	}
 	a.Tell(ui.Info, what+": done")
-}
-
-// notSent says so of a change that has not left this computer.
-func notSent(err error) error {
-	e, ok := errors.AsType[*client.Error](err)
-	if ok && e.Kind == client.Unreachable && strings.HasPrefix(e.Message, "cannot reach") { // there was no connection at all
-		return fmt.Errorf("not sent: %w", err)
-	}
-	return err
 }
 
 // listen begins to follow the service.

@@ -238,7 +238,7 @@ func (s *messages) changeMany(what string, do func(ctx context.Context, c *clien
 		return err
 	}, Told: func(err error) {
 		if err != nil {
-			s.Fail(what, notSent(err))
+			s.Fail(what, ui.NotSent(err))
 			return
 		}
 		s.Tell(ui.Info, done)

@@ -114,7 +114,7 @@ func TestNotSent(t *testing.T) {
 	d.sees("retry of 4 messages: not sent: cannot reach")
 	d.press("esc")
 	d.sees("8 marked")
-	if err := notSent(&client.Error{Kind: client.TimedOut, Message: "no answer"}); strings.Contains(err.Error(), "not sent") {
+	if err := ui.NotSent(&client.Error{Kind: client.TimedOut, Message: "no answer"}); strings.Contains(err.Error(), "not sent") {
 		t.Error("nobody knows whether that was sent")
 	}
 }

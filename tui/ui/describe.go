@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -74,4 +75,13 @@ func Cause(err error) string {
 func SignedOut(err error) bool {
 	var e *client.Error
 	return errors.As(err, &e) && e.Status == 401
+}
+
+// NotSent says so of a change that has not left this computer.
+func NotSent(err error) error {
+	e, ok := errors.AsType[*client.Error](err)
+	if ok && e.Kind == client.Unreachable && strings.HasPrefix(e.Message, "cannot reach") { // there was no connection at all
+		return fmt.Errorf("not sent: %w", err)
+	}
+	return err
 }
