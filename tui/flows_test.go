@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/home"
+
 	"github.com/bizhook/whd/tui/browse"
 
 	"github.com/bizhook/whd/client"
@@ -177,29 +179,29 @@ func TestProblemsComeByThemselves(t *testing.T) {
 func TestHomeStaysUpToDate(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
-	h := d.app.Front().(*home)
+	h := d.app.Front().(*home.Screen)
 	change := liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{{MessageID: "new", Status: 1, At: wire.Moment(d.clock)}}}
 	d.wait(ui.PollInterval)
 	d.send(change)
-	asked := h.asked
+	asked := h.Asked
 	d.clock = d.clock.Add(ms(500))
 	d.send(change)
-	if h.asked != asked {
+	if h.Asked != asked {
 		t.Error("the figures are fetched more often than every two seconds")
 	}
 	for range 3 {
 		d.wait(time.Second)
 		d.beat()
 	}
-	if h.asked == asked {
+	if h.Asked == asked {
 		t.Error("the second change is not fetched")
 	}
-	asked = h.asked
+	asked = h.Asked
 	for range 61 {
 		d.beat()
 		d.wait(time.Second)
 	}
-	if h.asked == asked {
+	if h.Asked == asked {
 		t.Error("the figures of an hour are as they were a minute ago")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/home"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
@@ -16,18 +18,18 @@ import (
 func TestFailureFromTheFirstScreen(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
-	h := d.app.Front().(*home)
-	if len(h.entries()) != 2+4 {
-		t.Fatalf("%d entries:\n%s", len(h.entries()), d.text())
+	h := d.app.Front().(*home.Screen)
+	if len(h.Entries()) != 2+4 {
+		t.Fatalf("%d entries:\n%s", len(h.Entries()), d.text())
 	}
 	d.press("G")
-	last := h.failures[3].MessageID
-	if h.chosen != "message "+last {
-		t.Errorf("%s is chosen", h.chosen)
+	last := h.Failures[3].MessageID
+	if h.Chosen != "message "+last {
+		t.Errorf("%s is chosen", h.Chosen)
 	}
 	d.press("R")
-	if h.at != 5 {
-		t.Errorf("the same figures again choose entry %d", h.at)
+	if h.At != 5 {
+		t.Errorf("the same figures again choose entry %d", h.At)
 	}
 	d.press("enter")
 	d.sees("Messages › "+ui.ShortID(last), "503 Service Unavailable")
@@ -45,23 +47,23 @@ func TestFailureFromTheFirstScreen(t *testing.T) {
 func TestChosenEntryStays(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
-	h := d.app.Front().(*home)
+	h := d.app.Front().(*home.Screen)
 	d.press("G", "up")
-	kept := h.chosen
-	failures := h.failures
-	h.failures = failures[2:]
-	h.keepChosen()
-	if h.chosen != kept || h.entries()[h.at].key != kept {
-		t.Errorf("entry %d of %d, %s for %s", h.at, len(h.entries()), h.chosen, kept)
+	kept := h.Chosen
+	failures := h.Failures
+	h.Failures = failures[2:]
+	h.KeepChosen()
+	if h.Chosen != kept || h.Entries()[h.At].Key != kept {
+		t.Errorf("entry %d of %d, %s for %s", h.At, len(h.Entries()), h.Chosen, kept)
 	}
-	h.failures = nil
-	h.keepChosen()
-	if h.at != 1 {
-		t.Errorf("entry %d of %d", h.at, len(h.entries()))
+	h.Failures = nil
+	h.KeepChosen()
+	if h.At != 1 {
+		t.Errorf("entry %d of %d", h.At, len(h.Entries()))
 	}
-	h.failures = failures
-	h.keepChosen()
-	if h.entries()[h.at].key != kept {
+	h.Failures = failures
+	h.KeepChosen()
+	if h.Entries()[h.At].Key != kept {
 		t.Errorf("%s is not chosen again", kept)
 	}
 }
@@ -69,7 +71,7 @@ func TestChosenEntryStays(t *testing.T) {
 // A bar tells what failed at an endpoint, also where that is little.
 func TestShareOfFailures(t *testing.T) {
 	d := drive(t, unreachable(t), Options{ASCII: true, Theme: theme.Mono})
-	h := d.app.Front().(*home)
+	h := d.app.Front().(*home.Screen)
 	for want, lane := range map[string]wire.Lane{
 		"            ": {},
 		"%%%%%%%%%%%%": {Delivered: 7},
@@ -78,7 +80,7 @@ func TestShareOfFailures(t *testing.T) {
 		"%%%%%%%%%%%x": {Delivered: 9999, GivenUp: 1},
 	} {
 		var got strings.Builder
-		for _, s := range h.share(lane) {
+		for _, s := range h.Share(lane) {
 			got.WriteString(s.Text)
 		}
 		if got.String() != want {
@@ -104,12 +106,12 @@ func TestSubscriptionFromTheFirstScreen(t *testing.T) {
 // A service that leaves series of the chart out does not end the program.
 func TestUnevenMinutes(t *testing.T) {
 	d := drive(t, unreachable(t), Options{})
-	h := d.app.Front().(*home)
+	h := d.app.Front().(*home.Screen)
 	d.answersTo(h, nil, func(error) tea.Cmd {
-		return h.took(figures{stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}}, nil)
+		return h.Took(home.Figures{Stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}}, nil)
 	})
 	d.checkScreen()
-	if m := h.stats.Minutes; len(m.Delivered) != 4 || len(m.Failed) != 4 || m.Delivered[3] != 3 || m.Delivered[0] != 0 {
+	if m := h.Stats.Minutes; len(m.Delivered) != 4 || len(m.Failed) != 4 || m.Delivered[3] != 3 || m.Delivered[0] != 0 {
 		t.Errorf("%+v", m)
 	}
 }

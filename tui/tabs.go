@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"github.com/bizhook/whd/tui/screens/home"
+
 	"github.com/bizhook/whd/tui/screens/requests"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -51,7 +53,7 @@ func (a *app) first(tab int) ui.Screen {
 	case requestsTab:
 		return requests.New(a)
 	}
-	return newHome(a)
+	return home.New(a)
 }
 
 // Push opens a screen over the one in front.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/home"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -147,7 +149,7 @@ func TestWebhookScreens(t *testing.T) {
 	s := startDeliveries(t)
 	forLooks(t, func(t *testing.T, look string, o Options) {
 		d := s.open(t, o)
-		busyHour(d.app.Front().(*home).stats)
+		busyHour(d.app.Front().(*home.Screen).Stats)
 		d.golden("S01-home", look)
 		d.press("3")
 		d.golden("S07-subscribers", look)

@@ -1,4 +1,4 @@
-package tui
+package home
 
 import (
 	"context"
@@ -18,49 +18,52 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// home answers whether anything is wrong, without a key.
-type home struct {
+// Screen answers whether anything is wrong, without a key.
+type Screen struct {
 	ui.Base
-	figures
+	Figures
 	busy    bool
 	due     bool // something has changed since they were asked for
-	asked   time.Time
+	Asked   time.Time
 	wrong   error
-	at      int               // the selected entry
-	chosen  string            // its key, by which it is found again
+	At      int               // the selected entry
+	Chosen  string            // its key, by which it is found again
 	views   map[string]string // how many rows they have, by name
 	counted time.Time
 }
 
-// figures are what is fetched.
-type figures struct {
-	stats    *wire.Stats
+// Figures are what is fetched.
+type Figures struct {
+	Stats    *wire.Stats
 	counts   [4]int // of messages, by Status
-	failures []wire.Message
+	Failures []wire.Message
 }
 
-func newHome(h ui.Host) *home { return &home{Base: ui.NewBase(h)} }
+func New(h ui.Host) *Screen { return &Screen{Base: ui.NewBase(h)} }
 
-func (h *home) Title() string          { return "Home" }
-func (h *home) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
-func (h *home) Waiting() bool          { return h.busy }
-func (h *home) Equivalent() string {
+func (h *Screen) Title() string { return "Home" }
+
+func (h *Screen) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
+
+func (h *Screen) Waiting() bool { return h.busy }
+
+func (h *Screen) Equivalent() string {
 	return `whctl messages list --where "Status in 2,3" --order-by -LastSavedDateTime`
 }
 
-func (h *home) Shown() tea.Cmd {
-	if h.stats != nil && h.Now.Sub(h.asked) < ui.PollInterval {
+func (h *Screen) Shown() tea.Cmd {
+	if h.Stats != nil && h.Now.Sub(h.Asked) < ui.PollInterval {
 		return nil
 	}
 	return h.Poll()
 }
 
-func (h *home) Poll() tea.Cmd {
+func (h *Screen) Poll() tea.Cmd {
 	if h.busy {
 		return nil
 	}
-	h.busy, h.due, h.asked = true, false, h.Now
-	return tea.Batch(ui.Fetch(h.Ctx, h, fetchFigures, h.took), h.count())
+	h.busy, h.due, h.Asked = true, false, h.Now
+	return tea.Batch(ui.Fetch(h.Ctx, h, fetchFigures, h.Took), h.count())
 }
 
 // figuresLast is how long the figures of the last hour hold where nothing
@@ -68,77 +71,77 @@ func (h *home) Poll() tea.Cmd {
 const figuresLast = time.Minute
 
 // Follow asks again for the figures, at most every two seconds.
-func (h *home) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
+func (h *Screen) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	h.due = h.due || len(changes) > 0
 	return h.Tick()
 }
 
 // Tick asks for them where it was too early for that before.
-func (h *home) Tick() tea.Cmd {
-	old := h.Now.Sub(h.asked)
+func (h *Screen) Tick() tea.Cmd {
+	old := h.Now.Sub(h.Asked)
 	if h.Paused || h.Front() != ui.Screen(h) || h.busy || old < ui.PollInterval || !h.due && old < figuresLast {
 		return nil
 	}
 	return h.Poll()
 }
 
-// took takes the figures.
-func (h *home) took(got figures, err error) tea.Cmd {
+// Took takes the figures.
+func (h *Screen) Took(got Figures, err error) tea.Cmd {
 	h.busy = false
 	if h.wrong = err; err == nil {
-		h.figures = got
-		even(&got.stats.Minutes)
-		h.Queues.Take(got.stats, h.Now)
-		h.keepChosen()
+		h.Figures = got
+		even(&got.Stats.Minutes)
+		h.Queues.Take(got.Stats, h.Now)
+		h.KeepChosen()
 	}
 	return nil
 }
 
-func (h *home) Do(b keymap.Binding) tea.Cmd {
+func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
-		h.choose(h.at - 1)
+		h.choose(h.At - 1)
 	case keymap.GoDown:
-		h.choose(h.at + 1)
+		h.choose(h.At + 1)
 	case keymap.GoTop:
 		h.choose(0)
 	case keymap.GoBottom:
-		h.choose(len(h.entries()) - 1)
+		h.choose(len(h.Entries()) - 1)
 	case keymap.ProblemsOnly:
 		return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}})
 	case keymap.ShowInfo:
 		return h.openSubscription()
 	case keymap.Open:
-		if all := h.entries(); h.at < len(all) {
-			return all[h.at].open()
+		if all := h.Entries(); h.At < len(all) {
+			return all[h.At].open()
 		}
 	}
 	return nil
 }
 
 // troubled are the subscriptions with failures that are listed, the worst first.
-func (h *home) troubled() []wire.Lane {
-	if h.stats == nil {
+func (h *Screen) troubled() []wire.Lane {
+	if h.Stats == nil {
 		return nil
 	}
-	lanes := slices.DeleteFunc(slices.Clone(h.stats.Lanes), func(l wire.Lane) bool {
+	lanes := slices.DeleteFunc(slices.Clone(h.Stats.Lanes), func(l wire.Lane) bool {
 		return l.Failed == 0 && l.GivenUp == 0 && l.LastFailure == nil && l.RetryPending == 0 && l.Breaker != wire.BreakerOpen && l.IsEnabled
 	})
 	return lanes[:min(len(lanes), endpointsShown)]
 }
 
-func (h *home) Status() string {
-	if h.stats == nil {
+func (h *Screen) Status() string {
+	if h.Stats == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d disabled   %d in flight   %s", ui.Plural(h.stats.Subscriptions, "subscription", "subscriptions"), h.stats.Disabled,
-		h.stats.InHand.InFlight, ui.Plural(h.stats.Daemons, "daemon", "daemons"))
+	return fmt.Sprintf("%s, %d disabled   %d in flight   %s", ui.Plural(h.Stats.Subscriptions, "subscription", "subscriptions"), h.Stats.Disabled,
+		h.Stats.InHand.InFlight, ui.Plural(h.Stats.Daemons, "daemon", "daemons"))
 }
 
-func (h *home) View() string {
+func (h *Screen) View() string {
 	var lines []string
 	switch {
-	case h.stats != nil:
+	case h.Stats != nil:
 		lines = h.dashboard()
 	case h.wrong != nil && ui.SignedOut(h.wrong):
 		lines = h.plain("  You are not signed in.", "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login asks for the password.")
@@ -155,7 +158,7 @@ func (h *home) View() string {
 	return strings.Join(lines[:h.Height], "\n")
 }
 
-func (h *home) plain(texts ...string) []string {
+func (h *Screen) plain(texts ...string) []string {
 	var lines []string
 	for _, text := range texts {
 		lines = append(lines, h.Theme.Fit(text, h.Width, false))
@@ -164,8 +167,8 @@ func (h *home) plain(texts ...string) []string {
 }
 
 // dashboard is what is shown once the figures are here.
-func (h *home) dashboard() []string {
-	t, s := h.Theme, h.stats
+func (h *Screen) dashboard() []string {
+	t, s := h.Theme, h.Stats
 	rate := "-"
 	if s.SuccessRate != nil {
 		rate = fmt.Sprintf("%.1f%%", *s.SuccessRate*100)
@@ -180,8 +183,8 @@ func (h *home) dashboard() []string {
 }
 
 // fetchFigures fetches what the first screen shows.
-func fetchFigures(ctx context.Context, c *client.Client) (f figures, err error) {
-	if f.stats, err = c.Stats(ctx, time.Hour); err != nil {
+func fetchFigures(ctx context.Context, c *client.Client) (f Figures, err error) {
+	if f.Stats, err = c.Stats(ctx, time.Hour); err != nil {
 		return f, err
 	}
 	for status := range f.counts {
@@ -193,7 +196,7 @@ func fetchFigures(ctx context.Context, c *client.Client) (f figures, err error) 
 	}
 	page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {ui.MessageFields()}, "OrderByDesc": {"LastSavedDateTime"}})
 	if err == nil {
-		f.failures = page.Results
+		f.Failures = page.Results
 	}
 	return f, err
 }

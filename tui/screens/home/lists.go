@@ -1,4 +1,4 @@
-package tui
+package home
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 // and what can be opened.
 
 // beside puts two columns of lines next to each other.
-func (h *home) beside(left, right []string) []string {
+func (h *Screen) beside(left, right []string) []string {
 	width := h.leftWidth()
 	var lines []string
 	for i := range max(len(left), len(right)) {
@@ -32,7 +32,7 @@ func (h *home) beside(left, right []string) []string {
 }
 
 // leftWidth is what the counts of messages take.
-func (h *home) leftWidth() int {
+func (h *Screen) leftWidth() int {
 	if h.narrow() {
 		return 22
 	}
@@ -40,10 +40,10 @@ func (h *home) leftWidth() int {
 }
 
 // narrow reports whether there is no room for all words.
-func (h *home) narrow() bool { return h.Width < 76 }
+func (h *Screen) narrow() bool { return h.Width < 76 }
 
 // queue is how many messages have each status.
-func (h *home) queue() []string {
+func (h *Screen) queue() []string {
 	t := h.Theme
 	lines := []string{t.Crumb.Paint(t.Fit(" Messages", h.leftWidth(), false))}
 	for _, status := range []int{0, 2, 3, 1} {
@@ -56,12 +56,12 @@ func (h *home) queue() []string {
 }
 
 // comes is when the next of the retries is due.
-func (h *home) comes(status int) string {
+func (h *Screen) comes(status int) string {
 	if status != 2 || h.narrow() {
 		return ""
 	}
 	var first time.Time
-	for _, lane := range h.stats.Lanes {
+	for _, lane := range h.Stats.Lanes {
 		at := time.Time(lane.NextAttemptDateTime)
 		if lane.RetryPending > 0 && !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
@@ -77,7 +77,7 @@ func (h *home) comes(status int) string {
 type endpointColumns struct{ failed, waits, answer int }
 
 // endpointColumns are as wide as there is room for.
-func (h *home) endpointColumns() endpointColumns {
+func (h *Screen) endpointColumns() endpointColumns {
 	if h.narrow() {
 		return endpointColumns{6, 6, 4}
 	}
@@ -90,7 +90,7 @@ func (f endpointColumns) line(t *theme.Theme, failed, waits, answer string) stri
 }
 
 // endpoints are where deliveries fail, or have failed within the last hour.
-func (h *home) endpoints() []string {
+func (h *Screen) endpoints() []string {
 	t := h.Theme
 	width, f := h.Width-h.leftWidth(), h.endpointColumns()
 	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Ink: t.Crumb}}, []theme.Span{{Text: f.line(t, "failed", "waits", "last"), Ink: t.Label}})}
@@ -104,7 +104,7 @@ func (h *home) endpoints() []string {
 		right := []theme.Span{{Text: f.line(t, ui.Grouped(fmt.Sprint(lane.Failed+lane.GivenUp)), ui.Grouped(fmt.Sprint(lane.Pending)), answer), Ink: state}}
 		room := width - f.failed - f.waits - f.answer - 6 // the pointer, and blanks
 		if width >= roomForShares {
-			right = append(h.share(lane), right...)
+			right = append(h.Share(lane), right...)
 			room -= shareCells
 		}
 		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + t.Middle(endpointName(lane, lanes), room), Ink: ink}}, right))
@@ -130,8 +130,8 @@ const (
 	roomForShares = 66
 )
 
-// share is a bar of what an endpoint took and what failed there.
-func (h *home) share(lane wire.Lane) []theme.Span {
+// Share is a bar of what an endpoint took and what failed there.
+func (h *Screen) Share(lane wire.Lane) []theme.Span {
 	t := h.Theme
 	failed := lane.Failed + lane.GivenUp
 	all := lane.Delivered + failed
@@ -148,7 +148,7 @@ func (h *home) share(lane wire.Lane) []theme.Span {
 }
 
 // lastAnswer is what an endpoint said when it failed last, or that it works again.
-func (h *home) lastAnswer(lane wire.Lane) (string, theme.Ink) {
+func (h *Screen) lastAnswer(lane wire.Lane) (string, theme.Ink) {
 	t := h.Theme
 	failure := lane.LastFailure
 	switch {
@@ -165,10 +165,10 @@ func (h *home) lastAnswer(lane wire.Lane) (string, theme.Ink) {
 }
 
 // recent are the messages that failed last.
-func (h *home) recent() []string {
+func (h *Screen) recent() []string {
 	t := h.Theme
 	lines := []string{strings.Repeat(" ", h.Width), t.Crumb.Paint(t.Fit(" Recent failures", h.Width, false))}
-	if len(h.failures) == 0 {
+	if len(h.Failures) == 0 {
 		return append(lines, t.Dim.Paint(t.Fit("  none", h.Width, false)))
 	}
 	before, when := len(h.troubled())+len(h.viewsListed()), 5

@@ -1,15 +1,14 @@
-package tui
+package home
 
 import (
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -21,7 +20,7 @@ import (
 const countEvery = 10 * time.Second
 
 // count counts the rows of the saved views.
-func (h *home) count() tea.Cmd {
+func (h *Screen) count() tea.Cmd {
 	views := h.State.Views
 	fresh := h.Now.Sub(h.counted) < countEvery && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
 	if len(views) == 0 || fresh {
@@ -32,7 +31,7 @@ func (h *home) count() tea.Cmd {
 }
 
 // countViews counts the rows of views, one after the other.
-func (h *home) countViews(views []state.View) tea.Cmd {
+func (h *Screen) countViews(views []state.View) tea.Cmd {
 	ctx, c := h.Ctx, h.Client
 	queries := make(map[string]client.Query)
 	for _, v := range views {
@@ -56,13 +55,13 @@ func (h *home) countViews(views []state.View) tea.Cmd {
 }
 
 // viewsListed are the views that there is room for.
-func (h *home) viewsListed() []state.View {
+func (h *Screen) viewsListed() []state.View {
 	views := h.State.Views
 	return views[:min(len(views), viewsShown)]
 }
 
 // viewLines lists the views, as many as there is room for.
-func (h *home) viewLines(width, before int) []string {
+func (h *Screen) viewLines(width, before int) []string {
 	t := h.Theme
 	if len(h.viewsListed()) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-package tui
+package home
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ const chartLabel = 8
 
 // chartTitle says of which time the figures are: a daemon counts nothing of
 // before its start.
-func (h *home) chartTitle() string {
+func (h *Screen) chartTitle() string {
 	from := "last 60 min"
-	since, now := time.Time(h.stats.SinceDateTime), time.Time(h.stats.ServerDateTime)
+	since, now := time.Time(h.Stats.SinceDateTime), time.Time(h.Stats.ServerDateTime)
 	if !since.IsZero() && now.Sub(since) < time.Hour {
 		from = "since " + h.TimeOfDay(since)[:len("15:04")]
 	}
@@ -29,23 +29,23 @@ func (h *home) chartTitle() string {
 }
 
 // chartRows is how high the chart is: a third of what a large screen has.
-func (h *home) chartRows() int { return max(1, min(6+max(0, h.Height-34)/3, h.Height-14)) }
+func (h *Screen) chartRows() int { return max(1, min(6+max(0, h.Height-34)/3, h.Height-14)) }
 
 // barWidth is how many cells a minute takes.
-func (h *home) barWidth() int { return max(1, min(3, (h.Width-chartLabel-1)/60)) }
+func (h *Screen) barWidth() int { return max(1, min(3, (h.Width-chartLabel-1)/60)) }
 
 // minutesShown is how many minutes there is room for.
-func (h *home) minutesShown() int {
-	return min(len(h.stats.Minutes.Delivered), (h.Width-chartLabel-1)/h.barWidth())
+func (h *Screen) minutesShown() int {
+	return min(len(h.Stats.Minutes.Delivered), (h.Width-chartLabel-1)/h.barWidth())
 }
 
 // hours is the time below the bars, each where its minute's bar is.
-func (h *home) hours() string {
+func (h *Screen) hours() string {
 	const apart = 20 // minutes
 	minutes, wide := h.minutesShown(), h.barWidth()
 	line := []byte(strings.Repeat(" ", h.Width))
 	for ago := minutes - 1; ago >= apart/2; ago -= apart {
-		at := time.Time(h.stats.Minutes.From).Add(time.Duration(len(h.stats.Minutes.Delivered)-1-ago) * time.Minute)
+		at := time.Time(h.Stats.Minutes.From).Add(time.Duration(len(h.Stats.Minutes.Delivered)-1-ago) * time.Minute)
 		copy(line[chartLabel+(minutes-1-ago)*wide:], h.TimeOfDay(at)[:len("15:04")])
 	}
 	if minutes >= apart {
@@ -65,13 +65,13 @@ func even(m *wire.Minutes) {
 func lastOf(values []int64, n int) []int64 { return values[max(0, len(values)-n):] }
 
 // chart draws a bar a minute, what failed of it in its own ink below.
-func (h *home) chart(rows int) []string {
+func (h *Screen) chart(rows int) []string {
 	t := h.Theme
 	glyphs := []rune(t.Bars)
 	step := int64(len(glyphs) - 1)
 	minutes, wide := h.minutesShown(), h.barWidth() // the last ones, where there is no room for all
-	delivered, failed := lastOf(h.stats.Minutes.Delivered, minutes), slices.Clone(lastOf(h.stats.Minutes.Failed, minutes))
-	for i, n := range lastOf(h.stats.Minutes.GivenUp, minutes) {
+	delivered, failed := lastOf(h.Stats.Minutes.Delivered, minutes), slices.Clone(lastOf(h.Stats.Minutes.Failed, minutes))
+	for i, n := range lastOf(h.Stats.Minutes.GivenUp, minutes) {
 		failed[i] += n
 	}
 	most := int64(1)
@@ -95,7 +95,7 @@ func (h *home) chart(rows int) []string {
 	return lines
 }
 
-func (h *home) bar(delivered, failed, most, row, rows, step int64, glyphs []rune) string {
+func (h *Screen) bar(delivered, failed, most, row, rows, step int64, glyphs []rune) string {
 	units := rows * step
 	full := (delivered + failed) * units / most
 	if delivered+failed > 0 {
