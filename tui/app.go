@@ -173,7 +173,7 @@ func (a *app) live(m liveMsg) tea.Cmd {
 	}
 	wasAway := !a.link.live(a.Now)
 	was := a.link.signedOut
-	a.link.take(m, a.Now)
+	a.link.Take(m, a.Now)
 	a.Ahead = a.link.ahead
 	a.askWho(was)
 	cmds := []tea.Cmd{a.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.changes) })}

@@ -212,22 +212,22 @@ func TestStateIsTrue(t *testing.T) {
 		want  string
 	}{
 		{0, func(time.Time) {}, "CONNECTING"},
-		{1, func(now time.Time) { l.take(liveMsg{connected: true}, now) }, "CONNECTING"},
+		{1, func(now time.Time) { l.Take(liveMsg{connected: true}, now) }, "CONNECTING"},
 		{0, func(now time.Time) { l.heard(nil, now) }, "POLL 2s"},
-		{1, func(now time.Time) { l.take(liveMsg{beat: true}, now) }, "LIVE"},
+		{1, func(now time.Time) { l.Take(liveMsg{beat: true}, now) }, "LIVE"},
 		{19, func(time.Time) {}, "LIVE"},
 		{1, func(time.Time) {}, "STALE 20s"},
-		{1, func(now time.Time) { l.take(liveMsg{beat: true}, now) }, "LIVE"},
-		{1, func(now time.Time) { l.take(liveMsg{lost: refused, retry: 4 * time.Second}, now) }, "POLL 2s"},
+		{1, func(now time.Time) { l.Take(liveMsg{beat: true}, now) }, "LIVE"},
+		{1, func(now time.Time) { l.Take(liveMsg{lost: refused, retry: 4 * time.Second}, now) }, "POLL 2s"},
 		{1, func(now time.Time) { l.heard(refused, now) }, "OFFLINE retry 3s"},
 		{4, func(time.Time) {}, "OFFLINE"},
 		{1, func(now time.Time) { l.heard(nil, now) }, "POLL 2s"},
-		{1, func(now time.Time) { l.take(liveMsg{connected: true, beat: true}, now) }, "LIVE"},
+		{1, func(now time.Time) { l.Take(liveMsg{connected: true, beat: true}, now) }, "LIVE"},
 		{1, func(now time.Time) { l.heard(&client.Error{Kind: client.Unauthorized, Status: 401}, now) }, "AUTH"},
 		{1, func(now time.Time) { l.heard(errors.New("anything else"), now) }, "AUTH"},
-		{1, func(now time.Time) { l.take(liveMsg{beat: true}, now) }, "AUTH"}, // a stream outlives its session for a moment
-		{1, func(now time.Time) { l.take(liveMsg{connected: true, beat: true}, now) }, "LIVE"},
-		{1, func(now time.Time) { l.paused = true; l.take(liveMsg{requests: 37}, now) }, "PAUSED +37"},
+		{1, func(now time.Time) { l.Take(liveMsg{beat: true}, now) }, "AUTH"}, // a stream outlives its session for a moment
+		{1, func(now time.Time) { l.Take(liveMsg{connected: true, beat: true}, now) }, "LIVE"},
+		{1, func(now time.Time) { l.paused = true; l.Take(liveMsg{requests: 37}, now) }, "PAUSED +37"},
 	}
 	for i, s := range steps {
 		at = at.Add(time.Duration(s.after) * time.Second)

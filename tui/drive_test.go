@@ -92,11 +92,11 @@ func (d *driver) run(cmd tea.Cmd) {
 // send gives the app one message, and settles.
 func (d *driver) send(m tea.Msg) {
 	d.t.Helper()
-	d.take(m)
+	d.Take(m)
 	d.settle()
 }
 
-func (d *driver) take(m tea.Msg) {
+func (d *driver) Take(m tea.Msg) {
 	if m == nil {
 		return
 	}
@@ -135,7 +135,7 @@ func (d *driver) settle() {
 		select {
 		case m := <-d.answers:
 			d.waiting--
-			d.take(m)
+			d.Take(m)
 		case <-time.After(patience):
 			d.t.Fatalf("%d commands do not come back; the screen is\n%s", d.waiting, d.text())
 		}
@@ -191,7 +191,7 @@ func (d *driver) until(what string, enough func() bool) {
 			d.send(m)
 		case m := <-d.answers:
 			d.waiting--
-			d.take(m)
+			d.Take(m)
 		case <-deadline:
 			d.t.Fatalf("it does not happen that %s; the screen is\n%s", what, d.text())
 		}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -73,10 +75,10 @@ func TestNamesOfSeveral(t *testing.T) {
 	d.erase()
 	d.press("'twin", "ctrl+s")
 	d.sees("2 subscribers are called so", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
-	events := d.app.Front().(*events)
+	events := d.app.Front().(*webhooks.Events)
 	for i, id := range ids {
 		for _, text := range []string{id, ui.ShortID(id), []string{"Twin", "TWIN"}[i] + " (" + ui.ShortID(id) + ")"} {
-			if got, err := events.meant(text); got != id || err != nil {
+			if got, err := events.Meant(text); got != id || err != nil {
 				t.Errorf("%s is %q, %v; want %s", text, got, err, id)
 			}
 		}
@@ -84,7 +86,7 @@ func TestNamesOfSeveral(t *testing.T) {
 	d.erase()
 	d.press("'twi", "down")
 	d.sees("Twin ("+ui.ShortID(ids[0])+")", "TWIN ("+ui.ShortID(ids[1])+")")
-	if id, err := events.meant("acme-SHOP"); id != s.subscriber || err != nil {
+	if id, err := events.Meant("acme-SHOP"); id != s.subscriber || err != nil {
 		t.Errorf("acme-SHOP is %q, %v", id, err)
 	}
 }

@@ -187,18 +187,18 @@ func TestExportIsCancelled(t *testing.T) {
 	d := drive(t, c, Options{Downloads: t.TempDir()})
 	d.press(":", "'SO_Totals", "enter", "e")
 	d.clock = d.clock.Add(ms(500))
-	d.take(keys["ctrl+s"]) // not press, which would wait for the end
+	d.Take(keys["ctrl+s"]) // not press, which would wait for the end
 	<-stalled
-	d.take(tickMsg{})
+	d.Take(tickMsg{})
 	d.sees("export ", " of 12,000")
 	if rest, _ := filepath.Glob(filepath.Join(d.app.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
 		t.Errorf("meanwhile there is %v", rest)
 	}
-	d.take(keys["ctrl+c"])
+	d.Take(keys["ctrl+c"])
 	d.sees("1 export is on the way: once more ends it")
-	d.take(letter("J"))
+	d.Take(letter("J"))
 	d.sees("Exports", "SO_Totals")
-	d.take(letter("D"))
+	d.Take(letter("D"))
 	d.settle()
 	d.sees("cancelled: export to")
 	if rest, _ := filepath.Glob(filepath.Join(d.app.Downloads, "*")); len(rest) > 0 {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	"github.com/bizhook/whd/tui/screens/home"
 
 	"github.com/bizhook/whd/tui/browse"
@@ -243,12 +245,12 @@ func TestFormIsSentOnce(t *testing.T) {
 	d := s.open(t, Options{})
 	d.press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
 	for range 3 {
-		d.take(keys["ctrl+s"])
+		d.Take(keys["ctrl+s"])
 	}
 	d.settle()
 	d.sees("Created")
 	d.press("esc")
-	if n := len(d.app.Front().(*subscriptions).list); n != 4 {
+	if n := len(d.app.Front().(*webhooks.Subscriptions).List); n != 4 {
 		t.Errorf("there are %d subscriptions, want 4", n)
 	}
 	d.press("n", "'nothing.", "tab", "'http://127.0.0.1:9/x", "ctrl+s")

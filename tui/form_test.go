@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
@@ -59,7 +61,7 @@ func TestFormScrolls(t *testing.T) {
 	for _, size := range sizes {
 		d := drive(t, unreachable(t), Options{})
 		d.resize(size[0], size[1])
-		f := subscriptionForm(d.app.Front().(pollingScreen), "New subscription", "salesorder", nil)
+		f := webhooks.SubscriptionForm(d.app.Front().(webhooks.Polling), "New subscription", "salesorder", nil)
 		d.app.over = f
 		for i := range 12 {
 			headers := f.Fields[2+2*i:]
@@ -173,13 +175,13 @@ func TestSecretIsShownElsewhere(t *testing.T) {
 
 // What a chooser can be is chosen by its first letter too.
 func TestChooser(t *testing.T) {
-	f := subscriptionFields(&ui.Form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).form
+	f := webhooks.SubscriptionFields(&ui.Form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).Form
 	ordered := f.Fields[len(f.Fields)-2]
 	for _, test := range []struct {
 		key  tea.KeyMsg
 		want string
 	}{
-		{letter("y"), yes}, {letter("z"), yes}, {keys["right"], no}, {keys["left"], yes}, {keys["space"], no}, {keys["backspace"], no},
+		{letter("y"), webhooks.Yes}, {letter("z"), webhooks.Yes}, {keys["right"], webhooks.No}, {keys["left"], webhooks.Yes}, {keys["space"], webhooks.No}, {keys["backspace"], webhooks.No},
 	} {
 		if ordered.Typed(test.key); ordered.Text() != test.want {
 			t.Errorf("%v: %q, want %q", test.key, ordered.Text(), test.want)
@@ -193,18 +195,18 @@ func TestChooser(t *testing.T) {
 // An enter that comes as fast as a paste sends nothing, and chooses nothing.
 func TestFastEnterChoosesNothing(t *testing.T) {
 	d := drive(t, unreachable(t), Options{})
-	f := subscriptionForm(d.app.Front().(pollingScreen), "New subscription", "salesorder", nil)
+	f := webhooks.SubscriptionForm(d.app.Front().(webhooks.Polling), "New subscription", "salesorder", nil)
 	d.app.over = f
 	f.At = len(f.Fields) - 2
 	ordered := f.Fields[f.At]
 	d.key(letter("y"))
 	d.send(keys["enter"])
-	if ordered.Text() != yes {
+	if ordered.Text() != webhooks.Yes {
 		t.Errorf("y and enter choose %q", ordered.Text())
 	}
 	d.key(keys["right"])
 	d.send(keys["enter"]) // no paste has arrows
-	if ordered.Text() != no || f.At != len(f.Fields)-1 {
+	if ordered.Text() != webhooks.No || f.At != len(f.Fields)-1 {
 		t.Errorf("right and enter choose %q, and the field is %d", ordered.Text(), f.At)
 	}
 }
@@ -216,10 +218,10 @@ func TestSchemeTypedTwice(t *testing.T) {
 		"https://http://a.test/x": "http://a.test/x", "https://https://a.test/x": "https://a.test/x",
 		"https://httpbin.test/x": "https://httpbin.test/x", "https://https.test/": "https://https.test/", "http://a.test/": "http://a.test/",
 	} {
-		if request := subscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: "https://was.test/"}); *request.URL != want {
+		if request := webhooks.SubscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: "https://was.test/"}); *request.URL != want {
 			t.Errorf("%s: %s is sent, want %s", typed, *request.URL, want)
 		}
-		if request := subscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: typed}); request.URL != nil {
+		if request := webhooks.SubscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: typed}); request.URL != nil {
 			t.Errorf("%s was not touched, and %s is sent", typed, *request.URL)
 		}
 	}

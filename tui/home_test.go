@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	"github.com/bizhook/whd/tui/screens/home"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -96,7 +98,7 @@ func TestSubscriptionFromTheFirstScreen(t *testing.T) {
 	d.press("i")
 	d.sees("Subscribers › acme-shop › debtor.*", s.receiver+"/bad/erp", "20h, 20h")
 	d.press("esc")
-	if one, ok := d.app.Front().(*subscriptions).selected(); !ok || one.RecID != s.bad {
+	if one, ok := d.app.Front().(*webhooks.Subscriptions).Selected(); !ok || one.RecID != s.bad {
 		t.Errorf("the list is not at the subscription:\n%s", d.text())
 	}
 	d.press("1", "G", "i")

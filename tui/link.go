@@ -27,8 +27,8 @@ type link struct {
 	missed    int // changes while paused
 }
 
-// take learns from what the stream told.
-func (l *link) take(m liveMsg, now time.Time) {
+// Take learns from what the stream told.
+func (l *link) Take(m liveMsg, now time.Time) {
 	if m.connected {
 		l.connected, l.lost, l.signedOut = true, nil, false
 	}

@@ -24,10 +24,10 @@ func TestLiveTakesAHeartbeat(t *testing.T) {
 			"time passes": func(t *rapid.T) {
 				now = now.Add(time.Duration(rapid.Int64Range(0, 30_000).Draw(t, "milliseconds")) * time.Millisecond)
 			},
-			"connected":   func(*rapid.T) { l.take(liveMsg{connected: true}, now); out = false },
-			"a heartbeat": func(*rapid.T) { l.take(liveMsg{beat: true}, now); beat = now },
-			"lost":        func(*rapid.T) { l.take(liveMsg{lost: gone, retry: time.Second}, now); beat = time.Time{} },
-			"refused":     func(*rapid.T) { l.take(liveMsg{final: errors.New("no")}, now); beat = time.Time{} },
+			"connected":   func(*rapid.T) { l.Take(liveMsg{connected: true}, now); out = false },
+			"a heartbeat": func(*rapid.T) { l.Take(liveMsg{beat: true}, now); beat = now },
+			"lost":        func(*rapid.T) { l.Take(liveMsg{lost: gone, retry: time.Second}, now); beat = time.Time{} },
+			"refused":     func(*rapid.T) { l.Take(liveMsg{final: errors.New("no")}, now); beat = time.Time{} },
 			"an answer":   func(*rapid.T) { l.heard(nil, now); out = false },
 			"no answer":   func(*rapid.T) { l.heard(gone, now) },
 			"signed out":  func(*rapid.T) { l.heard(&client.Error{Kind: client.Unauthorized, Status: 401}, now); out = true },

@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	"github.com/bizhook/whd/tui/browse"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -46,11 +48,11 @@ func (a *app) openMessages(t ui.MessagesTarget) tea.Cmd {
 // openSubscription shows the subscription of a queue. Until it and its subscriber
 // are fetched, the queue's reason tells which of them is disabled.
 func (a *app) openSubscription(q wire.Lane) tea.Cmd {
-	list := newSubscriptions(a, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
-	list.sought = q.SubscriptionID
+	list := webhooks.NewSubscriptions(a, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
+	list.Sought = q.SubscriptionID
 	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
 		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered}
-	return tea.Batch(a.pushIn(subscribersTab, list), a.Push(newSubscription(list, one)))
+	return tea.Batch(a.pushIn(subscribersTab, list), a.Push(webhooks.NewSubscription(list, one)))
 }
 
 // Current is what the screens of the profile share.

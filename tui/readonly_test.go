@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -75,10 +77,10 @@ func (w *walk) yes() {
 // fill puts something into every field of a form.
 func (w *walk) fill(f *ui.Form) {
 	for _, one := range f.Fields {
-		if one.Among == nil && !one.Kept && one.Name != headersField {
-			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", subscriberField: "acme-shop", scheduleField: "5s", browse.ExportPath: "/nowhere/x"}[one.Name])
+		if one.Among == nil && !one.Kept && one.Name != webhooks.HeadersField {
+			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", webhooks.SubscriberField: "acme-shop", webhooks.ScheduleField: "5s", browse.ExportPath: "/nowhere/x"}[one.Name])
 		}
-		if one.Input.Value() == "" && !one.Masked && one.Name != headersField {
+		if one.Input.Value() == "" && !one.Masked && one.Name != webhooks.HeadersField {
 			one.Input.SetValue("filled")
 		}
 	}
@@ -152,16 +154,16 @@ func (w *walk) forms() {
 	w.t.Helper()
 	a := w.app
 	w.at([]string{"3"})
-	subscribers := a.Front().(*subscribers)
+	subscribers := a.Front().(*webhooks.Subscribers)
 	w.press("enter")
-	subscriptions := a.Front().(*subscriptions)
+	subscriptions := a.Front().(*webhooks.Subscriptions)
 	w.at([]string{"5"})
-	events := a.Front().(*events)
+	events := a.Front().(*webhooks.Events)
 	w.at([]string{"4"})
 	list := a.Front().(*messages)
 	for _, f := range []ui.Overlay{
-		subscribers.newForm(), subscribers.changeForm(wire.Subscriber{RecID: "W"}),
-		subscriptions.newForm("debtor.updated"), changeForm(subscriptions, subscriptions.subscriber, wire.Subscription{RecID: "S", SubscriberID: "W"}), events.newForm("debtor.updated"),
+		subscribers.NewForm(), subscribers.ChangeForm(wire.Subscriber{RecID: "W"}),
+		subscriptions.NewForm("debtor.updated"), webhooks.ChangeForm(subscriptions, subscriptions.Subscriber, wire.Subscription{RecID: "S", SubscriberID: "W"}), events.NewForm("debtor.updated"),
 	} {
 		a.over = f
 		w.yes()
@@ -170,10 +172,10 @@ func (w *walk) forms() {
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
 	for _, cmd := range []tea.Cmd{
 		retryOne(events, message, nil), removeOne(events, message, nil), list.retryMany(map[string][]string{"All": {"true"}}, "retry"), list.removeMany(map[string][]string{"All": {"true"}}, "delete"),
-		testSubscription(a, one), enableSubscription(subscriptions, one, true), removeSubscription(events, one),
-		enableSubscriber(events, wire.Subscriber{RecID: "W"}, true), removeSubscriber(events, wire.Subscriber{RecID: "W"}),
-		addSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), changeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),
-		rotateSecret(a, one), bill{ui.NewDialog(a)}.set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
+		webhooks.TestSubscription(a, one), webhooks.EnableSubscription(subscriptions, one, true), webhooks.RemoveSubscription(events, one),
+		webhooks.EnableSubscriber(events, wire.Subscriber{RecID: "W"}, true), webhooks.RemoveSubscriber(events, wire.Subscriber{RecID: "W"}),
+		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),
+		webhooks.RotateSecret(a, one), bill{ui.NewDialog(a)}.set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
 	} {
 		w.run(cmd)
 		w.settle()

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -14,7 +16,7 @@ import (
 // renewed is the answer that brings a new secret.
 func (d *driver) renewed(event, secret string) tea.Msg {
 	return ui.Answer{Take: func() tea.Cmd {
-		d.app.ShowSecret(rotatedSecret(d.app, wire.Subscription{EventName: event, URL: "http://x.test/"}, wire.RotatedSecret{Secret: secret}))
+		d.app.ShowSecret(webhooks.RotatedSecret(d.app, wire.Subscription{EventName: event, URL: "http://x.test/"}, wire.RotatedSecret{Secret: secret}))
 		return nil
 	}}
 }
@@ -64,7 +66,7 @@ func TestSecretWaitsForForm(t *testing.T) {
 	d.sees("there is a secret to be read")
 	d.send(d.renewed("two", "whsec_second"))
 	d.answersTo(d.app.Front(), nil, func(error) tea.Cmd {
-		showCreated(d.app, nil, wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}, nil)
+		webhooks.ShowCreated(d.app, nil, wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}, nil)
 		return nil
 	})
 	d.press("'q")

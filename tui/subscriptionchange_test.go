@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -51,7 +53,7 @@ func TestSubscriptionWithHeaders(t *testing.T) {
 	if got.Get("Authorization") != "Bearer one" || got.Get("X-Tenant") != "7" {
 		t.Errorf("the headers were %v", got)
 	}
-	one := d.app.Front().(*subscriptions).list[0]
+	one := d.app.Front().(*webhooks.Subscriptions).List[0]
 	if !one.Ordered || one.RetrySchedule != "5s,30s" || len(one.Headers) != 2 {
 		t.Errorf("%+v", one)
 	}
@@ -139,7 +141,7 @@ func TestSubscriptionIsChanged(t *testing.T) {
 	}
 	d.sees("change of salesorder.created: Conflict")
 	d.press("esc", "esc", "E", "ctrl+u", "'salesorder.*", "tab", "'/er", "tab", "tab", "'Bearer two", "ctrl+t")
-	if one := d.app.Front().(*subscriptions).list[0]; one.URL != s.receiver+"/old/er" || !one.Ordered {
+	if one := d.app.Front().(*webhooks.Subscriptions).List[0]; one.URL != s.receiver+"/old/er" || !one.Ordered {
 		t.Errorf("the list has %+v", one)
 	}
 	d.sees("salesorder.*")

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -53,7 +55,7 @@ func TestSubscriptionsRenewTheirSubscriber(t *testing.T) {
 	d.sees("[enabled]")
 	s.enable(t, false)
 	d.press("R", "esc")
-	if list := d.app.Front().(*subscribers).list; !slices.ContainsFunc(list, func(one wire.Subscriber) bool { return one.RecID == s.subscriber && !one.IsEnabled }) {
+	if list := d.app.Front().(*webhooks.Subscribers).List; !slices.ContainsFunc(list, func(one wire.Subscriber) bool { return one.RecID == s.subscriber && !one.IsEnabled }) {
 		t.Errorf("the list of subscribers has %+v", list)
 	}
 }
@@ -114,10 +116,10 @@ func TestTurnedSettles(t *testing.T) {
 // figures hands lanes to the screen of a subscription.
 func (d *driver) figures(stats wire.Stats) {
 	d.t.Helper()
-	s := d.app.Front().(*subscriptionScreen)
+	s := d.app.Front().(*webhooks.Subscription)
 	d.answersTo(s, nil, func(error) tea.Cmd {
 		s.Queues.Take(&stats, s.Now)
-		return s.figured()
+		return s.Figured()
 	})
 }
 
@@ -129,7 +131,7 @@ func TestFailingIsOver(t *testing.T) {
 	s.latest = time.Now()
 	d := s.subscriptionsOf(t)
 	d.press("i")
-	one := &d.app.Front().(*subscriptionScreen).one
+	one := &d.app.Front().(*webhooks.Subscription).One
 	one.FailingSince = wire.Moment(d.clock.Add(-time.Hour))
 	lane := wire.Lane{SubscriptionID: id, SubscriberID: s.subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
 	d.figures(wire.Stats{Lanes: []wire.Lane{lane}})
@@ -167,8 +169,8 @@ func TestSubscriptionIsReachedAgain(t *testing.T) {
 	s.latest = time.Now()
 	d := s.subscriptionsOf(t)
 	d.press("i")
-	one := d.app.Front().(*subscriptionScreen)
-	d.answersTo(one, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return one.found(nil, err) })
+	one := d.app.Front().(*webhooks.Subscription)
+	d.answersTo(one, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return one.Found(nil, err) })
 	d.sees("fetching the subscription: cannot reach it")
 	d.press("R")
 	d.not("fetching the subscription")
@@ -194,9 +196,9 @@ func TestMenuKeepsItsScreen(t *testing.T) {
 	if err := s.client.RemoveSubscription(t.Context(), s.subscriber, gone); err != nil {
 		t.Fatal(err)
 	}
-	d.run(m.of.(*subscriptionScreen).Poll())
+	d.run(m.of.(*webhooks.Subscription).Poll())
 	d.settle()
-	if _, left := d.app.Front().(*subscriptions); !left || d.app.over != ui.Overlay(m) {
+	if _, left := d.app.Front().(*webhooks.Subscriptions); !left || d.app.over != ui.Overlay(m) {
 		t.Fatalf("%T is below %T", d.app.Front(), d.app.over)
 	}
 	d.press("enter")

@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	"github.com/bizhook/whd/tui/screens/home"
 
 	"github.com/bizhook/whd/tui/screens/requests"
@@ -45,11 +47,11 @@ func (a *app) first(tab int) ui.Screen {
 	case recordsTab:
 		return newKinds(a)
 	case subscribersTab:
-		return newSubscribers(a)
+		return webhooks.NewSubscribers(a)
 	case messagesTab:
 		return newMessages(a, ui.MessageFilter{})
 	case eventsTab:
-		return newEvents(a)
+		return webhooks.NewEvents(a)
 	case requestsTab:
 		return requests.New(a)
 	}

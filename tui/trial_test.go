@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/webhooks"
+
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -95,7 +97,7 @@ func TestTrialBehindAFailingEndpoint(t *testing.T) {
 	d := s.subscriptionsOf(t)
 	d.sees("held")
 	d.press("T", "y")
-	d.later(testHeldTimeout + time.Second)
+	d.later(webhooks.TestHeldTimeout + time.Second)
 	d.sees("test: it waits, since the endpoint fails; that is tried again")
 }
 

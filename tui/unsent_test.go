@@ -108,17 +108,17 @@ func TestFormIsSentOnceAfterSignIn(t *testing.T) {
 	end()
 	d.press("ctrl+s", "'"+daemontest.AdminPassword)
 	d.clock = d.clock.Add(ms(500))
-	d.take(keys["enter"])
+	d.Take(keys["enter"])
 	for !strings.Contains(d.text(), "now: new subscription") {
 		m := <-d.answers
 		d.waiting--
-		d.take(m)
+		d.Take(m)
 	}
 	if f, back := d.app.over.(*ui.Form); !back || !f.Sent {
 		t.Error("the form is not on its way")
 	}
 	d.clock = d.clock.Add(ms(500))
-	d.take(keys["ctrl+s"])
+	d.Take(keys["ctrl+s"])
 	d.settle()
 	page, err := connected(t, s.Instance).AllSubscriptions(t.Context(), nil)
 	if err != nil || page.Total != 4 {

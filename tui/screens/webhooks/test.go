@@ -1,4 +1,4 @@
-package tui
+package webhooks
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type testDelivery struct {
 
 const (
 	testTimeout     = 10 * time.Second // that the outcome of a test is waited for
-	testHeldTimeout = 3 * time.Second  // where the endpoint is known to fail, so that little is sent
+	TestHeldTimeout = 3 * time.Second  // where the endpoint is known to fail, so that little is sent
 )
 
 // takenTest is what the service said to a test message.
@@ -67,11 +67,11 @@ func askTest(h ui.Host, one wire.Subscription) {
 	if !one.IsEnabled {
 		what = "The subscription is off: a message of the event webhooks.test waits until it is on again."
 	}
-	ui.Ask(h, "Send a test message?", "send it", []string{one.EventName + " to", "  " + ui.MaskURL(one.URL), what}, func() tea.Cmd { return testSubscription(h, one) })
+	ui.Ask(h, "Send a test message?", "send it", []string{one.EventName + " to", "  " + ui.MaskURL(one.URL), what}, func() tea.Cmd { return TestSubscription(h, one) })
 }
 
-// testSubscription sends a test message.
-func testSubscription(h ui.Host, one wire.Subscription) tea.Cmd {
+// TestSubscription sends a test message.
+func TestSubscription(h ui.Host, one wire.Subscription) tea.Cmd {
 	var t *takenTest
 	return h.Change(ui.Change{What: "test of " + one.EventName, Do: func(ctx context.Context, c *client.Client) error {
 		t = sendTest(ctx, c, &one)
@@ -115,7 +115,7 @@ func (t *testDelivery) ask() tea.Cmd {
 	c, ctx, subscriber, id := t.Client, t.Context, t.of.SubscriberID, t.message
 	return func() tea.Msg {
 		attempt, message, err := firstAttempt(ctx, c, subscriber, id)
-		return ui.Answer{Err: err, Take: func() tea.Cmd { return t.take(attempt, message, err) }}
+		return ui.Answer{Err: err, Take: func() tea.Cmd { return t.Take(attempt, message, err) }}
 	}
 }
 
@@ -133,8 +133,8 @@ func firstAttempt(ctx context.Context, c *client.Client, subscriber, id string) 
 	return &tries.Results[0], message, nil
 }
 
-// take takes what became of the test message.
-func (t *testDelivery) take(attempt *wire.MessageResponse, message *wire.Message, err error) tea.Cmd {
+// Take takes what became of the test message.
+func (t *testDelivery) Take(attempt *wire.MessageResponse, message *wire.Message, err error) tea.Cmd {
 	t.asked = false
 	switch {
 	case t.ended:
@@ -189,7 +189,7 @@ func (t *testDelivery) Follow(changes []wire.MessageChange) tea.Cmd {
 // waiting.
 func (t *testDelivery) Tick() tea.Cmd {
 	switch old := t.Now.Sub(t.since); {
-	case old >= testTimeout, old >= testHeldTimeout && t.Queues.Breaks(t.of.RecID):
+	case old >= testTimeout, old >= TestHeldTimeout && t.Queues.Breaks(t.of.RecID):
 		t.conclude(ui.Warning, t.unanswered())
 	case !t.asked:
 		return t.ask()

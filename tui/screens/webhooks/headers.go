@@ -1,4 +1,4 @@
-package tui
+package webhooks
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ import (
 // The fields of headers in a form. The service complains of all of them by one
 // name.
 const (
-	headersField     = "Headers"
+	HeadersField     = "Headers"
 	headerValueField = "HeaderValue"
 )
 
 // headerLines are the lines of a form that take headers, one to a line.
 type headerLines struct {
-	form  *ui.Form
+	Form  *ui.Form
 	pairs []headerPair
 	names []string // of those that the service has already; it never tells their values
 }
@@ -27,7 +27,7 @@ type headerPair struct{ name, value *ui.Field }
 
 // addHeaders adds lines for the headers that there are, at least one.
 func addHeaders(f *ui.Form, names []string) *headerLines {
-	h := &headerLines{form: f, names: names}
+	h := &headerLines{Form: f, names: names}
 	for _, name := range names {
 		h.add(len(f.Fields), name, true)
 	}
@@ -42,10 +42,10 @@ func addHeaders(f *ui.Form, names []string) *headerLines {
 func (h *headerLines) add(at int, name string, kept bool) {
 	label := ""
 	if len(h.pairs) == 0 {
-		label = headersField
+		label = HeadersField
 	}
 	one := headerPair{
-		ui.NewField(headersField, label, name, "the name of a header to send with it, such as Authorization; empty for none"),
+		ui.NewField(HeadersField, label, name, "the name of a header to send with it, such as Authorization; empty for none"),
 		ui.NewField(headerValueField, "", "", "its value; enter takes it and offers another header"),
 	}
 	one.value.Masked, one.value.Kept, one.value.Behind = true, kept, true
@@ -57,13 +57,13 @@ func (h *headerLines) add(at int, name string, kept bool) {
 	one.value.Check = func() string { return h.faultOfValue(one) }
 	one.value.More = func() { h.more(one) }
 	h.pairs = append(h.pairs, one)
-	h.form.Fields = slices.Insert(h.form.Fields, at, one.name, one.value)
+	h.Form.Fields = slices.Insert(h.Form.Fields, at, one.name, one.value)
 }
 
 // more offers a line behind the last one, where that is filled in.
 func (h *headerLines) more(one headerPair) {
 	if one == h.pairs[len(h.pairs)-1] && !one.name.Empty() && !one.value.Empty() {
-		h.add(slices.Index(h.form.Fields, one.value)+1, "", false)
+		h.add(slices.Index(h.Form.Fields, one.value)+1, "", false)
 	}
 }
 
@@ -123,7 +123,7 @@ func (h *headerLines) filled() []headerPair {
 // about finds the header that the service complains of by its number.
 func (h *headerLines) about(wrong wire.FieldError) *ui.Field {
 	n, filled := 0, h.filled()
-	if _, err := fmt.Sscanf(wrong.Message, "number %d:", &n); !strings.EqualFold(wrong.FieldName, headersField) || err != nil || n < 1 || n > len(filled) {
+	if _, err := fmt.Sscanf(wrong.Message, "number %d:", &n); !strings.EqualFold(wrong.FieldName, HeadersField) || err != nil || n < 1 || n > len(filled) {
 		return nil
 	}
 	if strings.Contains(wrong.Message, "its value") {

@@ -1,4 +1,4 @@
-package tui
+package webhooks
 
 import (
 	"context"
@@ -25,14 +25,14 @@ func formTold(h ui.Host, f *ui.Form, what string, done bool, err error) {
 	}
 }
 
-// changeForm asks what a subscription is to be.
-func changeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) ui.Overlay {
+// ChangeForm asks what a subscription is to be.
+func ChangeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) ui.Overlay {
 	f := ui.NewForm(s.Common().Host, "Change "+one.EventName+" for "+of.Name, "change")
 	f.Tries = true
-	headers := subscriptionFields(f, one)
+	headers := SubscriptionFields(f, one)
 	f.Later(askEventNames(f.Dialog))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
-		request := subscriptionOf(values, one)
+		request := SubscriptionOf(values, one)
 		if headers.changed() {
 			// all of them take the place of those that were shown, and of no others
 			request.Headers, request.RowHash = new(headers.headers()), one.RowHash
@@ -41,14 +41,14 @@ func changeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) 
 			f.Unchanged()
 			return nil
 		}
-		return changeSubscription(s, f, one, request, try)
+		return ChangeSubscription(s, f, one, request, try)
 	}
 	return f
 }
 
-// changeSubscription changes a subscription, and sends it a test message where
+// ChangeSubscription changes a subscription, and sends it a test message where
 // that is wanted.
-func changeSubscription(s subscriptionOwner, f *ui.Form, one wire.Subscription, request wire.SubscriptionRequest, try bool) tea.Cmd {
+func ChangeSubscription(s subscriptionOwner, f *ui.Form, one wire.Subscription, request wire.SubscriptionRequest, try bool) tea.Cmd {
 	h, what := s.Common().Host, "change of "+one.EventName
 	var now *wire.Subscription
 	var test *takenTest
@@ -66,7 +66,7 @@ func changeSubscription(s subscriptionOwner, f *ui.Form, one wire.Subscription, 
 		startTest(h, *now, test, what+": done; ", nil)
 	}, Then: func(error) tea.Cmd {
 		if now != nil {
-			s.take(*now)
+			s.Take(*now)
 		}
 		return s.Poll()
 	}})

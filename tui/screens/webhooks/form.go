@@ -1,4 +1,4 @@
-package tui
+package webhooks
 
 import (
 	"context"
@@ -15,19 +15,19 @@ import (
 
 // The fields of a form that say who gets something, and how.
 const (
-	subscriberField = "Subscriber"
+	SubscriberField = "Subscriber"
 	orderedField    = "Ordered"
-	scheduleField   = "RetrySchedule"
+	ScheduleField   = "RetrySchedule"
 )
 
 // What a chooser of yes and no can be.
 const (
-	yes = "yes"
-	no  = "no"
+	Yes = "yes"
+	No  = "no"
 )
 
-// subscriptionFields adds the fields of a subscription to a form.
-func subscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
+// SubscriptionFields adds the fields of a subscription to a form.
+func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	f.Add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").Pick = func(text string) []ui.Suggestion { return pickEvents(text, f.EventNames) }
 	f.Add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
 	var names []string
@@ -35,11 +35,11 @@ func subscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 		names = append(names, h.Name)
 	}
 	headers := addHeaders(f, names)
-	ordered := f.Add(orderedField, "Ordered", no, "yes: each message waits until the one before has arrived or failed for good")
-	if ordered.Among = []string{no, yes}; s.Ordered {
-		ordered.Set(yes)
+	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits until the one before has arrived or failed for good")
+	if ordered.Among = []string{No, Yes}; s.Ordered {
+		ordered.Set(Yes)
 	}
-	f.Add(scheduleField, "Retries", waits(s.RetrySchedule), "waits between attempts, such as 5s, 30s, 2m; empty: the service's")
+	f.Add(ScheduleField, "Retries", waits(s.RetrySchedule), "waits between attempts, such as 5s, 30s, 2m; empty: the service's")
 	return headers
 }
 
@@ -59,12 +59,12 @@ func waits(schedule string) string {
 	return strings.Join(list, ", ")
 }
 
-// subscriptionForm asks for a new subscription; whose it is, who tells by the
+// SubscriptionForm asks for a new subscription; whose it is, who tells by the
 // values.
-func subscriptionForm(s pollingScreen, title, event string, who func(values map[string]string) (id string, err error)) *ui.Form {
+func SubscriptionForm(s Polling, title, event string, who func(values map[string]string) (id string, err error)) *ui.Form {
 	f := ui.NewForm(s.Common().Host, title, "create")
 	f.Tries = true
-	headers := subscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
+	headers := SubscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
 	f.Later(askEventNames(f.Dialog))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := who(values)
@@ -73,19 +73,19 @@ func subscriptionForm(s pollingScreen, title, event string, who func(values map[
 			f.Fields[0].Wrong = err.Error()
 			return nil
 		}
-		request := subscriptionOf(values, wire.Subscription{})
+		request := SubscriptionOf(values, wire.Subscription{})
 		if list := headers.headers(); len(list) > 0 {
 			request.Headers = &list
 		}
-		return addSubscription(s, f, subscriber, request, try)
+		return AddSubscription(s, f, subscriber, request, try)
 	}
 	return f
 }
 
-// addSubscription adds a subscription, and sends it a test message where that is
+// AddSubscription adds a subscription, and sends it a test message where that is
 // wanted. What was wrong is shown at its field; the secret of the new one is
 // shown, which the service does not show again.
-func addSubscription(s pollingScreen, f *ui.Form, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
+func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
 	const what = "new subscription"
 	h := s.Common().Host
 	var made *wire.Subscription
@@ -102,12 +102,12 @@ func addSubscription(s pollingScreen, f *ui.Form, subscriber string, request wir
 			}
 			return
 		}
-		showCreated(h, f, *made, test)
+		ShowCreated(h, f, *made, test)
 	}})
 }
 
-// showCreated shows the secret of a new subscription.
-func showCreated(h ui.Host, f *ui.Form, made wire.Subscription, test *takenTest) {
+// ShowCreated shows the secret of a new subscription.
+func ShowCreated(h ui.Host, f *ui.Form, made wire.Subscription, test *takenTest) {
 	f.Finish()
 	box := newSecret(h, "Created", made, made.Secret)
 	h.ShowSecret(box)
@@ -116,9 +116,9 @@ func showCreated(h ui.Host, f *ui.Form, made wire.Subscription, test *takenTest)
 	}
 }
 
-// subscriptionOf is what a form asks the service for: all that is another than
+// SubscriptionOf is what a form asks the service for: all that is another than
 // it was.
-func subscriptionOf(values map[string]string, was wire.Subscription) (request wire.SubscriptionRequest) {
+func SubscriptionOf(values map[string]string, was wire.Subscription) (request wire.SubscriptionRequest) {
 	url := values["URL"]
 	if url != was.URL {
 		url = once(url)
@@ -129,10 +129,10 @@ func subscriptionOf(values map[string]string, was wire.Subscription) (request wi
 	if url != was.URL || url == "" {
 		request.URL = &url
 	}
-	if ordered := values[orderedField] == yes; ordered != was.Ordered {
+	if ordered := values[orderedField] == Yes; ordered != was.Ordered {
 		request.Ordered = &ordered
 	}
-	if schedule := values[scheduleField]; schedule != waits(was.RetrySchedule) {
+	if schedule := values[ScheduleField]; schedule != waits(was.RetrySchedule) {
 		request.RetrySchedule = &schedule
 	}
 	return request

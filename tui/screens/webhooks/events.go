@@ -1,28 +1,38 @@
-package tui
+package webhooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
-
-	"github.com/bizhook/whd/tui/browse"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// events lists the published events, how many subscriptions get them, and when
+func (e *Events) Commands() []string {
+	if row := e.Grid.Row(); row != nil {
+		return []string{"whctl subscriptions create SUBSCRIBER " + row.ID + " URL"}
+	}
+	return nil
+}
+
+// Events lists the published events, how many subscriptions get them, and when
 // they were raised last.
-type events struct {
+type Events struct {
 	browse.SearchTable
 	eventList
 	busy   bool
@@ -41,26 +51,30 @@ type eventList struct {
 // notTold stands where nobody tells.
 const notTold = "?"
 
-func newEvents(h ui.Host) *events {
-	e := &events{SearchTable: browse.NewSearchTable(h, "events", "part of a name or a description")}
+func NewEvents(h ui.Host) *Events {
+	e := &Events{SearchTable: browse.NewSearchTable(h, "events", "part of a name or a description")}
 	e.Refill = e.fill
 	e.Grid.SetColumns([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Last seen", Right: true, Min: 9}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
 	return e
 }
 
-func (e *events) Shown() tea.Cmd         { return e.Poll() }
-func (e *events) Title() string          { return "Events" }
-func (e *events) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InEvents, keymap.InLists} }
-func (e *events) Waiting() bool          { return e.busy }
-func (e *events) Equivalent() string     { return "whctl events list" }
+func (e *Events) Shown() tea.Cmd { return e.Poll() }
 
-func (e *events) Poll() tea.Cmd {
+func (e *Events) Title() string { return "Events" }
+
+func (e *Events) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InEvents, keymap.InLists} }
+
+func (e *Events) Waiting() bool { return e.busy }
+
+func (e *Events) Equivalent() string { return "whctl events list" }
+
+func (e *Events) Poll() tea.Cmd {
 	e.busy = true
 	return ui.Fetch(e.Ctx, e, fetchEvents, e.took)
 }
 
 // took takes the events, as much of them as the user may see.
-func (e *events) took(got eventList, err error) tea.Cmd {
+func (e *Events) took(got eventList, err error) tea.Cmd {
 	e.busy, e.hidden = false, client.Is(err, client.Unauthorized) && !ui.SignedOut(err)
 	if !e.hidden && err != nil {
 		e.FetchFailed("fetching events", err)
@@ -73,7 +87,7 @@ func (e *events) took(got eventList, err error) tea.Cmd {
 }
 
 // Follow takes note of events that are raised.
-func (e *events) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
+func (e *Events) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
 		if at := time.Time(c.At); e.last != nil && c.Status == 0 && c.Retries == 0 && !c.Deleted && at.After(e.last[c.EventName]) {
 			e.last[c.EventName] = at
@@ -84,12 +98,12 @@ func (e *events) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 }
 
 // Tick lets times go on.
-func (e *events) Tick() tea.Cmd {
+func (e *Events) Tick() tea.Cmd {
 	e.fill()
 	return nil
 }
 
-func (e *events) Status() string {
+func (e *Events) Status() string {
 	text := e.Grid.Place()
 	if e.hidden {
 		return text + "   who gets them and when takes the role admin"
@@ -100,7 +114,7 @@ func (e *events) Status() string {
 	return text
 }
 
-func (e *events) fill() {
+func (e *Events) fill() {
 	var rows []*grid.Row
 	for _, one := range e.list {
 		if !e.Contains(one.Name + " " + one.Description) {
@@ -113,7 +127,7 @@ func (e *events) fill() {
 }
 
 // figures are how many subscriptions get an event, and when it was raised last.
-func (e *events) figures(name string) (count, last grid.Cell) {
+func (e *Events) figures(name string) (count, last grid.Cell) {
 	count = grid.Cell{Text: fmt.Sprint(len(e.taking(name)))}
 	if count.Text == "0" {
 		count.Ink = e.Theme.Dim
@@ -129,14 +143,14 @@ func (e *events) figures(name string) (count, last grid.Cell) {
 }
 
 // Retime shows when events were raised in another way.
-func (e *events) Retime() string {
+func (e *Events) Retime() string {
 	e.FitColumns()
 	e.fill()
 	return ""
 }
 
 // taking are the subscriptions that get an event, by its name, its family or *.
-func (e *events) taking(name string) []wire.Subscription {
+func (e *Events) taking(name string) []wire.Subscription {
 	var all []wire.Subscription
 	for _, s := range e.subscriptions {
 		if record.TakesEvent(s.EventName, name) {
@@ -147,7 +161,7 @@ func (e *events) taking(name string) []wire.Subscription {
 }
 
 // showTaking lists who gets an event.
-func (e *events) showTaking(name string) ui.Overlay {
+func (e *Events) showTaking(name string) ui.Overlay {
 	t := ui.NewText(e.Host, "Who gets "+name)
 	for _, s := range e.taking(name) {
 		t.Lines = append(t.Lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Ink: e.Theme.Crumb}, theme.Span{Text: "  " + ui.ShortURL(s.URL)}, theme.Span{Text: "  " + enabledCell(e.Theme, s.IsEnabled, s.DisabledReason).Text, Ink: e.Theme.Dim}, theme.Span{})
@@ -158,7 +172,7 @@ func (e *events) showTaking(name string) ui.Overlay {
 	return t
 }
 
-func (e *events) Do(b keymap.Binding) tea.Cmd {
+func (e *Events) Do(b keymap.Binding) tea.Cmd {
 	row := e.Grid.Row()
 	switch {
 	case e.Move(b):
@@ -175,7 +189,7 @@ func (e *events) Do(b keymap.Binding) tea.Cmd {
 	case b.Action == keymap.ShowSubscribed:
 		e.Show(e.showTaking(row.ID))
 	case b.Action == keymap.AddNew:
-		e.Show(e.newForm(row.ID))
+		e.Show(e.NewForm(row.ID))
 	}
 	return nil
 }
@@ -212,4 +226,74 @@ func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error)
 // an event was raised last.
 const eventsLooked = 1000
 
-func (e *events) Click(x, y int, again bool) tea.Cmd { return e.ClickRow(e, x, y, again) }
+func (e *Events) Click(x, y int, again bool) tea.Cmd { return e.ClickRow(e, x, y, again) }
+
+// NewForm asks who is to get an event, and where.
+func (e *Events) NewForm(event string) ui.Overlay {
+	f := SubscriptionForm(e, "New subscription", event, func(values map[string]string) (string, error) {
+		return e.Meant(values[SubscriberField])
+	})
+	who := &ui.Field{Name: SubscriberField, Label: "Subscriber", Help: "whose program gets it", Input: ui.NewInput("")}
+	if len(e.names) == 1 {
+		for _, name := range e.names {
+			who.Input.SetValue(name)
+		}
+	}
+	who.Pick = e.pickNames
+	f.Fields = append([]*ui.Field{who}, f.Fields...)
+	return f
+}
+
+// Meant finds a subscriber by its name, its id or the ends of it. Names that
+// several have are refused.
+func (e *Events) Meant(text string) (id string, err error) {
+	if _, known := e.names[text]; known {
+		return text, nil
+	}
+	var found, ends []string
+	for _, id := range slices.Sorted(maps.Keys(e.names)) {
+		if strings.EqualFold(e.names[id], text) || text == ui.ShortID(id) || text == e.SetViewName(id) {
+			found, ends = append(found, id), append(ends, ui.ShortID(id))
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", errors.New("there is no such subscriber")
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%d subscribers are called so; type the id of the one that is meant, or its ends: %s", len(found), strings.Join(ends, " or "))
+}
+
+// SetViewName is the name of a subscriber, with the ends of its id where others are
+// called so too.
+func (e *Events) SetViewName(id string) string {
+	for other, name := range e.names {
+		if other != id && strings.EqualFold(name, e.names[id]) {
+			return e.names[id] + " (" + ui.ShortID(id) + ")"
+		}
+	}
+	return e.names[id]
+}
+
+// pickNames lists the subscribers whose name holds a text.
+func (e *Events) pickNames(text string) []ui.Suggestion {
+	var names []string
+	for id, name := range e.names {
+		if strings.EqualFold(name, text) {
+			return nil
+		}
+		names = append(names, e.SetViewName(id))
+	}
+	slices.Sort(names)
+	var list []ui.Suggestion
+	for _, name := range names {
+		if strings.EqualFold(name, text) {
+			return nil
+		}
+		if strings.Contains(strings.ToLower(name), strings.ToLower(text)) {
+			list = append(list, ui.Suggestion{Text: name, Name: name, Help: ""})
+		}
+	}
+	return list
+}

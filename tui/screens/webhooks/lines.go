@@ -1,4 +1,4 @@
-package tui
+package webhooks
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ type detailLine struct {
 }
 
 // fill makes the lines anew. What is too long for one goes on below.
-func (s *subscriptionScreen) fill() {
+func (s *Subscription) fill() {
 	if s.Width == 0 {
 		return
 	}
@@ -52,8 +52,8 @@ const (
 )
 
 // told is all that is known of the subscription.
-func (s *subscriptionScreen) told() []detailLine {
-	t, one := s.Theme, s.one
+func (s *Subscription) told() []detailLine {
+	t, one := s.Theme, s.One
 	address := ui.MaskURL(one.URL)
 	if s.revealed {
 		address = one.URL
@@ -74,13 +74,13 @@ func (s *subscriptionScreen) told() []detailLine {
 	return append(lines, detailLine{},
 		detailLine{"Ordered", order, ""}, detailLine{"Retries", cmp.Or(waits(one.RetrySchedule), "as the service's settings say"), ""},
 		detailLine{"Headers", cmp.Or(headerNames(one), "none of its own"), ""}, detailLine{},
-		detailLine{"Subscriber", s.list.subscriber.Name + "  " + ui.ShortID(one.SubscriberID), ""}, detailLine{"SubscriptionID", one.RecID, ""},
+		detailLine{"Subscriber", s.list.Subscriber.Name + "  " + ui.ShortID(one.SubscriberID), ""}, detailLine{"SubscriptionID", one.RecID, ""},
 		detailLine{"ItemNo", fmt.Sprint(one.ItemNo), t.Dim}, detailLine{"Saved", s.at(one.LastSavedDateTime), t.Dim}, detailLine{"RowHash", base64.StdEncoding.EncodeToString(one.RowHash), t.Dim})
 }
 
 // deliveries is how deliveries to the subscription stand.
-func (s *subscriptionScreen) deliveries() []detailLine {
-	queue, known := s.Queues.Of(s.one.RecID)
+func (s *Subscription) deliveries() []detailLine {
+	queue, known := s.Queues.Of(s.One.RecID)
 	if !known {
 		return []detailLine{{"Deliveries", strings.Repeat(s.Theme.Loading, 3), s.Theme.Dim}}
 	}
@@ -110,15 +110,15 @@ func (s *subscriptionScreen) deliveries() []detailLine {
 // failing is since when every attempt has failed, zero where one did not. The
 // queue knows it sooner than the subscription, which is fetched now and then; of
 // one that is disabled and has no messages there is none.
-func (s *subscriptionScreen) failing(queue wire.Lane) wire.Moment {
-	if queue.SubscriptionID == "" && (!s.one.IsEnabled || s.waitsFor()) {
-		return s.one.FailingSince
+func (s *Subscription) failing(queue wire.Lane) wire.Moment {
+	if queue.SubscriptionID == "" && (!s.One.IsEnabled || s.waitsFor()) {
+		return s.One.FailingSince
 	}
 	return queue.FailingSince
 }
 
 // waits is what waits to be sent.
-func (s *subscriptionScreen) waits(queue wire.Lane) string {
+func (s *Subscription) waits(queue wire.Lane) string {
 	if queue.Pending == 0 {
 		return "nothing"
 	}
@@ -132,7 +132,7 @@ func (s *subscriptionScreen) waits(queue wire.Lane) string {
 func thousands(n int64) string { return theme.Thousands(int(n)) }
 
 // at is a time with its date, and how long ago or ahead it is.
-func (s *subscriptionScreen) at(m wire.Moment) string {
+func (s *Subscription) at(m wire.Moment) string {
 	at := time.Time(m)
 	if at.IsZero() {
 		return "-"

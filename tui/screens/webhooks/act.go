@@ -1,4 +1,4 @@
-package tui
+package webhooks
 
 import (
 	"context"
@@ -16,13 +16,28 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+func subscriptionDeeds(one wire.Subscription) []string {
+	return []string{
+		"whctl subscriptions change " + one.RecID + " --to URL", "whctl subscriptions test " + one.RecID, "whctl subscriptions rotate-secret " + one.RecID,
+		"whctl subscriptions " + switching(one.IsEnabled) + " " + one.RecID, "whctl subscriptions delete " + one.RecID,
+	}
+}
+
+// switching is the command that turns on what is off, and off what is on.
+func switching(on bool) string {
+	if on {
+		return "disable"
+	}
+	return "enable"
+}
+
 // What is done to one subscription, on the list of them and on its own screen.
 
 // subscriptionOwner is a screen on which something is done to a subscription.
 type subscriptionOwner interface {
 	ui.Screen
 	Poll() tea.Cmd
-	take(one wire.Subscription) // what it is now
+	Take(one wire.Subscription) // what it is now
 }
 
 // polled asks again after a change.
@@ -39,7 +54,7 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what ke
 	case keymap.CopyCell:
 		h.Copy(one.RecID)
 	case keymap.Edit:
-		h.Show(changeForm(s, of, one))
+		h.Show(ChangeForm(s, of, one))
 	case keymap.RenewSecret:
 		askSecret(h, one)
 	case keymap.Test:
@@ -47,15 +62,15 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what ke
 	case keymap.ToggleEnabled:
 		verb := verbOf(!one.IsEnabled)
 		ui.Ask(h, verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + ui.MaskURL(one.URL)}, enableLines(one.IsEnabled)...),
-			func() tea.Cmd { return enableSubscription(s, one, !one.IsEnabled) })
+			func() tea.Cmd { return EnableSubscription(s, one, !one.IsEnabled) })
 	case keymap.Remove:
 		return weighRemove(s, of, &one)
 	}
 	return nil
 }
 
-// enableSubscription enables or disables a subscription.
-func enableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
+// EnableSubscription enables or disables a subscription.
+func EnableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
 	return s.Common().Change(ui.Change{Of: s, What: onOff(on) + " " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, wire.SubscriptionRequest{IsEnabled: &on})
 		return err
@@ -73,15 +88,15 @@ type impact struct {
 	err           error
 }
 
-// pollingScreen is a screen that is fetched again after a change.
-type pollingScreen interface {
+// Polling is a screen that is fetched again after a change.
+type Polling interface {
 	ui.Screen
 	ui.Poller
 }
 
 // weighRemove counts what goes with a subscriber, or with one subscription of it,
 // and asks then.
-func weighRemove(s pollingScreen, of wire.Subscriber, one *wire.Subscription) tea.Cmd {
+func weighRemove(s Polling, of wire.Subscriber, one *wire.Subscription) tea.Cmd {
 	return ui.Fetch(s.Common().Context, s, func(ctx context.Context, c *client.Client) (impact, error) { return weigh(ctx, c, of, one) }, func(i impact, err error) tea.Cmd {
 		i.err = err
 		i.ask(s)
@@ -114,7 +129,7 @@ func weigh(ctx context.Context, c *client.Client, of wire.Subscriber, one *wire.
 }
 
 // ask asks before what was counted is deleted.
-func (i impact) ask(s pollingScreen) {
+func (i impact) ask(s Polling) {
 	h := s.Common().Host
 	if h.Front() != ui.Screen(s) || h.Overlay() != nil || h.Typing() {
 		h.Tell(ui.Warning, "nothing was asked about a delete, since something else was opened meanwhile")
@@ -122,20 +137,20 @@ func (i impact) ask(s pollingScreen) {
 	}
 	of, one := i.subscriber, i.subscription
 	if one == nil {
-		ui.Ask(h, "Delete "+of.Name+"?", "delete it", append(i.lost(), "This cannot be undone."), func() tea.Cmd { return removeSubscriber(s, of) })
+		ui.Ask(h, "Delete "+of.Name+"?", "delete it", append(i.lost(), "This cannot be undone."), func() tea.Cmd { return RemoveSubscriber(s, of) })
 		return
 	}
 	lines := append([]string{one.EventName + " to", "  " + ui.MaskURL(one.URL)}, i.lost()...)
-	ui.Ask(h, "Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return removeSubscription(s, *one) })
+	ui.Ask(h, "Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return RemoveSubscription(s, *one) })
 }
 
-// removeSubscriber deletes a subscriber.
-func removeSubscriber(s pollingScreen, of wire.Subscriber) tea.Cmd {
+// RemoveSubscriber deletes a subscriber.
+func RemoveSubscriber(s Polling, of wire.Subscriber) tea.Cmd {
 	return s.Common().Change(ui.Change{Of: s, What: "delete of " + of.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
 }
 
-// removeSubscription deletes a subscription.
-func removeSubscription(s pollingScreen, one wire.Subscription) tea.Cmd {
+// RemoveSubscription deletes a subscription.
+func RemoveSubscription(s Polling, one wire.Subscription) tea.Cmd {
 	return s.Common().Change(ui.Change{Of: s, What: "delete of " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
 		return c.RemoveSubscription(ctx, one.SubscriberID, one.RecID)
 	}})
@@ -182,12 +197,12 @@ func askSecret(h ui.Host, one wire.Subscription) {
 		one.EventName + " to", "  " + ui.MaskURL(one.URL),
 		"The new secret signs at once. For 24 hours the present one signs too: the receiver must know the new one by then.",
 		"One replaced within the last 24 hours stops signing.",
-	}, func() tea.Cmd { return rotateSecret(h, one) })
+	}, func() tea.Cmd { return RotateSecret(h, one) })
 }
 
-// rotateSecret replaces the secret of a subscription. The new one is shown also
+// RotateSecret replaces the secret of a subscription. The new one is shown also
 // where the screen was left meanwhile, since the service does not show it again.
-func rotateSecret(h ui.Host, one wire.Subscription) tea.Cmd {
+func RotateSecret(h ui.Host, one wire.Subscription) tea.Cmd {
 	var made *wire.RotatedSecret
 	what := "new secret of " + one.EventName
 	return h.Change(ui.Change{What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
@@ -198,12 +213,12 @@ func rotateSecret(h ui.Host, one wire.Subscription) tea.Cmd {
 			h.Fail(what, err)
 			return
 		}
-		h.ShowSecret(rotatedSecret(h, one, *made))
+		h.ShowSecret(RotatedSecret(h, one, *made))
 	}})
 }
 
-// rotatedSecret shows a new secret, and until when the one before signs too.
-func rotatedSecret(h ui.Host, one wire.Subscription, made wire.RotatedSecret) *ui.Secret {
+// RotatedSecret shows a new secret, and until when the one before signs too.
+func RotatedSecret(h ui.Host, one wire.Subscription, made wire.RotatedSecret) *ui.Secret {
 	until := "The one before does not sign any more."
 	if at := time.Time(made.OldSecretUntil); !at.IsZero() {
 		until = "The one before signs too until " + h.Current().Here(at).Format("2006-01-02 15:04") + "."

@@ -1,0 +1,151 @@
+package webhooks
+
+import (
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Subscription shows one subscription, and how deliveries to it stand.
+type Subscription struct {
+	ui.Base
+	ui.Pager
+	list     *Subscriptions
+	One      wire.Subscription
+	wait     bool
+	revealed bool // its URL is shown with what can be a key
+}
+
+func NewSubscription(list *Subscriptions, one wire.Subscription) *Subscription {
+	s := &Subscription{Base: ui.NewBase(list.Host), list: list, One: one}
+	s.Owner = s.Dialog
+	return s
+}
+
+func (s *Subscription) Shown() tea.Cmd { return s.Poll() }
+
+func (s *Subscription) Poll() tea.Cmd {
+	s.wait = true
+	return tea.Batch(s.ask(), s.Queues.RefreshNow(s, s.Figured))
+}
+
+// ask fetches the subscription with its subscriber.
+func (s *Subscription) ask() tea.Cmd {
+	return ui.Fetch(s.Ctx, s, fetchSubscriber(s.One.SubscriberID), s.Found)
+}
+
+// Tick lets times and figures go on.
+func (s *Subscription) Tick() tea.Cmd {
+	s.fill()
+	return s.Queues.Refresh(s, s.Figured)
+}
+
+// Figured shows how deliveries are.
+func (s *Subscription) Figured() tea.Cmd {
+	s.fill()
+	if s.Queues.Turned(s.list.Subscriber, s.One) {
+		return s.ask()
+	}
+	return nil
+}
+
+// Take takes what the subscription is now.
+func (s *Subscription) Take(now wire.Subscription) { s.One = now }
+
+// Found takes what the subscription is now. Where it is no more, its screen is
+// left.
+func (s *Subscription) Found(of *wire.Subscriber, err error) tea.Cmd {
+	s.wait = false
+	if err != nil {
+		s.FetchFailed("fetching the subscription", err)
+		return nil
+	}
+	i := slices.IndexFunc(of.Subscriptions, func(one wire.Subscription) bool { return one.RecID == s.One.RecID })
+	if i < 0 {
+		if s.Front() == ui.Screen(s) {
+			return s.Pop()
+		}
+		return nil
+	}
+	s.One = of.Subscriptions[i]
+	s.list.renew(*of)
+	s.fill()
+	return nil
+}
+
+func (s *Subscription) SetSize(width, height int) {
+	s.Base.SetSize(width, height)
+	s.Fit(width, height)
+	s.fill()
+}
+
+func (s *Subscription) View() string { return strings.Join(s.Draw(), "\n") }
+
+func (s *Subscription) Title() string { return s.One.EventName }
+
+func (s *Subscription) Scopes() []keymap.Scope {
+	return []keymap.Scope{keymap.InSubscription, keymap.InLists}
+}
+
+func (s *Subscription) Waiting() bool { return s.wait }
+
+func (s *Subscription) Equivalent() string { return "whctl subscriptions show " + s.One.RecID }
+
+func (s *Subscription) Status() string {
+	text := s.list.Grid.Place()
+	if s.Top+s.Rows < len(s.Lines) {
+		text += "   " + keymap.KeyFor(keymap.InLists, keymap.GoDown) + " shows what is below"
+	}
+	return text
+}
+
+func (s *Subscription) Badges() []string {
+	if s.waitsFor() {
+		return []string{"subscriber disabled"}
+	}
+	return []string{stateCell(s.One, s.Session).Text}
+}
+
+func (s *Subscription) Do(b keymap.Binding) tea.Cmd {
+	if s.Move(b) {
+		return nil
+	}
+	switch b.Action {
+	case keymap.PageBefore:
+		return s.step(-1)
+	case keymap.PageAfter:
+		return s.step(1)
+	case keymap.Reveal:
+		s.revealed = !s.revealed
+		s.fill()
+		return nil
+	}
+	return act(s, s.list.Subscriber, s.One, b.Action)
+}
+
+// waitsFor reports whether nothing but its subscriber, which is disabled, keeps
+// the subscription from being sent anything.
+func (s *Subscription) waitsFor() bool {
+	return s.One.IsEnabled && !s.list.Subscriber.IsEnabled
+}
+
+// step goes to the subscription before or after in the list.
+func (s *Subscription) step(n int) tea.Cmd {
+	s.list.Grid.Move(n)
+	one, ok := s.list.Selected()
+	if !ok || one.RecID == s.One.RecID {
+		return nil
+	}
+	s.Reset()
+	s.One, s.revealed = one, false
+	s.Scroll(-len(s.Lines))
+	s.fill()
+	return s.Poll()
+}
+
+func (s *Subscription) Commands() []string { return subscriptionDeeds(s.One) }
