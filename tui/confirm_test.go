@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
@@ -133,8 +135,8 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.press("4", "!", "a")
-	m := d.app.Front().(*messages)
-	count := m.act(keymap.Remove)()
+	m := d.app.Front().(*messages.List)
+	count := m.Act(keymap.Remove)()
 	d.press("F", "a")
 	d.send(count)
 	d.sees("Delete 4 messages?")
@@ -145,7 +147,7 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	}
 
 	d.press("a")
-	count = m.act(keymap.Remove)()
+	count = m.Act(keymap.Remove)()
 	d.press("1")
 	d.send(count)
 	if d.app.over != nil {

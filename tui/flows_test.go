@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	"github.com/bizhook/whd/tui/screens/webhooks"
 
 	"github.com/bizhook/whd/tui/screens/home"
@@ -52,14 +54,14 @@ func TestChangesAreShown(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.press("4", "j", "j", "j")
-	m := d.app.Front().(*messages)
-	one, _ := m.selected()
+	m := d.app.Front().(*messages.List)
+	one, _ := m.Selected()
 	for n := range 50 {
 		change := wire.MessageChange{MessageID: "new" + string(rune('a'+n%26)), EventName: "debtor.updated", Status: n % 3, At: wire.Moment(d.clock)}
 		d.send(liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{change}})
 	}
 	d.sees("new 26: g shows them")
-	if now, _ := m.selected(); now.MessageID != one.MessageID {
+	if now, _ := m.Selected(); now.MessageID != one.MessageID {
 		t.Errorf("%s is selected, want %s", now.MessageID, one.MessageID)
 	}
 	code := 200
@@ -139,9 +141,9 @@ func TestArrivedMessageLeavesTheProblems(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.press("4", "!")
-	list := d.app.Front().(*messages)
-	before := list.pages.Total()
-	one, _ := list.selected()
+	list := d.app.Front().(*messages.List)
+	before := list.Pages.Total()
+	one, _ := list.Selected()
 	admin := s.client
 	if err := admin.RemoveMessage(t.Context(), one.SubscriberID, one.SubscriptionID, one.MessageID); err != nil {
 		t.Fatal(err)
@@ -149,10 +151,10 @@ func TestArrivedMessageLeavesTheProblems(t *testing.T) {
 	code := 200
 	d.send(liveMsg{session: d.app.link.session, beat: true, changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 1, HTTPCode: &code}}})
 	d.sees("OK     inventory.", "←")
-	d.wait(changedFor - ms(2000))
+	d.wait(messages.ChangedFor - ms(2000))
 	d.sees("←")
 	d.wait(ms(4000))
-	if now := list.pages.Total(); now != before-1 || list.pages.Find(one.MessageID) >= 0 {
+	if now := list.Pages.Total(); now != before-1 || list.Pages.Find(one.MessageID) >= 0 {
 		t.Errorf("%d messages are listed, want %d", now, before-1)
 	}
 }
@@ -170,7 +172,7 @@ func TestProblemsComeByThemselves(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.until("the failure is listed", func() bool {
-		d.wait(followEvery)
+		d.wait(messages.FollowEvery)
 		d.beat()
 		return strings.Contains(d.text(), "of 5") && strings.Contains(d.text(), "connection r")
 	})
@@ -214,7 +216,7 @@ func TestScreensBehindMissNothing(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	d.press("4")
-	list := d.app.Front().(*messages)
+	list := d.app.Front().(*messages.List)
 	for name, miss := range map[string]func(){
 		"a reset": func() { d.send(liveMsg{session: d.app.link.session, beat: true, reset: true}) },
 		"a pause": func() {
@@ -224,17 +226,17 @@ func TestScreensBehindMissNothing(t *testing.T) {
 		},
 	} {
 		d.press("1")
-		before := list.pages.Generation()
+		before := list.Pages.Generation()
 		miss()
 		d.press("4")
-		if list.pages.Generation() == before {
+		if list.Pages.Generation() == before {
 			t.Errorf("after %s the rows are as they were", name)
 		}
 	}
 	d.press("1")
-	before := list.pages.Generation()
+	before := list.Pages.Generation()
 	d.press("4")
-	if list.pages.Generation() != before {
+	if list.Pages.Generation() != before {
 		t.Error("rows that are up to date are fetched again")
 	}
 }

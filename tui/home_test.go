@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	"github.com/bizhook/whd/tui/screens/webhooks"
 
 	"github.com/bizhook/whd/tui/screens/home"
@@ -37,7 +39,7 @@ func TestFailureFromTheFirstScreen(t *testing.T) {
 	d.sees("Messages › "+ui.ShortID(last), "503 Service Unavailable")
 	d.press("esc")
 	d.sees("[problems]")
-	if one, ok := d.app.Front().(*messages).selected(); !ok || one.MessageID != last {
+	if one, ok := d.app.Front().(*messages.List).Selected(); !ok || one.MessageID != last {
 		t.Errorf("the list is at %s, not at %s:\n%s", one.MessageID, last, d.text())
 	}
 	d.press("-", "-", "1")

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
@@ -13,7 +15,7 @@ import (
 )
 
 // list is the list of messages in front.
-func (d *driver) list() *messages { return d.app.Front().(*messages) }
+func (d *driver) list() *messages.List { return d.app.Front().(*messages.List) }
 
 // copies is what a key copies.
 func (d *driver) copies(key string) string {
@@ -27,7 +29,7 @@ func (d *driver) copies(key string) string {
 func (d *driver) to(column string) {
 	d.t.Helper()
 	d.press("0")
-	for d.list().column().Name != column {
+	for d.list().Column().Name != column {
 		at := d.list().Grid.ColumnAt()
 		d.press("l")
 		if d.list().Grid.ColumnAt() == at {
@@ -43,16 +45,16 @@ func TestMessageColumnsAreReached(t *testing.T) {
 	d.press("4")
 	d.resize(60, 15)
 	var seen []string
-	for range usualColumns {
-		seen = append(seen, d.list().column().Name)
-		d.sees(d.list().column().Name)
+	for range messages.UsualColumns {
+		seen = append(seen, d.list().Column().Name)
+		d.sees(d.list().Column().Name)
 		d.press("l")
 	}
-	if !slices.Equal(seen, usualMessageColumns()) {
+	if !slices.Equal(seen, messages.UsualMessageColumns()) {
 		t.Errorf("columns %v", seen)
 	}
 	d.press("$", "h")
-	if at := d.list().column().Name; at != ageColumn {
+	if at := d.list().Column().Name; at != messages.AgeColumn {
 		t.Errorf("%s is before the last column", at)
 	}
 	d.press("0")
@@ -69,7 +71,7 @@ func TestMessagesAreSorted(t *testing.T) {
 	statuses := func() (all []int) {
 		m := d.list()
 		for i := range m.Grid.Len() {
-			all = append(all, m.known[m.pages.Row(i).ID].Status)
+			all = append(all, m.Known[m.Pages.Row(i).ID].Status)
 		}
 		return all
 	}
@@ -85,12 +87,12 @@ func TestMessagesAreSorted(t *testing.T) {
 	if twin := d.list().Equivalent(); !strings.HasSuffix(twin, "--order-by -Status") {
 		t.Errorf("the same is %s", twin)
 	}
-	if by := d.list().exportable().Query.OrderBy; !slices.Equal(by, []string{"-Status"}) {
+	if by := d.list().Exportable().Query.OrderBy; !slices.Equal(by, []string{"-Status"}) {
 		t.Errorf("exported by %v", by)
 	}
 	d.press("s")
 	d.sees("following")
-	d.to(ageColumn)
+	d.to(messages.AgeColumn)
 	d.press("s", "s")
 	d.sees("Age ▼", "following")
 	d.press("0")
@@ -119,18 +121,18 @@ func TestMessagesWithTheSame(t *testing.T) {
 		{"Try", "[Retries=0]", func(m, one wire.Message) bool { return m.Retries == one.Retries }},
 	} {
 		d.press("4", "F", "g", "j", "j")
-		one, _ := d.list().selected()
+		one, _ := d.list().Selected()
 		d.to(test.column)
 		d.press("=")
 		d.sees(test.chip)
 		m := d.list()
 		want := 0
-		for _, other := range m.known {
+		for _, other := range m.Known {
 			if test.same(other, one) {
 				want++
 			}
 		}
-		if n := m.pages.Total(); n == 0 || n != want || one.Status != 2 {
+		if n := m.Pages.Total(); n == 0 || n != want || one.Status != 2 {
 			t.Errorf("%s: %d messages, want %d; one is %+v", test.column, n, want, one)
 		}
 	}
@@ -148,7 +150,7 @@ func TestMessagesWithTheSame(t *testing.T) {
 func TestMessagesAreCopied(t *testing.T) {
 	d := startDeliveries(t).open(t, Options{})
 	d.press("4", "j")
-	one, _ := d.list().selected()
+	one, _ := d.list().Selected()
 	for column, want := range map[string]string{"Status": one.MessageID, "Event": one.EventName, "To": one.URL, "HTTP": "400", "Subscriber": "acme-shop"} {
 		d.to(column)
 		if got := d.copies("y"); got != want {
@@ -160,7 +162,7 @@ func TestMessagesAreCopied(t *testing.T) {
 		t.Errorf("the row is %v, %v", row, err)
 	}
 	d.press("0", "space", "space")
-	if lines := strings.Split(d.copies("Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(usualColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
+	if lines := strings.Split(d.copies("Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.UsualColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
 		t.Errorf("marked rows are %q", lines)
 	}
 }
@@ -174,7 +176,7 @@ func TestMessageColumnsAreKept(t *testing.T) {
 	d.press("4", "C")
 	d.sees("Columns: Messages", "8 of 8 shown")
 	d.press("j", "j", "space", "j", "K", "K", "enter")
-	if names := d.list().names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Try", "Next", "Age", "Subscriber"}) {
+	if names := d.list().Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Try", "Next", "Age", "Subscriber"}) {
 		t.Errorf("columns %v", names)
 	}
 	d.to("Event")
@@ -183,14 +185,14 @@ func TestMessageColumnsAreKept(t *testing.T) {
 	again := s.open(t, o)
 	again.press("4")
 	m := again.list()
-	if !slices.Equal(m.names(), d.list().names()) || m.Grid.Frozen() != 2 || m.Grid.Widths()["Event"] == 0 {
-		t.Errorf("columns %v, %d frozen, widths %v", m.names(), m.Grid.Frozen(), m.Grid.Widths())
+	if !slices.Equal(m.Names(), d.list().Names()) || m.Grid.Frozen() != 2 || m.Grid.Widths()["Event"] == 0 {
+		t.Errorf("columns %v, %d frozen, widths %v", m.Names(), m.Grid.Frozen(), m.Grid.Widths())
 	}
 	again.sees("of 8", "following")
 	again.press("C", "*", "*", "enter")
 	again.sees("at least one column")
 	again.press("h", "r", "enter")
-	if names := again.list().names(); !slices.Equal(names, usualMessageColumns()) {
+	if names := again.list().Names(); !slices.Equal(names, messages.UsualMessageColumns()) {
 		t.Errorf("columns %v", names)
 	}
 }
@@ -217,7 +219,7 @@ func TestSubscribersOfMessages(t *testing.T) {
 	d.sees("acme-shop")
 	d.press("enter")
 	d.sees("subscriber acme-shop " + ui.ShortID(s.subscriber))
-	d.app.tabs[messagesTab][0].(*messages).subscribers = nil
+	d.app.tabs[messagesTab][0].(*messages.List).Subscribers = nil
 	d.press("esc", "t")
 	d.sees(ui.ShortID(s.subscriber))
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -34,7 +36,7 @@ func TestWhatWaitsIsAProblem(t *testing.T) {
 	d.sees("[problems]", "row 1 of 1", "3 more wait: ! shows them")
 	d.press("!")
 	d.sees("[not delivered]", "of 4", "WAIT")
-	if c := d.list().exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
+	if c := d.list().Exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
 		t.Errorf("exported is %v", c)
 	}
 	d.press("r")
@@ -85,13 +87,13 @@ func TestAllThatMatchAreAsked(t *testing.T) {
 func TestCountingIsSeenAndGivenUp(t *testing.T) {
 	d := startDeliveries(t).open(t, Options{})
 	d.press("4", "a")
-	count := d.list().act(keymap.Retry)
+	count := d.list().Act(keymap.Retry)
 	d.sees("counting for the retry of messages ...   esc cancels", "admin  ...")
 	answer := count() // which has been on its way already
 	d.press("esc")
 	d.sees("nothing is asked")
 	d.send(answer)
-	if d.app.over != nil || !d.list().allMarks {
+	if d.app.over != nil || !d.list().AllMarks {
 		t.Error("a question comes though it was given up, or the marks are gone")
 	}
 	d.press("r")
@@ -109,7 +111,7 @@ func TestNotSent(t *testing.T) {
 	d := startDeliveries(t).open(t, Options{})
 	d.press("4", "a")
 	d.app.Client = unreachable(t)
-	d.list().weighed(weighed{of: &weighing{what: keymap.Retry, all: true, members: map[string][]string{"All": {"true"}}, cancel: func() {}}, matched: 8, done: 4}, nil)
+	d.list().Weighed(messages.Weighed{Of: &messages.Weighing{What: keymap.Retry, All: true, Members: map[string][]string{"All": {"true"}}, Cancel: func() {}}, Matched: 8, Done: 4}, nil)
 	d.press("y")
 	d.sees("retry of 4 messages: not sent: cannot reach")
 	d.press("esc")
@@ -124,9 +126,9 @@ func TestLoadingIsSaid(t *testing.T) {
 	d := startDeliveries(t).open(t, Options{})
 	d.press("4")
 	m := d.list()
-	m.reload()
+	m.Reload()
 	d.sees("loading messages ...")
-	d.answersTo(m, &client.Error{Kind: client.TimedOut, Message: "no answer"}, func(err error) tea.Cmd { return m.pageFailed(m.pages.Generation(), 0, err) })
+	d.answersTo(m, &client.Error{Kind: client.TimedOut, Message: "no answer"}, func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) })
 	d.press("esc")
 	d.sees("no answer yet: R asks again")
 	d.press("R")
@@ -151,7 +153,7 @@ func TestMessageHead(t *testing.T) {
 	}
 	d.sees("503 Service Unavailable", "upstream is down", "acme-shop")
 	d.press("v", "shift+tab")
-	name := "body-" + ui.ShortID(d.app.Front().(*messageScreen).message.MessageID) + ".json"
+	name := "body-" + ui.ShortID(d.app.Front().(*messages.Detail).Message.MessageID) + ".json"
 	d.sees("e saves the body as "+name, "@"+name)
 	d.press("e", "enter")
 	d.sees("The body is saved as", "@"+name)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -25,7 +27,7 @@ func TestMessageTabs(t *testing.T) {
 	d.sees("/erp?..")
 	d.press("enter")
 	var all strings.Builder
-	for range messageTabs {
+	for range messages.MessageTabs {
 		all.WriteString(d.text())
 		d.press("tab")
 	}

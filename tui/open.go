@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	"github.com/bizhook/whd/tui/screens/webhooks"
 
 	"github.com/bizhook/whd/tui/browse"
@@ -34,15 +36,15 @@ func (a *app) Open(t ui.Target) tea.Cmd {
 }
 
 func (a *app) openMessages(t ui.MessagesTarget) tea.Cmd {
-	list := newMessages(a, t.MessageFilter)
+	list := messages.New(a, t.MessageFilter)
 	switch {
 	case t.Here:
 		return a.Push(list)
 	case t.Message == nil:
 		return a.pushIn(messagesTab, list)
 	}
-	list.sought = t.Message.MessageID
-	return tea.Batch(a.pushIn(messagesTab, list), a.Push(newMessage(list, *t.Message)))
+	list.Sought = t.Message.MessageID
+	return tea.Batch(a.pushIn(messagesTab, list), a.Push(messages.NewDetail(list, *t.Message)))
 }
 
 // openSubscription shows the subscription of a queue. Until it and its subscriber

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	"github.com/bizhook/whd/tui/browse"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -150,11 +152,11 @@ func TestMouse(t *testing.T) {
 	d.sees("Class ▼")
 	d.clickOn("4 Messages")
 	d.clickOn("FAIL")
-	if one, _ := d.app.Front().(*messages).selected(); one.Status != 3 {
+	if one, _ := d.app.Front().(*messages.List).Selected(); one.Status != 3 {
 		t.Errorf("%+v is selected", one)
 	}
 	d.send(tea.MouseMsg{Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress})
-	if at := d.app.Front().(*messages).Grid.At(); at < 3 {
+	if at := d.app.Front().(*messages.List).Grid.At(); at < 3 {
 		t.Errorf("the wheel went to row %d", at)
 	}
 	d.press("D")

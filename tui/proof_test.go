@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	"github.com/bizhook/whd/tui/browse"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -172,21 +174,21 @@ func TestHostileTextIsInert(t *testing.T) {
 	d.checkInert("the list of errors")
 	d.press("esc", "esc")
 
-	list := newMessages(d.app, ui.MessageFilter{Label: hostileText})
+	list := messages.New(d.app, ui.MessageFilter{Label: hostileText})
 	d.app.pushIn(messagesTab, list)
 	d.resize(100, 30)
 	one := wire.Message{MessageID: hostileText, SubscriberID: hostileText, SubscriptionID: hostileText, EventName: hostileText, URL: "https://a.test/" + hostileText, Body: `{"a":"` + hostileText + strings.Repeat(hostileText, 20_000) + `"}`,
 		LastMessageResponseMessage: hostileText, Status: 2}
-	d.answersTo(list, nil, func(error) tea.Cmd { return list.put(list.pages.Generation(), 0, []wire.Message{one}, 1) })
+	d.answersTo(list, nil, func(error) tea.Cmd { return list.Put(list.Pages.Generation(), 0, []wire.Message{one}, 1) })
 	d.checkInert("the list of messages")
-	s := newMessage(list, one)
+	s := messages.NewDetail(list, one)
 	d.app.Push(s)
 	d.resize(100, 30)
-	parts := messageParts{headers: []wire.Header{{Name: hostileText}}, noHeaders: hostileText,
-		responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}}
-	d.answersTo(s, nil, func(error) tea.Cmd { return s.took(fetchedMessage{one, parts}, nil) })
-	for _, tab := range messageTabs {
-		d.checkInert("the tab " + tab.name)
+	parts := messages.MessageParts{Headers: []wire.Header{{Name: hostileText}}, NoHeaders: hostileText,
+		Responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}}
+	d.answersTo(s, nil, func(error) tea.Cmd { return s.Took(messages.FetchedMessage{one, parts}, nil) })
+	for _, tab := range messages.MessageTabs {
+		d.checkInert("the tab " + tab.Name)
 		d.press("tab")
 	}
 	d.press("v", "r")

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	"github.com/bizhook/whd/tui/screens/webhooks"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -48,7 +50,7 @@ func (w *walk) at(place []string) {
 	w.app.tab = homeTab
 	w.app.toasts.Dismiss()
 	w.press(place...)
-	if m, ok := w.app.Front().(*messages); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
+	if m, ok := w.app.Front().(*messages.List); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
 		m.Unmark()
 	}
 }
@@ -160,7 +162,7 @@ func (w *walk) forms() {
 	w.at([]string{"5"})
 	events := a.Front().(*webhooks.Events)
 	w.at([]string{"4"})
-	list := a.Front().(*messages)
+	list := a.Front().(*messages.List)
 	for _, f := range []ui.Overlay{
 		subscribers.NewForm(), subscribers.ChangeForm(wire.Subscriber{RecID: "W"}),
 		subscriptions.NewForm("debtor.updated"), webhooks.ChangeForm(subscriptions, subscriptions.Subscriber, wire.Subscription{RecID: "S", SubscriberID: "W"}), events.NewForm("debtor.updated"),
@@ -171,7 +173,7 @@ func (w *walk) forms() {
 	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
 	for _, cmd := range []tea.Cmd{
-		retryOne(events, message, nil), removeOne(events, message, nil), list.retryMany(map[string][]string{"All": {"true"}}, "retry"), list.removeMany(map[string][]string{"All": {"true"}}, "delete"),
+		messages.RetryOne(events, message, nil), messages.RemoveOne(events, message, nil), list.RetryMany(map[string][]string{"All": {"true"}}, "retry"), list.RemoveMany(map[string][]string{"All": {"true"}}, "delete"),
 		webhooks.TestSubscription(a, one), webhooks.EnableSubscription(subscriptions, one, true), webhooks.RemoveSubscription(events, one),
 		webhooks.EnableSubscriber(events, wire.Subscriber{RecID: "W"}, true), webhooks.RemoveSubscriber(events, wire.Subscriber{RecID: "W"}),
 		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),

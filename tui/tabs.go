@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	"github.com/bizhook/whd/tui/screens/webhooks"
 
 	"github.com/bizhook/whd/tui/screens/home"
@@ -49,7 +51,7 @@ func (a *app) first(tab int) ui.Screen {
 	case subscribersTab:
 		return webhooks.NewSubscribers(a)
 	case messagesTab:
-		return newMessages(a, ui.MessageFilter{})
+		return messages.New(a, ui.MessageFilter{})
 	case eventsTab:
 		return webhooks.NewEvents(a)
 	case requestsTab:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bizhook/whd/tui/screens/messages"
+
 	"github.com/bizhook/whd/tui/screens/requests"
 
 	"github.com/bizhook/whd/tui/browse"
@@ -61,7 +63,7 @@ func (a *app) save(name string) tea.Cmd {
 		a.Tell(ui.Warning, "rows and messages can be saved as a view, this cannot")
 		return nil
 	}
-	if m, ok := v.(*messages); ok && m.filter.Subscriber != "" {
+	if m, ok := v.(*messages.List); ok && m.Filter.Subscriber != "" {
 		a.Tell(ui.Warning, "no view of one subscriber: it would keep the SubscriberID, which is a key")
 		return nil
 	}
@@ -88,11 +90,11 @@ func (a *app) dropView(name string) tea.Cmd {
 // openView opens a view.
 func (a *app) openView(v state.View) tea.Cmd {
 	if v.Record == ui.MessageRecord {
-		m := newMessages(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
-		m.filter.Conditions, m.typed = browse.RecallFilters(m.Dialog, ui.MessageKind(), v.Where)
+		m := messages.New(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
+		m.Filter.Conditions, m.Typed = browse.RecallFilters(m.Dialog, ui.MessageKind(), v.Where)
 		m.SetViewName(v.Name)
-		m.arrange(v.Arrangement)
-		m.order = messageOrder(v.OrderBy)
+		m.Arrange(v.Arrangement)
+		m.Order = messages.MessageOrder(v.OrderBy)
 		return a.pushIn(messagesTab, m)
 	}
 	kind, ok := browse.KindNamed(a.Registry, v.Record)

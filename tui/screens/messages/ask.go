@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"context"
@@ -18,26 +18,26 @@ import (
 // What is asked before something is done to many messages: how many the service
 // counts, where they go, and what is left alone.
 
-// weighing is what is counted for a question.
-type weighing struct {
-	what      keymap.Action // retry or remove
-	all       bool          // all that match are meant, else those that are marked
-	members   url.Values    // which messages are meant
+// Weighing is what is counted for a question.
+type Weighing struct {
+	What      keymap.Action // retry or remove
+	All       bool          // all that match are meant, else those that are marked
+	Members   url.Values    // which messages are meant
 	failed    url.Values    // of these, those that nobody tries to send any more; nil where no filter can tell
-	cancel    context.CancelFunc
+	Cancel    context.CancelFunc
 	cancelled bool
 }
 
-func newWeighing(what keymap.Action, members url.Values, all bool) *weighing {
-	w := &weighing{what: what, members: members, all: all}
+func newWeighing(what keymap.Action, members url.Values, all bool) *Weighing {
+	w := &Weighing{What: what, Members: members, All: all}
 	if what == keymap.Retry {
 		w.failed = alsoStatus(members, 3)
 	}
 	return w
 }
 
-func (w *weighing) name() string {
-	if w.what == keymap.Retry {
+func (w *Weighing) name() string {
+	if w.What == keymap.Retry {
 		return "retry of messages"
 	}
 	return "delete of messages"
@@ -60,11 +60,11 @@ func alsoStatus(members url.Values, statuses ...int) url.Values {
 	return nil
 }
 
-// weighed is what would be done.
-type weighed struct {
-	of      *weighing
-	matched int64
-	done    int64          // would be, of these
+// Weighed is what would be done.
+type Weighed struct {
+	Of      *Weighing
+	Matched int64
+	Done    int64          // would be, of these
 	failed  int64          // would be, of those that nobody tries to send any more
 	newest  []wire.Message // of all that match
 }
@@ -73,23 +73,23 @@ type weighed struct {
 const newestWeighed = 1000
 
 // weigh counts what would be done to messages, and looks where the newest go.
-func (s *messages) weigh(w *weighing) tea.Cmd {
+func (s *List) weigh(w *Weighing) tea.Cmd {
 	ctx, cancel := context.WithCancel(s.Context)
-	w.cancel = cancel
-	var m weighed
+	w.Cancel = cancel
+	var m Weighed
 	return s.Change(ui.Change{Of: s, What: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
 		m, err = w.count(ctx, c)
 		return err
 	}, Told: func(error) {}, Then: func(err error) tea.Cmd {
-		m.of = w
-		s.weighed(m, err)
+		m.Of = w
+		s.Weighed(m, err)
 		return nil
 	}})
 }
 
 // count counts at the service.
-func (w *weighing) count(ctx context.Context, c *client.Client) (m weighed, err error) {
-	if m.matched, m.done, err = w.would(ctx, c, w.members); err != nil {
+func (w *Weighing) count(ctx context.Context, c *client.Client) (m Weighed, err error) {
+	if m.Matched, m.Done, err = w.would(ctx, c, w.Members); err != nil {
 		return m, err
 	}
 	if w.failed != nil {
@@ -97,11 +97,11 @@ func (w *weighing) count(ctx context.Context, c *client.Client) (m weighed, err 
 			return m, err
 		}
 	}
-	if !w.all {
+	if !w.All {
 		return m, nil // they are here
 	}
-	q := clone(w.members)
-	if narrow := alsoStatus(q, 2, 3); w.what == keymap.Retry && narrow != nil {
+	q := clone(w.Members)
+	if narrow := alsoStatus(q, 2, 3); w.What == keymap.Retry && narrow != nil {
 		q = narrow
 	}
 	q.Del("All")
@@ -115,10 +115,10 @@ func (w *weighing) count(ctx context.Context, c *client.Client) (m weighed, err 
 }
 
 // would counts what would be done to messages.
-func (w *weighing) would(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
+func (w *Weighing) would(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
 	q := clone(members)
 	q.Set("DryRun", "true")
-	if w.what == keymap.Remove {
+	if w.What == keymap.Remove {
 		r, err := c.DeleteMessages(ctx, q)
 		if err != nil {
 			return 0, 0, err
@@ -132,40 +132,40 @@ func (w *weighing) would(ctx context.Context, c *client.Client, members url.Valu
 	return r.Matched, r.Retried, nil
 }
 
-// weighed asks, unless the counting was given up or something else is open by
+// Weighed asks, unless the counting was given up or something else is open by
 // now.
-func (s *messages) weighed(m weighed, err error) {
-	if m.of.cancelled {
+func (s *List) Weighed(m Weighed, err error) {
+	if m.Of.cancelled {
 		return
 	}
-	m.of.cancel()
-	if s.bulk.counting == m.of {
+	m.Of.Cancel()
+	if s.bulk.counting == m.Of {
 		s.bulk.counting = nil
 	}
 	switch {
 	case err != nil:
-		s.Fail(m.of.name(), err)
+		s.Fail(m.Of.name(), err)
 	case s.Front() != ui.Screen(s) || s.Overlay() != nil || s.Typing():
 		s.Tell(ui.Warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Remove)+" once more asks")
-	case m.of.what == keymap.Remove:
+	case m.Of.What == keymap.Remove:
 		s.askRemove(m)
 	default:
-		s.askRetry(m, !m.of.all || m.failed == 0)
+		s.askRetry(m, !m.Of.All || m.failed == 0)
 	}
 }
 
 // askRetry asks whether what has failed is sent once more; with scheduled, also
 // what is to be tried again anyway.
-func (s *messages) askRetry(m weighed, scheduled bool) {
-	if m.done == 0 {
-		s.Tell(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", ui.Plural(int(m.matched), "message", "messages")))
+func (s *List) askRetry(m Weighed, scheduled bool) {
+	if m.Done == 0 {
+		s.Tell(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", ui.Plural(int(m.Matched), "message", "messages")))
 		return
 	}
-	members, count, least, noun := m.of.members, int(m.done), 2, "message"
+	members, count, least, noun := m.Of.Members, int(m.Done), 2, "message"
 	if !scheduled {
-		members, count, least, noun = m.of.failed, int(m.failed), 3, "failed message"
+		members, count, least, noun = m.Of.failed, int(m.failed), 3, "failed message"
 	}
-	if m.failed == m.done {
+	if m.failed == m.Done {
 		noun = "failed message"
 	}
 	what := "retry of " + ui.Plural(count, "message", "messages")
@@ -173,16 +173,16 @@ func (s *messages) askRetry(m weighed, scheduled bool) {
 	lines = append(lines, s.pace(m, least))
 	q := ui.AskMany(s.Host, count, "Retry "+ui.Plural(count, noun, noun+"s")+"?", "retry "+theme.Thousands(count), lines, func() tea.Cmd {
 		s.begin(what)
-		return s.retryMany(members, what)
+		return s.RetryMany(members, what)
 	})
-	if m.failed > 0 && m.failed < m.done {
+	if m.failed > 0 && m.failed < m.Done {
 		q.Other = func() { s.askRetry(m, !scheduled) }
 	}
 }
 
 // pace tells how they are sent. Behind an endpoint that fails they do not go out
 // before one of them has arrived.
-func (s *messages) pace(m weighed, least int) string {
+func (s *List) pace(m Weighed, least int) string {
 	for _, one := range m.looked(s) {
 		if one.Status >= least && s.Queues.Known[one.SubscriptionID].Breaker == wire.BreakerOpen {
 			return "Each is sent once more, oldest first; where an endpoint only fails, one at a time until one arrives."
@@ -193,15 +193,15 @@ func (s *messages) pace(m weighed, least int) string {
 
 // others tells of the messages that are scheduled, and of those that nothing is
 // done about.
-func (m *weighed) others(scheduled bool, s *ui.Session) []string {
+func (m *Weighed) others(scheduled bool, s *ui.Session) []string {
 	var lines []string
-	waiting, left := int(m.done-m.failed), int(m.matched-m.done)
+	waiting, left := int(m.Done-m.failed), int(m.Matched-m.Done)
 	key := keymap.KeyFor(keymap.InRetryQuestion, keymap.Include)
-	if s.TypedAnswer(int(m.done)) {
+	if s.TypedAnswer(int(m.Done)) {
 		key = keymap.KeyFor(keymap.InTypedRetryQuestion, keymap.Include)
 	}
 	switch {
-	case waiting == 0 || m.of.failed == nil:
+	case waiting == 0 || m.Of.failed == nil:
 	case !scheduled:
 		lines = append(lines, fmt.Sprintf("%s scheduled already and left alone (%s includes them).", ui.Plural(waiting, "more is", "more are"), key))
 	case m.failed == 0:
@@ -215,14 +215,14 @@ func (m *weighed) others(scheduled bool, s *ui.Session) []string {
 	return lines
 }
 
-func (s *messages) askRemove(m weighed) {
-	count := int(m.done)
+func (s *List) askRemove(m Weighed) {
+	count := int(m.Done)
 	what := "delete of " + ui.Plural(count, "message", "messages")
 	ui.AskMany(s.Host, count, "Delete "+ui.Plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),
 		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+ui.Age(ui.UndoTime)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
-			return s.Delay(what, m.of.members["MessageIDIn"], func() tea.Cmd {
+			return s.Delay(what, m.Of.Members["MessageIDIn"], func() tea.Cmd {
 				s.begin(what)
-				return s.removeMany(m.of.members, what)
+				return s.RemoveMany(m.Of.Members, what)
 			})
 		})
 }

@@ -1,54 +1,53 @@
-package tui
+package messages
 
 import (
 	"cmp"
 	"strings"
-
-	"github.com/bizhook/whd/tui/browse"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func (s *messages) Equivalent() string {
+func (s *List) Equivalent() string {
 	return "whctl messages list" + s.limits() + " --order-by " + cmp.Or(s.orderBy(), "-AddedDateTime")
 }
 
 // limits are the conditions of the rows, as whctl takes them.
-func (s *messages) limits() string {
+func (s *List) limits() string {
 	text := ""
-	if s.filter.Subscriber != "" {
+	if s.Filter.Subscriber != "" {
 		// by its ends, since the id is a key
-		first, last, _ := strings.Cut(ui.ShortID(s.filter.Subscriber), "..")
+		first, last, _ := strings.Cut(ui.ShortID(s.Filter.Subscriber), "..")
 		text += " --where " + ui.Quote("SubscriberID^="+first) + " --where " + ui.Quote("SubscriberID$="+last)
 	}
-	if s.filter.Subscription != "" {
-		text += ` --where "SubscriptionID=` + s.filter.Subscription + `"`
+	if s.Filter.Subscription != "" {
+		text += ` --where "SubscriptionID=` + s.Filter.Subscription + `"`
 	}
-	if c, limits := s.filter.Standing().Condition(); limits {
+	if c, limits := s.Filter.Standing().Condition(); limits {
 		text += " --where " + ui.Quote(filter.Text(c))
 	}
-	return text + browse.Conditions(s.typed.Texts(s.Now, ui.MessageKind(), s.filter.Conditions))
+	return text + browse.Conditions(s.Typed.Texts(s.Now, ui.MessageKind(), s.Filter.Conditions))
 }
 
-func (s *messages) filterText() string {
+func (s *List) filterText() string {
 	var texts []string
-	for _, f := range s.filter.Conditions {
+	for _, f := range s.Filter.Conditions {
 		texts = append(texts, filter.Text(f))
 	}
 	return strings.Join(texts, browse.ConditionGap)
 }
 
 // Find is the line of filters.
-func (s *messages) Find() *ui.Line { return s.filterLine(s.filterText()) }
+func (s *List) Find() *ui.Line { return s.filterLine(s.filterText()) }
 
-func (s *messages) filterLine(text string) *ui.Line {
+func (s *List) filterLine(text string) *ui.Line {
 	kind := ui.MessageKind()
 	l := ui.NewLine(s.Host, "filter Message", "/", text)
 	l.Help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
@@ -58,18 +57,18 @@ func (s *messages) filterLine(text string) *ui.Line {
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		s.filter.Conditions, _ = browse.ReadFilters(s.Now, kind, text) // it was checked just now
-		s.typed = browse.NoteTyped(s.Now, kind, text)
-		return s.reload()
+		s.Filter.Conditions, _ = browse.ReadFilters(s.Now, kind, text) // it was checked just now
+		s.Typed = browse.NoteTyped(s.Now, kind, text)
+		return s.Reload()
 	}
 	return l
 }
 
-// exportable is what can be exported of messages, with their bodies.
-func (s *messages) exportable() browse.Exportable {
+// Exportable is what can be exported of messages, with their bodies.
+func (s *List) Exportable() browse.Exportable {
 	kind, _ := record.System().Lookup("Message")
 	e := browse.Exportable{
-		Name: "Messages", Query: client.Query{Kind: kind, Where: s.filter.Filters()}, Key: "MessageID", Total: s.pages.Total(), Marked: s.Grid.MarkedIDs(), All: s.allMarks,
+		Name: "Messages", Query: client.Query{Kind: kind, Where: s.Filter.Filters()}, Key: "MessageID", Total: s.Pages.Total(), Marked: s.Grid.MarkedIDs(), All: s.AllMarks,
 		Rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
 	}
 	if by := s.orderBy(); by != "" {
@@ -78,7 +77,7 @@ func (s *messages) exportable() browse.Exportable {
 	for _, f := range kind.Fields {
 		e.Columns = append(e.Columns, export.Column{Name: f.Name, Type: f.Type})
 	}
-	for _, row := range s.pages.Here() {
+	for _, row := range s.Pages.Here() {
 		e.Loaded = append(e.Loaded, row.ID)
 	}
 	return e

@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ const (
 )
 
 // attemptColumns are as wide as there is room for. An answer comes last.
-func (s *messageScreen) attemptColumns() attemptColumns {
+func (s *Detail) attemptColumns() attemptColumns {
 	c := attemptColumns{when: 16, result: 25}
 	if s.Width < 76 {
 		c = attemptColumns{when: 10, result: 24}
@@ -31,7 +31,7 @@ func (s *messageScreen) attemptColumns() attemptColumns {
 }
 
 // attempts lists what was tried, and when the next attempt is.
-func (s *messageScreen) attempts() []theme.Span {
+func (s *Detail) attempts() []theme.Span {
 	t, c := s.Theme, s.attemptColumns()
 	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", tookCells, true)
 	if c.answer > 0 {
@@ -39,7 +39,7 @@ func (s *messageScreen) attempts() []theme.Span {
 	}
 	lines := []theme.Span{{Text: title, Ink: t.Title}}
 	before := ""
-	for _, r := range s.responses {
+	for _, r := range s.Responses {
 		ink := t.Status[3]
 		if r.Status == 1 {
 			ink = t.Status[1]
@@ -56,7 +56,7 @@ func (s *messageScreen) attempts() []theme.Span {
 		lines = append(lines, theme.Span{Text: text, Ink: ink})
 	}
 	lines = append(lines, s.scheduled(c)...)
-	if len(s.responses) == 0 && s.whole {
+	if len(s.Responses) == 0 && s.whole {
 		lines = append(lines, theme.Span{Text: "  no attempt yet", Ink: t.Dim})
 	}
 	return lines
@@ -64,12 +64,12 @@ func (s *messageScreen) attempts() []theme.Span {
 
 // scheduled tells of the next attempt: on two lines where there is no room for
 // its reason on one.
-func (s *messageScreen) scheduled(c attemptColumns) []theme.Span {
-	t, next := s.Theme, nextLong(s.message, s.Session)
+func (s *Detail) scheduled(c attemptColumns) []theme.Span {
+	t, next := s.Theme, nextLong(s.Message, s.Session)
 	if next == "-" {
 		return nil
 	}
-	before := fmt.Sprintf("  %3d  %s", len(s.responses)+1, t.Fit(s.nextAt(), c.when, false))
+	before := fmt.Sprintf("  %3d  %s", len(s.Responses)+1, t.Fit(s.nextAt(), c.when, false))
 	what, more, two := strings.Cut(next, "; ")
 	if !two || len(before)+len(next) < s.Width {
 		return []theme.Span{{Text: before + next, Ink: t.Dim}}
@@ -78,8 +78,8 @@ func (s *messageScreen) scheduled(c attemptColumns) []theme.Span {
 }
 
 // nextAt is when the next attempt is, a dash where nobody knows.
-func (s *messageScreen) nextAt() string {
-	at := time.Time(s.message.NextAttemptDateTime)
+func (s *Detail) nextAt() string {
+	at := time.Time(s.Message.NextAttemptDateTime)
 	if at.IsZero() {
 		return "-"
 	}

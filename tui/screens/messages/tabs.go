@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"cmp"
@@ -16,52 +16,52 @@ import (
 
 // messageTab is one of the tabs of a message, and what it shows.
 type messageTab struct {
-	name  string
-	lines func(s *messageScreen) []theme.Span
+	Name  string
+	lines func(s *Detail) []theme.Span
 	ages  bool // it tells how long something takes, or took place ago
 }
 
-var messageTabs = []messageTab{
-	{"Attempts", (*messageScreen).attempts, true},
-	{"Body", (*messageScreen).body, false},
-	{"Headers", (*messageScreen).headerLines, false},
-	{"Response", (*messageScreen).answers, false},
-	{"cURL", (*messageScreen).curl, false},
+var MessageTabs = []messageTab{
+	{"Attempts", (*Detail).attempts, true},
+	{"Body", (*Detail).body, false},
+	{"Headers", (*Detail).headerLines, false},
+	{"Response", (*Detail).answers, false},
+	{"cURL", (*Detail).curl, false},
 }
 
 func messageTabNames() []string {
 	var names []string
-	for _, t := range messageTabs {
-		names = append(names, t.name)
+	for _, t := range MessageTabs {
+		names = append(names, t.Name)
 	}
 	return names
 }
 
-func (s *messageScreen) body() []theme.Span {
-	return ui.JsonLines(s.Theme, []byte(s.message.Body), s.Width-2)
+func (s *Detail) body() []theme.Span {
+	return ui.JsonLines(s.Theme, []byte(s.Message.Body), s.Width-2)
 }
 
 // sentHeaders are the headers of a delivery. What the service does not tell is
 // masked whatever the user asks for.
-func (s *messageScreen) sentHeaders() []wire.Header {
+func (s *Detail) sentHeaders() []wire.Header {
 	all := []wire.Header{
 		{Name: "Content-Type", Value: "application/json; charset=utf-8"},
-		{Name: "Webhook-Id", Value: s.message.MessageID},
-		{Name: "X-Event-Name", Value: s.message.EventName},
+		{Name: "Webhook-Id", Value: s.Message.MessageID},
+		{Name: "X-Event-Name", Value: s.Message.EventName},
 		{Name: "Webhook-Timestamp", Value: ""},
 		{Name: "Webhook-Signature", Value: ""},
 	}
-	for _, h := range s.headers {
+	for _, h := range s.Headers {
 		all = append(all, wire.Header{Name: h.Name, Value: ui.SecretMask})
 	}
 	return all
 }
 
 // headerLines lists what a delivery is sent with.
-func (s *messageScreen) headerLines() []theme.Span {
+func (s *Detail) headerLines() []theme.Span {
 	t := s.Theme
 	width := 20
-	for _, h := range s.headers {
+	for _, h := range s.Headers {
 		width = min(max(width, len(h.Name)+2), 40)
 	}
 	var lines []theme.Span
@@ -76,17 +76,17 @@ func (s *messageScreen) headerLines() []theme.Span {
 	switch {
 	case !s.whole:
 		lines = append(lines, theme.Span{Text: "  " + strings.Repeat(t.Loading, 3), Ink: t.Dim})
-	case s.headers == nil && s.noHeaders != "":
-		lines = append(lines, theme.Span{Text: "  The subscription's own headers: " + s.noHeaders, Ink: t.Dim})
-	case len(s.headers) == 0:
+	case s.Headers == nil && s.NoHeaders != "":
+		lines = append(lines, theme.Span{Text: "  The subscription's own headers: " + s.NoHeaders, Ink: t.Dim})
+	case len(s.Headers) == 0:
 		lines = append(lines, theme.Span{Text: "  The subscription has no headers of its own.", Ink: t.Dim})
 	default:
 		lines = append(lines, theme.Span{Text: "  The service never tells the values of a subscription's own headers.", Ink: t.Dim})
 	}
-	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.message.SubscriberID)}, theme.Span{Text: "  SubscriptionID      " + s.message.SubscriptionID}, s.revealHint())
+	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.Message.SubscriberID)}, theme.Span{Text: "  SubscriptionID      " + s.Message.SubscriptionID}, s.revealHint())
 }
 
-func (s *messageScreen) revealHint() theme.Span {
+func (s *Detail) revealHint() theme.Span {
 	if s.revealed {
 		return theme.Span{Text: "  v hides it again", Ink: s.Theme.Dim}
 	}
@@ -94,7 +94,7 @@ func (s *messageScreen) revealHint() theme.Span {
 }
 
 // secret is an id that is a key: its ends, until the user asks for all of it.
-func (s *messageScreen) secret(id string) string {
+func (s *Detail) secret(id string) string {
 	if s.revealed {
 		return id
 	}
@@ -102,19 +102,19 @@ func (s *messageScreen) secret(id string) string {
 }
 
 // address is where the message goes. What stands behind its ? can be a key.
-func (s *messageScreen) address() string {
+func (s *Detail) address() string {
 	if s.revealed {
-		return s.message.URL
+		return s.Message.URL
 	}
-	return ui.MaskURL(s.message.URL)
+	return ui.MaskURL(s.Message.URL)
 }
 
 // answers are what the receiver said, the last first.
-func (s *messageScreen) answers() []theme.Span {
+func (s *Detail) answers() []theme.Span {
 	t := s.Theme
 	var lines []theme.Span
-	for i := len(s.responses) - 1; i >= 0; i-- {
-		r := s.responses[i]
+	for i := len(s.Responses) - 1; i >= 0; i-- {
+		r := s.Responses[i]
 		code := "no answer"
 		if r.HTTPCode != nil {
 			code = strconv.Itoa(*r.HTTPCode)
@@ -132,7 +132,7 @@ func (s *messageScreen) answers() []theme.Span {
 }
 
 // answerText is what an endpoint said, or what went wrong where it said nothing.
-func (s *messageScreen) answerText(r wire.Attempt) []theme.Span {
+func (s *Detail) answerText(r wire.Attempt) []theme.Span {
 	text := r.AnswerText
 	if text == nil {
 		text = r.Detail
@@ -148,7 +148,7 @@ func (s *messageScreen) answerText(r wire.Attempt) []theme.Span {
 }
 
 // curl sends the same from this computer. What is secret is not known here.
-func (s *messageScreen) curl() []theme.Span {
+func (s *Detail) curl() []theme.Span {
 	t := s.Theme
 	where := "  " + keymap.KeyFor(keymap.InMessage, keymap.Export) + " saves the body as " + s.bodyName() + "."
 	if s.saved != "" {
@@ -161,7 +161,7 @@ func (s *messageScreen) curl() []theme.Span {
 	return lines
 }
 
-func (s *messageScreen) curlText() string {
+func (s *Detail) curlText() string {
 	text := "curl -X POST " + ui.Quote(s.address())
 	for _, h := range s.sentHeaders() {
 		if h.Value != "" {
@@ -172,6 +172,6 @@ func (s *messageScreen) curlText() string {
 }
 
 // bodyName is the file that the body is in, or would be saved to.
-func (s *messageScreen) bodyName() string {
+func (s *Detail) bodyName() string {
 	return filepath.Base(cmp.Or(s.saved, s.bodyPath()))
 }

@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"cmp"
@@ -9,12 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
@@ -25,21 +24,21 @@ import (
 type messageColumn struct {
 	grid.Column
 	field string // of the record, by which the service orders and filters; empty for none
-	cell  func(s *messages, m wire.Message) grid.Cell
-	text  func(s *messages, m wire.Message) string // what is copied of it; nil for what is shown
+	cell  func(s *List, m wire.Message) grid.Cell
+	text  func(s *List, m wire.Message) string // what is copied of it; nil for what is shown
 }
 
-// usualColumns are the columns in their usual order. Up to subscriberFrom
+// UsualColumns are the columns in their usual order. Up to subscriberFrom
 // cells, the last one is seen by those alone who go there.
-var usualColumns = []messageColumn{
-	{grid.Column{Name: "Status", Min: 7}, "Status", (*messages).statusCell, func(_ *messages, m wire.Message) string { return m.MessageID }},
-	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
-	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, "URL", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *messages, m wire.Message) string { return m.URL }},
-	{grid.Column{Name: "Try", Right: true, Min: 4}, "Retries", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: tries(m)} }, nil},
-	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *messages, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastAnswer(m)} }, nil},
-	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *messages, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
-	{grid.Column{Name: ageColumn, Right: true, Min: 4}, "AddedDateTime", (*messages).ageCell, nil},
-	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, From: subscriberFrom}, "", (*messages).subscriberCell, nil},
+var UsualColumns = []messageColumn{
+	{grid.Column{Name: "Status", Min: 7}, "Status", (*List).statusCell, func(_ *List, m wire.Message) string { return m.MessageID }},
+	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
+	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, "URL", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *List, m wire.Message) string { return m.URL }},
+	{grid.Column{Name: "Try", Right: true, Min: 4}, "Retries", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: tries(m)} }, nil},
+	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastAnswer(m)} }, nil},
+	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
+	{grid.Column{Name: AgeColumn, Right: true, Min: 4}, "AddedDateTime", (*List).ageCell, nil},
+	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, From: subscriberFrom}, "", (*List).subscriberCell, nil},
 }
 
 // shownOtherwise are the fields of messages that are part of another column, or of
@@ -49,13 +48,13 @@ var shownOtherwise = []string{"ItemNo", "SubscriberID", "SubscriptionID", "Messa
 // messageColumns are the usual columns, and one for each field of messages that none
 // of them shows.
 var messageColumns = sync.OnceValue(func() []messageColumn {
-	all := slices.Clone(usualColumns)
+	all := slices.Clone(UsualColumns)
 	for _, f := range ui.MessageKind().Fields {
-		if slices.Contains(shownOtherwise, f.Name) || slices.ContainsFunc(usualColumns, func(c messageColumn) bool { return c.field == f.Name }) {
+		if slices.Contains(shownOtherwise, f.Name) || slices.ContainsFunc(UsualColumns, func(c messageColumn) bool { return c.field == f.Name }) {
 			continue
 		}
 		all = append(all, messageColumn{grid.Column{Name: f.Name, Right: f.Type.Number(), Min: 4, Max: 40, Flex: true}, f.Name,
-			func(s *messages, m wire.Message) grid.Cell {
+			func(s *List, m wire.Message) grid.Cell {
 				return grid.Cell{Text: fieldText(m, f.Name, s.Moment)}
 			}, nil})
 	}
@@ -76,11 +75,11 @@ func fieldText(m wire.Message, field string, moment func(time.Time) string) stri
 
 const (
 	subscriberFrom = 100
-	ageColumn      = "Age"
+	AgeColumn      = "Age"
 )
 
 // signColumn tells of changes. It is always there, and nothing is chosen by it.
-var signColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*messages).signCell}
+var signColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*List).signCell}
 
 // shownColumn is one of the columns by its name.
 func shownColumn(name string) (messageColumn, bool) {
@@ -92,9 +91,9 @@ func shownColumn(name string) (messageColumn, bool) {
 	return all[i], true
 }
 
-func usualMessageColumns() []string {
+func UsualMessageColumns() []string {
 	var names []string
-	for _, c := range usualColumns {
+	for _, c := range UsualColumns {
 		names = append(names, c.Name)
 	}
 	return names
@@ -102,7 +101,7 @@ func usualMessageColumns() []string {
 
 // show shows these columns. The sign stands before those at the end that are
 // not always seen.
-func (s *messages) show(names []string, frozen int) {
+func (s *List) show(names []string, frozen int) {
 	s.columns = nil
 	for _, name := range names {
 		if c, known := shownColumn(name); known {
@@ -122,8 +121,8 @@ func (s *messages) show(names []string, frozen int) {
 	s.remake()
 }
 
-// names are the columns that are shown, in their order.
-func (s *messages) names() []string {
+// Names are the columns that are shown, in their order.
+func (s *List) Names() []string {
 	var names []string
 	for _, c := range s.columns {
 		if c.Name != signColumn.Name {
@@ -133,12 +132,12 @@ func (s *messages) names() []string {
 	return names
 }
 
-// column is the selected one.
-func (s *messages) column() messageColumn { return s.columns[s.Grid.ColumnAt()] }
+// Column is the selected one.
+func (s *List) Column() messageColumn { return s.columns[s.Grid.ColumnAt()] }
 
 // aside goes past the sign, which is no column to stop at.
-func (s *messages) aside(b keymap.Binding) {
-	if s.column().Name != signColumn.Name {
+func (s *List) aside(b keymap.Binding) {
+	if s.Column().Name != signColumn.Name {
 		return
 	}
 	step := 1
@@ -152,10 +151,10 @@ func (s *messages) aside(b keymap.Binding) {
 // name.
 const messagesKept = "Messages"
 
-// arrange shows messages as they were kept. Which of them and in which order is
+// Arrange shows messages as they were kept. Which of them and in which order is
 // part of a view alone: a list begins with the newest, whatever was looked for
 // last.
-func (s *messages) arrange(as state.Arrangement) {
+func (s *List) Arrange(as state.Arrangement) {
 	names := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
 		_, known := shownColumn(name)
 		return !known
@@ -167,12 +166,12 @@ func (s *messages) arrange(as state.Arrangement) {
 }
 
 // arrangement is how messages are shown now.
-func (s *messages) arrangement() state.Arrangement {
-	return state.Arrangement{Fields: s.names(), Widths: maps.Clone(s.Grid.Widths()), Frozen: s.Grid.Frozen()}
+func (s *List) arrangement() state.Arrangement {
+	return state.Arrangement{Fields: s.Names(), Widths: maps.Clone(s.Grid.Widths()), Frozen: s.Grid.Frozen()}
 }
 
 // remember keeps how messages are shown now. A view is kept by :save alone.
-func (s *messages) remember() {
+func (s *List) remember() {
 	if s.saved == "" {
 		s.State.SetGrid(messagesKept, s.arrangement())
 	}
@@ -199,8 +198,8 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 })
 
 // chooseColumns lets columns be chosen and ordered.
-func (s *messages) chooseColumns() {
-	s.Show(browse.NewChooser(s.Host, columnKind(), s.Title(), s.names(), browse.UsualFields(columnKind()), s.empty, func(names []string) tea.Cmd {
+func (s *List) chooseColumns() {
+	s.Show(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Names(), browse.UsualFields(columnKind()), s.empty, func(names []string) tea.Cmd {
 		s.show(names, s.Grid.Frozen())
 		s.remember()
 		return s.want()
@@ -208,9 +207,9 @@ func (s *messages) chooseColumns() {
 }
 
 // empty reports whether a column has no value in the rows that are here.
-func (s *messages) empty(name string) bool {
+func (s *List) empty(name string) bool {
 	column, _ := shownColumn(name)
-	for _, m := range s.known {
+	for _, m := range s.Known {
 		if text := column.cell(s, m).Text; text != "" && text != "-" {
 			return false
 		}

@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"fmt"
@@ -13,29 +13,29 @@ import (
 
 // What is told around the list of messages: what limits it, and how it stands.
 
-func (s *messages) Badges() []string {
+func (s *List) Badges() []string {
 	var chips []string
 	if whose := s.whose(); whose != "" {
 		chips = append(chips, whose)
 	}
-	if chip := s.filter.Standing().Badge; chip != "" {
+	if chip := s.Filter.Standing().Badge; chip != "" {
 		chips = append(chips, chip)
 	}
-	for _, f := range s.filter.Conditions {
+	for _, f := range s.Filter.Conditions {
 		chips = append(chips, filter.Text(f))
 	}
 	return chips
 }
 
-func (s *messages) Status() string {
+func (s *List) Status() string {
 	text, columns, _ := strings.Cut(s.Grid.Place(), statusGap)
 	text += s.marked()
 	switch word := s.bulk.word(); {
 	case word != "":
 		return word
-	case s.pages.Total() < 0 && s.pages.Loading():
+	case s.Pages.Total() < 0 && s.Pages.Loading():
 		return "loading messages ..."
-	case s.pages.Total() < 0:
+	case s.Pages.Total() < 0:
 		return "no answer yet: " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " asks again"
 	case s.Grid.Len() == 0:
 		text = "no messages"
@@ -52,13 +52,13 @@ const statusGap = "   "
 
 // newer tells of messages that are not shown. Whether they match conditions the
 // service alone knows.
-func (s *messages) newer() string {
+func (s *List) newer() string {
 	switch n := len(s.news); {
 	case s.Grid.Following():
 		return "   following"
 	case n == 0:
 		return ""
-	case len(s.filter.Conditions) > 0 || !s.newest():
+	case len(s.Filter.Conditions) > 0 || !s.newest():
 		return "   there are new ones: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows those that match"
 	default:
 		return fmt.Sprintf("   new %s: %s shows them", theme.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
@@ -67,14 +67,14 @@ func (s *messages) newer() string {
 
 // held counts the messages that nobody has tried to send, since their endpoint
 // fails or is off. Of a list with conditions the service alone knows.
-func (s *messages) held() int64 {
-	if !s.filter.Problems || s.filter.Undelivered || len(s.filter.Conditions) > 0 {
+func (s *List) held() int64 {
+	if !s.Filter.Problems || s.Filter.Undelivered || len(s.Filter.Conditions) > 0 {
 		return 0
 	}
 	var n int64
 	for _, queue := range s.Queues.Known {
 		stuck := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
-		if stuck && s.filter.Matches(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
+		if stuck && s.Filter.Matches(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
 			n += queue.NotSent
 		}
 	}
@@ -82,7 +82,7 @@ func (s *messages) held() int64 {
 }
 
 // heldText tells of them.
-func (s *messages) heldText() string {
+func (s *List) heldText() string {
 	n := s.held()
 	if n == 0 {
 		return ""
@@ -91,21 +91,21 @@ func (s *messages) heldText() string {
 }
 
 // whose is whose messages are shown, empty for everybody's.
-func (s *messages) whose() string {
-	if queue, known := s.Queues.Known[s.filter.Subscription]; known {
+func (s *List) whose() string {
+	if queue, known := s.Queues.Known[s.Filter.Subscription]; known {
 		return subscriptionLabel(queue.EventName, queue.URL)
 	}
-	return s.filter.Label
+	return s.Filter.Label
 }
 
 // subscriptionLabel is what is sent, and where to.
 func subscriptionLabel(event, address string) string { return event + " to " + ui.ShortURL(address) }
 
 // marked tells how many messages are marked.
-func (s *messages) marked() string {
+func (s *List) marked() string {
 	switch n := s.Grid.Marks(); {
-	case s.allMarks:
-		return "   " + theme.Thousands(max(0, s.pages.Total())) + " marked: all that match"
+	case s.AllMarks:
+		return "   " + theme.Thousands(max(0, s.Pages.Total())) + " marked: all that match"
 	case n > 0:
 		return fmt.Sprintf("   %s marked", theme.Thousands(n))
 	}

@@ -1,16 +1,15 @@
-package tui
+package messages
 
 import (
 	"context"
 	"encoding/json"
 	"strings"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -20,7 +19,7 @@ import (
 // their names come with the figures of subscriptions, and else are fetched once.
 
 // subscriberOf names the subscriber of a message, or gives the ends of its id.
-func (s *messages) subscriberOf(m wire.Message) string {
+func (s *List) subscriberOf(m wire.Message) string {
 	name, known := s.nameOf(m)
 	if !known {
 		return ui.ShortID(m.SubscriberID)
@@ -28,15 +27,15 @@ func (s *messages) subscriberOf(m wire.Message) string {
 	return name
 }
 
-func (s *messages) nameOf(m wire.Message) (string, bool) {
+func (s *List) nameOf(m wire.Message) (string, bool) {
 	if queue, known := s.Queues.Known[m.SubscriptionID]; known && queue.SubscriberName != "" {
 		return queue.SubscriberName, true
 	}
-	name, known := s.subscribers[m.SubscriberID]
+	name, known := s.Subscribers[m.SubscriberID]
 	return name, known
 }
 
-func (s *messages) subscriberCell(m wire.Message) grid.Cell {
+func (s *List) subscriberCell(m wire.Message) grid.Cell {
 	name, known := s.nameOf(m)
 	if !known {
 		return grid.Cell{Text: ui.ShortID(m.SubscriberID), Ink: s.Theme.Dim}
@@ -45,7 +44,7 @@ func (s *messages) subscriberCell(m wire.Message) grid.Cell {
 }
 
 // wantNames fetches the names, once, where one is missing.
-func (s *messages) wantNames(list []wire.Message) tea.Cmd {
+func (s *List) wantNames(list []wire.Message) tea.Cmd {
 	if s.namesAsked {
 		return nil
 	}
@@ -59,17 +58,17 @@ func (s *messages) wantNames(list []wire.Message) tea.Cmd {
 }
 
 // named takes the names; without them, ids stay.
-func (s *messages) named(names map[string]string, err error) tea.Cmd {
+func (s *List) named(names map[string]string, err error) tea.Cmd {
 	if err == nil {
-		s.subscribers = names
+		s.Subscribers = names
 		s.remake()
 	}
 	return nil
 }
 
 // copyCell copies the selected cell: all of its value, where a part is shown.
-func (s *messages) copyCell(m wire.Message) {
-	c := s.column()
+func (s *List) copyCell(m wire.Message) {
+	c := s.Column()
 	if c.text != nil {
 		s.Copy(c.text(s, m))
 		return
@@ -79,7 +78,7 @@ func (s *messages) copyCell(m wire.Message) {
 
 // copyRows copies marked messages with tabs between cells, else the message as
 // JSON.
-func (s *messages) copyRows(one wire.Message) {
+func (s *List) copyRows(one wire.Message) {
 	rows := s.Grid.MarkedRows()
 	if len(rows) == 0 {
 		s.Copy(messageJSON(one))
@@ -89,20 +88,20 @@ func (s *messages) copyRows(one wire.Message) {
 	for _, row := range rows {
 		var cells []string
 		for _, c := range s.columns {
-			if m, here := s.known[row.ID]; here && c.Name != signColumn.Name {
+			if m, here := s.Known[row.ID]; here && c.Name != signColumn.Name {
 				cells = append(cells, strings.Map(browse.Tabless, s.plain(c, m)))
 			}
 		}
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
 	s.Copy(strings.Join(lines, "\n"))
-	if more := s.pages.Total() - len(rows); s.allMarks && more > 0 {
+	if more := s.Pages.Total() - len(rows); s.AllMarks && more > 0 {
 		s.Tell(ui.Warning, ui.Plural(len(rows), "row", "rows")+" copied: "+theme.Thousands(more)+" more match, whose pages are not loaded")
 	}
 }
 
 // plain is a cell without a sign that only looks at it.
-func (s *messages) plain(c messageColumn, m wire.Message) string {
+func (s *List) plain(c messageColumn, m wire.Message) string {
 	text := c.cell(s, m).Text
 	if c.field == "Status" {
 		_, text, _ = strings.Cut(text, " ")

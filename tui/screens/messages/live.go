@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 
 // row is a message as it is shown. What counts seconds does so in coarse steps,
 // so that few lines change.
-func (s *messages) row(m wire.Message) *grid.Row {
+func (s *List) row(m wire.Message) *grid.Row {
 	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.columns))}
 	if s.Delayed(m.MessageID) {
 		row.Ink = s.Theme.Dim
@@ -25,19 +25,19 @@ func (s *messages) row(m wire.Message) *grid.Row {
 	return row
 }
 
-func (s *messages) statusCell(m wire.Message) grid.Cell {
+func (s *List) statusCell(m wire.Message) grid.Cell {
 	word, ink := s.Theme.StatusText(m.Status)
 	return grid.Cell{Text: word, Ink: ink}
 }
 
-func (s *messages) ageCell(m wire.Message) grid.Cell {
+func (s *List) ageCell(m wire.Message) grid.Cell {
 	return grid.Cell{Text: s.Moment(time.Time(m.AddedDateTime))}
 }
 
 // signCell marks what has changed just now, and what is about to be deleted.
-func (s *messages) signCell(m wire.Message) grid.Cell {
+func (s *List) signCell(m wire.Message) grid.Cell {
 	sign := grid.Cell{Ink: s.Theme.Accent}
-	if at, ok := s.changed[m.MessageID]; ok && s.Now.Sub(at) < changedFor {
+	if at, ok := s.changed[m.MessageID]; ok && s.Now.Sub(at) < ChangedFor {
 		sign.Text = s.Theme.Left
 	}
 	if s.Delayed(m.MessageID) {
@@ -55,16 +55,16 @@ func tries(m wire.Message) string {
 }
 
 // repaint makes the rows anew that are here: times have gone on.
-func (s *messages) repaint() {
+func (s *List) repaint() {
 	for id, at := range s.changed {
-		if s.Now.Sub(at) >= changedFor {
+		if s.Now.Sub(at) >= ChangedFor {
 			delete(s.changed, id)
 			s.due = s.due || s.limited() // it may be none of those that are meant any more
 		}
 	}
 	first, last := s.Grid.Window()
 	for i := first; i <= last; i++ {
-		if row := s.pages.Row(i); row != nil {
+		if row := s.Pages.Row(i); row != nil {
 			s.refit(row.ID)
 		}
 	}
@@ -73,34 +73,34 @@ func (s *messages) repaint() {
 
 // limited reports whether a message that changes can stop being one of those
 // that are shown.
-func (s *messages) limited() bool {
-	return s.filter.Standing().Statuses != nil || len(s.filter.Conditions) > 0
+func (s *List) limited() bool {
+	return s.Filter.Standing().Statuses != nil || len(s.Filter.Conditions) > 0
 }
 
 // remake makes all rows anew.
-func (s *messages) remake() {
-	for _, row := range s.pages.Here() {
+func (s *List) remake() {
+	for _, row := range s.Pages.Here() {
 		s.refit(row.ID)
 	}
 	s.Grid.Sync()
 }
 
 // refit puts a new row in place of a message's, if it looks different.
-func (s *messages) refit(id string) {
-	m, ok := s.known[id]
-	i := s.pages.Find(id)
+func (s *List) refit(id string) {
+	m, ok := s.Known[id]
+	i := s.Pages.Find(id)
 	if !ok || i < 0 {
 		return
 	}
 	fresh := s.row(m)
-	if !slices.Equal(fresh.Cells, s.pages.Row(i).Cells) {
-		s.pages.Replace(i, fresh)
+	if !slices.Equal(fresh.Cells, s.Pages.Row(i).Cells) {
+		s.Pages.Replace(i, fresh)
 	}
 }
 
 // Follow takes changes into the rows that are here. Others only count, and are
 // fetched where the list follows.
-func (s *messages) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
+func (s *List) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
 		s.change(c)
 	}
@@ -109,7 +109,7 @@ func (s *messages) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 }
 
 // Tick lets times go on, and fetches what has come.
-func (s *messages) Tick() tea.Cmd {
+func (s *List) Tick() tea.Cmd {
 	s.repaint()
 	s.bulk.check(s.Host)
 	return tea.Batch(s.catchUp(), s.explain())
@@ -117,8 +117,8 @@ func (s *messages) Tick() tea.Cmd {
 
 // explain asks how deliveries stand where a message in sight makes one ask why
 // it waits, and where those are counted that wait beside what is shown.
-func (s *messages) explain() tea.Cmd {
-	if s.filter.Problems {
+func (s *List) explain() tea.Cmd {
+	if s.Filter.Problems {
 		return s.Queues.Refresh(s, s.figured)
 	}
 	if !s.asksInSight() {
@@ -128,29 +128,29 @@ func (s *messages) explain() tea.Cmd {
 }
 
 // figured shows how deliveries are.
-func (s *messages) figured() tea.Cmd {
+func (s *List) figured() tea.Cmd {
 	s.repaint()
 	return nil
 }
 
 // asksInSight reports whether a message in sight makes one ask why it waits.
-func (s *messages) asksInSight() bool {
+func (s *List) asksInSight() bool {
 	first, last := s.Grid.Window()
 	for i := first; i <= last; i++ {
-		if row := s.pages.Row(i); row != nil && asks(s.known[row.ID], s.Session) {
+		if row := s.Pages.Row(i); row != nil && asks(s.Known[row.ID], s.Session) {
 			return true
 		}
 	}
 	return false
 }
 
-// followEvery is how often rows are fetched at most where the list follows.
-const followEvery = time.Second
+// FollowEvery is how often rows are fetched at most where the list follows.
+const FollowEvery = time.Second
 
 // catchUp fetches the newest messages where the list follows.
-func (s *messages) catchUp() tea.Cmd {
+func (s *List) catchUp() tea.Cmd {
 	wanted := s.due || len(s.news) > 0 && s.Grid.Following()
-	if !wanted || s.Paused || s.Front() != ui.Screen(s) || s.pages.Loading() || s.Now.Sub(s.asked) < followEvery {
+	if !wanted || s.Paused || s.Front() != ui.Screen(s) || s.Pages.Loading() || s.Now.Sub(s.asked) < FollowEvery {
 		return nil
 	}
 	return s.Poll()
@@ -159,9 +159,9 @@ func (s *messages) catchUp() tea.Cmd {
 // newsMost is how many new messages are told apart.
 const newsMost = 100_000
 
-func (s *messages) change(c wire.MessageChange) {
-	one, known := s.known[c.MessageID]
-	if !known || s.pages.Find(c.MessageID) < 0 {
+func (s *List) change(c wire.MessageChange) {
+	one, known := s.Known[c.MessageID]
+	if !known || s.Pages.Find(c.MessageID) < 0 {
 		if !c.Deleted && c.Retries == 0 && s.means(c) && len(s.news) < newsMost {
 			s.news[c.MessageID] = struct{}{}
 		}
@@ -175,20 +175,20 @@ func (s *messages) change(c wire.MessageChange) {
 		one.LastMessageResponseHTTPCode = c.HTTPCode
 		s.due = s.due || c.HTTPCode == nil // why no answer came is not told
 	}
-	s.known[c.MessageID] = one
+	s.Known[c.MessageID] = one
 	s.changed[c.MessageID] = s.Now
 	s.refit(c.MessageID)
 }
 
 // means reports whether a new message can be one of those that are shown. Of
 // the problems it is one only now that it has failed.
-func (s *messages) means(c wire.MessageChange) bool {
-	return s.filter.Standing().Matches(c.Status) && s.filter.Matches(c)
+func (s *List) means(c wire.MessageChange) bool {
+	return s.Filter.Standing().Matches(c.Status) && s.Filter.Matches(c)
 }
 
 // Retime makes the rows in sight anew. Columns that were wide for the mode
 // before become as wide as they have to be.
-func (s *messages) Retime() string {
+func (s *List) Retime() string {
 	s.FitColumns()
 	s.repaint()
 	return ""

@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"strings"
@@ -21,7 +21,7 @@ const labelCells = 9
 
 // head is what stands over the tabs. An address is never cut where there is
 // room for more lines; a line that it fills has the subscriber below it.
-func (s *messageScreen) head() []string {
+func (s *Detail) head() []string {
 	t, whose := s.Theme, s.whose()
 	room := s.Width - labelCells - 1
 	address := s.address()
@@ -37,8 +37,8 @@ func (s *messageScreen) head() []string {
 		}
 		lines = append(lines, s.headed("For", strings.TrimPrefix(whose, "subscriber "), ""))
 	}
-	added := time.Time(s.message.AddedDateTime)
-	body := ui.Size(len(s.message.Body))
+	added := time.Time(s.Message.AddedDateTime)
+	body := ui.Size(len(s.Message.Body))
 	if !s.whole {
 		body = strings.Repeat(t.Loading, 3)
 	}
@@ -50,7 +50,7 @@ func (s *messageScreen) head() []string {
 }
 
 // headed is one of these lines, with something at its end.
-func (s *messageScreen) headed(label, text, end string) string {
+func (s *Detail) headed(label, text, end string) string {
 	t := s.Theme
 	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Ink: t.Label}, {Text: text}}
 	if end == "" {
@@ -61,9 +61,9 @@ func (s *messageScreen) headed(label, text, end string) string {
 }
 
 // whose names the subscriber, with its id, which is a key and masked therefore.
-func (s *messageScreen) whose() string {
-	id := s.secret(s.message.SubscriberID)
-	if name, known := s.list.nameOf(s.message); known {
+func (s *Detail) whose() string {
+	id := s.secret(s.Message.SubscriberID)
+	if name, known := s.list.nameOf(s.Message); known {
 		return "subscriber " + name + " " + id
 	}
 	return "subscriber " + id

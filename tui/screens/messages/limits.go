@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"net/url"
@@ -6,13 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
@@ -22,29 +21,29 @@ import (
 
 // nextStanding goes from all to those that failed, from there to all that are
 // not delivered, and back.
-func (s *messages) nextStanding() tea.Cmd {
-	f := &s.filter
+func (s *List) nextStanding() tea.Cmd {
+	f := &s.Filter
 	f.Problems, f.Undelivered = !f.Problems && !f.Undelivered, f.Problems && !f.Undelivered
-	return s.reload()
+	return s.Reload()
 }
 
 // newest reports whether the newest messages stand first, so that the list can
 // follow them.
-func (s *messages) newest() bool {
-	return s.order.Column == "" || s.order == grid.Sort{Column: ageColumn, Descending: true}
+func (s *List) newest() bool {
+	return s.Order.Column == "" || s.Order == grid.Sort{Column: AgeColumn, Descending: true}
 }
 
 // orderBy is the order as the service and whctl take it, empty for its own.
-func (s *messages) orderBy() string {
-	c, _ := shownColumn(s.order.Column)
-	if c.field == "" || !s.order.Descending {
+func (s *List) orderBy() string {
+	c, _ := shownColumn(s.Order.Column)
+	if c.field == "" || !s.Order.Descending {
 		return c.field
 	}
 	return "-" + c.field
 }
 
-// messageOrder is an order that was kept, none where no column has it any more.
-func messageOrder(text string) grid.Sort {
+// MessageOrder is an order that was kept, none where no column has it any more.
+func MessageOrder(text string) grid.Sort {
 	order := browse.SortOf(text)
 	if c, _ := shownColumn(order.Column); c.field == "" {
 		return grid.Sort{}
@@ -53,8 +52,8 @@ func messageOrder(text string) grid.Sort {
 }
 
 // members is the filter with the order.
-func (s *messages) members() url.Values {
-	q := s.filter.Members()
+func (s *List) members() url.Values {
+	q := s.Filter.Members()
 	if by := s.orderBy(); by != "" {
 		q.Set("OrderBy", by)
 	}
@@ -62,19 +61,19 @@ func (s *messages) members() url.Values {
 }
 
 // sort goes from up to down to the newest first on the selected column.
-func (s *messages) sort() tea.Cmd {
-	c := s.column()
+func (s *List) sort() tea.Cmd {
+	c := s.Column()
 	if c.field == "" {
 		s.Tell(ui.Warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
 		return nil
 	}
-	s.order = s.order.Next(c.Name)
-	return s.reload()
+	s.Order = s.Order.Next(c.Name)
+	return s.Reload()
 }
 
 // filterColumn begins a condition on the selected column.
-func (s *messages) filterColumn() {
-	c := s.column()
+func (s *List) filterColumn() {
+	c := s.Column()
 	if c.field == "" {
 		s.Tell(ui.Warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.KeepValue)+" keeps the messages of this one")
 		return
@@ -83,17 +82,17 @@ func (s *messages) filterColumn() {
 }
 
 // keep keeps the messages that have the same in the selected column.
-func (s *messages) keep() tea.Cmd {
-	one, ok := s.selected()
+func (s *List) keep() tea.Cmd {
+	one, ok := s.Selected()
 	if !ok {
 		return nil
 	}
-	switch c := s.column(); c.Name {
+	switch c := s.Column(); c.Name {
 	case "To":
-		s.filter.Subscription, s.filter.Label = one.SubscriptionID, subscriptionLabel(one.EventName, one.URL)
+		s.Filter.Subscription, s.Filter.Label = one.SubscriptionID, subscriptionLabel(one.EventName, one.URL)
 	case "Subscriber":
-		s.filter.Subscriber, s.filter.Label = one.SubscriberID, s.subscriberOf(one)
-		s.filter.Subscription = ""
+		s.Filter.Subscriber, s.Filter.Label = one.SubscriberID, s.subscriberOf(one)
+		s.Filter.Subscription = ""
 	case "Status":
 		return s.limit(equal("Status", strconv.Itoa(one.Status)))
 	case "Event":
@@ -106,12 +105,12 @@ func (s *messages) keep() tea.Cmd {
 		s.Tell(ui.Warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by it")
 		return nil
 	}
-	return s.reload()
+	return s.Reload()
 }
 
 // keepAnswer keeps the messages that were answered like one, or not at all for
 // the same reason.
-func (s *messages) keepAnswer(one wire.Message) tea.Cmd {
+func (s *List) keepAnswer(one wire.Message) tea.Cmd {
 	switch {
 	case one.LastMessageResponseHTTPCode != nil:
 		return s.limit(equal("LastMessageResponseHTTPCode", strconv.Itoa(*one.LastMessageResponseHTTPCode)))
@@ -127,8 +126,8 @@ func equal(field, value string) client.Filter {
 }
 
 // limit adds a condition, in place of one of the same kind.
-func (s *messages) limit(one client.Filter) tea.Cmd {
-	others := slices.DeleteFunc(slices.Clone(s.filter.Conditions), func(f client.Filter) bool { return f.Member() == one.Member() })
-	s.filter.Conditions = append(others, one)
-	return s.reload()
+func (s *List) limit(one client.Filter) tea.Cmd {
+	others := slices.DeleteFunc(slices.Clone(s.Filter.Conditions), func(f client.Filter) bool { return f.Member() == one.Member() })
+	s.Filter.Conditions = append(others, one)
+	return s.Reload()
 }

@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ const targetsShown = 4
 
 // targets says where messages of at least a status go that are meant. Of very
 // many the newest tell that.
-func (s *messages) targets(m weighed, count, least int) []string {
+func (s *List) targets(m Weighed, count, least int) []string {
 	all := s.grouped(m.looked(s), least)
 	var lines []string
 	room := 0
@@ -50,20 +50,20 @@ func (s *messages) targets(m weighed, count, least int) []string {
 const targetRoom = 24
 
 // looked are the messages that tell where those go that are meant.
-func (m *weighed) looked(s *messages) []wire.Message {
-	if m.of.all {
+func (m *Weighed) looked(s *List) []wire.Message {
+	if m.Of.All {
 		return m.newest
 	}
 	var list []wire.Message
 	for _, row := range s.Grid.MarkedRows() {
-		list = append(list, s.known[row.ID])
+		list = append(list, s.Known[row.ID])
 	}
 	return list
 }
 
 // unseen names those of which nobody knows where they go.
-func (m *weighed) unseen() string {
-	if m.of.all {
+func (m *Weighed) unseen() string {
+	if m.Of.All {
 		return fmt.Sprintf("older than the newest %s that match", theme.Thousands(len(m.newest)))
 	}
 	return "that have changed since they were marked"
@@ -71,7 +71,7 @@ func (m *weighed) unseen() string {
 
 // grouped counts messages by where they go, most first. The newest tells the
 // answer.
-func (s *messages) grouped(list []wire.Message, least int) []*receiver {
+func (s *List) grouped(list []wire.Message, least int) []*receiver {
 	byName := make(map[string]*receiver)
 	var all []*receiver
 	for _, m := range list {
@@ -96,7 +96,7 @@ func (s *messages) grouped(list []wire.Message, least int) []*receiver {
 }
 
 // failing tells that an endpoint has done nothing but fail lately.
-func (s *messages) failing(subscription string) string {
+func (s *List) failing(subscription string) string {
 	queue := s.Queues.Known[subscription]
 	if queue.LastFailure == nil || time.Time(queue.FailingSince).IsZero() {
 		return ""

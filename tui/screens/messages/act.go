@@ -1,4 +1,4 @@
-package tui
+package messages
 
 import (
 	"context"
@@ -17,28 +17,28 @@ import (
 // What is done to messages: to the selected one, to those that are marked, or to
 // all that match. Of many, the service first counts what it would do.
 
-// act asks whether messages are to be retried or deleted.
-func (s *messages) act(what keymap.Action) tea.Cmd {
+// Act asks whether messages are to be retried or deleted.
+func (s *List) Act(what keymap.Action) tea.Cmd {
 	if members := s.meant(); members != nil {
 		s.bulk.forget()
-		s.bulk.counting = newWeighing(what, members, s.allMarks)
+		s.bulk.counting = newWeighing(what, members, s.AllMarks)
 		s.ClearToast() // the line says that it counts
 		return s.weigh(s.bulk.counting)
 	}
-	if one, ok := s.selected(); ok {
+	if one, ok := s.Selected(); ok {
 		askOne(s, one, what, s.begin, s.ended)
 	}
 	return nil
 }
 
 // begin notes what is on its way, which the line of status says from now on.
-func (s *messages) begin(what string) {
+func (s *List) begin(what string) {
 	s.bulk.sending = what
 	s.ClearToast()
 }
 
 // ended takes what has become of a change of one message.
-func (s *messages) ended(id string, err error) tea.Cmd {
+func (s *List) ended(id string, err error) tea.Cmd {
 	s.bulk.sending = ""
 	if err == nil {
 		s.Grid.Forget(id)
@@ -60,28 +60,28 @@ func askOne(s ui.Screen, m wire.Message, what keymap.Action, begin func(what str
 		}
 		ui.Ask(b.Host, "Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
 			begin("retry of " + m.EventName)
-			return retryOne(s, m, then)
+			return RetryOne(s, m, then)
 		})
 		return
 	}
 	ui.Ask(b.Host, "Delete this message?", "delete it", append(lines, "It is not sent any more. For "+ui.Age(ui.UndoTime)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
 		return b.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			begin("delete of " + m.EventName)
-			return removeOne(s, m, then)
+			return RemoveOne(s, m, then)
 		})
 	})
 }
 
-// retryOne makes one message due now.
-func retryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
+// RetryOne makes one message due now.
+func RetryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	return s.Common().Change(ui.Change{Of: s, What: "retry of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
 		return err
 	}})
 }
 
-// removeOne deletes one message.
-func removeOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
+// RemoveOne deletes one message.
+func RemoveOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	return s.Common().Change(ui.Change{Of: s, What: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		return c.RemoveMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
 	}})
@@ -101,48 +101,48 @@ func refusal(m wire.Message, s *ui.Session) string {
 }
 
 // mark does what keys mean for marks, and for what is marked.
-func (s *messages) mark(what keymap.Action) tea.Cmd {
+func (s *List) mark(what keymap.Action) tea.Cmd {
 	switch what {
 	case keymap.MarkAll:
-		s.allMarks = true
+		s.AllMarks = true
 		s.markMore()
 	case keymap.Unmark:
 		s.clearMarks()
 	default:
-		return s.act(what)
+		return s.Act(what)
 	}
 	return nil
 }
 
 // markMore marks the rows that are here, where all that match are meant.
-func (s *messages) markMore() {
-	if !s.allMarks {
+func (s *List) markMore() {
+	if !s.AllMarks {
 		return
 	}
 	var ids []string
-	for _, row := range s.pages.Here() {
+	for _, row := range s.Pages.Here() {
 		ids = append(ids, row.ID)
 	}
 	s.Grid.SetMarks(ids)
 }
 
 // chooseMarks ends that all that match are meant, since rows are chosen.
-func (s *messages) chooseMarks() {
-	if s.allMarks && s.Grid.Marks() < s.pages.Total() {
+func (s *List) chooseMarks() {
+	if s.AllMarks && s.Grid.Marks() < s.Pages.Total() {
 		s.Tell(ui.Warning, "only rows that are loaded are marked now, no longer all that match")
 	}
-	s.allMarks = false
+	s.AllMarks = false
 }
 
 // clearMarks is false where there are none.
-func (s *messages) clearMarks() bool {
-	had := s.Table.Unmark() || s.allMarks
-	s.allMarks = false
+func (s *List) clearMarks() bool {
+	had := s.Table.Unmark() || s.AllMarks
+	s.AllMarks = false
 	return had
 }
 
 // Unmark is a step back: what is counted for a question is given up, or marks go.
-func (s *messages) Unmark() bool {
+func (s *List) Unmark() bool {
 	if s.bulk.counting != nil {
 		s.bulk.forget()
 		s.Tell(ui.Info, "nothing is asked, and nothing was done")
@@ -152,10 +152,10 @@ func (s *messages) Unmark() bool {
 }
 
 // meant is the filter of the messages that are marked; nil where none is.
-func (s *messages) meant() url.Values {
+func (s *List) meant() url.Values {
 	switch {
-	case s.allMarks:
-		members := s.filter.Members()
+	case s.AllMarks:
+		members := s.Filter.Members()
 		if len(members) == 0 {
 			members.Set("All", "true")
 		}
@@ -172,7 +172,7 @@ func (s *messages) meant() url.Values {
 
 // bulkState is what is on its way of what is done to messages.
 type bulkState struct {
-	counting *weighing // before a question; nil for nothing
+	counting *Weighing // before a question; nil for nothing
 	sending  string    // what was answered with yes; empty for nothing
 }
 
@@ -192,7 +192,7 @@ func (b *bulkState) busy() bool { return b.counting != nil || b.sending != "" }
 // forget gives up what is counted: no question comes any more.
 func (b *bulkState) forget() {
 	if b.counting != nil {
-		b.counting.cancel()
+		b.counting.Cancel()
 		b.counting.cancelled, b.counting = true, nil
 	}
 }
@@ -205,8 +205,8 @@ func (b *bulkState) check(h ui.Host) {
 	}
 }
 
-// retryMany makes all messages due now that match.
-func (s *messages) retryMany(members url.Values, what string) tea.Cmd {
+// RetryMany makes all messages due now that match.
+func (s *List) RetryMany(members url.Values, what string) tea.Cmd {
 	q := clone(members)
 	return s.changeMany(what, func(ctx context.Context, c *client.Client) (string, error) {
 		r, err := c.RetryMessages(ctx, q)
@@ -217,8 +217,8 @@ func (s *messages) retryMany(members url.Values, what string) tea.Cmd {
 	})
 }
 
-// removeMany deletes all messages that match.
-func (s *messages) removeMany(members url.Values, what string) tea.Cmd {
+// RemoveMany deletes all messages that match.
+func (s *List) RemoveMany(members url.Values, what string) tea.Cmd {
 	q := clone(members)
 	return s.changeMany(what, func(ctx context.Context, c *client.Client) (string, error) {
 		r, err := c.DeleteMessages(ctx, q)
@@ -231,7 +231,7 @@ func (s *messages) removeMany(members url.Values, what string) tea.Cmd {
 
 // changeMany changes many messages, and tells what came of it. What failed stays
 // marked.
-func (s *messages) changeMany(what string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
+func (s *List) changeMany(what string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
 	var done string
 	return s.Change(ui.Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		done, err = do(ctx, c)

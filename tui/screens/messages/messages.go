@@ -1,0 +1,306 @@
+package messages
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+func (s *List) Commands() []string {
+	which := s.which()
+	if which == "" {
+		return nil
+	}
+	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + browse.ToFile("Messages")}
+}
+
+// which names the messages that are meant, as whctl takes them.
+func (s *List) which() string {
+	if s.AllMarks {
+		if limits := s.limits(); limits != "" {
+			return limits
+		}
+		return " --all-messages"
+	}
+	text := ""
+	for _, row := range s.Grid.MarkedRows() {
+		text += " " + row.ID
+	}
+	if one, ok := s.Selected(); ok && text == "" {
+		text = " " + one.MessageID
+	}
+	return text
+}
+
+func (s *List) AsView() state.View {
+	f := s.Filter
+	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.whose(), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.arrangement()}
+	v.Where, v.OrderBy = s.Typed.Texts(s.Now, ui.MessageKind(), f.Conditions), browse.OrderText(s.Order)
+	return v
+}
+
+func (s *List) SetViewName(name string) { s.saved = name }
+
+func (s *List) Title() string {
+	if s.saved != "" {
+		return "Messages (" + s.saved + ")"
+	}
+	return "Messages"
+}
+
+// List lists messages, the newest first, and keeps them up to date.
+type List struct {
+	browse.Table
+	Filter   ui.MessageFilter
+	Order    grid.Sort       // by a column; of none, the newest come first
+	columns  []messageColumn // that are shown, with the one for signs
+	Pages    *grid.Pages
+	Known    map[string]wire.Message // by id, of the rows that are here
+	changed  map[string]time.Time    // when a row changed that is marked so
+	news     map[string]struct{}     // messages that have come and are not shown
+	asked    time.Time               // when the rows were fetched last
+	due      bool                    // the first page is to be fetched again
+	AllMarks bool                    // all that match are meant, also those that are not here
+	Typed    browse.TypedConditions  // the conditions as they were typed
+	Sought   string                  // the id of a message to select once it is here
+	saved    string                  // whose name this has been opened by or saved under
+	bulk     bulkState
+
+	Subscribers map[string]string // the names that were fetched, by id
+	namesAsked  bool
+}
+
+// ChangedFor is how long a change stays marked, and a row in sight that the
+// filter does not mean any more.
+const ChangedFor = 10 * time.Second
+
+func New(h ui.Host, filter ui.MessageFilter) *List {
+	m := &List{Table: browse.NewTable(h, false), Filter: filter, Pages: grid.NewPages(), Known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
+	m.Grid.SetRows(m.Pages)
+	m.show(UsualMessageColumns(), 0)
+	if as, was := m.State.Grids[messagesKept]; was {
+		m.Arrange(as)
+	}
+	m.Grid.Follow(true)
+	return m
+}
+
+func (s *List) Start() tea.Cmd { return s.Reload() }
+
+func (s *List) Shown() tea.Cmd {
+	s.repaint()
+	return s.want()
+}
+
+func (s *List) Scopes() []keymap.Scope {
+	return []keymap.Scope{keymap.InMessages, keymap.InGrids, keymap.InLists}
+}
+
+func (s *List) Waiting() bool { return s.Pages.Loading() || s.bulk.busy() }
+
+// Reload asks for something else.
+func (s *List) Reload() tea.Cmd {
+	s.Reset()
+	s.Pages.Reset()
+	clear(s.Known)
+	clear(s.news)
+	s.due, s.asked = false, s.Now
+	s.clearMarks()
+	s.Grid.SetSort(s.Order)
+	s.Grid.To(0)
+	s.Grid.Follow(s.newest())
+	return s.want()
+}
+
+// Poll asks for the same again.
+func (s *List) Poll() tea.Cmd {
+	if s.Pages.Loading() {
+		s.due = true
+		return nil
+	}
+	s.Pages.Renew()
+	clear(s.news)
+	s.due, s.asked = false, s.Now
+	return s.want()
+}
+
+func (s *List) want() tea.Cmd {
+	first, last := s.Grid.Window()
+	var cmds []tea.Cmd
+	for _, number := range s.Pages.Wanted(first, last) {
+		cmds = append(cmds, s.fetchPage(number))
+	}
+	return tea.Batch(cmds...)
+}
+
+// fetchPage fetches a page of messages, the newest first. Bodies are left out: the
+// detail fetches its own.
+func (s *List) fetchPage(number int) tea.Cmd {
+	generation, q := s.Pages.Generation(), s.members()
+	q.Set("Skip", strconv.Itoa(number*grid.PageRows))
+	q.Set("Take", strconv.Itoa(grid.PageRows))
+	q.Set("Include", "Total")
+	q.Set("Fields", ui.MessageFields())
+	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Page[wire.Message], error) {
+		return c.AllMessages(ctx, q)
+	},
+		func(page *wire.Page[wire.Message], err error) tea.Cmd {
+			if err != nil {
+				return s.PageFailed(generation, number, err)
+			}
+			return s.Put(generation, number, page.Results, int(page.Total))
+		})
+}
+
+func (s *List) PageFailed(generation, number int, err error) tea.Cmd {
+	if s.Pages.Failed(generation, number) {
+		s.FetchFailed("fetching messages", err)
+	}
+	return nil
+}
+
+// Put takes a page of messages.
+func (s *List) Put(generation, number int, list []wire.Message, total int) tea.Cmd {
+	rows := make([]*grid.Row, len(list))
+	for i, one := range list {
+		s.Known[one.MessageID] = one
+		rows[i] = s.row(one)
+	}
+	if s.Pages.Put(generation, number, rows) {
+		s.Pages.SetTotal(generation, total)
+		s.Grid.Sync()
+		s.seek()
+	}
+	s.markMore()
+	s.forget()
+	return tea.Batch(s.want(), s.wantNames(list))
+}
+
+// seek selects the message that the list was opened for.
+func (s *List) seek() {
+	if s.Sought != "" && s.Grid.Select(s.Sought) {
+		s.Sought = ""
+		s.Grid.Follow(false)
+	}
+}
+
+// forget drops messages whose rows are not kept any more.
+func (s *List) forget() {
+	if len(s.Known) < 100*grid.PageRows {
+		return
+	}
+	maps.DeleteFunc(s.Known, func(id string, _ wire.Message) bool { return s.Pages.Find(id) < 0 })
+}
+
+func (s *List) Selected() (wire.Message, bool) {
+	row := s.Grid.Row()
+	if row == nil {
+		return wire.Message{}, false
+	}
+	m, ok := s.Known[row.ID]
+	return m, ok
+}
+
+func (s *List) Do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoTop:
+		s.Grid.Follow(s.newest())
+		if len(s.news) > 0 {
+			return s.Poll()
+		}
+	case keymap.Mark, keymap.MarkRange:
+		s.chooseMarks()
+	case keymap.MarkAll, keymap.Unmark, keymap.Retry, keymap.Remove:
+		return s.mark(b.Action)
+	}
+	if s.Move(b) {
+		s.moved(b)
+		return s.want()
+	}
+	if deed := messageDeeds[b.Action]; deed != nil {
+		return deed(s)
+	}
+	return s.doOne(b)
+}
+
+// messageDeeds are the actions on the list as a whole, which say what is shown
+// of it.
+var messageDeeds = map[keymap.Action]func(s *List) tea.Cmd{
+	keymap.ProblemsOnly: (*List).nextStanding,
+	keymap.SortColumn:   (*List).sort,
+	keymap.KeepValue:    (*List).keep,
+	keymap.ClearFilters: func(s *List) tea.Cmd {
+		s.Filter = ui.MessageFilter{}
+		return s.Reload()
+	},
+	keymap.FilterColumn: func(s *List) tea.Cmd {
+		s.filterColumn()
+		return nil
+	},
+	keymap.ChooseColumns: func(s *List) tea.Cmd {
+		s.chooseColumns()
+		return nil
+	},
+	keymap.Export: func(s *List) tea.Cmd {
+		s.Show(browse.NewExportForm(s.Host, s.Exportable()))
+		return nil
+	},
+}
+
+// moved takes note of where the selection has gone, and keeps what was changed
+// of columns.
+func (s *List) moved(b keymap.Binding) {
+	s.Sought = ""
+	s.aside(b)
+	switch b.Action {
+	case keymap.Narrower, keymap.Wider, keymap.FreezeHere:
+		s.remember()
+	}
+}
+
+func (s *List) doOne(b keymap.Binding) tea.Cmd {
+	one, ok := s.Selected()
+	switch {
+	case !ok:
+	case b.Action == keymap.Open:
+		return s.Push(NewDetail(s, one))
+	case b.Action == keymap.CopyCell:
+		s.copyCell(one)
+	case b.Action == keymap.CopyRow:
+		s.copyRows(one)
+	}
+	return nil
+}
+
+func clone(members url.Values) url.Values {
+	copied := make(url.Values, len(members)+4)
+	for name, values := range members {
+		copied[name] = slices.Clone(values)
+	}
+	return copied
+}
+
+func (s *List) Click(x, y int, again bool) tea.Cmd {
+	row, title := s.Press(x, y)
+	s.aside(keymap.Binding{})
+	switch {
+	case title:
+		return s.sort()
+	case row && again:
+		return s.Do(keymap.Binding{Action: keymap.Open})
+	}
+	return s.want()
+}
