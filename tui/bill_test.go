@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/records"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -80,11 +82,11 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 	d.press("'new", "ctrl+s")
 	d.clock = d.clock.Add(ms(500))
 	d.app.Update(letter("y")) // what the service answers comes now
-	f, billForm := d.app.over.(*ui.Form), bill{ui.NewDialog(d.app)}
+	f, billForm := d.app.over.(*ui.Form), records.Bill{ui.NewDialog(d.app)}
 	d.sees("on its way")
 	refusal := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
 	d.send(ui.SentMsg{Form: f, Answer: ui.Answer{Err: refusal, Take: func() tea.Cmd {
-		billForm.changed(client.BillField{}, nil, refusal, f)
+		billForm.Changed(client.BillField{}, nil, refusal, f)
 		return nil
 	}}})
 	d.sees("must be shorter", "new", "it holds")

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/tui/screens/records"
+
 	"github.com/bizhook/whd/tui/browse"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -32,7 +34,7 @@ func verbs() []verb {
 		{"profiles", "switch to another profile", func(a *app, _ string) tea.Cmd { return a.listProfiles(true) }},
 		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
 		{"jobs", "the exports of this session", func(a *app, _ string) tea.Cmd { a.over = newJobList(a); return nil }},
-		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return bill{ui.NewDialog(a)}.open(rest) }},
+		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return records.Bill{ui.NewDialog(a)}.Open(rest) }},
 		{"refresh", "fetch again", func(a *app, _ string) tea.Cmd { return a.refresh() }},
 		{"login", "sign in", func(a *app, _ string) tea.Cmd { a.over = newLogin(a); return nil }},
 		{"quit", "leave", func(a *app, _ string) tea.Cmd { return a.quit() }},
@@ -48,7 +50,7 @@ type operand struct {
 var operands = map[string]operand{
 	"save": {(*app).checkViewName, (*app).viewNames},
 	"drop": {(*app).checkView, (*app).viewNames},
-	"bill": {func(_ *app, text string) error { return checkBill(text) }, func(*app) []string { return nil }},
+	"bill": {func(_ *app, text string) error { return records.CheckBill(text) }, func(*app) []string { return nil }},
 }
 
 // verbNames lists them for people.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/records"
+
 	"github.com/bizhook/whd/tui/browse"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -287,7 +289,7 @@ func (d *driver) checkScreen() {
 // billValue is the answer that brings what a bill's field holds.
 func (d *driver) billValue(field client.BillField, value *wire.CustomFieldValue) tea.Msg {
 	return ui.Answer{Take: func() tea.Cmd {
-		bill{ui.NewDialog(d.app)}.fetched(field, value, nil, nil)
+		records.Bill{ui.NewDialog(d.app)}.Fetched(field, value, nil, nil)
 		return nil
 	}}
 }

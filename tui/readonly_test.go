@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/tui/screens/records"
+
 	"github.com/bizhook/whd/tui/screens/messages"
 
 	"github.com/bizhook/whd/tui/screens/webhooks"
@@ -177,7 +179,7 @@ func (w *walk) forms() {
 		webhooks.TestSubscription(a, one), webhooks.EnableSubscription(subscriptions, one, true), webhooks.RemoveSubscription(events, one),
 		webhooks.EnableSubscriber(events, wire.Subscriber{RecID: "W"}, true), webhooks.RemoveSubscriber(events, wire.Subscriber{RecID: "W"}),
 		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),
-		webhooks.RotateSecret(a, one), bill{ui.NewDialog(a)}.set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
+		webhooks.RotateSecret(a, one), records.Bill{ui.NewDialog(a)}.Set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
 	} {
 		w.run(cmd)
 		w.settle()

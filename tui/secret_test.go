@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui/screens/records"
+
 	"github.com/bizhook/whd/tui/screens/webhooks"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -89,7 +91,7 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.subscriptionsOf(t)
 	field := client.BillField{BillID: "b", StageID: "s", SettingID: "x"}
-	bills := bill{ui.NewDialog(d.app)}
+	bills := records.Bill{ui.NewDialog(d.app)}
 	answer := func(take func()) tea.Msg {
 		return ui.Answer{Take: func() tea.Cmd {
 			take()
@@ -98,8 +100,8 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 	}
 	late := []tea.Msg{
 		d.billValue(field, &wire.CustomFieldValue{}),
-		answer(func() { bills.listed(client.BillStage{BillID: "b"}, nil, nil, nil) }),
-		answer(func() { bills.changed(field, &wire.CustomFieldValue{}, nil, nil) }),
+		answer(func() { bills.Listed(client.BillStage{BillID: "b"}, nil, nil, nil) }),
+		answer(func() { bills.Changed(field, &wire.CustomFieldValue{}, nil, nil) }),
 		signedInMsg{session: d.app.Session, user: "admin"},
 	}
 	d.press("n", "'debtor.created")

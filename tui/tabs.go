@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 
+	"github.com/bizhook/whd/tui/screens/records"
+
 	"github.com/bizhook/whd/tui/screens/messages"
 
 	"github.com/bizhook/whd/tui/screens/webhooks"
@@ -47,7 +49,7 @@ func (a *app) bring(tab int) tea.Cmd {
 func (a *app) first(tab int) ui.Screen {
 	switch tab {
 	case recordsTab:
-		return newKinds(a)
+		return records.NewKinds(a)
 	case subscribersTab:
 		return webhooks.NewSubscribers(a)
 	case messagesTab:

@@ -1,4 +1,4 @@
-package tui
+package records
 
 import (
 	"context"
@@ -6,27 +6,26 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// kinds lists the record kinds, grouped by area, with how many records each has.
-type kinds struct {
+// Kinds lists the record kinds, grouped by area, with how many records each has.
+type Kinds struct {
 	browse.SearchTable
 	all    []*record.Kind
 	totals map[string]string
 }
 
-func newKinds(h ui.Host) *kinds {
-	k := &kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, an area or a summary"), totals: make(map[string]string)}
+func NewKinds(h ui.Host) *Kinds {
+	k := &Kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, an area or a summary"), totals: make(map[string]string)}
 	k.Refill = k.fill
 	k.all = slices.Clone(k.Registry.Kinds())
 	slices.SortStableFunc(k.all, func(x, y *record.Kind) int { return strings.Compare(x.Area, y.Area) })
@@ -41,14 +40,14 @@ func newKinds(h ui.Host) *kinds {
 // areaRoom is from how many cells on there is room for the names of areas.
 const areaRoom = 80
 
-func (k *kinds) SetSize(width, height int) {
+func (k *Kinds) SetSize(width, height int) {
 	k.Table.SetSize(width, height)
 	k.setColumns()
 	k.fill()
 }
 
 // setColumns makes room for the names of areas, where there is enough.
-func (k *kinds) setColumns() {
+func (k *Kinds) setColumns() {
 	area := 10
 	for _, kind := range k.all {
 		if k.Width >= areaRoom {
@@ -60,13 +59,13 @@ func (k *kinds) setColumns() {
 }
 
 // Shown tells anew when kinds were opened.
-func (k *kinds) Shown() tea.Cmd {
+func (k *Kinds) Shown() tea.Cmd {
 	k.fill()
 	return nil
 }
 
 // opened is how long ago the rows of a kind were opened.
-func (k *kinds) opened(kind *record.Kind) string {
+func (k *Kinds) opened(kind *record.Kind) string {
 	at := k.State.Opened[kind.Name]
 	if at.IsZero() {
 		return "-"
@@ -74,9 +73,9 @@ func (k *kinds) opened(kind *record.Kind) string {
 	return ui.Age(k.Now.Sub(at))
 }
 
-func (k *kinds) Tick() tea.Cmd { return k.Shown() }
+func (k *Kinds) Tick() tea.Cmd { return k.Shown() }
 
-func (k *kinds) Start() tea.Cmd {
+func (k *Kinds) Start() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, kind := range k.all {
 		count := func(ctx context.Context, c *client.Client) (int64, error) {
@@ -94,12 +93,14 @@ func (k *kinds) Start() tea.Cmd {
 	return tea.Sequence(cmds...) // one after the other: nobody waits for them
 }
 
-func (k *kinds) Title() string          { return "Records" }
-func (k *kinds) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InKinds, keymap.InLists} }
-func (k *kinds) Equivalent() string     { return "whctl records" }
+func (k *Kinds) Title() string { return "Records" }
+
+func (k *Kinds) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InKinds, keymap.InLists} }
+
+func (k *Kinds) Equivalent() string { return "whctl records" }
 
 // fill makes the rows. The area stands only where it begins.
-func (k *kinds) fill() {
+func (k *Kinds) fill() {
 	var rows []*grid.Row
 	area := ""
 	for _, kind := range k.all {
@@ -123,7 +124,7 @@ func (k *kinds) fill() {
 	k.Grid.SetRows(grid.NewList(rows))
 }
 
-func (k *kinds) Do(b keymap.Binding) tea.Cmd {
+func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 	row := k.Grid.Row()
 	switch {
 	case k.Move(b):
@@ -139,4 +140,4 @@ func (k *kinds) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-func (k *kinds) Click(x, y int, again bool) tea.Cmd { return k.ClickRow(k, x, y, again) }
+func (k *Kinds) Click(x, y int, again bool) tea.Cmd { return k.ClickRow(k, x, y, again) }

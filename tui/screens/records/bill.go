@@ -1,4 +1,4 @@
-package tui
+package records
 
 import (
 	"context"
@@ -19,11 +19,11 @@ import (
 // the field holds is fetched, the new value is typed below it, and both are shown
 // once more before it is sent.
 
-// bill is where bill fields are shown and changed.
-type bill struct{ ui.Dialog }
+// Bill is where bill fields are shown and changed.
+type Bill struct{ ui.Dialog }
 
-// open opens the form of a field, or asks which where it is not named.
-func (b bill) open(text string) tea.Cmd {
+// Open opens the form of a field, or asks which where it is not named.
+func (b Bill) Open(text string) tea.Cmd {
 	if text == "" {
 		b.Show(b.choice())
 		return nil
@@ -33,28 +33,28 @@ func (b bill) open(text string) tea.Cmd {
 }
 
 // show shows a field, or those of the stage where none is named, as a form asks.
-func (b bill) show(field client.BillField, f *ui.Form) tea.Cmd {
+func (b Bill) show(field client.BillField, f *ui.Form) tea.Cmd {
 	if field.SettingID != "" {
 		return b.showField(field, f)
 	}
 	stage := client.BillStage{BillID: field.BillID, StageID: field.StageID}
 	return b.fetch(func(c *client.Client) (func(), error) {
 		values, err := c.BillValues(b.Context, stage)
-		return func() { b.listed(stage, values, err, f) }, err
+		return func() { b.Listed(stage, values, err, f) }, err
 	})
 }
 
 // showField fetches what a field holds.
-func (b bill) showField(field client.BillField, f *ui.Form) tea.Cmd {
+func (b Bill) showField(field client.BillField, f *ui.Form) tea.Cmd {
 	return b.fetch(func(c *client.Client) (func(), error) {
 		value, err := c.BillValue(b.Context, field)
-		return func() { b.fetched(field, value, err, f) }, err
+		return func() { b.Fetched(field, value, err, f) }, err
 	})
 }
 
 // fetch asks the service for something. Of another profile nothing is taken: it
 // has another bill of that id.
-func (b bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd {
+func (b Bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd {
 	c := b.Client
 	return func() tea.Msg {
 		take, err := get(c)
@@ -67,8 +67,8 @@ func (b bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd
 	}
 }
 
-// checkBill refuses what names no field.
-func checkBill(text string) error {
+// CheckBill refuses what names no field.
+func CheckBill(text string) error {
 	if text == "" {
 		return nil
 	}
@@ -92,7 +92,7 @@ func billName(f client.BillField) string {
 }
 
 // choice asks for the ids.
-func (b bill) choice() ui.Overlay {
+func (b Bill) choice() ui.Overlay {
 	f := ui.NewForm(b.Host, "Custom field of a bill", "show")
 	f.Add("BillID", "Bill", "", "the id of the bill, or all: BILL/STAGE/SETTING")
 	f.Add("StageID", "Stage", "", "the id of its stage")
@@ -112,8 +112,8 @@ func (b bill) choice() ui.Overlay {
 	return f
 }
 
-// listed lists the fields of a stage with what they hold.
-func (b bill) listed(stage client.BillStage, values []wire.CustomFieldValue, err error, f *ui.Form) {
+// Listed lists the fields of a stage with what they hold.
+func (b Bill) Listed(stage client.BillStage, values []wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
 	case f.Refused(err):
 	case err != nil:
@@ -125,7 +125,7 @@ func (b bill) listed(stage client.BillStage, values []wire.CustomFieldValue, err
 	}
 }
 
-func (b bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Overlay {
+func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Overlay {
 	p := &ui.Picker{Dialog: b.Dialog, Title: "Custom fields of bill " + stage.BillID, Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one"}
 	if len(values) == 0 {
 		p.Note = "this stage has no custom fields"
@@ -141,8 +141,8 @@ func (b bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Ov
 	return p
 }
 
-// fetched takes what a field holds.
-func (b bill) fetched(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
+// Fetched takes what a field holds.
+func (b Bill) Fetched(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
 	case f.Refused(err):
 	case err != nil:
@@ -171,7 +171,7 @@ func contents(v wire.CustomFieldValue) (text string, stored bool) {
 }
 
 // form asks for the new value.
-func (b bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
+func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 	was, stored := contents(v)
 	title := billTitle(field, v)
 	f := ui.NewForm(b.Host, title+" of bill "+field.BillID, "change")
@@ -193,7 +193,7 @@ func (b bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 		q := ui.Ask(b.Host, "Change "+title+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
 			func() tea.Cmd {
 				b.Show(f) // until it is answered
-				return f.Through(b.set(field, now, f))
+				return f.Through(b.Set(field, now, f))
 			})
 		q.Under = f
 		return nil
@@ -201,17 +201,17 @@ func (b bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 	return f
 }
 
-// set changes what a field holds.
-func (b bill) set(field client.BillField, contents string, f *ui.Form) tea.Cmd {
+// Set changes what a field holds.
+func (b Bill) Set(field client.BillField, contents string, f *ui.Form) tea.Cmd {
 	var value *wire.CustomFieldValue
 	return b.Change(ui.Change{What: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
 		value, err = c.SetBillValue(ctx, field, contents)
 		return err
-	}, Told: func(err error) { b.changed(field, value, err, f) }})
+	}, Told: func(err error) { b.Changed(field, value, err, f) }})
 }
 
-// changed tells how a change went.
-func (b bill) changed(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
+// Changed tells how a change went.
+func (b Bill) Changed(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
 	case b.Session != b.Current() || f.Refused(err):
 	case err != nil:
