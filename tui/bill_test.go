@@ -82,7 +82,7 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 	d.press("'new", "ctrl+s")
 	d.clock = d.clock.Add(ms(500))
 	d.app.Update(letter("y")) // what the service answers comes now
-	f, billForm := d.app.over.(*ui.Form), records.Bill{ui.NewDialog(d.app)}
+	f, billForm := d.app.over.(*ui.Form), records.NewBill(d.app)
 	d.sees("on its way")
 	refusal := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
 	d.send(ui.SentMsg{Form: f, Answer: ui.Answer{Err: refusal, Take: func() tea.Cmd {

@@ -34,7 +34,7 @@ func verbs() []verb {
 		{"profiles", "switch to another profile", func(a *app, _ string) tea.Cmd { return a.listProfiles(true) }},
 		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
 		{"jobs", "the exports of this session", func(a *app, _ string) tea.Cmd { a.over = newJobList(a); return nil }},
-		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return records.Bill{ui.NewDialog(a)}.Open(rest) }},
+		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return records.NewBill(a).Open(rest) }},
 		{"refresh", "fetch again", func(a *app, _ string) tea.Cmd { return a.refresh() }},
 		{"login", "sign in", func(a *app, _ string) tea.Cmd { a.over = newLogin(a); return nil }},
 		{"quit", "leave", func(a *app, _ string) tea.Cmd { return a.quit() }},

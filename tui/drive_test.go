@@ -289,7 +289,7 @@ func (d *driver) checkScreen() {
 // billValue is the answer that brings what a bill's field holds.
 func (d *driver) billValue(field client.BillField, value *wire.CustomFieldValue) tea.Msg {
 	return ui.Answer{Take: func() tea.Cmd {
-		records.Bill{ui.NewDialog(d.app)}.Fetched(field, value, nil, nil)
+		records.NewBill(d.app).Fetched(field, value, nil, nil)
 		return nil
 	}}
 }

@@ -186,7 +186,7 @@ func TestHostileTextIsInert(t *testing.T) {
 	d.resize(100, 30)
 	parts := messages.MessageParts{Headers: []wire.Header{{Name: hostileText}}, NoHeaders: hostileText,
 		Responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}}
-	d.answersTo(s, nil, func(error) tea.Cmd { return s.Took(messages.FetchedMessage{one, parts}, nil) })
+	d.answersTo(s, nil, func(error) tea.Cmd { return s.Took(messages.FetchedMessage{Message: one, MessageParts: parts}, nil) })
 	for _, tab := range messages.MessageTabs {
 		d.checkInert("the tab " + tab.Name)
 		d.press("tab")

@@ -179,7 +179,7 @@ func (w *walk) forms() {
 		webhooks.TestSubscription(a, one), webhooks.EnableSubscription(subscriptions, one, true), webhooks.RemoveSubscription(events, one),
 		webhooks.EnableSubscriber(events, wire.Subscriber{RecID: "W"}, true), webhooks.RemoveSubscriber(events, wire.Subscriber{RecID: "W"}),
 		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),
-		webhooks.RotateSecret(a, one), records.Bill{ui.NewDialog(a)}.Set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
+		webhooks.RotateSecret(a, one), records.NewBill(a).Set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
 	} {
 		w.run(cmd)
 		w.settle()

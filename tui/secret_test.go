@@ -91,7 +91,7 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.subscriptionsOf(t)
 	field := client.BillField{BillID: "b", StageID: "s", SettingID: "x"}
-	bills := records.Bill{ui.NewDialog(d.app)}
+	bills := records.NewBill(d.app)
 	answer := func(take func()) tea.Msg {
 		return ui.Answer{Take: func() tea.Cmd {
 			take()

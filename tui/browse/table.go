@@ -1,3 +1,5 @@
+// Package browse shows rows of any kind: lists with a search, pages that come when
+// they are seen, filters, columns that are chosen, and exports.
 package browse
 
 import (

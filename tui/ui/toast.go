@@ -1,5 +1,6 @@
-// Package ui is what the screens are made of: messages to the user, errors and
-// values as people read them, JSON in colours.
+// Package ui is what the screens are made of: Host, what they may ask of the app;
+// Session, what they share; what lies over them, such as forms, questions and
+// pickers; messages to the user, errors and values as people read them.
 package ui
 
 import "time"

@@ -1,3 +1,4 @@
+// Package home is the first screen: whether anything is wrong with deliveries.
 package home
 
 import (

@@ -1,3 +1,5 @@
+// Package messages is the screens of webhook messages: the list that is kept up to
+// date, what is done to messages, and one message with its attempts.
 package messages
 
 import (

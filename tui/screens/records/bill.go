@@ -22,6 +22,9 @@ import (
 // Bill is where bill fields are shown and changed.
 type Bill struct{ ui.Dialog }
 
+// NewBill makes one for an app.
+func NewBill(h ui.Host) Bill { return Bill{ui.NewDialog(h)} }
+
 // Open opens the form of a field, or asks which where it is not named.
 func (b Bill) Open(text string) tea.Cmd {
 	if text == "" {

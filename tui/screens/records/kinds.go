@@ -1,3 +1,5 @@
+// Package records is the screens of business records: the kinds that there are,
+// and custom fields of bills. Their rows are shown by package browse.
 package records
 
 import (

@@ -1,3 +1,5 @@
+// Package webhooks is the screens of subscribers, their subscriptions and the
+// events that they get.
 package webhooks
 
 import (
