@@ -78,7 +78,7 @@ func (s *List) weigh(w *Weighing) tea.Cmd {
 	w.Cancel = cancel
 	var m Weighed
 	return s.Change(ui.Change{Of: s, What: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
-		m, err = w.count(ctx, c)
+		m, err = w.measure(ctx, c)
 		return err
 	}, Told: func(error) {}, Then: func(err error) tea.Cmd {
 		m.Of = w
@@ -87,8 +87,8 @@ func (s *List) weigh(w *Weighing) tea.Cmd {
 	}})
 }
 
-// count counts at the service.
-func (w *Weighing) count(ctx context.Context, c *client.Client) (m Weighed, err error) {
+// measure counts at the service.
+func (w *Weighing) measure(ctx context.Context, c *client.Client) (m Weighed, err error) {
 	if m.Matched, m.Done, err = w.would(ctx, c, w.Members); err != nil {
 		return m, err
 	}
