@@ -8,8 +8,7 @@ GO       ?= go
 EXE      := $(shell $(GO) env GOEXE)
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-STAMP    := -X github.com/bizhook/whd/daemon.version=$(VERSION) -X github.com/bizhook/whd/daemon.commit=$(COMMIT) \
-            -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+STAMP    := -X github.com/bizhook/whd/cmd/internal/cli.version=$(VERSION) -X github.com/bizhook/whd/cmd/internal/cli.commit=$(COMMIT)
 GOBUILD  := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w $(STAMP)'
 
 # What `make run` and the test targets pass on, for instance

@@ -30,10 +30,7 @@ type fileState struct {
 
 func newCertificate(files config.TLSConfig, log *slog.Logger) (*certificate, error) {
 	c := &certificate{files: files, log: log}
-	state, err := c.look()
-	if err == nil {
-		err = c.read(state)
-	}
+	_, err := c.read(true)
 	return c, err
 }
 
@@ -42,14 +39,11 @@ func newCertificate(files config.TLSConfig, log *slog.Logger) (*certificate, err
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	state, err := c.look()
-	if err == nil && state != c.state {
-		if err = c.read(state); err == nil {
-			c.log.Info("the certificate was read again", "file", c.files.Cert)
-		}
-	}
-	if err != nil {
+	switch changed, err := c.read(false); {
+	case err != nil:
 		c.log.Warn("the certificate cannot be read again; the last one serves on", "error", err)
+	case changed:
+		c.log.Info("the certificate was read again", "file", c.files.Cert)
 	}
 	return c.pair, nil
 }
@@ -58,14 +52,13 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 func (c *certificate) reopen() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	state, err := c.look()
-	if err == nil {
-		err = c.read(state)
-	}
+	_, err := c.read(true)
 	return err
 }
 
-func (c *certificate) look() (state [2]fileState, err error) {
+// read reads the pair if its files have changed, or in any case.
+func (c *certificate) read(always bool) (changed bool, err error) {
+	var state [2]fileState
 	for i, name := range []string{c.files.Cert, c.files.Key} {
 		info, statErr := os.Stat(name)
 		if statErr != nil {
@@ -74,14 +67,13 @@ func (c *certificate) look() (state [2]fileState, err error) {
 		}
 		state[i] = fileState{info.ModTime(), info.Size()}
 	}
-	return state, err
-}
-
-func (c *certificate) read(state [2]fileState) error {
+	if err != nil || state == c.state && !always {
+		return false, err
+	}
 	pair, err := tls.LoadX509KeyPair(c.files.Cert, c.files.Key)
 	if err != nil {
-		return err
+		return false, err
 	}
 	c.pair, c.state = &pair, state
-	return nil
+	return true, nil
 }

@@ -173,10 +173,22 @@ func (d *Daemon) openRequestLog(context.Context) error {
 	return nil
 }
 
+// traceGrace is how long the last spans may take to be sent, and no more than half
+// of what is left for all that is to be ended.
+const traceGrace = 3 * time.Second
+
+// traceLimit is how long the last spans may take, by what is left of the grace period.
+func traceLimit(ctx context.Context) time.Duration {
+	if end, limited := ctx.Deadline(); limited {
+		return min(traceGrace, time.Until(end)/2)
+	}
+	return traceGrace
+}
+
 // openTraces begins to send spans of requests and deliveries to a collector, where
 // one is named.
 func (d *Daemon) openTraces(ctx context.Context) (err error) {
-	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: Version(), Log: d.log})
+	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: d.config.Version, Log: d.log})
 	if d.traces != nil {
 		d.onStop("traces", func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, traceLimit(ctx))
@@ -215,7 +227,7 @@ func (d *Daemon) wire(context.Context) error {
 		Engine:      d.webhooks.engine,
 		Streams:     d.webhooks.streams,
 		Trace:       parts,
-		Version:     Version(),
+		Version:     c.Version,
 		Warnings:    d.config.Warnings(),
 		Options:     d.settings.rest,
 		Settings:    func() []wire.Setting { return d.settings.current().Live() },

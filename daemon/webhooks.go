@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
@@ -48,7 +49,7 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	self := c.TestTarget()
 	guard := webhook.Guard{Allow: c.AllowTargets, Own: w.listensOn}
 	w.sender = sender.New(sender.Config{
-		Guard: guard, Agent: "whd/" + Version(), Connect: c.ConnectTimeout, Attempt: w.settings.attemptTimeout, Idle: idlePerHost, Self: self,
+		Guard: guard, Agent: "whd/" + w.config.Version, Connect: c.ConnectTimeout, Attempt: w.settings.attemptTimeout, Idle: idlePerHost, Self: self,
 	})
 	w.streams = live.New(live.Config{Shared: w.config.Store != config.Embedded})
 	w.engine = delivery.New(w.engineConfig(traces))
@@ -164,4 +165,26 @@ func isLocal(at netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// tracedSender makes a span of each attempt.
+type tracedSender struct {
+	delivery.Sender
+	traces *trace.Tracer
+}
+
+// Send is webhook.Sender's.
+func (s tracedSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
+	a := trace.Attempt{Event: m.Event.Name, Message: m.GUID, Number: m.Attempts + 1}
+	if to, err := url.Parse(m.URL); err == nil {
+		a.Host = to.Hostname()
+	}
+	ctx, end := s.traces.Begin(ctx, a)
+	o := s.Sender.Send(ctx, m, sub, at)
+	failure := string(o.Cause)
+	if failure == "" && !o.Success() {
+		failure = "refused"
+	}
+	end(o.Code, failure)
+	return o
 }

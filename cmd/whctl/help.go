@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -215,23 +212,5 @@ takes double quotes inside of arguments away. Use -o FILE, and files for JSON:
 `)
 }
 
-// version and commit are set when the program is linked (see the Makefile).
-var version, commit string
-
-// versionText is the version, or what the Go tool noted of its own accord.
-func versionText() string {
-	if version != "" {
-		return version
-	}
-	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
-		return build.Main.Version
-	}
-	return "dev"
-}
-
 // printVersion is whctl version. It draws on nothing but the binary.
-func printVersion(c *cli.Context) error {
-	_, err := fmt.Fprintf(c.App.Writer, "whctl %s\ncommit %s\n%s %s/%s\n",
-		versionText(), cmp.Or(commit, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
-}
+func printVersion(c *cli.Context) error { return cmdline.PrintVersion(c.App.Writer, "whctl") }

@@ -50,7 +50,7 @@ func dispatch(ctx context.Context, app *cli.App, args []string) error {
 
 // newApp is the program's name, flags and commands.
 func newApp(s *session) *cli.App {
-	s.Version, s.DryRun = versionText(), showRequests(s.stdout)
+	s.Version, s.DryRun = cmdline.Version(), showRequests(s.stdout)
 	app := &cli.App{
 		Name:      "whctl",
 		Usage:     "ask the service for business records",

@@ -13,7 +13,7 @@ import (
 // man is whctl man: all that help says, as one page for man(1).
 func man(c *cli.Context) error {
 	page := &manual{name: c.App.Name}
-	page.macro("TH", strings.ToUpper(page.name), "1", "", page.name+" "+versionText())
+	page.macro("TH", strings.ToUpper(page.name), "1", "", page.name+" "+cmdline.Version())
 	page.section("NAME")
 	page.text(page.name + ` \- ` + roff(c.App.Usage))
 	page.section("SYNOPSIS")

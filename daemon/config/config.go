@@ -16,7 +16,8 @@ type Config struct {
 	Store         DSN
 	DataDir       string
 	Demo          bool
-	NewStore      bool // no setting: an option of whd serve
+	NewStore      bool   // no setting: an option of whd serve
+	Version       string // of the program; no setting
 	AdminPassword Secret
 
 	Server  ServerConfig

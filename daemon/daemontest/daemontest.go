@@ -84,6 +84,7 @@ func (i *Instance) config() (config.Config, error) {
 		env = append(env, "WHD_"+strings.ToUpper(strings.ReplaceAll(name, ".", "_"))+"="+text)
 	}
 	conf, _, err := config.Load(i.args, env, os.ReadFile)
+	conf.Version = "dev"
 	if i.settings["log.level"] == "" {
 		conf.Log.Level = "debug"
 	}

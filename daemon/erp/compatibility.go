@@ -17,9 +17,9 @@ type Column struct {
 
 // Finding is one difference between a record kind and what it is read from.
 type Finding struct {
-	Kind    string
+	Kind    string `json:"Record"`
 	Table   string
-	Field   string // empty: the whole table
+	Field   string `json:",omitempty"` // empty: the whole table
 	Problem string
 	Warning bool // queries work as long as the values do
 }

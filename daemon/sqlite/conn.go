@@ -15,6 +15,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
+// Version is the version of SQLite that the engine was translated from.
+const Version = sqlite3.SQLITE_VERSION
+
 // Options say how a database file is opened.
 type Options struct {
 	ReadOnly    bool          // the file must exist; nothing can be written

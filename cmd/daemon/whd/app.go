@@ -23,11 +23,9 @@ func newApp(p Process) *urfave.App {
 		Action: func(*urfave.Context) error { return cli.Usagef("which command?") },
 		Commands: slices.Concat(
 			serving{b}.commands(),
-			migrating{b}.commands(),
+			stores{b}.commands(),
 			checking{b}.commands(),
 			backups{b}.commands(),
-			compacting{backups{b}}.commands(),
-			filling{b}.commands(),
 			users{accounts{b}}.commands(),
 			keys{accounts{b}}.commands(),
 			printing{b}.commands(),

@@ -52,7 +52,9 @@ type base struct {
 
 // settings reads the settings as they are now.
 func (p *base) settings() (config.Config, *config.Origins, error) {
-	return config.Read(p.flags, p.Env)
+	conf, origins, err := config.Read(p.flags, p.Env)
+	conf.Version = cli.Version()
+	return conf, origins, err
 }
 
 // config reads the settings and prints warnings about them.

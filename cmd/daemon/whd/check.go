@@ -129,12 +129,6 @@ func state(m appdb.Migration) string {
 
 // writeReportJSON is for programs. The README says what its members mean.
 func writeReportJSON(w io.Writer, r preflight.Report) error {
-	type finding struct {
-		Record, Table string
-		Field         string `json:",omitempty"`
-		Problem       string
-		Warning       bool
-	}
 	type tables struct {
 		Name            string
 		Version, Needed int64
@@ -146,13 +140,10 @@ func writeReportJSON(w io.Writer, r preflight.Report) error {
 		Bills    int
 		Own      tables
 		Host     *erp.Version `json:",omitempty"`
-		Findings []finding
+		Findings []erp.Finding
 		Checks   []check.Result
 		Warnings []string
-	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest, append([]string{}, r.Rights...)}, r.ERP, []finding{}, r.Results, append([]string{}, r.Warnings...)}
-	for _, f := range r.Findings {
-		report.Findings = append(report.Findings, finding{f.Kind, f.Table, f.Field, f.Problem, f.Warning})
-	}
+	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest, append([]string{}, r.Rights...)}, r.ERP, append([]erp.Finding{}, r.Findings...), r.Results, append([]string{}, r.Warnings...)}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)

@@ -1,13 +1,9 @@
 package whd
 
 import (
-	"bufio"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 
 	urfave "github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -22,9 +18,6 @@ func passwordFlags() []urfave.Flag {
 	}
 }
 
-// A password is one line. The bound keeps a wrong redirection from being read whole.
-const maxPasswordLine = 4096
-
 // newPassword gets a password in the way that the flags ask for.
 func (p users) newPassword(c *urfave.Context) (password string, err error) {
 	terminal, _ := p.Stdin.(*os.File)
@@ -34,7 +27,7 @@ func (p users) newPassword(c *urfave.Context) (password string, err error) {
 	case c.Bool("generate"):
 		return rand.Text(), nil
 	case c.Bool("password-stdin"):
-		password, err = cli.Interruptible(c.Context, p.readLine)
+		password, err = cli.Interruptible(c.Context, func() (string, error) { return cli.FirstLine(p.Stdin) })
 	case terminal == nil || !term.IsTerminal(int(terminal.Fd())):
 		return "", cli.Usagef("there is no terminal to ask for the password; use --password-stdin or --generate")
 	default:
@@ -44,14 +37,6 @@ func (p users) newPassword(c *urfave.Context) (password string, err error) {
 		err = cli.Usagef("the password is empty")
 	}
 	return password, err
-}
-
-func (p users) readLine() (string, error) {
-	line, err := bufio.NewReader(io.LimitReader(p.Stdin, maxPasswordLine)).ReadString('\n')
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return strings.TrimRight(line, "\r\n"), err
 }
 
 // showPassword prints a generated password, once it is in force.

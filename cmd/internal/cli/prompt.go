@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -117,4 +118,16 @@ func readLine(from io.Reader) (string, error) {
 			return "", err
 		}
 	}
+}
+
+// maxLine keeps a wrong file or redirection from being read whole.
+const maxLine = 4096
+
+// FirstLine reads one line, which the end of the text can also end, without its end.
+func FirstLine(from io.Reader) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(from, maxLine)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	return strings.TrimRight(line, "\r\n"), nil
 }

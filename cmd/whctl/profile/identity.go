@@ -1,9 +1,6 @@
 package profile
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -105,20 +102,16 @@ func SecretFile(path string) (string, error) {
 	return SecretLine(file, path)
 }
 
-// maxSecret keeps a wrong file from being read whole.
-const maxSecret = 4096
-
 // SecretLine reads one line, without its end.
 func SecretLine(from io.Reader, name string) (string, error) {
-	line, err := bufio.NewReader(io.LimitReader(from, maxSecret)).ReadBytes('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	line, err := cmdline.FirstLine(from)
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	line = bytes.TrimRight(line, "\r\n")
-	if len(line) == 0 {
+	if line == "" {
 		return "", cmdline.Usagef("%s holds no secret: its first line is empty", name)
 	}
-	return string(line), nil
+	return line, nil
 }
 
 // storedIdentity is what whctl login has stored for the profile. It is used for
