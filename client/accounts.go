@@ -35,7 +35,7 @@ func (c *Client) UpdateUser(ctx context.Context, name string, request wire.UserR
 
 // RemoveUser removes a user and ends the user's sessions.
 func (c *Client) RemoveUser(ctx context.Context, name string) error {
-	return c.tell(ctx, http.MethodDelete, userPath(name))
+	return c.tell(ctx, call{method: http.MethodDelete, path: userPath(name)})
 }
 
 // APIKeys lists the API keys by name, without the keys themselves.
@@ -50,7 +50,7 @@ func (c *Client) AddAPIKey(ctx context.Context, request wire.APIKeyRequest) (*wi
 
 // RemoveAPIKey ends an API key, by its id or its name.
 func (c *Client) RemoveAPIKey(ctx context.Context, idOrName string) error {
-	return c.tell(ctx, http.MethodDelete, "/ApiKeys/"+url.PathEscape(idOrName))
+	return c.tell(ctx, call{method: http.MethodDelete, path: "/ApiKeys/" + url.PathEscape(idOrName)})
 }
 
 // CurrentSession tells who the client is to the service.
@@ -60,23 +60,24 @@ func (c *Client) CurrentSession(ctx context.Context) (*wire.CurrentSession, erro
 
 // KeepAlive lets the session go on for as long as it may stand unused.
 func (c *Client) KeepAlive(ctx context.Context) error {
-	return c.tell(ctx, http.MethodGet, "/KeepAlive")
+	return c.tell(ctx, call{method: http.MethodGet, path: "/KeepAlive"})
 }
 
 // fetch sends one request with a JSON body, if any, and reads the document that
 // answers it.
 func fetch[T any](ctx context.Context, c *Client, method, path string, request any) (document T, err error) {
-	what := call{method: method, path: path, accept: mediaJSON}
+	return answer[T](ctx, c, call{method: method, path: path}, request)
+}
+
+// answer sends one request with a JSON body, if any, and reads the document that it
+// answers.
+func answer[T any](ctx context.Context, c *Client, what call, request any) (document T, err error) {
+	what.accept = mediaJSON
 	if request != nil {
 		if what.body, err = json.Marshal(request); err != nil {
 			return document, err
 		}
 	}
-	return answer[T](ctx, c, what)
-}
-
-// answer sends one request and reads the document that it answers.
-func answer[T any](ctx context.Context, c *Client, what call) (document T, err error) {
 	reply, err := c.do(ctx, what)
 	if err != nil {
 		return document, err
@@ -87,8 +88,9 @@ func answer[T any](ctx context.Context, c *Client, what call) (document T, err e
 }
 
 // tell sends one request whose answer is its success.
-func (c *Client) tell(ctx context.Context, method, path string) error {
-	reply, err := c.do(ctx, call{method: method, path: path, accept: mediaJSON})
+func (c *Client) tell(ctx context.Context, what call) error {
+	what.accept = mediaJSON
+	reply, err := c.do(ctx, what)
 	if err != nil {
 		return err
 	}

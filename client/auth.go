@@ -15,31 +15,22 @@ const maxDocument = 16 << 20
 
 // Login starts a session, which all later calls of the client carry.
 func (c *Client) Login(ctx context.Context, user, password string) (*wire.AuthenticateResponse, error) {
-	body, err := json.Marshal(map[string]string{"UserName": user, "Password": password})
+	what := call{method: http.MethodPost, path: "/auth", session: true, bare: true}
+	session, err := answer[*wire.AuthenticateResponse](ctx, c, what, map[string]string{"UserName": user, "Password": password})
 	if err != nil {
-		return nil, err
-	}
-	reply, err := c.do(ctx, call{method: http.MethodPost, path: "/auth", accept: mediaJSON, body: body, session: true, bare: true})
-	if err != nil {
-		return nil, err
-	}
-	defer reply.Body.Close()
-	var session wire.AuthenticateResponse
-	if err := readDocument(reply, &session); err != nil {
 		return nil, err
 	}
 	c.session.Store(&session.SessionID)
-	return &session, nil
+	return session, nil
 }
 
 // Logout ends the session that Login started.
 func (c *Client) Logout(ctx context.Context) error {
-	reply, err := c.do(ctx, call{method: http.MethodPost, path: "/auth/logout", accept: mediaJSON, session: true})
-	if err != nil {
-		return err
+	err := c.tell(ctx, call{method: http.MethodPost, path: "/auth/logout", session: true})
+	if err == nil {
+		c.session.Store(nil)
 	}
-	c.session.Store(nil)
-	return reply.Body.Close()
+	return err
 }
 
 // ended reports whether a call failed since its session is over, and another

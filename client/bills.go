@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -33,45 +32,25 @@ func (f BillField) path(one bool) (string, error) {
 
 // BillValue is what a custom field of a bill's stage holds.
 func (c *Client) BillValue(ctx context.Context, field BillField) (*wire.CustomFieldValue, error) {
-	var value wire.CustomFieldValue
-	if err := c.bill(ctx, field, call{method: http.MethodGet, reads: true}, true, &value); err != nil {
-		return nil, err
-	}
-	return &value, nil
+	return bill[*wire.CustomFieldValue](ctx, c, call{method: http.MethodGet, reads: true}, field, true, nil)
 }
 
 // BillValues lists all custom fields of a bill's stage. Those that nothing is
 // stored for have no Contents.
 func (c *Client) BillValues(ctx context.Context, stage BillStage) ([]wire.CustomFieldValue, error) {
-	var values []wire.CustomFieldValue
-	err := c.bill(ctx, BillField{BillID: stage.BillID, StageID: stage.StageID}, call{method: http.MethodGet, reads: true}, false, &values)
-	return values, err
+	return bill[[]wire.CustomFieldValue](ctx, c, call{method: http.MethodGet, reads: true}, BillField{BillID: stage.BillID, StageID: stage.StageID}, false, nil)
 }
 
 // SetBillValue changes what a custom field of a bill's stage holds, and gives
 // what it holds then. Empty contents clear it.
 func (c *Client) SetBillValue(ctx context.Context, field BillField, contents string) (*wire.CustomFieldValue, error) {
-	body, err := json.Marshal(map[string]string{"Contents": contents})
-	if err != nil {
-		return nil, err
-	}
-	var value wire.CustomFieldValue
-	if err := c.bill(ctx, field, call{method: http.MethodPatch, body: body}, true, &value); err != nil {
-		return nil, err
-	}
-	return &value, nil
+	return bill[*wire.CustomFieldValue](ctx, c, call{method: http.MethodPatch}, field, true, map[string]string{"Contents": contents})
 }
 
-// bill sends a request about a bill's stage and reads the document of the reply.
-func (c *Client) bill(ctx context.Context, field BillField, what call, one bool, document any) (err error) {
+// bill is answer for a field of a bill's stage, or for all of them.
+func bill[T any](ctx context.Context, c *Client, what call, field BillField, one bool, request any) (document T, err error) {
 	if what.path, err = field.path(one); err != nil {
-		return err
+		return document, err
 	}
-	what.accept = mediaJSON
-	reply, err := c.do(ctx, what)
-	if err != nil {
-		return err
-	}
-	defer reply.Body.Close()
-	return readDocument(reply, document)
+	return answer[T](ctx, c, what, request)
 }

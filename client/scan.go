@@ -2,7 +2,9 @@ package client
 
 import (
 	"bytes"
-	"unicode/utf16"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -143,33 +145,11 @@ func skipEscape(text []byte, i int) int {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return i + 2
 	case 'u':
-		if hex4(text, i+2) >= 0 {
+		if _, err := hex.Decode(make([]byte, 2), text[i+2:min(i+6, len(text))]); err == nil && i+6 <= len(text) {
 			return i + 6
 		}
 	}
 	return -1
-}
-
-// hex4 is the value of four hex digits at i, or -1.
-func hex4(text []byte, i int) rune {
-	if i+4 > len(text) {
-		return -1
-	}
-	var r rune
-	for _, c := range text[i : i+4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
 }
 
 func skipDigits(text []byte, i int) int {
@@ -239,64 +219,13 @@ func skipNested(text []byte, i, depth int) int {
 	}
 }
 
-// appendUnquoted appends what the inside of a valid JSON string stands for. As
-// in encoding/json, U+FFFD takes the place of what is no character.
+// appendUnquoted appends what a valid JSON string stands for, which is without its
+// quotes here. As in encoding/json, U+FFFD takes the place of what is no character.
 func appendUnquoted(dst, text []byte) []byte {
-	for len(text) > 0 {
-		n := bytes.IndexByte(text, '\\')
-		if n < 0 {
-			return appendValid(dst, text)
-		}
-		dst = appendValid(dst, text[:n])
-		c, size := unescape(text[n:])
-		dst = utf8.AppendRune(dst, c)
-		text = text[n+size:]
-	}
-	return dst
-}
-
-func appendValid(dst, text []byte) []byte {
-	if utf8.Valid(text) {
+	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 		return append(dst, text...)
 	}
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		dst = utf8.AppendRune(dst, r)
-		text = text[size:]
-	}
-	return dst
-}
-
-// unescape reads the escape at the beginning of text, and a second one where
-// both are the halves of a surrogate pair.
-func unescape(text []byte) (r rune, size int) {
-	if text[1] != 'u' {
-		return simpleEscape(text[1]), 2
-	}
-	r = hex4(text, 2)
-	if !utf16.IsSurrogate(r) {
-		return r, 6
-	}
-	if len(text) >= 12 && text[6] == '\\' && text[7] == 'u' {
-		if pair := utf16.DecodeRune(r, hex4(text, 8)); pair != utf8.RuneError {
-			return pair, 12
-		}
-	}
-	return utf8.RuneError, 6
-}
-
-func simpleEscape(c byte) rune {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return rune(c)
+	var unquoted string
+	_ = json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &unquoted) // it was scanned
+	return append(dst, unquoted...)
 }

@@ -25,11 +25,8 @@ func (c *Client) RaiseEvent(ctx context.Context, name string, body string) (*wir
 // same key gives the receipt of the first and makes no other messages, so that it
 // may be sent again where the answer was lost; another event is a Conflict.
 func (c *Client) RaiseEventOnce(ctx context.Context, key, name string, body string) (*wire.EventReceipt, error) {
-	text, err := json.Marshal(map[string]string{"EventName": name, "Body": body})
-	if err != nil {
-		return nil, err
-	}
-	return answer[*wire.EventReceipt](ctx, c, call{method: http.MethodPost, path: "/Webhooks/Events", accept: mediaJSON, body: text, key: key})
+	what := call{method: http.MethodPost, path: "/Webhooks/Events", key: key}
+	return answer[*wire.EventReceipt](ctx, c, what, map[string]string{"EventName": name, "Body": body})
 }
 
 const subscribersPath = "/Webhooks/Subscribers"
@@ -66,7 +63,7 @@ func (c *Client) UpdateSubscriber(ctx context.Context, id string, request wire.S
 
 // RemoveSubscriber removes a subscriber with its subscriptions and messages.
 func (c *Client) RemoveSubscriber(ctx context.Context, id string) error {
-	return c.tell(ctx, http.MethodDelete, subscriberPath(id))
+	return c.tell(ctx, call{method: http.MethodDelete, path: subscriberPath(id)})
 }
 
 // Subscriptions lists the subscriptions of a subscriber.
@@ -86,7 +83,7 @@ func (c *Client) UpdateSubscription(ctx context.Context, subscriber, id string, 
 
 // RemoveSubscription removes a subscription and cancels what is pending.
 func (c *Client) RemoveSubscription(ctx context.Context, subscriber, id string) error {
-	return c.tell(ctx, http.MethodDelete, subscriptionPath(subscriber, id))
+	return c.tell(ctx, call{method: http.MethodDelete, path: subscriptionPath(subscriber, id)})
 }
 
 // TestSubscription sends a message to a subscription, to see whether it arrives.
@@ -158,11 +155,8 @@ func (c *Client) DeleteMessages(ctx context.Context, members url.Values) (*wire.
 // toMessages does something to all messages that match. A dry run changes
 // nothing: the service refuses members that it does not know.
 func toMessages[T any](ctx context.Context, c *Client, path string, members url.Values) (document T, err error) {
-	what := call{method: http.MethodPost, path: path, accept: mediaJSON, reads: slices.Equal(members["DryRun"], []string{"true"})}
-	if what.body, err = json.Marshal(inBody(members)); err != nil {
-		return document, err
-	}
-	return answer[T](ctx, c, what)
+	what := call{method: http.MethodPost, path: path, reads: slices.Equal(members["DryRun"], []string{"true"})}
+	return answer[T](ctx, c, what, inBody(members))
 }
 
 // inBody is members as a JSON body, where a filter may be longer than an address.
@@ -184,5 +178,5 @@ func (c *Client) RotateSecret(ctx context.Context, subscriber, id string, reques
 
 // RemoveMessage removes a message and cancels what is pending of it.
 func (c *Client) RemoveMessage(ctx context.Context, subscriber, subscription, id string) error {
-	return c.tell(ctx, http.MethodDelete, messagePath(subscriber, subscription, id))
+	return c.tell(ctx, call{method: http.MethodDelete, path: messagePath(subscriber, subscription, id)})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -74,12 +75,7 @@ func (w wiretap) show(mark, text string, header http.Header, body []byte) {
 // writeHeader writes the fields of a header by name. Those without a value,
 // which net/http does not send, are left out.
 func writeHeader(to io.Writer, header http.Header) {
-	var names []string
-	for name := range header {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
 			fmt.Fprintf(to, "%s: %s\n", name, value)
 		}

@@ -1,5 +1,7 @@
 package record
 
+import "strings"
+
 // Family says which filters a field takes: the letter in the Filter column of
 // the published interface.
 type Family uint8
@@ -91,16 +93,7 @@ func (f Family) String() string { return [...]string{"-", "S", "N", "E", "G"}[f]
 
 // Takes reports whether fields of the family can be filtered with o.
 func (f Family) Takes(o Operator) bool {
-	if f == None {
-		return false
-	}
-	letter := f.String()[0]
-	for i := range len(operators[o].families) {
-		if operators[o].families[i] == letter {
-			return true
-		}
-	}
-	return false
+	return f != None && strings.Contains(operators[o].families, f.String())
 }
 
 // Operators lists the operators of the family, equality first.

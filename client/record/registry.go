@@ -1,9 +1,9 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -86,7 +86,7 @@ func Suggest(name string, names []string) []string {
 			found = append(found, match{n, far})
 		}
 	}
-	sort.SliceStable(found, func(i, j int) bool { return found[i].far < found[j].far })
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.far, b.far) })
 	var suggested []string
 	for _, m := range found[:min(3, len(found))] {
 		suggested = append(suggested, m.name)

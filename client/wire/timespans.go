@@ -3,7 +3,7 @@ package wire
 import (
 	"errors"
 	"math"
-	"math/bits"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -63,101 +63,46 @@ func appendFraction(dst []byte, ticks uint64) []byte {
 
 var errTimeSpan = errors.New("must be a time span such as PT0.25S, P1DT2H or 00:00:01.5, exact to seven fraction digits")
 
+// The forms of time spans: days, hours, minutes, seconds and the digits of a fraction.
+var timeSpans = []*regexp.Regexp{
+	regexp.MustCompile(`^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$`),
+	regexp.MustCompile(`^(?:(\d+)\.)?([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d)(?:\.(\d+))?$`),
+}
+
 // ParseTimeSpan reads a TimeSpan as ISO 8601 has it, with days as the largest
 // unit, or as [d.]hh:mm:ss[.fffffff].
 func ParseTimeSpan(text string) (int64, error) {
-	text = strings.TrimSpace(text)
-	unsigned, negative := strings.CutPrefix(text, "-")
+	unsigned, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
 	unsigned = strings.ToUpper(unsigned)
-	parts, ok := isoParts(unsigned)
-	if !ok {
-		parts, ok = clockParts(unsigned)
-	}
-	var sum uint64
-	for i, unit := range []uint64{ticksPerDay, ticksPerHour, ticksPerMinute, ticksPerSecond} {
-		ok = ok && addPart(&sum, parts[i], unit)
-	}
-	switch {
-	case !ok || sum > math.MaxInt64:
-		return 0, errTimeSpan
-	case negative:
-		return -int64(sum), nil
-	}
-	return int64(sum), nil
-}
-
-// isoParts splits P1DT2H3M4.5S into the texts of its days, hours, minutes and
-// seconds. At least one must be given, and one after the T.
-func isoParts(text string) (parts [4]string, ok bool) {
-	text, ok = strings.CutPrefix(text, "P")
-	days, clock, timed := strings.Cut(text, "T")
-	if !ok || text == "" || timed && clock == "" {
-		return parts, false
-	}
-	if days != "" {
-		if parts[0], ok = strings.CutSuffix(days, "D"); !ok || parts[0] == "" {
-			return parts, false
-		}
-	}
-	for i, letter := range []string{"H", "M", "S"} {
-		before, after, found := strings.Cut(clock, letter)
-		if !found {
+	for _, form := range timeSpans {
+		parts := form.FindStringSubmatch(unsigned)
+		if parts == nil || strings.HasSuffix(unsigned, "P") || strings.HasSuffix(unsigned, "T") {
 			continue
 		}
-		if before == "" {
-			return parts, false
+		ticks, err := addTicks(parts[1:])
+		if negative {
+			ticks = -ticks
 		}
-		parts[i+1], clock = before, after
+		return ticks, err
 	}
-	return parts, clock == ""
+	return 0, errTimeSpan
 }
 
-// clockParts splits 1.02:03:04.5 in the same way.
-func clockParts(text string) (parts [4]string, ok bool) {
-	fields := strings.Split(text, ":")
-	if len(fields) != 3 {
-		return parts, false
-	}
-	days, hours, dotted := strings.Cut(fields[0], ".")
-	if !dotted {
-		days, hours = "0", days
-	}
-	parts = [4]string{days, hours, fields[1], fields[2]}
-	for i, most := range []int{24, 60, 60} {
-		whole, _, _ := strings.Cut(parts[i+1], ".")
-		if n, err := strconv.Atoi(whole); err != nil || n >= most || len(whole) > 2 {
-			return parts, false
+// addTicks adds days, hours, minutes, seconds and a fraction. Digits of the fraction
+// behind the seventh must be zeros.
+func addTicks(parts []string) (sum int64, err error) {
+	fraction := parts[4]
+	exact := min(len(fraction), tickDigits)
+	parts[4] = fraction[:exact] + strings.Repeat("0", tickDigits-exact)
+	for i, unit := range []int64{ticksPerDay, ticksPerHour, ticksPerMinute, ticksPerSecond, 1} {
+		n, err := strconv.ParseInt("0"+parts[i], 10, 64)
+		if err != nil || n > (math.MaxInt64-sum)/unit {
+			return 0, errTimeSpan
 		}
+		sum += n * unit
 	}
-	return parts, days != ""
-}
-
-// addPart adds digits of a unit to a sum. Only seconds have a fraction.
-func addPart(sum *uint64, text string, unit uint64) bool {
-	if text == "" {
-		return true
+	if strings.Trim(fraction[exact:], "0") != "" {
+		return 0, errTimeSpan
 	}
-	whole, fraction, pointed := strings.Cut(text, ".")
-	if pointed && (unit != ticksPerSecond || fraction == "") || !digitsOnly(whole) || !digitsOnly(fraction) {
-		return false
-	}
-	n, err := strconv.ParseUint(whole, 10, 64)
-	if err != nil {
-		return false
-	}
-	high, ticks := bits.Mul64(n, unit)
-	total, carry := bits.Add64(*sum, ticks, 0)
-	part, exact := fractionTicks(fraction)
-	*sum = total + part
-	return high == 0 && carry == 0 && exact && total <= math.MaxInt64
-}
-
-// fractionTicks reads the digits after the point. Those after the seventh must
-// be zeros.
-func fractionTicks(digits string) (ticks uint64, exact bool) {
-	seventh := min(len(digits), tickDigits)
-	exact = strings.Trim(digits[seventh:], "0") == ""
-	padded := digits[:seventh] + strings.Repeat("0", tickDigits-seventh)
-	ticks, err := strconv.ParseUint(padded, 10, 64)
-	return ticks, exact && err == nil
+	return sum, nil
 }

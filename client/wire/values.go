@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -198,12 +199,10 @@ func ParseGuid(text string) (string, error) {
 	if len(text) != 32 {
 		return "", errGuid
 	}
-	text = strings.ToLower(text)
-	for i := range len(text) {
-		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return "", errGuid
-		}
+	if _, err := hex.DecodeString(text); err != nil {
+		return "", errGuid
 	}
+	text = strings.ToLower(text)
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:], nil
 }
 
