@@ -19,7 +19,13 @@ import (
 type topic struct {
 	name    string
 	summary string
-	print   func(io.Writer)
+	print   func(cmdline.Page)
+}
+
+func (t topic) write(to io.Writer) {
+	page := cmdline.NewPage(to)
+	t.print(page)
+	_ = page.Flush() // help to a closed pipe has no reader to tell
 }
 
 // topics is the only list of them.
@@ -71,7 +77,7 @@ func help(c *cli.Context) error {
 	var known []string
 	for _, t := range topics() {
 		if t.name == words[0] && len(words) == 1 {
-			t.print(c.App.Writer)
+			t.write(c.App.Writer)
 			return nil
 		}
 		known = append(known, t.name)
@@ -98,8 +104,7 @@ func helpProgram(app *cli.App) error {
 }
 
 // helpFilters is made of the tables that the parser reads.
-func helpFilters(w io.Writer) {
-	page := cmdline.NewPage(w)
+func helpFilters(page cmdline.Page) {
 	page.Line(`--where "FIELD OPERATOR VALUE", repeated: all must hold. Use double quotes in every shell.`)
 	page.Line("\n  operator\tword\tmember of the service\tfields\tmeaning")
 	for _, o := range record.Operators() {
@@ -120,7 +125,6 @@ A file of conditions has one on each line, and lines with # are remarks; @- is
 standard input. --filter-json takes the members of the service as a JSON object.
 
 whctl records RECORD lists the operators of each field.`)
-	_ = page.Flush() // help to a closed pipe has no reader to tell
 }
 
 // familiesOf says which fields take an operator.
@@ -140,8 +144,7 @@ func familiesOf(o record.Operator) string {
 	return strings.Join(list, ", ")
 }
 
-func helpFormats(w io.Writer) {
-	page := cmdline.NewPage(w)
+func helpFormats(page cmdline.Page) {
 	page.Line("--format NAME; without it table on a terminal and csv elsewhere.\n")
 	for _, f := range output.Formats() {
 		page.Entry(f.Name, f.Summary)
@@ -150,27 +153,22 @@ func helpFormats(w io.Writer) {
 A table on a terminal has %d rows unless --take or --all is given; every other
 output has all rows. Numbers keep the digits that the service sent. In Windows
 PowerShell use -o FILE instead of >, which changes the encoding.`, profile.TableRows)
-	_ = page.Flush() // help to a closed pipe has no reader to tell
 }
 
-func helpExits(w io.Writer) {
-	page := cmdline.NewPage(w)
+func helpExits(page cmdline.Page) {
 	for _, e := range exits {
 		page.Entry(fmt.Sprint(e.Code), e.Meaning)
 	}
-	_ = page.Flush() // help to a closed pipe has no reader to tell
 }
 
-func helpEnvironment(w io.Writer) {
-	page := cmdline.NewPage(w)
+func helpEnvironment(page cmdline.Page) {
 	for _, v := range profile.Variables() {
 		page.Entry(v.Name, v.Meaning)
 	}
-	_ = page.Flush() // help to a closed pipe has no reader to tell
 }
 
-func helpAuth(w io.Writer) {
-	fmt.Fprint(w, `Who asks is decided by the first of these that is there:
+func helpAuth(page cmdline.Page) {
+	fmt.Fprint(page, `Who asks is decided by the first of these that is there:
 
   1. an API key: --token-file FILE, WHCTL_TOKEN
   2. a password: --password-stdin, --password-file FILE, WHCTL_PASSWORD,
@@ -195,8 +193,8 @@ lines.
 `)
 }
 
-func helpPowerShell(w io.Writer) {
-	fmt.Fprint(w, `Put conditions in double quotes: in cmd.exe ' is no quote, so that > would write
+func helpPowerShell(page cmdline.Page) {
+	fmt.Fprint(page, `Put conditions in double quotes: in cmd.exe ' is no quote, so that > would write
 to a file, and PowerShell takes $ inside double quotes for a variable.
 
   whctl query SO_Totals --where "InvoiceTotal>=1000"

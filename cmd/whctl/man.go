@@ -24,7 +24,7 @@ func man(c *cli.Context) error {
 	page.flags(c.App.Flags)
 	for _, t := range topics() {
 		page.section(strings.ToUpper(t.name))
-		page.verbatim(t.print)
+		page.verbatim(t.write)
 	}
 	_, err := io.WriteString(c.App.Writer, page.out.String())
 	return err

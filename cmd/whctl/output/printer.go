@@ -34,6 +34,7 @@ type layout struct {
 	null     string   // stands for a null
 	excel    bool
 	notice   func(format string, args ...any)
+	values   []client.Value // of the row that is written
 }
 
 // RowWriter writes rows in one format, each as it comes.

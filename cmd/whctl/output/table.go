@@ -22,7 +22,6 @@ const (
 // to choose the widths.
 type tableWriter struct {
 	layout
-	values []client.Value
 	sample [][]string
 	widths []int // of the columns that are shown; nil before they are chosen
 	turned *verticalWriter
@@ -33,11 +32,7 @@ func newTable(l layout) RowWriter { return &tableWriter{layout: l} }
 func (p *tableWriter) Begin() error { return nil }
 
 func (p *tableWriter) Row(r client.Row) error {
-	p.values = r.Values(p.values[:0], p.names)
-	cells := make([]string, len(p.values))
-	for i, v := range p.values {
-		cells[i] = p.cell(v, p.columns[i].Type)
-	}
+	cells := p.cellsOf(r)
 	if p.turned != nil {
 		return p.turned.cells(cells)
 	}
@@ -70,16 +65,24 @@ func (p *tableWriter) End() error {
 	return nil
 }
 
-// cell is a value as it is shown: inert, and dates without needless digits.
-func (l layout) cell(v client.Value, t record.Type) string {
-	if v.Null() {
-		return l.null
+// cellsOf are the values of a row as they are shown: sanitized, and dates without
+// needless digits.
+func (l *layout) cellsOf(r client.Row) []string {
+	l.values = r.Values(l.values[:0], l.names)
+	cells := make([]string, len(l.values))
+	for i, v := range l.values {
+		if v.Null() {
+			cells[i] = l.null
+			continue
+		}
+		t := l.columns[i].Type
+		text := v.AppendCell(nil, t)
+		if (t == record.DateTime || t == record.Epoch) && bytes.IndexByte(text, '.') >= 0 {
+			text = bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte("."))
+		}
+		cells[i] = string(display.AppendSanitized(nil, text, ""))
 	}
-	text := v.AppendCell(nil, t)
-	if (t == record.DateTime || t == record.Epoch) && bytes.IndexByte(text, '.') >= 0 {
-		text = bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte("."))
-	}
-	return string(display.AppendSanitized(nil, text, ""))
+	return cells
 }
 
 // choose fixes the widths and writes what has waited for them.
@@ -98,35 +101,22 @@ func (p *tableWriter) choose() error {
 		need[i] = max(need[i], min(cellWidth(name), tableCellMin))
 	}
 	p.widths = fit(want, need, p.width)
+	print, err := p.line, error(nil)
 	if p.vertical && (len(p.sample) == 1 || 2*len(p.widths) < len(p.names)) {
-		return p.turn()
-	}
-	if err := p.line(p.names); err != nil {
-		return err
+		// A line of each field, where one row is all there is or a table could show
+		// less than half of the columns.
+		p.turned = &verticalWriter{layout: p.layout}
+		print, err = p.turned.cells, p.turned.Begin()
+	} else {
+		err = p.line(p.names)
 	}
 	for _, cells := range p.sample {
-		if err := p.line(cells); err != nil {
-			return err
+		if err == nil {
+			err = print(cells)
 		}
 	}
 	p.sample = nil
-	return nil
-}
-
-// turn makes a line of each field, where one row is all there is or a table
-// could show less than half of the columns.
-func (p *tableWriter) turn() error {
-	p.turned = &verticalWriter{layout: p.layout}
-	if err := p.turned.Begin(); err != nil {
-		return err
-	}
-	for _, cells := range p.sample {
-		if err := p.turned.cells(cells); err != nil {
-			return err
-		}
-	}
-	p.sample = nil
-	return nil
+	return err
 }
 
 // fit gives widths for as many leading columns as there is room for, at least

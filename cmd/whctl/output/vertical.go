@@ -11,9 +11,8 @@ import (
 // Nothing is cut short.
 type verticalWriter struct {
 	layout
-	values []client.Value
-	width  int // of the names
-	rows   int
+	width int // of the names
+	rows  int
 }
 
 func newVertical(l layout) RowWriter { return &verticalWriter{layout: l} }
@@ -27,12 +26,7 @@ func (p *verticalWriter) Begin() error {
 }
 
 func (p *verticalWriter) Row(r client.Row) error {
-	p.values = r.Values(p.values[:0], p.names)
-	cells := make([]string, len(p.values))
-	for i, v := range p.values {
-		cells[i] = p.cell(v, p.columns[i].Type)
-	}
-	return p.cells(cells)
+	return p.cells(p.cellsOf(r))
 }
 
 func (p *verticalWriter) End() error { return nil }

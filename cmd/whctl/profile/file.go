@@ -156,7 +156,7 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 	default:
 		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.example())
 	}
-	if err := s.Form.Check(e.Text); err != nil || value.Kind == unstable.String && s.Form.plain() {
+	if err := s.Form.Check(e.Text); err != nil || value.Kind == unstable.String && forms[s.Form].plain {
 		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.example())
 	}
 	f.entries = append(f.entries, e)

@@ -3,7 +3,8 @@
 package profile
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
 	"maps"
 	"net/netip"
 	"slices"
@@ -112,11 +113,38 @@ const (
 	themeName
 )
 
+// forms are what is true of a form's texts.
+var forms = [...]struct {
+	example string // as the file has it
+	must    string // what is wrong with others
+	plain   bool   // without quotes in the file
+	valid   func(text string) bool
+}{
+	address: {example: `an address such as "https://erp01:5050", without user and password`},
+	YesNo: {example: "true or false, without quotes", must: "must be true or false", plain: true, valid: func(text string) bool {
+		_, err := strconv.ParseBool(text)
+		return err == nil
+	}},
+	count: {example: "a number from 1, without quotes", must: "must be a number from 1", plain: true, valid: func(text string) bool {
+		n, err := strconv.ParseInt(text, 10, 32)
+		return err == nil && n > 0
+	}},
+	span: {example: `a duration such as "30s"`, must: "must be a duration such as 30s", valid: func(text string) bool {
+		d, err := time.ParseDuration(text)
+		return err == nil && d > 0
+	}},
+	zone: {example: `a zone such as "Europe/Berlin"`, must: "must be Local, UTC or a zone such as Europe/Berlin", valid: func(text string) bool {
+		_, err := time.LoadLocation(text)
+		return err == nil
+	}},
+	themeName: {},
+}
+
 // Choices are what a text can be; nil where that is no list.
 func (f Form) Choices() []string {
 	switch f {
 	case colourName:
-		return colourNames()
+		return slices.Sorted(maps.Keys(Colours))
 	case FormatName:
 		return output.FormatNames()
 	case themeName:
@@ -127,26 +155,12 @@ func (f Form) Choices() []string {
 
 // Check reports what would be right where the text is not.
 func (f Form) Check(text string) error {
-	switch f {
-	case address:
+	if f == address {
 		_, err := client.New(client.Options{URL: text})
 		return err
-	case YesNo:
-		if _, err := strconv.ParseBool(text); err != nil {
-			return fmt.Errorf("must be true or false")
-		}
-	case count:
-		if n, err := strconv.ParseInt(text, 10, 32); err != nil || n < 1 {
-			return fmt.Errorf("must be a number from 1")
-		}
-	case span:
-		if d, err := time.ParseDuration(text); err != nil || d <= 0 {
-			return fmt.Errorf("must be a duration such as 30s")
-		}
-	case zone:
-		if _, err := time.LoadLocation(text); err != nil {
-			return fmt.Errorf("must be Local, UTC or a zone such as Europe/Berlin")
-		}
+	}
+	if valid := forms[f].valid; valid != nil && !valid(text) {
+		return errors.New(forms[f].must)
 	}
 	if names := f.Choices(); names != nil {
 		return cmdline.OneOf(text, names)
@@ -154,32 +168,17 @@ func (f Form) Check(text string) error {
 	return nil
 }
 
-// plain reports whether values stand without quotes in the file.
-func (f Form) plain() bool { return f == YesNo || f == count }
-
 // example says how values look in the file.
 func (f Form) example() string {
-	switch f {
-	case YesNo:
-		return "true or false, without quotes"
-	case count:
-		return "a number from 1, without quotes"
-	case span:
-		return `a duration such as "30s"`
-	case address:
-		return `an address such as "https://erp01:5050", without user and password`
-	case zone:
-		return `a zone such as "Europe/Berlin"`
-	}
 	if names := f.Choices(); names != nil {
 		return "one of " + strings.Join(names, ", ")
 	}
-	return "a text in quotes"
+	return cmp.Or(forms[f].example, "a text in quotes")
 }
 
 // inFile is a value as the file has it.
 func (f Form) inFile(text string) string {
-	if f.plain() {
+	if forms[f].plain {
 		return text
 	}
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0 {
@@ -194,8 +193,6 @@ func (f Form) inFile(text string) string {
 
 // Colours are those of profiles, as terminals number them.
 var Colours = map[string]int{"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "none": 0}
-
-func colourNames() []string { return slices.Sorted(maps.Keys(Colours)) }
 
 // TableRows is how many rows a table on a terminal has, unless asked otherwise.
 const TableRows = 50

@@ -7,60 +7,65 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// csvWriter writes RFC 4180 with minimal quotes. Lines end with LF, since
-// that is what other tools of the command line expect.
-type csvWriter struct {
+// separatedWriter writes lines of cells with a separator between them: RFC 4180
+// with minimal quotes, or tabs without quotes. Lines end with LF, since that is what
+// other tools of the command line expect.
+type separatedWriter struct {
 	layout
-	values []client.Value
-	text   []byte // of one cell
-	eol    string
+	text      []byte // of one cell
+	separator byte
+	eol       string
 }
 
 func newCSV(l layout) RowWriter {
-	p := &csvWriter{layout: l, eol: "\n"}
 	if l.excel {
-		p.eol = "\r\n"
+		return &separatedWriter{layout: l, separator: ',', eol: "\r\n"}
 	}
-	return p
+	return &separatedWriter{layout: l, separator: ',', eol: "\n"}
 }
 
-func (p *csvWriter) Begin() error {
+func newTSV(l layout) RowWriter { return &separatedWriter{layout: l, separator: '\t', eol: "\n"} }
+
+func (p *separatedWriter) Begin() error {
 	line := p.out.AvailableBuffer()
 	if p.excel {
 		line = append(line, "\ufeff"...)
 	}
 	for i, name := range p.names {
-		line = appendCSV(comma(line, i), []byte(name))
+		if i > 0 {
+			line = append(line, p.separator)
+		}
+		if p.separator == ',' {
+			line = appendCSV(line, []byte(name))
+		} else {
+			line = appendTSV(line, []byte(name))
+		}
 	}
 	_, err := p.out.Write(append(line, p.eol...))
 	return err
 }
 
-func (p *csvWriter) Row(r client.Row) error {
+func (p *separatedWriter) Row(r client.Row) error {
 	p.values = r.Values(p.values[:0], p.names)
 	line := p.out.AvailableBuffer()
 	for i, v := range p.values {
-		line = p.quote(comma(line, i), v, p.columns[i].Type)
+		if i > 0 {
+			line = append(line, p.separator)
+		}
+		line = p.cell(line, v, p.columns[i].Type)
 	}
-	if len(line) == 0 {
+	if len(line) == 0 && p.separator == ',' {
 		line = append(line, `""`...) // an empty line would be no row at all
 	}
 	_, err := p.out.Write(append(line, p.eol...))
 	return err
 }
 
-func (p *csvWriter) End() error { return nil }
+func (p *separatedWriter) End() error { return nil }
 
-func comma(line []byte, i int) []byte {
-	if i > 0 {
-		return append(line, ',')
-	}
-	return line
-}
-
-// quote writes numbers as they came, digit for digit. With --null a text that
-// is spelled like a null is quoted, so that the two can be told apart.
-func (p *csvWriter) quote(line []byte, v client.Value, t record.Type) []byte {
+// cell appends numbers as they came, digit for digit. With --null a text that is
+// spelled like a null is quoted in CSV, so that the two can be told apart.
+func (p *separatedWriter) cell(line []byte, v client.Value, t record.Type) []byte {
 	if v.Null() {
 		return append(line, p.null...)
 	}
@@ -68,6 +73,9 @@ func (p *csvWriter) quote(line []byte, v client.Value, t record.Type) []byte {
 		return append(line, v...) // a number or a bool
 	}
 	p.text = v.AppendCell(p.text[:0], t)
+	if p.separator == '\t' {
+		return appendTSV(line, p.text)
+	}
 	if p.excel && v[0] == '"' && formula(p.text) {
 		p.text = append([]byte{'\''}, p.text...)
 	}
@@ -106,4 +114,23 @@ func appendQuoted(line, text []byte) []byte {
 		line = append(append(line, text[:i]...), `""`...)
 		text = text[i+1:]
 	}
+}
+
+// appendTSV appends a cell; what would end it is escaped with a backslash.
+func appendTSV(line, text []byte) []byte {
+	for _, c := range text {
+		switch c {
+		case '\t':
+			line = append(line, `\t`...)
+		case '\n':
+			line = append(line, `\n`...)
+		case '\r':
+			line = append(line, `\r`...)
+		case '\\':
+			line = append(line, `\\`...)
+		default:
+			line = append(line, c)
+		}
+	}
+	return line
 }
