@@ -36,9 +36,8 @@ func (c *Client) Logout(ctx context.Context) error {
 // ended reports whether a call failed since its session is over, and another
 // one can be had.
 func (c *Client) ended(session *string, err error) bool {
-	var e *Error
-	return session != nil && c.options.User != "" && c.options.Password != "" &&
-		errors.As(err, &e) && e.Status == http.StatusUnauthorized
+	e, is := errors.AsType[*Error](err)
+	return session != nil && c.options.User != "" && c.options.Password != "" && is && e.Status == http.StatusUnauthorized
 }
 
 // renew takes the place of a session that is over, unless somebody did already.

@@ -252,17 +252,16 @@ func (c *Client) sign(r *resty.Request) {
 
 // unanswered is the error of a request that got no reply.
 func (c *Client) unanswered(ctx context.Context, err error, connected bool) error {
-	var inURL *url.Error
-	if errors.As(err, &inURL) {
+	if inURL, is := errors.AsType[*url.Error](err); is {
 		err = inURL.Err // the wrapping repeats the address
 	}
-	var timeout net.Error
+	timeout, _ := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return &Error{Kind: Cancelled, Message: "cancelled", Err: context.Canceled}
 	case ctx.Err() != nil:
 		return &Error{Kind: TimedOut, Message: "no answer from " + c.base + " in time", Err: ctx.Err()}
-	case connected && errors.As(err, &timeout) && timeout.Timeout():
+	case connected && timeout != nil && timeout.Timeout():
 		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no answer from %s within %s", c.base, c.options.Timeout), Err: err}
 	case connected:
 		return &Error{Kind: Unreachable, Message: "no answer from " + c.base + ": the connection was closed", Err: errors.Join(errClosed, err)}
@@ -274,9 +273,9 @@ func (c *Client) unanswered(ctx context.Context, err error, connected bool) erro
 func jsonBody(reply *http.Response, limit int64) ([]byte, error) {
 	var text bytes.Buffer
 	n, err := text.ReadFrom(http.MaxBytesReader(nil, reply.Body, limit))
-	var tooLarge *http.MaxBytesError
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
-	case errors.As(err, &tooLarge):
+	case tooLarge:
 		return nil, &Error{Kind: Failed, Status: reply.StatusCode, Message: fmt.Sprintf("the reply is larger than %d MiB: ask for fewer rows at a time", limit>>20)}
 	case err != nil:
 		return nil, cut(reply, err, fmt.Sprintf("the reply broke off after %d bytes", n))

@@ -64,9 +64,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // KindOf is the kind of an error: of an *Error its own, Cancelled and TimedOut
 // of a context's, and else Failed.
 func KindOf(err error) Kind {
-	var e *Error
+	e, is := errors.AsType[*Error](err)
 	switch {
-	case errors.As(err, &e):
+	case is:
 		return e.Kind
 	case errors.Is(err, context.Canceled):
 		return Cancelled

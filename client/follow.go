@@ -30,8 +30,7 @@ type follower struct {
 func (f *follower) wait(err error) time.Duration {
 	longest := f.backoff.Next()
 	wait := longest/2 + rand.N(longest/2)
-	var e *Error
-	if errors.As(err, &e) {
+	if e, is := errors.AsType[*Error](err); is {
 		wait = max(wait, min(e.RetryAfter, longestRetry))
 	}
 	return wait

@@ -110,8 +110,8 @@ var errSilent = errors.New("silence")
 // isFinal reports whether it makes no sense to ask again: somebody refuses to
 // answer, rather than cannot.
 func isFinal(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
+	e, is := errors.AsType[*Error](err)
+	if !is {
 		return true // nothing was sent
 	}
 	switch e.Status {

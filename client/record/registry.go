@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Registry is a set of record kinds. It is a value that is handed to whoever
@@ -41,10 +42,15 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 
 // Builtin is the registry of the kinds of the published interface: the one of the
 // service that whd replaces, which its clients are written for.
-func Builtin() *Registry {
-	r, err := NewRegistry(Kinds()...)
+func Builtin() *Registry { return builtin() }
+
+var builtin = sync.OnceValue(func() *Registry { return mustRegistry(Kinds()) })
+
+// mustRegistry is NewRegistry for tables, whose mistakes their tests find.
+func mustRegistry(kinds []Kind) *Registry {
+	r, err := NewRegistry(kinds...)
 	if err != nil {
-		panic("record: " + err.Error()) // a mistake in kinds.go, caught by its test
+		panic("record: " + err.Error())
 	}
 	return r
 }

@@ -1,5 +1,7 @@
 package record
 
+import "sync"
+
 // SystemKinds lists the kinds that the service itself keeps, one line per field.
 // They are queried like those of Kinds, by routes of their own.
 func SystemKinds() []Kind {
@@ -116,10 +118,6 @@ func attemptFields() []Field {
 
 // System is the registry of the kinds that the service itself keeps. They are
 // apart from the others: no demo fills them and no check looks for them.
-func System() *Registry {
-	r, err := NewRegistry(SystemKinds()...)
-	if err != nil {
-		panic("record: " + err.Error()) // a mistake in system.go, caught by its test
-	}
-	return r
-}
+func System() *Registry { return system() }
+
+var system = sync.OnceValue(func() *Registry { return mustRegistry(SystemKinds()) })

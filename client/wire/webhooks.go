@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"strconv"
 	"time"
 )
 
@@ -15,8 +14,7 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 	if time.Time(m).IsZero() {
 		return []byte("null"), nil
 	}
-	text := append([]byte(`"/Date(`), strconv.FormatInt(time.Time(m).UnixMilli(), 10)...)
-	return append(text, `+0000)/"`...), nil
+	return []byte(`"` + LegacyDate(time.Time(m)) + `"`), nil
 }
 
 // UnmarshalJSON reads every form of a date that the service takes.

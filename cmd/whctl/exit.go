@@ -23,9 +23,9 @@ var exits = []cmdline.Exit{
 	{Code: 4, Meaning: "authentication needed or refused", Is: ofKind(client.Unauthorized)},
 	{Code: 5, Meaning: "not found", Is: ofKind(client.NotFound)},
 	{Code: 6, Meaning: "the service rejected the request; its code and fields are on standard error", Is: ofKind(client.Rejected)},
-	{Code: 7, Meaning: "partial: the reply broke off, or not all was done", Is: isPartial},
+	{Code: 7, Meaning: "partial: the reply broke off, or not all was done", Is: is[*partialError](client.Incomplete)},
 	{Code: 8, Meaning: "time-out", Is: ofKind(client.TimedOut)},
-	{Code: 9, Meaning: "refused by read-only mode or for want of a confirmation", Is: isRefused},
+	{Code: 9, Meaning: "refused by read-only mode or for want of a confirmation", Is: is[*unconfirmedError](client.ReadOnly)},
 	{Code: 10, Meaning: "no rows matched; only with --exit-status", Is: func(err error) bool { return errors.Is(err, errNoRows) }},
 	{Code: 130, Meaning: "interrupted", Is: ofKind(client.Cancelled)},
 }
@@ -57,19 +57,17 @@ type partialError struct{ message string }
 
 func (e *partialError) Error() string { return e.message }
 
-func isPartial(err error) bool {
-	var e *partialError
-	return errors.As(err, &e) || client.Is(err, client.Incomplete)
-}
-
-// unconfirmedError is a change that nobody has agreed to.
+// unconfirmedError is a change that was not agreed to.
 type unconfirmedError struct{ message string }
 
 func (e *unconfirmedError) Error() string { return e.message }
 
-func isRefused(err error) bool {
-	var e *unconfirmedError
-	return errors.As(err, &e) || client.Is(err, client.ReadOnly)
+// is reports whether an error is of a type, or one of the client's of a kind.
+func is[E error](kind client.Kind) func(error) bool {
+	return func(err error) bool {
+		_, is := errors.AsType[E](err)
+		return is || client.Is(err, kind)
+	}
 }
 
 // errNoRows is the outcome of --exit-status where nothing matched.

@@ -78,8 +78,7 @@ func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (an
 	start := time.Now()
 	reply, err := f.http.Do(request)
 	if err != nil {
-		var inURL *url.Error
-		if errors.As(err, &inURL) {
+		if inURL, is := errors.AsType[*url.Error](err); is {
 			err = inURL.Err // the wrapping repeats the address
 		}
 		return answered{took: time.Since(start)}, err

@@ -77,9 +77,9 @@ func (p *jqWriter) run(input any) error {
 }
 
 func jqError(err error) error {
-	var halt *gojq.HaltError
+	halt, is := errors.AsType[*gojq.HaltError](err)
 	switch {
-	case errors.As(err, &halt) && halt.Value() == nil:
+	case is && halt.Value() == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
 		return err

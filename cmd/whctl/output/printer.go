@@ -14,14 +14,12 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/workbook"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // Column is one column of what is printed.
-type Column struct {
-	Name string
-	Type record.Type
-}
+type Column = workbook.Column
 
 // layout is what a printer works with.
 type layout struct {
@@ -257,7 +255,7 @@ func ColumnsOf(kind *record.Kind, fields []string) []Column {
 	columns := make([]Column, len(fields))
 	for i, name := range fields {
 		at, _ := kind.Column(name) // names were checked when they were read
-		columns[i] = Column{name, kind.Fields[at].Type}
+		columns[i] = Column{Name: name, Type: kind.Fields[at].Type}
 	}
 	return columns
 }

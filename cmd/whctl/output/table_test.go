@@ -34,7 +34,7 @@ func TestTableFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var columns []Column
 		for i := range rapid.IntRange(1, 8).Draw(rt, "columns") {
-			columns = append(columns, Column{fmt.Sprintf("Column%d", i), rapid.SampledFrom(record.Types()).Draw(rt, "type")})
+			columns = append(columns, Column{Name: fmt.Sprintf("Column%d", i), Type: rapid.SampledFrom(record.Types()).Draw(rt, "type")})
 		}
 		row := map[string]string{}
 		for _, c := range columns {

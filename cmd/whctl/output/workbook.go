@@ -18,11 +18,7 @@ type xlsxWriter struct {
 func newXLSX(l layout) RowWriter { return &xlsxWriter{layout: l} }
 
 func (p *xlsxWriter) Begin() (err error) {
-	var columns []workbook.Column
-	for _, c := range p.columns {
-		columns = append(columns, workbook.Column{Name: c.Name, Type: c.Type})
-	}
-	p.book, err = workbook.New(p.out, p.sheet, columns)
+	p.book, err = workbook.New(p.out, p.sheet, p.columns)
 	return err
 }
 
