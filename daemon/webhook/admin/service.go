@@ -24,7 +24,7 @@ type Service struct {
 	log      *slog.Logger
 }
 
-// New makes a Registrar.
+// New makes a Service.
 func New(b Store, n Notifier, r func() webhook.Rules, log *slog.Logger) *Service {
 	return &Service{b, n, r, log}
 }
@@ -124,11 +124,8 @@ func (r *Service) removed(ctx context.Context, was bool, err error, thing string
 
 // Subscriptions lists the subscriptions of a subscriber.
 func (r *Service) Subscriptions(ctx context.Context, subscriber string) ([]Subscription, error) {
-	g, err := guid(subscriber, "subscriber")
-	if err != nil {
-		return nil, err
-	}
-	return r.store.Subscriptions(ctx, g)
+	s, err := r.Subscriber(ctx, subscriber)
+	return s.Subscriptions, err
 }
 
 // Subscription finds a subscription.

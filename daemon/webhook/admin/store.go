@@ -20,7 +20,6 @@ type Store interface {
 	RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error)
 
 	Subscription(ctx context.Context, subscriber, guid string) (Subscription, error)
-	Subscriptions(ctx context.Context, subscriber string) ([]Subscription, error)
 	// AddSubscription bounds what a subscriber has unless an admin adds to it.
 	AddSubscription(ctx context.Context, r Subscription) (Subscription, error)
 	ChangeSubscription(ctx context.Context, subscriber, guid string, c SubscriptionChange, at time.Time) (Subscription, error)

@@ -14,17 +14,7 @@ import (
 // engine speaks to a database. Errors are faults of kind Unavailable where the
 // store is away, full or busy: the engine tries again.
 type Store interface {
-	// Lease takes a partition whose lease has run out, or makes one, for term.
-	Lease(ctx context.Context, term time.Duration) (Lease, error)
-	// TakeOver leases the partitions that were left behind with open messages:
-	// their leases have run out or were given back. The first partition always has
-	// a holder.
-	TakeOver(ctx context.Context, term time.Duration) ([]Lease, error)
-	// Renew prolongs leases and reports those that are still held. A lease that
-	// another daemon has taken since is gone for good.
-	Renew(ctx context.Context, leases []Lease, term time.Duration) ([]Lease, error)
-	// Release gives leases back, so that another daemon need not wait.
-	Release(ctx context.Context, leases []Lease) error
+	Peers
 	// Now is the store's clock, which is the same for all daemons.
 	Now(ctx context.Context) (time.Time, error)
 
@@ -71,6 +61,29 @@ type Store interface {
 	RefuseOutbox(ctx context.Context, id int64, reason string) error
 	// Open lists the subscriptions that have open messages in a partition.
 	Open(ctx context.Context, partition int64) ([]int64, error)
+	// Succeeded reports whether a subscription has received a message since a
+	// time.
+	Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error)
+	// Backlog counts what is open, for each subscription that has any.
+	Backlog(ctx context.Context) ([]stats.Backlog, error)
+	// Key finds what an idempotency key was used for, nil where it is free.
+	Key(ctx context.Context, hash [32]byte) (*Key, error)
+}
+
+// Peers keeps what daemons that share a store know of each other, and which of them
+// sends which messages.
+type Peers interface {
+	// Lease takes a partition whose lease has run out, or makes one, for term.
+	Lease(ctx context.Context, term time.Duration) (Lease, error)
+	// TakeOver leases the partitions that were left behind with open messages:
+	// their leases have run out or were given back. The first partition always has
+	// a holder.
+	TakeOver(ctx context.Context, term time.Duration) ([]Lease, error)
+	// Renew prolongs leases and reports those that are still held. A lease that
+	// another daemon has taken since is gone for good.
+	Renew(ctx context.Context, leases []Lease, term time.Duration) ([]Lease, error)
+	// Release gives leases back, so that another daemon need not wait.
+	Release(ctx context.Context, leases []Lease) error
 	// PeerEvents reads what other daemons have done since an event. Negative, it only
 	// gives the number of the last.
 	PeerEvents(ctx context.Context, after int64) (PeerEvents, error)
@@ -82,13 +95,6 @@ type Store interface {
 	Changes(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error)
 	// PrunePeerEvents removes events and changes that all daemons have read by now.
 	PrunePeerEvents(ctx context.Context) error
-	// Succeeded reports whether a subscription has received a message since a
-	// time.
-	Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error)
-	// Backlog counts what is open, for each subscription that has any.
-	Backlog(ctx context.Context) ([]stats.Backlog, error)
-	// Key finds what an idempotency key was used for, nil where it is free.
-	Key(ctx context.Context, hash [32]byte) (*Key, error)
 }
 
 // The errors of Write that are no failures of the store.

@@ -1,17 +1,27 @@
 package sqlstore
 
 import (
-	"database/sql"
+	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/daemon/appdb"
-	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
+
+// The limits of texts that others have made, in bytes.
+const (
+	mostReason   = 256
+	mostDetail   = 2000
+	mostAnswer   = 4 << 10
+	answerPieces = 3 // in which an answer reaches a server
+	mostDisabled = 400
+)
+
+// shortAnswer is the length, in bytes, up to which an answer stays with its
+// attempt: a reference to a text takes about as much.
+const shortAnswer = 64
 
 // The columns of what is in a batch, for both databases.
 var (
@@ -88,140 +98,72 @@ type storedText struct{ hash, used, text string }
 // textSize is about what the row of a text takes.
 func textSize(text string) int64 { return int64(len(text)) + 256 }
 
-// On a server events have numbers, by which their bodies are found, and texts
-// come in pieces, each short enough even if all of its characters are escaped.
-var (
-	numberedEvents = append(eventColumns[:len(eventColumns):len(eventColumns)], column[*webhook.Event]{"N", integer, nil})
-	textPieces     = newTextPieces()
-)
-
-func newTextPieces() columns[storedText] {
-	all := textColumns[: len(textColumns)-1 : len(textColumns)-1]
-	for i := range answerPieces {
-		all = append(all, column[storedText]{fmt.Sprint("Text", i+1), text, func(t storedText) any { return piece(t.text, i) }})
-	}
-	return all
+// attempt is an outcome as it is stored.
+type attempt struct {
+	message  int64
+	number   int // of the message's attempts
+	guid     string
+	status   webhook.Status
+	code     int    // 0 for none
+	reason   string // for everybody
+	detail   string // for admins
+	answer   string // for admins
+	hash     string // that the answer is stored under; empty for a short one
+	next     string // empty where no other attempt follows
+	ended    string
+	duration int64
 }
 
-func piece(text string, i int) string {
-	const most = 2000
-	for range i {
-		text = text[len(appdb.Truncate(text, most)):]
+func attemptOf(r webhook.AttemptResult) *attempt {
+	a := &attempt{
+		message: r.Message.ID, number: r.After.Attempts, guid: appdb.NewGUID(), status: r.After.Status,
+		code: r.Code, reason: readable(r.Reason(), mostReason),
+		detail: readable(r.Detail, mostDetail), answer: readable(string(r.Text), mostAnswer),
+		next: dueText(r.After), ended: appdb.Stamp(r.Began.Add(r.Took)), duration: ticks(r.Took),
 	}
-	return appdb.Truncate(text, most)
+	if len(a.answer) > shortAnswer {
+		hash := sha256.Sum256([]byte(a.answer))
+		a.hash = hex.EncodeToString(hash[:16])
+	}
+	return a
 }
 
-// batchText collects the statement of a batch for a server, and its arguments:
-// rows as JSON for OPENJSON, and the bodies of events beside them. Babelfish cuts
-// texts that come out of OPENJSON at 4,000 characters, and leaves their escapes
-// in.
-type batchText struct {
-	statement strings.Builder
-	args      []any
-	escapes   escapes
+// store takes an answer out of its attempt where that refers to it.
+func (a *attempt) store() (t storedText, is bool) {
+	if a.hash == "" {
+		return t, false
+	}
+	t = storedText{a.hash, a.ended, a.answer}
+	a.answer = ""
+	return t, true
 }
 
-// serverBatch is the statement of a batch, with the parts that it needs. A batch
-// without rows only checks leases and version: SQL Server takes no empty block.
-//
-// The arguments are at most webhook.MaxBatchEvents and one for each kind of rows,
-// while a call takes 2,100.
-func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
-	w := &batchText{}
-	w.rows("Leases", leaseColumns.encode(b.Leases, &w.escapes))
-	w.arg("LeaseCount", len(b.Leases))
-	w.arg("Version", b.Version)
-	if len(b.Outbox) > 0 {
-		part(w, serverOutbox, "Outbox", outboxColumns, b.Outbox)
-		w.arg("OutboxCount", len(b.Outbox))
-		w.arg("OutboxLast", slices.Max(b.Outbox))
+// dueText is when the next attempt is due, empty for a message that is not
+// open.
+func dueText(s webhook.State) string {
+	if !s.Status.Open() {
+		return ""
 	}
-	if len(b.Events) > 0 {
-		part(w, w.withBodies(serverEvents, b.Events), "Events", numberedEvents, b.Events)
-	}
-	part(w, serverMessages, "Messages", messageColumns, b.Messages)
-	w.outcomes(b.Outcomes)
-	if len(b.Disabled) > 0 {
-		part(w, serverDisabled, "Disabled", disabledColumns, b.Disabled)
-		w.arg("RowHash", newRowHash())
-	}
-	part(w, serverHealth, "Health", healthColumns, b.Health)
-	if len(b.Changes) > 0 {
-		w.statement.WriteString(serverChanges)
-		w.arg("Home", b.Home)
-		w.arg("Number", b.Number)
-		w.rows("Changes", []byte(changesText(b)))
-	}
-	part(w, serverKeys, "Keys", keyColumns, b.Keys)
-	part(w, serverPeerEvents, "PeerEvents", peerEventColumns, b.PeerEvents)
-	if len(b.Disabled)+len(b.PeerEvents) > 0 {
-		w.args = append(w.args, holder)
-	}
-	block := ""
-	if w.statement.Len() > 0 {
-		block = serverBlock + w.statement.String() + "END\n"
-	}
-	return serverBegin + w.escapes.fill(block) + serverEnd, w.args
+	return appdb.Stamp(s.Next)
 }
 
-func (w *batchText) arg(name string, value any) { w.args = append(w.args, sql.Named(name, value)) }
-
-func (w *batchText) rows(name string, json []byte) { w.arg(name, mssql.Document(json)) }
-
-// part adds a statement for rows, if there are any.
-func part[T any](w *batchText, statement, name string, c columns[T], all []T) {
-	if len(all) > 0 {
-		w.statement.WriteString(statement)
-		w.rows(name, c.encode(all, &w.escapes))
-	}
+// readable is the beginning of a text that somebody else has made, as every
+// database keeps it: what is no UTF-8, and zero bytes, which servers refuse in
+// JSON, are replaced.
+func readable(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return appdb.Truncate(strings.ReplaceAll(text, "\x00", "\uFFFD"), most)
 }
 
-// withBodies puts the bodies of events, each behind its number, in their place
-// in the statement. There are rows to fill up to a power of two, so that
-// statements of a few lengths serve all batches.
-func (w *batchText) withBodies(statement string, events []*webhook.Event) string {
-	count := 1
-	for count < len(events) {
-		count *= 2
-	}
-	var list strings.Builder
-	for n := range count {
-		if n > 0 {
-			list.WriteString(", ")
-		}
-		fmt.Fprintf(&list, "(%d, @T%d)", n, n)
-		var body []byte
-		if n < len(events) {
-			body = events[n].Body
-		}
-		w.arg(fmt.Sprintf("T%d", n), mssql.Document(body))
-	}
-	return strings.ReplaceAll(statement, "{texts}", list.String())
-}
+// deletion is a message that is to go, unless it has changed since it was
+// looked at.
+type deletion struct{ id, event, status, attempts int64 }
 
-// outcomes adds what came of attempts, in rounds that each have one of each
-// message, in the order in which they come: an UPDATE does one of several that it
-// joins. There is seldom more than one round.
-func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
-	var rounds [][]*attempt
-	var stored []storedText
-	turns, known := make(map[int64]int, len(outcomes)), make(map[string]bool)
-	for _, r := range outcomes {
-		a := attemptOf(r)
-		if t, is := a.store(); is && !known[t.hash] {
-			known[t.hash] = true
-			stored = append(stored, t)
-		}
-		turn := turns[a.message]
-		turns[a.message]++
-		if turn == len(rounds) {
-			rounds = append(rounds, nil)
-		}
-		rounds[turn] = append(rounds[turn], a)
-	}
-	for i, round := range rounds {
-		name := fmt.Sprintf("Outcomes%d", i+1)
-		part(w, strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, resultColumns, round)
-	}
-	part(w, serverTextRows, "Texts", textPieces, stored)
+func deletionFields(d *deletion) []any { return []any{&d.id, &d.event, &d.status, &d.attempts} }
+
+var deletionColumns = columns[deletion]{
+	{"ID", number, func(d deletion) any { return d.id }},
+	{"EventID", number, func(d deletion) any { return d.event }},
+	{"Status", small, func(d deletion) any { return d.status }},
+	{"Attempts", integer, func(d deletion) any { return d.attempts }},
 }

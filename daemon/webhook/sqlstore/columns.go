@@ -180,9 +180,13 @@ func valueOf(pointer any) any {
 	case *string:
 		return *p
 	case *time.Time:
-		return appdb.NullIfEmpty(momentText(*p))
+		return appdb.Stamp(*p)
+	case *[]byte:
+		return *p
 	case *webhook.Status:
 		return int64(*p)
+	case *schedule:
+		return p.stored()
 	}
 	panic(fmt.Sprintf("sqlstore: a value of type %T cannot be written", pointer))
 }

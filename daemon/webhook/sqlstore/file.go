@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
@@ -25,14 +26,6 @@ type fileWriter struct {
 // filePragmas are the writer's. It decides itself when the log is written back:
 // SQLite would do so within a commit for which many wait.
 var filePragmas = []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000", "journal_size_limit = 33554432"}
-
-func openFileWriter(own *appdb.DB, path string) (batchWriter, error) {
-	f := &fileWriter{own: own, path: path, wal: checkpointer{drain: own.Drain}}
-	if err := f.open(); err != nil {
-		return nil, err
-	}
-	return f, nil
-}
 
 func (f *fileWriter) open() (err error) {
 	f.conn, err = sqlite.Open(f.path, sqlite.Options{Existing: true, BusyTimeout: appdb.FileTimeout, Pragmas: filePragmas})
@@ -287,4 +280,99 @@ func (f *fileWriter) changes(b *delivery.Batch) error {
 	}
 	return f.conn.Query(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.Clock()+`, ?3)`, nil,
 		b.Home, b.Number, changesText(b))
+}
+
+// leastRemoved is how many messages are removed in a turn even if a writer waits
+// for it, at least this many and half of the step, so that removals keep up with
+// any load.
+const leastRemoved = 10
+
+// remove removes messages, with what is known of their attempts and with events
+// that no other message needs, over the connection of the batches: another
+// one's changes would empty its cache, and another one would decide by itself
+// when to write the log back. It ends early where somebody waits, and says what
+// is left; the removal's Took is how long nobody else could write.
+func (f *fileWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
+	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
+	defer cancel()
+	err = f.inTurn(ctx, func() error {
+		began := time.Now()
+		err := f.loosely(func() error {
+			return f.transact(ctx, func() (err error) {
+				left, r.Rows, err = f.condemn(all)
+				return err
+			})
+		})
+		r.Took = time.Since(began)
+		return err
+	})
+	if err != nil {
+		return all, delivery.Removed{}, err
+	}
+	return left, r, nil
+}
+
+// loosely does work whose transaction need not be on the disk when it ends. If
+// it is lost, it is done again. It is on the disk once the next one is.
+func (f *fileWriter) loosely(work func() error) error {
+	if err := f.conn.Exec("PRAGMA synchronous = NORMAL"); err != nil {
+		return err
+	}
+	err := work()
+	if f.conn == nil {
+		return err
+	}
+	if strict := f.conn.Exec("PRAGMA synchronous = FULL"); strict != nil {
+		f.conn.Close()
+		f.conn = nil
+		return errors.Join(err, strict)
+	}
+	return err
+}
+
+// condemn removes messages one by one, until somebody waits.
+func (f *fileWriter) condemn(all []deletion) (left []deletion, n int, err error) {
+	for i, c := range all {
+		if i >= max(leastRemoved, len(all)/2) && f.own.WriteLock.Wanted() {
+			return all[i:], n, nil
+		}
+		if err := f.conn.Query(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, nil, c.id, c.status, c.attempts); err != nil {
+			return nil, n, err
+		}
+		if f.conn.Changes() == 0 {
+			continue
+		}
+		n++
+		if err := f.conn.Query(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, nil, c.id); err != nil {
+			return nil, n, err
+		}
+		err := f.conn.Query(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)`, nil, c.event)
+		if err != nil {
+			return nil, n, err
+		}
+	}
+	return nil, n, nil
+}
+
+const shrinkPages = 200 // that are given back at a time
+
+// shrink gives pages back that the file does not need. Only a file that was made
+// with auto_vacuum, or was compacted since, can.
+func (f *fileWriter) shrink(ctx context.Context) (r delivery.Removed, err error) {
+	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
+	defer cancel()
+	err = f.inTurn(ctx, func() error {
+		began := time.Now()
+		size, err := appdb.SizeOf(f.conn)
+		if err != nil || size.Free < size.Pages/appdb.ShrinkShare+shrinkPages {
+			return err
+		}
+		err = f.loosely(func() (err error) {
+			r.More, err = appdb.Shrink(f.conn, size, shrinkPages)
+			return err
+		})
+		r.Took = time.Since(began)
+		return err
+	})
+	return r, err
 }

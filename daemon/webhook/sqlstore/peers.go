@@ -5,146 +5,205 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// lastNudge is the number in WH_Number of the last nudge.
-const lastNudge = `Nudge`
+// Peers is what daemons that share a store know of each other: leases, events and
+// changes of messages.
+type Peers struct{ tables }
 
-// nudged are the steps of a transaction that tell other daemons about messages
-// of subscriptions. The first locks the number until the transaction ends: the
-// numbers come in the order of the commits, so that nobody who has read one has
-// missed a lower one.
-func (w *Store) nudged(all ...delivery.PeerEvent) []appdb.Step {
-	if len(all) == 0 {
-		return nil
+func termArg(term time.Duration) sql.NamedArg { return sql.Named("Term", term.Milliseconds()) }
+
+func leaseArgs(l delivery.Lease) []any {
+	return []any{sql.Named("Partition", l.Partition), sql.Named("Fence", l.Fence)}
+}
+
+// Lease is delivery.Store's. Of several partitions it takes the oldest, so that
+// a daemon that is alone has the same one each time.
+func (p *Peers) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
+	for {
+		mine, err := p.takeFree(ctx, ``, term, 1)
+		if err != nil {
+			return delivery.Lease{}, err
+		}
+		if len(mine) > 0 {
+			return mine[0], nil
+		}
+		// Another daemon may be faster to make a partition, or to take it.
+		_, err = p.own.Exec(ctx, `INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil)
+SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, sql.Named("Until", appdb.Stamp(time.Time{})))
+		if err != nil && !executor.IsDuplicate(err) {
+			return delivery.Lease{}, p.fault(err, "making a partition")
+		}
 	}
-	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", lastNudge))}
-	for _, n := range all {
-		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, @Subscription, @Kind, @Holder, `+w.own.Clock()+` FROM whd.WH_Number n WHERE n.Name = @Name`,
-			sql.Named("Subscription", n.Subscription), sql.Named("Kind", int64(n.Kind)), w.own.HolderArg(), sql.Named("Name", lastNudge)))
+}
+
+// TakeOver is delivery.Store's.
+func (p *Peers) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Lease, error) {
+	return p.takeFree(ctx, orphan, term, -1)
+}
+
+// orphan picks, of the partitions that may be leased, those that somebody must
+// lease: where messages are open, and the first.
+const orphan = ` AND (p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
+	WHERE m.PartitionID = p.PartitionID AND m.NextAttemptDateTime IS NOT NULL))`
+
+// free are the partitions that may be leased, until when they would be.
+func (p *Peers) free(ctx context.Context, which string, term time.Duration) ([]delivery.Lease, error) {
+	all, err := appdb.QueryAll(ctx, p.own, into(func(l *delivery.Lease) []any { return []any{&l.Partition, &l.Fence, (*appdb.Time)(&l.Until)} }),
+		`SELECT p.PartitionID, p.Fence, `+p.own.ClockAfter()+` FROM whd.WH_Partition p
+WHERE p.LeaseUntil <= `+p.own.Clock()+which+` ORDER BY p.PartitionID`, termArg(term))
+	return all, p.fault(err, "looking for partitions")
+}
+
+// takeFree leases so many of these partitions, unless others are faster.
+func (p *Peers) takeFree(ctx context.Context, which string, term time.Duration, limit int) (mine []delivery.Lease, err error) {
+	free, err := p.free(ctx, which, term)
+	if err != nil {
+		return nil, err
 	}
-	return steps
+	for _, l := range free {
+		n, err := p.own.Exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+p.own.ClockAfter()+`
+WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.own.Clock(),
+			append(leaseArgs(l), termArg(term), p.own.HolderArg())...)
+		if err != nil {
+			return mine, p.fault(err, "leasing a partition")
+		}
+		if l.Fence++; n > 0 {
+			mine = append(mine, l)
+		}
+		if len(mine) == limit {
+			break
+		}
+	}
+	return mine, nil
+}
+
+// Renew is delivery.Store's.
+func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) (held []delivery.Lease, err error) {
+	until, err := appdb.QueryOne(ctx, p.own, appdb.ScanTime, `SELECT `+p.own.ClockAfter(), termArg(term))
+	if err != nil {
+		return nil, p.fault(err, "renewing a lease")
+	}
+	for _, l := range leases {
+		n, err := p.set(ctx, l, `LeaseUntil = `+p.own.ClockAfter(), termArg(term))
+		if err != nil {
+			return nil, p.fault(err, "renewing a lease")
+		}
+		if l.Until = *until; n > 0 {
+			held = append(held, l)
+		}
+	}
+	return held, nil
+}
+
+// set changes the row of a partition whose lease is held.
+func (p *Peers) set(ctx context.Context, l delivery.Lease, sets string, args ...any) (int64, error) {
+	return p.own.Exec(ctx, `UPDATE whd.WH_Partition SET `+sets+`
+WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), args...)...)
+}
+
+// Release is delivery.Store's. The fence stays, so that what is still under way
+// may be written until somebody else takes the partition.
+func (p *Peers) Release(ctx context.Context, leases []delivery.Lease) error {
+	for _, l := range leases {
+		if _, err := p.set(ctx, l, `LeaseUntil = @Until`, sql.Named("Until", appdb.Stamp(time.Time{}))); err != nil {
+			return p.fault(err, "giving a lease back")
+		}
+	}
+	return nil
+}
+
+// Watch is delivery.Store's.
+func (p *Peers) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
+	_, err := p.set(ctx, home, `WatchedUntil = `+p.own.ClockAfter(), termArg(term))
+	return p.fault(err, "noting that changes are read")
 }
 
 // PeerEvents is delivery.Store's. Where nothing has happened it reads a few rows.
-func (w *Store) PeerEvents(ctx context.Context, after int64) (news delivery.PeerEvents, err error) {
-	numbers, err := appdb.QueryAll(ctx, w.own, scanNumber, `SELECT Name, Next FROM whd.WH_Number`)
-	if err != nil {
-		return news, w.fault(err, "looking for news")
-	}
-	for _, n := range numbers {
-		switch n.name {
-		case subscriptionVersion:
-			news.Version = n.next
-		case lastNudge:
-			news.Last = n.next
+func (p *Peers) PeerEvents(ctx context.Context, after int64) (news delivery.PeerEvents, err error) {
+	numbers := map[string]*int64{subscriptionVersion: &news.Version, lastNudge: &news.Last}
+	err = p.own.Query(ctx, func(rows *sql.Rows) error {
+		for rows.Next() {
+			var name string
+			var next int64
+			if err := rows.Scan(&name, &next); err != nil {
+				return err
+			}
+			if n := numbers[name]; n != nil {
+				*n = next
+			}
 		}
-	}
-	holders, err := appdb.QueryAll(ctx, w.own, scanHolder, `SELECT p.Holder, MAX(CASE WHEN p.WatchedUntil > `+w.own.Clock()+` THEN 1 ELSE 0 END)
-FROM whd.WH_Partition p WHERE p.LeaseUntil > `+w.own.Clock()+` GROUP BY p.Holder`)
+		return nil
+	}, `SELECT Name, Next FROM whd.WH_Number`)
 	if err != nil {
-		return news, w.fault(err, "looking for other daemons")
+		return news, p.fault(err, "looking for news")
 	}
-	news.Daemons = max(1, len(holders))
-	for _, h := range holders {
-		news.Watched = news.Watched || h.watched && h.holder != w.own.Holder
+	watched, err := appdb.QueryAll(ctx, p.own, into(func(watched *bool) []any { return []any{watched} }),
+		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.own.Clock()+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
+FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.own.Clock()+` GROUP BY p.Holder`, p.own.HolderArg())
+	if err != nil {
+		return news, p.fault(err, "looking for other daemons")
 	}
-	orphans, err := w.lapsed(ctx, ` AND `+orphan, 0)
+	news.Daemons, news.Watched = max(1, len(watched)), slices.Contains(watched, true)
+	orphans, err := p.free(ctx, orphan, 0)
 	if err != nil {
 		return news, err
 	}
 	news.Orphans = len(orphans) > 0
 	if after >= 0 && after < news.Last {
-		news.Events, err = appdb.QueryAll(ctx, w.own, scanNudge, `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
+		news.Events, err = appdb.QueryAll(ctx, p.own, into(func(n *delivery.PeerEvent) []any { return []any{&n.Subscription, &n.Kind} }),
+			`SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
 WHERE n.Number > @After AND n.Number <= @Last AND n.Kind <> @Changed AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
-			sql.Named("After", after), sql.Named("Last", news.Last), sql.Named("Changed", changedKind), w.own.HolderArg())
+			sql.Named("After", after), sql.Named("Last", news.Last), sql.Named("Changed", changedKind), p.own.HolderArg())
 	}
-	return news, w.fault(err, "reading nudges")
-}
-
-type storedNumber struct {
-	name string
-	next int64
-}
-
-func scanNumber(row appdb.Row) (n storedNumber, err error) {
-	err = row.Scan(&n.name, &n.next)
-	return n, err
-}
-
-type holder struct {
-	holder  string
-	watched bool
-}
-
-func scanHolder(row appdb.Row) (h holder, err error) {
-	var name sql.NullString
-	err = row.Scan(&name, &h.watched)
-	h.holder = name.String
-	return h, err
-}
-
-func scanNudge(row appdb.Row) (n delivery.PeerEvent, err error) {
-	err = row.Scan(&n.Subscription, &n.Kind)
-	return n, err
-}
-
-// Watch is delivery.Store's.
-func (w *Store) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
-	_, err := w.own.Exec(ctx, `UPDATE whd.WH_Partition SET WatchedUntil = `+w.own.ClockAfter()+`
-WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(home), termArg(term))...)
-	return w.fault(err, "noting that changes are read")
+	return news, p.fault(err, "reading nudges")
 }
 
 // changesAtOnce is how many batches of a partition are read at once.
 const changesAtOnce = 200
 
-// Changes is delivery.Store's. The batches of one partition are written one after
-// another, so that nobody who has read one has missed an earlier one.
-func (w *Store) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
-	begins := len(marks) == 0
-	marks[nowhere] = 0
-	partitions, err := appdb.QueryAll(ctx, w.own, appdb.ScanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
-	if err != nil {
-		return nil, w.fault(err, "looking for other daemons")
-	}
-	for _, partition := range partitions {
-		some, err := w.changesOf(ctx, partition, marks, begins)
-		if err != nil {
-			return all, w.fault(err, "reading the changes of other daemons")
-		}
-		all = append(all, some...)
-	}
-	return all, nil
-}
-
 // nowhere is no partition. Its mark says that the others have been looked for.
 const nowhere = 0
 
-func (w *Store) changesOf(ctx context.Context, partition int64, marks map[int64]int64, begins bool) (all []webhook.Change, err error) {
-	of := sql.Named("Partition", partition)
-	mark, known := marks[partition]
-	if !known && begins {
-		last, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, of)
-		if err != nil {
-			return nil, err
+// Changes is delivery.Store's. The batches of one partition are written one after
+// another, so that nobody who has read one has missed an earlier one.
+func (p *Peers) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
+	begins := len(marks) == 0
+	marks[nowhere] = 0
+	partitions, err := appdb.QueryAll(ctx, p.own, appdb.ScanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
+	if err != nil {
+		return nil, p.fault(err, "looking for other daemons")
+	}
+	const doing = "reading the changes of other daemons"
+	for _, partition := range partitions {
+		of := sql.Named("Partition", partition)
+		mark, known := marks[partition]
+		if !known && begins {
+			last, err := p.number(ctx, doing, `SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, of)
+			if err != nil {
+				return all, err
+			}
+			marks[partition] = last
+			continue
 		}
-		marks[partition] = *last
-		return nil, nil
+		rows, err := appdb.QueryAll(ctx, p.own, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.own.Limit(),
+			of, sql.Named("Mark", mark), sql.Named("Limit", changesAtOnce))
+		if err != nil {
+			return all, p.fault(err, doing)
+		}
+		for _, row := range rows {
+			marks[partition] = row.number
+			all = append(all, row.changes...)
+		}
 	}
-	rows, err := appdb.QueryAll(ctx, w.own, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+w.own.Limit(),
-		of, sql.Named("Mark", mark), sql.Named("Limit", changesAtOnce))
-	for _, row := range rows {
-		marks[partition] = row.number
-		all = append(all, row.changes...)
-	}
-	return all, err
+	return all, nil
 }
 
 type storedChanges struct {
@@ -153,11 +212,11 @@ type storedChanges struct {
 }
 
 func scanChanges(row appdb.Row) (c storedChanges, err error) {
-	var text string
+	var text []byte
 	if err := row.Scan(&c.number, &text); err != nil {
 		return c, err
 	}
-	if err := json.Unmarshal([]byte(text), &c.changes); err != nil {
+	if err := json.Unmarshal(text, &c.changes); err != nil {
 		return c, fmt.Errorf("stored changes: %w", err)
 	}
 	return c, nil
@@ -177,38 +236,27 @@ func changesText(b *delivery.Batch) string {
 const (
 	nudgeLife  = 10 * time.Minute
 	changeLife = 2 * time.Minute
-	tidyRows   = 500 // at once
+	prunedRows = 500 // at once
 )
 
 // PrunePeerEvents is delivery.Store's.
-func (w *Store) PrunePeerEvents(ctx context.Context) error {
-	err := w.tidy(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+w.own.ClockAfter()+` AND Number IN (
-	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+w.own.Limit()+`)`, changeLife)
+func (p *Peers) PrunePeerEvents(ctx context.Context) error {
+	err := p.prune(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.own.ClockAfter()+` AND Number IN (
+	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.own.Limit()+`)`, changeLife)
 	if err == nil {
-		err = w.tidy(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+w.own.ClockAfter()+` AND Kind <> @Changed AND Number IN (
-	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+w.own.Limit()+`)`, nudgeLife, sql.Named("Changed", changedKind))
+		err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.own.ClockAfter()+` AND Kind <> @Changed AND Number IN (
+	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.own.Limit()+`)`, nudgeLife, sql.Named("Changed", changedKind))
 	}
-	return w.fault(err, "removing what everybody has read")
+	return p.fault(err, "removing what everybody has read")
 }
 
-// tidy removes some rows after others, until there are no more that are old.
-func (w *Store) tidy(ctx context.Context, statement string, life time.Duration, args ...any) error {
-	args = append(args, termArg(-life), sql.Named("Limit", tidyRows))
+// prune removes some rows after others, until there are no more that are old.
+func (p *Peers) prune(ctx context.Context, statement string, life time.Duration, args ...any) error {
+	args = append(args, termArg(-life), sql.Named("Limit", prunedRows))
 	for {
-		n, err := w.own.Exec(ctx, statement, args...)
-		if err != nil || n < tidyRows/2 {
+		n, err := p.own.Exec(ctx, statement, args...)
+		if err != nil || n < prunedRows/2 {
 			return err
 		}
 	}
-}
-
-// Succeeded is delivery.Store's.
-func (w *Store) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
-	n, err := appdb.QueryOne(ctx, w.own, appdb.ScanInt, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
-	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since) THEN 1 ELSE 0 END`,
-		sql.Named("Subscription", subscription), sql.Named("Since", appdb.Stamp(since)))
-	if err != nil || n == nil {
-		return false, w.fault(err, "looking for a success")
-	}
-	return *n > 0, nil
 }

@@ -2,10 +2,16 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -137,4 +143,176 @@ SELECT @Result;`
 // keyGiven is what a key that has run out gets from the one that takes its place.
 func keyGiven(from string) string {
 	return `Digest = ` + from + `Digest, EventGUID = ` + from + `EventGUID, Messages = ` + from + `Messages, ExpiryDateTime = ` + from + `ExpiryDateTime`
+}
+
+// The messages go first: an outcome that is written at the same moment finds
+// none, or has changed its message by then.
+var serverRemove = `SET XACT_ABORT ON;
+DECLARE @Removed int;
+BEGIN TRANSACTION;
+DELETE m FROM whd.SY_WebhookMessage m
+JOIN ` + deletionColumns.open("Messages", "ID", "Status", "Attempts") + ` c ON c.ID = m.ID
+WHERE m.Status = c.Status AND m.Attempts = c.Attempts;
+SET @Removed = @@ROWCOUNT;
+DELETE r FROM whd.SY_WebhookMessageResponse r
+JOIN ` + deletionColumns.open("Messages", "ID") + ` c ON c.ID = r.MessageID
+WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.ID = r.MessageID);
+DELETE e FROM whd.WH_Event e
+WHERE e.EventID IN (SELECT c.EventID FROM ` + deletionColumns.open("Messages", "EventID") + ` c)
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = e.EventID);
+COMMIT TRANSACTION;
+SELECT @Removed;`
+
+// remove removes messages in one round trip. Only their own rows are locked.
+func (s *serverWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
+	rows := mssql.Document(deletionColumns.encode(all, nil))
+	began := time.Now()
+	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
+		removed, err := s.own.QueryInt(ctx, serverRemove, sql.Named("Messages", rows))
+		r.Rows = int(removed)
+		return err
+	})
+	r.Took = time.Since(began)
+	return nil, r, err
+}
+
+// shrink does nothing: a server's files are its own affair.
+func (s *serverWriter) shrink(context.Context) (r delivery.Removed, err error) { return r, nil }
+
+// On a server events have numbers, by which their bodies are found, and texts
+// come in pieces, each short enough even if all of its characters are escaped.
+var (
+	numberedEvents = append(eventColumns[:len(eventColumns):len(eventColumns)], column[*webhook.Event]{"N", integer, nil})
+	textPieces     = newTextPieces()
+)
+
+func newTextPieces() columns[storedText] {
+	all := textColumns[: len(textColumns)-1 : len(textColumns)-1]
+	for i := range answerPieces {
+		all = append(all, column[storedText]{fmt.Sprint("Text", i+1), text, func(t storedText) any { return piece(t.text, i) }})
+	}
+	return all
+}
+
+func piece(text string, i int) string {
+	const most = 2000
+	for range i {
+		text = text[len(appdb.Truncate(text, most)):]
+	}
+	return appdb.Truncate(text, most)
+}
+
+// batchText collects the statement of a batch for a server, and its arguments:
+// rows as JSON for OPENJSON, and the bodies of events beside them. Babelfish cuts
+// texts that come out of OPENJSON at 4,000 characters, and leaves their escapes
+// in.
+type batchText struct {
+	statement strings.Builder
+	args      []any
+	escapes   escapes
+}
+
+// serverBatch is the statement of a batch, with the parts that it needs. A batch
+// without rows only checks leases and version: SQL Server takes no empty block.
+//
+// The arguments are at most webhook.MaxBatchEvents and one for each kind of rows,
+// while a call takes 2,100.
+func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
+	w := &batchText{}
+	w.rows("Leases", leaseColumns.encode(b.Leases, &w.escapes))
+	w.arg("LeaseCount", len(b.Leases))
+	w.arg("Version", b.Version)
+	if len(b.Outbox) > 0 {
+		part(w, serverOutbox, "Outbox", outboxColumns, b.Outbox)
+		w.arg("OutboxCount", len(b.Outbox))
+		w.arg("OutboxLast", slices.Max(b.Outbox))
+	}
+	if len(b.Events) > 0 {
+		part(w, w.withBodies(serverEvents, b.Events), "Events", numberedEvents, b.Events)
+	}
+	part(w, serverMessages, "Messages", messageColumns, b.Messages)
+	w.outcomes(b.Outcomes)
+	if len(b.Disabled) > 0 {
+		part(w, serverDisabled, "Disabled", disabledColumns, b.Disabled)
+		w.arg("RowHash", newRowHash())
+	}
+	part(w, serverHealth, "Health", healthColumns, b.Health)
+	if len(b.Changes) > 0 {
+		w.statement.WriteString(serverChanges)
+		w.arg("Home", b.Home)
+		w.arg("Number", b.Number)
+		w.rows("Changes", []byte(changesText(b)))
+	}
+	part(w, serverKeys, "Keys", keyColumns, b.Keys)
+	part(w, serverPeerEvents, "PeerEvents", peerEventColumns, b.PeerEvents)
+	if len(b.Disabled)+len(b.PeerEvents) > 0 {
+		w.args = append(w.args, holder)
+	}
+	block := ""
+	if w.statement.Len() > 0 {
+		block = serverBlock + w.statement.String() + "END\n"
+	}
+	return serverBegin + w.escapes.fill(block) + serverEnd, w.args
+}
+
+func (w *batchText) arg(name string, value any) { w.args = append(w.args, sql.Named(name, value)) }
+
+func (w *batchText) rows(name string, json []byte) { w.arg(name, mssql.Document(json)) }
+
+// part adds a statement for rows, if there are any.
+func part[T any](w *batchText, statement, name string, c columns[T], all []T) {
+	if len(all) > 0 {
+		w.statement.WriteString(statement)
+		w.rows(name, c.encode(all, &w.escapes))
+	}
+}
+
+// withBodies puts the bodies of events, each behind its number, in their place
+// in the statement. There are rows to fill up to a power of two, so that
+// statements of a few lengths serve all batches.
+func (w *batchText) withBodies(statement string, events []*webhook.Event) string {
+	count := 1
+	for count < len(events) {
+		count *= 2
+	}
+	var list strings.Builder
+	for n := range count {
+		if n > 0 {
+			list.WriteString(", ")
+		}
+		fmt.Fprintf(&list, "(%d, @T%d)", n, n)
+		var body []byte
+		if n < len(events) {
+			body = events[n].Body
+		}
+		w.arg(fmt.Sprintf("T%d", n), mssql.Document(body))
+	}
+	return strings.ReplaceAll(statement, "{texts}", list.String())
+}
+
+// outcomes adds what came of attempts, in rounds that each have one of each
+// message, in the order in which they come: an UPDATE does one of several that it
+// joins. There is seldom more than one round.
+func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
+	var rounds [][]*attempt
+	var stored []storedText
+	turns, known := make(map[int64]int, len(outcomes)), make(map[string]bool)
+	for _, r := range outcomes {
+		a := attemptOf(r)
+		if t, is := a.store(); is && !known[t.hash] {
+			known[t.hash] = true
+			stored = append(stored, t)
+		}
+		turn := turns[a.message]
+		turns[a.message]++
+		if turn == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[turn] = append(rounds[turn], a)
+	}
+	for i, round := range rounds {
+		name := fmt.Sprintf("Outcomes%d", i+1)
+		part(w, strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, resultColumns, round)
+	}
+	part(w, serverTextRows, "Texts", textPieces, stored)
 }

@@ -43,16 +43,16 @@ func hooksInFile(tb testing.TB) *Store {
 	if err := own.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	writer, err := openFileWriter(own, path)
+	w, err := Open(own, path)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := errors.Join(writer.close(), own.Close()); err != nil {
+		if err := errors.Join(w.Close(), own.Close()); err != nil {
 			tb.Error(err)
 		}
 	})
-	return &Store{own, writer}
+	return w
 }
 
 // openedHooks opens webhooks in the file at a path, until the test ends.
@@ -85,7 +85,11 @@ func hooksOnServer(tb testing.TB, dsn string) *Store {
 	if err := own.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	return &Store{own, &serverWriter{own}}
+	w, err := Open(own, "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return w
 }
 
 // subscribed adds a subscription, and leases a partition.

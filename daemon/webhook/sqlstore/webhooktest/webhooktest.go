@@ -90,6 +90,12 @@ type hooks struct {
 	again func() *storage.Store // for another daemon
 }
 
+// Subscriptions are those of a subscriber.
+func (h hooks) Subscriptions(ctx context.Context, subscriber string) ([]admin.Subscription, error) {
+	s, err := h.Subscriber(ctx, subscriber)
+	return s.Subscriptions, err
+}
+
 // check ends the test where something that the test needs has failed.
 func (h hooks) check(err error) {
 	h.t.Helper()

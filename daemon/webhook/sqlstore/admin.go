@@ -1,0 +1,337 @@
+package sqlstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+)
+
+// Admin is what administrators and subscribers change: subscribers, subscriptions
+// and messages.
+type Admin struct{ tables }
+
+// Note adds an entry to the audit trail by itself.
+func (a *Admin) Note(ctx context.Context, e audit.Entry) error {
+	_, err := a.own.Run(ctx, appdb.AuditStep(e))
+	return a.fault(err, "writing the audit trail")
+}
+
+// LastMessage is the highest number of a message, 0 where there is none.
+func (a *Admin) LastMessage(ctx context.Context) (int64, error) {
+	return a.number(ctx, "looking for the last message", `SELECT COALESCE(MAX(ID), 0) FROM whd.SY_WebhookMessage`)
+}
+
+// Subscriber finds a subscriber with its subscriptions.
+func (a *Admin) Subscriber(ctx context.Context, guid string) (admin.Subscriber, error) {
+	all, err := a.subscribers(ctx, ` WHERE b.RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	if err != nil || len(all) == 0 {
+		return admin.Subscriber{}, a.missing(err, "subscriber")
+	}
+	return all[0], nil
+}
+
+// HasSubscriber is NotFound where there is no such subscriber.
+func (a *Admin) HasSubscriber(ctx context.Context, guid string) error {
+	id, err := a.number(ctx, "finding a subscriber", `SELECT ID FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	if err == nil && id == 0 {
+		err = a.missing(nil, "subscriber")
+	}
+	return err
+}
+
+// Subscribers lists the subscribers with their subscriptions.
+func (a *Admin) Subscribers(ctx context.Context) ([]admin.Subscriber, error) {
+	all, err := a.subscribers(ctx, ``)
+	return all, a.fault(err, "listing subscribers")
+}
+
+func (a *Admin) subscribers(ctx context.Context, condition string, args ...any) ([]admin.Subscriber, error) {
+	all, err := appdb.QueryAll(ctx, a.own, into(func(s *admin.Subscriber) []any {
+		return []any{&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*appdb.Time)(&s.SavedAt), &s.RowHash}
+	}), `SELECT b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash
+FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
+	if err != nil {
+		return nil, err
+	}
+	subscriptions, err := a.subscriptions(ctx, condition, args...)
+	if err != nil {
+		return nil, err
+	}
+	places := make(map[string]int, len(all))
+	for i, s := range all {
+		places[s.GUID] = i
+	}
+	for _, s := range subscriptions {
+		if i, is := places[s.Subscriber]; is {
+			all[i].Subscriptions = append(all[i].Subscriptions, s)
+		}
+	}
+	return all, nil
+}
+
+// AddSubscriber adds a subscriber, whose GUID, number and row hash are new.
+func (a *Admin) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
+	id, err := a.allocateIDs(ctx, 1)
+	if err != nil {
+		return admin.Subscriber{}, err
+	}
+	guid := appdb.NewGUID()
+	steps := append([]appdb.Step{raised()}, a.noted(` WHERE 1 = 0`)...)
+	_, err = a.own.Run(ctx, append(steps, appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
+SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`,
+		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
+		sql.Named("Saved", appdb.Stamp(e.At)), sql.Named("RowHash", newRowHash()),
+	), appdb.AuditStep(e))...)
+	if err != nil {
+		return admin.Subscriber{}, a.fault(err, "adding a subscriber")
+	}
+	return a.Subscriber(ctx, guid)
+}
+
+// ofSubscriber picks all subscriptions of a subscriber.
+const ofSubscriber = ` WHERE SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`
+
+// ChangeSubscriber changes a subscriber. It fails with a Conflict where the row
+// hash that the change is based on is not the present one.
+func (a *Admin) ChangeSubscriber(ctx context.Context, guid string, c admin.SubscriberChange, e audit.Entry) (admin.Subscriber, error) {
+	var u changes
+	setIf(&u, "Name", c.Name)
+	setIf(&u, "IsEnabled", c.Enabled)
+	at := []any{sql.Named("Subscriber", guid)}
+	steps := []appdb.Step{raised(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
+	steps = append(steps, a.noted(ofSubscriber, at...)...)
+	if c.Enabled != nil { // what failed before does not count against it
+		steps = append(steps, appdb.Statement(`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL`+ofSubscriber, at...))
+	}
+	hit, err := a.own.Run(ctx, append(steps, appdb.AuditStep(e))...)
+	if err != nil {
+		return admin.Subscriber{}, a.fault(err, "changing a subscriber")
+	}
+	now, err := a.Subscriber(ctx, guid)
+	if err == nil && !hit {
+		err = stale("subscriber")
+	}
+	return now, err
+}
+
+func stale(thing string) error {
+	return &fault.Error{Kind: fault.Conflict, Message: "The " + thing + " has been changed since it was read",
+		Fields: []fault.Field{{Name: "RowHash", Message: "is not the present one"}}}
+}
+
+// RemoveSubscriber removes a subscriber with all that belongs to it, and
+// reports whether it was there. Messages are removed by Sweep.
+func (a *Admin) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
+	steps := append(a.removal(ofSubscriber, e.At, sql.Named("Subscriber", guid)),
+		appdb.MustHit(`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid)), appdb.AuditStep(e))
+	removed, err := a.own.Run(ctx, steps...)
+	return removed, a.fault(err, "removing a subscriber")
+}
+
+// changes collects what an UPDATE sets.
+type changes struct {
+	sets []string
+	args []any
+}
+
+func (u *changes) set(column string, value any) {
+	u.sets = append(u.sets, column+" = @"+column)
+	u.args = append(u.args, sql.Named(column, value))
+}
+
+func setIf[T any](u *changes, column string, value *T) {
+	if value != nil {
+		u.set(column, *value)
+	}
+}
+
+// step is the UPDATE, which must hit a row, with a new row hash. It hits none
+// whose row hash is not the one that the change is based on.
+func (u *changes) step(table, where string, at []any, now time.Time, based []byte) appdb.Step {
+	u.set("LastSavedDateTime", appdb.Stamp(now))
+	u.set("RowHash", newRowHash())
+	if based != nil {
+		where += ` AND RowHash = @Based`
+		at = append(at, sql.Named("Based", based))
+	}
+	return appdb.MustHit(`UPDATE `+table+` SET `+strings.Join(u.sets, ", ")+where, append(u.args, at...)...)
+}
+
+// Subscription finds a subscription of a subscriber.
+func (a *Admin) Subscription(ctx context.Context, subscriber, guid string) (admin.Subscription, error) {
+	all, err := a.subscriptions(ctx, ` WHERE b.RecID = @Subscriber AND s.RecID = @Subscription`, subscriptionArgs(subscriber, guid)...)
+	if err != nil || len(all) == 0 {
+		return admin.Subscription{}, a.missing(err, "subscription")
+	}
+	return all[0], nil
+}
+
+func subscriptionArgs(subscriber, guid string) []any {
+	return []any{sql.Named("Subscriber", subscriber), sql.Named("Subscription", guid)}
+}
+
+// AddSubscription adds a subscription to its subscriber, who must exist. Its
+// GUID, numbers and row hash are new.
+func (a *Admin) AddSubscription(ctx context.Context, s admin.Subscription) (_ admin.Subscription, err error) {
+	if s.ID, err = a.allocateIDs(ctx, 1); err != nil {
+		return admin.Subscription{}, err
+	}
+	s.GUID, s.RowHash = appdb.NewGUID(), newRowHash()
+	room, args := a.room(s.GUID, s.Subscriber, &s.Headers, !s.Private)
+	if !s.Private {
+		room += ` AND (SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID) < @MaxSubscriptions`
+		args = append(args, sql.Named("MaxSubscriptions", webhook.MaxSubscriptions))
+	}
+	var into, values strings.Builder
+	for _, c := range subscriptionAdded {
+		into.WriteString(c.name + ", ")
+		values.WriteString("@" + c.name + ", ")
+		args = append(args, sql.Named(c.name, valueOf(c.of(&s))))
+	}
+	insert := appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscription (`+into.String()+`SubscriberID, ItemNo, MaxRetries)
+SELECT `+values.String()+`b.ID, (SELECT COALESCE(MAX(o.ItemNo), 0) + 1 FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID), @MaxRetries
+FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+room, append(args, sql.Named("MaxRetries", schedule(s.Schedule).retries()))...)
+	steps := slices.Concat([]appdb.Step{raised(), insert}, headerSteps(s.GUID, s.Headers), a.noted(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
+	added, err := a.own.Run(ctx, steps...)
+	if err != nil {
+		return admin.Subscription{}, a.fault(err, "adding a subscription")
+	}
+	if !added {
+		s, err := a.Subscriber(ctx, s.Subscriber)
+		return admin.Subscription{}, cmp.Or(err, full(s))
+	}
+	return a.Subscription(ctx, s.Subscriber, s.GUID)
+}
+
+// full is why nothing can be added to a subscriber.
+func full(s admin.Subscriber) error {
+	if len(s.Subscriptions) >= webhook.MaxSubscriptions {
+		return webhook.ErrTooManySubscriptions
+	}
+	return webhook.ErrTooManyHeaders
+}
+
+// room is the condition, with its arguments, that a subscriber has room for the
+// headers of a subscription. Nothing has to fit where it is not bounded.
+func (a *Admin) room(guid, subscriber string, headers *[]webhook.Header, bounded bool) (string, []any) {
+	args := subscriptionArgs(subscriber, guid)
+	if !bounded || headers == nil || len(*headers) == 0 {
+		return ``, args
+	}
+	size, length := 0, `OCTET_LENGTH`
+	for _, h := range *headers {
+		size += len(h.Name) + len(h.Value)
+	}
+	if a.own.IsServer() {
+		length = `LEN` // in characters: it has no UTF-8
+	}
+	return ` AND (SELECT COALESCE(SUM(` + length + `(h.Name) + ` + length + `(h.Value)), 0) FROM whd.SY_WebhookSubscriptionRequestHeader h
+	JOIN whd.SY_WebhookSubscription c ON c.ID = h.SubscriptionID JOIN whd.SY_WebhookSubscriber o ON o.ID = c.SubscriberID
+	WHERE o.RecID = @Subscriber AND c.RecID <> @Subscription) <= @Room`, append(args, sql.Named("Room", webhook.MaxHeaderBytes-size))
+}
+
+const subscriptionID = `(SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription)`
+
+// headerSteps add the headers of a subscription.
+func headerSteps(guid string, headers []webhook.Header) []appdb.Step {
+	steps := make([]appdb.Step, len(headers))
+	for i, h := range headers {
+		steps[i] = appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscriptionRequestHeader (RecID, SubscriptionID, ItemNo, Name, Value)
+SELECT @RecID, s.ID, @ItemNo, @Name, @Value FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription`,
+			sql.Named("RecID", appdb.NewGUID()), sql.Named("ItemNo", i+1), sql.Named("Name", h.Name), sql.Named("Value", h.Value),
+			sql.Named("Subscription", guid),
+		)
+	}
+	return steps
+}
+
+// ownedBy picks the subscription of a subscriber, by both GUIDs.
+const ownedBy = ` WHERE RecID = @Subscription AND SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`
+
+// oneLine moves the open messages of a subscription to the first partition. It
+// looks into the others by an index: most messages are in the first one.
+const oneLine = `UPDATE whd.SY_WebhookMessage SET PartitionID = 1
+WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.PartitionID <> 1) AND NextAttemptDateTime IS NOT NULL AND SubscriptionID = ` + subscriptionID
+
+// ChangeSubscription changes a subscription. It fails with a Conflict where the
+// row hash that the change is based on is not the present one.
+func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (admin.Subscription, error) {
+	u := changesOf(c)
+	room, args := a.room(guid, subscriber, c.Headers, c.Bounded)
+	steps := []appdb.Step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
+	steps = append(steps, a.noted(ownedBy, subscriptionArgs(subscriber, guid)...)...)
+	if c.Ordered != nil && *c.Ordered { // one daemon sends them all from now on
+		steps = append(steps, appdb.Statement(oneLine, sql.Named("Subscription", guid)))
+	}
+	if c.Headers != nil {
+		steps = append(steps, appdb.Statement(`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID = `+subscriptionID,
+			sql.Named("Subscription", guid)))
+		steps = append(steps, headerSteps(guid, *c.Headers)...)
+	}
+	hit, err := a.own.Run(ctx, steps...)
+	if err != nil {
+		return admin.Subscription{}, a.fault(err, "changing a subscription")
+	}
+	now, err := a.Subscription(ctx, subscriber, guid)
+	switch {
+	case err != nil || hit:
+	case c.RowHash == nil || bytes.Equal(c.RowHash, now.RowHash):
+		err = webhook.ErrTooManyHeaders
+	default:
+		err = stale("subscription")
+	}
+	return now, err
+}
+
+func changesOf(c admin.SubscriptionChange) *changes {
+	u := &changes{}
+	setIf(u, "EventName", c.Pattern)
+	setIf(u, "URL", c.URL)
+	setIf(u, "Ordered", c.Ordered)
+	setIf(u, "MadeByAdmin", c.Private)
+	if setIf(u, "IsEnabled", c.Enabled); c.Enabled != nil {
+		u.set("DisabledReason", sql.NullString{}) // it is somebody's wish from now on
+		u.set("FailingSince", sql.NullString{})
+	}
+	if c.Schedule != nil {
+		u.set("RetrySchedule", schedule(*c.Schedule).stored())
+		u.set("MaxRetries", schedule(*c.Schedule).retries())
+	}
+	if c.Secret != nil {
+		u.sets = append(u.sets, "OldSecret = CASE WHEN @OldSecretUntil IS NOT NULL THEN Secret END")
+		u.set("OldSecretUntil", appdb.NullableStamp(c.Secret.OldUntil))
+		u.set("Secret", c.Secret.Secret)
+	}
+	return u
+}
+
+// RemoveSubscription removes a subscription, and reports whether it was there.
+// From then on its messages are neither shown nor sent; Sweep removes them.
+func (a *Admin) RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error) {
+	steps := a.removal(ownedBy, at, subscriptionArgs(subscriber, guid)...)
+	steps[len(steps)-1].Must = true
+	removed, err := a.own.Run(ctx, steps...)
+	return removed, a.fault(err, "removing a subscription")
+}
+
+// removal is the steps that remove subscriptions but for their messages, from
+// the first one of a transaction on.
+func (a *Admin) removal(which string, at time.Time, args ...any) []appdb.Step {
+	steps := append([]appdb.Step{raised()}, a.noted(which, args...)...)
+	args = append(args, sql.Named("At", appdb.Stamp(at)))
+	return append(steps,
+		appdb.Statement(`INSERT INTO whd.WH_SubscriptionRemoved (SubscriptionID, RemovedDateTime)
+SELECT ID, @At FROM whd.SY_WebhookSubscription`+which, args...),
+		appdb.Statement(`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID IN (SELECT ID FROM whd.SY_WebhookSubscription`+which+`)`, args...),
+		appdb.Statement(`DELETE FROM whd.SY_WebhookSubscription`+which, args...))
+}

@@ -1,0 +1,359 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/stats"
+)
+
+// Engine is what the engine of deliveries keeps: messages with their events and
+// attempts, beside what Peers has.
+type Engine struct {
+	Peers
+	writer batchWriter
+}
+
+// batchWriter writes what the engine collects.
+type batchWriter interface {
+	write(ctx context.Context, b *delivery.Batch) error
+	// remove removes messages and tells which it has not come to.
+	remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error)
+	// shrink gives a little of the room back that nothing takes any more.
+	shrink(ctx context.Context) (delivery.Removed, error)
+	close() error
+}
+
+// Close ends the writing of batches. The database stays open.
+func (e *Engine) Close() error { return e.writer.close() }
+
+// Now is delivery.Store's.
+func (e *Engine) Now(ctx context.Context) (time.Time, error) {
+	now, err := appdb.QueryOne(ctx, e.own, appdb.ScanTime, `SELECT `+e.own.Clock())
+	if err != nil {
+		return time.Time{}, e.fault(err, "reading the store's clock")
+	}
+	return *now, nil
+}
+
+// AllocateIDs is delivery.Store's.
+func (e *Engine) AllocateIDs(ctx context.Context, n int) (first int64, err error) {
+	return e.allocateIDs(ctx, n)
+}
+
+// SetDefaultRetries notes how many retries messages have whose subscription has
+// no schedule of its own. It is only shown.
+func (e *Engine) SetDefaultRetries(ctx context.Context, n int) error {
+	_, err := e.own.Exec(ctx, `UPDATE whd.WH_Number SET Next = @Count WHERE Name = @Name AND Next <> @Count`,
+		sql.Named("Count", n), sql.Named("Name", defaultRetries))
+	return e.fault(err, "noting the number of retries")
+}
+
+// Version is delivery.Store's.
+func (e *Engine) Version(ctx context.Context) (int64, error) {
+	return e.number(ctx, "reading the version of the subscriptions", `SELECT Next FROM whd.WH_Number WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
+}
+
+// Changed is delivery.Store's. A version that no row speaks of was made by an
+// older program, or its rows are gone.
+func (e *Engine) Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error) {
+	type change struct{ version, id int64 }
+	changes, err := appdb.QueryAll(ctx, e.own, into(func(c *change) []any { return []any{&c.version, &c.id} }),
+		`SELECT n.Number, n.SubscriptionID FROM whd.WH_Nudge n WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`,
+		sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version))
+	if err != nil {
+		return nil, false, e.fault(err, "looking for changed subscriptions")
+	}
+	versions := make(map[int64]bool)
+	changed = make(map[int64]*webhook.Subscription)
+	for _, c := range changes {
+		versions[c.version], changed[c.id] = true, nil
+	}
+	where, args := ` WHERE s.ID IN `+e.own.InList(), []any{e.own.ListArg(slices.Collect(maps.Keys(changed)))}
+	if whole = version <= after || int64(len(versions)) < version-after; whole {
+		where, args = ``, nil
+	}
+	all, err := e.subscriptions(ctx, where, args...)
+	for _, s := range all {
+		changed[s.ID] = subscriptionOf(s)
+	}
+	return changed, whole, e.fault(err, "reading changed subscriptions")
+}
+
+// Snapshot is the subscriptions as an engine has them. The version is read first:
+// a change that comes after it is in the snapshot already or makes it stale.
+func (e *Engine) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
+	version, err := e.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changed, _, err := e.Changed(ctx, version, version)
+	return webhook.NewSnapshot(version, changed), err
+}
+
+// subscriptionOf is what the engine knows of a subscription.
+func subscriptionOf(s admin.Subscription) *webhook.Subscription {
+	secrets := []string{s.Secret}
+	if s.OldSecret != "" {
+		secrets = append(secrets, s.OldSecret)
+	}
+	reason := s.DisabledReason
+	if reason == "" && s.Enabled && !s.SubscriberOn {
+		reason = "its subscriber is disabled"
+	}
+	return &webhook.Subscription{
+		ID: s.ID, GUID: s.GUID, Subscriber: s.Subscriber, SubscriberName: s.SubscriberName, Pattern: s.Pattern, URL: s.URL, Headers: s.Headers, Secrets: secrets, OldUntil: s.OldSecretUntil,
+		Enabled: s.Enabled && s.SubscriberOn, DisabledReason: reason, Ordered: s.Ordered, Private: s.Private, Schedule: s.Schedule, FailingSince: s.FailingSince,
+	}
+}
+
+// Write is delivery.Store's. What is there already, by its number, stays as it
+// is: a batch may be written again where nobody knows what became of it.
+func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
+	b.Leases = distinct(b.Leases)
+	switch {
+	case !covered(&b):
+		return delivery.ErrFenced
+	case clash(b.Keys):
+		return delivery.ErrKeyTaken
+	}
+	err := engineError(e.writer.write(ctx, &b))
+	for _, known := range []error{delivery.ErrStale, delivery.ErrFenced, delivery.ErrKeyTaken, delivery.ErrOutboxTaken} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return e.fault(err, "writing events and outcomes")
+}
+
+// distinct are the leases by partition: all who lock several rows do so in one
+// order.
+func distinct(leases []delivery.Lease) []delivery.Lease {
+	leases = slices.Clone(leases)
+	slices.SortFunc(leases, func(a, b delivery.Lease) int { return cmp.Compare(a.Partition, b.Partition) })
+	return slices.CompactFunc(leases, func(a, b delivery.Lease) bool { return a.Partition == b.Partition && a.Fence == b.Fence })
+}
+
+// covered reports whether the batch names the leases of all that it touches.
+// New messages may go to another daemon's partition, if it is told so.
+func covered(b *delivery.Batch) bool {
+	held, told := make(map[int64]bool), make(map[int64]bool)
+	for _, l := range b.Leases {
+		held[l.Partition] = true
+	}
+	for _, n := range b.PeerEvents {
+		told[n.Subscription] = true
+	}
+	return !slices.ContainsFunc(b.Messages, func(m *webhook.Message) bool { return !held[m.Partition] && !told[m.Subscription] }) &&
+		!slices.ContainsFunc(b.Outcomes, func(r webhook.AttemptResult) bool { return !held[r.Message.Partition] })
+}
+
+// clash reports whether two events of a batch have the same key.
+func clash(keys []delivery.Key) bool {
+	seen := make(map[[32]byte]bool, len(keys))
+	for _, k := range keys {
+		seen[k.Hash] = true
+	}
+	return len(seen) < len(keys)
+}
+
+// Key is delivery.Store's.
+func (e *Engine) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
+	k, err := appdb.QueryOne(ctx, e.own, scanKey, `SELECT `+keyColumns.names()+` FROM whd.WH_IdempotencyKey
+WHERE KeyHash = @Hash AND ExpiryDateTime > `+e.own.Clock(), sql.Named("Hash", hex.EncodeToString(hash[:])))
+	return k, e.fault(err, "finding an idempotency key")
+}
+
+func scanKey(row appdb.Row) (k delivery.Key, err error) {
+	var hash, digest string
+	if err := row.Scan(&hash, &digest, &k.Event, &k.Count, (*appdb.Time)(&k.Until)); err != nil {
+		return k, err
+	}
+	_, badHash := hex.Decode(k.Hash[:], []byte(hash))
+	_, badDigest := hex.Decode(k.Digest[:], []byte(digest))
+	return k, errors.Join(badHash, badDigest)
+}
+
+// Messages are joined with their subscription wherever they are read: those of
+// one that was deleted are not there any more, however many are still to be
+// removed.
+const messageTables = `
+FROM whd.SY_WebhookMessage m
+JOIN whd.WH_Event e ON e.EventID = m.EventID
+JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID`
+
+// messageRead lists what is read of a message and its event, but for the body.
+var messageRead = messageColumns.list(func(c column[*webhook.Message]) string { return "m." + c.name }) + `, e.RecID, e.EventName`
+
+// scanMessage reads a message with its event's body, or the size of that.
+func scanMessage(body func(*webhook.Event) any) func(appdb.Row) (*webhook.Message, error) {
+	return func(row appdb.Row) (*webhook.Message, error) {
+		m := &webhook.Message{Event: &webhook.Event{}}
+		fields := make([]any, 0, len(webhook.MessageColumns)+3)
+		for _, c := range webhook.MessageColumns {
+			fields = append(fields, destination(c.Of(m)))
+		}
+		return m, row.Scan(append(fields, &m.Event.GUID, &m.Event.Name, body(m.Event))...)
+	}
+}
+
+const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime IS NOT NULL`
+
+// Page is delivery.Store's. What is due later than the place is asked for apart
+// from what is due at the same time and has a higher number: one condition for
+// both would have the database walk over all that are due at that time.
+func (e *Engine) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
+	switch {
+	case p.InOrder:
+		return e.page(ctx, p, ` AND m.ID > @ID ORDER BY m.ID`)
+	case p.After.ID == 0: // numbers are higher
+		return e.page(ctx, p, ` AND m.NextAttemptDateTime >= @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
+	}
+	same, err := e.page(ctx, p, ` AND m.NextAttemptDateTime = @Next AND m.NextAttemptDateTime <= @Until AND m.ID > @ID ORDER BY m.ID`)
+	if err != nil || len(same) >= p.Limit {
+		return same, err
+	}
+	p.Limit -= len(same)
+	later, err := e.page(ctx, p, ` AND m.NextAttemptDateTime > @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
+	if err != nil {
+		return nil, err
+	}
+	return append(same, later...), nil
+}
+
+func (e *Engine) page(ctx context.Context, p delivery.Page, condition string) ([]*webhook.Message, error) {
+	size := `octet_length(e.Body)` // which does not read it
+	if e.own.IsServer() {
+		size = `DATALENGTH(e.Body)`
+	}
+	page, err := appdb.QueryAll(ctx, e.own, scanMessage(func(e *webhook.Event) any { return &e.Size }),
+		`SELECT `+messageRead+`, `+size+messageTables+openMessages+condition+e.own.Limit(),
+		append(pageArgs(p), sql.Named("Until", appdb.Stamp(p.Until)), sql.Named("Limit", p.Limit))...)
+	return page, e.fault(err, "reading messages")
+}
+
+func pageArgs(p delivery.Page) []any {
+	return []any{sql.Named("Partition", p.Partition), sql.Named("Subscription", p.Subscription),
+		sql.Named("Next", appdb.Stamp(p.After.Next)), sql.Named("ID", p.After.ID)}
+}
+
+// Bodies is delivery.Store's.
+func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
+	bodies := make(map[int64][]byte, len(events))
+	all, err := appdb.QueryAll(ctx, e.own, into(func(e *webhook.Event) []any { return []any{&e.ID, &e.Body} }),
+		`SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+e.own.InList(), e.own.ListArg(events))
+	for _, event := range all {
+		bodies[event.ID] = event.Body
+	}
+	return bodies, e.fault(err, "reading the bodies of events")
+}
+
+// Due is delivery.Store's.
+func (e *Engine) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
+	for _, condition := range []string{
+		` AND m.NextAttemptDateTime = @Next AND m.ID > @ID`,
+		` AND m.NextAttemptDateTime > @Next`,
+	} {
+		due, err := appdb.QueryOne(ctx, e.own, appdb.ScanTime, `SELECT MIN(m.NextAttemptDateTime) FROM whd.SY_WebhookMessage m`+openMessages+condition+
+			` AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription)`, pageArgs(p)...)
+		if err != nil {
+			return time.Time{}, e.fault(err, "looking for the next message")
+		}
+		if !due.IsZero() {
+			return *due, nil
+		}
+	}
+	return time.Time{}, nil
+}
+
+// Open is delivery.Store's.
+func (e *Engine) Open(ctx context.Context, partition int64) ([]int64, error) {
+	open, err := appdb.QueryAll(ctx, e.own, appdb.ScanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
+	SELECT 1 FROM whd.SY_WebhookMessage m
+	WHERE m.PartitionID = @Partition AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL) ORDER BY s.ID`,
+		sql.Named("Partition", partition))
+	return open, e.fault(err, "looking for open messages")
+}
+
+// Succeeded is delivery.Store's.
+func (e *Engine) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
+	n, err := e.number(ctx, "looking for a success", `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
+	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since) THEN 1 ELSE 0 END`,
+		sql.Named("Subscription", subscription), sql.Named("Since", appdb.Stamp(since)))
+	return n > 0, err
+}
+
+// The open messages are counted by an index that has all that is asked of them,
+// and in its order. It is the one that grows and shrinks with them, so that a
+// long history costs nothing. The oldest has the lowest number.
+const backlogRows = `SELECT g.SubscriptionID, g.Messages, g.Retries, m.AddedDateTime
+FROM (SELECT PartitionID, SubscriptionID, COUNT(*) AS Messages, SUM(CASE WHEN Status = 2 THEN 1 ELSE 0 END) AS Retries, MIN(ID) AS FirstID
+	FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL GROUP BY PartitionID, SubscriptionID) g
+JOIN whd.SY_WebhookSubscription s ON s.ID = g.SubscriptionID
+LEFT JOIN whd.SY_WebhookMessage m ON m.ID = g.FirstID`
+
+// Backlog is delivery.Store's. Nobody who writes waits for it.
+func (e *Engine) Backlog(ctx context.Context) (all []stats.Backlog, err error) {
+	parts, err := appdb.QueryAll(ctx, e.own, into(func(b *stats.Backlog) []any {
+		return []any{&b.Subscription, &b.NotSent, &b.RetryPending, (*appdb.Time)(&b.Oldest)}
+	}), backlogRows)
+	slices.SortFunc(parts, func(a, b stats.Backlog) int { return cmp.Compare(a.Subscription, b.Subscription) })
+	for _, p := range parts { // of different partitions
+		p.NotSent -= p.RetryPending
+		if n := len(all); n > 0 && all[n-1].Subscription == p.Subscription {
+			all[n-1].Add(p)
+			continue
+		}
+		all = append(all, p)
+	}
+	return all, e.fault(err, "counting open messages")
+}
+
+// The bounds of what is read of the outbox at once.
+const (
+	outboxBytes   = 1 << 20 // of bodies, after which no other row is read
+	outboxPerByte = 2       // bytes that a server counts for one of UTF-8, at most
+)
+
+// Outbox is delivery.Store's. Rows that somebody has locked are passed over:
+// their transaction has not ended, and others need not wait for it. A file has
+// no outbox, since nobody else writes to it. Without the CAST, Babelfish gives
+// out what a CASE holds as varchar.
+func (e *Engine) Outbox(ctx context.Context, limit int) (all []delivery.OutboxEvent, err error) {
+	if !e.own.IsServer() {
+		return nil, ctx.Err()
+	}
+	err = e.own.Query(ctx, func(rows *sql.Rows) error {
+		size := 0
+		for all = nil; size < outboxBytes && rows.Next(); {
+			var r delivery.OutboxEvent
+			if err := rows.Scan(&r.ID, &r.Name, &r.Body); err != nil {
+				return err
+			}
+			r.TooLarge = r.Body == nil || len(r.Body) > delivery.MaxBodySize
+			size += len(r.Body)
+			all = append(all, r)
+		}
+		return nil
+	}, `SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
+FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+e.own.Limit(),
+		sql.Named("Most", outboxPerByte*delivery.MaxBodySize), sql.Named("Limit", limit))
+	return all, e.fault(err, "reading the outbox")
+}
+
+// RefuseOutbox is delivery.Store's.
+func (e *Engine) RefuseOutbox(ctx context.Context, id int64, reason string) error {
+	_, err := e.own.Exec(ctx, `UPDATE whd.WH_Outbox SET RefusedReason = @Reason WHERE OutboxID = @ID`,
+		sql.Named("Reason", readable(reason, mostDisabled)), sql.Named("ID", id))
+	return e.fault(err, "refusing a row of the outbox")
+}

@@ -1,0 +1,133 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+)
+
+// subscriptionColumn is a column that subscriptions are kept in, of the table s or
+// of their subscriber's, b. Of points at its value.
+type subscriptionColumn struct {
+	name string
+	of   func(*admin.Subscription) any
+}
+
+// subscriptionAdded are the columns that a subscription is added with.
+var subscriptionAdded = []subscriptionColumn{
+	{"ID", func(s *admin.Subscription) any { return &s.ID }},
+	{"RecID", func(s *admin.Subscription) any { return &s.GUID }},
+	{"EventName", func(s *admin.Subscription) any { return &s.Pattern }},
+	{"URL", func(s *admin.Subscription) any { return &s.URL }},
+	{"IsEnabled", func(s *admin.Subscription) any { return &s.Enabled }},
+	{"Ordered", func(s *admin.Subscription) any { return &s.Ordered }},
+	{"RetrySchedule", func(s *admin.Subscription) any { return (*schedule)(&s.Schedule) }},
+	{"Secret", func(s *admin.Subscription) any { return &s.Secret }},
+	{"MadeByAdmin", func(s *admin.Subscription) any { return &s.Private }},
+	{"LastSavedDateTime", func(s *admin.Subscription) any { return &s.SavedAt }},
+	{"RowHash", func(s *admin.Subscription) any { return &s.RowHash }},
+}
+
+// subscriptionRead are the columns that are read besides. An old secret is none
+// once its time is over.
+var subscriptionRead = []subscriptionColumn{
+	{"s.ItemNo", func(s *admin.Subscription) any { return &s.ItemNo }},
+	{"s.DisabledReason", func(s *admin.Subscription) any { return (*optional)(&s.DisabledReason) }},
+	{"s.FailingSince", func(s *admin.Subscription) any { return &s.FailingSince }},
+	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecret END", func(s *admin.Subscription) any { return (*optional)(&s.OldSecret) }},
+	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecretUntil END", func(s *admin.Subscription) any { return &s.OldSecretUntil }},
+	{"b.RecID", func(s *admin.Subscription) any { return &s.Subscriber }},
+	{"b.Name", func(s *admin.Subscription) any { return &s.SubscriberName }},
+	{"b.IsEnabled", func(s *admin.Subscription) any { return &s.SubscriberOn }},
+}
+
+// subscriptions are those that meet a condition with their headers, in the order in
+// which they were made. One statement reads both, so that headers never come with
+// a URL that they were not given for.
+func (t tables) subscriptions(ctx context.Context, condition string, args ...any) (all []admin.Subscription, err error) {
+	var list strings.Builder
+	for _, c := range subscriptionAdded {
+		list.WriteString("s." + c.name + ", ")
+	}
+	for _, c := range subscriptionRead {
+		list.WriteString(c.name + ", ")
+	}
+	err = t.own.Query(ctx, func(rows *sql.Rows) error {
+		for all = nil; rows.Next(); {
+			var s admin.Subscription
+			var header, value sql.NullString
+			var fields []any
+			for _, some := range [][]subscriptionColumn{subscriptionAdded, subscriptionRead} {
+				for _, c := range some {
+					fields = append(fields, destination(c.of(&s)))
+				}
+			}
+			if err := rows.Scan(append(fields, &header, &value)...); err != nil {
+				return err
+			}
+			if n := len(all); n == 0 || all[n-1].ID != s.ID {
+				all = append(all, s)
+			}
+			if last := &all[len(all)-1]; header.Valid {
+				last.Headers = append(last.Headers, webhook.Header{Name: header.String, Value: value.String})
+			}
+		}
+		return nil
+	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.own.Clock())+`h.Name, h.Value
+FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
+LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+condition+` ORDER BY s.ID, h.ItemNo`, args...)
+	return all, err
+}
+
+// schedule is stored as 5s,30s,2m0s, and as null where it is the settings'.
+type schedule []time.Duration
+
+func (s schedule) stored() sql.NullString {
+	parts := make([]string, len(s))
+	for i, d := range s {
+		parts[i] = d.String()
+	}
+	return sql.NullString{String: strings.Join(parts, ","), Valid: s != nil}
+}
+
+// Scan implements sql.Scanner.
+func (s *schedule) Scan(value any) error {
+	var text sql.NullString
+	err := text.Scan(value)
+	if *s = nil; err != nil || !text.Valid {
+		return err
+	}
+	*s = schedule{} // no retries
+	for part := range strings.SplitSeq(text.String, ",") {
+		if part == "" {
+			continue
+		}
+		d, err := time.ParseDuration(part)
+		if err != nil {
+			return fmt.Errorf("a stored retry schedule: %w", err)
+		}
+		*s = append(*s, d)
+	}
+	return nil
+}
+
+// retries is how many a schedule has.
+func (s schedule) retries() sql.NullInt64 {
+	return sql.NullInt64{Int64: int64(len(s)), Valid: s != nil}
+}
+
+// optional reads null as an empty text.
+type optional string
+
+// Scan implements sql.Scanner.
+func (o *optional) Scan(value any) error {
+	var text sql.NullString
+	err := text.Scan(value)
+	*o = optional(text.String)
+	return err
+}
