@@ -41,12 +41,15 @@ var logInsert = makeLogInsert()
 
 func makeLogInsert() string {
 	into := []string{"DateTime", "StatusCode", "RequestDuration", "Bytes"}
-	items := []string{"n int '$[0]'", "c0 datetime2(7) '$[1]'", "c1 int '$[2]'", "c2 bigint '$[3]'", "c3 int '$[4]'"}
+	items := []string{"n int", "c0 datetime2(7)", "c1 int", "c2 bigint", "c3 int"}
 	values := []string{"c0", "c1", "c2", "c3"}
 	for i := range requestlog.Texts {
 		into = append(into, requestlog.Column(i))
-		items = append(items, fmt.Sprintf("t%d nvarchar(max) '$[%d]'", i, 5+i))
+		items = append(items, fmt.Sprintf("t%d nvarchar(max)", i))
 		values = append(values, fmt.Sprintf("REPLACE(REPLACE(REPLACE(t%d, '^1', '\"'), '^2', '\\'), '^0', '^')", i))
+	}
+	for i := range items {
+		items[i] += fmt.Sprintf(" '$[%d]'", i)
 	}
 	return "INSERT INTO whd.WH_RequestLog (" + strings.Join(into, ", ") + ")\nSELECT " + strings.Join(values, ", ") +
 		"\nFROM OPENJSON(@Rows) WITH (" + strings.Join(items, ", ") + ") ORDER BY n"
