@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/daemon/audit"
@@ -163,7 +164,7 @@ func (b *bulk) limit() int {
 // page works on the messages of a page. Those that have changed since they were
 // picked, by an attempt perhaps, are picked once more: they may not match now.
 func (b *bulk) page(ctx context.Context, page []Candidate, after int64) error {
-	todo := b.wanted(page)
+	todo := slices.DeleteFunc(slices.Clone(page), b.unwanted)
 	if b.DryRun {
 		b.tally.Done += int64(len(todo))
 		return nil
@@ -181,38 +182,16 @@ func (b *bulk) page(ctx context.Context, page []Candidate, after int64) error {
 		if err != nil {
 			return err
 		}
-		todo = b.wanted(left(again, todo, done))
+		todo = slices.DeleteFunc(again, func(p Candidate) bool {
+			return b.unwanted(p) || !slices.ContainsFunc(todo, func(o Candidate) bool { return o.ID == p.ID }) ||
+				slices.ContainsFunc(done, func(o Changed) bool { return o.ID == p.ID })
+		})
 	}
 	return nil
 }
 
-func (b *bulk) wanted(page []Candidate) []Candidate {
-	var todo []Candidate
-	for _, p := range page {
-		if b.wants(p.Status) {
-			todo = append(todo, p)
-		}
-	}
-	return todo
-}
-
-// left are those of what is picked again that are still to be worked on.
-func left(again, todo []Candidate, done []Changed) []Candidate {
-	open := make(map[int64]bool, len(todo))
-	for _, p := range todo {
-		open[p.ID] = true
-	}
-	for _, a := range done {
-		delete(open, a.ID)
-	}
-	var rest []Candidate
-	for _, p := range again {
-		if open[p.ID] {
-			rest = append(rest, p)
-		}
-	}
-	return rest
-}
+// unwanted reports whether there is nothing to do about a message.
+func (b *bulk) unwanted(p Candidate) bool { return !b.wants(p.Status) }
 
 // note counts what was done, and lets everybody know.
 func (b *bulk) note(done []Changed) {
