@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -174,7 +175,7 @@ func TestMessageColumnsAreKept(t *testing.T) {
 	o := Options{State: t.TempDir(), Profile: "test"}
 	d := s.open(t, o)
 	d.press("4", "C")
-	d.sees("Columns: Messages", "8 of 8 shown")
+	d.sees("Columns: Messages", fmt.Sprintf("%d of %d shown", len(messages.UsualColumns), len(messages.Columns())))
 	d.press("j", "j", "space", "j", "K", "K", "enter")
 	if names := d.list().Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Try", "Next", "Age", "Subscriber"}) {
 		t.Errorf("columns %v", names)

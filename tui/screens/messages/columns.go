@@ -45,9 +45,9 @@ var UsualColumns = []messageColumn{
 // the detail.
 var shownOtherwise = []string{"ItemNo", "SubscriberID", "SubscriptionID", "MessageID", "Body", "LastSavedDateTime", "LastMessageResponseMessage", "MaxRetries"}
 
-// messageColumns are the usual columns, and one for each field of messages that none
+// Columns are the usual columns, and one for each field of messages that none
 // of them shows.
-var messageColumns = sync.OnceValue(func() []messageColumn {
+var Columns = sync.OnceValue(func() []messageColumn {
 	all := slices.Clone(UsualColumns)
 	for _, f := range ui.MessageKind().Fields {
 		if slices.Contains(shownOtherwise, f.Name) || slices.ContainsFunc(UsualColumns, func(c messageColumn) bool { return c.field == f.Name }) {
@@ -83,7 +83,7 @@ var signColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*L
 
 // shownColumn is one of the columns by its name.
 func shownColumn(name string) (messageColumn, bool) {
-	all := messageColumns()
+	all := Columns()
 	i := slices.IndexFunc(all, func(c messageColumn) bool { return c.Name == name })
 	if i < 0 {
 		return messageColumn{}, false
@@ -181,7 +181,7 @@ func (s *List) remember() {
 // records are.
 var columnKind = sync.OnceValue(func() *record.Kind {
 	of, kind := ui.MessageKind(), record.Kind{Name: messagesKept}
-	for _, c := range messageColumns() {
+	for _, c := range Columns() {
 		field := record.Field{Name: c.Name, Type: record.Text}
 		if at, known := of.Column(c.field); known {
 			field = of.Fields[at]
@@ -199,7 +199,7 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 
 // chooseColumns lets columns be chosen and ordered.
 func (s *List) chooseColumns() {
-	s.Show(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Names(), browse.UsualFields(columnKind()), s.empty, func(names []string) tea.Cmd {
+	s.Show(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Names(), UsualMessageColumns(), s.empty, func(names []string) tea.Cmd {
 		s.show(names, s.Grid.Frozen())
 		s.remember()
 		return s.want()
