@@ -17,8 +17,8 @@ import (
 
 // File is the request log of the embedded store, as a writer and as a
 // database that records are read from. It is opened when it is first needed,
-// and again at each need until that has worked: what is wrong with it is to keep
-// nobody from anything else.
+// and again at each need until that has worked: what is wrong with it keeps
+// nothing else from working.
 type File struct {
 	path        string
 	connections int

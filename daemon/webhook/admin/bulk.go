@@ -193,7 +193,7 @@ func (b *bulk) page(ctx context.Context, page []Candidate, after int64) error {
 // unwanted reports whether there is nothing to do about a message.
 func (b *bulk) unwanted(p Candidate) bool { return !b.wants(p.Status) }
 
-// note counts what was done, and lets everybody know.
+// note counts what was done, and notifies engine and streams.
 func (b *bulk) note(done []Changed) {
 	b.tally.Done += int64(len(done))
 	changes := make([]webhook.Change, len(done))

@@ -30,7 +30,7 @@ func New(b Store, n Notifier, r func() webhook.Rules, log *slog.Logger) *Service
 }
 
 // guid gives an id of a path in the form in which it is stored. One that is no
-// guid is nobody's.
+// guid is not found.
 func guid(text, thing string) (string, error) {
 	g, err := wire.ParseGuid(text)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *Service) AddSubscription(ctx context.Context, n Subscription) (Subscrip
 }
 
 // ChangeSubscription changes a subscription. A new URL is checked by the rights
-// of whoever changes it, not by those of whoever made it.
+// of the caller, not by those of its creator.
 func (r *Service) ChangeSubscription(ctx context.Context, subscriber, id string, c SubscriptionChange, admin bool) (Subscription, error) {
 	of, g, err := guids(subscriber, id)
 	if err != nil {
@@ -252,7 +252,7 @@ type TestMessage struct {
 }
 
 // SendTest sends a message to a subscription, so that people can see whether it
-// arrives. Receivers are told that it is a test.
+// arrives. Its headers say that it is a test.
 func (r *Service) SendTest(ctx context.Context, subscriber, id string, t TestMessage) (*webhook.Message, error) {
 	s, err := r.Subscription(ctx, subscriber, id)
 	if err != nil {

@@ -86,7 +86,7 @@ func (a *Admin) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.E
 		return admin.Subscriber{}, err
 	}
 	guid := appdb.NewGUID()
-	steps := append([]appdb.Step{raised()}, a.noted(` WHERE 1 = 0`)...)
+	steps := append([]appdb.Step{raiseVersion()}, a.changedSteps(` WHERE 1 = 0`)...)
 	_, err = a.own.Run(ctx, append(steps, appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
 SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`,
 		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
@@ -108,8 +108,8 @@ func (a *Admin) ChangeSubscriber(ctx context.Context, guid string, c admin.Subsc
 	setIf(&u, "Name", c.Name)
 	setIf(&u, "IsEnabled", c.Enabled)
 	at := []any{sql.Named("Subscriber", guid)}
-	steps := []appdb.Step{raised(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
-	steps = append(steps, a.noted(ofSubscriber, at...)...)
+	steps := []appdb.Step{raiseVersion(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
+	steps = append(steps, a.changedSteps(ofSubscriber, at...)...)
 	if c.Enabled != nil { // what failed before does not count against it
 		steps = append(steps, appdb.Statement(`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL`+ofSubscriber, at...))
 	}
@@ -201,7 +201,7 @@ func (a *Admin) AddSubscription(ctx context.Context, s admin.Subscription) (_ ad
 	insert := appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscription (`+into.String()+`SubscriberID, ItemNo, MaxRetries)
 SELECT `+values.String()+`b.ID, (SELECT COALESCE(MAX(o.ItemNo), 0) + 1 FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID), @MaxRetries
 FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+room, append(args, sql.Named("MaxRetries", schedule(s.Schedule).retries()))...)
-	steps := slices.Concat([]appdb.Step{raised(), insert}, headerSteps(s.GUID, s.Headers), a.noted(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
+	steps := slices.Concat([]appdb.Step{raiseVersion(), insert}, headerSteps(s.GUID, s.Headers), a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
 	added, err := a.own.Run(ctx, steps...)
 	if err != nil {
 		return admin.Subscription{}, a.fault(err, "adding a subscription")
@@ -268,8 +268,8 @@ WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.Parti
 func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (admin.Subscription, error) {
 	u := changesOf(c)
 	room, args := a.room(guid, subscriber, c.Headers, c.Bounded)
-	steps := []appdb.Step{raised(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
-	steps = append(steps, a.noted(ownedBy, subscriptionArgs(subscriber, guid)...)...)
+	steps := []appdb.Step{raiseVersion(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
+	steps = append(steps, a.changedSteps(ownedBy, subscriptionArgs(subscriber, guid)...)...)
 	if c.Ordered != nil && *c.Ordered { // one daemon sends them all from now on
 		steps = append(steps, appdb.Statement(oneLine, sql.Named("Subscription", guid)))
 	}
@@ -300,7 +300,7 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	setIf(u, "Ordered", c.Ordered)
 	setIf(u, "MadeByAdmin", c.Private)
 	if setIf(u, "IsEnabled", c.Enabled); c.Enabled != nil {
-		u.set("DisabledReason", sql.NullString{}) // it is somebody's wish from now on
+		u.set("DisabledReason", sql.NullString{}) // from now on it is as requested
 		u.set("FailingSince", sql.NullString{})
 	}
 	if c.Schedule != nil {
@@ -327,7 +327,7 @@ func (a *Admin) RemoveSubscription(ctx context.Context, subscriber, guid string,
 // removal is the steps that remove subscriptions but for their messages, from
 // the first one of a transaction on.
 func (a *Admin) removal(which string, at time.Time, args ...any) []appdb.Step {
-	steps := append([]appdb.Step{raised()}, a.noted(which, args...)...)
+	steps := append([]appdb.Step{raiseVersion()}, a.changedSteps(which, args...)...)
 	args = append(args, sql.Named("At", appdb.Stamp(at)))
 	return append(steps,
 		appdb.Statement(`INSERT INTO whd.WH_SubscriptionRemoved (SubscriptionID, RemovedDateTime)

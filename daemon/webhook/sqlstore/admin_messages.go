@@ -35,7 +35,7 @@ func (a *Admin) RemoveMessage(ctx context.Context, at admin.Address) (*webhook.M
 		}
 		return nil, err
 	}
-	steps := append(removeSteps(a.own, []int64{m.ID}, []int64{m.Event.ID}), a.nudged(delivery.PeerDeleted, m.Subscription)...)
+	steps := append(removeSteps(a.own, []int64{m.ID}, []int64{m.Event.ID}), a.peerEventSteps(delivery.PeerDeleted, m.Subscription)...)
 	steps[0].Must = true
 	removed, err := a.own.Run(ctx, steps...)
 	if err != nil || !removed {
@@ -46,7 +46,7 @@ func (a *Admin) RemoveMessage(ctx context.Context, at admin.Address) (*webhook.M
 
 // removeSteps remove messages, what is known of their attempts, and events that no
 // other message needs. The messages go first: an outcome that is written at the
-// same moment finds none, or has been written by then.
+// same moment finds none, or has been written already.
 func removeSteps(own *appdb.DB, messages, events []int64) []appdb.Step {
 	these, list := own.ListArg(messages), own.InList()
 	return []appdb.Step{
@@ -65,7 +65,7 @@ func (a *Admin) RetryMessage(ctx context.Context, at admin.Address, now time.Tim
 	if err != nil {
 		return nil, err
 	}
-	if _, err = a.own.Run(ctx, append([]appdb.Step{retryStep(a.own, []int64{m.ID}, now)}, a.nudged(delivery.PeerDue, m.Subscription)...)...); err != nil {
+	if _, err = a.own.Run(ctx, append([]appdb.Step{retryStep(a.own, []int64{m.ID}, now)}, a.peerEventSteps(delivery.PeerDue, m.Subscription)...)...); err != nil {
 		return nil, a.fault(err, "making a message due")
 	}
 	if m, err = a.Message(ctx, at); err == nil && m.Status == webhook.Successful {
@@ -87,7 +87,7 @@ func (a *Admin) RetryMessages(ctx context.Context, picked []admin.Candidate, at 
 		for i := range all {
 			all[i].Status, all[i].Next, all[i].At = webhook.RetryPending, at, at
 		}
-		return all, append([]appdb.Step{retryStep(a.own, numbersOf(all, messageNumber), at)}, a.nudged(delivery.PeerDue, numbersOf(all, subscriptionNumber)...)...)
+		return all, append([]appdb.Step{retryStep(a.own, numbersOf(all, messageNumber), at)}, a.peerEventSteps(delivery.PeerDue, numbersOf(all, subscriptionNumber)...)...)
 	})
 	return done, a.fault(err, "making messages due")
 }
@@ -100,7 +100,7 @@ func (a *Admin) RemoveMessages(ctx context.Context, picked []admin.Candidate, at
 		for i := range all {
 			all[i].Deleted, all[i].Next, all[i].At = true, time.Time{}, at
 		}
-		return all, append(removeSteps(a.own, numbersOf(all, messageNumber), numbersOf(all, eventNumber)), a.nudged(delivery.PeerDeleted, numbersOf(all, subscriptionNumber)...)...)
+		return all, append(removeSteps(a.own, numbersOf(all, messageNumber), numbersOf(all, eventNumber)), a.peerEventSteps(delivery.PeerDeleted, numbersOf(all, subscriptionNumber)...)...)
 	})
 	return done, a.fault(err, "removing messages")
 }
@@ -125,8 +125,8 @@ func numbersOf(all []bulkMessage, of func(bulkMessage) int64) []int64 {
 	return slices.Compact(numbers)
 }
 
-// alter reads the messages in the transaction that changes them: whoever writes
-// to one at the same moment has done so before, or waits until the end.
+// alter reads the messages in the transaction that changes them: a
+// transaction that writes to one at the same moment has ended before, or waits.
 func (a *Admin) alter(ctx context.Context, picked []admin.Candidate, change func([]bulkMessage) ([]bulkMessage, []appdb.Step)) (done []admin.Changed, err error) {
 	if len(picked) == 0 {
 		return nil, nil

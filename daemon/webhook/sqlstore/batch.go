@@ -105,7 +105,7 @@ type attempt struct {
 	guid     string
 	status   webhook.Status
 	code     int    // 0 for none
-	reason   string // for everybody
+	reason   string // visible to subscribers
 	detail   string // for admins
 	answer   string // for admins
 	hash     string // that the answer is stored under; empty for a short one
@@ -147,7 +147,7 @@ func dueText(s webhook.State) string {
 	return appdb.Stamp(s.Next)
 }
 
-// readable is the beginning of a text that somebody else has made, as every
+// readable is the beginning of a text of foreign origin, as every
 // database keeps it: what is no UTF-8, and zero bytes, which servers refuse in
 // JSON, are replaced.
 func readable(text string, most int) string {

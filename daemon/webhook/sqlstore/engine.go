@@ -27,7 +27,7 @@ type Engine struct {
 // batchWriter writes what the engine collects.
 type batchWriter interface {
 	write(ctx context.Context, b *delivery.Batch) error
-	// remove removes messages and tells which it has not come to.
+	// remove removes messages, and returns those that it has not come to.
 	remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error)
 	// shrink gives a little of the room back that nothing takes any more.
 	shrink(ctx context.Context) (delivery.Removed, error)
@@ -118,7 +118,7 @@ func subscriptionOf(s admin.Subscription) *webhook.Subscription {
 }
 
 // Write is delivery.Store's. What is there already, by its number, stays as it
-// is: a batch may be written again where nobody knows what became of it.
+// is: a batch may be written again where its outcome is unknown.
 func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
 	b.Leases = distinct(b.Leases)
 	switch {
@@ -145,16 +145,16 @@ func distinct(leases []delivery.Lease) []delivery.Lease {
 }
 
 // covered reports whether the batch names the leases of all that it touches.
-// New messages may go to another daemon's partition, if it is told so.
+// New messages may go to another daemon's partition, if there is an event for it.
 func covered(b *delivery.Batch) bool {
-	held, told := make(map[int64]bool), make(map[int64]bool)
+	held, notified := make(map[int64]bool), make(map[int64]bool)
 	for _, l := range b.Leases {
 		held[l.Partition] = true
 	}
 	for _, n := range b.PeerEvents {
-		told[n.Subscription] = true
+		notified[n.Subscription] = true
 	}
-	return !slices.ContainsFunc(b.Messages, func(m *webhook.Message) bool { return !held[m.Partition] && !told[m.Subscription] }) &&
+	return !slices.ContainsFunc(b.Messages, func(m *webhook.Message) bool { return !held[m.Partition] && !notified[m.Subscription] }) &&
 		!slices.ContainsFunc(b.Outcomes, func(r webhook.AttemptResult) bool { return !held[r.Message.Partition] })
 }
 
@@ -302,7 +302,7 @@ FROM (SELECT PartitionID, SubscriptionID, COUNT(*) AS Messages, SUM(CASE WHEN St
 JOIN whd.SY_WebhookSubscription s ON s.ID = g.SubscriptionID
 LEFT JOIN whd.SY_WebhookMessage m ON m.ID = g.FirstID`
 
-// Backlog is delivery.Store's. Nobody who writes waits for it.
+// Backlog is delivery.Store's. No writer waits for it.
 func (e *Engine) Backlog(ctx context.Context) (all []stats.Backlog, err error) {
 	parts, err := appdb.QueryAll(ctx, e.own, into(func(b *stats.Backlog) []any {
 		return []any{&b.Subscription, &b.NotSent, &b.RetryPending, (*appdb.Time)(&b.Oldest)}
@@ -325,9 +325,9 @@ const (
 	outboxPerByte = 2       // bytes that a server counts for one of UTF-8, at most
 )
 
-// Outbox is delivery.Store's. Rows that somebody has locked are passed over:
+// Outbox is delivery.Store's. Rows that others have locked are passed over:
 // their transaction has not ended, and others need not wait for it. A file has
-// no outbox, since nobody else writes to it. Without the CAST, Babelfish gives
+// no outbox, since no other program writes to it. Without the CAST, Babelfish gives
 // out what a CASE holds as varchar.
 func (e *Engine) Outbox(ctx context.Context, limit int) (all []delivery.OutboxEvent, err error) {
 	if !e.own.IsServer() {

@@ -40,7 +40,7 @@ func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed,
 }
 
 // outlived reads on behind a place, until it has found enough messages that are
-// to go. The removal tells how far it came and whether more may follow.
+// to go. The removal holds how far it came and whether more may follow.
 func outlived(ctx context.Context, own *appdb.DB, p delivery.Prune) (old []deletion, r delivery.Removed, err error) {
 	err = own.Query(ctx, func(rows *sql.Rows) error {
 		old, r = nil, delivery.Removed{Last: p.After}
@@ -113,7 +113,7 @@ func (e *Engine) forget(ctx context.Context, limit int) (r delivery.Removed, err
 	}
 	const over = ` WHERE OldSecretUntil <= @Now`
 	at := sql.Named("Now", appdb.Stamp(now))
-	_, err = e.own.Run(ctx, slices.Concat([]appdb.Step{raised()}, e.noted(over, at), []appdb.Step{
+	_, err = e.own.Run(ctx, slices.Concat([]appdb.Step{raiseVersion()}, e.changedSteps(over, at), []appdb.Step{
 		appdb.MustHit(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+over, at)})...)
 	return r, err
 }

@@ -17,7 +17,7 @@ type fileWriter struct {
 	own  *appdb.DB
 	path string
 
-	// What follows belongs to whoever has the turn.
+	// What follows is guarded by the write lock.
 	conn   *sqlite.Conn // nil after a failure
 	wal    checkpointer
 	closed bool
@@ -61,26 +61,21 @@ func (f *fileWriter) inTurn(ctx context.Context, write func() error) error {
 	if err != nil {
 		return err
 	}
-	if err := f.ready(); err != nil {
-		leave()
-		return err
+	if err = f.ready(); err == nil {
+		err = write()
 	}
-	if err := write(); err != nil {
-		leave()
-		return err
-	}
-	if f.wal.due(f.conn) {
-		go func() { // keeps the turn, and whoever closes the writer waits for it
+	if err == nil && f.wal.due(f.conn) {
+		go func() { // keeps the lock, so that close waits for it
 			defer leave()
 			f.wal.writeBack(f.conn)
 		}()
 		return nil
 	}
 	leave()
-	return nil
+	return err
 }
 
-// ready opens the connection anew where a failure has closed it.
+// ready opens the connection again where a failure has closed it.
 func (f *fileWriter) ready() error {
 	switch {
 	case f.closed:
@@ -140,7 +135,7 @@ func (f *fileWriter) fill(b *delivery.Batch) error {
 		func() error { return each(f, fileHealth, b.Health, nil) },
 		func() error { return f.keys(b) },
 		func() error { return f.changes(b) },
-		func() error { return f.tell(lastNudge, b.PeerEvents) },
+		func() error { return f.notify(lastPeerEvent, b.PeerEvents) },
 	} {
 		if err := part(); err != nil {
 			return err
@@ -246,11 +241,11 @@ func (f *fileWriter) disable(b *delivery.Batch) error {
 	if err != nil {
 		return err
 	}
-	return f.tell(subscriptionVersion, disabled)
+	return f.notify(subscriptionVersion, disabled)
 }
 
-// tell raises a number, and adds rows under it for other daemons.
-func (f *fileWriter) tell(number string, all []delivery.PeerEvent) error {
+// notify raises a number, and adds rows under it for other daemons.
+func (f *fileWriter) notify(number string, all []delivery.PeerEvent) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -290,8 +285,8 @@ const leastRemoved = 10
 // remove removes messages, with what is known of their attempts and with events
 // that no other message needs, over the connection of the batches: another
 // one's changes would empty its cache, and another one would decide by itself
-// when to write the log back. It ends early where somebody waits, and says what
-// is left; the removal's Took is how long nobody else could write.
+// when to write the log back. It ends early where another writer waits, and returns
+// what is left; the removal's Took is how long the file was locked.
 func (f *fileWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
@@ -299,7 +294,7 @@ func (f *fileWriter) remove(ctx context.Context, all []deletion) (left []deletio
 		began := time.Now()
 		err := f.loosely(func() error {
 			return f.transact(ctx, func() (err error) {
-				left, r.Rows, err = f.condemn(all)
+				left, r.Rows, err = f.removeEach(all)
 				return err
 			})
 		})
@@ -330,8 +325,8 @@ func (f *fileWriter) loosely(work func() error) error {
 	return err
 }
 
-// condemn removes messages one by one, until somebody waits.
-func (f *fileWriter) condemn(all []deletion) (left []deletion, n int, err error) {
+// removeEach removes messages one by one, until another writer waits.
+func (f *fileWriter) removeEach(all []deletion) (left []deletion, n int, err error) {
 	for i, c := range all {
 		if i >= max(leastRemoved, len(all)/2) && f.own.WriteLock.Wanted() {
 			return all[i:], n, nil
@@ -343,10 +338,10 @@ func (f *fileWriter) condemn(all []deletion) (left []deletion, n int, err error)
 			continue
 		}
 		n++
-		if err := f.conn.Query(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, nil, c.id); err != nil {
-			return nil, n, err
+		err := f.conn.Query(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, nil, c.id)
+		if err == nil {
+			err = f.conn.Query(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)`, nil, c.event)
 		}
-		err := f.conn.Query(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)`, nil, c.event)
 		if err != nil {
 			return nil, n, err
 		}

@@ -49,8 +49,8 @@ func (p *Peers) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Le
 	return p.takeFree(ctx, orphan, term, -1)
 }
 
-// orphan picks, of the partitions that may be leased, those that somebody must
-// lease: where messages are open, and the first.
+// orphan picks, of the partitions that may be leased, those that must be
+// leased: where messages are open, and the first.
 const orphan = ` AND (p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.PartitionID = p.PartitionID AND m.NextAttemptDateTime IS NOT NULL))`
 
@@ -110,7 +110,7 @@ WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), args...
 }
 
 // Release is delivery.Store's. The fence stays, so that what is still under way
-// may be written until somebody else takes the partition.
+// may be written until another daemon takes the partition.
 func (p *Peers) Release(ctx context.Context, leases []delivery.Lease) error {
 	for _, l := range leases {
 		if _, err := p.set(ctx, l, `LeaseUntil = @Until`, sql.Named("Until", appdb.Stamp(time.Time{}))); err != nil {
@@ -128,7 +128,7 @@ func (p *Peers) Watch(ctx context.Context, home delivery.Lease, term time.Durati
 
 // PeerEvents is delivery.Store's. Where nothing has happened it reads a few rows.
 func (p *Peers) PeerEvents(ctx context.Context, after int64) (news delivery.PeerEvents, err error) {
-	numbers := map[string]*int64{subscriptionVersion: &news.Version, lastNudge: &news.Last}
+	numbers := map[string]*int64{subscriptionVersion: &news.Version, lastPeerEvent: &news.Last}
 	err = p.own.Query(ctx, func(rows *sql.Rows) error {
 		for rows.Next() {
 			var name string
@@ -173,7 +173,7 @@ const changesAtOnce = 200
 const nowhere = 0
 
 // Changes is delivery.Store's. The batches of one partition are written one after
-// another, so that nobody who has read one has missed an earlier one.
+// another, so that a reader of one has not missed an earlier one.
 func (p *Peers) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
 	begins := len(marks) == 0
 	marks[nowhere] = 0
@@ -231,12 +231,12 @@ func changesText(b *delivery.Batch) string {
 	return string(text)
 }
 
-// How long nudges and changes are kept. Daemons read them every second; one that
-// could not for longer begins anew.
+// How long peer events and changes are kept. Daemons read them every second; one that
+// could not for longer starts over.
 const (
-	nudgeLife  = 10 * time.Minute
-	changeLife = 2 * time.Minute
-	prunedRows = 500 // at once
+	peerEventLife = 10 * time.Minute
+	changeLife    = 2 * time.Minute
+	prunedRows    = 500 // at once
 )
 
 // PrunePeerEvents is delivery.Store's.
@@ -245,7 +245,7 @@ func (p *Peers) PrunePeerEvents(ctx context.Context) error {
 	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.own.Limit()+`)`, changeLife)
 	if err == nil {
 		err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.own.ClockAfter()+` AND Kind <> @Changed AND Number IN (
-	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.own.Limit()+`)`, nudgeLife, sql.Named("Changed", changedKind))
+	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.own.Limit()+`)`, peerEventLife, sql.Named("Changed", changedKind))
 	}
 	return p.fault(err, "removing what everybody has read")
 }

@@ -49,9 +49,9 @@ func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
 }
 
 // The row of a partition is locked first. It keeps another daemon from taking
-// the partition until the end, and is nobody else's to write but that daemon's.
+// the partition until the end, and is written by that daemon alone.
 // The version is only read: that a subscription is deleted at the same moment
-// leaves messages that nobody sees, and which are removed with the others.
+// leaves messages that are not shown, and are removed with the others.
 var (
 	serverBegin = `SET XACT_ABORT ON;
 DECLARE @Result int;
@@ -128,7 +128,7 @@ FROM ` + peerEventColumns.open("PeerEvents") + ` n
 JOIN whd.WH_Number c ON c.Name = N'Nudge';
 `
 	// The rows of the outbox that become events. None may have been taken by another
-	// daemon, nor be overtaken: a transaction of somebody else that ends while rows
+	// daemon, nor be overtaken: another program's transaction that ends while rows
 	// are read may show its later ones first.
 	serverOutbox = `DELETE o FROM whd.WH_Outbox o WITH (READPAST)
 JOIN ` + outboxColumns.open("Outbox") + ` n ON n.ID = o.OutboxID
@@ -146,7 +146,7 @@ func keyGiven(from string) string {
 }
 
 // The messages go first: an outcome that is written at the same moment finds
-// none, or has changed its message by then.
+// none, or has changed its message already.
 var serverRemove = `SET XACT_ABORT ON;
 DECLARE @Removed int;
 BEGIN TRANSACTION;

@@ -96,7 +96,7 @@ const (
 	lastNumber          = `ID`
 	subscriptionVersion = `SubscriptionVersion`
 	defaultRetries      = `MaxRetries`
-	lastNudge           = `Nudge`
+	lastPeerEvent       = `Nudge`
 )
 
 const (
@@ -135,15 +135,15 @@ const changedKind = 4
 // further behind reads all subscriptions.
 const changesKept = 1000
 
-// raised is the first step of every transaction that changes subscriptions, so
+// raiseVersion is the first step of every transaction that changes subscriptions, so
 // that these come one after another.
-func raised() appdb.Step {
+func raiseVersion() appdb.Step {
 	return appdb.MustHit(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
 }
 
-// noted are the steps of a transaction that say which subscriptions it changes.
+// changedSteps are the steps of a transaction that say which subscriptions it changes.
 // They come before the removal of these, and after everything that adds them.
-func (t tables) noted(which string, args ...any) []appdb.Step {
+func (t tables) changedSteps(which string, args ...any) []appdb.Step {
 	args = append([]any{sql.Named("Name", subscriptionVersion)}, args...)
 	return []appdb.Step{
 		appdb.MustHit(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
@@ -156,16 +156,16 @@ LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_Webhook
 	}
 }
 
-// nudged are the steps of a transaction that tell other daemons about messages
-// of subscriptions. The first locks the number until the transaction ends: the
-// numbers come in the order of the commits, so that nobody who has read one has
+// peerEventSteps are the steps of a transaction that notify other daemons about
+// messages of subscriptions. The first locks the number until the transaction ends: the
+// numbers come in the order of the commits, so that a reader of one has not
 // missed a lower one.
-func (t tables) nudged(kind delivery.PeerEventKind, subscriptions ...int64) []appdb.Step {
-	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", lastNudge))}
+func (t tables) peerEventSteps(kind delivery.PeerEventKind, subscriptions ...int64) []appdb.Step {
+	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", lastPeerEvent))}
 	for _, s := range subscriptions {
 		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
 SELECT n.Next, @Subscription, @Kind, @Holder, `+t.own.Clock()+` FROM whd.WH_Number n WHERE n.Name = @Name`,
-			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), t.own.HolderArg(), sql.Named("Name", lastNudge)))
+			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), t.own.HolderArg(), sql.Named("Name", lastPeerEvent)))
 	}
 	return steps
 }
