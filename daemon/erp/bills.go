@@ -69,15 +69,6 @@ type billColumn struct {
 	mayLose  func(text string) bool // reports whether a character may be lost
 }
 
-// billArg is an argument, bound by the type of the column that it meets.
-type billArg struct{ table, column, text string }
-
-func atBill(id string) billArg  { return billArg{BillsTable, "RecID", id} }
-func atStage(id string) billArg { return billArg{StagesTable, "RecID", id} }
-func atField(id string) billArg { return billArg{FieldsTable, "RecID", id} }
-
-func inValues(column, text string) billArg { return billArg{ValuesTable, column, text} }
-
 // Value reads what one field of a stage holds. A field without a value has no
 // Contents. Ids equal each other as the ERP's database has it: without letter case
 // and trailing spaces.

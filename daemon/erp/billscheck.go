@@ -75,11 +75,3 @@ func (b *Bills) blame(ctx context.Context, err error) error {
 	whole := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
 	return executor.Unavailable(err, "bills cannot be used: "+findings[max(whole, 0)].String()+"; whd check tells more")
 }
-
-// String is the finding in words.
-func (f Finding) String() string {
-	if f.Field != "" {
-		return f.Table + ", column " + f.Field + ": " + f.Problem
-	}
-	return f.Table + ": " + f.Problem
-}

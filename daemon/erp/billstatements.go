@@ -94,3 +94,12 @@ func (d billDialect) saved(at time.Time) []billArg {
 	}
 	return []billArg{inValues("LastSavedDateTime", at.Format(wire.DateLayout))}
 }
+
+// billArg is an argument, bound by the type of the column that it meets.
+type billArg struct{ table, column, text string }
+
+func atBill(id string) billArg  { return billArg{BillsTable, "RecID", id} }
+func atStage(id string) billArg { return billArg{StagesTable, "RecID", id} }
+func atField(id string) billArg { return billArg{FieldsTable, "RecID", id} }
+
+func inValues(column, text string) billArg { return billArg{ValuesTable, column, text} }

@@ -73,3 +73,21 @@ func (r *Records) examine(ctx context.Context, kind *record.Kind) ([]Finding, er
 	}
 	return findings, nil
 }
+
+// version reads the version of the ERP, nil where it is not said what holds
+// it.
+func (r *Records) version(ctx context.Context) (*Version, error) {
+	source := r.config.VersionSource
+	if source == "" {
+		return nil, nil
+	}
+	texts, problem, err := r.texts(ctx, source)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", source, executor.Classify(err))
+	}
+	h := &Version{Source: source, Problem: problem}
+	if problem == "" {
+		h.judge(texts)
+	}
+	return h, nil
+}

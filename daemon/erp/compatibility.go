@@ -137,3 +137,11 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 	}
 	return found
 }
+
+// String is the finding in words.
+func (f Finding) String() string {
+	if f.Field != "" {
+		return f.Table + ", column " + f.Field + ": " + f.Problem
+	}
+	return f.Table + ": " + f.Problem
+}

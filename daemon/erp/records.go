@@ -6,7 +6,6 @@ package erp
 import (
 	"cmp"
 	"context"
-	"iter"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -86,7 +85,3 @@ type backend interface {
 	// Close closes the connections.
 	Close() error
 }
-
-// Rows gives rows of a kind, with values in column order: nil, string, int64
-// (also for bools) or []byte, as package wire writes them.
-type Rows = func(*record.Kind) iter.Seq[[]any]

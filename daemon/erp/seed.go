@@ -1,10 +1,15 @@
 package erp
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
 )
+
+// Rows gives rows of a kind, with values in column order: nil, string, int64
+// (also for bools) or []byte, as package wire writes them.
+type Rows = func(*record.Kind) iter.Seq[[]any]
 
 // Seeded is what Seed has done.
 type Seeded struct {

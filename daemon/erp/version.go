@@ -1,13 +1,11 @@
 package erp
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
@@ -29,24 +27,6 @@ func CheckVersionSource(text string) error {
 		return fmt.Errorf("%q is not a table and a column such as dbo.SY_System.Version", text)
 	}
 	return nil
-}
-
-// version reads the version of the ERP, nil where it is not said what holds
-// it.
-func (r *Records) version(ctx context.Context) (*Version, error) {
-	source := r.config.VersionSource
-	if source == "" {
-		return nil, nil
-	}
-	texts, problem, err := r.texts(ctx, source)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", source, executor.Classify(err))
-	}
-	h := &Version{Source: source, Problem: problem}
-	if problem == "" {
-		h.judge(texts)
-	}
-	return h, nil
 }
 
 // judge takes the highest of the texts for the version: tables of versions keep
