@@ -303,9 +303,6 @@ func serverTables() (names []string, err error) {
 	return names, nil
 }
 
-// ownRights are those that the service needs on each of its own tables.
-var ownRights = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
-
 // Rights finds what the login may not do with the service's own tables, and
 // those that are missing although the version says that they are there.
 func (m *Migrator) Rights(ctx context.Context) (problems []string, err error) {
@@ -325,7 +322,7 @@ func (m *Migrator) Rights(ctx context.Context) (problems []string, err error) {
 			problems = append(problems, m.own.inSchema("whd.")+table+": there is no such table, or no right to it")
 			continue
 		}
-		lacking, err := m.lacking(ctx, m.own.inSchema("whd."+mssql.Quote(table)))
+		lacking, err := mssql.MissingRights(ctx, m.own.Pool, m.own.inSchema("whd."+mssql.Quote(table)), "SELECT", "INSERT", "UPDATE", "DELETE")
 		if err != nil {
 			return nil, err
 		}
@@ -334,25 +331,4 @@ func (m *Migrator) Rights(ctx context.Context) (problems []string, err error) {
 		}
 	}
 	return problems, nil
-}
-
-// lacking are the rights on a table that the login does not have. A server that
-// cannot tell is believed to have given them.
-func (m *Migrator) lacking(ctx context.Context, table string) (rights []string, err error) {
-	asked := make([]string, len(ownRights))
-	has := make([]sql.NullInt64, len(ownRights))
-	into := make([]any, len(ownRights))
-	for i, right := range ownRights {
-		asked[i], into[i] = "HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", &has[i]
-	}
-	err = m.own.Pool.QueryRowContext(ctx, "SELECT "+strings.Join(asked, ", "), sql.Named("Table", table)).Scan(into...)
-	if _, refused := errors.AsType[*mssql.Error](err); refused {
-		return nil, nil
-	}
-	for i, h := range has {
-		if err == nil && h.Valid && h.Int64 == 0 {
-			rights = append(rights, ownRights[i])
-		}
-	}
-	return slices.Clip(rights), err
 }

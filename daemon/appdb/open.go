@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -158,9 +157,7 @@ func OpenSchema(ctx context.Context, c Config) (*DB, error) {
 	}
 	c.Schema = cmp.Or(c.Schema, DefaultSchema)
 	o := &DB{Pool: server.DB(), end: server.Close, Schema: c.Schema, name: "schema " + c.Schema}
-	if c.LockTimeout > 0 {
-		o.prefix = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(c.LockTimeout.Milliseconds(), 1))
-	}
+	o.prefix = mssql.LockTimeout(c.LockTimeout)
 	return o.init(serverMigrations), nil
 }
 

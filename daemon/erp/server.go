@@ -3,7 +3,6 @@ package erp
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -202,10 +201,7 @@ func openBills(c Config) (*mssql.Server, error) {
 
 func (b *serverRecords) billSession(ctx context.Context, write bool) (billSession, error) {
 	quoted := func(table string) string { return b.Table(table).Name.Quoted() }
-	s := &serverBills{billDialect: serverBillDialect(quoted), ctx: ctx, backend: b, known: make(map[string]*executor.Columns), runs: b.bills.DB()}
-	if b.config.LockTimeout > 0 {
-		s.before = fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(b.config.LockTimeout.Milliseconds(), 1))
-	}
+	s := &serverBills{billDialect: serverBillDialect(quoted), ctx: ctx, backend: b, known: make(map[string]*executor.Columns), runs: b.bills.DB(), before: mssql.LockTimeout(b.config.LockTimeout)}
 	if err := s.describe(); err != nil || !write {
 		return s, err
 	}
@@ -216,23 +212,9 @@ func (b *serverRecords) billSession(ctx context.Context, write bool) (billSessio
 
 // mayWrite asks for the rights of the login.
 func (b *serverRecords) mayWrite(ctx context.Context) (string, error) {
-	table := b.Table(ValuesTable).Name
-	var missing []string
-	for _, right := range []string{"INSERT", "UPDATE"} {
-		var has sql.NullInt64
-		err := b.bills.DB().QueryRowContext(ctx, "SELECT HAS_PERMS_BY_NAME(@p1, 'OBJECT', @p2)", table.Quoted(), right).Scan(&has)
-		if _, refused := errors.AsType[*mssql.Error](err); refused {
-			return "", nil // a server that cannot tell
-		}
-		if err != nil {
-			return "", err
-		}
-		if has.Valid && has.Int64 == 0 {
-			missing = append(missing, right)
-		}
-	}
-	if missing == nil {
-		return "", nil
+	missing, err := mssql.MissingRights(ctx, b.bills.DB(), b.Table(ValuesTable).Name.Quoted(), "INSERT", "UPDATE")
+	if err != nil || len(missing) == 0 {
+		return "", err
 	}
 	return "the service's login has no right to " + strings.Join(missing, " and "), nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,9 +25,7 @@ type Table struct {
 	Kind *record.Kind
 	Name mssql.Table
 
-	mu    sync.Mutex
-	known *Columns // nil until it is read
-	until time.Time
+	known atomic.Pointer[Columns] // nil until they are read
 }
 
 // Columns are those of a table as the catalogue has them: nothing, where there is
@@ -37,16 +34,14 @@ type Table struct {
 type Columns struct {
 	ByField []mssql.Column
 	words   *dialect.Dialect
+	until   time.Time // when they are read again
 }
 
 // Describe reads the columns of a kind's table from the catalogue, unless they
 // were read of late.
 func (b *Server) Describe(ctx context.Context, conn *mssql.Conn, kind string) (*Columns, error) {
 	t := b.tables[kind]
-	t.mu.Lock()
-	known, fresh := t.known, time.Now().Before(t.until)
-	t.mu.Unlock()
-	if known != nil && fresh {
+	if known := t.known.Load(); known != nil && time.Now().Before(known.until) {
 		return known, nil
 	}
 	takesLists, err := b.lists.ask(ctx, conn)
@@ -57,23 +52,17 @@ func (b *Server) Describe(ctx context.Context, conn *mssql.Conn, kind string) (*
 	if err != nil {
 		return nil, err
 	}
-	known = know(t.Kind, columns, takesLists)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.known, t.until = known, time.Now().Add(describedFor)
+	known := know(t.Kind, columns, takesLists)
+	t.known.Store(known)
 	return known, nil
 }
 
 // Forget makes the next session read the catalogue.
-func (t *Table) Forget() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.known = nil
-}
+func (t *Table) Forget() { t.known.Store(nil) }
 
 // know finds the columns of a kind's fields, in any letter case.
 func know(kind *record.Kind, columns []mssql.Column, takesLists bool) *Columns {
-	k := &Columns{ByField: make([]mssql.Column, len(kind.Fields)), words: dialect.TSQL()}
+	k := &Columns{ByField: make([]mssql.Column, len(kind.Fields)), words: dialect.TSQL(), until: time.Now().Add(describedFor)}
 	for _, c := range columns {
 		if field, ok := kind.Column(c.Name); ok {
 			k.ByField[field] = c

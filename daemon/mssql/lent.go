@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -21,7 +22,7 @@ type Conn struct {
 	mu      sync.Mutex // guards what follows against Abort
 	lent    *sql.Conn
 	conn    *conn
-	aborted bool // since the last query began
+	aborted atomic.Bool // since the last query began
 }
 
 func (c *Conn) take(ctx context.Context) error {
@@ -44,22 +45,10 @@ func (c *Conn) take(ctx context.Context) error {
 func (c *Conn) Abort() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.aborted = true
+	c.aborted.Store(true)
 	if c.conn != nil {
 		c.conn.line.cut()
 	}
-}
-
-func (c *Conn) setAborted(is bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.aborted = is
-}
-
-func (c *Conn) isAborted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.aborted
 }
 
 // Close ends what runs and gives the connection back.
@@ -85,7 +74,7 @@ const foundDead = time.Second
 // server has closed since it was last used is replaced, and the statement run
 // again; but not one that Abort has ended.
 func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
-	c.setAborted(false)
+	c.aborted.Store(false)
 	for {
 		if c.conn == nil { // it broke
 			if err := c.replace(ctx); err != nil {
@@ -94,7 +83,7 @@ func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
 		}
 		began := time.Now()
 		rows, err := c.query(ctx, q)
-		if !errors.Is(err, ErrLost) || !c.conn.served || time.Since(began) > foundDead || c.isAborted() || ctx.Err() != nil {
+		if !errors.Is(err, ErrLost) || !c.conn.served || time.Since(began) > foundDead || c.aborted.Load() || ctx.Err() != nil {
 			return rows, err
 		}
 		c.Close()
@@ -106,7 +95,7 @@ func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
 func (c *Conn) replace(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, loginLimit)
 	defer cancel()
-	if err := c.take(ctx); err != nil || !c.isAborted() {
+	if err := c.take(ctx); err != nil || !c.aborted.Load() {
 		return err
 	}
 	return ErrLost
@@ -136,15 +125,21 @@ func (c *Conn) query(ctx context.Context, q Query) (*Rows, error) {
 	return c.rows, nil
 }
 
+// LockTimeout is what stands before a statement that waits for a lock for a time,
+// 0 for any.
+func LockTimeout(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(d.Milliseconds(), 1))
+}
+
 // call is the query as the driver runs it. With parameters it is a call of
 // sp_executesql by its name: called by the driver, it would get declarations
 // that the driver makes from the lengths of the values, and the server would
 // make a plan for each of them.
 func (q Query) call() (string, []driver.NamedValue) {
-	text := q.SQL
-	if q.Lock > 0 {
-		text = fmt.Sprintf("SET LOCK_TIMEOUT %d; %s", max(q.Lock.Milliseconds(), 1), text)
-	}
+	text := LockTimeout(q.Lock) + q.SQL
 	if len(q.Params) == 0 {
 		return text, nil
 	}

@@ -6,6 +6,8 @@ package mssql
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"strings"
 	"time"
 )
 
@@ -58,4 +60,25 @@ func (s *Server) Get(ctx context.Context) (*Conn, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// MissingRights lists those of the rights on a table that the login does not have.
+// A server that cannot tell is believed to have given them.
+func MissingRights(ctx context.Context, db *sql.DB, table string, rights ...string) (missing []string, err error) {
+	asked := make([]string, len(rights))
+	has := make([]sql.NullInt64, len(rights))
+	into := make([]any, len(rights))
+	for i, right := range rights {
+		asked[i], into[i] = "HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", &has[i]
+	}
+	err = db.QueryRowContext(ctx, "SELECT "+strings.Join(asked, ", "), sql.Named("Table", table)).Scan(into...)
+	if _, refused := errors.AsType[*Error](err); refused {
+		return nil, nil
+	}
+	for i, h := range has {
+		if err == nil && h.Valid && h.Int64 == 0 {
+			missing = append(missing, rights[i])
+		}
+	}
+	return missing, err
 }

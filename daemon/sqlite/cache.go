@@ -1,5 +1,7 @@
 package sqlite
 
+import "slices"
+
 // cacheSize is the number of statements that a connection keeps.
 const cacheSize = 100
 
@@ -7,91 +9,54 @@ const cacheSize = 100
 // those with thousands of parameters take megabytes and seldom come again.
 const cacheableText = 4 << 10
 
-// cache holds the statements of a connection by their text, several of one text
-// where they were in use at the same time.
-type cache struct {
-	byText map[string][]*Stmt
-	count  int
-	turn   uint64
-}
+// cache holds the statements of a connection, the one that was handed out last at
+// the end. There are several of one text where they were in use at the same time.
+type cache []*Stmt
 
 // take hands out a statement that is not in use, or nil.
 func (h *cache) take(sql string) *Stmt {
-	for _, s := range h.byText[sql] {
-		if !s.inUse {
-			h.handOut(s)
+	for i, s := range slices.Backward(*h) {
+		if !s.inUse && s.sql == sql {
+			s.inUse = true
+			*h = append(slices.Delete(*h, i, i+1), s)
 			return s
 		}
 	}
 	return nil
 }
 
-// add takes over a new statement, handed out.
+// add takes over a new statement, handed out. Where all are in use the cache is
+// larger for a while.
 func (h *cache) add(s *Stmt) {
-	if h.byText == nil {
-		h.byText = make(map[string][]*Stmt)
-	}
-	h.handOut(s)
-	h.byText[s.sql] = append(h.byText[s.sql], s)
-	for h.count++; h.count > cacheSize; {
-		oldest := h.oldest()
-		if oldest == nil {
-			return // all in use: the cache is larger for a while
+	s.inUse = true
+	*h = append(*h, s)
+	for len(*h) > cacheSize {
+		oldest := slices.IndexFunc(*h, func(s *Stmt) bool { return !s.inUse })
+		if oldest < 0 {
+			return
 		}
-		h.remove(oldest)
+		h.remove((*h)[oldest])
 	}
-}
-
-func (h *cache) handOut(s *Stmt) {
-	h.turn++
-	s.inUse, s.used = true, h.turn
-}
-
-// oldest is the statement not in use that was handed out first, or nil.
-func (h *cache) oldest() *Stmt {
-	var oldest *Stmt
-	for _, same := range h.byText {
-		for _, s := range same {
-			if !s.inUse && (oldest == nil || s.used < oldest.used) {
-				oldest = s
-			}
-		}
-	}
-	return oldest
 }
 
 func (h *cache) remove(gone *Stmt) {
-	same := h.byText[gone.sql]
-	for i, s := range same {
-		if s == gone {
-			same = append(same[:i:i], same[i+1:]...)
-			break
-		}
-	}
-	if h.byText[gone.sql] = same; len(same) == 0 {
-		delete(h.byText, gone.sql)
-	}
-	h.count--
+	*h = slices.DeleteFunc(*h, func(s *Stmt) bool { return s == gone })
 	gone.finalize()
 }
 
 // reset ends every statement that is in use.
 func (h *cache) reset() {
-	for _, same := range h.byText {
-		for _, s := range same {
-			if s.inUse {
-				s.Reset()
-			}
+	for _, s := range slices.Clone(*h) { // what is reset may leave the cache
+		if s.inUse {
+			s.Reset()
 		}
 	}
 }
 
-// clear finalises every statement.
+// clear finalizes every statement.
 func (h *cache) clear() {
-	for _, same := range h.byText {
-		for _, s := range same {
-			s.finalize()
-		}
+	for _, s := range *h {
+		s.finalize()
 	}
-	*h = cache{}
+	*h = nil
 }

@@ -254,12 +254,6 @@ func (c *Conn) compile(sql uintptr, flags uint32) (handle, tail uintptr, err err
 // Changes is the number of rows that the last INSERT, UPDATE or DELETE changed.
 func (c *Conn) Changes() int64 { return sqlite3.Xsqlite3_changes64(c.tls, c.db) }
 
-// TotalChanges is the number of rows changed since the connection was opened.
-func (c *Conn) TotalChanges() int64 { return sqlite3.Xsqlite3_total_changes64(c.tls, c.db) }
-
-// LastInsertID is the rowid of the last row that was inserted.
-func (c *Conn) LastInsertID() int64 { return sqlite3.Xsqlite3_last_insert_rowid(c.tls, c.db) }
-
 // InTransaction reports whether a transaction was begun and not yet ended.
 func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
 

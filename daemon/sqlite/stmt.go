@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -15,7 +16,6 @@ type Stmt struct {
 
 	sql   string
 	inUse bool
-	used  uint64 // when it was last handed out, in turns of the cache
 }
 
 // Prepare returns a statement for the SQL text, which must be a single one. It
@@ -172,11 +172,3 @@ func (s *Stmt) Reset() error {
 
 // Columns is the number of columns of a row.
 func (s *Stmt) Columns() int { return int(sqlite3.Xsqlite3_column_count(s.c.tls, s.handle)) }
-
-// Parameters is the number of the statement's parameters.
-func (s *Stmt) Parameters() int {
-	return int(sqlite3.Xsqlite3_bind_parameter_count(s.c.tls, s.handle))
-}
-
-// ReadOnly reports whether the statement leaves the database as it is.
-func (s *Stmt) ReadOnly() bool { return sqlite3.Xsqlite3_stmt_readonly(s.c.tls, s.handle) != 0 }
