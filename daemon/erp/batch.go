@@ -21,6 +21,9 @@ type rowBatch struct {
 	rows      int64
 }
 
+// batchSize is how much a statement takes, in bytes.
+const batchSize = 256 << 10
+
 func (b *rowBatch) prepare(into string, kind *record.Kind, types []serverType) {
 	var values, items []string
 	for i, f := range kind.Fields {
@@ -48,24 +51,8 @@ func (b *rowBatch) add(values []any) {
 	}
 	text, err := json.Marshal(append(values, lengths...))
 	if err != nil {
-		panic("store: " + err.Error()) // texts and numbers can always be written
+		panic("erp: " + err.Error()) // texts and numbers can always be written
 	}
 	b.json = append(append(b.json, ','), text...)
 	b.rows++
-}
-
-// full reports whether so much is collected as one statement should take.
-func (b *rowBatch) full() bool { return len(b.json)+len(b.bytes) >= 256<<10 }
-
-// take gives the statement for what is collected, and begins anew.
-func (b *rowBatch) take() (statement string, args []any, rows int64) {
-	if rows = b.rows; rows > 0 {
-		b.json[0] = '['
-		args = []any{string(b.json) + "]"}
-	}
-	if len(b.blobs) > 0 {
-		args = append(args, append([]byte{}, b.bytes...))
-	}
-	b.json, b.bytes, b.rows = b.json[:0], b.bytes[:0], 0
-	return b.statement, args, rows
 }

@@ -76,7 +76,7 @@ func (b *Bills) Value(ctx context.Context, at StageField) (v wire.CustomFieldVal
 	if err := at.possible(); err != nil {
 		return v, err
 	}
-	err = b.read(ctx, func(s billSession) error {
+	err = b.run(ctx, false, func(s billSession) error {
 		found, err := find(s, at)
 		if err == nil {
 			v = found.value()
@@ -94,7 +94,7 @@ func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.
 	if err := at.possible(); err != nil {
 		return nil, err
 	}
-	err = b.read(ctx, func(s billSession) error {
+	err = b.run(ctx, false, func(s billSession) error {
 		rows, err := s.rows(findValues, atBill(billID), atStage(stageID))
 		if err != nil {
 			return err
@@ -131,15 +131,14 @@ func foundIn(row []*string) foundValue {
 	}
 }
 
-func (b *Bills) read(ctx context.Context, work func(billSession) error) error {
-	return b.run(ctx, false, executor.MayReadAgain, work)
-}
-
 // run works in a session, again where that is worth it. What did not even begin
 // can always be tried again: connections that the server has closed meanwhile
 // are found out by using them.
-func (b *Bills) run(ctx context.Context, write bool, worth func(error) bool, work func(billSession) error) error {
-	begun := false
+func (b *Bills) run(ctx context.Context, write bool, work func(billSession) error) error {
+	begun, worth := false, executor.MayReadAgain
+	if write {
+		worth = writeAgain
+	}
 	again := func(err error) bool { return worth(err) || !begun && executor.MayReadAgain(err) }
 	err := executor.Retry(ctx, again, func(ctx context.Context) error {
 		s, err := b.records.billSession(ctx, write)
@@ -175,7 +174,7 @@ func (b *Bills) Set(ctx context.Context, at StageField, contents *string) (v wir
 		return v, err
 	}
 	saved := time.Now().In(b.zone)
-	err = b.run(ctx, true, writeAgain, func(s billSession) error {
+	err = b.run(ctx, true, func(s billSession) error {
 		found, err := find(s, at)
 		if err != nil {
 			return err
@@ -291,7 +290,7 @@ func sameText(a, b string) bool { return strings.TrimRight(a, " ") == strings.Tr
 
 // Empty reports whether there is no bill.
 func (b *Bills) Empty(ctx context.Context) (empty bool, err error) {
-	err = b.read(ctx, func(s billSession) error {
+	err = b.run(ctx, false, func(s billSession) error {
 		rows, err := s.rows(someBills)
 		empty = len(rows) == 0
 		return err

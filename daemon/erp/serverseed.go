@@ -174,7 +174,7 @@ func (w *tableWriter) add(ctx context.Context, values []any) error {
 	if escaped {
 		return w.addSingle(ctx, values)
 	}
-	if w.batch.add(values); w.batch.full() {
+	if w.batch.add(values); len(w.batch.json)+len(w.batch.bytes) >= batchSize {
 		return w.flush(ctx)
 	}
 	return nil
@@ -182,24 +182,21 @@ func (w *tableWriter) add(ctx context.Context, values []any) error {
 
 func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
 	for i, v := range values {
-		if v == nil {
-			values[i] = typedNull(w.kind.Fields[i].Type)
+		if v != nil {
+			continue
+		}
+		switch t := w.kind.Fields[i].Type.Held(); { // a NULL that servers take for a column of the type
+		case t.Integer() || t == record.Bool:
+			values[i] = sql.NullInt64{}
+		case t == record.Bytes:
+			values[i] = []byte(nil)
+		default:
+			values[i] = sql.NullString{}
 		}
 	}
 	_, err := w.tx.ExecContext(ctx, w.single, values...)
 	w.seeded.Rows++
 	return err
-}
-
-// typedNull is a NULL that servers take for a column of the type.
-func typedNull(t record.Type) any {
-	switch t = t.Held(); {
-	case t.Integer() || t == record.Bool:
-		return sql.NullInt64{}
-	case t == record.Bytes:
-		return []byte(nil)
-	}
-	return sql.NullString{}
 }
 
 // fit makes a decimal that its column cannot hold the nearest that it can.
@@ -215,12 +212,18 @@ func (w *tableWriter) fit(i int, text string) string {
 }
 
 func (w *tableWriter) flush(ctx context.Context) error {
-	statement, args, rows := w.batch.take()
-	if rows == 0 {
+	b := &w.batch
+	if b.rows == 0 {
 		return nil
 	}
-	w.seeded.Rows += rows
-	_, err := w.tx.ExecContext(ctx, statement, args...)
+	b.json[0] = '['
+	args := []any{string(b.json) + "]"}
+	if len(b.blobs) > 0 {
+		args = append(args, append([]byte{}, b.bytes...))
+	}
+	_, err := w.tx.ExecContext(ctx, b.statement, args...)
+	w.seeded.Rows += b.rows
+	b.json, b.bytes, b.rows = b.json[:0], b.bytes[:0], 0
 	return err
 }
 

@@ -108,7 +108,7 @@ func (s *fileSession) classify(err error) error {
 	if !errors.As(err, &e) || !e.Interrupted() {
 		return Classify(err)
 	}
-	if s.guard.hasExpired() {
+	if s.guard.overrun() != nil {
 		return overLimit(err)
 	}
 	if s.ctx.Err() != nil {

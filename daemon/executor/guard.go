@@ -64,16 +64,13 @@ func (g *guard) stop() {
 	}
 }
 
-// overrun says what the guard did: what the driver says of it is that there is
-// no connection.
+// overrun is what the guard did, if it did: what the driver says of it is that
+// there is no connection.
 func (g *guard) overrun() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if !g.expired {
+		return nil
+	}
 	return fmt.Errorf("cut off after %v without a row", g.limit)
-}
-
-func (g *guard) hasExpired() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.expired
 }

@@ -124,11 +124,12 @@ func (s *serverSession) close() {
 func (s *serverSession) classify(err error) error {
 	var refused *mssql.Error
 	var unfit *mssql.Unfit
+	overrun := s.guard.overrun()
 	switch {
 	case err == nil:
 		return nil
-	case s.guard.hasExpired():
-		return overLimit(s.guard.overrun())
+	case overrun != nil:
+		return overLimit(overrun)
 	case s.ctx.Err() != nil:
 		return s.ctx.Err()
 	case errors.As(err, &refused) && (refused.NoTable() || refused.NoColumn() || refused.Conversion() || refused.Incomparable()), errors.As(err, &unfit):

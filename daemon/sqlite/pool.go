@@ -21,9 +21,10 @@ type Pool struct {
 	options Options
 	slots   chan struct{} // one element per connection lent out
 
-	mu     sync.Mutex
-	idle   []*Conn
-	closed chan struct{}
+	mu       sync.Mutex
+	idle     []*Conn
+	isClosed bool
+	closed   chan struct{} // closed with the pool
 }
 
 // NewPool makes a pool of at most size connections. It opens one of them, so
@@ -65,7 +66,7 @@ func (p *Pool) Get(ctx context.Context) (*Conn, error) {
 // lend takes an idle connection or opens one.
 func (p *Pool) lend() (*Conn, error) {
 	p.mu.Lock()
-	if p.isClosed() {
+	if p.isClosed {
 		p.mu.Unlock()
 		return nil, ErrPoolClosed
 	}
@@ -87,7 +88,7 @@ func (p *Pool) Put(c *Conn) {
 	broken := c.InTransaction() && c.Exec("ROLLBACK") != nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if broken || len(p.idle) >= maxIdle || p.isClosed() {
+	if broken || len(p.idle) >= maxIdle || p.isClosed {
 		c.Close()
 	} else {
 		p.idle = append(p.idle, c)
@@ -100,9 +101,10 @@ func (p *Pool) Put(c *Conn) {
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.isClosed() {
+	if p.isClosed {
 		return nil
 	}
+	p.isClosed = true
 	close(p.closed)
 	var err error
 	for _, c := range p.idle {
@@ -110,13 +112,4 @@ func (p *Pool) Close() error {
 	}
 	p.idle = nil
 	return err
-}
-
-func (p *Pool) isClosed() bool {
-	select {
-	case <-p.closed:
-		return true
-	default:
-		return false
-	}
 }
