@@ -211,7 +211,7 @@ func (a *Accounts) Write(ctx context.Context, u account.Uses) error {
 
 func scanUser(row Row) (account.User, error) { return scanUserAfter(row) }
 
-// scanUserAfter reads the user columns that stand behind others.
+// scanUserAfter reads the user columns that follow others.
 func scanUserAfter(row Row, before ...any) (account.User, error) {
 	var u account.User
 	err := row.Scan(append(before, &u.ID, &u.Name, &u.DisplayName, (*roleText)(&u.Role), &u.PasswordHash,

@@ -29,7 +29,7 @@ type DB struct {
 	end       func() error    // closes the pool
 	name      string          // for people
 	Schema    string          // on a server, else ""
-	prefix    string          // stands before each statement
+	prefix    string          // before each statement
 	Holder    string          // of leases: this process, as others know it
 	WriteLock *writeLock      // to write to a file; nil on a server
 	Drain     *executor.Drain // of long reads of a file; nil on a server
@@ -325,8 +325,8 @@ func behind(name string, current, latest int64) *fault.Error {
 		"the tables of %s have version %d and this program needs version %d; they need whd migrate", name, current, latest)
 }
 
-// NewGUID makes a random GUID, the form that ids of records have. Nobody can
-// guess one.
+// NewGUID makes a random GUID, the form that ids of records have. It cannot be
+// guessed.
 func NewGUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -20,7 +20,7 @@ func lockRow(key string) int64 {
 // let writers try until one of them is lucky, and those whose next transaction
 // follows at once would leave none to the others.
 type writeLock struct {
-	taken   chan struct{} // whoever has the turn has put something in
+	taken   chan struct{} // holds one element while the lock is taken
 	Waiting atomic.Int32
 }
 
@@ -38,6 +38,6 @@ func (t *writeLock) lock(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// Wanted reports whether somebody waits for the turn. Who has it and can stop
+// Wanted reports whether other writers wait for the lock. A holder that can stop
 // anywhere does so then.
 func (t *writeLock) Wanted() bool { return t.Waiting.Load() > 0 }

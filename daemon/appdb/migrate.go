@@ -234,7 +234,7 @@ func (m *Migrator) MakeSchema(ctx context.Context) error {
 		m.own.Schema, mssql.Quote(m.own.Schema), err)
 }
 
-// schemaText is a batch of its own wherever it stands, since SQL Server makes a
+// schemaText is a batch of its own wherever it is, since SQL Server makes a
 // schema only in the first statement of one.
 func schemaText(schema string) string {
 	return `EXEC(N'CREATE SCHEMA ` + strings.ReplaceAll(mssql.Quote(schema), `'`, `''`) + `')`

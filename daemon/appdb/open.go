@@ -143,7 +143,7 @@ func OpenFile(path string, first ...string) (*DB, error) {
 }
 
 // ownConnections are apart from those that read records, so that slow readers
-// of large results keep nobody from signing in. What is asked is small.
+// of large results do not hold up logins. What is asked is small.
 const ownConnections = 8
 
 // OpenSchema opens the schema of our own tables on a server.
@@ -205,7 +205,7 @@ const rarelyBack = "wal_autocheckpoint(8192)" // pages, as many as walBehind
 const walSize = "journal_size_limit(33554432)"
 
 // logPageSize takes a fifth off the work of adding rows to the request log, which
-// only ever stand behind the others.
+// are only ever appended.
 const logPageSize = "page_size(16384)"
 
 // MigrateLog makes the file of the request log, or brings it to the version that

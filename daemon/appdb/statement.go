@@ -32,7 +32,7 @@ func Affected(result sql.Result, err error) (int64, error) {
 	return result.RowsAffected()
 }
 
-// Row is the row that rows stand at.
+// Row is the current one of some rows.
 type Row interface{ Scan(into ...any) error }
 
 // QueryAll reads the rows of a statement.

@@ -12,7 +12,7 @@ import (
 // its values in JSON. Bytes travel beside them, in one piece from which each row
 // takes its own, since servers do not agree on what base64 in JSON means: such
 // a column's value is where its bytes begin, and behind the values of all
-// columns stand their lengths.
+// columns come their lengths.
 type rowBatch struct {
 	statement string
 	blobs     []int // the columns of bytes

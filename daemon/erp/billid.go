@@ -14,7 +14,7 @@ type idForm struct {
 var usualForm = idForm{upper: true, hyphens: true}
 
 // shortest is the smallest number of a guid's digits that still makes an id that
-// nobody else will draw.
+// will not be drawn twice.
 const shortest = 16
 
 // newID makes the id of a new row of random bytes, in the form that the ids of

@@ -27,7 +27,7 @@ func (s *fileBills) rows(statement billStatement, args ...billArg) (all [][]*str
 	return all, s.failed(err)
 }
 
-// texts is the row that a statement stands at.
+// texts is the current row of a statement.
 func texts(stmt *sqlite.Stmt) []*string {
 	row := make([]*string, stmt.Columns())
 	for i := range row {

@@ -16,7 +16,7 @@ type serverBills struct {
 	ctx     context.Context
 	backend *serverRecords
 	known   map[string]*executor.Columns // by table
-	before  string                       // stands before each statement
+	before  string                       // before each statement
 	tx      *sql.Tx                      // nil where it only reads
 	runs    querier
 }
@@ -151,7 +151,7 @@ const (
 	errReadOnly        = 3906       // the database is read-only
 )
 
-// refused tells what is wrong with contents that the database did not take.
+// refused says what is wrong with contents that the database did not take.
 func (c *billChange) refused(err error) error {
 	e, is := errors.AsType[*mssql.Error](err)
 	switch {

@@ -9,7 +9,7 @@ import (
 )
 
 // billStatement is a statement on bills as a template: ? is the next parameter,
-// <T> the table T, {C} the column C as text, ~ stands behind a comparison of ids,
+// <T> the table T, {C} the column C as text, ~ follows a comparison of ids,
 // {now} is the time of the change. {top} and {limit} are where a database bounds
 // the rows.
 type billStatement string

@@ -10,7 +10,7 @@ import (
 // Column is a column of a live table or view.
 type Column struct {
 	Name      string
-	Type      string // lower case, without what stands in brackets
+	Type      string // lower case, without what is in brackets
 	Declared  string // for people
 	Unordered bool   // the database shows it, but neither compares it nor orders by it
 }

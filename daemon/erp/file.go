@@ -80,7 +80,7 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 	}
 	for _, kind := range c.tables() {
 		if c.Sources[kind.Name] != "" {
-			continue // somebody else's table
+			continue // a table of others
 		}
 		if err := createTable(conn, kind); err != nil {
 			return err
@@ -216,8 +216,8 @@ func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any])
 
 func (b *fileRecords) columnTypes() compatibilities { return fileTypes }
 
-// attempt finds nothing: the embedded store makes its tables itself, and nobody
-// gives rights on them.
+// attempt finds nothing: the embedded store makes its tables itself, and
+// there are no rights on them.
 func (b *fileRecords) attempt(context.Context, *record.Kind, []string) (string, error) {
 	return "", nil
 }
@@ -292,7 +292,7 @@ func (b *fileRecords) mayWrite(ctx context.Context) (string, error) {
 // an older file may have some that do.
 func indexBills(conn *sqlite.Conn, c Config) error {
 	if c.Sources[ValuesTable] != "" {
-		return nil // somebody else's table
+		return nil // a table of others
 	}
 	return conn.Exec("CREATE INDEX IF NOT EXISTS " + sqlite.Quote(ValuesTable+"_Stage") +
 		" ON " + sqlite.Quote(ValuesTable) + " (BM_Stages_RecID, BM_StageCustomFields_RecID)")

@@ -80,7 +80,7 @@ type backend interface {
 	// transaction that writes.
 	billSession(ctx context.Context, write bool) (billSession, error)
 	// mayWrite says what keeps the service from writing values, as far as that
-	// can be told without writing.
+	// is known without writing.
 	mayWrite(ctx context.Context) (problem string, err error)
 	// Close closes the connections.
 	Close() error

@@ -187,10 +187,10 @@ func (b *serverRecords) texts(ctx context.Context, source string) (texts []strin
 	return texts, problem, err
 }
 
-// billConnections are apart from those of records and of our own tables: who
-// waits for a row that the ERP has locked keeps nobody else waiting. They are
-// fewer than the attempts that a change has, so that a server which was started
-// anew, and has dropped them all, is met by a fresh one.
+// billConnections are apart from those of records and of our own tables, which so
+// do not wait for a row that the ERP has locked. They are fewer than the attempts
+// that a change has: where a server was restarted, and has dropped them all, one of
+// the attempts makes a new one.
 const billConnections = executor.MaxAttempts - 1
 
 // openBills makes the pool for bills. It is the store's own server also where

@@ -101,7 +101,7 @@ func (s *fileSession) close() {
 	s.file.Pool.Put(s.conn)
 }
 
-// classify tells whose doing an interrupt was: the client's, who has gone, or
+// classify finds whose doing an interrupt was: the client's, who has gone, or
 // the time limit's.
 func (s *fileSession) classify(err error) error {
 	var e *sqlite.Error

@@ -19,7 +19,7 @@ type guard struct {
 	expired bool
 }
 
-// enter and leave stand around each step.
+// enter and leave are called around each step.
 func (g *guard) enter() { g.steps.Add(1) }
 func (g *guard) leave() { g.steps.Add(1) }
 

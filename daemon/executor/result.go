@@ -105,7 +105,7 @@ func (r *Result) Next() ([]row.Cell, error) {
 	return r.rows.Next()
 }
 
-// Tail computes what stands behind the rows, of which so many were read. No
+// Tail computes what follows the rows, of which so many were read. No
 // row can be read any more.
 func (r *Result) Tail(rows int64) (Tail, error) {
 	if r.rows != nil {
@@ -119,8 +119,8 @@ func (r *Result) Tail(rows int64) (Tail, error) {
 	return t, r.aggregates(&t)
 }
 
-// total counts where the rows do not show how many matches there are. Nobody
-// but those who asked for the total waits for one that takes too long.
+// total counts where the rows do not show how many matches there are. Only
+// requests that ask for the total wait for one that takes too long.
 func (r *Result) total(t *Tail, rows int64) error {
 	if t.Total, t.Known = r.plan.Total(rows); t.Known || !r.plan.Count {
 		return nil

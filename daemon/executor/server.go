@@ -16,7 +16,7 @@ import (
 
 // Server is a database server whose tables and views plans are read from. No
 // transaction is open while rows are read, so that a slow client holds up
-// nobody: the statements of one plan may see different rows.
+// no others: the statements of one plan may see different rows.
 type Server struct {
 	Pool        *mssql.Server
 	LockTimeout time.Duration // how long a statement waits for a lock; 0 for its limit
@@ -118,7 +118,7 @@ func (s *serverSession) close() {
 	s.conn.Close()
 }
 
-// classify tells whose doing a broken connection was: the client's, who has
+// classify finds whose doing a broken connection was: the client's, who has
 // gone, or the time limit's. An error that the table's description may be to
 // blame for makes the next session read it again.
 func (s *serverSession) classify(err error) error {

@@ -16,8 +16,8 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// describedFor is how long a table's description is believed. Somebody may
-// change a column while the daemon runs.
+// describedFor is how long a table's description is believed. Columns may
+// change while the daemon runs.
 const describedFor = 5 * time.Minute
 
 // Table is the table or view of a record kind.
@@ -135,11 +135,11 @@ func listText(t record.Type, values []wire.Value) []byte {
 }
 
 // listProbe finds out whether the server reads JSON: a database that came from
-// a server before 2016 does not, until it is told to.
+// a server before 2016 does not, until that is enabled.
 type listProbe struct{ known atomic.Pointer[bool] }
 
-// ask asks unless the answer is known. Nobody waits for another one's answer,
-// whose connection may be dead.
+// ask asks unless the answer is known. It does not wait for the answer that
+// another session asks for, whose connection may be dead.
 func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
 	if known := p.known.Load(); known != nil {
 		return *known, nil
@@ -159,7 +159,7 @@ func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
 	return takes, err
 }
 
-// takesLists tells a server that has never heard of OPENJSON, which it calls a
+// takesLists distinguishes a server that has never heard of OPENJSON, which it calls a
 // missing table or WITH in the wrong place, from one that has other troubles.
 func takesLists(err error) (bool, error) {
 	if refused, is := errors.AsType[*mssql.Error](err); is && refused.Unknown() {

@@ -16,7 +16,7 @@ const catalogueSQL = "SELECT COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_MAXIMUM_LE
 const spokenSQL = "CAST(COLLATIONPROPERTY(CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128)), 'CodePage') AS int)"
 
 // Catalogue lists the columns of a table, view or synonym in their order, none
-// where there is no such table or nobody may see it.
+// where there is no such table or it may not be seen.
 func (c *Conn) Catalogue(ctx context.Context, t Table) ([]Column, error) {
 	columns, err := c.listed(ctx, t)
 	if err != nil || len(columns) > 0 {

@@ -10,7 +10,7 @@ import (
 // which nothing is known.
 type Column struct {
 	Name      string
-	Type      string // lower case, without what stands in brackets
+	Type      string // lower case, without what is in brackets
 	Length    int    // of text in characters and of bytes, -1 for max, 0 where there is none
 	Precision int    // of numbers, in digits
 	Scale     int
@@ -162,7 +162,7 @@ func (t Table) Quoted() string {
 	return text + Quote(t.Name)
 }
 
-// catalogue is what stands before the schema.
+// catalogue is what comes before the schema.
 func (t Table) catalogue() string {
 	text := ""
 	for _, part := range []string{t.Server, t.Database} {

@@ -30,9 +30,9 @@ func (c *conn) IsValid() bool {
 }
 
 // ResetSession is asked when a connection comes out of the pool. One that lay
-// there for a while may have been cut by a server that was started anew, or by a
-// firewall: what writes must not find that out by itself, since nobody could
-// tell afterwards whether it was done. The pool makes another connection then.
+// there for a while may have been cut by a server that was restarted, or by a
+// firewall: what writes must not find that out by itself, since it would not be
+// known afterwards whether it was done. The pool makes another connection then.
 func (c *conn) ResetSession(ctx context.Context) error {
 	if err := c.Conn.ResetSession(ctx); err != nil || time.Since(c.since) < c.limits.fresh {
 		return err
@@ -85,7 +85,7 @@ type tx struct {
 	conn *conn
 }
 
-// Commit is driver.Tx's. Where it fails, nobody knows whether it was done.
+// Commit is driver.Tx's. Where it fails, it is not known whether it was done.
 func (t *tx) Commit() error { return t.end(t.Tx.Commit) }
 
 // Rollback is driver.Tx's.

@@ -60,7 +60,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	stop := context.AfterFunc(ctx, l.cut)
 	opened, err := c.inner.Connect(context.WithValue(ctx, lineKey{}, l))
 	if !stop() {
-		err = context.Cause(ctx) // what the driver says of a line that was cut tells nothing
+		err = context.Cause(ctx) // what the driver says of a line that was cut means nothing
 	}
 	if err != nil {
 		l.cut()
@@ -105,7 +105,7 @@ func (l *line) add(s net.Conn) {
 }
 
 // lineKey finds the line that a dialled socket belongs to: all that the driver
-// tells a dialer about the connection is its context.
+// passes to a dialer about the connection is its context.
 type lineKey struct{}
 
 type dialer struct{}

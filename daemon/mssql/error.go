@@ -40,7 +40,7 @@ func (e *Error) says(words ...string) bool {
 func (e *Error) is(numbers ...int) bool { return slices.Contains(numbers, e.Number) }
 
 // NoTable reports that a statement names a table or view that does not exist,
-// or that nobody may see.
+// or that may not be seen.
 func (e *Error) NoTable() bool {
 	return e.is(208, 7202) || e.says("relation ") && strings.HasSuffix(e.Message, "does not exist")
 }
@@ -118,7 +118,7 @@ func (e *Error) Failing() bool {
 func (e *Error) Remote() bool { return e.is(7303, 7314, 7330, 7391, 7399) }
 
 // Unknown reports that the server does not know a word of the statement, or
-// cannot make sense of where it stands.
+// cannot make sense of its place.
 func (e *Error) Unknown() bool { return e.NoTable() || e.is(102, 156, 195, 319) }
 
 // Duplicate reports that a row has a key that another one has already.

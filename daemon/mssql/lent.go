@@ -125,7 +125,7 @@ func (c *Conn) query(ctx context.Context, q Query) (*Rows, error) {
 	return c.rows, nil
 }
 
-// LockTimeout is what stands before a statement that waits for a lock for a time,
+// LockTimeout is the prefix of a statement that waits for a lock for a time,
 // 0 for any.
 func LockTimeout(d time.Duration) string {
 	if d <= 0 {

@@ -15,7 +15,7 @@ import (
 
 // Rows is the answer to a query: a row.Source. Texts and digits are those that
 // the driver made for the row, and which it keeps no hold of; what has to be
-// written anew stands in one buffer that serves every row.
+// converted is in one buffer that serves every row.
 type Rows struct {
 	stream  *stream
 	types   []record.Type
@@ -201,5 +201,5 @@ func truth(yes bool) int64 {
 	return 0
 }
 
-// bytesOf is a text's bytes, which nobody may change.
+// bytesOf is a text's bytes, which must not be changed.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -41,7 +41,7 @@ func (s *stream) unwatch() {
 	}
 }
 
-// wrap tells an end that was asked for from one that was not.
+// wrap distinguishes an end that was asked for from one that was not.
 func (s *stream) wrap(err error) error {
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()

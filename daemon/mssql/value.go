@@ -2,7 +2,7 @@ package mssql
 
 import "time"
 
-// appendDate writes a date in wire.DateLayout, as it stands in the database but
+// appendDate writes a date in wire.DateLayout, as it is in the database but
 // for zones, of which records have none: those are UTC.
 func appendDate(dst []byte, t time.Time) []byte {
 	t = t.UTC()

@@ -35,7 +35,7 @@ func (s *Stmt) view(i int) []byte {
 // Cells beyond the row's columns, and all of them where there is no row, are
 // null.
 //
-// The values of a row stand side by side in SQLite's memory, in a structure
+// The values of a row lie side by side in SQLite's memory, in a structure
 // that its Go translation exports. Reading that costs a fraction of asking
 // SQLite's functions for each value; they are asked where a value is stored
 // otherwise than its column's type suggests.

@@ -8,7 +8,7 @@ import (
 
 // Stmt is a prepared statement of a connection. It is in use from Prepare,
 // Bind or Step until Reset, which gives it back to the connection's cache: then
-// the next Prepare of the same text may return it to somebody else.
+// the next Prepare of the same text may return it to another caller.
 type Stmt struct {
 	c      *Conn
 	handle uintptr // *sqlite3_stmt, 0 once finalised
