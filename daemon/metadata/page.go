@@ -91,18 +91,14 @@ func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byt
 	}
 	if o.Kind != nil {
 		for _, f := range o.Kind.Fields {
-			p.Filter = append(p.Filter, filterRow{f, suffixes(f)})
+			row := filterRow{Field: f}
+			for _, op := range f.Filter.Operators()[min(1, len(f.Filter.Operators())):] {
+				row.Suffixes = append(row.Suffixes, op.Suffix())
+			}
+			p.Filter = append(p.Filter, row)
 		}
 	}
 	return execute("operation", p)
-}
-
-func suffixes(f record.Field) []string {
-	var all []string
-	for _, op := range f.Filter.Operators()[min(1, len(f.Filter.Operators())):] {
-		all = append(all, op.Suffix())
-	}
-	return all
 }
 
 // plain reports whether the method asks by a route with nothing to fill in.

@@ -1,9 +1,6 @@
 package rest
 
 import (
-	"fmt"
-	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
@@ -38,10 +35,7 @@ func (h *bills) set(x *edge.Context) error {
 		return err
 	}
 	v, err := h.service.Set(x.Request.Context(), at, contents)
-	if err != nil {
-		return err
-	}
-	return billDocument(x, f, "CustomFieldValue", v)
+	return x.Answer("CustomFieldValue", billDocument(x, f)(v), err)
 }
 
 // value reads one custom field of a bill's stage.
@@ -51,10 +45,7 @@ func (h *bills) value(x *edge.Context) error {
 		return err
 	}
 	v, err := h.service.Value(x.Request.Context(), at)
-	if err != nil {
-		return err
-	}
-	return billDocument(x, f, "CustomFieldValue", v)
+	return x.Answer("CustomFieldValue", billDocument(x, f)(v), err)
 }
 
 // values lists the custom fields of a bill's stage: all that there are, in
@@ -66,11 +57,7 @@ func (h *bills) values(x *edge.Context) error {
 		return err
 	}
 	all, err := h.service.Values(x.Request.Context(), at.BillID, at.StageID)
-	if err != nil {
-		return err
-	}
-	x.Response.Header().Set(wire.HeaderTotal, strconv.Itoa(len(all)))
-	return billDocument(x, f, "CustomFieldValues", all)
+	return edge.List(x, "CustomFieldValues", all, err, billDocument(x, f))
 }
 
 // fullValue is a value whose nulls are written.
@@ -82,22 +69,15 @@ type fullValue struct {
 	PluginName  *string
 }
 
-// billDocument answers with a value or several. Formats of rows and columns
-// have all columns, whatever the values are.
-func billDocument(x *edge.Context, f *form, name string, v any) error {
+// billDocument is how values are answered. Formats of rows and columns have all
+// columns, whatever the values are.
+func billDocument(x *edge.Context, f *form) func(wire.CustomFieldValue) any {
 	columns := x.Format.Name == "csv" || x.Format.Name == "html"
-	if !columns && !strings.EqualFold(f.members.Text(query.Nulls), "include") {
-		return x.Document(http.StatusOK, name, v)
-	}
-	switch values := v.(type) {
-	case wire.CustomFieldValue:
-		return x.Document(http.StatusOK, name, fullValue(values))
-	case []wire.CustomFieldValue:
-		full := make([]fullValue, len(values))
-		for i, one := range values {
-			full[i] = fullValue(one)
+	nulls := columns || strings.EqualFold(f.members.Text(query.Nulls), "include")
+	return func(v wire.CustomFieldValue) any {
+		if nulls {
+			return fullValue(v)
 		}
-		return x.Document(http.StatusOK, name, full)
+		return v
 	}
-	return fmt.Errorf("rest: %T is no value of a bill's stage", v)
 }

@@ -46,8 +46,10 @@ func (h *streams) serve(x *edge.Context) error {
 		return nil
 	}
 	reader, err := h.hub.Open(topics, lastID)
-	if err != nil {
-		return noPlace(err)
+	if errors.Is(err, live.ErrFull) {
+		return &fault.Error{Kind: fault.Unavailable, Message: "there are as many live streams as there may be; end one, or come back later", RetryAfter: 30 * time.Second}
+	} else if err != nil {
+		return edge.StoppingError()
 	}
 	h.inWork.Dec() // it waits for most of its time
 	defer h.inWork.Inc()
@@ -66,18 +68,9 @@ func beginLive(x *edge.Context) {
 	x.Response.WriteHeader(http.StatusOK)
 }
 
-// noPlace is why there is no stream.
-func noPlace(err error) error {
-	const patience = 30 * time.Second
-	if errors.Is(err, live.ErrFull) {
-		return &fault.Error{Kind: fault.Unavailable, Message: "there are as many live streams as there may be; end one, or come back later", RetryAfter: patience}
-	}
-	return edge.StoppingError()
-}
-
-// lookPatience is how long a look at the right to read may take, which holds the
+// checkTimeout is how long a look at the right to read may take, which holds the
 // stream up. It is less than a client waits for a heartbeat that is late.
-const lookPatience = 3 * time.Second
+const checkTimeout = 3 * time.Second
 
 // mayStay looks whether who reads a stream may still do so. Only where the store
 // cannot say do they stay: whoever is refused is, whatever for, lest failed logins
@@ -85,7 +78,7 @@ const lookPatience = 3 * time.Second
 func (h *streams) mayStay(x *edge.Context) func(context.Context) error {
 	given := credentials(x)
 	return func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, lookPatience)
+		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
 		who, err := h.accounts.Authenticate(ctx, given)
 		switch {

@@ -51,13 +51,6 @@ func (b *bodyBudget) take(n int64, anonymous bool) bool {
 	return true
 }
 
-// held is the number of bytes that are taken.
-func (b *bodyBudget) held() float64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return float64(b.size - b.free)
-}
-
 // Bodies reads the bodies of requests.
 type Bodies struct {
 	budget   *bodyBudget
@@ -82,7 +75,11 @@ func (b *Bodies) tooLarge(x *Context) error {
 }
 
 // Held is the number of bytes that all bodies hold.
-func (b *Bodies) Held() float64 { return b.budget.held() }
+func (b *Bodies) Held() float64 {
+	b.budget.mu.Lock()
+	defer b.budget.mu.Unlock()
+	return float64(b.budget.size - b.budget.free)
+}
 
 // Release gives back what a request took.
 func (b *Bodies) Release(x *Context) { b.budget.take(-x.memory.bytes, x.memory.anonymous) }

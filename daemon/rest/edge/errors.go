@@ -59,31 +59,22 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable {
 		h.Set("Retry-After", RetryAfter(f.RetryAfter))
 	}
-	status := responseStatus(f, x.ID)
+	code := failures[f.Kind].code
+	status := wire.ResponseStatus{ErrorCode: code, Message: f.Message, Meta: map[string]string{"RequestId": x.ID}}
+	for _, field := range f.Fields {
+		status.Errors = append(status.Errors, wire.FieldError{ErrorCode: code, FieldName: field.Name, Message: field.Message})
+	}
 	x.Logged.Failure = &status
 	status.StackTrace = stack
-	_ = x.Write(StatusOf(f), x.failureBody(status)) // no client is left to answer
-}
-
-// StatusOf is a failure's status.
-func StatusOf(f *fault.Error) int { return failures[f.Kind].status }
-
-func (x *Context) failureBody(status wire.ResponseStatus) []byte {
 	var of *encode.Shape
 	if x.Kind != nil {
 		of = &encode.Shape{Operation: x.Kind.Operation(), Record: x.Kind.Name}
 	}
-	return x.Format.Close(x.Format.Failure(x.Format.Open(x.Response.Header(), nil), status, of))
+	_ = x.Write(StatusOf(f), x.Format.Close(x.Format.Failure(x.Format.Open(h, nil), status, of))) // no client is left to answer
 }
 
-func responseStatus(f *fault.Error, id string) wire.ResponseStatus {
-	code := failures[f.Kind].code
-	rs := wire.ResponseStatus{ErrorCode: code, Message: f.Message, Meta: map[string]string{"RequestId": id}}
-	for _, field := range f.Fields {
-		rs.Errors = append(rs.Errors, wire.FieldError{ErrorCode: code, FieldName: field.Name, Message: field.Message})
-	}
-	return rs
-}
+// StatusOf is a failure's status.
+func StatusOf(f *fault.Error) int { return failures[f.Kind].status }
 
 // RetryAfter is in whole seconds, at least one.
 func RetryAfter(d time.Duration) string {

@@ -105,27 +105,22 @@ func (w *Response) FinalStatus() int {
 // a while or ctx is done.
 func (w *Response) Push(ctx context.Context, b []byte) error {
 	w.extend()
-	defer w.until(ctx)()
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { // makes the write fail
+		defer close(over)
+		_ = w.Control.SetWriteDeadline(time.Now())
+	})
+	defer func() {
+		if !stop() {
+			<-over
+		}
+	}()
 	n, err := w.ResponseWriter.Write(b)
 	w.Bytes += int64(n)
 	if err != nil {
 		return err
 	}
 	return w.Control.Flush()
-}
-
-// until makes a write fail once ctx is done. What it returns ends that.
-func (w *Response) until(ctx context.Context) (release func()) {
-	over := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(over)
-		_ = w.Control.SetWriteDeadline(time.Now())
-	})
-	return func() {
-		if !stop() {
-			<-over
-		}
-	}
 }
 
 // policy lets a page show its own style and nothing else.
