@@ -224,12 +224,3 @@ func (h *Hub) Joined() {
 		r.nudge()
 	}
 }
-
-// takeJoined reports whether a reader is still to be told, once.
-func (h *Hub) takeJoined(r *Reader) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	was := r.joined
-	r.joined = false
-	return was
-}

@@ -71,7 +71,10 @@ func (h *Hub) showFigures(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		figures, newcomer := h.source()
+		h.mu.Lock()
+		figures, newcomer := h.figures, h.newcomer
+		h.newcomer = newcomer && figures == nil // else somebody who has come gets figures now
+		h.mu.Unlock()
 		if figures == nil {
 			continue
 		}
@@ -79,15 +82,4 @@ func (h *Hub) showFigures(ctx context.Context) {
 			h.Note(Stats, wire.EventStats, data)
 		}
 	}
-}
-
-// source is what Measure was given, and whether somebody has come who has got
-// no figures yet.
-func (h *Hub) source() (figures func() (any, bool), newcomer bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.figures != nil {
-		newcomer, h.newcomer = h.newcomer, false
-	}
-	return h.figures, newcomer
 }

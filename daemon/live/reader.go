@@ -82,7 +82,11 @@ func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) err
 // changes appends what is new. Where there is more of it than one send should
 // have, the reader comes here again.
 func (r *Reader) changes(dst []byte) ([]byte, error) {
-	if r.hub.takeJoined(r) {
+	r.hub.mu.Lock()
+	joined := r.joined
+	r.joined = false
+	r.hub.mu.Unlock()
+	if joined {
 		dst = r.reset(dst, lostOthers)
 	}
 	out, last, more, err := r.hub.follow(dst, r.cursor)

@@ -262,27 +262,21 @@ func (b *builder) orderBy() {
 
 // page writes Skip and Take in the order in which the dialect wants them.
 func (b *builder) page() {
-	p := b.plan
-	if p.Take == NoTake && p.Skip == 0 {
+	skip, take := b.plan.Skip, b.plan.Take
+	if take == NoTake && skip == 0 {
 		return
 	}
-	if b.d.PageTakeFirst {
-		b.pageTake()
-		if p.Skip > 0 {
-			b.pageNumber(b.d.PageSkip, p.Skip)
-		}
-		return
+	if !b.d.PageTakeFirst {
+		b.pageNumber(b.d.PageSkip, skip)
 	}
-	b.pageNumber(b.d.PageSkip, p.Skip)
-	b.pageTake()
-}
-
-func (b *builder) pageTake() {
-	if b.plan.Take == NoTake {
+	if take == NoTake {
 		b.text(b.d.PageAll)
-		return
+	} else {
+		b.pageNumber(b.d.PageTake, take)
 	}
-	b.pageNumber(b.d.PageTake, b.plan.Take)
+	if b.d.PageTakeFirst && skip > 0 {
+		b.pageNumber(b.d.PageSkip, skip)
+	}
 }
 
 func (b *builder) pageNumber(around dialect.Cast, n int64) {
@@ -296,7 +290,18 @@ func (b *builder) aggregate(a Aggregate) {
 		b.text(b.d.CountAll)
 		return
 	}
-	around, inner := b.function(a)
+	around, inner := dialect.Cast{Before: a.Function.String() + "(", After: ")"}, dialect.Cast{} // outside and inside of DISTINCT
+	if (a.Function == Sum || a.Function == Avg) && b.plan.Kind.Fields[a.Field].Type.Integer() {
+		inner = b.d.Integer
+	}
+	switch a.Function {
+	case Count:
+		around = b.d.Count
+	case Sum:
+		around = b.d.Sum
+	case Avg:
+		around = b.d.Avg
+	}
 	b.text(around.Before)
 	if a.Distinct {
 		b.text("DISTINCT ")
@@ -305,22 +310,4 @@ func (b *builder) aggregate(a Aggregate) {
 	b.column(a.Field)
 	b.text(inner.After)
 	b.text(around.After)
-}
-
-// function is what stands around a function's column: outside and inside of
-// DISTINCT.
-func (b *builder) function(a Aggregate) (around, inner dialect.Cast) {
-	if (a.Function == Sum || a.Function == Avg) && b.plan.Kind.Fields[a.Field].Type.Integer() {
-		inner = b.d.Integer
-	}
-	switch a.Function {
-	case Count:
-		return b.d.Count, inner
-	case Sum:
-		return b.d.Sum, inner
-	case Avg:
-		return b.d.Avg, inner
-	default:
-		return dialect.Cast{Before: a.Function.String() + "(", After: ")"}, inner
-	}
 }

@@ -33,18 +33,14 @@ func (p *parser) command(member, text string) bool {
 	switch {
 	case text == "":
 	case strings.EqualFold(text, total):
-		p.wish(TotalWanted)
+		p.req.Total = max(p.req.Total, TotalWanted)
 	case strings.EqualFold(text, noTotal):
-		p.wish(TotalRefused)
+		p.req.Total = TotalRefused // whatever else is said
 	default:
 		return p.function(member, text)
 	}
 	return true
 }
-
-// wish notes what is wanted of the total. A refusal stands whatever else is
-// said.
-func (p *parser) wish(w Wish) { p.req.Total = max(p.req.Total, w) }
 
 // function matches FUNCTION([DISTINCT] argument) with an optional alias.
 var function = regexp.MustCompile(`(?i)^([a-z]+)\s*\(\s*(distinct\s+)?(\*|\w+)\s*\)(?:\s+(?:as\s+)?(\w+))?$`)
@@ -66,7 +62,7 @@ func (p *parser) function(member, text string) bool {
 		a.Name = text
 	}
 	if argument == "*" && a.Function == Count && !distinct {
-		p.wish(TotalWanted)
+		p.req.Total = max(p.req.Total, TotalWanted)
 	} else if !p.argument(member, argument, &a) {
 		return false
 	}

@@ -166,9 +166,9 @@ func (p *parser) control(m Member) bool {
 	var read func(Member)
 	switch {
 	case strings.EqualFold(m.Name, Skip):
-		read = p.skip
+		read = func(m Member) { p.req.Skip, p.req.SkipSet = p.page(m), true }
 	case strings.EqualFold(m.Name, Take):
-		read = p.take
+		read = func(m Member) { p.req.Take = p.page(m) }
 	case strings.EqualFold(m.Name, Fields):
 		read = p.fields
 	case strings.EqualFold(m.Name, Include):
@@ -185,10 +185,6 @@ func (p *parser) control(m Member) bool {
 	}
 	return true
 }
-
-func (p *parser) skip(m Member) { p.req.Skip, p.req.SkipSet = p.page(m), true }
-
-func (p *parser) take(m Member) { p.req.Take = p.page(m) }
 
 func (p *parser) page(m Member) int64 {
 	if len(m.Texts) != 1 || m.Other || m.List {

@@ -2,6 +2,7 @@ package requestlog
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -68,7 +69,11 @@ func spokenOf(text string) *word {
 	for i := range len(text) {
 		c := text[i]
 		if c >= utf8.RuneSelf {
-			return spokenOfFolded(strings.ToLower(text)) // which makes ASCII of some other letters
+			folded := strings.ToLower(text) // which makes ASCII of some other letters
+			if w := slices.IndexFunc(words, func(w word) bool { return strings.Contains(folded, w.text) }); w >= 0 {
+				return &words[w]
+			}
+			return nil
 		}
 		if !begins[c|0x20] {
 			continue
@@ -94,15 +99,6 @@ func wordAt(text string) *word {
 		w := &words[i]
 		if len(text) >= len(w.text) && text[0]|0x20 == w.text[0] && strings.EqualFold(text[:len(w.text)], w.text) {
 			return w
-		}
-	}
-	return nil
-}
-
-func spokenOfFolded(text string) *word {
-	for i := range words {
-		if strings.Contains(text, words[i].text) {
-			return &words[i]
 		}
 	}
 	return nil
@@ -168,7 +164,7 @@ func MaskPath(escaped string) string {
 }
 
 func namesSubscriber(path string) bool {
-	for i := 0; i+len(ownCredential) <= len(path); i++ {
+	for i := range max(0, len(path)-len(ownCredential)+1) {
 		if path[i]|0x20 == ownCredential[0] && strings.EqualFold(path[i:i+len(ownCredential)], ownCredential) {
 			return true
 		}

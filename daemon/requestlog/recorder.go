@@ -87,7 +87,7 @@ func (r *Recorder) Record(d *Draft) {
 	r.mu.Lock()
 	if r.held.Entries >= r.MaxEntries || r.held.Bytes+size > r.MaxBytes {
 		r.counts.Dropped++
-		began := r.trouble.drop()
+		began := r.trouble.note(1, 0)
 		r.mu.Unlock()
 		if began {
 			r.Log.Warn("the request log is slower than the requests; the newest entries are dropped")

@@ -169,7 +169,7 @@ func (w *writer) failed(err error, part []Entry) (again bool) {
 	again = fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Timeout) || w.ctx.Err() != nil
 	w.mu.Lock()
 	w.counts.Failures++
-	began := w.trouble.fail()
+	began := w.trouble.note(0, 1)
 	if !again {
 		w.counts.Dropped += int64(len(part))
 		w.trouble.dropped += int64(len(part))
@@ -214,16 +214,11 @@ type trouble struct {
 	failures int64
 }
 
-// drop and fail note something, and report whether it is the first.
-func (t *trouble) drop() (began bool) {
+// note adds to it, and reports whether it is the first.
+func (t *trouble) note(dropped, failures int64) (began bool) {
 	began, t.on = !t.on, true
-	t.dropped++
-	return began
-}
-
-func (t *trouble) fail() (began bool) {
-	began, t.on = !t.on, true
-	t.failures++
+	t.dropped += dropped
+	t.failures += failures
 	return began
 }
 

@@ -140,9 +140,7 @@ const (
 	logDuration
 )
 
-var logFileInsert = makeLogFileInsert()
-
-func makeLogFileInsert() string {
+var logFileInsert = func() string {
 	into := make([]string, logDuration)
 	values := make([]string, logDuration)
 	for i := range requestlog.Texts {
@@ -153,7 +151,7 @@ func makeLogFileInsert() string {
 		values[i] = fmt.Sprintf("?%d", i+1)
 	}
 	return "INSERT INTO WH_RequestLog (" + strings.Join(into, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
-}
+}()
 
 func appendEntry(stmt *sqlite.Stmt, e *requestlog.Entry) error {
 	stmt.BindText(logAt, appdb.Stamp(e.At))

@@ -37,9 +37,7 @@ func (l *logTable) Append(ctx context.Context, entries []requestlog.Entry) error
 }
 
 // logInsert numbers the rows in their order, since that of their ids follows.
-var logInsert = makeLogInsert()
-
-func makeLogInsert() string {
+var logInsert = func() string {
 	into := []string{"DateTime", "StatusCode", "RequestDuration", "Bytes"}
 	items := []string{"n int", "c0 datetime2(7)", "c1 int", "c2 bigint", "c3 int"}
 	values := []string{"c0", "c1", "c2", "c3"}
@@ -53,7 +51,7 @@ func makeLogInsert() string {
 	}
 	return "INSERT INTO whd.WH_RequestLog (" + strings.Join(into, ", ") + ")\nSELECT " + strings.Join(values, ", ") +
 		"\nFROM OPENJSON(@Rows) WITH (" + strings.Join(items, ", ") + ") ORDER BY n"
-}
+}()
 
 // escapeLog spells what JSON would have to escape, which Babelfish does not undo.
 // The statement takes it back.
