@@ -18,6 +18,7 @@ type Admission struct {
 	empty   chan struct{} // nil until the service stops; closed when the last has departed
 }
 
+// NewAdmission makes an Admission of so many places.
 func NewAdmission(size int) *Admission { return &Admission{slots: make(chan struct{}, size)} }
 
 // Arrive notes a request that the service will answer, unless it is stopping.
@@ -31,9 +32,10 @@ func (a *Admission) Arrive() error {
 	return nil
 }
 
+// StoppingError is why a request is turned away once the service stops.
 func StoppingError() error { return fault.New(fault.Unavailable, "the service is stopping") }
 
-// Depart ends what arrive began.
+// Depart ends what Arrive began.
 func (a *Admission) Depart() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -42,7 +44,7 @@ func (a *Admission) Depart() {
 	}
 }
 
-// Enter takes a place, which leave gives back. Where there is none the request
+// Enter takes a place, which Leave gives back. Where there is none the request
 // is turned away rather than kept waiting: its client knows best what to do.
 func (a *Admission) Enter() error {
 	select {
@@ -53,9 +55,10 @@ func (a *Admission) Enter() error {
 	}
 }
 
+// Leave gives back the place that Enter took.
 func (a *Admission) Leave() { <-a.slots }
 
-// Stopping reports whether drain has been called.
+// Stopping reports whether Drain has been called.
 func (a *Admission) Stopping() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

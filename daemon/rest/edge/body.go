@@ -59,6 +59,7 @@ type Bodies struct {
 	identify func(*Context) // finds out who asks
 }
 
+// NewBodies makes Bodies of at most limit bytes each and memory bytes together.
 func NewBodies(limit, memory int64, timeout time.Duration, identify func(*Context)) *Bodies {
 	return &Bodies{newBodyBudget(max(memory, minBodyMemory*limit)), limit, timeout, identify}
 }
@@ -100,6 +101,7 @@ func (b *Bodies) reserve(x *Context, n int64) error {
 	return nil
 }
 
+// Read reads the body of a request.
 func (b *Bodies) Read(x *Context) ([]byte, error) {
 	if x.Request.ContentLength == 0 {
 		return nil, nil

@@ -17,6 +17,7 @@ type CSRF struct {
 	cors       CORS
 }
 
+// NewCSRF makes a CSRF that trusts the pages of other origins.
 func NewCSRF(origins CORS) *CSRF {
 	p := http.NewCrossOriginProtection()
 	for _, origin := range origins {

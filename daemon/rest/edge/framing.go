@@ -27,6 +27,7 @@ type framedListener struct {
 	errors *log.Logger
 }
 
+// Accept is net.Listener's.
 func (l framedListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	plain, ok := c.(halfCloser)

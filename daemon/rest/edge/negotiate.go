@@ -35,7 +35,7 @@ func (r ResponseFormat) Open(h http.Header, buf []byte) []byte {
 	return append(append(buf, r.callback...), '(')
 }
 
-// Close ends what open began.
+// Close ends what Open began.
 func (r ResponseFormat) Close(buf []byte) []byte {
 	if r.callback == "" {
 		return buf
@@ -75,6 +75,7 @@ func Negotiate(c FormatRequest) (ResponseFormat, error) {
 	return r, nil
 }
 
+// JSONFormat is JSON, the preferred format.
 func JSONFormat() encode.Format { return encode.Formats()[0] }
 
 func formatNames() string { return strings.Join(encode.Names(), ", ") }

@@ -20,6 +20,7 @@ type Response struct {
 	Aborted bool
 }
 
+// NewResponse makes a Response on w.
 func NewResponse(w http.ResponseWriter, stall time.Duration) *Response {
 	return &Response{ResponseWriter: w, Control: http.NewResponseController(w), Stall: stall}
 }

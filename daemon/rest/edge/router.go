@@ -48,6 +48,7 @@ const (
 // CommonParams are all of them.
 var CommonParams = []string{ParamFormat, ParamOperation, ParamKind}
 
+// CompiledRoute is a Route whose pattern is split.
 type CompiledRoute struct {
 	Route
 	methods  []string
@@ -65,6 +66,7 @@ type segment struct {
 // Params are the values of a pattern's parameters.
 type Params []struct{ Name, Value string }
 
+// Get is the value of a parameter, empty where there is none.
 func (p Params) Get(name string) string {
 	for _, one := range p {
 		if one.Name == name {
@@ -89,6 +91,7 @@ func (r Route) Redacts() bool {
 	return slices.Contains(privateSegments, segments[0]) || last == "authenticate" || strings.HasPrefix(strings.ToLower(r.Pattern), "/webhooks/events")
 }
 
+// NewRouter makes a Router of the routes below a base path.
 func NewRouter(table []Route, basePath string) *Router {
 	rt := &Router{base: splitPath(basePath)}
 	for _, r := range table {
@@ -155,6 +158,7 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 	return m, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod, "this path does not take %s", Clean(method))
 }
 
+// NotFound is why a path is answered with 404.
 func NotFound() error { return fault.New(fault.NotFound, "there is nothing at this path") }
 
 // parts are the path's segments below the base path, each unescaped by itself,
