@@ -189,20 +189,11 @@ func (b *builder) match(c Condition) {
 		b.operand(c.Field, c.Operator, operand)
 	}
 	b.text(m.After)
-	if b.plan.Kind.Fields[c.Field].Type == record.Bytes {
-		b.wholeBytes(c.Field)
+	if around := b.d.WholeBytes; around.Before != "" && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // compares the lengths too
+		b.text(around.Before)
+		b.column(c.Field)
+		b.text(around.After + b.d.Param + strconv.Itoa(len(b.args)) + ")")
 	}
-}
-
-// wholeBytes adds to a comparison with the last parameter that of the lengths.
-func (b *builder) wholeBytes(field int) {
-	around := b.d.WholeBytes
-	if around.Before == "" {
-		return
-	}
-	b.text(around.Before)
-	b.column(field)
-	b.text(around.After + b.d.Param + strconv.Itoa(len(b.args)) + ")")
 }
 
 // units is the length of text in UTF-16.

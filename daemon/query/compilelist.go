@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -67,19 +66,15 @@ func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire
 	case t == record.DateTime:
 		return dateItems(d, c, values)
 	case c.Items != nil:
-		return cmp.Or(c.Items(t, itemTexts(t, values)), d.List.Items[t]), values
+		texts := make([]string, len(values))
+		for i, v := range values {
+			if texts[i] = v.Text; t.Integer() {
+				texts[i] = itoa(v.Int)
+			}
+		}
+		return cmp.Or(c.Items(t, texts), d.List.Items[t]), values
 	}
 	return d.List.Items[t], values
-}
-
-func itemTexts(t record.Type, values []wire.Value) []string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		if texts[i] = v.Text; t.Integer() {
-			texts[i] = strconv.FormatInt(v.Int, 10)
-		}
-	}
-	return texts
 }
 
 // decimalItems is the smallest decimal type that holds all of the values, if
