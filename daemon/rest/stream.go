@@ -47,7 +47,7 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result) error {
 			buffers.Put(buf)
 		}
 	}()
-	out := &sender{exchange: x, buf: (*buf)[:0]}
+	out := &sender{x: x, buf: (*buf)[:0]}
 	err := out.rows(plan, rows)
 	*buf = out.buf[:0]
 	switch {
@@ -62,17 +62,17 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result) error {
 
 // sender writes one streamed reply.
 type sender struct {
-	exchange *edge.Context
-	buf      []byte
-	digest   hash.Hash
-	count    int64
-	sent     bool            // the head has gone out
-	packed   edge.Compressor // nil where the reply is not compressed
+	x      *edge.Context
+	buf    []byte
+	digest hash.Hash
+	count  int64
+	sent   bool            // the head has gone out
+	packed edge.Compressor // nil where the reply is not compressed
 }
 
 // rows sends the rows of a plan, with what stands before and behind them.
 func (o *sender) rows(plan *query.Plan, rows *executor.Result) error {
-	x := o.exchange
+	x := o.x
 	h, sh := x.Response.Header(), shapeOf(x, plan)
 	h.Set("Content-Type", x.Format.ContentType)
 	if x.Format.Name == "csv" {
@@ -134,7 +134,7 @@ func shapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 // follow the last byte, and pushes it through, so that the client sees that
 // something comes.
 func (o *sender) flush() error {
-	x, first := o.exchange, !o.sent
+	x, first := o.x, !o.sent
 	if first {
 		h := x.Response.Header()
 		h.Set("Server-Timing", x.Timing.Header())
@@ -172,7 +172,7 @@ func (o *sender) flush() error {
 // announceTrailers names what will follow the last byte. HTTP/1.0 has no place
 // for it.
 func (o *sender) announceTrailers(h http.Header) {
-	x := o.exchange
+	x := o.x
 	if !x.Request.ProtoAtLeast(1, 1) {
 		return
 	}
@@ -187,7 +187,7 @@ func (o *sender) announceTrailers(h http.Header) {
 
 // finish ends the reply: held whole with a length, or streamed with trailers.
 func (o *sender) finish(tail executor.Tail) (err error) {
-	x := o.exchange
+	x := o.x
 	h, streamed := x.Response.Header(), o.sent
 	if streamed {
 		if err = o.flush(); err == nil && o.packed != nil {
