@@ -60,8 +60,8 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{
 		store: c.Store, clock: c.Clock, log: c.Log,
-		sessions: &sessions{store: c.Store, clock: c.Clock, lifetimes: c.Lifetimes, known: newCache[Session](lookupTTL), expiries: newLedger()},
-		keys:     &keys{store: c.Store, clock: c.Clock, known: newCache[Key](lookupTTL), lastUses: newLedger()},
+		sessions: &sessions{store: c.Store, clock: c.Clock, lifetimes: c.Lifetimes, known: newCache(lookupTTL, c.Store.Session), expiries: newLedger()},
+		keys:     &keys{store: c.Store, clock: c.Clock, known: newCache(lookupTTL, c.Store.Key), lastUses: newLedger()},
 	}
 	s.passwords = newPasswords(c, s.sessions)
 	return s, nil

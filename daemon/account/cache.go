@@ -20,6 +20,7 @@ const (
 // too.
 type cache[V any] struct {
 	ttl     time.Duration
+	find    func(ctx context.Context, name string) (*V, error) // in the store
 	flights singleflight.Group
 
 	mu      sync.Mutex
@@ -32,21 +33,26 @@ type cached[V any] struct {
 	until time.Time
 }
 
-func newCache[V any](ttl time.Duration) *cache[V] {
+func newCache[V any](ttl time.Duration, find func(ctx context.Context, name string) (*V, error)) *cache[V] {
 	expired := func(e cached[V], now time.Time) bool { return !e.until.After(now) }
-	return &cache[V]{ttl: ttl, entries: bounded.New[string](maxCached, ttl, expired)}
+	return &cache[V]{ttl: ttl, find: find, entries: bounded.New[string](maxCached, ttl, expired)}
 }
 
-// load gives what is remembered, else what fetch finds. Those who want the same
-// at the same moment share one fetch, but for one that began before a forget: it
-// may find what had to be forgotten.
-func (c *cache[V]) load(ctx context.Context, name string, now time.Time, fetch func() (*V, error)) (*V, error) {
+// load gives what is remembered, else what find finds.
+func (c *cache[V]) load(ctx context.Context, name string, now time.Time) (*V, error) {
 	value, ok, age := c.peek(name, now)
 	if ok {
 		return value, nil
 	}
+	return c.fetch(ctx, name, now, age, c.find)
+}
+
+// fetch remembers what find finds. Those who want the same at the same moment share
+// one look-up, but for one that began before a forget: it may find what had to be
+// forgotten.
+func (c *cache[V]) fetch(ctx context.Context, name string, now time.Time, age uint64, find func(context.Context, string) (*V, error)) (*V, error) {
 	return share(ctx, &c.flights, strconv.FormatUint(age, 10)+" "+name, "the request ended before it was known who sent it", func() (*V, error) {
-		value, err := fetch()
+		value, err := find(ctx, name)
 		if err != nil {
 			return nil, err
 		}

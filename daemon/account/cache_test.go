@@ -11,9 +11,9 @@ import (
 )
 
 func TestCache(t *testing.T) {
-	c, now, fetched := newCache[int](5*time.Second), day, 0
+	c, now, fetched := newCache[int](5*time.Second, nil), day, 0
 	load := func(name string, value *int, err error) (*int, error) {
-		return c.load(t.Context(), name, now, func() (*int, error) { fetched++; return value, err })
+		return c.loadBy(t.Context(), name, now, func() (*int, error) { fetched++; return value, err })
 	}
 	expect := func(what string, got *int, err error, want *int, wantFetched int) {
 		t.Helper()
@@ -46,21 +46,21 @@ func TestCache(t *testing.T) {
 
 // What was read before a change and arrives after it is old.
 func TestCacheKeepsNothingOld(t *testing.T) {
-	c, old, fresh := newCache[int](time.Minute), new(1), new(2)
-	got, err := c.load(t.Context(), "a", day, func() (*int, error) {
+	c, old, fresh := newCache[int](time.Minute, nil), new(1), new(2)
+	got, err := c.loadBy(t.Context(), "a", day, func() (*int, error) {
 		c.forget(func(string, *int) bool { return true })
 		return old, nil
 	})
 	if err != nil || got != old {
 		t.Fatal(got, err)
 	}
-	if got, _ = c.load(t.Context(), "a", day, func() (*int, error) { return fresh, nil }); got != fresh {
+	if got, _ = c.loadBy(t.Context(), "a", day, func() (*int, error) { return fresh, nil }); got != fresh {
 		t.Error("the old value was kept")
 	}
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	c := newCache[int](time.Minute)
+	c := newCache[int](time.Minute, nil)
 	for i := range maxCached + 500 {
 		c.put(fmt.Sprint(i), nil, day, 0)
 	}

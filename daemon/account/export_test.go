@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"crypto/sha256"
+	"time"
 )
 
 // CheapHashes replaces argon2 by SHA-256 and calls before each computation.
@@ -27,4 +28,13 @@ func (s *Service) Waiting() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.queues[0]) + len(g.queues[1])
+}
+
+// loadBy is load with another way of finding what is not remembered.
+func (c *cache[V]) loadBy(ctx context.Context, name string, now time.Time, fetch func() (*V, error)) (*V, error) {
+	value, ok, age := c.peek(name, now)
+	if ok {
+		return value, nil
+	}
+	return c.fetch(ctx, name, now, age, func(context.Context, string) (*V, error) { return fetch() })
 }

@@ -23,7 +23,7 @@ func (s *keys) authenticate(ctx context.Context, secret string, via Via) (Identi
 	var err error
 	if looksLikeKey(secret) {
 		hash := hashOf(secret)
-		key, err = s.known.load(ctx, hash, now, func() (*Key, error) { return s.store.Key(ctx, hash) })
+		key, err = s.known.load(ctx, hash, now)
 	}
 	if err != nil {
 		return Identity{}, err

@@ -72,7 +72,7 @@ func newPasswords(c Config, s *sessions) *passwords {
 	return &passwords{
 		store: c.Store, clock: c.Clock, log: c.Log, sessions: s,
 		fingerprints: newFingerprints(), hasher: newHasher(), throttle: newThrottle(maxFailures), networks: newThrottle(maxNetworkFailures),
-		users: newCache[User](lookupTTL), verified: newCache[struct{}](verifiedTTL), trusted: newCache[struct{}](trustedTTL),
+		users: newCache(lookupTTL, c.Store.User), verified: newCache[struct{}](verifiedTTL, nil), trusted: newCache[struct{}](trustedTTL, nil),
 	}
 }
 
@@ -120,7 +120,7 @@ func (s *passwords) user(ctx context.Context, name string) (*User, error) {
 	if len(name) > maxName {
 		return nil, nil
 	}
-	return s.users.load(ctx, name, s.clock(), func() (*User, error) { return s.store.User(ctx, name) })
+	return s.users.load(ctx, name, s.clock())
 }
 
 // prove finds the user whose password it is, by computing its hash.

@@ -42,7 +42,7 @@ func (s *sessions) find(ctx context.Context, id string) (*Session, time.Time, er
 		return nil, time.Time{}, nil
 	}
 	hash, now := hashOf(id), s.clock()
-	session, err := s.known.load(ctx, hash, now, func() (*Session, error) { return s.store.Session(ctx, hash) })
+	session, err := s.known.load(ctx, hash, now)
 	if err != nil || session == nil {
 		return nil, time.Time{}, err
 	}
