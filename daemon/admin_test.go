@@ -3,12 +3,10 @@ package daemon_test
 import (
 	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -79,7 +77,7 @@ func TestAdminListensHereOnly(t *testing.T) {
 		"127.0.0.1:5051": true, "127.8.8.8:1": true, "[::1]:5051": true, "localhost:5051": true, "": true,
 		":5051": false, "0.0.0.0:5051": false, "[::]:5051": false, "192.168.1.5:5051": false, "erp.example:5051": false, "127.0.0.1": false,
 	} {
-		_, _, err := config.Load([]string{"--data-dir", "x", "--admin-listen=" + address}, nil, os.ReadFile)
+		_, err := daemontest.Settings([]string{"--data-dir", "x", "--admin-listen=" + address})
 		if (err == nil) != fine {
 			t.Errorf("%q: %v", address, err)
 		}

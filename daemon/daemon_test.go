@@ -246,7 +246,7 @@ func serve(ctx context.Context, c config.Config, out io.Writer) error {
 func TestRun(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
-	conf, _, err := config.Load([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, nil, os.ReadFile)
+	conf, err := daemontest.Settings([]string{"--listen", "127.0.0.1:0", "--data-dir", dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/erp"
@@ -105,7 +104,7 @@ func dropBills(t *testing.T, dir string) {
 func TestGreetingHasABillToTry(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
-	conf, _, err := config.Load([]string{"--listen", "127.0.0.1:0", "--data-dir", dir, "--demo"}, nil, os.ReadFile)
+	conf, err := daemontest.Settings([]string{"--listen", "127.0.0.1:0", "--data-dir", dir, "--demo"})
 	if err != nil {
 		t.Fatal(err)
 	}

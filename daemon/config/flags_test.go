@@ -1,6 +1,8 @@
 package config
 
 import (
+	"flag"
+	"io"
 	"strings"
 	"testing"
 )
@@ -32,4 +34,26 @@ func TestFlagsOfSettings(t *testing.T) {
 			t.Errorf("%s: no error", args)
 		}
 	}
+}
+
+// parseFlags reads arguments that are flags of settings only, in the way of the
+// package flag.
+func parseFlags(args []string) (l Layer, err error) {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, f := range Flags(&l) {
+		put := func(text string) error { f.Set(text); return nil }
+		if f.Argument == "" {
+			set.BoolFunc(f.Name, f.Help, put)
+		} else {
+			set.Func(f.Name, f.Help, put)
+		}
+	}
+	if err := set.Parse(args); err != nil {
+		return nil, Usagef("%v", err)
+	}
+	if set.NArg() > 0 {
+		return nil, Usagef("unexpected argument %q", set.Arg(0))
+	}
+	return l, nil
 }

@@ -57,20 +57,10 @@ type sources struct {
 	platform platform
 }
 
-// Load reads the settings: defaults, the TOML file that --config or
-// WHD_CONFIG names or that stands at the platform's place, credentials of systemd,
-// variables, and flags, of which the later win. Apart from reading that file and
-// those of secrets it depends on its arguments only. A mistake is a *UsageError
-// with all mistakes of all sources.
-func Load(args, env []string, readFile func(string) ([]byte, error)) (Config, *Origins, error) {
-	flags, err := parseFlags(args)
-	if err != nil {
-		return Config{}, nil, err
-	}
-	return load(sources{flags, env, readFile, thisPlatform()})
-}
-
-// Read reads the settings of this process, with flags that are parsed already.
+// Read reads the settings: defaults, the TOML file that the flag --config or
+// WHD_CONFIG names or that is at the platform's place, credentials of systemd,
+// variables, and flags, of which the later win. A mistake is a *UsageError with all
+// mistakes of all sources.
 func Read(flags Layer, env []string) (Config, *Origins, error) {
 	return load(sources{flags, env, os.ReadFile, thisPlatform()})
 }

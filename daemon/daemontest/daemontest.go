@@ -7,9 +7,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
+	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -83,11 +84,31 @@ func (i *Instance) config() (config.Config, error) {
 	for name, text := range i.settings {
 		env = append(env, "WHD_"+strings.ToUpper(strings.ReplaceAll(name, ".", "_"))+"="+text)
 	}
-	conf, _, err := config.Load(i.args, env, os.ReadFile)
-	conf.Version = "dev"
+	conf, err := Settings(i.args, env...)
 	if i.settings["log.level"] == "" {
 		conf.Log.Level = "debug"
 	}
+	return conf, err
+}
+
+// Settings reads settings that are given as flags of whd serve and as variables.
+func Settings(args []string, env ...string) (config.Config, error) {
+	var l config.Layer
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, f := range config.Flags(&l) {
+		put := func(text string) error { f.Set(text); return nil }
+		if f.Argument == "" {
+			set.BoolFunc(f.Name, f.Help, put)
+		} else {
+			set.Func(f.Name, f.Help, put)
+		}
+	}
+	if err := set.Parse(args); err != nil || set.NArg() > 0 {
+		return config.Config{}, fmt.Errorf("%q: %v", set.Args(), err)
+	}
+	conf, _, err := config.Read(l, env)
+	conf.Version = "dev"
 	return conf, err
 }
 
