@@ -19,20 +19,11 @@ func ParseHeaders(text string) ([]Header, error) {
 		return headers, nil
 	}
 	p := jsv{text}
-	if !p.skip('[') {
-		return nil, errHeaders
-	}
-	for first := true; !p.skip(']'); first = false {
-		if !first && !p.skip(',') {
-			return nil, errHeaders
-		}
-		h, ok := p.header()
-		if !ok {
-			return nil, errHeaders
-		}
-		headers = append(headers, h)
-	}
-	if p.rest != "" {
+	ok := p.list('[', ']', func() bool {
+		headers = append(headers, Header{})
+		return p.list('{', '}', func() bool { return p.member(&headers[len(headers)-1]) })
+	})
+	if !ok || p.rest != "" {
 		return nil, errHeaders
 	}
 	return headers, nil
@@ -50,28 +41,34 @@ func (p *jsv) skip(sign byte) bool {
 	return true
 }
 
-func (p *jsv) header() (h Header, ok bool) {
-	if !p.skip('{') {
-		return h, false
+// list reads items with commas between them, within brackets.
+func (p *jsv) list(opening, closing byte, item func() bool) bool {
+	if !p.skip(opening) {
+		return false
 	}
-	for first := true; !p.skip('}'); first = false {
-		if !first && !p.skip(',') {
-			return h, false
-		}
-		name := p.value(":,}")
-		if !p.skip(':') {
-			return h, false
-		}
-		switch value := p.value(",}"); {
-		case strings.EqualFold(name, "Name"):
-			h.Name = value
-		case strings.EqualFold(name, "Value"):
-			h.Value = value
-		default:
-			return h, false
+	for first := true; !p.skip(closing); first = false {
+		if !first && !p.skip(',') || !item() {
+			return false
 		}
 	}
-	return h, true
+	return true
+}
+
+// member reads a member of a header.
+func (p *jsv) member(h *Header) bool {
+	name := p.value(":,}")
+	if !p.skip(':') {
+		return false
+	}
+	switch value := p.value(",}"); {
+	case strings.EqualFold(name, "Name"):
+		h.Name = value
+	case strings.EqualFold(name, "Value"):
+		h.Value = value
+	default:
+		return false
+	}
+	return true
 }
 
 // value reads up to one of the signs, or a quoted text.
