@@ -24,6 +24,7 @@ const (
 // Secrets that cannot be read sign nothing; what is stored was checked.
 func sign(secrets []string, id string, at time.Time, body []byte) string {
 	var all []byte
+	head := append(strconv.AppendInt(append([]byte(id), '.'), at.Unix(), 10), '.')
 	for _, secret := range secrets {
 		key, err := webhook.ParseSecret(secret)
 		if err != nil {
@@ -32,17 +33,10 @@ func sign(secrets []string, id string, at time.Time, body []byte) string {
 		if all != nil {
 			all = append(all, ' ')
 		}
-		all = appendSignature(append(all, "v1,"...), key, id, at, body)
+		mac := hmac.New(sha256.New, key)
+		mac.Write(head)
+		mac.Write(body)
+		all = base64.StdEncoding.AppendEncode(append(all, "v1,"...), mac.Sum(nil))
 	}
 	return string(all)
-}
-
-func appendSignature(dst, key []byte, id string, at time.Time, body []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(id))
-	mac.Write([]byte{'.'})
-	mac.Write(strconv.AppendInt(nil, at.Unix(), 10))
-	mac.Write([]byte{'.'})
-	mac.Write(body)
-	return base64.StdEncoding.AppendEncode(dst, mac.Sum(nil))
 }

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 	"time"
 )
@@ -20,20 +19,9 @@ var bounds = [...]time.Duration{
 
 const buckets = len(bounds) + 1
 
-// firstBucket is the lowest bucket of durations with so many bits.
-var firstBucket = func() (first [65]int) {
-	for n := 1; n < len(first); n++ {
-		first[n], _ = slices.BinarySearch(bounds[:], 1<<(n-1))
-	}
-	return first
-}()
-
 // bucketOf is the bucket that a duration belongs to.
 func bucketOf(d time.Duration) int {
-	i := firstBucket[bits.Len64(uint64(max(0, d)))]
-	for i < len(bounds) && d > bounds[i] {
-		i++
-	}
+	i, _ := slices.BinarySearch(bounds[:], d)
 	return i
 }
 
