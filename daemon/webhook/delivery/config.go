@@ -43,11 +43,3 @@ func (c *Config) policyFor(sub *webhook.Subscription) webhook.Policy {
 	}
 	return p
 }
-
-// retention is what the settings want now.
-func (c *Config) retention() webhook.Retention {
-	if c.Retention == nil {
-		return webhook.Retention{}
-	}
-	return c.Retention()
-}

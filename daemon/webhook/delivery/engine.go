@@ -34,6 +34,9 @@ type Engine struct {
 
 // New makes an Engine.
 func New(c Config) *Engine {
+	if c.Retention == nil {
+		c.Retention = func() webhook.Retention { return webhook.Retention{} }
+	}
 	at := new(clock)
 	core := &core{Config: &c, clock: at, readiness: &readiness{unavailable: errNotStarted}, pending: newPending(),
 		queues: newQueueSet(&c, at), recorder: stats.NewRecorder(at.Now())}

@@ -102,12 +102,12 @@ func (j *janitor) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.walk.begin(j.Now(), j.retention())
+	j.walk.begin(j.Now(), j.Retention())
 	if err := j.steps(ctx, j.prune); err != nil {
 		return err
 	}
 	return j.steps(ctx, func(ctx context.Context) (Removed, error) {
-		return j.Store.Reclaim(ctx, j.rows, j.retention().TextSize)
+		return j.Store.Reclaim(ctx, j.rows, j.Retention().TextSize)
 	})
 }
 

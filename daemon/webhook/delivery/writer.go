@@ -102,7 +102,7 @@ func (w *batchWriter) prepare(ctx context.Context, l *batch) (Batch, error) {
 	now := w.queues.leased()
 	l.home, l.subs = now.home.Partition, w.queues.Subscriptions()
 	l.addNotices(w.Now())
-	b := Batch{Version: l.subs.Version, Leases: now.held, Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health, MaxTextSize: w.retention().TextSize}
+	b := Batch{Version: l.subs.Version, Leases: now.held, Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health, MaxTextSize: w.Retention().TextSize}
 	err := w.fill(ctx, &b, l)
 	if err == nil {
 		err = w.addChanges(ctx, &b, l)
