@@ -66,7 +66,7 @@ func pulses(e *delivery.Engine) func() (any, bool) {
 	return func() (any, bool) {
 		p, news := pulse()
 		return wire.Pulse{At: wire.Moment(p.At), Events: p.Events, Delivered: p.Delivered, Failed: p.Failed,
-			InFlight: p.Underway, MessagesInMemory: p.InMemory, OpenBreakers: p.Troubled}, news
+			InFlight: p.InFlight, MessagesInMemory: p.InMemory, OpenBreakers: p.OpenBreakers}, news
 	}
 }
 

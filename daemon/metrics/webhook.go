@@ -47,11 +47,11 @@ var deliveryFigures = []figure{
 
 	{prometheus.GaugeValue, "whd_webhook_events_waiting", "", "Events that wait to be stored.", one(func(r *reading) int { return r.depth.Waiting })},
 	{prometheus.GaugeValue, "whd_webhook_outcomes_waiting", "", "Outcomes of attempts that wait to be stored.", one(func(r *reading) int { return r.depth.Unsaved })},
-	{prometheus.GaugeValue, "whd_webhook_attempts_underway", "", "Attempts under way.", one(func(r *reading) int { return r.depth.Underway })},
+	{prometheus.GaugeValue, "whd_webhook_attempts_underway", "", "Attempts under way.", one(func(r *reading) int { return r.depth.InFlight })},
 	{prometheus.GaugeValue, "whd_webhook_messages_in_memory", "", "Messages in memory that wait for an attempt.", one(func(r *reading) int { return r.depth.InMemory })},
 	{prometheus.GaugeValue, "whd_webhook_messages_open", "status", "Messages in the whole store that are still to be sent: not_sent, retry_pending. Absent while they cannot be counted.", openMessages},
 	{prometheus.GaugeValue, "whd_webhook_oldest_open_message_age_seconds", "", "Age of the oldest message in the whole store that is still to be sent; 0 without one.", oldestOpen},
-	{prometheus.GaugeValue, "whd_webhook_endpoints_in_trouble", "", "Subscriptions whose endpoint is only probed now and then.", one(func(r *reading) int { return r.depth.Troubled })},
+	{prometheus.GaugeValue, "whd_webhook_endpoints_in_trouble", "", "Subscriptions whose endpoint is only probed now and then.", one(func(r *reading) int { return r.depth.OpenBreakers })},
 	{prometheus.GaugeValue, "whd_webhook_subscriptions", "state", "Subscriptions: enabled, or disabled by themselves or with their subscriber.", subscriptionStates},
 	{prometheus.GaugeValue, "whd_webhook_daemons", "", "Daemons that work on the store.", one(func(r *reading) int { return r.daemons })},
 }

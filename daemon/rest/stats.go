@@ -101,7 +101,7 @@ func minutesDocument(s stats.Report) wire.Minutes {
 }
 
 func inHandDocument(d stats.Depth) wire.InHand {
-	return wire.InHand{EventsWaiting: d.Waiting, OutcomesWaiting: d.Unsaved, InFlight: d.Underway, MessagesInMemory: d.InMemory, OpenBreakers: d.Troubled}
+	return wire.InHand{EventsWaiting: d.Waiting, OutcomesWaiting: d.Unsaved, InFlight: d.InFlight, MessagesInMemory: d.InMemory, OpenBreakers: d.OpenBreakers}
 }
 
 func laneDocument(l *stats.Queue) wire.Lane {
@@ -109,7 +109,7 @@ func laneDocument(l *stats.Queue) wire.Lane {
 	d := wire.Lane{
 		SubscriberID: sub.Subscriber, SubscriberName: sub.SubscriberName, SubscriptionID: sub.GUID, EventName: sub.Pattern, URL: sub.URL,
 		IsEnabled: sub.Enabled, DisabledReason: sub.DisabledReason, Ordered: sub.Ordered,
-		InFlight: l.Underway, Limit: l.Limit, Breaker: wire.BreakerClosed,
+		InFlight: l.InFlight, Limit: l.Limit, Breaker: wire.BreakerClosed,
 		FailingSince: wire.Moment(l.FailingSince), NextAttemptDateTime: wire.Moment(l.Next),
 		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Moment(l.Oldest),
 		Delivered: int64(l.Traffic.Delivered), Failed: int64(l.Traffic.Failed), GivenUp: int64(l.Traffic.GivenUp), P99: wire.TimeSpan(l.P99),

@@ -272,9 +272,8 @@ func (s *queueSet) leased() leases {
 
 // hasDuties reports whether this daemon does what one must do for all.
 func (s *queueSet) hasDuties() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.leases.term == 0 || holds(s.leases.held, firstPartition)
+	l := s.leased()
+	return l.term == 0 || holds(l.held, firstPartition)
 }
 
 // Subscriptions is the set that events are matched with.
@@ -305,7 +304,7 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 		if e.breaker.open() {
 			next = e.breaker.probe // whatever else is due
 		}
-		all = append(all, stats.Queue{Subscription: q.sub, FailingSince: e.health.since, Underway: e.inFlight, Limit: e.share(), InMemory: len(q.window.known),
+		all = append(all, stats.Queue{Subscription: q.sub, FailingSince: e.health.since, InFlight: e.inFlight, Limit: e.share(), InMemory: len(q.window.known),
 			Failures: e.breaker.failures, Open: e.breaker.open(), Probe: e.breaker.probe, Next: next,
 			NotSent: b.NotSent, RetryPending: b.RetryPending, Oldest: b.Oldest})
 	}
@@ -316,11 +315,11 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 func (s *queueSet) depth() stats.Depth {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := stats.Depth{Underway: s.budget.inFlight()}
+	d := stats.Depth{InFlight: s.budget.inFlight()}
 	for _, q := range s.byID {
 		d.InMemory += len(q.window.known)
 		if q.endpoint.breaker.open() {
-			d.Troubled++
+			d.OpenBreakers++
 		}
 	}
 	return d

@@ -24,11 +24,11 @@ type Counts struct {
 
 // Depth is what an engine has in hand now.
 type Depth struct {
-	Waiting  int // events that wait to be stored
-	Unsaved  int // outcomes that wait to be stored
-	Underway int // attempts
-	InMemory int // messages that wait for an attempt
-	Troubled int // queues whose endpoint is in trouble
+	Waiting      int // events that wait to be stored
+	Unsaved      int // outcomes that wait to be stored
+	InFlight     int // attempts
+	InMemory     int // messages that wait for an attempt
+	OpenBreakers int // queues whose endpoint is in trouble
 }
 
 // classNames are what can come of an attempt, as the figures tell it apart.
@@ -69,13 +69,13 @@ func (c *Counts) add(other Counts) {
 
 // Throughput is what happened since the reading before, and what is in hand.
 type Throughput struct {
-	At        time.Time
-	Events    int64 // stored
-	Delivered int64 // attempts that the receiver took
-	Failed    int64 // attempts that failed
-	Underway  int   // attempts
-	InMemory  int   // messages that wait for an attempt
-	Troubled  int   // endpoints that are only probed
+	At           time.Time
+	Events       int64 // stored
+	Delivered    int64 // attempts that the receiver took
+	Failed       int64 // attempts that failed
+	InFlight     int   // attempts
+	InMemory     int   // messages that wait for an attempt
+	OpenBreakers int   // endpoints that are only probed
 }
 
 // maxGap is the time after which the reading before is too old: what happened
@@ -97,7 +97,7 @@ func NewThroughput(now func() time.Time, counts func() Counts, depth func() Dept
 			was = is
 		}
 		p := Throughput{Events: is.Events - was.Events, Delivered: is.Delivered - was.Delivered, Failed: is.Failed + is.GivenUp - was.Failed - was.GivenUp,
-			Underway: d.Underway, InMemory: d.InMemory, Troubled: d.Troubled}
+			InFlight: d.InFlight, InMemory: d.InMemory, OpenBreakers: d.OpenBreakers}
 		last.At = time.Time{}
 		changed := p != last || p.Events+p.Delivered+p.Failed > 0
 		p.At = at

@@ -11,7 +11,7 @@ import (
 type Queue struct {
 	Subscription *webhook.Subscription
 	FailingSince time.Time // since when every attempt has failed, the zero time for one that succeeds
-	Underway     int       // attempts
+	InFlight     int       // attempts
 	Limit        int       // of these, at present
 	InMemory     int       // messages
 	Failures     int       // in a row that speak of the endpoint
@@ -28,7 +28,7 @@ type Queue struct {
 
 // worthShowing reports whether there is anything to report of the queue.
 func (q *Queue) worthShowing() bool {
-	return q.Traffic != Traffic{} || q.NotSent+q.RetryPending > 0 || q.Underway > 0 || q.severity() > 0
+	return q.Traffic != Traffic{} || q.NotSent+q.RetryPending > 0 || q.InFlight > 0 || q.severity() > 0
 }
 
 // severity says how badly a queue is doing: 3 where its endpoint is only probed, 2
