@@ -102,7 +102,9 @@ func (j *janitor) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.walk.begin(j.Now(), j.Retention())
+	if now, keep := j.Now(), j.Retention(); keep != j.walk.keep || now.Sub(j.walk.began) >= walkInterval {
+		j.walk = walk{began: now, keep: keep} // else it goes on where it was
+	}
 	if err := j.steps(ctx, j.prune); err != nil {
 		return err
 	}
@@ -148,11 +150,4 @@ func cutoff(keep time.Duration, now time.Time) time.Time {
 		return time.Time{}
 	}
 	return now.Add(-keep)
-}
-
-// begin goes on where the walk has come to, or at the first message.
-func (w *walk) begin(now time.Time, keep webhook.Retention) {
-	if keep != w.keep || now.Sub(w.began) >= walkInterval {
-		*w = walk{began: now, keep: keep}
-	}
 }

@@ -27,23 +27,18 @@ func newPublication(name string, body []byte, now time.Time) *publication {
 // size is what the publication takes in memory while it waits.
 func (p *publication) size() int { return len(p.event.Body) + 512 }
 
-// targets are the subscriptions that a publication goes to.
-func (p *publication) targets(s *webhook.Snapshot) []*webhook.Subscription {
-	if p.only == 0 {
-		return s.Match(p.event.Name)
-	}
-	if sub := s.Subscription(p.only); sub != nil {
-		return []*webhook.Subscription{sub}
-	}
-	return nil
-}
-
 // match makes the messages of a publication, for the partition that new messages
 // belong to. Those of ordered subscriptions, which are added to ordered, go through
 // one partition where there may be several daemons.
 func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordered map[int64]bool) {
+	var targets []*webhook.Subscription
+	if p.only == 0 {
+		targets = s.Match(p.event.Name)
+	} else if sub := s.Subscription(p.only); sub != nil {
+		targets = append(targets, sub)
+	}
 	p.messages = p.messages[:0]
-	for _, sub := range p.targets(s) {
+	for _, sub := range targets {
 		if sub.ID == p.except {
 			continue
 		}

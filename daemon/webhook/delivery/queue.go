@@ -311,17 +311,15 @@ func (q *queue) paged(p Page, messages []*webhook.Message, whole bool, due time.
 		return
 	}
 	for i, m := range messages {
-		switch {
-		case q.has(m.ID) || q.recent[m.ID]:
-		case len(m.Event.Body) == 0 && m.Event.Size > 0: // removed since it was listed
-		case !q.budget.of(q).fits(q.budget.cost(m)): // a body that was in memory was let go
-			messages, whole = messages[:i], false
-		default:
-			q.admit(m)
+		removed := len(m.Event.Body) == 0 && m.Event.Size > 0 // since it was listed
+		if removed || q.has(m.ID) || q.recent[m.ID] {
+			continue
 		}
-		if i >= len(messages) {
+		if !q.budget.of(q).fits(q.budget.cost(m)) { // a body that was in memory was let go
+			messages, whole = messages[:i], false
 			break
 		}
+		q.admit(m)
 	}
 	c.place = p.after(messages).After
 	c.end, c.wake = whole, earliest(c.wake, due)

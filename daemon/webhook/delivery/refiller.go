@@ -16,22 +16,16 @@ type refiller struct {
 // run reads until ctx is done.
 func (r *refiller) run(ctx context.Context) {
 	wait := newBackoff()
-	for {
+	for running := true; running; {
 		q, page := r.nextPage()
 		if q == nil {
-			if !sleep(ctx, r.queues.budget.refill, 0) {
-				return
-			}
-			continue
-		}
-		if err := r.readPage(ctx, q, page); err != nil {
+			running = sleep(ctx, r.queues.budget.refill, 0)
+		} else if err := r.readPage(ctx, q, page); err != nil {
 			r.Log.Warn("reading messages failed", "error", err.Error())
-			if !sleep(ctx, nil, wait.Next()) {
-				return
-			}
-			continue
+			running = sleep(ctx, nil, wait.Next())
+		} else {
+			wait.Reset()
 		}
-		wait.Reset()
 	}
 }
 

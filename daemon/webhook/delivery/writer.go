@@ -79,19 +79,16 @@ func (w *batchWriter) write(ctx context.Context, l *batch) error {
 		if fresh {
 			b.Version = AnyVersion
 		}
-		err = w.Store.Write(ctx, b)
-		switch {
+		switch err = w.Store.Write(ctx, b); {
 		case errors.Is(err, ErrStale):
-			w.staleAt, err = time.Now(), nil
+			w.staleAt = time.Now()
 		case errors.Is(err, ErrOutboxTaken):
 			l.reject(ErrOutboxTaken, func(p *publication) bool { return p.outbox != 0 })
-			err = nil
 		case errors.Is(err, ErrKeyTaken):
-			err = w.dropTaken(ctx, l)
+			if err := w.dropTaken(ctx, l); err != nil {
+				return err
+			}
 		default:
-			return err
-		}
-		if err != nil {
 			return err
 		}
 	}
@@ -125,10 +122,8 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 			break
 		}
 	}
-	if len(ordered) > 0 {
-		w.ids.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
-	}
 	for subscription := range ordered {
+		w.ids.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
 		if !holds(b.Leases, firstPartition) {
 			b.PeerEvents = append(b.PeerEvents, PeerEvent{subscription, PeerAdded})
 		}
