@@ -13,7 +13,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
@@ -22,7 +21,50 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func (b *Browser) Commands() []string { return []string{b.Equivalent() + ToFile(b.name)} }
+// Browser shows the rows of a record kind.
+type Browser struct {
+	Table
+	selection
+	Pages   *grid.Pages
+	Records map[*grid.Row]Held
+	as      string // the time of what is shown
+	counted bool
+	wrap    bool // long values of one record stand on several lines
+}
+
+// Options say what is different where the rows are not any records.
+type Options struct {
+	Name    string                 // of the list; empty for the kind's
+	Usual   []string               // fields that are shown at first; nil for all that can be read
+	Columns map[string]grid.Column // of fields whose names are longer than what they hold
+	Scopes  []keymap.Scope         // before those of all browsers
+	Command string                 // of whctl, which lists the rows; empty for that of records
+	Newest  bool                   // the newest come first, and are followed while they are in sight
+	Paint   func(b *Browser, rows []*grid.Row)
+	Problem client.Filter // of the rows that are problems
+}
+
+// Held is the record behind a row.
+type Held struct {
+	Row client.Row
+	cut bool // some of its values
+}
+
+// New opens a kind as it was left, with these filters where there are
+// any.
+func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Browser {
+	o.Name = cmp.Or(o.Name, kind.Name)
+	b := &Browser{Table: NewTable(h, false), selection: selection{Kind: kind, options: o}, Pages: grid.NewPages(), Records: make(map[*grid.Row]Held)}
+	b.SetFields(b.usual())
+	b.Grid.SetRows(b.Pages)
+	if as, was := b.State.Grids[kind.Name]; was {
+		b.Arrange(as)
+	}
+	if filters != nil {
+		b.filters = filters
+	}
+	return b
+}
 
 // How rows are shown is kept by kind and profile: a kind looks as it was left.
 
@@ -64,74 +106,6 @@ func (b *Browser) AsView() state.View {
 	return state.View{Record: b.Kind.Name, Arrangement: b.Arrangement()}
 }
 
-func (b *Browser) SetViewName(name string) { b.saved = name }
-
-func (b *Browser) Title() string {
-	if b.saved != "" {
-		return b.name + " (" + b.saved + ")"
-	}
-	return b.name
-}
-
-// Browser shows the rows of a record kind.
-type Browser struct {
-	Table
-	Kind    *record.Kind
-	name    string
-	Fields  []string // shown, in their order; the first of the kind is always fetched
-	filters []client.Filter
-	order   grid.Sort
-	Pages   *grid.Pages
-	Records map[*grid.Row]Held
-	as      string // the time of what is shown
-	counted bool
-	Typed   TypedConditions // the filters as they were typed
-	saved   string          // whose name this has been opened by or saved under
-	wrap    bool            // long values of one record stand on several lines
-	options Options
-}
-
-// Options say what is different where the rows are not any records.
-type Options struct {
-	Name    string                 // of the list; empty for the kind's
-	Usual   []string               // fields that are shown at first; nil for all that can be read
-	Columns map[string]grid.Column // of fields whose names are longer than what they hold
-	Scopes  []keymap.Scope         // before those of all browsers
-	Command string                 // of whctl, which lists the rows; empty for that of records
-	Newest  bool                   // the newest come first, and are followed while they are in sight
-	Paint   func(b *Browser, rows []*grid.Row)
-	Problem client.Filter // of the rows that are problems
-}
-
-// Held is the record behind a row.
-type Held struct {
-	Row client.Row
-	cut bool // some of its values
-}
-
-// New opens a kind as it was left, with these filters where there are
-// any.
-func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Browser {
-	b := &Browser{Table: NewTable(h, false), Kind: kind, name: cmp.Or(o.Name, kind.Name), options: o, Pages: grid.NewPages(), Records: make(map[*grid.Row]Held)}
-	b.SetFields(b.usual())
-	b.Grid.SetRows(b.Pages)
-	if as, was := b.State.Grids[kind.Name]; was {
-		b.Arrange(as)
-	}
-	if filters != nil {
-		b.filters = filters
-	}
-	return b
-}
-
-// usual are the fields that are shown at first.
-func (b *Browser) usual() []string {
-	if b.options.Usual != nil {
-		return b.options.Usual
-	}
-	return UsualFields(b.Kind)
-}
-
 func (b *Browser) Start() tea.Cmd {
 	if !b.options.Newest {
 		b.State.SetOpened(b.Kind.Name, b.Now)
@@ -145,33 +119,6 @@ func (b *Browser) Waiting() bool { return b.Pages.Loading() }
 
 func (b *Browser) Scopes() []keymap.Scope {
 	return slices.Concat(b.options.Scopes, []keymap.Scope{keymap.InBrowser, keymap.InGrids, keymap.InLists})
-}
-
-// follows reports whether the newest rows come first.
-func (b *Browser) follows() bool { return b.options.Newest && b.order.Column == "" }
-
-func (b *Browser) Badges() []string {
-	var chips []string
-	for _, f := range b.filters {
-		chips = append(chips, filter.Text(f))
-	}
-	return chips
-}
-
-// query is what is asked for. Nothing but what is shown is fetched, and the
-// field that tells rows apart.
-func (b *Browser) query() client.Query {
-	q := client.Query{Kind: b.Kind, Where: b.filters, Fields: b.Fields, Strict: true}
-	if first := b.Kind.Fields[0].Name; !slices.Contains(q.Fields, first) {
-		q.Fields = append([]string{first}, q.Fields...)
-	}
-	if b.order.Column != "" {
-		q.OrderBy = []string{b.order.Column}
-		if b.order.Descending {
-			q.OrderBy[0] = "-" + b.order.Column
-		}
-	}
-	return q
 }
 
 // reload asks for something else: what is on its way is given up.
@@ -222,7 +169,7 @@ func (b *Browser) count() tea.Cmd {
 	generation, q := b.Pages.Generation(), b.query()
 	return ui.Fetch(b.Ctx, b, func(ctx context.Context, c *client.Client) (int64, error) { return c.Count(ctx, q) }, func(total int64, err error) tea.Cmd {
 		if err != nil {
-			b.FetchFailed("counting "+b.name, err)
+			b.FetchFailed("counting "+b.options.Name, err)
 			return nil
 		}
 		b.counted = true
@@ -238,7 +185,7 @@ func (b *Browser) count() tea.Cmd {
 func (b *Browser) Put(generation, number int, got FetchedRows, err error) tea.Cmd {
 	if err != nil {
 		if b.Pages.Failed(generation, number) {
-			b.FetchFailed("fetching "+b.name, err)
+			b.FetchFailed("fetching "+b.options.Name, err)
 		}
 		return nil
 	}
@@ -283,7 +230,7 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	case keymap.ProblemsOnly:
 		return b.problems()
 	case keymap.ChooseColumns:
-		b.Show(NewChooser(b.Host, b.Kind, b.name, b.Fields, b.usual(), b.empty, func(fields []string) tea.Cmd {
+		b.Show(NewChooser(b.Host, b.Kind, b.options.Name, b.Fields, b.usual(), b.empty, func(fields []string) tea.Cmd {
 			b.SetFields(fields)
 			b.Remember()
 			return b.reload()
@@ -389,7 +336,7 @@ func (b *Browser) Click(x, y int, again bool) tea.Cmd {
 // exportable is what can be exported of the rows of a kind.
 func (b *Browser) exportable() Exportable {
 	q := b.query()
-	e := Exportable{Name: b.name, Query: q, Key: b.Kind.Fields[0].Name, Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Rows: b.whole}
+	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.Fields[0].Name, Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Rows: b.whole}
 	for _, name := range b.Fields {
 		at, _ := b.Kind.Column(name)
 		e.Columns = append(e.Columns, export.Column{Name: name, Type: b.Kind.Fields[at].Type})
@@ -415,4 +362,28 @@ func (b *Browser) whole(keys map[string]struct{}) ([]client.Row, bool) {
 		rows = append(rows, held.Row)
 	}
 	return rows, len(rows) == len(keys)
+}
+
+// Equivalent is the command that shows the same rows.
+func (b *Browser) Equivalent() string { return b.command(b.Now, b.URL) }
+
+func (b *Browser) Commands() []string { return []string{b.Equivalent() + ToFile(b.options.Name)} }
+
+// Find is the line of filters.
+func (b *Browser) Find() *ui.Line { return b.filterLine(b.filterText()) }
+
+func (b *Browser) filterLine(text string) *ui.Line {
+	l := ui.NewLine(b.Host, "filter "+b.Kind.Name, "/", text)
+	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(b.Kind, text) }
+	l.Check = func(text string) error {
+		_, err := ReadFilters(b.Now, b.Kind, text)
+		return err
+	}
+	l.Accept = func(text string) tea.Cmd {
+		filters, _ := ReadFilters(b.Now, b.Kind, text) // it was checked just now
+		b.Typed = NoteTyped(b.Now, b.Kind, text)
+		return b.limit(filters)
+	}
+	return l
 }

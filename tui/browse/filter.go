@@ -7,12 +7,9 @@ import (
 	"strings"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -29,27 +26,6 @@ func ReadFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter
 		err = why // what is wrong stands on the line itself
 	}
 	return filters, err
-}
-
-func (b *Browser) filterText() string { return strings.Join(b.Badges(), ConditionGap) }
-
-// Find is the line of filters.
-func (b *Browser) Find() *ui.Line { return b.filterLine(b.filterText()) }
-
-func (b *Browser) filterLine(text string) *ui.Line {
-	l := ui.NewLine(b.Host, "filter "+b.Kind.Name, "/", text)
-	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
-	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(b.Kind, text) }
-	l.Check = func(text string) error {
-		_, err := ReadFilters(b.Now, b.Kind, text)
-		return err
-	}
-	l.Accept = func(text string) tea.Cmd {
-		filters, _ := ReadFilters(b.Now, b.Kind, text) // it was checked just now
-		b.Typed = NoteTyped(b.Now, b.Kind, text)
-		return b.limit(filters)
-	}
-	return l
 }
 
 // SuggestFields completes the field that the line ends with, and tells what can

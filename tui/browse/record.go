@@ -176,7 +176,7 @@ func (r *Record) requestLines() []theme.Span {
 		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}
 	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Ink: t.Crumb})
-	for _, l := range theme.Wrap(r.Browser.curl(), r.Width-6) {
+	for _, l := range theme.Wrap(r.Browser.curl(r.Browser.URL), r.Width-6) {
 		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}
 	return lines

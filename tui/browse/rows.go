@@ -2,12 +2,16 @@ package browse
 
 import (
 	"context"
+	"fmt"
+	"math/big"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -54,14 +58,6 @@ func (b *Browser) cell(t record.Type, v client.Value) grid.Cell {
 		return grid.Cell{Text: b.InstantText(v.String())}
 	}
 	return cellOf(t, v)
-}
-
-// dated reports whether times are shown.
-func (b *Browser) dated() bool {
-	return slices.ContainsFunc(b.Fields, func(name string) bool {
-		at, _ := b.Kind.Column(name)
-		return b.Kind.Fields[at].Type == record.DateTime
-	})
 }
 
 // Retime shows the times of the service in another way.
@@ -158,3 +154,85 @@ func fetchRows(q client.Query, number int) func(context.Context, *client.Client)
 
 // cellKept is how many bytes of a value a list keeps.
 const cellKept = 1 << 10
+
+// ToFile writes all rows that match to a file.
+func ToFile(name string) string {
+	return " --all --format " + export.Formats[0].Name + " --output " + ui.Quote(name+export.Formats[0].Suffix)
+}
+
+func (b *Browser) copyCell() {
+	c, ok := b.Grid.Column()
+	if row := b.Grid.Row(); ok && row != nil {
+		b.Copy(b.Records[row].Row.Text(c.Name))
+	}
+}
+
+// copyRows copies marked rows with tabs between cells, else the row as JSON.
+func (b *Browser) copyRows() {
+	rows := b.Grid.MarkedRows()
+	if row := b.Grid.Row(); len(rows) == 0 && row != nil {
+		b.Copy(string(b.Records[row].Row.JSON()))
+		return
+	}
+	var lines []string
+	for _, row := range rows {
+		var cells []string
+		for _, name := range b.Fields {
+			cells = append(cells, strings.Map(Tabless, b.Records[row].Row.Text(name)))
+		}
+		lines = append(lines, strings.Join(cells, "\t"))
+	}
+	b.Copy(strings.Join(lines, "\n"))
+}
+
+// Tabless keeps cells within their line and column.
+func Tabless(r rune) rune {
+	if r == '\t' || r == '\n' || r == '\r' {
+		return ' '
+	}
+	return r
+}
+
+// sum adds the selected column of the marked rows, exactly, and finds the
+// smallest and the largest.
+func (b *Browser) sum() string {
+	c, ok := b.Grid.Column()
+	if !ok || !b.number(c.Name) {
+		return ""
+	}
+	var total, low, high *big.Rat
+	digits := 0
+	for _, row := range b.Grid.MarkedRows() {
+		text := b.Records[row].Row.Text(c.Name)
+		n, ok := new(big.Rat).SetString(text)
+		if !ok {
+			continue // such as none
+		}
+		_, fraction, _ := strings.Cut(text, ".")
+		digits = max(digits, len(fraction))
+		if total == nil {
+			total, low, high = new(big.Rat), n, n
+		}
+		total.Add(total, n)
+		if n.Cmp(low) < 0 {
+			low = n
+		}
+		if n.Cmp(high) > 0 {
+			high = n
+		}
+	}
+	if total == nil {
+		return ", none has " + c.Name
+	}
+	shown := func(n *big.Rat) string { return ui.Grouped(n.FloatString(digits)) }
+	return ", " + c.Name + " sum " + shown(total) + "  min " + shown(low) + "  max " + shown(high)
+}
+
+// Conditions are conditions as arguments of a command.
+func Conditions(texts []string) string {
+	var text strings.Builder
+	for _, one := range texts {
+		fmt.Fprintf(&text, " --where %s", ui.Quote(one))
+	}
+	return text.String()
+}

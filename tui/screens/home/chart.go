@@ -7,51 +7,57 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
-// The deliveries of the last hour on the first screen.
+// chart draws the deliveries of the last hour.
+type chart struct {
+	*ui.Session
+	stats         *wire.Stats
+	width, height int // of the screen
+}
 
 // chartLabel is how many cells stand before the bars.
 const chartLabel = 8
 
-// chartTitle says of which time the figures are: a daemon counts nothing of
+// title says of which time the figures are: a daemon counts nothing of
 // before its start.
-func (h *Screen) chartTitle() string {
+func (c chart) title() string {
 	from := "last 60 min"
-	since, now := time.Time(h.Stats.SinceDateTime), time.Time(h.Stats.ServerDateTime)
+	since, now := time.Time(c.stats.SinceDateTime), time.Time(c.stats.ServerDateTime)
 	if !since.IsZero() && now.Sub(since) < time.Hour {
-		from = "since " + h.TimeOfDay(since)[:len("15:04")]
+		from = "since " + c.TimeOfDay(since)[:len("15:04")]
 	}
-	if h.narrow() {
+	if narrow(c.width) {
 		return " " + strings.ToUpper(from[:1]) + from[1:]
 	}
 	return " Deliveries, " + from
 }
 
-// chartRows is how high the chart is: a third of what a large screen has.
-func (h *Screen) chartRows() int { return max(1, min(6+max(0, h.Height-34)/3, h.Height-14)) }
+// rows is how high the chart is: a third of what a large screen has.
+func (c chart) rows() int { return max(1, min(6+max(0, c.height-34)/3, c.height-14)) }
 
 // barWidth is how many cells a minute takes.
-func (h *Screen) barWidth() int { return max(1, min(3, (h.Width-chartLabel-1)/60)) }
+func (c chart) barWidth() int { return max(1, min(3, (c.width-chartLabel-1)/60)) }
 
 // minutesShown is how many minutes there is room for.
-func (h *Screen) minutesShown() int {
-	return min(len(h.Stats.Minutes.Delivered), (h.Width-chartLabel-1)/h.barWidth())
+func (c chart) minutesShown() int {
+	return min(len(c.stats.Minutes.Delivered), (c.width-chartLabel-1)/c.barWidth())
 }
 
 // hours is the time below the bars, each where its minute's bar is.
-func (h *Screen) hours() string {
+func (c chart) hours() string {
 	const apart = 20 // minutes
-	minutes, wide := h.minutesShown(), h.barWidth()
-	line := []byte(strings.Repeat(" ", h.Width))
+	minutes, wide := c.minutesShown(), c.barWidth()
+	line := []byte(strings.Repeat(" ", c.width))
 	for ago := minutes - 1; ago >= apart/2; ago -= apart {
-		at := time.Time(h.Stats.Minutes.From).Add(time.Duration(len(h.Stats.Minutes.Delivered)-1-ago) * time.Minute)
-		copy(line[chartLabel+(minutes-1-ago)*wide:], h.TimeOfDay(at)[:len("15:04")])
+		at := time.Time(c.stats.Minutes.From).Add(time.Duration(len(c.stats.Minutes.Delivered)-1-ago) * time.Minute)
+		copy(line[chartLabel+(minutes-1-ago)*wide:], c.TimeOfDay(at)[:len("15:04")])
 	}
 	if minutes >= apart {
 		copy(line[chartLabel+minutes*wide-len("now"):], "now")
 	}
-	return h.Theme.Dim.Paint(string(line))
+	return c.Theme.Dim.Paint(string(line))
 }
 
 // even gives all series of the chart the length of the longest one.
@@ -64,14 +70,14 @@ func even(m *wire.Minutes) {
 
 func lastOf(values []int64, n int) []int64 { return values[max(0, len(values)-n):] }
 
-// chart draws a bar a minute, what failed of it in its own ink below.
-func (h *Screen) chart(rows int) []string {
-	t := h.Theme
+// bars draws a bar a minute, what failed of it in its own ink below.
+func (c chart) bars() []string {
+	t := c.Theme
 	glyphs := []rune(t.Bars)
 	step := int64(len(glyphs) - 1)
-	minutes, wide := h.minutesShown(), h.barWidth() // the last ones, where there is no room for all
-	delivered, failed := lastOf(h.Stats.Minutes.Delivered, minutes), slices.Clone(lastOf(h.Stats.Minutes.Failed, minutes))
-	for i, n := range lastOf(h.Stats.Minutes.GivenUp, minutes) {
+	minutes, wide := c.minutesShown(), c.barWidth() // the last ones, where there is no room for all
+	delivered, failed := lastOf(c.stats.Minutes.Delivered, minutes), slices.Clone(lastOf(c.stats.Minutes.Failed, minutes))
+	for i, n := range lastOf(c.stats.Minutes.GivenUp, minutes) {
 		failed[i] += n
 	}
 	most := int64(1)
@@ -79,6 +85,7 @@ func (h *Screen) chart(rows int) []string {
 		most = max(most, delivered[i]+failed[i])
 	}
 	var lines []string
+	rows := c.rows()
 	for row := rows - 1; row >= 0; row-- {
 		label := strings.Repeat(" ", chartLabel)
 		if row == rows-1 {
@@ -88,14 +95,14 @@ func (h *Screen) chart(rows int) []string {
 		}
 		var b strings.Builder
 		for i := range delivered {
-			b.WriteString(strings.Repeat(h.bar(delivered[i], failed[i], most, int64(row), int64(rows), step, glyphs), wide))
+			b.WriteString(strings.Repeat(c.bar(delivered[i], failed[i], most, int64(row), int64(rows), step, glyphs), wide))
 		}
-		lines = append(lines, t.Dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, h.Width-chartLabel-len(delivered)*wide)))
+		lines = append(lines, t.Dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, c.width-chartLabel-len(delivered)*wide)))
 	}
 	return lines
 }
 
-func (h *Screen) bar(delivered, failed, most, row, rows, step int64, glyphs []rune) string {
+func (c chart) bar(delivered, failed, most, row, rows, step int64, glyphs []rune) string {
 	units := rows * step
 	full := (delivered + failed) * units / most
 	if delivered+failed > 0 {
@@ -106,15 +113,15 @@ func (h *Screen) bar(delivered, failed, most, row, rows, step int64, glyphs []ru
 		bad = max(bad, 1)
 	}
 	part := max(0, min(step, full-row*step))
-	ink := h.Theme.Status[1]
+	ink := c.Theme.Status[1]
 	if bad > row*step {
-		ink = h.Theme.Status[3]
+		ink = c.Theme.Status[3]
 	}
 	switch {
 	case part == 0:
 		return " "
-	case bad > row*step && h.Theme.FailedBar != "":
-		return ink.Paint(h.Theme.FailedBar)
+	case bad > row*step && c.Theme.FailedBar != "":
+		return ink.Paint(c.Theme.FailedBar)
 	}
 	return ink.Paint(string(glyphs[part]))
 }

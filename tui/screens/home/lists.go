@@ -33,14 +33,14 @@ func (h *Screen) beside(left, right []string) []string {
 
 // leftWidth is what the counts of messages take.
 func (h *Screen) leftWidth() int {
-	if h.narrow() {
+	if narrow(h.Width) {
 		return 22
 	}
 	return 28
 }
 
 // narrow reports whether there is no room for all words.
-func (h *Screen) narrow() bool { return h.Width < 76 }
+func narrow(width int) bool { return width < 76 }
 
 // queue is how many messages have each status.
 func (h *Screen) queue() []string {
@@ -57,7 +57,7 @@ func (h *Screen) queue() []string {
 
 // comes is when the next of the retries is due.
 func (h *Screen) comes(status int) string {
-	if status != 2 || h.narrow() {
+	if status != 2 || narrow(h.Width) {
 		return ""
 	}
 	var first time.Time
@@ -78,7 +78,7 @@ type endpointColumns struct{ failed, waits, answer int }
 
 // endpointColumns are as wide as there is room for.
 func (h *Screen) endpointColumns() endpointColumns {
-	if h.narrow() {
+	if narrow(h.Width) {
 		return endpointColumns{6, 6, 4}
 	}
 	return endpointColumns{6, 7, 9}

@@ -1,0 +1,114 @@
+package browse
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// selection is which rows of a kind are shown, and which of their fields.
+type selection struct {
+	Kind    *record.Kind
+	Fields  []string // shown, in their order; the first of the kind is always fetched
+	filters []client.Filter
+	Typed   TypedConditions // the filters as they were typed
+	order   grid.Sort
+	saved   string // name of the view that was opened or saved
+	options Options
+}
+
+func (s *selection) Title() string {
+	if s.saved != "" {
+		return s.options.Name + " (" + s.saved + ")"
+	}
+	return s.options.Name
+}
+
+func (s *selection) SetViewName(name string) { s.saved = name }
+
+// usual are the fields that are shown at first.
+func (s *selection) usual() []string {
+	if s.options.Usual != nil {
+		return s.options.Usual
+	}
+	return UsualFields(s.Kind)
+}
+
+// follows reports whether the newest rows come first.
+func (s *selection) follows() bool { return s.options.Newest && s.order.Column == "" }
+
+func (s *selection) Badges() []string {
+	var chips []string
+	for _, f := range s.filters {
+		chips = append(chips, filter.Text(f))
+	}
+	return chips
+}
+
+func (s *selection) filterText() string { return strings.Join(s.Badges(), ConditionGap) }
+
+// query is what is asked for. Nothing but what is shown is fetched, and the
+// field that tells rows apart.
+func (s *selection) query() client.Query {
+	q := client.Query{Kind: s.Kind, Where: s.filters, Fields: s.Fields, Strict: true}
+	if first := s.Kind.Fields[0].Name; !slices.Contains(q.Fields, first) {
+		q.Fields = append([]string{first}, q.Fields...)
+	}
+	if s.order.Column != "" {
+		q.OrderBy = []string{s.order.Column}
+		if s.order.Descending {
+			q.OrderBy[0] = "-" + s.order.Column
+		}
+	}
+	return q
+}
+
+// dated reports whether times are shown.
+func (s *selection) dated() bool {
+	return slices.ContainsFunc(s.Fields, func(name string) bool {
+		at, _ := s.Kind.Column(name)
+		return s.Kind.Fields[at].Type == record.DateTime
+	})
+}
+
+// number reports whether a field holds numbers.
+func (s *selection) number(name string) bool {
+	at, known := s.Kind.Column(name)
+	return known && s.Kind.Fields[at].Type.Number()
+}
+
+// command is the command that shows the same rows. Those of the audit have none but
+// over HTTP.
+func (s *selection) command(now time.Time, url string) string {
+	if s.Kind.Name == "WH_Audit" {
+		return s.curl(url)
+	}
+	text := cmp.Or(s.options.Command, "whctl query "+s.Kind.Name)
+	text += Conditions(s.Typed.Texts(now, s.Kind, s.filters))
+	if q := s.query(); len(q.OrderBy) > 0 {
+		text += " --order-by " + q.OrderBy[0]
+	}
+	if !slices.Equal(s.Fields, s.usual()) || len(s.Fields) < len(s.Kind.Fields) {
+		text += " --fields " + strings.Join(s.Fields, ",")
+	}
+	return text
+}
+
+// curl asks for the same rows without our programs.
+func (s *selection) curl(url string) string {
+	text := "curl -G " + ui.Quote(url+"/Queries/"+s.Kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
+	for _, f := range s.filters {
+		text += " --data-urlencode " + ui.Quote(f.Member()+"="+strings.Join(f.Values, ","))
+	}
+	if q := s.query(); len(q.OrderBy) > 0 {
+		text += " -d OrderBy=" + q.OrderBy[0]
+	}
+	return text + " -d Take=100"
+}
