@@ -35,7 +35,7 @@ func (c *Client) UpdateUser(ctx context.Context, name string, request wire.UserR
 
 // RemoveUser removes a user and ends the user's sessions.
 func (c *Client) RemoveUser(ctx context.Context, name string) error {
-	return c.tell(ctx, call{method: http.MethodDelete, path: userPath(name)})
+	return c.confirm(ctx, call{method: http.MethodDelete, path: userPath(name)})
 }
 
 // APIKeys lists the API keys by name, without the keys themselves.
@@ -50,17 +50,17 @@ func (c *Client) AddAPIKey(ctx context.Context, request wire.APIKeyRequest) (*wi
 
 // RemoveAPIKey ends an API key, by its id or its name.
 func (c *Client) RemoveAPIKey(ctx context.Context, idOrName string) error {
-	return c.tell(ctx, call{method: http.MethodDelete, path: "/ApiKeys/" + url.PathEscape(idOrName)})
+	return c.confirm(ctx, call{method: http.MethodDelete, path: "/ApiKeys/" + url.PathEscape(idOrName)})
 }
 
-// CurrentSession tells who the client is to the service.
+// CurrentSession is who the client is to the service.
 func (c *Client) CurrentSession(ctx context.Context) (*wire.CurrentSession, error) {
 	return fetch[*wire.CurrentSession](ctx, c, http.MethodGet, "/Sessions/Current", nil)
 }
 
-// KeepAlive lets the session go on for as long as it may stand unused.
+// KeepAlive lets the session go on for as long as it may be unused.
 func (c *Client) KeepAlive(ctx context.Context) error {
-	return c.tell(ctx, call{method: http.MethodGet, path: "/KeepAlive"})
+	return c.confirm(ctx, call{method: http.MethodGet, path: "/KeepAlive"})
 }
 
 // fetch sends one request with a JSON body, if any, and reads the document that
@@ -87,8 +87,8 @@ func answer[T any](ctx context.Context, c *Client, what call, request any) (docu
 	return document, err
 }
 
-// tell sends one request whose answer is its success.
-func (c *Client) tell(ctx context.Context, what call) error {
+// confirm sends one request whose answer is its success.
+func (c *Client) confirm(ctx context.Context, what call) error {
 	what.accept = mediaJSON
 	reply, err := c.do(ctx, what)
 	if err != nil {

@@ -26,7 +26,7 @@ func (c *Client) Login(ctx context.Context, user, password string) (*wire.Authen
 
 // Logout ends the session that Login started.
 func (c *Client) Logout(ctx context.Context) error {
-	err := c.tell(ctx, call{method: http.MethodPost, path: "/auth/logout", session: true})
+	err := c.confirm(ctx, call{method: http.MethodPost, path: "/auth/logout", session: true})
 	if err == nil {
 		c.session.Store(nil)
 	}
@@ -40,7 +40,7 @@ func (c *Client) ended(session *string, err error) bool {
 	return session != nil && c.options.User != "" && c.options.Password != "" && is && e.Status == http.StatusUnauthorized
 }
 
-// renew takes the place of a session that is over, unless somebody did already.
+// renew begins a session in place of one that is over, unless that was done already.
 func (c *Client) renew(ctx context.Context, over *string) error {
 	c.renewal.Lock()
 	defer c.renewal.Unlock()

@@ -49,12 +49,12 @@ type Options struct {
 
 	// Retries is how often a read is sent again that was answered with 502, 503 or
 	// 504, or whose connection was closed before the reply began. What could
-	// change something never is. Retrying is told of each time.
+	// change something never is. Retrying is called each time.
 	Retries  int
 	Retrying func(err error, pause time.Duration)
 
-	// Renewed is told of each session that took the place of Session after that
-	// had ended. With Session, User and Password, calls sign in anew once.
+	// Renewed gets each session that took the place of Session after that had
+	// ended. With Session, User and Password, calls sign in again once.
 	Renewed func(session string)
 
 	Log    *slog.Logger  // one line for each request, without secrets; nil for none
@@ -225,7 +225,7 @@ func (c *Client) request(ctx context.Context, what call) *resty.Request {
 		r.SetHeader("Want-Digest", "sha-256")
 	}
 	if what.reads {
-		// A key without a value is not sent. It tells net/http that the
+		// A key without a value is not sent. For net/http it says that the
 		// request may be repeated although it is a POST.
 		r.Header["X-Idempotency-Key"] = nil
 	}

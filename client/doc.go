@@ -1,5 +1,5 @@
 // Package client is the Go API of the service: typed queries whose rows arrive
-// as a stream, log-in, and errors that tell what went wrong.
+// as a stream, log-in, and errors that say what went wrong.
 //
 // A query names a record kind of the registry and says what it wants:
 //

@@ -60,7 +60,7 @@ func transfer(reply *http.Response, w io.Writer, notes *Notes) (int64, error) {
 	return n, err
 }
 
-// source remembers whether reading failed, which tells that from a failure to
+// source remembers whether reading failed, which distinguishes that from a failure to
 // write.
 type source struct {
 	io.Reader
@@ -76,7 +76,7 @@ func (s *source) Read(b []byte) (int, error) {
 }
 
 // checkDigest compares the digest that the service sent as a header or, behind
-// the last byte, as a trailer. Without either, nobody can tell, or the reply is
+// the last byte, as a trailer. Without either, it is unverified, or the reply is
 // incomplete.
 func checkDigest(reply *http.Response, sum []byte, n int64) (unverified bool, err error) {
 	text := reply.Trailer.Get(wire.HeaderDigest)

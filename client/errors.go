@@ -98,7 +98,7 @@ func kindOfStatus(status int, hasCode bool) Kind {
 const errorBodyLimit = 1 << 20
 
 // refusal reads an error reply. One that is not the service's, such as a
-// proxy's page, is told by its status alone.
+// proxy's page, is described by its status alone.
 func refusal(reply *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(reply.Body, errorBodyLimit)) // what could be read has to do
 	var failure wire.Failure
@@ -179,7 +179,7 @@ func cut(reply *http.Response, err error, message string) error {
 }
 
 // unverifiable reports whether a reply that ended without the value by which it
-// could be checked may still be taken for whole: where the framing tells that
+// could be checked may still be taken for whole: where the framing shows that
 // it did not break off, and something in between is to blame. Proxies drop
 // trailers, and either their announcement with them or not; the service itself
 // names no server. What ends with the connection has no framing, but for
@@ -193,7 +193,7 @@ func unverifiable(reply *http.Response, header string) bool {
 
 // checkCount compares the rows that were read with the count that the service
 // sends as a header or, behind the last byte, as a trailer. Without either,
-// nobody can tell, or the reply is incomplete.
+// it is unverified, or the reply is incomplete.
 func checkCount(reply *http.Response, rows int64) (unverified bool, err error) {
 	text := reply.Trailer.Get(wire.HeaderRowCount)
 	if text == "" {

@@ -44,7 +44,7 @@ func callOf(kind *record.Kind, members map[string]any, format string) (call, err
 	return call{method: http.MethodGet, path: path + "?" + values.Encode()}, nil
 }
 
-// listItem is an item of a list as it stands in an address, where a comma would
+// listItem is an item of a list as an address has it, where a comma would
 // begin the next one.
 func listItem(text string) string {
 	if !strings.ContainsAny(text, `,"`) {

@@ -53,7 +53,7 @@ func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
 }
 
 // Page fetches the rows of a query at once, with the total where the service
-// tells it: see Include. It is for few rows, since all are held in memory.
+// gives it: see Include. It is for few rows, since all are held in memory.
 func (c *Client) Page(ctx context.Context, q Query) (*Page, error) {
 	reply, err := c.send(ctx, q, "json", mediaJSON, false)
 	if err != nil {

@@ -25,7 +25,7 @@ func (v Value) AppendText(dst []byte) []byte {
 // String is the value's text.
 func (v Value) String() string { return string(v.AppendText(nil)) }
 
-// Row is one record. Its members stand in the order of the wire, which is that
+// Row is one record. Its members are in the order of the wire, which is that
 // of the record kind or of Query.Fields; nulls are usually left out.
 //
 // A Row that comes from Rows shares its memory with the next one: Clone it to

@@ -106,7 +106,7 @@ func skipWord(text []byte, i int, word string) int {
 	return -1
 }
 
-// plain tells the bytes that stand for themselves inside a string.
+// plain has the bytes that stand for themselves inside a string.
 var plain = newPlain()
 
 func newPlain() (table [256]bool) {

@@ -18,15 +18,15 @@ type StreamOptions struct {
 	LastEventID string   // of the last event that was seen: nothing behind it is left out
 }
 
-// StreamEvent is something that a live stream tells: a MessageEvent, StatsEvent,
+// StreamEvent is something that a live stream gives: a MessageEvent, StatsEvent,
 // RequestEvent, HeartbeatEvent or ResetEvent of the service, or Connected or
 // Disconnected.
 type StreamEvent interface{ streamEvent() }
 
-// Connected is told each time that the service has begun to answer.
+// Connected comes each time that the service has begun to answer.
 type Connected struct{}
 
-// Disconnected is told each time that the connection was lost or could not be
+// Disconnected comes each time that the connection was lost or could not be
 // made. It is tried again after Retry.
 type Disconnected struct {
 	Err   error
@@ -107,8 +107,8 @@ var errLeft = errors.New("the stream was left")
 // errSilent says that no heartbeat came.
 var errSilent = errors.New("silence")
 
-// isFinal reports whether it makes no sense to ask again: somebody refuses to
-// answer, rather than cannot.
+// isFinal reports whether it makes no sense to ask again: the answer is
+// refused, rather than impossible.
 func isFinal(err error) bool {
 	e, is := errors.AsType[*Error](err)
 	if !is {

@@ -63,7 +63,7 @@ func (c *Client) UpdateSubscriber(ctx context.Context, id string, request wire.S
 
 // RemoveSubscriber removes a subscriber with its subscriptions and messages.
 func (c *Client) RemoveSubscriber(ctx context.Context, id string) error {
-	return c.tell(ctx, call{method: http.MethodDelete, path: subscriberPath(id)})
+	return c.confirm(ctx, call{method: http.MethodDelete, path: subscriberPath(id)})
 }
 
 // Subscriptions lists the subscriptions of a subscriber.
@@ -83,7 +83,7 @@ func (c *Client) UpdateSubscription(ctx context.Context, subscriber, id string, 
 
 // RemoveSubscription removes a subscription and cancels what is pending.
 func (c *Client) RemoveSubscription(ctx context.Context, subscriber, id string) error {
-	return c.tell(ctx, call{method: http.MethodDelete, path: subscriptionPath(subscriber, id)})
+	return c.confirm(ctx, call{method: http.MethodDelete, path: subscriptionPath(subscriber, id)})
 }
 
 // TestSubscription sends a message to a subscription, to see whether it arrives.
@@ -92,7 +92,7 @@ func (c *Client) TestSubscription(ctx context.Context, subscriber, id string) (*
 }
 
 // TestSubscriptionWith sends a message to a subscription that looks like one of
-// an event, or has a certain body. Receivers tell it by the header Webhook-Test.
+// an event, or has a certain body. Receivers recognize it by the header Webhook-Test.
 // It takes the role publisher.
 func (c *Client) TestSubscriptionWith(ctx context.Context, subscriber, id string, request wire.TestRequest) (*wire.MessageState, error) {
 	return fetch[*wire.MessageState](ctx, c, http.MethodPost, subscriptionPath(subscriber, id)+"/Test", request)
@@ -178,5 +178,5 @@ func (c *Client) RotateSecret(ctx context.Context, subscriber, id string, reques
 
 // RemoveMessage removes a message and cancels what is pending of it.
 func (c *Client) RemoveMessage(ctx context.Context, subscriber, subscription, id string) error {
-	return c.tell(ctx, call{method: http.MethodDelete, path: messagePath(subscriber, subscription, id)})
+	return c.confirm(ctx, call{method: http.MethodDelete, path: messagePath(subscriber, subscription, id)})
 }

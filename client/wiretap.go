@@ -55,7 +55,7 @@ func firstBytes(r *http.Request) []byte {
 	return text
 }
 
-// show writes each line behind a mark that tells who says it.
+// show writes each line behind a mark for its sender.
 func (w wiretap) show(mark, text string, header http.Header, body []byte) {
 	var all strings.Builder
 	all.WriteString(text)

@@ -53,7 +53,7 @@ func AppendSanitized(dst, text []byte, keep string) []byte {
 // Sanitize is a message fit for one line.
 func Sanitize(text string) string { return string(AppendSanitized(nil, []byte(text), "")) }
 
-// Writer stands between formats that keep record text as it is and a
+// Writer is for formats that keep record text as it is, on a
 // terminal. Lines and tabs stay.
 type Writer struct {
 	To   io.Writer

@@ -248,7 +248,7 @@ func cutOperator(text string) (o record.Operator, value string, ok bool) {
 // value that begins with the rest of them: only texts have such values.
 var foreign = [...]struct{ theirs, ours string }{{"==", "="}, {"=>", ">="}, {"=<", "<="}, {"<>", "!="}}
 
-// cutForeign tells what is written here for an operator of another language.
+// cutForeign finds what is written here for an operator of another language.
 func cutForeign(text string) (theirs, ours string, ok bool) {
 	for _, f := range foreign {
 		if strings.HasPrefix(text, f.theirs) {

@@ -2,11 +2,11 @@ package filter
 
 import "strings"
 
-// gap divides conditions whatever stands around it.
+// gap divides conditions whatever is around it.
 const gap = "  "
 
 // Split takes a line of conditions apart: two blanks divide them, and so does one
-// where a field with an operator stands behind a whole condition. In quotes blanks
+// where a field with an operator follows a whole condition. In quotes blanks
 // are a value's.
 func (f Reader) Split(line string) []string {
 	var parts []string

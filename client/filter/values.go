@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Values stand as they are, or in double quotes where they hold what would
+// Values are written as they are, or in double quotes where they hold what would
 // mean something else: commas, "..", blanks at an end. A quote inside quotes
 // is doubled.
 

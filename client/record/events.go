@@ -63,12 +63,12 @@ func Events() []Event {
 const SubscriptionDisabled = "webhooks.subscription.disabled"
 
 // ServiceEvents are the events that the service raises itself, about itself.
-// Nobody else may raise them.
+// Clients may not raise them.
 func ServiceEvents() []Event {
 	return []Event{{SubscriptionDisabled, "The service has disabled a subscription, whose messages wait from now on"}}
 }
 
-// TestEvent is the event that tries a subscription out. Nobody can raise it, or
+// TestEvent is the event that tries a subscription out. Clients can neither raise it nor
 // subscribe to it.
 const TestEvent = "webhooks.test"
 
@@ -76,8 +76,8 @@ const TestEvent = "webhooks.test"
 // another one to receivers.
 func TestOf(event string) string { return TestEvent + ":" + event }
 
-// SentEvent is the name of an event as receivers get it, and whether they are
-// told that it is a test.
+// SentEvent is the name of an event as receivers get it, and whether it is
+// marked as a test.
 func SentEvent(name string) (sent string, test bool) {
 	if name == TestEvent {
 		return name, true

@@ -34,7 +34,7 @@ func (f Field) TypeName() string {
 	return f.Type.String()
 }
 
-// Kind is one record kind. Fields stand in the order of the published interface; the
+// Kind is one record kind. Fields are in the order of the published interface; the
 // first one identifies a record well enough to make paging stable.
 type Kind struct {
 	Name    string  // also the table's or view's name, unless Table or the settings say otherwise
@@ -46,7 +46,7 @@ type Kind struct {
 	Database    Database
 	Table       string // where it is not Name
 	Asked       string // the operation's name, where it is not Name and "Query"
-	NewestFirst bool   // unless they are ordered, records stand in the reverse order of the first field
+	NewestFirst bool   // unless they are ordered, records are in the reverse order of the first field
 
 	members map[string]Member // by folded name, made by NewRegistry
 	columns map[string]int    // by folded name

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Registry is a set of record kinds. It is a value that is handed to whoever
-// needs it, so that kinds from elsewhere can stand beside the built-in ones.
+// Registry is a set of record kinds. It is passed as a value to what
+// needs it, so that there can be other kinds than the built-in ones.
 // It does not change after NewRegistry, so any number of goroutines may read it.
 type Registry struct {
 	kinds  []*Kind

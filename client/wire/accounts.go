@@ -49,5 +49,5 @@ type APIKeyRequest struct {
 	ExpiryDateTime string `json:",omitempty"` // or never; 90 days where it is absent
 }
 
-// NeverExpires stands in an APIKeyRequest for no expiry.
+// NeverExpires in an APIKeyRequest is no expiry.
 const NeverExpires = "never"

@@ -1,7 +1,7 @@
 package wire
 
 // MessagesRetried answers the wish to send all messages again that match a
-// filter. Of a dry run it tells what would have been done.
+// filter. Of a dry run it says what would have been done.
 type MessagesRetried struct {
 	Matched int64
 	Retried int64
@@ -10,7 +10,7 @@ type MessagesRetried struct {
 }
 
 // MessagesDeleted answers the wish to delete all messages that match a filter.
-// Of a dry run it tells what would have been done.
+// Of a dry run it says what would have been done.
 type MessagesDeleted struct {
 	Matched int64
 	Deleted int64

@@ -28,7 +28,7 @@ var dateLayouts = []struct {
 
 // ParseDate reads a date and gives it in DateLayout. One that names a zone is
 // an instant and is converted to zone; one that does not is taken as it
-// stands. More than seven fraction digits are accepted only where the rest are
+// is. More than seven fraction digits are accepted only where the rest are
 // zeros: a date is never rounded.
 func ParseDate(text string, zone *time.Location) (string, error) {
 	text = strings.TrimSpace(text)

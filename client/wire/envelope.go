@@ -2,7 +2,7 @@
 // the text form of every type of value.
 package wire
 
-// ResponseStatus tells what went wrong. On success it is empty.
+// ResponseStatus says what went wrong. On success it is empty.
 type ResponseStatus struct {
 	ErrorCode  string            `json:",omitempty"`
 	Message    string            `json:",omitempty"`

@@ -14,7 +14,7 @@ type Stats struct {
 	Delay          Latency  // from publishing to delivery, of messages that the first attempt delivered
 	Minutes        Minutes
 	Depth          *Depth `json:",omitempty"` // absent where it was never counted
-	DepthMessage   string `json:",omitempty"` // why it could not be counted anew
+	DepthMessage   string `json:",omitempty"` // why it could not be counted again
 	InHand         InHand
 	Subscriptions  int
 	Disabled       int      // of the subscriptions, by themselves or with their subscriber
@@ -73,7 +73,7 @@ const (
 	BreakerOpen   = "open" // the endpoint is in trouble: one message goes out now and then
 )
 
-// Lane is how deliveries to one subscription stand.
+// Lane is the state of deliveries to one subscription.
 type Lane struct {
 	SubscriberID        string
 	SubscriberName      string

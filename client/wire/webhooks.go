@@ -48,7 +48,7 @@ type EventReceipt struct {
 	Messages int // one for each subscription that the event goes to
 }
 
-// Subscriber is somebody whom events go to. Its RecID is the SubscriberID, the
+// Subscriber receives events. Its RecID is the SubscriberID, the
 // key to its subscriptions.
 type Subscriber struct {
 	RecID             string

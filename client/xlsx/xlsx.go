@@ -1,5 +1,5 @@
 // Package xlsx writes workbooks of one sheet, cell by cell, in memory that does
-// not grow with their number. Texts stand in the cells themselves, so that
+// not grow with their number. Texts are in the cells themselves, so that
 // nothing has to be collected before the first row.
 package xlsx
 
@@ -74,7 +74,7 @@ func (w *Writer) part(name, text string) {
 	w.err = errors.Join(w.err, err)
 }
 
-// head writes what stands before the rows, and the row of names.
+// head writes what is before the rows, and the row of names.
 func (w *Writer) head(columns []Column) {
 	w.text(declaration + `<worksheet xmlns="` + mainSpace + `"><sheetViews><sheetView workbookViewId="0">` +
 		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>`)

@@ -54,7 +54,7 @@ func maskedBody(body []byte) string {
 	return string(bytes.TrimSpace(masked))
 }
 
-// curlSecrets says how curl is told what the header does not show.
+// curlSecrets are the arguments of curl for what the header does not show.
 var curlSecrets = map[string]string{
 	"Authorization: Basic ***":  `-u "$WHCTL_USER"`,
 	"Authorization: Bearer ***": `-H "Authorization: Bearer $WHCTL_TOKEN"`,

@@ -93,7 +93,7 @@ func findSubscription(ctx context.Context, service *client.Client, subscriber, t
 	return subscriptionName{row.Text(fields[1]), row.Text(fields[0])}, err
 }
 
-// subscriptionOf is a subscription as it stands, which takes no more than the
+// subscriptionOf is the present state of a subscription, which takes no more than the
 // SubscriberID.
 func subscriptionOf(ctx context.Context, service *client.Client, n subscriptionName) (one wire.Subscription, err error) {
 	all, err := service.Subscriptions(ctx, n.subscriber)

@@ -134,8 +134,8 @@ func (j *job) expected(ctx context.Context) (int64, error) {
 	return n, err
 }
 
-// tell says below a table, or of a file, how much there is.
-func (j *job) tell() {
+// summarize says below a table, or of a file, how much there is.
+func (j *job) summarize() {
 	if j.notes.Unverified {
 		j.printer.Notice("the reply came to its end, but a proxy has taken away the count that would prove it whole")
 	}

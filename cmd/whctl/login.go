@@ -171,7 +171,7 @@ func (in *signIn) storeProfile() error {
 }
 
 // logout is whctl logout. The login is forgotten here even if the service
-// cannot be told.
+// cannot be reached.
 func logout(c *cli.Context, s *session) error {
 	settings, err := s.Settings(c)
 	if err != nil {

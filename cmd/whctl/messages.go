@@ -210,7 +210,7 @@ func (b bulk) onMatching(c *cli.Context, s *session) error {
 		_, err := fmt.Fprintln(s.stdout, would.done)
 		return err
 	}
-	if !in.Yes("read_only") { // else the client refuses, whoever agrees
+	if !in.Yes("read_only") { // else the client refuses in any case
 		if err := s.confirm(c, in, change{what: b.verb + " " + display.Count(would.done, "message", "messages"), sweeping: true}); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/client/display"
 )
 
-// Progress is told at most this often.
+// Progress is shown at most this often.
 const (
 	screenInterval = 200 * time.Millisecond
 	lineInterval   = 5 * time.Second
@@ -21,7 +21,7 @@ const (
 // screenWidth is the room that a text takes which replaces the one before.
 const screenWidth = 70
 
-// progress tells how far an export is. A nil one tells nothing.
+// progress shows how far an export is. A nil one shows nothing.
 type progress struct {
 	tell     func(text string)
 	count    func(context.Context) (int64, error) // of all rows
@@ -34,7 +34,7 @@ type progress struct {
 
 	total atomic.Int64 // 0 until it is known
 	work  sync.WaitGroup
-	stop  context.CancelFunc // nil before anything was told
+	stop  context.CancelFunc // nil before anything was shown
 }
 
 // progressModes are what --progress may say.
@@ -61,7 +61,7 @@ func (p *progress) begin() {
 	}
 }
 
-// at tells of a number of rows, if it is time. Looking at the clock costs more
+// at shows a number of rows, if it is time. Looking at the clock costs more
 // than a row, so not every row does.
 func (p *progress) at(ctx context.Context, rows int64) {
 	if p == nil || rows&0xff != 0 {
@@ -94,7 +94,7 @@ func (p *progress) text(rows int64, took time.Duration) string {
 	return fmt.Sprintf("%s  %s / %s  %d%%  %s rows/s  ETA %s", p.name, display.Thousands(rows), display.Thousands(total), 100*rows/total, display.Thousands(int64(rate)), left)
 }
 
-// end takes away what would stand before the next line.
+// end clears the line.
 func (p *progress) end() {
 	if p == nil || p.stop == nil {
 		return

@@ -113,7 +113,7 @@ func exampleOf(kind *record.Kind) string {
 type listing struct {
 	kind  *record.Kind
 	brief []string        // the fields that people see unless they choose; all where empty
-	keys  []string        // fields that let whoever knows them act, so that a screen shows their ends only
+	keys  []string        // fields that authorize those who know them, so that a screen shows their ends only
 	where []client.Filter // beside those of the flags
 }
 
@@ -170,7 +170,7 @@ func list(c *cli.Context, s *session, l listing) error {
 	case err != nil:
 		return err
 	}
-	job.tell()
+	job.summarize()
 	if c.Bool("exit-status") && job.rows == 0 {
 		return errNoRows
 	}

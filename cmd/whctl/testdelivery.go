@@ -19,7 +19,7 @@ import (
 type testOutcome struct {
 	MessageID string
 	Status    int    // as in wire.MessageState
-	HTTPCode  *int   `json:",omitempty"` // nil where nobody answered
+	HTTPCode  *int   `json:",omitempty"` // nil where no answer came
 	Message   string `json:",omitempty"` // what the receiver said, or why it did not
 	Duration  string // of the attempt, such as PT0.0123S
 }

@@ -171,5 +171,5 @@ func setMembers(body string, sets []string) (string, error) {
 	return out.String() + "}", nil
 }
 
-// separators stand before the first member of an object, and before the others.
+// separators go before the first member of an object, and before the others.
 var separators = [2]string{"{", ","}

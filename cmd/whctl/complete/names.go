@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// Names that the service has told are kept for completion, which must not wait
+// Names that the service has given are kept for completion, which must not wait
 // for it. They are names only: an id can be a key.
 
 // namesAge is how long they are good for.

@@ -10,8 +10,8 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// named are the values of what ArgsUsage calls by a word. A word that stands
-// nowhere here has none; the shells then offer files.
+// named are the values of what ArgsUsage calls by a word. A word that is
+// not listed here has none; the shells then offer files.
 func (c *line) named(word string) []Candidate {
 	switch word {
 	case "RECORD":

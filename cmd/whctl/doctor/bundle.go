@@ -16,7 +16,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// secretVariables are those of which not even the beginning is told.
+// secretVariables are those of which nothing is shown.
 var secretVariables = []string{profile.EnvToken, profile.EnvPassword}
 
 // Bundle writes what was found out, and what it was found out from, into a zip.

@@ -15,7 +15,7 @@ const (
 )
 
 // createPart opens a new file beside the one that it will take the place of,
-// under a name that nobody can foresee.
+// under a name that cannot be foreseen.
 func createPart(path string, mode fs.FileMode) (*os.File, error) {
 	dir, name := filepath.Split(path)
 	return os.OpenFile(filepath.Join(dir, "."+name+"."+rand.Text()+".part"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

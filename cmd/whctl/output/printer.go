@@ -37,7 +37,7 @@ type layout struct {
 
 // RowWriter writes rows in one format, each as it comes.
 type RowWriter interface {
-	Begin() error         // what stands before the rows
+	Begin() error         // what is before the rows
 	Row(client.Row) error // the row is the printer's only until it returns
 	End() error           // only where all rows came
 }

@@ -71,6 +71,7 @@ func Shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[cli
 	}
 }
 
+// ShortenedRow is a row with only the ends of some fields.
 func ShortenedRow(row client.Row, fields []string) (client.Row, error) {
 	text := []byte{'{'}
 	for name, value := range row.All() {

@@ -90,7 +90,7 @@ func formula(text []byte) bool {
 	return len(text) > 0 && bytes.IndexByte([]byte("=+-@\t\r"), text[0]) >= 0
 }
 
-// special tells the bytes that a cell without quotes must not hold.
+// special has the bytes that a cell without quotes must not hold.
 var special = [256]bool{',': true, '"': true, '\n': true, '\r': true}
 
 // appendCSV appends a cell, in quotes where it needs them.

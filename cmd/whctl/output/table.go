@@ -197,7 +197,7 @@ func cellWidth(text string) int {
 	return width
 }
 
-// runeWidth is 0 for marks that combine with what stands before, 2 for what
+// runeWidth is 0 for marks that combine with the character before, 2 for what
 // East Asian scripts and pictures take, and else 1.
 func runeWidth(r rune) int {
 	switch {

@@ -17,7 +17,7 @@ type Terminal struct {
 // EnvColumns names the variable of the width, where no terminal says it.
 const EnvColumns = "COLUMNS"
 
-// UnknownWidth is what is taken for the width where nobody knows it.
+// UnknownWidth is the width where it is unknown.
 const UnknownWidth = 80
 
 // TerminalOf asks the system, without writing to the terminal: one that does

@@ -62,7 +62,7 @@ func (k *Connector) Zone() *time.Location {
 }
 
 // To is a connector to another profile: by its settings in the file, and by what
-// whctl login has stored for it. Flags and variables were meant for this one, and
+// whctl login has stored for it. Flags and variables are those of this one, and
 // a key must not go to another service. The other one writes to no terminal.
 func (k *Connector) To(c *cli.Context, settings *Settings) (*Connector, error) {
 	other := *k

@@ -29,7 +29,7 @@ type File struct {
 	heads   []Entry // of the tables of profiles, which have no key
 }
 
-// Entry is a key where it stands in the file.
+// Entry is a key and its place in the file.
 type Entry struct {
 	profile string // empty at the top of the file
 	key     string
@@ -39,7 +39,7 @@ type Entry struct {
 	end     int
 }
 
-// profilesTable is what the tables of profiles stand in.
+// profilesTable is the table that holds the tables of profiles.
 const profilesTable = "profiles"
 
 // formerNames are settings and tables of earlier versions. A file that has them
@@ -72,7 +72,7 @@ func Read(env func(string) string) (*File, error) {
 }
 
 // Parse reads the text of a configuration. Keys that mean nothing are
-// errors, since what they were meant to do would not be done.
+// errors, since they would have no effect.
 func Parse(path string, text []byte) (*File, error) {
 	f := &File{Path: path, text: text}
 	var all map[string]any
@@ -163,7 +163,7 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 	return nil
 }
 
-// unknown is the error of a key that means nothing where it stands.
+// unknown is the error of a key that has no meaning in its place.
 func (f *File) unknown(names []string, line int) error {
 	inProfile := names[0] == profilesTable
 	near := record.Suggest(names[len(names)-1], Names(func(s Setting) bool { return s.OfProfiles == inProfile }))
@@ -307,7 +307,7 @@ func (f *File) contents() map[string]string {
 }
 
 // become reads the text that a change has made, and refuses one that does not
-// say what was meant: the file is then written in a way that only its owner can
+// hold what the change is to make of it: the file is then written in a way that only its owner can
 // change.
 func (f *File) become(text []byte, want map[string]string) (*File, error) {
 	changed, err := Parse(f.Path, text)

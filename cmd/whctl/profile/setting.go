@@ -26,7 +26,7 @@ import (
 // say.
 type Setting struct {
 	Name       string // its key in the file
-	OfProfiles bool   // stands in the table of a profile, else at the top of the file
+	OfProfiles bool   // is in the table of a profile, else at the top of the file
 	Flag       string // of every command, or of those that print; empty for none
 	env        string // empty for none
 	Form       Form

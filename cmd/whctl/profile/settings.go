@@ -93,7 +93,7 @@ func (s *Settings) find(c *cli.Context, env func(string) string, one Setting) er
 	return nil
 }
 
-// Section is the profile in which a setting stands, empty for the file's top.
+// Section is the profile that holds a setting, empty for the file's top.
 func (s *Settings) Section(one Setting) string {
 	if !one.OfProfiles {
 		return ""

@@ -17,7 +17,7 @@ import (
 )
 
 // KeyringPatience is how long the keyring of the system gets: it may wait for
-// somebody to unlock it, where there is nobody.
+// a user to unlock it, where there is none.
 const KeyringPatience = 3 * time.Second
 
 // KeyringService is the name under which the keyring has our secrets.
