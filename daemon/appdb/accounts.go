@@ -169,15 +169,11 @@ func (a *Accounts) Keys(ctx context.Context) ([]account.Key, error) {
 
 // AddKey adds an API key whose name is free.
 func (a *Accounts) AddKey(ctx context.Context, k account.Key, e audit.Entry) error {
-	var expires sql.NullString
-	if !k.Expires.IsZero() {
-		expires = sql.NullString{String: Stamp(k.Expires), Valid: true}
-	}
 	_, err := a.own.Run(ctx, MustHit(`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
 		sql.Named("RecID", k.ID), sql.Named("Name", k.Name), sql.Named("NameKey", account.Fold(k.Name)),
 		sql.Named("KeyHash", k.Hash), sql.Named("Role", k.Role.String()),
-		sql.Named("Added", Stamp(k.Added)), sql.Named("Expires", expires),
+		sql.Named("Added", Stamp(k.Added)), sql.Named("Expires", NullableStamp(k.Expires)),
 	), AuditStep(e))
 	if executor.IsDuplicate(err) {
 		return taken("Name", "There is an API key of this name already")

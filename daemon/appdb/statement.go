@@ -107,7 +107,7 @@ func NullableStamp(t time.Time) sql.NullString {
 	if t.IsZero() {
 		return sql.NullString{}
 	}
-	return sql.NullString{String: t.UTC().Format(wire.DateLayout), Valid: true}
+	return sql.NullString{String: Stamp(t), Valid: true}
 }
 
 // NullIfEmpty is a text, or null for an empty one.

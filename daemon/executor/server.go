@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -21,8 +22,8 @@ type Server struct {
 	Pool        *mssql.Server
 	LockTimeout time.Duration // how long a statement waits for a lock; 0 for its limit
 	Limits      func() Limits
-	tables      map[string]*Table // by record kind
-	lists       listProbe
+	tables      map[string]*Table    // by record kind
+	takesLists  atomic.Pointer[bool] // nil until it is known
 }
 
 // NewServer makes a Server that reads through a pool.

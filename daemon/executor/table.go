@@ -44,7 +44,7 @@ func (b *Server) Describe(ctx context.Context, conn *mssql.Conn, kind string) (*
 	if known := t.known.Load(); known != nil && time.Now().Before(known.until) {
 		return known, nil
 	}
-	takesLists, err := b.lists.ask(ctx, conn)
+	takesLists, err := b.askForLists(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +134,12 @@ func listText(t record.Type, values []wire.Value) []byte {
 	return text
 }
 
-// listProbe finds out whether the server reads JSON: a database that came from
-// a server before 2016 does not, until that is enabled.
-type listProbe struct{ known atomic.Pointer[bool] }
-
-// ask asks unless the answer is known. It does not wait for the answer that
-// another session asks for, whose connection may be dead.
-func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
-	if known := p.known.Load(); known != nil {
+// askForLists finds out whether the server reads JSON, unless that is known: a
+// database that came from a server before 2016 does not, until that is enabled. It
+// does not wait for the answer that another session asks for, whose connection may
+// be dead.
+func (b *Server) askForLists(ctx context.Context, conn *mssql.Conn) (bool, error) {
+	if known := b.takesLists.Load(); known != nil {
 		return *known, nil
 	}
 	rows, err := conn.Query(ctx, mssql.Query{
@@ -154,7 +152,7 @@ func (p *listProbe) ask(ctx context.Context, conn *mssql.Conn) (bool, error) {
 	}
 	takes, err := takesLists(err)
 	if err == nil {
-		p.known.Store(&takes)
+		b.takesLists.Store(&takes)
 	}
 	return takes, err
 }
