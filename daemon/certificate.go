@@ -22,7 +22,7 @@ type certificate struct {
 	state [2]fileState // of the files that were read last
 }
 
-// fileState tells one version of a file from the next.
+// fileState distinguishes versions of a file.
 type fileState struct {
 	changed time.Time
 	size    int64

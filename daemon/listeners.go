@@ -78,7 +78,7 @@ func (l *listeners) serve(name string, listener net.Listener, handler http.Handl
 	l.log.Info("listening", "for", name, "address", listener.Addr().String())
 }
 
-// until has requests end with a context: a profile that somebody takes, perhaps
+// until has requests end with a context: a profile that is being taken, perhaps
 // for minutes, keeps the service from nothing when it is to stop.
 func until(ending context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

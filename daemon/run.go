@@ -40,12 +40,12 @@ func (r Run) Serve(ctx context.Context) error {
 		err = r.early(ctx, err)
 	}
 	if err != nil {
-		delay = 0 // nobody is served any more
+		delay = 0 // no request is served any more
 	}
 	return errors.Join(err, r.stop(ctx, d, delay))
 }
 
-// early is the error of a start that did not succeed: none if the daemon was told
+// early is the error of a start that did not succeed: none if the daemon was asked
 // to end before.
 func (r Run) early(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
@@ -105,7 +105,7 @@ func (r Run) reload(d *Daemon) {
 	r.Supervisor.Ready(how)
 }
 
-// change goes over to the settings as they are told now.
+// change goes over to the settings as they are now.
 func (r Run) change(d *Daemon) error {
 	again, origins, err := r.Reread()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	minFree     = 64 << 20 // bytes, below which the embedded store soon stands still
+	minFree     = 64 << 20 // bytes, below which the embedded store soon cannot write
 	enoughFree  = 1 << 30  // bytes
 	clockOff    = 5 * time.Second
 	certExpires = 14 * 24 * time.Hour

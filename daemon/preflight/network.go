@@ -50,7 +50,7 @@ func checkHostURL(ctx context.Context, r *run) []check.Result {
 	return result(check.OK, "%s answers", address)
 }
 
-// maxTargets bounds how many targets are told of.
+// maxTargets bounds how many targets are reported.
 const maxTargets = 20
 
 // checkTargets checks whether messages may go where subscriptions want them. It
@@ -86,7 +86,7 @@ func checkTargets(ctx context.Context, r *run) []check.Result {
 }
 
 // target says what keeps messages from a subscription's target. Of its URL only
-// the host is told: the rest may hold a secret.
+// the host is shown: the rest may hold a secret.
 func (r *run) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subscription, hosts map[string]string) string {
 	u, err := url.Parse(sub.URL)
 	if err != nil {

@@ -97,7 +97,7 @@ func arity(usage string) (least, most int) {
 	return least, most
 }
 
-// FindCommand looks a command up by its path, in which any of its names stand.
+// FindCommand looks a command up by its path, of any of its names.
 func FindCommand(commands []*cli.Command, path []string) *cli.Command {
 	var found *cli.Command
 	for _, word := range path {

@@ -68,7 +68,7 @@ func (o FlagTable) Add(flags []cli.Flag) FlagTable {
 }
 
 // AddCommands is what any command's flags mean. It decides whether a flag that
-// stands before its command takes the next word.
+// comes before its command takes the next word.
 func (o FlagTable) AddCommands(commands []*cli.Command) FlagTable {
 	for _, c := range commands {
 		o.Add(c.Flags).AddCommands(c.Subcommands)
@@ -141,7 +141,7 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 	return r.Line, wrong
 }
 
-// word takes a word that is no flag: a command where one may stand, else an
+// word takes a word that is no flag: a command where one may be, else an
 // argument.
 func (r *reorderer) word(word string) {
 	if len(r.Args) == 0 {
