@@ -98,26 +98,21 @@ func (s *Sender) exchange(ctx context.Context, cancel context.CancelFunc, m *web
 	}
 	defer resp.Body.Close()
 	o := webhook.Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), at.Add(time.Since(began)))}
-	readRequests(&o, resp.Header.Values("Webhook-Delivery"))
-	o.Text = readAnswer(resp.Body, cancel)
-	return o
-}
-
-// readRequests notes in an outcome what the receiver asks for.
-func readRequests(o *webhook.Outcome, values []string) {
-	for _, value := range values {
-		switch strings.ToLower(strings.TrimSpace(value)) {
+	for _, request := range resp.Header.Values("Webhook-Delivery") {
+		switch strings.ToLower(strings.TrimSpace(request)) {
 		case "disable":
 			o.Disable = true
 		case "abort-message":
 			o.Abort = true
 		}
 	}
+	o.Text = readAnswer(resp.Body, cancel)
+	return o
 }
 
 func (s *Sender) clientFor(u *url.URL, private bool) *http.Client {
-	switch self := s.config.Self; {
-	case webhook.IsTestTarget(self, u):
+	switch {
+	case webhook.IsTestTarget(s.config.Self, u):
 		return s.self
 	case private:
 		return s.inside
