@@ -188,7 +188,7 @@ func traceLimit(ctx context.Context) time.Duration {
 // openTraces begins to send spans of requests and deliveries to a collector, where
 // one is named.
 func (d *Daemon) openTraces(ctx context.Context) (err error) {
-	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: d.config.Version, Log: d.log})
+	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: d.config.Start.Version, Log: d.log})
 	if d.traces != nil {
 		d.onStop("traces", func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, traceLimit(ctx))
@@ -227,7 +227,7 @@ func (d *Daemon) wire(context.Context) error {
 		Engine:      d.webhooks.engine,
 		Streams:     d.webhooks.streams,
 		Trace:       parts,
-		Version:     c.Version,
+		Version:     c.Start.Version,
 		Warnings:    d.config.Warnings(),
 		Options:     d.settings.rest,
 		Settings:    func() []wire.Setting { return d.settings.current().Live() },

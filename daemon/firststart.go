@@ -187,7 +187,7 @@ func (f *firstStart) onTerminal() bool {
 // banner says where the service is and what to try. Secrets are shown on a terminal
 // only: what is written elsewhere may be kept.
 func (f *firstStart) banner(url string) {
-	fmt.Fprintf(f.out, "\nwhd %s serves %s\n", f.config.Version, url)
+	fmt.Fprintf(f.out, "\nwhd %s serves %s\n", f.config.Start.Version, url)
 	if f.password != "" && !f.onTerminal() {
 		fmt.Fprintf(f.out, "  user admin, password in %s\n", f.path(adminPasswordFile))
 	}

@@ -16,7 +16,7 @@ func StoreConfig(c config.Config, kinds *record.Registry, connections int) stora
 		Sources:       c.ERP.Sources,
 		VersionSource: c.ERP.Version,
 		Connections:   connections,
-		New:           c.NewStore,
+		New:           c.Start.NewStore,
 		Limits:        func() executor.Limits { return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
 	}
 	if c.Store == config.Embedded {

@@ -49,7 +49,7 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	self := c.TestTarget()
 	guard := webhook.Guard{Allow: c.AllowTargets, Own: w.listensOn}
 	w.sender = sender.New(sender.Config{
-		Guard: guard, Agent: "whd/" + w.config.Version, Connect: c.ConnectTimeout, Attempt: w.settings.attemptTimeout, Idle: idlePerHost, Self: self,
+		Guard: guard, Agent: "whd/" + w.config.Start.Version, Connect: c.ConnectTimeout, Attempt: w.settings.attemptTimeout, Idle: idlePerHost, Self: self,
 	})
 	w.streams = live.New(live.Config{Shared: w.config.Store != config.Embedded})
 	w.engine = delivery.New(w.engineConfig(traces))

@@ -16,8 +16,6 @@ type Config struct {
 	Store         DSN
 	DataDir       string
 	Demo          bool
-	NewStore      bool   // no setting: an option of whd serve
-	Version       string // of the program; no setting
 	AdminPassword Secret
 
 	Server  ServerConfig
@@ -35,7 +33,14 @@ type Config struct {
 
 	ERP ERPConfig
 
+	Start   Start
 	origins *Origins
+}
+
+// Start is what a start is given beside the settings.
+type Start struct {
+	Version  string // of the program
+	NewStore bool   // make a store where the files of the one before are missing
 }
 
 // ServerConfig is how a store on a server is used. The embedded store takes

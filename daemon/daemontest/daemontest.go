@@ -108,7 +108,7 @@ func Settings(args []string, env ...string) (config.Config, error) {
 		return config.Config{}, fmt.Errorf("%q: %v", set.Args(), err)
 	}
 	conf, _, err := config.Read(l, env)
-	conf.Version = "dev"
+	conf.Start.Version = "dev"
 	return conf, err
 }
 

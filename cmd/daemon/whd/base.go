@@ -53,7 +53,7 @@ type base struct {
 // settings reads the settings as they are now.
 func (p *base) settings() (config.Config, *config.Origins, error) {
 	conf, origins, err := config.Read(p.flags, p.Env)
-	conf.Version = cli.Version()
+	conf.Start.Version = cli.Version()
 	return conf, origins, err
 }
 

@@ -34,7 +34,7 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	conf.NewStore = c.Bool("new-store")
+	conf.Start.NewStore = c.Bool("new-store")
 	var reloads <-chan os.Signal
 	if p.Reloads != nil {
 		reloads = p.Reloads()
