@@ -105,7 +105,7 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 	member, known := f.Kind.Member(name)
 	if !known || member.Operator != record.Equal && !strings.HasPrefix(rest, "=") {
 		near := record.Suggest(name, f.Kind.FieldNames())
-		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, didYouMean(near))
+		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, record.DidYouMean(near))
 	}
 	field := f.Kind.Fields[member.Field]
 	if theirs, ours, ok := cutForeign(rest); ok && field.Filter != record.S {
@@ -262,14 +262,6 @@ func cutForeign(text string) (theirs, ours string, ok bool) {
 // that a value that was forgotten, or a variable that is empty, would match all.
 func inEveryText(o record.Operator) bool {
 	return o == record.StartsWith || o == record.EndsWith || o == record.Contains
-}
-
-// didYouMean is a suggestion to append to a message.
-func didYouMean(near []string) string {
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // Text writes a condition so that Parse reads it again.

@@ -46,7 +46,7 @@ func (f Reader) member(name string, value json.RawMessage) (client.Filter, error
 	member, known := f.Kind.Member(name)
 	if !known {
 		near := record.Suggest(name, f.Kind.Members())
-		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it all the same)", f.Kind.Name, name, didYouMean(near))
+		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it all the same)", f.Kind.Name, name, record.DidYouMean(near))
 	}
 	field := f.Kind.Fields[member.Field]
 	if !member.Allowed {

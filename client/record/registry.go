@@ -100,6 +100,14 @@ func Suggest(name string, names []string) []string {
 	return suggested
 }
 
+// DidYouMean is a suggestion to append to a message; empty for no names.
+func DidYouMean(suggested []string) string {
+	if len(suggested) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(suggested, " or ") + "?"
+}
+
 // distance is how many bytes have to be put in, taken out, replaced or swapped
 // with the next to make one name of another (the optimal string alignment
 // distance). Long ones are not compared, since that takes the product of their

@@ -86,7 +86,7 @@ func help(c *cli.Context) error {
 		known = append(known, command.Name)
 	}
 	name := strings.Join(words, " ")
-	return cmdline.Usagef("no help on %q%s", name, cmdline.DidYouMean(record.Suggest(name, known)))
+	return cmdline.Usagef("no help on %q%s", name, record.DidYouMean(record.Suggest(name, known)))
 }
 
 // helpProgram is the page of the program as a whole.

@@ -62,7 +62,7 @@ func kindNamed(name string) (*record.Kind, error) {
 	if kind, ok := registry.Lookup(name); ok {
 		return kind, nil
 	}
-	return nil, cmdline.Usagef("no record %q%s; whctl records lists them", name, cmdline.DidYouMean(registry.Suggest(name)))
+	return nil, cmdline.Usagef("no record %q%s; whctl records lists them", name, record.DidYouMean(registry.Suggest(name)))
 }
 
 // kindColumns and fieldColumns are what whctl records prints, without asking
@@ -319,7 +319,7 @@ func names(lists []string, separators string) []string {
 func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	i, ok := kind.Column(name)
 	if !ok {
-		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, cmdline.DidYouMean(record.Suggest(name, kind.FieldNames())))
+		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, record.DidYouMean(record.Suggest(name, kind.FieldNames())))
 	}
 	return kind.Fields[i].Name, nil
 }

@@ -29,7 +29,7 @@ func (p helping) help(c *urfave.Context) error {
 			names = append(names, command.Name)
 		}
 		name := strings.Join(words, " ")
-		return cli.Usagef("no help on %q%s", name, cli.DidYouMean(record.Suggest(name, names)))
+		return cli.Usagef("no help on %q%s", name, record.DidYouMean(record.Suggest(name, names)))
 	}
 	page := cli.NewPage(p.Stdout)
 	page.Line("whd: %s\n\nUsage: whd COMMAND [flags]", c.App.Usage)

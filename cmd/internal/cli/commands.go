@@ -119,7 +119,7 @@ func noCommand(commands []*cli.Command, group, word string) error {
 			names, all = append(names, c.Name), append(all, c.Names()...)
 		}
 	}
-	near := DidYouMean(record.Suggest(word, all))
+	near := record.DidYouMean(record.Suggest(word, all))
 	switch {
 	case group == "":
 		return Usagef("no command %q%s", word, near)

@@ -53,14 +53,6 @@ func IsUsage(err error) bool {
 	return is
 }
 
-// DidYouMean is a suggestion to append to a message; empty for no names.
-func DidYouMean(near []string) string {
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(near, " or ") + "?"
-}
-
 // PrintError writes an error behind the program's name, in one line, and indented lines
 // of details. Of a *UsageError it names the help.
 func PrintError(w io.Writer, program string, err error, details ...string) {
@@ -97,5 +89,5 @@ func OneOf(text string, names []string) error {
 	if slices.Contains(names, strings.ToLower(text)) {
 		return nil
 	}
-	return fmt.Errorf("must be one of %s%s", strings.Join(names, ", "), DidYouMean(record.Suggest(text, names)))
+	return fmt.Errorf("must be one of %s%s", strings.Join(names, ", "), record.DidYouMean(record.Suggest(text, names)))
 }

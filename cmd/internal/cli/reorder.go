@@ -220,9 +220,9 @@ func (r *reorderer) noFlag(name string) error {
 		written = "-" + name
 	}
 	near := record.Suggest(written, append(r.local.names(), r.globals.names()...))
-	message := fmt.Sprintf("no flag %s%s", written, DidYouMean(near))
+	message := fmt.Sprintf("no flag %s%s", written, record.DidYouMean(near))
 	if c := r.command(); c != "" {
-		message = fmt.Sprintf("%s has no flag %s%s", c, written, DidYouMean(near))
+		message = fmt.Sprintf("%s has no flag %s%s", c, written, record.DidYouMean(near))
 	}
 	return Usagef("%s", message)
 }

@@ -136,7 +136,7 @@ func (p *Printer) Format() (Format, error) {
 			return f, checkFormat(c, f)
 		}
 	}
-	near := cmdline.DidYouMean(record.Suggest(asked, FormatNames()))
+	near := record.DidYouMean(record.Suggest(asked, FormatNames()))
 	return Format{}, cmdline.Usagef("no format %q%s; formats: %s", asked, near, strings.Join(FormatNames(), ", "))
 }
 

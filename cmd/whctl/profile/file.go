@@ -170,7 +170,7 @@ func (f *File) unknown(names []string, line int) error {
 	if s, known := Named(names[len(names)-1]); known && s.OfProfiles && !inProfile {
 		return cmdline.Usagef("%s:%d: %s stands in the table of a profile, such as [profiles.prod]", f.Path, line, s.Name)
 	}
-	return cmdline.Usagef("%s:%d: unknown key %q%s", f.Path, line, strings.Join(names, "."), cmdline.DidYouMean(near))
+	return cmdline.Usagef("%s:%d: unknown key %q%s", f.Path, line, strings.Join(names, "."), record.DidYouMean(near))
 }
 
 // Lookup finds a key, nil where it is not there.
@@ -210,7 +210,7 @@ func (f *File) mustHave(profile string) error {
 	if f.Has(profile) {
 		return nil
 	}
-	return cmdline.Usagef("there is no profile %q%s; whctl profile list shows them", profile, cmdline.DidYouMean(record.Suggest(profile, f.Profiles())))
+	return cmdline.Usagef("there is no profile %q%s; whctl profile list shows them", profile, record.DidYouMean(record.Suggest(profile, f.Profiles())))
 }
 
 // The file belongs to people, so changes leave comments and order alone: they

@@ -75,7 +75,7 @@ func Names(which func(Setting) bool) []string {
 // Unknown is the error of a key that there is none of.
 func Unknown(name string) error {
 	names := Names(func(Setting) bool { return true })
-	return cmdline.Usagef("no setting %q%s; settings: %s", name, cmdline.DidYouMean(record.Suggest(name, names)), strings.Join(names, ", "))
+	return cmdline.Usagef("no setting %q%s; settings: %s", name, record.DidYouMean(record.Suggest(name, names)), strings.Join(names, ", "))
 }
 
 // Flags are the flags of every command that are settings.
