@@ -114,8 +114,17 @@ type attempt struct {
 	duration int64
 }
 
-func attemptOf(r webhook.AttemptResult) *attempt {
-	a := &attempt{
+func attemptsOf(outcomes []webhook.AttemptResult) []*attempt {
+	made, all := make([]attempt, len(outcomes)), make([]*attempt, len(outcomes))
+	for i, r := range outcomes {
+		made[i] = attemptOf(r)
+		all[i] = &made[i]
+	}
+	return all
+}
+
+func attemptOf(r webhook.AttemptResult) attempt {
+	a := attempt{
 		message: r.Message.ID, number: r.After.Attempts, guid: appdb.NewGUID(), status: r.After.Status,
 		code: r.Code, reason: readable(r.Reason(), mostReason),
 		detail: readable(r.Detail, mostDetail), answer: readable(string(r.Text), mostAnswer),

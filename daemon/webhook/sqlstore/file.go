@@ -21,6 +21,7 @@ type fileWriter struct {
 	conn   *sqlite.Conn // nil after a failure
 	wal    checkpointer
 	closed bool
+	values []any // of a statement, while they are bound
 }
 
 // filePragmas are the writer's. It decides itself when the log is written back:
@@ -154,16 +155,8 @@ func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) e
 		return err
 	}
 	defer s.Reset()
-	values := make([]any, len(run.bound))
 	for _, one := range all {
-		for i, value := range run.bound {
-			values[i] = value(one)
-		}
-		s.Bind(values...)
-		_, err := s.Step()
-		if err == nil {
-			err = s.Reset()
-		}
+		err := step(f, s, run, one)
 		if err == nil && then != nil {
 			err = then(one)
 		}
@@ -172,6 +165,29 @@ func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) e
 		}
 	}
 	return nil
+}
+
+// once runs a statement with one of these.
+func once[T any](f *fileWriter, run statement[T], one T) error {
+	s, err := f.conn.Prepare(run.text)
+	if err != nil {
+		return err
+	}
+	defer s.Reset()
+	return step(f, s, run, one)
+}
+
+func step[T any](f *fileWriter, s *sqlite.Stmt, run statement[T], one T) error {
+	for _, value := range run.bound {
+		f.values = append(f.values, value(one))
+	}
+	s.Bind(f.values...)
+	clear(f.values)
+	f.values = f.values[:0]
+	if _, err := s.Step(); err != nil {
+		return err
+	}
+	return s.Reset()
 }
 
 // The statements of a batch for a file.
@@ -197,20 +213,16 @@ WHERE ExpiryDateTime <= `+(&appdb.DB{}).Clock()+` OR EventGUID = excluded.EventG
 )
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {
-	all := make([]*attempt, len(b.Outcomes))
-	for i, r := range b.Outcomes {
-		all[i] = attemptOf(r)
-	}
-	return each(f, fileOutcome, all, func(a *attempt) error {
+	return each(f, fileOutcome, attemptsOf(b.Outcomes), func(a *attempt) error {
 		if f.conn.Changes() == 0 {
 			return nil // the attempt is known, or the message gone
 		}
 		if t, is := a.store(); is {
-			if err := each(f, fileText, []storedText{t}, nil); err != nil {
+			if err := once(f, fileText, t); err != nil {
 				return err
 			}
 		}
-		return each(f, fileAttempt, []*attempt{a}, nil)
+		return once(f, fileAttempt, a)
 	})
 }
 

@@ -297,8 +297,7 @@ func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
 	var rounds [][]*attempt
 	var stored []storedText
 	turns, known := make(map[int64]int, len(outcomes)), make(map[string]bool)
-	for _, r := range outcomes {
-		a := attemptOf(r)
+	for _, a := range attemptsOf(outcomes) {
 		if t, is := a.store(); is && !known[t.hash] {
 			known[t.hash] = true
 			stored = append(stored, t)
