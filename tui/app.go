@@ -22,48 +22,33 @@ type app struct {
 	*ui.Session
 	options Options
 
-	width, height int
-	tabs          [len(tabNames)][]ui.Screen // what is open in each tab, the last in front
-	tab           int
-	former        place              // what was seen before
-	outdated      map[ui.Screen]bool // were not told of changes; fetched again when they are seen
-	over          ui.Overlay         // what lies over the screen, nil for nothing
-	line          *ui.Line           // that is typed, nil for none
-
-	user     string
-	features map[string]bool // of the service; nil while it has not said
+	*tabs
+	*frame
+	*keyboard
+	*pointing
+	*account
+	*switcher
+	*stream
+	*undo
+	*jobs
+	*secrets
 
 	root     context.Context // of all profiles
 	leave    context.CancelFunc
-	profiles []Profile
-	locked   map[string]bool // profiles that :ro was said of
-
-	forbidden int // how often :ro was said
-
-	delayed  []delayed // changes that can be taken back still
+	over     ui.Overlay // what lies over the screen, nil for nothing
+	line     *ui.Line   // that is typed, nil for none
 	watchers []ui.Watcher
-	mouse    bool  // clicks come here
-	clicked  click // the last one
+	toasts   ui.Toasts
+	todo     []tea.Cmd // what the present message leads to besides
 	crash    crash
-
-	link     link
-	feed     *feed
-	stopFeed context.CancelFunc
-	hearing  context.Context // of the feed
-	polling  bool            // a poll is on its way
-
-	toasts  ui.Toasts
-	burst   burst
-	jobs    jobs
-	ending  bool         // quit was asked for although a job runs
-	held    *unsent      // what a sign-in releases; nil for nothing
-	secrets []*ui.Secret // that nobody has read and closed yet, the one that is shown first
-	todo    []tea.Cmd    // what the present message leads to besides
 }
 
 // newApp makes the app; ctx ends everything that it does.
 func newApp(ctx context.Context, c *client.Client, o Options) *app {
-	a := &app{options: o, root: ctx, locked: make(map[string]bool), outdated: make(map[ui.Screen]bool), mouse: o.Mouse, crash: crash{dir: o.State}}
+	a := &app{options: o, root: ctx, crash: crash{dir: o.State}}
+	a.tabs, a.frame, a.keyboard, a.pointing = &tabs{app: a, outdated: make(map[ui.Screen]bool)}, &frame{app: a}, &keyboard{app: a}, &pointing{app: a, mouse: o.Mouse}
+	a.account, a.switcher, a.stream = &account{app: a, locked: make(map[string]bool)}, &switcher{app: a}, &stream{app: a}
+	a.undo, a.jobs, a.secrets = &undo{app: a}, &jobs{app: a}, &secrets{app: a}
 	kept, err := state.Open(o.State, o.Profile)
 	a.begin(c, kept, theme.New(o.signs, o.Theme))
 	if err != nil {
@@ -87,15 +72,6 @@ func (a *app) begin(c *client.Client, kept *state.Store, t *theme.Theme) {
 // Init is bubbletea's.
 func (a *app) Init() tea.Cmd {
 	return a.crash.guard(tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.takeMouse()))
-}
-
-// Front is the screen that is seen.
-func (a *app) Front() ui.Screen {
-	stack := a.tabs[a.tab]
-	if len(stack) == 0 {
-		return nil
-	}
-	return stack[len(stack)-1]
 }
 
 // Update is bubbletea's: it routes, and decides nothing that is a screen's.
@@ -163,41 +139,6 @@ func (a *app) tick() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// live takes what the stream told, and waits for more.
-func (a *app) live(m liveMsg) tea.Cmd {
-	if m.fault != "" {
-		panic(m.fault)
-	}
-	if m.session != a.link.session {
-		return nil
-	}
-	wasAway := !a.link.live(a.Now)
-	was := a.link.signedOut
-	a.link.Take(m, a.Now)
-	a.Ahead = a.link.ahead
-	a.askWho(was)
-	cmds := []tea.Cmd{a.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.changes) })}
-	if len(m.changes) > 0 {
-		a.Queues.Changed()
-	}
-	if m.final == nil {
-		cmds = append(cmds, a.hear(a.hearing))
-	}
-	if m.reset || m.beat && wasAway {
-		cmds = append(cmds, a.missed())
-	}
-	if !a.link.paused {
-		for _, stack := range a.tabs {
-			for _, s := range stack {
-				if f, ok := s.(ui.Follower); ok {
-					cmds = append(cmds, f.Follow(m.changes, m.requests))
-				}
-			}
-		}
-	}
-	return tea.Batch(cmds...)
-}
-
 // quit ends the program. Where a job runs, or a delete or a secret waits, it
 // takes a second key.
 func (a *app) quit() tea.Cmd {
@@ -256,4 +197,38 @@ func (a *app) Copy(text string) {
 		}
 		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", ui.Plural(utf8.RuneCountInString(text), "character", "characters"), how)}
 	})
+}
+
+// writeState writes down what has changed since the last time.
+func (a *app) writeState() tea.Cmd {
+	k := a.State
+	if !k.Due() {
+		return nil
+	}
+	return func() tea.Msg {
+		err := k.Write()
+		if told := k.Fails(err != nil); err != nil && !told {
+			return keptMsg{reply{err: err}}
+		}
+		return nil
+	}
+}
+
+// nextTimes shows times in the next of the modes, and says where that makes no
+// difference.
+func (a *app) nextTimes() tea.Cmd {
+	a.Times = (a.Times + 1) % ui.TimeMode(len(ui.TimeModes))
+	before, note := a.Front().View(), ""
+	if t, ok := a.Front().(ui.Timed); ok {
+		note = t.Retime()
+	}
+	cmd := a.Front().Shown()
+	if note == "" && a.Front().View() == before {
+		note = "nothing here changes by it but the clock"
+	}
+	if note != "" {
+		note = "   " + note
+	}
+	a.Tell(ui.Info, "times: "+ui.TimeModes[a.Times]+note)
+	return cmd
 }

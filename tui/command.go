@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bizhook/whd/tui/screens/messages"
 
 	"github.com/bizhook/whd/tui/screens/records"
 
@@ -15,42 +18,48 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// palette is what can be done by its name.
+type palette struct{ *app }
+
 // verb is something that can be done by its name.
 type verb struct {
 	name string
 	help string
-	run  func(a *app, rest string) tea.Cmd
+	run  func(p *palette, rest string) tea.Cmd
 }
 
 // verbs is the only list of them.
 func verbs() []verb {
 	return []verb{
-		{"help", "the keys of what is on the screen", func(a *app, _ string) tea.Cmd { a.over = newHelp(a); return nil }},
-		{"cli", "the whctl command that shows the same", func(a *app, _ string) tea.Cmd { a.over = newTwin(a, a.Front().Equivalent()); return nil }},
-		{"rw", "allow changes for this session", func(a *app, rest string) tea.Cmd { return a.allow(rest) }},
-		{"ro", "forbid changes for this session", func(a *app, _ string) tea.Cmd { return a.forbid() }},
-		{"save", "keep these rows as a view: save NAME", func(a *app, name string) tea.Cmd { return a.save(name) }},
-		{"drop", "forget a view: drop NAME", func(a *app, name string) tea.Cmd { return a.dropView(name) }},
-		{"profiles", "switch to another profile", func(a *app, _ string) tea.Cmd { return a.listProfiles(true) }},
-		{"errors", "the errors so far", func(a *app, _ string) tea.Cmd { a.over = newErrors(a); return nil }},
-		{"jobs", "the exports of this session", func(a *app, _ string) tea.Cmd { a.over = newJobList(a); return nil }},
-		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(a *app, rest string) tea.Cmd { return records.NewBill(a).Open(rest) }},
-		{"refresh", "fetch again", func(a *app, _ string) tea.Cmd { return a.refresh() }},
-		{"login", "sign in", func(a *app, _ string) tea.Cmd { a.over = newLogin(a); return nil }},
-		{"quit", "leave", func(a *app, _ string) tea.Cmd { return a.quit() }},
+		{"help", "the keys of what is on the screen", func(p *palette, _ string) tea.Cmd { p.over = newHelp(p.app); return nil }},
+		{"cli", "the whctl command that shows the same", func(p *palette, _ string) tea.Cmd { p.over = newTwin(p.app, p.Front().Equivalent()); return nil }},
+		{"rw", "allow changes for this session", func(p *palette, rest string) tea.Cmd { return p.allow(rest) }},
+		{"ro", "forbid changes for this session", func(p *palette, _ string) tea.Cmd { return p.forbid() }},
+		{"save", "keep these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.save(name) }},
+		{"drop", "forget a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
+		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.listProfiles(true) }},
+		{"errors", "the errors so far", func(p *palette, _ string) tea.Cmd { p.over = newErrors(p.app); return nil }},
+		{"jobs", "the exports of this session", func(p *palette, _ string) tea.Cmd { p.over = newJobList(p.app); return nil }},
+		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.app).Open(rest) }},
+		{"refresh", "fetch again", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
+		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.over = newLogin(p.app); return nil }},
+		{"quit", "leave", func(p *palette, _ string) tea.Cmd { return p.quit() }},
 	}
 }
 
+// viewNameMost is how long the name of a view may be.
+const viewNameMost = 40
+
 // operand is what some verbs take, beside what runs them.
 type operand struct {
-	check func(a *app, rest string) error
-	words func(a *app) []string // what it can be
+	check func(p *palette, rest string) error
+	words func(p *palette) []string // what it can be
 }
 
 var operands = map[string]operand{
-	"save": {(*app).checkViewName, (*app).viewNames},
-	"drop": {(*app).checkView, (*app).viewNames},
-	"bill": {func(_ *app, text string) error { return records.CheckBill(text) }, func(*app) []string { return nil }},
+	"save": {(*palette).checkViewName, (*palette).viewNames},
+	"drop": {(*palette).checkView, (*palette).viewNames},
+	"bill": {func(_ *palette, text string) error { return records.CheckBill(text) }, func(*palette) []string { return nil }},
 }
 
 // verbNames lists them for people.
@@ -64,16 +73,17 @@ func verbNames() string {
 
 // newCommandLine takes a record kind with conditions, a tab or a verb.
 func newCommandLine(a *app) *ui.Line {
+	p := &palette{a}
 	l := ui.NewLine(a, ui.CommandHistory, ":", "")
 	l.Help = "a kind with conditions, tab, view, @profile or these words"
 	l.Words = verbNames()
-	l.Suggest = a.suggestCommands
+	l.Suggest = p.suggestCommands
 	l.Check = func(text string) error {
-		_, err := a.command(text)
+		_, err := p.command(text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		run, err := a.command(text)
+		run, err := p.command(text)
 		if err != nil || run == nil {
 			return nil
 		}
@@ -83,7 +93,7 @@ func newCommandLine(a *app) *ui.Line {
 }
 
 // command finds what a line means; nil for an empty one.
-func (a *app) command(text string) (func() tea.Cmd, error) {
+func (p *palette) command(text string) (func() tea.Cmd, error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if word == "" {
 		return nil, nil
@@ -91,14 +101,14 @@ func (a *app) command(text string) (func() tea.Cmd, error) {
 	for _, v := range verbs() {
 		if v.name == word {
 			if takes := operands[word]; takes.check != nil {
-				if err := takes.check(a, strings.TrimSpace(rest)); err != nil {
+				if err := takes.check(p, strings.TrimSpace(rest)); err != nil {
 					return nil, err
 				}
 			}
-			return func() tea.Cmd { return v.run(a, strings.TrimSpace(rest)) }, nil
+			return func() tea.Cmd { return v.run(p, strings.TrimSpace(rest)) }, nil
 		}
 	}
-	matches := a.matches(word)
+	matches := p.matches(word)
 	if len(matches) == 0 {
 		return nil, fmt.Errorf("nothing is called %s", word)
 	}
@@ -106,12 +116,12 @@ func (a *app) command(text string) (func() tea.Cmd, error) {
 	if best.kind == nil {
 		return func() tea.Cmd { return best.run() }, nil
 	}
-	filters, err := browse.ReadFilters(a.Now, best.kind, rest)
+	filters, err := browse.ReadFilters(p.Now, best.kind, rest)
 	if err != nil {
 		return nil, err
 	}
-	typed := browse.NoteTyped(a.Now, best.kind, rest)
-	return func() tea.Cmd { return a.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
+	typed := browse.NoteTyped(p.Now, best.kind, rest)
+	return func() tea.Cmd { return p.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
 }
 
 // target is what a word can mean.
@@ -122,29 +132,29 @@ type target struct {
 	run  func() tea.Cmd
 }
 
-func (a *app) targets() []target {
+func (p *palette) targets() []target {
 	var all []target
-	for _, kind := range a.Registry.Kinds() {
+	for _, kind := range p.Registry.Kinds() {
 		all = append(all, target{name: kind.Name, help: kind.Summary, kind: kind})
 	}
 	for i, name := range tabNames {
-		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return a.openTab(i) }})
+		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return p.openTab(i) }})
 	}
-	for _, v := range a.State.Views {
-		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return a.openView(v) }})
+	for _, v := range p.State.Views {
+		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return p.openView(v) }})
 	}
-	for _, p := range a.profiles {
-		all = append(all, target{name: "@" + p.Name, help: "switch to " + ui.ShortURL(p.URL), run: func() tea.Cmd { return a.switchTo(p.Name) }})
+	for _, one := range p.profiles {
+		all = append(all, target{name: "@" + one.Name, help: "switch to " + ui.ShortURL(one.URL), run: func() tea.Cmd { return p.switchTo(one.Name) }})
 	}
 	for _, v := range verbs() {
-		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(a, "") }})
+		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(p, "") }})
 	}
 	return all
 }
 
 // matches lists what a word can mean: whole names first, then beginnings, then
 // parts, then letters in their order.
-func (a *app) matches(word string) []target {
+func (p *palette) matches(word string) []target {
 	word = strings.ToLower(word)
 	rank := func(t target) int {
 		name := strings.ToLower(t.name)
@@ -160,7 +170,7 @@ func (a *app) matches(word string) []target {
 		}
 		return 4
 	}
-	found := slices.DeleteFunc(a.targets(), func(t target) bool { return rank(t) == 4 })
+	found := slices.DeleteFunc(p.targets(), func(t target) bool { return rank(t) == 4 })
 	slices.SortStableFunc(found, func(x, y target) int { return rank(x) - rank(y) })
 	return found
 }
@@ -179,11 +189,11 @@ func inOrder(name, word string) bool {
 
 // suggestCommands lists what a line could become: names, and the fields of a
 // kind behind its name.
-func (a *app) suggestCommands(text string) []ui.Suggestion {
+func (p *palette) suggestCommands(text string) []ui.Suggestion {
 	word, rest, more := strings.Cut(strings.TrimLeft(text, " "), " ")
-	matches := a.matches(word)
+	matches := p.matches(word)
 	if takes, ok := operands[word]; ok && more {
-		return suggestWords(word, rest, takes.words(a))
+		return suggestWords(word, rest, takes.words(p))
 	}
 	if more {
 		if len(matches) == 0 || matches[0].kind == nil {
@@ -213,41 +223,69 @@ func suggestWords(verb, rest string, words []string) []ui.Suggestion {
 	return list
 }
 
-// forbid begins the read-only mode, which stays with the profile.
-func (a *app) forbid() tea.Cmd {
-	a.ReadOnly, a.locked[a.Profile] = true, true
-	a.forbidden++
-	a.Tell(ui.Info, "nothing can be changed now (:rw lifts it)")
-	return nil
-}
-
-// allow lifts the read-only mode. Of a protected profile its name has to be
-// typed.
-func (a *app) allow(name string) tea.Cmd {
+// checkViewName keeps names to what can be typed as one word, and to what means
+// nothing else yet.
+func (p *palette) checkViewName(name string) error {
 	switch {
-	case !a.ReadOnly:
-		a.Tell(ui.Info, "changes are allowed already")
-	case a.options.Unlock == nil:
-		a.Tell(ui.Warning, "this session can only read; start whctl tui without --read-only")
-	case a.Protected && name != a.Profile:
-		a.Tell(ui.Warning, "the profile is protected: type :rw "+a.Profile)
-	default:
-		return a.unlock()
+	case name == "":
+		return errors.New("type the name under which this is saved, such as :save failed-today")
+	case strings.ContainsAny(name, " @:\t") || len(name) > viewNameMost:
+		return fmt.Errorf("the name of a view is one word without @ and :, of at most %d letters", viewNameMost)
+	}
+	for _, t := range p.targets() {
+		if _, isView := p.State.View(name); !isView && strings.EqualFold(t.name, name) {
+			return fmt.Errorf("%s is something else already", name)
+		}
 	}
 	return nil
 }
 
-// writeState writes down what has changed since the last time.
-func (a *app) writeState() tea.Cmd {
-	k := a.State
-	if !k.Due() {
+// checkView wants the name of a view.
+func (p *palette) checkView(name string) error {
+	if _, ok := p.State.View(name); ok {
 		return nil
 	}
-	return func() tea.Msg {
-		err := k.Write()
-		if told := k.Fails(err != nil); err != nil && !told {
-			return keptMsg{reply{err: err}}
-		}
+	if names := p.viewNames(); len(names) > 0 {
+		return fmt.Errorf("type the name of a view: %s", strings.Join(names, ", "))
+	}
+	return errors.New("there are no saved views yet: save NAME makes one")
+}
+
+func (p *palette) viewNames() []string {
+	var names []string
+	for _, v := range p.State.Views {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// save keeps what is in front as a view.
+func (p *palette) save(name string) tea.Cmd {
+	v, ok := p.Front().(ui.Viewer)
+	if !ok {
+		p.Tell(ui.Warning, "rows and messages can be saved as a view, this cannot")
 		return nil
 	}
+	if m, ok := v.(*messages.List); ok && m.Filter.Subscriber != "" {
+		p.Tell(ui.Warning, "no view of one subscriber: it would keep the SubscriberID, which is a key")
+		return nil
+	}
+	one := v.AsView()
+	one.Name = name
+	_, was := p.State.View(name)
+	p.State.SetView(one)
+	v.SetViewName(name)
+	text := name + " is saved: it stands on Home, and :" + name + " opens it"
+	if was {
+		text = name + " is saved anew"
+	}
+	p.Tell(ui.Info, text)
+	return nil
+}
+
+// dropView forgets a view.
+func (p *palette) dropView(name string) tea.Cmd {
+	p.State.DropView(name)
+	p.Tell(ui.Info, name+" is not a view any more")
+	return nil
 }

@@ -47,9 +47,16 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 	return fast
 }
 
+// keyboard routes keys.
+type keyboard struct {
+	*app
+	burst  burst
+	ending bool // quit was asked for although a job runs
+}
+
 // moves reports whether keys do nothing but move here.
-func (a *app) moves(m tea.KeyMsg) bool {
-	scopes := a.scopes()
+func (k *keyboard) moves(m tea.KeyMsg) bool {
+	scopes := k.scopes()
 	return m.Type == tea.KeyRunes && !slices.ContainsFunc(m.Runes, func(r rune) bool {
 		b, _ := keymap.Bindings.Lookup(scopes, string(r))
 		return !slices.Contains(keymap.Movers, b.Action)
@@ -57,59 +64,59 @@ func (a *app) moves(m tea.KeyMsg) bool {
 }
 
 // key routes one key press.
-func (a *app) key(m tea.KeyMsg) tea.Cmd {
+func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 	if m.Type == tea.KeyCtrlC {
-		return a.quit()
+		return k.quit()
 	}
 	b, _ := keymap.Bindings.Lookup([]keymap.Scope{keymap.Everywhere}, m.String())
 	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // also where something is typed, which ctrl+z never is
 		return tea.Suspend
 	}
 	ends := b.Action == keymap.Quit || b.Action == keymap.QuitOrBack
-	a.ending = a.ending && ends
-	if a.tooSmall() || a.Front() == nil {
+	k.ending = k.ending && ends
+	if k.tooSmall() || k.Front() == nil {
 		if ends {
-			return a.quit()
+			return k.quit()
 		}
 		return nil
 	}
-	if a.line != nil {
-		return a.line.Key(m)
+	if k.line != nil {
+		return k.line.Key(m)
 	}
-	if form, typing := a.over.(ui.Typist); typing {
-		if b, ok := keymap.Bindings.Lookup(a.over.Scopes(), m.String()); !ok || m.Paste {
+	if form, typing := k.over.(ui.Typist); typing {
+		if b, ok := keymap.Bindings.Lookup(k.over.Scopes(), m.String()); !ok || m.Paste {
 			return form.Typed(m)
 		} else if !m.Paste {
-			return a.over.Do(b)
+			return k.over.Do(b)
 		}
 	}
-	if cmd, opened := a.typedAhead(m); opened {
+	if cmd, opened := k.typedAhead(m); opened {
 		return cmd
 	}
-	if a.burst.pasted(m, a.Now, a.moves(m)) {
-		a.Tell(ui.Warning, "a paste was ignored: nothing is typed here")
+	if k.burst.pasted(m, k.Now, k.moves(m)) {
+		k.Tell(ui.Warning, "a paste was ignored: nothing is typed here")
 		return nil
 	}
-	return a.keys(m)
+	return k.keys(m)
 }
 
 // typedAhead takes keys that arrive together, as they do over slow lines, where
 // they open a line: what stands behind it is typed there, and does nothing until
 // somebody presses enter.
-func (a *app) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
-	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 || a.Now.Before(a.burst.until) {
+func (k *keyboard) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
+	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 || k.Now.Before(k.burst.until) {
 		return nil, false
 	}
 	for i, r := range m.Runes {
-		b, _ := keymap.Bindings.Lookup(a.scopes(), string(r))
+		b, _ := keymap.Bindings.Lookup(k.scopes(), string(r))
 		switch b.Action {
 		case keymap.GoTab: // which many press before it
 		case keymap.AskCommand, keymap.AskFilter:
-			before := a.keys(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[:i+1]})
-			if a.line == nil {
+			before := k.keys(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[:i+1]})
+			if k.line == nil {
 				return before, true // nothing can be filtered here
 			}
-			return tea.Batch(before, a.line.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})), true
+			return tea.Batch(before, k.line.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})), true
 		default:
 			return nil, false
 		}
@@ -119,61 +126,61 @@ func (a *app) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
 
 // keys hands on the single keys of a message: over slow lines several arrive
 // together.
-func (a *app) keys(m tea.KeyMsg) tea.Cmd {
+func (k *keyboard) keys(m tea.KeyMsg) tea.Cmd {
 	if m.Type != tea.KeyRunes || len(m.Runes) <= 1 {
-		return a.press(m.String())
+		return k.press(m.String())
 	}
 	var cmds []tea.Cmd
 	for _, r := range m.Runes {
-		if unicode.IsPrint(r) && a.line == nil {
-			cmds = append(cmds, a.press(string(r)))
+		if unicode.IsPrint(r) && k.line == nil {
+			cmds = append(cmds, k.press(string(r)))
 		}
 	}
 	return tea.Batch(cmds...)
 }
 
 // scopes are those of what is open now.
-func (a *app) scopes() []keymap.Scope {
-	if a.line != nil {
+func (k *keyboard) scopes() []keymap.Scope {
+	if k.line != nil {
 		return []keymap.Scope{keymap.InLine}
 	}
-	if a.over != nil {
-		return a.over.Scopes()
+	if k.over != nil {
+		return k.over.Scopes()
 	}
-	return append(a.Front().Scopes(), keymap.Everywhere)
+	return append(k.Front().Scopes(), keymap.Everywhere)
 }
 
 // press is one key where nothing is typed.
-func (a *app) press(key string) tea.Cmd {
-	b, ok := keymap.Bindings.Lookup(a.scopes(), key)
-	if !ok || a.over == nil && !a.means(b) {
-		a.unused(key)
+func (k *keyboard) press(key string) tea.Cmd {
+	b, ok := keymap.Bindings.Lookup(k.scopes(), key)
+	if !ok || k.over == nil && !k.means(b) {
+		k.unused(key)
 		return nil
 	}
-	return a.perform(b, key)
+	return k.perform(b, key)
 }
 
 // perform does what a binding says; the key is empty where none was pressed.
-func (a *app) perform(b keymap.Binding, key string) tea.Cmd {
+func (k *keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 	switch {
-	case a.over != nil:
-		return a.over.Do(b)
+	case k.over != nil:
+		return k.over.Do(b)
 	case b.Scope == keymap.Everywhere:
-		return a.do(b, key)
+		return k.do(b, key)
 	}
-	if reason := a.reason(b); reason != "" {
-		a.Tell(ui.Warning, reason+"   ("+b.Name()+")")
+	if reason := k.reason(b); reason != "" {
+		k.Tell(ui.Warning, reason+"   ("+b.Name()+")")
 		return nil
 	}
-	return a.Front().Do(b)
+	return k.Front().Do(b)
 }
 
 // reason says why a binding cannot be used now, "" where it can.
-func (a *app) reason(b keymap.Binding) string {
-	if b.Writes && a.ReadOnly {
+func (k *keyboard) reason(b keymap.Binding) string {
+	if b.Writes && k.ReadOnly {
 		return "read-only: :rw lifts it"
 	}
-	if feature := needs[b.Action]; feature != "" && a.features != nil && !a.features[feature] {
+	if feature := needs[b.Action]; feature != "" && k.features != nil && !k.features[feature] {
 		return "this service cannot do that yet (" + feature + ")"
 	}
 	return ""
@@ -183,53 +190,53 @@ func (a *app) reason(b keymap.Binding) string {
 var needs = map[keymap.Action]string{keymap.MarkAll: "bulk"}
 
 // do is what keys mean everywhere.
-func (a *app) do(b keymap.Binding, key string) tea.Cmd {
+func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 	switch b.Action {
 	case keymap.AskHelp:
-		a.over = newHelp(a)
+		k.over = newHelp(k.app)
 	case keymap.AskCommand:
-		a.line = newCommandLine(a)
+		k.line = newCommandLine(k.app)
 	case keymap.AskFilter:
-		if f, ok := a.Front().(ui.Finder); ok {
-			a.line = f.Find()
+		if f, ok := k.Front().(ui.Finder); ok {
+			k.line = f.Find()
 		}
 	case keymap.GoBack:
-		return a.back()
+		return k.back()
 	case keymap.QuitOrBack:
-		if cmd, ok := a.pop(); ok {
+		if cmd, ok := k.pop(); ok {
 			return cmd
 		}
-		return a.quit()
+		return k.quit()
 	case keymap.Quit:
-		return a.quit()
+		return k.quit()
 	case keymap.GoTab:
-		return a.openTab(max(0, slices.Index(b.KeyNames(), key)) % len(tabNames))
+		return k.openTab(max(0, slices.Index(b.KeyNames(), key)) % len(tabNames))
 	case keymap.GoPrevious:
-		return a.goBefore()
+		return k.goBefore()
 	case keymap.SwitchProfile:
-		return a.listProfiles(true)
+		return k.listProfiles(true)
 	case keymap.SwitchMouse:
-		return a.turnMouse()
+		return k.turnMouse()
 	case keymap.TakeBack:
-		return a.undo()
+		return k.takeBack()
 	case keymap.SwitchTimes:
-		return a.nextTimes()
+		return k.nextTimes()
 	case keymap.PauseLive:
-		return a.pause()
+		return k.pause()
 	case keymap.Refresh:
-		if a.link.signedOut {
-			a.over = newLogin(a)
+		if k.link.signedOut {
+			k.over = newLogin(k.app)
 			return nil
 		}
-		return a.refresh()
+		return k.refresh()
 	case keymap.ShowActions:
-		a.over = newMenu(a)
+		k.over = newMenu(k.app)
 	case keymap.ShowErrors:
-		a.over = newErrors(a)
+		k.over = newErrors(k.app)
 	case keymap.ShowJobs:
-		a.over = newJobList(a)
+		k.over = newJobList(k.app)
 	case keymap.ShowTwin:
-		a.over = newTwin(a, a.Front().Equivalent())
+		k.over = newTwin(k.app, k.Front().Equivalent())
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Suspend:
@@ -239,38 +246,50 @@ func (a *app) do(b keymap.Binding, key string) tea.Cmd {
 }
 
 // back is one step: an error, marks, or the screen.
-func (a *app) back() tea.Cmd {
-	if a.toasts.Dismiss() {
+func (k *keyboard) back() tea.Cmd {
+	if k.toasts.Dismiss() {
 		return nil
 	}
-	if u, ok := a.Front().(ui.Unmarker); ok && u.Unmark() {
+	if u, ok := k.Front().(ui.Unmarker); ok && u.Unmark() {
 		return nil
 	}
-	return a.Pop()
+	return k.Pop()
 }
 
-// pause holds back what is live, or goes on with it.
-func (a *app) pause() tea.Cmd {
-	a.link.paused = !a.link.paused
-	a.Paused = a.link.paused
-	missed := a.link.missed
-	a.link.missed = 0
-	if !a.link.paused && missed > 0 {
-		return a.missed()
+// means reports whether a binding does anything on the screen in front.
+func (k *keyboard) means(b keymap.Binding) bool {
+	switch b.Action {
+	case keymap.AskFilter:
+		_, ok := k.Front().(ui.Finder)
+		return ok
+	case keymap.GoLeft, keymap.GoRight:
+		s, ok := k.Front().(ui.Scroller)
+		return ok && s.Scrolls()
 	}
-	return nil
+	return true
 }
 
-// refresh fetches what is shown again, and makes the stream anew where it was
-// lost.
-func (a *app) refresh() tea.Cmd {
-	var cmds []tea.Cmd
-	if !a.link.live(a.Now) && (a.link.lost != nil || a.link.refused != nil) {
-		a.link.refused = nil
-		cmds = append(cmds, a.listen(), a.whoAmI())
+// inUse are the bindings of a scope that do anything on the screen in front.
+func (k *keyboard) inUse(scopes []keymap.Scope, s keymap.Scope) []keymap.Binding {
+	return slices.DeleteFunc(keymap.Bindings.Within(scopes, s), func(b keymap.Binding) bool { return !k.means(b) })
+}
+
+// unused answers a key that means something on other screens. Those that mean
+// nothing anywhere are left alone.
+func (k *keyboard) unused(key string) {
+	if k.over != nil || !keymap.Bindings.OnScreens(key) {
+		return
 	}
-	if p, ok := a.Front().(ui.Poller); ok {
-		cmds = append(cmds, p.Poll())
+	if key == " " {
+		key = keymap.Blank
 	}
-	return tea.Batch(cmds...)
+	k.Tell(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists what can be done")
+}
+
+// hinted is what the line of hints shows: a form has words of its own.
+func (k *keyboard) hinted() []keymap.Binding {
+	if f, ok := k.over.(*ui.Form); ok {
+		return f.Hints()
+	}
+	return keymap.Bindings.Hints(k.scopes())
 }

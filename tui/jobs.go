@@ -17,6 +17,7 @@ import (
 
 // jobs are the exports of the session, the first first.
 type jobs struct {
+	*app
 	all     []*export.Job
 	writing sync.WaitGroup
 }
@@ -37,30 +38,30 @@ func (j *jobs) wait() { j.writing.Wait() }
 
 // Export writes rows to a file, in the background. The writing begins at once,
 // so that whoever waits for it waits for all of it.
-func (a *app) Export(j *export.Job) tea.Cmd {
-	j.Began = a.Now
-	j.Context, j.Cancel = context.WithCancel(a.Context)
-	a.jobs.all = append(a.jobs.all, j)
-	a.Tell(ui.Info, "export to "+j.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
-	c, ctx := a.Client, a.Context
+func (j *jobs) Export(one *export.Job) tea.Cmd {
+	one.Began = j.Now
+	one.Context, one.Cancel = context.WithCancel(j.Context)
+	j.all = append(j.all, one)
+	j.Tell(ui.Info, "export to "+one.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
+	c, ctx := j.Client, j.Context
 	written := make(chan error, 1)
-	a.jobs.writing.Go(func() { written <- j.Write(c, ctx) })
-	return func() tea.Msg { return exportMsg{reply{err: <-written}, j} }
+	j.writing.Go(func() { written <- one.Write(c, ctx) })
+	return func() tea.Msg { return exportMsg{reply{err: <-written}, one} }
 }
 
 // exported tells how an export ended.
-func (a *app) exported(m exportMsg) {
-	j := m.job
-	j.Ended, j.Err = a.Now, m.err
-	j.Cancel()
-	j.Held, j.Only = nil, nil
+func (j *jobs) exported(m exportMsg) {
+	one := m.job
+	one.Ended, one.Err = j.Now, m.err
+	one.Cancel()
+	one.Held, one.Only = nil, nil
 	switch {
 	case client.Is(m.err, client.Cancelled):
-		a.Tell(ui.Warning, "cancelled: export to "+j.Path)
+		j.Tell(ui.Warning, "cancelled: export to "+one.Path)
 	case m.err != nil:
-		a.Fail("export to "+filepath.Base(j.Path), m.err)
+		j.Fail("export to "+filepath.Base(one.Path), m.err)
 	default:
-		a.Tell(ui.Info, ui.Plural(int(j.Rows.Load()), "row", "rows")+" written to "+j.Path)
+		j.Tell(ui.Info, ui.Plural(int(one.Rows.Load()), "row", "rows")+" written to "+one.Path)
 	}
 }
 
@@ -81,14 +82,14 @@ func progress(j *export.Job) string {
 }
 
 // jobWord says in the line of status what is on its way, "" where nothing is.
-func (a *app) jobWord() string {
+func (j *jobs) jobWord() string {
 	var one *export.Job
-	for _, j := range a.jobs.all {
-		if j.Ended.IsZero() {
-			one = j
+	for _, job := range j.all {
+		if job.Ended.IsZero() {
+			one = job
 		}
 	}
-	switch n := a.jobs.running(); {
+	switch n := j.running(); {
 	case one == nil:
 		return ""
 	case n > 1:
@@ -104,7 +105,7 @@ type jobList struct {
 	at   int
 }
 
-func newJobList(a *app) ui.Overlay { return &jobList{Dialog: ui.NewDialog(a), jobs: &a.jobs} }
+func newJobList(a *app) ui.Overlay { return &jobList{Dialog: ui.NewDialog(a), jobs: a.jobs} }
 
 func (l *jobList) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 

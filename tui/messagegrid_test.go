@@ -220,7 +220,7 @@ func TestSubscribersOfMessages(t *testing.T) {
 	d.sees("acme-shop")
 	d.press("enter")
 	d.sees("subscriber acme-shop " + ui.ShortID(s.subscriber))
-	d.app.tabs[messagesTab][0].(*messages.List).Subscribers = nil
+	d.app.stacks[messagesTab][0].(*messages.List).Subscribers = nil
 	d.press("esc", "t")
 	d.sees(ui.ShortID(s.subscriber))
 }

@@ -23,10 +23,17 @@ const doubleClick = 500 * time.Millisecond
 // wheelRows is how far one step of the wheel goes.
 const wheelRows = 3
 
+// pointing routes what the mouse does.
+type pointing struct {
+	*app
+	mouse   bool  // clicks come here
+	clicked click // the last one
+}
+
 // takeMouse has the terminal tell of clicks, where they are wanted here: at the
 // start, and when the shell has had it meanwhile.
-func (a *app) takeMouse() tea.Cmd {
-	if !a.mouse {
+func (p *pointing) takeMouse() tea.Cmd {
+	if !p.mouse {
 		return nil
 	}
 	return tea.EnableMouseCellMotion
@@ -34,48 +41,48 @@ func (a *app) takeMouse() tea.Cmd {
 
 // turnMouse takes the mouse, or gives it back to the terminal, which selects
 // text with it.
-func (a *app) turnMouse() tea.Cmd {
-	a.mouse = !a.mouse
-	if a.mouse {
-		a.Tell(ui.Info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" gives it back")
+func (p *pointing) turnMouse() tea.Cmd {
+	p.mouse = !p.mouse
+	if p.mouse {
+		p.Tell(ui.Info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" gives it back")
 		return tea.EnableMouseCellMotion
 	}
-	a.Tell(ui.Info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" takes it again")
+	p.Tell(ui.Info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" takes it again")
 	return tea.DisableMouse
 }
 
 // point routes what the mouse does. It moves and opens, and never answers a
 // question.
-func (a *app) point(m tea.MouseMsg) tea.Cmd {
-	if a.tooSmall() || a.Front() == nil || a.line != nil {
+func (p *pointing) point(m tea.MouseMsg) tea.Cmd {
+	if p.tooSmall() || p.Front() == nil || p.line != nil {
 		return nil
 	}
 	switch {
 	case m.Button == tea.MouseButtonWheelUp:
-		return a.wheel(keymap.GoUp)
+		return p.wheel(keymap.GoUp)
 	case m.Button == tea.MouseButtonWheelDown:
-		return a.wheel(keymap.GoDown)
-	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || a.over != nil:
+		return p.wheel(keymap.GoDown)
+	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || p.over != nil:
 		return nil
 	}
-	again := m.X == a.clicked.x && m.Y == a.clicked.y && a.Now.Sub(a.clicked.at) < doubleClick
-	a.clicked = click{m.X, m.Y, a.Now}
+	again := m.X == p.clicked.x && m.Y == p.clicked.y && p.Now.Sub(p.clicked.at) < doubleClick
+	p.clicked = click{m.X, m.Y, p.Now}
 	if m.Y == ui.TabRow {
-		return a.clickTab(m.X)
+		return p.clickTab(m.X)
 	}
-	if c, ok := a.Front().(ui.Clicker); ok && m.Y >= ui.LinesAbove && m.Y < a.height-2 {
+	if c, ok := p.Front().(ui.Clicker); ok && m.Y >= ui.LinesAbove && m.Y < p.height-2 {
 		return c.Click(m.X, m.Y-ui.LinesAbove, again)
 	}
 	return nil
 }
 
 // wheel moves what is in front.
-func (a *app) wheel(way keymap.Action) tea.Cmd {
+func (p *pointing) wheel(way keymap.Action) tea.Cmd {
 	var cmds []tea.Cmd
 	for range wheelRows {
-		switch over := a.over.(type) {
+		switch over := p.over.(type) {
 		case nil:
-			cmds = append(cmds, a.Front().Do(keymap.Binding{Action: way}))
+			cmds = append(cmds, p.Front().Do(keymap.Binding{Action: way}))
 		case *ui.Text, *ui.Secret, *ui.Picker, *menu, *browse.Chooser, *ui.Confirm, *ui.TypedConfirm:
 			cmds = append(cmds, over.Do(keymap.Binding{Action: way}))
 		}
@@ -84,18 +91,18 @@ func (a *app) wheel(way keymap.Action) tea.Cmd {
 }
 
 // clickTab opens the tab at a cell of line 2.
-func (a *app) clickTab(x int) tea.Cmd {
+func (p *pointing) clickTab(x int) tea.Cmd {
 	at := 0
-	left, right := a.tabSpans()
+	left, right := p.tabSpans()
 	for i, s := range left {
-		_, width := a.Theme.Inert(s.Text, a.width)
+		_, width := p.Theme.Inert(s.Text, p.width)
 		if x >= at && x < at+width && i%2 == 1 {
-			return a.openTab(i / 2)
+			return p.openTab(i / 2)
 		}
 		at += width
 	}
-	if _, width := a.Theme.Inert(right[0].Text, a.width); x >= a.width-width {
-		a.over = newHelp(a)
+	if _, width := p.Theme.Inert(right[0].Text, p.width); x >= p.width-width {
+		p.over = newHelp(p.app)
 	}
 	return nil
 }

@@ -126,11 +126,3 @@ func (m *menu) line(b keymap.Binding) string {
 // widestName is what is seen of what a key does where the reason why it cannot
 // be used stands behind it.
 const widestName = 16
-
-// hinted is what the line of hints shows: a form has words of its own.
-func (a *app) hinted() []keymap.Binding {
-	if f, ok := a.over.(*ui.Form); ok {
-		return f.Hints()
-	}
-	return keymap.Bindings.Hints(a.scopes())
-}

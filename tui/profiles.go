@@ -21,17 +21,23 @@ type Profile struct {
 	Protected bool
 }
 
-// newProfiles lets another profile be chosen.
-func newProfiles(a *app, list []Profile) ui.Overlay {
-	p := &ui.Picker{Dialog: ui.NewDialog(a), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
+// switcher switches between profiles.
+type switcher struct {
+	*app
+	profiles []Profile
+}
+
+// choice lets another profile be chosen.
+func (s *switcher) choice() ui.Overlay {
+	p := &ui.Picker{Dialog: ui.NewDialog(s.app), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
 	longest := 0
-	for _, one := range list {
+	for _, one := range s.profiles {
 		longest = max(longest, len(one.Name))
 	}
-	for i, one := range list {
+	for i, one := range s.profiles {
 		mark := "  "
-		if one.Name == a.Profile {
-			mark, p.At = a.Theme.Mark+" ", i
+		if one.Name == s.Profile {
+			mark, p.At = s.Theme.Mark+" ", i
 		}
 		rights := ""
 		switch {
@@ -40,24 +46,24 @@ func newProfiles(a *app, list []Profile) ui.Overlay {
 		case one.Protected:
 			rights = "  protected"
 		}
-		spans := append([]theme.Span{{Text: mark}}, a.Theme.Profile(one.Name, one.Colour)...)
+		spans := append([]theme.Span{{Text: mark}}, s.Theme.Profile(one.Name, one.Colour)...)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Ink: a.Theme.Dim}),
-			Take:  func() tea.Cmd { return a.switchTo(one.Name) },
+			Spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Ink: s.Theme.Dim}),
+			Take:  func() tea.Cmd { return s.switchTo(one.Name) },
 		})
 	}
-	if len(list) == 0 {
+	if len(s.profiles) == 0 {
 		p.Note = "No profiles yet: whctl profile add makes one.   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
 	}
 	return p
 }
 
 // listProfiles finds out what can be switched to.
-func (a *app) listProfiles(ask bool) tea.Cmd {
-	list, session := a.options.Profiles, a.Session
+func (s *switcher) listProfiles(ask bool) tea.Cmd {
+	list, session := s.options.Profiles, s.Session
 	if list == nil {
 		if ask {
-			a.Tell(ui.Warning, "this session knows no other profiles")
+			s.Tell(ui.Warning, "this session knows no other profiles")
 		}
 		return nil
 	}
@@ -68,39 +74,39 @@ func (a *app) listProfiles(ask bool) tea.Cmd {
 }
 
 // listed takes up the profiles, and asks which one where that is wanted.
-func (a *app) listed(m profilesMsg) {
+func (s *switcher) listed(m profilesMsg) {
 	if m.err != nil {
-		a.Fail("reading the profiles", m.err)
+		s.Fail("reading the profiles", m.err)
 		return
 	}
-	a.profiles = m.list
-	if m.ask && m.session == a.Session && a.over == nil && a.line == nil {
-		a.over = newProfiles(a, m.list)
+	s.profiles = m.list
+	if m.ask && m.session == s.Session && s.over == nil && s.line == nil {
+		s.over = s.choice()
 	}
 }
 
 // switchTo leaves this profile for another one.
-func (a *app) switchTo(name string) tea.Cmd {
+func (s *switcher) switchTo(name string) tea.Cmd {
 	switch {
-	case name == a.Profile:
-		a.Tell(ui.Info, "this is "+name+" already")
-	case a.bound() != "":
-		a.Tell(ui.Warning, a.bound())
-	case a.options.Switch == nil:
-		a.Tell(ui.Warning, "this session knows no other profiles")
+	case name == s.Profile:
+		s.Tell(ui.Info, "this is "+name+" already")
+	case s.bound() != "":
+		s.Tell(ui.Warning, s.bound())
+	case s.options.Switch == nil:
+		s.Tell(ui.Warning, "this session knows no other profiles")
 	default:
-		a.Tell(ui.Info, "switching to "+name)
-		return a.openProfile(name)
+		s.Tell(ui.Info, "switching to "+name)
+		return s.openProfile(name)
 	}
 	return nil
 }
 
 // bound says what keeps one in this profile; empty for nothing.
-func (a *app) bound() string {
+func (s *switcher) bound() string {
 	switch {
-	case len(a.delayed) > 0:
+	case len(s.delayed) > 0:
 		return "a delete still waits here: " + keymap.KeyFor(keymap.Everywhere, keymap.TakeBack) + " takes it back, or wait until it is sent"
-	case a.jobs.running() > 0:
+	case s.jobs.running() > 0:
 		return "an export is still on the way here: " + keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs) + " shows it"
 	}
 	return ""
@@ -108,29 +114,29 @@ func (a *app) bound() string {
 
 // switched begins with another profile: nothing of the former one stays but the
 // look of things.
-func (a *app) switched(m switchedMsg) tea.Cmd {
+func (s *switcher) switched(m switchedMsg) tea.Cmd {
 	if m.err != nil {
-		a.Fail("still "+a.Profile+", since the other profile cannot be used", m.err)
+		s.Fail("still "+s.Profile+", since the other profile cannot be used", m.err)
 		return nil
 	}
-	if why := a.bound(); why != "" { // since then
-		a.Tell(ui.Warning, why)
+	if why := s.bound(); why != "" { // since then
+		s.Tell(ui.Warning, why)
 		return nil
 	}
-	a.abandon()
-	times := a.Times
-	a.options = m.options.within(a.options)
-	a.begin(m.client, m.state, a.Theme)
-	a.Times = times
-	a.features, a.polling, a.held, a.ending = nil, false, nil, false
-	a.link = link{session: a.link.session}
-	a.resize()
+	s.abandon()
+	times := s.Times
+	s.options = m.options.within(s.options)
+	s.begin(m.client, m.state, s.Theme)
+	s.Times = times
+	s.features, s.polling, s.held, s.ending = nil, false, nil, false
+	s.link = link{session: s.link.session}
+	s.resize()
 	if m.unkept != nil {
-		a.Fail("what was kept of "+a.Profile, m.unkept)
+		s.Fail("what was kept of "+s.Profile, m.unkept)
 	} else {
-		a.Tell(ui.Info, "this is "+a.Profile+" now")
+		s.Tell(ui.Info, "this is "+s.Profile+" now")
 	}
-	return tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen())
+	return tea.Batch(s.openTab(homeTab), s.whoAmI(), s.listen())
 }
 
 // within are options of another profile in the session that has begun.
@@ -143,17 +149,17 @@ func (o Options) within(session Options) Options {
 }
 
 // abandon leaves every screen, ends the stream, and gives up what is asked.
-func (a *app) abandon() {
-	for tab := range a.tabs {
-		for _, s := range a.tabs[tab] {
+func (s *switcher) abandon() {
+	for tab := range s.stacks {
+		for _, s := range s.stacks[tab] {
 			s.Stop()
 		}
-		a.tabs[tab] = nil
+		s.stacks[tab] = nil
 	}
-	a.tab, a.former, a.over, a.line = homeTab, place{}, nil, nil
-	a.leave()
-	a.watchers = nil
-	clear(a.outdated)
+	s.tab, s.former, s.over, s.line = homeTab, place{}, nil, nil
+	s.leave()
+	s.watchers = nil
+	clear(s.outdated)
 }
 
 // switchedMsg brings another profile.
@@ -171,4 +177,17 @@ type profilesMsg struct {
 	list    []Profile
 	ask     bool        // which one
 	session *ui.Session // that asked
+}
+
+// openProfile makes a client of another profile.
+func (s *switcher) openProfile(name string) tea.Cmd {
+	open, dir := s.options.Switch, s.options.State
+	return func() tea.Msg {
+		c, o, err := open(name)
+		if err != nil {
+			return switchedMsg{reply: reply{err: err}}
+		}
+		k, err := state.Open(dir, name)
+		return switchedMsg{client: c, options: o, state: k, unkept: err}
+	}
 }

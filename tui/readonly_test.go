@@ -43,9 +43,9 @@ var leave = []keymap.Action{keymap.Quit, keymap.Suspend, keymap.Redraw}
 func (w *walk) at(place []string) {
 	w.t.Helper()
 	w.quit, w.app.over, w.app.line = false, nil, nil
-	for tab := range w.app.tabs {
+	for tab := range w.app.stacks {
 		w.app.tab = tab
-		for len(w.app.tabs[tab]) > 1 {
+		for len(w.app.stacks[tab]) > 1 {
 			w.app.drop()
 		}
 	}
@@ -113,7 +113,7 @@ func (w *walk) everything() {
 		}
 		w.wait(10 * time.Second) // what waits to be undone is done then
 	}
-	for _, one := range w.app.targets() {
+	for _, one := range (&palette{w.app}).targets() {
 		if one.name == "quit" {
 			continue
 		}

@@ -30,81 +30,90 @@ const (
 	requestsTab
 )
 
-// openTab brings a tab to the front.
-func (a *app) openTab(tab int) tea.Cmd {
-	a.leavePlace()
-	return a.bring(tab)
+// tabs is what is open.
+type tabs struct {
+	*app
+	stacks   [len(tabNames)][]ui.Screen // in each tab, the last in front
+	tab      int
+	former   place              // what was seen before
+	outdated map[ui.Screen]bool // were not told of changes; fetched again when they are seen
 }
 
-func (a *app) bring(tab int) tea.Cmd {
-	a.tab, a.over, a.line = tab, nil, nil
-	if len(a.tabs[tab]) == 0 {
-		return a.put(a.first(tab))
+// openTab brings a tab to the front.
+func (t *tabs) openTab(tab int) tea.Cmd {
+	t.leavePlace()
+	return t.bring(tab)
+}
+
+func (t *tabs) bring(tab int) tea.Cmd {
+	t.tab, t.over, t.line = tab, nil, nil
+	if len(t.stacks[tab]) == 0 {
+		return t.put(t.first(tab))
 	}
-	a.resize()
-	return a.seen()
+	t.resize()
+	return t.seen()
 }
 
 // first is the screen that a tab begins with.
-func (a *app) first(tab int) ui.Screen {
+func (t *tabs) first(tab int) ui.Screen {
 	switch tab {
 	case recordsTab:
-		return records.NewKinds(a)
+		return records.NewKinds(t.app)
 	case subscribersTab:
-		return webhooks.NewSubscribers(a)
+		return webhooks.NewSubscribers(t.app)
 	case messagesTab:
-		return messages.New(a, ui.MessageFilter{})
+		return messages.New(t.app, ui.MessageFilter{})
 	case eventsTab:
-		return webhooks.NewEvents(a)
+		return webhooks.NewEvents(t.app)
 	case requestsTab:
-		return requests.New(a)
+		return requests.New(t.app)
 	}
-	return home.New(a)
+	return home.New(t.app)
 }
 
 // Push opens a screen over the one in front.
-func (a *app) Push(s ui.Screen) tea.Cmd {
-	a.leavePlace()
-	return a.put(s)
+func (t *tabs) Push(s ui.Screen) tea.Cmd {
+	t.leavePlace()
+	return t.put(s)
 }
 
-func (a *app) put(s ui.Screen) tea.Cmd {
-	a.tabs[a.tab] = append(a.tabs[a.tab], s)
-	a.resize()
+func (t *tabs) put(s ui.Screen) tea.Cmd {
+	t.stacks[t.tab] = append(t.stacks[t.tab], s)
+	t.resize()
 	return tea.Batch(s.Start(), s.Shown())
 }
 
 // pushIn opens a screen in another tab, over its first.
-func (a *app) pushIn(tab int, s ui.Screen) tea.Cmd {
-	a.leavePlace()
-	cmd := a.bring(tab)
-	for len(a.tabs[tab]) > 1 {
-		a.drop()
+func (t *tabs) pushIn(tab int, s ui.Screen) tea.Cmd {
+	t.leavePlace()
+	cmd := t.bring(tab)
+	for len(t.stacks[tab]) > 1 {
+		t.drop()
 	}
-	return tea.Batch(cmd, a.put(s))
+	return tea.Batch(cmd, t.put(s))
 }
 
-func (a *app) drop() {
-	stack := a.tabs[a.tab]
+func (t *tabs) drop() {
+	stack := t.stacks[t.tab]
 	stack[len(stack)-1].Stop()
-	a.tabs[a.tab] = stack[:len(stack)-1]
+	t.stacks[t.tab] = stack[:len(stack)-1]
 }
 
 // Pop leaves the screen in front.
-func (a *app) Pop() tea.Cmd {
-	cmd, _ := a.pop()
+func (t *tabs) Pop() tea.Cmd {
+	cmd, _ := t.pop()
 	return cmd
 }
 
 // pop leaves the screen in front. It is false on the first one of a tab.
-func (a *app) pop() (tea.Cmd, bool) {
-	if len(a.tabs[a.tab]) <= 1 {
+func (t *tabs) pop() (tea.Cmd, bool) {
+	if len(t.stacks[t.tab]) <= 1 {
 		return nil, false
 	}
-	a.leavePlace()
-	a.drop()
-	a.resize()
-	return a.seen(), true
+	t.leavePlace()
+	t.drop()
+	t.resize()
+	return t.seen(), true
 }
 
 // place is what was open in a tab, also where it was closed meanwhile.
@@ -115,63 +124,86 @@ type place struct {
 
 // leavePlace remembers what is in front, which something else takes the place
 // of now.
-func (a *app) leavePlace() {
-	if stack := a.tabs[a.tab]; len(stack) > 0 {
-		a.former = place{a.tab, slices.Clone(stack)}
+func (t *tabs) leavePlace() {
+	if stack := t.stacks[t.tab]; len(stack) > 0 {
+		t.former = place{t.tab, slices.Clone(stack)}
 	}
 }
 
 // goBefore goes to what was in front before, and opens again what was closed of
 // it.
-func (a *app) goBefore() tea.Cmd {
-	to := a.former
+func (t *tabs) goBefore() tea.Cmd {
+	to := t.former
 	if len(to.stack) == 0 {
-		a.Tell(ui.Info, "nothing was seen before this")
+		t.Tell(ui.Info, "nothing was seen before this")
 		return nil
 	}
-	a.leavePlace()
-	a.tab, a.over, a.line = to.tab, nil, nil
+	t.leavePlace()
+	t.tab, t.over, t.line = to.tab, nil, nil
 	same := 0
-	for same < min(len(to.stack), len(a.tabs[to.tab])) && to.stack[same] == a.tabs[to.tab][same] {
+	for same < min(len(to.stack), len(t.stacks[to.tab])) && to.stack[same] == t.stacks[to.tab][same] {
 		same++
 	}
-	for len(a.tabs[to.tab]) > same {
-		a.drop()
+	for len(t.stacks[to.tab]) > same {
+		t.drop()
 	}
 	var cmds []tea.Cmd
 	for _, s := range to.stack[same:] {
 		s.Reset()
-		cmds = append(cmds, a.put(s))
+		cmds = append(cmds, t.put(s))
 	}
-	a.resize()
-	return tea.Batch(append(cmds, a.seen())...)
+	t.resize()
+	return tea.Batch(append(cmds, t.seen())...)
 }
 
 // missed fetches what is in front again, since changes were not told, and the
 // rest when it is seen.
-func (a *app) missed() tea.Cmd {
-	a.outdated = make(map[ui.Screen]bool)
-	for _, stack := range a.tabs {
+func (t *tabs) missed() tea.Cmd {
+	t.outdated = make(map[ui.Screen]bool)
+	for _, stack := range t.stacks {
 		for _, s := range stack {
-			a.outdated[s] = true
+			t.outdated[s] = true
 		}
 	}
-	return a.renew(a.Front())
+	return t.renew(t.Front())
 }
 
 // seen is what the screen does that has come to the front.
-func (a *app) seen() tea.Cmd {
-	s := a.Front()
-	if a.outdated[s] {
-		return tea.Batch(s.Shown(), a.renew(s))
+func (t *tabs) seen() tea.Cmd {
+	s := t.Front()
+	if t.outdated[s] {
+		return tea.Batch(s.Shown(), t.renew(s))
 	}
 	return s.Shown()
 }
 
-func (a *app) renew(s ui.Screen) tea.Cmd {
-	delete(a.outdated, s)
+func (t *tabs) renew(s ui.Screen) tea.Cmd {
+	delete(t.outdated, s)
 	if p, ok := s.(ui.Poller); ok {
 		return p.Poll()
 	}
 	return nil
 }
+
+func (t *tabs) isOpen(s ui.Screen) bool {
+	for _, stack := range t.stacks {
+		for _, one := range stack {
+			if h, ok := one.(ui.Holder); one == s || ok && h.Holds(s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Front is the screen that is seen.
+func (t *tabs) Front() ui.Screen {
+	stack := t.stacks[t.tab]
+	if len(stack) == 0 {
+		return nil
+	}
+	return stack[len(stack)-1]
+}
+
+// Outdate has a screen fetched again when it is seen.
+func (t *tabs) Outdate(s ui.Screen) { t.outdated[s] = true }

@@ -44,7 +44,7 @@ func TestTwinsRun(t *testing.T) {
 		"events":        {"5"},
 		"requests":      {"6", "!"},
 	} {
-		for d.app.over != nil || len(d.app.tabs[d.app.tab]) > 1 {
+		for d.app.over != nil || len(d.app.stacks[d.app.tab]) > 1 {
 			d.press("esc")
 		}
 		d.press(keys...)

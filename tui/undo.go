@@ -20,30 +20,36 @@ type delayed struct {
 	run  func() tea.Cmd
 }
 
-// Delay makes a change in a moment.
-func (a *app) Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
-	a.delayed = append(a.delayed, delayed{a.Now.Add(ui.UndoTime), what, ids, run})
-	return a.Front().Shown()
+// undo is the changes that can be taken back still.
+type undo struct {
+	*app
+	delayed []delayed
 }
 
-// undo takes the last change back that still waits.
-func (a *app) undo() tea.Cmd {
-	last := len(a.delayed) - 1
+// Delay makes a change in a moment.
+func (u *undo) Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
+	u.delayed = append(u.delayed, delayed{u.Now.Add(ui.UndoTime), what, ids, run})
+	return u.Front().Shown()
+}
+
+// takeBack takes the last change back that still waits.
+func (u *undo) takeBack() tea.Cmd {
+	last := len(u.delayed) - 1
 	if last < 0 {
-		a.Tell(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(ui.UndoTime))
+		u.Tell(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(ui.UndoTime))
 		return nil
 	}
-	what := a.delayed[last].what
-	a.delayed = a.delayed[:last]
-	a.Tell(ui.Info, what+": taken back, nothing was sent")
-	return a.Front().Shown()
+	what := u.delayed[last].what
+	u.delayed = u.delayed[:last]
+	u.Tell(ui.Info, what+": taken back, nothing was sent")
+	return u.Front().Shown()
 }
 
 // makeDue makes the changes whose time has come.
-func (a *app) makeDue() tea.Cmd {
+func (u *undo) makeDue() tea.Cmd {
 	var cmds []tea.Cmd
-	a.delayed = slices.DeleteFunc(a.delayed, func(d delayed) bool {
-		due := !a.Now.Before(d.due)
+	u.delayed = slices.DeleteFunc(u.delayed, func(d delayed) bool {
+		due := !u.Now.Before(d.due)
 		if due {
 			cmds = append(cmds, d.run())
 		}
@@ -53,16 +59,16 @@ func (a *app) makeDue() tea.Cmd {
 }
 
 // Delayed reports whether a change of this waits.
-func (a *app) Delayed(id string) bool {
-	return slices.ContainsFunc(a.delayed, func(d delayed) bool { return slices.Contains(d.ids, id) })
+func (u *undo) Delayed(id string) bool {
+	return slices.ContainsFunc(u.delayed, func(d delayed) bool { return slices.Contains(d.ids, id) })
 }
 
 // undoSpans tell what waits and how to take it back.
-func (a *app) undoSpans() []theme.Span {
-	if len(a.delayed) == 0 {
+func (u *undo) undoSpans() []theme.Span {
+	if len(u.delayed) == 0 {
 		return nil
 	}
-	last := a.delayed[len(a.delayed)-1]
-	left := (last.due.Sub(a.Now) + time.Second - 1).Truncate(time.Second)
-	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Ink: a.Theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Ink: a.Theme.Key}, {Text: " undo ", Ink: a.Theme.Dim}}
+	last := u.delayed[len(u.delayed)-1]
+	left := (last.due.Sub(u.Now) + time.Second - 1).Truncate(time.Second)
+	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Ink: u.Theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Ink: u.Theme.Key}, {Text: " undo ", Ink: u.Theme.Dim}}
 }

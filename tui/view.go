@@ -12,122 +12,128 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func (a *app) tooSmall() bool { return a.width < ui.MinWidth || a.height < ui.LeastHeight }
+// frame draws what is around the screen in front.
+type frame struct {
+	*app
+	width, height int
+}
+
+func (f *frame) tooSmall() bool { return f.width < ui.MinWidth || f.height < ui.LeastHeight }
 
 // resize tells what is open how much room there is.
-func (a *app) resize() {
-	if a.tooSmall() {
+func (f *frame) resize() {
+	if f.tooSmall() {
 		return
 	}
-	a.Columns, a.Rows = a.width, a.height-ui.LinesAround
-	if s := a.Front(); s != nil {
-		s.SetSize(a.width, a.height-ui.LinesAround)
+	f.Columns, f.Rows = f.width, f.height-ui.LinesAround
+	if s := f.Front(); s != nil {
+		s.SetSize(f.width, f.height-ui.LinesAround)
 	}
 }
 
 // View is bubbletea's: exactly as many lines and cells as the terminal has.
-func (a *app) View() string {
-	defer a.crash.note()
+func (f *frame) View() string {
+	defer f.crash.note()
 	switch {
-	case a.width == 0:
+	case f.width == 0:
 		return ""
-	case a.tooSmall():
-		return a.smallView()
-	case a.Front() == nil:
+	case f.tooSmall():
+		return f.smallView()
+	case f.Front() == nil:
 		return ""
 	}
-	body := strings.Split(a.Front().View(), "\n")
-	if a.link.away(a.Now) {
-		body = a.faded(body)
+	body := strings.Split(f.Front().View(), "\n")
+	if f.link.away(f.Now) {
+		body = f.faded(body)
 	}
-	if a.over != nil {
-		body = a.lay(body, a.over.Box(a.width-4, len(body)))
-	} else if a.line != nil {
-		body = a.under(body, a.line.Suggestions(a.width, len(body)))
+	if f.over != nil {
+		body = f.lay(body, f.over.Box(f.width-4, len(body)))
+	} else if f.line != nil {
+		body = f.under(body, f.line.Suggestions(f.width, len(body)))
 	}
-	lines := append([]string{a.identity(), a.tabLine(), a.crumbs(), a.Theme.Rule.Paint(strings.Repeat(a.Theme.Line, a.width))}, body...)
-	return strings.Join(append(lines, a.statusLine(), a.hintLine()), "\n")
+	lines := append([]string{f.identity(), f.tabLine(), f.crumbs(), f.Theme.Rule.Paint(strings.Repeat(f.Theme.Line, f.width))}, body...)
+	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
 }
 
 // faded draws what is not up to date: without its own inks.
-func (a *app) faded(body []string) []string {
+func (f *frame) faded(body []string) []string {
 	for i, line := range body {
-		body[i] = a.Theme.Wait.Paint(ansi.Strip(line))
+		body[i] = f.Theme.Wait.Paint(ansi.Strip(line))
 	}
 	return body
 }
 
 // smallView says how large the terminal has to be.
-func (a *app) smallView() string {
-	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", a.width, a.height, ui.MinWidth, ui.LeastHeight)
-	words := theme.Wrap(text, a.width)
-	lines := make([]string, a.height)
+func (f *frame) smallView() string {
+	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", f.width, f.height, ui.MinWidth, ui.LeastHeight)
+	words := theme.Wrap(text, f.width)
+	lines := make([]string, f.height)
 	for i := range lines {
 		text = ""
 		if i < len(words) {
 			text = words[i].Text
 		}
-		lines[i] = a.Theme.Fit(text, a.width, false)
+		lines[i] = f.Theme.Fit(text, f.width, false)
 	}
 	return strings.Join(lines, "\n")
 }
 
 // identity is line 1: where we are, who we are, what we may, and the state of
 // the way to the service, which is always the truth.
-func (a *app) identity() string {
-	t := a.Theme
+func (f *frame) identity() string {
+	t := f.Theme
 	left := []theme.Span{{Text: " whctl  ", Ink: t.Brand}}
-	left = append(left, t.Profile(a.Profile, a.options.Colour)...)
-	left = append(left, theme.Span{Text: ui.ShortURL(a.URL)})
-	if a.options.InsecureTLS {
+	left = append(left, t.Profile(f.Profile, f.options.Colour)...)
+	left = append(left, theme.Span{Text: ui.ShortURL(f.URL)})
+	if f.options.InsecureTLS {
 		left = append(left, theme.Span{Text: "  TLS!", Ink: t.Offline})
 	}
-	if a.user != "" {
-		left = append(left, theme.Span{Text: "  " + a.user})
+	if f.user != "" {
+		left = append(left, theme.Span{Text: "  " + f.user})
 	}
 	mode := theme.Span{Text: " RW", Ink: t.Waiting}
-	if a.ReadOnly {
+	if f.ReadOnly {
 		mode = theme.Span{Text: " RO", Ink: t.Dim}
 	}
-	if a.fetching() {
+	if f.fetching() {
 		left = append(left, theme.Span{Text: "  ...", Ink: t.Dim})
 	}
-	word := a.link.word(a.Now)
-	return a.Theme.Compose(a.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Ink: a.stateInk(word)}, {Text: "  " + a.TimeOfDay(a.Now) + a.ZoneName() + a.link.clocks() + " ", Ink: t.Dim}})
+	word := f.link.word(f.Now)
+	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Ink: f.stateInk(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.link.clocks() + " ", Ink: t.Dim}})
 }
 
 // fetching reports whether something of the screen in front is on its way.
-func (a *app) fetching() bool {
-	w, ok := a.Front().(ui.Waiter)
+func (f *frame) fetching() bool {
+	w, ok := f.Front().(ui.Waiter)
 	return ok && w.Waiting()
 }
 
-func (a *app) stateInk(word string) theme.Ink {
+func (f *frame) stateInk(word string) theme.Ink {
 	switch {
 	case word == "LIVE":
-		return a.Theme.Live
+		return f.Theme.Live
 	case strings.HasPrefix(word, "OFFLINE"), word == "AUTH":
-		return a.Theme.Offline
+		return f.Theme.Offline
 	}
-	return a.Theme.Waiting
+	return f.Theme.Waiting
 }
 
 // tabLine is line 2.
-func (a *app) tabLine() string {
-	left, right := a.tabSpans()
-	return a.Theme.Compose(a.width, left, right)
+func (f *frame) tabLine() string {
+	left, right := f.tabSpans()
+	return f.Theme.Compose(f.width, left, right)
 }
 
 // tabSpans are the tabs, each behind a blank or two, and the help at the right.
-func (a *app) tabSpans() (left, right []theme.Span) {
+func (f *frame) tabSpans() (left, right []theme.Span) {
 	left = []theme.Span{{Text: " "}}
 	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
 	for i, name := range tabNames {
 		ink := theme.Ink("")
-		if i == a.tab {
-			ink = a.Theme.Tab
+		if i == f.tab {
+			ink = f.Theme.Tab
 		}
-		if a.width < 76 && i != a.tab {
+		if f.width < 76 && i != f.tab {
 			name = name[:min(3, len(name))]
 		}
 		if i < len(keys) {
@@ -135,100 +141,100 @@ func (a *app) tabSpans() (left, right []theme.Span) {
 		}
 		left = append(left, theme.Span{Text: name, Ink: ink}, theme.Span{Text: "  "})
 	}
-	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", Ink: a.Theme.Dim}}
+	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", Ink: f.Theme.Dim}}
 }
 
 // crumbs is line 3: how we came here and what limits the rows; or the line that
 // is typed.
-func (a *app) crumbs() string {
-	if a.line != nil {
-		return a.line.View(a.width)
+func (f *frame) crumbs() string {
+	if f.line != nil {
+		return f.line.View(f.width)
 	}
 	var names []string
-	for _, s := range a.tabs[a.tab] {
+	for _, s := range f.stacks[f.tab] {
 		names = append(names, s.Title())
 	}
 	names = slices.Compact(names) // a list and a part of it, which the chips tell apart
 	var chips []theme.Span
-	room := a.width - 2
-	for _, chip := range a.Front().Badges() {
-		chips = append(chips, theme.Span{Text: "  "}, theme.Span{Text: "[" + chip + "]", Ink: a.Theme.Chip})
+	room := f.width - 2
+	for _, chip := range f.Front().Badges() {
+		chips = append(chips, theme.Span{Text: "  "}, theme.Span{Text: "[" + chip + "]", Ink: f.Theme.Chip})
 		room -= ansi.StringWidth(chip) + 4
 	}
-	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], a.Theme.Step)) > room; first++ {
+	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], f.Theme.Step)) > room; first++ {
 		names[first] = "" // what limits the rows matters more than how one came here
-		names[first+1] = a.Theme.Cut + a.Theme.Step + names[first+1]
+		names[first+1] = f.Theme.Cut + f.Theme.Step + names[first+1]
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	return a.Theme.Compose(a.width, append([]theme.Span{{Text: " " + strings.Join(names, a.Theme.Step), Ink: a.Theme.Crumb}}, chips...), nil)
+	return f.Theme.Compose(f.width, append([]theme.Span{{Text: " " + strings.Join(names, f.Theme.Step), Ink: f.Theme.Crumb}}, chips...), nil)
 }
 
 // statusLine is a message where there is one, else what the screen says.
-func (a *app) statusLine() string {
-	if s := a.toasts.Shown(); s != nil && !(s.Link && a.link.away(a.Now)) {
-		right := append(a.undoSpans(), a.jobSpans()...)
-		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > a.width {
-			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Ink: a.Theme.Key}, theme.Span{Text: " all of it ", Ink: a.Theme.Dim})
+func (f *frame) statusLine() string {
+	if s := f.toasts.Shown(); s != nil && !(s.Link && f.link.away(f.Now)) {
+		right := append(f.undoSpans(), f.jobSpans()...)
+		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.width {
+			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Ink: f.Theme.Key}, theme.Span{Text: " all of it ", Ink: f.Theme.Dim})
 		}
-		return a.Theme.Compose(a.width, []theme.Span{{Text: " " + s.Text + " ", Ink: a.Theme.Toast[s.Level]}}, right)
+		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + s.Text + " ", Ink: f.Theme.Toast[s.Level]}}, right)
 	}
-	if a.link.away(a.Now) {
-		text := " " + ui.Describe(a.link.failed)
-		if !a.link.reached.IsZero() {
-			text = " Data from " + a.TimeOfDay(a.link.reached) + ", " + ui.Age(a.Now.Sub(a.link.reached)) + " ago: " + ui.Cause(a.link.failed)
+	if f.link.away(f.Now) {
+		text := " " + ui.Describe(f.link.failed)
+		if !f.link.reached.IsZero() {
+			text = " Data from " + f.TimeOfDay(f.link.reached) + ", " + ui.Age(f.Now.Sub(f.link.reached)) + " ago: " + ui.Cause(f.link.failed)
 		}
-		return a.Theme.Compose(a.width, []theme.Span{{Text: text, Ink: a.Theme.Toast[ui.Failure]}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Ink: a.Theme.Key}})
+		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Ink: f.Theme.Toast[ui.Failure]}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Ink: f.Theme.Key}})
 	}
-	return a.Theme.Compose(a.width, []theme.Span{{Text: " " + a.Front().Status()}}, append(a.undoSpans(), a.jobSpans()...))
+	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(f.undoSpans(), f.jobSpans()...))
 }
 
 // jobSpans says at the end of the line what is on its way.
-func (a *app) jobSpans() []theme.Span {
-	word := a.jobWord()
+func (f *frame) jobSpans() []theme.Span {
+	word := f.jobWord()
 	if word == "" {
 		return nil
 	}
-	return []theme.Span{{Text: " " + word + " ", Ink: a.Theme.Accent}}
+	return []theme.Span{{Text: " " + word + " ", Ink: f.Theme.Accent}}
 }
 
 // hintLine names the keys that matter here.
-func (a *app) hintLine() string {
-	if a.line != nil {
-		return a.Theme.Compose(a.width, []theme.Span{{Text: " " + a.line.Hint(), Ink: a.Theme.Dim}}, nil)
+func (f *frame) hintLine() string {
+	if f.line != nil {
+		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.line.Hint(), Ink: f.Theme.Dim}}, nil)
 	}
 	left := []theme.Span{{Text: " "}}
-	room := a.width - 2
-	for _, b := range a.hinted() {
-		ink := a.Theme.Key
-		if a.over == nil && a.reason(b) != "" {
-			ink = a.Theme.Dim
+	room := f.width - 2
+	for _, b := range f.hinted() {
+		ink := f.Theme.Key
+		if f.over == nil && f.reason(b) != "" {
+			ink = f.Theme.Dim
 		}
 		need := ansi.StringWidth(b.Label()) + len(b.Hint) + 3
 		if room -= need; room < 0 {
 			break
 		}
-		left = append(left, theme.Span{Text: b.Label(), Ink: ink}, theme.Span{Text: " " + b.Hint + "  ", Ink: a.Theme.Dim})
+		left = append(left, theme.Span{Text: b.Label(), Ink: ink}, theme.Span{Text: " " + b.Hint + "  ", Ink: f.Theme.Dim})
 	}
-	return a.Theme.Compose(a.width, left, nil)
+	return f.Theme.Compose(f.width, left, nil)
 }
 
 // under draws lines over the first lines of the body.
-func (a *app) under(body, lines []string) []string {
+func (f *frame) under(body, lines []string) []string {
 	lines = lines[:min(len(lines), len(body))]
 	copy(body, lines)
 	if n := len(lines); n > 0 && n < len(body) { // what lies below is none of it
-		body[n] = a.Theme.Rule.Paint(strings.Repeat(a.Theme.Line, a.width))
+		body[n] = f.Theme.Rule.Paint(strings.Repeat(f.Theme.Line, f.width))
 	}
 	return body
 }
 
 // lay draws a box over the middle of the body.
-func (a *app) lay(body, box []string) []string {
+func (f *frame) lay(body, box []string) []string {
 	if len(box) == 0 {
 		return body
 	}
 	width := ansi.StringWidth(box[0])
-	left, top := max(0, (a.width-width)/2), max(0, (len(body)-len(box))/2)
+	left, top := max(0, (f.width-width)/2), max(0, (len(body)-len(box))/2)
 	for i, line := range box {
 		if top+i >= len(body) {
 			break
@@ -237,7 +243,7 @@ func (a *app) lay(body, box []string) []string {
 		before := ansi.Truncate(under, left, "")
 		before += strings.Repeat(" ", left-ansi.StringWidth(before))
 		after := ansi.TruncateLeft(under, left+width, "")
-		after = strings.Repeat(" ", max(0, a.width-left-width-ansi.StringWidth(after))) + after
+		after = strings.Repeat(" ", max(0, f.width-left-width-ansi.StringWidth(after))) + after
 		body[top+i] = before + theme.Reset + line + theme.Reset + after
 	}
 	return body

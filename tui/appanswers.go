@@ -44,24 +44,6 @@ func ofService(m tea.Msg) bool {
 	return true
 }
 
-// askWho asks for a password when the session has just ended.
-func (a *app) askWho(was bool) {
-	if a.link.signedOut && !was && a.over == nil && a.line == nil {
-		a.over = newLogin(a)
-	}
-}
-
-func (a *app) isOpen(s ui.Screen) bool {
-	for _, stack := range a.tabs {
-		for _, one := range stack {
-			if h, ok := one.(ui.Holder); one == s || ok && h.Holds(s) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // own takes the answers to what the app asked itself.
 func (a *app) own(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
@@ -95,27 +77,6 @@ func (a *app) own(m tea.Msg) tea.Cmd {
 		}
 	case exportMsg:
 		a.exported(m)
-	}
-	return nil
-}
-
-// onSession learns who we are and what the service can do.
-func (a *app) onSession(m whoMsg) tea.Cmd {
-	if m.session != a.Session {
-		return nil
-	}
-	a.polling = false
-	if m.info != nil {
-		a.features = make(map[string]bool)
-		for _, name := range m.info.Features {
-			a.features[name] = true
-		}
-	}
-	if m.user != nil {
-		a.user = m.user.UserName
-	}
-	if m.err == nil && a.link.idle(a.Now) {
-		return a.listen()
 	}
 	return nil
 }

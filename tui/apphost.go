@@ -1,17 +1,18 @@
 package tui
 
 import (
+	"errors"
 	"slices"
-
-	"github.com/bizhook/whd/tui/screens/messages"
-
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
-	"github.com/bizhook/whd/tui/browse"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/screens/requests"
+	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -63,9 +64,6 @@ func (a *app) Current() *ui.Session { return a.Session }
 // ClearToast takes away a message that would cover the line of status.
 func (a *app) ClearToast() { a.toasts.Passing = nil }
 
-// Outdate has a screen fetched again when it is seen.
-func (a *app) Outdate(s ui.Screen) { a.outdated[s] = true }
-
 // Overlay is what lies over the screen; nil for nothing.
 func (a *app) Overlay() ui.Overlay { return a.over }
 
@@ -83,8 +81,8 @@ func (a *app) Close(o ui.Overlay) {
 	if a.held != nil && a.held.under == o {
 		a.held.under = nil
 	}
-	a.secrets = slices.DeleteFunc(a.secrets, func(one *ui.Secret) bool { return ui.Overlay(one) == o })
-	for _, s := range a.secrets {
+	a.waiting = slices.DeleteFunc(a.waiting, func(one *ui.Secret) bool { return ui.Overlay(one) == o })
+	for _, s := range a.waiting {
 		if s.Under == o {
 			s.Under = nil
 		}
@@ -96,9 +94,6 @@ func (a *app) Type(l *ui.Line) { a.line = l }
 
 // Typing reports whether such a line is open.
 func (a *app) Typing() bool { return a.line != nil }
-
-// SignInPending reports whether a change waits for a sign-in.
-func (a *app) SignInPending() bool { return a.held != nil }
 
 // Watch calls a watcher until it is done.
 func (a *app) Watch(w ui.Watcher) { a.watchers = append(a.watchers, w) }
@@ -113,4 +108,71 @@ func (a *app) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 	}
 	a.watchers = slices.DeleteFunc(a.watchers, ui.Watcher.Done)
 	return tea.Batch(cmds...)
+}
+
+// openView opens a view.
+func (a *app) openView(v state.View) tea.Cmd {
+	if v.Record == ui.MessageRecord {
+		m := messages.New(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
+		m.Filter.Conditions, m.Typed = browse.RecallFilters(m.Dialog, ui.MessageKind(), v.Where)
+		m.SetViewName(v.Name)
+		m.Arrange(v.Arrangement)
+		m.Order = messages.MessageOrder(v.OrderBy)
+		return a.pushIn(messagesTab, m)
+	}
+	kind, ok := browse.KindNamed(a.Registry, v.Record)
+	if !ok {
+		a.Tell(ui.Warning, v.Name+": there is no record "+v.Record+" any more")
+		return nil
+	}
+	b := requests.NewRows(a, "")
+	if kind.Name != requests.Kind {
+		b = browse.New(a, kind, nil, browse.Options{})
+	}
+	b.Arrange(v.Arrangement)
+	b.SetViewName(v.Name)
+	return a.pushIn(recordsTab, b)
+}
+
+// quick is how long requests may take that nobody waits for.
+const quick = 10 * time.Second
+
+// after is a message that comes later.
+func (a *app) after(d time.Duration, m tea.Msg) tea.Cmd {
+	return a.options.tick(d, m)
+}
+
+// errReadOnly is the answer to every change that is asked for while the session
+// is read-only. It is decided here, beside the client's own refusal.
+var errReadOnly = errors.New("read-only: nothing was sent (:rw lifts it)")
+
+// Change makes a change at the service: it refuses it in a read-only session and
+// repeats it after a sign-in.
+func (a *app) Change(one ui.Change) tea.Cmd {
+	c, ctx, readOnly := a.Client, a.Context, a.ReadOnly
+	told := one.Told
+	if told == nil {
+		told = func(err error) { a.changed(one.What, err) }
+	}
+	return a.repeatable(one.What, func() tea.Msg {
+		err := errReadOnly
+		if !readOnly {
+			err = one.Do(ctx, c)
+		}
+		return ui.Answer{To: one.Of, Err: err, Late: func() { told(err) }, Take: func() tea.Cmd {
+			if told(err); one.Then == nil {
+				return nil
+			}
+			return one.Then(err)
+		}}
+	})
+}
+
+// changed tells how a change went.
+func (a *app) changed(what string, err error) {
+	if err != nil {
+		a.Fail(what, ui.NotSent(err))
+		return
+	}
+	a.Tell(ui.Info, what+": done")
 }

@@ -1,0 +1,230 @@
+package tui
+
+import (
+	"context"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// account is who the user is to the service, and what may be changed.
+type account struct {
+	*app
+	user      string
+	features  map[string]bool // of the service; nil while it has not said
+	held      *unsent         // what a sign-in releases; nil for nothing
+	forbidden int             // how often :ro was said
+	locked    map[string]bool // profiles that :ro was said of
+}
+
+// whoAmI asks who we are to the service, and what it can do.
+func (a *account) whoAmI() tea.Cmd {
+	c, session := a.Client, a.Session
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(session.Context, quick)
+		defer cancel()
+		m := whoMsg{session: session}
+		if m.info, m.err = c.Info(ctx); m.err != nil {
+			m.info = nil
+			return m
+		}
+		m.user, m.err = c.CurrentSession(ctx)
+		return m
+	}
+}
+
+// unlock asks for a client that may change things.
+func (a *account) unlock() tea.Cmd {
+	make, session, asked := a.options.Unlock, a.Session, a.forbidden
+	return func() tea.Msg {
+		c, err := make()
+		return unlockedMsg{reply{err: err}, c, session, asked}
+	}
+}
+
+// signIn starts a session, as a form asks.
+func (a *account) signIn(f *ui.Form, user, password string) tea.Cmd {
+	c, session := a.Client, a.Session
+	return func() tea.Msg {
+		_, err := c.Login(session.Context, user, password)
+		return signedInMsg{reply: reply{err: err}, session: session, user: user, form: f}
+	}
+}
+
+// askWho asks for a password when the session has just ended.
+func (a *account) askWho(was bool) {
+	if a.link.signedOut && !was && a.over == nil && a.line == nil {
+		a.over = newLogin(a.app)
+	}
+}
+
+// onSession learns who we are and what the service can do.
+func (a *account) onSession(m whoMsg) tea.Cmd {
+	if m.session != a.Session {
+		return nil
+	}
+	a.polling = false
+	if m.info != nil {
+		a.features = make(map[string]bool)
+		for _, name := range m.info.Features {
+			a.features[name] = true
+		}
+	}
+	if m.user != nil {
+		a.user = m.user.UserName
+	}
+	if m.err == nil && a.link.idle(a.Now) {
+		return a.listen()
+	}
+	return nil
+}
+
+// forbid begins the read-only mode, which stays with the profile.
+func (a *account) forbid() tea.Cmd {
+	a.ReadOnly, a.locked[a.Profile] = true, true
+	a.forbidden++
+	a.Tell(ui.Info, "nothing can be changed now (:rw lifts it)")
+	return nil
+}
+
+// allow lifts the read-only mode. Of a protected profile its name has to be
+// typed.
+func (a *account) allow(name string) tea.Cmd {
+	switch {
+	case !a.ReadOnly:
+		a.Tell(ui.Info, "changes are allowed already")
+	case a.options.Unlock == nil:
+		a.Tell(ui.Warning, "this session can only read; start whctl tui without --read-only")
+	case a.Protected && name != a.Profile:
+		a.Tell(ui.Warning, "the profile is protected: type :rw "+a.Profile)
+	default:
+		return a.unlock()
+	}
+	return nil
+}
+
+// signedIn goes on after the sign-in.
+func (a *account) signedIn(m signedInMsg) tea.Cmd {
+	if m.err != nil && m.form.IsOpen() {
+		a.toasts.Note(signingIn+": "+ui.Describe(m.err), a.Now)
+		askAgain(m.form, m.err)
+		return nil
+	}
+	if m.err != nil {
+		a.FetchFailed(signingIn, m.err)
+		return nil
+	}
+	m.form.Finish()
+	if f, asked := a.over.(*ui.Form); asked && f.Login && a.held != nil {
+		a.over = nil // what it was asked for is made now
+	}
+	a.user, a.link.signedOut, a.link.refused = m.user, false, nil
+	a.Tell(ui.Info, "signed in as "+m.user)
+	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
+}
+
+// repeatable makes a command that changes something one that can be made again
+// after a sign-in.
+func (a *account) repeatable(what string, cmd tea.Cmd) tea.Cmd {
+	session := a.Session
+	return func() tea.Msg {
+		m := cmd()
+		if r, _ := about(m); ui.SignedOut(r.err) {
+			return heldMsg{reply{err: r.err}, unsent{what: what, again: cmd}, session}
+		}
+		return m
+	}
+}
+
+// hold keeps a change and asks for the password.
+func (a *account) hold(h unsent) {
+	h.under = a.over
+	if s, told := a.over.(*ui.Secret); told {
+		h.under = s.Under // the password is asked for below it
+	}
+	if f, asked := h.under.(*ui.Form); asked && f.Login {
+		h.under = nil
+		if a.held != nil {
+			h.under = a.held.under
+		}
+	}
+	a.held, a.line = &h, nil
+	a.over = newLogin(a.app)
+}
+
+// release makes what was held, once somebody has signed in.
+func (a *account) release() tea.Cmd {
+	h := a.held
+	if h == nil {
+		return nil
+	}
+	if a.held = nil; a.over == nil {
+		a.over = h.under
+	}
+	a.Tell(ui.Info, "now: "+h.what)
+	again := a.repeatable(h.what, h.again)
+	if h.form == nil {
+		return again
+	}
+	return h.form.Through(again)
+}
+
+// giveUp forgets what was held: nobody signed in.
+func (a *account) giveUp() {
+	if a.held == nil {
+		return
+	}
+	a.over = a.held.under
+	a.Tell(ui.Warning, "not done: "+a.held.what)
+	a.held = nil
+}
+
+// SignInPending reports whether a change waits for a sign-in.
+func (a *account) SignInPending() bool { return a.held != nil }
+
+// unsent is a change that the service refused since the session had ended. It is
+// made after the next sign-in.
+type unsent struct {
+	what  string // for people
+	again tea.Cmd
+	form  *ui.Form   // that it was sent by; nil for none
+	under ui.Overlay // what the question for the password covers
+}
+
+// heldMsg says that a change was not made, since we are not signed in.
+type heldMsg struct {
+	reply
+	unsent  unsent
+	session *ui.Session // that asked
+}
+
+// newLogin asks for a password, where the session has ended.
+func newLogin(a *app) ui.Overlay {
+	f := ui.NewForm(a, "Sign in to "+ui.ShortURL(a.URL), "sign in")
+	f.Login = true
+	if a.held != nil {
+		f.Notes = []string{"your action (" + a.held.what + ") runs after"}
+	}
+	f.Add("UserName", "User", a.user, "")
+	f.Add("Password", "Password", "", "it is kept for this session only").Masked = true
+	if a.user != "" {
+		f.At = 1
+	}
+	f.Send = func(values map[string]string, _ bool) tea.Cmd {
+		return a.signIn(f, values["UserName"], values["Password"])
+	}
+	f.Leave = a.giveUp
+	return f
+}
+
+// signingIn is what fails where a password is wrong.
+const signingIn = "signing in"
+
+// askAgain asks for the password once more, and says why.
+func askAgain(f *ui.Form, err error) {
+	f.At = len(f.Fields) - 1
+	password := f.Fields[f.At]
+	password.Input.SetValue("")
+	password.Wrong = err.Error()
+}
