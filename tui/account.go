@@ -55,7 +55,7 @@ func (a *account) signIn(f *ui.Form, user, password string) tea.Cmd {
 // askWho asks for a password when the session has just ended.
 func (a *account) askWho(was bool) {
 	if a.link.signedOut && !was && a.over == nil && a.line == nil {
-		a.over = newLogin(a.app)
+		a.over = a.app.login()
 	}
 }
 
@@ -150,7 +150,7 @@ func (a *account) hold(h unsent) {
 		}
 	}
 	a.held, a.line = &h, nil
-	a.over = newLogin(a.app)
+	a.over = a.app.login()
 }
 
 // release makes what was held, once somebody has signed in.
@@ -199,9 +199,9 @@ type heldMsg struct {
 	session *ui.Session // that asked
 }
 
-// newLogin asks for a password, where the session has ended.
-func newLogin(a *app) ui.Overlay {
-	f := ui.NewForm(a, "Sign in to "+ui.ShortURL(a.URL), "sign in")
+// login asks for a password, where the session has ended.
+func (a *account) login() ui.Overlay {
+	f := ui.NewForm(a.app, "Sign in to "+ui.ShortURL(a.URL), "sign in")
 	f.Login = true
 	if a.held != nil {
 		f.Notes = []string{"your action (" + a.held.what + ") runs after"}

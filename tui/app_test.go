@@ -45,7 +45,7 @@ func TestScreensWithoutService(t *testing.T) {
 		}
 		d.golden("S14-login", look)
 		d.app.held = &unsent{what: "retry of salesorder.created"}
-		d.app.over = newLogin(d.app)
+		d.app.over = d.app.login()
 		d.golden("S14-login-held", look)
 		d.press("esc")
 		d.app.Fail("retry of salesorder.created", &client.Error{Kind: client.Rejected, Status: http.StatusConflict, Message: "Conflict: the message is being sent at this moment", RequestID: "7cc5e9c8cae49bb1"})

@@ -31,18 +31,18 @@ type verb struct {
 // verbs is the only list of them.
 func verbs() []verb {
 	return []verb{
-		{"help", "the keys of what is on the screen", func(p *palette, _ string) tea.Cmd { p.over = newHelp(p.app); return nil }},
-		{"cli", "the whctl command that shows the same", func(p *palette, _ string) tea.Cmd { p.over = newTwin(p.app, p.Front().Equivalent()); return nil }},
+		{"help", "the keys of what is on the screen", func(p *palette, _ string) tea.Cmd { p.over = p.help(); return nil }},
+		{"cli", "the whctl command that shows the same", func(p *palette, _ string) tea.Cmd { p.over = p.equivalent(); return nil }},
 		{"rw", "allow changes for this session", func(p *palette, rest string) tea.Cmd { return p.allow(rest) }},
 		{"ro", "forbid changes for this session", func(p *palette, _ string) tea.Cmd { return p.forbid() }},
 		{"save", "keep these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.save(name) }},
 		{"drop", "forget a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
 		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.listProfiles(true) }},
-		{"errors", "the errors so far", func(p *palette, _ string) tea.Cmd { p.over = newErrors(p.app); return nil }},
-		{"jobs", "the exports of this session", func(p *palette, _ string) tea.Cmd { p.over = newJobList(p.app); return nil }},
+		{"errors", "the errors so far", func(p *palette, _ string) tea.Cmd { p.over = newErrors(p.app, &p.toasts); return nil }},
+		{"jobs", "the exports of this session", func(p *palette, _ string) tea.Cmd { p.over = p.jobs.list(); return nil }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.app).Open(rest) }},
 		{"refresh", "fetch again", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
-		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.over = newLogin(p.app); return nil }},
+		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.over = p.app.login(); return nil }},
 		{"quit", "leave", func(p *palette, _ string) tea.Cmd { return p.quit() }},
 	}
 }
@@ -71,10 +71,9 @@ func verbNames() string {
 	return strings.Join(names, " ")
 }
 
-// newCommandLine takes a record kind with conditions, a tab or a verb.
-func newCommandLine(a *app) *ui.Line {
-	p := &palette{a}
-	l := ui.NewLine(a, ui.CommandHistory, ":", "")
+// open takes a record kind with conditions, a tab or a verb.
+func (p *palette) open() *ui.Line {
+	l := ui.NewLine(p.app, ui.CommandHistory, ":", "")
 	l.Help = "a kind with conditions, tab, view, @profile or these words"
 	l.Words = verbNames()
 	l.Suggest = p.suggestCommands

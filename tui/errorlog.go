@@ -19,7 +19,9 @@ type errorLog struct {
 	at     int
 }
 
-func newErrors(a *app) ui.Overlay { return &errorLog{Dialog: ui.NewDialog(a), toasts: &a.toasts} }
+func newErrors(h ui.Host, toasts *ui.Toasts) ui.Overlay {
+	return &errorLog{Dialog: ui.NewDialog(h), toasts: toasts}
+}
 
 func (l *errorLog) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }
 

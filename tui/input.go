@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bizhook/whd/tui/theme"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
@@ -193,9 +195,9 @@ var needs = map[keymap.Action]string{keymap.MarkAll: "bulk"}
 func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 	switch b.Action {
 	case keymap.AskHelp:
-		k.over = newHelp(k.app)
+		k.over = k.help()
 	case keymap.AskCommand:
-		k.line = newCommandLine(k.app)
+		k.line = (&palette{k.app}).open()
 	case keymap.AskFilter:
 		if f, ok := k.Front().(ui.Finder); ok {
 			k.line = f.Find()
@@ -225,18 +227,18 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 		return k.pause()
 	case keymap.Refresh:
 		if k.link.signedOut {
-			k.over = newLogin(k.app)
+			k.over = k.app.login()
 			return nil
 		}
 		return k.refresh()
 	case keymap.ShowActions:
-		k.over = newMenu(k.app)
+		k.over = k.menu()
 	case keymap.ShowErrors:
-		k.over = newErrors(k.app)
+		k.over = newErrors(k.app, &k.toasts)
 	case keymap.ShowJobs:
-		k.over = newJobList(k.app)
+		k.over = k.jobs.list()
 	case keymap.ShowTwin:
-		k.over = newTwin(k.app, k.Front().Equivalent())
+		k.over = k.equivalent()
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Suspend:
@@ -292,4 +294,57 @@ func (k *keyboard) hinted() []keymap.Binding {
 		return f.Hints()
 	}
 	return keymap.Bindings.Hints(k.scopes())
+}
+
+// help lists the keys of what is on the screen, then those of everywhere. It
+// is made of the table of keys, like dispatch.
+func (k *keyboard) help() ui.Overlay {
+	const keys = 18 // cells
+	t := ui.NewText(k.app, "Help")
+	t.Hang = 2 + keys + 1
+	scopes := append(k.Front().Scopes(), keymap.Everywhere)
+	for _, s := range scopes {
+		if len(t.Lines) > 0 {
+			t.Lines = append(t.Lines, theme.Span{})
+		}
+		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Ink: k.Theme.Crumb})
+		for _, b := range k.inUse(scopes, s) {
+			t.Named(len(t.Lines), strings.Fields(b.Keys))
+			t.Lines = append(t.Lines, theme.Span{Text: "  " + k.Theme.Fit(b.Keys, keys, false) + " " + b.Said()})
+		}
+	}
+	return t
+}
+
+// equivalent shows the command that does the same.
+func (k *keyboard) equivalent() ui.Overlay {
+	profile := ""
+	if name := k.Profile; name != "" {
+		profile = " --profile " + ui.Quote(name) // the shell's is another one, maybe
+	}
+	command := k.Front().Equivalent() + profile
+	t := ui.NewText(k.app, "The same on the command line")
+	t.CopyText = command
+	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied, where the terminal allows it", Ink: k.Theme.Dim})
+	if d, ok := k.Front().(ui.Commander); ok {
+		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "What can be done here:", Ink: k.Theme.Crumb})
+		for _, deed := range d.Commands() {
+			t.Lines = append(t.Lines, theme.Span{Text: deed + profile})
+		}
+	}
+	k.Copy(command)
+	return t
+}
+
+// menu lists what can be done on the screen in front.
+func (k *keyboard) menu() ui.Overlay {
+	m := &menu{keyboard: k, of: k.Front()}
+	scopes := append(m.of.Scopes(), keymap.Everywhere)
+	for _, s := range scopes {
+		if s == keymap.InLists {
+			continue
+		}
+		m.rows = append(m.rows, k.inUse(scopes, s)...)
+	}
+	return m
 }

@@ -105,7 +105,7 @@ type jobList struct {
 	at   int
 }
 
-func newJobList(a *app) ui.Overlay { return &jobList{Dialog: ui.NewDialog(a), jobs: a.jobs} }
+func (j *jobs) list() ui.Overlay { return &jobList{Dialog: ui.NewDialog(j.app), jobs: j} }
 
 func (l *jobList) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 

@@ -102,7 +102,7 @@ func (p *pointing) clickTab(x int) tea.Cmd {
 		at += width
 	}
 	if _, width := p.Theme.Inert(right[0].Text, p.width); x >= p.width-width {
-		p.over = newHelp(p.app)
+		p.over = p.help()
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (w *walk) everything() {
 			rest = " B/S/F"
 		}
 		w.at([]string{"3", "enter"})
-		w.app.line = newCommandLine(w.app)
+		w.app.line = (&palette{w.app}).open()
 		w.app.line.Set(one.name + rest)
 		w.press("enter")
 		w.yes()

@@ -111,14 +111,3 @@ func (o Options) complete() Options {
 	}
 	return o
 }
-
-// wait waits for what reads the stream, and for exports to put their files in
-// order.
-func (a *app) wait() {
-	a.jobs.wait()
-	_ = a.State.Write() // nobody is there to be told any more
-	if a.stopFeed != nil {
-		a.stopFeed()
-		<-a.feed.ended
-	}
-}

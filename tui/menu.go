@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
@@ -10,64 +8,12 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// newHelp lists the keys of what is on the screen, then those of everywhere. It
-// is made of the table of keys, like dispatch.
-func newHelp(a *app) ui.Overlay {
-	const keys = 18 // cells
-	t := ui.NewText(a, "Help")
-	t.Hang = 2 + keys + 1
-	scopes := append(a.Front().Scopes(), keymap.Everywhere)
-	for _, s := range scopes {
-		if len(t.Lines) > 0 {
-			t.Lines = append(t.Lines, theme.Span{})
-		}
-		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Ink: a.Theme.Crumb})
-		for _, b := range a.inUse(scopes, s) {
-			t.Named(len(t.Lines), strings.Fields(b.Keys))
-			t.Lines = append(t.Lines, theme.Span{Text: "  " + a.Theme.Fit(b.Keys, keys, false) + " " + b.Said()})
-		}
-	}
-	return t
-}
-
-// newTwin shows the command that does the same.
-func newTwin(a *app, command string) ui.Overlay {
-	profile := ""
-	if name := a.Profile; name != "" {
-		profile = " --profile " + ui.Quote(name) // the shell's is another one, maybe
-	}
-	command += profile
-	t := ui.NewText(a, "The same on the command line")
-	t.CopyText = command
-	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied, where the terminal allows it", Ink: a.Theme.Dim})
-	if d, ok := a.Front().(ui.Commander); ok {
-		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "What can be done here:", Ink: a.Theme.Crumb})
-		for _, deed := range d.Commands() {
-			t.Lines = append(t.Lines, theme.Span{Text: deed + profile})
-		}
-	}
-	a.Copy(command)
-	return t
-}
-
 // menu lists what can be done, and why what cannot.
 type menu struct {
-	*app
+	*keyboard
 	of   ui.Screen // whose actions they are
 	rows []keymap.Binding
 	at   int
-}
-
-func newMenu(a *app) ui.Overlay {
-	m := &menu{app: a, of: a.Front()}
-	scopes := append(m.of.Scopes(), keymap.Everywhere)
-	for _, s := range scopes {
-		if s == keymap.InLists {
-			continue
-		}
-		m.rows = append(m.rows, a.inUse(scopes, s)...)
-	}
-	return m
 }
 
 func (m *menu) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
