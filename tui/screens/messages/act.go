@@ -17,29 +17,37 @@ import (
 // What is done to messages: to the selected one, to those that are marked, or to
 // all that match. Of many, the service first counts what it would do.
 
+// bulk is what is done to messages of a list.
+type bulk struct {
+	*List
+	AllMarks bool      // all that match are meant, also those that are not here
+	counting *Weighing // before a question; nil for nothing
+	sending  string    // what was answered with yes; empty for nothing
+}
+
 // Act asks whether messages are to be retried or deleted.
-func (s *List) Act(what keymap.Action) tea.Cmd {
+func (s *bulk) Act(what keymap.Action) tea.Cmd {
 	if members := s.meant(); members != nil {
-		s.bulk.forget()
-		s.bulk.counting = newWeighing(what, members, s.AllMarks)
+		s.forget()
+		s.counting = newWeighing(what, members, s.AllMarks)
 		s.ClearToast() // the line says that it counts
-		return s.weigh(s.bulk.counting)
+		return s.weigh(s.counting)
 	}
 	if one, ok := s.Selected(); ok {
-		askOne(s, one, what, s.begin, s.ended)
+		askOne(s.List, one, what, s.begin, s.ended)
 	}
 	return nil
 }
 
 // begin notes what is on its way, which the line of status says from now on.
-func (s *List) begin(what string) {
-	s.bulk.sending = what
+func (s *bulk) begin(what string) {
+	s.sending = what
 	s.ClearToast()
 }
 
 // ended takes what has become of a change of one message.
-func (s *List) ended(id string, err error) tea.Cmd {
-	s.bulk.sending = ""
+func (s *bulk) ended(id string, err error) tea.Cmd {
+	s.sending = ""
 	if err == nil {
 		s.Grid.Forget(id)
 	}
@@ -101,7 +109,7 @@ func refusal(m wire.Message, s *ui.Session) string {
 }
 
 // mark does what keys mean for marks, and for what is marked.
-func (s *List) mark(what keymap.Action) tea.Cmd {
+func (s *bulk) mark(what keymap.Action) tea.Cmd {
 	switch what {
 	case keymap.MarkAll:
 		s.AllMarks = true
@@ -115,7 +123,7 @@ func (s *List) mark(what keymap.Action) tea.Cmd {
 }
 
 // markMore marks the rows that are here, where all that match are meant.
-func (s *List) markMore() {
+func (s *bulk) markMore() {
 	if !s.AllMarks {
 		return
 	}
@@ -127,7 +135,7 @@ func (s *List) markMore() {
 }
 
 // chooseMarks ends that all that match are meant, since rows are chosen.
-func (s *List) chooseMarks() {
+func (s *bulk) chooseMarks() {
 	if s.AllMarks && s.Grid.Marks() < s.Pages.Total() {
 		s.Tell(ui.Warning, "only rows that are loaded are marked now, no longer all that match")
 	}
@@ -135,24 +143,14 @@ func (s *List) chooseMarks() {
 }
 
 // clearMarks is false where there are none.
-func (s *List) clearMarks() bool {
+func (s *bulk) clearMarks() bool {
 	had := s.Table.Unmark() || s.AllMarks
 	s.AllMarks = false
 	return had
 }
 
-// Unmark is a step back: what is counted for a question is given up, or marks go.
-func (s *List) Unmark() bool {
-	if s.bulk.counting != nil {
-		s.bulk.forget()
-		s.Tell(ui.Info, "nothing is asked, and nothing was done")
-		return true
-	}
-	return s.clearMarks()
-}
-
 // meant is the filter of the messages that are marked; nil where none is.
-func (s *List) meant() url.Values {
+func (s *bulk) meant() url.Values {
 	switch {
 	case s.AllMarks:
 		members := s.Filter.Members()
@@ -170,43 +168,37 @@ func (s *List) meant() url.Values {
 	return nil
 }
 
-// bulkState is what is on its way of what is done to messages.
-type bulkState struct {
-	counting *Weighing // before a question; nil for nothing
-	sending  string    // what was answered with yes; empty for nothing
-}
-
 // word tells of it, empty for nothing.
-func (b *bulkState) word() string {
+func (s *bulk) word() string {
 	switch {
-	case b.counting != nil:
-		return "counting for the " + b.counting.name() + " ...   " + keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
-	case b.sending != "":
-		return b.sending + " ..."
+	case s.counting != nil:
+		return "counting for the " + s.counting.name() + " ...   " + keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
+	case s.sending != "":
+		return s.sending + " ..."
 	}
 	return ""
 }
 
-func (b *bulkState) busy() bool { return b.counting != nil || b.sending != "" }
+func (s *bulk) busy() bool { return s.counting != nil || s.sending != "" }
 
 // forget gives up what is counted: no question comes any more.
-func (b *bulkState) forget() {
-	if b.counting != nil {
-		b.counting.Cancel()
-		b.counting.cancelled, b.counting = true, nil
+func (s *bulk) forget() {
+	if s.counting != nil {
+		s.counting.Cancel()
+		s.counting.cancelled, s.counting = true, nil
 	}
 }
 
 // check ends the words where the service wants a sign-in first: then the app
 // tells what becomes of it.
-func (b *bulkState) check(h ui.Host) {
-	if h.SignInPending() {
-		b.counting, b.sending = nil, ""
+func (s *bulk) check() {
+	if s.SignInPending() {
+		s.counting, s.sending = nil, ""
 	}
 }
 
 // RetryMany makes all messages due now that match.
-func (s *List) RetryMany(members url.Values, what string) tea.Cmd {
+func (s *bulk) RetryMany(members url.Values, what string) tea.Cmd {
 	q := clone(members)
 	return s.changeMany(what, func(ctx context.Context, c *client.Client) (string, error) {
 		r, err := c.RetryMessages(ctx, q)
@@ -218,7 +210,7 @@ func (s *List) RetryMany(members url.Values, what string) tea.Cmd {
 }
 
 // RemoveMany deletes all messages that match.
-func (s *List) RemoveMany(members url.Values, what string) tea.Cmd {
+func (s *bulk) RemoveMany(members url.Values, what string) tea.Cmd {
 	q := clone(members)
 	return s.changeMany(what, func(ctx context.Context, c *client.Client) (string, error) {
 		r, err := c.DeleteMessages(ctx, q)
@@ -231,9 +223,9 @@ func (s *List) RemoveMany(members url.Values, what string) tea.Cmd {
 
 // changeMany changes many messages, and tells what came of it. What failed stays
 // marked.
-func (s *List) changeMany(what string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
+func (s *bulk) changeMany(what string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
 	var done string
-	return s.Change(ui.Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Of: s.List, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		done, err = do(ctx, c)
 		return err
 	}, Told: func(err error) {
@@ -243,7 +235,7 @@ func (s *List) changeMany(what string, do func(ctx context.Context, c *client.Cl
 		}
 		s.Tell(ui.Info, done)
 	}, Then: func(err error) tea.Cmd {
-		if s.bulk.sending = ""; err != nil {
+		if s.sending = ""; err != nil {
 			return nil
 		}
 		s.clearMarks()

@@ -73,11 +73,11 @@ type Weighed struct {
 const newestWeighed = 1000
 
 // weigh counts what would be done to messages, and looks where the newest go.
-func (s *List) weigh(w *Weighing) tea.Cmd {
+func (s *bulk) weigh(w *Weighing) tea.Cmd {
 	ctx, cancel := context.WithCancel(s.Context)
 	w.Cancel = cancel
 	var m Weighed
-	return s.Change(ui.Change{Of: s, What: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Of: s.List, What: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
 		m, err = w.measure(ctx, c)
 		return err
 	}, Told: func(error) {}, Then: func(err error) tea.Cmd {
@@ -134,18 +134,18 @@ func (w *Weighing) would(ctx context.Context, c *client.Client, members url.Valu
 
 // Weighed asks, unless the counting was given up or something else is open by
 // now.
-func (s *List) Weighed(m Weighed, err error) {
+func (s *bulk) Weighed(m Weighed, err error) {
 	if m.Of.cancelled {
 		return
 	}
 	m.Of.Cancel()
-	if s.bulk.counting == m.Of {
-		s.bulk.counting = nil
+	if s.counting == m.Of {
+		s.counting = nil
 	}
 	switch {
 	case err != nil:
 		s.Fail(m.Of.name(), err)
-	case s.Front() != ui.Screen(s) || s.Overlay() != nil || s.Typing():
+	case s.Front() != ui.Screen(s.List) || s.Overlay() != nil || s.Typing():
 		s.Tell(ui.Warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Remove)+" once more asks")
 	case m.Of.What == keymap.Remove:
 		s.askRemove(m)
@@ -156,7 +156,7 @@ func (s *List) Weighed(m Weighed, err error) {
 
 // askRetry asks whether what has failed is sent once more; with scheduled, also
 // what is to be tried again anyway.
-func (s *List) askRetry(m Weighed, scheduled bool) {
+func (s *bulk) askRetry(m Weighed, scheduled bool) {
 	if m.Done == 0 {
 		s.Tell(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", ui.Plural(int(m.Matched), "message", "messages")))
 		return
@@ -182,8 +182,8 @@ func (s *List) askRetry(m Weighed, scheduled bool) {
 
 // pace tells how they are sent. Behind an endpoint that fails they do not go out
 // before one of them has arrived.
-func (s *List) pace(m Weighed, least int) string {
-	for _, one := range m.looked(s) {
+func (s *bulk) pace(m Weighed, least int) string {
+	for _, one := range m.looked(s.List) {
 		if one.Status >= least && s.Queues.Known[one.SubscriptionID].Breaker == wire.BreakerOpen {
 			return "Each is sent once more, oldest first; where an endpoint only fails, one at a time until one arrives."
 		}
@@ -215,7 +215,7 @@ func (m *Weighed) others(scheduled bool, s *ui.Session) []string {
 	return lines
 }
 
-func (s *List) askRemove(m Weighed) {
+func (s *bulk) askRemove(m Weighed) {
 	count := int(m.Done)
 	what := "delete of " + ui.Plural(count, "message", "messages")
 	ui.AskMany(s.Host, count, "Delete "+ui.Plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),

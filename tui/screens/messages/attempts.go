@@ -19,7 +19,7 @@ const (
 )
 
 // attemptColumns are as wide as there is room for. An answer comes last.
-func (s *Detail) attemptColumns() attemptColumns {
+func (s *content) attemptColumns() attemptColumns {
 	c := attemptColumns{when: 16, result: 25}
 	if s.Width < 76 {
 		c = attemptColumns{when: 10, result: 24}
@@ -31,7 +31,7 @@ func (s *Detail) attemptColumns() attemptColumns {
 }
 
 // attempts lists what was tried, and when the next attempt is.
-func (s *Detail) attempts() []theme.Span {
+func (s *content) attempts() []theme.Span {
 	t, c := s.Theme, s.attemptColumns()
 	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", tookCells, true)
 	if c.answer > 0 {
@@ -64,7 +64,7 @@ func (s *Detail) attempts() []theme.Span {
 
 // scheduled tells of the next attempt: on two lines where there is no room for
 // its reason on one.
-func (s *Detail) scheduled(c attemptColumns) []theme.Span {
+func (s *content) scheduled(c attemptColumns) []theme.Span {
 	t, next := s.Theme, nextLong(s.Message, s.Session)
 	if next == "-" {
 		return nil
@@ -78,7 +78,7 @@ func (s *Detail) scheduled(c attemptColumns) []theme.Span {
 }
 
 // nextAt is when the next attempt is, a dash where nobody knows.
-func (s *Detail) nextAt() string {
+func (s *content) nextAt() string {
 	at := time.Time(s.Message.NextAttemptDateTime)
 	if at.IsZero() {
 		return "-"

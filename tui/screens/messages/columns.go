@@ -99,22 +99,28 @@ func UsualMessageColumns() []string {
 	return names
 }
 
+// columns are those of a list.
+type columns struct {
+	*List
+	visible []messageColumn // those that are shown, with the one for signs
+}
+
 // show shows these columns. The sign stands before those at the end that are
 // not always seen.
-func (s *List) show(names []string, frozen int) {
-	s.columns = nil
+func (s *columns) show(names []string, frozen int) {
+	s.visible = nil
 	for _, name := range names {
 		if c, known := shownColumn(name); known {
-			s.columns = append(s.columns, c)
+			s.visible = append(s.visible, c)
 		}
 	}
-	at := len(s.columns)
-	for at > 0 && s.columns[at-1].From > 0 {
+	at := len(s.visible)
+	for at > 0 && s.visible[at-1].From > 0 {
 		at--
 	}
-	s.columns = slices.Insert(s.columns, cmp.Or(at, len(s.columns)), signColumn)
-	columns := make([]grid.Column, len(s.columns))
-	for i, c := range s.columns {
+	s.visible = slices.Insert(s.visible, cmp.Or(at, len(s.visible)), signColumn)
+	columns := make([]grid.Column, len(s.visible))
+	for i, c := range s.visible {
 		columns[i] = c.Column
 	}
 	s.Grid.SetColumns(columns, frozen)
@@ -122,9 +128,9 @@ func (s *List) show(names []string, frozen int) {
 }
 
 // Names are the columns that are shown, in their order.
-func (s *List) Names() []string {
+func (s *columns) Names() []string {
 	var names []string
-	for _, c := range s.columns {
+	for _, c := range s.visible {
 		if c.Name != signColumn.Name {
 			names = append(names, c.Name)
 		}
@@ -133,15 +139,15 @@ func (s *List) Names() []string {
 }
 
 // Column is the selected one.
-func (s *List) Column() messageColumn { return s.columns[s.Grid.ColumnAt()] }
+func (s *columns) Column() messageColumn { return s.visible[s.Grid.ColumnAt()] }
 
 // aside goes past the sign, which is no column to stop at.
-func (s *List) aside(b keymap.Binding) {
+func (s *columns) aside(b keymap.Binding) {
 	if s.Column().Name != signColumn.Name {
 		return
 	}
 	step := 1
-	if at := s.Grid.ColumnAt(); b.Action == keymap.GoLeft && at > 0 || at == len(s.columns)-1 {
+	if at := s.Grid.ColumnAt(); b.Action == keymap.GoLeft && at > 0 || at == len(s.visible)-1 {
 		step = -1
 	}
 	s.Grid.MoveColumn(step)
@@ -154,7 +160,7 @@ const messagesKept = "Messages"
 // Arrange shows messages as they were kept. Which of them and in which order is
 // part of a view alone: a list begins with the newest, whatever was looked for
 // last.
-func (s *List) Arrange(as state.Arrangement) {
+func (s *columns) Arrange(as state.Arrangement) {
 	names := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
 		_, known := shownColumn(name)
 		return !known
@@ -166,12 +172,12 @@ func (s *List) Arrange(as state.Arrangement) {
 }
 
 // arrangement is how messages are shown now.
-func (s *List) arrangement() state.Arrangement {
+func (s *columns) arrangement() state.Arrangement {
 	return state.Arrangement{Fields: s.Names(), Widths: maps.Clone(s.Grid.Widths()), Frozen: s.Grid.Frozen()}
 }
 
 // remember keeps how messages are shown now. A view is kept by :save alone.
-func (s *List) remember() {
+func (s *columns) remember() {
 	if s.saved == "" {
 		s.State.SetGrid(messagesKept, s.arrangement())
 	}
@@ -198,7 +204,7 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 })
 
 // chooseColumns lets columns be chosen and ordered.
-func (s *List) chooseColumns() {
+func (s *columns) chooseColumns() {
 	s.Show(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Names(), UsualMessageColumns(), s.empty, func(names []string) tea.Cmd {
 		s.show(names, s.Grid.Frozen())
 		s.remember()
@@ -207,10 +213,10 @@ func (s *List) chooseColumns() {
 }
 
 // empty reports whether a column has no value in the rows that are here.
-func (s *List) empty(name string) bool {
+func (s *columns) empty(name string) bool {
 	column, _ := shownColumn(name)
 	for _, m := range s.Known {
-		if text := column.cell(s, m).Text; text != "" && text != "-" {
+		if text := column.cell(s.List, m).Text; text != "" && text != "-" {
 			return false
 		}
 	}

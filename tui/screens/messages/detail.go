@@ -21,15 +21,12 @@ import (
 type Detail struct {
 	ui.Base
 	ui.Pager
+	*content
 	list    *List
 	Message wire.Message
-	MessageParts
-	tab      int
-	wait     bool
-	whole    bool   // the body is here
-	revealed bool   // what is secret is shown, as far as it is known
-	saved    string // where the body was written; empty for nowhere
-	sending  string // what was answered with yes and has no answer yet; empty for nothing
+	tab     int
+	wait    bool
+	sending string // what was answered with yes and has no answer yet; empty for nothing
 }
 
 // MessageParts are what is fetched beside a message.
@@ -41,7 +38,7 @@ type MessageParts struct {
 
 func NewDetail(list *List, m wire.Message) *Detail {
 	s := &Detail{Base: ui.NewBase(list.Host), list: list, Message: m}
-	s.Owner = s.Dialog
+	s.Owner, s.content = s.Dialog, &content{Detail: s}
 	return s
 }
 

@@ -15,12 +15,12 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func (s *List) Equivalent() string {
-	return "whctl messages list" + s.limits() + " --order-by " + cmp.Or(s.orderBy(), "-AddedDateTime")
+func (s *limits) Equivalent() string {
+	return "whctl messages list" + s.conditionArguments() + " --order-by " + cmp.Or(s.orderBy(), "-AddedDateTime")
 }
 
-// limits are the conditions of the rows, as whctl takes them.
-func (s *List) limits() string {
+// conditionArguments are the conditions of the rows, as whctl takes them.
+func (s *limits) conditionArguments() string {
 	text := ""
 	if s.Filter.Subscriber != "" {
 		// by its ends, since the id is a key
@@ -36,7 +36,7 @@ func (s *List) limits() string {
 	return text + browse.Conditions(s.Typed.Texts(s.Now, ui.MessageKind(), s.Filter.Conditions))
 }
 
-func (s *List) filterText() string {
+func (s *limits) filterText() string {
 	var texts []string
 	for _, f := range s.Filter.Conditions {
 		texts = append(texts, filter.Text(f))
@@ -45,9 +45,9 @@ func (s *List) filterText() string {
 }
 
 // Find is the line of filters.
-func (s *List) Find() *ui.Line { return s.filterLine(s.filterText()) }
+func (s *limits) Find() *ui.Line { return s.filterLine(s.filterText()) }
 
-func (s *List) filterLine(text string) *ui.Line {
+func (s *limits) filterLine(text string) *ui.Line {
 	kind := ui.MessageKind()
 	l := ui.NewLine(s.Host, "filter Message", "/", text)
 	l.Help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
@@ -65,7 +65,7 @@ func (s *List) filterLine(text string) *ui.Line {
 }
 
 // Exportable is what can be exported of messages, with their bodies.
-func (s *List) Exportable() browse.Exportable {
+func (s *limits) Exportable() browse.Exportable {
 	kind, _ := record.System().Lookup("Message")
 	e := browse.Exportable{
 		Name: "Messages", Query: client.Query{Kind: kind, Where: s.Filter.Filters()}, Key: "MessageID", Total: s.Pages.Total(), Marked: s.Grid.MarkedIDs(), All: s.AllMarks,

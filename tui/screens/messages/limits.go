@@ -19,9 +19,18 @@ import (
 
 // Which messages are shown, and in which order.
 
+// limits say which messages a list shows, and in which order.
+type limits struct {
+	*List
+	Filter ui.MessageFilter
+	Order  grid.Sort              // by a column; of none, the newest come first
+	Typed  browse.TypedConditions // the conditions as they were typed
+	saved  string                 // whose name this has been opened by or saved under
+}
+
 // nextStanding goes from all to those that failed, from there to all that are
 // not delivered, and back.
-func (s *List) nextStanding() tea.Cmd {
+func (s *limits) nextStanding() tea.Cmd {
 	f := &s.Filter
 	f.Problems, f.Undelivered = !f.Problems && !f.Undelivered, f.Problems && !f.Undelivered
 	return s.Reload()
@@ -29,12 +38,12 @@ func (s *List) nextStanding() tea.Cmd {
 
 // newest reports whether the newest messages stand first, so that the list can
 // follow them.
-func (s *List) newest() bool {
+func (s *limits) newest() bool {
 	return s.Order.Column == "" || s.Order == grid.Sort{Column: AgeColumn, Descending: true}
 }
 
 // orderBy is the order as the service and whctl take it, empty for its own.
-func (s *List) orderBy() string {
+func (s *limits) orderBy() string {
 	c, _ := shownColumn(s.Order.Column)
 	if c.field == "" || !s.Order.Descending {
 		return c.field
@@ -52,7 +61,7 @@ func MessageOrder(text string) grid.Sort {
 }
 
 // members is the filter with the order.
-func (s *List) members() url.Values {
+func (s *limits) members() url.Values {
 	q := s.Filter.Members()
 	if by := s.orderBy(); by != "" {
 		q.Set("OrderBy", by)
@@ -61,7 +70,7 @@ func (s *List) members() url.Values {
 }
 
 // sort goes from up to down to the newest first on the selected column.
-func (s *List) sort() tea.Cmd {
+func (s *limits) sort() tea.Cmd {
 	c := s.Column()
 	if c.field == "" {
 		s.Tell(ui.Warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
@@ -72,7 +81,7 @@ func (s *List) sort() tea.Cmd {
 }
 
 // filterColumn begins a condition on the selected column.
-func (s *List) filterColumn() {
+func (s *limits) filterColumn() {
 	c := s.Column()
 	if c.field == "" {
 		s.Tell(ui.Warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.KeepValue)+" keeps the messages of this one")
@@ -82,7 +91,7 @@ func (s *List) filterColumn() {
 }
 
 // keep keeps the messages that have the same in the selected column.
-func (s *List) keep() tea.Cmd {
+func (s *limits) keep() tea.Cmd {
 	one, ok := s.Selected()
 	if !ok {
 		return nil
@@ -110,7 +119,7 @@ func (s *List) keep() tea.Cmd {
 
 // keepAnswer keeps the messages that were answered like one, or not at all for
 // the same reason.
-func (s *List) keepAnswer(one wire.Message) tea.Cmd {
+func (s *limits) keepAnswer(one wire.Message) tea.Cmd {
 	switch {
 	case one.LastMessageResponseHTTPCode != nil:
 		return s.limit(equal("LastMessageResponseHTTPCode", strconv.Itoa(*one.LastMessageResponseHTTPCode)))
@@ -126,7 +135,7 @@ func equal(field, value string) client.Filter {
 }
 
 // limit adds a condition, in place of one of the same kind.
-func (s *List) limit(one client.Filter) tea.Cmd {
+func (s *limits) limit(one client.Filter) tea.Cmd {
 	others := slices.DeleteFunc(slices.Clone(s.Filter.Conditions), func(f client.Filter) bool { return f.Member() == one.Member() })
 	s.Filter.Conditions = append(others, one)
 	return s.Reload()

@@ -12,30 +12,40 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// live keeps the rows of a list up to date.
+type live struct {
+	*List
+	Known   map[string]wire.Message // by id, of the rows that are here
+	changed map[string]time.Time    // when a row changed that is marked so
+	news    map[string]struct{}     // messages that have come and are not shown
+	asked   time.Time               // when the rows were fetched last
+	due     bool                    // the first page is to be fetched again
+}
+
 // row is a message as it is shown. What counts seconds does so in coarse steps,
 // so that few lines change.
-func (s *List) row(m wire.Message) *grid.Row {
-	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.columns))}
+func (s *live) row(m wire.Message) *grid.Row {
+	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.visible))}
 	if s.Delayed(m.MessageID) {
 		row.Ink = s.Theme.Dim
 	}
-	for i, c := range s.columns {
-		row.Cells[i] = c.cell(s, m)
+	for i, c := range s.visible {
+		row.Cells[i] = c.cell(s.List, m)
 	}
 	return row
 }
 
-func (s *List) statusCell(m wire.Message) grid.Cell {
+func (s *live) statusCell(m wire.Message) grid.Cell {
 	word, ink := s.Theme.StatusText(m.Status)
 	return grid.Cell{Text: word, Ink: ink}
 }
 
-func (s *List) ageCell(m wire.Message) grid.Cell {
+func (s *live) ageCell(m wire.Message) grid.Cell {
 	return grid.Cell{Text: s.Moment(time.Time(m.AddedDateTime))}
 }
 
 // signCell marks what has changed just now, and what is about to be deleted.
-func (s *List) signCell(m wire.Message) grid.Cell {
+func (s *live) signCell(m wire.Message) grid.Cell {
 	sign := grid.Cell{Ink: s.Theme.Accent}
 	if at, ok := s.changed[m.MessageID]; ok && s.Now.Sub(at) < ChangedFor {
 		sign.Text = s.Theme.Left
@@ -55,7 +65,7 @@ func tries(m wire.Message) string {
 }
 
 // repaint makes the rows anew that are here: times have gone on.
-func (s *List) repaint() {
+func (s *live) repaint() {
 	for id, at := range s.changed {
 		if s.Now.Sub(at) >= ChangedFor {
 			delete(s.changed, id)
@@ -73,12 +83,12 @@ func (s *List) repaint() {
 
 // limited reports whether a message that changes can stop being one of those
 // that are shown.
-func (s *List) limited() bool {
+func (s *live) limited() bool {
 	return s.Filter.Standing().Statuses != nil || len(s.Filter.Conditions) > 0
 }
 
 // remake makes all rows anew.
-func (s *List) remake() {
+func (s *live) remake() {
 	for _, row := range s.Pages.Here() {
 		s.refit(row.ID)
 	}
@@ -86,7 +96,7 @@ func (s *List) remake() {
 }
 
 // refit puts a new row in place of a message's, if it looks different.
-func (s *List) refit(id string) {
+func (s *live) refit(id string) {
 	m, ok := s.Known[id]
 	i := s.Pages.Find(id)
 	if !ok || i < 0 {
@@ -100,7 +110,7 @@ func (s *List) refit(id string) {
 
 // Follow takes changes into the rows that are here. Others only count, and are
 // fetched where the list follows.
-func (s *List) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
+func (s *live) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
 		s.change(c)
 	}
@@ -109,32 +119,32 @@ func (s *List) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 }
 
 // Tick lets times go on, and fetches what has come.
-func (s *List) Tick() tea.Cmd {
+func (s *live) Tick() tea.Cmd {
 	s.repaint()
-	s.bulk.check(s.Host)
+	s.check()
 	return tea.Batch(s.catchUp(), s.explain())
 }
 
 // explain asks how deliveries stand where a message in sight makes one ask why
 // it waits, and where those are counted that wait beside what is shown.
-func (s *List) explain() tea.Cmd {
+func (s *live) explain() tea.Cmd {
 	if s.Filter.Problems {
-		return s.Queues.Refresh(s, s.figured)
+		return s.Queues.Refresh(s.List, s.figured)
 	}
 	if !s.asksInSight() {
 		return nil
 	}
-	return s.Queues.Explain(s, s.figured)
+	return s.Queues.Explain(s.List, s.figured)
 }
 
 // figured shows how deliveries are.
-func (s *List) figured() tea.Cmd {
+func (s *live) figured() tea.Cmd {
 	s.repaint()
 	return nil
 }
 
 // asksInSight reports whether a message in sight makes one ask why it waits.
-func (s *List) asksInSight() bool {
+func (s *live) asksInSight() bool {
 	first, last := s.Grid.Window()
 	for i := first; i <= last; i++ {
 		if row := s.Pages.Row(i); row != nil && asks(s.Known[row.ID], s.Session) {
@@ -148,9 +158,9 @@ func (s *List) asksInSight() bool {
 const FollowEvery = time.Second
 
 // catchUp fetches the newest messages where the list follows.
-func (s *List) catchUp() tea.Cmd {
+func (s *live) catchUp() tea.Cmd {
 	wanted := s.due || len(s.news) > 0 && s.Grid.Following()
-	if !wanted || s.Paused || s.Front() != ui.Screen(s) || s.Pages.Loading() || s.Now.Sub(s.asked) < FollowEvery {
+	if !wanted || s.Paused || s.Front() != ui.Screen(s.List) || s.Pages.Loading() || s.Now.Sub(s.asked) < FollowEvery {
 		return nil
 	}
 	return s.Poll()
@@ -159,7 +169,7 @@ func (s *List) catchUp() tea.Cmd {
 // newsMost is how many new messages are told apart.
 const newsMost = 100_000
 
-func (s *List) change(c wire.MessageChange) {
+func (s *live) change(c wire.MessageChange) {
 	one, known := s.Known[c.MessageID]
 	if !known || s.Pages.Find(c.MessageID) < 0 {
 		if !c.Deleted && c.Retries == 0 && s.means(c) && len(s.news) < newsMost {
@@ -182,13 +192,13 @@ func (s *List) change(c wire.MessageChange) {
 
 // means reports whether a new message can be one of those that are shown. Of
 // the problems it is one only now that it has failed.
-func (s *List) means(c wire.MessageChange) bool {
+func (s *live) means(c wire.MessageChange) bool {
 	return s.Filter.Standing().Matches(c.Status) && s.Filter.Matches(c)
 }
 
 // Retime makes the rows in sight anew. Columns that were wide for the mode
 // before become as wide as they have to be.
-func (s *List) Retime() string {
+func (s *live) Retime() string {
 	s.FitColumns()
 	s.repaint()
 	return ""

@@ -32,7 +32,7 @@ func (s *List) Commands() []string {
 // which names the messages that are meant, as whctl takes them.
 func (s *List) which() string {
 	if s.AllMarks {
-		if limits := s.limits(); limits != "" {
+		if limits := s.conditionArguments(); limits != "" {
 			return limits
 		}
 		return " --all-messages"
@@ -66,31 +66,40 @@ func (s *List) Title() string {
 // List lists messages, the newest first, and keeps them up to date.
 type List struct {
 	browse.Table
-	Filter   ui.MessageFilter
-	Order    grid.Sort       // by a column; of none, the newest come first
-	columns  []messageColumn // that are shown, with the one for signs
-	Pages    *grid.Pages
-	Known    map[string]wire.Message // by id, of the rows that are here
-	changed  map[string]time.Time    // when a row changed that is marked so
-	news     map[string]struct{}     // messages that have come and are not shown
-	asked    time.Time               // when the rows were fetched last
-	due      bool                    // the first page is to be fetched again
-	AllMarks bool                    // all that match are meant, also those that are not here
-	Typed    browse.TypedConditions  // the conditions as they were typed
-	Sought   string                  // the id of a message to select once it is here
-	saved    string                  // whose name this has been opened by or saved under
-	bulk     bulkState
-
-	Subscribers map[string]string // the names that were fetched, by id
-	namesAsked  bool
+	*columns
+	*limits
+	*live
+	*names
+	*bulk
+	Pages  *grid.Pages
+	Sought string // the id of a message to select once it is here
 }
 
 // ChangedFor is how long a change stays marked, and a row in sight that the
 // filter does not mean any more.
 const ChangedFor = 10 * time.Second
 
+// What is embedded makes a list no less able.
+var _ interface {
+	ui.Screen
+	ui.Clicker
+	ui.Commander
+	ui.Finder
+	ui.Follower
+	ui.Poller
+	ui.Scroller
+	ui.Ticker
+	ui.Timed
+	ui.Unmarker
+	ui.Viewer
+	ui.Waiter
+} = (*List)(nil)
+
+// New lists the messages that a filter matches.
 func New(h ui.Host, filter ui.MessageFilter) *List {
-	m := &List{Table: browse.NewTable(h, false), Filter: filter, Pages: grid.NewPages(), Known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
+	m := &List{Table: browse.NewTable(h, false), Pages: grid.NewPages()}
+	m.columns, m.limits, m.names, m.bulk = &columns{List: m}, &limits{List: m, Filter: filter}, &names{List: m}, &bulk{List: m}
+	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
 	m.Grid.SetRows(m.Pages)
 	m.show(UsualMessageColumns(), 0)
 	if as, was := m.State.Grids[messagesKept]; was {
@@ -111,7 +120,7 @@ func (s *List) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessages, keymap.InGrids, keymap.InLists}
 }
 
-func (s *List) Waiting() bool { return s.Pages.Loading() || s.bulk.busy() }
+func (s *List) Waiting() bool { return s.Pages.Loading() || s.busy() }
 
 // Reload asks for something else.
 func (s *List) Reload() tea.Cmd {
@@ -305,4 +314,14 @@ func (s *List) Click(x, y int, again bool) tea.Cmd {
 		return s.Do(keymap.Binding{Action: keymap.Open})
 	}
 	return s.want()
+}
+
+// Unmark is a step back: what is counted for a question is given up, or marks go.
+func (s *List) Unmark() bool {
+	if s.counting != nil {
+		s.bulk.forget()
+		s.Tell(ui.Info, "nothing is asked, and nothing was done")
+		return true
+	}
+	return s.clearMarks()
 }

@@ -18,8 +18,15 @@ import (
 // Whose a message is. Messages have the ids of subscribers only, which are keys:
 // their names come with the figures of subscriptions, and else are fetched once.
 
+// names are those of subscribers.
+type names struct {
+	*List
+	Subscribers map[string]string // that were fetched, by id
+	requested   bool
+}
+
 // subscriberOf names the subscriber of a message, or gives the ends of its id.
-func (s *List) subscriberOf(m wire.Message) string {
+func (s *names) subscriberOf(m wire.Message) string {
 	name, known := s.nameOf(m)
 	if !known {
 		return ui.ShortID(m.SubscriberID)
@@ -27,7 +34,7 @@ func (s *List) subscriberOf(m wire.Message) string {
 	return name
 }
 
-func (s *List) nameOf(m wire.Message) (string, bool) {
+func (s *names) nameOf(m wire.Message) (string, bool) {
 	if queue, known := s.Queues.Known[m.SubscriptionID]; known && queue.SubscriberName != "" {
 		return queue.SubscriberName, true
 	}
@@ -35,7 +42,7 @@ func (s *List) nameOf(m wire.Message) (string, bool) {
 	return name, known
 }
 
-func (s *List) subscriberCell(m wire.Message) grid.Cell {
+func (s *names) subscriberCell(m wire.Message) grid.Cell {
 	name, known := s.nameOf(m)
 	if !known {
 		return grid.Cell{Text: ui.ShortID(m.SubscriberID), Ink: s.Theme.Dim}
@@ -44,21 +51,21 @@ func (s *List) subscriberCell(m wire.Message) grid.Cell {
 }
 
 // wantNames fetches the names, once, where one is missing.
-func (s *List) wantNames(list []wire.Message) tea.Cmd {
-	if s.namesAsked {
+func (s *names) wantNames(list []wire.Message) tea.Cmd {
+	if s.requested {
 		return nil
 	}
 	for _, m := range list {
 		if _, known := s.nameOf(m); !known {
-			s.namesAsked = true
-			return ui.Fetch(s.Ctx, s, fetchSubscriberNames, s.named)
+			s.requested = true
+			return ui.Fetch(s.Ctx, s.List, fetchSubscriberNames, s.named)
 		}
 	}
 	return nil
 }
 
 // named takes the names; without them, ids stay.
-func (s *List) named(names map[string]string, err error) tea.Cmd {
+func (s *names) named(names map[string]string, err error) tea.Cmd {
 	if err == nil {
 		s.Subscribers = names
 		s.remake()
@@ -67,18 +74,18 @@ func (s *List) named(names map[string]string, err error) tea.Cmd {
 }
 
 // copyCell copies the selected cell: all of its value, where a part is shown.
-func (s *List) copyCell(m wire.Message) {
+func (s *names) copyCell(m wire.Message) {
 	c := s.Column()
 	if c.text != nil {
-		s.Copy(c.text(s, m))
+		s.Copy(c.text(s.List, m))
 		return
 	}
-	s.Copy(c.cell(s, m).Text)
+	s.Copy(c.cell(s.List, m).Text)
 }
 
 // copyRows copies marked messages with tabs between cells, else the message as
 // JSON.
-func (s *List) copyRows(one wire.Message) {
+func (s *names) copyRows(one wire.Message) {
 	rows := s.Grid.MarkedRows()
 	if len(rows) == 0 {
 		s.Copy(messageJSON(one))
@@ -87,7 +94,7 @@ func (s *List) copyRows(one wire.Message) {
 	var lines []string
 	for _, row := range rows {
 		var cells []string
-		for _, c := range s.columns {
+		for _, c := range s.visible {
 			if m, here := s.Known[row.ID]; here && c.Name != signColumn.Name {
 				cells = append(cells, strings.Map(browse.Tabless, s.plain(c, m)))
 			}
@@ -101,8 +108,8 @@ func (s *List) copyRows(one wire.Message) {
 }
 
 // plain is a cell without a sign that only looks at it.
-func (s *List) plain(c messageColumn, m wire.Message) string {
-	text := c.cell(s, m).Text
+func (s *names) plain(c messageColumn, m wire.Message) string {
+	text := c.cell(s.List, m).Text
 	if c.field == "Status" {
 		_, text, _ = strings.Cut(text, " ")
 	}

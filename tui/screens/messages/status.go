@@ -13,7 +13,7 @@ import (
 
 // What is told around the list of messages: what limits it, and how it stands.
 
-func (s *List) Badges() []string {
+func (s *limits) Badges() []string {
 	var chips []string
 	if whose := s.whose(); whose != "" {
 		chips = append(chips, whose)
@@ -30,7 +30,7 @@ func (s *List) Badges() []string {
 func (s *List) Status() string {
 	text, columns, _ := strings.Cut(s.Grid.Place(), statusGap)
 	text += s.marked()
-	switch word := s.bulk.word(); {
+	switch word := s.word(); {
 	case word != "":
 		return word
 	case s.Pages.Total() < 0 && s.Pages.Loading():
@@ -52,7 +52,7 @@ const statusGap = "   "
 
 // newer tells of messages that are not shown. Whether they match conditions the
 // service alone knows.
-func (s *List) newer() string {
+func (s *limits) newer() string {
 	switch n := len(s.news); {
 	case s.Grid.Following():
 		return "   following"
@@ -91,7 +91,7 @@ func (s *List) heldText() string {
 }
 
 // whose is whose messages are shown, empty for everybody's.
-func (s *List) whose() string {
+func (s *limits) whose() string {
 	if queue, known := s.Queues.Known[s.Filter.Subscription]; known {
 		return subscriptionLabel(queue.EventName, queue.URL)
 	}

@@ -37,13 +37,22 @@ func messageTabNames() []string {
 	return names
 }
 
-func (s *Detail) body() []theme.Span {
+// content is what the tabs of a message show.
+type content struct {
+	*Detail
+	MessageParts
+	whole    bool   // the body is here
+	revealed bool   // what is secret is shown, as far as it is known
+	saved    string // where the body was written; empty for nowhere
+}
+
+func (s *content) body() []theme.Span {
 	return ui.JsonLines(s.Theme, []byte(s.Message.Body), s.Width-2)
 }
 
 // sentHeaders are the headers of a delivery. What the service does not tell is
 // masked whatever the user asks for.
-func (s *Detail) sentHeaders() []wire.Header {
+func (s *content) sentHeaders() []wire.Header {
 	all := []wire.Header{
 		{Name: "Content-Type", Value: "application/json; charset=utf-8"},
 		{Name: "Webhook-Id", Value: s.Message.MessageID},
@@ -58,7 +67,7 @@ func (s *Detail) sentHeaders() []wire.Header {
 }
 
 // headerLines lists what a delivery is sent with.
-func (s *Detail) headerLines() []theme.Span {
+func (s *content) headerLines() []theme.Span {
 	t := s.Theme
 	width := 20
 	for _, h := range s.Headers {
@@ -86,7 +95,7 @@ func (s *Detail) headerLines() []theme.Span {
 	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.Message.SubscriberID)}, theme.Span{Text: "  SubscriptionID      " + s.Message.SubscriptionID}, s.revealHint())
 }
 
-func (s *Detail) revealHint() theme.Span {
+func (s *content) revealHint() theme.Span {
 	if s.revealed {
 		return theme.Span{Text: "  v hides it again", Ink: s.Theme.Dim}
 	}
@@ -94,7 +103,7 @@ func (s *Detail) revealHint() theme.Span {
 }
 
 // secret is an id that is a key: its ends, until the user asks for all of it.
-func (s *Detail) secret(id string) string {
+func (s *content) secret(id string) string {
 	if s.revealed {
 		return id
 	}
@@ -102,7 +111,7 @@ func (s *Detail) secret(id string) string {
 }
 
 // address is where the message goes. What stands behind its ? can be a key.
-func (s *Detail) address() string {
+func (s *content) address() string {
 	if s.revealed {
 		return s.Message.URL
 	}
@@ -110,7 +119,7 @@ func (s *Detail) address() string {
 }
 
 // answers are what the receiver said, the last first.
-func (s *Detail) answers() []theme.Span {
+func (s *content) answers() []theme.Span {
 	t := s.Theme
 	var lines []theme.Span
 	for i := len(s.Responses) - 1; i >= 0; i-- {
@@ -132,7 +141,7 @@ func (s *Detail) answers() []theme.Span {
 }
 
 // answerText is what an endpoint said, or what went wrong where it said nothing.
-func (s *Detail) answerText(r wire.Attempt) []theme.Span {
+func (s *content) answerText(r wire.Attempt) []theme.Span {
 	text := r.AnswerText
 	if text == nil {
 		text = r.Detail
@@ -148,7 +157,7 @@ func (s *Detail) answerText(r wire.Attempt) []theme.Span {
 }
 
 // curl sends the same from this computer. What is secret is not known here.
-func (s *Detail) curl() []theme.Span {
+func (s *content) curl() []theme.Span {
 	t := s.Theme
 	where := "  " + keymap.KeyFor(keymap.InMessage, keymap.Export) + " saves the body as " + s.bodyName() + "."
 	if s.saved != "" {
@@ -161,7 +170,7 @@ func (s *Detail) curl() []theme.Span {
 	return lines
 }
 
-func (s *Detail) curlText() string {
+func (s *content) curlText() string {
 	text := "curl -X POST " + ui.Quote(s.address())
 	for _, h := range s.sentHeaders() {
 		if h.Value != "" {
@@ -172,6 +181,6 @@ func (s *Detail) curlText() string {
 }
 
 // bodyName is the file that the body is in, or would be saved to.
-func (s *Detail) bodyName() string {
+func (s *content) bodyName() string {
 	return filepath.Base(cmp.Or(s.saved, s.bodyPath()))
 }

@@ -24,8 +24,8 @@ const targetsShown = 4
 
 // targets says where messages of at least a status go that are meant. Of very
 // many the newest tell that.
-func (s *List) targets(m Weighed, count, least int) []string {
-	all := s.grouped(m.looked(s), least)
+func (s *bulk) targets(m Weighed, count, least int) []string {
+	all := s.grouped(m.looked(s.List), least)
 	var lines []string
 	room := 0
 	for _, one := range all[:min(targetsShown, len(all))] {
@@ -71,7 +71,7 @@ func (m *Weighed) unseen() string {
 
 // grouped counts messages by where they go, most first. The newest tells the
 // answer.
-func (s *List) grouped(list []wire.Message, least int) []*receiver {
+func (s *bulk) grouped(list []wire.Message, least int) []*receiver {
 	byName := make(map[string]*receiver)
 	var all []*receiver
 	for _, m := range list {
@@ -96,7 +96,7 @@ func (s *List) grouped(list []wire.Message, least int) []*receiver {
 }
 
 // failing tells that an endpoint has done nothing but fail lately.
-func (s *List) failing(subscription string) string {
+func (s *bulk) failing(subscription string) string {
 	queue := s.Queues.Known[subscription]
 	if queue.LastFailure == nil || time.Time(queue.FailingSince).IsZero() {
 		return ""
