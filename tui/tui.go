@@ -1,7 +1,8 @@
 // Package tui is the screens of whctl: what an administrator leaves open all
-// day. The app routes, screens decide, grid draws tables; cmds.go alone
-// changes anything at the service, package theme alone has colours, and the table
-// of package keymap makes dispatch, hints and help.
+// day. The app routes messages and keys, and is the ui.Host of the screens, which
+// are packages of their own below screens; package ui is what they are made of,
+// package browse what lists of rows have in common. Everything that changes
+// something at the service goes through Host.Change.
 package tui
 
 import (
