@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -410,4 +412,26 @@ func (a *app) wait() {
 		a.stopFeed()
 		<-a.feed.ended
 	}
+}
+
+// Run shows the screens until the user leaves or ctx is done. The terminal is as
+// before afterwards, whatever happened.
+func Run(ctx context.Context, c *client.Client, o Options) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	if o = o.complete(); o.Theme == "" && theme.MayAsk(o.Env) {
+		o.Theme = askedTheme(o.Input, o.Output)
+	}
+	a := newApp(ctx, c, o)
+	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
+	_, err := program.Run()
+	ended := ctx.Err() != nil
+	cancel()
+	a.wait()
+	err = a.crash.told(err)
+	if ended && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
+		return nil // somebody ended it from outside
+	}
+	return err
 }

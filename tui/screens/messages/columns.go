@@ -2,12 +2,16 @@ package messages
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/tui/theme"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -221,4 +225,59 @@ func (s *columns) empty(name string) bool {
 		}
 	}
 	return true
+}
+
+// copyCell copies the selected cell: all of its value, where a part is shown.
+func (s *columns) copyCell(m wire.Message) {
+	c := s.Column()
+	if c.text != nil {
+		s.Copy(c.text(s.List, m))
+		return
+	}
+	s.Copy(c.cell(s.List, m).Text)
+}
+
+// copyRows copies marked messages with tabs between cells, else the message as
+// JSON.
+func (s *columns) copyRows(one wire.Message) {
+	rows := s.Grid.MarkedRows()
+	if len(rows) == 0 {
+		s.Copy(messageJSON(one))
+		return
+	}
+	var lines []string
+	for _, row := range rows {
+		var cells []string
+		for _, c := range s.visible {
+			if m, here := s.Known[row.ID]; here && c.Name != signColumn.Name {
+				cells = append(cells, strings.Map(browse.Tabless, s.plain(c, m)))
+			}
+		}
+		lines = append(lines, strings.Join(cells, "\t"))
+	}
+	s.Copy(strings.Join(lines, "\n"))
+	if more := s.Pages.Total() - len(rows); s.AllMarks && more > 0 {
+		s.Tell(ui.Warning, ui.Plural(len(rows), "row", "rows")+" copied: "+theme.Thousands(more)+" more match, whose pages are not loaded")
+	}
+}
+
+// plain is a cell without a sign that only looks at it.
+func (s *columns) plain(c messageColumn, m wire.Message) string {
+	text := c.cell(s.List, m).Text
+	if c.field == "Status" {
+		_, text, _ = strings.Cut(text, " ")
+	}
+	return text
+}
+
+// messageJSON is a message without its body, which lists do not have.
+func messageJSON(m wire.Message) string {
+	text, err := json.Marshal(struct {
+		wire.Message
+		Body string `json:",omitempty"`
+	}{Message: m})
+	if err != nil {
+		panic("tui: " + err.Error()) // a message is made of texts and numbers
+	}
+	return string(text)
 }

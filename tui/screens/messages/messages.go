@@ -4,11 +4,15 @@ package messages
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/bizhook/whd/tui/theme"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -324,4 +328,66 @@ func (s *List) Unmark() bool {
 		return true
 	}
 	return s.clearMarks()
+}
+
+func (s *List) Status() string {
+	text, columns, _ := strings.Cut(s.Grid.Place(), statusGap)
+	text += s.marked()
+	switch word := s.word(); {
+	case word != "":
+		return word
+	case s.Pages.Total() < 0 && s.Pages.Loading():
+		return "loading messages ..."
+	case s.Pages.Total() < 0:
+		return "no answer yet: " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " asks again"
+	case s.Grid.Len() == 0:
+		text = "no messages"
+	}
+	text += s.heldText() + s.newer()
+	if columns != "" {
+		text += statusGap + columns
+	}
+	return text + statusGap + "times: " + ui.TimeModes[s.Times]
+}
+
+// statusGap is between the parts of a line of status.
+const statusGap = "   "
+
+// held counts the messages that nobody has tried to send, since their endpoint
+// fails or is off. Of a list with conditions the service alone knows.
+func (s *List) held() int64 {
+	if !s.Filter.Problems || s.Filter.Undelivered || len(s.Filter.Conditions) > 0 {
+		return 0
+	}
+	var n int64
+	for _, queue := range s.Queues.Known {
+		stuck := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
+		if stuck && s.Filter.Matches(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
+			n += queue.NotSent
+		}
+	}
+	return n
+}
+
+// heldText tells of them.
+func (s *List) heldText() string {
+	n := s.held()
+	if n == 0 {
+		return ""
+	}
+	return "   " + theme.Thousands(int(n)) + " more wait: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
+}
+
+// subscriptionLabel is what is sent, and where to.
+func subscriptionLabel(event, address string) string { return event + " to " + ui.ShortURL(address) }
+
+// marked tells how many messages are marked.
+func (s *List) marked() string {
+	switch n := s.Grid.Marks(); {
+	case s.AllMarks:
+		return "   " + theme.Thousands(max(0, s.Pages.Total())) + " marked: all that match"
+	case n > 0:
+		return fmt.Sprintf("   %s marked", theme.Thousands(n))
+	}
+	return ""
 }

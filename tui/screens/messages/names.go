@@ -2,16 +2,12 @@ package messages
 
 import (
 	"context"
-	"encoding/json"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -71,61 +67,6 @@ func (s *names) named(names map[string]string, err error) tea.Cmd {
 		s.remake()
 	}
 	return nil
-}
-
-// copyCell copies the selected cell: all of its value, where a part is shown.
-func (s *names) copyCell(m wire.Message) {
-	c := s.Column()
-	if c.text != nil {
-		s.Copy(c.text(s.List, m))
-		return
-	}
-	s.Copy(c.cell(s.List, m).Text)
-}
-
-// copyRows copies marked messages with tabs between cells, else the message as
-// JSON.
-func (s *names) copyRows(one wire.Message) {
-	rows := s.Grid.MarkedRows()
-	if len(rows) == 0 {
-		s.Copy(messageJSON(one))
-		return
-	}
-	var lines []string
-	for _, row := range rows {
-		var cells []string
-		for _, c := range s.visible {
-			if m, here := s.Known[row.ID]; here && c.Name != signColumn.Name {
-				cells = append(cells, strings.Map(browse.Tabless, s.plain(c, m)))
-			}
-		}
-		lines = append(lines, strings.Join(cells, "\t"))
-	}
-	s.Copy(strings.Join(lines, "\n"))
-	if more := s.Pages.Total() - len(rows); s.AllMarks && more > 0 {
-		s.Tell(ui.Warning, ui.Plural(len(rows), "row", "rows")+" copied: "+theme.Thousands(more)+" more match, whose pages are not loaded")
-	}
-}
-
-// plain is a cell without a sign that only looks at it.
-func (s *names) plain(c messageColumn, m wire.Message) string {
-	text := c.cell(s.List, m).Text
-	if c.field == "Status" {
-		_, text, _ = strings.Cut(text, " ")
-	}
-	return text
-}
-
-// messageJSON is a message without its body, which lists do not have.
-func messageJSON(m wire.Message) string {
-	text, err := json.Marshal(struct {
-		wire.Message
-		Body string `json:",omitempty"`
-	}{Message: m})
-	if err != nil {
-		panic("tui: " + err.Error()) // a message is made of texts and numbers
-	}
-	return string(text)
 }
 
 // fetchSubscriberNames fetches the names of all subscribers, by id.

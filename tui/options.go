@@ -6,13 +6,9 @@
 package tui
 
 import (
-	"context"
-	"errors"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -58,28 +54,6 @@ type Options struct {
 	signs string                               // that it is drawn with
 	tick  func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
 	hear  func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
-}
-
-// Run shows the screens until the user leaves or ctx is done. The terminal is as
-// before afterwards, whatever happened.
-func Run(ctx context.Context, c *client.Client, o Options) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithCancel(ctx)
-	if o = o.complete(); o.Theme == "" && theme.MayAsk(o.Env) {
-		o.Theme = askedTheme(o.Input, o.Output)
-	}
-	a := newApp(ctx, c, o)
-	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
-	_, err := program.Run()
-	ended := ctx.Err() != nil
-	cancel()
-	a.wait()
-	err = a.crash.told(err)
-	if ended && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
-		return nil // somebody ended it from outside
-	}
-	return err
 }
 
 // complete fills in what was left open.
