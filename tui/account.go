@@ -4,13 +4,12 @@ import (
 	"context"
 	"strings"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
-
-	tea "github.com/charmbracelet/bubbletea"
-
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -235,15 +234,6 @@ func askAgain(f *ui.Form, err error) {
 	password.Wrong = err.Error()
 }
 
-// Profile is a service that can be switched to.
-type Profile struct {
-	Name      string
-	URL       string
-	Colour    string // of its name: red, green, yellow, blue, magenta, cyan, or empty
-	ReadOnly  bool
-	Protected bool
-}
-
 // switcher switches between profiles.
 type switcher struct {
 	*app
@@ -360,15 +350,6 @@ func (s *switcher) switched(m switchedMsg) tea.Cmd {
 		s.Tell(ui.Info, "this is "+s.Profile+" now")
 	}
 	return tea.Batch(s.openTab(homeTab), s.whoAmI(), s.listen())
-}
-
-// within are options of another profile in the session that has begun.
-func (o Options) within(session Options) Options {
-	o.ASCII, o.Theme, o.Mouse, o.State = session.ASCII, session.Theme, session.Mouse, session.State
-	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output
-	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now
-	o.tick, o.hear = session.tick, session.hear
-	return o.complete()
 }
 
 // abandon leaves every screen, ends the stream, and gives up what is asked.

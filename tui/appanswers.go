@@ -4,12 +4,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/export"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/ui"
 )
 

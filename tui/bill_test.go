@@ -5,14 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/tui/screens/records"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/ui"
 )
 

@@ -6,15 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bizhook/whd/tui/screens/messages"
-
-	"github.com/bizhook/whd/tui/screens/records"
-
-	"github.com/bizhook/whd/tui/browse"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/ui"
 )
 

@@ -6,16 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/tui/screens/records"
-
-	"github.com/bizhook/whd/tui/browse"
-
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/ui"
 )
 

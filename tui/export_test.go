@@ -14,10 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/ui"
 )

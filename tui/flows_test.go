@@ -5,16 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/tui/screens/messages"
-
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
-	"github.com/bizhook/whd/tui/screens/home"
-
-	"github.com/bizhook/whd/tui/browse"
-
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/screens/home"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/ui"
 )
 

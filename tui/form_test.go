@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/ui"
 )
 

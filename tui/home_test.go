@@ -4,15 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/tui/screens/messages"
-
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
-	"github.com/bizhook/whd/tui/screens/home"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/screens/home"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )

@@ -6,11 +6,10 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/bizhook/whd/tui/theme"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/tui/screens/messages"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/ui"
 )
 

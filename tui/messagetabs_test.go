@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/tui/screens/messages"
-
 	"github.com/bizhook/whd/tui/ui"
 )
 

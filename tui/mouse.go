@@ -3,10 +3,9 @@ package tui
 import (
 	"time"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )

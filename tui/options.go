@@ -15,7 +15,6 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
-
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -85,4 +84,22 @@ func (o Options) complete() Options {
 		o.hear = func(wait tea.Cmd) tea.Cmd { return wait }
 	}
 	return o
+}
+
+// Profile is a service that can be switched to.
+type Profile struct {
+	Name      string
+	URL       string
+	Colour    string // of its name: red, green, yellow, blue, magenta, cyan, or empty
+	ReadOnly  bool
+	Protected bool
+}
+
+// within are options of another profile in the session that has begun.
+func (o Options) within(session Options) Options {
+	o.ASCII, o.Theme, o.Mouse, o.State = session.ASCII, session.Theme, session.Mouse, session.State
+	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output
+	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now
+	o.tick, o.hear = session.tick, session.hear
+	return o.complete()
 }

@@ -8,11 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/tui/export"
-
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"

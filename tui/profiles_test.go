@@ -5,14 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/tui/screens/messages"
-
-	"github.com/bizhook/whd/tui/browse"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/ui"
 )
 

@@ -7,12 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/tui/screens/records"
-
-	"github.com/bizhook/whd/tui/screens/messages"
-
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -20,6 +14,9 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/screens/records"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/ui"
 )
 

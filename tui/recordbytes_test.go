@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/tui/browse"
-
 	"github.com/bizhook/whd/tui/ui"
 )
 

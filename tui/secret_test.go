@@ -4,14 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/tui/screens/records"
-
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/screens/records"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/ui"
 )
 

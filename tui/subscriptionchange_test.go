@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/ui"
 )
 

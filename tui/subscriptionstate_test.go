@@ -7,14 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/ui"
 )
 

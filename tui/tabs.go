@@ -3,18 +3,13 @@ package tui
 import (
 	"slices"
 
-	"github.com/bizhook/whd/tui/screens/records"
-
-	"github.com/bizhook/whd/tui/screens/messages"
-
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
-	"github.com/bizhook/whd/tui/screens/home"
-
-	"github.com/bizhook/whd/tui/screens/requests"
-
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/tui/screens/home"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/screens/records"
+	"github.com/bizhook/whd/tui/screens/requests"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/ui"
 )
 

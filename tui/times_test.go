@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/tui/browse"
-
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/ui"
 )
 

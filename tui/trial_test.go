@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/tui/screens/webhooks"
-
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/ui"
 )
 

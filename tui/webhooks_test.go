@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/tui/screens/home"
-
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/screens/home"
 	"github.com/bizhook/whd/tui/ui"
 )
 

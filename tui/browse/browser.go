@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bizhook/whd/client/record"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
-
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/tui/keymap"
