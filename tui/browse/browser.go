@@ -101,10 +101,12 @@ func (b *Browser) Remember() {
 	}
 }
 
+// AsView implements ui.Viewer.
 func (b *Browser) AsView() state.View {
 	return state.View{Record: b.Kind.Name, Arrangement: b.Arrangement()}
 }
 
+// Start implements ui.Screen.
 func (b *Browser) Start() tea.Cmd {
 	if !b.options.Newest {
 		b.State.SetOpened(b.Kind.Name, b.Now)
@@ -112,10 +114,13 @@ func (b *Browser) Start() tea.Cmd {
 	return b.reload()
 }
 
+// Shown implements ui.Screen.
 func (b *Browser) Shown() tea.Cmd { return b.want() }
 
+// Waiting implements ui.Waiter.
 func (b *Browser) Waiting() bool { return b.Pages.Loading() }
 
+// Scopes implements ui.Screen.
 func (b *Browser) Scopes() []keymap.Scope {
 	return slices.Concat(b.options.Scopes, []keymap.Scope{keymap.InBrowser, keymap.InGrids, keymap.InLists})
 }
@@ -201,6 +206,7 @@ func (b *Browser) Put(generation, number int, got FetchedRows, err error) tea.Cm
 	return b.want()
 }
 
+// Do implements ui.Screen.
 func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	if b.Move(k) {
 		switch k.Action {
@@ -366,6 +372,7 @@ func (b *Browser) whole(keys map[string]struct{}) ([]client.Row, bool) {
 // Equivalent is the command that shows the same rows.
 func (b *Browser) Equivalent() string { return b.command(b.Now, b.URL) }
 
+// Commands implements ui.Commander.
 func (b *Browser) Commands() []string { return []string{b.Equivalent() + ToFile(b.options.Name)} }
 
 // Find is the line of filters.

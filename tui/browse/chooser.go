@@ -27,6 +27,7 @@ type Chooser struct {
 	accept func(fields []string) tea.Cmd // shows these
 }
 
+// NewChooser lets the columns of a list be chosen; accept shows them.
 func NewChooser(h ui.Host, kind *record.Kind, name string, fields, usual []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *Chooser {
 	c := &Chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, usual: usual, chosen: make(map[string]bool), empty: empty, accept: accept}
 	c.set(fields)
@@ -57,6 +58,7 @@ func (c *Chooser) fields() []string {
 	return fields
 }
 
+// Scopes implements ui.Overlay.
 func (c *Chooser) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InColumns} }
 
 // Listed are the fields whose names hold what is sought.
@@ -65,6 +67,7 @@ func (c *Chooser) Listed() []string {
 	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !strings.Contains(strings.ToLower(name), sought) })
 }
 
+// Do implements ui.Overlay.
 func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
@@ -161,6 +164,7 @@ func (c *Chooser) apply() tea.Cmd {
 	return c.accept(fields)
 }
 
+// Box implements ui.Overlay.
 func (c *Chooser) Box(width, height int) []string {
 	t := c.Theme
 	width = min(width, 68) - 4

@@ -32,12 +32,14 @@ type Record struct {
 
 var recordTabs = []string{"Fields", "JSON", "Request"}
 
+// NewRecord shows the selected record of a browser.
 func NewRecord(b *Browser) *Record {
 	r := &Record{Base: ui.NewBase(b.Host), Browser: b}
 	r.Owner = r.Dialog
 	return r
 }
 
+// Shown implements ui.Screen.
 func (r *Record) Shown() tea.Cmd { return r.load() }
 
 // load takes the record of the selected row. What the list does not hold of it
@@ -91,6 +93,7 @@ func (r *Record) took(row client.Row, err error) tea.Cmd {
 	return nil
 }
 
+// SetSize implements ui.Screen.
 func (r *Record) SetSize(width, height int) {
 	r.Base.SetSize(width, height)
 	r.Fit(width, height-1)
@@ -182,10 +185,12 @@ func (r *Record) requestLines() []theme.Span {
 	return lines
 }
 
+// View implements ui.Screen.
 func (r *Record) View() string {
 	return strings.Join(append(r.Draw(), r.Theme.Tabbed(recordTabs, r.tab, r.Width)), "\n")
 }
 
+// Title implements ui.Screen.
 func (r *Record) Title() string {
 	if r.Row == nil {
 		return strings.Repeat(r.Theme.Loading, 3)
@@ -193,10 +198,12 @@ func (r *Record) Title() string {
 	return r.Row.ID
 }
 
+// Badges implements ui.Screen.
 func (r *Record) Badges() []string {
 	return []string{fmt.Sprintf("%s of %s", theme.Thousands(r.Browser.Grid.At()+1), theme.Thousands(r.Browser.Grid.Len()))}
 }
 
+// Status implements ui.Screen.
 func (r *Record) Status() string {
 	if len(r.Lines) > r.Rows {
 		return fmt.Sprintf("line %d of %d", r.Top+1, len(r.Lines))
@@ -204,14 +211,18 @@ func (r *Record) Status() string {
 	return ""
 }
 
+// Scopes implements ui.Screen.
 func (r *Record) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InRecord, keymap.InLists}
 }
 
+// Waiting implements ui.Waiter.
 func (r *Record) Waiting() bool { return r.wait }
 
+// Equivalent implements ui.Screen.
 func (r *Record) Equivalent() string { return r.Browser.Equivalent() }
 
+// Do implements ui.Screen.
 func (r *Record) Do(b keymap.Binding) tea.Cmd {
 	if r.Move(b) {
 		return nil

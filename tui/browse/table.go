@@ -33,15 +33,18 @@ type Table struct {
 	Grid *grid.Grid
 }
 
+// NewTable makes a table; lines says that whole rows are selected.
 func NewTable(h ui.Host, lines bool) Table {
 	return Table{ui.NewBase(h), grid.New(&h.Current().Theme.Look, lines)}
 }
 
+// SetSize implements ui.Screen.
 func (t *Table) SetSize(width, height int) {
 	t.Base.SetSize(width, height)
 	t.Grid.SetSize(width, height)
 }
 
+// View implements ui.Screen.
 func (t *Table) View() string { return t.Grid.View() }
 
 // Status is where the selection is.
@@ -170,10 +173,12 @@ type SearchTable struct {
 	Found  func() tea.Cmd // after a search; nil for nothing
 }
 
+// NewSearchTable makes one whose searches are remembered by a name.
 func NewSearchTable(h ui.Host, name, by string) SearchTable {
 	return SearchTable{Table: NewTable(h, true), name: name, by: by}
 }
 
+// Badges implements ui.Screen.
 func (t *SearchTable) Badges() []string {
 	if t.Search == "" {
 		return nil

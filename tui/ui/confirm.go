@@ -64,6 +64,7 @@ func (s *Session) protected() bool { return s.Protected && s.Profile != "" }
 // word.
 func (s *Session) TypedAnswer(count int) bool { return s.protected() || count >= countTyped }
 
+// Scopes implements Overlay.
 func (c *Confirm) Scopes() []keymap.Scope {
 	if c.Other != nil {
 		return []keymap.Scope{keymap.InRetryQuestion, keymap.InConfirm}
@@ -75,6 +76,7 @@ func (c *Confirm) Scopes() []keymap.Scope {
 // read it.
 func (c *Confirm) deaf() bool { return c.Now.Sub(c.since) < ConfirmPause }
 
+// Do implements Overlay.
 func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 	if c.deaf() {
 		c.since = c.Now // a key that is held answers nothing until it is let go
@@ -91,6 +93,7 @@ func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
+// Box implements Overlay.
 func (c *Confirm) Box(width, height int) []string {
 	t := c.Theme
 	width = min(width, widestConfirm) - 4
@@ -169,6 +172,7 @@ type TypedConfirm struct {
 	wrong bool
 }
 
+// Scopes implements Overlay.
 func (c *TypedConfirm) Scopes() []keymap.Scope {
 	if c.Other != nil {
 		return []keymap.Scope{keymap.InTypedRetryQuestion, keymap.InTypedConfirm}
@@ -218,6 +222,7 @@ func (c *TypedConfirm) text() string {
 	return strings.TrimSpace(c.input.Value())
 }
 
+// Box implements Overlay.
 func (c *TypedConfirm) Box(width, height int) []string {
 	t := c.Theme
 	width = min(width, widestConfirm) - 4

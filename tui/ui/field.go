@@ -32,6 +32,7 @@ type Field struct {
 // MaxField is how many characters a field holds.
 const MaxField = 64 << 10
 
+// NewField makes a field with a value.
 func NewField(name, label, value, help string) *Field {
 	one := &Field{Name: name, Label: label, Help: help, Input: NewInput("")}
 	one.Input.CharLimit = MaxField
@@ -48,6 +49,7 @@ func (f *Field) Set(text string) {
 // Text is what is typed, without blanks around it.
 func (f *Field) Text() string { return strings.TrimSpace(f.Input.Value()) }
 
+// Empty reports whether the field has no value.
 func (f *Field) Empty() bool { return f.Text() == "" && !f.Kept }
 
 // fault is what is wrong with what is typed, as far as that is known here.

@@ -30,16 +30,19 @@ type Form struct {
 	last   time.Time                          // when the last character was typed
 }
 
+// NewForm makes a form without fields; verb says what sending it does.
 func NewForm(h Host, title, verb string) *Form {
 	return &Form{Dialog: NewDialog(h), title: title, verb: verb}
 }
 
+// Add adds a field.
 func (f *Form) Add(name, label, value, help string) *Field {
 	one := NewField(name, label, value, help)
 	f.Fields = append(f.Fields, one)
 	return one
 }
 
+// Scopes implements Overlay.
 func (f *Form) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InForm} }
 
 // Hints are those of the table of keys, in the words of this form.
@@ -71,6 +74,7 @@ func (f *Form) Typed(m tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
+// Do implements Overlay.
 func (f *Form) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:

@@ -127,6 +127,7 @@ type Dialog struct {
 	*Session
 }
 
+// NewDialog is what an overlay or a screen of an app holds.
 func NewDialog(h Host) Dialog { return Dialog{h, h.Current()} }
 
 // Answer is the message that something asked for has come.

@@ -44,6 +44,7 @@ const PasteWithin = 30 * time.Millisecond
 // lineMost is how long a line may be.
 const lineMost = 4096
 
+// NewLine makes a line that is typed, with a text in it.
 func NewLine(h Host, kind, prompt, text string) *Line {
 	l := &Line{Dialog: NewDialog(h), kind: kind, prompt: prompt, input: NewInput(text), start: text}
 	return l
@@ -103,6 +104,7 @@ func (l *Line) submit() tea.Cmd {
 	return l.Accept(text)
 }
 
+// Set replaces what is typed.
 func (l *Line) Set(text string) {
 	l.input.SetValue(text)
 	l.input.CursorEnd()

@@ -42,12 +42,15 @@ func (t *Text) Named(line int, names []string) {
 	t.names[line] = names
 }
 
+// NewText makes an overlay of lines to read.
 func NewText(h Host, title string, lines ...theme.Span) *Text {
 	return &Text{Dialog: NewDialog(h), title: title, Lines: lines}
 }
 
+// Scopes implements Overlay.
 func (t *Text) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InText} }
 
+// Do implements Overlay.
 func (t *Text) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
@@ -130,6 +133,7 @@ const widestText = 96
 // Wide is how many cells its lines have.
 func (t *Text) Wide() int { return min(t.Columns-4, widestText) - 4 }
 
+// Box implements Overlay.
 func (t *Text) Box(_, height int) []string {
 	width := t.Wide()
 	var lines []string

@@ -20,6 +20,7 @@ type Pager struct {
 	sought string
 }
 
+// SetLines shows lines.
 func (p *Pager) SetLines(lines []theme.Span) {
 	p.Lines, p.Inked = lines, nil
 	p.Scroll(0)
@@ -31,11 +32,13 @@ func (p *Pager) SetJSON(lines []theme.Span) {
 	p.Inked = InkJSON(p.Owner.Theme, lines)
 }
 
+// Fit gives the pager its size.
 func (p *Pager) Fit(width, height int) {
 	p.cols, p.Rows = width, max(0, height)
 	p.Scroll(0)
 }
 
+// Scroll moves by a number of lines.
 func (p *Pager) Scroll(n int) {
 	p.Top = max(0, min(p.Top+n, len(p.Lines)-p.Rows))
 }
@@ -85,6 +88,7 @@ func (p *Pager) seek(step int) {
 	p.Owner.Tell(Warning, "not found: "+p.sought)
 }
 
+// Holds reports whether a line holds what is sought.
 func (p *Pager) Holds(i int) bool {
 	return p.sought != "" && strings.Contains(strings.ToLower(p.Lines[i].Text), strings.ToLower(p.sought))
 }

@@ -63,6 +63,7 @@ type Base struct {
 	cancel        context.CancelFunc
 }
 
+// NewBase makes what a screen of an app embeds.
 func NewBase(h Host) Base {
 	p := Base{Dialog: NewDialog(h)}
 	p.Reset()
@@ -77,14 +78,19 @@ func (p *Base) Reset() {
 	p.Ctx, p.cancel = context.WithCancel(p.Context)
 }
 
+// Common implements Screen.
 func (p *Base) Common() *Base { return p }
 
+// Start implements Screen.
 func (p *Base) Start() tea.Cmd { return nil }
 
+// Stop implements Screen.
 func (p *Base) Stop() { p.cancel() }
 
+// Badges implements Screen.
 func (p *Base) Badges() []string { return nil }
 
+// SetSize implements Screen.
 func (p *Base) SetSize(width, high int) { p.Width, p.Height = width, high }
 
 // Viewer is a screen that can be saved as a view.

@@ -16,8 +16,10 @@ type Secret struct {
 	Under Overlay   // what was opened over it, and waits until it is closed
 }
 
+// Scopes implements Overlay.
 func (s *Secret) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InSecret} }
 
+// Do implements Overlay.
 func (s *Secret) Do(b keymap.Binding) tea.Cmd {
 	switch {
 	case s.Now.Sub(s.Since) < ConfirmPause:

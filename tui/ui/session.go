@@ -60,6 +60,7 @@ const (
 	UTC
 )
 
+// TimeModes are the names of the modes.
 var TimeModes = [...]string{"relative", "local", "UTC"}
 
 // Clock shows times. Those that the service itself writes are UTC: they are shown

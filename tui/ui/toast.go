@@ -36,6 +36,7 @@ type Toasts struct {
 // failedKept is how many failures are remembered.
 const failedKept = 200
 
+// Add shows a message, and remembers it where it is a failure.
 func (t *Toasts) Add(one Toast) {
 	if one.Level != Failure {
 		t.Passing = &one

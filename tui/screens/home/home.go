@@ -40,18 +40,24 @@ type Figures struct {
 	Failures []wire.Message
 }
 
+// New opens the screen.
 func New(h ui.Host) *Screen { return &Screen{Base: ui.NewBase(h)} }
 
+// Title implements ui.Screen.
 func (h *Screen) Title() string { return "Home" }
 
+// Scopes implements ui.Screen.
 func (h *Screen) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
 
+// Waiting implements ui.Waiter.
 func (h *Screen) Waiting() bool { return h.busy }
 
+// Equivalent implements ui.Screen.
 func (h *Screen) Equivalent() string {
 	return `whctl messages list --where "Status in 2,3" --order-by -LastSavedDateTime`
 }
 
+// Shown implements ui.Screen.
 func (h *Screen) Shown() tea.Cmd {
 	if h.Stats != nil && h.Now.Sub(h.Asked) < ui.PollInterval {
 		return nil
@@ -59,6 +65,7 @@ func (h *Screen) Shown() tea.Cmd {
 	return h.Poll()
 }
 
+// Poll implements ui.Poller.
 func (h *Screen) Poll() tea.Cmd {
 	if h.busy {
 		return nil
@@ -98,6 +105,7 @@ func (h *Screen) Took(got Figures, err error) tea.Cmd {
 	return nil
 }
 
+// Do implements ui.Screen.
 func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
@@ -131,6 +139,7 @@ func (h *Screen) troubled() []wire.Lane {
 	return lanes[:min(len(lanes), endpointsShown)]
 }
 
+// Status implements ui.Screen.
 func (h *Screen) Status() string {
 	if h.Stats == nil {
 		return ""
@@ -139,6 +148,7 @@ func (h *Screen) Status() string {
 		h.Stats.InHand.InFlight, ui.Plural(h.Stats.Daemons, "daemon", "daemons"))
 }
 
+// View implements ui.Screen.
 func (h *Screen) View() string {
 	var lines []string
 	switch {

@@ -94,6 +94,7 @@ func shownColumn(name string) (messageColumn, bool) {
 	return all[i], true
 }
 
+// UsualMessageColumns are the names of the columns that are shown at first.
 func UsualMessageColumns() []string {
 	var names []string
 	for _, c := range UsualColumns {

@@ -39,14 +39,17 @@ type MessageParts struct {
 	NoHeaders string        // why they are not known
 }
 
+// NewDetail shows a message of a list.
 func NewDetail(list *List, m wire.Message) *Detail {
 	s := &Detail{Base: ui.NewBase(list.Host), list: list, Message: m}
 	s.Owner, s.content = s.Dialog, &content{Detail: s}
 	return s
 }
 
+// Shown implements ui.Screen.
 func (s *Detail) Shown() tea.Cmd { return s.Poll() }
 
+// Poll implements ui.Poller.
 func (s *Detail) Poll() tea.Cmd {
 	s.wait = true
 	return ui.Fetch(s.Ctx, s, fetchMessage(s.Message.SubscriberID, s.Message.MessageID), s.Took)
@@ -92,6 +95,7 @@ func (s *Detail) Tick() tea.Cmd {
 	return s.Queues.Explain(s, s.refill)
 }
 
+// SetSize implements ui.Screen.
 func (s *Detail) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
 	s.fill()
@@ -109,6 +113,7 @@ func (s *Detail) fill() {
 	}
 }
 
+// View implements ui.Screen.
 func (s *Detail) View() string {
 	head := s.head()
 	s.Fit(s.Width, s.Height-len(head)-1) // which names that have come meanwhile can make longer
@@ -116,8 +121,10 @@ func (s *Detail) View() string {
 	return strings.Join(append(lines, s.Theme.Tabbed(messageTabNames(), s.tab, s.Width)), "\n")
 }
 
+// Title implements ui.Screen.
 func (s *Detail) Title() string { return ui.ShortID(s.Message.MessageID) }
 
+// Badges implements ui.Screen.
 func (s *Detail) Badges() []string {
 	word, _ := s.Theme.StatusText(s.Message.Status)
 	chips := []string{word}
@@ -127,6 +134,7 @@ func (s *Detail) Badges() []string {
 	return append(chips, "try "+tries(s.Message), s.Message.EventName)
 }
 
+// Status implements ui.Screen.
 func (s *Detail) Status() string {
 	if s.sending != "" {
 		return s.sending + " ..."
@@ -135,14 +143,18 @@ func (s *Detail) Status() string {
 	return place
 }
 
+// Scopes implements ui.Screen.
 func (s *Detail) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessage, keymap.InLists}
 }
 
+// Waiting implements ui.Waiter.
 func (s *Detail) Waiting() bool { return s.wait || s.sending != "" }
 
+// Equivalent implements ui.Screen.
 func (s *Detail) Equivalent() string { return "whctl messages show " + s.Message.MessageID }
 
+// Do implements ui.Screen.
 func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
 		return nil
@@ -288,11 +300,13 @@ func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers
 	return nil, "the subscription is not there any more"
 }
 
+// Retime implements ui.Timed.
 func (s *Detail) Retime() string {
 	s.fill()
 	return ""
 }
 
+// Commands implements ui.Commander.
 func (s *Detail) Commands() []string {
 	return []string{"whctl messages retry " + s.Message.MessageID, "whctl messages delete " + s.Message.MessageID}
 }

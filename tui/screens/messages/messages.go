@@ -24,6 +24,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// Commands implements ui.Commander.
 func (s *List) Commands() []string {
 	which := s.which()
 	if which == "" {
@@ -50,6 +51,7 @@ func (s *List) which() string {
 	return text
 }
 
+// AsView implements ui.Viewer.
 func (s *List) AsView() state.View {
 	f := s.Filter
 	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.whose(), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.arrangement()}
@@ -57,8 +59,10 @@ func (s *List) AsView() state.View {
 	return v
 }
 
+// SetViewName implements ui.Viewer.
 func (s *List) SetViewName(name string) { s.saved = name }
 
+// Title implements ui.Screen.
 func (s *List) Title() string {
 	if s.saved != "" {
 		return "Messages (" + s.saved + ")"
@@ -112,17 +116,21 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	return m
 }
 
+// Start implements ui.Screen.
 func (s *List) Start() tea.Cmd { return s.Reload() }
 
+// Shown implements ui.Screen.
 func (s *List) Shown() tea.Cmd {
 	s.repaint()
 	return s.want()
 }
 
+// Scopes implements ui.Screen.
 func (s *List) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessages, keymap.InGrids, keymap.InLists}
 }
 
+// Waiting implements ui.Waiter.
 func (s *List) Waiting() bool { return s.Pages.Loading() || s.busy() }
 
 // Reload asks for something else.
@@ -179,6 +187,7 @@ func (s *List) fetchPage(number int) tea.Cmd {
 		})
 }
 
+// PageFailed takes that a page could not be fetched.
 func (s *List) PageFailed(generation, number int, err error) tea.Cmd {
 	if s.Pages.Failed(generation, number) {
 		s.FetchFailed("fetching messages", err)
@@ -219,6 +228,7 @@ func (s *List) forget() {
 	maps.DeleteFunc(s.Known, func(id string, _ wire.Message) bool { return s.Pages.Find(id) < 0 })
 }
 
+// Selected is the selected message, false for none.
 func (s *List) Selected() (wire.Message, bool) {
 	row := s.Grid.Row()
 	if row == nil {
@@ -228,6 +238,7 @@ func (s *List) Selected() (wire.Message, bool) {
 	return m, ok
 }
 
+// Do implements ui.Screen.
 func (s *List) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoTop:
@@ -307,6 +318,7 @@ func clone(members url.Values) url.Values {
 	return copied
 }
 
+// Click implements ui.Clicker.
 func (s *List) Click(x, y int, again bool) tea.Cmd {
 	row, title := s.Press(x, y)
 	s.aside(keymap.Binding{})
@@ -329,6 +341,7 @@ func (s *List) Unmark() bool {
 	return s.clearMarks()
 }
 
+// Status implements ui.Screen.
 func (s *List) Status() string {
 	text, columns, _ := strings.Cut(s.Grid.Place(), statusGap)
 	text += s.marked()

@@ -21,6 +21,7 @@ type messageTab struct {
 	ages  bool // it tells how long something takes, or took place ago
 }
 
+// MessageTabs are the tabs of a message.
 var MessageTabs = []messageTab{
 	{"Attempts", (*Detail).attempts, true},
 	{"Body", (*Detail).body, false},

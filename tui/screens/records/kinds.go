@@ -26,6 +26,7 @@ type Kinds struct {
 	totals map[string]string
 }
 
+// NewKinds lists the record kinds.
 func NewKinds(h ui.Host) *Kinds {
 	k := &Kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, an area or a summary"), totals: make(map[string]string)}
 	k.Refill = k.fill
@@ -42,6 +43,7 @@ func NewKinds(h ui.Host) *Kinds {
 // areaRoom is from how many cells on there is room for the names of areas.
 const areaRoom = 80
 
+// SetSize implements ui.Screen.
 func (k *Kinds) SetSize(width, height int) {
 	k.Table.SetSize(width, height)
 	k.setColumns()
@@ -75,8 +77,10 @@ func (k *Kinds) opened(kind *record.Kind) string {
 	return ui.Age(k.Now.Sub(at))
 }
 
+// Tick implements ui.Ticker.
 func (k *Kinds) Tick() tea.Cmd { return k.Shown() }
 
+// Start implements ui.Screen.
 func (k *Kinds) Start() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, kind := range k.all {
@@ -95,10 +99,13 @@ func (k *Kinds) Start() tea.Cmd {
 	return tea.Sequence(cmds...) // one after the other: nobody waits for them
 }
 
+// Title implements ui.Screen.
 func (k *Kinds) Title() string { return "Records" }
 
+// Scopes implements ui.Screen.
 func (k *Kinds) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InKinds, keymap.InLists} }
 
+// Equivalent implements ui.Screen.
 func (k *Kinds) Equivalent() string { return "whctl records" }
 
 // fill makes the rows. The area stands only where it begins.
@@ -126,6 +133,7 @@ func (k *Kinds) fill() {
 	k.Grid.SetRows(grid.NewList(rows))
 }
 
+// Do implements ui.Screen.
 func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 	row := k.Grid.Row()
 	switch {
@@ -142,4 +150,5 @@ func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
+// Click implements ui.Clicker.
 func (k *Kinds) Click(x, y int, again bool) tea.Cmd { return k.ClickRow(k, x, y, again) }

@@ -23,6 +23,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// Commands implements ui.Commander.
 func (e *Events) Commands() []string {
 	if row := e.Grid.Row(); row != nil {
 		return []string{"whctl subscriptions create SUBSCRIBER " + row.ID + " URL"}
@@ -51,6 +52,7 @@ type eventList struct {
 // notTold stands where nobody tells.
 const notTold = "?"
 
+// NewEvents lists the published events.
 func NewEvents(h ui.Host) *Events {
 	e := &Events{SearchTable: browse.NewSearchTable(h, "events", "part of a name or a description")}
 	e.Refill = e.fill
@@ -58,16 +60,22 @@ func NewEvents(h ui.Host) *Events {
 	return e
 }
 
+// Shown implements ui.Screen.
 func (e *Events) Shown() tea.Cmd { return e.Poll() }
 
+// Title implements ui.Screen.
 func (e *Events) Title() string { return "Events" }
 
+// Scopes implements ui.Screen.
 func (e *Events) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InEvents, keymap.InLists} }
 
+// Waiting implements ui.Waiter.
 func (e *Events) Waiting() bool { return e.busy }
 
+// Equivalent implements ui.Screen.
 func (e *Events) Equivalent() string { return "whctl events list" }
 
+// Poll implements ui.Poller.
 func (e *Events) Poll() tea.Cmd {
 	e.busy = true
 	return ui.Fetch(e.Ctx, e, fetchEvents, e.took)
@@ -103,6 +111,7 @@ func (e *Events) Tick() tea.Cmd {
 	return nil
 }
 
+// Status implements ui.Screen.
 func (e *Events) Status() string {
 	text := e.Grid.Place()
 	if e.hidden {
@@ -172,6 +181,7 @@ func (e *Events) showTaking(name string) ui.Overlay {
 	return t
 }
 
+// Do implements ui.Screen.
 func (e *Events) Do(b keymap.Binding) tea.Cmd {
 	row := e.Grid.Row()
 	switch {
@@ -226,6 +236,7 @@ func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error)
 // an event was raised last.
 const eventsLooked = 1000
 
+// Click implements ui.Clicker.
 func (e *Events) Click(x, y int, again bool) tea.Cmd { return e.ClickRow(e, x, y, again) }
 
 // NewForm asks who is to get an event, and where.

@@ -21,6 +21,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// Commands implements ui.Commander.
 func (s *Subscribers) Commands() []string {
 	list := []string{"whctl subscribers create NAME"}
 	if one, ok := s.selected(); ok {
@@ -43,6 +44,7 @@ type Subscribers struct {
 	fitted fitted
 }
 
+// NewSubscribers lists the subscribers.
 func NewSubscribers(h ui.Host) *Subscribers {
 	s := &Subscribers{SearchTable: browse.NewSearchTable(h, "subscribers", "words of the name or the state"), fitted: fitted{all: subscriberColumns}}
 	s.Refill, s.Found = s.fill, func() tea.Cmd { return s.look(false) }
@@ -50,8 +52,7 @@ func NewSubscribers(h ui.Host) *Subscribers {
 	return s
 }
 
-func (s *Subscribers) Start() tea.Cmd { return nil }
-
+// Shown implements ui.Screen.
 func (s *Subscribers) Shown() tea.Cmd {
 	if s.detail != nil && s.detail.Search != "" {
 		s.detail.Search = "" // which is not seen beside it
@@ -60,16 +61,21 @@ func (s *Subscribers) Shown() tea.Cmd {
 	return s.Poll()
 }
 
+// Title implements ui.Screen.
 func (s *Subscribers) Title() string { return "Subscribers" }
 
+// Scopes implements ui.Screen.
 func (s *Subscribers) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscribers, keymap.InLists}
 }
 
+// Equivalent implements ui.Screen.
 func (s *Subscribers) Equivalent() string { return "whctl subscribers list" }
 
+// Waiting implements ui.Waiter.
 func (s *Subscribers) Waiting() bool { return s.busy }
 
+// Poll implements ui.Poller.
 func (s *Subscribers) Poll() tea.Cmd {
 	s.busy = true
 	return tea.Batch(ui.Fetch(s.Ctx, s, fetchSubscribers, s.took), s.Queues.RefreshNow(s, s.figured))
@@ -87,6 +93,7 @@ func (s *Subscribers) figured() tea.Cmd {
 	return nil
 }
 
+// Status implements ui.Screen.
 func (s *Subscribers) Status() string {
 	switch {
 	case s.loaded && len(s.List) == 0:
@@ -131,6 +138,7 @@ func (s *Subscribers) selected() (wire.Subscriber, bool) {
 	return browse.RowOf(&s.Table, s.List, func(one wire.Subscriber) string { return one.RecID })
 }
 
+// Do implements ui.Screen.
 func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
 		return s.look(false)
@@ -192,6 +200,7 @@ func EnableSubscriber(s Polling, one wire.Subscriber, on bool) tea.Cmd {
 	}})
 }
 
+// NewForm asks for a new subscriber.
 func (s *Subscribers) NewForm() ui.Overlay {
 	f := ui.NewForm(s.Host, "New subscriber", "create")
 	f.Add("Name", "Name", "", "whose program gets the events; enter creates it")
@@ -311,6 +320,7 @@ func (s *Subscribers) fit(width, height int) {
 	s.Grid.SetSize(width, height)
 }
 
+// View implements ui.Screen.
 func (s *Subscribers) View() string {
 	if s.Width < splitFrom {
 		return s.Grid.View()
@@ -364,6 +374,7 @@ func (s *Subscribers) enter() tea.Cmd {
 	return s.Push(s.detail)
 }
 
+// Click implements ui.Clicker.
 func (s *Subscribers) Click(x, y int, again bool) tea.Cmd {
 	if s.Width >= splitFrom && x > splitLeft {
 		return s.enter()
@@ -387,6 +398,7 @@ func (s *Subscriptions) SetSize(width, height int) {
 // split reports whether the subscribers stand at the left.
 func (s *Subscriptions) split() bool { return s.master != nil && s.Width >= splitFrom }
 
+// View implements ui.Screen.
 func (s *Subscriptions) View() string {
 	if !s.split() {
 		return s.Grid.View()
@@ -394,6 +406,7 @@ func (s *Subscriptions) View() string {
 	return s.Theme.SideBySide(s.Theme.Unlit(s.master.Grid.View()), s.Grid.View())
 }
 
+// Click implements ui.Clicker.
 func (s *Subscriptions) Click(x, y int, again bool) tea.Cmd {
 	if s.split() {
 		if x -= splitLeft + 1; x < 0 {

@@ -21,14 +21,17 @@ type Subscription struct {
 	revealed bool // its URL is shown with what can be a key
 }
 
+// NewSubscription shows a subscription of a list.
 func NewSubscription(list *Subscriptions, one wire.Subscription) *Subscription {
 	s := &Subscription{Base: ui.NewBase(list.Host), list: list, One: one}
 	s.Owner = s.Dialog
 	return s
 }
 
+// Shown implements ui.Screen.
 func (s *Subscription) Shown() tea.Cmd { return s.Poll() }
 
+// Poll implements ui.Poller.
 func (s *Subscription) Poll() tea.Cmd {
 	s.wait = true
 	return tea.Batch(s.ask(), s.Queues.RefreshNow(s, s.Figured))
@@ -78,24 +81,31 @@ func (s *Subscription) Found(of *wire.Subscriber, err error) tea.Cmd {
 	return nil
 }
 
+// SetSize implements ui.Screen.
 func (s *Subscription) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
 	s.Fit(width, height)
 	s.fill()
 }
 
+// View implements ui.Screen.
 func (s *Subscription) View() string { return strings.Join(s.Draw(), "\n") }
 
+// Title implements ui.Screen.
 func (s *Subscription) Title() string { return s.One.EventName }
 
+// Scopes implements ui.Screen.
 func (s *Subscription) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscription, keymap.InLists}
 }
 
+// Waiting implements ui.Waiter.
 func (s *Subscription) Waiting() bool { return s.wait }
 
+// Equivalent implements ui.Screen.
 func (s *Subscription) Equivalent() string { return "whctl subscriptions show " + s.One.RecID }
 
+// Status implements ui.Screen.
 func (s *Subscription) Status() string {
 	text := s.list.Grid.Place()
 	if s.Top+s.Rows < len(s.Lines) {
@@ -104,6 +114,7 @@ func (s *Subscription) Status() string {
 	return text
 }
 
+// Badges implements ui.Screen.
 func (s *Subscription) Badges() []string {
 	if s.waitsFor() {
 		return []string{"subscriber disabled"}
@@ -111,6 +122,7 @@ func (s *Subscription) Badges() []string {
 	return []string{stateCell(s.One, s.Session).Text}
 }
 
+// Do implements ui.Screen.
 func (s *Subscription) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
 		return nil
@@ -148,4 +160,5 @@ func (s *Subscription) step(n int) tea.Cmd {
 	return s.Poll()
 }
 
+// Commands implements ui.Commander.
 func (s *Subscription) Commands() []string { return subscriptionDeeds(s.One) }

@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// Commands implements ui.Commander.
 func (s *Subscriptions) Commands() []string {
 	list := []string{"whctl subscriptions create " + ui.Quote(s.Subscriber.Name) + " EVENT URL"}
 	if one, ok := s.Selected(); ok {
@@ -34,6 +35,7 @@ type Subscriptions struct {
 	Sought     string // the id of a subscription to select once it is here
 }
 
+// NewSubscriptions lists the subscriptions of a subscriber.
 func NewSubscriptions(h ui.Host, subscriber wire.Subscriber) *Subscriptions {
 	s := &Subscriptions{SearchTable: browse.NewSearchTable(h, "subscriptions", "words of the event, the URL or the state"), Subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
 	s.Refill = s.fill
@@ -41,16 +43,21 @@ func NewSubscriptions(h ui.Host, subscriber wire.Subscriber) *Subscriptions {
 	return s
 }
 
+// Shown implements ui.Screen.
 func (s *Subscriptions) Shown() tea.Cmd { return s.Poll() }
 
+// Title implements ui.Screen.
 func (s *Subscriptions) Title() string { return s.Subscriber.Name }
 
+// Scopes implements ui.Screen.
 func (s *Subscriptions) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscriptions, keymap.InLists}
 }
 
+// Waiting implements ui.Waiter.
 func (s *Subscriptions) Waiting() bool { return s.busy }
 
+// Badges implements ui.Screen.
 func (s *Subscriptions) Badges() []string {
 	chips := []string{ui.ShortID(s.Subscriber.RecID)}
 	if s.loaded { // before, the subscriber may be known by its name only
@@ -59,10 +66,12 @@ func (s *Subscriptions) Badges() []string {
 	return append(chips, s.SearchTable.Badges()...)
 }
 
+// Equivalent implements ui.Screen.
 func (s *Subscriptions) Equivalent() string {
 	return "whctl subscriptions list --subscriber " + ui.Quote(s.Subscriber.Name)
 }
 
+// Poll implements ui.Poller.
 func (s *Subscriptions) Poll() tea.Cmd {
 	s.busy = true
 	return tea.Batch(s.ask(), s.Queues.RefreshNow(s, s.figured))
@@ -148,10 +157,12 @@ func (s *Subscriptions) Take(now wire.Subscription) {
 	}
 }
 
+// Selected is the selected subscription, false for none.
 func (s *Subscriptions) Selected() (wire.Subscription, bool) {
 	return browse.RowOf(&s.Table, s.List, func(one wire.Subscription) string { return one.RecID })
 }
 
+// Do implements ui.Screen.
 func (s *Subscriptions) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
 		return nil
