@@ -54,11 +54,11 @@ type app struct {
 // newApp makes the app; ctx ends everything that it does.
 func newApp(ctx context.Context, c *client.Client, o Options) *app {
 	a := &app{options: o, root: ctx, crash: crash{dir: o.State}}
-	a.tabs, a.frame, a.keyboard, a.pointing = &tabs{app: a, outdated: make(map[ui.Screen]bool)}, &frame{app: a}, &keyboard{app: a}, &pointing{app: a, mouse: o.Mouse}
+	a.tabs, a.frame, a.keyboard, a.pointing = &tabs{app: a, outdated: make(map[ui.Screen]bool)}, &frame{app: a}, &keyboard{app: a}, &pointing{app: a, mouse: o.Appearance.Mouse}
 	a.account, a.switcher, a.stream = &account{app: a, locked: make(map[string]bool)}, &switcher{app: a}, &stream{app: a}
 	a.undo, a.jobs, a.secrets = &undo{app: a}, &jobs{app: a}, &secrets{app: a}
 	kept, err := state.Open(o.State, o.Profile)
-	a.begin(c, kept, theme.New(o.signs, o.Theme))
+	a.begin(c, kept, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {
 		a.Fail("what was kept of the last session", err)
 	}
@@ -364,7 +364,7 @@ const quick = 10 * time.Second
 
 // after is a message that comes later.
 func (a *app) after(d time.Duration, m tea.Msg) tea.Cmd {
-	return a.options.tick(d, m)
+	return a.options.loop.tick(d, m)
 }
 
 // errReadOnly is the answer to every change that is asked for while the session
@@ -419,8 +419,8 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
-	if o = o.complete(); o.Theme == "" && theme.MayAsk(o.Env) {
-		o.Theme = askedTheme(o.Input, o.Output)
+	if o = o.complete(); o.Appearance.Theme == "" && theme.MayAsk(o.Env) {
+		o.Appearance.Theme = askedTheme(o.Input, o.Output)
 	}
 	a := newApp(ctx, c, o)
 	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))

@@ -50,11 +50,11 @@ func drive(t testing.TB, c *client.Client, o Options) *driver {
 		o.Env = func(name string) string { return map[string]string{"WHCTL_CLIPBOARD": "osc52"}[name] }
 	}
 	o.Input = strings.NewReader("")
-	o.tick = func(after time.Duration, m tea.Msg) tea.Cmd {
+	o.loop.tick = func(after time.Duration, m tea.Msg) tea.Cmd {
 		d.timers = append(d.timers, timer{d.clock.Add(after), m})
 		return nil
 	}
-	o.hear = func(wait tea.Cmd) tea.Cmd {
+	o.loop.hear = func(wait tea.Cmd) tea.Cmd {
 		go func() {
 			select {
 			case d.live <- sameClocks(wait()):

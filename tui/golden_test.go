@@ -112,6 +112,8 @@ func difference(want, got string) string {
 // forLooks runs a story once in each look.
 func forLooks(t *testing.T, story func(t *testing.T, look string, o Options)) {
 	for _, l := range looks {
-		t.Run(l.name, func(t *testing.T) { story(t, l.name, Options{ASCII: l.ascii, Theme: l.theme, Profile: "prod"}) })
+		t.Run(l.name, func(t *testing.T) {
+			story(t, l.name, Options{Appearance: Appearance{ASCII: l.ascii, Theme: l.theme}, Profile: "prod"})
+		})
 	}
 }

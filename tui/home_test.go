@@ -71,7 +71,7 @@ func TestChosenEntryStays(t *testing.T) {
 
 // A bar tells what failed at an endpoint, also where that is little.
 func TestShareOfFailures(t *testing.T) {
-	d := drive(t, unreachable(t), Options{ASCII: true, Theme: theme.Mono})
+	d := drive(t, unreachable(t), Options{Appearance: Appearance{ASCII: true, Theme: theme.Mono}})
 	h := d.app.Front().(*home.Screen)
 	for want, lane := range map[string]wire.Lane{
 		"            ": {},

@@ -37,7 +37,7 @@ func TestTypedAhead(t *testing.T) {
 // The shell is reached from wherever something is typed, and clicks come here
 // again afterwards.
 func TestSuspendFromAnywhere(t *testing.T) {
-	d := drive(t, unreachable(t), Options{Mouse: true})
+	d := drive(t, unreachable(t), Options{Appearance: Appearance{Mouse: true}})
 	for _, open := range [][]string{{}, {":"}, {"3", "n"}} {
 		d.press(open...)
 		cmd := d.app.key(tea.KeyMsg{Type: tea.KeyCtrlZ})

@@ -40,7 +40,7 @@ func TestKeptScreens(t *testing.T) {
 	i := demoDaemon(t)
 	forLooks(t, func(t *testing.T, look string, o Options) {
 		with := twoProfiles(t, i, i)
-		with.ASCII, with.Theme = o.ASCII, o.Theme
+		with.Appearance.ASCII, with.Appearance.Theme = o.Appearance.ASCII, o.Appearance.Theme
 		k, err := state.Open(with.State, "prod")
 		if err != nil {
 			t.Fatal(err)

@@ -47,11 +47,11 @@ func TestKnownSigns(t *testing.T) {
 // What somebody chose wins over what the terminal says.
 func TestChosenLook(t *testing.T) {
 	plain := said("TERM=linux", "COLORFGBG=0;15")
-	if o := (Options{Env: said("TERM=xterm", "COLORFGBG=0;15"), ASCII: true, Theme: theme.Dark}).complete(); o.signs != theme.ASCII || o.Theme != theme.Dark {
-		t.Errorf("%s, %s", o.signs, o.Theme)
+	if o := (Options{Env: said("TERM=xterm", "COLORFGBG=0;15"), Appearance: Appearance{ASCII: true, Theme: theme.Dark}}).complete(); o.Appearance.glyphs != theme.ASCII || o.Appearance.Theme != theme.Dark {
+		t.Errorf("%s, %s", o.Appearance.glyphs, o.Appearance.Theme)
 	}
-	if o := (Options{Env: plain, Theme: theme.Auto}).complete(); o.signs != theme.ASCII || o.Theme != theme.Light {
-		t.Errorf("%s, %s", o.signs, o.Theme)
+	if o := (Options{Env: plain, Appearance: Appearance{Theme: theme.Auto}}).complete(); o.Appearance.glyphs != theme.ASCII || o.Appearance.Theme != theme.Light {
+		t.Errorf("%s, %s", o.Appearance.glyphs, o.Appearance.Theme)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestBackgroundAnswers(t *testing.T) {
 
 // On a light background nothing is yellow or cyan, which could not be read.
 func TestLightTheme(t *testing.T) {
-	d := drive(t, unreachable(t), Options{Theme: theme.Light})
+	d := drive(t, unreachable(t), Options{Appearance: Appearance{Theme: theme.Light}})
 	for _, tab := range []string{"1", "2", "3", "4", "5", "6"} {
 		d.press(tab)
 		for _, pale := range []string{"33m", "36m"} {

@@ -26,9 +26,7 @@ type Options struct {
 	ReadOnly    bool   // changes are forbidden until they are allowed
 	Protected   bool   // to allow them takes the name of the profile
 	InsecureTLS bool   // certificates are not checked
-	Theme       string // one of Themes; empty for Auto
-	ASCII       bool   // lines and signs are ASCII, whatever the terminal has
-	Mouse       bool   // clicks come here from the start; the terminal selects no text then
+	Appearance  Appearance
 	Colour      string // of the profile's name, as Profile.Colour
 	State       string // the directory of what outlives a session; empty for none
 	Downloads   string // the directory that exports go to unless another is named
@@ -50,9 +48,22 @@ type Options struct {
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
 
-	signs string                               // that it is drawn with
-	tick  func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
-	hear  func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
+	loop loop
+}
+
+// Appearance is what a user can choose of how the screens look.
+type Appearance struct {
+	Theme string // one of Themes; empty for Auto
+	ASCII bool   // lines and signs are ASCII, whatever the terminal has
+	Mouse bool   // clicks come here from the start; the terminal selects no text then
+
+	glyphs string // that it is drawn with
+}
+
+// loop is what tests put in place of time and of the stream.
+type loop struct {
+	tick func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
+	hear func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
 }
 
 // complete fills in what was left open.
@@ -60,11 +71,11 @@ func (o Options) complete() Options {
 	if o.Env == nil {
 		o.Env = os.Getenv
 	}
-	if o.signs = theme.GlyphSet(runtime.GOOS, o.Env); o.ASCII {
-		o.signs = theme.ASCII
+	if o.Appearance.glyphs = theme.GlyphSet(runtime.GOOS, o.Env); o.Appearance.ASCII {
+		o.Appearance.glyphs = theme.ASCII
 	}
-	if o.Theme == "" || o.Theme == theme.Auto {
-		o.Theme = theme.Hinted(o.Env)
+	if o.Appearance.Theme == "" || o.Appearance.Theme == theme.Auto {
+		o.Appearance.Theme = theme.Hinted(o.Env)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -75,13 +86,13 @@ func (o Options) complete() Options {
 	if o.Registry == nil {
 		o.Registry = record.Builtin()
 	}
-	if o.tick == nil {
-		o.tick = func(d time.Duration, m tea.Msg) tea.Cmd {
+	if o.loop.tick == nil {
+		o.loop.tick = func(d time.Duration, m tea.Msg) tea.Cmd {
 			return tea.Tick(d, func(time.Time) tea.Msg { return m })
 		}
 	}
-	if o.hear == nil {
-		o.hear = func(wait tea.Cmd) tea.Cmd { return wait }
+	if o.loop.hear == nil {
+		o.loop.hear = func(wait tea.Cmd) tea.Cmd { return wait }
 	}
 	return o
 }
@@ -97,9 +108,9 @@ type Profile struct {
 
 // within are options of another profile in the session that has begun.
 func (o Options) within(session Options) Options {
-	o.ASCII, o.Theme, o.Mouse, o.State = session.ASCII, session.Theme, session.Mouse, session.State
+	o.Appearance, o.State = session.Appearance, session.State
 	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output
 	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now
-	o.tick, o.hear = session.tick, session.hear
+	o.loop = session.loop
 	return o.complete()
 }

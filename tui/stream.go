@@ -72,7 +72,7 @@ func (s *stream) listen() tea.Cmd {
 func (s *stream) hear(ctx context.Context) tea.Cmd {
 	f := s.feed
 	s.hearing = ctx
-	return s.options.hear(func() tea.Msg {
+	return s.options.loop.hear(func() tea.Msg {
 		if batch := f.next(ctx); batch != nil {
 			return *batch
 		}

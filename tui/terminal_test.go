@@ -38,7 +38,7 @@ func program() int {
 		return 2
 	}
 	defer c.Close()
-	o := Options{Input: os.Stdin, Output: os.Stdout, State: dir, Mouse: true, Now: func() time.Time {
+	o := Options{Input: os.Stdin, Output: os.Stdout, State: dir, Appearance: Appearance{Mouse: true}, Now: func() time.Time {
 		if _, err := os.Stat(filepath.Join(dir, "panic")); err == nil {
 			panic("the clock has stopped")
 		}

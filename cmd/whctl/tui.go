@@ -51,7 +51,7 @@ func showScreens(c *cli.Context, s *session) error {
 		return err
 	}
 	o.Registry, o.Now, o.Downloads, o.State = record.Builtin(), s.now, downloads(), stateDir(s.Env)
-	o.Theme, o.ASCII, o.Mouse = palette, ascii, v.takesMouse()
+	o.Appearance = tui.Appearance{Theme: palette, ASCII: ascii, Mouse: v.takesMouse()}
 	o.Input, o.Output, o.Env = s.Stdin, s.stdout, s.Env
 	o.Profiles, o.Switch = v.profiles, v.change
 	return tui.Run(c.Context, service, o)
