@@ -261,7 +261,7 @@ func (s *switcher) choice() ui.Overlay {
 		}
 		spans := append([]theme.Span{{Text: mark}}, s.Theme.Profile(one.Name, one.Colour)...)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Ink: s.Theme.Dim}),
+			Spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Role: theme.Dim}),
 			Take:  func() tea.Cmd { return s.switchTo(one.Name) },
 		})
 	}

@@ -28,14 +28,14 @@ func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 // Screens that no service is needed for, or that show that there is none.
 func TestScreensWithoutService(t *testing.T) {
 	i := demoDaemon(t)
-	forLooks(t, func(t *testing.T, look string, o Options) {
+	forAppearances(t, func(t *testing.T, appearance string, o Options) {
 		d := drive(t, connected(t, i), o)
 		d.awaitLive()
 		d.press(":", "'IN_Colours", "enter")
 		away := &client.Error{Kind: client.Unreachable, Message: "cannot reach http://erp01:5050: connection refused"}
 		d.send(liveMsg{session: d.app.link.session, lost: away, retry: 4 * time.Second})
 		d.send(whoMsg{session: d.app.Session, reply: reply{err: away}})
-		d.golden("S13-offline", look)
+		d.golden("S13-offline", appearance)
 		d.press("R")
 		d.awaitLive()
 		d.send(whoMsg{session: d.app.Session, reply: reply{err: &client.Error{Kind: client.Unauthorized, Status: http.StatusUnauthorized, Code: "Unauthorized", Message: "not signed in"}}})
@@ -43,23 +43,23 @@ func TestScreensWithoutService(t *testing.T) {
 		if strings.Contains(d.text(), "secret") {
 			t.Error("the password is shown")
 		}
-		d.golden("S14-login", look)
+		d.golden("S14-login", appearance)
 		d.app.held = &unsent{what: "retry of salesorder.created"}
 		d.app.over = d.app.login()
-		d.golden("S14-login-held", look)
+		d.golden("S14-login-held", appearance)
 		d.press("esc")
 		d.app.Fail("retry of salesorder.created", &client.Error{Kind: client.Rejected, Status: http.StatusConflict, Message: "Conflict: the message is being sent at this moment", RequestID: "7cc5e9c8cae49bb1"})
 		d.app.Fail("fetching messages", &client.Error{Kind: client.TimedOut, Message: "no answer within 30s"})
 		d.press("ctrl+e")
-		d.golden("S00-errors", look)
+		d.golden("S00-errors", appearance)
 		d.press("esc", "esc")
 		d.send(d.billValue(client.BillField{BillID: "45A7XTVR", StageID: "A56V5IQ5", SettingID: "ac11c1bf"}, &wire.CustomFieldValue{SettingName: new("Colour"), Contents: new("Red")}))
 		d.press("'dish")
-		d.golden("S00-bill", look)
+		d.golden("S00-bill", appearance)
 		d.press("ctrl+s")
-		d.golden("S00-bill-question", look)
+		d.golden("S00-bill-question", appearance)
 		d.press("esc", "esc")
-		d.goldenIn([][2]int{{52, 12}, {59, 40}, {200, 14}, {20, 5}}, "S15-small", look)
+		d.goldenIn([][2]int{{52, 12}, {59, 40}, {200, 14}, {20, 5}}, "S15-small", appearance)
 		d.resize(1, 1)
 		d.checkScreen()
 	})

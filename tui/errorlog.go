@@ -82,9 +82,9 @@ func (l *errorLog) Box(width, height int) []string {
 // says.
 func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
 	t := l.Theme
-	pointer, ink := "  ", t.Null
+	pointer, role := "  ", theme.Null
 	if selected {
-		pointer, ink = t.Pointer+" ", t.Selected
+		pointer, role = t.Pointer+" ", theme.Selected
 	}
 	var lines []string
 	for n, part := range theme.Wrap(one.Text, width-12) {
@@ -92,7 +92,7 @@ func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
 		if n > 0 {
 			before = strings.Repeat(" ", 12)
 		}
-		lines = append(lines, ink.Paint(t.Fit(before+part.Text, width, false)))
+		lines = append(lines, t.Paint(role, t.Fit(before+part.Text, width, false)))
 	}
 	return lines
 }

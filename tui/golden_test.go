@@ -16,10 +16,10 @@ import (
 
 var update = flag.Bool("update", false, "write the expected screens anew")
 
-// The sizes and looks that every screen is shown in.
+// The sizes and appearances that every screen is shown in.
 var (
-	sizes = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
-	looks = [...]struct {
+	sizes       = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
+	appearances = [...]struct {
 		name  string
 		ascii bool
 		theme string
@@ -37,22 +37,22 @@ var passing = []struct {
 }
 
 // golden compares a screen in all sizes with what was seen and found good. A
-// file has all sizes of one look.
-func (d *driver) golden(name, look string) {
+// file has all sizes of one appearance.
+func (d *driver) golden(name, appearance string) {
 	d.t.Helper()
-	d.goldenIn(sizes[:], name, look)
+	d.goldenIn(sizes[:], name, appearance)
 }
 
-func (d *driver) goldenIn(sizes [][2]int, name, look string) {
+func (d *driver) goldenIn(sizes [][2]int, name, appearance string) {
 	d.t.Helper()
 	var out strings.Builder
 	for _, size := range sizes {
 		d.resize(size[0], size[1])
 		d.checkScreen()
-		fmt.Fprintf(&out, "== %dx%d\n%s\n", size[0], size[1], d.portrait(look))
+		fmt.Fprintf(&out, "== %dx%d\n%s\n", size[0], size[1], d.portrait(appearance))
 	}
 	d.resize(80, 24)
-	path := filepath.Join("testdata", name+"."+look+".golden")
+	path := filepath.Join("testdata", name+"."+appearance+".golden")
 	if *update {
 		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
 			d.t.Fatal(err)
@@ -68,12 +68,12 @@ func (d *driver) goldenIn(sizes [][2]int, name, look string) {
 	}
 }
 
-// portrait is the screen as a text: with its inks as {1;31}, but for the look that
+// portrait is the screen as a text: with its styles as {1;31}, but for the appearance that
 // is about signs alone.
-func (d *driver) portrait(look string) string {
+func (d *driver) portrait(appearance string) string {
 	text := d.app.View()
-	if look != "ascii" {
-		text = inks.ReplaceAllString(text, "{$1}")
+	if appearance != "ascii" {
+		text = sgr.ReplaceAllString(text, "{$1}")
 	}
 	text = ansi.Strip(text)
 	for _, p := range passing {
@@ -88,7 +88,7 @@ var (
 	digit   = regexp.MustCompile(`\d`)
 )
 
-var inks = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
 // difference shows the lines that are not the same.
 func difference(want, got string) string {
@@ -109,9 +109,9 @@ func difference(want, got string) string {
 	return out.String()
 }
 
-// forLooks runs a story once in each look.
-func forLooks(t *testing.T, story func(t *testing.T, look string, o Options)) {
-	for _, l := range looks {
+// forAppearances runs a story once in each appearance.
+func forAppearances(t *testing.T, story func(t *testing.T, appearance string, o Options)) {
+	for _, l := range appearances {
 		t.Run(l.name, func(t *testing.T) {
 			story(t, l.name, Options{Appearance: Appearance{ASCII: l.ascii, Theme: l.theme}, Profile: "prod"})
 		})

@@ -306,7 +306,7 @@ func (k *keyboard) help() ui.Overlay {
 		if len(t.Lines) > 0 {
 			t.Lines = append(t.Lines, theme.Span{})
 		}
-		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Ink: k.Theme.Crumb})
+		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Role: theme.Breadcrumb})
 		for _, b := range k.inUse(scopes, s) {
 			t.Named(len(t.Lines), strings.Fields(b.Keys))
 			t.Lines = append(t.Lines, theme.Span{Text: "  " + k.Theme.Fit(b.Keys, keys, false) + " " + b.Said()})
@@ -324,9 +324,9 @@ func (k *keyboard) equivalent() ui.Overlay {
 	command := k.Front().Equivalent() + profile
 	t := ui.NewText(k.app, "The same on the command line")
 	t.CopyText = command
-	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied, where the terminal allows it", Ink: k.Theme.Dim})
+	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied, where the terminal allows it", Role: theme.Dim})
 	if d, ok := k.Front().(ui.Commander); ok {
-		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "What can be done here:", Ink: k.Theme.Crumb})
+		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "What can be done here:", Role: theme.Breadcrumb})
 		for _, deed := range d.Commands() {
 			t.Lines = append(t.Lines, theme.Span{Text: deed + profile})
 		}
@@ -383,14 +383,11 @@ func (m *menu) Box(width, height int) []string {
 	room := max(1, height-2)
 	var lines []string
 	for i := max(0, m.at-room+1); i < len(m.rows) && len(lines) < room; i++ {
-		pointer, ink := "  ", theme.Ink("")
-		if i == m.at {
-			pointer, ink = t.Pointer+" ", t.Selected
-		}
+		pointer, role := t.Choice(i == m.at)
 		if m.reason(m.rows[i]) != "" && m.rows[i].Scope != keymap.Everywhere {
-			ink = t.Dim
+			role = theme.Dim
 		}
-		lines = append(lines, ink.Paint(t.Fit(pointer+m.line(m.rows[i]), width, false)))
+		lines = append(lines, t.Paint(role, t.Fit(pointer+m.line(m.rows[i]), width, false)))
 	}
 	return m.Theme.Frame("Actions", width, lines)
 }

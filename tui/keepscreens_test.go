@@ -38,7 +38,7 @@ func TestOpenedKinds(t *testing.T) {
 // What is kept, as it is seen: views on the first screen, profiles.
 func TestKeptScreens(t *testing.T) {
 	i := demoDaemon(t)
-	forLooks(t, func(t *testing.T, look string, o Options) {
+	forAppearances(t, func(t *testing.T, appearance string, o Options) {
 		with := twoProfiles(t, i, i)
 		with.Appearance.ASCII, with.Appearance.Theme = o.Appearance.ASCII, o.Appearance.Theme
 		k, err := state.Open(with.State, "prod")
@@ -53,8 +53,8 @@ func TestKeptScreens(t *testing.T) {
 		d := drive(t, connected(t, i), with)
 		d.awaitLive()
 		d.press("R", "j")
-		d.golden("S01-home-views", look)
+		d.golden("S01-home-views", appearance)
 		d.press("@")
-		d.golden("S00-profiles", look)
+		d.golden("S00-profiles", appearance)
 	})
 }

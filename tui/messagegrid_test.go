@@ -110,8 +110,8 @@ func TestMessagesWithTheSame(t *testing.T) {
 	s := startDeliveries(t)
 	d := s.open(t, Options{})
 	for _, test := range []struct {
-		column, chip string
-		same         func(m, one wire.Message) bool
+		column, badge string
+		same          func(m, one wire.Message) bool
 	}{
 		{"Status", "[Status=2]", func(m, one wire.Message) bool { return m.Status == one.Status }},
 		{"Event", "[EventName=debtor.updated]", func(m, one wire.Message) bool { return m.EventName == one.EventName }},
@@ -124,7 +124,7 @@ func TestMessagesWithTheSame(t *testing.T) {
 		one, _ := d.list().Selected()
 		d.to(test.column)
 		d.press("=")
-		d.sees(test.chip)
+		d.sees(test.badge)
 		m := d.list()
 		want := 0
 		for _, other := range m.Known {

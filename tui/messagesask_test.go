@@ -41,8 +41,8 @@ func TestWhatWaitsIsAProblem(t *testing.T) {
 	d.press("r")
 	d.sees("no attempt yet, not sent: the subscription is off")
 	d.press("!")
-	if chips := d.list().Badges(); len(chips) != 0 {
-		t.Errorf("chips %v", chips)
+	if badges := d.list().Badges(); len(badges) != 0 {
+		t.Errorf("badges %v", badges)
 	}
 	d.press("!", "/", "'EventName=debtor.updated", "enter")
 	if strings.Contains(d.text(), "more wait") {

@@ -76,7 +76,7 @@ func (u *undo) undoSpans() []theme.Span {
 	}
 	last := u.delayed[len(u.delayed)-1]
 	left := (last.due.Sub(u.Now) + time.Second - 1).Truncate(time.Second)
-	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Ink: u.Theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Ink: u.Theme.Key}, {Text: " undo ", Ink: u.Theme.Dim}}
+	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Role: theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Role: theme.Key}, {Text: " undo ", Role: theme.Dim}}
 }
 
 // secrets are shown one after the other.
@@ -244,31 +244,28 @@ func (l *jobList) Box(width, height int) []string {
 	width = min(width, 96) - 4
 	all := l.jobs.all
 	if len(all) == 0 {
-		return l.Theme.Frame("Exports", width, []string{t.Dim.Paint(t.Fit("Nothing was exported in this session: "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" exports rows.", width, false))})
+		return l.Theme.Frame("Exports", width, []string{t.Paint(theme.Dim, t.Fit("Nothing was exported in this session: "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" exports rows.", width, false))})
 	}
 	room := max(1, (height-2)/2)
 	var lines []string
 	for i := max(0, l.at-room+1); i < len(all) && len(lines) < 2*room; i++ {
 		j := all[len(all)-1-i]
-		pointer, ink := "  ", theme.Ink("")
-		if i == l.at {
-			pointer, ink = t.Pointer+" ", t.Selected
-		}
+		pointer, role := t.Choice(i == l.at)
 		lines = append(lines,
-			l.Theme.Compose(width, []theme.Span{{Text: pointer + l.TimeOfDay(j.Began) + "  " + j.Name, Ink: ink}}, []theme.Span{{Text: progress(j), Ink: l.inkOf(j)}}),
-			t.Dim.Paint(t.Fit("            "+l.below(j), width, false)))
+			l.Theme.Compose(width, []theme.Span{{Text: pointer + l.TimeOfDay(j.Began) + "  " + j.Name, Role: role}}, []theme.Span{{Text: progress(j), Role: roleOf(j)}}),
+			t.Paint(theme.Dim, t.Fit("            "+l.below(j), width, false)))
 	}
 	return l.Theme.Frame("Exports", width, lines)
 }
 
-func (l *jobList) inkOf(j *export.Job) theme.Ink {
+func roleOf(j *export.Job) theme.Role {
 	switch {
 	case j.Ended.IsZero():
-		return l.Theme.Accent
+		return theme.Accent
 	case j.Err != nil:
-		return l.Theme.Status[3]
+		return theme.Failure
 	}
-	return l.Theme.Status[1]
+	return theme.Success
 }
 
 // below is the path, or why a job has failed.

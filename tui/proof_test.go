@@ -145,9 +145,9 @@ func heap() uint64 {
 // wider than it looks.
 const hostileText = "\x1b[31mred\x1b]52;c;aGk=\a\x1b]0;title\a\u009b31m\u202eright\u2066to left\u200b\u00ad\ufeff e\u0301\u0301\u0301\u0301\u0301 世界 \x00\x07\b\r\n\t\x7f👩‍👩‍👧‍👦"
 
-// What may stand in what is drawn: inks, and no other sequences.
+// What may stand in what is drawn: styles, and no other sequences.
 var (
-	anInk   = regexp.MustCompile("\x1b\\[[0-9;]*m")
+	anSGR   = regexp.MustCompile("\x1b\\[[0-9;]*m")
 	inertly = regexp.MustCompile("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 )
 
@@ -155,7 +155,7 @@ var (
 func (d *driver) checkInert(where string) {
 	d.t.Helper()
 	d.checkScreen()
-	if bad := inertly.FindString(anInk.ReplaceAllString(d.app.View(), "")); bad != "" {
+	if bad := inertly.FindString(anSGR.ReplaceAllString(d.app.View(), "")); bad != "" {
 		d.t.Errorf("%s draws %q", where, bad)
 	}
 }

@@ -201,19 +201,19 @@ func TestSubscriberIsChanged(t *testing.T) {
 // The screens of forms that change something.
 func TestChangeScreens(t *testing.T) {
 	s := startDeliveries(t)
-	forLooks(t, func(t *testing.T, look string, o Options) {
+	forAppearances(t, func(t *testing.T, appearance string, o Options) {
 		d := s.open(t, o)
 		d.press("3", "E")
-		d.golden("S08-subscriber-change", look)
+		d.golden("S08-subscriber-change", appearance)
 		d.press("esc", "enter", "E")
-		d.golden("S08-subscription-change", look)
+		d.golden("S08-subscription-change", appearance)
 		d.press("tab", "tab", "'2", "ctrl+s")
-		d.golden("S08-subscription-headers", look)
+		d.golden("S08-subscription-headers", appearance)
 		d.press("esc", "D")
-		d.golden("S11-subscription-delete", look)
+		d.golden("S11-subscription-delete", appearance)
 		d.press("esc", "W")
-		d.golden("S11-secret", look)
+		d.golden("S11-secret", appearance)
 		d.press("y")
-		d.golden("S00-secret", look)
+		d.golden("S00-secret", appearance)
 	})
 }

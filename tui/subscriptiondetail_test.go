@@ -174,13 +174,13 @@ func TestSubscriptionScreens(t *testing.T) {
 	if _, err := s.client.UpdateSubscription(t.Context(), s.subscriber, s.bad, off); err != nil {
 		t.Fatal(err)
 	}
-	forLooks(t, func(t *testing.T, look string, o Options) {
+	forAppearances(t, func(t *testing.T, appearance string, o Options) {
 		d := s.open(t, o)
 		d.press("3", "enter", "i")
-		d.golden("S07-subscription", look)
+		d.golden("S07-subscription", appearance)
 		d.press("]")
-		d.golden("S07-subscription-off", look)
+		d.golden("S07-subscription-off", appearance)
 		d.press("esc", "T")
-		d.golden("S11-subscription-test", look)
+		d.golden("S11-subscription-test", appearance)
 	})
 }

@@ -51,14 +51,14 @@ func (f *frame) View() string {
 	} else if f.line != nil {
 		body = f.under(body, f.line.Suggestions(f.width, len(body)))
 	}
-	lines := append([]string{f.identity(), f.tabLine(), f.crumbs(), f.Theme.Rule.Paint(strings.Repeat(f.Theme.Line, f.width))}, body...)
+	lines := append([]string{f.identity(), f.tabLine(), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))}, body...)
 	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
 }
 
-// faded draws what is not up to date: without its own inks.
+// faded draws what is not up to date: without its own styles.
 func (f *frame) faded(body []string) []string {
 	for i, line := range body {
-		body[i] = f.Theme.Wait.Paint(ansi.Strip(line))
+		body[i] = f.Theme.Paint(theme.Faded, ansi.Strip(line))
 	}
 	return body
 }
@@ -82,24 +82,24 @@ func (f *frame) smallView() string {
 // the way to the service, which is always the truth.
 func (f *frame) identity() string {
 	t := f.Theme
-	left := []theme.Span{{Text: " whctl  ", Ink: t.Brand}}
+	left := []theme.Span{{Text: " whctl  ", Role: theme.Brand}}
 	left = append(left, t.Profile(f.Profile, f.options.Colour)...)
 	left = append(left, theme.Span{Text: ui.ShortURL(f.URL)})
 	if f.options.InsecureTLS {
-		left = append(left, theme.Span{Text: "  TLS!", Ink: t.Offline})
+		left = append(left, theme.Span{Text: "  TLS!", Role: theme.Offline})
 	}
 	if f.user != "" {
 		left = append(left, theme.Span{Text: "  " + f.user})
 	}
-	mode := theme.Span{Text: " RW", Ink: t.Waiting}
+	mode := theme.Span{Text: " RW", Role: theme.Waiting}
 	if f.ReadOnly {
-		mode = theme.Span{Text: " RO", Ink: t.Dim}
+		mode = theme.Span{Text: " RO", Role: theme.Dim}
 	}
 	if f.fetching() {
-		left = append(left, theme.Span{Text: "  ...", Ink: t.Dim})
+		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
 	}
 	word := f.link.word(f.Now)
-	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Ink: f.stateInk(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.link.clocks() + " ", Ink: t.Dim}})
+	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.link.clocks() + " ", Role: theme.Dim}})
 }
 
 // fetching reports whether something of the screen in front is on its way.
@@ -108,14 +108,14 @@ func (f *frame) fetching() bool {
 	return ok && w.Waiting()
 }
 
-func (f *frame) stateInk(word string) theme.Ink {
+func stateRole(word string) theme.Role {
 	switch {
 	case word == "LIVE":
-		return f.Theme.Live
+		return theme.Live
 	case strings.HasPrefix(word, "OFFLINE"), word == "AUTH":
-		return f.Theme.Offline
+		return theme.Offline
 	}
-	return f.Theme.Waiting
+	return theme.Waiting
 }
 
 // tabLine is line 2.
@@ -129,9 +129,9 @@ func (f *frame) tabSpans() (left, right []theme.Span) {
 	left = []theme.Span{{Text: " "}}
 	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
 	for i, name := range tabNames {
-		ink := theme.Ink("")
+		role := theme.Plain
 		if i == f.tab {
-			ink = f.Theme.Tab
+			role = theme.Tab
 		}
 		if f.width < 76 && i != f.tab {
 			name = name[:min(3, len(name))]
@@ -139,14 +139,14 @@ func (f *frame) tabSpans() (left, right []theme.Span) {
 		if i < len(keys) {
 			name = keys[i] + " " + name
 		}
-		left = append(left, theme.Span{Text: name, Ink: ink}, theme.Span{Text: "  "})
+		left = append(left, theme.Span{Text: name, Role: role}, theme.Span{Text: "  "})
 	}
-	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", Ink: f.Theme.Dim}}
+	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", Role: theme.Dim}}
 }
 
-// crumbs is line 3: how we came here and what limits the rows; or the line that
+// breadcrumbs is line 3: how we came here and what limits the rows; or the line that
 // is typed.
-func (f *frame) crumbs() string {
+func (f *frame) breadcrumbs() string {
 	if f.line != nil {
 		return f.line.View(f.width)
 	}
@@ -154,19 +154,20 @@ func (f *frame) crumbs() string {
 	for _, s := range f.stacks[f.tab] {
 		names = append(names, s.Title())
 	}
-	names = slices.Compact(names) // a list and a part of it, which the chips tell apart
-	var chips []theme.Span
+	names = slices.Compact(names) // a list and a part of it, which the badges tell apart
+	step := " " + f.Theme.More + " "
+	var badges []theme.Span
 	room := f.width - 2
-	for _, chip := range f.Front().Badges() {
-		chips = append(chips, theme.Span{Text: "  "}, theme.Span{Text: "[" + chip + "]", Ink: f.Theme.Chip})
-		room -= ansi.StringWidth(chip) + 4
+	for _, badge := range f.Front().Badges() {
+		badges = append(badges, theme.Span{Text: "  "}, theme.Span{Text: "[" + badge + "]", Role: theme.Badge})
+		room -= ansi.StringWidth(badge) + 4
 	}
-	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], f.Theme.Step)) > room; first++ {
+	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], step)) > room; first++ {
 		names[first] = "" // what limits the rows matters more than how one came here
-		names[first+1] = f.Theme.Cut + f.Theme.Step + names[first+1]
+		names[first+1] = f.Theme.Cut + step + names[first+1]
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	return f.Theme.Compose(f.width, append([]theme.Span{{Text: " " + strings.Join(names, f.Theme.Step), Ink: f.Theme.Crumb}}, chips...), nil)
+	return f.Theme.Compose(f.width, append([]theme.Span{{Text: " " + strings.Join(names, step), Role: theme.Breadcrumb}}, badges...), nil)
 }
 
 // statusLine is a message where there is one, else what the screen says.
@@ -174,16 +175,16 @@ func (f *frame) statusLine() string {
 	if s := f.toasts.Shown(); s != nil && !(s.Link && f.link.away(f.Now)) {
 		right := append(f.undoSpans(), f.jobSpans()...)
 		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.width {
-			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Ink: f.Theme.Key}, theme.Span{Text: " all of it ", Ink: f.Theme.Dim})
+			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " all of it ", Role: theme.Dim})
 		}
-		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + s.Text + " ", Ink: f.Theme.Toast[s.Level]}}, right)
+		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + s.Text + " ", Role: theme.ToastInfo + theme.Role(s.Level)}}, right)
 	}
 	if f.link.away(f.Now) {
 		text := " " + ui.Describe(f.link.failed)
 		if !f.link.reached.IsZero() {
 			text = " Data from " + f.TimeOfDay(f.link.reached) + ", " + ui.Age(f.Now.Sub(f.link.reached)) + " ago: " + ui.Cause(f.link.failed)
 		}
-		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Ink: f.Theme.Toast[ui.Failure]}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Ink: f.Theme.Key}})
+		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Role: theme.Key}})
 	}
 	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(f.undoSpans(), f.jobSpans()...))
 }
@@ -194,26 +195,26 @@ func (f *frame) jobSpans() []theme.Span {
 	if word == "" {
 		return nil
 	}
-	return []theme.Span{{Text: " " + word + " ", Ink: f.Theme.Accent}}
+	return []theme.Span{{Text: " " + word + " ", Role: theme.Accent}}
 }
 
 // hintLine names the keys that matter here.
 func (f *frame) hintLine() string {
 	if f.line != nil {
-		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.line.Hint(), Ink: f.Theme.Dim}}, nil)
+		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.line.Hint(), Role: theme.Dim}}, nil)
 	}
 	left := []theme.Span{{Text: " "}}
 	room := f.width - 2
 	for _, b := range f.hinted() {
-		ink := f.Theme.Key
+		role := theme.Key
 		if f.over == nil && f.reason(b) != "" {
-			ink = f.Theme.Dim
+			role = theme.Dim
 		}
 		need := ansi.StringWidth(b.Label()) + len(b.Hint) + 3
 		if room -= need; room < 0 {
 			break
 		}
-		left = append(left, theme.Span{Text: b.Label(), Ink: ink}, theme.Span{Text: " " + b.Hint + "  ", Ink: f.Theme.Dim})
+		left = append(left, theme.Span{Text: b.Label(), Role: role}, theme.Span{Text: " " + b.Hint + "  ", Role: theme.Dim})
 	}
 	return f.Theme.Compose(f.width, left, nil)
 }
@@ -223,7 +224,7 @@ func (f *frame) under(body, lines []string) []string {
 	lines = lines[:min(len(lines), len(body))]
 	copy(body, lines)
 	if n := len(lines); n > 0 && n < len(body) { // what lies below is none of it
-		body[n] = f.Theme.Rule.Paint(strings.Repeat(f.Theme.Line, f.width))
+		body[n] = f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))
 	}
 	return body
 }

@@ -23,7 +23,7 @@ type library struct {
 var libraries = []library{
 	{module: "github.com/charmbracelet/bubbles", users: []string{"tui/ui"}, why: "editing the lines that are typed on the screens"},
 	{module: "github.com/charmbracelet/bubbletea", users: []string{"tui", "tui/browse", "tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/webhooks", "tui/ui"}, why: "the loop of the screens: keys, resizing, drawing what has changed"},
-	{module: "github.com/charmbracelet/lipgloss", users: []string{"tui/theme"}, why: "keeping bubbletea from asking the terminal anything at the start"},
+	{module: "github.com/charmbracelet/lipgloss", users: []string{"tui/theme"}, why: "the styles of everything that is drawn, and keeping bubbletea from asking the terminal anything at the start"},
 	{module: "github.com/charmbracelet/x/ansi", users: []string{"tui", "tui/grid", "tui/screens/messages", "tui/theme", "tui/ui"}, why: "how wide characters are, in the words of what draws them"},
 	{module: "github.com/creack/pty", why: "tests on a terminal"},
 	{module: "github.com/go-resty/resty/v2", users: []string{"client"}, why: "the HTTP side of the Go client"},
@@ -32,6 +32,7 @@ var libraries = []library{
 	{module: "github.com/klauspost/compress", users: []string{"daemon/backup", "daemon/rest", "daemon/rest/edge"}, why: "zstd and gzip that keep up with the encoders; zstd of backups"},
 	{module: "github.com/microsoft/go-mssqldb", users: []string{"daemon/mssql"}, why: "the driver for SQL Server"},
 	{module: "github.com/muesli/cancelreader", users: []string{"tui"}, why: "giving up on a terminal that does not tell its background; bubbletea has it anyway"},
+	{module: "github.com/muesli/termenv", users: []string{"tui/theme"}, why: "giving lipgloss its 16 colours without a question to the terminal; lipgloss has it anyway"},
 	{module: "github.com/pb33f/libopenapi", why: "tests that read our OpenAPI document"},
 	{module: "github.com/pb33f/libopenapi-validator", why: "tests of our OpenAPI document, and of real requests and answers against it"},
 	{module: "github.com/pelletier/go-toml/v2", users: []string{"cmd/whctl/profile", "daemon/config"}, why: "the settings file, with the lines of its keys for messages"},

@@ -64,7 +64,7 @@ func (r *Record) save() {
 			continue
 		}
 		text := v.String()
-		fields = append(fields, ui.Choice{Spans: []theme.Span{{Text: f.Name + "  "}, {Text: BytesText(text), Ink: r.Theme.Dim}}, Take: func() tea.Cmd {
+		fields = append(fields, ui.Choice{Spans: []theme.Span{{Text: f.Name + "  "}, {Text: BytesText(text), Role: theme.Dim}}, Take: func() tea.Cmd {
 			r.Type(r.saveLine(f.Name, text))
 			return nil
 		}})

@@ -170,16 +170,16 @@ func (c *Chooser) Box(width, height int) []string {
 	width = min(width, 68) - 4
 	room := max(1, height-3)
 	list := c.Listed()
-	left := theme.Span{Text: "/ " + c.sought, Ink: t.Key}
+	left := theme.Span{Text: "/ " + c.sought, Role: theme.Key}
 	if c.sought == "" {
-		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.AskFilter) + " finds a field", Ink: t.Dim}
+		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.AskFilter) + " finds a field", Role: theme.Dim}
 	}
-	lines := []string{c.Theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Ink: t.Dim}})}
+	lines := []string{c.Theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Role: theme.Dim}})}
 	for i := max(0, c.at-room+1); i < len(list) && len(lines) <= room; i++ {
 		lines = append(lines, c.row(list[i], i == c.at, width))
 	}
 	if len(list) == 0 {
-		lines = append(lines, t.Dim.Paint(t.Fit("no field's name holds "+c.sought, width, false)))
+		lines = append(lines, t.Paint(theme.Dim, t.Fit("no field's name holds "+c.sought, width, false)))
 	}
 	return c.Theme.Frame("Columns: "+c.name, width, lines)
 }
@@ -188,13 +188,11 @@ func (c *Chooser) Box(width, height int) []string {
 func (c *Chooser) row(name string, selected bool, width int) string {
 	t := c.Theme
 	at, _ := c.kind.Column(name)
-	check, pointer, ink := "[ ] ", "  ", theme.Ink("")
+	check := "[ ] "
 	if c.chosen[name] {
 		check = "[x] "
 	}
-	if selected {
-		pointer, ink = t.Pointer+" ", t.Selected
-	}
+	pointer, role := t.Choice(selected)
 	text := pointer + check + t.Fit(name, min(32, width-22), false) + "  " + c.kind.Fields[at].TypeName()
-	return ink.Paint(t.Fit(text, width, false))
+	return t.Paint(role, t.Fit(text, width, false))
 }

@@ -107,7 +107,7 @@ func (r *Record) fill() {
 	case r.tab == 0:
 		r.SetLines(r.fieldLines())
 	case r.tab == 1:
-		r.SetJSON(ui.JsonLines(r.Theme, r.Whole.JSON(), r.Width))
+		r.SetJSON(ui.JsonLines(r.Whole.JSON(), r.Width))
 	default:
 		r.SetLines(r.requestLines())
 	}
@@ -127,11 +127,11 @@ func (r *Record) fieldLines() []theme.Span {
 		name := "  " + t.Fit(f.Name, width, false) + "  "
 		switch text := v.String(); {
 		case v.Null() && r.wait:
-			lines = append(lines, theme.Span{Text: name + strings.Repeat(t.Loading, 3), Ink: t.Dim})
+			lines = append(lines, theme.Span{Text: name + strings.Repeat(t.Loading, 3), Role: theme.Dim})
 		case v.Null() && r.Partly && !slices.Contains(r.Browser.Fields, f.Name):
-			lines = append(lines, theme.Span{Text: name + "?", Ink: t.Dim})
+			lines = append(lines, theme.Span{Text: name + "?", Role: theme.Dim})
 		case v.Null():
-			lines = append(lines, theme.Span{Text: name + t.Nothing + "   null", Ink: t.Dim})
+			lines = append(lines, theme.Span{Text: name + theme.Nothing + "   null", Role: theme.Dim})
 		default:
 			lines = append(lines, r.valueLines(name, r.valueText(f.Type, text))...)
 		}
@@ -173,12 +173,11 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 
 // requestLines teach how to ask for the same elsewhere.
 func (r *Record) requestLines() []theme.Span {
-	t := r.Theme
-	lines := []theme.Span{{Text: "  On the command line", Ink: t.Crumb}}
+	lines := []theme.Span{{Text: "  On the command line", Role: theme.Breadcrumb}}
 	for _, l := range theme.Wrap(r.Browser.Equivalent(), r.Width-6) {
 		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}
-	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Ink: t.Crumb})
+	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Role: theme.Breadcrumb})
 	for _, l := range theme.Wrap(r.Browser.curl(r.Browser.URL), r.Width-6) {
 		lines = append(lines, theme.Span{Text: "    " + l.Text})
 	}

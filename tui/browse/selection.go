@@ -45,11 +45,11 @@ func (s *selection) usual() []string {
 func (s *selection) follows() bool { return s.options.Newest && s.order.Column == "" }
 
 func (s *selection) Badges() []string {
-	var chips []string
+	var badges []string
 	for _, f := range s.filters {
-		chips = append(chips, filter.Text(f))
+		badges = append(badges, filter.Text(f))
 	}
-	return chips
+	return badges
 }
 
 func (s *selection) filterText() string { return strings.Join(s.Badges(), ConditionGap) }

@@ -35,7 +35,7 @@ type Table struct {
 
 // NewTable makes a table; lines says that whole rows are selected.
 func NewTable(h ui.Host, lines bool) Table {
-	return Table{ui.NewBase(h), grid.New(&h.Current().Theme.Look, lines)}
+	return Table{ui.NewBase(h), grid.New(h.Current().Theme, lines)}
 }
 
 // SetSize implements ui.Screen.

@@ -43,7 +43,7 @@ func benchmarkKey(b *testing.B, key func(g *Grid, i int)) {
 	all, rows := wideRows(12000)
 	pages := NewPages()
 	pages.SetTotal(pages.Generation(), len(rows))
-	g := New(colourLook, false)
+	g := New(colourTheme, false)
 	g.SetColumns(all, 1)
 	g.SetSize(200, 60)
 	g.SetRows(pages)
@@ -77,7 +77,7 @@ func BenchmarkMemory(b *testing.B) {
 	pages := NewPages()
 	pages.SetTotal(pages.Generation(), 12000)
 	all, _ := wideRows(0)
-	g := New(colourLook, false)
+	g := New(colourTheme, false)
 	g.SetColumns(all, 1)
 	g.SetSize(200, 60)
 	g.SetRows(pages)
@@ -117,7 +117,7 @@ func BenchmarkHostile(b *testing.B) {
 	}
 	all, _ := wideRows(0)
 	for range b.N {
-		g := New(colourLook, false)
+		g := New(colourTheme, false)
 		g.SetColumns(all, 1)
 		g.SetSize(200, 60)
 		g.SetRows(NewList(rows))

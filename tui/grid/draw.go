@@ -50,79 +50,78 @@ func (g *Grid) line(out []byte, i int) []byte {
 	under := g.under(row, i == g.at)
 	n := 0
 	return g.columnsOf(out, g.pointer(i == g.at, g.Marked(row.ID)), under, func(out []byte, p placed) []byte {
-		text, over := cells[n], theme.Ink("")
+		text, over := cells[n], theme.Plain
 		n++
 		if p.column < len(row.Cells) {
-			over = row.Cells[p.column].Ink
+			over = row.Cells[p.column].Role
 			if row.Cells[p.column].Null {
-				over = g.look.Null
+				over = theme.Null
 			}
 		}
 		if i == g.at && p.column == g.column && !g.lines {
-			over = g.look.Cursor
+			over = theme.Cursor
 		}
-		return theme.AppendInk(out, under, over, text)
+		return g.theme.Append(out, under, over, text)
 	})
 }
 
-// under is the ink of a whole line.
-func (g *Grid) under(row *Row, selected bool) theme.Ink {
+// under is the style of a whole line.
+func (g *Grid) under(row *Row, selected bool) theme.Role {
 	switch {
 	case selected:
-		return g.look.Selected
+		return theme.Selected
 	case g.Marked(row.ID):
-		return g.look.Marked
+		return theme.Marked
 	}
-	return row.Ink
+	return row.Role
 }
 
 // pointer is what stands before a row.
 func (g *Grid) pointer(selected, marked bool) string {
 	switch {
 	case selected && marked:
-		return g.look.Pointer + g.look.Mark + " "
+		return g.theme.Pointer + g.theme.Mark + " "
 	case selected:
-		return " " + g.look.Pointer + " "
+		return " " + g.theme.Pointer + " "
 	case marked:
-		return " " + g.look.Mark + " "
+		return " " + g.theme.Mark + " "
 	}
 	return theme.Blanks(gutter)
 }
 
 // waiting draws a row that is on its way.
 func (g *Grid) waiting(out []byte, i int) []byte {
-	under := g.look.Wait
-	return g.columnsOf(out, g.pointer(i == g.at, false), under, func(out []byte, p placed) []byte {
-		return theme.AppendInk(out, under, "", g.look.Fit(strings.TrimSpace(strings.Repeat(g.look.Loading+" ", 3)), p.width, g.columns[p.column].Right))
+	return g.columnsOf(out, g.pointer(i == g.at, false), theme.Faded, func(out []byte, p placed) []byte {
+		return g.theme.Append(out, theme.Faded, theme.Plain, g.theme.Fit(strings.TrimSpace(strings.Repeat(g.theme.Loading+" ", 3)), p.width, g.columns[p.column].Right))
 	})
 }
 
 // columnsOf draws one line: what stands before the columns, each column by
 // cell, and blanks to the end.
-func (l *layout) columnsOf(out []byte, before string, under theme.Ink, cell func(out []byte, p placed) []byte) []byte {
+func (l *layout) columnsOf(out []byte, before string, under theme.Role, cell func(out []byte, p placed) []byte) []byte {
 	used := min(gutter, l.width)
 	if used < gutter {
 		before = theme.Blanks(used)
 	}
-	out = theme.AppendInk(out, under, "", before)
+	out = l.theme.Append(out, under, theme.Plain, before)
 	for i, p := range l.seen {
 		out = cell(out, p)
 		used += p.width
 		if l.fenced() && p.column == l.frozen-1 && i+1 < len(l.seen) {
-			out = theme.AppendInk(out, l.look.Rule, "", "  "+l.look.Fence)
+			out = l.theme.Append(out, theme.Rule, theme.Plain, "  "+l.theme.Fence)
 			used += fence - between
 		}
 		gap := min(between, l.width-used)
-		out = theme.AppendInk(out, under, "", theme.Blanks(gap))
+		out = l.theme.Append(out, under, theme.Plain, theme.Blanks(gap))
 		used += gap
 	}
-	return theme.AppendInk(out, under, "", theme.Blanks(l.width-used))
+	return l.theme.Append(out, under, theme.Plain, theme.Blanks(l.width-used))
 }
 
 // titles draws the line of titles.
 func (l *layout) titles(out []byte) []byte {
-	return l.columnsOf(out, theme.Blanks(gutter), "", func(out []byte, p placed) []byte {
-		return theme.AppendInk(out, l.look.Title, "", l.title(p))
+	return l.columnsOf(out, theme.Blanks(gutter), theme.Plain, func(out []byte, p placed) []byte {
+		return l.theme.Append(out, theme.Title, theme.Plain, l.title(p))
 	})
 }
 
@@ -131,13 +130,13 @@ func (l *layout) titles(out []byte) []byte {
 func (l *layout) title(p placed) string {
 	c := l.columns[p.column]
 	if l.sort.Column == "" || l.sort.Column != c.Name {
-		return l.look.Fit(c.title(), p.width, c.Right)
+		return l.theme.Fit(c.title(), p.width, c.Right)
 	}
-	mark := " " + l.look.Up
+	mark := " " + l.theme.Up
 	if l.sort.Descending {
-		mark = " " + l.look.Down
+		mark = " " + l.theme.Down
 	}
-	text, used := l.look.Inert(c.title(), p.width-2)
+	text, used := l.theme.Inert(c.title(), p.width-2)
 	if c.Right {
 		return theme.Blanks(p.width-2-used) + text + mark
 	}
@@ -146,11 +145,11 @@ func (l *layout) title(p placed) string {
 
 // rule draws the line below the titles.
 func (l *layout) rule(out []byte) []byte {
-	line := strings.Repeat(l.look.Line, l.width)
+	line := strings.Repeat(l.theme.Line, l.width)
 	if at := l.fenceAt(); at > 0 && at < l.width {
-		line = strings.Repeat(l.look.Line, at) + l.look.Cross + strings.Repeat(l.look.Line, l.width-at-1)
+		line = strings.Repeat(l.theme.Line, at) + l.theme.Cross + strings.Repeat(l.theme.Line, l.width-at-1)
 	}
-	return theme.AppendInk(out, l.look.Rule, "", line)
+	return l.theme.Append(out, theme.Rule, theme.Plain, line)
 }
 
 // fenceAt is the cell of the line behind the frozen columns, 0 where there is
@@ -178,12 +177,12 @@ func (l *layout) cells(row *Row) []string {
 			c = row.Cells[p.column]
 		}
 		if c.Null {
-			c.Text = l.look.Nothing
+			c.Text = theme.Nothing
 		}
 		if l.columns[p.column].Both {
-			c.Text = l.look.Middle(c.Text, p.width)
+			c.Text = l.theme.Middle(c.Text, p.width)
 		}
-		cells[i] = l.look.Fit(c.Text, p.width, l.columns[p.column].Right)
+		cells[i] = l.theme.Fit(c.Text, p.width, l.columns[p.column].Right)
 	}
 	l.drawn[row] = cells
 	return cells

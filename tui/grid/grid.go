@@ -25,9 +25,9 @@ type Grid struct {
 
 // New makes an empty grid. With lines, whole rows are selected, and there is no
 // selected column.
-func New(look *theme.Look, lines bool) *Grid {
+func New(t *theme.Theme, lines bool) *Grid {
 	g := &Grid{
-		layout: layout{look: look, manual: make(map[string]int), lines: lines},
+		layout: layout{theme: t, manual: make(map[string]int), lines: lines},
 		marks:  marks{ids: make(map[string]struct{}), anchor: -1},
 		rows:   NewList(nil),
 	}
@@ -264,10 +264,10 @@ func (g *Grid) Place() string {
 	}
 	less, more := "", ""
 	if first > g.frozen {
-		less = g.look.Less + " "
+		less = g.theme.Less + " "
 	}
 	if last < len(g.columns)-1 {
-		more = " " + g.look.More
+		more = " " + g.theme.More
 	}
 	return text + fmt.Sprintf("   %scols %d-%d of %d%s", less, first+1, last+1, len(g.columns), more)
 }

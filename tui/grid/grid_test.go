@@ -13,6 +13,12 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
+// Themes without and with colours.
+var (
+	plainTheme  = &theme.Theme{Glyphs: theme.New(theme.ASCII, theme.Mono).Glyphs}
+	colourTheme = theme.New(theme.Full, theme.Dark)
+)
+
 func row(id string, texts ...string) *Row {
 	r := &Row{ID: id}
 	for _, text := range texts {
@@ -44,7 +50,7 @@ func numbered(n, width int) []*Row {
 }
 
 func TestView(t *testing.T) {
-	g := New(plainLook, false)
+	g := New(plainTheme, false)
 	g.SetColumns(columns("InvoiceID", "InvoiceTotal>", "Cartage1Total>", "Remark"), 1)
 	g.SetRows(NewList([]*Row{
 		row("D1", "D100418", "98310.00", "120.00", "first\nsecond"),
@@ -84,11 +90,11 @@ func checkView(t *testing.T, g *Grid, want string) {
 	}
 }
 
-// A selected row is drawn in its own ink, and a value's ink ends with it.
-func TestInk(t *testing.T) {
-	g := New(colourLook, false)
+// A selected row is drawn in its own style, and a value's style ends with it.
+func TestRoles(t *testing.T) {
+	g := New(colourTheme, false)
 	g.SetColumns(columns("A", "B"), 0)
-	g.SetRows(NewList([]*Row{{ID: "1", Cells: []Cell{{Text: "x"}, {Text: "bad", Ink: "31"}}}}))
+	g.SetRows(NewList([]*Row{{ID: "1", Cells: []Cell{{Text: "x"}, {Text: "bad", Role: theme.Failure}}}}))
 	g.SetSize(12, 2)
 	lines := strings.Split(g.View(), "\n")
 	if want := "\x1b[1m ▸ \x1b[0m\x1b[1;7mx\x1b[0m\x1b[1m  \x1b[0m\x1b[1;31mbad\x1b[0m\x1b[1m  \x1b[0m\x1b[1m \x1b[0m"; lines[1] != want {
@@ -100,8 +106,8 @@ func TestInk(t *testing.T) {
 // is high, whatever is shown and whatever was done before.
 func TestEveryLineIsExactlyTheWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		look := rapid.SampledFrom([]*theme.Look{plainLook, colourLook}).Draw(t, "look")
-		g := New(look, rapid.Bool().Draw(t, "lines"))
+		drawn := rapid.SampledFrom([]*theme.Theme{plainTheme, colourTheme}).Draw(t, "theme")
+		g := New(drawn, rapid.Bool().Draw(t, "lines"))
 		count := rapid.IntRange(0, 8).Draw(t, "columns")
 		var all []Column
 		for i := range count {
@@ -153,7 +159,7 @@ func hostileRows(t *rapid.T, columns int) []*Row {
 	for i := range rows {
 		rows[i] = &Row{ID: fmt.Sprint(i)}
 		for range columns {
-			rows[i].Cells = append(rows[i].Cells, Cell{Text: hostile().Draw(t, "cell"), Null: rapid.Bool().Draw(t, "null"), Ink: "31"})
+			rows[i].Cells = append(rows[i].Cells, Cell{Text: hostile().Draw(t, "cell"), Null: rapid.Bool().Draw(t, "null"), Role: theme.Failure})
 		}
 	}
 	return rows
@@ -178,7 +184,7 @@ func checkSize(t interface{ Errorf(string, ...any) }, view string, width, height
 // and go above and below it.
 func TestSelectionStaysOnItsRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := New(plainLook, true)
+		g := New(plainTheme, true)
 		g.SetColumns(columns("ID"), 1)
 		g.SetSize(20, 12)
 		rows := numbered(100, 1)
@@ -205,7 +211,7 @@ func TestSelectionStaysOnItsRow(t *testing.T) {
 }
 
 func TestFollow(t *testing.T) {
-	g := New(plainLook, true)
+	g := New(plainTheme, true)
 	g.SetColumns(columns("ID"), 1)
 	g.SetSize(20, 5)
 	g.SetRows(NewList(numbered(10, 1)))
@@ -220,7 +226,7 @@ func TestFollow(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	g := New(plainLook, true)
+	g := New(plainTheme, true)
 	g.SetColumns(columns("ID"), 1)
 	g.SetSize(20, 12)
 	g.SetRows(NewList(numbered(10, 1)))
@@ -251,7 +257,7 @@ func TestFieldColumn(t *testing.T) {
 // Rows that come in sight because the grid becomes higher count for the widths
 // of columns, and whoever is asked whether all columns are seen knows it.
 func TestResizedGridMeasures(t *testing.T) {
-	g := New(plainLook, true)
+	g := New(plainTheme, true)
 	g.SetColumns(columns("Name", "Note"), 0)
 	g.SetSize(40, 4)
 	g.SetRows(NewList([]*Row{row("1", "a", "b"), row("2", "a", "b"), row("3", "a", "b"), row("4", "a long one that is seen", "b")}))
@@ -270,7 +276,7 @@ func TestResizedGridMeasures(t *testing.T) {
 
 // A column for which the others do not give way yet is reached by going there.
 func TestColumnFromAWidthOn(t *testing.T) {
-	g := New(&theme.Look{Glyphs: theme.Glyphs{Cut: "…", Less: "‹", More: "›"}}, false)
+	g := New(&theme.Theme{Glyphs: theme.Glyphs{Cut: "…", Less: "‹", More: "›"}}, false)
 	g.SetColumns([]Column{{Name: "A", Min: 4, Flex: true}, {Name: "B", Min: 10, From: 30}}, 0)
 	g.SetRows(NewList([]*Row{row("1", strings.Repeat("a", 16), "b")}))
 	for _, test := range []struct {

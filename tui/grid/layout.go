@@ -12,7 +12,7 @@ const (
 
 // layout is the columns of a grid and which of them are seen, how wide.
 type layout struct {
-	look    *theme.Look
+	theme   *theme.Theme
 	columns []Column
 	widths  []columnWidth
 	manual  map[string]int // widths set by the user, by column name
@@ -55,18 +55,12 @@ func (l *layout) SetColumns(columns []Column, frozen int) {
 }
 
 func (l *layout) titleWidth(c Column) int {
-	_, width := l.look.Inert(c.title(), c.max())
+	_, width := l.theme.Inert(c.title(), c.max())
 	return width
 }
 
 // Columns are the columns in their order.
 func (l *layout) Columns() []Column { return l.columns }
-
-// SetLook changes how the grid is drawn.
-func (l *layout) SetLook(look *theme.Look) {
-	l.look = look
-	l.changed()
-}
 
 // SetSort shows the order that the rows are in.
 func (l *layout) SetSort(s Sort) {
@@ -93,7 +87,7 @@ func (l *layout) cellWidth(c Cell, most int) int {
 	if c.Null {
 		return 1
 	}
-	_, width := l.look.Inert(c.Text, most)
+	_, width := l.theme.Inert(c.Text, most)
 	return width
 }
 

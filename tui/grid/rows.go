@@ -5,15 +5,15 @@ import "github.com/bizhook/whd/tui/theme"
 // Row is one row as it is shown. It does not change: another row takes the
 // place of one that did.
 type Row struct {
-	ID    string    // by which the row is told apart from all others
-	Cells []Cell    // one for each column
-	Ink   theme.Ink // of the whole line
+	ID    string     // by which the row is told apart from all others
+	Cells []Cell     // one for each column
+	Role  theme.Role // of the whole line
 }
 
 // Cell is one value as it is shown.
 type Cell struct {
 	Text string
-	Ink  theme.Ink
+	Role theme.Role
 	Null bool // there is no value; Text is empty
 }
 

@@ -9,38 +9,38 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Span is text in an ink.
+// Span is text in the style of a role.
 type Span struct {
 	Text string
-	Ink  Ink
+	Role Role
 }
 
 // Compose draws one line: spans at the left and spans at the right, which stay
 // when there is little room.
 func (t *Theme) Compose(width int, left, right []Span) string {
-	var b, end strings.Builder
 	used := 0
-	for _, s := range right {
-		text, w := t.Inert(s.Text, max(0, width-used))
-		end.WriteString(s.Ink.Paint(text))
-		used += w
+	draw := func(spans []Span) string {
+		var b strings.Builder
+		for _, s := range spans {
+			text, w := t.Inert(s.Text, max(0, width-used))
+			b.WriteString(t.Paint(s.Role, text))
+			used += w
+		}
+		return b.String()
 	}
-	if len(right) > 0 {
-		used++ // a blank between
-	}
-	for _, s := range left {
-		text, w := t.Inert(s.Text, max(0, width-used))
-		b.WriteString(s.Ink.Paint(text))
-		used += w
-	}
-	if len(right) > 0 {
-		used--
-	}
-	return b.String() + strings.Repeat(" ", max(0, width-used)) + end.String()
+	end, gap := draw(right), min(1, len(right))
+	used += gap
+	begin := draw(left)
+	return begin + Blanks(width-used+gap) + end
 }
 
-// Reset ends what ink there is.
-const Reset = "\x1b[0m"
+// Choice is the sign before a row of a list, and the role of that row.
+func (t *Theme) Choice(selected bool) (string, Role) {
+	if selected {
+		return t.Pointer + " ", Selected
+	}
+	return "  ", Plain
+}
 
 // Frame draws a box around lines that are each width cells wide.
 func (t *Theme) Frame(title string, width int, lines []string) []string {
@@ -50,19 +50,18 @@ func (t *Theme) Frame(title string, width int, lines []string) []string {
 // Excerpt is a frame around some lines of a longer text: its edges say how many
 // lines are above and below them.
 func (t *Theme) Excerpt(title string, width int, lines []string, above, below int) []string {
-	corner := []rune(t.corner)
 	up, down := t.further(t.Up, above), t.further(t.Down, below)
 	room := width - 2 - ansi.StringWidth(up)
 	head, used := t.Inert(" "+title+" ", room)
-	edge := func(left, right rune, inner, end string) string {
-		return t.boxed.Paint(string(left)) + inner + t.Crumb.Paint(end) + t.boxed.Paint(string(right))
+	b, bar := t.border, func(n int) string { return t.Paint(Frame, strings.Repeat(t.border.Top, n)) }
+	edge := func(left, inner, end, right string) string {
+		return t.Paint(Frame, left) + inner + t.Paint(Breadcrumb, end) + t.Paint(Frame, right)
 	}
-	top := t.boxed.Paint(t.bar+t.bar) + t.Crumb.Paint(head) + t.boxed.Paint(strings.Repeat(t.bar, room+2-used))
-	box := []string{edge(corner[0], corner[1], top, up)}
+	box := []string{edge(b.TopLeft, bar(2)+t.Paint(Breadcrumb, head)+bar(room+2-used), up, b.TopRight)}
 	for _, line := range lines {
-		box = append(box, t.boxed.Paint(t.side)+" "+line+" "+t.boxed.Paint(t.side))
+		box = append(box, t.Paint(Frame, b.Left)+" "+line+" "+t.Paint(Frame, b.Right))
 	}
-	return append(box, edge(corner[2], corner[3], t.boxed.Paint(strings.Repeat(t.bar, width+2-ansi.StringWidth(down))), down))
+	return append(box, edge(b.BottomLeft, bar(width+2-ansi.StringWidth(down)), down, b.BottomRight))
 }
 
 // further says that there is more; "" where there is none.
@@ -89,12 +88,12 @@ func (t *Theme) Break(text string, width, most int) []string {
 
 // Tabbed draws the names of tabs, the open one in brackets.
 func (t *Theme) Tabbed(names []string, at, width int) string {
-	left := []Span{{" ", ""}}
+	left := []Span{{Text: " "}}
 	for i, name := range names {
 		if i == at {
-			left = append(left, Span{"[" + name + "]", t.Crumb}, Span{"  ", ""})
+			left = append(left, Span{"[" + name + "]", Breadcrumb}, Span{Text: "  "})
 		} else {
-			left = append(left, Span{" " + name + " ", t.Dim}, Span{"  ", ""})
+			left = append(left, Span{" " + name + " ", Dim}, Span{Text: "  "})
 		}
 	}
 	return t.Compose(width, left, nil)
@@ -104,7 +103,7 @@ func (t *Theme) Tabbed(names []string, at, width int) string {
 func (t *Theme) SideBySide(left, right string) string {
 	l, r := strings.Split(left, "\n"), strings.Split(right, "\n")
 	for i := range l {
-		l[i] += t.Rule.Paint(t.Fence) + r[i]
+		l[i] += t.Paint(Rule, t.Fence) + r[i]
 	}
 	return strings.Join(l, "\n")
 }
@@ -113,7 +112,7 @@ func (t *Theme) SideBySide(left, right string) string {
 func (t *Theme) Unlit(view string) string {
 	lines := strings.Split(ansi.Strip(view), "\n")
 	for i, line := range lines {
-		lines[i] = t.Dim.Paint(line)
+		lines[i] = t.Paint(Dim, line)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -129,7 +128,7 @@ func Wrap(long string, width int) []Span {
 			for cut > 1 && !utf8.RuneStart(word[cut]) {
 				cut--
 			}
-			lines = append(lines, Span{word[:cut], ""})
+			lines = append(lines, Span{Text: word[:cut]})
 			word = word[cut:]
 		}
 		last := len(lines) - 1
@@ -137,7 +136,7 @@ func Wrap(long string, width int) []Span {
 			lines[last].Text += " " + word
 			continue
 		}
-		lines = append(lines, Span{word, ""})
+		lines = append(lines, Span{Text: word})
 	}
 	return lines
 }
@@ -160,10 +159,10 @@ func Chop(text string, width int) []Span {
 					break
 				}
 			}
-			lines = append(lines, Span{line[:n], ""})
+			lines = append(lines, Span{Text: line[:n]})
 			line = line[n:]
 			if len(lines) >= linesMost {
-				return append(lines, Span{"(there is more)", ""})
+				return append(lines, Span{Text: "(there is more)"})
 			}
 		}
 	}

@@ -262,15 +262,8 @@ func (g *Glyphs) Middle(text string, width int) string {
 	return text[:width-1-end] + g.Cut + text[len(text)-end:]
 }
 
-const blank = "                                                                                                                                "
-
 // Blanks is n spaces.
-func Blanks(n int) string {
-	if n <= len(blank) {
-		return blank[:max(0, n)]
-	}
-	return strings.Repeat(" ", n)
-}
+func Blanks(n int) string { return strings.Repeat(" ", max(0, n)) }
 
 // Thousands groups digits for people.
 func Thousands(n int) string {

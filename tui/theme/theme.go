@@ -1,4 +1,4 @@
-// Package theme is how the screens look: glyphs, colours, lines that are drawn
+// Package theme is how the screens look: glyphs, styles, lines that are drawn
 // in them, and text made fit for a terminal.
 //
 // Its import also keeps bubbletea from asking the terminal for its colours while
@@ -9,135 +9,92 @@
 package theme
 
 import (
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
 )
 
 func init() { lipgloss.SetHasDarkBackground(true) }
 
-// Theme is how everything looks. This is the only file with colours: the 16 of
-// every terminal, on whatever background it has.
+// Theme is how everything looks.
 type Theme struct {
-	Look
-	mono                                    bool
-	corner, side, bar                       string // of boxes
-	dot, Good, again, Bad, Left, Step, Bars string
-	FailedBar                               string // of what has failed, where no colour tells it; else empty
-
-	JsonName, JsonText, JsonValue Ink
-
-	Brand, Dim, Crumb, Chip, Tab, Key, Accent, Label, boxed, Typed Ink
-	Live, Waiting, Offline                                         Ink
-	Status                                                         [4]Ink // of messages, by Status
-	Toast                                                          [3]Ink // by level
+	Glyphs
+	border lipgloss.Border
+	styles [profileCyan + 1]string // by role: the parameters of an SGR sequence, such as "1;31"; empty is plain
 }
 
-// New makes one of a set of signs and a palette of Themes.
-func New(signs, palette string) *Theme {
-	t := &Theme{mono: palette == Mono}
-	t.draw(signs)
-	t.weigh()
-	switch palette {
-	case Mono:
-	case Light:
-		t.colour()
-		t.lighten()
-	default:
-		t.colour()
+// New makes the theme of a set of glyphs and a palette of Themes. Its renderer
+// is given the colours and the background, so that it asks the terminal nothing.
+func New(glyphs, palette string) *Theme {
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetColorProfile(termenv.ANSI)
+	r.SetHasDarkBackground(palette != Light)
+	t := &Theme{}
+	if t.Glyphs, t.border = glyphsOf(glyphs); palette != Mono && glyphs != ASCII {
+		t.FailedBar = ""
+	}
+	rules := monoRules
+	if palette != Mono {
+		rules = slices.Concat(monoRules, colourRules)
+	}
+	for _, rule := range rules {
+		before, _, _ := strings.Cut(rule.style.Renderer(r).Render("x"), "x")
+		parameters := strings.Split(strings.TrimSuffix(strings.TrimPrefix(before, "\x1b["), "m"), ";")
+		for _, role := range rule.roles {
+			t.styles[role] = strings.Join(slices.Compact(parameters), ";") // lipgloss underlines twice
+		}
 	}
 	return t
 }
 
-// draw sets the signs.
-func (t *Theme) draw(signs string) {
-	t.again, t.Bad = "~", "x"
-	if t.mono {
-		t.FailedBar = "▒"
+// Append appends text in the styles of two roles, the second of which wins.
+func (t *Theme) Append(dst []byte, under, over Role, text string) []byte {
+	a, b := t.styles[under], t.styles[over]
+	switch {
+	case text == "":
+		return dst
+	case a == "" && b == "":
+		return append(dst, text...)
 	}
-	switch signs {
-	case ASCII:
-		t.Glyphs = asciiGlyphs
-		t.corner, t.side, t.bar, t.Step, t.Bars, t.FailedBar = "++++", "|", "-", " > ", " .:-=+*#%", "x"
-		t.dot, t.Good, t.Left = ".", "+", "<-"
-	case Limited:
-		t.Glyphs = limitedGlyphs
-		t.corner, t.side, t.bar, t.Step, t.Bars = "┌┐└┘", "│", "─", " › ", " ▄█"
-		t.dot, t.Good, t.Left = "·", "√", "←"
-	default:
-		t.Glyphs = fullGlyphs
-		t.corner, t.side, t.bar, t.Step, t.Bars = "╭╮╰╯", "│", "─", " › ", " ▁▂▃▄▅▆▇█"
-		t.dot, t.Good, t.Left = "·", "✓", "←"
+	dst = append(dst, "\x1b["...)
+	dst = append(dst, a...)
+	if a != "" && b != "" {
+		dst = append(dst, ';')
 	}
+	dst = append(dst, b...)
+	dst = append(dst, 'm')
+	dst = append(dst, text...)
+	return append(dst, Reset...)
 }
 
-var fullGlyphs = Glyphs{
-	Cut: "…", Newline: "¶", Tab: "»", Fence: "│", Line: "─", Cross: "┼", Pointer: "▸", Mark: "●",
-	Up: "▲", Down: "▼", Less: "‹", More: "›", Loading: "·", Nothing: "-", Replacement: "�",
+// Paint is text in the style of a role.
+func (t *Theme) Paint(role Role, text string) string {
+	return string(t.Append(nil, role, Plain, text))
 }
 
-var limitedGlyphs = Glyphs{
-	Cut: "…", Newline: "¶", Tab: "»", Fence: "│", Line: "─", Cross: "┼", Pointer: "►", Mark: "●",
-	Up: "▲", Down: "▼", Less: "‹", More: "›", Loading: "·", Nothing: "-", Replacement: "?",
-}
-
-var asciiGlyphs = Glyphs{
-	Cut: "~", Newline: "$", Tab: "|", Fence: "|", Line: "-", Cross: "+", Pointer: ">", Mark: "*",
-	Up: "^", Down: "v", Less: "<", More: ">", Loading: ".", Nothing: "-", Replacement: "?",
-}
-
-// weigh sets what works without colours: nothing is told by colour alone.
-func (t *Theme) weigh() {
-	t.Title, t.Selected, t.Cursor, t.Marked, t.Wait = "1", "1", "7", "", "2"
-	t.Brand, t.Crumb, t.Tab, t.Key, t.boxed, t.Typed = "1", "1", "7", "1", "", "4"
-	t.Live, t.Waiting, t.Offline = "1", "1", "7"
-	t.Toast = [3]Ink{"", "1", "7"}
-}
-
-// colour adds colours to that.
-func (t *Theme) colour() {
-	t.Rule, t.Null, t.Wait, t.Dim, t.Label = "90", "90", "90", "90", "90"
-	t.Title, t.Marked = "1;36", "36"
-	t.Brand, t.Chip, t.Key, t.Accent, t.boxed = "1;36", "35", "36", "36", "36"
-	t.Live, t.Waiting, t.Offline = "1;32", "1;33", "1;37;41"
-	t.JsonName, t.JsonText, t.JsonValue = "36", "32", "33"
-	t.Status = [4]Ink{"90", "32", "33", "31"}
-	t.Toast = [3]Ink{"32", "33", "31"}
-}
-
-// lighten puts darker colours where those of colour are too pale for a light
-// background: yellow and cyan.
-func (t *Theme) lighten() {
-	t.Title, t.Marked = "1;34", "34"
-	t.Brand, t.Key, t.Accent, t.boxed = "1;34", "34", "34", "34"
-	t.Waiting, t.Status[2], t.Toast[1] = "1;35", "35", "35"
-	t.JsonName, t.JsonValue = "34", "35"
-}
-
-// profileInks are the colours that a profile can have.
-var profileInks = map[string]Ink{"red": "1;37;41", "green": "30;42", "yellow": "30;43", "blue": "1;37;44", "magenta": "1;37;45", "cyan": "30;46"}
+// Reset ends any style.
+const Reset = "\x1b[0m"
 
 // Profile is a profile's name on the first line: a band in its colour, where it
 // has one.
 func (t *Theme) Profile(name, colour string) []Span {
-	ink, known := profileInks[colour]
+	role := profiles[colour]
 	switch {
 	case name == "":
 		return nil
-	case !known || t.mono:
-		return []Span{{strings.ToUpper(name) + "  ", t.Accent}}
+	case t.styles[role] == "":
+		return []Span{{strings.ToUpper(name) + "  ", Accent}}
 	}
-	return []Span{{" " + strings.ToUpper(name) + " ", ink}, {" ", ""}}
+	return []Span{{" " + strings.ToUpper(name) + " ", role}, {Text: " "}}
 }
 
-// The words for the status of a message.
-var statusWords = [4]string{"WAIT", "OK", "RETRY", "FAIL"}
-
-// StatusText is a message's status with its sign.
-func (t *Theme) StatusText(status int) (string, Ink) {
-	if status < 0 || status >= len(statusWords) {
-		return "?", ""
+// StatusText is the status of a message, with its sign.
+func (t *Theme) StatusText(status int) (string, Role) {
+	if status < 0 || status > 3 {
+		return "?", Plain
 	}
-	sign := [4]string{t.dot, t.Good, t.again, t.Bad}[status]
-	return sign + " " + statusWords[status], t.Status[status]
+	return [...]string{t.Loading + " WAIT", t.Good + " OK", "~ RETRY", Bad + " FAIL"}[status], Pending + Role(status)
 }

@@ -95,11 +95,10 @@ func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 
 // Box implements Overlay.
 func (c *Confirm) Box(width, height int) []string {
-	t := c.Theme
 	width = min(width, widestConfirm) - 4
 	no := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
 	return c.framed(width, height, c.Theme.Compose(width, nil, []theme.Span{
-		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Ink: t.Key}, {Text: c.yes}, {Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Ink: t.Key}, {Text: "cancel"},
+		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Role: theme.Key}, {Text: c.yes}, {Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Role: theme.Key}, {Text: "cancel"},
 	}))
 }
 
@@ -231,9 +230,9 @@ func (c *TypedConfirm) Box(width, height int) []string {
 		input = *c.input
 	}
 	help := fmt.Sprintf("%s and %s to %s; %s cancels", c.what, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.yes, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
-	ink := t.Dim
+	role := theme.Dim
 	if c.wrong {
-		help, ink = fmt.Sprintf("that is not %s; %s cancels", c.Word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), t.Status[3]
+		help, role = fmt.Sprintf("that is not %s; %s cancels", c.Word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), theme.Failure
 	}
-	return c.framed(width, height, ink.Paint(t.Fit(help, width, false)), t.Key.Paint("> ")+typing(t, input, width-2, ""))
+	return c.framed(width, height, t.Paint(role, t.Fit(help, width, false)), t.Paint(theme.Key, "> ")+typing(t, input, width-2, ""))
 }

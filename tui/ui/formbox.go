@@ -57,7 +57,7 @@ func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 	}
 	for _, note := range notes {
 		for _, text := range t.Break(note, width, RemarkLines) {
-			lines = append(lines, t.Dim.Paint(t.Fit(text, width, false)))
+			lines = append(lines, t.Paint(theme.Dim, t.Fit(text, width, false)))
 		}
 	}
 	return lines, from, to
@@ -76,24 +76,20 @@ func (f *Form) keys() string {
 // be picked where it is edited.
 func (f *Form) remarks(at, width, room int) []string {
 	t, one := f.Theme, f.Fields[at]
-	text, ink := one.Wrong, t.Status[3]
+	text, role := one.Wrong, theme.Failure
 	if text == "" {
-		if text, ink = one.Help, t.Dim; at != f.At {
+		if text, role = one.Help, theme.Dim; at != f.At {
 			return nil
 		}
 	}
 	var lines []string
 	for _, part := range t.Break(text, width-labelWidth, RemarkLines) {
-		lines = append(lines, indented(ink, t.Fit(part, width-labelWidth, false)))
+		lines = append(lines, t.Paint(role, theme.Blanks(labelWidth)+t.Fit(part, width-labelWidth, false)))
 	}
 	if at != f.At || one.Wrong != "" {
 		return lines
 	}
 	return append(lines, f.picks(one, width, room-len(lines)-2)...)
-}
-
-func indented(ink theme.Ink, text string) string {
-	return ink.Paint(strings.Repeat(" ", labelWidth) + text)
 }
 
 // picks lists what can be picked, as much of it as there is room for. The one
@@ -108,12 +104,12 @@ func (f *Form) picks(one *Field, width, room int) []string {
 	first := max(0, one.picked-room+1)
 	var lines []string
 	for i, s := range list[first:min(len(list), first+room)] {
-		pointer, count, ink := " ", "", t.Dim
+		pointer, count, role := " ", "", theme.Dim
 		if first+i == min(one.picked, len(list)-1) {
-			pointer, count, ink = t.Pointer, fmt.Sprintf(" %d of %d", first+i+1, len(list)), ""
+			pointer, count, role = t.Pointer, fmt.Sprintf(" %d of %d", first+i+1, len(list)), theme.Plain
 		}
 		text := t.Fit(pointer+" "+s.Name+"  "+s.Help, width-labelWidth-len(count), false)
-		lines = append(lines, indented(ink, text+count))
+		lines = append(lines, t.Paint(role, theme.Blanks(labelWidth)+text+count))
 	}
 	return lines
 }
@@ -124,19 +120,19 @@ func (f *Form) fieldLine(one *Field, active bool, width int) string {
 	if one.Among == nil {
 		return label + f.value(one, active, width-labelWidth)
 	}
-	ink := theme.Ink("")
+	role := theme.Plain
 	if active {
-		ink = t.Selected
+		role = theme.Selected
 	}
-	return label + f.Theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Ink: t.Dim}, {Text: one.Input.Value(), Ink: ink}, {Text: " " + t.More, Ink: t.Dim}}, nil)
+	return label + f.Theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Role: theme.Dim}, {Text: one.Input.Value(), Role: role}, {Text: " " + t.More, Role: theme.Dim}}, nil)
 }
 
 func (f *Form) label(one *Field, active bool) string {
-	ink := f.Theme.Dim
+	role := theme.Dim
 	if active {
-		ink = f.Theme.Key
+		role = theme.Key
 	}
-	return ink.Paint(f.Theme.Fit(one.Label, labelWidth, false))
+	return f.Theme.Paint(role, f.Theme.Fit(one.Label, labelWidth, false))
 }
 
 // value is what a field holds, with the cursor where it is edited.
@@ -169,11 +165,11 @@ func (f *Form) pairLine(at, width int) string {
 	t := f.Theme
 	name, value := f.Fields[at], f.Fields[at+1]
 	label := f.label(name, f.At == at || f.At == at+1)
-	end, ink := strings.Repeat(" ", len(addMore)), t.Dim
+	end, role := strings.Repeat(" ", len(addMore)), theme.Dim
 	if value.More != nil && !f.paired(at+2) {
 		end = addMore
 		if f.At == at+1 && !name.Empty() && !value.Empty() {
-			ink = t.Key
+			role = theme.Key
 		}
 	}
 	width -= labelWidth + len(addMore)
@@ -182,5 +178,5 @@ func (f *Form) pairLine(at, width int) string {
 	if f.At != at && !name.Empty() {
 		shown = t.Fit(name.Input.Value()+":", left, false)
 	}
-	return label + shown + "  " + f.value(value, f.At == at+1, width-left-2) + ink.Paint(end)
+	return label + shown + "  " + f.value(value, f.At == at+1, width-left-2) + t.Paint(role, end)
 }

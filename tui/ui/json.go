@@ -12,9 +12,9 @@ const jsonMost = 1 << 20
 
 // JsonLines are the lines of a text, indented where it is JSON of a fair size.
 // Members keep their order and numbers all their digits.
-func JsonLines(t *theme.Theme, text []byte, width int) []theme.Span {
+func JsonLines(text []byte, width int) []theme.Span {
 	if len(text) > jsonMost {
-		return append([]theme.Span{{Text: "(" + Size(len(text)) + ": shown as it is)", Ink: t.Dim}}, theme.Chop(string(text), width)...)
+		return append([]theme.Span{{Text: "(" + Size(len(text)) + ": shown as it is)", Role: theme.Dim}}, theme.Chop(string(text), width)...)
 	}
 	var out bytes.Buffer
 	if json.Indent(&out, text, "", "  ") != nil {

@@ -6,65 +6,64 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// jsonInker gives the lines of an indented JSON text their inks, one after the
+// jsonStyler gives the lines of an indented JSON text their styles, one after the
 // other. A string that was broken where a line ended goes on in the next one.
-type jsonInker struct {
-	theme   *theme.Theme
+type jsonStyler struct {
 	within  bool // a string
 	escaped bool // the next character of it
 }
 
-// InkJSON gives lines inks that are those of a JSON text; nil for other texts.
-func InkJSON(t *theme.Theme, lines []theme.Span) [][]theme.Span {
+// StyleJSON gives lines the styles of a JSON text; nil for other texts.
+func StyleJSON(lines []theme.Span) [][]theme.Span {
 	if len(lines) == 0 || !strings.HasPrefix(lines[0].Text, "{") && !strings.HasPrefix(lines[0].Text, "[") {
 		return nil
 	}
-	k := jsonInker{theme: t}
-	inked := make([][]theme.Span, len(lines))
+	var k jsonStyler
+	styled := make([][]theme.Span, len(lines))
 	for i, line := range lines {
-		inked[i] = k.line(line.Text)
+		styled[i] = k.line(line.Text)
 	}
-	return inked
+	return styled
 }
 
-func (k *jsonInker) line(text string) []theme.Span {
+func (k *jsonStyler) line(text string) []theme.Span {
 	var pieces []theme.Span
 	for len(text) > 0 {
-		n, ink := k.token(text)
-		pieces = append(pieces, theme.Span{Text: text[:n], Ink: ink})
+		n, role := k.token(text)
+		pieces = append(pieces, theme.Span{Text: text[:n], Role: role})
 		text = text[n:]
 	}
 	return pieces
 }
 
-// token is how long the next token is, and its ink.
-func (k *jsonInker) token(text string) (n int, ink theme.Ink) {
+// token is how long the next token is, and its style.
+func (k *jsonStyler) token(text string) (n int, role theme.Role) {
 	switch {
 	case k.within:
-		return k.rest(text, 0), k.theme.JsonText
+		return k.rest(text, 0), theme.JSONText
 	case text[0] == '"':
 		k.within = true
 		if n = k.rest(text, 1); strings.HasPrefix(text[n:], ":") {
-			return n, k.theme.JsonName
+			return n, theme.JSONName
 		}
-		return n, k.theme.JsonText
+		return n, theme.JSONText
 	case strings.IndexByte(jsonMarks, text[0]) < 0:
 		if n = strings.IndexAny(text, jsonMarks); n < 0 {
 			n = len(text)
 		}
-		return n, k.theme.JsonValue
+		return n, theme.JSONValue
 	}
 	for n < len(text) && text[n] != '"' && strings.IndexByte(jsonMarks, text[n]) >= 0 {
 		n++
 	}
-	return n, ""
+	return n, theme.Plain
 }
 
 // jsonMarks are what stands between values, and begins strings.
 const jsonMarks = "{}[],: \""
 
 // rest is where the string ends that a text is in from a place on.
-func (k *jsonInker) rest(text string, from int) int {
+func (k *jsonStyler) rest(text string, from int) int {
 	for i := from; i < len(text); i++ {
 		switch {
 		case k.escaped:

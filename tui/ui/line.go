@@ -142,7 +142,7 @@ func (l *Line) list() []Suggestion {
 // View draws the line.
 func (l *Line) View(width int) string {
 	prompt := " " + l.prompt + " "
-	return l.Theme.Key.Paint(prompt) + typing(l.Theme, l.input, width-ansi.StringWidth(prompt), "")
+	return l.Theme.Paint(theme.Key, prompt) + typing(l.Theme, l.input, width-ansi.StringWidth(prompt), "")
 }
 
 // typing draws an editable text with its cursor in width cells. A mask takes
@@ -167,7 +167,7 @@ func typing(t *theme.Theme, input textinput.Model, width int, mask string) strin
 	if used+underWidth > width {
 		under, underWidth = " ", 1
 	}
-	return before + t.Cursor.Paint(under) + t.Fit(rest, width-used-underWidth, false)
+	return before + t.Paint(theme.Cursor, under) + t.Fit(rest, width-used-underWidth, false)
 }
 
 // Hint is what the line of hints says meanwhile.
@@ -185,7 +185,7 @@ func (l *Line) wordLines(width int) []string {
 	}
 	var lines []string
 	for _, words := range theme.Wrap(l.Words, width-4) {
-		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Ink: l.Theme.Key}}, nil))
+		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Role: theme.Key}}, nil))
 	}
 	return lines
 }
@@ -198,7 +198,7 @@ func (l *Line) Suggestions(width, room int) []string {
 			break
 		}
 		name := l.Theme.Fit(s.Name, 28, false)
-		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Ink: l.Theme.Key}, {Text: "  " + s.Help, Ink: l.Theme.Dim}}, nil))
+		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Role: theme.Key}, {Text: "  " + s.Help, Role: theme.Dim}}, nil))
 	}
 	return lines
 }

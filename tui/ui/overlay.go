@@ -102,7 +102,7 @@ func (t *Text) Shown() []theme.Span {
 		}
 		lead := line.Text[:before]
 		for _, piece := range theme.Wrap(line.Text[before:], t.Wide()-t.Hang) {
-			lines = append(lines, theme.Span{Text: lead + piece.Text, Ink: line.Ink})
+			lines = append(lines, theme.Span{Text: lead + piece.Text, Role: line.Role})
 			lead = strings.Repeat(" ", before)
 		}
 	}
@@ -139,10 +139,10 @@ func (t *Text) Box(_, height int) []string {
 	var lines []string
 	shown := t.Shown()
 	for i := t.top; i < len(shown) && len(lines) < height-2; i++ {
-		lines = append(lines, shown[i].Ink.Paint(t.Theme.Fit(shown[i].Text, width, false)))
+		lines = append(lines, t.Theme.Paint(shown[i].Role, t.Theme.Fit(shown[i].Text, width, false)))
 	}
 	if len(shown) == 0 {
-		lines = append(lines, t.Theme.Dim.Paint(t.Theme.Fit("nothing holds "+t.only, width, false)))
+		lines = append(lines, t.Theme.Paint(theme.Dim, t.Theme.Fit("nothing holds "+t.only, width, false)))
 	}
 	title := t.title
 	if len(shown) > height-2 {

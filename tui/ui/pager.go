@@ -13,7 +13,7 @@ import (
 type Pager struct {
 	Owner  Dialog
 	Lines  []theme.Span
-	Inked  [][]theme.Span // of the lines, where parts of them have inks of their own
+	Styled [][]theme.Span // of the lines, where parts of them have styles of their own
 	Top    int
 	cols   int
 	Rows   int
@@ -22,14 +22,14 @@ type Pager struct {
 
 // SetLines shows lines.
 func (p *Pager) SetLines(lines []theme.Span) {
-	p.Lines, p.Inked = lines, nil
+	p.Lines, p.Styled = lines, nil
 	p.Scroll(0)
 }
 
 // SetJSON shows lines of a text that is JSON, if it is.
 func (p *Pager) SetJSON(lines []theme.Span) {
 	p.SetLines(lines)
-	p.Inked = InkJSON(p.Owner.Theme, lines)
+	p.Styled = StyleJSON(lines)
 }
 
 // Fit gives the pager its size.
@@ -116,13 +116,13 @@ func (p *Pager) Draw() []string {
 		}
 		s := p.Lines[p.Top+i]
 		if p.Holds(p.Top + i) {
-			s.Ink = p.Owner.Theme.Typed
+			s.Role = theme.Typed
 		}
-		if p.Inked != nil && !p.Holds(p.Top+i) {
-			lines[i] = p.Owner.Theme.Compose(p.cols, p.Inked[p.Top+i], nil)
+		if p.Styled != nil && !p.Holds(p.Top+i) {
+			lines[i] = p.Owner.Theme.Compose(p.cols, p.Styled[p.Top+i], nil)
 			continue
 		}
-		lines[i] = s.Ink.Paint(p.Owner.Theme.Fit(s.Text, p.cols, false))
+		lines[i] = p.Owner.Theme.Paint(s.Role, p.Owner.Theme.Fit(s.Text, p.cols, false))
 	}
 	return lines
 }

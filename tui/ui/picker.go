@@ -52,12 +52,9 @@ func (p *Picker) Box(width, height int) []string {
 	room := max(1, height-4)
 	var lines []string
 	for i := max(0, p.At-room+1); i < len(p.Choices) && len(lines) < room; i++ {
-		pointer := theme.Span{Text: "  "}
-		if i == p.At {
-			pointer = theme.Span{Text: t.Pointer + " ", Ink: t.Selected}
-		}
-		lines = append(lines, p.Theme.Compose(width, append([]theme.Span{pointer}, p.Choices[i].Spans...), nil))
+		pointer, role := t.Choice(i == p.At)
+		lines = append(lines, p.Theme.Compose(width, append([]theme.Span{{Text: pointer, Role: role}}, p.Choices[i].Spans...), nil))
 	}
-	lines = append(lines, strings.Repeat(" ", width), t.Dim.Paint(t.Fit(p.Note, width, false)))
+	lines = append(lines, strings.Repeat(" ", width), t.Paint(theme.Dim, t.Fit(p.Note, width, false)))
 	return p.Theme.Frame(p.Title, width, lines)
 }

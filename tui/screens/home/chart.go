@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -57,7 +58,7 @@ func (c chart) hours() string {
 	if minutes >= apart {
 		copy(line[chartLabel+minutes*wide-len("now"):], "now")
 	}
-	return c.Theme.Dim.Paint(string(line))
+	return c.Theme.Paint(theme.Dim, string(line))
 }
 
 // even gives all series of the chart the length of the longest one.
@@ -70,7 +71,7 @@ func even(m *wire.Minutes) {
 
 func lastOf(values []int64, n int) []int64 { return values[max(0, len(values)-n):] }
 
-// bars draws a bar a minute, what failed of it in its own ink below.
+// bars draws a bar a minute, what failed of it in its own style below.
 func (c chart) bars() []string {
 	t := c.Theme
 	glyphs := []rune(t.Bars)
@@ -97,7 +98,7 @@ func (c chart) bars() []string {
 		for i := range delivered {
 			b.WriteString(strings.Repeat(c.bar(delivered[i], failed[i], most, int64(row), int64(rows), step, glyphs), wide))
 		}
-		lines = append(lines, t.Dim.Paint(label)+b.String()+strings.Repeat(" ", max(0, c.width-chartLabel-len(delivered)*wide)))
+		lines = append(lines, t.Paint(theme.Dim, label)+b.String()+strings.Repeat(" ", max(0, c.width-chartLabel-len(delivered)*wide)))
 	}
 	return lines
 }
@@ -113,15 +114,15 @@ func (c chart) bar(delivered, failed, most, row, rows, step int64, glyphs []rune
 		bad = max(bad, 1)
 	}
 	part := max(0, min(step, full-row*step))
-	ink := c.Theme.Status[1]
+	role := theme.Success
 	if bad > row*step {
-		ink = c.Theme.Status[3]
+		role = theme.Failure
 	}
 	switch {
 	case part == 0:
 		return " "
 	case bad > row*step && c.Theme.FailedBar != "":
-		return ink.Paint(c.Theme.FailedBar)
+		return c.Theme.Paint(role, c.Theme.FailedBar)
 	}
-	return ink.Paint(string(glyphs[part]))
+	return c.Theme.Paint(role, string(glyphs[part]))
 }

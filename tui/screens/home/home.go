@@ -179,15 +179,15 @@ func (h *Screen) plain(texts ...string) []string {
 
 // dashboard is what is shown once the figures are here.
 func (h *Screen) dashboard() []string {
-	t, s := h.Theme, h.Stats
+	s := h.Stats
 	c := chart{h.Session, s, h.Width, h.Height}
 	rate := "-"
 	if s.SuccessRate != nil {
 		rate = fmt.Sprintf("%.1f%%", *s.SuccessRate*100)
 	}
-	lines := []string{h.Theme.Compose(h.Width, []theme.Span{{Text: c.title(), Ink: t.Crumb}}, []theme.Span{
-		{Text: "delivered ", Ink: t.Label}, {Text: ui.Grouped(fmt.Sprint(s.Totals.Delivered)), Ink: t.Status[1]}, {Text: "   failed ", Ink: t.Label}, {Text: ui.Grouped(fmt.Sprint(s.Totals.Failed + s.Totals.GivenUp)), Ink: t.Status[3]},
-		{Text: "   success ", Ink: t.Label}, {Text: rate + " "}})}
+	lines := []string{h.Theme.Compose(h.Width, []theme.Span{{Text: c.title(), Role: theme.Breadcrumb}}, []theme.Span{
+		{Text: "delivered ", Role: theme.Label}, {Text: ui.Grouped(fmt.Sprint(s.Totals.Delivered)), Role: theme.Success}, {Text: "   failed ", Role: theme.Label}, {Text: ui.Grouped(fmt.Sprint(s.Totals.Failed + s.Totals.GivenUp)), Role: theme.Failure},
+		{Text: "   success ", Role: theme.Label}, {Text: rate + " "}})}
 	lines = append(append(lines, c.bars()...), c.hours())
 	lines = append(lines, h.beside(h.queue(), h.endpoints())...)
 	return append(lines, h.recent()...)
@@ -288,14 +288,6 @@ func (h *Screen) KeepChosen() {
 	if h.At = max(0, min(h.At, len(all)-1)); h.Chosen == "" {
 		h.At = 0
 	}
-}
-
-// pointer marks an entry if it is the selected one.
-func (h *Screen) pointer(i int) (string, theme.Ink) {
-	if i == h.At {
-		return h.Theme.Pointer + " ", h.Theme.Selected
-	}
-	return "  ", ""
 }
 
 // failuresListed are the failures that there is room for.

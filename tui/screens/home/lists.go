@@ -45,11 +45,11 @@ func narrow(width int) bool { return width < 76 }
 // queue is how many messages have each status.
 func (h *Screen) queue() []string {
 	t := h.Theme
-	lines := []string{t.Crumb.Paint(t.Fit(" Messages", h.leftWidth(), false))}
+	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Messages", h.leftWidth(), false))}
 	for _, status := range []int{0, 2, 3, 1} {
-		word, ink := t.StatusText(status)
+		word, role := t.StatusText(status)
 		lines = append(lines, h.Theme.Compose(h.leftWidth(), []theme.Span{
-			{Text: "  "}, {Text: t.Fit(word, 7, false), Ink: ink}, {Text: t.Fit(ui.Grouped(fmt.Sprint(h.counts[status])), 9, true)}, {Text: "  " + h.comes(status), Ink: t.Dim},
+			{Text: "  "}, {Text: t.Fit(word, 7, false), Role: role}, {Text: t.Fit(ui.Grouped(fmt.Sprint(h.counts[status])), 9, true)}, {Text: "  " + h.comes(status), Role: theme.Dim},
 		}, nil))
 	}
 	return lines
@@ -93,21 +93,21 @@ func (f endpointColumns) line(t *theme.Theme, failed, waits, answer string) stri
 func (h *Screen) endpoints() []string {
 	t := h.Theme
 	width, f := h.Width-h.leftWidth(), h.endpointColumns()
-	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Ink: t.Crumb}}, []theme.Span{{Text: f.line(t, "failed", "waits", "last"), Ink: t.Label}})}
+	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Role: theme.Breadcrumb}}, []theme.Span{{Text: f.line(t, "failed", "waits", "last"), Role: theme.Label}})}
 	lanes := h.troubled()
 	if len(lanes) == 0 {
-		lines = append(lines, t.Dim.Paint(t.Fit("none", width, false)))
+		lines = append(lines, t.Paint(theme.Dim, t.Fit("none", width, false)))
 	}
 	for i, lane := range lanes {
-		pointer, ink := h.pointer(i)
+		pointer, role := h.Theme.Choice(i == h.At)
 		answer, state := h.lastAnswer(lane)
-		right := []theme.Span{{Text: f.line(t, ui.Grouped(fmt.Sprint(lane.Failed+lane.GivenUp)), ui.Grouped(fmt.Sprint(lane.Pending)), answer), Ink: state}}
+		right := []theme.Span{{Text: f.line(t, ui.Grouped(fmt.Sprint(lane.Failed+lane.GivenUp)), ui.Grouped(fmt.Sprint(lane.Pending)), answer), Role: state}}
 		room := width - f.failed - f.waits - f.answer - 6 // the pointer, and blanks
 		if width >= roomForShares {
 			right = append(h.Share(lane), right...)
 			room -= shareCells
 		}
-		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + t.Middle(endpointName(lane, lanes), room), Ink: ink}}, right))
+		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + t.Middle(endpointName(lane, lanes), room), Role: role}}, right))
 	}
 	return append(lines, h.viewLines(width, len(lanes))...)
 }
@@ -144,44 +144,44 @@ func (h *Screen) Share(lane wire.Lane) []theme.Span {
 	}
 	glyphs := []rune(t.Bars)
 	block := string(glyphs[len(glyphs)-1])
-	return []theme.Span{{Text: strings.Repeat(block, shareCells-bad), Ink: t.Status[1]}, {Text: strings.Repeat(cmp.Or(t.FailedBar, block), bad), Ink: t.Status[3]}}
+	return []theme.Span{{Text: strings.Repeat(block, shareCells-bad), Role: theme.Success}, {Text: strings.Repeat(cmp.Or(t.FailedBar, block), bad), Role: theme.Failure}}
 }
 
 // lastAnswer is what an endpoint said when it failed last, or that it works again.
-func (h *Screen) lastAnswer(lane wire.Lane) (string, theme.Ink) {
+func (h *Screen) lastAnswer(lane wire.Lane) (string, theme.Role) {
 	t := h.Theme
 	failure := lane.LastFailure
 	switch {
 	case !lane.IsEnabled:
-		return "off", t.Status[3]
+		return "off", theme.Failure
 	case lane.Breaker != wire.BreakerOpen && time.Time(lane.FailingSince).IsZero() && lane.Delivered > 0:
-		return t.Good + " ok", t.Status[1]
+		return t.Good + " ok", theme.Success
 	case failure == nil:
-		return "-", t.Status[3]
+		return "-", theme.Failure
 	case failure.HTTPCode != 0:
-		return fmt.Sprint(failure.HTTPCode), t.Status[3]
+		return fmt.Sprint(failure.HTTPCode), theme.Failure
 	}
-	return failure.Message, t.Status[3]
+	return failure.Message, theme.Failure
 }
 
 // recent are the messages that failed last.
 func (h *Screen) recent() []string {
 	t := h.Theme
-	lines := []string{strings.Repeat(" ", h.Width), t.Crumb.Paint(t.Fit(" Recent failures", h.Width, false))}
+	lines := []string{strings.Repeat(" ", h.Width), t.Paint(theme.Breadcrumb, t.Fit(" Recent failures", h.Width, false))}
 	if len(h.Failures) == 0 {
-		return append(lines, t.Dim.Paint(t.Fit("  none", h.Width, false)))
+		return append(lines, t.Paint(theme.Dim, t.Fit("  none", h.Width, false)))
 	}
 	before, when := len(h.troubled())+len(h.viewsListed()), 5
 	if h.Times != ui.ByAge {
 		when = 15
 	}
 	for i, m := range h.failuresListed() {
-		word, ink := t.StatusText(m.Status)
-		pointer, chosen := h.pointer(before + i)
+		word, role := t.StatusText(m.Status)
+		pointer, chosen := h.Theme.Choice(before+i == h.At)
 		lines = append(lines, h.Theme.Compose(h.Width, []theme.Span{
-			{Text: pointer, Ink: chosen}, {Text: t.Fit(h.Moment(time.Time(m.LastSavedDateTime)), when, false), Ink: t.Dim}, {Text: t.Fit(word, 8, false), Ink: ink},
+			{Text: pointer, Role: chosen}, {Text: t.Fit(h.Moment(time.Time(m.LastSavedDateTime)), when, false), Role: theme.Dim}, {Text: t.Fit(word, 8, false), Role: role},
 			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.Middle(ui.ShortURL(m.URL), h.Width-when-49-len(ui.LastAnswer(m)))},
-		}, []theme.Span{{Text: " " + ui.LastAnswer(m) + " ", Ink: ink}}))
+		}, []theme.Span{{Text: " " + ui.LastAnswer(m) + " ", Role: role}}))
 	}
 	return lines
 }

@@ -66,14 +66,14 @@ func (h *Screen) viewLines(width, before int) []string {
 	if len(h.viewsListed()) == 0 {
 		return nil
 	}
-	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Saved views", Ink: t.Crumb}}, []theme.Span{{Text: "rows ", Ink: t.Label}})}
+	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Saved views", Role: theme.Breadcrumb}}, []theme.Span{{Text: "rows ", Role: theme.Label}})}
 	for i, v := range h.viewsListed() {
-		pointer, ink := h.pointer(before + i)
+		pointer, role := h.Theme.Choice(before+i == h.At)
 		rows := h.views[v.Name]
 		if rows == "" {
 			rows = strings.Repeat(t.Loading, 3)
 		}
-		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + v.Name, Ink: ink}, {Text: "  " + v.Record, Ink: t.Dim}}, []theme.Span{{Text: t.Fit(rows, 10, true) + " "}}))
+		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + v.Name, Role: role}, {Text: "  " + v.Record, Role: theme.Dim}}, []theme.Span{{Text: t.Fit(rows, 10, true) + " "}}))
 	}
 	return lines
 }

@@ -127,11 +127,11 @@ func (s *Detail) Title() string { return ui.ShortID(s.Message.MessageID) }
 // Badges implements ui.Screen.
 func (s *Detail) Badges() []string {
 	word, _ := s.Theme.StatusText(s.Message.Status)
-	chips := []string{word}
+	badges := []string{word}
 	if next := next(s.Message, s.Session); next != "-" {
-		chips = append(chips, "next "+next)
+		badges = append(badges, "next "+next)
 	}
-	return append(chips, "try "+tries(s.Message), s.Message.EventName)
+	return append(badges, "try "+tries(s.Message), s.Message.EventName)
 }
 
 // Status implements ui.Screen.
@@ -353,12 +353,12 @@ func (s *Detail) head() []string {
 // headed is one of these lines, with something at its end.
 func (s *Detail) headed(label, text, end string) string {
 	t := s.Theme
-	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Ink: t.Label}, {Text: text}}
+	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Role: theme.Label}, {Text: text}}
 	if end == "" {
 		return s.Theme.Compose(s.Width, left, nil)
 	}
 	word, rest, _ := strings.Cut(end, " ")
-	return s.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Ink: t.Label}, {Text: rest + " "}})
+	return s.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Role: theme.Label}, {Text: rest + " "}})
 }
 
 // whose names the subscriber, with its id, which is a key and masked therefore.

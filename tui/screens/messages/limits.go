@@ -149,17 +149,17 @@ func (s *limits) limit(one client.Filter) tea.Cmd {
 // What is told around the list of messages: what limits it, and how it stands.
 
 func (s *limits) Badges() []string {
-	var chips []string
+	var badges []string
 	if whose := s.whose(); whose != "" {
-		chips = append(chips, whose)
+		badges = append(badges, whose)
 	}
-	if chip := s.Filter.Standing().Badge; chip != "" {
-		chips = append(chips, chip)
+	if badge := s.Filter.Standing().Badge; badge != "" {
+		badges = append(badges, badge)
 	}
 	for _, f := range s.Filter.Conditions {
-		chips = append(chips, filter.Text(f))
+		badges = append(badges, filter.Text(f))
 	}
-	return chips
+	return badges
 }
 
 // newer tells of messages that are not shown. Whether they match conditions the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -27,7 +28,7 @@ type live struct {
 func (s *live) row(m wire.Message) *grid.Row {
 	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.visible))}
 	if s.Delayed(m.MessageID) {
-		row.Ink = s.Theme.Dim
+		row.Role = theme.Dim
 	}
 	for i, c := range s.visible {
 		row.Cells[i] = c.cell(s.List, m)
@@ -36,8 +37,8 @@ func (s *live) row(m wire.Message) *grid.Row {
 }
 
 func (s *live) statusCell(m wire.Message) grid.Cell {
-	word, ink := s.Theme.StatusText(m.Status)
-	return grid.Cell{Text: word, Ink: ink}
+	word, role := s.Theme.StatusText(m.Status)
+	return grid.Cell{Text: word, Role: role}
 }
 
 func (s *live) ageCell(m wire.Message) grid.Cell {
@@ -46,12 +47,12 @@ func (s *live) ageCell(m wire.Message) grid.Cell {
 
 // signCell marks what has changed just now, and what is about to be deleted.
 func (s *live) signCell(m wire.Message) grid.Cell {
-	sign := grid.Cell{Ink: s.Theme.Accent}
+	sign := grid.Cell{Role: theme.Accent}
 	if at, ok := s.changed[m.MessageID]; ok && s.Now.Sub(at) < ChangedFor {
 		sign.Text = s.Theme.Left
 	}
 	if s.Delayed(m.MessageID) {
-		sign.Text = s.Theme.Bad
+		sign.Text = theme.Bad
 	}
 	return sign
 }

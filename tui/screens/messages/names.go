@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -41,7 +42,7 @@ func (s *names) nameOf(m wire.Message) (string, bool) {
 func (s *names) subscriberCell(m wire.Message) grid.Cell {
 	name, known := s.nameOf(m)
 	if !known {
-		return grid.Cell{Text: ui.ShortID(m.SubscriberID), Ink: s.Theme.Dim}
+		return grid.Cell{Text: ui.ShortID(m.SubscriberID), Role: theme.Dim}
 	}
 	return grid.Cell{Text: name}
 }

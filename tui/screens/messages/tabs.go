@@ -48,7 +48,7 @@ type content struct {
 }
 
 func (s *content) body() []theme.Span {
-	return ui.JsonLines(s.Theme, []byte(s.Message.Body), s.Width-2)
+	return ui.JsonLines([]byte(s.Message.Body), s.Width-2)
 }
 
 // sentHeaders are the headers of a delivery. What the service does not tell is
@@ -85,22 +85,22 @@ func (s *content) headerLines() []theme.Span {
 	lines = append(lines, theme.Span{})
 	switch {
 	case !s.whole:
-		lines = append(lines, theme.Span{Text: "  " + strings.Repeat(t.Loading, 3), Ink: t.Dim})
+		lines = append(lines, theme.Span{Text: "  " + strings.Repeat(t.Loading, 3), Role: theme.Dim})
 	case s.Headers == nil && s.NoHeaders != "":
-		lines = append(lines, theme.Span{Text: "  The subscription's own headers: " + s.NoHeaders, Ink: t.Dim})
+		lines = append(lines, theme.Span{Text: "  The subscription's own headers: " + s.NoHeaders, Role: theme.Dim})
 	case len(s.Headers) == 0:
-		lines = append(lines, theme.Span{Text: "  The subscription has no headers of its own.", Ink: t.Dim})
+		lines = append(lines, theme.Span{Text: "  The subscription has no headers of its own.", Role: theme.Dim})
 	default:
-		lines = append(lines, theme.Span{Text: "  The service never tells the values of a subscription's own headers.", Ink: t.Dim})
+		lines = append(lines, theme.Span{Text: "  The service never tells the values of a subscription's own headers.", Role: theme.Dim})
 	}
 	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.Message.SubscriberID)}, theme.Span{Text: "  SubscriptionID      " + s.Message.SubscriptionID}, s.revealHint())
 }
 
 func (s *content) revealHint() theme.Span {
 	if s.revealed {
-		return theme.Span{Text: "  v hides it again", Ink: s.Theme.Dim}
+		return theme.Span{Text: "  v hides it again", Role: theme.Dim}
 	}
-	return theme.Span{Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and what stands behind ? in the address", Ink: s.Theme.Dim}
+	return theme.Span{Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and what stands behind ? in the address", Role: theme.Dim}
 }
 
 // secret is an id that is a key: its ends, until the user asks for all of it.
@@ -121,7 +121,6 @@ func (s *content) address() string {
 
 // answers are what the receiver said, the last first.
 func (s *content) answers() []theme.Span {
-	t := s.Theme
 	var lines []theme.Span
 	for i := len(s.Responses) - 1; i >= 0; i-- {
 		r := s.Responses[i]
@@ -129,14 +128,14 @@ func (s *content) answers() []theme.Span {
 		if r.HTTPCode != nil {
 			code = strconv.Itoa(*r.HTTPCode)
 		}
-		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Ink: t.Crumb},
+		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Role: theme.Breadcrumb},
 			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
 			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(ui.Took(r.Duration))})
 		lines = append(lines, s.answerText(r)...)
 		lines = append(lines, theme.Span{})
 	}
 	if len(lines) == 0 {
-		return []theme.Span{{Text: "  no answer yet", Ink: t.Dim}}
+		return []theme.Span{{Text: "  no answer yet", Role: theme.Dim}}
 	}
 	return lines
 }
@@ -150,7 +149,7 @@ func (s *content) answerText(r wire.Attempt) []theme.Span {
 	if text == nil || *text == "" {
 		return nil
 	}
-	lines := ui.JsonLines(s.Theme, []byte(*text), s.Width-6)
+	lines := ui.JsonLines([]byte(*text), s.Width-6)
 	for i := range lines {
 		lines[i].Text = "    " + lines[i].Text
 	}
@@ -159,12 +158,11 @@ func (s *content) answerText(r wire.Attempt) []theme.Span {
 
 // curl sends the same from this computer. What is secret is not known here.
 func (s *content) curl() []theme.Span {
-	t := s.Theme
 	where := "  " + keymap.KeyFor(keymap.InMessage, keymap.Export) + " saves the body as " + s.bodyName() + "."
 	if s.saved != "" {
 		where = "  The body is saved as " + s.saved + "."
 	}
-	lines := []theme.Span{{Text: where, Ink: t.Dim}, {Text: "  Signature and values of own headers are not known here:", Ink: t.Dim}, {Text: "  the receiver may refuse it.", Ink: t.Dim}, {}}
+	lines := []theme.Span{{Text: where, Role: theme.Dim}, {Text: "  Signature and values of own headers are not known here:", Role: theme.Dim}, {Text: "  the receiver may refuse it.", Role: theme.Dim}, {}}
 	for _, l := range theme.Wrap(s.curlText(), s.Width-4) {
 		lines = append(lines, theme.Span{Text: "  " + l.Text})
 	}
@@ -213,12 +211,12 @@ func (s *content) attempts() []theme.Span {
 	if c.answer > 0 {
 		title += "   answer"
 	}
-	lines := []theme.Span{{Text: title, Ink: t.Title}}
+	lines := []theme.Span{{Text: title, Role: theme.Title}}
 	before := ""
 	for _, r := range s.Responses {
-		ink := t.Status[3]
+		role := theme.Failure
 		if r.Status == 1 {
-			ink = t.Status[1]
+			role = theme.Success
 		}
 		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.Moment(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.Result(r.MessageResponse), c.result, false), t.Fit(ui.Took(r.Duration), tookCells, true))
 		if said := firstLine(r); c.answer > 0 && said != "" {
@@ -229,11 +227,11 @@ func (s *content) attempts() []theme.Span {
 			before = said
 			text += "   " + t.Fit(shown, c.answer, false)
 		}
-		lines = append(lines, theme.Span{Text: text, Ink: ink})
+		lines = append(lines, theme.Span{Text: text, Role: role})
 	}
 	lines = append(lines, s.scheduled(c)...)
 	if len(s.Responses) == 0 && s.whole {
-		lines = append(lines, theme.Span{Text: "  no attempt yet", Ink: t.Dim})
+		lines = append(lines, theme.Span{Text: "  no attempt yet", Role: theme.Dim})
 	}
 	return lines
 }
@@ -248,9 +246,9 @@ func (s *content) scheduled(c attemptColumns) []theme.Span {
 	before := fmt.Sprintf("  %3d  %s", len(s.Responses)+1, t.Fit(s.nextAt(), c.when, false))
 	what, more, two := strings.Cut(next, "; ")
 	if !two || len(before)+len(next) < s.Width {
-		return []theme.Span{{Text: before + next, Ink: t.Dim}}
+		return []theme.Span{{Text: before + next, Role: theme.Dim}}
 	}
-	return []theme.Span{{Text: before + what + ";", Ink: t.Dim}, {Text: strings.Repeat(" ", len(before)) + more, Ink: t.Dim}}
+	return []theme.Span{{Text: before + what + ";", Role: theme.Dim}, {Text: strings.Repeat(" ", len(before)) + more, Role: theme.Dim}}
 }
 
 // nextAt is when the next attempt is, a dash where nobody knows.

@@ -137,7 +137,7 @@ func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Ov
 		field := client.BillField{BillID: stage.BillID, StageID: stage.StageID, SettingID: v.SettingID}
 		holds, stored := contents(v)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans: []theme.Span{{Text: b.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Ink: b.Theme.Dim}},
+			Spans: []theme.Span{{Text: b.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Role: theme.Dim}},
 			Take:  func() tea.Cmd { return b.showField(field, nil) },
 		})
 	}

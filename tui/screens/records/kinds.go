@@ -126,8 +126,8 @@ func (k *Kinds) fill() {
 		}
 		area = kind.Area
 		rows = append(rows, &grid.Row{ID: kind.Name, Cells: []grid.Cell{
-			{Text: shown, Ink: k.Theme.Dim}, {Text: kind.Name}, {Text: total}, {Text: fmt.Sprint(len(kind.Fields))},
-			{Text: k.opened(kind), Ink: k.Theme.Dim}, {Text: kind.Summary, Ink: k.Theme.Dim},
+			{Text: shown, Role: theme.Dim}, {Text: kind.Name}, {Text: total}, {Text: fmt.Sprint(len(kind.Fields))},
+			{Text: k.opened(kind), Role: theme.Dim}, {Text: kind.Summary, Role: theme.Dim},
 		}})
 	}
 	k.Grid.SetRows(grid.NewList(rows))

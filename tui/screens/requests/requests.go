@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -36,7 +37,7 @@ func NewRows(h ui.Host, name string) *browse.Browser {
 	})
 }
 
-// paint gives requests that failed their ink.
+// paint gives requests that failed their style.
 func paint(b *browse.Browser, rows []*grid.Row) {
 	column := slices.Index(b.Fields, "StatusCode")
 	if column < 0 {
@@ -45,9 +46,9 @@ func paint(b *browse.Browser, rows []*grid.Row) {
 	for _, row := range rows {
 		switch code := row.Cells[column].Text; {
 		case code >= "500":
-			row.Cells[column].Ink = b.Theme.Status[3]
+			row.Cells[column].Role = theme.Failure
 		case code >= "400":
-			row.Cells[column].Ink = b.Theme.Status[2]
+			row.Cells[column].Role = theme.Warning
 		}
 	}
 }

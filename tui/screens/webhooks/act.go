@@ -228,11 +228,10 @@ func RotatedSecret(h ui.Host, one wire.Subscription, made wire.RotatedSecret) *u
 
 // newSecret shows a secret this once.
 func newSecret(h ui.Host, title string, one wire.Subscription, secret string, more ...string) *ui.Secret {
-	ink := h.Current().Theme.Crumb
 	t := ui.NewText(h, title,
 		theme.Span{Text: one.EventName + " to"}, theme.Span{Text: ui.MaskURL(one.URL)}, theme.Span{},
-		theme.Span{Text: "Its messages are signed with this secret. It is not", Ink: ink},
-		theme.Span{Text: "shown again; " + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + " copies it:", Ink: ink}, theme.Span{Text: secret})
+		theme.Span{Text: "Its messages are signed with this secret. It is not", Role: theme.Breadcrumb},
+		theme.Span{Text: "shown again; " + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + " copies it:", Role: theme.Breadcrumb}, theme.Span{Text: secret})
 	t.CopyText = secret
 	for _, line := range more {
 		t.Lines = append(t.Lines, theme.Span{Text: line})

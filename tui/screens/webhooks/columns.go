@@ -82,23 +82,23 @@ func subscriptionCells(one wire.Subscription, state grid.Cell, s *ui.Session) []
 		order = "ordered"
 	}
 	queue, known := s.Queues.Of(one.RecID)
-	failed := figure(s.Theme, queue.Failed+queue.GivenUp, known)
+	failed := figure(queue.Failed+queue.GivenUp, known)
 	if queue.Failed+queue.GivenUp > 0 {
-		failed.Ink = s.Theme.Status[3]
+		failed.Role = theme.Failure
 	}
 	return []grid.Cell{
 		{Text: one.EventName}, {Text: ui.ShortURL(one.URL)}, state,
-		figure(s.Theme, queue.Delivered, known), failed, figure(s.Theme, queue.Pending, known), {Text: order}, {Text: headerNames(one)},
+		figure(queue.Delivered, known), failed, figure(queue.Pending, known), {Text: order}, {Text: headerNames(one)},
 	}
 }
 
 // figure is a number that may not be known.
-func figure(t *theme.Theme, n int64, known bool) grid.Cell {
+func figure(n int64, known bool) grid.Cell {
 	switch {
 	case !known:
-		return grid.Cell{Text: "-", Ink: t.Dim}
+		return grid.Cell{Text: "-", Role: theme.Dim}
 	case n == 0:
-		return grid.Cell{Text: "0", Ink: t.Dim}
+		return grid.Cell{Text: "0", Role: theme.Dim}
 	}
 	return grid.Cell{Text: theme.Thousands(int(n))}
 }
@@ -113,14 +113,14 @@ func headerNames(one wire.Subscription) string {
 }
 
 // enabledCell says whether something is on, and if not, why.
-func enabledCell(t *theme.Theme, on bool, reason string) grid.Cell {
+func enabledCell(on bool, reason string) grid.Cell {
 	if on {
 		return grid.Cell{Text: "enabled"}
 	}
 	if reason != "" {
 		reason = ": " + reason
 	}
-	return grid.Cell{Text: "disabled" + reason, Ink: t.Status[2]}
+	return grid.Cell{Text: "disabled" + reason, Role: theme.Warning}
 }
 
 // stateCell is how a subscription stands, in a word: "held" where one message at
@@ -129,11 +129,11 @@ func stateCell(one wire.Subscription, s *ui.Session) grid.Cell {
 	queue, _ := s.Queues.Of(one.RecID)
 	switch {
 	case !one.IsEnabled:
-		return grid.Cell{Text: "disabled", Ink: s.Theme.Status[3]}
+		return grid.Cell{Text: "disabled", Role: theme.Failure}
 	case s.Queues.Breaks(one.RecID):
-		return grid.Cell{Text: "held", Ink: s.Theme.Status[3]}
+		return grid.Cell{Text: "held", Role: theme.Failure}
 	case !time.Time(queue.FailingSince).IsZero():
-		return grid.Cell{Text: "failing", Ink: s.Theme.Status[2]}
+		return grid.Cell{Text: "failing", Role: theme.Warning}
 	}
 	return grid.Cell{Text: "enabled"}
 }

@@ -130,7 +130,7 @@ func (e *Events) fill() {
 			continue
 		}
 		count, last := e.figures(one.Name)
-		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, last, {Text: one.Description, Ink: e.Theme.Dim}}})
+		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, last, {Text: one.Description, Role: theme.Dim}}})
 	}
 	e.Grid.SetRows(grid.NewList(rows))
 }
@@ -139,11 +139,11 @@ func (e *Events) fill() {
 func (e *Events) figures(name string) (count, last grid.Cell) {
 	count = grid.Cell{Text: fmt.Sprint(len(e.taking(name)))}
 	if count.Text == "0" {
-		count.Ink = e.Theme.Dim
+		count.Role = theme.Dim
 	}
 	last = grid.Cell{Text: e.Moment(e.last[name])}
 	if e.hidden {
-		count = grid.Cell{Text: notTold, Ink: e.Theme.Dim}
+		count = grid.Cell{Text: notTold, Role: theme.Dim}
 		if e.last[name].IsZero() {
 			last = count
 		}
@@ -173,7 +173,7 @@ func (e *Events) taking(name string) []wire.Subscription {
 func (e *Events) showTaking(name string) ui.Overlay {
 	t := ui.NewText(e.Host, "Who gets "+name)
 	for _, s := range e.taking(name) {
-		t.Lines = append(t.Lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Ink: e.Theme.Crumb}, theme.Span{Text: "  " + ui.ShortURL(s.URL)}, theme.Span{Text: "  " + enabledCell(e.Theme, s.IsEnabled, s.DisabledReason).Text, Ink: e.Theme.Dim}, theme.Span{})
+		t.Lines = append(t.Lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Role: theme.Breadcrumb}, theme.Span{Text: "  " + ui.ShortURL(s.URL)}, theme.Span{Text: "  " + enabledCell(s.IsEnabled, s.DisabledReason).Text, Role: theme.Dim}, theme.Span{})
 	}
 	if len(t.Lines) == 0 {
 		t.Lines = []theme.Span{{Text: "Nobody. n subscribes somebody to it."}}

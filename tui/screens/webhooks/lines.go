@@ -17,7 +17,7 @@ import (
 // detailLine is a line of the screen: a label and what is told.
 type detailLine struct {
 	label, text string
-	ink         theme.Ink
+	role        theme.Role
 }
 
 // fill makes the lines anew. What is too long for one goes on below.
@@ -27,7 +27,7 @@ func (s *Subscription) fill() {
 	}
 	t := s.Theme
 	var lines []theme.Span
-	var inked [][]theme.Span
+	var styled [][]theme.Span
 	for _, l := range s.told() {
 		texts := t.Break(l.text, s.Width-detailLabel-3, detailLines)
 		if len(texts) == 0 {
@@ -38,12 +38,12 @@ func (s *Subscription) fill() {
 			if i > 0 {
 				label = ""
 			}
-			row := []theme.Span{{Text: "  " + t.Fit(label, detailLabel, false), Ink: t.Label}, {Text: text, Ink: l.ink}}
-			lines, inked = append(lines, theme.Span{Text: row[0].Text + text}), append(inked, row)
+			row := []theme.Span{{Text: "  " + t.Fit(label, detailLabel, false), Role: theme.Label}, {Text: text, Role: l.role}}
+			lines, styled = append(lines, theme.Span{Text: row[0].Text + text}), append(styled, row)
 		}
 	}
 	s.SetLines(lines)
-	s.Inked = inked
+	s.Styled = styled
 }
 
 const (
@@ -53,7 +53,7 @@ const (
 
 // told is all that is known of the subscription.
 func (s *Subscription) told() []detailLine {
-	t, one := s.Theme, s.One
+	one := s.One
 	address := ui.MaskURL(one.URL)
 	if s.revealed {
 		address = one.URL
@@ -64,7 +64,7 @@ func (s *Subscription) told() []detailLine {
 		why = "enabled, but the subscriber is disabled: its messages wait"
 	}
 	lines := []detailLine{
-		{"Event", one.EventName, t.Crumb}, {"URL", address, ""}, {"State", why, state.Ink}, {},
+		{"Event", one.EventName, theme.Breadcrumb}, {"URL", address, theme.Plain}, {"State", why, state.Role}, {},
 	}
 	lines = append(lines, s.deliveries()...)
 	order := "no: messages go out side by side"
@@ -72,37 +72,37 @@ func (s *Subscription) told() []detailLine {
 		order = "yes: each message waits for the one before"
 	}
 	return append(lines, detailLine{},
-		detailLine{"Ordered", order, ""}, detailLine{"Retries", cmp.Or(waits(one.RetrySchedule), "as the service's settings say"), ""},
-		detailLine{"Headers", cmp.Or(headerNames(one), "none of its own"), ""}, detailLine{},
-		detailLine{"Subscriber", s.list.Subscriber.Name + "  " + ui.ShortID(one.SubscriberID), ""}, detailLine{"SubscriptionID", one.RecID, ""},
-		detailLine{"ItemNo", fmt.Sprint(one.ItemNo), t.Dim}, detailLine{"Saved", s.at(one.LastSavedDateTime), t.Dim}, detailLine{"RowHash", base64.StdEncoding.EncodeToString(one.RowHash), t.Dim})
+		detailLine{"Ordered", order, theme.Plain}, detailLine{"Retries", cmp.Or(waits(one.RetrySchedule), "as the service's settings say"), theme.Plain},
+		detailLine{"Headers", cmp.Or(headerNames(one), "none of its own"), theme.Plain}, detailLine{},
+		detailLine{"Subscriber", s.list.Subscriber.Name + "  " + ui.ShortID(one.SubscriberID), theme.Plain}, detailLine{"SubscriptionID", one.RecID, theme.Plain},
+		detailLine{"ItemNo", fmt.Sprint(one.ItemNo), theme.Dim}, detailLine{"Saved", s.at(one.LastSavedDateTime), theme.Dim}, detailLine{"RowHash", base64.StdEncoding.EncodeToString(one.RowHash), theme.Dim})
 }
 
 // deliveries is how deliveries to the subscription stand.
 func (s *Subscription) deliveries() []detailLine {
 	queue, known := s.Queues.Of(s.One.RecID)
 	if !known {
-		return []detailLine{{"Deliveries", strings.Repeat(s.Theme.Loading, 3), s.Theme.Dim}}
+		return []detailLine{{"Deliveries", strings.Repeat(s.Theme.Loading, 3), theme.Dim}}
 	}
 	lines := []detailLine{
-		{s.Queues.Counted(&s.Clock), fmt.Sprintf("%s delivered, %s failed, %s given up", thousands(queue.Delivered), thousands(queue.Failed), thousands(queue.GivenUp)), ""},
-		{"Waiting", s.waits(queue), ""},
-		{"On the way", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), ""},
+		{s.Queues.Counted(&s.Clock), fmt.Sprintf("%s delivered, %s failed, %s given up", thousands(queue.Delivered), thousands(queue.Failed), thousands(queue.GivenUp)), theme.Plain},
+		{"Waiting", s.waits(queue), theme.Plain},
+		{"On the way", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), theme.Plain},
 	}
 	if queue.Limit == 0 {
 		lines = lines[:len(lines)-1] // nothing was sent since the service was started
 	}
 	if p99 := time.Duration(queue.P99); p99 > 0 {
-		lines = append(lines, detailLine{"Attempts take", "99% of them at most " + thousands(p99.Milliseconds()) + " ms", ""})
+		lines = append(lines, detailLine{"Attempts take", "99% of them at most " + thousands(p99.Milliseconds()) + " ms", theme.Plain})
 	}
 	if since := s.failing(queue); !time.Time(since).IsZero() {
-		lines = append(lines, detailLine{"Failing since", s.at(since), s.Theme.Status[3]})
+		lines = append(lines, detailLine{"Failing since", s.at(since), theme.Failure})
 	}
 	if queue.Breaker == wire.BreakerOpen {
-		lines = append(lines, detailLine{"Next try", s.at(queue.NextProbeDateTime) + ": one message at a time, until one is received", ""})
+		lines = append(lines, detailLine{"Next try", s.at(queue.NextProbeDateTime) + ": one message at a time, until one is received", theme.Plain})
 	}
 	if queue.LastFailure != nil {
-		lines = append(lines, detailLine{"Last failure", failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At), ""})
+		lines = append(lines, detailLine{"Last failure", failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At), theme.Plain})
 	}
 	return lines
 }

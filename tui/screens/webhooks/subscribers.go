@@ -122,13 +122,13 @@ func (s *Subscribers) took(m subscriberList, err error) tea.Cmd {
 func (s *Subscribers) fill() {
 	var rows []*grid.Row
 	for _, one := range s.List {
-		state := enabledCell(s.Theme, one.IsEnabled, "")
+		state := enabledCell(one.IsEnabled, "")
 		if !s.ContainsWords(one.Name, state.Text) {
 			continue
 		}
 		waiting, known := s.Queues.PendingOf(one.RecID)
 		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(
-			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Ink: s.Theme.Dim}, state, figure(s.Theme, int64(s.has[one.RecID]), s.has != nil), figure(s.Theme, waiting, known),
+			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Role: theme.Dim}, state, figure(int64(s.has[one.RecID]), s.has != nil), figure(waiting, known),
 		)})
 	}
 	s.Grid.SetRows(grid.NewList(rows))

@@ -59,11 +59,11 @@ func (s *Subscriptions) Waiting() bool { return s.busy }
 
 // Badges implements ui.Screen.
 func (s *Subscriptions) Badges() []string {
-	chips := []string{ui.ShortID(s.Subscriber.RecID)}
+	badges := []string{ui.ShortID(s.Subscriber.RecID)}
 	if s.loaded { // before, the subscriber may be known by its name only
-		chips = append(chips, onOff(s.Subscriber.IsEnabled))
+		badges = append(badges, onOff(s.Subscriber.IsEnabled))
 	}
-	return append(chips, s.SearchTable.Badges()...)
+	return append(badges, s.SearchTable.Badges()...)
 }
 
 // Equivalent implements ui.Screen.

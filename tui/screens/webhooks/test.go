@@ -164,7 +164,7 @@ func (t *testDelivery) inBox(told string) {
 	}
 	t.box.Lines = append(t.box.Lines[:t.below:t.below], theme.Span{})
 	for _, line := range t.Theme.Break("Test: "+told, t.box.Wide(), ui.RemarkLines) {
-		t.box.Lines = append(t.box.Lines, theme.Span{Text: line, Ink: t.Theme.Accent})
+		t.box.Lines = append(t.box.Lines, theme.Span{Text: line, Role: theme.Accent})
 	}
 }
 

@@ -12,15 +12,13 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Names, texts and other values have inks of their own, also where a line was
+// Names, texts and other values have styles of their own, also where a line was
 // broken; nothing of the text is lost.
-func TestJSONInks(t *testing.T) {
-	look := theme.New(theme.Full, theme.Dark)
-	a := &app{Session: &ui.Session{Theme: look}}
+func TestJSONStyles(t *testing.T) {
 	for _, test := range []struct {
 		text  string
 		width int
-		want  string // with N, T, V before what has that ink
+		want  string // with N, T, V before what has that style
 	}{
 		{`{"a":1.50,"b":"x\"y: z","c":[null,true,-2e9],"":{}}`, 80, "{\n  N\"a\": V1.50,\n  N\"b\": T\"x\\\"y: z\",\n  N\"c\": [\n    Vnull,\n    Vtrue,\n    V-2e9\n  ],\n  N\"\": {}\n}"},
 		{`{"amount":12345678901234567890123456789.000000000000000000001}`, 80, "{\n  N\"amount\": V12345678901234567890123456789.000000000000000000001\n}"},
@@ -29,18 +27,18 @@ func TestJSONInks(t *testing.T) {
 		{`no JSON: "at" 1`, 80, `no JSON: "at" 1`},
 		{``, 80, ""},
 	} {
-		lines := ui.JsonLines(a.Theme, []byte(test.text), test.width)
-		inked := ui.InkJSON(look, lines)
-		names := map[theme.Ink]string{look.JsonName: "N", look.JsonText: "T", look.JsonValue: "V", "": ""}
+		lines := ui.JsonLines([]byte(test.text), test.width)
+		styled := ui.StyleJSON(lines)
+		names := map[theme.Role]string{theme.JSONName: "N", theme.JSONText: "T", theme.JSONValue: "V", theme.Plain: ""}
 		var got []string
 		for i, line := range lines {
-			if inked == nil {
+			if styled == nil {
 				got = append(got, line.Text)
 				continue
 			}
 			var b, plain strings.Builder
-			for _, piece := range inked[i] {
-				b.WriteString(names[piece.Ink] + piece.Text)
+			for _, piece := range styled[i] {
+				b.WriteString(names[piece.Role] + piece.Text)
 				plain.WriteString(piece.Text)
 			}
 			if plain.String() != line.Text {
@@ -55,7 +53,7 @@ func TestJSONInks(t *testing.T) {
 }
 
 // What a text of any kind holds reaches the screen as it is, and no more.
-func FuzzJSONInks(f *testing.F) {
+func FuzzJSONStyles(f *testing.F) {
 	for _, text := range []string{`{"a":"b"}`, `{"\u0022":[1,2]}`, "{", `["`, "{\"a\\", "[\x1b[31m\"\x00", `{"小":"売"}`} {
 		f.Add(text)
 	}
@@ -63,13 +61,13 @@ func FuzzJSONInks(f *testing.F) {
 		a := &app{Session: &ui.Session{Theme: theme.New(theme.Full, theme.Dark)}}
 		p := ui.Pager{Owner: ui.NewDialog(a)}
 		p.Fit(40, 10)
-		p.SetJSON(ui.JsonLines(a.Theme, []byte(text), 38))
+		p.SetJSON(ui.JsonLines([]byte(text), 38))
 		for i, line := range p.Draw() {
 			if w := ansi.StringWidth(line); w != 40 {
 				t.Errorf("line %d of %q is %d wide: %q", i, text, w, line)
 			}
 		}
-		for i, pieces := range p.Inked {
+		for i, pieces := range p.Styled {
 			var b strings.Builder
 			for _, piece := range pieces {
 				b.WriteString(piece.Text)
@@ -81,12 +79,11 @@ func FuzzJSONInks(f *testing.F) {
 	})
 }
 
-func BenchmarkJSONInks(b *testing.B) {
-	a := &app{Session: &ui.Session{Theme: theme.New(theme.Full, theme.Dark)}}
-	lines := ui.JsonLines(a.Theme, []byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
+func BenchmarkJSONStyles(b *testing.B) {
+	lines := ui.JsonLines([]byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
 	b.ReportAllocs()
 	for b.Loop() {
-		ui.InkJSON(a.Theme, lines)
+		ui.StyleJSON(lines)
 	}
 }
 
