@@ -65,7 +65,7 @@ func (o onServer) scriptLogin() (login, dsn string) {
 			}
 		}
 	}
-	o.t.Cleanup(func() { mssqltest.Exec(o.t, os.Getenv(mssqltest.Variable), "DROP LOGIN "+login) })
+	mssqltest.DropLogin(o.t, login)
 	u.User = url.UserPassword(login, "Abcdef12345")
 	return login, u.String()
 }

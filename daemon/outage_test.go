@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -207,7 +206,7 @@ func TestLoginChanges(t *testing.T) {
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`, `INSERT INTO DB_Class VALUES (N'retail')`,
 		`IF SUSER_ID(N'`+name+`') IS NOT NULL DROP LOGIN `+name, // of a test that was cut off
 		`CREATE LOGIN `+name+` WITH PASSWORD = 'The first of 2'`, `ALTER SERVER ROLE sysadmin ADD MEMBER `+name)
-	t.Cleanup(func() { mssqltest.Exec(t, os.Getenv(mssqltest.Variable), `DROP LOGIN `+name) })
+	mssqltest.DropLogin(t, name)
 	u.User = url.UserPassword(name, "The first of 2")
 	line := mssqltest.NewProxy(t, u.String())
 	i := daemontest.Start(t, "--store", line.DSN, "--migrate", "--auth-queries", "anonymous")

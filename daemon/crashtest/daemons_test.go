@@ -205,7 +205,8 @@ func (p *pair) awaitNothingOpen(t *testing.T) {
 		}
 		<-time.After(200 * time.Millisecond)
 	}
-	if failed := p.count(t, "SELECT COUNT(*) FROM whd.SY_WebhookMessage WHERE Status <> 1"); failed > 0 {
+	// One statement, since an event whose caller went without an answer may be stored between two.
+	if failed := p.count(t, "SELECT COUNT(*) FROM whd.SY_WebhookMessage WHERE Status <> 1 AND NextAttemptDateTime IS NULL"); failed > 0 {
 		t.Errorf("%d messages were not delivered", failed)
 	}
 	t.Logf("nothing was open %v after the last round", time.Since(began).Round(100*time.Millisecond))

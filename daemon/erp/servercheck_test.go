@@ -36,7 +36,7 @@ func TestCheckReads(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	login := "whd_test_" + strings.ToLower(rand.Text()[:8])
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`, `CREATE LOGIN `+login+` WITH PASSWORD = 'Abcdef12345'`)
-	t.Cleanup(func() { mssqltest.Exec(t, dsn, `DROP LOGIN `+login) })
+	mssqltest.DropLogin(t, login)
 	mssqltest.Exec(t, dsn, `CREATE USER `+login+` FOR LOGIN `+login, `GRANT INSERT, UPDATE ON dbo.DB_Class TO `+login)
 	t.Cleanup(func() {
 		mssqltest.Exec(t, dsn, `REVOKE INSERT, UPDATE ON dbo.DB_Class FROM `+login, `DROP USER `+login)

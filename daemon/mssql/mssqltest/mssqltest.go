@@ -98,6 +98,11 @@ func AwaitSessions(tb testing.TB, dsn string, most int) int {
 	}
 }
 
+// DropLogin drops a login at the end of a test, once its last connection has ended.
+func DropLogin(tb testing.TB, login string) {
+	tb.Cleanup(func() { insist(tb, os.Getenv(Variable), "DROP LOGIN "+login) })
+}
+
 // insist tries for a while what the server refuses: Babelfish makes one database
 // at a time, and drops none that a connection which is about to end still uses. A
 // server that cannot be reached would cost each test a minute, and fails at once.
