@@ -15,7 +15,7 @@ type Dialect struct {
 	Param      string // before a parameter's number
 	CountAll   string // counts rows in 64 bits
 
-	Match [record.In + 1]Match // how text is matched, by operator
+	MaxPattern int // UTF-16 code units of a LIKE pattern; 0 for no limit
 
 	DateType string // dates are cast to it, if any
 	Decimal  bool   // decimal operands are cast to decimal(p,s) with their own digits
@@ -60,42 +60,41 @@ func (d *Dialect) Column(field int) Column {
 // Cast is text around an expression.
 type Cast struct{ Before, After string }
 
-// Match is a text comparison: Before column Between parameter After. Where
-// Pattern is set the operand is made a LIKE pattern: its wildcards escaped,
+// Match is a comparison of a column with a parameter, the same in both databases.
+// Where Pattern is set the operand is made a LIKE pattern: its wildcards escaped,
 // then Prefix and Suffix around it.
 type Match struct {
-	Before, Between, After string
-	ParamFirst             bool // Before parameter Between column After
-	Pattern                bool
-	Prefix, Suffix         string
-	MaxUnits               int // UTF-16 code units of the operand; 0 for no limit
+	SQL            string // the operator
+	Pattern        bool
+	Prefix, Suffix string
 }
 
-// plain is a comparison by an SQL operator, the same in both databases.
-func plain(operator string) Match { return Match{Between: operator} }
+const like = " LIKE "
 
-func matches() [record.In + 1]Match {
-	return [record.In + 1]Match{
-		record.Equal:                plain(" = "),
-		record.GreaterThanOrEqualTo: plain(" >= "),
-		record.GreaterThan:          plain(" > "),
-		record.LessThan:             plain(" < "),
-		record.LessThanOrEqualTo:    plain(" <= "),
-		record.NotEqualTo:           plain(" <> "),
-	}
+// Matches are the comparisons by operator, of those with one operand.
+var Matches = [record.In + 1]Match{
+	record.Equal:                {SQL: " = "},
+	record.GreaterThanOrEqualTo: {SQL: " >= "},
+	record.GreaterThan:          {SQL: " > "},
+	record.LessThan:             {SQL: " < "},
+	record.LessThanOrEqualTo:    {SQL: " <= "},
+	record.NotEqualTo:           {SQL: " <> "},
+	record.Like:                 {SQL: like},
+	record.StartsWith:           {SQL: like, Pattern: true, Suffix: "%"},
+	record.EndsWith:             {SQL: like, Pattern: true, Prefix: "%"},
+	record.Contains:             {SQL: like, Pattern: true, Prefix: "%", Suffix: "%"},
 }
 
 // SQLite is the embedded store's dialect. Its text and decimal columns carry
 // the collations TSQL and DEC, so plain operators compare them as SQL Server
-// would.
+// would, and package sqlite has LIKE do so.
 func SQLite() *Dialect {
-	d := &Dialect{
+	return &Dialect{
 		Name:          "sqlite",
 		OpenQuote:     `"`,
 		CloseQuote:    `"`,
 		Param:         "?",
 		CountAll:      "COUNT(*)",
-		Match:         matches(),
 		PageTakeFirst: true,
 		PageTake:      Cast{" LIMIT ", ""},
 		PageSkip:      Cast{" OFFSET ", ""},
@@ -105,22 +104,17 @@ func SQLite() *Dialect {
 		Avg:           Cast{"dec_avg(", ")"},
 		MaxParams:     32766,
 	}
-	d.Match[record.StartsWith] = Match{Before: "tsql_starts(", Between: ", ", After: ")"}
-	d.Match[record.EndsWith] = Match{Before: "tsql_ends(", Between: ", ", After: ")"}
-	d.Match[record.Contains] = Match{Before: "tsql_contains(", Between: ", ", After: ")"}
-	d.Match[record.Like] = Match{Before: "tsql_like(", Between: ", ", After: ")", ParamFirst: true}
-	return d
 }
 
 // TSQL is SQL Server's dialect, kept to what Babelfish runs too.
 func TSQL() *Dialect {
-	d := &Dialect{
+	return &Dialect{
 		Name:       "tsql",
 		OpenQuote:  "[",
 		CloseQuote: "]",
 		Param:      "@p",
 		CountAll:   "COUNT_BIG(*)",
-		Match:      matches(),
+		MaxPattern: 4000, // a longer one is an error there
 		DateType:   "datetime2(7)",
 		WholeBytes: Cast{" AND DATALENGTH(", ") = DATALENGTH("},
 		Decimal:    true,
@@ -133,16 +127,6 @@ func TSQL() *Dialect {
 		MaxParams:  2098, // 2,100 of a call less the two of sp_executesql itself
 		List:       openJSON(),
 	}
-	like := Match{Between: " LIKE ", MaxUnits: 4000} // a longer pattern is an error there
-	d.Match[record.Like] = like
-	like.Pattern = true
-	like.Suffix = "%"
-	d.Match[record.StartsWith] = like
-	like.Prefix = "%"
-	d.Match[record.Contains] = like
-	like.Suffix = ""
-	d.Match[record.EndsWith] = like
-	return d
 }
 
 // Quote writes an identifier. Identifiers come from the registry and the
@@ -159,6 +143,9 @@ func (d *Dialect) Quote(dst []byte, name string) []byte {
 }
 
 var escapeLike = strings.NewReplacer("[", "[[]", "%", "[%]", "_", "[_]")
+
+// IsLike reports whether the operand is a LIKE pattern.
+func (m Match) IsLike() bool { return m.SQL == like }
 
 // Operand makes the text that is sent for a match: the literal text, or a LIKE
 // pattern that matches it literally.

@@ -173,22 +173,14 @@ func (b *builder) condition(c Condition) {
 }
 
 func (b *builder) match(c Condition) {
-	m, operand := b.d.Match[c.Operator], c.Operands[0]
+	m, most, operand := dialect.Matches[c.Operator], b.d.MaxPattern, c.Operands[0]
 	operand.Text = m.Operand(operand.Text)
-	if m.MaxUnits > 0 && len(operand.Text) > m.MaxUnits && units(operand.Text) > m.MaxUnits {
+	if m.IsLike() && most > 0 && len(operand.Text) > most && units(operand.Text) > most {
 		b.fail(c, "is longer than the database can look for")
 	}
-	b.text(m.Before)
-	if m.ParamFirst {
-		b.operand(c.Field, c.Operator, operand)
-		b.text(m.Between)
-		b.column(c.Field)
-	} else {
-		b.column(c.Field)
-		b.text(m.Between)
-		b.operand(c.Field, c.Operator, operand)
-	}
-	b.text(m.After)
+	b.column(c.Field)
+	b.text(m.SQL)
+	b.operand(c.Field, c.Operator, operand)
 	if around := b.d.WholeBytes; around.Before != "" && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // compares the lengths too
 		b.text(around.Before)
 		b.column(c.Field)

@@ -64,8 +64,8 @@ func BenchmarkStatement(b *testing.B) {
 	c := totals(b)
 	for _, story := range []struct{ name, sql string }{
 		{"bare", "SELECT count(*) FROM SO_Totals WHERE length(InvoiceID) > 99"},
-		{"like", "SELECT count(*) FROM SO_Totals WHERE tsql_like('%[4-6]_7%', InvoiceID)"},
-		{"contains", "SELECT count(*) FROM SO_Totals WHERE tsql_contains(InvoiceID, '0047')"},
+		{"like", "SELECT count(*) FROM SO_Totals WHERE InvoiceID LIKE '%[4-6]_7%'"},
+		{"contains", "SELECT count(*) FROM SO_Totals WHERE InvoiceID LIKE '%0047%'"},
 		{"equal text", "SELECT count(*) FROM SO_Totals WHERE InvoiceID = 'inv-0004711'"},
 		{"range of decimals", "SELECT count(*) FROM SO_Totals WHERE InvoiceTotal > '5000.5'"},
 		{"sum", "SELECT dec_sum(InvoiceTotal) FROM SO_Totals"},

@@ -8,17 +8,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The names that every connection knows beyond SQLite's own.
+// The names that every connection knows beyond SQLite's own, or in their place.
 const (
 	collateText    = "TSQL"
 	collateDecimal = "DEC"
 
-	functionLike     = "tsql_like"     // tsql_like(pattern, text)
-	functionStarts   = "tsql_starts"   // tsql_starts(text, x)
-	functionEnds     = "tsql_ends"     // tsql_ends(text, x)
-	functionContains = "tsql_contains" // tsql_contains(text, x)
-	functionSum      = "dec_sum"       // dec_sum(x), an aggregate
-	functionAvg      = "dec_avg"       // dec_avg(x), an aggregate
+	functionLike = "like"    // like(pattern, text), which is text LIKE pattern
+	functionSum  = "dec_sum" // dec_sum(x), an aggregate
+	functionAvg  = "dec_avg" // dec_avg(x), an aggregate
 )
 
 // register makes the collations and functions known to the connection.
@@ -37,9 +34,6 @@ func (c *Conn) register() error {
 		scalar, step, final uintptr
 	}{
 		{functionLike, 2, function(like), 0, 0},
-		{functionStarts, 2, function(starts), 0, 0},
-		{functionEnds, 2, function(ends), 0, 0},
-		{functionContains, 2, function(contains), 0, 0},
 		{functionSum, 1, 0, function(sumStep), function(sumFinal)},
 		{functionAvg, 1, 0, function(sumStep), function(avgFinal)},
 	} {
@@ -77,7 +71,7 @@ func compareDecimal(_ *libc.TLS, _ uintptr, n int32, a uintptr, m int32, b uintp
 	return int32(tsql.CompareDecimal(memory(a, int(n)), memory(b, int(m))))
 }
 
-// like is tsql_like. The compiled pattern is kept with the statement as long as
+// like takes the place of SQLite's own function. The compiled pattern is kept with the statement as long as
 // that runs with the same one.
 func like(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	pattern, text, ok := operands(tls, arguments)
@@ -113,25 +107,6 @@ func keepPattern(tls *libc.TLS, p *tsql.Pattern) uintptr {
 func keptPattern(kept uintptr) tsql.Pattern {
 	count := *(*uint32)(pointer(kept))
 	return tsql.PatternOf(unsafe.Slice((*uint32)(pointer(kept)), count+1)[1:])
-}
-
-func starts(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
-	if text, x, ok := operands(tls, arguments); ok {
-		result(tls, ctx, tsql.HasPrefix(text, x), nil)
-	}
-}
-
-func ends(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
-	if text, x, ok := operands(tls, arguments); ok {
-		result(tls, ctx, tsql.HasSuffix(text, x), nil)
-	}
-}
-
-func contains(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
-	if text, x, ok := operands(tls, arguments); ok {
-		stop := interrupted(tls, ctx, text)
-		result(tls, ctx, tsql.ContainsUntil(text, x, stop), stop)
-	}
 }
 
 // operands are the two arguments of a function in SQLite's memory; ok is false
