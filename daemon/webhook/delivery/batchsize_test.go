@@ -1,9 +1,14 @@
 package delivery
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/stats"
 	"pgregory.net/rapid"
 )
 
@@ -43,8 +48,8 @@ func TestStintsOfLittle(t *testing.T) {
 	}
 }
 
-// Rests begin long and are short once a removal has gone on for a while, so that
-// any rate is kept up with; a step that has only read rests as long as it took.
+// Rests begin long and are shorter once a removal has gone on for a while, but
+// never below their floor; a step that has only read rests as long as it took.
 func TestRestsShorten(t *testing.T) {
 	for _, s := range []batchSize{fileBatch, serverBatch} {
 		r := Removed{Rows: 100, Took: 2 * time.Millisecond}
@@ -59,11 +64,61 @@ func TestRestsShorten(t *testing.T) {
 			}
 			before = rest
 		}
-		if before != r.Took {
+		if before != minRests*r.Took {
 			t.Errorf("rests end at %v beside steps of %v", before, r.Took)
 		}
 		if rest := s.rest(500, Removed{}, time.Second); rest != time.Second {
 			t.Errorf("a step that has read for a second rests for %v", rest)
 		}
+	}
+}
+
+// agingStore has messages that are to go, and more each second. To remove one takes
+// a while, during which publishers would wait.
+type agingStore struct {
+	Store
+	began   time.Time
+	backlog int           // at the beginning
+	rate    int           // messages that are added each second
+	row     time.Duration // that removing one takes
+	removed int
+	busy    time.Duration
+}
+
+func (s *agingStore) Prune(_ context.Context, p Prune) (Removed, error) {
+	there := s.backlog + int(time.Since(s.began).Seconds()*float64(s.rate)) - s.removed
+	n := min(p.Limit, there)
+	took := time.Duration(n) * s.row
+	time.Sleep(took)
+	s.removed += n
+	s.busy += took
+	return Removed{Rows: n, Took: took, More: true}, nil
+}
+
+// A removal that goes on for long leaves two thirds of the writer's time to
+// publishers, on a quick disk and on a slow one, and still removes more than 5,000
+// deliveries a second add.
+func TestPruningLeavesTimeToPublish(t *testing.T) {
+	const rate = 5000
+	for _, row := range []time.Duration{8 * time.Microsecond, 40 * time.Microsecond} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &agingStore{began: time.Now(), backlog: 10_000_000, rate: rate, row: row}
+			c := &Config{Store: s, Attempts: 1, Retention: func() webhook.Retention { return webhook.Retention{Successful: time.Hour} }}
+			at := new(clock)
+			j := &janitor{core: &core{Config: c, clock: at, queues: newQueueSet(c, at), recorder: stats.NewRecorder(at.Now())}, batchSize: fileBatch}
+			j.walk.keep = c.Retention()
+			const span = 5 * time.Minute
+			ctx, cancel := context.WithTimeout(t.Context(), span)
+			defer cancel()
+			if err := j.steps(ctx, j.prune); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+			if share := s.busy.Seconds() / span.Seconds(); share > 1.0/3 {
+				t.Errorf("rows of %v: removals take %.0f %% of the time", row, 100*share)
+			}
+			if added := rate * int(span.Seconds()); s.removed <= added {
+				t.Errorf("rows of %v: %d were removed while %d were added", row, s.removed, added)
+			}
+		})
 	}
 }

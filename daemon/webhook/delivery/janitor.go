@@ -23,17 +23,21 @@ type batchSize struct {
 }
 
 // hastens is the number of steps, of those that come one after another because
-// there is more to remove, after which the rests are halved. It takes seconds
-// until half of the time is used: what can wait delays nothing, and no rate of
-// deliveries makes more to remove than is removed.
+// there is more to remove, after which the rests are halved, down to minRests: what
+// can wait delays nothing.
 const hastens = 32
+
+// minRests is how many times as long as a step the rest after it is at least. A
+// removal that goes on for long takes a quarter of the writer's time, which removes
+// several times what the quickest deliveries add, and leaves the rest to publishers.
+const minRests = 3
 
 // rest is how long a step is followed by nothing, by the number of the step.
 func (s *batchSize) rest(n int, r Removed, lasted time.Duration) time.Duration {
 	if r.Rows == 0 {
 		return max(lasted, minRest) // it has only read
 	}
-	return max(r.Took*time.Duration(max(1, s.rests>>min(n/hastens, 8))), minRest)
+	return max(r.Took*time.Duration(max(minRests, s.rests>>min(n/hastens, 8))), minRest)
 }
 
 // A file is written to by one at a time, and publishers wait for a step:
