@@ -95,13 +95,13 @@ func (r *run) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subs
 	if self := r.config.Webhooks.TestTarget(); self != nil && self.Host == u.Host {
 		return ""
 	}
-	if err := guard.CheckURL(u, sub.Private); err != nil {
+	if err := guard.CheckURL(u, sub.MadeByAdmin); err != nil {
 		return err.Error()
 	}
-	key := u.Host + strconv.FormatBool(sub.Private)
+	key := u.Host + strconv.FormatBool(sub.MadeByAdmin)
 	problem, known := hosts[key]
 	if !known {
-		problem = unreachableName(ctx, guard, u, sub.Private)
+		problem = unreachableName(ctx, guard, u, sub.MadeByAdmin)
 		hosts[key] = problem
 	}
 	return problem

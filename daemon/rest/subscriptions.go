@@ -66,7 +66,7 @@ func (h *subscriptions) add(x *edge.Context) error {
 	}
 	f := readForm(x)
 	f.knows(inSubscriber)
-	n := admin.Subscription{Subscriber: x.Params.Get(inSubscriber), Private: byAdmin,
+	n := admin.Subscription{Subscriber: x.Params.Get(inSubscriber), MadeByAdmin: byAdmin,
 		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent), Headers: or(headersOf(x, f), nil),
 		Enabled: or(read(f, memberEnabled, asBool), true), Ordered: or(read(f, memberOrdered, asBool), false),
 		Schedule: or(read(f, webhook.MemberSchedule, parseSchedule), nil)}

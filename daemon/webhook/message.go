@@ -40,7 +40,7 @@ type Message struct {
 	Partition    int64 // whose holder may send it
 	Subscription int64
 	URL          string
-	Private      bool // an admin gave the URL: private addresses are allowed
+	MadeByAdmin  bool // an admin gave the URL: private addresses are allowed
 	State
 }
 
@@ -48,7 +48,7 @@ type Message struct {
 // given when it is written.
 func NewMessage(guid string, e *Event, to *Subscription, partition int64) *Message {
 	return &Message{
-		GUID: guid, Event: e, Partition: partition, Subscription: to.ID, URL: to.URL, Private: to.Private,
+		GUID: guid, Event: e, Partition: partition, Subscription: to.ID, URL: to.URL, MadeByAdmin: to.MadeByAdmin,
 		State: State{Next: e.AddedAt},
 	}
 }
@@ -76,7 +76,7 @@ var MessageColumns = []Column{
 	{"Attempts", record.Int, func(m *Message) any { return &m.Attempts }},
 	{DueColumn, record.DateTime, func(m *Message) any { return &m.Next }},
 	{"AddedDateTime", record.DateTime, func(m *Message) any { return &m.Event.AddedAt }},
-	{"MadeByAdmin", record.Bool, func(m *Message) any { return &m.Private }},
+	{"MadeByAdmin", record.Bool, func(m *Message) any { return &m.MadeByAdmin }},
 }
 
 // State is what attempts change of a message.

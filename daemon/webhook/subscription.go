@@ -27,7 +27,7 @@ type Subscription struct {
 	Enabled        bool            // itself and its subscriber
 	DisabledReason string          // where it is not, if one was given
 	Ordered        bool            // each message waits for the one before it
-	Private        bool            // an admin made it: private addresses are allowed
+	MadeByAdmin    bool            // an admin made it: private addresses are allowed
 	Schedule       []time.Duration // its own; nil for the settings'
 	FailingSince   time.Time       // when every attempt began to fail, as far as it was stored; the zero time after a success
 }

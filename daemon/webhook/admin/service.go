@@ -153,7 +153,7 @@ func (r *Service) AddSubscription(ctx context.Context, n Subscription) (Subscrip
 	if n.Pattern, err = r.Rules().Pattern(n.Pattern); err != nil {
 		return n, err
 	}
-	if err := r.Rules().CheckURL(n.URL, n.Private); err != nil {
+	if err := r.Rules().CheckURL(n.URL, n.MadeByAdmin); err != nil {
 		return n, err
 	}
 	if err := webhook.CheckHeaders(n.Headers); err != nil {
@@ -223,7 +223,7 @@ func (r *Service) check(c *SubscriptionChange, admin bool) error {
 		c.Pattern = &pattern
 	}
 	if c.URL != nil {
-		c.Private = &admin
+		c.MadeByAdmin = &admin
 		if err := r.Rules().CheckURL(*c.URL, admin); err != nil {
 			return err
 		}

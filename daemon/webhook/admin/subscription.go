@@ -38,7 +38,7 @@ type Subscription struct {
 	Secret         string
 	OldSecret      string // signs as well, until a time
 	OldSecretUntil time.Time
-	Private        bool      // an admin made it
+	MadeByAdmin    bool      // an admin made it
 	FailingSince   time.Time // since when every attempt has failed; the zero time after a success
 	SavedAt        time.Time
 	RowHash        []byte // another one after each change
@@ -53,21 +53,21 @@ type SubscriberChange struct {
 
 // SubscriptionChange is what is to be different about a subscription.
 type SubscriptionChange struct {
-	Pattern  *string
-	URL      *string
-	Enabled  *bool
-	Ordered  *bool
-	Private  *bool
-	Schedule *[]time.Duration  // a nil slice for the settings'
-	Headers  *[]webhook.Header // all of them
-	Bounded  bool              // the bounds of callers with a SubscriberID alone apply
-	Secret   *Rotation
-	RowHash  []byte // that the change is based on; nil for whichever it is
+	Pattern     *string
+	URL         *string
+	Enabled     *bool
+	Ordered     *bool
+	MadeByAdmin *bool
+	Schedule    *[]time.Duration  // a nil slice for the settings'
+	Headers     *[]webhook.Header // all of them
+	Bounded     bool              // the bounds of callers with a SubscriberID alone apply
+	Secret      *Rotation
+	RowHash     []byte // that the change is based on; nil for whichever it is
 }
 
 // leaves reports whether a change would leave a subscription as it is.
 func (c *SubscriptionChange) leaves(r *Subscription) bool {
-	return same(c.Pattern, r.Pattern) && same(c.URL, r.URL) && same(c.Ordered, r.Ordered) && same(c.Private, r.Private) &&
+	return same(c.Pattern, r.Pattern) && same(c.URL, r.URL) && same(c.Ordered, r.Ordered) && same(c.MadeByAdmin, r.MadeByAdmin) &&
 		(c.Enabled == nil || *c.Enabled == r.Enabled && r.DisabledReason == "" && r.FailingSince.IsZero()) &&
 		(c.Schedule == nil || slices.Equal(*c.Schedule, r.Schedule) && (*c.Schedule == nil) == (r.Schedule == nil)) &&
 		(c.Headers == nil || slices.Equal(*c.Headers, r.Headers)) &&

@@ -78,7 +78,7 @@ func (h *house) fill(url, otherURL string, failed int) (r, other admin.Subscript
 		h.t.Fatal(err)
 	}
 	add := func(url string, states ...state) admin.Subscription {
-		r, err := kept.AddSubscription(ctx, admin.Subscription{Subscriber: b.GUID, Pattern: "*", URL: url, Enabled: true, Secret: webhook.NewSecret(), Private: true, SavedAt: now})
+		r, err := kept.AddSubscription(ctx, admin.Subscription{Subscriber: b.GUID, Pattern: "*", URL: url, Enabled: true, Secret: webhook.NewSecret(), MadeByAdmin: true, SavedAt: now})
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func (h *house) insert(lease delivery.Lease, r admin.Subscription, s state, at t
 		e := &webhook.Event{ID: id, GUID: fmt.Sprintf("00000000-0000-7000-8000-%012x", id), Name: "debtor.updated", Body: []byte(fmt.Sprint(id)), AddedAt: at}
 		b.Events = append(b.Events, e)
 		b.Messages = append(b.Messages, &webhook.Message{ID: id + 1, GUID: fmt.Sprintf("00000000-0000-7000-8000-%012x", id+1), Event: e,
-			Partition: lease.Partition, Subscription: r.ID, URL: r.URL, Private: true, State: s.State})
+			Partition: lease.Partition, Subscription: r.ID, URL: r.URL, MadeByAdmin: true, State: s.State})
 	}
 	if err := kept.Write(ctx, b); err != nil {
 		h.t.Fatal(err)

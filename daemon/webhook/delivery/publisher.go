@@ -57,7 +57,7 @@ func (p *publisher) SendTest(ctx context.Context, subscription int64, name strin
 	}
 	m := event.messages[0]
 	return &webhook.Message{
-		ID: m.ID, GUID: m.GUID, Event: event.event, Partition: m.Partition, Subscription: m.Subscription, URL: m.URL, Private: m.Private,
+		ID: m.ID, GUID: m.GUID, Event: event.event, Partition: m.Partition, Subscription: m.Subscription, URL: m.URL, MadeByAdmin: m.MadeByAdmin,
 		State: webhook.State{Next: event.event.AddedAt},
 	}, nil
 }

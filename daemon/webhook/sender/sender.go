@@ -92,7 +92,7 @@ func (s *Sender) exchange(ctx context.Context, cancel context.CancelFunc, m *web
 		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL cannot be read"}
 	}
 	began := time.Now()
-	resp, err := s.clientFor(req.URL, m.Private).Do(req)
+	resp, err := s.clientFor(req.URL, m.MadeByAdmin).Do(req)
 	if err != nil {
 		return failure(ctx, err)
 	}
@@ -110,11 +110,11 @@ func (s *Sender) exchange(ctx context.Context, cancel context.CancelFunc, m *web
 	return o
 }
 
-func (s *Sender) clientFor(u *url.URL, private bool) *http.Client {
+func (s *Sender) clientFor(u *url.URL, byAdmin bool) *http.Client {
 	switch {
 	case webhook.IsTestTarget(s.config.Self, u):
 		return s.self
-	case private:
+	case byAdmin:
 		return s.inside
 	}
 	return s.public

@@ -233,7 +233,7 @@ func TestSendKeepsToTheGuard(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
 		for _, private := range []bool{false, true} {
 			m := testMessage("http://" + host + ":" + at.Port() + "/")
-			m.Private = private
+			m.MadeByAdmin = private
 			o := sender.Send(context.Background(), m, new(webhook.Subscription), time.Now())
 			if o.Cause != webhook.TargetForbidden || !o.Permanent() {
 				t.Errorf("%s: %+v", host, o)

@@ -187,8 +187,8 @@ func (a *Admin) AddSubscription(ctx context.Context, s admin.Subscription) (_ ad
 		return admin.Subscription{}, err
 	}
 	s.GUID, s.RowHash = appdb.NewGUID(), newRowHash()
-	room, args := a.room(s.GUID, s.Subscriber, &s.Headers, !s.Private)
-	if !s.Private {
+	room, args := a.room(s.GUID, s.Subscriber, &s.Headers, !s.MadeByAdmin)
+	if !s.MadeByAdmin {
 		room += ` AND (SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID) < @MaxSubscriptions`
 		args = append(args, sql.Named("MaxSubscriptions", webhook.MaxSubscriptions))
 	}
@@ -298,7 +298,7 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	setIf(u, "EventName", c.Pattern)
 	setIf(u, "URL", c.URL)
 	setIf(u, "Ordered", c.Ordered)
-	setIf(u, "MadeByAdmin", c.Private)
+	setIf(u, "MadeByAdmin", c.MadeByAdmin)
 	if setIf(u, "IsEnabled", c.Enabled); c.Enabled != nil {
 		u.set("DisabledReason", sql.NullString{}) // from now on it is as requested
 		u.set("FailingSince", sql.NullString{})

@@ -113,7 +113,7 @@ func subscriptionOf(s admin.Subscription) *webhook.Subscription {
 	}
 	return &webhook.Subscription{
 		ID: s.ID, GUID: s.GUID, Subscriber: s.Subscriber, SubscriberName: s.SubscriberName, Pattern: s.Pattern, URL: s.URL, Headers: s.Headers, Secrets: secrets, OldUntil: s.OldSecretUntil,
-		Enabled: s.Enabled && s.SubscriberOn, DisabledReason: reason, Ordered: s.Ordered, Private: s.Private, Schedule: s.Schedule, FailingSince: s.FailingSince,
+		Enabled: s.Enabled && s.SubscriberOn, DisabledReason: reason, Ordered: s.Ordered, MadeByAdmin: s.MadeByAdmin, Schedule: s.Schedule, FailingSince: s.FailingSince,
 	}
 }
 

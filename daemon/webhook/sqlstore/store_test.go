@@ -387,7 +387,7 @@ SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s
 		t.Fatal(err)
 	}
 	add := func(byAdmin bool) error {
-		_, err := w.AddSubscription(t.Context(), admin.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Private: byAdmin, SavedAt: hookNoon})
+		_, err := w.AddSubscription(t.Context(), admin.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, MadeByAdmin: byAdmin, SavedAt: hookNoon})
 		return err
 	}
 	if err := add(false); err != nil {

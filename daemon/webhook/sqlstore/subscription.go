@@ -28,7 +28,7 @@ var subscriptionAdded = []subscriptionColumn{
 	{"Ordered", func(s *admin.Subscription) any { return &s.Ordered }},
 	{"RetrySchedule", func(s *admin.Subscription) any { return (*schedule)(&s.Schedule) }},
 	{"Secret", func(s *admin.Subscription) any { return &s.Secret }},
-	{"MadeByAdmin", func(s *admin.Subscription) any { return &s.Private }},
+	{"MadeByAdmin", func(s *admin.Subscription) any { return &s.MadeByAdmin }},
 	{"LastSavedDateTime", func(s *admin.Subscription) any { return &s.SavedAt }},
 	{"RowHash", func(s *admin.Subscription) any { return &s.RowHash }},
 }

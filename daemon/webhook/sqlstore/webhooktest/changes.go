@@ -117,14 +117,14 @@ func boundedHeaders(h hooks) {
 	if now := h.version(); now != before+1 {
 		h.t.Errorf("version %d after %d", now, before)
 	}
-	more.Headers, more.Private = large, true
+	more.Headers, more.MadeByAdmin = large, true
 	_, err = h.AddSubscription(ctx, more)
 	h.check(err)
 	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large}, noon)
 	h.check(err)
 	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: new([]webhook.Header), Bounded: true}, noon)
 	h.check(err)
-	more.Private, more.Subscriber = false, guid(1)
+	more.MadeByAdmin, more.Subscriber = false, guid(1)
 	if _, err = h.AddSubscription(ctx, more); !fault.Is(err, fault.NotFound) {
 		h.t.Errorf("of no subscriber: %v", err)
 	}

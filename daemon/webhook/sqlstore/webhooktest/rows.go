@@ -59,7 +59,7 @@ func subscriptionRows(h hooks) {
 	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, noted())
 	h.check(err)
 	want := admin.Subscription{
-		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberOn: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, Private: true,
+		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberOn: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, MadeByAdmin: true,
 		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: ""}},
 		Secret: "whsec_abc", SavedAt: noon,
 	}
@@ -99,11 +99,11 @@ func (h hooks) changeSubscription(r admin.Subscription) {
 	var settings []time.Duration
 	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000)}}
 	got, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{
-		Pattern: &pattern, URL: &url, Enabled: &no, Ordered: &no, Private: &no, Schedule: &settings, Headers: &headers, RowHash: r.RowHash,
+		Pattern: &pattern, URL: &url, Enabled: &no, Ordered: &no, MadeByAdmin: &no, Schedule: &settings, Headers: &headers, RowHash: r.RowHash,
 	}, later)
 	h.check(err)
 	want := r
-	want.Pattern, want.URL, want.Enabled, want.Ordered, want.Private = pattern, url, false, false, false
+	want.Pattern, want.URL, want.Enabled, want.Ordered, want.MadeByAdmin = pattern, url, false, false, false
 	want.Schedule, want.Headers, want.SavedAt, want.RowHash = nil, headers, later, got.RowHash
 	if !reflect.DeepEqual(got, want) || slices.Equal(got.RowHash, r.RowHash) {
 		h.t.Errorf("changed into %+v, want %+v", got, want)
