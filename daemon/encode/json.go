@@ -87,45 +87,14 @@ func appendJSONText(dst, text []byte) []byte {
 	return jsonOneLine.append(dst, text)
 }
 
-// jsonRows is the envelope with its rows.
-type jsonRows struct {
-	object object
-	comma  string // before the next row
-}
-
 func newJSONObject(s Shape) object { return newObject(s, appendJSONString, "null", appendJSONValue) }
 
-func newJSON(s Shape) Encoder { return &jsonRows{object: newJSONObject(s)} }
-
-// Begin opens the envelope.
-func (e *jsonRows) Begin(dst []byte, h Head) []byte {
-	dst = append(dst, `{"Offset":`...)
-	dst = strconv.AppendInt(dst, h.Offset, 10)
-	return append(dst, `,"Results":[`...)
+var jsonEnvelope = envelopeParts{
+	offset: `{"Offset":`, results: `,"Results":[`, total: `],"Total":`, meta: `,"Meta":{`, end: `},"ResponseStatus":{}}`,
+	name: appendJSONString, text: appendJSONString,
 }
 
-// Row writes one object.
-func (e *jsonRows) Row(dst []byte, cells []row.Cell) []byte {
-	dst = append(dst, e.comma...)
-	e.comma = ","
-	return e.object.append(dst, cells)
-}
-
-// End closes the envelope.
-func (e *jsonRows) End(dst []byte, t Tail) []byte {
-	dst = append(dst, `],"Total":`...)
-	dst = strconv.AppendInt(dst, t.Total, 10)
-	dst = append(dst, `,"Meta":{`...)
-	for i, p := range t.Meta {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendJSONString(dst, []byte(p.Name))
-		dst = append(dst, ':')
-		dst = appendJSONString(dst, []byte(p.Value))
-	}
-	return append(dst, `},"ResponseStatus":{}}`...)
-}
+func newJSON(s Shape) Encoder { return &envelopeRows{envelopeParts: &jsonEnvelope, object: newJSONObject(s)} }
 
 // ndjsonRows writes one JSON object a line, for pipelines that read line by
 // line. It has no envelope: offset and total travel as headers.

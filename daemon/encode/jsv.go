@@ -27,44 +27,13 @@ func jsvASCII(special string) map[byte]string {
 	return ascii
 }
 
-// jsvRows is the envelope with its rows.
-type jsvRows struct {
-	object object
-	comma  string // before the next row
+var jsvEnvelope = envelopeParts{
+	offset: "{Offset:", results: ",Results:[", total: "],Total:", meta: ",Meta:{", end: "},ResponseStatus:{}}",
+	name: jsvNames.quoted, text: appendJSVString,
 }
 
 func newJSV(s Shape) Encoder {
-	return &jsvRows{object: newObject(s, jsvNames.quoted, "", appendJSVValue)}
-}
-
-// Begin opens the envelope.
-func (e *jsvRows) Begin(dst []byte, h Head) []byte {
-	dst = append(dst, "{Offset:"...)
-	dst = strconv.AppendInt(dst, h.Offset, 10)
-	return append(dst, ",Results:["...)
-}
-
-// Row writes one object.
-func (e *jsvRows) Row(dst []byte, cells []row.Cell) []byte {
-	dst = append(dst, e.comma...)
-	e.comma = ","
-	return e.object.append(dst, cells)
-}
-
-// End closes the envelope.
-func (e *jsvRows) End(dst []byte, t Tail) []byte {
-	dst = append(dst, "],Total:"...)
-	dst = strconv.AppendInt(dst, t.Total, 10)
-	dst = append(dst, ",Meta:{"...)
-	for i, p := range t.Meta {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = jsvNames.quoted(dst, []byte(p.Name))
-		dst = append(dst, ':')
-		dst = appendJSVString(dst, []byte(p.Value))
-	}
-	return append(dst, "},ResponseStatus:{}}"...)
+	return &envelopeRows{envelopeParts: &jsvEnvelope, object: newObject(s, jsvNames.quoted, "", appendJSVValue)}
 }
 
 func appendJSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {

@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"strconv"
+
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/row"
 )
@@ -66,6 +68,51 @@ func (o *object) append(dst []byte, cells []row.Cell) []byte {
 	}
 	dst[start] = '{'
 	return append(dst, '}')
+}
+
+// envelopeParts are what JSON and JSV write around the rows, and how names and
+// texts stand in it.
+type envelopeParts struct {
+	offset, results, total, meta, end string
+
+	name func(dst, name []byte) []byte
+	text func(dst, text []byte) []byte
+}
+
+// envelopeRows is the envelope of JSON and JSV with its rows as objects.
+type envelopeRows struct {
+	*envelopeParts
+	object object
+	comma  string // before the next row
+}
+
+// Begin opens the envelope.
+func (e *envelopeRows) Begin(dst []byte, h Head) []byte {
+	dst = append(dst, e.offset...)
+	dst = strconv.AppendInt(dst, h.Offset, 10)
+	return append(dst, e.results...)
+}
+
+// Row writes one object.
+func (e *envelopeRows) Row(dst []byte, cells []row.Cell) []byte {
+	dst = append(dst, e.comma...)
+	e.comma = ","
+	return e.object.append(dst, cells)
+}
+
+// End closes the envelope.
+func (e *envelopeRows) End(dst []byte, t Tail) []byte {
+	dst = append(dst, e.total...)
+	dst = strconv.AppendInt(dst, t.Total, 10)
+	dst = append(dst, e.meta...)
+	for i, p := range t.Meta {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(e.name(dst, []byte(p.Name)), ':')
+		dst = e.text(dst, []byte(p.Value))
+	}
+	return append(dst, e.end...)
 }
 
 // isJSONNumber reports whether text is a JSON number without an exponent,
