@@ -113,24 +113,20 @@ func (s *Service) Stop(ctx context.Context) error {
 func (s *Service) write(ctx context.Context) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	uses := Uses{Sessions: s.expiries.take(), Keys: s.lastUses.take()}
-	var err error
+	uses := Uses{Sessions: s.expiries.all(), Keys: s.lastUses.all()}
 	if len(uses.Sessions)+len(uses.Keys) > 0 {
-		err = s.store.Write(ctx, uses)
+		if err := s.store.Write(ctx, uses); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		// Else a cached session would show its expiry of before the write.
-		s.sessions.known.forget(func(hash string, _ *Session) bool {
-			_, slid := uses.Sessions[hash]
-			return slid
-		})
-	}
-	s.expiries.wrote(err)
-	s.lastUses.wrote(err)
-	if err != nil {
-		return err
-	}
-	_, err = s.store.RemoveExpired(ctx, s.clock().Add(-sweepGrace))
+	// Else a cached session would show its expiry of before the write.
+	s.sessions.known.forget(func(hash string, _ *Session) bool {
+		_, slid := uses.Sessions[hash]
+		return slid
+	})
+	s.expiries.wrote(uses.Sessions)
+	s.lastUses.wrote(uses.Keys)
+	_, err := s.store.RemoveExpired(ctx, s.clock().Add(-sweepGrace))
 	return err
 }
 

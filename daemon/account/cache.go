@@ -38,21 +38,16 @@ func newCache[V any](ttl time.Duration, find func(ctx context.Context, name stri
 	return &cache[V]{ttl: ttl, find: find, entries: bounded.New[string](maxCached, ttl, expired)}
 }
 
-// load gives what is remembered, else what find finds.
+// load gives what is remembered, else what find finds, and remembers that. Those
+// who want the same at the same moment share one look-up, but for one that began
+// before a forget: it may find what had to be forgotten.
 func (c *cache[V]) load(ctx context.Context, name string, now time.Time) (*V, error) {
 	value, ok, age := c.peek(name, now)
 	if ok {
 		return value, nil
 	}
-	return c.fetch(ctx, name, now, age, c.find)
-}
-
-// fetch remembers what find finds. Those who want the same at the same moment share
-// one look-up, but for one that began before a forget: it may find what had to be
-// forgotten.
-func (c *cache[V]) fetch(ctx context.Context, name string, now time.Time, age uint64, find func(context.Context, string) (*V, error)) (*V, error) {
 	return share(ctx, &c.flights, strconv.FormatUint(age, 10)+" "+name, "the request ended before it was known who sent it", func() (*V, error) {
-		value, err := find(ctx, name)
+		value, err := c.find(ctx, name)
 		if err != nil {
 			return nil, err
 		}

@@ -11,9 +11,9 @@ import (
 )
 
 func TestCache(t *testing.T) {
-	c, now, fetched := newCache[int](5*time.Second, nil), day, 0
+	c, now, fetched := newTestCache(5*time.Second), day, 0
 	load := func(name string, value *int, err error) (*int, error) {
-		return c.loadBy(t.Context(), name, now, func() (*int, error) { fetched++; return value, err })
+		return loadBy(t.Context(), c, name, now, func() (*int, error) { fetched++; return value, err })
 	}
 	expect := func(what string, got *int, err error, want *int, wantFetched int) {
 		t.Helper()
@@ -46,21 +46,21 @@ func TestCache(t *testing.T) {
 
 // What was read before a change and arrives after it is old.
 func TestCacheKeepsNothingOld(t *testing.T) {
-	c, old, fresh := newCache[int](time.Minute, nil), new(1), new(2)
-	got, err := c.loadBy(t.Context(), "a", day, func() (*int, error) {
+	c, old, fresh := newTestCache(time.Minute), new(1), new(2)
+	got, err := loadBy(t.Context(), c, "a", day, func() (*int, error) {
 		c.forget(func(string, *int) bool { return true })
 		return old, nil
 	})
 	if err != nil || got != old {
 		t.Fatal(got, err)
 	}
-	if got, _ = c.loadBy(t.Context(), "a", day, func() (*int, error) { return fresh, nil }); got != fresh {
+	if got, _ = loadBy(t.Context(), c, "a", day, func() (*int, error) { return fresh, nil }); got != fresh {
 		t.Error("the old value was kept")
 	}
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	c := newCache[int](time.Minute, nil)
+	c := newTestCache(time.Minute)
 	for i := range maxCached + 500 {
 		c.put(fmt.Sprint(i), nil, day, 0)
 	}
@@ -86,20 +86,17 @@ func TestLedger(t *testing.T) {
 	l.note("a", at(2))
 	l.note("a", at(1))
 	expect("times do not go back", at(2))
-	if taken := l.take(); len(taken) != 1 || !taken["a"].Equal(at(2)) {
+	taken := l.all()
+	if len(taken) != 1 || !taken["a"].Equal(at(2)) {
 		t.Errorf("took %v", taken)
 	}
-	expect("while it is written", at(2))
-	l.wrote(errors.New("down"))
-	expect("after a failure", at(2))
-	l.take()
+	expect("while it is written, and after a failure", at(2))
 	l.note("a", at(3))
-	l.wrote(errors.New("down"))
-	expect("noted while the write failed", at(3))
-	l.take()
-	l.wrote(nil)
+	l.wrote(taken)
+	expect("noted while another was written", at(3))
+	l.wrote(l.all())
 	expect("written", time.Time{})
-	if taken := l.take(); len(taken) != 0 {
+	if taken := l.all(); len(taken) != 0 {
 		t.Errorf("took %v again", taken)
 	}
 	l.note("a", at(4))

@@ -30,11 +30,16 @@ func (s *Service) Waiting() int {
 	return len(g.queues[0]) + len(g.queues[1])
 }
 
-// loadBy is load with another way of finding what is not remembered.
-func (c *cache[V]) loadBy(ctx context.Context, name string, now time.Time, fetch func() (*V, error)) (*V, error) {
-	value, ok, age := c.peek(name, now)
-	if ok {
-		return value, nil
-	}
-	return c.fetch(ctx, name, now, age, func(context.Context, string) (*V, error) { return fetch() })
+type fetchKey struct{}
+
+// newTestCache makes a cache for loadBy.
+func newTestCache(ttl time.Duration) *cache[int] {
+	return newCache(ttl, func(ctx context.Context, _ string) (*int, error) {
+		return ctx.Value(fetchKey{}).(func() (*int, error))()
+	})
+}
+
+// loadBy is load with a way of its own to find what is not remembered.
+func loadBy(ctx context.Context, c *cache[int], name string, now time.Time, fetch func() (*int, error)) (*int, error) {
+	return c.load(context.WithValue(ctx, fetchKey{}, fetch), name, now)
 }

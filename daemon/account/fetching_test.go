@@ -15,7 +15,7 @@ func many(ctx context.Context, c *cache[int], fetch func() (*int, error)) (got f
 	values := make(map[int]int)
 	for range 10 {
 		all.Go(func() {
-			value, err := c.loadBy(ctx, "a", day, fetch)
+			value, err := loadBy(ctx, c, "a", day, fetch)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -30,7 +30,7 @@ func many(ctx context.Context, c *cache[int], fetch func() (*int, error)) (got f
 
 func TestThoseWhoComeAtOnceShareAFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, gate, fetched := newCache[int](time.Minute, nil), make(chan struct{}), 0
+		c, gate, fetched := newTestCache(time.Minute), make(chan struct{}), 0
 		got := many(t.Context(), c, func() (*int, error) { fetched++; <-gate; return new(7), nil })
 		synctest.Wait()
 		close(gate)
@@ -43,11 +43,11 @@ func TestThoseWhoComeAtOnceShareAFetch(t *testing.T) {
 // Who goes away takes nobody along.
 func TestAFetchThatWasAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCache[int](time.Minute, nil)
+		c := newTestCache(time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
 		first := make(chan error, 1)
 		go func() {
-			_, err := c.loadBy(ctx, "a", day, func() (*int, error) { <-ctx.Done(); return nil, ctx.Err() })
+			_, err := loadBy(ctx, c, "a", day, func() (*int, error) { <-ctx.Done(); return nil, ctx.Err() })
 			first <- err
 		}()
 		synctest.Wait()
@@ -63,10 +63,10 @@ func TestAFetchThatWasAbandoned(t *testing.T) {
 // Who waits for somebody else's fetch may go away.
 func TestLeavingAFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, gate := newCache[int](time.Minute, nil), make(chan struct{})
+		c, gate := newTestCache(time.Minute), make(chan struct{})
 		first := make(chan error, 1)
 		go func() {
-			_, err := c.loadBy(t.Context(), "a", day, func() (*int, error) { <-gate; return new(7), nil })
+			_, err := loadBy(t.Context(), c, "a", day, func() (*int, error) { <-gate; return new(7), nil })
 			first <- err
 		}()
 		synctest.Wait()
@@ -88,18 +88,18 @@ func TestLeavingAFetch(t *testing.T) {
 // is under way.
 func TestNobodyJoinsAFetchOfBeforeAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, gate := newCache[int](time.Minute, nil), make(chan struct{})
+		c, gate := newTestCache(time.Minute), make(chan struct{})
 		before := many(t.Context(), c, func() (*int, error) { <-gate; return new(1), nil })
 		synctest.Wait()
 		c.forget(func(string, *int) bool { return true })
-		if value, err := c.loadBy(t.Context(), "a", day, func() (*int, error) { return new(2), nil }); err != nil || *value != 2 {
+		if value, err := loadBy(t.Context(), c, "a", day, func() (*int, error) { return new(2), nil }); err != nil || *value != 2 {
 			t.Errorf("after a change: %v, %v", *value, err)
 		}
 		close(gate)
 		if values := before(); values[1] != 10 {
 			t.Errorf("before the change: %v", values)
 		}
-		if value, err := c.loadBy(t.Context(), "a", day, nil); err != nil || *value != 2 {
+		if value, err := loadBy(t.Context(), c, "a", day, nil); err != nil || *value != 2 {
 			t.Errorf("remembered: %v, %v", *value, err)
 		}
 	})

@@ -10,7 +10,6 @@ import (
 type ledger struct {
 	mu      sync.Mutex
 	pending map[string]time.Time
-	writing map[string]time.Time // on their way to the store
 }
 
 func newLedger() *ledger { return &ledger{pending: make(map[string]time.Time)} }
@@ -27,10 +26,7 @@ func (l *ledger) note(name string, at time.Time) {
 func (l *ledger) latest(name string) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at := l.pending[name]; at.After(l.writing[name]) {
-		return at
-	}
-	return l.writing[name]
+	return l.pending[name]
 }
 
 func (l *ledger) drop(name string) {
@@ -39,24 +35,16 @@ func (l *ledger) drop(name string) {
 	delete(l.pending, name)
 }
 
-// take gives what is to be written. Until wrote, latest still knows it.
-func (l *ledger) take() map[string]time.Time {
+// all gives what is to be written. Until wrote, latest still knows it.
+func (l *ledger) all() map[string]time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.writing, l.pending = l.pending, make(map[string]time.Time)
-	return maps.Clone(l.writing)
+	return maps.Clone(l.pending)
 }
 
-// wrote ends what take began. What could not be written stays noted.
-func (l *ledger) wrote(err error) {
+// wrote removes the times that are in the store now, but none that was noted since.
+func (l *ledger) wrote(stored map[string]time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil {
-		for name, at := range l.writing {
-			if at.After(l.pending[name]) {
-				l.pending[name] = at
-			}
-		}
-	}
-	l.writing = nil
+	maps.DeleteFunc(l.pending, func(name string, at time.Time) bool { return at.Equal(stored[name]) })
 }

@@ -94,7 +94,9 @@ var jsonEnvelope = envelopeParts{
 	name: appendJSONString, text: appendJSONString,
 }
 
-func newJSON(s Shape) Encoder { return &envelopeRows{envelopeParts: &jsonEnvelope, object: newJSONObject(s)} }
+func newJSON(s Shape) Encoder {
+	return &envelopeRows{envelopeParts: &jsonEnvelope, object: newJSONObject(s)}
+}
 
 // ndjsonRows writes one JSON object a line, for pipelines that read line by
 // line. It has no envelope: offset and total travel as headers.
