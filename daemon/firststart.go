@@ -67,14 +67,14 @@ func (f *firstStart) ensureAdmin(ctx context.Context) (generated string, err err
 		return "", err
 	}
 	if given := string(f.config.AdminPassword); given != "" {
-		_, _, err := f.accounts.EnsureAdmin(ctx, given)
+		_, err := f.accounts.EnsureAdmin(ctx, given)
 		return "", err
 	}
 	generated = rand.Text()
 	if !f.onTerminal() {
 		return f.ensureAdminInFile(ctx, generated)
 	}
-	_, created, err := f.accounts.EnsureAdmin(ctx, generated)
+	created, err := f.accounts.EnsureAdmin(ctx, generated)
 	if err != nil || !created {
 		return "", err
 	}
@@ -96,7 +96,7 @@ func (f *firstStart) ensureAdminInFile(ctx context.Context, password string) (st
 		return "", err
 	}
 	draft, final := f.path(name), f.path(adminPasswordFile)
-	_, created, err := f.accounts.EnsureAdmin(ctx, password)
+	created, err := f.accounts.EnsureAdmin(ctx, password)
 	if err != nil {
 		if none, checkErr := f.noUsers(ctx); checkErr == nil && none {
 			return "", errors.Join(err, os.Remove(draft))

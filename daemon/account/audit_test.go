@@ -48,7 +48,7 @@ func (p process) trail(t *testing.T) []string {
 // not come about leaves none.
 func TestChangesAreWrittenDown(t *testing.T) {
 	p := begin(t)
-	if _, _, err := p.EnsureAdmin(t.Context(), goodPassword); err != nil {
+	if _, err := p.EnsureAdmin(t.Context(), goodPassword); err != nil {
 		t.Fatal(err)
 	}
 	p.add(t, "Ann", account.Reader)

@@ -88,7 +88,7 @@ func BenchmarkBasic(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, _, err := accounts.EnsureAdmin(b.Context(), goodPassword); err != nil {
+	if _, err := accounts.EnsureAdmin(b.Context(), goodPassword); err != nil {
 		b.Fatal(err)
 	}
 	c := basic(account.FirstUser, goodPassword)

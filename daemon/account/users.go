@@ -134,28 +134,22 @@ func (s *Service) newUser(ctx context.Context, n NewUser) (User, error) {
 	return User{ID: newID(), Name: n.Name, DisplayName: n.DisplayName, Role: n.Role, PasswordHash: hash, Added: now, Saved: now}, nil
 }
 
-// EnsureAdmin adds the user admin where there is no user at all. Without a
-// given password it makes one, which it returns: nobody else will ever know it.
-func (s *Service) EnsureAdmin(ctx context.Context, given string) (generated string, created bool, err error) {
+// EnsureAdmin adds the user admin where there is no user at all.
+func (s *Service) EnsureAdmin(ctx context.Context, password string) (created bool, err error) {
 	users, err := s.store.Users(ctx)
 	if err != nil || len(users) > 0 {
-		return "", false, err
-	}
-	password := given
-	if given == "" {
-		generated = newSessionID()
-		password = generated
+		return false, err
 	}
 	u, err := s.newUser(ctx, NewUser{Name: FirstUser, Role: Admin, Password: password})
 	if err != nil {
-		return "", false, err
+		return false, err
 	}
 	// Another daemon that starts at the same moment may have been faster.
-	if created, err = s.store.AddFirstUser(ctx, u, s.As(audit.Itself()).addition(u)); err != nil || !created {
-		return "", false, err
+	created, err = s.store.AddFirstUser(ctx, u, s.As(audit.Itself()).addition(u))
+	if err == nil && created {
+		s.forgetUser(FirstUser)
 	}
-	s.forgetUser(FirstUser)
-	return generated, true, nil
+	return created, err
 }
 
 // Users lists the users by name.

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -131,27 +132,20 @@ func TestLastAdminStays(t *testing.T) {
 
 func TestEnsureAdmin(t *testing.T) {
 	p := begin(t)
-	_, _, err := p.EnsureAdmin(t.Context(), "short")
+	_, err := p.EnsureAdmin(t.Context(), "short")
 	expectKind(t, err, "invalid")
-	generated, created, err := p.EnsureAdmin(t.Context(), "")
-	if err != nil || !created || len(generated) < 20 {
-		t.Fatalf("%d characters, created %v, %v", len(generated), created, err)
+	_, err = p.EnsureAdmin(t.Context(), "")
+	expectKind(t, err, "invalid")
+	created, err := p.EnsureAdmin(t.Context(), goodPassword)
+	if err != nil || !created {
+		t.Fatalf("created %v, %v", created, err)
 	}
-	p.expect(t, basic("Admin", generated), "admin")
-	again, created, err := p.EnsureAdmin(t.Context(), goodPassword)
-	if err != nil || created || again != "" {
-		t.Errorf("again: %q, created %v, %v", again, created, err)
+	p.expect(t, basic("Admin", goodPassword), "admin")
+	created, err = p.EnsureAdmin(t.Context(), "another "+goodPassword)
+	if err != nil || created {
+		t.Errorf("again: created %v, %v", created, err)
 	}
-	p.expect(t, basic("Admin", goodPassword), "unauthorized")
-}
-
-func TestEnsureAdminGiven(t *testing.T) {
-	p := begin(t)
-	generated, created, err := p.EnsureAdmin(t.Context(), goodPassword)
-	if err != nil || !created || generated != "" {
-		t.Errorf("%q, created %v, %v", generated, created, err)
-	}
-	p.expect(t, basic("admin", goodPassword), "admin")
+	p.expect(t, basic("admin", "another "+goodPassword), "unauthorized")
 }
 
 func TestEnsureAdminOfSeveralDaemons(t *testing.T) {
@@ -159,14 +153,15 @@ func TestEnsureAdminOfSeveralDaemons(t *testing.T) {
 	daemons := []process{start(t, dir, c), start(t, dir, c), start(t, dir, c)}
 	passwords := make(chan string, len(daemons))
 	var all sync.WaitGroup
-	for _, p := range daemons {
+	for i, p := range daemons {
 		all.Go(func() {
-			generated, created, err := p.EnsureAdmin(t.Context(), "")
-			if err != nil || created != (generated != "") {
-				t.Errorf("%q, created %v, %v", generated, created, err)
+			password := fmt.Sprint(goodPassword, i)
+			created, err := p.EnsureAdmin(t.Context(), password)
+			if err != nil {
+				t.Error(err)
 			}
 			if created {
-				passwords <- generated
+				passwords <- password
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := accounts.EnsureAdmin(t.Context(), daemontest.AdminPassword); err != nil {
+		if _, err := accounts.EnsureAdmin(t.Context(), daemontest.AdminPassword); err != nil {
 			t.Fatal(err)
 		}
 		c.Accounts, c.Edge.TrustedProxies = accounts, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}

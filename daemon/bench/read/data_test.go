@@ -59,7 +59,7 @@ func addKey(ctx context.Context, s *storage.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, _, err := accounts.EnsureAdmin(ctx, "a password for benchmarks only"); err != nil {
+	if _, err := accounts.EnsureAdmin(ctx, "a password for benchmarks only"); err != nil {
 		return "", err
 	}
 	key, _, err := accounts.As(audit.Itself()).AddKey(ctx, account.NewKey{Name: "bench", Role: account.Reader})
