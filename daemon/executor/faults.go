@@ -37,7 +37,7 @@ func Classify(err error) error {
 		return Unavailable(err, "the store has no fitting table for this record kind; whd check tells more")
 	case e.Busy():
 		return Unavailable(err, "the store is busy")
-	case e.Full(), e.ReadOnly(), e.Unreadable():
+	case sqlite.Reason(err) != "":
 		return Unavailable(err, "the store cannot be used at the moment")
 	}
 	return err

@@ -26,9 +26,6 @@ func (e *Error) Busy() bool {
 	return e.primary() == sqlite3.SQLITE_BUSY || e.primary() == sqlite3.SQLITE_LOCKED
 }
 
-// Full reports that the disk or the database has no room left.
-func (e *Error) Full() bool { return e.primary() == sqlite3.SQLITE_FULL }
-
 // Interrupted reports that Interrupt ended the statement.
 func (e *Error) Interrupted() bool { return e.primary() == sqlite3.SQLITE_INTERRUPT }
 
@@ -39,19 +36,6 @@ func (e *Error) Constraint() bool { return e.primary() == sqlite3.SQLITE_CONSTRA
 func (e *Error) Duplicate() bool {
 	return e.Code == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY ||
 		e.Code == sqlite3.SQLITE_CONSTRAINT_ROWID
-}
-
-// ReadOnly reports an attempt to write what can only be read.
-func (e *Error) ReadOnly() bool { return e.primary() == sqlite3.SQLITE_READONLY }
-
-// Unreadable reports that the file cannot be opened, or is damaged, or is no
-// database.
-func (e *Error) Unreadable() bool {
-	switch e.primary() {
-	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR:
-		return true
-	}
-	return false
 }
 
 // NoTable reports that a statement names a table that does not exist. SQLite
