@@ -59,8 +59,14 @@ func examine(ctx context.Context, path string, reorder bool) (schema int64, err 
 			return 0, err
 		}
 	}
-	if verdict, err := one(conn, "PRAGMA integrity_check(1)"); err != nil || verdict != "ok" {
-		return 0, errors.Join(err, errors.New(verdict))
+	err = conn.Query("PRAGMA integrity_check(1)", func(s *sqlite.Stmt) error {
+		if verdict := s.Text(0); verdict != "ok" {
+			return errors.New(verdict)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	return version(conn)
 }
@@ -81,28 +87,11 @@ func Version(ctx context.Context, path string) (n int64, err error) {
 }
 
 func version(conn *sqlite.Conn) (n int64, err error) {
-	there, err := one(conn, "SELECT COUNT(*) FROM sqlite_schema WHERE name = '"+migrationTable+"'")
-	if err != nil || there == "0" {
-		return 0, err
-	}
-	text, err := one(conn, "SELECT COALESCE(MAX(version_id), 0) FROM "+migrationTable+" WHERE is_applied = 1")
-	if err == nil {
-		_, err = fmt.Sscan(text, &n)
+	_, there, err := conn.QueryInt("SELECT 1 FROM sqlite_schema WHERE name = '" + migrationTable + "'")
+	if there {
+		n, _, err = conn.QueryInt("SELECT MAX(version_id) FROM " + migrationTable + " WHERE is_applied = 1")
 	}
 	return n, err
-}
-
-// one is the first value of a statement's first row.
-func one(conn *sqlite.Conn, statement string) (string, error) {
-	stmt, err := conn.Prepare(statement)
-	if err != nil {
-		return "", err
-	}
-	defer stmt.Reset()
-	if _, err := stmt.Step(); err != nil {
-		return "", err
-	}
-	return stmt.Text(0), nil
 }
 
 func digest(ctx context.Context, path string) (size int64, sum string, err error) {
