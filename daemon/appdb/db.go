@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,12 +23,13 @@ import (
 // statements are the subset of SQL that SQLite and SQL Server share, with
 // parameters @Name, which the drivers of both understand, and tables whd.Name.
 type DB struct {
-	Pool      *sql.DB
-	files     openFiles       // see Watch; none on a server
-	end       func() error    // closes the pool
-	name      string          // for people
-	Schema    string          // on a server, else ""
-	prefix    string          // before each statement
+	Pool   *sql.DB
+	files  openFiles    // see Watch; none on a server
+	end    func() error // closes the pool
+	name   string       // for people
+	Schema string       // on a server, else ""
+	prefix string       // before each statement
+	Dialect
 	Holder    string          // of leases: this process, as others know it
 	WriteLock *writeLock      // to write to a file; nil on a server
 	Drain     *executor.Drain // of long reads of a file; nil on a server
@@ -44,6 +44,35 @@ var (
 	ErrDamaged  = errors.New("the file is damaged")
 	ErrReplaced = errors.New("the file was deleted or replaced")
 )
+
+// Dialect is what differs between the statements for a file and for a server.
+type Dialect struct {
+	Clock      string // the store's time: a server's own, so that all daemons have the same, or the host's
+	ClockAfter string // the time after @Term, in milliseconds
+	Limit      string // ends a statement with ORDER BY, of whose rows it gives @Limit
+	InList     string // the numbers of the parameter @List, see ListArg
+	Size       string // the function that counts the bytes of a column, without reading it
+	document   func([]byte) any
+}
+
+// OfFile is the dialect of a file.
+var OfFile = Dialect{
+	Clock:      `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`,
+	ClockAfter: `strftime('%Y-%m-%dT%H:%M:%f0000', 'now', (@Term / 1000.0) || ' seconds')`,
+	Limit:      ` LIMIT @Limit`,
+	InList:     `(SELECT j.value FROM json_each(@List) j)`,
+	Size:       `octet_length`,
+	document:   func(text []byte) any { return string(text) },
+}
+
+var ofServer = Dialect{
+	Clock:      `SYSUTCDATETIME()`,
+	ClockAfter: `DATEADD(millisecond, @Term, SYSUTCDATETIME())`,
+	Limit:      ` OFFSET 0 ROWS FETCH NEXT @Limit ROWS ONLY`,
+	InList:     `(SELECT j.ID FROM OPENJSON(@List) WITH (ID bigint '$') j)`,
+	Size:       `DATALENGTH`,
+	document:   mssql.Document,
+}
 
 // reader reads plans.
 type reader interface {
@@ -198,49 +227,13 @@ func (o *DB) QueryInt(ctx context.Context, statement string, args ...any) (n int
 	return n, rows.Err()
 }
 
-// Clock is the expression for the store's time: a server's own, so that all
-// daemons have the same, or the host's.
-func (o *DB) Clock() string {
-	if o.Schema != "" {
-		return `SYSUTCDATETIME()`
-	}
-	return `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`
-}
-
-// ClockAfter is the expression for the time after @Term, in milliseconds.
-func (o *DB) ClockAfter() string {
-	if o.Schema != "" {
-		return `DATEADD(millisecond, @Term, SYSUTCDATETIME())`
-	}
-	return `strftime('%Y-%m-%dT%H:%M:%f0000', 'now', (@Term / 1000.0) || ' seconds')`
-}
-
-// Limit ends a statement with ORDER BY, of whose rows it gives @Limit.
-func (o *DB) Limit() string {
-	if o.Schema != "" {
-		return ` OFFSET 0 ROWS FETCH NEXT @Limit ROWS ONLY`
-	}
-	return ` LIMIT @Limit`
-}
-
-// InList is the expression for the numbers of the parameter @List.
-func (o *DB) InList() string {
-	if o.Schema != "" {
-		return `(SELECT j.ID FROM OPENJSON(@List) WITH (ID bigint '$') j)`
-	}
-	return `(SELECT j.value FROM json_each(@List) j)`
-}
-
 // ListArg is the parameter @List.
 func (o *DB) ListArg(values any) sql.NamedArg {
 	text, err := json.Marshal(values)
 	if err != nil {
 		panic("store: " + err.Error()) // numbers and texts can always be written
 	}
-	if o.Schema != "" {
-		return sql.Named("List", mssql.Document(text))
-	}
-	return sql.Named("List", string(text))
+	return sql.Named("List", o.document(text))
 }
 
 // HolderArg is the parameter @Holder.
@@ -332,6 +325,5 @@ func NewGUID() string {
 	_, _ = rand.Read(b[:]) // never fails
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	text := hex.EncodeToString(b[:])
-	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

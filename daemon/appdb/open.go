@@ -138,7 +138,7 @@ func OpenFile(path string, first ...string) (*DB, error) {
 		db.Close()
 		return nil, err
 	}
-	o := &DB{Pool: db, end: db.Close, name: FileName, WriteLock: newWriteLock(), Drain: new(executor.Drain)}
+	o := &DB{Pool: db, end: db.Close, name: FileName, Dialect: OfFile, WriteLock: newWriteLock(), Drain: new(executor.Drain)}
 	return o.init(FileMigrations), nil
 }
 
@@ -156,7 +156,7 @@ func OpenSchema(ctx context.Context, c Config) (*DB, error) {
 		return nil, errors.Join(err, server.Close())
 	}
 	c.Schema = cmp.Or(c.Schema, DefaultSchema)
-	o := &DB{Pool: server.DB(), end: server.Close, Schema: c.Schema, name: "schema " + c.Schema}
+	o := &DB{Pool: server.DB(), end: server.Close, Schema: c.Schema, name: "schema " + c.Schema, Dialect: ofServer}
 	o.prefix = mssql.LockTimeout(c.LockTimeout)
 	return o.init(serverMigrations), nil
 }

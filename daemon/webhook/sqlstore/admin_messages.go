@@ -48,7 +48,7 @@ func (a *Admin) RemoveMessage(ctx context.Context, at admin.Address) (*webhook.M
 // other message needs. The messages go first: an outcome that is written at the
 // same moment finds none, or has been written already.
 func removeSteps(own *appdb.DB, messages, events []int64) []appdb.Step {
-	these, list := own.ListArg(messages), own.InList()
+	these, list := own.ListArg(messages), own.InList
 	return []appdb.Step{
 		appdb.Statement(`DELETE FROM whd.SY_WebhookMessage WHERE ID IN `+list, these),
 		appdb.Statement(`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID IN `+list, these),
@@ -76,7 +76,7 @@ func (a *Admin) RetryMessage(ctx context.Context, at admin.Address, now time.Tim
 
 func retryStep(own *appdb.DB, messages []int64, at time.Time) appdb.Step {
 	return appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
-WHERE ID IN `+own.InList()+` AND Status IN (2, 3)`, own.ListArg(messages), sql.Named("At", appdb.Stamp(at)))
+WHERE ID IN `+own.InList+` AND Status IN (2, 3)`, own.ListArg(messages), sql.Named("At", appdb.Stamp(at)))
 }
 
 // RetryMessages makes those messages due that are still as they were picked and
@@ -167,7 +167,7 @@ func unchanged(ctx context.Context, own *appdb.DB, tx *sql.Tx, picked []admin.Ca
 	}
 	these := own.ListArg(ids)
 	if own.IsServer() {
-		if _, err := tx.ExecContext(ctx, own.Text(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+own.InList()), these); err != nil {
+		if _, err := tx.ExecContext(ctx, own.Text(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+own.InList), these); err != nil {
 			return nil, err
 		}
 	}
@@ -177,7 +177,7 @@ FROM whd.SY_WebhookMessage m
 JOIN whd.WH_Event e ON e.EventID = m.EventID
 JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
-WHERE m.ID IN `+own.InList()+` ORDER BY m.ID`), these)
+WHERE m.ID IN `+own.InList+` ORDER BY m.ID`), these)
 	if err != nil {
 		return nil, err
 	}

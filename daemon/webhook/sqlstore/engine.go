@@ -39,7 +39,7 @@ func (e *Engine) Close() error { return e.writer.close() }
 
 // Now is delivery.Store's.
 func (e *Engine) Now(ctx context.Context) (time.Time, error) {
-	now, err := appdb.QueryOne(ctx, e.own, appdb.ScanTime, `SELECT `+e.own.Clock())
+	now, err := appdb.QueryOne(ctx, e.own, appdb.ScanTime, `SELECT `+e.own.Clock)
 	if err != nil {
 		return time.Time{}, e.fault(err, "reading the store's clock")
 	}
@@ -79,7 +79,7 @@ func (e *Engine) Changed(ctx context.Context, after, version int64) (changed map
 	for _, c := range changes {
 		versions[c.version], changed[c.id] = true, nil
 	}
-	where, args := ` WHERE s.ID IN `+e.own.InList(), []any{e.own.ListArg(slices.Collect(maps.Keys(changed)))}
+	where, args := ` WHERE s.ID IN `+e.own.InList, []any{e.own.ListArg(slices.Collect(maps.Keys(changed)))}
 	if whole = version <= after || int64(len(versions)) < version-after; whole {
 		where, args = ``, nil
 	}
@@ -170,7 +170,7 @@ func clash(keys []delivery.Key) bool {
 // Key is delivery.Store's.
 func (e *Engine) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
 	k, err := appdb.QueryOne(ctx, e.own, scanKey, `SELECT `+keyColumns.names()+` FROM whd.WH_IdempotencyKey
-WHERE KeyHash = @Hash AND ExpiryDateTime > `+e.own.Clock(), sql.Named("Hash", hex.EncodeToString(hash[:])))
+WHERE KeyHash = @Hash AND ExpiryDateTime > `+e.own.Clock, sql.Named("Hash", hex.EncodeToString(hash[:])))
 	return k, e.fault(err, "finding an idempotency key")
 }
 
@@ -232,12 +232,8 @@ func (e *Engine) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message,
 }
 
 func (e *Engine) page(ctx context.Context, p delivery.Page, condition string) ([]*webhook.Message, error) {
-	size := `octet_length(e.Body)` // which does not read it
-	if e.own.IsServer() {
-		size = `DATALENGTH(e.Body)`
-	}
 	page, err := appdb.QueryAll(ctx, e.own, scanMessage(func(e *webhook.Event) any { return &e.Size }),
-		`SELECT `+messageRead+`, `+size+messageTables+openMessages+condition+e.own.Limit(),
+		`SELECT `+messageRead+`, `+e.own.Size+`(e.Body)`+messageTables+openMessages+condition+e.own.Limit,
 		append(pageArgs(p), sql.Named("Until", appdb.Stamp(p.Until)), sql.Named("Limit", p.Limit))...)
 	return page, e.fault(err, "reading messages")
 }
@@ -251,7 +247,7 @@ func pageArgs(p delivery.Page) []any {
 func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
 	bodies := make(map[int64][]byte, len(events))
 	all, err := appdb.QueryAll(ctx, e.own, into(func(e *webhook.Event) []any { return []any{&e.ID, &e.Body} }),
-		`SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+e.own.InList(), e.own.ListArg(events))
+		`SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+e.own.InList, e.own.ListArg(events))
 	for _, event := range all {
 		bodies[event.ID] = event.Body
 	}
@@ -346,7 +342,7 @@ func (e *Engine) Outbox(ctx context.Context, limit int) (all []delivery.OutboxEv
 		}
 		return nil
 	}, `SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
-FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+e.own.Limit(),
+FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+e.own.Limit,
 		sql.Named("Most", outboxPerByte*delivery.MaxBodySize), sql.Named("Limit", limit))
 	return all, e.fault(err, "reading the outbox")
 }

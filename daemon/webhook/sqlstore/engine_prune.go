@@ -63,7 +63,7 @@ func outlived(ctx context.Context, own *appdb.DB, p delivery.Prune) (old []delet
 	}, `SELECT `+deletionColumns.names()+`,
 	CASE WHEN Status = 1 AND LastSavedDateTime < @Successful OR Status = 3 AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
 	CASE WHEN AddedDateTime < @Successful OR AddedDateTime < @Failed THEN 1 ELSE 0 END
-FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+own.Limit(),
+FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+own.Limit,
 		sql.Named("Successful", appdb.Stamp(p.Successful)), sql.Named("Failed", appdb.Stamp(p.Failed)), sql.Named("After", p.After), sql.Named("Limit", pruneWindow))
 	return old, r, err
 }
@@ -80,7 +80,7 @@ func (e *Engine) Sweep(ctx context.Context, limit int) (delivery.Removed, error)
 	}
 	for _, subscription := range gone { // the oldest messages first
 		all, err := appdb.QueryAll(ctx, e.own, into(deletionFields), `SELECT `+deletionColumns.names()+` FROM whd.SY_WebhookMessage
-WHERE SubscriptionID = @Subscription ORDER BY ID`+e.own.Limit(), sql.Named("Subscription", subscription), sql.Named("Limit", limit))
+WHERE SubscriptionID = @Subscription ORDER BY ID`+e.own.Limit, sql.Named("Subscription", subscription), sql.Named("Limit", limit))
 		if err != nil || len(all) > 0 {
 			r := delivery.Removed{}
 			if err == nil {
@@ -96,13 +96,13 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+e.own.Limit(), sql.Named("Subs
 
 // forget removes what has ended by the store's clock.
 func (e *Engine) forget(ctx context.Context, limit int) (r delivery.Removed, err error) {
-	clock, began := e.own.Clock(), time.Now()
+	clock, began := e.own.Clock, time.Now()
 	keys, err := e.own.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+clock+` AND KeyHash IN (
-	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+e.own.Limit()+`)`, sql.Named("Limit", limit))
+	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+e.own.Limit+`)`, sql.Named("Limit", limit))
 	if r = (delivery.Removed{Rows: int(keys), Took: time.Since(began), More: int(keys) == limit}); err != nil || r.More {
 		return r, err
 	}
-	_, err = e.own.Exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+e.own.ClockAfter()+`
+	_, err = e.own.Exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+e.own.ClockAfter+`
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.SubscriptionID = WH_SubscriptionRemoved.SubscriptionID)`, termArg(-sweepPause))
 	if err != nil {
 		return r, err
@@ -149,11 +149,11 @@ func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Re
 // is the longest ago. They are looked for before the file is locked.
 func removeTexts(ctx context.Context, own *appdb.DB, limit int, condition string, args ...any) (r delivery.Removed, err error) {
 	all, err := appdb.QueryAll(ctx, own, into(func(hash *string) []any { return []any{hash} }),
-		`SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+own.Limit(), append(args, sql.Named("Limit", limit))...)
+		`SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+own.Limit, append(args, sql.Named("Limit", limit))...)
 	if err != nil || len(all) == 0 {
 		return r, err
 	}
-	these := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(own.InList())
+	these := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(own.InList)
 	began := time.Now()
 	_, err = own.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+these+` AND `+condition, append(args, own.ListArg(all))...)
 	return delivery.Removed{Took: time.Since(began), More: len(all) == limit}, err

@@ -209,7 +209,7 @@ WHERE substr(UsedDateTime, 1, 10) < substr(excluded.UsedDateTime, 1, 10)`)
 WHERE ID = @ID AND (@FailingSince IS NULL OR @Anew = 1 OR FailingSince IS NULL)`)
 	fileKey = newStatement(keyColumns, `INSERT INTO WH_IdempotencyKey (`+keyColumns.names()+`) VALUES (`+keyColumns.parameters()+`)
 ON CONFLICT (KeyHash) DO UPDATE SET `+keyGiven("excluded.")+`
-WHERE ExpiryDateTime <= `+(&appdb.DB{}).Clock()+` OR EventGUID = excluded.EventGUID`)
+WHERE ExpiryDateTime <= `+appdb.OfFile.Clock+` OR EventGUID = excluded.EventGUID`)
 )
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {
@@ -265,7 +265,7 @@ func (f *fileWriter) notify(number string, all []delivery.PeerEvent) error {
 	for _, n := range all {
 		if err == nil {
 			err = f.conn.Query(`INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, ?1, ?2, ?3, `+f.own.Clock()+` FROM WH_Number n WHERE n.Name = ?4`, nil, n.Subscription, int64(n.Kind), f.own.Holder, number)
+SELECT n.Next, ?1, ?2, ?3, `+f.own.Clock+` FROM WH_Number n WHERE n.Name = ?4`, nil, n.Subscription, int64(n.Kind), f.own.Holder, number)
 		}
 	}
 	return err
@@ -285,7 +285,7 @@ func (f *fileWriter) changes(b *delivery.Batch) error {
 	if len(b.Changes) == 0 {
 		return nil
 	}
-	return f.conn.Query(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.Clock()+`, ?3)`, nil,
+	return f.conn.Query(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.Clock+`, ?3)`, nil,
 		b.Home, b.Number, changesText(b))
 }
 

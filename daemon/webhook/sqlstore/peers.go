@@ -57,8 +57,8 @@ const orphan = ` AND (p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookM
 // free are the partitions that may be leased, until when they would be.
 func (p *Peers) free(ctx context.Context, which string, term time.Duration) ([]delivery.Lease, error) {
 	all, err := appdb.QueryAll(ctx, p.own, into(func(l *delivery.Lease) []any { return []any{&l.Partition, &l.Fence, (*appdb.Time)(&l.Until)} }),
-		`SELECT p.PartitionID, p.Fence, `+p.own.ClockAfter()+` FROM whd.WH_Partition p
-WHERE p.LeaseUntil <= `+p.own.Clock()+which+` ORDER BY p.PartitionID`, termArg(term))
+		`SELECT p.PartitionID, p.Fence, `+p.own.ClockAfter+` FROM whd.WH_Partition p
+WHERE p.LeaseUntil <= `+p.own.Clock+which+` ORDER BY p.PartitionID`, termArg(term))
 	return all, p.fault(err, "looking for partitions")
 }
 
@@ -69,8 +69,8 @@ func (p *Peers) takeFree(ctx context.Context, which string, term time.Duration, 
 		return nil, err
 	}
 	for _, l := range free {
-		n, err := p.own.Exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+p.own.ClockAfter()+`
-WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.own.Clock(),
+		n, err := p.own.Exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+p.own.ClockAfter+`
+WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.own.Clock,
 			append(leaseArgs(l), termArg(term), p.own.HolderArg())...)
 		if err != nil {
 			return mine, p.fault(err, "leasing a partition")
@@ -87,12 +87,12 @@ WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.own.Cloc
 
 // Renew is delivery.Store's.
 func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) (held []delivery.Lease, err error) {
-	until, err := appdb.QueryOne(ctx, p.own, appdb.ScanTime, `SELECT `+p.own.ClockAfter(), termArg(term))
+	until, err := appdb.QueryOne(ctx, p.own, appdb.ScanTime, `SELECT `+p.own.ClockAfter, termArg(term))
 	if err != nil {
 		return nil, p.fault(err, "renewing a lease")
 	}
 	for _, l := range leases {
-		n, err := p.set(ctx, l, `LeaseUntil = `+p.own.ClockAfter(), termArg(term))
+		n, err := p.set(ctx, l, `LeaseUntil = `+p.own.ClockAfter, termArg(term))
 		if err != nil {
 			return nil, p.fault(err, "renewing a lease")
 		}
@@ -122,7 +122,7 @@ func (p *Peers) Release(ctx context.Context, leases []delivery.Lease) error {
 
 // Watch is delivery.Store's.
 func (p *Peers) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
-	_, err := p.set(ctx, home, `WatchedUntil = `+p.own.ClockAfter(), termArg(term))
+	_, err := p.set(ctx, home, `WatchedUntil = `+p.own.ClockAfter, termArg(term))
 	return p.fault(err, "noting that changes are read")
 }
 
@@ -146,8 +146,8 @@ func (p *Peers) PeerEvents(ctx context.Context, after int64) (news delivery.Peer
 		return news, p.fault(err, "looking for news")
 	}
 	watched, err := appdb.QueryAll(ctx, p.own, into(func(watched *bool) []any { return []any{watched} }),
-		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.own.Clock()+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
-FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.own.Clock()+` GROUP BY p.Holder`, p.own.HolderArg())
+		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.own.Clock+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
+FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.own.Clock+` GROUP BY p.Holder`, p.own.HolderArg())
 	if err != nil {
 		return news, p.fault(err, "looking for other daemons")
 	}
@@ -193,7 +193,7 @@ func (p *Peers) Changes(ctx context.Context, home int64, marks map[int64]int64) 
 			marks[partition] = last
 			continue
 		}
-		rows, err := appdb.QueryAll(ctx, p.own, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.own.Limit(),
+		rows, err := appdb.QueryAll(ctx, p.own, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.own.Limit,
 			of, sql.Named("Mark", mark), sql.Named("Limit", changesAtOnce))
 		if err != nil {
 			return all, p.fault(err, doing)
@@ -241,11 +241,11 @@ const (
 
 // PrunePeerEvents is delivery.Store's.
 func (p *Peers) PrunePeerEvents(ctx context.Context) error {
-	err := p.prune(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.own.ClockAfter()+` AND Number IN (
-	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.own.Limit()+`)`, changeLife)
+	err := p.prune(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.own.ClockAfter+` AND Number IN (
+	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.own.Limit+`)`, changeLife)
 	if err == nil {
-		err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.own.ClockAfter()+` AND Kind <> @Changed AND Number IN (
-	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.own.Limit()+`)`, peerEventLife, sql.Named("Changed", changedKind))
+		err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.own.ClockAfter+` AND Kind <> @Changed AND Number IN (
+	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.own.Limit+`)`, peerEventLife, sql.Named("Changed", changedKind))
 	}
 	return p.fault(err, "removing what everybody has read")
 }

@@ -147,7 +147,7 @@ func (t tables) changedSteps(which string, args ...any) []appdb.Step {
 	args = append([]any{sql.Named("Name", subscriptionVersion)}, args...)
 	return []appdb.Step{
 		appdb.MustHit(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, COALESCE(c.ID, 0), @Kind, @Holder, `+t.own.Clock()+` FROM whd.WH_Number n
+SELECT n.Next, COALESCE(c.ID, 0), @Kind, @Holder, `+t.own.Clock+` FROM whd.WH_Number n
 LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_WebhookSubscription`+which+`) WHERE n.Name = @Name`,
 			append(args, sql.Named("Kind", changedKind), t.own.HolderArg())...),
 		appdb.Statement(`DELETE FROM whd.WH_Nudge WHERE Kind = @Kind AND Number <= (SELECT n.Next - @Kept FROM whd.WH_Number n WHERE n.Name = @Name)
@@ -164,7 +164,7 @@ func (t tables) peerEventSteps(kind delivery.PeerEventKind, subscriptions ...int
 	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", lastPeerEvent))}
 	for _, s := range subscriptions {
 		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, @Subscription, @Kind, @Holder, `+t.own.Clock()+` FROM whd.WH_Number n WHERE n.Name = @Name`,
+SELECT n.Next, @Subscription, @Kind, @Holder, `+t.own.Clock+` FROM whd.WH_Number n WHERE n.Name = @Name`,
 			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), t.own.HolderArg(), sql.Named("Name", lastPeerEvent)))
 	}
 	return steps

@@ -78,7 +78,7 @@ func (t tables) subscriptions(ctx context.Context, condition string, args ...any
 			}
 		}
 		return nil
-	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.own.Clock())+`h.Name, h.Value
+	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.own.Clock)+`h.Name, h.Value
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+condition+` ORDER BY s.ID, h.ItemNo`, args...)
 	return all, err
